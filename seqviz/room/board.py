@@ -74,6 +74,13 @@ class Board:
             del self.shown[number]
             self.revision += 1
 
+    def discard_of(self, seat: int) -> None:
+        """Throw away what a seat has sent, also what is shown of it."""
+        of_seat = [line.number for line in (*self.waiting.values(), *self.shown.values())
+                   if line.seat == seat]  # fmt: skip
+        for number in of_seat:
+            self.discard(number)
+
     def first(self) -> Line | None:
         """Of those that wait."""
         return next(iter(self.waiting.values()), None)

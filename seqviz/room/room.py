@@ -234,8 +234,18 @@ class Room:
         self.change()
 
     def remove(self, number: int) -> None:
-        """Send a seat out, for as long as this room lives. Raises KeyError for none."""
+        """Send a seat out, for as long as this room lives, with what it has voted, drawn and sent.
+
+        Raises KeyError where nobody has it.
+        """
         seat = self.seats.pop(number)
+        for ballot in self._ballots():
+            for votes in ballot.votes:
+                votes.pop(number, None)
+        for one in self.sketched:
+            one.drawn.pop(number, None)
+        self.sent = {n: one for n, one in self.sent.items() if one.seat != number}
+        self.board.discard_of(number)
         self.removed.add(number)
         self.closed.add(self.code, self.opened_at, number)
         if seat.device:

@@ -15,8 +15,9 @@ from seqviz.ui.shared.room_route import OURS, the_class
 
 
 @pytest.fixture
-def client() -> Iterator[TestClient]:
+def client(tmp_path, monkeypatch) -> Iterator[TestClient]:
     """One that our pages' scripts would be; its rooms end with it."""
+    monkeypatch.setenv("SEQVIZ_CACHE", str(tmp_path / "cache"))
     the_class.cache_clear()
     accounts.cache_clear()
     with TestClient(Starlette(middleware=[Middleware(live_route.Straight)])) as client:

@@ -6,7 +6,6 @@ import asyncio
 import base64
 import gzip
 import json
-import time
 
 import pytest
 from starlette.applications import Starlette
@@ -15,6 +14,7 @@ from starlette.middleware import Middleware
 from driver.protocol import attend
 from seqviz.lessons.bench.host import NotYet
 from seqviz.room.room import Room, Unsaid
+from seqviz.room.rooms import Rooms
 from seqviz.ui.bench import class_picture, fast_path, live_route
 from seqviz.ui.bench.packed import GZIP
 from seqviz.ui.server import run_context
@@ -105,7 +105,7 @@ def where(bench: str = "ar_fitting/process", left: bool = False, looks: object =
 
 @pytest.fixture
 def room() -> Room:
-    room = Room("BCDFGH", "x" * 32, 0.0, time.monotonic)
+    room = Rooms().open()
     room.tell({"kind": "place", **START})
     return room
 

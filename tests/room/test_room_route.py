@@ -2,23 +2,60 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
 from itertools import islice, product
 
 import pytest
 
 from driver.protocol import attend
+from seqviz.refusal import Refusal
 from seqviz.room import codes, rooms
-from seqviz.ui.server.accounts import accounts
+from seqviz.ui.server.accounts import Bucket, accounts
 from seqviz.ui.shared import room_route
 from seqviz.ui.shared.room_route import OURS, SEAT, TEACHER, the_class
 
+HERE = "elsewhere"  # the address of the test's client, which is none
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
 ASK = {"kind": "ask", "key": "vg.predict.order", "options": 3}
-VOTE = {"kind": "vote", "key": "vg.predict.order", "round": 1, "option": 1}
+VOTE = {"kind": "vote", "number": 1, "round": 1, "option": 1}
 
 
 def join(client, code: str, seat: str = "") -> dict:
-    return client.post(f"/room/{code}/seat", json={"seat": seat}).json()
+    """A seat whose page has been connected."""
+    found = client.post(f"/room/{code}/seat", json={"seat": seat}).json()
+    room = the_class().rooms.find(code)
+    room.seats[found["number"]].line_seen = room.clock()
+    return found
+
+
+def restart() -> None:
+    """The process ends, and one with the same key and disk begins."""
+    the_class.cache_clear()
+    accounts.cache_clear()
+
+
+def come_back(client, room: dict):
+    return client.post(f"/room/{room['code']}/teacher", headers={TEACHER: room["token"]})
+
+
+def devices(client, number: int) -> Iterator[None]:
+    """So many browsers, one after another, each with a cookie of its own."""
+    for _ in range(number):
+        client.cookies.clear()
+        client.cookies.set("seqviz_device", accounts().new(HERE))
+        yield
 
 
 def say(client, code: str, what, **who):
@@ -54,9 +91,9 @@ def test_a_class_draws_and_hears_of_it_when_it_is_revealed(client, opened):
         return found.status_code, found.json()
 
     assert say(client, code, ask, seat=seat).status_code == 400
-    assert say(client, code, ask, teacher=other["token"]).status_code == 403
+    assert say(client, code, ask, teacher=other["token"]).status_code == 404
     assert say(client, code, ask, teacher=token).status_code == 204
-    assert say(client, other["code"], drawn, seat=seat).status_code == 403
+    assert say(client, other["code"], drawn, seat=seat).status_code == 404
     assert say(client, code, drawn, seat=seat).status_code == 204
     refused = say(client, code, {**drawn, "marks": [1, 2, 3001]}, seat=seat)
     assert (refused.status_code, refused.json()["problem"]) == (409, "sketch_closed")
@@ -65,7 +102,7 @@ def test_a_class_draws_and_hears_of_it_when_it_is_revealed(client, opened):
     say(client, code, {"kind": "sketch", "do": "reveal"}, teacher=token)
     assert told(**who["teacher"])[1]["sketches"] == [[1, 2, 3]]
     assert "sketches" not in told(**who["student"])[1]
-    assert told(**{TEACHER: other["token"]})[0] == told()[0] == 403
+    assert told(**{TEACHER: other["token"]})[0] == told()[0] == 404
 
 
 def test_another_sites_page_can_say_nothing(client, opened):
@@ -81,17 +118,17 @@ def test_another_sites_page_can_say_nothing(client, opened):
 def test_who_has_no_place_in_a_room_can_say_and_hear_nothing(client, opened, who):
     join(client, opened["code"])
     refused = say(client, opened["code"], ASK, **who)
-    assert (refused.status_code, refused.json()["problem"]) == (403, "not_yours")
+    assert (refused.status_code, refused.json()) == (404, {"problem": "no_room"})
     headers = {{"teacher": TEACHER, "seat": SEAT}[key]: value for key, value in who.items()}
-    assert client.get(f"/room/{opened['code']}/heard", headers=headers).status_code == 403
+    assert client.get(f"/room/{opened['code']}/heard", headers=headers).status_code == 404
     assert now(opened["code"])["ballot"] is None
 
 
 def test_a_student_is_no_teacher_and_a_seat_of_another_room_is_none(client, opened):
     seat, other = join(client, opened["code"])["seat"], client.post("/room").json()
     assert say(client, opened["code"], ASK, seat=seat).status_code == 400
-    assert say(client, other["code"], VOTE, seat=seat).status_code == 403
-    assert say(client, other["code"], ASK, teacher=opened["token"]).status_code == 403
+    assert say(client, other["code"], VOTE, seat=seat).status_code == 404
+    assert say(client, other["code"], ASK, teacher=opened["token"]).status_code == 404
 
 
 @pytest.mark.parametrize("body", [
@@ -123,35 +160,221 @@ def test_a_flood_of_votes_is_one_vote_and_stops(client, opened):
 
 
 def test_a_device_takes_a_few_seats_not_all(client, opened):
-    device = accounts().new("testclient")
+    device = accounts().new(HERE)
     client.cookies.set("seqviz_device", device)
     answers = [client.post(f"/room/{opened['code']}/seat", json={}) for _ in range(100)]
     taken = sum(answer.status_code == 200 for answer in answers)
     assert taken <= room_route.SEATS[0] + 1
     assert answers[-1].json()["problem"] == "too_fast"
-    client.cookies.set("seqviz_device", accounts().new("testclient"))
+    client.cookies.set("seqviz_device", accounts().new(HERE))
     assert client.post(f"/room/{opened['code']}/seat", json={}).status_code == 200
 
 
-def test_codes_cannot_be_tried_out(client, opened):
-    guesses = ["".join(six) for six in islice(product(codes.ALPHABET, repeat=6), 100)]
-    wrong = [client.post(f"/room/{guess}/seat", json={}) for guess in guesses]
-    assert [one.status_code for one in wrong[:30]] == [404] * 30
-    assert wrong[-1].status_code == 429
-    tried = sum(one.status_code == 404 for one in wrong)
-    assert tried <= rooms.GUESSES
-    assert client.post(f"/room/{opened['code']}/seat", json={}).status_code == 429
+@pytest.fixture
+def quick(monkeypatch) -> Clock:
+    """Look-ups that have to wait do so on a clock that does not keep anybody waiting."""
+    clock = Clock()
+
+    async def sleep(seconds: float) -> None:
+        clock.now += seconds
+
+    monkeypatch.setattr(room_route, "_pause", sleep)
+    monkeypatch.setattr(room_route, "Bucket", partial(Bucket, clock))
+    return clock
 
 
-def test_a_class_that_asks_for_its_lost_room_again_and_again_is_let_in_when_it_is_back(
-    client, opened
-):
+def guesses(number: int) -> list[str]:
+    """Codes whose letters fit together, and which no room has."""
+    words = ("".join(word) for word in product(codes.ALPHABET, repeat=rooms.LETTERS + 1))
+    return list(islice((word for word in words if codes.is_valid(word)), number))
+
+
+def test_codes_cannot_be_tried_out(client, opened, quick):
+    """From the 31st on one a second is answered: so many that the codes are long enough."""
+    statuses = [client.post(f"/room/{code}/seat").status_code for code in guesses(130)]
+    assert statuses == [404] * 130
+    assert room_route.WRONG[0] + (quick.now + 1) * room_route.WRONG[1] + 1 >= 130
+    assert quick.now >= 98
+
+
+def test_a_class_that_mistypes_its_code_is_not_refused(client, opened):
+    """Sixty and 400 students, each a letter wrong, with cookies and without; nobody waits."""
     code = opened["code"]
-    the_class().rooms = rooms.Rooms()
-    for _ in range(200):
-        assert client.post(f"/room/{code}/seat", json={}).status_code == 404
-    assert client.post("/room", json=opened).json() == opened
-    assert client.post(f"/room/{code}/seat", json={}).status_code == 200
+    for number in (60, 400):
+        for cookies in (devices(client, number), range(number)):
+            for k, _ in enumerate(cookies):
+                place, letter = k % len(code), codes.ALPHABET[k % 20]
+                wrong = code[:place] + letter + code[place + 1 :]
+                status = client.post(f"/room/{wrong}/seat").status_code
+                assert status == (200 if wrong == code else 400)
+            client.cookies.clear()
+    room = the_class().rooms.find(code)
+    assert HERE not in the_class().gates or not the_class().gates[HERE].wrong.used
+    for _ in devices(client, 1):
+        assert join(client, code)["number"] in room.seats
+    for _ in range(50):
+        assert come_back(client, opened).status_code == 200
+
+
+def test_a_newcomer_waits_for_one_look_up_of_each_other_device(client, opened, quick):
+    """However many a single device has sent; whoever has a seat or teaches waits for none."""
+    seat = join(client, opened["code"])["seat"]
+    for code in guesses(40):
+        client.post(f"/room/{code}/seat")
+    flooding, honest = (accounts().of(HERE, accounts().new(HERE)) for _ in "ab")
+    order: list[str] = []
+
+    async def look_up(name: str, account, code: str) -> None:
+        with suppress(Refusal):
+            await the_class().find(code, HERE, account)
+        order.append(name)
+
+    async def class_() -> None:
+        flood = [asyncio.create_task(look_up("flood", flooding, code)) for code in guesses(99)]
+        await asyncio.sleep(0)
+        await look_up("honest", honest, opened["code"])
+        for one in flood:
+            one.cancel()
+
+    attend(class_())
+    assert order.index("honest") <= 2
+    assert say(client, opened["code"], {"kind": "pause", "on": True}, teacher=opened["token"]) \
+        .status_code == 204  # fmt: skip
+    assert client.post(f"/room/{opened['code']}/seat", json={"seat": seat}).status_code == 200
+
+
+def test_a_class_of_300_behind_one_address_fits(client, opened):
+    """With cookies and without."""
+    for cookies in (devices(client, 300), range(300)):
+        code = client.post("/room").json()["code"]
+        taken = [client.post(f"/room/{code}/seat").status_code for _ in cookies]
+        assert taken == [200] * 300
+        client.cookies.clear()
+        accounts.cache_clear()
+
+
+def test_a_page_that_is_loaded_again_and_again_keeps_its_place(client, opened):
+    """Fifty times within a moment; then that page alone has to wait."""
+    code, seat = opened["code"], join(client, opened["code"])["seat"]
+    other = join(client, code)["seat"]
+    for claim in (seat, seat, other):
+        statuses = [client.post(f"/room/{code}/seat", json={"seat": claim}).status_code
+                    for _ in range(30)]  # fmt: skip
+        assert statuses == [200] * 30
+    assert [come_back(client, opened).status_code for _ in range(50)] == [200] * 50
+    statuses = {client.post(f"/room/{code}/seat", json={"seat": seat}).status_code
+                for _ in range(30)}  # fmt: skip
+    assert 429 in statuses
+    assert client.post(f"/room/{code}/seat", json={"seat": other}).status_code == 200
+
+
+def test_a_class_and_its_teacher_come_back_after_a_restart_in_any_order(client, opened):
+    code = opened["code"]
+    seats = [join(client, code) for _ in range(20)]
+    restart()
+    assert client.post(f"/room/{code}/seat").status_code == 404  # a newcomer proves nothing
+    again = [client.post(f"/room/{code}/seat", json={"seat": one["seat"]}).json() for one in seats]
+    assert again == seats
+    assert come_back(client, opened).json() == {"code": code}
+    assert client.post(f"/room/{code}/seat").json()["number"] == 21
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_nobody_becomes_the_teacher(client, opened, known):
+    """By another room's token, a seat's secret, an ended room's, any words; before it is back too.
+
+    All of them, and who asks for a room that never was, are told the same.
+    """
+    code, seat = opened["code"], join(client, opened["code"])["seat"]
+    other, ended = client.post("/room").json(), client.post("/room").json()
+    say(client, ended["code"], {"kind": "end"}, teacher=ended["token"])
+    if not known:
+        restart()
+    tries = [(code, other["token"]), (code, seat), (code, seat.partition(".")[2]), (code, "x" * 48),
+             (code, ""), (ended["code"], ended["token"]), (guesses(1)[0], opened["token"]),
+             (other["code"], opened["token"]), ("x", opened["token"])]  # fmt: skip
+    for where, token in tries:
+        found = come_back(client, {"code": where, "token": token})
+        assert (found.status_code, found.json()) == (404, {"problem": "no_room"})
+        refused = say(client, where, ASK, teacher=token)
+        assert (refused.status_code, refused.json()) == (404, {"problem": "no_room"})
+    assert come_back(client, opened).status_code == 200
+
+
+def test_a_page_chooses_neither_code_nor_token(client, opened):
+    claimed = {"code": opened["code"], "token": "x" * 48}
+    found = client.post("/room", json=claimed).json()
+    assert found["code"] != opened["code"]
+    assert found["token"] != claimed["token"]
+
+
+def test_a_removed_seat_is_told_so_and_gets_no_other(client, opened):
+    code = opened["code"]
+    client.cookies.set("seqviz_device", accounts().new(HERE))
+    seat = join(client, code)
+    room = the_class().rooms.find(code)
+
+    async def listen() -> list[bytes]:
+        events = room_route._events(room, room.seats[seat["number"]])
+        first = await anext(events)
+        room.tell({"kind": "remove", "seat": seat["number"]})
+        return [first, *[one async for one in events]]
+
+    assert attend(listen())[1:] == [b'data: {"removed": true}\n\n']
+    for claim in (seat["seat"], ""):
+        refused = client.post(f"/room/{code}/seat", json={"seat": claim})
+        assert (refused.status_code, refused.json()["problem"]) == (403, "sent_out")
+    assert say(client, code, VOTE, seat=seat["seat"]).status_code == 403
+    restart()
+    refused = client.post(f"/room/{code}/seat", json={"seat": seat["seat"]})
+    assert (refused.status_code, refused.json()["problem"]) == (403, "sent_out")
+
+
+def test_the_oldest_line_of_a_seat_gives_way(client, opened):
+    """Five tabs of one browser: three are connected, the first two are told so and are quiet."""
+    room = the_class().rooms.find(opened["code"])
+    seat, _ = room.join()
+
+    async def tabs() -> tuple[list[bytes], int]:
+        lines = [room_route._events(room, seat) for _ in range(5)]
+        for line in lines:
+            await anext(line)
+        ends = [[one async for one in line][-1] for line in lines[:2]]
+        still = [asyncio.ensure_future(anext(line)) for line in lines[2:]]
+        await asyncio.sleep(0.2)
+        room.tell({"kind": "pause", "on": True})
+        told = await asyncio.gather(*still)
+        return ends, sum(b'"paused":true' in one for one in told)
+
+    assert attend(tabs()) == ([b'data: {"displaced": true}\n\n'] * 2, 3)
+
+
+def test_a_seat_that_connects_as_fast_as_it_can_is_slowed_alone(client, opened):
+    code, seat = opened["code"], join(client, opened["code"])["seat"]
+    room, other = the_class().rooms.find(code), join(client, code)["seat"]
+    room.ended = False
+
+    def connect(secret: str) -> int:
+        with client.stream("HEAD", f"/room/{code}/heard", headers={SEAT: secret}) as answer:
+            return answer.status_code
+
+    statuses = [connect(seat) for _ in range(100)]
+    assert statuses[:40] == [200] * 40
+    assert statuses[-1] == 429
+    assert connect(other) == 200
+
+
+def test_a_student_reads_what_was_sent_only_as_a_teacher(client, opened):
+    code, seat = opened["code"], join(client, opened["code"])["seat"]
+    values = {"ga.watch.step": "3"}
+    said = {"kind": "send", "lesson": "gates", "bench": "watch", "values": values}
+    assert say(client, code, said, seat=seat).status_code == 204
+    path = f"/room/{code}/sent/1"
+    assert client.get(path, headers={SEAT: seat}).status_code == 403
+    found = client.get(path, headers={TEACHER: opened["token"]})
+    assert found.json() == {"lesson": "gates", "bench": "watch", "values": values, "own": []}
+    missing = client.get(f"/room/{code}/sent/2", headers={TEACHER: opened["token"]})
+    assert missing.status_code == 400
 
 
 def test_the_answer_to_who_opens_a_room_names_it_for_the_proxy(client):
@@ -208,7 +431,7 @@ def test_what_is_left_is_the_teachers_alone(client, opened):
     seat = join(client, opened["code"])["seat"]
     path = f"/room/{opened['code']}/left"
     assert client.get(path, headers={SEAT: seat}).status_code == 403
-    assert client.get(path).status_code == 403
+    assert client.get(path).status_code == 404
     found = client.get(path, headers={TEACHER: opened["token"]}).json()
     nothing = {name: [] for name in ("questions", "sketches", "sent", "texts", "runs")}
     assert found == {"seats": 1, "goals": {}, **nothing}
@@ -222,10 +445,10 @@ def test_a_text_is_the_teachers_to_read_until_it_is_approved(client, opened):
     code, token, seat = opened["code"], opened["token"], join(client, opened["code"])["seat"]
     other = client.post("/room").json()["token"]
     assert say(client, code, TEXT, seat=seat).status_code == 204
-    for who in ({SEAT: seat}, {TEACHER: other}, {}):
-        assert client.get(f"/room/{code}/waiting", headers=who).status_code == 403
+    for who, status in (({SEAT: seat}, 403), ({TEACHER: other}, 404), ({}, 404)):
+        assert client.get(f"/room/{code}/waiting", headers=who).status_code == status
     assert client.get(f"/room/{code}/board", headers={SEAT: seat}).json() == {"texts": []}
-    assert client.get(f"/room/{code}/board").status_code == 403
+    assert client.get(f"/room/{code}/board").status_code == 404
     found = client.get(f"/room/{code}/waiting", headers={TEACHER: token}).json()
     assert found == {"number": 1, "text": TEXT["text"]}
     assert say(client, code, {"kind": "approve", "number": 1}, seat=seat).status_code == 400

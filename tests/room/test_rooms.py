@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from random import Random
 
 import pytest
@@ -14,8 +16,10 @@ from seqviz.refusal import Refusal
 from seqviz.room import board, codes, rooms
 from seqviz.room import room as one_room
 from seqviz.room.ballot import Ballot
+from seqviz.room.credentials import Credentials
 from seqviz.room.room import Room, Unsaid
 from seqviz.room.rooms import Rooms
+from seqviz.room.storage import ClosedRooms, load_credentials
 
 
 class Clock:
@@ -58,6 +62,27 @@ def test_no_letter_is_taken_for_another():
     assert "G" not in codes.ALPHABET
 
 
+def test_one_wrong_letter_or_two_swapped_ones_never_make_a_code():
+    """Nor do they where a letter is read as any other: a slip is no guess."""
+    code = codes.new(rooms.LETTERS)
+    assert len(code) == rooms.LETTERS + 1
+    assert codes.is_valid(code)
+    for place, letter in product(range(len(code)), codes.ALPHABET):
+        other = code[:place] + letter + code[place + 1 :]
+        assert codes.is_valid(other) == (other == code), other
+    for place in range(len(code) - 1):
+        a, b = code[place : place + 2]
+        swapped = code[:place] + b + a + code[place + 2 :]
+        assert codes.is_valid(swapped) == (a == b), swapped
+    assert not codes.is_valid("")
+
+
+def test_a_twentieth_of_all_words_is_a_code():
+    draws = Random(3)
+    words = ["".join(draws.choices(codes.ALPHABET, k=8)) for _ in range(20_000)]
+    assert sum(map(codes.is_valid, words)) == pytest.approx(1000, abs=4 * 31)
+
+
 def test_a_code_is_as_long_as_the_risk_asks():
     guesses, risk = rooms.GUESSES, 1e-3
 
@@ -69,7 +94,7 @@ def test_a_code_is_as_long_as_the_risk_asks():
 
 @pytest.mark.parametrize(("typed", "read"), [
     ("kmt rax", "KMTRAX"), ("KMT-RAX ", "KMTRAX"), ("km\u2013tr\u00b7ax", "KMTRAX"), ("", ""),
-    ("KMTRA0", ""), ("<b>", ""), ("K" * 1000, "K" * 40), ("\u0000", ""), ("ｋｍｔ", ""),
+    ("KMTRA0", ""), ("<b>", ""), ("K" * 1000, "K" * 40), ("\u0000", ""), ("ｋｍｔ　ｒ", "KMTR"),
 ])  # fmt: skip
 def test_a_code_is_read_as_it_is_typed(typed, read):
     assert codes.read(typed) == read
@@ -81,7 +106,7 @@ def test_a_code_is_read_as_it_is_typed(typed, read):
 def test_a_room_is_found_by_its_code_and_no_other(all_rooms, room):
     assert all_rooms.find(codes.shown(room.code).lower()) is room
     with pytest.raises(Refusal) as refused:
-        all_rooms.find("A" * rooms.LETTERS)
+        all_rooms.find("A" * (rooms.LETTERS + 1))
     assert code_of(refused) == "no_room"
 
 
@@ -91,6 +116,41 @@ def test_there_are_so_many_rooms_and_no_more(all_rooms):
     with pytest.raises(Refusal) as refused:
         all_rooms.open()
     assert code_of(refused) == "too_many_rooms"
+
+
+def test_a_room_that_nobody_uses_gives_way_and_one_with_a_class_or_a_teacher_does_not(
+    all_rooms, clock
+):
+    made = [all_rooms.open() for _ in range(rooms.ROOMS)]
+    made[0].teachers = 1
+    made[1].join()[0].streams = 1
+    clock.now = one_room.GRACE_S + 5
+    made[2].taught = 3.0  # later than all others that nobody uses
+    new = all_rooms.open()
+    assert [room.ended for room in made[:4]] == [False, False, False, True]
+    assert all_rooms.find(new.code) is new
+    for room in made[4:]:
+        room.teachers = 1
+    all_rooms.open()
+    assert made[2].ended
+    with pytest.raises(Refusal):
+        all_rooms.open()
+
+
+@pytest.mark.parametrize(("n_addresses", "taken"), [(1, rooms.ROOMS), (2, rooms.ROOMS * 9 // 10)])
+def test_the_last_tenth_of_the_rooms_is_for_addresses_that_have_none(clock, n_addresses, taken):
+    """Where the server sees one address alone, all rooms are for it."""
+    all_rooms = Rooms(clock, count_addresses=lambda: n_addresses)
+    for _ in range(taken):
+        all_rooms.open("192.0.2.1")
+    with pytest.raises(Refusal):
+        all_rooms.open("192.0.2.1")
+    left = rooms.ROOMS - taken
+    opened = [all_rooms.open(f"192.0.2.{k + 2}") for k in range(left)]
+    assert len(opened) == left
+    if opened:
+        with pytest.raises(Refusal):
+            all_rooms.open("192.0.2.2")
 
 
 def test_a_room_ends_when_its_teacher_is_gone_or_its_time_is_over(all_rooms, clock):
@@ -111,19 +171,132 @@ def test_a_teacher_ends_a_room(all_rooms, room):
         all_rooms.find(room.code)
 
 
-def test_a_teachers_page_opens_its_room_again_on_another_server(room):
-    other = Rooms()
-    again = other.open(room.code, room.token)
-    assert (again.code, again.is_teachers(room.token)) == (room.code, True)
-    assert other.open(room.code, room.token) is again
-    with pytest.raises(Refusal) as refused:
-        other.open(room.code, "x" * 32)
-    assert code_of(refused) == "no_room"
+def token_of(room: Room) -> str:
+    """Its teacher's."""
+    return room.credentials.issue_teacher(room.code, room.opened_at)
 
 
-@pytest.mark.parametrize("token", ["", "x", "é", "\ud800", "0" * 10_000])
-def test_no_other_token_is_the_teachers(room, token):
-    assert not room.is_teachers(token)
+def restarted(all_rooms: Rooms, clock: Clock) -> Rooms:
+    """What a process of the same key and disk knows that has just begun."""
+    return Rooms(clock, all_rooms.credentials, all_rooms.closed)
+
+
+def test_a_room_comes_back_with_its_own_teacher(all_rooms, room, clock):
+    token, other = token_of(room), restarted(all_rooms, clock)
+    again = other.find_by_teacher(room.code, token)
+    assert (again.code, again.is_teachers(token)) == (room.code, True)
+    assert again.epoch != room.epoch
+    assert other.find_by_teacher(codes.shown(room.code).lower(), token) is again
+
+
+def test_a_room_comes_back_with_a_student_and_is_still_its_teachers(all_rooms, room, clock):
+    seat, secret = room.join()
+    token, other = token_of(room), restarted(all_rooms, clock)
+    again = other.find_by_seat(room.code, secret)
+    assert again.join(secret)[0].number == seat.number
+    assert not again.is_teachers(secret)
+    assert other.find_by_teacher(room.code, token) is again
+
+
+@pytest.mark.parametrize("case", [
+    "", "x", "é", "\ud800", "0" * 10_000, "another room's", "a seat's", "another key's", "changed",
+    "expired", "ended", "from the future",
+])  # fmt: skip
+def test_nobody_else_is_the_teacher(all_rooms, room, clock, case):
+    """Neither of the room that is there nor of one that a server has lost."""
+    issue = all_rooms.credentials.issue_teacher
+    token, code = token_of(room), room.code
+    now = room.opened_at
+    if case == "ended":
+        room.tell({"kind": "end"})
+    claimed = {
+        "another room's": issue(all_rooms.open().code, now),
+        "a seat's": room.join()[1].partition(".")[2],
+        "another key's": Credentials().issue_teacher(code, now),
+        "changed": token[:-1] + ("A" if token[-1] != "A" else "B"),
+        "expired": issue(code, now - int(rooms.LIFE) - 2),
+        "from the future": issue(code, now + 4000),
+        "ended": token,
+    }.get(case, case)
+    for those in (all_rooms, restarted(all_rooms, clock)):
+        with pytest.raises(Refusal) as refused:
+            those.find_by_teacher(code, claimed)
+        assert code_of(refused) == "no_room"
+        assert len(those) <= 2
+    if case != "ended":
+        assert not room.is_teachers(claimed)
+        assert room.is_teachers(token)
+
+
+def test_a_code_that_has_another_room_now_is_not_the_old_teachers(all_rooms, room, clock):
+    old = all_rooms.credentials.issue_teacher(room.code, room.opened_at - 60)
+    with pytest.raises(Refusal):
+        all_rooms.find_by_teacher(room.code, old)
+    assert not room.is_teachers(old)
+
+
+def test_an_ended_room_stays_ended_on_the_disk(tmp_path, clock):
+    key = load_credentials(tmp_path)
+    assert key.is_lasting
+
+    def process() -> Rooms:
+        return Rooms(clock, load_credentials(tmp_path), ClosedRooms(tmp_path, rooms.LIFE))
+
+    first, beside = process(), process()
+    room = first.open()
+    token, (_, secret) = token_of(room), room.join()
+    assert beside.find_by_teacher(room.code, token).code == room.code
+    room.tell({"kind": "end"})
+    for those in (first, beside, process()):
+        those.tidy()
+        those._open.clear()
+        for find, proof in ((those.find_by_teacher, token), (those.find_by_seat, secret)):
+            with pytest.raises(Refusal):
+                find(room.code, proof)
+
+
+def test_the_key_is_made_once_and_read_by_nobody_else(tmp_path):
+    folder = tmp_path / "cache"
+    keys = {load_credentials(folder).key for _ in range(3)}
+    assert len(keys) == 1
+    assert (folder / "room.key").stat().st_mode & 0o777 == 0o600
+    assert len(next(iter(keys))) == 32
+    assert [path.name for path in folder.iterdir()] == ["room.key"]
+    assert "key=" not in repr(load_credentials(folder))
+
+
+def test_two_processes_that_start_at_once_have_one_key(tmp_path):
+    with ThreadPoolExecutor(8) as pool:
+        keys = {found.key for found in pool.map(lambda _: load_credentials(tmp_path), range(40))}
+    assert len(keys) == 1
+
+
+@pytest.mark.parametrize("damage", ["", "xyz", "00" * 31, "\u00e9"])
+def test_a_damaged_key_is_no_key(tmp_path, damage, caplog):
+    (tmp_path / "room.key").write_text(damage, "utf-8")
+    found = load_credentials(tmp_path)
+    assert (found.is_lasting, len(found.key)) == (False, 32)
+    assert "room.key" in caplog.text
+
+
+def test_a_key_of_the_operator_comes_before_that_on_the_disk(tmp_path):
+    one, other = (load_credentials(tmp_path, "k" * 43) for _ in range(2))
+    assert one.key == other.key
+    assert not [*tmp_path.iterdir()]
+    assert load_credentials(None).key != load_credentials(None).key
+
+
+def test_what_was_closed_is_forgotten_when_its_tokens_expire(tmp_path, clock):
+    closed = ClosedRooms(tmp_path, 100.0, clock)
+    for number in range(300):
+        closed.add("KMTRAX", number)
+    clock.now = 350.0
+    beside = ClosedRooms(tmp_path, 100.0, clock)
+    assert not beside.has_ended("KMTRAX", 249)
+    assert beside.has_ended("KMTRAX", 299)
+    assert len((tmp_path / "room.closed").read_text("ascii").splitlines()) == 49
+    (tmp_path / "room.closed").write_text('x\n["KMTRAX", 320, 0]\n[1]\n{}\n', "ascii")
+    assert beside.has_ended("KMTRAX", 320)
 
 
 # ---- seats
@@ -152,25 +325,99 @@ def test_a_room_and_a_server_have_so_many_seats(all_rooms, room, monkeypatch):
     assert code_of(refused) == "too_many_followers"
 
 
-def test_a_seat_left_for_long_is_free_unless_it_has_voted(room, clock):
+def test_a_seat_left_for_long_is_free_and_its_vote_stays(room, clock):
     (_, gone), (voter, kept) = room.join(), room.join()
-    room.tell({"kind": "ask", "key": "vg.predict.order", "options": 3})
-    room.hear(voter, {"kind": "vote", "key": "vg.predict.order", "round": 1, "option": 2})
+    room.tell(ASK)
+    vote(room, voter, 2)
     clock.now = one_room.DESERTED + 1
     assert room.join()[0].number == 1
-    assert room.seat(kept) is voter
-    assert room.seat(gone) is None
+    assert room.seat(gone) is room.seat(kept) is None
+    assert room.join()[0].number == 3  # nobody gets the number under which a vote is counted
+    assert room.join(kept)[0].number == 2
+    room.tell({"kind": "reveal"})
+    assert told(room)["ballot"]["counts"] == [[0, 0, 1]]
 
 
-def test_a_server_that_forgot_gives_a_seat_back(all_rooms, room):
+def test_a_full_room_takes_the_seat_of_who_is_gone_and_of_nobody_else(room, clock, monkeypatch):
+    monkeypatch.setattr(one_room, "SEATS", 3)
+    here, gone, lost = (room.join()[0] for _ in range(3))
+    here.streams = 1
+    clock.now = one_room.GRACE_S + 1
+    lost.seen = clock.now - 1  # its line may be back in a moment
+    assert room.join()[0].number == gone.number
+    with pytest.raises(Refusal) as refused:
+        room.join()
+    assert code_of(refused) == "room_full"
+    assert room.seats[here.number] is here
+    assert room.seats[lost.number] is lost
+
+
+def test_the_last_tenth_of_a_room_is_for_addresses_that_have_no_seat_there(room, monkeypatch):
+    monkeypatch.setattr(one_room, "SEATS", 20)
+    for _ in range(18):
+        room.join(address="192.0.2.1", n_addresses=2)
+    with pytest.raises(Refusal):
+        room.join(address="192.0.2.1", n_addresses=2)
+    assert room.join(address="192.0.2.2", n_addresses=2)[0].number == 19
+
+
+def test_a_server_that_forgot_gives_a_seat_back(all_rooms, room, clock):
     seat, secret = room.join()
-    room.join()
-    again = Rooms().open(room.code, room.token)
+    (second, other) = room.join()
+    again = restarted(all_rooms, clock).find_by_seat(room.code, secret)
     assert again.join()[0].number == 1
-    assert again.join(secret)[0].number != 1  # somebody has it now
-    fresh = Rooms().open(room.code, room.token)
-    assert fresh.join(secret)[0].number == seat.number
+    assert again.join(secret)[0].number == 2  # somebody has its own now
+    assert again.join(other)[0].number == 3
+    fresh = restarted(all_rooms, clock).find_by_seat(room.code, secret)
+    assert fresh.join(other)[0].number == second.number
+    assert fresh.join(secret) == (fresh.seats[seat.number], secret)
     assert fresh.seat(secret) is not None
+
+
+def test_with_a_seat_goes_what_it_has_voted_and_sent(room):
+    seats = [room.join()[0] for _ in range(2)]
+    room.tell(ASK)
+    for seat in seats:
+        vote(room, seat, 1)
+        send(room, seat, 3)
+        for text in ("a", "b"):
+            room.hear(seat, {**TEXT, "text": text})
+    room.tell({"kind": "approve", "number": 1})
+    room.tell({"kind": "remove", "seat": 1})
+    room.tell({"kind": "reveal"})
+    assert told(room)["ballot"]["counts"] == [[0, 1, 0]]
+    assert [one.seat for one in room.sent.values()] == [2]
+    assert [line.seat for line in room.board.waiting.values()] == [2, 2]
+    assert room.texts() == []
+
+
+def test_a_seat_that_is_sent_out_stays_out(all_rooms, room, clock):
+    """Its device gets no other; where devices are not told apart, the door is what helps."""
+    (_, secret), (other, _) = room.join(device="a"), room.join(device="b")
+    room.tell({"kind": "remove", "seat": 1})
+    for who in ({"claimed": secret}, {"device": "a"}, {"claimed": secret, "device": "c"}):
+        with pytest.raises(Refusal) as refused:
+            room.join(**who)
+        assert code_of(refused) == "sent_out"
+    assert room.join(device="c")[0].number == 3
+    assert room.seats[2] is other
+    again = restarted(all_rooms, clock).find_by_seat(room.code, secret)
+    with pytest.raises(Refusal):
+        again.join(secret)
+    with pytest.raises(Unsaid):
+        room.tell({"kind": "remove", "seat": 1})
+
+
+def test_a_closed_door_keeps_newcomers_out_and_nobody_else(room):
+    _, secret = room.join()
+    room.tell({"kind": "door", "open": False})
+    assert told(room)["door"] is False
+    with pytest.raises(Refusal) as refused:
+        room.join()
+    assert code_of(refused) == "door_closed"
+    assert room.join(secret)[0].number == 1
+    room.tell({"kind": "door", "open": True})
+    assert room.join()[0].number == 2
 
 
 @pytest.mark.parametrize("claimed", ["7.short", "0.aaaaaaaaaaaaaaaa", "301.aaaaaaaaaaaaaaaa", "x"])
@@ -249,7 +496,164 @@ ASK = {"kind": "ask", "key": "vg.predict.order", "options": 3}
 
 
 def vote(room, seat, option, round_=1):
-    room.hear(seat, {"kind": "vote", "key": ASK["key"], "round": round_, "option": option})
+    """By a page that is connected."""
+    seat.line_seen = room.clock()
+    number = room.askings
+    room.hear(seat, {"kind": "vote", "number": number, "round": round_, "option": option})
+
+
+def test_a_vote_counts_from_a_page_that_is_connected(room, clock):
+    seat, _ = room.join()
+    room.tell(ASK)
+    said = {"kind": "vote", "number": 1, "round": 1, "option": 0}
+    with pytest.raises(Refusal) as refused:
+        room.hear(seat, said)
+    assert code_of(refused) == "no_line"
+    seat.line_seen = clock.now
+    clock.now += one_room.AWAY - 1  # the line is lost for a moment
+    room.hear(seat, said)
+    clock.now += 2
+    with pytest.raises(Refusal):
+        room.hear(seat, {**said, "option": 1})
+    room.tell({"kind": "reveal"})
+    assert told(room)["ballot"]["counts"] == [[1, 0, 0]]
+
+
+def test_a_device_that_is_told_apart_has_one_vote(room):
+    mine, again = (room.join(device="a")[0] for _ in range(2))
+    others = [room.join()[0] for _ in range(2)]  # not told apart
+    room.tell(ASK)
+    for seat, option in ((mine, 0), (again, 1), *((one, 2) for one in others)):
+        vote(room, seat, option)
+    assert told(room)["ballot"]["voted"] == 3
+    vote(room, mine, 0)
+    room.tell({"kind": "reveal"})
+    assert told(room)["ballot"]["counts"] == [[1, 0, 2]]
+
+
+def test_a_vote_belongs_to_the_asking_for_which_it_was_given(room):
+    """The same question put again is another asking: a vote that comes late is none."""
+    seat, _ = room.join()
+    seat.streams = 1
+    late = {"kind": "vote", "number": 1, "round": 1, "option": 0}
+    room.tell(ASK)
+    room.tell({"kind": "reveal"})
+    room.tell(ASK)
+    assert told(room)["ballot"]["number"] == 2
+    with pytest.raises(Refusal) as refused:
+        room.hear(seat, late)
+    assert code_of(refused) == "vote_closed"
+    room.hear(seat, {**late, "number": 2})
+    assert told(room)["ballot"]["voted"] == 1
+
+
+def test_so_many_questions_are_kept_and_no_more(room):
+    for _ in range(3 * one_room.QUESTIONS):
+        room.tell(ASK)
+    assert [one["key"] for one in room.afterwards()["questions"]] == \
+        [ASK["key"]] * one_room.QUESTIONS  # fmt: skip
+    assert told(room)["ballot"]["number"] == 3 * one_room.QUESTIONS
+
+
+# ---- a server that was started anew
+
+
+def test_a_class_is_as_before_when_its_pages_have_told_what_they_know(all_rooms, clock):
+    """Votes of both rounds, drawings, pause, the door, who was sent out: counts are equal."""
+    room = all_rooms.open()
+    draws, token = Random(8), token_of(room)
+    class_ = [room.join(device=f"{k}" if k % 2 else None) for k in range(20)]
+    memory: dict[int, dict] = {seat.number: {"votes": [], "sketches": []} for seat, _ in class_}
+    drawn = {"kind": "sketch", "do": "ask", "key": "vg.sketch.tanh", "as": "bar", "most": [9] * 3}
+    for state in ("revealed", "closed"):
+        room.tell(ASK)
+        for round_ in (1, 2):
+            if round_ == 2:
+                room.tell({"kind": "close"})
+                room.tell({"kind": "again"})
+            for seat, _ in class_[: 18 - round_]:
+                option = draws.randrange(3)
+                vote(room, seat, option, round_)
+                memory[seat.number]["votes"].append([room.askings, round_, option])
+        room.tell({"kind": {"revealed": "reveal", "closed": "close"}[state]})
+    room.tell(drawn)
+    for seat, _ in class_[3:]:
+        marks = [draws.randrange(10) for _ in range(3)]
+        room.hear(seat, {"kind": "sketch", "number": 1, "marks": marks})
+        memory[seat.number]["sketches"].append([1, marks])
+    room.tell({"kind": "sketch", "do": "reveal"})
+    room.tell({"kind": "pause", "on": True})
+    room.tell({"kind": "remove", "seat": 20})
+    room.tell({"kind": "door", "open": False})
+    known = [told(room)["ballot"], told(room)["sketch"]]
+
+    again = restarted(all_rooms, clock).find_by_seat(room.code, class_[0][1])
+    assert told(again, teacher=True)["forgotten"]
+    ballots = [
+        {"number": 1, "key": ASK["key"], "options": 3, "state": "revealed", "round": 2},
+        {name: known[0][name] for name in ("number", "key", "options", "state", "round")},
+    ]
+    sketches = [{name: known[1][name] for name in ("number", "key", "as", "most", "state")}]
+    again.tell({"kind": "restore", "paused": True, "door": False, "allowed": [], "removed": [20],
+                "ballots": ballots, "sketches": sketches})  # fmt: skip
+    assert again.is_teachers(token)
+    for k, (seat, secret) in enumerate(class_[:19]):
+        back, _ = again.join(secret, device=f"{k}" if k % 2 else None)
+        assert back.number == seat.number
+        again.hear(back, {"kind": "recall", **memory[seat.number]})
+        again.hear(back, {"kind": "recall", **memory[seat.number]})  # nothing counts twice
+    left, before = again.afterwards(), room.afterwards()
+    assert left["questions"] == before["questions"]
+    assert left["sketches"] == before["sketches"]
+    found = told(again)
+    assert (found["paused"], found["door"], found["restored"]) == (True, False, True)
+    with pytest.raises(Refusal):
+        again.join(class_[19][1])
+    with pytest.raises(Unsaid):  # once, and not after anything else of the teacher
+        again.tell({"kind": "restore", "paused": False, "door": True, "allowed": [], "removed": [],
+                    "ballots": [], "sketches": []})  # fmt: skip
+    clock.now += one_room.RESTORE_S + 1
+    with pytest.raises(Refusal):
+        again.hear(again.seats[1], {"kind": "recall", **memory[1]})
+
+
+def test_a_vote_that_is_counted_is_not_changed_by_what_a_page_recalls(all_rooms, room, clock):
+    _, secret = room.join()
+    again = restarted(all_rooms, clock).find_by_seat(room.code, secret)
+    seat, _ = again.join(secret)
+    asked = {"number": 4, "key": ASK["key"], "options": 3, "state": "open", "round": 1}
+    again.tell({"kind": "restore", "paused": False, "door": True, "allowed": [], "removed": [],
+                "ballots": [asked], "sketches": []})  # fmt: skip
+    vote(again, seat, 2)
+    again.hear(seat, {"kind": "recall", "votes": [[4, 1, 0], [4, 2, 0], [9, 1, 0], [4, 1, 7], "x"],
+                      "sketches": [[1, [0]], 3]})  # fmt: skip
+    again.tell({"kind": "reveal"})
+    assert told(again)["ballot"]["counts"] == [[0, 0, 1]]
+    again.tell(ASK)
+    assert told(again)["ballot"]["number"] == 5
+
+
+RESTORE = {"kind": "restore", "paused": False, "door": True, "allowed": [], "removed": [],
+           "ballots": [], "sketches": []}  # fmt: skip
+BALLOT = {"number": 1, "key": "vg.predict.order", "options": 3, "state": "open", "round": 1}
+SKETCH = {"number": 1, "key": "vg.sketch.tanh", "as": "bar", "most": [9], "state": "open"}
+
+
+@pytest.mark.parametrize("wrong", [
+    {"paused": 1}, {"allowed": ["<b>"]}, {"removed": ["1"]}, {"removed": [0]}, {"door": None},
+    {"removed": [1] * 301}, {"ballots": [3]}, {"ballots": [{**BALLOT, "key": "<b>"}]},
+    {"ballots": [{**BALLOT, "round": 3}]}, {"ballots": [{**BALLOT, "options": 9}]},
+    {"ballots": [{**BALLOT, "state": "x"}]}, {"sketches": [{**SKETCH, "as": "x"}]},
+    {"sketches": [{**SKETCH, "most": ["9"]}]}, {"sketches": [{**SKETCH, "key": 3}]},
+])  # fmt: skip
+def test_what_no_page_can_know_restores_nothing(all_rooms, room, clock, wrong):
+    again = restarted(all_rooms, clock).find_by_teacher(room.code, token_of(room))
+    before = told(again)
+    with pytest.raises(Unsaid):
+        again.tell({**RESTORE, **wrong})
+    assert told(again) == before
+    again.tell({**RESTORE, "ballots": [BALLOT], "sketches": [SKETCH]})
+    assert told(again)["ballot"] == {**BALLOT, "voted": 0}
 
 
 def test_a_seat_has_one_vote_a_round_and_may_change_it(room):
@@ -272,7 +676,8 @@ def test_nobody_is_told_a_count_before_it_is_revealed(room):
     vote(room, seat, 2)
     room.tell({"kind": "close"})
     for teacher in (False, True):
-        assert set(told(room, teacher)["ballot"]) == {"key", "options", "state", "round", "voted"}
+        found = set(told(room, teacher)["ballot"])
+        assert found == {"key", "number", "options", "state", "round", "voted"}
 
 
 def test_vote_talk_vote_again(room):
@@ -309,11 +714,13 @@ def test_there_are_two_rounds_and_none_behind_the_reveal():
 
 
 @pytest.mark.parametrize("said", [
-    {"kind": "vote", "key": "vg.predict.other", "round": 1, "option": 0},
-    {"kind": "vote", "key": ASK["key"], "round": 2, "option": 0},
-    {"kind": "vote", "key": ASK["key"], "round": 1, "option": 3},
-    {"kind": "vote", "key": ASK["key"], "round": 1, "option": -1},
-    {"kind": "vote", "key": ASK["key"], "round": 1, "option": "0"},
+    {"kind": "vote", "number": 2, "round": 1, "option": 0},
+    {"kind": "vote", "number": 1, "round": 2, "option": 0},
+    {"kind": "vote", "number": 1, "round": 1, "option": 3},
+    {"kind": "vote", "number": 1, "round": 1, "option": -1},
+    {"kind": "vote", "number": 1, "round": 1, "option": "0"},
+    {"kind": "recall", "votes": [[1, 1, 0]], "sketches": []}, {"kind": "restore"},
+    {"kind": "remove", "seat": 1}, {"kind": "door", "open": False},
     {"kind": "where", "bench": "<script>", "left": False, "goals": []},
     {"kind": "where", "bench": "gates/watch", "left": False, "goals": ["<b>"]},
     {"kind": "where", "bench": "gates/watch", "left": False, "goals": ["gates/a"] * 41},
@@ -326,6 +733,7 @@ def test_there_are_two_rounds_and_none_behind_the_reveal():
 ])  # fmt: skip
 def test_what_a_student_cannot_say_changes_nothing(room, said):
     seat, _ = room.join()
+    seat.streams = 1
     room.tell(ASK)
     before = told(room)
     with pytest.raises((Unsaid, Refusal)):
@@ -361,17 +769,23 @@ def send(room, seat, step):
     room.hear(seat, {**PLACE, "kind": "send", "values": {"ga.watch.step": str(step)}})
 
 
+def step(room: Room, number: int) -> str:
+    """The setting in what was sent under this number."""
+    return room.sent[number].place["values"]["ga.watch.step"]
+
+
 def test_a_seat_sends_what_it_sees_and_the_teacher_puts_it_in_order(room):
     seats = [room.join()[0] for _ in range(2)]
-    for step in range(5):
-        send(room, seats[0], step)
+    for k in range(5):
+        send(room, seats[0], k)
     send(room, seats[1], 9)
     sent = told(room, teacher=True)["sent"]
-    assert [one["values"]["ga.watch.step"] for one in sent] == ["2", "3", "4", "9"]
+    assert [step(room, one["number"]) for one in sent] == ["2", "3", "4", "9"]
+    assert set(sent[0]) == {"number", "seat", "own", "lesson", "bench"}  # values may be long
     assert "sent" not in told(room)
     room.tell({"kind": "order", "sent": [sent[3]["number"], sent[0]["number"]]})
     sent = told(room, teacher=True)["sent"]
-    assert [one["values"]["ga.watch.step"] for one in sent] == ["9", "2"]
+    assert [step(room, one["number"]) for one in sent] == ["9", "2"]
     for wrong in ([99], ["1"], [None]):
         with pytest.raises(Unsaid):
             room.tell({"kind": "order", "sent": wrong})

@@ -248,7 +248,7 @@ def test_two_rooms_run_apart_and_share_what_is_the_same(client, opened, ours):
     until(client, second, lambda run: run["number"] == 2 and done(run))
     assert sum(map(len, asked)) == 2 * LEAST
     assert until(client, opened, done)["number"] == 1
-    assert look(client, {**opened, "token": second["token"]}).status_code == 403
+    assert look(client, {**opened, "token": second["token"]}).status_code == 404
 
 
 def test_who_is_not_in_the_room_sees_nothing(client, opened, ours):
@@ -258,8 +258,8 @@ def test_who_is_not_in_the_room_sees_nothing(client, opened, ours):
     assert say(client, opened, RUN, seat).status_code == 400
     say(client, opened, RUN)
     until(client, opened, done)
-    assert client.get(f"/room/{opened['code']}/run").status_code == 403
-    assert look(client, opened, "1.x").status_code == 403
+    assert client.get(f"/room/{opened['code']}/run").status_code == 404
+    assert look(client, opened, "1.x").status_code == 404
 
 
 @pytest.mark.parametrize("change", [

@@ -134,6 +134,9 @@ class Class:
             raise
 
 
+_pause = asyncio.sleep
+
+
 class Gate:
     """Look-ups of codes from one address: at once, or in turn while many of them are wrong.
 
@@ -161,7 +164,7 @@ class Gate:
 
     async def _serve(self) -> None:
         while self._waiting:
-            await asyncio.sleep(1 / WRONG[1])
+            await _pause(1 / WRONG[1])
             account, turns = self._waiting.popitem(last=False)
             turn = turns.popleft()
             if turns:
