@@ -14,13 +14,14 @@ import re
 import secrets
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from seqviz.refusal import Refusal
 from seqviz.room.ballot import ROUNDS, Ballot
 from seqviz.room.board import Board
 from seqviz.room.credentials import Credentials
+from seqviz.room.record import Record
 from seqviz.room.run import KEPT, Run
 from seqviz.room.sketches import Sketches
 from seqviz.room.stock import may_take
@@ -488,26 +489,22 @@ class Room:
         self.sendings += 1
         self.sent[self.sendings] = Sent(self.sendings, seat.number, place, texts)
 
+    def record(self) -> Record:
+        """Return a copy of what is left of a lecture; takes little time, whatever it holds."""
+        return Record(
+            len(self.seats),
+            [replace(one, votes=[dict(votes) for votes in one.votes]) for one in self._ballots()],
+            [replace(one, drawn=dict(one.drawn)) for one in self.sketched],
+            [one.place for one in self.sent.values()],
+            self.texts(),
+            self._goals(),
+            [replace(one, found=dict(one.found))
+             for one in (*self.ran, *([self.run] if self.run else []))],
+        )  # fmt: skip
+
     def afterwards(self) -> dict[str, Any]:
-        """What is left of a lecture, without seats: questions with their votes and sketches, what
-        was sent, the texts on the board, how many have reached which goal, what the class has run.
-        """
-        asked = [
-            {"key": one.key, "options": one.options, "counts": one.counts(), "flow": one.flow()}
-            for one in self._ballots()
-        ]
-        return {
-            "seats": len(self.seats),
-            "questions": asked,
-            "sketches": [
-                {"key": one.key, "kind": one.kind, "most": [*one.most], "drawn": one.cloud}
-                for one in self.sketched
-            ],
-            "sent": [dict(one.place) for one in self.sent.values()],
-            "texts": self.texts(),
-            "goals": self._goals(),
-            "runs": [one.left() for one in (*self.ran, *([self.run] if self.run else []))],
-        }
+        """Return what is left of a lecture as JSON has it."""
+        return self.record().to_dict()
 
     def texts(self) -> list[dict[str, Any]]:
         """Those on the board, as all may read them."""
@@ -579,12 +576,15 @@ class Room:
             "state": one.state, "drawn": len(one.drawn),
         }  # fmt: skip
 
+    def revealed(self) -> Sketches:
+        """Return what was drawn last. Raises Refusal("not_revealed")."""
+        if not self.sketched or self.sketched[-1].state != "revealed":
+            raise Refusal("not_revealed", "Nothing is revealed yet.")
+        return self.sketched[-1]
+
     def drawn(self, teacher: bool) -> dict[str, Any]:
         """What was drawn last: see `Sketches.told`. Raises Refusal("not_revealed")."""
-        found = self.sketched[-1].told(teacher) if self.sketched else None
-        if found is None:
-            raise Refusal("not_revealed", "Nothing is revealed yet.")
-        return found
+        return self.revealed().told(teacher)
 
     def _for_teacher(self) -> dict[str, Any]:
         here, now = self.present(), self.clock()

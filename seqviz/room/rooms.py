@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from seqviz.refusal import Refusal
 from seqviz.room import codes
@@ -150,6 +150,9 @@ class Rooms:
     def seats(self) -> int:
         """In all rooms."""
         return sum(len(room.seats) for room in self._open.values())
+
+    def __iter__(self) -> Iterator[Room]:
+        return iter([*self._open.values()])
 
     def __len__(self) -> int:
         return len(self._open)

@@ -84,10 +84,8 @@ class Sketches:
     def _revealed(self) -> dict[str, Any]:
         return {"key": self.key, "number": self.number, **summary(self.kind, self.cloud)}
 
-    def told(self, teacher: bool) -> dict[str, Any] | None:
-        """What the class has drawn, once it is revealed; the sketches themselves to the teacher."""
-        if self.state != "revealed":
-            return None
+    def told(self, teacher: bool) -> dict[str, Any]:
+        """What the class has drawn; the sketches themselves to the teacher."""
         return {**self._revealed, "sketches": self.cloud} if teacher else self._revealed
 
 

@@ -33,6 +33,7 @@ from seqviz.ui.server import (
     policy,
     run_context,
     seats,
+    shutdown,
     static_files,
     tidying,
 )
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from seqviz.ui.server.workers import Workers
 
 STREAM = "/_stcore/stream"  # the websocket of a page
-CLOSING_SECONDS = 5.0
+CLOSING_SECONDS = 0.8
 log = logging.getLogger(__name__)
 
 
@@ -127,7 +128,8 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
         loading = startup.load_beside(lambda: gauges.connections.open > 0)
         beside.append(asyncio.create_task(loading))
     try:
-        yield
+        with shutdown.announced():
+            yield
     finally:
         for task in beside:
             task.cancel()

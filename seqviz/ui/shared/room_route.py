@@ -18,7 +18,7 @@ from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cachetools import TTLCache
@@ -34,9 +34,11 @@ from seqviz.room.room import Line, Looks, Room, Seat, Unsaid, shows
 from seqviz.room.rooms import LETTERS, LIFE, WRONG, Rooms
 from seqviz.room.storage import ClosedRooms, load_credentials
 from seqviz.text import LANGUAGES, Text
-from seqviz.ui.server import metrics
+from seqviz.ui.server import metrics, shutdown
 from seqviz.ui.server.accounts import Account, Bucket, accounts, by_scope
 from seqviz.ui.server.static_files import base
+from seqviz.ui.shared import limits
+from seqviz.ui.shared.draw_queue import Rank
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -108,8 +110,18 @@ class Class:
     returned: weakref.WeakKeyDictionary[Seat | Room, Bucket] = field(
         default_factory=weakref.WeakKeyDictionary
     )
+    written: weakref.WeakKeyDictionary[Room, dict[str, Writing]] = field(
+        default_factory=weakref.WeakKeyDictionary
+    )
+    is_closing: bool = False
     gates: TTLCache[str, Gate] = field(default_factory=lambda: TTLCache(20_000, LIFE))
     tried: TTLCache[tuple[str, str], bool] = field(default_factory=lambda: TTLCache(20_000, LIFE))
+
+    def close(self) -> None:
+        """End all streams: the process is told to end, and their pages look for the next one."""
+        self.is_closing = True
+        for room in self.rooms:
+            room.change()
 
     async def find(self, code: str, address: str, account: Account) -> Room:
         """Return a room by its code alone, as a newcomer has it.
@@ -173,14 +185,27 @@ class Gate:
                 turn.set_result(None)
 
 
+@dataclass(eq=False)
+class Writing:
+    """Bytes that a thread writes. version: of the room when it began; None: it waits."""
+
+    variant: object
+    version: object = None
+    future: asyncio.Future[bytes] = field(init=False)
+
+
 @cache
 def the_class() -> Class:
     """Of this process; its rooms come back after a restart where their key is kept."""
     folder = store.cache()
     credentials = load_credentials(folder, settings.value("SEQVIZ_ROOM_KEY"))
     closed = ClosedRooms(folder, LIFE)
-    return Class(Rooms(credentials=credentials, closed=closed,
-                       count_addresses=lambda: accounts().n_addresses))  # fmt: skip
+    rooms = Rooms(
+        credentials=credentials, closed=closed, count_addresses=lambda: accounts().n_addresses
+    )
+    found = Class(rooms)
+    shutdown.on_shutdown(found.close)
+    return found
 
 
 def _let_in(bucket: Bucket, limit: tuple[float, float], amount: float = 1.0) -> None:
@@ -366,7 +391,11 @@ async def board(request: Request) -> Response:
     """The texts that the teacher has approved: see `Room.texts`."""
     room, seat = await _who(request)
     _let_in(the_class().said.setdefault(seat or room, Bucket()), SAID)
-    return JSONResponse({"texts": room.texts()})
+
+    def prepare() -> Callable[[], bytes]:
+        return partial(_to_json, {"texts": room.texts()})
+
+    return await _written(request, room, "board", lambda: room.board.revision, prepare)
 
 
 @_told
@@ -400,8 +429,14 @@ async def sent(request: Request) -> Response:
 
 @_told
 async def left(request: Request) -> Response:
-    """What is left of a lecture, for its teacher: see `Room.afterwards`."""
-    return JSONResponse((await _teachers(request)).afterwards())
+    """What is left of a lecture, for its teacher: see `Room.record`."""
+    room = await _teachers(request)
+
+    def prepare() -> Callable[[], bytes]:
+        record = room.record()
+        return lambda: _to_json(record.to_dict())
+
+    return await _written(request, room, "left", lambda: room.version, prepare)
 
 
 @_told
@@ -414,17 +449,82 @@ async def notebook(request: Request) -> Response:
         raise Refusal("bad", "These are no language and address.")
     from seqviz.lessons import class_notebook  # with what a lesson computes; nobody else waits
 
-    built = await asyncio.to_thread(
-        class_notebook.build, room.afterwards(), Text(language), address
+    def prepare() -> Callable[[], bytes]:
+        record = room.record()
+        return lambda: class_notebook.build(record.to_dict(), Text(language), address)
+
+    kind = "application/x-ipynb+json"
+    return await _written(
+        request, room, "notebook", lambda: room.version, prepare, kind, (language, address)
     )
-    return Response(built, media_type="application/x-ipynb+json")
 
 
 @_told
 async def drawn(request: Request) -> Response:
-    """What a class has drawn, once it is revealed: see `Room.drawn`."""
+    """What a class has drawn, once it is revealed: see `Sketches.told`."""
     room, seat = await _who(request)
-    return JSONResponse(room.drawn(teacher=seat is None))
+    sketches, teacher = room.revealed(), seat is None
+
+    def prepare() -> Callable[[], bytes]:
+        return lambda: _to_json(sketches.told(teacher))
+
+    name = "drawn for the teacher" if teacher else "drawn"
+    return await _written(request, room, name, lambda: sketches.number, prepare)
+
+
+async def _written(
+    request: Request,
+    room: Room,
+    name: str,
+    version: Callable[[], object],
+    prepare: Callable[[], Callable[[], bytes]],
+    media_type: str = "application/json",
+    variant: object = None,
+) -> Response:
+    """Answer with bytes that a thread writes, once a version for all who ask.
+
+    One thing of each name is written at a time in a room; whoever comes meanwhile waits for the
+    next. It counts as computed for who was the first to ask.
+
+    Args:
+        request: what is answered.
+        room: whose state is written.
+        name: of what is written.
+        version: of that now.
+        prepare: copies what is needed, on the event loop; returns what the thread does with it.
+        media_type: of the bytes.
+        variant: what the request itself has chosen.
+
+    Raises:
+        Refusal: "too_fast" where this account has computed too much.
+    """
+    account = accounts().of(*by_scope(request.scope))
+    written = the_class().written.setdefault(room, {})
+    last = written.get(name)
+    if last is None or last.variant != variant or last.version not in (None, version()):
+        if wait := account.seconds.wait(*limits.seconds_of(account)):
+            metrics.refused("room")
+            raise Refusal("too_fast", "Too much at once.", seconds=int(wait) + 1)
+        new, before = Writing(variant), last
+
+        async def write_in_turn() -> bytes:
+            if before is not None:
+                await asyncio.wait((before.future,))
+            new.version, write = version(), prepare()
+
+            def charged() -> bytes:
+                with limits.charged(account, Rank.FILE):
+                    return write()
+
+            return await asyncio.to_thread(charged)
+
+        new.future = asyncio.ensure_future(write_in_turn())
+        written[name] = last = new
+    return Response(await asyncio.shield(last.future), media_type=media_type)
+
+
+def _to_json(answer: Mapping[str, Any]) -> bytes:
+    return json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 @_told
@@ -443,7 +543,7 @@ async def _events(room: Room, seat: Seat | None) -> AsyncIterator[bytes]:
     room.change()
     told, pictures = b"", room.pictures  # who comes asks for what stands there
     try:
-        while True:
+        while not the_class().is_closing:
             if seat and room.seats.get(seat.number) is not seat:
                 yield b'data: {"removed": true}\n\n'
                 return
