@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from itertools import islice, product
@@ -13,7 +16,8 @@ import pytest
 
 from driver.protocol import attend
 from seqviz.refusal import Refusal
-from seqviz.room import codes, rooms
+from seqviz.room import codes, rooms, sketches
+from seqviz.room.record import Record
 from seqviz.ui.server.accounts import Bucket, accounts
 from seqviz.ui.shared import room_route
 from seqviz.ui.shared.room_route import OURS, SEAT, TEACHER, the_class
@@ -492,3 +496,128 @@ def test_the_notebook_is_the_teachers_and_has_no_links_but_to_this_app(client, o
     found = client.post(path, json=asked, headers=who)
     assert found.status_code == 200
     assert found.json()["nbformat"] == 4
+
+
+# ---- what grows with seats is not made on the event loop
+
+
+def filled(room, seats: int = 300, questions: int = 40) -> None:
+    """So many drawings of 64 numbers and votes as a room can hold."""
+    class_ = [room.join()[0] for _ in range(seats)]
+    most = [1000] * 64
+    for number in range(1, questions + 1):
+        room.tell({"kind": "sketch", "do": "ask", "key": "vg.sketch.tanh", "as": "curve",
+                   "most": most})  # fmt: skip
+        room.tell(ASK)
+        for seat in class_:
+            room.sketched[-1].draw(seat.number, [(seat.number * k) % 1001 for k in range(64)])
+            room.ballot.vote(seat.number, seat.number % 3)
+        assert room.ballot.number == number
+    room.tell({"kind": "sketch", "do": "reveal"})
+
+
+def test_a_large_summary_is_copied_on_the_loop_and_written_elsewhere(client, opened):
+    room = the_class().rooms.find(opened["code"])
+    filled(room)
+    took = []
+    for _ in range(5):
+        started = time.perf_counter()
+        room.record()
+        took.append(time.perf_counter() - started)
+    assert min(took) < 0.02
+    threads = []
+
+    def seen(record) -> dict:
+        threads.append(threading.current_thread())
+        return {"seats": record.seats}
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Record, "to_dict", seen)
+        found = client.get(f"/room/{opened['code']}/left", headers={TEACHER: opened["token"]})
+    assert found.json() == {"seats": 300}
+    (thread,) = threads
+    assert "asyncio" in thread.name  # a pool's
+
+
+def test_what_all_ask_for_is_written_once(client, opened, monkeypatch):
+    """300 pages ask for the drawings at one reveal; the teacher's page for its own."""
+    room = the_class().rooms.find(opened["code"])
+    filled(room, questions=1)
+    summaries = []
+    summary = sketches.summary
+
+    def counted(*args):
+        summaries.append(args)
+        return summary(*args)
+
+    monkeypatch.setattr(sketches, "summary", counted)
+    path = f"/room/{opened['code']}/drawn"
+    seats = [room.seats[number].secret for number in range(1, 301)]
+    found = {client.get(path, headers={SEAT: seat}).content for seat in seats}
+    assert len(found) == 1
+    assert json.loads(found.pop())["count"] == 300
+    assert len(client.get(path, headers={TEACHER: opened["token"]}).json()["sketches"]) == 300
+    assert len(summaries) == 1
+
+
+def test_who_asks_while_it_is_written_waits_for_the_next_together(client, opened, monkeypatch):
+    """A room that changes all the time, and many who ask: one is written, and one waits."""
+    room = the_class().rooms.find(opened["code"])
+    begun, release = [], threading.Event()
+
+    def slow(record) -> dict:
+        begun.append(record.seats)
+        release.wait(10)
+        return {"seats": record.seats}
+
+    monkeypatch.setattr(Record, "to_dict", slow)
+    headers = {TEACHER: opened["token"]}
+    path = f"/room/{opened['code']}/left"
+    with ThreadPoolExecutor(12) as pool:
+        asked = [pool.submit(client.get, path, headers=headers)]
+        while not begun:
+            time.sleep(0.01)
+        for _ in range(10):
+            client.portal.call(room.change)
+            asked.append(pool.submit(client.get, path, headers=headers))
+        seat = client.post(f"/room/{opened['code']}/seat").json()
+        time.sleep(0.3)
+        release.set()
+        found = [one.result().json()["seats"] for one in asked]
+    assert seat["number"] == 1
+    assert found == [0] + [1] * 10
+    assert len(begun) == 2
+
+
+def test_a_summary_counts_as_computed_for_who_asks(client, opened, monkeypatch):
+    monkeypatch.setenv("SEQVIZ_SESSION_SECONDS", "0.05")
+    client.cookies.set("seqviz_device", accounts().new(HERE))
+    room = the_class().rooms.find(opened["code"])
+    filled(room)
+    headers, statuses = {TEACHER: opened["token"]}, []
+    for _ in range(20):
+        client.portal.call(room.change)
+        found = client.get(f"/room/{opened['code']}/left", headers=headers)
+        statuses.append(found.status_code)
+    assert statuses[0] == 200
+    assert 429 in statuses
+
+
+async def _rest(line) -> list[bytes]:
+    return [one async for one in line]
+
+
+def test_streams_end_when_the_process_is_told_to_end(client, opened):
+    room = the_class().rooms.find(opened["code"])
+
+    async def listen() -> int:
+        lines = [room_route._events(room, room.join()[0]) for _ in range(20)]
+        for line in lines:
+            await anext(line)
+        ends = asyncio.gather(*(_rest(line) for line in lines))
+        await asyncio.sleep(0)
+        the_class().close()
+        await asyncio.wait_for(ends, 1)
+        return sum(seat.streams for seat in room.seats.values())
+
+    assert attend(listen()) == 0

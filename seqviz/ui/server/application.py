@@ -24,6 +24,7 @@ from seqviz.ui import streamlit_internals
 from seqviz.ui.bench import first_page, lazy, live_route
 from seqviz.ui.server import (
     accounts,
+    disconnects,
     gauges,
     index_page,
     logs,
@@ -87,6 +88,7 @@ def middleware() -> list[Middleware]:
     from starlette.middleware import Middleware
 
     return [
+        Middleware(disconnects.DisconnectMiddleware),
         Middleware(policy.Headers, frame_ancestors=settings.value("SEQVIZ_FRAME_ANCESTORS")),
         Middleware(Watched),
         *([Middleware(accounts.Met)] if settings.value("SEQVIZ_SHARED") else []),
@@ -104,6 +106,7 @@ def middleware() -> list[Middleware]:
 async def lifespan(_app: Any) -> AsyncIterator[None]:
     """From before the first visitor to after the last."""
     started = time.perf_counter()
+    logs.adopt_all()
     startup.prepare()
     lazy.LAZY.on = True
     _workers()

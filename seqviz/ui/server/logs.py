@@ -22,6 +22,7 @@ from pythonjsonlogger.json import JsonFormatter
 
 from seqviz.refusal import Refusal
 from seqviz.ui.server import metrics, run_context
+from seqviz.ui.server.log_flood import FloodFilter
 from seqviz.ui.streamlit_internals.log_handlers import adopt
 
 _STANDARD = {*RESERVED_ATTRS, "message", "asctime"}
@@ -30,6 +31,7 @@ _QUIET = {"uvicorn.access": logging.WARNING, "uvicorn.error": logging.WARNING}
 LONGEST = 500  # characters of one message, or of one value in it
 _make: Any = logging.LogRecord
 _log = logging.getLogger(__name__)
+_flood = FloodFilter()
 
 
 class Lines(logging.Formatter):
@@ -67,11 +69,12 @@ def begin(level: str, form: str, stream: TextIO | None = None) -> None:
     )  # fmt: skip
     handler.setFormatter(json_lines if form == "json" else Lines(datefmt=date))
     handler.addFilter(_Counting())
+    handler.addFilter(_flood)
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())
     logging.setLogRecordFactory(_record)
-    _adopt_all()
+    adopt_all()
     sys.excepthook = _uncaught
     threading.excepthook = lambda args: _uncaught(args.exc_type, args.exc_value, args.exc_traceback)
     warnings.showwarning = _warned
@@ -139,8 +142,17 @@ def _plain(value: Any) -> str:
     return f'"{text}"' if " " in text else text
 
 
-def _adopt_all() -> None:
-    """Loggers with handlers of their own write through ours instead."""
+def summarize() -> None:
+    """Write how often was held back what has flooded the log."""
+    for record in _flood.summaries():
+        logging.getLogger(record.name).handle(record)
+
+
+def adopt_all() -> None:
+    """Make loggers with handlers of their own write through ours instead.
+
+    Uvicorn makes its loggers after `begin`, so this is called again when it serves.
+    """
     for name in list(logging.root.manager.loggerDict):
         if (logger := logging.getLogger(name)).handlers:
             adopt(logger)

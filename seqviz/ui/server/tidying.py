@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from seqviz import garbage, jobs
-from seqviz.ui.server import gauges, run_context
+from seqviz.ui.server import gauges, logs, run_context
 from seqviz.ui.server.embeds import embeds
 from seqviz.ui.streamlit_internals import session_release
 
@@ -113,6 +113,11 @@ async def count_those_who_left() -> None:
     run_context.forgotten()
 
 
+async def summarize_log() -> None:
+    """Log how often was held back what has flooded the log."""
+    logs.summarize()
+
+
 async def keep_tidy() -> None:
     """Look every few seconds what is to be done, until this is cancelled."""
     sweeper = Sweeper()
@@ -120,6 +125,7 @@ async def keep_tidy() -> None:
         "leave_queues": Leaving().look,
         "let_go": lambda: let_go(sweeper),
         "count_those_who_left": count_those_who_left,
+        "summarize_log": summarize_log,
         "let_readings_go": let_readings_go,
         "sweep": sweeper.sweep,
     }
