@@ -71,7 +71,7 @@ def architecture(name: str) -> Architecture:
         return seq2seq()
     config = _config(name)
     with torch.device("meta"):
-        network = library().AutoModel.from_config(config)
+        network = library().AutoModel.from_config(config, trust_remote_code=False)
     decoder = name in (*DECODERS, *FAMILY)
     counts, weights = _counted(network, "decoder" if decoder else "encoder")
     width, heads = config.hidden_size, config.num_attention_heads

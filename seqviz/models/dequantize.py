@@ -20,14 +20,17 @@ def expand(folder: Path, gguf: str) -> None:
     from transformers.utils import logging
 
     logging.disable_progress_bar()
-    network = AutoModelForCausalLM.from_pretrained(folder, gguf_file=gguf, dtype="float32")
+    network = AutoModelForCausalLM.from_pretrained(
+        folder, gguf_file=gguf, dtype="float32", trust_remote_code=False
+    )
     weights = network.state_dict()
     if network.config.tie_word_embeddings:
         weights.pop("lm_head.weight")  # the same tensor as the embeddings
     save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
     del network.config.quantization_config
     network.config.save_pretrained(folder)
-    AutoTokenizer.from_pretrained(folder, gguf_file=gguf).save_pretrained(folder)
+    tokenizer = AutoTokenizer.from_pretrained(folder, gguf_file=gguf, trust_remote_code=False)
+    tokenizer.save_pretrained(folder)
     (folder / gguf).unlink()
 
 

@@ -199,12 +199,15 @@ def _load(record: Model) -> Pretrained:
     maker: Any = tf.AutoModel if record.kind == "encoder" else tf.AutoModelForCausalLM
     note = ""
     try:
-        tokenizer = tf.AutoTokenizer.from_pretrained(found.folder, local_files_only=True)
+        tokenizer = tf.AutoTokenizer.from_pretrained(
+            found.folder, local_files_only=True, trust_remote_code=False
+        )
         network: Any
         network, report = maker.from_pretrained(
             found.folder,
             local_files_only=True,
             use_safetensors=True,  # never a pickle, whatever lies in the folder
+            trust_remote_code=False,  # nor code; unset, transformers asks at a terminal
             dtype=torch.float32,
             attn_implementation=tap.NAME,
             output_loading_info=True,

@@ -60,7 +60,7 @@ def stored(name: str) -> Stored | None:
     try:
         raw = json.loads((folder / MANIFEST).read_text("utf-8"))
         found = Stored(name, folder, raw["origin"], raw["version"], raw["date"], dict(raw["files"]))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     network = model(name).kind in ("encoder", "decoder")
     whole = not network or not sources.missing(set(found.files))
@@ -81,7 +81,8 @@ def verify(name: str) -> Stored:
     """The stored model after every file's checksum has been compared with the manifest.
 
     Raises Refusal("not_fetched") when it is not here and Refusal("model_damaged") when a file has
-    changed; the damaged copy is removed, so that fetching again starts anew.
+    changed; the damaged copy is removed, so that fetching again starts anew, or
+    Refusal("model_damaged_kept") where it cannot be.
     """
     found = stored(name)
     if found is None:
@@ -98,15 +99,33 @@ def verify(name: str) -> Stored:
         except OSError:  # a bad disk, or another process has just removed the copy
             same = False
         if not same:
-            shutil.rmtree(found.folder, ignore_errors=True)
-            raise Refusal(
-                "model_damaged",
-                f"{file} of {model(name).title} was damaged on this machine and has been removed; "
-                "fetch the model again.",
-                file=file,
-                model=model(name).title,
-            )
+            raise _damaged(found, file)
     return found
+
+
+def _damaged(found: Stored, file: str) -> Refusal:
+    """Remove a damaged copy, of a link the link; what is said is whether that was done."""
+    title = model(found.name).title
+    with contextlib.suppress(OSError):
+        if found.folder.is_symlink():
+            found.folder.unlink()
+        else:
+            shutil.rmtree(found.folder)
+    if os.path.lexists(found.folder):
+        return Refusal(
+            "model_damaged_kept",
+            f"{file} of {title} is damaged, and its folder {found.folder} cannot be removed; "
+            "remove it, then fetch the model again.",
+            file=file,
+            model=title,
+        )
+    return Refusal(
+        "model_damaged",
+        f"{file} of {title} was damaged on this machine and has been removed; "
+        "fetch the model again.",
+        file=file,
+        model=title,
+    )
 
 
 def fetch(name: str, report: Progress = lambda fraction: None, again: bool = False) -> Stored:

@@ -94,6 +94,39 @@ def test_runs_and_tabs_elsewhere_count(two, monkeypatch):
     assert (there.students, there.jobs_elsewhere) == (1, 0)  # who says nothing any more has none
 
 
+@pytest.mark.parametrize("damage", ["nan", "inf", "-1", "1e300", "words", ""])
+def test_a_bad_number_in_the_store_is_none_and_keeps_nobody_else_from_an_answer(
+    two, there, damage, monkeypatch
+):
+    import redis
+
+    one, bad, good = two[0], device("bad"), device("good")
+    assert one.exchange([bad, good])
+    client = redis.Redis.from_url(there.address)
+    client.hset("seqviz:bad", "seconds", damage)
+    for account in (bad, good):
+        account.seconds.draw(1.0, *limits.seconds_of(account))
+    one.exchange([bad, good])
+    assert good.seconds.used == pytest.approx(1.0, abs=0.3)
+    assert 0 <= bad.seconds.used < 10
+    client.delete("seqviz:bad")
+    client.set("seqviz:bad", "x")  # of another type: the script fails for this key
+    good.seconds.draw(1.0, *limits.seconds_of(good))
+    one.exchange([bad, good])
+    assert good.seconds.used == pytest.approx(2.0, abs=0.5)
+    assert one.state == "here"
+    assert one._thread.is_alive()
+
+
+def test_a_store_that_was_never_there_is_said_once(caplog):
+    from seqviz.ui.shared.replicas import Replicas
+
+    one = Replicas("redis://127.0.0.1:1")
+    assert until(lambda: one.exchanges["away"] >= 2)
+    one.close()
+    assert len([line for line in caplog.records if "replicas share is away" in line.message]) == 1
+
+
 class Tab:
     is_open = True
 

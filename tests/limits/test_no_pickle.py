@@ -18,7 +18,7 @@ from hub import sha256
 
 from seqviz.data import DataProblem, parse, precomputed
 from seqviz.experiments.accuracy import features
-from seqviz.models import pretrained
+from seqviz.models import pretrained, store
 from seqviz.refusal import Refusal
 from seqviz.text import ASSETS
 
@@ -64,6 +64,10 @@ def faults(source: str) -> Iterator[str]:
             yield f"{name}(persist=...)"
         if keyword(node, "trust_remote_code") not in (None, "False"):
             yield f"{name}(trust_remote_code=...)"
+        # Unset, transformers asks at a terminal whether code from the folder may run.
+        auto = last == "from_pretrained" or (last == "from_config" and "Auto" in name)
+        if auto and keyword(node, "trust_remote_code") is None:
+            yield f"{name} without trust_remote_code=False"
         if keyword(node, "allow_pickle") not in (None, "False"):
             yield f"{name}(allow_pickle=...)"
         model = last == "from_pretrained" and name.startswith(("maker", "AutoModel"))
@@ -76,7 +80,9 @@ def faults(source: str) -> Iterator[str]:
     ["import pickle", "from joblib import load", "from pickle import loads", "np.load(path)",
      "np.load(path, allow_pickle=True)", "torch.load(path)", "eval(text)", "yaml.load(f)",
      "subprocess.run(c, shell=True)", "st.cache_data(persist='disk')", "pd.read_pickle(path)",
-     "AutoModel.from_pretrained(f)", "maker.from_pretrained(f, trust_remote_code=True)"],
+     "AutoModel.from_pretrained(f, trust_remote_code=False)", "AutoTokenizer.from_pretrained(f)",
+     "tf.AutoModel.from_config(c)", "AutoConfig.from_pretrained(f, trust_remote_code=None)",
+     "maker.from_pretrained(f, trust_remote_code=True)"],
 )  # fmt: skip
 def test_the_search_finds(line):
     assert list(faults(line))
@@ -178,6 +184,44 @@ def test_code_that_comes_with_a_model_does_not_run(put, config, bomb):
     put(own__py=code.encode(), config__json=config(auto_map=names))
     pretrained.load("tiny")  # by transformers' own class of that architecture
     assert not mark.exists()
+
+
+def test_code_of_an_architecture_that_is_only_in_the_folder_is_neither_run_nor_asked_about(
+    put, config, bomb, monkeypatch
+):
+    """At a terminal transformers would ask whether it may: "y" would run it."""
+    _, mark = bomb
+    code = f"from pathlib import Path\nPath({str(mark)!r}).touch()\n"
+    names = dict.fromkeys(("AutoModel", "AutoConfig", "AutoModelForCausalLM"), "own.Own")
+    put(own__py=code.encode(), config__json=config(auto_map=names, model_type="own"))
+
+    def asked(*_: object) -> str:
+        raise AssertionError("somebody was asked")
+
+    monkeypatch.setattr("builtins.input", asked)
+    with pytest.raises(Refusal) as caught:
+        pretrained.load("tiny")
+    assert caught.value.code == "model_broken"
+    assert not mark.exists()
+
+
+DEEP = "[" * 100_000, '{"a":' * 50_000
+
+
+@pytest.mark.parametrize("content", [*DEEP, '{"files": 3}', "null", "\x00"])
+def test_a_manifest_that_is_none_is_no_model(put, content):
+    (put() / store.MANIFEST).write_text(content, "utf-8")
+    with pytest.raises(Refusal) as caught:
+        pretrained.load("tiny")
+    assert caught.value.code == "not_fetched"
+
+
+@pytest.mark.parametrize("content", [*DEEP, "null", "3"])
+def test_a_configuration_that_is_none_is_one_sentence(put, content):
+    put(config__json=content.encode())
+    with pytest.raises(Refusal) as caught:
+        pretrained.load("tiny")
+    assert caught.value.code == "model_broken"
 
 
 def test_a_hostile_cache_of_vectors_is_computed_anew(tmp_path, bomb):

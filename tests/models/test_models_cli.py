@@ -130,6 +130,7 @@ def test_as_a_program_it_needs_neither_torch_nor_the_app(cache):
 REFUSALS = {
     "not_fetched": {"model", "name"},
     "model_damaged": {"file", "model"},
+    "model_damaged_kept": {"file", "model"},
     "unreachable": {"model", "name"},
     "wrong_checksum": {"file"},
     "disk_full": {"model", "needed", "free"},

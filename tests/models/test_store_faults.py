@@ -185,6 +185,28 @@ def test_a_damaged_copy_is_refused_removed_and_fetched_again(cache, hub, name, e
     entrance("tiny")
 
 
+@pytest.mark.parametrize("can_be_removed", [True, False])
+def test_what_is_said_to_be_removed_is_removed(cache, hub, tmp_path, monkeypatch, can_be_removed):
+    """A folder that is a link to another disk; one that cannot be removed."""
+    folder = store.fetch("tiny").folder
+    elsewhere = tmp_path / "another disk"
+    folder.rename(elsewhere)
+    folder.symlink_to(elsewhere)
+    (elsewhere / "config.json").write_text("{}")
+    if not can_be_removed:
+        monkeypatch.setattr("pathlib.Path.unlink", _denied)
+    code = refusal_of(store.verify, "tiny").code
+    assert code == ("model_damaged" if can_be_removed else "model_damaged_kept")
+    assert folder.is_symlink() != can_be_removed
+    assert (elsewhere / "config.json").exists()
+    if can_be_removed:
+        assert store.fetch("tiny").folder.resolve() == folder
+
+
+def _denied(*_: object, **__: object) -> None:
+    raise PermissionError
+
+
 def test_a_file_that_the_disk_cannot_read_counts_as_damaged(cache, hub):
     path = store.fetch("tiny").folder / "vocab.txt"
     path.unlink()

@@ -19,7 +19,7 @@ import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import redis
 from redis.backoff import NoBackoff
@@ -36,6 +36,7 @@ BACK_OFF = (1.0, 2.0, 5.0, 10.0)  # between two attempts without an answer
 STATES = ("here", "away", "slow")
 PREFIX = "seqviz:"
 FASTEST = 1e9  # a second: no limit at all
+LARGEST = 1e15  # that can have been used; the store may hold anything
 # KEYS: of an account. ARGV: 1 to make it where there is none, who says this, tabs and jobs there,
 # then of each bucket what it has heard of, what was used in all, and its rate: who has no answer
 # says the same again, and it counts once. What another replica has said of its tabs and jobs holds
@@ -84,6 +85,7 @@ class Replicas:
         self._closed = threading.Event()
         self._one = threading.Lock()  # at a time asks
         self.state = "away"
+        self._logged = ""  # the state of which the log knows
         self.exchanges: Counter[str] = Counter()  # by how they went
         self.seconds = 0.0  # of those that were answered
         self._thread = threading.Thread(target=self._keep, daemon=True, name="seqviz-replicas")
@@ -114,25 +116,24 @@ class Replicas:
             known = account.tabs.open if account.shared else 0, at_work[account.name]
             pipe.evalsha(NAME, 1, PREFIX + account.key, int(make), self._me, *known, *said)
         try:
-            _, *answers = pipe.execute()
+            loaded, *answers = pipe.execute(raise_on_error=False)
+            if isinstance(loaded, Exception):
+                raise loaded
         except (redis.RedisError, ValueError) as error:
             self._is("slow" if isinstance(error, redis.TimeoutError) else "away", error)
             return False
         self._is("here")
         self.seconds += time.perf_counter() - began
         totals = iter(drawn)
-        for account, answer in zip(of, answers, strict=True):
-            if answer is None:
-                return False
-            levels = zip(_buckets(account), totals, map(float, answer), strict=False)
-            for (bucket, (capacity, _)), total, level in levels:
-                bucket.told = total
-                bucket.level(level, capacity)
-            account.tabs_elsewhere, account.jobs_elsewhere = (int(float(n)) for n in answer[3:])
-        return True
+        # Each account by itself: what cannot be read of one keeps no other from its answer.
+        taken = [
+            _take(account, totals, answer) for account, answer in zip(of, answers, strict=True)
+        ]
+        return all(taken)
 
     def _is(self, state: str, error: object = "") -> None:
-        if state != self.state:
+        if state != self._logged:
+            self._logged = state
             told = log.info if state == "here" else log.warning
             told("the store that replicas share is %s%s", state, f": {error}" if error else "")
         self.state = state
@@ -141,12 +142,35 @@ class Replicas:
     def _keep(self) -> None:
         failures = 0
         while True:
-            with self._one:
-                failures = 0 if self._ask(_due()) else failures + 1
+            try:
+                with self._one:
+                    self._ask(_due())
+                    is_here = self.state == "here"
+            except Exception:  # the process goes on by itself, and tries again
+                self.state, is_here = "away", False
+                log.exception("replicas: an exchange failed")
+            failures = 0 if is_here else failures + 1
             wait = BACK_OFF[min(failures, len(BACK_OFF)) - 1] if failures else EVERY
             if self._closed.wait(wait):
                 break
         self.exchange(_due())
+
+
+def _take(account: Account, totals: Iterator[float], answer: object) -> bool:
+    """Bring an account up to date with an answer. Returns False where that is none."""
+    buckets = _buckets(account)
+    drawn = [next(totals) for _ in buckets]
+    try:
+        numbers = [float(number) for number in answer]  # type: ignore[attr-defined]
+    except (TypeError, ValueError):  # an error of the store for this key, words, nothing
+        return False
+    if len(numbers) != len(buckets) + 2 or not all(0 <= one < LARGEST for one in numbers):
+        return False
+    for (bucket, (capacity, _)), total, level in zip(buckets, drawn, numbers, strict=False):
+        bucket.told = total
+        bucket.level(level, capacity)
+    account.tabs_elsewhere, account.jobs_elsewhere = map(int, numbers[-2:])
+    return True
 
 
 def _buckets(account: Account) -> list[tuple[Bucket, tuple[float, float]]]:
