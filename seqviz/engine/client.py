@@ -37,7 +37,7 @@ KINDS = ("forward", "training")
 HOWS = ("answered", "away", "version", "slow", "full", "failed")
 LOOK_SECONDS = 0.1  # between two looks whether anybody still wants what is computed there
 SILENT_SECONDS = 12.0  # without news of the bridge, which sends some every second
-REST_SECONDS = 10.0  # after an answer that did not come in time, before the next is asked for
+REST_SECONDS = 10.0  # between two probes whether a silent cluster answers again
 BACK_OFF = (1.0, 2.0, 5.0, 10.0)  # seconds between two attempts to reach the cluster
 FULL_SECONDS = 20.0  # that a training waits for a processor of the cluster
 # Streamlit's page is the main module here: what is begun must not run it again (ui/server/workers).
@@ -79,7 +79,9 @@ class Engine:
         self._lock = threading.Lock()  # of the line, and of what is asked
         self._line: Connection | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self._heard, self._resting = 0.0, 0.0
+        self._silent = (
+            threading.Event()
+        )  # an answer did not come in time; a probe asks, nobody else
         self._why: State = "away"
         self._closed = threading.Event()
         self._found = threading.Event()
@@ -95,7 +97,7 @@ class Engine:
         """Whether it would be asked now, and if not, why."""
         if not self._found.is_set():
             return self._why
-        return "slow" if time.monotonic() < self._resting else "here"
+        return "slow" if self._silent.is_set() else "here"
 
     def wait(self, timeout: float) -> bool:
         """Until the cluster is there, at most so many seconds; whether it is."""
@@ -122,10 +124,13 @@ class Engine:
         if self._found.is_set() and model not in self.cluster.replicas:
             return None  # it is none of those over there, which is no failure
         began = time.monotonic()
+        words = model, tokens, masking, what
         try:
-            with self._asking("forward", (model, tokens, masking, what)) as answers:
+            with self._asking("forward", words) as answers:
                 found = self._answer(answers, began, each)
         except NoAnswer as none:
+            if none.how == "slow":
+                self._fall_silent(words)
             self._count("forward", none.how)
             return None
         self._count("forward", "answered", began)
@@ -201,12 +206,30 @@ class Engine:
             if what == "done":
                 return value
             raise NoAnswer(str(value))
-        self._resting = time.monotonic() + REST_SECONDS
-        log.warning("the cluster is slow: forward passes are computed here for a while")
         raise NoAnswer("slow")
 
-    def _asking(self, what: str, words: tuple[Any, ...]) -> _Asking:
-        return _Asking(self, what, words)
+    def _fall_silent(self, words: tuple[Any, ...]) -> None:
+        """Ask nothing more until a probe, which repeats this request, has an answer in time."""
+        with self._lock:
+            if self._silent.is_set():
+                return
+            self._silent.set()
+        log.warning("the cluster is slow: forward passes are computed here for a while")
+        threading.Thread(
+            target=self._probe, args=(words,), daemon=True, name="seqviz-engine-probe"
+        ).start()
+
+    def _probe(self, words: tuple[Any, ...]) -> None:
+        """Repeat a request until it is answered: no visitor waits to find that out."""
+        while not self._closed.wait(REST_SECONDS):
+            with suppress(NoAnswer), self._asking("forward", words, probes=True) as answers:
+                self._answer(answers, time.monotonic(), None)
+                self._silent.clear()
+                log.info("the cluster answers in time again")
+                return
+
+    def _asking(self, what: str, words: tuple[Any, ...], probes: bool = False) -> _Asking:
+        return _Asking(self, what, words, probes)
 
     def _count(self, kind: str, how: str, began: float | None = None) -> None:
         with self._lock:
@@ -278,13 +301,13 @@ class Engine:
 class _Asking:
     """Within, answers to one question come into a queue; after it nobody listens any more."""
 
-    def __init__(self, engine: Engine, what: str, words: tuple[Any, ...]):
-        self._engine, self._what, self._words = engine, what, words
+    def __init__(self, engine: Engine, what: str, words: tuple[Any, ...], probes: bool):
+        self._engine, self._what, self._words, self._probes = engine, what, words, probes
         self._number = next(engine._numbers)
 
     def __enter__(self) -> SimpleQueue[tuple[str, Any]]:
         engine, answers = self._engine, SimpleQueue[tuple[str, Any]]()
-        if (state := engine.state) != "here":
+        if (state := engine.state) != "here" and not (self._probes and state == "slow"):
             raise NoAnswer(state)
         with engine._lock:
             engine._asked[self._number] = self._what, answers

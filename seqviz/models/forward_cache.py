@@ -125,7 +125,8 @@ def derived(
         return what(found)
     there: R | None = None
     if elsewhere is not None:
-        there = elsewhere(model, found.tokens, masking, None, what)
+        with device.aside():
+            there = elsewhere(model, found.tokens, masking, None, what)
     if there is None:
         found = _asked(load(model), found.tokens, masking)
         _shelf.keep((model, text, other, masking), found)
@@ -304,7 +305,10 @@ class Shelf:
                 model, text, other, masking = key
                 pretrained = load(model)
                 tokens = texts.tokens(pretrained, text, other, min(masking.pads, MOST_PADS))
-                there = elsewhere and elsewhere(model, tokens, masking, each, sent)
+                there = None
+                if elsewhere is not None:
+                    with device.aside():  # another machine computes: this one is for others
+                        there = elsewhere(model, tokens, masking, each, sent)
                 if there:
                     found = there
                 elif each is None:

@@ -6,6 +6,7 @@ import importlib.util
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -14,9 +15,10 @@ import works
 from seqviz import settings
 from seqviz.engine import client
 from seqviz.jobs import Jobs, queue
-from seqviz.models import forward_cache, placement, pretrained, texts
+from seqviz.models import device, forward_cache, placement, pretrained, texts
 from seqviz.paths import ROOT
 from seqviz.text import LANGUAGES, Text
+from seqviz.ui.shared import draw_queue
 
 TEXT = "A film that is neither funny nor sad."
 # A bridge whose cluster is as `{how}` says.
@@ -143,6 +145,45 @@ def test_after_a_slow_answer_the_next_is_not_waited_for(pretend):
     assert counts(engine, "forward") == {"slow": 2}
 
 
+def test_a_probe_finds_that_a_silent_cluster_is_back(pretend, monkeypatch):
+    """No visitor's request is spent on that: what is asked meanwhile is computed here at once."""
+    monkeypatch.setattr(client, "REST_SECONDS", 0.3)
+    engine = pretend("", "line.send((number, 'done', 'here')) if number > 3 else None")
+    assert engine.forward("minilm", None, forward_cache.OWN, None) is None
+    assert engine.state == "slow"
+    began = time.perf_counter()
+    assert engine.forward("minilm", None, forward_cache.OWN, None) is None
+    assert time.perf_counter() - began < 0.1
+    assert ended(lambda: engine.state == "here", 30.0)
+    assert counts(engine, "forward") == {"slow": 2}
+    assert engine.forward("minilm", None, forward_cache.OWN, None) == "here"
+
+
+def test_who_waits_for_the_cluster_holds_no_place_of_this_machine(pretend):
+    """Others are drawn meanwhile: as many wait as there are places."""
+    pretend()
+    queue = draw_queue.DrawQueue()
+    waited, drawn = [], []
+
+    def reads(k: int) -> None:
+        with queue.turn(draw_queue.Rank.PRESS):
+            forward_cache.read("minilm", f"{TEXT} {k}")
+        waited.append(time.perf_counter())
+
+    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(4) as pool:
+        patch.setattr(device, "aside", queue.aside)
+        pretrained.load("minilm")
+        began = time.perf_counter()
+        asked = [pool.submit(reads, k) for k in range(4)]
+        time.sleep(0.2)
+        with queue.turn(draw_queue.Rank.PRESS):
+            drawn.append(time.perf_counter())
+        for one in asked:
+            one.result()
+    assert drawn[0] - began < 0.6
+    assert min(waited) - began > 0.9
+
+
 def test_a_model_that_is_not_deployed_is_no_failure(pretend):
     engine = pretend()
     assert engine.forward("gpt2", None, forward_cache.OWN, None) is None
@@ -210,9 +251,9 @@ def test_a_training_of_a_lost_worker_begins_again_and_a_second_one_is_a_sentence
 def test_what_leaves_something_in_this_process_stays_here(pretend, jobs, tmp_path):
     engine = pretend(then="sys.exit(1)")
     mark = str(tmp_path / "runs")
-    for function, device in ((works.leaves, "cpu"), (works.count, "models")):
+    for function, place in ((works.leaves, "cpu"), (works.count, "models")):
         more = {"n": 2} if function is works.count else {}
-        job = jobs.submit(function, mark=mark, owner="a", device=device, **more)
+        job = jobs.submit(function, mark=mark, owner="a", device=place, **more)
         assert job.wait(20)
         assert job.state == "done"
     assert not engine.counts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import time
+from contextlib import closing
 from urllib.parse import urlsplit
 
 import pytest
@@ -46,3 +47,21 @@ def test_a_page_of_another_site_is_refused_at_once_and_nobody_is_asked(server, a
     assert status(server, server.url) == 101
     assert time.monotonic() - started < 1.0
     assert not asked.exists(), asked.read_text("utf-8")
+
+
+def test_server_allowed_hosts_hold_on_every_route_but_health_and_metrics():
+    """A site whose name leads here (DNS rebinding) reads no page, figure, room or file."""
+    with serve(options={"server.allowedHosts": "school.example"}) as server:
+
+        def status(path: str, host: str, method: str = "GET") -> int:
+            with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)) as line:
+                line.request(method, path, headers={"Host": host, "X-SeqViz-Room": "1"})
+                return line.getresponse().status
+
+        paths = [("/", "GET"), ("/ar_fitting", "GET"), ("/embed/ar_fitting/process", "GET"),
+                 ("/still/ar_fitting/process", "GET"), ("/room", "POST"),
+                 ("/app/static/live.js", "GET")]  # fmt: skip
+        for path, method in paths:
+            assert status(path, "evil.example", method) == 403, path
+            assert status(path, "school.example", method) == 200, path
+        assert status("/_stcore/health", "evil.example") == 200

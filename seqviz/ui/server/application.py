@@ -26,6 +26,7 @@ from seqviz.ui.server import (
     accounts,
     disconnects,
     gauges,
+    hosts,
     index_page,
     logs,
     metrics,
@@ -89,6 +90,7 @@ def middleware() -> list[Middleware]:
 
     return [
         Middleware(disconnects.DisconnectMiddleware),
+        Middleware(hosts.AllowedHostMiddleware),
         Middleware(policy.Headers, frame_ancestors=settings.value("SEQVIZ_FRAME_ANCESTORS")),
         Middleware(Watched),
         *([Middleware(accounts.Met)] if settings.value("SEQVIZ_SHARED") else []),

@@ -40,6 +40,18 @@ def allowed(origin: str | None, host: str | None) -> bool:
     return bool(place.hostname) and (place.netloc == host or place.hostname in known)
 
 
+def is_host_allowed(host: str | None) -> bool:
+    """Return whether `server.allowedHosts` has the host of a request; all where it is unset.
+
+    Streamlit itself asks that for its websocket alone.
+    """
+    try:
+        from streamlit.web.server.starlette.starlette_websocket import is_host_allowed as allows
+    except ImportError:  # another version of it
+        return True
+    return bool(allows(host))
+
+
 def is_local(host: str) -> bool:
     """Whether a Host header names the machine on which the browser itself is."""
     try:
