@@ -12,6 +12,7 @@ from playwright.sync_api import Frame, Page, expect
 
 from benchmarks.arrival import framing
 from driver.chromium import GEOMETRY
+from seqviz.ui.bench.embed import page as embed_page
 
 CHART = ".seqviz-chart"
 TEXT = "quite my own words"
@@ -131,6 +132,26 @@ def test_a_bench_that_is_drawn_in_the_browser_answers_in_its_frame(browser, serv
         "href", re.compile("lang=en&po.waves.positions=80#bench-waves$")
     )
     page.close()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_figure_that_has_to_wait_comes_by_itself(browser, server, scripts):
+    """Of a course page that a class opens at once: with scripts, and without."""
+    context = browser.new_context(java_script_enabled=scripts)
+    page, refused = context.new_page(), []
+
+    def answer(route) -> None:
+        if refused:
+            route.continue_()
+        else:
+            refused.append(route.request.url)
+            route.fulfill(status=429, content_type="text/html", body=embed_page.waits("en"))
+
+    page.route("**/embed/**", answer)
+    page.goto(f"{server.url}/embed/gates/size?lang=en")
+    expect(page.get_by_role("status").first).to_contain_text("few seconds")
+    expect(page.locator("#lesson")).to_be_visible()
+    context.close()
 
 
 @pytest.mark.parametrize("path", ["gates/size?lang=zh", "positions/waves?lang=en"])

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import logging
+import re
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -140,6 +145,49 @@ def test_too_many_pages_from_one_place_wait_no_further(client, seen, monkeypatch
     answer = client.get("/embed/gates/size?lang=en&ga.size.inputs=8")
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "5")
     assert "few seconds" in seen(answer)
+    assert "embed_wait" in answer.text  # it comes by itself, with scripts
+    assert re.search('<noscript><meta http-equiv="refresh" content="[1-9]">', answer.text)
+
+
+def test_equal_pages_that_are_asked_for_at_once_are_drawn_once(client, monkeypatch):
+    """A class opens a course page: 30 x the same, while there is one place for its address."""
+    drawn, release = [], threading.Event()
+    page = route._page
+
+    def slow(*args):
+        drawn.append(args)
+        release.wait(10)
+        return page(*args)
+
+    monkeypatch.setattr(route, "_page", slow)
+    monkeypatch.setattr(route, "WAITING", 1)
+    address = "/embed/gates/size?lang=en&ga.size.inputs=7"
+    with ThreadPoolExecutor(30) as pool:
+        asked = [pool.submit(client.get, address) for _ in range(30)]
+        time.sleep(0.5)
+        release.set()
+        found = [one.result() for one in asked]
+    assert {one.status_code for one in found} == {200}
+    assert len({one.content for one in found}) == 1
+    assert len(drawn) == 1
+    assert not route._drawing
+    assert not route._waiting
+
+
+def test_a_page_that_is_not_for_all_is_drawn_for_each(client, monkeypatch):
+    """What one device reads of its own limit is nobody else's answer."""
+    drawn = []
+
+    def alone(*args):
+        drawn.append(args)
+        time.sleep(0.2)
+        return route.Drawn(gzip.compress(str(len(drawn)).encode()), is_for_all=False)
+
+    monkeypatch.setattr(route, "_page", alone)
+    address = "/embed/gates/size?lang=en&ga.size.inputs=6"
+    with ThreadPoolExecutor(3) as pool:
+        found = [*pool.map(lambda _: client.get(address).text, range(3))]
+    assert sorted(found) == ["1", "2", "3"]
 
 
 def test_a_page_waits_as_a_page_and_what_is_set_as_a_press(client, post, monkeypatch):

@@ -49,6 +49,15 @@ _NONE = """<!doctype html>
 <style>:root {{color-scheme: light dark}} body {{font: 1rem/1.6 system-ui, sans-serif}}</style>
 </head><body><p>{sentence}</p></body></html>
 """
+# A page that has to wait comes by itself, with and without scripts.
+_WAITS = """<!doctype html>
+<html lang="{lang}"><head><meta charset="utf-8"><title>SeqViz</title>
+<noscript><meta http-equiv="refresh" content="{seconds}"></noscript>
+<style>:root {{color-scheme: light dark}} body {{font: 1rem/1.6 system-ui, sans-serif}}</style>
+<script type="module" src="{script}"></script>
+</head><body data-seconds="{seconds}"><p role="status">{sentence}</p></body></html>
+"""
+RETRY_S = 2  # seconds after which a page that had to wait asks again, more or less
 _NAMES = {
     "--st-background-color": "backgroundColor", "--st-text-color": "textColor",
     "--st-primary-color": "primaryColor", "--st-border-color": "borderColor",
@@ -85,6 +94,17 @@ def none(lang: str, key: str) -> str:
     """What stands where there is no bench: one sentence, by its key."""
     text = Text(lang)
     return _NONE.format(lang=text("frame.language_tag"), sentence=escape(text(key)))
+
+
+def waits(lang: str) -> str:
+    """Return the page that stands where too many are opened at once; it loads itself again."""
+    text = Text(lang)
+    return _WAITS.format(
+        lang=text("frame.language_tag"),
+        sentence=escape(text("embed.full")),
+        script=address("embed_wait.js"),
+        seconds=RETRY_S,
+    )
 
 
 def title(asked: Wanted) -> str:

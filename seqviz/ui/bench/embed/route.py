@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from seqviz import fingerprint, settings
 from seqviz.lessons.bench.lesson import Bench
@@ -43,8 +43,10 @@ WAITING = 64  # pages that one student may wait for
 LOOKS = ("lang", "present", "theme")
 PAGE = "text/html; charset=utf-8"
 log = logging.getLogger(__name__)
+R = TypeVar("R")
 Written = Callable[[Wanted, Shown], str]
 _waiting: Counter[Account] = Counter()
+_drawing: dict[bytes, asyncio.Task[Drawn]] = {}
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,13 @@ class Kept:
     """A page that everybody gets who asks for it, compressed."""
 
     body: bytes
+
+
+class Drawn(NamedTuple):
+    """A page, compressed. is_for_all: whether others who ask for the same get it."""
+
+    body: bytes
+    is_for_all: bool
 
 
 class _OnlyNow(Exception):
@@ -88,25 +97,41 @@ async def _opened(request: Request, written: Written, *kind: Any) -> Response:
     key = fingerprint.digest(("embed", bench.prefix, sorted(query.items()), lang, kind))
     kept: Kept | None = caching.shelves().kept(key)
     found = None if kept is None else kept.body
-    if found is None:
-        if _waiting[account] >= WAITING * account.students:
-            body = page.none(lang, "embed.full")
-            return Response(body, 429, {"retry-after": "5"}, PAGE)
-        _waiting[account] += 1
+    while found is None:
+        drawing, is_mine = _drawing.get(key), False
+        if drawing is None:
+            if _waiting[account] >= WAITING * account.students:
+                body = page.waits(lang)
+                return Response(body, 429, {"retry-after": "5"}, PAGE)
+            work = partial(_page, written, key, bench, query, lang, account)
+            drawing, is_mine = _begin(key, account, work), True
         try:
-            made = partial(_page, written, key, bench, query, lang, account)
-            work = fast_path.in_turn(Rank.PAGE, account, made)
-            found = await _while_there(request, bench, work)
+            drawn = await _while_there(request, bench, asyncio.shield(drawing))
         except Exception:
-            log.exception("a page of a bench failed")
+            if is_mine:
+                log.exception("a page of a bench failed")
             return Response(page.none(lang, "frame.failed"), 500, media_type=PAGE)
-        finally:
-            _waiting[account] -= 1
-            if not _waiting[account]:
-                del _waiting[account]
-        if found is None:
+        if drawn is None:
             return Response(status_code=408)
+        if drawn.is_for_all or is_mine:
+            found = drawn.body
     return _zipped(request, found, PAGE)
+
+
+def _begin(key: bytes, account: Account, work: Callable[[], Drawn]) -> asyncio.Task[Drawn]:
+    """Draw a page when it is this account's turn; whoever asks for the same meanwhile shares it."""
+    drawing = asyncio.ensure_future(fast_path.in_turn(Rank.PAGE, account, work))
+    _drawing[key] = drawing
+    _waiting[account] += 1
+
+    def end(_: object) -> None:
+        del _drawing[key]
+        _waiting[account] -= 1
+        if not _waiting[account]:
+            del _waiting[account]
+
+    drawing.add_done_callback(end)
+    return drawing
 
 
 async def told(request: Request) -> Response:
@@ -164,7 +189,7 @@ def _page(
     query: Mapping[str, str],
     lang: str,
     account: Account,
-) -> bytes:
+) -> Drawn:
     """In a thread, when it is its turn."""
 
     def made() -> Kept:
@@ -176,9 +201,9 @@ def _page(
         return Kept(body)
 
     try:
-        return caching.shelves().ask(key, made).result.body
+        return Drawn(caching.shelves().ask(key, made).result.body, is_for_all=True)
     except _OnlyNow as only:
-        return only.body
+        return Drawn(only.body, is_for_all=False)
 
 
 def _told(bench: Bench, said: Mapping[str, Any], lang: str, session: Embedded) -> bytes:
@@ -218,12 +243,12 @@ def _texts(said: object) -> dict[str, str]:
     }
 
 
-async def _while_there(request: Request, bench: Bench, work: Awaitable[bytes]) -> bytes | None:
+async def _while_there(request: Request, bench: Bench, work: Awaitable[R]) -> R | None:
     """What the work gives; None where nobody waits for it any more."""
     started = time.perf_counter()
     gone: asyncio.Future[Any] = asyncio.ensure_future(fast_path.left(request))
     try:
-        found: bytes | None = await fast_path.unless(gone, work)
+        found: R | None = await fast_path.unless(gone, work)
         return found
     finally:
         gone.cancel()
