@@ -50,6 +50,16 @@ def test_more_than_a_hand_can_send_waits_for_its_turn(fresh, size, most):
     assert attend(heard(100_000, size, 1.0)) <= most
 
 
+def test_a_large_message_keeps_nobody_else_at_its_address_waiting(fresh):
+    """Neither where it is read nor where it is refused: a class shares that account."""
+
+    async def both() -> int:
+        await heard(1, 31_000_000, 5.0)
+        return await heard(50, 500, 0.5)
+
+    assert attend(both()) == 50
+
+
 def test_others_have_a_step_between_two_messages(fresh):
     async def both() -> int:
         steps = 0

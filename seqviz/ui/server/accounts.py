@@ -134,7 +134,8 @@ class Sessions(weakref.WeakSet[Any]):
 
 @dataclass(eq=False)
 class Account:
-    """What one device has used. texts: those last read, with their tokens. messages: of its pages.
+    """What one device has used. texts: those last read, with their tokens. messages: of its
+    pages, sizes: of the large ones among them.
 
     turns: seconds of the processor that a turn of each kind takes, of the last ones more than of
     those before.
@@ -146,6 +147,7 @@ class Account:
     seconds: Bucket = field(default_factory=Bucket)
     tokens: Bucket = field(default_factory=Bucket)
     messages: Bucket = field(default_factory=Bucket)
+    sizes: Bucket = field(default_factory=Bucket)
     texts: OrderedDict[str, int] = field(default_factory=OrderedDict)
     turns: dict[int, float] = field(default_factory=dict)
     shared: bool = False

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 AT_ONCE = 200.0  # messages; a page that opens sends ten
 BACK = 50.0  # a second; a hand sends ten
-SIZE = 16_384  # bytes that count as one message more
+SIZE = 16_384  # bytes; a larger message also counts as so many of these
 
 
 class Paced:
@@ -37,8 +37,11 @@ class Paced:
             limits = AT_ONCE * account.students, BACK * account.students
             await asyncio.sleep(account.messages.wait(*limits))
             message = await receive()
-            said = message.get("bytes") or message.get("text") or ""
-            account.messages.draw(1 + len(said) / SIZE, *limits)
+            account.messages.draw(1.0, *limits)
+            size = len(message.get("bytes") or message.get("text") or "") / SIZE
+            if size > 1:  # large ones wait for one another, and nobody else for them
+                await asyncio.sleep(account.sizes.wait(*limits))
+                account.sizes.draw(size, *limits)
             return message
 
         await self.app(scope, paced, send)
