@@ -335,9 +335,13 @@ class Class {
     const { room } = this;
     if (!room) return;
     if (room.state && !room.teaches && this.following && !room.ended && !room.state.lost) this.follow(room.state.place);
-    if (room.ended) for (const bench of benches()) bench.inert = false;
+    if (room.ended) {
+      for (const bench of benches()) bench.inert = false;
+      this.sheet.hide();
+    }
     if (room.state && !room.ended) this.board.heard(room.state);
     if (room.teaches && room.state) this.board.draw();
+    if (room.state && !room.teaches && !room.ended && !room.state.lost) this.question(room);
     this.draw();
   }
 
@@ -587,7 +591,7 @@ class Class {
     const { drawn, state, round } = question;
     const press = () => this.openQuestion(question);
     if (state === "open")
-      return [{ text: drawn ? words.drawing_open : words.vote_open, kind: "name" }, { text: drawn ? words.to_draw : words.to_vote, press }];
+      return [{ text: drawn ? words.drawing_open : words.vote_open, kind: "put" }, { text: drawn ? words.to_draw : words.to_vote, press }];
     const text = drawn ? words.drawing_closed : round === 1 ? words.talk : words.closed;
     return [{ text, short: drawn ? "" : words.closed }, { text: words.to_question, press }];
   }

@@ -197,18 +197,31 @@ def begins(one):
     return found
 
 
+REVEAL = "(said) => document.querySelector('.seqviz-room').class.room.say(said)"
+
+
+def ends(room, said: dict) -> None:
+    """What was put is revealed, and out of the way of others who use the room."""
+    room.teacher.page.evaluate(REVEAL, said)
+    expect(room.student.page.locator(SHOWN)).not_to_contain_text(re.compile("投票|画图"))
+    room.student.page.keyboard.press("Escape")
+    expect(room.student.page.locator(SHEET)).to_have_count(0)
+
+
 @pytest.fixture
 def put(room, teacher) -> Iterator[Locator]:
-    """The first question on the teacher's page; revealed in the end, as others use the room."""
-    found = begins(teacher)
+    """The first question on the teacher's page."""
+    yield begins(teacher)
+    ends(room, {"kind": "reveal"})
+
+
+@pytest.fixture
+def drawing(room, teacher) -> Iterator[Locator]:
+    """The first of those that are drawn."""
+    found = teacher.page.locator(".seqviz-sketch").first
+    found.scroll_into_view_if_needed()
     yield found
-    for name in ("Close", "Reveal"):
-        for button in found.get_by_role("button", name=name, exact=True).all():
-            button.click()
-    expect(found.get_by_role("button", name="Vote anew")).to_be_visible()
-    expect(room.student.page.locator(".seqviz-ballot").first.locator(".share").first) \
-        .to_be_attached()  # fmt: skip
-    room.student.page.keyboard.press("Escape")
+    ends(room, {"kind": "sketch", "do": "reveal"})
 
 
 def ask(put: Locator) -> None:
@@ -307,14 +320,13 @@ def test_who_goes_an_own_way_is_only_told(student, put):
     page.locator(".st-key-go-next button").click()
     student.titled(Text("zh")(f"{catalog.LESSONS[1].slug}.title"))
     bar.get_by_role("button", name="去投票").click()
+    student.titled(Text("zh")("ar_fitting.title"))
     expect(page.locator(SHEET).locator(".option").first).to_be_visible()
 
 
-def test_a_drawing_comes_over_the_page_as_well(teacher, student):
-    drawn = teacher.page.locator(".seqviz-sketch").first
-    drawn.scroll_into_view_if_needed()
+def test_a_drawing_comes_over_the_page_as_well(student, drawing):
     student.page.evaluate(TOP)
-    drawn.get_by_role("button", name=re.compile("Let the class draw")).click()
+    drawing.get_by_role("button", name=re.compile("Let the class draw")).click()
     sheet, bar = student.page.locator(SHEET), student.page.locator(SHOWN)
     expect(sheet.locator(".pad")).to_be_in_viewport(ratio=0.95)
     expect(bar).to_contain_text("现在可以画图作答")
@@ -327,12 +339,10 @@ def test_a_drawing_comes_over_the_page_as_well(teacher, student):
     student.page.locator(f"{SHOWN} .name").wait_for()  # it is in the room again
     expect(sheet).to_contain_text("已发送")
     assert sheet.locator(".seqviz-sketch").get_attribute("data-marks") == marks
-    drawn.get_by_role("button", name="Close").click()
+    drawing.get_by_role("button", name="Close").click()
     expect(bar).to_contain_text("画图已结束")
-    drawn.get_by_role("button", name="Reveal").click()
+    drawing.get_by_role("button", name="Reveal").click()
     expect(sheet.locator(".result p").first).to_be_visible()
-    student.page.keyboard.press("Escape")
-    expect(sheet).to_have_count(0)
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
