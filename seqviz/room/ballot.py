@@ -17,9 +17,9 @@ ROUNDS = 2
 
 @dataclass
 class Ballot:
-    """key: of the question. options: how many answers it has. number: how many were asked before it
-    in this room, and this one. votes: of each round, by seat. devices: who of them has voted, where
-    devices are told apart: the seat of each, a round.
+    """key: of the question. options: how many answers it has. number: as of `Sketches`. votes: of
+    each round, by seat. devices: who of them has voted, where devices are told apart: the seat of
+    each, a round.
     """
 
     key: str

@@ -119,12 +119,11 @@ class Room:
     allowed: list[str] = field(default_factory=list)  # "lesson/bench" that students may use; [] all
     ballot: Ballot | None = None
     asked: list[Ballot] = field(default_factory=list)  # those before
-    askings: int = 0
+    questions: int = 0  # that were put, to a vote or to be drawn
     run: Run | None = None
     ran: list[Run] = field(default_factory=list)  # those before
     runs: int = 0
     sketched: list[Sketches] = field(default_factory=list)  # drawn questions; the last is put
-    sketchings: int = 0
     seats: dict[int, Seat] = field(default_factory=dict)
     address: str = ""
     is_door_open: bool = True
@@ -358,8 +357,7 @@ class Room:
             self.removed.add(number)
         self.ballot, self.asked = (asked[-1], asked[:-1]) if asked else (None, [])
         self.sketched = drawn
-        self.askings = max((one.number for one in asked), default=0)
-        self.sketchings = max((one.number for one in drawn), default=0)
+        self.questions = max((one.number for one in (*asked, *drawn)), default=0)
         self.restored = self.clock()
 
     def _allow_on(self) -> None:
@@ -375,8 +373,8 @@ class Room:
             raise Unsaid("question")
         if self.ballot:
             self.asked = [*self.asked, self.ballot][1 - QUESTIONS :]
-        self.askings += 1
-        self.ballot = Ballot(key, options, self.askings)
+        self.questions += 1
+        self.ballot = Ballot(key, options, self.questions)
 
     def _sketch(self, what: str, said: Mapping[str, Any]) -> None:
         if what in ("close", "reveal") and self.sketched:
@@ -387,9 +385,9 @@ class Room:
                 pass
             case _:
                 raise Unsaid("sketch")
-        number = self.sketchings + 1
+        number = self.questions + 1
         asked = _sketches({"number": number, "key": key, "as": kind, "most": most, "state": "open"})
-        self.sketchings = number
+        self.questions = number
         self.sketched = [*self.sketched[1 - QUESTIONS :], asked]
 
     def _order(self, numbers: list[Any]) -> None:
@@ -539,6 +537,15 @@ class Room:
             text = json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()
             self._told[teacher] = self.version, text
         return text
+
+    def told_to(self, seat: Seat) -> bytes:
+        """What students are told, with the own answers of this one to the last questions."""
+        marks = self.sketched[-1].drawn.get(seat.number) if self.sketched else None
+        own = {
+            "vote": self.ballot.votes[-1].get(seat.number) if self.ballot else None,
+            "sketch": None if marks is None else [*marks],
+        }
+        return b'%b,"own":%b}' % (self.told(False)[:-1], json.dumps(own).encode())
 
     def _public(self) -> dict[str, Any]:
         return {

@@ -412,6 +412,24 @@ def test_a_stream_tells_the_state_now_and_after_each_change(client, opened):
     assert (seat.streams, heard[0]["present"]) == (0, 1)
 
 
+def test_a_stream_reminds_a_seat_of_a_vote_that_it_changes(client, opened):
+    """The count stays the same, so nothing else is new; its other windows show it as well."""
+    room = the_class().rooms.find(opened["code"])
+    seat, _ = room.join()
+
+    async def listen() -> list[int | None]:
+        events, own = room_route._events(room, seat), []
+        room.tell(ASK)
+        for option in (None, 1, 2):
+            if option is not None:
+                room.hear(seat, {**VOTE, "option": option})
+            told = await asyncio.wait_for(anext(events), 5)
+            own.append(json.loads(told.removeprefix(b"data: "))["own"]["vote"])
+        return own
+
+    assert attend(listen()) == [None, 1, 2]
+
+
 def test_a_silent_room_beats(client, opened, monkeypatch):
     monkeypatch.setattr(room_route, "HEARTBEAT", 0.01)
     room = the_class().rooms.find(opened["code"])
@@ -512,7 +530,7 @@ def filled(room, seats: int = 300, questions: int = 40) -> None:
         for seat in class_:
             room.sketched[-1].draw(seat.number, [(seat.number * k) % 1001 for k in range(64)])
             room.ballot.vote(seat.number, seat.number % 3)
-        assert room.ballot.number == number
+        assert room.ballot.number == 2 * number
     room.tell({"kind": "sketch", "do": "reveal"})
 
 

@@ -498,7 +498,7 @@ ASK = {"kind": "ask", "key": "vg.predict.order", "options": 3}
 def vote(room, seat, option, round_=1):
     """By a page that is connected."""
     seat.line_seen = room.clock()
-    number = room.askings
+    number = room.questions
     room.hear(seat, {"kind": "vote", "number": number, "round": round_, "option": option})
 
 
@@ -574,13 +574,13 @@ def test_a_class_is_as_before_when_its_pages_have_told_what_they_know(all_rooms,
             for seat, _ in class_[: 18 - round_]:
                 option = draws.randrange(3)
                 vote(room, seat, option, round_)
-                memory[seat.number]["votes"].append([room.askings, round_, option])
+                memory[seat.number]["votes"].append([room.questions, round_, option])
         room.tell({"kind": {"revealed": "reveal", "closed": "close"}[state]})
     room.tell(drawn)
     for seat, _ in class_[3:]:
         marks = [draws.randrange(10) for _ in range(3)]
-        room.hear(seat, {"kind": "sketch", "number": 1, "marks": marks})
-        memory[seat.number]["sketches"].append([1, marks])
+        room.hear(seat, {"kind": "sketch", "number": room.questions, "marks": marks})
+        memory[seat.number]["sketches"].append([room.questions, marks])
     room.tell({"kind": "sketch", "do": "reveal"})
     room.tell({"kind": "pause", "on": True})
     room.tell({"kind": "remove", "seat": 20})
@@ -678,6 +678,41 @@ def test_nobody_is_told_a_count_before_it_is_revealed(room):
     for teacher in (False, True):
         found = set(told(room, teacher)["ballot"])
         assert found == {"key", "number", "options", "state", "round", "voted"}
+
+
+def test_a_seat_is_reminded_of_its_own_answer_and_of_nobody_elses(room):
+    """After a reload; an answer to the round or the question before is none to this one."""
+
+    def own(seat) -> dict:
+        return json.loads(room.told_to(seat))["own"]
+
+    seat, other = (room.join()[0] for _ in range(2))
+    assert own(seat) == {"vote": None, "sketch": None}
+    room.tell(ASK)
+    vote(room, seat, 2)
+    assert (own(seat)["vote"], own(other)["vote"]) == (2, None)
+    assert "own" not in told(room, teacher=True)
+    room.tell({"kind": "again"})
+    assert own(seat)["vote"] is None
+    vote(room, seat, 1, 2)
+    room.tell({"kind": "reveal"})
+    assert own(seat)["vote"] == 1
+    room.tell(ASK)  # the same question, put anew
+    assert own(seat)["vote"] is None
+    drawing = {"kind": "sketch", "do": "ask", "key": "vg.sketch.tanh", "as": "bar", "most": [9, 9]}
+    room.tell(drawing)
+    room.hear(seat, {"kind": "sketch", "number": told(room)["sketch"]["number"], "marks": [3, 4]})
+    assert (own(seat)["sketch"], own(other)["sketch"]) == ([3, 4], None)
+    assert room.told_to(seat).startswith(room.told(False)[:-1])
+
+
+def test_of_a_vote_and_a_drawing_the_number_tells_which_was_put_last(room):
+    drawing = {"kind": "sketch", "do": "ask", "key": "vg.sketch.tanh", "as": "bar", "most": [9, 9]}
+    numbers = []
+    for question, name in ((ASK, "ballot"), (drawing, "sketch"), (ASK, "ballot")):
+        room.tell(question)
+        numbers.append(told(room)[name]["number"])
+    assert numbers == [1, 2, 3]
 
 
 def test_vote_talk_vote_again(room):

@@ -550,7 +550,8 @@ async def _events(room: Room, seat: Seat | None) -> AsyncIterator[bytes]:
             if line.is_displaced:
                 yield b'data: {"displaced": true}\n\n'
                 return
-            changed, text, ended = room.changed, room.told(seat is None), room.ended
+            changed, ended = room.changed, room.ended
+            text = room.told_to(seat) if seat else room.told(teacher=True)
             if text != told or pictures is not room.pictures:
                 picture = b"" if pictures is room.pictures else room.picture(seat)
                 told, pictures = text, room.pictures
