@@ -6,7 +6,7 @@
 import { NumberField } from "./number_field.js";
 import { element, headed } from "./slider.js";
 
-const PAUSE_MS = 200; // several presses are one value
+const PAUSE_MS = 200; // several steps are one value
 const OLD_MS = 2000; // what the page says within it may be older than what it was told
 
 export class NumberBox {
@@ -35,7 +35,7 @@ export class NumberBox {
     headed(element("div", this.host, { className: "head" }), label, help, id);
     const row = element("div", this.host, { className: "box" });
     const input = element("input", row, { id, className: "field" });
-    this.field = new NumberField(input, this.host, options, (number) => this.tell(number));
+    this.field = new NumberField(input, this.host, options, (number, stepped) => this.tell(number, stepped));
     if (step === null) return;
     for (const [sign, name, key] of [["\u2212", "decrement", "ArrowDown"], ["+", "increment", "ArrowUp"]]) {
       // By keyboard the arrow keys do the same.
@@ -45,11 +45,13 @@ export class NumberBox {
     }
   }
 
-  tell(number) {
+  tell(number, stepped) {
     this.told = number;
     this.at = performance.now();
     clearTimeout(this.telling);
-    this.telling = setTimeout(() => this.take(String(number ?? "")), PAUSE_MS);
+    const told = () => this.take(String(number ?? ""));
+    if (stepped) this.telling = setTimeout(told, PAUSE_MS);
+    else told();
     return number;
   }
 

@@ -3,7 +3,7 @@
 //
 // options: { low, high, step, unit, whole, words }. low, high: null where there are no ends. step: of the arrow
 // keys; unit: of what is typed; both null for any number. words: a sentence for each problem.
-// take(number) sets it, or null where the field is emptied, and returns what has been set.
+// take(number, stepped) sets it, or null where the field is emptied, and returns what has been set.
 
 import { filled } from "./words.js";
 
@@ -81,12 +81,13 @@ export class NumberField {
     return this.input.getAttribute("aria-invalid") === "true";
   }
 
-  commit() {
+  // stepped: more steps may follow.
+  commit(stepped = false) {
     const text = this.input.value.trim();
     const { number, problem, ...readings } = text ? read(text, this.options) : { number: null };
     if (problem) return this.say(problem, { text, ...readings });
     if (number === null && this.options.low !== null) return this.restore();
-    this.show(this.take(number));
+    this.show(this.take(number, stepped));
     this.restore();
     if (this.value !== number) this.say("rounded", { text: this.value });
   }
@@ -121,7 +122,7 @@ export class NumberField {
     const from = read(this.input.value, this.options).number ?? this.value;
     const to = from + (by * step) / (fine && !whole ? FINE : 1);
     this.input.value = Number(Math.min(high, Math.max(low, to)).toFixed(10));
-    this.commit();
+    this.commit(true);
     return true;
   }
 }

@@ -80,14 +80,14 @@ def test_a_slider_in_another_sites_page_moves_the_figure(framed):
 def test_numbers_are_read_as_they_are_meant_and_what_is_none_is_said(framed):
     with framed("ar_fitting/process?lang=zh") as bench:
         frame = bench.frame
-        box = frame.get_by_role("spinbutton").first
-        handle = frame.locator("#side input[type=range]").first
+        box = frame.get_by_role("spinbutton", name=re.compile("^φ:")).first
+        place = frame.locator(".seqviz-slider", has=box)
+        handle, note = place.locator("input[type=range]"), place.locator(".note")
         for typed, meant in {"0,3": "0.3", "−0.3": "-0.3", "０．５": "0.5", "－,25": "-0.25"}.items():
             box.fill(typed)
             box.press("Enter")
             expect(box).to_have_value(meant)
             expect(handle).to_have_value(meant)
-        note = frame.locator("#side .note").first
         for typed in ("1.5", "1/3", "1,000"):
             box.fill(typed)
             box.press("Enter")

@@ -348,6 +348,7 @@ def test_what_is_rounded_is_said(lesson):
     expect(box).to_have_value("0.305")
     expect(note).to_have_text("The nearest possible value is set: 0.305. One step here is 0.001.")
     expect(box).not_to_have_attribute("aria-invalid", "true")
+    lesson.slider("ar.forecast.horizon")
     horizon = page.locator(f"{css_class('ar.forecast.horizon.slider')} .exact")
     horizon.fill("5,5")
     horizon.press("Enter")

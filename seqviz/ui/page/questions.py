@@ -12,6 +12,7 @@ import numpy as np
 import streamlit as st
 
 from seqviz import lessons
+from seqviz.compute import typed_numbers
 from seqviz.lessons.bench import controls
 from seqviz.lessons.bench.controls_told import number_options
 from seqviz.lessons.bench.lesson import Exercise, Lesson
@@ -81,7 +82,7 @@ def _given(text: Text, key: str) -> float | None:
 
     def take(told: str) -> None:
         with suppress(ValueError):
-            st.session_state[key] = float(told) if told else None
+            st.session_state[key] = typed_numbers.number(told) if told else None
 
     options = {**number_options(text("frame.answer"), None, text),
                "value": st.session_state.get(key)}  # fmt: skip
