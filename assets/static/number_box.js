@@ -10,6 +10,8 @@ const PAUSE_MS = 200; // several steps are one value
 const OLD_MS = 2000; // what the page says within it may be older than what it was told
 
 export class NumberBox {
+  telling = 0;
+
   // take(text) hears of a new value: as it stands in a link, "" for none.
   constructor(host, take) {
     Object.assign(this, { host, take });
@@ -49,13 +51,14 @@ export class NumberBox {
     this.told = number;
     this.at = performance.now();
     clearTimeout(this.telling);
-    const told = () => this.take(String(number ?? ""));
-    if (stepped) this.telling = setTimeout(told, PAUSE_MS);
-    else told();
+    this.telling = setTimeout(() => this.close(), stepped ? PAUSE_MS : 0);
     return number;
   }
 
+  // Gone from the page, or done: what has been given is told.
   close() {
     clearTimeout(this.telling);
+    if (this.telling) this.take(String(this.told ?? ""));
+    this.telling = 0;
   }
 }

@@ -83,7 +83,12 @@ def test_numbers_are_read_as_they_are_meant_and_what_is_none_is_said(framed):
         box = frame.get_by_role("spinbutton", name=re.compile("^φ:")).first
         place = frame.locator(".seqviz-slider", has=box)
         handle, note = place.locator("input[type=range]"), place.locator(".note")
-        for typed, meant in {"0,3": "0.3", "−0.3": "-0.3", "０．５": "0.5", "－,25": "-0.25"}.items():
+        for typed, meant in {
+            "0,3": "0.3",
+            "−0.3": "-0.3",
+            "０．５": "0.5",
+            "－,25": "-0.25",
+        }.items():
             box.fill(typed)
             box.press("Enter")
             expect(box).to_have_value(meant)

@@ -23,7 +23,8 @@ def test_one_number_is_read_as_it_is_meant(text, value):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "-", ".", "1/3", "1_0", "nan", "inf", "0x1", "1 2", "0,5", "٣", "--1", "10²", "1e999"]
+    "text",
+    ["", "-", ".", "1/3", "1_0", "nan", "inf", "0x1", "1 2", "0,5", "٣", "--1", "10²", "1e999"],
 )
 def test_what_is_no_number_is_refused(text):
     with pytest.raises(ValueError, match="is not a number"):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from seqviz.compute.typed_numbers import plain
 from seqviz.compute.windows.permuted import (
     CASES,
     ByShare,
@@ -21,7 +22,6 @@ from seqviz.compute.windows.permuted import (
     moved_rows,
     permutation,
 )
-from seqviz.compute.typed_numbers import plain
 from seqviz.data.reviews import sentiment_split
 from seqviz.experiments.accuracy import encoding, heads
 from seqviz.jobs import Report, silent
