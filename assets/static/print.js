@@ -7,7 +7,7 @@ const LOOK_MS = 100;
 const SHARP = 3; // times the screen, for a drawing that is no vector
 const ADDED = "seqviz-printed";
 const CONTROLS = [
-  ".seqviz-slider", "[role=radiogroup]", "[role=toolbar]", ".stSelectbox", ".stTextInput", ".stNumberInput",
+  ".seqviz-slider", "[role=radiogroup]", "[role=toolbar]", ".stSelectbox", ".stTextInput",
   ".stCheckbox", ".seqviz-sinusoid .buttons",
 ].join();
 

@@ -13,10 +13,11 @@ from seqviz.compute.letters import plain_marks
 from seqviz.compute.tagging.letters import without_spaces
 from seqviz.experiments.vectors import tables
 
-# Hindi, Thai, Hebrew with points, Tamil, Bengali, Arabic with vowels, Persian with a joiner, accents
+# Hindi, Thai, Hebrew with points, Tamil, Bengali, Arabic with vowels, Persian with a joiner, signs
 # beside their letters, Vietnamese, Burmese, Salish.
 WORDS = (
-    "मुझे हिन्दी पसंद है", "สวัสดี ครับ", "שָׁלוֹם עוֹלָם", "தமிழ் மொழி", "বাংলা ভাষা", "مَرْحَبًا بِكُم",
+    "मुझे हिन्दी पसंद है", "สวัสดี ครับ", "שָׁלוֹם עוֹלָם", "தமிழ் மொழி", "বাংলা ভাষা",
+    "مَرْحَبًا بِكُم",
     "می\u200cخواهم بروم", "nai\u0308ve cafe\u0301", "tie\u0302\u0301ng vie\u0323\u0302t",
     "မြန်မာ စာ",
     "k̓ʷəy̓ n̓a", "well-known d’été naïve",
