@@ -35,7 +35,7 @@ export function read(text, { low = null, high = null, whole = false } = {}) {
   return whole && !Number.isInteger(number) ? { problem: "whole" } : { number };
 }
 
-const shown = (value) => (typeof value === "number" ? String(value).replace("-", "\u2212") : value);
+const inWords = (value) => (typeof value === "number" ? String(value).replace("-", "\u2212") : value);
 
 export class NumberField {
   value = null;
@@ -95,7 +95,7 @@ export class NumberField {
   // problem: as of `read`, "rounded" where the nearest possible value has been set, "" where nothing is wrong.
   say(problem, told = {}) {
     const { low, high, unit: step, words } = this.options;
-    const values = Object.entries({ low, high, step, ...told }).map(([name, value]) => [name, shown(value)]);
+    const values = Object.entries({ low, high, step, ...told }).map(([name, value]) => [name, inWords(value)]);
     this.note.textContent = problem && filled(words[problem], Object.fromEntries(values));
     const wrong = problem !== "" && problem !== "rounded";
     this.input.setAttribute("aria-invalid", wrong);
