@@ -27,7 +27,7 @@ class Vote extends InRoom {
     const { room, data } = this;
     if (!room?.state || this.pressed()) return;
     const ballot = room.state.ballot?.key === data.key ? room.state.ballot : null;
-    const own = ballot && room.votes.get(`${data.key} ${ballot.round}`);
+    const own = ballot && room.state.own?.vote;
     const told = JSON.stringify([ballot, own, room.teaches, ballot?.state === "revealed" || room.state.present]);
     if (told === this.drawn) return;
     this.drawn = told;
@@ -47,13 +47,19 @@ class Vote extends InRoom {
     const list = element("ol", this.host);
     data.options.forEach((text, option) => {
       const item = element("li", list);
-      const button = element("button", item, { type: "button", className: "option", textContent: text });
-      button.dataset.option = option;
-      button.disabled = room.teaches || ballot?.state !== "open";
-      button.setAttribute("aria-pressed", String(own === option));
-      button.onclick = () => room.vote(data.key, ballot.round, option).catch(({ problem }) => this.say(problem));
+      if (room.teaches) element("div", item, { className: "option", textContent: text });
+      else this.button(item, { ballot, own, text, option });
       if (ballot?.state === "revealed") this.bars(item, ballot, option);
     });
+  }
+
+  button(item, { ballot, own, text, option }) {
+    const { room, data } = this;
+    const button = element("button", item, { type: "button", className: "option", textContent: text });
+    button.dataset.option = option;
+    button.disabled = ballot?.state !== "open";
+    button.setAttribute("aria-pressed", String(own === option));
+    button.onclick = () => room.vote(data.key, ballot.round, option).catch(({ problem }) => this.say(problem));
   }
 
   bars(item, { counts }, option) {
@@ -80,7 +86,7 @@ class Vote extends InRoom {
     if (!room.teaches) {
       if (!ballot) note(words.waiting);
       else if (ballot.state === "closed") note(ballot.round === 1 ? words.talk : words.closed);
-      else if (ballot.state === "open") note(own === undefined ? filled(words.now, { round: ballot.round }) : words.yours);
+      else if (ballot.state === "open") note((own ?? null) === null ? filled(words.now, { round: ballot.round }) : words.yours);
       return;
     }
     if (!ballot || ballot.state === "revealed") press(ballot ? words.once_more : words.put, { kind: "ask", key, options: options.length });

@@ -2,6 +2,7 @@
 // says where one is.
 
 import { every } from "./live.js";
+import { asked, placeOf, Sheet } from "./question_sheet.js";
 import { Board } from "./room_board.js";
 import { presses, room as enter } from "./room_link.js";
 import { element } from "./slider.js";
@@ -10,6 +11,7 @@ import { filled } from "./words.js";
 const WATCH_MS = 100;
 const WHERE_MS = 3000; // between two words about where a student is
 const NOTE_MS = 2500;
+const BELOW = 6; // pixels between a sheet and the chip
 const RESTED_MS = 400; // after which a teacher's slider is at rest
 const EACH_MS = 50; // and for each who is here: in all of that the pages hear of it, as each runs for it
 const AGAIN_MS = 1000; // after which a teacher's word is said again that was too much, or lost
@@ -29,6 +31,14 @@ const nameOf = (bench) => /st-key-bench-(\w+)/.exec(bench.className)[1];
 
 const headingOf = (name) => bench(name)?.querySelector("h2")?.textContent;
 const bench = (name) => (name ? document.querySelector(`.st-key-bench-${name}`) : null);
+
+// What opens the part of the lesson in which an element is out of sight.
+function partOf(element) {
+  const part = element?.closest(PARTS);
+  if (!part || element.getClientRects().length > 0) return null;
+  const tabs = part.closest(".stTabs");
+  return tabs.querySelectorAll("[role=tab]")[[...tabs.querySelectorAll(PARTS)].indexOf(part)];
+}
 
 // The bench that takes the most of the window.
 function inSight() {
@@ -65,6 +75,14 @@ export function go(url) {
   window.dispatchEvent(new PopStateEvent("popstate", { state: history.state }));
 }
 
+// A phone has room for the short words of a part, where it has them.
+function said(host, { text, short, press }) {
+  if (!short) return host.append(text);
+  element("span", host, { className: "long", textContent: text });
+  element("span", host, { className: "short", textContent: short });
+  if (press) host.ariaLabel = text;
+}
+
 let moved = false; // a hand was on this tab
 
 class Class {
@@ -85,6 +103,7 @@ class Class {
     for (const kind of ["pointerdown", "keydown", "wheel"])
       window.addEventListener(kind, (event) => this.touched(event), options);
     this.board = new Board(this, this.listening.signal);
+    this.sheet = new Sheet(() => this.leaveQuestion(), this.listening.signal);
     this.pressed = presses(host, () => this.draw(), this.listening.signal);
   }
 
@@ -118,6 +137,7 @@ class Class {
     this.listening.abort();
     this.room?.listeners.delete(this.heard);
     for (const bench of benches()) bench.inert = false;
+    this.sheet.hide();
     this.board.close();
   }
 
@@ -143,6 +163,7 @@ class Class {
     this.hold(room.state);
     this.look();
     if (room.teaches) return this.tell(room);
+    this.question(room);
     this.arrive(room.state);
     this.report(room);
   }
@@ -156,6 +177,39 @@ class Class {
       this.came = { at: now, wait: 2 * came.wait };
       go(this.address(place));
     }
+  }
+
+  // Each time that there is something to do or to see in it, the question comes to who follows; who
+  // finds it revealed has not been there. It goes when the teacher moves something after that.
+  question(room) {
+    const question = asked(room.state), { lesson, values } = room.state.place;
+    const place = question?.state === "revealed" && JSON.stringify([lesson, values]);
+    const stage = question && `${question.number} ${question.round} ${question.state === "revealed"}`;
+    if (stage !== room.stage) {
+      const comes = question && (question.state !== "revealed" || room.stage !== undefined);
+      const same = room.opens && parseInt(stage) === parseInt(room.stage);
+      room.opens = Boolean(comes && (room.following || same));
+      Object.assign(room, { stage, place });
+    }
+    if (room.place !== place) room.opens = false;
+    const host = room.opens ? placeOf(question) : null;
+    if (!host) return this.sheet.hide();
+    partOf(host)?.click();
+    this.sheet.show(host, this.words, window.innerHeight - this.host.getBoundingClientRect().top + BELOW);
+  }
+
+  // To the question that the class is at, wherever it is.
+  openQuestion(question) {
+    const { room } = this;
+    room.opens = true;
+    if (!placeOf(question)) return this.back();
+    this.question(room);
+    this.sheet.focus();
+  }
+
+  leaveQuestion() {
+    this.room.opens = false;
+    this.sheet.hide();
   }
 
   // Another bench than before is in sight.
@@ -281,9 +335,13 @@ class Class {
     const { room } = this;
     if (!room) return;
     if (room.state && !room.teaches && this.following && !room.ended && !room.state.lost) this.follow(room.state.place);
-    if (room.ended) for (const bench of benches()) bench.inert = false;
+    if (room.ended) {
+      for (const bench of benches()) bench.inert = false;
+      this.sheet.hide();
+    }
     if (room.state && !room.ended) this.board.heard(room.state);
     if (room.teaches && room.state) this.board.draw();
+    if (room.state && !room.teaches && !room.ended && !room.state.lost) this.question(room);
     this.draw();
   }
 
@@ -327,10 +385,9 @@ class Class {
   }
 
   lookAt(name) {
-    const found = bench(name), part = found?.closest(PARTS);
-    if (part && found.getClientRects().length === 0) {
-      const tabs = part.closest(".stTabs");
-      tabs.querySelectorAll("[role=tab]")[[...tabs.querySelectorAll(PARTS)].indexOf(part)].click();
+    const found = bench(name), tab = partOf(found);
+    if (tab) {
+      tab.click();
       setTimeout(() => found.scrollIntoView({ block: "start" }), WATCH_MS); // it has a place by then
       return;
     }
@@ -356,6 +413,8 @@ class Class {
   back() {
     this.following = true;
     this.applied = "";
+    const question = asked(this.room.state);
+    if (question && question.state !== "revealed") this.room.opens = true;
     this.changed();
   }
 
@@ -414,8 +473,8 @@ class Class {
     for (const [at, part] of parts.entries()) {
       if (part.draw) part.draw(host);
       else if (part.list) this.list(part.list);
-      else if (!part.press) element("span", host, { textContent: part.text, className: part.kind ?? "" });
-      else element("button", host, { type: "button", textContent: part.text, onclick: () => this.drawnParts[at].press() });
+      else if (!part.press) said(element("span", host, { className: part.kind ?? "" }), part);
+      else said(element("button", host, { type: "button", onclick: () => this.drawnParts[at].press() }), part);
     }
   }
 
@@ -483,10 +542,12 @@ class Class {
       const closed = this.seen && !this.allowed(this.seen) ? [{ text: words.not_yet, kind: "calm" }] : [];
       const send = this.note
         ? [{ text: this.note }]
-        : [{ text: words.send, press: () => this.sent(() => room.say({ kind: "send", ...shown() }), words.was_sent) }, ...buttons];
-      return this.following
-        ? [...lists, me, ...(closed.length ? closed : [{ text: words.following }]), ...send, ...lost]
-        : [...lists, me, ...closed, ...send, { text: filled(words.teacher_at, { place: this.placed(state.place) }) }, { text: words.back, press: () => this.back() }, ...lost];
+        : [{ text: words.send, short: words.send_short, press: () => this.sent(() => room.say({ kind: "send", ...shown() }), words.was_sent) }, ...buttons];
+      const question = this.questionParts(asked(state));
+      const follows = question.length ? [] : [{ text: words.following, short: words.following_short }];
+      const place = this.placed(state.place), title = this.placed({ lesson: state.place.lesson });
+      const away = [{ text: filled(words.teacher_at, { place }), short: filled(words.teacher_short, { place: title }) }, { text: words.back, press: () => this.back() }];
+      return [...lists, me, ...question, ...closed, ...(this.following ? (closed.length ? [] : follows) : away), ...send, ...lost];
     }
     const say = (said) => () => room.say(said).catch(() => {});
     const { left, paused } = state;
@@ -521,6 +582,18 @@ class Class {
       { text: words.end, press: () => confirm(words.sure) && say({ kind: "end" })() },
       ...(this.refused ? [{ text: words[`problem_${this.refused}`] ?? words.problem_bad, kind: "lost" }] : []), ...lost,
     ];
+  }
+
+  // Until it is revealed: that there is one, and what opens it.
+  questionParts(question) {
+    const { words } = this;
+    if (!question || question.state === "revealed") return [];
+    const { drawn, state, round } = question;
+    const press = () => this.openQuestion(question);
+    if (state === "open")
+      return [{ text: drawn ? words.drawing_open : words.vote_open, kind: "put" }, { text: drawn ? words.to_draw : words.to_vote, press }];
+    const text = drawn ? words.drawing_closed : round === 1 ? words.talk : words.closed;
+    return [{ text, short: drawn ? "" : words.closed }, { text: words.to_question, press }];
   }
 
   sentence({ problem, details }) {

@@ -96,7 +96,9 @@ export class Membership {
   ended = false;
   problem = null;
   listeners = new Set();
-  votes = new Map(); // "key round" -> option
+  stage; // of the question that was put last, as its sheet has last come for it
+  opens = false; // the sheet of that question
+  place; // of the teacher when it was revealed
   following = true;
   lesson; // of the page of this tab
   asked = new Set(); // lessons to which this tab goes because the teacher is there
@@ -139,10 +141,8 @@ export class Membership {
     return (await ask(`/${this.code}/drawn`, { headers: this.headers })).json();
   }
 
-  async vote(key, round, option) {
-    await this.say({ kind: "vote", key, round, option });
-    this.votes.set(`${key} ${round}`, option);
-    this.tell();
+  vote(key, round, option) {
+    return this.say({ kind: "vote", key, round, option });
   }
 
   tell() {

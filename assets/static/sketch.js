@@ -369,7 +369,7 @@ class Sketch extends InRoom {
     if (this.number !== asked.number) {
       this.number = asked.number;
       this.cloud = null;
-      this.sent = "";
+      this.remember(room.state.own?.sketch);
     }
     const revealed = asked.state === "revealed";
     if (revealed !== Boolean(data.y)) this.compute(revealed);
@@ -381,6 +381,12 @@ class Sketch extends InRoom {
         this.fetching = null;
         if (this.cloud) this.changed();
       });
+  }
+
+  // What this seat has sent, which a page that was loaded anew does not know.
+  remember(own) {
+    this.sent = own?.join() ?? "";
+    if (own && this.touched.size === 0) own.forEach((mark, at) => this.touched.set(at, mark));
   }
 
   async send() {

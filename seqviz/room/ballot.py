@@ -17,10 +17,14 @@ ROUNDS = 2
 
 @dataclass
 class Ballot:
-    """key: of the question. options: how many answers it has. votes: of each round, by seat."""
+    """key: of the question. options: how many answers it has. number: as of `Sketches`.
+
+    votes: of each round, by seat.
+    """
 
     key: str
     options: int
+    number: int = 1
     state: State = "open"
     votes: list[dict[int, int]] = field(default_factory=lambda: [{}])
 

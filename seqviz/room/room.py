@@ -91,11 +91,11 @@ class Room:
     allowed: list[str] = field(default_factory=list)  # "lesson/bench" that students may use; [] all
     ballot: Ballot | None = None
     asked: list[Ballot] = field(default_factory=list)  # those before
+    questions: int = 0  # that were put, to a vote or to be drawn
     run: Run | None = None
     ran: list[Run] = field(default_factory=list)  # those before
     runs: int = 0
     sketched: list[Sketches] = field(default_factory=list)  # drawn questions; the last is put
-    sketchings: int = 0
     seats: dict[int, Seat] = field(default_factory=dict)
     sent: dict[int, Sent] = field(default_factory=dict)  # by their numbers, in the teacher's order
     sendings: int = 0
@@ -224,7 +224,8 @@ class Room:
             raise Unsaid("question")
         if self.ballot:
             self.asked.append(self.ballot)
-        self.ballot = Ballot(key, options)
+        self.questions += 1
+        self.ballot = Ballot(key, options, self.questions)
 
     def _sketch(self, what: str, said: Mapping[str, Any]) -> None:
         if what in ("close", "reveal") and self.sketched:
@@ -237,10 +238,10 @@ class Room:
             case _:
                 raise Unsaid("sketch")
         try:
-            asked = Sketches(key, kind, tuple(most), self.sketchings + 1)  # type: ignore[arg-type]
+            asked = Sketches(key, kind, tuple(most), self.questions + 1)  # type: ignore[arg-type]
         except ValueError:
             raise Unsaid("sketch") from None
-        self.sketchings += 1
+        self.questions += 1
         self.sketched = [*self.sketched[1 - SKETCHED :], asked]
 
     def _order(self, numbers: list[Any]) -> None:
@@ -367,6 +368,15 @@ class Room:
             self._told[teacher] = self.version, text
         return text
 
+    def told_to(self, seat: Seat) -> bytes:
+        """What students are told, with the own answers of this one to the last questions."""
+        marks = self.sketched[-1].drawn.get(seat.number) if self.sketched else None
+        own = {
+            "vote": self.ballot.votes[-1].get(seat.number) if self.ballot else None,
+            "sketch": None if marks is None else [*marks],
+        }
+        return b'%b,"own":%b}' % (self.told(False)[:-1], json.dumps(own).encode())
+
     def _public(self) -> dict[str, Any]:
         return {
             "place": self.place,
@@ -386,8 +396,8 @@ class Room:
             return None
         shown = {"counts": one.counts(), "flow": one.flow()} if one.state == "revealed" else {}
         return {
-            "key": one.key, "options": one.options, "state": one.state, "round": one.round,
-            "voted": len(one.votes[-1]), **shown,
+            "key": one.key, "number": one.number, "options": one.options, "state": one.state,
+            "round": one.round, "voted": len(one.votes[-1]), **shown,
         }  # fmt: skip
 
     def _sketched(self) -> dict[str, Any] | None:

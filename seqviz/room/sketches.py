@@ -24,7 +24,7 @@ MARKS, LARGEST = 64, 1000  # numbers of a sketch, and the end of each, at most
 
 @dataclass
 class Sketches:
-    """key: of the question. number: how many were asked before it in this room, and this one.
+    """key: of the question. number: how many were put before it in this room, votes too, and this.
 
     most: the largest that each number of a sketch can be. drawn: by seat.
     """

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 from lesson_page import LessonPage
-from playwright.sync_api import expect
-from room_page import FIGURE, PHI, SHOWN, joined
+from playwright.sync_api import Locator, expect
+from room_page import FIGURE, PHI, SHOWN, TOP, joined
 
 from driver.chromium import slider_input
 from seqviz import catalog
@@ -184,6 +184,197 @@ def test_a_class_votes_talks_and_votes_again(teacher, student):
         expect(one.locator("td").first).to_be_attached()
         assert one.locator(".bar").count() == 2 * one.locator(".option").count()
     expect(student.page.locator(".st-key-ar-predict-decay-done")).to_be_visible()
+
+
+SHEET = "[role=dialog][data-seqviz-sheet]"
+HAS_FOCUS = "(sheet) => sheet.contains(document.activeElement)"
+
+
+def begins(one):
+    """The first question of a lesson, where the teacher puts it."""
+    found = one.page.locator(".seqviz-ballot").first
+    found.scroll_into_view_if_needed()
+    return found
+
+
+REVEAL = "(said) => document.querySelector('.seqviz-room').class.room.say(said)"
+
+
+def ends(room, said: dict) -> None:
+    """What was put is revealed, and out of the way of others who use the room."""
+    room.teacher.page.evaluate(REVEAL, said)
+    expect(room.student.page.locator(SHOWN)).not_to_contain_text(re.compile("投票|画图"))
+    room.student.page.keyboard.press("Escape")
+    expect(room.student.page.locator(SHEET)).to_have_count(0)
+
+
+@pytest.fixture
+def put(room, teacher) -> Iterator[Locator]:
+    """The first question on the teacher's page."""
+    yield begins(teacher)
+    ends(room, {"kind": "reveal"})
+
+
+@pytest.fixture
+def drawing(room, teacher) -> Iterator[Locator]:
+    """The first of those that are drawn."""
+    found = teacher.page.locator(".seqviz-sketch").first
+    found.scroll_into_view_if_needed()
+    yield found
+    ends(room, {"kind": "sketch", "do": "reveal"})
+
+
+def ask(put: Locator) -> None:
+    put.get_by_role("button", name=re.compile("Put it to the vote|Vote anew")).click()
+
+
+def test_a_vote_comes_over_the_page_of_who_follows(student, put):
+    """With a keyboard alone; closed, opened again from the bar, and once more at the next vote."""
+    page, bar = student.page, student.page.locator(SHOWN)
+    sheet = page.locator(SHEET)
+    page.evaluate(TOP)
+    expect(sheet).to_have_count(0)
+    ask(put)
+    expect(sheet.locator(".option").last).to_be_in_viewport()
+    expect(sheet).to_have_accessible_name("全班的问题")
+    assert sheet.evaluate(HAS_FOCUS)
+    expect(bar).to_contain_text("投票正在进行")
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0
+    for _ in range(3):  # past what closes it and the first answer
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    chosen = sheet.locator(".option").nth(1)
+    expect(chosen).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("Escape")
+    expect(sheet).to_have_count(0)
+    bar.get_by_role("button", name="去投票").click()
+    expect(chosen).to_have_attribute("aria-pressed", "true")
+    put.get_by_role("button", name="Close").click()
+    expect(sheet).to_contain_text("说服")
+    expect(bar).to_contain_text("说服")
+    sheet.get_by_role("button", name="收起题目").click()
+    expect(sheet).to_have_count(0)
+    put.get_by_role("button", name="Vote again").click()
+    expect(sheet).to_contain_text("第 2 轮")
+    assert sheet.locator("[aria-pressed=true]").count() == 0
+    sheet.locator(".option").first.click()
+    put.get_by_role("button", name="Close").click()
+    put.get_by_role("button", name="Reveal").click()
+    expect(sheet.locator("td").first).to_be_visible()
+    expect(bar).to_contain_text("你看到的就是老师展示的")
+    page.keyboard.press("Escape")
+    expect(sheet).to_have_count(0)
+    expect(page.locator(".st-key-ar-predict-decay-done")).to_be_attached()
+
+
+def test_what_is_revealed_goes_when_the_teacher_goes_on(teacher, student, put):
+    ask(put)
+    put.get_by_role("button", name="Close").click()
+    put.get_by_role("button", name="Reveal").click()
+    sheet = student.page.locator(SHEET)
+    expect(sheet.locator(".share").first).to_be_visible()
+    teacher.slider(PHI).press("PageDown")
+    expect(sheet).to_have_count(0)
+    expect(student.slider(PHI)).to_have_value("0.7")
+
+
+def test_a_page_loaded_anew_knows_the_open_vote_and_the_own_one(student, put):
+    ask(put)
+    sheet = student.page.locator(SHEET)
+    sheet.locator(".option").nth(2).click()
+    expect(sheet).to_contain_text("这是你的一票")
+    student.page.reload()
+    student.page.locator(f"{SHOWN} .name").wait_for()  # it is in the room again
+    expect(sheet.locator(".option").nth(2)).to_have_attribute("aria-pressed", "true")
+    expect(sheet).to_contain_text("这是你的一票")
+    sheet.get_by_role("button", name="收起题目").click()
+    put.get_by_role("button", name="Close").click()
+    put.get_by_role("button", name="Reveal").click()
+    expect(student.page.locator(".st-key-ar-predict-decay-done")).to_be_attached()
+    student.page.reload()
+    student.page.locator(f"{SHOWN} .name").wait_for()  # it is in the room again
+    expect(student.page.locator(SHOWN)).to_contain_text("你看到的就是老师展示的")
+    student.rest()
+    expect(sheet).to_have_count(0)  # it has been there
+
+
+def test_who_comes_late_is_asked_as_well(room, teacher, put):
+    ask(put)
+    late = joined(room.visit, room.code)
+    expect(late.page.locator(SHEET).locator(".option").last).to_be_in_viewport()
+    late.page.close()
+
+
+def test_who_goes_an_own_way_is_only_told(student, put):
+    """And comes to the question from another lesson."""
+    page, bar = student.page, student.page.locator(SHOWN)
+    student.slider(PHI).press("PageUp")
+    expect(bar).to_contain_text("老师在")
+    ask(put)
+    expect(bar).to_contain_text("投票正在进行")
+    expect(page.locator(SHEET)).to_have_count(0)
+    bar.get_by_role("button", name="去投票").click()
+    expect(page.locator(SHEET).locator(".option").first).to_be_visible()
+    expect(student.slider(PHI)).to_have_value("0.9")  # it is still its own
+    page.keyboard.press("Escape")
+    page.locator(".st-key-go-next button").click()
+    student.titled(Text("zh")(f"{catalog.LESSONS[1].slug}.title"))
+    bar.get_by_role("button", name="去投票").click()
+    student.titled(Text("zh")("ar_fitting.title"))
+    expect(page.locator(SHEET).locator(".option").first).to_be_visible()
+
+
+def test_a_drawing_comes_over_the_page_as_well(student, drawing):
+    student.page.evaluate(TOP)
+    drawing.get_by_role("button", name=re.compile("Let the class draw")).click()
+    sheet, bar = student.page.locator(SHEET), student.page.locator(SHOWN)
+    expect(sheet.locator(".pad")).to_be_in_viewport(ratio=0.95)
+    expect(bar).to_contain_text("现在可以画图作答")
+    box = sheet.locator(".pad").bounding_box()
+    student.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 4)
+    sheet.get_by_role("button", name="发送").click()
+    expect(sheet).to_contain_text("已发送")
+    marks = sheet.locator(".seqviz-sketch").get_attribute("data-marks")
+    student.page.reload()
+    student.page.locator(f"{SHOWN} .name").wait_for()  # it is in the room again
+    expect(sheet).to_contain_text("已发送")
+    assert sheet.locator(".seqviz-sketch").get_attribute("data-marks") == marks
+    drawing.get_by_role("button", name="Close").click()
+    expect(bar).to_contain_text("画图已结束")
+    drawing.get_by_role("button", name="Reveal").click()
+    expect(sheet.locator(".result p").first).to_be_visible()
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_bar_takes_one_line_of_a_phone(room, teacher, put, lang):
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+    one = room.visit("", {"room": room.code, "lang": lang}, **phone)
+    one.titled(Text(lang)("ar_fitting.title"))
+    bar, words = one.page.locator(SHOWN), Text(lang).table("room")
+
+    def is_one_line(*shown: str) -> None:
+        for text in shown:
+            expect(bar.get_by_text(text, exact=True)).to_be_in_viewport(ratio=0.9)
+        assert bar.bounding_box()["height"] < 62
+
+    is_one_line(words["following_short"], words["send_short"])
+    ask(put)
+    is_one_line(words["vote_open"], words["to_vote"])
+    one.page.keyboard.press("Escape")
+    is_one_line(words["vote_open"], words["to_vote"])
+    one.page.close()
+
+
+def test_answers_on_a_projector_are_no_fields(teacher, put):
+    """They are read there: what looks like a control that is switched off says so of its text."""
+    options = put.locator(".option")
+    assert options.count() == 3
+    for one in options.all():
+        assert one.evaluate("(one) => one.tagName") == "DIV"
+        style = one.evaluate("(one) => { const { opacity, borderTopColor } = getComputedStyle(one);"
+                             "return [opacity, borderTopColor]; }")  # fmt: skip
+        assert style == ["1", "rgba(0, 0, 0, 0)"]
+    ask(put)
 
 
 def test_a_second_device_takes_the_class_along_when_it_is_used(room, teacher, student):

@@ -8,6 +8,7 @@ import gzip
 import json
 import time
 
+import numpy as np
 import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -16,11 +17,13 @@ from driver.protocol import attend
 from seqviz.lessons.bench.host import NotYet
 from seqviz.room.room import Room, Unsaid
 from seqviz.ui.bench import class_picture, fast_path, live_route
+from seqviz.ui.bench.embed.wanted import bench_of
 from seqviz.ui.bench.packed import GZIP
 from seqviz.ui.server import run_context
 from seqviz.ui.server.accounts import Account
 from seqviz.ui.server.run_context import Session
-from seqviz.ui.shared import room_route
+from seqviz.ui.shared import caching, room_route
+from seqviz.ui.shared.caching import MEGABYTE, Shelves
 from seqviz.ui.shared.room_route import SEAT, TEACHER, the_class
 
 EN, ZH, DARK, HALL = (
@@ -64,8 +67,25 @@ def test_it_is_byte_for_byte_what_a_page_would_ask_for(client, looks, lesson, be
     assert json.loads(text.partition(b"\n")[0])["alt"]
 
 
+def test_a_page_that_asks_later_finds_it_however_much_others_have_asked_for(monkeypatch):
+    """A figure drawn twice says another time in its badge."""
+    store = Shelves(3 * MEGABYTE)
+    monkeypatch.setattr(caching, "shelves", lambda: store)
+    told, body = read(drawn(MOVED, START, EN)[EN])
+    for k in range(200):
+        store.ask(b"%d" % k, lambda: np.zeros(10_000))
+    bench = bench_of(MOVED["lesson"], MOVED["bench"])
+
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(type(bench), "run", never)
+    asks = Session("a student", 0.0)
+    assert fast_path.answer(bench, told["query"], asks).sent() == body
+
+
 def test_nothing_is_drawn_that_no_page_would_ask_for(monkeypatch):
-    def never(*_: object) -> None:
+    def never(*_: object, **__: object) -> None:
         raise AssertionError
 
     assert drawn(MOVED, START, ("xx", False, False)) == {}
@@ -80,7 +100,7 @@ def test_nothing_is_drawn_that_no_page_would_ask_for(monkeypatch):
 
 @pytest.mark.parametrize("problem", [NotYet(), ValueError(), RuntimeError()])
 def test_where_a_page_would_get_no_picture_there_is_none(monkeypatch, problem):
-    def fails(*_: object) -> None:
+    def fails(*_: object, **__: object) -> None:
         raise problem
 
     monkeypatch.setattr(fast_path, "answer", fails)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from itertools import islice, product
 
@@ -183,6 +184,24 @@ def test_a_stream_tells_the_state_now_and_after_each_change(client, opened):
     assert [bool(one["ballot"]) for one in heard] == [False, True, True, True]
     assert [one["ended"] for one in heard] == [False, False, False, True]
     assert (seat.streams, heard[0]["present"]) == (0, 1)
+
+
+def test_a_stream_reminds_a_seat_of_a_vote_that_it_changes(client, opened):
+    """The count stays the same, so nothing else is new; its other windows show it as well."""
+    room = the_class().rooms.find(opened["code"])
+    seat, _ = room.join()
+
+    async def listen() -> list[int | None]:
+        events, own = room_route._events(room, seat), []
+        room.tell(ASK)
+        for option in (None, 1, 2):
+            if option is not None:
+                room.hear(seat, {**VOTE, "option": option})
+            told = await asyncio.wait_for(anext(events), 5)
+            own.append(json.loads(told.removeprefix(b"data: "))["own"]["vote"])
+        return own
+
+    assert attend(listen()) == [None, 1, 2]
 
 
 def test_a_silent_room_beats(client, opened, monkeypatch):

@@ -272,7 +272,44 @@ def test_nobody_is_told_a_count_before_it_is_revealed(room):
     vote(room, seat, 2)
     room.tell({"kind": "close"})
     for teacher in (False, True):
-        assert set(told(room, teacher)["ballot"]) == {"key", "options", "state", "round", "voted"}
+        assert set(told(room, teacher)["ballot"]) == {
+            "key", "number", "options", "state", "round", "voted",
+        }  # fmt: skip
+
+
+def test_a_seat_is_reminded_of_its_own_answer_and_of_nobody_elses(room):
+    """After a reload; an answer to the round or the question before is none to this one."""
+
+    def own(seat) -> dict:
+        return json.loads(room.told_to(seat))["own"]
+
+    seat, other = (room.join()[0] for _ in range(2))
+    assert own(seat) == {"vote": None, "sketch": None}
+    room.tell(ASK)
+    vote(room, seat, 2)
+    assert (own(seat)["vote"], own(other)["vote"]) == (2, None)
+    assert "own" not in told(room, teacher=True)
+    room.tell({"kind": "again"})
+    assert own(seat)["vote"] is None
+    vote(room, seat, 1, 2)
+    room.tell({"kind": "reveal"})
+    assert own(seat)["vote"] == 1
+    room.tell(ASK)  # the same question, put anew
+    assert own(seat)["vote"] is None
+    drawing = {"kind": "sketch", "do": "ask", "key": "vg.sketch.tanh", "as": "bar", "most": [9, 9]}
+    room.tell(drawing)
+    room.hear(seat, {"kind": "sketch", "number": told(room)["sketch"]["number"], "marks": [3, 4]})
+    assert (own(seat)["sketch"], own(other)["sketch"]) == ([3, 4], None)
+    assert room.told_to(seat).startswith(room.told(False)[:-1])
+
+
+def test_of_a_vote_and_a_drawing_the_number_tells_which_was_put_last(room):
+    drawing = {"kind": "sketch", "do": "ask", "key": "vg.sketch.tanh", "as": "bar", "most": [9, 9]}
+    numbers = []
+    for question, name in ((ASK, "ballot"), (drawing, "sketch"), (ASK, "ballot")):
+        room.tell(question)
+        numbers.append(told(room)[name]["number"])
+    assert numbers == [1, 2, 3]
 
 
 def test_vote_talk_vote_again(room):

@@ -115,6 +115,18 @@ def test_what_was_asked_for_again_outlives_a_hundred_sliders_in_motion():
     assert store.size <= 200_000
 
 
+def test_what_a_class_is_sent_outlives_a_hundred_sliders_in_motion():
+    """It has been asked for once, for all: each of them may ask for it again."""
+    store = Shelves(room=200_000)
+    store.ask(b"sent", lambda: halves(1000), shared=True)
+    for n in range(1001, 1101):
+        assert not ask(store, n)
+    calls.clear()
+    assert store.ask(b"sent", lambda: halves(1000)).kept
+    assert calls == []
+    assert store.size <= 200_000
+
+
 def test_a_result_beyond_the_room_is_given_and_not_kept():
     store = Shelves(room=50_000 / NEW)
     ask(store, 1000)

@@ -70,7 +70,7 @@ def _event(bench: Bench, query: Mapping[str, str], session: Session) -> bytes | 
         limits.charged(session.account, Rank.PRESS),
     ):
         try:
-            answer = fast_path.answer(bench, query, session)
+            answer = fast_path.answer(bench, query, session, shared=True)
         except (NotYet, ValueError):  # the page says why
             return None
         except Exception:

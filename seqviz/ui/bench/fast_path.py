@@ -196,8 +196,9 @@ def answer(
     query: Mapping[str, str],
     session: Session,
     hand: type[MovingHand] = MovingHand,
+    shared: bool = False,
 ) -> Answer:
-    """What a bench shows with the values of an address.
+    """What a bench shows with the values of an address. shared: a whole class is sent it.
 
     Raises ValueError for values that no control has, NotYet where the page would wait, and what the
     body of the bench raises.
@@ -218,7 +219,7 @@ def answer(
 
     key = fingerprint.digest(("live", bench.prefix, sorted(values.items()), looks, dark))
     try:
-        return caching.shelves().ask(key, made).result
+        return caching.shelves().ask(key, made, shared).result
     except _OnlyNow as only:
         return only.answer
 

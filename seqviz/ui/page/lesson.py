@@ -315,8 +315,8 @@ class PageLesson:
 
     def predict(self, name: str, **values: object) -> None:
         """A question to answer before looking, with its reveal."""
-        with st.container(border=True):
-            key = f"{self.record.code}.predict.{name}"
+        key = f"{self.record.code}.predict.{name}"
+        with st.container(border=True, key=f"{key}.question"):
             asked = partial(questions.predict, self.words, key, name, values)
             fragment(run_context.beside()(asked), key)
 
@@ -329,8 +329,8 @@ class PageLesson:
 
     def sketch(self, name: str) -> None:
         """A declared prediction that is drawn, with its result."""
-        with st.container(border=True):
-            key = f"{self.record.code}.sketch.{name}"
+        key = f"{self.record.code}.sketch.{name}"
+        with st.container(border=True, key=f"{key}.question"):
             asked = partial(questions.sketch, self.words, key, name, header.presenting())
             fragment(run_context.beside()(asked), key)
 

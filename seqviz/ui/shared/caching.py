@@ -36,8 +36,8 @@ class Shelves:
     """At most `room` bytes: one shelf for what was asked for once, one for what was asked again.
 
     On each, the least recently asked for goes first. So a hundred sliders in motion do not push out
-    the page that the whole class has open. Threads that ask for one thing at once wait for one
-    computation.
+    the page that the whole class has open. What a class is sent counts as asked for again. Threads
+    that ask for one thing at once wait for one computation.
     """
 
     def __init__(self, room: float):
@@ -58,10 +58,10 @@ class Shelves:
             found = self._look(key)
         return None if found is None else found.result
 
-    def ask(self, key: bytes, compute: Callable[[], R]) -> Found[R]:
+    def ask(self, key: bytes, compute: Callable[[], R], shared: bool = False) -> Found[R]:
         """What is kept under a key, else what `compute` gives; raises what it raises.
 
-        What is larger than a shelf is given and not kept.
+        shared: a whole class is sent it. What is larger than a shelf is given and not kept.
         """
         while True:
             with self._lock:
@@ -78,7 +78,7 @@ class Shelves:
             made = Found(frozen(result), time.perf_counter() - started)
             fingerprint.name(result, key)
             with self._lock, suppress(ValueError):  # too large for the shelf
-                self._once[key] = made
+                (self._again if shared else self._once)[key] = made
             return made
         finally:
             with self._lock:

@@ -340,7 +340,8 @@ async def _events(room: Room, seat: Seat | None) -> AsyncIterator[bytes]:
     told, pictures = b"", room.pictures  # who comes asks for what stands there
     try:
         while True:
-            changed, text, ended = room.changed, room.told(seat is None), room.ended
+            changed, ended = room.changed, room.ended
+            text = room.told_to(seat) if seat else room.told(teacher=True)
             if text != told or pictures is not room.pictures:
                 picture = b"" if pictures is room.pictures else room.picture(seat)
                 told, pictures = text, room.pictures
