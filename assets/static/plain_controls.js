@@ -1,6 +1,7 @@
 // The controls of a bench in a page of its own: sliders as in a lesson, the others native ones of the
 // same look. Each stays where it is while its value alone changes, so a hand and a keyboard keep it.
 
+import { NumberBox } from "./number_box.js";
 import { Order } from "./order.js";
 import { element, headed, Slider } from "./slider.js";
 
@@ -27,7 +28,7 @@ export class Controls {
     for (const control of told) {
       const parent = this.places[control.above ? "above" : control.more ? "behind" : "front"];
       const { value, ...rest } = control;
-      const frame = JSON.stringify({ ...rest, slider: undefined, order: undefined });
+      const frame = JSON.stringify({ ...rest, slider: undefined, order: undefined, number: undefined });
       let one = this.known.get(control.key);
       if (one && one.frame !== frame) {
         one.place.remove();
@@ -126,10 +127,9 @@ export class Controls {
     return { show: ({ value }) => (input.checked = value === "true") };
   }
 
-  seed(place, control) {
-    const field = this.#field(place, control, { tag: "input", with: { type: "number", min: 0, max: 9999, step: 1 } });
-    field.onchange = () => field.reportValidity() && field.value !== "" && this.on.set(control.key, String(field.valueAsNumber));
-    return { show: ({ value }) => document.activeElement !== field && (field.value = value) };
+  number(place, { key }) {
+    const box = new NumberBox(place, (text) => this.on.set(key, text));
+    return { show: ({ number }) => box.set(number), close: () => box.close() };
   }
 
   // A reader's own text: at its end, and at each letter where the picture follows.

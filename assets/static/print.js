@@ -7,7 +7,7 @@ const LOOK_MS = 100;
 const SHARP = 3; // times the screen, for a drawing that is no vector
 const ADDED = "seqviz-printed";
 const CONTROLS = [
-  ".seqviz-slider", "[role=radiogroup]", "[role=toolbar]", ".stSelectbox", ".stTextInput", ".stNumberInput",
+  ".seqviz-slider", "[role=radiogroup]", "[role=toolbar]", ".stSelectbox", ".stTextInput",
   ".stCheckbox", ".seqviz-sinusoid .buttons",
 ].join();
 
@@ -36,7 +36,7 @@ function value(control) {
   const input = control.querySelector("input:not([type=range])");
   const rows = [...control.querySelectorAll(".order .handle")];
   if (rows.length) return [label(control.querySelector(".head").firstChild), rows.map(words).join(" → ")];
-  if (control.matches(".seqviz-slider")) return [name, control.querySelector(".exact").value];
+  if (control.matches(".seqviz-slider")) return [name, control.querySelector(".exact, .field").value];
   if (control.matches(".stCheckbox")) return [name, input.checked ? "✓" : "–"];
   if (input && !input.matches("[type=radio]")) return [name, input.value];
   const chosen = [...control.querySelectorAll("[aria-checked=true], [aria-pressed=true], [data-selected]")];

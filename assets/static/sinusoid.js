@@ -98,7 +98,7 @@ class Sinusoid {
     const { settings, start, words } = this;
     const known = STOPS[name];
     const said = { label: words[name], value: String(settings[name]), start: String(start[name]),
-      unit: "", words: { exact: words.exact } }; // prettier-ignore
+      unit: "", words: { exact: words.exact, field: words.field } }; // prettier-ignore
     if (!known) return { ...said, low: 0, high: settings[TABLE[name]] - 1, step: 1, whole: true };
     if (!known.includes(settings[name])) (this.linked[name] ??= new Set()).add(settings[name]);
     const stops = [...known, ...(this.linked[name] ?? [])].sort((one, other) => one - other);

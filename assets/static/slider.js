@@ -2,17 +2,17 @@
 // Plain: nothing here knows Streamlit, so embeds and notebooks use the same.
 //
 // options: { label, help, low, high, step, start, value, whole, stops, unit, words: { exact, back,
-// forward } }. stops: [{ text, value }] in place of low, high and step. start: the default, where a
-// double click goes. unit: "token|tokens", as it is read after one and after several, or "".
-// words.back: there are two buttons for one step.
+// forward, field } }. stops: [{ text, value }] in place of low, high and step. start: the default, where
+// a double click goes. unit: "token|tokens", as it is read after one and after several, or "".
+// words.back: there are two buttons for one step. words.field: see `number_field.js`.
 // on: { input(text, dragged), stop(), rest(text) }: at each movement (dragged: a finger or a mouse
 // holds the handle), when the handle is let go, and once when the hand has come to rest. Texts are
 // values as they stand in a link.
 
+import { FINE, NumberField, PAGE } from "./number_field.js";
+
 const REST_MS = 150;
-const FINE = 10; // parts of a step, with Shift
 const FEW = 12; // places of the handle
-const PAGE = 10; // steps of Page Up and Page Down
 
 export function element(tag, parent, properties = {}) {
   const made = Object.assign(document.createElement(tag), properties);
@@ -65,13 +65,13 @@ export class Slider {
     headed(head, label, help, id);
     if (stops) this.exact = element("output", head, { className: "exact" });
     else {
-      this.exact = element("input", head, { type: "number", className: "exact", min: low, max: high });
-      this.exact.step = whole ? 1 : "any";
+      this.exact = element("input", head, { className: "exact" });
       this.exact.setAttribute("aria-label", `${label}: ${words.exact}`);
-      this.exact.onchange = () => {
-        this.move(this.snapped(this.exact.valueAsNumber, true), true);
-        this.exact.value = String(this.value);
-      };
+      const unit = whole ? step : Number((step / FINE).toFixed(10));
+      this.field = new NumberField(this.exact, host, { low, high, step, unit, whole, words: words.field }, (number) => {
+        this.move(number, true);
+        return this.value;
+      });
     }
     this.range = element("input", host, { type: "range", id });
     Object.assign(this.range, stops
@@ -189,7 +189,7 @@ export class Slider {
     const text = stops ? stops[value].text : shown(value, decimals(step) + 1);
     this.range.setAttribute("aria-valuetext", this.spoken(text));
     if (stops) this.exact.value = text;
-    else if (document.activeElement !== this.exact) this.exact.value = String(value);
+    else this.field.show(value);
     const [from, to] = stops ? [0, stops.length - 1] : [low, high];
     this.range.style.setProperty("--part", (value - from) / (to - from || 1));
     for (const button of this.buttons)

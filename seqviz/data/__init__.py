@@ -1,5 +1,5 @@
 """Real data: bundled series and files a student brings."""
 
-from seqviz.data.problems import PROBLEM_CODES, DataProblem
+from seqviz.data.problems import PROBLEM_CODES, DataProblem, Remark
 from seqviz.data.series import BUNDLED, Series, bundled
-from seqviz.data.upload import Table, column, parse
+from seqviz.data.upload import Table, column, parse, remarks

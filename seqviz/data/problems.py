@@ -20,12 +20,45 @@ _SENTENCES = {
     "too_many_columns": "Row {row} has {found} columns; at most {limit} are read.",
     "too_long": "The file has more than {limit} rows of values.",
     "ragged": "Row {row} has {found} cells where the rows above have {expected}.",
-    "no_numeric_column": "No column consists of numbers.",
+    "title": (
+        "The lines above row {row} ('{text}') have fewer cells and no numbers. "
+        "Delete what is above the names of the columns."
+    ),
+    "decimal_comma": (
+        "Row {row} reads '{text}': one number with a decimal comma, or two numbers? "
+        "Write decimal points, or name the columns in the first line, separated by a comma."
+    ),
+    "spaces": (
+        "Row {row} of column {column} reads '{text}': its columns are separated by spaces. "
+        "Save the file with commas, semicolons or tabs between them."
+    ),
+    "no_numeric_column": (
+        "There is no column of numbers to work with: row {row} of column {column} reads '{text}'. "
+        "Units and thousands separators are not read."
+    ),
     "no_such_column": "There is no column {column}.",
     "missing": "Row {row} has no value in column {column}.",
     "not_a_number": (
         "Row {row} of column {column} reads '{text}', which is not a number. "
         "Thousands separators are not read."
+    ),
+    "extra_line": (
+        "Row {row} of column {column} reads '{text}', and the row has no number. "
+        "Above the numbers only one line is read, the names of the columns: delete the others."
+    ),
+    "thousands": (
+        "Row {row} of column {column} reads '{text}', and every mark in the column is followed by "
+        "three digits: it may be a thousands separator. "
+        "Write {whole} without it, or {longer} if it is a decimal mark."
+    ),
+    "both_marks": (
+        "Row {row} of column {column} reads '{text}', and row {other_row} of column "
+        "{other_column} '{other}': the numbers of the file have points and commas. "
+        "Save it with one decimal mark and no thousands separators."
+    ),
+    "several_series": (
+        "Column {column} names several series one below the other: '{text}' ends and '{other}' "
+        "begins in row {row}. Keep the rows of one series."
     ),
     "infinite": "Row {row} of column {column} is infinite or larger than 1e100 in size.",
     "too_short": "Column {column} has {found} values; at least {limit} are needed.",
@@ -46,5 +79,16 @@ class DataProblem(ValueError):
 
     def __init__(self, code: str, **details: object) -> None:
         super().__init__(_SENTENCES[code].format(**details))
+        self.code = code
+        self.details = details
+
+
+class Remark:
+    """What to know of a file that is read all the same: a code to translate, and its details.
+
+    The details are those of a `DataProblem`; the sentences are among the words of the lesson.
+    """
+
+    def __init__(self, code: str, **details: object) -> None:
         self.code = code
         self.details = details

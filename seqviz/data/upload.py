@@ -1,7 +1,8 @@
 """Read a series from the CSV file of a student: strict about values, clear about what is wrong.
 
 Nothing is guessed that would change a number silently: no encodings besides UTF-8 and UTF-16, no
-thousands separators, no filling of gaps.
+thousands separators, no filling of gaps. What may be meant in two ways is refused, or read with a
+remark that says how (`parse`, `column`, `remarks`).
 """
 
 from __future__ import annotations
@@ -11,15 +12,16 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import numpy as np
 from jaxtyping import Float
 
 from seqviz import settings
-from seqviz.data.problems import DataProblem
+from seqviz.data import time_steps
+from seqviz.data.problems import DataProblem, Remark
 
 MAX_BYTES = 5 * 2**20
 MAX_ROWS = 20_000
@@ -48,8 +50,36 @@ _BEGINNINGS = {
 }
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _NUMBER_EITHER_MARK = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?")
+# A mark that may as well be one of thousands: 1.132, but not 0.132, 1.13 or 1132.5.
+_PERHAPS_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}")
+# Such as a day with its month, or a clock: a column that says nothing of decimal marks.
+_PADDED = re.compile(r"^[+-]?0[0-9]", re.MULTILINE)
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+# What other keyboards and programs write for the same characters.
+_SAME = str.maketrans("０１２３４５６７８９．＋−－﹣–—‒‑‐", "0123456789.+--------")
+_DECIMAL_COMMA = str.maketrans(",.", ".,")  # a point becomes a second comma, which no number has
+_DELIMITERS = "\t;|,；，"  # the last two are those of a Chinese keyboard
+_DECLARED = re.compile(rf'"?sep=([{re.escape(_DELIMITERS)}])"?[ \t;,]*(?:\r\n|\r|\n|\Z)', re.I)
+_FEW = 7  # columns
+_COUNTS = re.compile(r"\W*\d")  # begins as an amount does, in whatever unit
+_CODES = re.compile(r"-?9{2,}(?:[.,](?:9+|0+))?")  # -99, -999.0, 9999.9: mostly no value at all
 _MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "-", "--", ".", "?"})
 _INFINITE = frozenset({sign + word for sign in ("", "+", "-") for word in ("inf", "infinity", "∞")})
+
+REMARK_CODES = (
+    "two_columns", "three_decimals", "left_out", "unlike", "newest_first", "not_in_order",
+    "doubled", "gaps", "unequal", "missing_code",
+)  # fmt: skip
+"""Every code that `remarks` can give."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a file, and where it is."""
+
+    row: int
+    column: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -60,25 +90,45 @@ class Table:
     numeric_columns: names of the columns of which at least half of the cells are numbers.
     cells: text by column and row, `cells[column][row]`, without the header.
     first_row: the spreadsheet's number of the first row in cells.
-    decimal_comma: whether a comma may be the decimal mark (semicolon-separated files).
+    separator: what is between two cells. marks: a number with each decimal mark that the file has.
+    certain: the marks that separate decimals for sure. remarks: on the file as a whole.
     """
 
     names: tuple[str, ...]
     numeric_columns: tuple[str, ...]
     cells: tuple[tuple[str, ...], ...]
     first_row: int
-    decimal_comma: bool
+    separator: str = ","
+    marks: Mapping[str, Cell] = field(default_factory=dict)
+    certain: frozenset[str] = frozenset()
+    remarks: tuple[Remark, ...] = ()
+
+    @property
+    def decimal_mark(self) -> str:
+        """The mark of all numbers of the file; empty where it holds both."""
+        marks = self.certain or self.marks.keys()
+        return "".join(marks) if len(marks) == 1 else "" if marks else "."
 
 
 def parse(content: bytes) -> Table:
     """Read a CSV file.
 
     content: at most SEQVIZ_UPLOAD_MB (5 MB, 5 * 2^20 bytes) of UTF-8, with or without a byte order
-    mark, or UTF-16 with one; separated by commas, semicolons or tabs; the header row is optional.
-    Blank lines at the start and the end are ignored; in between they are rows of missing values.
+    mark, or UTF-16 with one; separated by commas, semicolons, tabs or |, or by what a first line
+    such as sep=; names (a row number is that of a spreadsheet, which does not show that line). The
+    header row is optional. Blank lines at the start and the end are ignored; in between they are
+    rows of missing values.
+
+    A file has one decimal mark, point or comma. It is certain where a number shows that the mark
+    cannot be one of thousands: 0.132, 1.13 and 1132.5 do, 1.132 does not. See `column`.
+
+    Without a header, rows of two whole numbers such as 20,69 may be one number with a decimal
+    comma each. They are two columns for sure where the first counts, the second has a sign, or it
+    has cells of several lengths of which one ends in 0. Else they are refused where the second has
+    a cell as 05, or is one digit, 0 among them; otherwise they are read, with a remark.
 
     Raises DataProblem, and nothing else, with code empty, too_large, not_csv, encoding, malformed,
-    too_many_columns, too_long, ragged or no_numeric_column.
+    too_many_columns, too_long, title, ragged, decimal_comma, spaces or no_numeric_column.
     """
     limit = min(MAX_BYTES, int(2**20 * settings.value("SEQVIZ_UPLOAD_MB")))
     if len(content) > limit:
@@ -87,50 +137,65 @@ def parse(content: bytes) -> Table:
         if content.startswith(beginning):
             raise DataProblem("not_csv", kind=kind)
     text = _decode(content)
-    delimiter = _delimiter(text)
+    declared = _DECLARED.match(text)
+    text = text[declared.end() :] if declared else text
+    delimiter = declared[1] if declared else _delimiter(text)
     rows, first_row = _rows(text, delimiter)
-    decimal_comma = delimiter == ";"
-    number = _NUMBER_EITHER_MARK if decimal_comma else _NUMBER
-    if _is_header(rows[0], number):
+    remarks: tuple[Remark, ...] = ()
+    if _is_header(rows[0]):
         header, rows, first_row = rows[0], rows[1:], first_row + 1
     else:
         header = [""] * len(rows[0])
+        if delimiter == "," and not declared and '"' not in text:
+            remarks = _decimals_or_columns(rows, first_row)
     if len(rows) > MAX_ROWS:
         raise DataProblem("too_long", limit=MAX_ROWS)
     names = _unique_names(header)
-    cells = tuple(zip(*rows, strict=True))
+    cells = tuple(zip(*rows, strict=True)) or ((),) * len(names)
     numeric = tuple(
-        name for name, texts in zip(names, cells, strict=False) if _mostly_numbers(texts, number)
+        name for name, texts in zip(names, cells, strict=True) if _mostly_numbers(texts)
     )
-    if not numeric:
-        raise DataProblem("no_numeric_column")
-    return Table(names, numeric, cells, first_row, decimal_comma)
+    table = Table(names, numeric, cells, first_row, delimiter, remarks=remarks)
+    if (example := _unread(table)) is not None:
+        code = "spaces" if _apart(example.text) else "no_numeric_column"
+        text = printable(example.text, 40)
+        raise DataProblem(code, row=example.row, column=example.column, text=text)
+    marks, certain = _marks(table)
+    return replace(table, marks=marks, certain=certain)
 
 
 def column(table: Table, name: str) -> Float[np.ndarray, "time"]:
-    """Values of one column as float64, shape (time,).
+    """Values of one column as float64, shape (time,), in the order of the file.
 
-    name: one of table.names. In a semicolon-separated file the first cell with a comma or a point
-    decides which of the two is the decimal mark of the column.
+    name: one of table.names. Rows before its first and after its last value are left out.
 
-    Raises DataProblem with code no_such_column, missing, not_a_number, infinite, too_short or
-    constant; the first bad row is named.
+    A number is read with the decimal mark of the file, where that is certain. A column in which
+    every mark is followed by exactly three digits is refused if other cells have no mark, as in
+    980 and 1.132. If all have one, it is read with a remark where the mark is a point and no
+    semicolon separates the cells, or where the rest of the file makes the mark certain. Refused
+    is also a column whose mark is not that of the file.
+
+    Raises DataProblem with code no_such_column, missing, not_a_number, extra_line, thousands,
+    both_marks, several_series, infinite, too_short or constant; the first bad row is named.
     """
     if name not in table.names:
         raise DataProblem("no_such_column", column=printable(name, 60))
-    texts = [cell.strip() for cell in table.cells[table.names.index(name)]]
-    mark = _decimal_mark(texts) if table.decimal_comma else "."
+    texts, first = _filled(table, name)
+    mark = _mark_of(table, name, texts, first)
+    _refuse_series_in_turn(table, first, len(texts), name)
     values = np.empty(len(texts))
     for index, text in enumerate(texts):
-        row = table.first_row + index
+        row = table.first_row + first + index
         lower = text.lower()
         if lower in _MISSING:
             raise DataProblem("missing", row=row, column=name)
-        # With a decimal comma a point becomes a second comma, which no number has.
-        plain = text.translate({ord(","): ".", ord("."): ","}) if mark == "," else text
+        plain = text.translate(_DECIMAL_COMMA) if mark == "," else text
         if lower not in _INFINITE and not _NUMBER.fullmatch(plain):
-            raise DataProblem("not_a_number", row=row, column=name, text=printable(text, 20))
-        value = math.inf if lower in _INFINITE else float(plain)
+            raise DataProblem(
+                "extra_line" if _is_words(table, first + index) else "not_a_number",
+                row=row, column=name, text=printable(text, 20),
+            )  # fmt: skip
+        value = float(lower.replace("∞", "inf") if lower in _INFINITE else plain)
         if abs(value) > LARGEST:
             raise DataProblem("infinite", row=row, column=name)
         values[index] = value
@@ -141,12 +206,39 @@ def column(table: Table, name: str) -> Float[np.ndarray, "time"]:
     return values
 
 
+def remarks(table: Table, name: str) -> tuple[Remark, ...]:
+    """What a reader should know of a column that `column` reads: nothing is changed for it.
+
+    Codes: `REMARK_CODES`, from unlike to unequal of the times of the rows
+    (`seqviz.data.time_steps`). The details are those of a `DataProblem`.
+    """
+    texts, first = _filled(table, name)
+    noted = list(table.remarks)
+    if not any(_is_certain(text) for text in texts) and texts[0].strip("+-0123456789"):
+        plain = table.separator == ";" or table.decimal_mark not in table.certain
+        if plain and table.decimal_mark == ".":
+            noted.append(
+                Remark("three_decimals", row=table.first_row + first, column=name, text=texts[0])
+            )
+    rows = range(table.first_row, table.first_row + len(table.cells[0]))
+    outside = [*rows[:first], *rows[first + len(texts) :]]
+    if outside:
+        noted.append(Remark("left_out", row=outside[0], last=outside[-1], column=name,
+                            count=len(outside)))  # fmt: skip
+    noted += _of_times(table, name, first, len(texts))
+    noted += _of_codes(table, name, texts, first)
+    return tuple(noted)
+
+
 def likely(table: Table) -> int:
     """Which of the numeric columns is probably meant: the first that does not merely count.
 
-    A first column of years or row numbers rises by the same step throughout.
+    A first column of years or row numbers rises by the same step throughout, or is the time.
     """
+    times = time_steps.find(table.names, _plain_columns(table), _value)
     for place, name in enumerate(table.numeric_columns):
+        if times is not None and name in times.columns:
+            continue
         try:
             values = column(table, name)
         except DataProblem:
@@ -166,11 +258,15 @@ def _decode(content: bytes) -> str:
     for mark, its_encoding in _MARKS.items():
         if content.startswith(mark):
             body, encoding = content[len(mark) :], its_encoding
+    if encoding != "utf-8" and len(body) % 2:
+        body = body.removesuffix(b"\x1a")
     try:
         text = body.decode(encoding)
     except UnicodeDecodeError as problem:
         before = body[: problem.start].decode(encoding, errors="replace")
         raise DataProblem("encoding", row=_row_at(before)) from None
+    # Where a program of DOS ended the file.
+    text = text.rstrip("\x1a\r\n")
     # A zero character is no text: UTF-16 without a mark, or a binary file.
     zero = text.find("\0")
     if zero >= 0:
@@ -186,7 +282,7 @@ def _row_at(before: str) -> int:
 def _delimiter(text: str) -> str:
     """Separator that cuts the first rows into the same number of cells; a comma if none does.
 
-    Tab and semicolon go first: a comma beside them is a decimal mark or part of a text.
+    Tab, semicolon and | go first: a comma beside them is a decimal mark or part of a text.
     """
 
     def score(delimiter: str) -> tuple[bool, int]:
@@ -194,7 +290,9 @@ def _delimiter(text: str) -> str:
         cut = sum(width > 1 for width in widths)
         return cut > 0 and len(set(widths)) == 1, cut
 
-    best = max("\t;,", key=score)
+    best = max(_DELIMITERS, key=score)
+    if not score(best)[0]:  # the others are in names more often than between columns
+        best = max("\t;,", key=score)
     return best if score(best)[1] else ","
 
 
@@ -224,7 +322,7 @@ def _rows(text: str, delimiter: str) -> tuple[list[list[str]], int]:
                 )
             first_row, blank = number, 0
         elif len(record) != len(rows[0]):
-            raise DataProblem("ragged", row=number, expected=len(rows[0]), found=len(record))
+            raise _ragged(rows, record, number, delimiter)
         if len(rows) + blank > MAX_ROWS:  # one more may be the header
             raise DataProblem("too_long", limit=MAX_ROWS)
         rows.extend([""] * len(record) for _ in range(blank))
@@ -247,12 +345,69 @@ def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         raise DataProblem("malformed", row=number + 1) from None
 
 
-def _is_header(row: list[str], number: re.Pattern[str]) -> bool:
-    """Whether the first row holds a name and no value."""
-    texts = [cell.strip() for cell in row]
-    if any(number.fullmatch(text) or text.lower() in _INFINITE for text in texts):
+def _ragged(rows: list[list[str]], record: list[str], number: int, delimiter: str) -> DataProblem:
+    """What is wrong with a row of another width than those above it."""
+    above = rows[0]
+    if len(record) > len(above) and all(map(_is_header, rows)):
+        pair = [_plain(cell) for cell in record]
+        if len(above) == 1 and delimiter == "," and len(pair) == 2 and _is_decimal(*pair):
+            return DataProblem("decimal_comma", row=number, text=printable(",".join(record), 20))
+        text = printable(next(cell.strip() for cell in above if cell.strip()), 40)
+        return DataProblem("title", row=number, text=text)
+    return DataProblem("ragged", row=number, expected=len(above), found=len(record))
+
+
+def _is_header(row: list[str]) -> bool:
+    """Whether a row holds a name and no value."""
+    texts = [_plain(cell) for cell in row]
+    if any(_NUMBER_EITHER_MARK.fullmatch(text) or text.lower() in _INFINITE for text in texts):
         return False
     return any(text.lower() not in _MISSING for text in texts)
+
+
+def _is_words(table: Table, row: int) -> bool:
+    """Whether the first row below the header holds names or units as well."""
+    texts = [cells[row] for cells in table.cells]
+    return row == 0 and _is_header(texts) and not any(map(str.isdigit, "".join(texts)))
+
+
+def _is_decimal(whole: str, digits: str) -> bool:
+    """Whether two cells may be a number on both sides of a decimal comma."""
+    return bool(_WHOLE.fullmatch(whole)) and digits.isdecimal() and digits.isascii()
+
+
+def _decimals_or_columns(rows: list[list[str]], first_row: int) -> tuple[Remark, ...]:
+    """Whether commas separate columns or decimals, in a file of whole numbers without a header.
+
+    Raises DataProblem where they are probably decimal commas.
+    """
+    if len(rows[0]) > _FEW:  # a table of digits
+        return ()
+    columns = list(zip(*rows, strict=True))
+    for start in (0, 1):  # after a date or a number of the row, perhaps
+        pairs = list(zip(columns[start::2], columns[start + 1 :: 2], strict=False))
+        if not pairs or (len(columns) - start) % 2:
+            continue
+        verdicts = [_decimal_pair(*pair) for pair in pairs]
+        if all(verdicts):
+            text = printable(",".join(rows[0][start : start + 2]), 20)
+            if "probable" in verdicts:
+                raise DataProblem("decimal_comma", row=first_row, text=text)
+            return (Remark("two_columns", row=first_row, text=text),)
+    return ()
+
+
+def _decimal_pair(left: tuple[str, ...], right: tuple[str, ...]) -> str:
+    """Whether two columns may be one with decimal commas: probable, possible, or not at all."""
+    if not all(map(_is_decimal, left, right)):
+        return ""
+    whole = np.array([float(text) for text in left])
+    lengths = {len(digits) for digits in right}
+    rounded = len(lengths) > 1 and any(len(d) > 1 and d[-1] == "0" for d in right)
+    if len(whole) < 3 or np.ptp(np.diff(whole)) == 0 < np.ptp(whole) or rounded:
+        return ""
+    padded = any(len(digits) > 1 and digits[0] == "0" for digits in right)
+    return "probable" if padded or (lengths == {1} and "0" in right) else "possible"
 
 
 def _unique_names(header: list[str]) -> tuple[str, ...]:
@@ -271,11 +426,193 @@ def _letters(index: int) -> str:
     return (_letters(index // 26 - 1) if index >= 26 else "") + chr(ord("A") + index % 26)
 
 
-def _mostly_numbers(texts: tuple[str, ...], number: re.Pattern[str]) -> bool:
-    matches = sum(1 for text in texts if number.fullmatch(text.strip()))
+def _plain(cell: str) -> str:
+    """A cell as a number is written: without spaces around it, in ASCII where that is the same."""
+    text = cell.strip()
+    return text if text.isascii() else text.translate(_SAME)
+
+
+def _plain_columns(table: Table, first: int = 0, end: int | None = None) -> list[list[str]]:
+    """The cells that may say when a row is."""
+    return [[_plain(c) for c in cells[first:end]] for cells in table.cells[: time_steps.COLUMNS]]
+
+
+def _value(text: str) -> float:
+    """A number in a column that counts, else nan."""
+    plain = text.replace(",", ".")
+    return float(plain) if _NUMBER.fullmatch(plain) else math.nan
+
+
+def _filled(table: Table, name: str) -> tuple[list[str], int]:
+    """The cells of a column from its first to its last value, and where they begin."""
+    return _between_blanks(table.cells[table.names.index(name)])
+
+
+def _between_blanks(cells: Sequence[str]) -> tuple[list[str], int]:
+    texts = [_plain(cell) for cell in cells]
+    first, end = 0, len(texts)
+    while first < end and texts[first].lower() in _MISSING:
+        first += 1
+    while first < end and texts[end - 1].lower() in _MISSING:
+        end -= 1
+    return (texts[first:end], first) if first < end else (texts, 0)
+
+
+def _mostly_numbers(cells: Sequence[str]) -> bool:
+    texts, _ = _between_blanks(cells)
+    matches = sum(1 for text in texts if _NUMBER_EITHER_MARK.fullmatch(text))
     return matches > 0 and 2 * matches >= len(texts)
 
 
-def _decimal_mark(texts: list[str]) -> str:
-    marked = (mark for text in texts if _NUMBER_EITHER_MARK.fullmatch(text) for mark in text)
-    return next((mark for mark in marked if mark in ",."), ".")
+def _unread(table: Table) -> Cell | None:
+    """A cell that shows why no column can be drawn, if none can.
+
+    That is so, too, where all columns that can be read count rows and one after them is not read.
+    """
+    columns = _plain_columns(table)
+    times = time_steps.find(table.names, columns, _value)
+    counting = times.columns if times is not None else ()
+    if any(name not in counting for name in table.numeric_columns):
+        return None
+    rows = len(table.cells[0])
+    if not rows:
+        return Cell(table.first_row - 1, table.names[0], table.names[0])
+    read = table.numeric_columns
+    start = 1 + table.names.index(read[-1]) if read else 0
+    others = [place for place, name in enumerate(table.names) if name not in counting]
+    digits = {place: [row for row, cell in enumerate(table.cells[place]) if _COUNTS.match(cell)]
+              for place in others if place >= start}  # fmt: skip
+    place = max(digits, key=lambda place: len(digits[place]), default=0)
+    if read and (not digits or 2 * len(digits[place]) < rows):
+        return None
+    row = digits[place][0] if digits.get(place) else 0
+    return Cell(table.first_row + row, table.names[place], table.cells[place][row].strip())
+
+
+def _apart(text: str) -> bool:
+    """Whether a cell holds several columns, with spaces between them."""
+    words = text.split()
+    numbers = [word for word in words if _NUMBER_EITHER_MARK.fullmatch(_plain(word))]
+    grouped = re.fullmatch(r"[+-]?\d{1,3}(?:\s\d{3})+(?:[.,]\d*)?", text)
+    return len(words) > 1 and bool(numbers) and not grouped and numbers[-1] == words[-1]
+
+
+def _is_certain(text: str) -> bool:
+    """Whether a number has a mark that separates decimals for sure."""
+    return ("." in text or "," in text) and not _PERHAPS_THOUSANDS.fullmatch(text)
+
+
+def _marks(table: Table) -> tuple[dict[str, Cell], frozenset[str]]:
+    """A number with each decimal mark of the file, and which of the marks are certain."""
+    marks: dict[str, Cell] = {}
+    certain: set[str] = set()
+    for name in table.numeric_columns:
+        texts, first = _filled(table, name)
+        whole = "\n".join(texts)
+        if _PADDED.search(whole):
+            continue
+        for mark in {*whole} & {*".,"} - certain:
+            for row, text in enumerate(texts, table.first_row + first):
+                if mark not in text or not _NUMBER_EITHER_MARK.fullmatch(text):
+                    continue
+                if mark not in marks or _is_certain(text):
+                    marks[mark] = Cell(row, name, printable(text, 20))
+                if _is_certain(text):
+                    certain.add(mark)
+                    break
+    return marks, frozenset(certain)
+
+
+def _mark_of(table: Table, name: str, texts: list[str], first: int) -> str:
+    """The decimal mark of a column, which is that of the file.
+
+    Raises DataProblem where it is not, or may as well be a mark of thousands.
+    """
+    mark = table.decimal_mark
+    numbers = [(i, t) for i, t in enumerate(texts) if _NUMBER_EITHER_MARK.fullmatch(t)]
+    marked = [(i, text) for i, text in numbers if "." in text or "," in text]
+    if not marked:
+        return mark
+    own = [text for _, text in marked if mark and mark in text]
+    row, text = marked[0]
+    here = {"row": table.first_row + first + row, "column": name, "text": printable(text, 20)}
+    if not own:
+        other = table.marks.get("," if "." in text else ".")
+        if other is not None:
+            raise DataProblem("both_marks", **here, other_row=other.row, other=other.text,
+                              other_column=other.column)  # fmt: skip
+        return mark
+    if len(own) < len(marked) or any(map(_is_certain, own)):
+        return mark
+    settled = mark in table.certain or (mark == "." and table.separator != ";")
+    if len(marked) < len(numbers) or not settled:
+        whole = text.replace(mark, "")
+        raise DataProblem("thousands", **here, whole=whole, longer=f"{text}0")
+    return mark
+
+
+def _refuse_series_in_turn(table: Table, first: int, count: int, name: str) -> None:
+    """Raise DataProblem for several series below each other, as in a long table.
+
+    Such are our own exported figures, in which the first column says whose value a row has, and
+    tables by country: the time starts again where the name changes.
+    """
+    end = first + count
+    for place, labels in enumerate(table.cells[: time_steps.COLUMNS]):
+        if table.names[place] in table.numeric_columns:
+            continue
+        own = labels[first:end]
+        changes = [row for row in range(1, count) if own[row] != own[row - 1]]
+        if not changes:
+            continue
+        if table.names[place] != "series":
+            if len({*own}) <= len(changes) or 3 * len(changes) >= count:
+                continue  # a label that comes back, or nearly each row has its own
+            times = time_steps.find(table.names, _plain_columns(table, first, end), _value, name)
+            if times is None or table.names[place] in times.columns:
+                continue
+            back = {*(np.flatnonzero(np.diff(times.at) < 0) + 1).tolist()}
+            if not back or back - {*changes}:
+                continue
+        row = changes[0]
+        raise DataProblem(
+            "several_series", column=table.names[place], row=table.first_row + first + row,
+            text=printable(own[row - 1], 40), other=printable(own[row], 40),
+        )  # fmt: skip
+
+
+def _of_times(table: Table, name: str, first: int, count: int) -> Iterator[Remark]:
+    """What the times of the rows say against equal steps forward."""
+    times = time_steps.find(table.names, _plain_columns(table, first, first + count), _value, name)
+    if times is None:
+        return
+    top = table.first_row + first
+
+    def shown(row: int) -> str:
+        return printable(times.texts[row], 30)
+
+    for finding in time_steps.findings(times):
+        yield Remark(
+            finding.code, column=times.columns[0], row=top + finding.at, text=shown(finding.at),
+            other_row=top + finding.other, other=shown(finding.other), count=finding.count,
+            longest=shown(finding.more[0]), until=shown(finding.more[1]),
+        )  # fmt: skip
+
+
+def _of_codes(table: Table, name: str, texts: list[str], first: int) -> Iterator[Remark]:
+    """Lowest or highest values that look like a code for a missing value: -999, far from the rest.
+
+    Far: farther than all others are apart. Other values than rows of nines must be there twice,
+    and five times as far.
+    """
+    values = np.array([_value(text) for text in texts])
+    for end in (np.nanmin(values), np.nanmax(values)):
+        same = np.flatnonzero(values == end)
+        rest = values[(values != end) & np.isfinite(values)]
+        if len(rest) < MIN_VALUES // 2 or 2 * len(same) > len(values):
+            continue
+        code = bool(_CODES.fullmatch(texts[same[0]]))
+        away, spread = float(np.abs(rest - end).min()), float(np.ptp(rest))
+        if spread > 0 and ((code and away > spread) or (len(same) > 1 and away > 5 * spread)):
+            yield Remark("missing_code", row=table.first_row + first + int(same[0]), column=name,
+                         text=printable(texts[same[0]], 20), count=len(same))  # fmt: skip

@@ -22,11 +22,12 @@ from seqviz.data import series, upload
 from seqviz.figures.autoregression import by_hand, estimation, forecast, training
 from seqviz.figures.autoregression.diagnosis import residual_check
 from seqviz.figures.autoregression.series import lag_plot, roots_in_circle, series_and_correlations
+from seqviz.figures.grammar.tokens import plain, short
 from seqviz.lessons.bench.controls import choice, on, seed, slider, steps, toggle, view
 from seqviz.lessons.bench.lesson import Experiment, Lesson
 from seqviz.lessons.bench.show import Show
 from seqviz.refusal import Problem
-from seqviz.text import formatted, number
+from seqviz.text import formatted, literal, number
 from seqviz.units import Unit
 
 Series = Float[ndarray, "time"]
@@ -592,8 +593,11 @@ def ahead(p: Ahead, show: Show) -> None:
     )  # fmt: skip
 
 
-def own_column(show: Show) -> Series | None:
-    """A column of the student's file; None where there is no file yet."""
+def own_column(show: Show) -> tuple[Series, str] | None:
+    """A column of the student's file, oldest first, and its name; None without a file.
+
+    What the file says against equal steps forward stands above the figure.
+    """
     content = show.upload("csv")
     if content is None:
         show.hint("csv")
@@ -602,8 +606,13 @@ def own_column(show: Show) -> Series | None:
     name = show.pick("column", table.numeric_columns, upload.likely(table))
     values = upload.column(table, name)
     code = f'column(parse(Path("your.csv").read_bytes()), {name!r})'
+    for remark in upload.remarks(table, name):
+        if remark.code == "newest_first":
+            values, code = values[::-1], f"{code}[::-1]"
+        details = {k: literal(v) if isinstance(v, str) else v for k, v in remark.details.items()}
+        show.note(f"own_{remark.code}", **details)
     show.trace.define("values", code, values, upload.column, upload.parse)
-    return values
+    return values, plain(short(name))
 
 
 @lesson.bench("real", Real)
@@ -613,7 +622,7 @@ def real(p: Real, show: Show) -> None:
         own = own_column(show)
         if own is None:
             return
-        values = own
+        values, unit = own
     else:
         chosen = show.run(series.bundled, p.source, name="chosen")
         values, index, source = chosen.values, chosen.labels, chosen.source

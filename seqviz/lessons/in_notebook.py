@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from seqviz.lessons.bench.lesson import Bench
 
 
-SCRIPTS = ("slider.js", "order.js", "plain_controls.js", "plotly.min.js", "notebook.js")
+SCRIPTS = ("words.js", "number_field.js", "slider.js", "number_box.js", "order.js",
+           "plain_controls.js", "plotly.min.js", "notebook.js")  # fmt: skip
 STYLES = ("slider.css", "plain_controls.css", "notebook.css")
 
 
@@ -42,9 +43,9 @@ def _inline(name: str) -> str:
 
 def _module() -> str:
     """Controls, Plotly.js and the bench as one module: a notebook cannot load one from another."""
-    slider, order, plain, plotly, bench = (whole(STATIC / name).decode() for name in SCRIPTS)
-    ours = re.sub(r"(?m)^(export |import .*$)", "", f"{slider}\n{order}\n{plain}")
-    return "\n".join([ours, plotly, bench])
+    *ours, plotly, bench = (whole(STATIC / name).decode() for name in SCRIPTS)
+    controls = re.sub(r"(?m)^(export |import .*$)", "", "\n".join(ours))
+    return "\n".join([controls, plotly, bench])
 
 
 class LiveBench(anywidget.AnyWidget):

@@ -70,6 +70,11 @@ def cutters(p: Cutters, show: Show) -> None:
     )  # fmt: skip
     say_back(p, cut, show)
     say_ids(chosen, cut, show)
+    own, others_own = made.special_typed(cuts, chosen)
+    for key, tokens in (("special_read", own), ("special_plain", others_own)):
+        if tokens:
+            told = show.words("lost.and").join(map(literal, tokens))
+            show.note(f"cutters.{key}", name=show.option("strip", chosen), tokens=told)
     shown = part_of(cuts.columns.tolist(), p.part)
     if shown[-1][1] - shown[0][0] < len(cuts.shown):
         show.note("cutters.part", first=shown[0][0] + 1, last=shown[-1][1], all=len(cuts.shown))

@@ -57,8 +57,9 @@ def unfold(lesson: LessonPage) -> None:
     for group in page.get_by_role("radiogroup").all():
         if group.is_visible() and group.locator("input[type=radio]").count():
             group.locator("label").first.click()
-    empty = page.locator('[data-testid="stNumberInputField"]:placeholder-shown:visible')
-    for answer in empty.element_handles():
+    for answer in page.locator('[class*="-exercise-"] .box input:visible').element_handles():
+        if answer.input_value():
+            continue
         answer.fill("1")
         answer.press("Enter")
     page.mouse.move(0, 0)  # what has moved under the pointer shows its help

@@ -39,6 +39,8 @@ class Room:
         for name in ("Go on", "All figures"):  # held where a test has failed
             for button in teacher.locator(SHOWN).get_by_role("button", name=name).all():
                 button.click()
+        for _ in student.locator("[data-seqviz-sheet]").all():  # of a question that was revealed
+            student.keyboard.press("Escape")
         self.teacher.heard(FIGURE)
         self.student.heard(FIGURE)
         if self.teacher.settings or urlsplit(teacher.url).path != f"/{slug}":

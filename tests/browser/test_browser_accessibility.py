@@ -70,7 +70,7 @@ MISSED = """() => {
             return !reached.some((two) => two === one || (group ?? one).contains(two));
         })
         // Beside the number that its arrow keys change; in a menu that a key opens.
-        .filter((one) => !one.closest(".stNumberInput, .stSelectbox"))
+        .filter((one) => !one.closest(".seqviz-slider .box, .stSelectbox"))
         .map((one) => one.outerHTML.slice(0, 160));
 }"""
 WIDER = """() => {

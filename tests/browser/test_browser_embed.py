@@ -78,6 +78,37 @@ def test_a_slider_in_another_sites_page_moves_the_figure(framed):
         assert "/gates?ga.one.temperature=4" in coming.value.url
 
 
+def test_numbers_are_read_as_they_are_meant_and_what_is_none_is_said(framed):
+    with framed("ar_fitting/process?lang=zh") as bench:
+        frame = bench.frame
+        box = frame.get_by_role("spinbutton", name=re.compile("^φ:")).first
+        place = frame.locator(".seqviz-slider", has=box)
+        handle, note = place.locator("input[type=range]"), place.locator(".note")
+        for typed, meant in {
+            "0,3": "0.3",
+            "−0.3": "-0.3",
+            "０．５": "0.5",
+            "－,25": "-0.25",
+        }.items():
+            box.fill(typed)
+            box.press("Enter")
+            expect(box).to_have_value(meant)
+            expect(handle).to_have_value(meant)
+        for typed in ("1.5", "1/3", "1,000"):
+            box.fill(typed)
+            box.press("Enter")
+            expect(note).to_contain_text(typed)
+            expect(handle).to_have_value("-0.25")
+        expect(frame.locator("#lesson")).to_have_attribute("href", re.compile("phi=-0.25"))
+        seed = frame.locator(".box input")
+        seed.fill("７")
+        seed.press("Enter")
+        expect(frame.locator("#lesson")).to_have_attribute("href", re.compile("seed=7(&|$)"))
+        seed.fill("1,000")
+        seed.press("Enter")
+        expect(frame.locator(".box + .note")).to_contain_text("1000")
+
+
 def test_by_keyboard_alone_in_chinese_on_a_phone(framed):
     with framed("gates/one?lang=zh", viewport={"width": 360, "height": 700}) as bench:
         frame = bench.frame

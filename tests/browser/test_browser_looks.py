@@ -208,7 +208,7 @@ def test_in_the_lecture_hall_a_clicker_walks_through_the_benches(visit):
     page.evaluate("document.activeElement.blur()")
     keys.press("ArrowLeft")  # the one used last
     expect(phi).to_have_value("0.78")
-    lesson.by_key("ar.process.phi.slider").locator("input[type=number]").focus()
+    lesson.by_key("ar.process.phi.slider").locator("input.exact").focus()
     for key in ("PageDown", "ArrowLeft"):  # somebody types: the browser's own keys
         keys.press(key)
     lesson.rest()

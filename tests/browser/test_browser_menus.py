@@ -40,8 +40,8 @@ def presses(kind: str, name: str) -> Callable[[Locator], None]:
 
 CONTROLS = {
     "ar_fitting": [
-        ("ar.process.seed", types, "7"),
-        ("ar.process.seed", steps, "8"),
+        ("ar.process.seed.slider", types, "7"),
+        ("ar.process.seed.slider", steps, "8"),
         ("ar.process.shuffle", switches, "true"),
         ("ar.process.view", presses("radio", "Roots"), "roots"),
     ],
@@ -53,14 +53,15 @@ CONTROLS = {
 @pytest.mark.parametrize("slug", CONTROLS)
 def test_the_page_hears_of_it_and_the_figure_is_another(visit, slug):
     lesson = visit(slug, {"lang": "en"})
-    for key, act, heard in CONTROLS[slug]:
+    for place, act, heard in CONTROLS[slug]:
+        key = place.removesuffix(".slider")
         bench = key.rpartition(".")[0]
         before = lesson.geometry(bench)
-        act(lesson.by_key(key))
+        act(lesson.by_key(place))
         expect(lesson.page).to_have_url(re.compile(re.escape(f"{key}={heard}")))
         assert lesson.changed(bench, before)
     if slug == "ar_fitting":  # a number that is an answer is judged
-        place = lesson.by_key("ar.exercise.memory.0")
-        place.locator("input").fill("4")  # 0.5 ** 3 = 0.125, 0.5 ** 4 = 0.0625
+        place = lesson.by_key("ar.exercise.memory.0.field")
+        place.locator("input").fill("4,0")  # 0.5 ** 3 = 0.125, 0.5 ** 4 = 0.0625
         place.locator("input").press("Enter")
         expect(lesson.by_key("ar.exercise.memory.done")).to_contain_text("Right.")

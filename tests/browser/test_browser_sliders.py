@@ -263,7 +263,7 @@ def test_a_slider_with_few_places_needs_no_request_once_it_has_rested(visit):
 
 def test_keys(lesson):
     slider = lesson.page.locator(slider_input(KEY))
-    written = lesson.page.locator(f"{css_class(KEY + '.slider')} input[type=number]")
+    written = lesson.page.get_by_label("φ: exact value").first
     moves = {
         "ArrowRight": 0.81, "ArrowDown": 0.79, "PageUp": 0.9, "PageDown": 0.7, "Home": -1.2,
         "End": 1.2, "Shift+ArrowRight": 0.801, "Shift+ArrowLeft": 0.799,
@@ -276,20 +276,138 @@ def test_keys(lesson):
         assert float(written.input_value()) == value, keys
 
 
-def test_an_exact_value_is_typed_and_what_is_no_number_changes_nothing(lesson):
+# What is typed, and what is meant: a comma, the minus of the read-outs, full-width, spaces.
+MEANT = {
+    "0.123": "0.123", "0,3": "0.3", "-0,3": "-0.3", "1,1": "1.1", "−0.3": "-0.3", "–0,25": "-0.25",
+    "０．３": "0.3", "－0.3": "-0.3", "＋０，４": "0.4", ".5": "0.5", "-,5": "-0.5", "1e-1": "0.1",
+    "+0.2": "0.2", "  0.7\u00a0": "0.7", "− 0.6": "-0.6", "0。9": "0.9", "0,305": "0.305",
+}  # fmt: skip
+OUTSIDE = ("1.5", "-5", "−1,3", "2e3", "1e999")
+UNREAD = ("1/3", "0.3 0.5", "φ", "1,000,000", "nan", "0x1", "--1", "1.2.3", "٣")
+
+
+def test_an_exact_value_is_read_as_it_is_meant(lesson):
     page = lesson.page
-    box = page.locator(f"{css_class(KEY + '.slider')} input[type=number]")
+    box, note = page.get_by_label("φ: exact value").first, noted(lesson)
+    for typed, meant in MEANT.items():
+        box.fill(typed)
+        box.press("Enter")
+        expect(box).to_have_value(meant)
+        expect(page.locator(slider_input(KEY))).to_have_value(meant)
+        expect(box).to_have_attribute("aria-valuenow", meant)
+        expect(note).to_be_empty()
+    expect(page).to_have_url(re.compile(rf"{re.escape(KEY)}=0\.305"))
+
+
+def test_a_text_that_is_no_value_is_said_and_changes_nothing(lesson):
+    page = lesson.page
+    box, note = page.get_by_label("φ: exact value").first, noted(lesson)
     box.fill("0.123")
     box.press("Enter")
-    expect(page).to_have_url(re.compile(rf"{re.escape(KEY)}=0\.123"))
-    box.fill("7")  # beyond the end: the end
-    box.press("Enter")
-    expect(page.locator(slider_input(KEY))).to_have_value("1.2")
-    for wrong in ("9", ""):  # what is typed says where the handle is, at the end as well
-        box.fill(wrong)
+    said = {
+        **dict.fromkeys(OUTSIDE, "is out of range: from −1.2 to 1.2. The value has not been"),
+        **dict.fromkeys(UNREAD, "cannot be read as a number"),
+        "1,000": "can mean 1000 or 1. Write one of these.",
+        "１，０００": "can mean 1000 or 1. Write one of these.",
+    }  # fmt: skip
+    for typed, sentence in said.items():
+        box.fill(typed)
         box.press("Enter")
-        expect(box).to_have_value("1.2")
-        expect(page.locator(slider_input(KEY))).to_have_value("1.2")
+        expect(note).to_have_text(re.compile(rf"^“{re.escape(typed)}” {re.escape(sentence)}"))
+        expect(box).to_have_value(typed)  # to be corrected
+        expect(box).to_have_attribute("aria-invalid", "true")
+        described = box.get_attribute("aria-describedby")
+        assert described == note.get_attribute("id")
+        expect(page.locator(slider_input(KEY))).to_have_value("0.123")
+    box.press("Tab")
+    expect(note).not_to_be_empty()  # also when the field is left
+    box.press("Escape")
+    for correct in (
+        lambda: box.press("Escape"),
+        lambda: page.locator(slider_input(KEY)).press("End"),
+    ):
+        box.fill("9")
+        box.press("Enter")
+        expect(note).not_to_be_empty()
+        correct()
+        expect(note).to_be_empty()
+        expect(box).not_to_have_attribute("aria-invalid", "true")
+        expect(box).to_have_value(page.locator(slider_input(KEY)).input_value())
+    box.fill("")
+    box.press("Enter")
+    expect(box).to_have_value("1.2")
+    expect(page).to_have_url(re.compile(rf"{re.escape(KEY)}=1\.2"))
+
+
+def test_what_is_rounded_is_said(lesson):
+    page = lesson.page
+    box, note = page.get_by_label("φ: exact value").first, noted(lesson)
+    box.fill("0.305")  # ten parts of a step of 0.01
+    box.press("Enter")
+    expect(box).to_have_value("0.305")
+    expect(note).to_be_empty()
+    box.fill("0,3054")
+    box.press("Enter")
+    expect(box).to_have_value("0.305")
+    expect(note).to_have_text("The nearest possible value is set: 0.305. One step here is 0.001.")
+    expect(box).not_to_have_attribute("aria-invalid", "true")
+    lesson.slider("ar.forecast.horizon")
+    horizon = page.locator(f"{css_class('ar.forecast.horizon.slider')} .exact")
+    horizon.fill("5,5")
+    horizon.press("Enter")
+    expect(noted(lesson, "ar.forecast.horizon")).to_have_text("“5,5” is not a whole number.")
+    horizon.press("Escape")
+
+
+def test_the_keys_of_an_exact_value(lesson):
+    page = lesson.page
+    box = page.get_by_label("φ: exact value").first
+    moves = {"ArrowUp": "0.81", "ArrowDown": "0.79", "Shift+ArrowUp": "0.801", "PageUp": "0.9",
+             "PageDown": "0.7"}  # fmt: skip
+    for keys, value in moves.items():
+        page.locator(slider_input(KEY)).dblclick()
+        box.press(keys)
+        expect(box).to_have_value(value)
+        expect(page.locator(slider_input(KEY))).to_have_value(value)
+    box.fill("0,4")
+    box.press("ArrowUp")
+    expect(box).to_have_value("0.41")
+    for name, value in (
+        ("role", "spinbutton"),
+        ("aria-valuemin", "-1.2"),
+        ("aria-valuemax", "1.2"),
+    ):
+        expect(box).to_have_attribute(name, value)
+
+
+def test_the_seed_is_read_as_it_is_meant(lesson):
+    page, key = lesson.page, "ar.process.seed"
+    box, note = page.get_by_role("spinbutton", name="Random seed").first, noted(lesson, key)
+    for typed in ("４２", "+42", "4.2e1", "42.0"):
+        box.fill("1")
+        box.press("Enter")
+        box.fill(typed)
+        box.press("Enter")
+        expect(box).to_have_value("42")
+    expect(page).to_have_url(re.compile(rf"{re.escape(key)}=42(&|$)"))
+    said = {"1,5": "is not a whole number.", "-3": "is out of range: from 0 to 9999.",
+            "1,000": "can mean 1000 or 1.", "1.000": "can mean 1000 or 1.",
+            "x": "cannot be read as a number"}  # fmt: skip
+    for typed, sentence in said.items():
+        box.fill(typed)
+        box.press("Enter")
+        expect(note).to_have_text(re.compile(rf"^“{re.escape(typed)}” {re.escape(sentence)}"))
+    box.press("Escape")
+    expect(box).to_have_value("42")
+    box.press("ArrowUp")
+    expect(page).to_have_url(re.compile(rf"{re.escape(key)}=43(&|$)"))
+    page.locator(f"{css_class(key + '.slider')} .box button").last.click()
+    expect(page).to_have_url(re.compile(rf"{re.escape(key)}=44(&|$)"))
+
+
+def noted(lesson: LessonPage, key: str = KEY):
+    """What is said below a field for a number."""
+    return lesson.page.locator(f"{css_class(key + '.slider')} .note")
 
 
 def test_what_a_screen_reader_says(lesson):

@@ -10,13 +10,18 @@ BENCH = "ar.real"
 
 
 def test_a_file_is_drawn_and_follows_the_hand(visit):
-    """A series with a period of 13 steps and a trend, which is forecast 20 steps ahead."""
+    """A series with a period of 13 steps and a trend, which is forecast 20 steps ahead.
+
+    Its file has the newest row first, and what is said of that stays while the hand moves.
+    """
     lesson = visit("ar_fitting", {"lang": "en", f"{BENCH}.source": "csv"})
-    rows = "\n".join(f"{7 * time % 13 + 0.1 * time:.1f}" for time in range(80))
-    file = {"name": "own.csv", "mimeType": "text/csv", "buffer": f"level\n{rows}\n".encode()}
+    rows = "\n".join(f"{time},{7 * time % 13 + 0.1 * time:.1f}" for time in range(79, -1, -1))
+    file = {"name": "own.csv", "mimeType": "text/csv", "buffer": f"t,level\n{rows}\n".encode()}
     field = lesson.by_key(f"{BENCH}.csv").locator("input[type=file]")
     field.set_input_files(file)
     first = lesson.geometry(BENCH)
+    backward = lesson.page.get_by_text("The newest row comes first in this file")
+    expect(backward).to_be_visible()
     asked: list[str] = []
     lesson.page.on("request", lambda one: asked.append(one.url) if "/live/" in one.url else None)
     slider = lesson.slider(f"{BENCH}.model")
@@ -24,5 +29,6 @@ def test_a_file_is_drawn_and_follows_the_hand(visit):
     moved = lesson.changed(BENCH, first)
     expect(lesson.page).to_have_url(re.compile(rf"{BENCH}\.model={slider.input_value()}(&|$)"))
     assert lesson.geometry(BENCH) == moved
+    expect(backward).to_be_visible()
     assert any(f"{BENCH}.model=3" in url for url in asked)
     assert not any("level" in url for url in asked)

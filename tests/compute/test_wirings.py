@@ -63,7 +63,7 @@ def test_a_first_input_without_weight_moves_nothing():
 
 
 def test_inputs_end_in_zeros_and_signs_are_read_as_they_are_typed():
-    np.testing.assert_array_equal(step.inputs("−1；2,3 4", 2, 3), [[-1, 2], [3, 4], [0, 0]])
+    np.testing.assert_array_equal(step.inputs("−1；2, 3 4", 2, 3), [[-1, 2], [3, 4], [0, 0]])
     np.testing.assert_array_equal(step.inputs("", 1, 2), [[0], [0]])
 
 

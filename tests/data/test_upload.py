@@ -48,10 +48,9 @@ def test_delimiters(delimiter):
 
 
 def test_decimal_comma_between_semicolons():
-    rows = [f"{comma};{point}" for comma, point in zip(COMMAS, NUMBERS, strict=True)]
-    table = parse(lines("comma;point", rows))
-    np.testing.assert_array_equal(column(table, "comma"), NUMBERS)
-    np.testing.assert_array_equal(column(table, "point"), NUMBERS)
+    table = parse(lines("a;b", [f"{comma};{comma}" for comma in COMMAS]))
+    np.testing.assert_array_equal(column(table, "a"), NUMBERS)
+    np.testing.assert_array_equal(column(table, "b"), NUMBERS)
 
 
 def test_without_a_header_columns_have_the_letters_of_a_spreadsheet():

@@ -134,3 +134,15 @@ def test_the_marimo_example_runs():
         check=True, env=HERE, timeout=120, capture_output=True, text=True,
     )  # fmt: skip
     assert "0.945" in ran.stdout
+
+
+def test_the_scripts_that_become_one_module_name_nothing_twice():
+    """Two declarations of a name are an error of syntax, and a notebook would show no bench."""
+    ours = "\n".join(
+        (STATIC / name).read_text("utf-8") for name in in_notebook.SCRIPTS if "plotly" not in name
+    )
+    names = re.findall(r"^(?:export )?(?:async )?(?:const|let|class|function) (\w+)", ours, re.M)
+    assert len(names) > 20
+    assert sorted(set(names)) == sorted(names)
+    imported = set(re.findall(r'^import .* from "\./(.*)";', ours, re.M))
+    assert imported <= set(in_notebook.SCRIPTS)

@@ -264,6 +264,19 @@ def test_a_lens_reads_the_librarys_own_hidden_states(smollm2):
     assert found.pieces == texts.tokens(smollm2, TEXT).pieces
 
 
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("The film was <mask>.", "nothing_hidden"), ("The film was good.", "nothing_hidden"),
+     ("The film was [mask].", "nothing_hidden"), ("The film was ____.", "nothing_hidden"),
+     ("The [MASK] was " + "very " * 12 + "good.", "hidden_early")],
+)  # fmt: skip
+def test_a_lens_of_an_encoder_needs_a_mask_among_what_is_shown(minilm, text, code):
+    with pytest.raises(Refusal) as caught:
+        lens.lens("minilm", text)
+    assert caught.value.code == code
+    assert 1 <= lens.asked("minilm", text) <= lens.PLACES
+
+
 def test_a_lens_of_an_encoder_ends_with_its_guesses(minilm):
     text = "The film was [MASK]."
     found = lens.lens("minilm", text)

@@ -151,6 +151,62 @@ def test_smollm2_has_bytes_without_an_id(smollm2):
     assert found.lost == ("unknown",)
 
 
+# Where a special token can stand in what somebody types.
+AROUND = ("{}", "Paris is the {} of France.", "a{}b", " {} ", "{}{}", "{}'s, naïve\n{}", "我{}们",
+          "Ａ１{}２", "x\u0301{}\u0301y")  # fmt: skip
+NEARLY = ("[mask]", "[ MASK ]", "[[MASK]]", "[MASK", "<|endoftext|", "<|im_start|><|im_end|>",
+          "<reponame><repo_name>", "[CLS][SEP][PAD][UNK]")  # fmt: skip
+
+
+def check_special(cut, library, tokens) -> None:
+    """The ids of transformers, and each special token as one piece in its place."""
+    for text in (*(one.replace("{}", token) for one in AROUND for token in tokens), *NEARLY):
+        found = cut(text)
+        assert found.ids.tolist() == library(text), text
+        raw = text.encode()
+        for place in found.special:
+            assert raw[found.starts[place] : found.ends[place]].decode() == found.names[place]
+            assert not found.unknown[place]
+        every = sum(one in tokens.values() for one in found.ids)
+        assert len(found.special) == every - found.unknown.sum()
+
+
+def test_special_tokens_of_bert_are_read_as_the_model_reads_them(minilm):
+    tokens = {one: minilm.tokenizer.convert_tokens_to_ids(one)
+              for one in minilm.tokenizer.all_special_tokens}  # fmt: skip
+    assert len(tokens) == 5
+    check_special(
+        vocabularies.wordpiece().cut,
+        lambda text: minilm.tokenizer(text, add_special_tokens=False)["input_ids"],
+        tokens,
+    )
+
+
+def test_special_tokens_of_smollm2_are_read_as_the_model_reads_them(smollm2):
+    tokens = smollm2.tokenizer.get_added_vocab()
+    assert len(tokens) == 17
+    cut = vocabularies.decoder_bpe().cut
+    check_special(cut, lambda text: smollm2.tokenizer(text)["input_ids"], tokens)
+
+
+def test_what_comes_back_with_special_tokens(minilm):
+    cut = vocabularies.wordpiece().cut
+    found = cut("Paris is the [MASK] of France.")
+    assert found.back == "paris is the [MASK] of france."
+    assert found.lost == ("case",)
+    assert cut("the [MASK] fell").lost == ()
+    assert cut("the[MASK]fell").lost == ("spaces",)
+    back = minilm.tokenizer.decode(found.ids, clean_up_tokenization_spaces=True)
+    assert found.back == back
+
+
+def test_gpt2_reads_its_end_of_a_text_whole():
+    cut = vocabularies.gpt2().cut
+    assert cut("The end.<|endoftext|>Once").ids.tolist() == [464, 886, 13, 50256, 7454]
+    assert cut("<|endoftext|>").special == (0,)
+    assert cut("<|im_start|>").special == ()
+
+
 def test_a_damaged_file_is_told(monkeypatch, tmp_path):
     monkeypatch.setattr(vocabularies, "FOLDER", tmp_path)
     (tmp_path / "gpt2_merges.xz").write_bytes(b"not it")

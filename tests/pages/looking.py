@@ -72,7 +72,7 @@ def sentences(app: AppTest) -> list[str]:
     for told in sliders(app).values():
         said += [told["label"], told["help"] or "", *told.get("names", {}).values()]
         # where something stands is filled in by the browser
-        said += [words for name, words in told["words"].items() if name != "place"]
+        said += [words for name, words in told["words"].items() if name not in ("place", "field")]
         said += [stop["text"] for stop in told.get("stops", ())]
     for kind in ("toggle", "selectbox", "number_input", "radio",
                  "button", "download_button", "button_group", "expander"):  # fmt: skip

@@ -71,7 +71,9 @@ def test_a_link_sets_what_the_browser_draws(visit, values, lang):
     asked = {f"po.waves.{k}": controls.encoded(v) for k, v in values.items()}
     assert page.address == {"lang": lang, **asked}
     own = page.text.table(f"{SLUG}.client.sinusoid")
-    assert waves(page)["words"] == own | {"exact": page.text("frame.exact")}
+    assert waves(page)["words"] == own | {
+        "exact": page.text("frame.exact"), "field": page.text.table("number_field")
+    }  # fmt: skip
     assert waves(page)["start"] == WAVES
     assert all(waves(page)["words"].values())
     assert not sliders(bench(page.app, "waves"))

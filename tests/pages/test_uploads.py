@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
+
 import numpy as np
 import pytest
 from looking import HAN, alerts, bench, figures
 from rings import one_of
 
-from seqviz.data import PROBLEM_CODES, DataProblem, column, parse
+from seqviz.data import PROBLEM_CODES, DataProblem, column, parse, upload
 from seqviz.data.upload import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
-from seqviz.text import LANGUAGES, literal
+from seqviz.text import LANGUAGES, Text, literal
 
 SLUG = "ar_fitting"
 VIEWS = ("fan", "correlations", "order")
@@ -30,7 +32,17 @@ FILES = {
     "too_many_columns": lines(",".join("1" * (MAX_COLUMNS + 1))),
     "too_long": b"x\n" + b"1\n2\n" * (MAX_ROWS // 2 + 1),
     "ragged": lines("when,level", *ROWS[:9], "9,1.5,7", *ROWS[10:]),
+    "title": lines("My data", "when,level", *ROWS),
+    "decimal_comma": lines(*[f"{v:.1f}".replace(".", ",") for v in VALUES]),
+    "spaces": lines("when level", *[row.replace(",", " ") for row in ROWS]),
     "no_numeric_column": lines("name", *["north"] * 40),
+    "extra_line": lines("when,level", "s,m", *ROWS),
+    "thousands": lines("when;level", *[f"{k};{700 + 9 * k % 600:,}" for k in range(120)]),
+    "both_marks": lines("when;level", *[f"{k},5;{value:.4f}" for k, value in enumerate(VALUES)]),
+    "several_series": lines(
+        "place,year,level",
+        *(f"{'AB'[k // 60]},{1900 + k % 60},{v:.4f}" for k, v in enumerate(VALUES)),
+    ),
     "missing": lines("level", *[f"{v:.3f}" for v in VALUES[:60]], "", "1.5"),
     "not_a_number": lines("level", *[f"{v:.3f}" for v in VALUES[:60]], "warm", "1.5"),
     "infinite": lines("level", *[f"{v:.3f}" for v in VALUES[:60]], "1e200", "1.5"),
@@ -69,10 +81,72 @@ def test_a_refusal_word_for_word(visit, turn):
         page = pages[place % 2]
         real = give(page, content)
         key = f"problem.{code}"
-        words = page.text.first(f"{SLUG}.{key}", key).format(**caught.value.details)
-        assert alerts(real) == {"error": [], "warning": [words], "info": [], "success": []}
+        details = {k: literal(v) if isinstance(v, str) else v
+                   for k, v in caught.value.details.items()}  # fmt: skip
+        words = page.text.first(f"{SLUG}.{key}", key).format(**details)
+        assert alerts(real) == {"error": [], "warning": [words], "info": [], "success": []}, code
         assert not figures(real)
         assert page.charts() == others
+
+
+DATES = [str(date(2023, 1, 2) + timedelta(k)) for k in range(130)]
+DATED = [f"{day},{value:.4f}" for day, value in zip(DATES, VALUES, strict=False)]
+REMARKED = {
+    "own_newest_first": lines("when,level", *DATED[::-1]),
+    "own_not_in_order": lines("when,level", *DATED[60:], *DATED[:60]),
+    "own_gaps": lines("when,level", *DATED[:50], *DATED[60:]),
+    "own_doubled": lines("when,level", *sorted([*DATED, *DATED[5:17]])),
+    "own_unequal": lines("t,level", *(
+        f"{k * k},{value:.4f}" for k, value in enumerate(VALUES)
+    )),
+    "own_unlike": lines("when,level", *DATED, "Total,12.5"),
+    "own_missing_code": lines("when,level", *DATED[:99], f"{DATES[99]},-999", *DATED[100:]),
+    "own_left_out": lines("when,level", *DATED, f"{DATES[120]},"),
+    "own_two_columns": lines(*(f"{20 + 7 * k % 61},{10 + k * k % 71}" for k in range(120))),
+    "own_three_decimals": lines("when,level", *(
+        f"{day},{100 + value:.3f}" for day, value in zip(DATES, VALUES, strict=False)
+    )),
+}  # fmt: skip
+
+
+def test_a_sentence_for_every_remark():
+    for lang in LANGUAGES:
+        own = Text(lang).table(f"{SLUG}.note")
+        assert {f"own_{code}" for code in upload.REMARK_CODES} == set(REMARKED)
+        assert set(REMARKED) == {key for key in own if key.startswith("own_")}
+
+
+@pytest.mark.parametrize("turn", one_of(range(2)))
+def test_what_a_file_says_against_equal_steps_stands_above_the_figure(visit, turn):
+    """One sentence each, and nothing else on the page is lost."""
+    pages = [visit(SLUG, lang, ar__real__source="csv") for lang in LANGUAGES]
+    others = pages[0].charts()
+    for place, (key, content) in enumerate(REMARKED.items(), turn):
+        page = pages[place % 2]
+        real = give(page, content)
+        table = parse(content)
+        name = table.numeric_columns[upload.likely(table)]
+        (remark,) = upload.remarks(table, name)
+        assert f"own_{remark.code}" == key
+        details = {k: literal(v) if isinstance(v, str) else v for k, v in remark.details.items()}
+        words = page.text(f"{SLUG}.note.{key}", **details)
+        assert words in [element.value for element in real.markdown]
+        assert not alerts(real)["warning"]
+        assert page.charts() == others + 1
+
+
+def test_a_file_with_the_newest_row_first_is_forecast_forward(visit):
+    page = visit(SLUG, ar__real__source="csv", ar__real__view="correlations")
+    forward = figures(give(page, lines("when,level", *DATED)))
+    backward = figures(give(page, REMARKED["own_newest_first"]))
+    assert forward == backward
+    assert "[::-1]" in page.lesson.sources()["real"]
+
+
+def test_the_axis_names_the_column(visit):
+    page = visit(SLUG, ar__real__source="csv")
+    (figure,) = figures(give(page, lines("when,level <b>", *DATED)))
+    assert "(level &lt;b&gt;)" in figure["layout"]["yaxis"]["title"]["text"]
 
 
 def test_a_good_file_is_drawn_as_it_is(visit):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import pytest
 import streamlit as st
@@ -129,15 +130,14 @@ def test_a_moved_control_is_in_the_address_and_back_at_its_default_it_is_not(nam
 
 
 def test_a_real_press_of_each_widget():
-    """Not through the session: as a visitor does it. (Sliders: test_browser_sliders.)"""
+    """Not through the session: as a visitor does it. (Sliders, seeds: test_browser_sliders.)"""
     app = opened()
     app.get_by_key("t.b.shuffle").set_value(True)
-    app.get_by_key("t.b.seed").set_value(5)
     app.get_by_key("t.b.cell").set_value("mlp")
     app.get_by_key("t.b.noise").set_value("student_t")
     app.run()
     assert not app.exception
-    wanted = dataclasses.replace(Sample(), shuffle=True, seed=5, cell="mlp", noise="student_t")
+    wanted = dataclasses.replace(Sample(), shuffle=True, cell="mlp", noise="student_t")
     assert drawn(app) == wanted
 
 
@@ -169,7 +169,9 @@ def test_what_hides_behind_more():
     app = opened()
     (more,) = app.expander
     assert list(sliders(more)) == ["t.b.rate"]
-    assert [w.key for w in more if getattr(w, "key", None)] == ["t.b.rate.slider", "t.b.seed"]
+    assert [w.key for w in more if getattr(w, "key", None)] == [
+        "t.b.rate.slider", "t.b.seed.slider"
+    ]  # fmt: skip
 
 
 def test_ends_and_steps_of_the_widgets():
@@ -178,8 +180,8 @@ def test_ends_and_steps_of_the_widgets():
     ends = {name: [told[f"t.b.{name}"][key] for key in ("low", "high", "step", "whole", "start")]
             for name in ("phi", "order")}  # fmt: skip
     assert ends == {"phi": [-1.2, 1.2, 0.01, False, "0.8"], "order": [1, 5, 1, True, "1"]}
-    seed = app.get_by_key("t.b.seed")
-    assert (seed.min, seed.max) == (0, 9999)
+    (seed,) = json.loads(app.get_by_key("t.b.seed.slider").proto.json)
+    assert [seed[key] for key in ("low", "high", "step", "whole")] == [0, 9999, 1, True]
     assert [(stop["text"], stop["value"]) for stop in told["t.b.n"]["stops"]] == [
         ("50", "50"), ("100", "100"), ("5,000", "5000"),
     ]  # fmt: skip

@@ -7,12 +7,13 @@ import re
 import numpy as np
 from jaxtyping import Bool
 
+from seqviz.compute import typed_numbers as typed
 from seqviz.refusal import Refusal
 
 KINDS = ("own", "none", "causal", "reverse", "diagonal", "window", "strided")
 SPARSE = ("window", "strided")
 REACH = 4
-_CELL = re.compile(r"(\d{1,4})\.(\d{1,4})")
+_CELL = re.compile(r"(\d{1,4})\.(\d{1,4})", re.ASCII)
 MOST_CELLS = 400
 
 
@@ -72,10 +73,9 @@ def pairs(text: str) -> tuple[tuple[int, int], ...]:
     The form in which heads that are off (layer.head) and cells of a mask (query.key) stand in a
     link.
     """
-    parts = text.replace(",", " ").replace("+", " ").split()
     found = set()
-    for part in parts:
-        match = _CELL.fullmatch(part)
+    for part in " ".join(typed.cut(text, ",;+")).split():
+        match = _CELL.fullmatch(typed.plain(part))
         if not match:
             raise Refusal(
                 "pairs",

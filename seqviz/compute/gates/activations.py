@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
+from seqviz.compute.letters import plain_marks
 from seqviz.compute.recurrent import GRUTrace, LSTMTrace, Trace
 
 LSTM_GATES, GRU_GATES = ("i", "f", "o"), ("r", "z")
@@ -159,7 +160,7 @@ def _in_word(tokens: Sequence[str]) -> Float[np.ndarray, "time"]:
     if any(len(token) > 1 for token in tokens):
         return np.array([float(len(token)) for token in tokens])
     length, found = 0, []
-    for token in tokens:
+    for token in plain_marks(tokens):
         length = length + 1 if token.isalnum() else 0
         found.append(float(length))
     return np.array(found)
@@ -168,7 +169,7 @@ def _in_word(tokens: Sequence[str]) -> Float[np.ndarray, "time"]:
 def _negated(tokens: Sequence[str]) -> Float[np.ndarray, "time"]:
     """Characters are read as the words they spell, so that both kinds of network can be asked."""
     if not any(len(token) > 1 for token in tokens):
-        text = "".join(token or " " for token in tokens)
+        text = "".join(token or " " for token in plain_marks(tokens))
         words = [(m.group(), m.end()) for m in re.finditer(r"[\w']+", text)]
         ends = np.array([end for _, end in words])
         far = np.searchsorted(ends, np.arange(1, len(tokens) + 1), side="right")

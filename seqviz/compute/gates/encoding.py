@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Int
 
+from seqviz.compute.letters import plain_marks
+
 UNKNOWN = "<unk>"
 END = "\n"  # between two sentences of the training text, so also what stands before a sentence
 # A word, the rest of a negation, the rest of a contraction, or any other visible character.
@@ -53,7 +55,7 @@ def characters(text: str, symbols: Sequence[str]) -> Encoded:
 def words(text: str, symbols: Sequence[str]) -> Encoded:
     """One symbol per word or mark, in lower case; "don't" is "do" and "n't"."""
     text = normalized(text)
-    spans = [match.span() for match in _WORD.finditer(text)]
+    spans = [match.span() for match in _WORD.finditer("".join(plain_marks(text)))]
     return _encoded(text, spans, tuple(word(text[a:b]) for a, b in spans), symbols)
 
 

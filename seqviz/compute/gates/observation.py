@@ -23,6 +23,7 @@ from seqviz.compute.gates.networks import (
     word_probabilities,
 )
 from seqviz.compute.gates.tasks import ANSWERS, right_answers
+from seqviz.compute.letters import plain_marks
 from seqviz.compute.recurrent import LSTM, LSTMTrace
 from seqviz.refusal import Refusal
 from seqviz.units import Share, WholeShare
@@ -93,7 +94,7 @@ class Observation:
     @cached_property
     def _within_and_behind(self) -> tuple[Bool[np.ndarray, "moves"], Bool[np.ndarray, "moves"]]:
         """The steps from a letter of a word to the next, and those from a word to white space."""
-        letter = np.array([piece.isalnum() for piece in self.pieces], bool)
+        letter = np.array([piece.isalnum() for piece in plain_marks(self.pieces)], bool)
         space = np.array([piece.isspace() for piece in self.pieces], bool)
         return letter[:-1] & letter[1:], letter[:-1] & space[1:]
 

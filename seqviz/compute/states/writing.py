@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float, Int
 from seqviz.compute.gates.encoding import END
 from seqviz.compute.gates.networks import Gated, Network, inputs, log_probabilities, trace
 from seqviz.compute.intervals import NORMAL_95
+from seqviz.compute.letters import plain_marks
 from seqviz.compute.recurrent import State, run
 from seqviz.refusal import Refusal
 
@@ -86,7 +87,7 @@ class LettersRead:
 
     @property
     def _letters(self) -> Bool[np.ndarray, "time"]:
-        return np.array([one.isalpha() for one in self.pieces], bool)
+        return np.array([one.isalpha() for one in plain_marks(self.pieces)], bool)
 
     @property
     def unknown(self) -> int:

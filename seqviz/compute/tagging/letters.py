@@ -7,6 +7,7 @@ spaces, a Chinese one the words of a dictionary.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -47,8 +48,10 @@ def _by_word(symbols: str, words: Iterable[str], counts: Callable[[str], bool]) 
 def without_spaces(text: str) -> Tagged:
     """A text in small letters without its white space, and the words between it.
 
-    Marks and digits stay, and have no tag. A letter that has two small ones becomes "?".
+    Marks and digits stay, and have no tag. A letter that has two small ones becomes "?"; one with
+    an accent beside it is one letter (NFC).
     """
+    text = unicodedata.normalize("NFC", text)
     words = "".join(one.lower() if len(one.lower()) == 1 else "?" for one in text).split()
     return _by_word("".join(words), words, str.isalpha)
 

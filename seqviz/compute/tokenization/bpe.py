@@ -11,14 +11,14 @@ import itertools
 import re
 import sys
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 
 import numpy as np
 from jaxtyping import Int
 
-from seqviz.compute.tokenization.cut import Cut, encoded, one_after_another
+from seqviz.compute.tokenization.cut import Cut, around_special, encoded, one_after_another
 
 _BITS = 20  # a pair of symbols as one number
 _KEPT = 20_000  # words whose symbols are remembered
@@ -71,7 +71,8 @@ class Bpe:
 
     pairs: the two symbols of each merge. order: the byte of each of the first 256 symbols. results:
     the symbol of each merge, where it is not 256 + k. ids: of each symbol, where it is not the
-    symbol itself; -1: a byte without one. digits: every digit is a word of its own.
+    symbol itself; -1: a byte without one. digits: every digit is a word of its own. special: tokens
+    that are read whole wherever they stand in a text, and their ids.
     """
 
     def __init__(
@@ -81,9 +82,10 @@ class Bpe:
         results: Sequence[int] | None = None,
         ids: Sequence[int] | None = None,
         digits: bool = False,
+        special: Mapping[str, int] | None = None,
     ) -> None:
         self.results = range(256, 256 + len(pairs)) if results is None else results
-        self.ids, self.digits = ids, digits
+        self.ids, self.digits, self.special = ids, digits, special or {}
         self.spelled = [bytes([byte]) for byte in order]
         self._symbol = {byte: symbol for symbol, byte in enumerate(order)}
         self._ranks: dict[int, int] = {}
@@ -141,11 +143,24 @@ class Bpe:
 
     def cut(self, text: str) -> Cut:
         """A text in pieces; every text comes back but for bytes that have no id."""
-        symbols = self.symbols(text)
-        pieces = [self.spelled[one] for one in symbols]
-        ids = symbols if self.ids is None else [self.ids[one] for one in symbols]
-        found = one_after_another([written(one) for one in pieces], ids, list(map(len, pieces)),
-                                  text)  # fmt: skip
+        pieces: list[bytes] = []
+        names: list[str] = []
+        ids: list[int] = []
+        special: list[int] = []
+        for part, whole in around_special(text, self.special):
+            if whole:
+                special.append(len(pieces))
+                pieces.append(encoded(part))
+                names.append(part)
+                ids.append(self.special[part])
+                continue
+            symbols = self.symbols(part)
+            spelled = [self.spelled[one] for one in symbols]
+            pieces += spelled
+            names += map(written, spelled)
+            ids += symbols if self.ids is None else [self.ids[one] for one in symbols]
+        found = one_after_another(names, ids, list(map(len, pieces)), text)
+        found = replace(found, special=tuple(special))
         if min(ids, default=0) >= 0:
             return found
         known = b"".join(piece for piece, one in zip(pieces, ids, strict=True) if one >= 0)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,7 +27,8 @@ class Cut:
     names: as they are written. ids: -1 where the cutter has none. starts, ends: bytes of the
     text's UTF-8; a piece that stands for nothing there (a special token) is empty. unknown: pieces
     that do not say what stood there. back: what the pieces, put together again, give. lost: of
-    "case", "accents", "spaces", "signs", "unknown", what makes `back` another text.
+    "case", "accents", "spaces", "signs", "unknown", what makes `back` another text. special: places
+    of the pieces that are special tokens, which stood in the text as such.
     """
 
     names: tuple[str, ...]
@@ -36,6 +38,7 @@ class Cut:
     unknown: Bool[np.ndarray, "piece"]
     back: str
     lost: tuple[str, ...] = ()
+    special: tuple[int, ...] = ()
 
     @property
     def tokens(self) -> int:
@@ -61,6 +64,16 @@ def one_after_another(names: Sequence[str], ids: Sequence[int], sizes: Sequence[
     ends = np.cumsum(np.array(sizes, int))
     return Cut(tuple(names), np.array(ids, int), ends - np.array(sizes, int), ends,
                np.zeros(len(sizes), bool), back)  # fmt: skip
+
+
+def around_special(text: str, special: Iterable[str]) -> list[tuple[str, bool]]:
+    """The parts of a text in order, and whether each is one of these special tokens.
+
+    They are taken out before anything else is cut, the longest first, as transformers does it.
+    """
+    known = "|".join(map(re.escape, sorted(special, key=len, reverse=True)))
+    parts = re.split(f"({known})", text) if known else [text]
+    return [(part, bool(place % 2)) for place, part in enumerate(parts) if part]
 
 
 def encoded(text: str) -> bytes:

@@ -7,13 +7,13 @@ place in the text as it was typed.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from seqviz.compute.tokenization.cut import Cut, encoded
+from seqviz.compute.tokenization.cut import Cut, around_special, encoded
 
 INSIDE = "##"  # before a piece that does not begin a word
 UNKNOWN = "[UNK]"
@@ -74,10 +74,15 @@ class Ladder:
 
 
 class WordPiece:
-    """vocabulary: tokens and their ids. lower: also strips accents, as of an uncased model."""
+    """vocabulary: tokens and their ids. lower: also strips accents, as of an uncased model.
 
-    def __init__(self, vocabulary: Mapping[str, int], lower: bool = True) -> None:
-        self.vocabulary, self.lower = vocabulary, lower
+    special: those of the tokens that are read whole wherever they stand in a text.
+    """
+
+    def __init__(
+        self, vocabulary: Mapping[str, int], lower: bool = True, special: Collection[str] = ()
+    ) -> None:
+        self.vocabulary, self.lower, self.special = vocabulary, lower, special
         self.pieces = lru_cache(_KEPT)(self._pieces)
 
     def ladder(self, word: str) -> Ladder:
@@ -136,42 +141,60 @@ class WordPiece:
         return "".join(one.lower() for one in bare)
 
     def cut(self, text: str) -> Cut:
-        """A text in pieces, as BERT reads it without its special tokens."""
-        names, starts, ends, told = [], [], [], []
-        for letters in self.read(text):
-            word = "".join(one for one, _, _ in letters)
-            place = 0
-            for piece in self.pieces(word):
-                size = len(piece) - (2 if place else 0)
-                if piece == UNKNOWN:
-                    size = len(word)
-                names.append(piece)
-                starts.append(letters[place][1])
-                ends.append(letters[place + size - 1][2])
-                told.append(word if piece == UNKNOWN else piece)
-                place += size
+        """A text in pieces, as BERT reads it without the special tokens that it adds."""
+        names, starts, ends, told, special = [], [], [], [], []
+        parts = around_special(text, self.special)
+        begin = 0
+        for part, whole in parts:
+            end = begin + len(encoded(part))
+            if whole:
+                special.append(len(names))
+                names.append(part)
+                starts.append(begin)
+                ends.append(end)
+                told.append(part)
+            for letters in [] if whole else self.read(part):
+                word = "".join(one for one, _, _ in letters)
+                place = 0
+                for piece in self.pieces(word):
+                    size = len(piece) - (2 if place else 0)
+                    if piece == UNKNOWN:
+                        size = len(word)
+                    names.append(piece)
+                    starts.append(begin + letters[place][1])
+                    ends.append(begin + letters[place + size - 1][2])
+                    told.append(word if piece == UNKNOWN else piece)
+                    place += size
+            begin = end
         unknown = np.array([name == UNKNOWN for name in names], bool)
+        unknown[special] = False
         back = _together(names)
         return Cut(
             tuple(names), np.array([self.vocabulary[name] for name in names], int),
             np.array(starts, int), np.array(ends, int), unknown, back,
-            () if back == text else self._lost(text, bool(unknown.any()), _together(told)),
+            () if back == text else self._lost(parts, bool(unknown.any()), _together(told)),
+            tuple(special),
         )  # fmt: skip
 
-    def _lost(self, text: str, unknown: bool, told: str) -> tuple[str, ...]:
+    def _lost(self, parts: list[tuple[str, bool]], unknown: bool, told: str) -> tuple[str, ...]:
         """What makes the text that comes back another one. told: it, with unknown words as read."""
         found = []
-        kept = "".join(sign for sign in text if _is_space(sign) or not _is_removed(sign))
-        if kept != text:
+        text = "".join(part for part, whole in parts if not whole)
+        if _kept(text) != text:
             found.append("signs")
-        apart = unicodedata.normalize("NFD", kept)
+        apart = unicodedata.normalize("NFD", _kept(text))
         if self.lower and any(one.lower() != one for one in apart):
             found.append("case")
         if self.lower and any(unicodedata.category(one) == "Mn" for one in apart):
             found.append("accents")
-        if "".join(map(self._normal, kept)) != told:
+        read = (part if whole else "".join(map(self._normal, _kept(part))) for part, whole in parts)
+        if "".join(read) != told:
             found.append("spaces")
         return (*found, *(["unknown"] if unknown else []))
+
+
+def _kept(text: str) -> str:
+    return "".join(sign for sign in text if _is_space(sign) or not _is_removed(sign))
 
 
 def _together(names: list[str]) -> str:

@@ -52,8 +52,9 @@ def masked(scores: str = SCORES, kind: str = "causal", pads: int = 1, hidden: in
     Raises ValueError for another kind, Refusal "square" for scores that are no square, and what
     `read` refuses.
     """
-    found = read(scores)[0]
-    if found.shape[0] != found.shape[1] or "|" in scores:
+    several = read(scores)
+    found = several[0]
+    if found.shape[0] != found.shape[1] or len(several) > 1:
         raise Refusal("square", "As many rows as numbers in a row: a row for each query.")
     if kind not in KINDS:
         raise ValueError(f"The mask is one of {', '.join(KINDS)}, not {kind!r}.")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
 
+from seqviz.compute import typed_numbers as typed
 from seqviz.refusal import Refusal
 from seqviz.units import Exact
 
@@ -60,10 +62,12 @@ class Norms:
 def read(text: str = PRINTED) -> Float[np.ndarray, "batch time hidden"]:
     """ "1 2 4, 2 3 4 | 3 4 4, 4 4 4" as a tensor: sentences, in them words, in them numbers.
 
-    Raises Refusal "tensor" for what is no number or larger than a million, "ragged" where words or
-    sentences differ in size, "large_tensor" beyond 8 words or 6 numbers a word.
+    A semicolon between words is as good as a comma. Raises Refusal "tensor" for what is no number
+    or larger than a million, "ragged" where words or sentences differ in size, "large_tensor"
+    beyond 8 words or 6 numbers a word, "comma" and "commas" for one between two digits.
     """
-    sentences = [[word.split() for word in part.split(",")] for part in text.split("|")]
+    parts = typed.cut(typed.without_decimal_commas(text), "|")
+    sentences = [[word.split() for word in typed.cut(part, ",;")] for part in parts]
     words = {len(sentence) for sentence in sentences}
     features = {len(word) for sentence in sentences for word in sentence}
     if len(words) > 1 or len(features) > 1 or 0 in features:
@@ -75,14 +79,14 @@ def read(text: str = PRINTED) -> Float[np.ndarray, "batch time hidden"]:
             words=MOST_WORDS,
             features=MOST_FEATURES,
         )
-    for part in (number for sentence in sentences for word in sentence for number in word):
-        try:
-            fits = abs(float(part)) <= _LARGEST  # also false for nan
-        except ValueError:
-            fits = False
-        if not fits:
-            raise Refusal("tensor", f"“{part[:20]}” is not a number up to 1e6.", part=part[:20])
-    return np.array(sentences, float)
+    return np.array([[[_number(one) for one in word] for word in part] for part in sentences])
+
+
+def _number(part: str) -> float:
+    with suppress(ValueError):
+        if abs(found := typed.number(part)) <= _LARGEST:
+            return found
+    raise Refusal("tensor", f"“{part[:20]}” is not a number up to 1e6.", part=part[:20])
 
 
 def normalize(

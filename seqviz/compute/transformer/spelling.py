@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from seqviz.compute.typed_numbers import plain
 from seqviz.refusal import Refusal
 
 LANGUAGES = ("english", "chinese")
@@ -24,7 +25,7 @@ LONGEST = {"english": 4, "chinese": 5}  # words of the longest number, without t
 
 def read(text: str) -> int:
     """A number from 0 to 999 in digits. Raises Refusal "no_number" for anything else."""
-    digits = text.strip()
+    digits = plain(text)
     if not (digits.isascii() and digits.isdigit() and len(digits.lstrip("0")) <= DIGITS):
         raise Refusal("no_number", f"Write a whole number from 0 to {MOST}.", most=MOST)
     return int(digits)

@@ -6,13 +6,13 @@ Elman (1990); y is softmax(W_yh h) (Jurafsky and Martin) or sigmoid (eq. 41 of S
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute import recurrent
+from seqviz.compute import typed_numbers as typed
 from seqviz.compute.attention.scaled import softmax
 from seqviz.refusal import Refusal
 from seqviz.units import Count
@@ -101,17 +101,17 @@ class Steps:
 def matrix(text: str, name: str) -> Float[np.ndarray, "row column"]:
     """What somebody wrote: numbers with spaces or commas between, rows with semicolons.
 
-    Raises Refusal for what is no number, for rows of unequal length, for more than 3 of either, and
-    for a number beyond 100.
+    Raises Refusal for what is no number, for rows of unequal length, for more than 3 of either, for
+    a number beyond 100, and for a comma between two digits.
     """
-    text = text.replace("−", "-").replace("，", " ").replace(",", " ").replace("；", ";")
-    rows = [row.split() for row in text.split(";") if row.strip()]
+    lines = typed.cut(typed.without_decimal_commas(text), ";")
+    rows = [" ".join(typed.cut(line, ",")).split() for line in lines if line.strip()]
     try:
-        values = [[float(one) for one in row] for row in rows]
+        values = [[typed.number(one) for one in row] for row in rows]
     except ValueError:
         values = []
     fits = values and len({len(row) for row in values}) == 1
-    if not fits or not all(isfinite(v) and abs(v) <= _LARGEST for row in values for v in row):
+    if not fits or not all(abs(v) <= _LARGEST for row in values for v in row):
         raise Refusal("no_matrix", f"{name} is no matrix of numbers from -100 to 100.", name=name)
     if name != "x" and max(len(values), len(values[0])) > MOST:
         raise Refusal("large_matrix", f"{name} has more than {MOST} rows or columns.", name=name,
@@ -143,7 +143,7 @@ def inputs(text: str, width: int, steps: int) -> Float[np.ndarray, "time input"]
 
     Raises Refusal for what is no number, and for a last step that is not whole.
     """
-    written = matrix(text.replace("；", " ").replace(";", " ").strip() or "0", "x").ravel()
+    written = matrix(" ".join(typed.cut(text, ";")).strip() or "0", "x").ravel()
     if written.size % width:
         raise Refusal("part_of_input", f"{written.size} numbers are no whole inputs of {width}.",
                       found=written.size, width=width)  # fmt: skip

@@ -8,6 +8,9 @@ import threading
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from seqviz.compute.attention.tokens import Tokens
 from seqviz.models import checkpoints, store
 from seqviz.models.pretrained import Pretrained, load
 from seqviz.refusal import Refusal, damaged
@@ -32,6 +35,14 @@ def head(model: str) -> Pretrained:
             network = _shipped(shared) if model == "minilm" else _published(shared)
             _heads[model] = shared, replace(shared, network=network)
         return _heads[model][1]
+
+
+def hidden_place(pretrained: Pretrained, tokens: Tokens) -> int:
+    """Where the first [MASK] of a text stands. Raises Refusal("nothing_hidden") without one."""
+    hidden = np.flatnonzero(tokens.ids == pretrained.tokenizer.mask_token_id)
+    if not hidden.size:
+        raise Refusal("nothing_hidden", "No token of this text is hidden: write [MASK] for one.")
+    return int(hidden[0])
 
 
 def _shipped(shared: Pretrained) -> Any:

@@ -23,17 +23,18 @@ _TOGETHER = 8  # rows whose scores are computed at once: of all they would be 70
 def asked(model: str, text: Read) -> int:
     """The place of a text that is looked at first, counted from its last token, which is 1.
 
-    Of an encoder that of the first [MASK], where it is among those looked at; else the last token.
+    Of an encoder that of the first [MASK], of a decoder the last token.
     """
     if not loaded(model):
         return 1
     shared = load(model)
-    try:
-        ids = texts.tokens(shared, text).ids[-PLACES:]
-    except Refusal:  # nothing to read: said where the figure would be
+    if shared.card.kind == "decoder":
         return 1
-    hidden = np.flatnonzero(ids == shared.tokenizer.mask_token_id)
-    return len(ids) - int(hidden[0]) if hidden.size and shared.card.kind == "encoder" else 1
+    try:
+        tokens = texts.tokens(shared, text)
+        return min(PLACES, len(tokens.ids) - fill_head.hidden_place(shared, tokens))
+    except Refusal:  # nothing to read, or no [MASK]: said where the figure would be
+        return 1
 
 
 def lens(model: str, text: Read, maps: FittedLens | None = None) -> Lens:
@@ -41,12 +42,20 @@ def lens(model: str, text: Read, maps: FittedLens | None = None) -> Lens:
 
     Of a decoder the last normalization and the output matrix read the stream; of an encoder its
     head that fills in (`fill_head.head`). maps: of a decoder, what the streams go through before
-    the output matrix reads them. Raises the refusals of both and of `texts.tokens`.
+    the output matrix reads them. Raises the refusals of both and of `texts.tokens`; of an encoder's
+    text Refusal("nothing_hidden") without a [MASK], and ("hidden_early") where it stands too early.
     """
     shared = load(model)
     decoder = shared.card.kind == "decoder"
     pretrained = shared if decoder else fill_head.head(model)
     tokens = texts.tokens(pretrained, text)
+    if not decoder and len(tokens.ids) - fill_head.hidden_place(shared, tokens) > PLACES:
+        raise Refusal(
+            "hidden_early",
+            f"The [MASK] stands before the last {PLACES} tokens, which are looked at. "
+            "Shorten what follows it.",
+            places=PLACES,
+        )  # fmt: skip
 
     def work(network: Any, device: str) -> list[list[np.ndarray]]:
         import torch

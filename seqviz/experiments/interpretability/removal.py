@@ -22,7 +22,6 @@ from seqviz.jobs import Report, silent
 from seqviz.models import texts
 from seqviz.models.pretrained import Pretrained, load
 from seqviz.models.texts import Read
-from seqviz.refusal import Refusal
 
 TEXTS, TOKENS = 200, 12  # film reviews, and how much of each is read
 HIDDEN = 6  # of these tokens, counted from 0: the one that an encoder does not see
@@ -129,10 +128,7 @@ def _asked(pretrained: Pretrained, tokens: Tokens) -> int:
     """The place whose vector says what is predicted."""
     if pretrained.card.kind == "decoder":
         return len(tokens.ids) - 1
-    hidden = np.flatnonzero(tokens.ids == pretrained.tokenizer.mask_token_id)
-    if not hidden.size:
-        raise Refusal("nothing_hidden", "No token of this text is hidden: write [MASK] for one.")
-    return int(hidden[0])
+    return fill_head.hidden_place(pretrained, tokens)
 
 
 def _predicted(

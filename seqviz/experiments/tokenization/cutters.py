@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache, partial
 
-from seqviz.compute.tokenization.cut import Cut, Strips, characters, single_bytes, strips
+from seqviz.compute.tokenization.cut import (
+    Cut,
+    Strips,
+    around_special,
+    characters,
+    single_bytes,
+    strips,
+)
 from seqviz.compute.tokenization.merges import Learned
-from seqviz.compute.tokenization.wordpiece import Ladder
+from seqviz.compute.tokenization.wordpiece import Ladder, Letter
 from seqviz.experiments.tokenization import vocabularies as kept
 from seqviz.experiments.tokenization.learned import encoder_of
 from seqviz.models import texts
@@ -71,6 +78,15 @@ def special_tokens() -> dict[str, dict[str, tuple[str, int]]]:
     }  # fmt: skip
 
 
+def special_typed(cuts: Strips, chosen: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The special tokens in a text: those that a cutter reads whole, and those of other cutters."""
+    own, every = (
+        dict.fromkeys(cut.names[place] for cut in those for place in cut.special)
+        for those in ([cuts.of(chosen)], cuts.cuts)
+    )
+    return tuple(own), tuple(one for one in every if one not in own)
+
+
 def framed(name: str, cut: Cut) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """Names and ids as the model reads them: BERT's between [CLS] and [SEP]."""
     ids = tuple(cut.ids.tolist())
@@ -84,10 +100,20 @@ def framed(name: str, cut: Cut) -> tuple[tuple[str, ...], tuple[int, ...]]:
 def ladder(text: texts.Cut) -> Ladder:
     """How WordPiece cuts the first word of a text.
 
-    Raises Refusal("no_text") where there is none, and what `vocabularies.wordpiece` raises.
+    Raises Refusal("no_text") where there is none, "special_word" where it is a special token, and
+    what `vocabularies.wordpiece` raises.
     """
     cutter = kept.wordpiece()
-    words = cutter.read(text)
+    words: list[list[Letter]] = []
+    for part, whole in around_special(text, cutter.special):
+        if whole:
+            raise Refusal(
+                "special_word",
+                f"{part} is a special token: it is read whole, and nothing is looked up.",
+                token=part, id=cutter.vocabulary[part],
+            )  # fmt: skip
+        if words := cutter.read(part):
+            break
     if not words:
         raise Refusal("no_text", "There is nothing to read. Type a text.")
     return cutter.ladder("".join(letter for letter, _, _ in words[0]))

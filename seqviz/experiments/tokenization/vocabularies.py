@@ -51,9 +51,9 @@ def _read(name: str) -> bytes:
 
 @cache
 def gpt2() -> Bpe:
-    """GPT-2's encoder: 50,257 ids, of which the last, <|endoftext|>, never stands in a text."""
+    """GPT-2's encoder: 50,257 ids; the last, <|endoftext|>, is read whole where it is typed."""
     pairs = np.frombuffer(_read("gpt2_merges"), "<u2").reshape(2, -1).T.astype(np.int64)
-    return Bpe(pairs, alphabet())
+    return Bpe(pairs, alphabet(), special=dict(GPT2_SPECIAL.values()))
 
 
 @cache
@@ -84,7 +84,8 @@ def wordpiece(model: str = DEFAULTS["encoder"]) -> WordPiece:
     """An encoder's cutter. Raises Refusal("not_fetched"), or ("damaged") of another file."""
     read = _file(model, TOKENIZER)
     try:
-        return WordPiece(read["model"]["vocab"], read["normalizer"]["lowercase"])
+        lower = read["normalizer"]["lowercase"]
+        return WordPiece(read["model"]["vocab"], lower, tuple(_added(read)))
     except (KeyError, TypeError):
         raise damaged(Path(TOKENIZER)) from None
 
@@ -96,12 +97,19 @@ def decoder_bpe(model: str = DEFAULTS["decoder"]) -> Bpe:
     try:
         vocabulary, merges = read["model"]["vocab"], read["model"]["merges"]
         digits = "Digits" in json.dumps(read["pre_tokenizer"])
-        return _from_names(vocabulary, merges, digits)
+        return _from_names(vocabulary, merges, digits, _added(read))
     except (KeyError, TypeError, ValueError):
         raise damaged(Path(TOKENIZER)) from None
 
 
-def _from_names(vocabulary: dict[str, int], merges: list[Any], digits: bool) -> Bpe:
+def _added(read: dict[str, Any]) -> dict[str, int]:
+    """The tokens, and their ids, that a tokenizer reads whole before it cuts a text."""
+    return {one["content"]: one["id"] for one in read["added_tokens"]}
+
+
+def _from_names(
+    vocabulary: dict[str, int], merges: list[Any], digits: bool, special: dict[str, int]
+) -> Bpe:
     """Merges written as two strings in GPT-2's letters, "Ġ t", as symbols."""
     symbols = {letter: symbol for symbol, letter in enumerate(letters())}
     pairs = np.zeros((len(merges), 2), np.int64)
@@ -111,13 +119,13 @@ def _from_names(vocabulary: dict[str, int], merges: list[Any], digits: bool) -> 
         pairs[rank] = symbols[left], symbols[right]
         results.append(symbols.setdefault(left + right, len(symbols)))
     ids = array("i", [vocabulary.get(name, -1) for name in symbols])
-    return Bpe(pairs, alphabet(), results, ids, digits)
+    return Bpe(pairs, alphabet(), results, ids, digits, special)
 
 
 def special(model: str) -> dict[str, tuple[str, int]]:
     """The special tokens of a model by their roles (`ROLES`), each with its id."""
     told = _file(model, "tokenizer_config.json")
-    ids = {one["content"]: one["id"] for one in _file(model, TOKENIZER)["added_tokens"]}
+    ids = _added(_file(model, TOKENIZER))
     found: dict[str, tuple[str, int]] = {}
     for role, key in ROLES.items():
         name = told.get(f"{key}_token")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Iterator
 from functools import cache
 from itertools import islice
 
 import numpy as np
 from jaxtyping import Float
 
+from seqviz.compute.letters import STAND_IN, plain_marks
 from seqviz.compute.vectors.table import WordTable
 from seqviz.data import word_lists
 from seqviz.models import texts
@@ -17,7 +20,9 @@ from seqviz.refusal import Refusal
 
 TABLES = ("bundled", "glove", "minilm")
 MOST = 60  # words of a student's list
-_WORD = re.compile(r"[\u4e00-\u9fff]|[^\W_\u4e00-\u9fff]+(?:['’-][^\W_\u4e00-\u9fff]+)*")
+_WORD = re.compile(
+    rf"[\u4e00-\u9fff]{STAND_IN}*|[^\W_\u4e00-\u9fff]+(?:['’-][^\W_\u4e00-\u9fff]+)*"
+)
 _SPACED = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _WHOLE = re.compile(r"[a-z]{2,}")  # pieces of MiniLM's vocabulary that are answers
 
@@ -28,8 +33,8 @@ def words_of(text: texts.Cut, most: int = MOST) -> tuple[str, ...]:
     Raises Refusal("no_word") where there is none.
     """
     found: dict[str, None] = {}
-    for match in _SPACED.finditer(text):
-        found[match[0].lower()] = None
+    for word in _words(_SPACED, text):
+        found[word] = None
         if len(found) == most:
             break
     if not found:
@@ -42,10 +47,17 @@ def in_a_row(text: texts.Cut, most: int = MOST) -> tuple[str, ...]:
 
     Raises Refusal("few_words") where there are less than two.
     """
-    found = tuple(match[0].lower() for match in islice(_WORD.finditer(text), most))
+    found = tuple(islice(_words(_WORD, text), most))
     if len(found) < 2:
         raise Refusal("few_words", "Write at least 2 words that are known here.", least=2)
     return found
+
+
+def _words(pattern: re.Pattern[str], text: str) -> Iterator[str]:
+    """What a pattern finds in a text, in lower case; marks belong to the letter before them."""
+    text = unicodedata.normalize("NFC", text)
+    for match in pattern.finditer("".join(plain_marks(text))):
+        yield text[slice(*match.span())].lower()
 
 
 @cache

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from seqviz.compute.typed_numbers import plain
 from seqviz.compute.windows.permuted import (
     CASES,
     ByShare,
@@ -67,8 +68,9 @@ def matching(model: str, find: str) -> tuple[Int[np.ndarray, "one"], Int[np.ndar
     has neither.
     """
     wanted, vocabulary = find.strip().lower(), names(model)
-    number = wanted.isascii() and wanted.isdigit() and len(wanted) < 9
-    by_id = [int(wanted)] if number and int(wanted) < len(vocabulary) else []
+    digits = plain(find)
+    number = digits.isascii() and digits.isdigit() and len(digits) < 9
+    by_id = [int(digits)] if number and int(digits) < len(vocabulary) else []
     found = [k for k, name in enumerate(vocabulary) if wanted in name.lower() and k not in by_id]
     return np.array(by_id, np.int64), np.array(found, np.int64)
 

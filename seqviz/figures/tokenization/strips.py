@@ -49,6 +49,8 @@ def name_of(cutter: str, text: Text) -> str:
 def cut_strips(found: Strips, chosen: str, part: int = 1, style: Style = STYLE) -> Figure:
     """A row for each cutter, the same letters in all; a tint is a token, stripes are unknown.
 
+    A special token that stands in the text has dots.
+
     chosen: the cutter whose numbers are told. part: which lines of a long text, from 1.
     """
     sheet = Sheet(style, barmode="overlay")  # a cutter has a row, not a part of each row
@@ -143,9 +145,10 @@ def _strip(
     if not pieces:
         panel.unseen([0], [rows[0]], name)
         return
+    special = f" ({style.text('figure.cut_special')})"
     told = [
         (
-            plain(short(_visible(cut.names[k]), _LONGEST)),
+            plain(short(_visible(cut.names[k]), _LONGEST)) + (special if k in cut.special else ""),
             f"{cut.ids[k]}" if cut.ids[k] >= 0 else "–",
         )
         for k in pieces
@@ -156,9 +159,9 @@ def _strip(
         edge={"color": style.palette.grid, "width": 1},
         hover=style.text("figure.cut_hover", token="%{customdata[0]}", id="%{customdata[1]}"),
     )  # fmt: skip
-    if cut.unknown.any():
+    if cut.unknown.any() or cut.special:
         marker = panel.sheet.traces[-1]["marker"]
         marker["pattern"] = {
-            "shape": ["/" if cut.unknown[k] else "" for k in pieces],
+            "shape": ["." if k in cut.special else "/" if cut.unknown[k] else "" for k in pieces],
             "fgcolor": style.palette.baseline, "size": 6, "solidity": 0.3,
         }  # fmt: skip

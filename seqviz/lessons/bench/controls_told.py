@@ -37,8 +37,8 @@ def offered(
     """The controls that apply at these parameters, in their order.
 
     Each has key (`prefix` and its name), kind, label, help and value (as in a link); more and above
-    as it is declared; and what its kind needs: slider (see `slider_options`), options, limit.
-    inline: the HTML of an option's name in Markdown.
+    as it is declared; and what its kind needs: slider (see `slider_options`), number, options,
+    limit. inline: the HTML of an option's name in Markdown.
     """
     return [
         _one(prefix, name, control, values, words, inline)
@@ -88,7 +88,8 @@ def _one(
         case kinds.Toggle():
             return {**common, "kind": "switch"}
         case kinds.Seed():
-            return {**common, "kind": "seed"}
+            number = seed_options(control, value, label, about, words.text)
+            return {**common, "kind": "number", "number": number}
     raise TypeError(f"no control for {type(control).__name__}")
 
 
@@ -101,7 +102,7 @@ def slider_options(
     values: Mapping[str, Any],
 ) -> dict[str, Any]:
     """A slider as JSON. values: of the controls before it."""
-    words = {"exact": text("frame.exact")}
+    words: dict[str, Any] = {"exact": text("frame.exact")}
     if isinstance(control, Slider) and control.buttons:
         words |= {"back": text("frame.earlier"), "forward": text("frame.later")}
     common = {
@@ -115,6 +116,7 @@ def slider_options(
     if isinstance(control, Steps):
         stops = [{"text": _stop(stop), "value": encoded(stop)} for stop in control.stops]
         return {**common, "stops": stops}
+    words["field"] = text.table("number_field")
     return {
         **common,
         "start": encoded(control.stands(control.default, values)),
@@ -124,6 +126,22 @@ def slider_options(
         "step": control.step,
         "whole": isinstance(control.default, int),
     }
+
+
+def number_options(label: str, help_text: str | None, text: Text) -> dict[str, Any]:
+    """A field for any number as JSON (`assets/static/number_box.js`), which has none yet."""
+    anything = {"low": None, "high": None, "step": None, "unit": None, "whole": False}
+    words = text.table("number_field")
+    return {"label": label, "help": help_text, "value": None, **anything, "words": words}
+
+
+def seed_options(
+    control: kinds.Seed, value: int, label: str, help_text: str | None, text: Text
+) -> dict[str, Any]:
+    """The same for a seed."""
+    low, high = control.extremes()
+    return {**number_options(label, help_text, text), "value": value, "low": low, "high": high,
+            "step": 1, "unit": 1, "whole": True}  # fmt: skip
 
 
 def order_options(

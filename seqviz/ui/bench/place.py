@@ -136,7 +136,8 @@ class Place:
         with st.container(key=f"{self.prefix}.figure", border=False):
             report = partial(take, self.prefix, self.declaration)
             draw = components.IN_BROWSER[item.component]
-            words = {**item.words, "exact": self.text("frame.exact")}
+            words = {**item.words, "exact": self.text("frame.exact"),
+                     "field": self.text.table("number_field")}  # fmt: skip
             start = vars(self.declaration())
             draw(f"{self.prefix}.live", dict(item.values), start, words, report)
 

@@ -26,6 +26,7 @@ from seqviz.lessons.bench.controls_told import (
     applying,
     is_fixed,
     order_options,
+    seed_options,
     slider_options,
 )
 from seqviz.text import Text
@@ -186,7 +187,9 @@ def _widget(
         case Toggle():
             value = st.toggle(label, **common)
         case Seed():
-            value = st.number_input(label, 0, 9999, step=1, **common)
+            value = start
+            options = seed_options(control, start, label, help_text, text)
+            components.number(f"{key}.slider", options, partial(_rested, key, control))
         case _:
             raise TypeError(f"no widget for {type(control).__name__}")
     _write_link(key, value, control)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +12,13 @@ import numpy as np
 import streamlit as st
 
 from seqviz import lessons
+from seqviz.compute import typed_numbers
 from seqviz.lessons.bench import controls
+from seqviz.lessons.bench.controls_told import number_options
 from seqviz.lessons.bench.lesson import Exercise, Lesson
 from seqviz.lessons.bench.problems import sentence
 from seqviz.lessons.bench.words import Words
+from seqviz.text import Text
 from seqviz.ui.bench import fast_path
 from seqviz.ui.page import classroom
 from seqviz.ui.shared import components
@@ -58,9 +62,7 @@ def ask(words: Words, key: str, exercise: Exercise) -> None:
     st.markdown(f"**{text('frame.exercise')}** {text(f'{place}.question', **values)}")
     row = st.container(horizontal=True, vertical_alignment="bottom")
     with row:
-        given = st.number_input(
-            text("frame.answer"), value=None, key=f"{key}.{variant}", format="%.4g", width=220,
-        )  # fmt: skip
+        given = _given(text, f"{key}.{variant}")
         st.button(
             text("frame.another"), key=f"{key}.next", type="tertiary", icon=":material/refresh:",
             on_click=lambda: st.session_state.update({f"{key}.variant": variant + 1}),
@@ -73,6 +75,20 @@ def ask(words: Words, key: str, exercise: Exercise) -> None:
             st.success(f"**{text('frame.right')}** {said}")
     else:
         st.info(f"**{text('frame.not_yet')}** {text(f'{place}.hint', **values)}")
+
+
+def _given(text: Text, key: str) -> float | None:
+    """The answer that a reader types."""
+
+    def take(told: str) -> None:
+        with suppress(ValueError):
+            st.session_state[key] = typed_numbers.number(told) if told else None
+
+    options = {**number_options(text("frame.answer"), None, text),
+               "value": st.session_state.get(key)}  # fmt: skip
+    with st.container(key=f"{key}.field", width=220):
+        components.number(f"{key}.number", options, take)
+    return st.session_state.get(key)
 
 
 _TAG = re.compile(r"<[^>]*>")

@@ -256,7 +256,7 @@ def sinusoid(
     key: str,
     values: Mapping[str, Any],
     start: Mapping[str, Any],
-    words: Mapping[str, str],
+    words: Mapping[str, Any],
     on_change: Callable[[Mapping[str, Any]], None],
 ) -> None:
     """Sinusoidal positional encodings with their controls, drawn and computed in the browser.
@@ -366,6 +366,22 @@ def slider(
         data=_plain(bench=bench, key=name, options=dict(options), rests=_rests(bench)),
         height="content",
         on_value_change=rested,
+    )
+
+
+def number(key: str, options: Mapping[str, Any], on_change: Callable[[str], None]) -> None:
+    """A field for a number (`assets/static/number_box.js`, which says what its options are).
+
+    `on_change(text)` is called before the next run with the number as it stands in a link, "" for
+    none; it comes from the browser: check it.
+    """
+
+    def changed() -> None:
+        if isinstance(text := said(key, "value"), str):
+            on_change(text)
+
+    _component("number", '<div class="seqviz-slider"></div>', "slider", "plain_controls")(
+        key=key, data=_plain(**options), height="content", on_value_change=changed
     )
 
 

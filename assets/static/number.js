@@ -1,0 +1,14 @@
+// A number among the controls of a bench, or below a task: the page hears of it when it has been given.
+
+import { NumberBox } from "./number_box.js";
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const host = parentElement.querySelector(".seqviz-slider");
+  host.box ??= new NumberBox(host);
+  host.box.take = (text) => setTriggerValue("value", text);
+  host.box.set(data);
+  return () => {
+    host.box?.close();
+    delete host.box;
+  };
+}

@@ -1,0 +1,103 @@
+"""What a student types, as the benches read it: numbers, special tokens, words of any script."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import pytest
+
+from seqviz.lessons.bench.problems import sentence
+from seqviz.lessons.bench.words import Words
+from seqviz.refusal import Refusal
+from seqviz.text import LANGUAGES, Text
+
+HEARD = {"en": 0, "zh": 1}
+
+
+def shown(slug: str, bench: str, language: str, **values):
+    return import_module(f"seqviz.lessons.{slug}").lesson.benches[bench].run(values, language)
+
+
+def said(slug: str, bench: str, language: str, **values) -> str:
+    return " ".join(shown(slug, bench, language, **values).notes)
+
+
+def refused(slug: str, bench: str, language: str, **values) -> str:
+    with pytest.raises(Refusal) as caught:
+        shown(slug, bench, language, **values)
+    return sentence(caught.value, Words(slug, Text(language)))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    ("slug", "bench", "values"),
+    [
+        ("recurrent", "step", {"x": "0,5 1,5 0"}),
+        ("recurrent", "step", {"inputs": "0,5; 0,25"}),
+        ("recurrent", "step", {"outputs": "2 0; 0 0,5"}),
+        ("transformer", "norms", {"tensor": "0,5 1 2, 1 2 3"}),
+        ("transformer", "masks", {"scores": "2 1, 1 0,5"}),
+    ],
+)
+def test_a_comma_that_may_be_a_decimal_mark_is_told(slug, bench, values, language):
+    told = refused(slug, bench, language, **values)
+    assert "0,5" in told
+    wanted = ("Write 0.5 or 0, 5.", "请写 0.5 或 0, 5。")[HEARD[language]]
+    assert told.replace("\\", "").endswith(wanted)
+
+
+@pytest.mark.parametrize(
+    ("slug", "bench", "name", "typed", "plain"),
+    [
+        ("transformer", "norms", "tensor", "−2 1 3，1 2 ０．5", "-2 1 3, 1 2 0.5"),
+        ("transformer", "norms", "tensor", "2 1 3; 1 2 0.5", "2 1 3, 1 2 0.5"),
+        ("transformer", "masks", "scores", "2 1 3，1 2 0.5；0.3 1 2", "2 1 3, 1 2 0.5, 0.3 1 2"),
+        ("recurrent", "step", "x", "－2，0 、1；0", "-2 0 1 0"),
+        ("recurrent", "step", "recurrent", "0.8 −０。6；0.6 0.8", "0.8 -0.6; 0.6 0.8"),
+    ],
+)
+def test_marks_of_a_chinese_keyboard_are_marks(slug, bench, name, typed, plain):
+    one, other = (shown(slug, bench, "en", **{name: text}) for text in (typed, plain))
+    assert one.notes == other.notes
+    assert str(one.figure.data) == str(other.figure.data)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_a_network_is_given_holds_special_tokens_that_are_typed(language, minilm, smollm2):
+    given = {
+        ("wordpiece", "Paris is the [MASK] of France."): "101, 3000, 2003, 1996, 103, 1997, 2605",
+        ("wordpiece", "first [SEP] second"): "[101, 2034, 102, 2117, 102]",
+        ("smollm2", "The end.<|endoftext|>Once upon"): "[504, 1112, 30, 0, ",
+        ("smollm2", "<|im_start|><file_sep>"): "[1, 5]",
+        ("gpt2", "The end.<|endoftext|>"): "50256]",
+    }  # fmt: skip
+    whole = ("special tokens whole", "特殊词元整个取出")[HEARD[language]]
+    for (strip, text), ids in given.items():
+        told = said("text", "cutters", language, strip=strip, text=text)
+        assert ids in told
+        assert whole in told
+    told = said("text", "cutters", language, strip="gpt2", text="a [MASK] b")
+    assert whole not in told
+    assert ("special token of another tokenizer", "别的分词器的特殊词元")[HEARD[language]] in told
+    told = refused("text", "ladder", language, word="[MASK] x")
+    assert "103" in told
+    assert "MASK" in told
+    assert shown("text", "ladder", language, word="un[MASK]").notes
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_words_in_a_row_are_as_they_are_written(language):
+    line = "मुझे हिन्दी पसंद है"
+    found = shown("text", "neighbors", language, view="pairs", line=line, reach=1)
+    assert "हिन्दी" in str(found.figure.data) + " ".join(found.notes)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("text", ["The film was <mask>.", "The film was good."])
+def test_lens_and_remove_say_the_same_of_a_text_without_a_mask(language, text, minilm):
+    one, other = (
+        refused("transformer", bench, language, model="minilm", filled=text)
+        for bench in ("lens", "remove")
+    )
+    assert one == other
+    assert "MASK" in one
