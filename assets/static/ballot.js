@@ -59,7 +59,7 @@ class Vote extends InRoom {
     button.dataset.option = option;
     button.disabled = ballot?.state !== "open";
     button.setAttribute("aria-pressed", String(own === option));
-    button.onclick = () => room.vote(data.key, ballot.round, option).catch(({ problem }) => this.say(problem));
+    button.onclick = () => room.vote(ballot.number, ballot.round, option).catch((refusal) => this.say(refusal));
   }
 
   bars(item, { counts }, option) {
@@ -80,7 +80,7 @@ class Vote extends InRoom {
     const row = element("div", this.host, { className: "row" });
     const note = (text) => element("span", row, { textContent: text });
     const press = (text, said) =>
-      element("button", row, { type: "button", textContent: text, onclick: () => room.say(said).catch(({ problem }) => this.say(problem)) });
+      element("button", row, { type: "button", textContent: text, onclick: () => room.say(said).catch((refusal) => this.say(refusal)) });
     const voted = ballot && filled(words.voted, { voted: ballot.voted, present: Math.max(room.state.present, ballot.voted) });
     if (ballot?.state === "revealed") this.flow(ballot);
     if (!room.teaches) {
@@ -116,9 +116,9 @@ class Vote extends InRoom {
     });
   }
 
-  say(problem) {
+  say({ problem, details }) {
     const { words } = this.data;
-    element("span", this.host, { textContent: words[`problem_${problem}`] ?? words.lost });
+    element("span", this.host, { textContent: filled(words[`problem_${problem}`] ?? words.lost, details ?? {}) });
   }
 }
 

@@ -1,6 +1,7 @@
 // The way into a room: open one for a class, or join one by its code.
 
-import { openRoom, takeSeat } from "./room_link.js";
+import { isValid, read } from "./room_code.js";
+import { openRoom, takeSeat, Told } from "./room_link.js";
 import { element } from "./slider.js";
 import { filled } from "./words.js";
 
@@ -17,15 +18,16 @@ export default function ({ data: { words }, parentElement, setTriggerValue }) {
   };
   element("p", host, { textContent: words.join_help });
   const form = element("form", host);
-  const typed = element("input", form, { maxLength: 12, autocomplete: "off", spellcheck: false });
+  const typed = element("input", form, { maxLength: 16, autocomplete: "off", spellcheck: false });
   typed.setAttribute("aria-label", words.code);
   typed.placeholder = words.code;
   element("button", form, { textContent: words.join });
   form.onsubmit = (event) => {
     event.preventDefault();
     attempt(async () => {
-      const code = typed.value.toUpperCase().replace(/[^A-Z0-9]/g, "");
-      await takeSeat(code || "-");
+      const code = read(typed.value);
+      if (!isValid(code)) throw new Told(400, { problem: "mistyped" }); // no guess: nobody is asked
+      await takeSeat(code);
       return code;
     });
   };

@@ -4,7 +4,8 @@
 import { every } from "./live.js";
 import { asked, placeOf, Sheet } from "./question_sheet.js";
 import { Board } from "./room_board.js";
-import { presses, room as enter } from "./room_link.js";
+import { shown as codeShown } from "./room_code.js";
+import { openRoom, presses, room as enter } from "./room_link.js";
 import { element } from "./slider.js";
 import { filled } from "./words.js";
 
@@ -222,6 +223,7 @@ class Class {
   }
 
   async tell(room) {
+    if (room.restoring) return; // the server hears first how the room was
     // A second device of the teacher takes the class along when it is used, not when it is opened.
     moved ||= !room.state.place?.values;
     const place = shown();
@@ -334,6 +336,11 @@ class Class {
   changed() {
     const { room } = this;
     if (!room) return;
+    if (room.fresh) {
+      room.fresh = false; // the server is another one: it hears again where this page is
+      this.told = "";
+      this.where.told = "";
+    }
     if (room.state && !room.teaches && this.following && !room.ended && !room.state.lost) this.follow(room.state.place);
     if (room.ended) {
       for (const bench of benches()) bench.inert = false;
@@ -484,23 +491,34 @@ class Class {
     const list = element("ol", this.host, { className: "sent" });
     for (const place of sent) {
       const item = element("li", list);
-      const own = place.own.length > 0;
+      const { own } = place;
       element("span", item, { textContent: `${this.placed(place)}${own ? ` (${words.with_text})` : ""}` });
       const numbers = sent.map(({ number }) => number), others = numbers.filter((one) => one !== place.number);
-      const order = (next) => () => this.room.say({ kind: "order", sent: next }).catch(() => {});
+      const failed = (refusal) => this.notice(this.sentence(refusal));
+      const order = (next) => () => this.room.say({ kind: "order", sent: next }).catch(failed);
       const press = (text, onclick) => element("button", item, { type: "button", textContent: text, onclick });
-      const without = Object.fromEntries(Object.entries(place.values).filter(([key]) => !place.own.includes(key)));
+      // Its values are asked for when they are wanted.
+      const visit = (texts) => async () => {
+        try {
+          const { own, ...whole } = await this.room.ask(`sent/${place.number}`);
+          const kept = Object.entries(whole.values).filter(([key]) => texts || !own.includes(key));
+          this.visit({ ...whole, values: Object.fromEntries(kept) });
+        } catch (refusal) {
+          failed(refusal);
+        }
+      };
       if (own && this.asked === place.number) {
-        press(words.show_with, () => this.visit(place));
-        press(words.show_without, () => this.visit({ ...place, values: without }));
+        press(words.show_with, visit(true));
+        press(words.show_without, visit(false));
       } else
         press(words.show, () => {
-          if (!own) return this.visit(place);
+          if (!own) return visit(true)();
           this.asked = place.number;
           this.draw();
         });
       press(words.first, order([place.number, ...others]));
       press(words.remove, order(others));
+      press(words.send_out, () => this.sendOut(place));
     }
   }
 
@@ -513,7 +531,7 @@ class Class {
       for (const name of others) {
         const press = () => {
           this.ranging = false;
-          this.room.say({ kind: "allow", benches: this.between(name) }).catch(() => {});
+          this.room.say({ kind: "allow", benches: this.between(name) }).catch((refusal) => this.notice(this.sentence(refusal)));
         };
         element("button", element("li", list), { type: "button", textContent: headingOf(name), onclick: press });
       }
@@ -524,8 +542,12 @@ class Class {
   parts() {
     const { room, words } = this;
     const { state } = room;
-    const code = { text: room.code.replace(/^(...)/, "$1 "), kind: "code" };
-    if (room.ended) return [{ text: words.ended }, { text: words.leave, press: () => this.gone() }];
+    const code = { text: codeShown(room.code), kind: "code" };
+    if (room.ended) {
+      const anew = room.why === "room_lost" ? [{ text: words.new_room, press: () => this.anew() }] : [];
+      return [{ text: words[room.why] ?? words.ended }, ...anew, { text: words.leave, press: () => this.gone() }];
+    }
+    if (room.displaced) return [{ text: words.displaced, kind: "calm" }];
     if (room.problem && !state) return [code, { text: this.sentence(room.problem) }, { text: words.leave, press: () => this.gone() }];
     if (!state) return [code];
     const lost = state.lost ? [{ text: words.lost, kind: "lost" }] : [];
@@ -549,7 +571,7 @@ class Class {
       const away = [{ text: filled(words.teacher_at, { place }), short: filled(words.teacher_short, { place: title }) }, { text: words.back, press: () => this.back() }];
       return [...lists, me, ...question, ...closed, ...(this.following ? (closed.length ? [] : follows) : away), ...send, ...lost];
     }
-    const say = (said) => () => room.say(said).catch(() => {});
+    const say = (said) => () => room.say(said).catch((refusal) => this.notice(this.sentence(refusal)));
     const { left, paused } = state;
     const apart = left ? [{ text: filled(words.apart, { count: left }) }] : [];
     const reached = Object.values(state.goals ?? {}).reduce((sum, one) => sum + one, 0);
@@ -576,6 +598,8 @@ class Class {
       ...(this.looking ? [this.dots(state)] : []), ...(this.open && sent.length ? [{ list: sent, asked: this.asked }] : []), ...ranges, ...lists, code, count, ...apart, ...goals, ...list, ...buttons,
       ...(this.note ? [{ text: this.note }] : []), ...(stuck ? [{ text: filled(words.stuck, { count: stuck }) }] : []),
       { text: paused ? words.resume : words.pause, press: say({ kind: "pause", on: !paused }) },
+      ...(state.door ? [] : [{ text: words.door_closed, kind: "calm" }]),
+      { text: state.door ? words.door_close : words.door_open, press: say({ kind: "door", open: !state.door }) },
       ...choose,
       { text: words.keep, press: () => this.keep().catch((refusal) => this.notice(this.sentence(refusal))) },
       { text: words.keep_notebook, press: () => this.keepNotebook().catch((refusal) => this.notice(this.sentence(refusal))) },
@@ -600,6 +624,25 @@ class Class {
     return filled(this.words[`problem_${problem}`] ?? this.words.lost, details ?? {});
   }
 
+  // A new room where the server has lost this one: the page goes on in it, and shows its code.
+  async anew() {
+    try {
+      this.opened?.(await openRoom());
+    } catch (refusal) {
+      this.notice(this.sentence(refusal));
+    }
+  }
+
+  // A seat is closed, with what it has sent.
+  async sendOut({ seat, device }) {
+    try {
+      await this.room.say({ kind: "remove", seat });
+      this.notice(device ? this.words.was_sent_out : this.words.sent_out_door);
+    } catch (refusal) {
+      this.notice(this.sentence(refusal));
+    }
+  }
+
   gone() {
     enter("");
     this.left?.();
@@ -610,6 +653,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const host = parentElement.querySelector(".seqviz-room");
   host.class ??= new Class(host);
   host.class.left = () => setTriggerValue("left", Date.now());
+  host.class.opened = (code) => setTriggerValue("opened", code);
   host.class.take(data);
   return () => {
     host.class?.close();

@@ -94,6 +94,15 @@ export class Board {
     this.draw();
   }
 
+  // The seat whose text is read is closed, with all of its texts.
+  async sendOut() {
+    const { chip, reading } = this;
+    this.reading = null;
+    await chip.sendOut(reading);
+    this.problem = chip.note;
+    this.draw();
+  }
+
   // Texts that wait are in a window of their own; on a phone, which no class sees, in the chip.
   read() {
     const { chip } = this;
@@ -144,6 +153,7 @@ export class Board {
       host.insertBefore(text, line);
       press(words.approve, () => this.say("approve", first.number));
       press(words.throw_away, () => this.say("discard", first.number));
+      press(words.send_out, () => this.sendOut());
     } else if (first)
       press(words.read, async () => {
         this.reading = await room.ask("waiting").catch(() => null);

@@ -6,10 +6,12 @@ import { bench } from "./live.js";
 const KEPT = "seqviz.room"; // { code: { token } or { seat, number } }
 const BASE = new URL(import.meta.url).pathname.replace(/\/app\/static\/.*$/, "/room");
 const AGAIN_MS = 1000; // then twice as long, and so on
-const MOST_MS = 15_000;
+const MOST_MS = 5000; // a class is back within ten seconds of its server
 const FIND_MS = 300;
 const CLICK_MS = 300; // in which a finger that is lifted has pressed, or has not
 const SILENT_MS = 40_000; // a stream beats every 15 s: one that does not is lost
+const GONE = 3; // times in a row that a room is not found, then it has ended
+const REMEMBERED = 40; // questions
 
 function kept() {
   try {
@@ -75,19 +77,24 @@ export async function openRoom() {
 }
 
 export async function takeSeat(code) {
-  const seat = kept()[code]?.seat ?? "";
-  const found = await (await ask(`/${encodeURIComponent(code)}/seat`, { said: { seat } })).json();
-  keep(code, found);
+  const before = kept()[code];
+  const found = await (await ask(`/${encodeURIComponent(code)}/seat`, { said: { seat: before?.seat ?? "" } })).json();
+  const memory = before?.number === found.number ? before.memory : undefined;
+  keep(code, { ...found, memory });
   return found;
 }
 
-// A teacher's link for another device: ?room=CODE#teacher=TOKEN. It is out of the address at once.
-export function takeToken(code) {
-  const token = /^#teacher=([\w-]{20,60})$/.exec(location.hash)?.[1];
-  if (!token) return;
-  keep(code, { token });
-  history.replaceState(history.state, "", location.pathname + location.search);
+// Of a teacher's link for another device, ?room=CODE#teacher=TOKEN: the page has taken it out of the
+// address before anything else could (seqviz/ui/server/index_page.py). It is kept when it is proved.
+function takeToken() {
+  const token = window.seqvizToken;
+  delete window.seqvizToken;
+  return token;
 }
+
+// The questions that were put, by their numbers, with this one as it is now.
+const among = (questions = [], one, names) =>
+  one ? [...questions.filter(({ number }) => number !== one.number), Object.fromEntries(names.map((name) => [name, one[name]]))].slice(-REMEMBERED) : questions;
 
 // One room of this tab. heard(state): at each change; state: null while the line is down.
 export class Membership {
@@ -99,6 +106,10 @@ export class Membership {
   stage; // of the question that was put last, as its sheet has last come for it
   opens = false; // the sheet of that question
   place; // of the teacher when it was revealed
+  claimed = takeToken();
+  displaced = false; // other tabs of this browser have its lines
+  missing = 0; // times in a row that the room was not found
+  fresh = false; // the server is another one than before: what the page has said there is forgotten
   following = true;
   lesson; // of the page of this tab
   asked = new Set(); // lessons to which this tab goes because the teacher is there
@@ -106,7 +117,6 @@ export class Membership {
   constructor(code) {
     this.code = code;
     this.leaving = new AbortController();
-    takeToken(code);
     this.stay();
   }
 
@@ -118,8 +128,14 @@ export class Membership {
     return this.teaches ? { "X-SeqViz-Teacher": this.mine.token } : { "X-SeqViz-Seat": this.mine?.seat ?? "" };
   }
 
-  say(said) {
-    return ask(`/${this.code}/said`, { said, headers: this.headers });
+  // A server that does not know this page any more is asked to let it in again.
+  async say(said) {
+    try {
+      return await ask(`/${this.code}/said`, { said, headers: this.headers });
+    } catch (refusal) {
+      if (refusal.status === 404 || refusal.problem === "not_yours") this.line?.abort();
+      throw refusal;
+    }
   }
 
   async ask(path) {
@@ -141,8 +157,42 @@ export class Membership {
     return (await ask(`/${this.code}/drawn`, { headers: this.headers })).json();
   }
 
-  vote(key, round, option) {
-    return this.say({ kind: "vote", key, round, option });
+  async vote(number, round, option) {
+    await this.say({ kind: "vote", number, round, option });
+    const others = (this.memory.votes ?? []).filter((one) => one[0] !== number || one[1] !== round);
+    this.remember({ votes: [...others, [number, round, option]].slice(-2 * REMEMBERED) });
+  }
+
+  async draw(number, marks) {
+    await this.say({ kind: "sketch", number, marks });
+    const others = (this.memory.sketches ?? []).filter((one) => one[0] !== number);
+    this.remember({ sketches: [...others, [number, marks]].slice(-REMEMBERED) });
+  }
+
+  get memory() {
+    return kept()[this.code]?.memory ?? {};
+  }
+
+  // What a server that is started anew has forgotten, and this browser tells it then.
+  remember(what) {
+    const memory = { ...this.memory, ...what };
+    if (JSON.stringify(memory) !== JSON.stringify(this.memory)) keep(this.code, { ...kept()[this.code], memory });
+  }
+
+  // A teacher's page tells how the room was, and students' pages after it what they have answered.
+  async retell({ epoch, forgotten, restored }) {
+    const { memory } = this;
+    if (this.teaches) {
+      if (!forgotten || this.restoring || !memory.ballots) return;
+      this.restoring = this.say({ kind: "restore", ...memory }).catch(() => {});
+      await this.restoring;
+      this.restoring = null;
+      this.tell();
+    } else if (restored && this.recalled !== epoch) {
+      this.recalled = epoch;
+      const { votes = [], sketches = [] } = memory;
+      if (votes.length || sketches.length) this.say({ kind: "recall", votes, sketches }).catch(() => {});
+    }
   }
 
   tell() {
@@ -155,10 +205,15 @@ export class Membership {
     for (let wait = AGAIN_MS; !signal.aborted && !this.ended; wait = Math.min(MOST_MS, 2 * wait)) {
       try {
         await this.enter();
+        this.missing = 0;
         await this.listen(() => (wait = AGAIN_MS));
       } catch (refusal) {
-        this.problem = refusal instanceof Told ? refusal : new Told(0);
-        if (this.problem.status === 403) this.forgetSecret();
+        this.refused(refusal instanceof Told ? refusal : new Told(0));
+      }
+      if (this.displaced && !signal.aborted) {
+        await used(signal);
+        this.displaced = false;
+        continue;
       }
       this.state &&= { ...this.state, lost: true };
       this.tell();
@@ -167,19 +222,44 @@ export class Membership {
     }
   }
 
-  // A server that was started anew has no room until its teacher's page opens it again.
-  async enter() {
-    this.mine = kept()[this.code] ?? null;
-    if (this.teaches) await ask("", { said: { code: this.code, token: this.mine.token } });
-    else this.mine = await takeSeat(this.code);
+  // A room that is not found is gone: for its teacher at once, whose token nobody else can refuse.
+  refused(refusal) {
+    this.problem = refusal;
+    if (refusal.problem === "sent_out") this.end("sent_out");
+    if (refusal.status !== 404) return;
+    this.missing += 1;
+    if (this.teaches) this.end("room_lost");
+    else if (this.state && this.missing >= GONE) this.end("ended");
   }
 
-  forgetSecret() {
-    if (this.teaches) keep(this.code, null);
+  // why: the words for it.
+  end(why) {
+    this.ended = true;
+    this.why = why;
+    keep(this.code, null);
+  }
+
+  // With the token of a link, if this server has given it for this room; else as before.
+  async enter() {
+    this.mine = kept()[this.code] ?? null;
+    const token = this.claimed ?? this.mine?.token;
+    if (!token) {
+      this.mine = await takeSeat(this.code);
+      return;
+    }
+    try {
+      await ask(`/${this.code}/teacher`, { said: {}, headers: { "X-SeqViz-Teacher": token } });
+    } catch (refusal) {
+      if (!this.claimed || refusal.status !== 404) throw refusal;
+      this.claimed = null;
+      return this.enter();
+    }
+    if (this.claimed) keep(this.code, (this.mine = { token }));
+    this.claimed = null;
   }
 
   async listen(alive) {
-    const silent = new AbortController();
+    const silent = (this.line = new AbortController());
     const signal = AbortSignal.any([silent.signal, this.leaving.signal]);
     window.addEventListener("offline", () => silent.abort(), { signal }); // known before it is silent
     const answer = await ask(`/${this.code}/heard`, { headers: this.headers, signal });
@@ -206,12 +286,23 @@ export class Membership {
 
   heard(state) {
     this.problem = null;
+    if (state.removed) return this.end("sent_out"), this.tell();
+    if (state.displaced) return (this.displaced = true), this.tell();
+    this.fresh ||= Boolean(this.state) && this.state.epoch !== state.epoch;
     this.state = state;
-    if (state.ended) {
-      this.ended = true;
-      keep(this.code, null);
-    }
+    if (state.ended) this.end("ended");
+    else if (this.teaches && !state.forgotten) this.rememberRoom(state);
+    this.retell(state);
     this.tell();
+  }
+
+  rememberRoom({ paused, door, allowed, removed, ballot, sketch }) {
+    const { ballots, sketches } = this.memory;
+    this.remember({
+      paused, door, allowed, removed,
+      ballots: among(ballots, ballot, ["number", "key", "options", "state", "round"]),
+      sketches: among(sketches, sketch, ["number", "key", "as", "most", "state"]),
+    });
   }
 
   leave() {
@@ -219,6 +310,17 @@ export class Membership {
     this.ended = true;
     this.tell();
   }
+}
+
+// When this tab is used again.
+function used(signal) {
+  return new Promise((resolve) => {
+    const done = () => document.visibilityState === "visible" && (listening.abort(), resolve());
+    const listening = new AbortController();
+    signal.addEventListener("abort", resolve);
+    for (const kind of ["pointerdown", "keydown", "focus"]) window.addEventListener(kind, done, { signal: listening.signal });
+    document.addEventListener("visibilitychange", done, { signal: listening.signal });
+  });
 }
 
 let current = null;

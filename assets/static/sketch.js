@@ -392,7 +392,7 @@ class Sketch extends InRoom {
   async send() {
     const marks = this.marks, { number: asked } = this.asked;
     try {
-      await this.room.say({ kind: "sketch", number: asked, marks });
+      await this.room.draw(asked, marks);
       this.sent = marks.join();
       this.problem = "";
     } catch (refusal) {

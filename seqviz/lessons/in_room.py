@@ -7,9 +7,11 @@ from functools import cache
 from typing import Any
 
 from seqviz import catalog, lessons
+from seqviz.languages import DEFAULT
 from seqviz.lessons.bench.controls import Control, Sentence, controls
 from seqviz.refusal import Refusal
 from seqviz.room.board import plain
+from seqviz.text import Text
 
 
 @cache
@@ -26,6 +28,22 @@ def known(slug: str) -> Mapping[str, Control]:
         for one in benches
         for name, control in controls(one.declaration)
     }
+
+
+@cache
+def targets(slug: str) -> frozenset[str]:
+    """The names of a lesson's goals; none of what is no lesson."""
+    if slug not in {record.slug for record in catalog.LESSONS}:
+        return frozenset()
+    return frozenset(key.partition(".")[0] for key in Text(DEFAULT).table(f"{slug}.target"))
+
+
+def known_goals(told: object) -> object:
+    """Those "lesson/target" that are goals: a table of them has no words of a student."""
+    if not isinstance(told, list):
+        return told
+    goals = [one for one in told if isinstance(one, str)]
+    return [one for one in goals if one.partition("/")[2] in targets(one.partition("/")[0])]
 
 
 def meant(said: Mapping[str, Any]) -> Mapping[str, Any]:

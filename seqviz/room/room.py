@@ -251,6 +251,10 @@ class Room:
         if seat.device:
             self.removed_devices.add(seat.device)
 
+    def is_told_apart(self, seat: int) -> bool:
+        """Return whether the device of a seat is known from others."""
+        return seat in self.seats and self.seats[seat].device is not None
+
     def _forget(self) -> None:
         """Seats whose page is gone for long are free again."""
         old = self.clock() - DESERTED
@@ -601,8 +605,8 @@ class Room:
             dot[0] += 1
             dot[1] += bool(seat.bench) and now - seat.moved > STUCK
         sent = [
-            {"number": one.number, "seat": one.seat, "own": bool(one.own),
-             "lesson": one.place["lesson"], "bench": one.place["bench"]}
+            {"number": one.number, "seat": one.seat, "device": self.is_told_apart(one.seat),
+             "own": bool(one.own), "lesson": one.place["lesson"], "bench": one.place["bench"]}
             for one in self.sent.values()
         ]  # fmt: skip
         left = sum(seat.left for seat in here)

@@ -472,7 +472,7 @@ def test_a_text_is_the_teachers_to_read_until_it_is_approved(client, opened):
     assert client.get(f"/room/{code}/board", headers={SEAT: seat}).json() == {"texts": []}
     assert client.get(f"/room/{code}/board").status_code == 404
     found = client.get(f"/room/{code}/waiting", headers={TEACHER: token}).json()
-    assert found == {"number": 1, "text": TEXT["text"]}
+    assert found == {"number": 1, "text": TEXT["text"], "seat": 1, "device": False}
     assert say(client, code, {"kind": "approve", "number": 1}, seat=seat).status_code == 400
     assert say(client, code, {"kind": "approve", "number": 1}, teacher=token).status_code == 204
     (line,) = client.get(f"/room/{code}/board", headers={SEAT: seat}).json()["texts"]

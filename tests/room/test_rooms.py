@@ -816,7 +816,7 @@ def test_a_seat_sends_what_it_sees_and_the_teacher_puts_it_in_order(room):
     send(room, seats[1], 9)
     sent = told(room, teacher=True)["sent"]
     assert [step(room, one["number"]) for one in sent] == ["2", "3", "4", "9"]
-    assert set(sent[0]) == {"number", "seat", "own", "lesson", "bench"}  # values may be long
+    assert set(sent[0]) == {"number", "seat", "device", "own", "lesson", "bench"}  # values may be long
     assert "sent" not in told(room)
     room.tell({"kind": "order", "sent": [sent[3]["number"], sent[0]["number"]]})
     sent = told(room, teacher=True)["sent"]
@@ -971,6 +971,14 @@ def test_a_text_goes_to_a_text_field_of_its_lesson_with_its_benchs_settings():
 ])  # fmt: skip
 def test_what_is_neither_goes_on_as_it_is(said):
     assert in_room.meant(said) == said
+
+
+def test_goals_are_those_of_a_lesson_and_no_words_of_a_student():
+    told = ["gates/constant_gate", "gates/you_fools", "nowhere/constant_gate", "=1+1", 3]
+    assert in_room.known_goals(told) == ["gates/constant_gate"]
+    assert in_room.known_goals("x") == "x"
+    for record in catalog.LESSONS:
+        assert in_room.targets(record.slug) or record.slug in ("text", "attention"), record.slug
 
 
 def test_no_lesson_has_no_settings():

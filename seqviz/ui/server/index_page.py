@@ -99,6 +99,10 @@ def script() -> str:
     return (
         f"window.__streamlit = {{HOST_CONFIG: {json.dumps(host)},"
         f" BACKEND_BASE_URL: location.origin + {json.dumps(static_files.base() or '/')}}};"
+        # A teacher's link for another device: Streamlit would drop what is behind the #.
+        r"window.seqvizToken = /^#teacher=([\w-]{20,60})$/.exec(location.hash)?.[1];"
+        "if (window.seqvizToken)"
+        " history.replaceState(history.state, '', location.pathname + location.search);"
     )
 
 

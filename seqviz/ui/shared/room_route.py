@@ -345,6 +345,8 @@ async def said(request: Request) -> Response:
         else:
             if words.get("kind") in ("send", "text"):  # may import a lesson
                 words = await asyncio.to_thread(in_room.meant, words)
+            elif words.get("kind") == "where":
+                words = {**words, "goals": in_room.known_goals(words.get("goals"))}
             room.hear(seat, words)
     except Unsaid:
         raise Refusal("bad", "This cannot be said here.") from None
@@ -400,10 +402,12 @@ async def board(request: Request) -> Response:
 
 @_told
 async def waiting(request: Request) -> Response:
-    """The first text that waits, for the teacher to read: {"number", "text"}; empty for none."""
+    """The first text that waits, for the teacher: {"number", "text", "seat", "device"}, or {}."""
     room = await _teachers(request)
-    line = room.board.first()
-    return JSONResponse({"number": line.number, "text": line.text} if line else {})
+    if (line := room.board.first()) is None:
+        return JSONResponse({})
+    told = {"number": line.number, "text": line.text, "seat": line.seat}
+    return JSONResponse({**told, "device": room.is_told_apart(line.seat)})
 
 
 async def _teachers(request: Request) -> Room:

@@ -1,0 +1,22 @@
+// Codes of rooms as they are typed, and the check letter in them: the same as seqviz/room/codes.py.
+
+const ALPHABET = "ACEFHJKMNPRTWXY34679";
+const TIMES_ALPHA = [0, 2, 3, 1];
+
+// In lower case, full-width, with spaces or a hyphen.
+export const read = (typed) => typed.normalize("NFKC").toUpperCase().replace(/[\s\-–—·]/g, "");
+
+// Whether its letters fit together: one wrong letter, or two neighbors that are swapped, never do.
+export function isValid(code) {
+  let four = 0, five = 0;
+  for (const letter of code) {
+    const index = ALPHABET.indexOf(letter);
+    if (index < 0) return false;
+    four = TIMES_ALPHA[four] ^ Math.floor(index / 5);
+    five = (2 * five + index) % 5;
+  }
+  return code !== "" && four === 0 && five === 0;
+}
+
+// As it is written for people: in two halves.
+export const shown = (code) => `${code.slice(0, Math.ceil(code.length / 2))} ${code.slice(Math.ceil(code.length / 2))}`;
