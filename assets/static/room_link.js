@@ -286,7 +286,7 @@ export class Membership {
 
   heard(state) {
     this.problem = null;
-    if (state.removed) return this.end("sent_out"), this.tell();
+    if (state.sent_out) return this.end("sent_out"), this.tell();
     if (state.displaced) return (this.displaced = true), this.tell();
     this.fresh ||= Boolean(this.state) && this.state.epoch !== state.epoch;
     this.state = state;

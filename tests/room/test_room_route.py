@@ -324,7 +324,7 @@ def test_a_removed_seat_is_told_so_and_gets_no_other(client, opened):
         room.tell({"kind": "remove", "seat": seat["number"]})
         return [first, *[one async for one in events]]
 
-    assert attend(listen())[1:] == [b'data: {"removed": true}\n\n']
+    assert attend(listen())[1:] == [b'data: {"sent_out": true}\n\n']
     for claim in (seat["seat"], ""):
         refused = client.post(f"/room/{code}/seat", json={"seat": claim})
         assert (refused.status_code, refused.json()["problem"]) == (403, "sent_out")

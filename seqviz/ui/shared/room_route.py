@@ -549,7 +549,7 @@ async def _events(room: Room, seat: Seat | None) -> AsyncIterator[bytes]:
     try:
         while not the_class().is_closing:
             if seat and room.seats.get(seat.number) is not seat:
-                yield b'data: {"removed": true}\n\n'
+                yield b'data: {"sent_out": true}\n\n'
                 return
             if line.is_displaced:
                 yield b'data: {"displaced": true}\n\n'
