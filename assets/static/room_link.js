@@ -226,6 +226,7 @@ export class Membership {
   refused(refusal) {
     this.problem = refusal;
     if (refusal.problem === "sent_out") this.end("sent_out");
+    if (refusal.problem === "mistyped") this.leaving.abort(); // a link: asking again changes nothing
     if (refusal.status !== 404) return;
     this.missing += 1;
     if (this.teaches) this.end("room_lost");

@@ -12,6 +12,7 @@ from room_page import FIGURE, PHI, SHOWN, TOP, joined
 
 from driver.chromium import slider_input
 from seqviz import catalog
+from seqviz.room import codes, rooms
 from seqviz.text import Text
 
 ASKED = "ar.predict.decay"
@@ -401,7 +402,7 @@ def test_a_room_that_is_none_is_said_and_the_lesson_works(browser, server):
     """In a page that is not watched: a browser logs by itself that something was not found."""
     context = browser.new_context()
     page = context.new_page()
-    page.goto(f"{server.url}/ar_fitting?room=AAAAAA&lang=en")
+    page.goto(f"{server.url}/ar_fitting?room={codes.new(rooms.LETTERS)}&lang=en")
     expect(page.locator(SHOWN)).to_contain_text("no room with this code", timeout=20_000)
     slider = page.locator(slider_input(PHI))
     expect(slider).to_be_visible()  # a page that still comes is hidden, and nothing has the focus

@@ -816,7 +816,14 @@ def test_a_seat_sends_what_it_sees_and_the_teacher_puts_it_in_order(room):
     send(room, seats[1], 9)
     sent = told(room, teacher=True)["sent"]
     assert [step(room, one["number"]) for one in sent] == ["2", "3", "4", "9"]
-    assert set(sent[0]) == {"number", "seat", "device", "own", "lesson", "bench"}  # values may be long
+    assert set(sent[0]) == {
+        "number",
+        "seat",
+        "device",
+        "own",
+        "lesson",
+        "bench",
+    }  # values may be long
     assert "sent" not in told(room)
     room.tell({"kind": "order", "sent": [sent[3]["number"], sent[0]["number"]]})
     sent = told(room, teacher=True)["sent"]

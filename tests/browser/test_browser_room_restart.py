@@ -1,0 +1,161 @@
+"""A class whose server is killed in the middle of a vote; links and codes that prove nothing."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+from playwright.sync_api import Page, expect
+from room_page import SHOWN, Room, a_room
+
+from driver.server import Server, serve
+from seqviz.room import codes, rooms
+from seqviz.text import Text
+
+pytestmark = pytest.mark.timeout(600)
+BACK_MS = 60_000  # on a machine that is busy; the goal is ten seconds from the first health answer
+STATE = "document.querySelector('.seqviz-room').class.room.state"
+KEPT = "JSON.parse(localStorage.getItem('seqviz.room'))"
+
+
+@pytest.fixture(scope="module")
+def own_server(tmp_path_factory) -> Iterator[Server]:
+    cache = tmp_path_factory.mktemp("cache")
+    with serve(environment={"SEQVIZ_CACHE": str(cache), "HF_HUB_OFFLINE": "1"}) as server:
+        yield server
+
+
+@pytest.fixture
+def school(browser, own_server) -> Iterator[Room]:
+    with a_room(browser, own_server) as room:
+        yield room
+
+
+def state(page: Page, name: str):
+    return page.evaluate(f"() => {STATE}.{name}")
+
+
+def until(page: Page, condition: str) -> None:
+    page.wait_for_function(f"() => {{ const state = {STATE}; return state && {condition}; }}",
+                           timeout=BACK_MS)  # fmt: skip
+
+
+def test_a_class_is_back_with_its_teacher_and_its_votes(browser, school, own_server):
+    """Killed while a vote is open and the door is closed; one has voted before, one has not."""
+    teacher, first = school.teacher.page, school.student.page
+    context = browser.new_context()  # a device of its own
+    second = context.new_page()
+    second.goto(f"{own_server.url}/ar_fitting?room={school.code}&lang=en")
+    expect(second.locator(f"{SHOWN} .name")).to_be_visible(timeout=BACK_MS)
+    put = teacher.locator(".seqviz-ballot").first
+    put.scroll_into_view_if_needed()
+    put.get_by_role("button", name="Put it to the vote").click()
+    first.locator(".seqviz-ballot .option").nth(1).click()
+    expect(put).to_contain_text("1 of 2")
+    teacher.locator(SHOWN).get_by_role("button", name="Close the door").click()
+    until(first, "!state.door")
+    before = {name: state(teacher, name) for name in ("ballot", "door", "place", "allowed")}
+    names = [page.locator(f"{SHOWN} .name").inner_text() for page in (first, second)]
+    own_server.kill()
+    own_server.start()
+    healthy = time.monotonic()
+    for page in (teacher, first, second):
+        until(
+            page, "!state.lost && state.restored && state.ballot?.voted === 1 && state.place.values"
+        )
+    print(f"all back {time.monotonic() - healthy:.1f} s after the first health answer")
+    assert {name: state(teacher, name) for name in before} == before
+    assert [page.locator(f"{SHOWN} .name").inner_text() for page in (first, second)] == names
+    assert first.locator(".seqviz-ballot .option").nth(1).get_attribute("aria-pressed") == "true"
+    second.locator(".seqviz-ballot .option").nth(0).click()
+    expect(put).to_contain_text("2 of 2")
+    put.get_by_role("button", name="Close", exact=True).click()
+    put.get_by_role("button", name="Reveal").click()
+    until(first, "state.ballot.counts")
+    assert state(first, "ballot.counts")[0][:2] == [1, 1]
+    # The same question put anew is another one: nobody has voted in it.
+    put.get_by_role("button", name="Vote anew").click()
+    until(first, "state.ballot.state === 'open'")
+    expect(first.locator(".seqviz-ballot .option[aria-pressed=true]")).to_have_count(0)
+    first.reload()
+    until(first, "!state.lost")
+    expect(first.locator(".seqviz-ballot .option[aria-pressed=true]")).to_have_count(0)
+    context.close()
+
+
+def test_a_link_makes_a_teacher_where_it_is_proved_and_takes_nobodys_right(school):
+    """Without a language in it, too; a forged one opened by the teacher, and by somebody else."""
+    teacher, code = school.teacher.page, school.code
+    token = teacher.evaluate(f"() => {KEPT}")[code]["token"]
+    forged = "A" * len(token)
+    for secret, is_teacher in ((token, True), (forged, False)):
+        other = school.visit(f"ar_fitting?room={code}#teacher={secret}").page
+        until(other, "!state.lost")
+        assert other.evaluate(f"() => Boolean({STATE}.dots)") == is_teacher
+        assert "#" not in other.url
+        other.close()
+    own = school.visit(f"gates?room={code}&lang=en").page
+    own.evaluate(f"(token) => localStorage.setItem('seqviz.room', "
+                 f"JSON.stringify({{ {code}: {{ token }} }}))", token)  # fmt: skip
+    own.goto(own.url + f"#teacher={forged}")
+    own.reload()
+    until(own, "!state.lost")
+    assert own.evaluate(f"() => Boolean({STATE}.dots)")
+    assert own.evaluate(f"() => {KEPT}")[code]["token"] == token
+
+
+def test_a_mistyped_code_is_said_without_asking_the_server(browser, own_server):
+    """A letter is wrong, two are swapped; a Chinese keyboard's wide letters are read."""
+    context = browser.new_context()
+    page, asked = context.new_page(), []
+    page.on("request", lambda one: "/seat" in one.url and asked.append(one.url))
+    page.goto(f"{own_server.url}/ar_fitting?lang=en")
+    page.locator(".st-key-share button").first.click(timeout=BACK_MS)
+    door = page.locator(".seqviz-door")
+    code = codes.new(rooms.LETTERS)
+    letter = next(one for one in codes.ALPHABET if one != code[2])
+    place = next(k for k, (a, b) in enumerate(pairwise(code)) if a != b)
+    swapped = code[:place] + code[place + 1] + code[place] + code[place + 2 :]
+    for typed in (code[:2] + letter + code[3:], swapped, "", code[:-1]):
+        door.get_by_role("textbox").fill(typed)
+        door.get_by_role("button", name="Join").click()
+        expect(door.get_by_role("status")).to_contain_text("A letter of this code is wrong")
+    assert asked == []
+    wide = "".join(chr(ord(one) + 0xFEE0) for one in code)
+    door.get_by_role("textbox").fill(wide.lower())
+    door.get_by_role("button", name="Join").click()
+    expect(door.get_by_role("status")).to_contain_text("no room with this code")
+    assert len(asked) == 1
+    context.close()
+
+
+def test_a_teacher_whose_room_is_lost_reads_so_and_opens_a_new_one(browser, tmp_path):
+    """A server that starts with another key, as a Space without the secret does."""
+    keys = {name: {"SEQVIZ_ROOM_KEY": name * 43, "SEQVIZ_CACHE": str(tmp_path)} for name in "ab"}
+    with serve(environment=keys["a"]) as server, a_room(browser, server) as school:
+        code, page, phone = school.code, school.teacher.page, school.student.page
+        server.kill()
+        server.environment = keys["b"]
+        server.start()
+        chip = page.locator(SHOWN)
+        expect(chip).to_contain_text("this room has ended", timeout=BACK_MS)
+        chip.get_by_role("button", name="Open a new room").click()
+        expect(page).not_to_have_url(re.compile(f"room={code}"), timeout=BACK_MS)
+        expect(chip.locator(".code")).not_to_have_text(codes.shown(code), timeout=BACK_MS)
+        assert codes.is_valid(codes.read(chip.locator(".code").inner_text()))
+        expect(phone.locator(SHOWN)).to_contain_text(Text("zh")("room.ended"), timeout=BACK_MS)
+
+
+def test_a_seat_is_closed_with_what_it_has_sent(school):
+    teacher, student = school.teacher.page, school.student.page
+    student.locator(SHOWN).get_by_role("button", name="发给老师").click()
+    chip = teacher.locator(SHOWN)
+    chip.get_by_role("button", name="1 sent").click()
+    chip.get_by_role("button", name="Close this seat").click()
+    expect(student.locator(SHOWN)).to_contain_text(Text("zh")("room.sent_out"))
+    expect(chip.get_by_role("button", name="1 sent")).to_have_count(0)
+    student.reload()
+    expect(student.locator(SHOWN)).to_contain_text(Text("zh")("room.sent_out"), timeout=BACK_MS)
