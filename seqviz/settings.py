@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from seqviz.languages import DEFAULT, LANGUAGES
 
@@ -126,15 +127,21 @@ def _room_key(text: str) -> str:
 
 
 def _address(text: str) -> str:
-    if not re.fullmatch(r"auto|[\w.-]+:\d{1,5}", text, re.A):
+    if not re.fullmatch(r"auto|[\w.-]+:\d{1,5}", text, re.A) or not _has_port(f"//{text}"):
         raise ValueError(text)
     return text
 
 
 def _store(text: str) -> str:
-    if text and not re.fullmatch(r"rediss?://[^\s/@]*@?[\w.\[\]:-]+(/\d*)?|unix://\S+", text, re.A):
+    pattern = r"rediss?://[^\s/@]*@?[\w.\[\]:-]+(/\d*)?|unix://\S+"
+    if text and not (re.fullmatch(pattern, text, re.A) and _has_port(text)):
         raise ValueError(text)
     return text
+
+
+def _has_port(url: str) -> bool:
+    """Return whether the port of an address can be one, or is left out. Raises ValueError."""
+    return urlsplit(url).port != 0
 
 
 def _language(text: str) -> str | None:
@@ -234,7 +241,7 @@ SETTINGS = (
         _yes),
     Setting("SEQVIZ_METRICS_TOKEN", "",
         "who sends `Authorization: Bearer` with it sees `/metrics`; without one only this machine",
-        "letters, digits and the signs -._~+/=, at least 16", _token, "none"),
+        "letters, digits and the signs -._~+/=, at least 16", _token, "none", secret=True),
     Setting("SEQVIZ_FREEZE", "1",
         "`1`: what is loaded is taken out of garbage collection; `0`: Python as it is, to compare",
         "0 or 1", _yes),

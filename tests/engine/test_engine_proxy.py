@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import time
 import urllib.error
 import urllib.request
@@ -64,26 +65,41 @@ def at_room(front: str, path: str, words: dict | None, **headers: str) -> tuple[
 
 @pytest.mark.nightly
 @pytest.mark.skipif(not haproxy(), reason="there is no haproxy here (it comes with ray[serve])")
-def test_a_room_is_asked_where_it_is_and_comes_back_elsewhere():
+@pytest.mark.parametrize("first", ["teacher", "student"])
+def test_a_room_is_asked_where_it_is_and_comes_back_elsewhere(first):
+    """Whoever comes back first; and it stays there when the first process is back, too."""
+    key = {"SEQVIZ_ROOM_KEY": secrets.token_urlsafe(32)}
     with ExitStack() as stack:
-        two = [stack.enter_context(serve()) for _ in range(2)]
+        two = [stack.enter_context(serve(environment=key)) for _ in range(2)]
         front = stack.enter_context(proxied(two))
         _, room = at_room(front, "", {})
         path = f"/{room['code']}"
         teaches = {TEACHER: room["token"]}
         seats = [at_room(front, f"{path}/seat", {}) for _ in range(10)]
         assert [status for status, _ in seats] == [200] * 10
-        home = [at_room(one.url, f"{path}/left", None, **teaches)[0] for one in two]
-        assert sorted(home) == [200, 404]
-        dying = two[home.index(200)]
-        dying.kill()
-        until(lambda: at_room(front, "", room) == (200, room))
-        until(lambda: at_room(front, f"{path}/seat", seats[6][1])[0] == 200)
-        assert at_room(front, f"{path}/seat", seats[6][1])[1] == seats[6][1]
-        dying.start()  # it is back, and has no room
+
+        def comes_back(who: str) -> bool:
+            if who == "teacher":
+                code = {"code": room["code"]}
+                return at_room(front, f"{path}/teacher", {}, **teaches) == (200, code)
+            return at_room(front, f"{path}/seat", seats[6][1]) == seats[6]
+
+        def homes() -> list[int]:
+            """Of each process whether it has the room."""
+            return [at_room(one.url, f"{path}/left", None, **teaches)[0] for one in two]
+
+        for _ in range(5):  # a second device of the teacher comes to the same room
+            assert comes_back("teacher")
+        assert sorted(homes()) == [200, 404]
+        home = homes().index(200)
+        two[home].kill()
+        until(lambda: comes_back(first))
+        assert comes_back("student" if first == "teacher" else "teacher")
+        two[home].start()  # it is back, and has no room
         time.sleep(3.0)
-        again = [at_room(front, f"{path}/seat", one) for _, one in seats]
-        assert again == seats
+        assert [at_room(front, f"{path}/seat", one) for _, one in seats] == seats
+        assert comes_back("teacher")
+        assert homes()[home] == 404
 
 
 def until(holds) -> None:

@@ -56,6 +56,22 @@ def test_every_test_of_this_folder_is_in_the_table():
     assert here - listed == {"tests/faults/test_faults_table.py"}
 
 
+def test_every_test_that_a_document_names_exists():
+    """docs/threats.md names one beside each promise."""
+    files = [*(ROOT / "tests").rglob("test_*.py")]
+    known = {path.name for path in files}
+    for path in files:
+        known |= set(re.findall(r"^def (test_\w+)", path.read_text("utf-8"), re.M))
+    documents = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
+    named = {
+        (path.name, name)
+        for path in documents
+        for name in re.findall(r"`(test_\w+(?:\.py)?)`", path.read_text("utf-8"))
+    }
+    assert len(named) > 100
+    assert {one for one in named if one[1] not in known} == set()
+
+
 def test_what_it_quotes_is_what_pages_say():
     """As far as the first gap in the quotation."""
     said = [value for value in catalogue("en").values() if isinstance(value, str)]

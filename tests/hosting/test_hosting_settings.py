@@ -36,6 +36,7 @@ WRONG = {
     "SEQVIZ_SESSION_TOKENS": "2e4",
     "SEQVIZ_SEATS": "all",
     "SEQVIZ_PROXIES": "-1",
+    "SEQVIZ_ROOM_KEY": "too short a key",
     "SEQVIZ_QUEUE": "many",
     "SEQVIZ_STALL_SECONDS": "0",
     "SEQVIZ_FREEZE": "on",
@@ -124,6 +125,7 @@ def test_a_value_is_read_when_it_is_asked_for(monkeypatch):
 def test_each_wrong_value_is_refused_in_one_sentence_that_names_it(monkeypatch):
     assert WRONG.keys() == {*NAMES}
     secret = {one.name for one in settings.SETTINGS if one.secret}  # it could be a password
+    assert secret == {name for name in NAMES if name.endswith(("_KEY", "_SHARED", "_TOKEN"))}
     for name, wrong in WRONG.items():
         with monkeypatch.context() as patch:
             patch.setenv(name, wrong)
@@ -133,6 +135,22 @@ def test_each_wrong_value_is_refused_in_one_sentence_that_names_it(monkeypatch):
             assert (wrong.split(", ")[-1] in said) == (name not in secret)
             assert said.endswith(".")
             assert "\n" not in said
+
+
+@pytest.mark.parametrize(("name", "wrong", "right"), [
+    ("SEQVIZ_SHARED", ("redis://cache:99999", "redis://:pass@cache:port", "redis://cache:0",
+                       "redis://[::1:6379", "rediss://cache:-1"),
+     ("redis://cache", "redis://:pass@cache:6379/1", "redis://[::1]:6379", "unix:///run/redis")),
+    ("SEQVIZ_RAY_ADDRESS", ("head:99999", "head:0"), ("auto", "head:6379")),
+])  # fmt: skip
+def test_a_port_that_is_none_is_refused_in_one_sentence(monkeypatch, name, wrong, right):
+    for text in wrong:
+        monkeypatch.setenv(name, text)
+        with pytest.raises(ValueError, match=rf"{name} must be [^\n]*\.$"):
+            settings.value(name)
+    for text in right:
+        monkeypatch.setenv(name, text)
+        assert settings.value(name) == text
 
 
 def test_a_model_that_is_not_offered_is_not_preloaded(monkeypatch):

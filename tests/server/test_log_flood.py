@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import urllib.request
 
 import pytest
 
@@ -85,3 +86,13 @@ def test_the_sum_is_a_line_of_the_log(clock, monkeypatch):
     lines = stream.getvalue().splitlines()
     assert len(lines) == log_flood.MAX_LINES + 1
     assert lines[-1].endswith("seqviz.test_flood: refused repeated=15")
+
+
+def test_log_flood_of_a_login_that_is_not_there_is_a_few_lines(server):
+    """Streamlit has a route for one, and writes an error at each request."""
+    before = server.log.stat().st_size
+    for _ in range(50):
+        with urllib.request.urlopen(f"{server.url}/oauth2callback", timeout=20) as answer:
+            assert answer.status == 200  # of the page to which it leads back
+    written = server.log.read_text("utf-8")[before:]
+    assert 1 <= written.count("redirect_uri") <= log_flood.MAX_LINES + 1
