@@ -5,7 +5,7 @@
 press: both apps stand at the same time; one Chromium presses the first slider of each lesson (or
 the one that a class presses) in the one and at once in the other, `8 * pairs` times, or as often as
 it has values. The others: each tree runs its own benchmark, in turns, and the numbers of its last
-line are compared. Printed is the median of new / old over the pairs with its 95 % bootstrap
+line are compared. Printed is the median of new / old over the pairs with its 95% bootstrap
 interval; for a speed-up more is better, for everything else less.
 """
 
@@ -79,7 +79,7 @@ def commands(name: str, tree: Path, pairs: int) -> Iterator[tuple[str, list[floa
 
 
 def ratio(new: Sequence[float], old: Sequence[float]) -> tuple[float, float, float]:
-    """The median of new / old, and its 95 % percentile bootstrap interval over the pairs."""
+    """The median of new / old, and its 95% percentile bootstrap interval over the pairs."""
     ratios = np.array(new) / np.array(old)
     drawn = np.random.default_rng(0).choice(ratios, (4000, len(ratios)))
     low, high = np.percentile(np.median(drawn, axis=1), (2.5, 97.5))
@@ -97,7 +97,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=5)
     given = parser.parse_args()
     tree = given.tree.resolve()
-    print(f"{'':34}{'old':>10}{'new':>10}{'new / old':>11}   95 % interval")
+    print(f"{'':34}{'old':>10}{'new':>10}{'new / old':>11}   95% interval")
     every: dict[str, list[float]] = {}
     for part in given.parts:
         results = press(tree, given.pairs) if part == "press" else commands(part, tree, given.pairs)

@@ -4,7 +4,7 @@ Every student opens a lesson drawn by lot, moves its first slider to fresh value
 and leaves; another takes the seat. Every few seconds the server's memory and sessions are read, and
 what students have waited since then. After the warm-up (every lesson has been opened, most of the
 store of results is full) a straight line is fitted through the memory and through the median
-latency: flat means that over the whole time it moves by less than 5 % of its mean.
+latency: flat means that over the whole time it moves by less than 5% of its mean.
 
 A machine that is lent out by the core is not equally fast from one minute to the next. So a second
 server, the control, stands beside with one seat for each lesson: it sees six students

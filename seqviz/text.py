@@ -144,11 +144,11 @@ def _tens(exponent: int) -> str:
 def percent(share: float, digits: int = 1) -> str:
     """A share of 1 in percent as it stands on screen, with so many decimals; nan is "–".
 
-    Examples: 0.66139 -> "66.1 %", 0.35 with no digits -> "35 %", 12.5 -> "1,250.0 %".
+    Examples: 0.66139 -> "66.1%", 0.35 with no digits -> "35%", 12.5 -> "1,250.0%".
     """
     if math.isnan(share):
         return "–"
-    return f"{100 * share:,.{digits}f} %".replace("-", "−")
+    return f"{100 * share:,.{digits}f}%".replace("-", "−")
 
 
 def from_log10(log10: float, digits: int = 3) -> str:
@@ -172,7 +172,7 @@ def formatted(value: Any, unit: Unit = NUMBER) -> str:
     if isinstance(value, tuple):
         first, last = (formatted(end, unit) for end in value)
         if unit.kind == "share":
-            return f"{first.removesuffix(' %')}–{last}"
+            return f"{first.removesuffix('%')}–{last}"
         return f"{first} / {last}" if unit.kind == "part" else f"{first} … {last}"
     if isinstance(value, bool | int):
         return f"{value:,}"
@@ -184,9 +184,9 @@ def _written(value: float, unit: Unit) -> str:
         case "share":
             return percent(value, unit.digits)
         case "small share":
-            return f"{100 * value:.{unit.digits}g} %"
+            return f"{100 * value:.{unit.digits}g}%"
         case "fine share":
-            return "–" if math.isnan(value) else f"{number(100 * value, unit.digits)} %"
+            return "–" if math.isnan(value) else f"{number(100 * value, unit.digits)}%"
         case "log10":
             return from_log10(value, unit.digits)
         case "count" if math.isfinite(value):

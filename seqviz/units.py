@@ -15,7 +15,7 @@ class Unit:
     """How a number, or a pair of numbers that are two ends, is written.
 
     kind: "number", "share" (0 to 1, written in percent), "fine share" (the same, with significant
-    digits), "small share" (with as many as it has: 0.0014 %), "log10" (of a number), "count"
+    digits), "small share" (with as many as it has: 0.0014%), "log10" (of a number), "count"
     (infinite where there is no end), "part" (a pair of counts: of the second the first),
     "probability" (three decimals), or "seconds".
     digits: significant digits of a number, decimals of a share. sign: right behind it, as in 90°.

@@ -426,8 +426,8 @@ def test_number_digits(value, digits, expected):
 
 @pytest.mark.parametrize(
     ("share", "digits", "expected"),
-    [(0.66139, 1, "66.1 %"), (0.35, 0, "35 %"), (1, 1, "100.0 %"), (12.5, 1, "1,250.0 %"),
-     (-0.031, 1, "−3.1 %"), (float("nan"), 1, "–")],
+    [(0.66139, 1, "66.1%"), (0.35, 0, "35%"), (1, 1, "100.0%"), (12.5, 1, "1,250.0%"),
+     (-0.031, 1, "−3.1%"), (float("nan"), 1, "–")],
 )  # fmt: skip
 def test_percent(share, digits, expected):
     assert percent(share, digits) == expected
@@ -436,13 +436,13 @@ def test_percent(share, digits, expected):
 @pytest.mark.parametrize(
     ("value", "unit", "expected"),
     [
-        (0.661, units.Share, "66.1 %"), (0.661, units.WholeShare, "66 %"),
-        (1538 / 109_483_778, units.SmallShare, "0.0014 %"), (1.0, units.SmallShare, "100 %"),
+        (0.661, units.Share, "66.1%"), (0.661, units.WholeShare, "66%"),
+        (1538 / 109_483_778, units.SmallShare, "0.0014%"), (1.0, units.SmallShare, "100%"),
         (0.0004, units.Probability, "< 0.001"), (0.0416, units.Probability, "0.042"),
         (1234.0, units.Count, "1,234"), (float("inf"), units.Count, "∞"), (7, units.Count, "7"),
         (0.2041, units.Seconds, "0.2 s"), (24.3, units.Seconds, "24 s"),
         (99.7, units.Seconds, "99.7 s"), (180.0, units.Seconds, "3 min"),
-        ((0.584, 0.646), units.ShareEnds, "58.4–64.6 %"),
+        ((0.584, 0.646), units.ShareEnds, "58.4–64.6%"),
         ((-0.1234, 2.5), units.Ends, "−0.123 … 2.50"), ((1, 1200), units.Part, "1 / 1,200"),
         (None, units.Share, "–"), ("words", units.Share, "words"), (0.5, float, "0.500"),
     ],

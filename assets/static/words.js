@@ -17,7 +17,7 @@ export function number(value) {
   return signed(`${mantissa} × 10${raised}`);
 }
 
-export const percent = (share) => (Number.isNaN(share) ? "–" : signed(`${grouped(100 * share, 1)} %`));
+export const percent = (share) => (Number.isNaN(share) ? "–" : signed(`${grouped(100 * share, 1)}%`));
 export const count = (value) => grouped(value, 0);
 
 // The words of a sentence with values in their places.

@@ -72,7 +72,7 @@ def said_agreement(found: Any) -> str:
     if isinstance(found, agreement.Seen):
         return (
             f"{len(found.benches)} benches: {found.pixels:.2g} pixels, {found.levels:.2g} of 255 "
-            f"levels, {100 * found.words:.2g} % of words; {found.refused} of {found.exercises} "
+            f"levels, {100 * found.words:.2g}% of words; {found.refused} of {found.exercises} "
             "exercises refuse the answer"
             + "".join(f"; {name} {why}" for name, why in found.skipped.items())
         )
@@ -81,7 +81,7 @@ def said_agreement(found: Any) -> str:
         one = found[mode]
         cells.append(
             f"{one.split(':')[0]:>22}" if isinstance(one, str)
-            else f"{one.largest:8.1e} {one.median:7.0e} {100 * one.printed:3.0f} %"
+            else f"{one.largest:8.1e} {one.median:7.0e} {100 * one.printed:3.0f}%"
         )  # fmt: skip
     return "".join(f"{cell:>24}" for cell in cells)
 

@@ -227,7 +227,7 @@ def collapse(p: Collapse, show: Show) -> None:
     show.readouts(found, "superposition", kernel_error="error", weights_there="parameters",
                   kernel_numbers="numbers")  # fmt: skip
     values = {
-        "share": f"{p.tanh:g} %", "superposition": number(found.superposition, 2),
+        "share": f"{p.tanh:g}%", "superposition": number(found.superposition, 2),
         "error": number(found.error, 2), "parameters": f"{found.parameters:,.0f}",
         "numbers": f"{found.numbers:.0f}", "precision": p.precision, "size": f"{p.amplitude:g}",
         "full": number(float(found.errors[-1]), 2),

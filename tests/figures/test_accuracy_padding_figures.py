@@ -54,7 +54,7 @@ def test_padding_flips_are_counted_against_no_padding():
     line = named(figure, "mask left out, right")
     np.testing.assert_allclose(line.y[:5], 100 * flips[:5].mean(axis=-1))
     assert set(named(figure, "mask given, right").y) == {0}
-    assert f"{line.y[2]:.1f} % without" in " ".join(notes(figure))
+    assert f"{line.y[2]:.1f}% without" in " ".join(notes(figure))
 
 
 @pytest.mark.parametrize("measure", ["drift", "on_pads"])
@@ -113,7 +113,7 @@ def test_own_padding_has_answer_and_attention():
                 (line,) = [t for t in lines if t.name == f"{told}, {side}"]
                 np.testing.assert_allclose(line.y, 100 * values[t, s])
     assert [shape.x0 for shape in figure.layout.shapes] == [128, 128]
-    assert f"{100 * found.on_pads[1, 0, 4]:.1f} % of the attention" in figure.alt
+    assert f"{100 * found.on_pads[1, 0, 4]:.1f}% of the attention" in figure.alt
     sound(sentence_padding(own_padding_of(lengths=LENGTHS[:1]), 32))
 
 
@@ -168,7 +168,7 @@ def test_direction_counts_three_things():
             bar, wanted = named(figure, name, axis), proportion(right[row])
             assert bar.y[0] == pytest.approx(100 * wanted.share)
             assert bar.y[0] + bar.error_y.array[0] == pytest.approx(100 * wanted.high)
-            assert f"{100 * wanted.share:.1f} %" in figure.alt
+            assert f"{100 * wanted.share:.1f}%" in figure.alt
     lines = [t for t in figure.data if t.name == "majority answer"]
     assert [line.xaxis or "x" for line in lines] == ["x", "x2"]
     assert {y for line in lines for y in line.y} == {100 * BASELINE.share}

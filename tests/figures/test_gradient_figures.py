@@ -180,7 +180,7 @@ def test_race_draws_accuracies_and_the_last_gradients():
     levels = [trace.y[0] for trace in figure.data if trace.line.color == figure.data[0].line.color]
     assert levels == [100 * LEARNED, 100 / SYMBOLS]
     for share in done.accuracy[-1]:
-        assert f"{100 * share:.1f} %" in figure.alt
+        assert f"{100 * share:.1f}%" in figure.alt
     adding = race_course(recall.compare(recall.RecallSettings("adding", 2, ("gru",), updates=1)))
     assert len(adding.data) == 3  # a cell on both sides; nobody guesses among four symbols
 

@@ -152,7 +152,7 @@ def test_the_path_runs_through_the_components_from_its_start_to_its_end():
     np.testing.assert_array_equal(np.stack([line.x, line.y]), found.components.T)
     np.testing.assert_array_equal(line.marker.color, np.arange(40))
     for axis, share in zip(("xaxis", "yaxis"), found.explained, strict=True):
-        assert f"{100 * share:.1f} %" in figure.layout[axis].title.text
+        assert f"{100 * share:.1f}%" in figure.layout[axis].title.text
     assert figure.layout.yaxis.scaleanchor == "x"  # a circle looks like one
     assert said(figure) == ["<b>position 0</b>", "<b>position 39</b>"]
     for mark, row in zip(figure.layout.annotations, (0, -1), strict=True):

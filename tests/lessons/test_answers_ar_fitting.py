@@ -24,7 +24,7 @@ def run(bench, language="en", **values):
 def read(bench, name, **values):
     """A read-out as a number."""
     said = run(bench, **values).readouts[name].value
-    return float(said.replace("−", "-").replace(" %", "").replace(",", ""))
+    return float(said.replace("−", "-").replace("%", "").replace(",", ""))
 
 
 def right(question):
@@ -135,16 +135,16 @@ SAYS = (
     ("process", {"phi": 1.1, "n": 50}, ("Explosive", "All 50 values", "none of them")),
     ("process", {"view": "lag_plot", "phi": 0.3}, ("slope", "0.300")),
     ("process", {"view": "lag_plot", "order": 2}, ("has slope",)),
-    ("by_hand", {"process__phi": 0.0}, ("100 %",)),
-    ("by_hand", {}, ("41 %",)),
-    ("by_hand", {"process__phi": 1.2}, ("reaches is 0.80", "< 1 % of that")),
+    ("by_hand", {"process__phi": 0.0}, ("100%",)),
+    ("by_hand", {}, ("41%",)),
+    ("by_hand", {"process__phi": 1.2}, ("reaches is 0.80", "< 1% of that")),
     ("fit", {}, ("4 of 4 intervals",)),
     ("fit", {"methods": ("ols",)}, ("OLS: the interval holds the true φ₁ = 0.800",)),
     ("fit", {"methods": ("ols",), "process__order": 3, "same": False}, ("misses the true",)),
     ("fit", {"view": "order", "process__order": 2}, ("the process has order 2",)),
     ("fit", {"view": "order", "process__phi": 0.0}, ("the process has order 0",)),
     ("fit", {"view": "order", "process__phi": 1.0}, ("AIC chooses",)),
-    ("fit", {"view": "sampling"}, ("OLS in 500 series", "(95 % would be 475)")),
+    ("fit", {"view": "sampling"}, ("OLS in 500 series", "(95% would be 475)")),
     ("fit", {"view": "sampling", "process__phi": 1.0}, ("OLS in 500 series",)),
     ("fit", {"view": "sampling", "process__phi": 1.2}, ("the rounding of float64",)),
     ("fit", {"view": "sampling", "process__shuffle": True}, ("from φ = 0",)),
@@ -194,7 +194,7 @@ def test_the_forecast_of_a_refused_model_says_so():
     """All 20 values are inside the interval, and yet the model is wrong."""
     for source in ("sunspots", "co2", "elnino"):
         shown = run("real", source=source)
-        assert shown.readouts["inside"].value == "100 %"
+        assert shown.readouts["inside"].value == "100%"
         assert "Ljung-Box refuses this AR(2)" in shown.notes[1]
     assert "refuses" not in " ".join(run("real", source="nile").notes)
 

@@ -42,9 +42,9 @@ def test_how_probable_the_greedy_text_is(language, smollm2):
     }  # fmt: skip
     says(
         "greedy", language,
-        *(f"{100 * one:.3g} %" for one in (found.greedy_chance, found.best_chance)),
+        *(f"{100 * one:.3g}%" for one in (found.greedy_chance, found.best_chance)),
         number(found.best_chance / found.greedy_chance), percent(the), percent(inside),
-        f"{100 * found.greedy_chance / begins['greedy']:.3g} %",
+        f"{100 * found.greedy_chance / begins['greedy']:.3g}%",
         percent(found.best_chance / begins["best"]),
     )  # fmt: skip
 

@@ -69,7 +69,7 @@ def test_index_is_the_near_steps_at_the_page_s_settings(language):
         assert number(float(value)) in said
     assert found.stretch.argmax() == 1
     assert number(float(found.stretch[1])) in said
-    assert f"{100 * near:.0f} %" in said
+    assert f"{100 * near:.0f}%" in said
     assert found.error.argmax() + 1 == 5
     louder = bptt.paths(Experiment("linear", 6, 4, gain=1.2, loss="mean", seed=1), 1)
     assert louder.largest[0] == 5
@@ -220,7 +220,7 @@ def test_the_sentence_ends_at_the_verb_and_says_what_reaches_the_subject():
         line = bptt.reach(
             Experiment(cell, gain=0.9, signal="sentence", sentence=lesson.values("reach").sentence)
         ).norms.hidden
-        assert f"{100 * 10 ** (line[1] - line[-1]):.1f} %" in said
+        assert f"{100 * 10 ** (line[1] - line[-1]):.1f}%" in said
 
 
 @pytest.mark.parametrize(

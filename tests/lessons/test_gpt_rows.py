@@ -34,12 +34,12 @@ ROWS = {
     "4-27": ("cost", {"view": "sizes"}, ("116,534,784", "1,557,611,200"), {"view": "time"}),
     "4-28": ("shots", {"view": "one", "layout": "chat"}, (("im_start", "im_start"),),
              {"view": "one", "layout": "plain"}),
-    "4-29": ("shots", {"condition": "random"}, ("−28.5", "59.8 %", "88.3 %"),
+    "4-29": ("shots", {"condition": "random"}, ("−28.5", "59.8%", "88.3%"),
              {"condition": "right"}),
     "4-30": ("shots", {"view": "one", "amount": 0}, (("Sentiment:", "Sentiment:"),),
              {"view": "many"}),
     "4-31": ("cost", {"view": "sizes"}, ("174,604,259,328", "112"), {"view": "time"}),
-    "4-32": ("scores", {}, ("0.425", "33.9 %"), {"seed": 3}),
+    "4-32": ("scores", {}, ("0.425", "33.9%"), {"seed": 3}),
     "4-33": ("shots", {"view": "one", "amount": 0, "review": "Let us encode this sentence"},
              (("encode", "encode"),), {"view": "one", "amount": 0}),
     "D-54": ("cost", {"view": "sizes"}, ("116,534,784",), {"view": "time"}),
@@ -87,7 +87,7 @@ def test_one_prompt_shows_both_labels(smollm2):
                       colored["x"], strict=True))  # fmt: skip
     for label in LABELS:
         both = sum(share for token, share in shares.items() if token.strip("␣") == label)
-        assert said[f"Says “{label}”"] == f"{both:.1f} %"
+        assert said[f"Says “{label}”"] == f"{both:.1f}%"
     assert "u =" not in shown.figure.alt
 
 

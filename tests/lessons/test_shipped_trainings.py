@@ -119,7 +119,7 @@ def test_no_training_bench_opens_as_an_empty_box(name):
 
 
 # Of the length of the list. Another processor adds in another order, and a thousand updates carry
-# that to 2 % (AVX2 against AVX-512); another seed, rate or start gives other weights altogether.
+# that to 2% (AVX2 against AVX-512); another seed, rate or start gives other weights altogether.
 APART = 0.05
 
 

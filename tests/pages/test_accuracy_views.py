@@ -68,7 +68,7 @@ def right(probability: np.ndarray) -> np.ndarray:
 
 
 def percent(cases: np.ndarray) -> str:
-    return f"{100 * np.mean(cases):.1f} %"
+    return f"{100 * np.mean(cases):.1f}%"
 
 
 class Compared(NamedTuple):
@@ -118,7 +118,7 @@ def knife(order: str, share: int) -> View:
         Compared((f"option.order.{order}", f"option.order.{other}"),
                  right(row[order]), right(row[other])),
         notes=("no_fall" if at == 20 else "fall",),  # all words masked: p is 0.195
-        beside={"accuracy_here": f"{5 * at} %: "},
+        beside={"accuracy_here": f"{5 * at}%: "},
     )  # fmt: skip
 
 
@@ -244,7 +244,7 @@ def own_looks(text: str, place: int, last: int) -> View:
 def trained(found: Any, curve: reported.Curve | None, **values: Any) -> View:
     runs = np.array([right(row).mean() for row in found.probability])
     mean = round(2000 * runs.mean()) / 2000  # of whole sentences
-    ends = f"{100 * runs.min():.1f}–{100 * runs.max():.1f} %"
+    ends = f"{100 * runs.min():.1f}–{100 * runs.max():.1f}%"
     return View(
         values,
         partial(learning_curves, found, curve, VALIDATION),
@@ -306,7 +306,7 @@ def both_modes() -> View:
     return View(
         {"text": REVIEW, "repeats": 7, "seed": 3},
         partial(train_and_eval, found),
-        {"spread_eval": "0.0 %", "spread_train": percent(spread[1])},
+        {"spread_eval": "0.0%", "spread_train": percent(spread[1])},
     )
 
 
@@ -371,7 +371,7 @@ VIEWS = (
     ("tune", lambda: trained(result("top_2"), None, regime="top")),
     ("tune", lambda: trained(result("lora"), None, regime="lora", lora_rate=3e-4)),
     ("count", partial(count, "bert_base", "head", 2, total="109,483,778", trainable="1,538",
-                      share_trained="0.0014 %")),
+                      share_trained="0.0014%")),
     ("count", partial(count, "distilbert", "top", 12, total="66,955,010",
                       trainable=f"{6 * 7_087_872 + 590_592 + 1_538:,}", share_trained="")),
     *(("search", partial(searched, method)) for method in (*METHODS, "")),
@@ -419,7 +419,7 @@ def test_sentences_to_read_are_those_on_which_just_one_is_right(language):
     text, texts = Text(language), features.parts()["test"].texts
     classes = [text(f"bert_accuracy.class.{name}") for name in ("negative", "positive")]
     assert list(zip(*table.columns.values(), strict=True)) == [
-        (texts[i], classes[int(TRUTH[i])], f"{100 * first[i]:.0f} %", f"{100 * second[i]:.0f} %")
+        (texts[i], classes[int(TRUTH[i])], f"{100 * first[i]:.0f}%", f"{100 * second[i]:.0f}%")
         for i in differ
     ]
 

@@ -57,13 +57,13 @@ SCENES = (
     Scene("fit", {"view": "sampling"}, estimation.sampling_distribution, {
         "bias": number(MANY.mean_bias, 2), "theory_bias": number(-1.6 / 500, 2),
         "spread": number(MANY.standard_deviation),
-        "coverage": f"{100 * MANY.coverage.share:.1f} %",
+        "coverage": f"{100 * MANY.coverage.share:.1f}%",
     }),
     # The last values are forecast from those before them, which alone are fitted.
     Scene("forecast", {}, forecast.forecast_fan, {
         "forecast_h": number(FAN.mean[-1]), "width_h": number(FAN.upper[-1] - FAN.lower[-1]),
         "difference": number(FAN.distance(ar.forecast_direct(PAST, 1, 20))),
-        "inside": f"{100 * np.mean((FAN.lower <= CAME) & (FAN.upper >= CAME)):.0f} %",
+        "inside": f"{100 * np.mean((FAN.lower <= CAME) & (FAN.upper >= CAME)):.0f}%",
     }),
     Scene("forecast", {"view": "errors"}, forecast.error_by_horizon, {
         "mse_1": number(ERRORS.mse_1), "mse_h": number(ERRORS.mse_h),

@@ -181,7 +181,7 @@ def test_two_orders(place):
     found = orders.compare_orders(first, other, values.get("causal", False), values.get("seed", 0))
     moved = np.nanmax(found.moved, axis=1, initial=-1)
     percents = {
-        f"moved_{name}": "–" if far < 0 else f"{number(100 * far)} %" if far > 1e-9 else "0 %"
+        f"moved_{name}": "–" if far < 0 else f"{number(100 * far)}%" if far > 1e-9 else "0%"
         for name, far in zip(orders.SCHEMES, moved, strict=True)
     }
     for more, draw in (
@@ -223,11 +223,11 @@ def test_learned(minilm, language):
     values = np.linalg.svd(table - table.mean(0), compute_uv=False) ** 2
     readouts = {
         "size": "512 × 384",
-        "share": f"{100 * values[:8].sum() / values.sum():.0f} %",
+        "share": f"{100 * values[:8].sum() / values.sum():.0f}%",
         "cka": number(like.cka),
-        "unlike": f"{100 * like.unlike:.0f} %",
+        "unlike": f"{100 * like.unlike:.0f}%",
     }
-    share = f"{100 * like.sinusoidal_in_eight:.0f} %"
+    share = f"{100 * like.sinusoidal_in_eight:.0f}%"
     for view in list(views)[LANGUAGES.index(language) :: 2]:
         given = {"view": view} if view != "similarity" else {}
         output = check(lesson, Scene("learned", given, views[view], readouts), language)
@@ -258,9 +258,9 @@ def test_a_real_encoder(minilm, how, language):
             "alike_own": number(float(found.alike[0]), 4),
             "alike_zero": number(1.0, 4),
             "kept_zero": number(float(found.kept[1]), 3),
-            "previous_zero": f"{100 * found.previous[1]:.0f} %",
+            "previous_zero": f"{100 * found.previous[1]:.0f}%",
         }), language)  # fmt: skip
-        own = f"{100 * found.previous[0]:.0f} %"
+        own = f"{100 * found.previous[0]:.0f}%"
         said = {"en": f"own: {own}", "zh": f"原来：{own}"}[language]
         assert beside(output) == {"previous_zero": said}
 
@@ -290,13 +290,13 @@ def test_a_training_is_asked_for_and_shown(language):
         same(as_json(output.figure), as_json(draw(result, style=Style(lang=language))))
         assert {name: one.value for name, one in output.readouts.items()} == {
             **{
-                f"task_{name}": f"{100 * result.test.accuracy.share[row].mean():.1f} %"
+                f"task_{name}": f"{100 * result.test.accuracy.share[row].mean():.1f}%"
                 for name, row in (("none", 0), ("sinusoidal", 1), ("rotary", 3))
             },
-            "task_longer": f"{100 * np.nanmax(result.longer.accuracy.share.mean(axis=1)):.1f} %",
+            "task_longer": f"{100 * np.nanmax(result.longer.accuracy.share.mean(axis=1)):.1f}%",
         }
         (note,) = told(output, "task", language)
-        assert all(part in note for part in ("1,000", "16.7 %", "36.5 %")), note
+        assert all(part in note for part in ("1,000", "16.7%", "36.5%")), note
         assert f"figure = {draw.__name__}(found" in output.code
     function, keywords, (draw, *chosen) = asked[0]
     assert (function, keywords) == (train, {"settings": settings})

@@ -150,4 +150,4 @@ def test_a_number_without_bold_is_noticed():
     assert not teaching.unpromised(
         "[f = 0.95](/gates?ga.force.f=0.95&lang=en#bench-force): **54.4**."
     )
-    assert teaching.unpromised("答对 57.5 %。") != []
+    assert teaching.unpromised("答对 57.5%。") != []

@@ -144,7 +144,7 @@ class ByStep:
     bits: of the sentence's letter at s, after the sentence's own letters ("forced"), after those of
     another sentence ("other"), and after the network's own at each temperature. judged: bits of
     what was written, by a second network that has read it: the sentence first, then the network's
-    at each temperature. Both as mean and half of its 95 % interval over sentences (normal).
+    at each temperature. Both as mean and half of its 95% interval over sentences (normal).
     right: share of own letters that are the sentence's, at each temperature.
     """
 
@@ -266,7 +266,7 @@ def bits_of(
 
 
 def summarized(bits: Float[np.ndarray, "case step batch"]) -> Float[np.ndarray, "2 case step"]:
-    """Mean over the batch and half of its 95 % interval, rounded to thousandths."""
+    """Mean over the batch and half of its 95% interval, rounded to thousandths."""
     half = NORMAL_95 * bits.std(-1, ddof=1) / np.sqrt(bits.shape[-1])
     return np.round(np.stack([bits.mean(-1), half]), 3).astype(np.float32)
 

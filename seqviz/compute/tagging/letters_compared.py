@@ -13,7 +13,7 @@ from seqviz.compute.tagging.letters import TAGS, WIRINGS
 
 
 class Estimate(NamedTuple):
-    """Per 100 letters, with the 95 % intervals over sentences and over seeds (nan of one seed)."""
+    """Per 100 letters, with the 95% intervals over sentences and over seeds (nan of one seed)."""
 
     value: float
     sentences: tuple[float, float]

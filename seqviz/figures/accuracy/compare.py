@@ -24,7 +24,7 @@ _KINDS = ("right_negative", "wrong_positive", "wrong_negative", "right_positive"
 def running_accuracy(
     first: Running, second: Running, names: tuple[str, str], n: int, style: Style = STYLE
 ) -> Figure:
-    """Accuracy of two systems on the first 1, 2, ... sentences, with 95 % bands.
+    """Accuracy of two systems on the first 1, 2, ... sentences, with 95% bands.
 
     n: sentences at which the two are read off. Raises ValueError for an n beyond the sentences.
     """

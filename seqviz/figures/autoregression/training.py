@@ -83,7 +83,7 @@ def one_step_map(
 ) -> Figure:
     """What the network learned: its prediction as a function of the last value.
 
-    The band is that of 10 % to 90 % of the moments of the series: it shows how much the network
+    The band is that of 10% to 90% of the moments of the series: it shows how much the network
     listens to anything but the last value. values: the series, for the pairs behind the curve.
     truth: the true slope of an AR(1). rule, line: a true rule that is no line, and the best line,
     at the map's inputs.

@@ -14,7 +14,7 @@ _DASH = {"human": "solid", "greedy": "dot", "beam": "dash", "nucleus": "solid", 
 
 
 def surprise_by_method(found: ByMethod, style: Style = STYLE) -> Figure:
-    """Left the bits at each step, means in the bands of their 95 % intervals; right per text.
+    """Left the bits at each step, means in the bands of their 95% intervals; right per text.
 
     The diamonds are what the model expects to pay there (its entropy).
     """

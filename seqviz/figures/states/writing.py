@@ -55,7 +55,7 @@ def letters_read(found: LettersRead, place: int, style: Style = STYLE) -> Figure
     right.bars(
         np.arange(1, len(names) + 1), chances, text("figure.states_chance"),
         [palette.highlight if k == comes else palette.gru for k in guesses], sideways=True,
-        legend=False, hover="%{x:.1f} %",
+        legend=False, hover="%{x:.1f}%",
     )  # fmt: skip
     sheet.margin(t=52)
     sheet.legend(y=1.06)
@@ -113,7 +113,7 @@ def own_letters(found: Written, style: Style = STYLE) -> Figure:
 def bits_by_step(found: ByStep, temperature: float, style: Style = STYLE) -> Figure:
     """Left the bits of the sentence's letters, right a second network's of what was written.
 
-    Bands: 95 % intervals over sentences. The dotted line: a letter by its frequency.
+    Bands: 95% intervals over sentences. The dotted line: a letter by its frequency.
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style)

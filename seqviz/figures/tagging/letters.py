@@ -31,7 +31,7 @@ def _ends(found: Sequence[Estimate]) -> tuple[list[float], list[float]]:
 def errors_by_wiring(found: Compared, style: Style = STYLE) -> Figure:
     """Left wrong tags of 100 by network, right by true tag.
 
-    Whiskers: 95 % intervals over sentences; small marks: the seeds. Dashed: every letter gets the
+    Whiskers: 95% intervals over sentences; small marks: the seeds. Dashed: every letter gets the
     commonest tag of its own symbol; dotted: every letter gets the commonest tag of all.
     """
     text, palette = style.text, style.palette
@@ -174,7 +174,7 @@ def tagged_text(found: TaggedText, ahead: int, letter: int, style: Style = STYLE
     for k, one in enumerate(("uni", "bi")):
         likely = 100 * found.probabilities[k, letter - 1] * (found.tags[letter - 1] >= 0)
         beside.bars(np.arange(1, 5) + 0.2 * (2 * k - 1), likely, text(f"figure.letters_{one}"),
-                    _color(style, one), width=0.36, hover="%{y:.1f} %")  # fmt: skip
+                    _color(style, one), width=0.36, hover="%{y:.1f}%")  # fmt: skip
     uni, bi, cut = found.wrong.sum(1).tolist()
     return sheet.described(
         "alt.letters_text", text=plain(found.text), letters=found.letters, uni=uni, bi=bi,

@@ -213,7 +213,7 @@ class Show:
     def metric(self, name: str, value: Any, unit: Unit = NUMBER, beside: str | None = None) -> None:
         """A number as it stands on screen; label and help are `metric.<name>` of the words.
 
-        Beside a proportion stand its 95 % interval and the number of cases.
+        Beside a proportion stand its 95% interval and the number of cases.
         """
         if isinstance(value, Proportion):
             unit = unit_of(Proportion, "share")

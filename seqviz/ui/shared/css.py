@@ -89,7 +89,7 @@ _PAGE = """
   .st-key-glossary-table tr {padding: .4rem 0; border-bottom: 1px solid #8885;}
 }
 """
-# Type grows to 125 %, charts take 60 % of the window, everything around the lesson goes.
+# Type grows to 125%, charts take 60% of the window, everything around the lesson goes.
 _PRESENTER = """
 html {font-size: 125%;}
 [data-testid="stHeader"], [data-testid="stSidebar"] {display: none;}
