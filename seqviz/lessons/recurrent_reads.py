@@ -27,6 +27,7 @@ from seqviz.lessons.bench.controls import steps as stops
 from seqviz.lessons.bench.show import Show
 from seqviz.models.checkpoints import load
 from seqviz.text import literal, number, percent
+from seqviz.units import unbroken
 
 FLIGHTS = "The flights the airline was cancelling were full of people."
 REVIEW = "This is not a good film about a man and his dog in a small town."
@@ -118,7 +119,7 @@ def _free(p: Writing, show: Show) -> None:
         "writing.steps", sentences=found.sentences, before=found.before, step=_SAID_STEP,
         alone=number(found.alone),
         right=percent(float(found.right[case - 1, at])),
-        **{name: f"{mean[row, at]:.2f} ± {half[row, at]:.2f}"
+        **{name: unbroken(f"{mean[row, at]:.2f} ± {half[row, at]:.2f}")
            for name, row in (("forced", 0), ("other", 1), ("free", case + 1))},
     )  # fmt: skip
     gap = float(mean[case + 1, at] - mean[1, at])

@@ -30,6 +30,7 @@ from seqviz.figures.accuracy.word_masking import accuracy_under_masking, sentenc
 from seqviz.figures.grammar import axes
 from seqviz.figures.grammar.sheet import Sheet
 from seqviz.figures.grammar.style import LIGHT, Style
+from seqviz.units import unbroken
 
 STYLE = Style()
 CUT, FILLED = knife_of(), fill_of()
@@ -41,7 +42,7 @@ CUT, FILLED = knife_of(), fill_of()
 def test_shares_are_said_with_interval_and_n():
     right = np.array([[1, 1, 0, np.nan], [np.nan] * 4])
     said = parts.each_said(shares(right), STYLE.text)
-    assert said.tolist() == ["66.7% [20.8, 93.9], n = 3", "none"]
+    assert said.tolist() == [unbroken("66.7% [20.8, 93.9], n = 3"), "none"]
 
 
 def test_reported_bars_are_hatched_and_empty():
@@ -155,7 +156,7 @@ def test_fill_bars_are_counts_with_intervals():
             assert bar.y[0] + bar.error_y.array[0] == pytest.approx(100 * wanted.high)
             assert bar.y[0] - bar.error_y.arrayminus[0] == pytest.approx(100 * wanted.low)
             ticks = figure.layout["xaxis" + axis[1:]].ticktext
-            assert ticks[place].endswith(f"n = {len(rank):,}")
+            assert ticks[place].endswith(unbroken(f"n = {len(rank):,}"))
         line = named(figure, "most frequent", axis)
         assert set(line.y) == {100 * float((FILLED.frequency <= best).mean())}
         assert line.line.dash == "dot"

@@ -44,6 +44,7 @@ from seqviz.figures.accuracy.regimes import system_accuracies
 from seqviz.figures.accuracy.search import best_so_far, search_trials
 from seqviz.figures.grammar.style import LIGHT
 from seqviz.figures.grammar.table import table
+from seqviz.units import unbroken
 
 ESCAPED = "head &lt;b&gt;&amp;"
 
@@ -287,7 +288,7 @@ def test_trials_are_numbered_in_order_and_the_best_is_ringed():
     best = of_share(found.validation.max(), 800)
     (said,) = notes(figure)
     assert f"trial {found.best + 1}" in said
-    assert f"[{100 * best.low:.1f}, {100 * best.high:.1f}], n = 800" in said
+    assert unbroken(f"[{100 * best.low:.1f}, {100 * best.high:.1f}], n = 800") in said
 
 
 def test_discs_at_one_place_do_not_hide_one_another():
@@ -347,7 +348,7 @@ def test_running_lines_bands_and_the_place_of_reading():
         np.testing.assert_allclose(band.y, 100 * np.concatenate([found.low, found.high[::-1]]))
     (line,) = figure.layout.shapes
     assert line.x0 == line.x1 == 300
-    (said,) = [text for text in notes(figure) if "n = 300" in text]
+    (said,) = [text for text in notes(figure) if unbroken("n = 300") in text]
     assert said.startswith(f"{ESCAPED}: {100 * a.share[299]:.1f}%")
     assert {ESCAPED, "all weights"} <= set(notes(figure))
     assert named(figure, ESCAPED).line.dash != named(figure, "all weights").line.dash
@@ -393,9 +394,9 @@ def test_tiles_count_who_is_right():
 
 @pytest.mark.parametrize(
     ("found", "p"),
-    [(Paired(3, 0, 0, 1, 4, 1.0), "p = 1.00"), (Paired(0, 0, 0, 0, 0, 1.0), "p = 1.00"),
-     (Paired(10, 61, 38, 5, 114, 0.0262), "p = 0.0262"),
-     (Paired(0, 90, 1, 0, 91, 1e-9), "p < 0.001")],
+    [(Paired(3, 0, 0, 1, 4, 1.0), unbroken("p = 1.00")), (Paired(0, 0, 0, 0, 0, 1.0), unbroken("p = 1.00")),
+     (Paired(10, 61, 38, 5, 114, 0.0262), unbroken("p = 0.0262")),
+     (Paired(0, 90, 1, 0, 91, 1e-9), unbroken("p < 0.001"))],
 )  # fmt: skip
 def test_p_in_words(found, p):
     figure = paired_answers(found, NAMES)

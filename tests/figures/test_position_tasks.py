@@ -100,9 +100,7 @@ def test_what_cannot_be_read_is_said():
     assert f"<b>{100 * DONE.test.mean[0]:.1f}</b>" in words
     assert {"sequences of 8 letters", "sequences of 16 letters"} <= set(words)
     assert "learned: no rows there; rotary:" in figure.alt
-    assert (
-        f"Sequences of 8 letters: no encoding: {number(100 * DONE.test.mean[0])}%;" in figure.alt
-    )
+    assert f"Sequences of 8 letters: no encoding: {number(100 * DONE.test.mean[0])}%;" in figure.alt
 
 
 @pytest.mark.parametrize("count", [1, 5])

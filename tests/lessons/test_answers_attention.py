@@ -14,6 +14,7 @@ from seqviz.lessons.attention import ENCODER_TEXT, lesson
 from seqviz.lessons.bench.offered import MODELS
 from seqviz.models import forward_cache
 from seqviz.text import Text, number, percent
+from seqviz.units import unbroken
 
 pytestmark = pytest.mark.usefixtures("minilm")
 
@@ -184,7 +185,7 @@ def test_a_sentence_at_the_end_of_a_control_reads_like_one():
         shown = run("trials", view="repeated", **head)
         assert "−" not in shown.notes[0] + shown.readouts["tried"].beside
     assert "99.6%" in run("masks", kind="none", cells="1.1").notes[0]
-    assert "dₖ = 1." in run("by_hand", stage=5, d_k=1).notes[0]
+    assert unbroken("dₖ = 1.") in run("by_hand", stage=5, d_k=1).notes[0]
     assert "Divided by 1," in run("by_hand", stage=5, scale="none").notes[0]
     assert "stay as they are" in run("by_hand", stage=5, scale="none").notes[0]
     assert "goes from" in run("by_hand", stage=5).notes[0]

@@ -21,6 +21,7 @@ from seqviz.compute.recurrent import jacobians
 from seqviz.data import precomputed
 from seqviz.lessons.vanishing_gradients import lesson
 from seqviz.text import LANGUAGES, Text, from_log10, number, sections
+from seqviz.units import unbroken
 
 SLUG = lesson.slug
 
@@ -271,8 +272,10 @@ def test_a_gradient_that_relu_switches_off_is_not_told_as_float32_s():
 def test_where_the_printed_index_is_right_there_is_one_error():
     notes = lesson.benches["paths"].run({"t": 6, "printed": True}, code=False).notes
     assert notes == [
-        "At t = T = 6 there is one error and no path: nothing has stretched or shrunk it.",
-        "With t = T = 6 the printed index T + t − τ is τ itself: here it is right.",
+        unbroken(
+            "At t = T = 6 there is one error and no path: nothing has stretched or shrunk it."
+        ),
+        unbroken("With t = T = 6 the printed index T + t − τ is τ itself: here it is right."),
     ]
 
 
@@ -415,4 +418,4 @@ def test_a_clipped_step_is_no_longer_than_rate_times_threshold():
 def test_a_factor_whose_power_float64_does_not_hold():
     found = bptt.reach(Experiment("linear", 500, 4, "identity", 0.1))
     assert found.factor == pytest.approx(0.1)
-    assert from_log10(found.arrived[0]) == "1.00 × 10⁻⁴⁹⁹"
+    assert from_log10(found.arrived[0]) == unbroken("1.00 × 10⁻⁴⁹⁹")

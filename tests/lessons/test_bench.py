@@ -170,7 +170,7 @@ class Counted:
 @pytest.mark.parametrize(
     ("value", "wanted"),
     [((3, 1200), "3 / 1,200"), (0.17512, "17.5%"), (0.0, "0%"), (float("nan"), "–"),
-     (2e-9, "2.00 × 10⁻⁷ %")],
+     (2e-9, "2.00 × 10⁻⁷%")],
 )  # fmt: skip
 def test_a_unit_is_read_from_a_field(value, wanted):
     counted = Counted((1, 2), 0.1)

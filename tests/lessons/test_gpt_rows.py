@@ -18,6 +18,7 @@ from seqviz.lessons.gpt_texts import SUMMARY
 from seqviz.models import pretrained
 from seqviz.refusal import Refusal
 from seqviz.text import LANGUAGES, Text, number
+from seqviz.units import unbroken
 
 OTHER = "Snow fell. Buses are late."
 ROWS = {
@@ -26,7 +27,7 @@ ROWS = {
              {"view": "training", "document": OTHER}),
     "1-38": ("steps", {}, ("a day that will forever be etched",),
              {"scores.text": "Once upon a time"}),
-    "1-39": ("cost", {"view": "summary"}, ("n + m + 1 = 27",),
+    "1-39": ("cost", {"view": "summary"}, (unbroken("n + m + 1 = 27"),),
              {"view": "summary", "article": OTHER}),
     "2-27": ("cost", {"given": 5, "written": 20}, ("290", "24"), {"given": 5, "written": 10}),
     "4-24": ("cost", {"view": "training"}, ("7.22", "5.01"),

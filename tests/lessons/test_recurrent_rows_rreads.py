@@ -19,6 +19,7 @@ from seqviz.lessons.recurrent import lesson
 from seqviz.models.pretrained import load
 from seqviz.refusal import Refusal
 from seqviz.text import LANGUAGES, Text, sections
+from seqviz.units import unbroken
 from tools import measure_trainings
 
 OWN, FREE, TIED, READOUTS, PADDING = (
@@ -27,13 +28,13 @@ OWN, FREE, TIED, READOUTS, PADDING = (
 ROWS = {
     "1-13": ("writing", {}, (("gives “a” the most, 13.3%", "给“a”的概率最大，为 13.3%"),),
              {"upto": 26}),
-    "1-14": ("writing", {}, ("log₂ P = −119", "4.06"), {"text_read": "The flights"}),
+    "1-14": ("writing", {}, (unbroken("log₂ P = −119"), "4.06"), {"text_read": "The flights"}),
     "1-15 cross-entropy": ("writing", {}, ("4.28", "−log₂"), {"upto": 24}),
-    "1-15 teacher forcing": ("writing", OWN, (("1.96 bits each after the text (teacher forcing), "
-                                               "8.01",
-                                               "每个 1.96 比特，读自己写的字符时每个 8.01"),),
+    "1-15 teacher forcing": ("writing", OWN, ((unbroken("1.96 bits each after the text (teacher forcing), "
+                                               "8.01"),
+                                               unbroken("每个 1.96 比特，读自己写的字符时每个 8.01")),),
                              {**OWN, "upto": 40}),
-    "1-15 many": ("writing", FREE, ("2.19 ± 0.17", "7.73 ± 0.38", "4.39"),
+    "1-15 many": ("writing", FREE, (unbroken("2.19 ± 0.17"), unbroken("7.73 ± 0.38"), "4.39"),
                   {**FREE, "reader": "lstm"}),
     "1-16": ("writing", TIED, ("7,813,632", "8,238,906", "48.7%"), {**TIED, "tied_symbols": 82}),
     "1-16 characters": ("writing", {**TIED, "tied_symbols": 82}, ("4.8%", "246,418"), TIED),

@@ -17,6 +17,7 @@ from seqviz.lessons.text import lesson
 from seqviz.lessons.text_cut import SAMPLE, TEXT
 from seqviz.refusal import Refusal
 from seqviz.text import LANGUAGES, Text
+from seqviz.units import unbroken
 
 ENGLISH = "AI and ML course is interesting and easy!"
 S0 = "101, 9932, 1998, 19875, 2607, 2003, 5875, 1998, 3733, 999, 102"
@@ -50,7 +51,7 @@ ROWS = {
     "0-14": ("reading", {}, ("0.966", "0.757", "1.000"),
              {"second_text": "The bank of the stream is steep."}),
     "0-14 many": ("reading", MANY, ("98%", "0.848", "0.716", "91%"), {**MANY, "layer": 2}),
-    "3-04": ("windows", {**HOT, "step": 3}, ("x⟨3⟩", "Tₓ = 26"), HOT),
+    "3-04": ("windows", {**HOT, "step": 3}, ("x⟨3⟩", unbroken("Tₓ = 26")), HOT),
     "3-05": ("windows", NO_LETTERS, (("Nothing is left", "一个也没有留下"),),
              {**NO_LETTERS, "clean": False}),
     "3-06": ("windows", {**COUNTS, "counted_by": "character"}, ("“␣”",), COUNTS),

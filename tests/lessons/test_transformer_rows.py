@@ -11,23 +11,24 @@ from rows import each, live, said
 
 from seqviz.lessons.transformer import lesson
 from seqviz.text import LANGUAGES, Text
+from seqviz.units import unbroken
 
 # bench, values, what it says (numbers, or a pair of words in English and Chinese), other values
 ROWS = {
     "0-45": ("bill", {"view": "operations", "tokens": 512}, ("1,034",),
              {"view": "operations", "tokens": 8}),
-    "0-46": ("steps", {"step": 4}, ("8 × 6 × 64",), {"step": 8}),
+    "0-46": ("steps", {"step": 4}, (unbroken("8 × 6 × 64"),), {"step": 8}),
     "0-50": ("masks", {"mask": "padding", "pads": 2}, (("6 of 9", "9 格中有 6 格"),),
              {"mask": "padding", "pads": 1}),
     "0-52": ("masks", {"mask": "token", "key": 1}, ("7.7%",), {"mask": "token", "key": 2}),
     "0-54": ("norms", {"row": 1, "feature": 1}, ("−1.069",), {"added": 1.0}),
-    "0-55": ("norms", {"row": 2, "feature": 1}, ("−0.4472", "w[0, 1][0] = 2", "−1.225"),
+    "0-55": ("norms", {"row": 2, "feature": 1}, ("−0.4472", unbroken("w[0, 1][0] = 2"), "−1.225"),
              {"row": 2, "feature": 1, "tensor": "1 2 4, 2 3 4 | 5 4 4, 4 4 4"}),
     "0-56": ("bill", {"design": "transformer"}, ("44,140,544",), {"design": "own", "layers": 3}),
-    "0-57": ("steps", {"step": 10}, ("6 × 512",), {"step": 10, "words": "the cat"}),
-    "0-58": ("steps", {"step": 8, "hidden": 2048}, ("2,048", "6 × 2,048"),
+    "0-57": ("steps", {"step": 10}, (unbroken("6 × 512"),), {"step": 10, "words": "the cat"}),
+    "0-58": ("steps", {"step": 8, "hidden": 2048}, ("2,048", unbroken("6 × 2,048")),
              {"step": 8, "hidden": 4096}),
-    "0-59": ("depths", {"view": "gradient", "blocks": 24}, ("2.85 × 10⁻¹¹", "3.83"),
+    "0-59": ("depths", {"view": "gradient", "blocks": 24}, (unbroken("2.85 × 10⁻¹¹"), "3.83"),
              {"view": "gradient", "blocks": 2}),
     "0-60": ("pair", {"number": "342"}, (("“two” on 2, with 99.2%", "“two”对 2，占 99.2%"),),
              {"number": "345"}),
@@ -42,7 +43,7 @@ ROWS = {
     "2-26": ("pair", {"look": 0}, ("0.992",), {"look": 1}),
     "4-16": ("steps", {"step": 10, "depth": 6}, (("After 6 layers", "经过 6 个"),),
              {"step": 10, "depth": 5}),
-    "4-20": ("pair", {"kind": "shifted"}, (("word i − 1 of the output", "输出的第 i − 1 个词"),),
+    "4-20": ("pair", {"kind": "shifted"}, ((unbroken("word i − 1 of the output"), unbroken("输出的第 i − 1 个词")),),
              {"kind": "unshifted"}),
     "4-21": ("masks", {"mask": "none"}, (("Nothing is forbidden", "没有"),), {"mask": "causal"}),
     "4-23": ("norms", {"given": "word"}, (("one number a feature", "只有一个数"),),
@@ -61,7 +62,7 @@ ROWS = {
              {"design": "bert_base"}),
     "D-37": ("steps", {"dropout": 0.1, "places": "torch"}, (("no longer sums to 1", "不再是 1"),),
              {"dropout": 0.1, "places": "s0"}),
-    "D-38": ("norms", {"row": 4}, ("w[1, 1][0] = 4",), {"row": 3}),
+    "D-38": ("norms", {"row": 4}, (unbroken("w[1, 1][0] = 4"),), {"row": 3}),
     "D-39": ("norms", {"row": 1}, (("3 numbers of its word", "本词的 3 个数"),),
              {"row": 1, "tensor": "1 2, 2 3 | 3 4, 4 4"}),
     "D-49": ("bill", {"design": "bert_base"}, (("Embedding tables: 21.8%", "嵌入表: 21.8%"),),

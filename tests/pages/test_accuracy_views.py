@@ -42,6 +42,7 @@ from seqviz.lessons.bench.output import Passage, Rows
 from seqviz.lessons.bert_accuracy import lesson
 from seqviz.refusal import Problem
 from seqviz.text import LANGUAGES, Text, number
+from seqviz.units import unbroken
 
 pytestmark = pytest.mark.usefixtures("vectors")
 REVIEW = "The film is not good."
@@ -296,7 +297,7 @@ def searched(method: str) -> View:
             "best_rate": number(float(one.rate[best]), 2),
             "best_test": percent(right(one.probability)),
         },
-        beside={"best": "n = 800", "best_rate": f"{one.batch[best]}"},
+        beside={"best": unbroken("n = 800"), "best_rate": f"{one.batch[best]}"},
     )
 
 
@@ -343,7 +344,7 @@ def pair(view: str, first: str, second: str, n: int) -> View:
         },
         Compared(keys, a[:n], b[:n]),
         notes=() if first == second else ("disagree",),
-        beside={"system_a": f"n = {n:,}"},
+        beside={"system_a": unbroken(f"n = {n:,}")},
     )
 
 

@@ -18,6 +18,7 @@ from seqviz.lessons.bench.problems import sentence
 from seqviz.lessons.bench.words import Words
 from seqviz.refusal import Refusal
 from seqviz.text import LANGUAGES, Text, number
+from seqviz.units import unbroken
 
 SLUG = "ar_fitting"
 X = ar.simulate((0.8,), n=500, seed=1).values
@@ -153,7 +154,7 @@ def theory(value: str) -> str:
         ("process", {"phi": 0.0}, {"r1": theory("0"), "variance": theory("1.00")}),
         ("process", {"phi": 1.0}, {"r1": None, "variance": theory("∞")}),
         ("process", {"sigma": 2.0}, {"r1": theory("0.800"), "variance": theory(number(4 / 0.36))}),
-        ("fit", {"process.sigma": 2.0}, {"estimate": "OLS", "sigma_hat": "σ = 2.00"}),
+        ("fit", {"process.sigma": 2.0}, {"estimate": "OLS", "sigma_hat": unbroken("σ = 2.00")}),
         ("fit", {"view": "sampling"}, {"spread": theory(number(np.sqrt(0.36 / 500)))}),
         ("forecast", {"view": "errors"},
          {"mse_1": theory("1.00"), "mse_h": theory(number(ERRORS.theory[-1]))}),

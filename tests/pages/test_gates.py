@@ -21,6 +21,7 @@ from seqviz.lessons.bench.output import Passage
 from seqviz.lessons.gates import lesson
 from seqviz.models import checkpoints
 from seqviz.text import LANGUAGES, number, percent
+from seqviz.units import unbroken
 
 WATCHED = ("value", "constant", "correlation", "answer")
 HELD = ("free", "forced", "state", "largest")
@@ -39,13 +40,13 @@ SAID = (
     ("watch", {"view": "unit", "kind": "sentiment", "cell": "gru", "gru": "z", "rank": 96,
                "step": 21, "order": "time", "feature": "negation"}, unit_traces, WATCHED,
      ("0.204", "0.899", "0.103", "正面"), ("card_sentiment",),
-     ("第 79 号单元", "重置门 r: 0.740", "第 79 号单元，第 21 步：\\.", "否定词之后", "P = 0.940")),
+     ("第 79 号单元", "重置门 r: 0.740", "第 79 号单元，第 21 步：\\.", "否定词之后", unbroken("P = 0.940"))),
     ("watch", {"view": "cell", "kind": "latch", "lstm": "f", "rank": 3, "step": 5}, lstm_cell,
      WATCHED, ("0.988", "55.6", "0.524", "c"), ("card_task",),
-     ("c(t−1) = 3.14; f = 0.988", "unit 5, step 5: d", "after the last symbol")),
+     (unbroken("c(t−1) = 3.14; f = 0.988"), "unit 5, step 5: d", "after the last symbol")),
     ("watch", {"view": "cell", "kind": "count", "cell": "gru", "gru": "z", "writes": True},
      gru_cell, WATCHED, ("0.969", "0.505", "−0.878", "."), ("renamed",),
-     ("z = 0.969; (1 − z) h(t−1) = −0.0198", "第 4 号单元，第 12 步：b")),
+     (unbroken("z = 0.969; (1 − z) h(t−1) = −0.0198"), "第 4 号单元，第 12 步：b")),
     ("watch", {"view": "saturation", "kind": "parity", "lstm": "h", "order": "mean"},
      gate_saturation, WATCHED, ("0.497", "1.81", "0.343", "even"), (),
      ("median time constant is 0.951",)),
@@ -54,7 +55,7 @@ SAID = (
      ("第 1 号单元在第 11 步的值为 0.901", "在文中的位置")),
     ("watch", {"kind": "sentiment", "sentiment": "Never dull: a “great” film", "lstm": "o"},
      gate_map, WATCHED, ("0.558", "2.02", "0.881", "negative"), ("unknown",),
-     ("output gate o", "P = 0.113")),
+     ("output gate o", unbroken("P = 0.113"))),
     ("watch", {"view": "saturation", "cell": "gru", "gru": "n", "characters": "x"},
      gate_saturation, WATCHED, ("0.507", "57.4", "0", "13.2"), (), ("第 1 号单元，第 1 步：x",)),
     ("force", {}, free_and_forced, HELD, ("2.27", "5.29", "95.4", "29.1"), (),
@@ -62,7 +63,7 @@ SAID = (
     ("force", {"cell": "gru", "gates_gru": ()}, free_and_forced, HELD,
      ("2.07", "2.07", "11.3", "0"), ("nothing_forced",), ("不干预：11.3",)),
     ("force", {"watch.kind": "sentiment", "f": 1.0}, free_and_forced, HELD,
-     ("positive", "positive", "20.2", "4.97"), ("of_1997",), ("P = 0.907", "P = 0.865")),
+     ("positive", "positive", "20.2", "4.97"), ("of_1997",), (unbroken("P = 0.907"), unbroken("P = 0.865"))),
     ("force", {"watch.kind": "count", "gates_lstm": ("i", "f"), "f": 0.0}, free_and_forced, HELD,
      (".", ".", "0", "10.2"), ("empty_cell",), ("不干预：15.0",)),
     ("force", {"gates_lstm": ("i", "f"), "f": 0.0}, free_and_forced, HELD,
@@ -79,14 +80,14 @@ SAID = (
      ("even", "odd", "2.37", "2.00"), (), ("from step 3 to step 3",)),
     # Another name of z, and one bias of an LSTM: nothing but rounding.
     ("conventions", {}, distance_by_variant, OTHER,
-     ("改名 z′ = 1 − z", "z 直接代入另一种公式", "13.8"), (), ("114%",)),
+     (unbroken("改名 z′ = 1 − z"), "z 直接代入另一种公式", "13.8"), (), ("114%",)),
     ("conventions", {"cell": "lstm"}, distance_by_variant, OTHER,
      ("one bias per gate", "no tanh", "8.87"),
      ("off_scale",), ()),  # its per cent is what the last bit of a sum has grown to
     ("conventions", {"watch.kind": "adding", "cell": "lstm"}, distance_by_variant, OTHER,
      ("每个门一个偏置", "不用 tanh", "2.87"), (), ("278%",)),
     ("conventions", {"watch.kind": "sentiment"}, distance_by_variant, OTHER,
-     ("renamed z′ = 1 − z", "z put into the other equation", "3.33"), (), ("105%",)),
+     (unbroken("renamed z′ = 1 − z"), "z put into the other equation", "3.33"), (), ("105%",)),
     ("agreement", {}, agreement, BITS, ("−0.691", "−0.142"), ("agreement", "effect"),
      ("was 更可能",)),
     ("agreement", {"text": "A"}, agreement, BITS, ("−2.40", "−2.53"), ("agreement", "no_pair"),

@@ -14,6 +14,7 @@ from rings import in_turn
 from seqviz.lessons.bench.lesson import Bench
 from seqviz.lessons.bench.output import Output
 from seqviz.text import LANGUAGES
+from seqviz.units import unbroken
 from tools import teaching
 
 PARTS = 5  # what they can say, the lesson, questions, homework, and where to go on
@@ -68,7 +69,7 @@ def test_every_number_is_what_the_bench_shows(slug, lang):
 def test_what_is_called_rounding_is_as_small_as_that(lang):
     """How large it is differs from one processor to another: a page says below what it is."""
     bound = re.compile(r"(?:less than|不到) 10⁻([⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
-    shown = re.compile(r"([\d.]+) × 10⁻([⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
+    shown = re.compile(unbroken(r"([\d.]+) × 10⁻([⁰¹²³⁴⁵⁶⁷⁸⁹]+)"))
     plain = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
     text = page("positions", lang)
     found = list(bound.finditer(text))
@@ -148,6 +149,6 @@ def test_numbers_are_found_whole():
 def test_a_number_without_bold_is_noticed():
     assert teaching.unpromised("It ends at 54.4.") == ["line 1: 54.4"]
     assert not teaching.unpromised(
-        "[f = 0.95](/gates?ga.force.f=0.95&lang=en#bench-force): **54.4**."
+        unbroken("[f = 0.95](/gates?ga.force.f=0.95&lang=en#bench-force): **54.4**.")
     )
     assert teaching.unpromised("答对 57.5%。") != []

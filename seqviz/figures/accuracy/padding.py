@@ -13,6 +13,7 @@ from seqviz.compute.proportions import Proportion, Shares, answers_right, of, sh
 from seqviz.figures.accuracy import parts
 from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
 from seqviz.text import number, percent
+from seqviz.units import unbroken
 
 MEASURES = ("accuracy", "flipped", "drift", "on_pads")
 _ROLES = {"told": ("prediction", "circle"), "untold": ("rnn", "square")}
@@ -201,7 +202,7 @@ def _lines(
     for t, told in enumerate(TOLD):
         for s in (chosen, 1 - chosen):
             ranges = [
-                f"[{low:.{digits}f}, {high:.{digits}f}], n = {n:,}"
+                unbroken(f"[{low:.{digits}f}, {high:.{digits}f}], n = {n:,}")
                 for low, high, n in zip(seen.low[t, s], seen.high[t, s], seen.n[t, s], strict=True)
             ]
             keys = {"customdata": ranges, "hover": hover, "opacity": 1 if s == chosen else _PALE}

@@ -8,7 +8,7 @@ from seqviz.compute.bptt import Paths, Recursion
 from seqviz.figures.gradients.parts import log10
 from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
 from seqviz.figures.grammar.decades import powers
-from seqviz.text import number
+from seqviz.text import TIMES_TEN, number
 
 _PLAIN = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _INK = "rgb(17,22,29)"  # on the highlight, in either theme
@@ -181,5 +181,5 @@ def _matrix(values: np.ndarray) -> str:
 
 def _number(value: float) -> str:
     """The digits that a screen shows, in LaTeX."""
-    mantissa, _, power = number(float(value)).replace("−", "-").partition(" × 10")
+    mantissa, _, power = number(float(value)).replace("−", "-").partition(TIMES_TEN)
     return rf"{mantissa}\cdot 10^{{{power.translate(_PLAIN)}}}" if power else mantissa

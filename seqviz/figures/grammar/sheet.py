@@ -21,6 +21,7 @@ from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.scales import Scale, color_bar
 from seqviz.figures.grammar.scales import weights as weight_scale
 from seqviz.figures.grammar.style import Style, axis_layout, layout
+from seqviz.units import unbroken
 
 NAMED = "<extra>%{fullData.name}</extra>"  # at the end of a hover text: the name stands beside it
 _WRITTEN = 12  # tokens of a map of weights whose numbers find room in the cells
@@ -111,7 +112,7 @@ class Sheet:
         panels that a narrow screen puts one below the other (stack.js), where the labels need more
         than usual.
         """
-        meta: dict[str, Any] = {"alt": alt}
+        meta: dict[str, Any] = {"alt": unbroken(alt)}
         if names:
             meta["names"] = {axis: list(words) for axis, words in names.items()}
         if gap is not None:
@@ -157,7 +158,8 @@ class Panel:
         if hover is False:
             made["hoverinfo"] = "skip"
         elif hover:
-            made["hovertemplate"] = hover if "<extra>" in hover else f"{hover}<extra></extra>"
+            whole = hover if "<extra>" in hover else f"{hover}<extra></extra>"
+            made["hovertemplate"] = unbroken(whole)
         if isinstance(legend, str):
             made["legend"] = legend
         elif legend is not None:
@@ -470,7 +472,7 @@ def said(
 ) -> dict[str, Any]:
     """Words without an arrow: an annotation of Plotly's. size: of the type, at a desk."""
     font = {"size": size * style.scale, "color": color or style.palette.truth}
-    return {"text": text, "showarrow": False, "font": font, **place}
+    return {"text": unbroken(text), "showarrow": False, "font": font, **place}
 
 
 def whisker(value: Values, low: Values, high: Values, color: str, **more: Any) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seqviz.figures.grammar.figure import Figure
+from seqviz.units import NO_BREAK
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,4 +131,4 @@ def axis_name(chart: Figure, axis: str) -> str:
 
 
 def _plain(text: str | None) -> str:
-    return _TAG.sub("", text or "").strip()
+    return _TAG.sub("", text or "").replace(NO_BREAK, " ").strip()
