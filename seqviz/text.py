@@ -71,9 +71,8 @@ def catalogue(lang: str) -> Mapping[str, Any]:
 def sections(slug: str, lang: str) -> Mapping[str, str]:
     """The named prose sections of a lesson: `<!-- section: name -->` starts one."""
     parts = _SECTION.split((ASSETS / "lessons" / slug / f"{lang}.md").read_text("utf-8"))
-    return {
-        name: unbroken(body.strip()) for name, body in zip(parts[1::2], parts[2::2], strict=True)
-    }
+    named = zip(parts[1::2], parts[2::2], strict=True)
+    return {name: unbroken(body.strip()) for name, body in named}
 
 
 @dataclass(frozen=True)

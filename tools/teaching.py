@@ -26,6 +26,7 @@ from seqviz import catalog
 from seqviz.lessons.bench import controls
 from seqviz.lessons.bench.lesson import Bench
 from seqviz.text import LANGUAGES
+from seqviz.units import NO_BREAK
 
 PAGES = Path(__file__).parents[1] / "docs" / "teaching"
 NOTEBOOKS = PAGES / "notebooks"
@@ -143,7 +144,8 @@ def _clean(bench: Bench, name: str, raw: str, link: str) -> Any:
 
 def shows(number: str, said: str) -> bool:
     """Whether what a bench says has this number, not as a part of another one."""
-    return bool(re.search(rf"(?<![\w.,−]){re.escape(number)}(?![\w]|[.,]\d)", said))
+    plain = said.replace(NO_BREAK, " ")
+    return bool(re.search(rf"(?<![\w.,−]){re.escape(number)}(?![\w]|[.,]\d)", plain))
 
 
 def value(formula: str) -> float:

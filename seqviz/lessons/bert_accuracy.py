@@ -285,7 +285,8 @@ def say_compared(names: tuple[str, str], pair: Paired, show: Show) -> None:
     p = formatted(pair.p, unit_of(Paired, "p"))
     show.say(
         "readout.mcnemar", first=names[0], second=names[1], a=f"{pair.only_first:,}",
-        b=f"{pair.only_second:,}", n=f"{pair.n:,}", p=p if p.startswith("<") else unbroken(f"= {p}"),
+        b=f"{pair.only_second:,}", n=f"{pair.n:,}",
+        p=p if p.startswith("<") else unbroken(f"= {p}"),
         verdict=show.text(f"readout.{pair.verdict}"),
     )  # fmt: skip
 

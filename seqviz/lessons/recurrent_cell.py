@@ -22,6 +22,7 @@ from seqviz.lessons.bench.controls import steps as stops
 from seqviz.lessons.bench.show import Show
 from seqviz.refusal import Refusal
 from seqviz.text import literal, number
+from seqviz.units import unbroken
 
 CELL = on(view=("step", "notations"))
 LONGEST = 8  # steps that the sheet has room for
@@ -96,7 +97,7 @@ def _say_step(found: Steps, t: int, unit: int, show: Show) -> None:
         y=", ".join(number(v) for v in found.y[-1]),
     )  # fmt: skip
     cell = found.cell
-    shapes = {name: " × ".join(map(str, getattr(cell, name).shape))
+    shapes = {name: unbroken(" × ".join(map(str, getattr(cell, name).shape)))
               for name in ("recurrent", "inputs", "output")}  # fmt: skip
     show.note("step.shapes", d_h=len(cell.bias), d_in=cell.inputs.shape[1],
               d_out=len(cell.output), **shapes)  # fmt: skip
@@ -133,7 +134,7 @@ def _notations(p: Step, found: Steps, show: Show) -> None:
     if p.notation not in ("s1", "s2"):
         return
     wrong = show.run(notations.swapped, found.cell, h, x, name="swapped")
-    shape = " × ".join(map(str, found.cell.inputs.shape))
+    shape = unbroken(" × ".join(map(str, found.cell.inputs.shape)))
     key = "swapped" if wrong is not None else "swapped_shape"
     show.note(f"step.{key}", wrong=number(wrong or 0), shape=shape, units=len(h))
 

@@ -394,7 +394,8 @@ def test_tiles_count_who_is_right():
 
 @pytest.mark.parametrize(
     ("found", "p"),
-    [(Paired(3, 0, 0, 1, 4, 1.0), unbroken("p = 1.00")), (Paired(0, 0, 0, 0, 0, 1.0), unbroken("p = 1.00")),
+    [(Paired(3, 0, 0, 1, 4, 1.0), unbroken("p = 1.00")), (Paired(0, 0, 0, 0, 0, 1.0),
+     unbroken("p = 1.00")),
      (Paired(10, 61, 38, 5, 114, 0.0262), unbroken("p = 0.0262")),
      (Paired(0, 90, 1, 0, 91, 1e-9), unbroken("p < 0.001"))],
 )  # fmt: skip

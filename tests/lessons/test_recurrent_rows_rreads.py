@@ -30,9 +30,9 @@ ROWS = {
              {"upto": 26}),
     "1-14": ("writing", {}, (unbroken("log₂ P = −119"), "4.06"), {"text_read": "The flights"}),
     "1-15 cross-entropy": ("writing", {}, ("4.28", "−log₂"), {"upto": 24}),
-    "1-15 teacher forcing": ("writing", OWN, ((unbroken("1.96 bits each after the text (teacher forcing), "
-                                               "8.01"),
-                                               unbroken("每个 1.96 比特，读自己写的字符时每个 8.01")),),
+    "1-15 teacher forcing": ("writing", OWN, (
+        (unbroken("1.96 bits each after the text (teacher forcing), 8.01"),
+         unbroken("每个 1.96 比特，读自己写的字符时每个 8.01")),),
                              {**OWN, "upto": 40}),
     "1-15 many": ("writing", FREE, (unbroken("2.19 ± 0.17"), unbroken("7.73 ± 0.38"), "4.39"),
                   {**FREE, "reader": "lstm"}),

@@ -149,6 +149,6 @@ def test_numbers_are_found_whole():
 def test_a_number_without_bold_is_noticed():
     assert teaching.unpromised("It ends at 54.4.") == ["line 1: 54.4"]
     assert not teaching.unpromised(
-        unbroken("[f = 0.95](/gates?ga.force.f=0.95&lang=en#bench-force): **54.4**.")
+        "[f = 0.95](/gates?ga.force.f=0.95&lang=en#bench-force): **54.4**."
     )
     assert teaching.unpromised("答对 57.5%。") != []

@@ -192,8 +192,9 @@ def _windows(scores: Scores, window: int, noise: float, style: Style) -> Figure:
             drawn.line(ends, [score[panel]] * 2, text("figure.any_length"), palette.rnn,
                        dash="dash", group="rnn", legend=first)  # fmt: skip
         if window <= len(mlp):
-            drawn.points([window], [mlp[window - 1][panel]], unbroken(f"P = {window}"), palette.highlight,
-                         size=13, symbol="diamond", group="chosen", legend=first)  # fmt: skip
+            drawn.points([window], [mlp[window - 1][panel]], unbroken(f"P = {window}"),
+                         palette.highlight, size=13, symbol="diamond", group="chosen",
+                         legend=first)  # fmt: skip
     return sheet.described(
         "alt.windows", windows=len(mlp), first=number(mlp[0][0]), last=number(mlp[-1][0]),
         few=mlp[0][1], many=mlp[-1][1], noise=number(noise),
