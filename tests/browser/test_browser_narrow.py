@@ -54,8 +54,8 @@ async ([figure, width]) => {
 """
 # Numbers with what they are with, in words of the page, that stand on two lines.
 PARTED = r"""() => {
-  const related = /(?:[\p{Script=Latin}\p{Script=Greek}|]{1,4}\s)?[=<>≤≥≈±×]\s[-−]?\d[\d.,]*|\d\s×\s10\S*/;
-  const measured = /\d\s?%|\d\s(?:ms|s|MB|bits?|比|秒)(?!\w)/;
+  const related = /(?:[\p{Script=Latin}\p{Script=Greek}|]{1,4}\s)?[=<>≤≥≈±×]\s[-−]?\d[\d.,]*/;
+  const measured = /\d\s×\s10\S*|\d\s?%|\d\s(?:ms|s|MB|bits?|比|秒)(?!\w)/;
   const number = new RegExp(`${related.source}|${measured.source}`, "gu");
   const main = document.querySelector("[data-testid=stMain]");
   const texts = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
