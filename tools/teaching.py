@@ -26,7 +26,7 @@ from seqviz import catalog
 from seqviz.lessons.bench import controls
 from seqviz.lessons.bench.lesson import Bench
 from seqviz.text import LANGUAGES
-from seqviz.units import NO_BREAK
+from seqviz.units import NO_BREAK, unbroken
 
 PAGES = Path(__file__).parents[1] / "docs" / "teaching"
 NOTEBOOKS = PAGES / "notebooks"
@@ -206,7 +206,7 @@ def printable(slug: str, language: str, address: str) -> str:
     """A page as HTML that prints on paper; its links lead to a server at `address`."""
     from markdown_it import MarkdownIt
 
-    page = (PAGES / f"{slug}.{language}.md").read_text("utf-8")
+    page = unbroken((PAGES / f"{slug}.{language}.md").read_text("utf-8"))
     body = MarkdownIt("commonmark", {"html": True}).enable("table").render(page)
     body = body.replace('href="/', f'href="{address.rstrip("/")}/')
     title = page.splitlines()[0].removeprefix("# ")
