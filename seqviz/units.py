@@ -40,6 +40,7 @@ _BROKEN = re.compile(
     rf"|(?<=[\d∞}}]) (?={_RELATION} )"  # 0 |< r
     rf"|(?<=\d {_RELATION}) (?=\S)"  # 0 <| r
     rf"|(?<= −) (?={_NUMBER})"  # 1 −| 0.5
+    rf"|(?<=[\d}}]) (?=[/…] {_NUMBER})|(?<=[\d}}] /) (?={_NUMBER})"  # 3 |/| 20, 0.1 |… 0.3
     rf"|(?<=\bp) (?=\{{p\}})"  # the sign is in the value: p |< 0.001
 )
 _APART = re.compile(rf"({_DIGITS}) (?={_UNIT})")  # 2.4| s

@@ -63,7 +63,7 @@ def test_decay():
 def test_bias():
     settings = {"view": "sampling", "intercept": True, "process__phi": 0.9, "process__n": 50}
     bias, theory = (read("fit", name, **settings) for name in ("bias", "theory_bias"))
-    error = float(run("fit", **settings).readouts["bias"].beside.removeprefix("± "))
+    error = float(run("fit", **settings).readouts["bias"].beside.removeprefix("±").strip())
     assert bias < -10 * error
     assert right("bias") == "Below 0.9"
     assert theory == pytest.approx(-3.7 / 50, abs=5e-4)

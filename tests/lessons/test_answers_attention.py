@@ -55,7 +55,7 @@ def test_what_a_future_word_gets_when_the_mask_multiplies():
     assert options[answer] == "As much as any word whose score is 0"
     # so it may be more than a word that may be seen gets, and is not none
     assert float(future.readouts["weight"].value) > float(own.readouts["weight"].value) > 0
-    (leak,) = re.findall(r"[\d.]+ %", own.notes[-1])
+    (leak,) = re.findall(r"[\d.]+%", own.notes[-1])
     quoted(said, {
         "scaled": number(scaled), "own": number(float(own.readouts["weight"].value)),
         "future": number(float(future.readouts["weight"].value)), "leak": leak,

@@ -48,7 +48,7 @@ def half() -> int:
 def padding() -> int:
     flipped = share(lesson.benches["padding"].run({}), "flipped")
     assert 20 < flipped < 30  # one in four
-    (mean,) = re.findall(r"([\d.]+) % are \*positive", said("padding", "in_mean", length=256))
+    (mean,) = re.findall(r"([\d.]+)% are \*positive", said("padding", "in_mean", length=256))
     assert float(mean) == 0  # "not one answer is positive"
     return 1
 

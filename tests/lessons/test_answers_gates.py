@@ -50,7 +50,7 @@ def told(bench, values, lang):
 
 def quotes():
     found = read(run("meaning", {"feature": "quotes", "cell": "lstm"}))
-    by_chance = float(found["alone_by_chance"].split()[0])
+    by_chance = float(found["alone_by_chance"].removesuffix("%"))
     if by_chance >= 5:
         return 2
     return 0 if abs(float(found["r_scored"])) > 0.8 * float(found["r_found"]) else 1
@@ -66,7 +66,7 @@ def force():
 
 def count():
     found = read(run("learn", {"view": "longer"}))
-    lstm, gru = (float(found[f"whole_{cell}"].split()[0]) > 90 for cell in ("lstm", "gru"))
+    lstm, gru = (float(found[f"whole_{cell}"].removesuffix("%")) > 90 for cell in ("lstm", "gru"))
     return {(True, True): 0, (True, False): 1, (False, True): 2}[lstm, gru]
 
 
@@ -164,7 +164,8 @@ ENDS = (  # bench, settings, what is said, what is not
     ("force", {"f": 1.0, "last": 10}, "held from step 1 to step 10: 12.4 after", "1997"),
     ("force", {"gates_lstm": ()}, "No gate is held", "with the gates held"),
     ("force", {"f": 1.0, "watch.characters": "x"}, "which had no forget gate", "power"),
-    ("watch", {"view": "cell", "cell": "gru"}, "h = z h + (1 − z) n = ", ") h + z n"),
+    ("watch", {"view": "cell", "cell": "gru"}, unbroken("h = z h + (1 − z) n = 6")[:-1],
+     ") h + z n"),
     ("watch", {"view": "cell", "cell": "gru", "writes": True}, unbroken("h = (1 − z) h + z n"),
      "h = z h"),
     ("watch", {"characters": "你"}, "underlined with dots", "They are read"),

@@ -12,6 +12,7 @@ from seqviz.compute.positions import relative, simple
 from seqviz.lessons.bench.controls import controls
 from seqviz.lessons.positions import lesson
 from seqviz.text import LANGUAGES, Text, catalogue, number
+from seqviz.units import unbroken
 
 MARY = {"first": "Mary gave John a flower", "second": "John gave Mary a flower"}
 ZH = {"effect.first": "玛丽给了约翰一朵花", "effect.second": "约翰给了玛丽一朵花"}
@@ -81,7 +82,7 @@ def test_which_scores_a_shift_changes(language):
     by = dict(zip(("none", "sinusoidal", "learned", "rotary", "alibi", "t5"),
                   output.figure.traces[0]["x"], strict=True))  # fmt: skip
     # A value of 0 has no place on a log axis and is nan as well: the read-out counts rows.
-    assert output.readouts["beyond"].value == "16 / 16"
+    assert output.readouts["beyond"].value == unbroken("16 / 16")
     assert by["sinusoidal"] > 1
     assert all(np.nan_to_num(by[name]) < 1e-9 for name in ("none", "rotary", "alibi", "t5"))
     right = marked("shift", language)[0]
@@ -93,7 +94,7 @@ def test_which_scores_a_shift_changes(language):
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_without_order_it_writes_the_commonest_letter(language):
     output = lesson.benches["task"].run({}, language)
-    share = float(output.readouts["task_none"].value.split()[0])
+    share = float(output.readouts["task_none"].value.removesuffix("%"))
     blind, *_, blind_longer = map(float, re.findall(r"([\d.]+)%", output.notes[-1])[-3:])
     assert abs(share - blind) < 3
     assert blind_longer < blind

@@ -54,7 +54,7 @@ ROWS = {
     "D-31": ("pair", {"kind": "shifted"}, (("reads the word before", "前一个词"),),
              {"kind": "unshifted"}),
     "D-32": ("pair", {"kind": "shifted"}, ("94.3–98.9%",), {"kind": "unshifted"}),
-    "D-33": ("remove", {"change": "residual"}, ("0 / 30",), {"change": "skip"}),
+    "D-33": ("remove", {"change": "residual"}, (unbroken("0 / 30"),), {"change": "skip"}),
     "D-34": ("masks", {"mask": "padding"}, (("exactly 0", "恰好为 0"),), {"mask": "none"}),
     "D-35": ("masks", {"mask": "token", "key": 2}, (("3 of 9", "9 格中有 3 格"),),
              {"mask": "none"}),

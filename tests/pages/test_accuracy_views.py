@@ -132,7 +132,7 @@ def own_knife() -> View:
         partial(sentence_under_masking, found, "content", 2),
         {
             "positive": percent(row[2]),
-            "words_masked": "2 / 6",
+            "words_masked": unbroken("2 / 6"),
             "undecided": str(turned[0]) if len(turned) else "–",
         },
     )

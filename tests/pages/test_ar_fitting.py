@@ -50,8 +50,8 @@ SCENES = (
     Scene("by_hand", {}, by_hand.fit_by_hand),
     Scene("fit", {}, estimation.estimates_beside_truth, {
         "estimate": number(LINE.first),
-        "interval": f"{number(LINE.lower[0])} … {number(LINE.upper[0])}",
-        "sigma_hat": number(LINE.sigma), "covered": "4 / 4",
+        "interval": unbroken(f"{number(LINE.lower[0])} … {number(LINE.upper[0])}"),
+        "sigma_hat": number(LINE.sigma), "covered": unbroken("4 / 4"),
     }),
     Scene("fit", {"view": "order", "process.order": 2}, estimation.order_criteria,
           ("aic_order", "bic_order")),

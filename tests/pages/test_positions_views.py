@@ -38,6 +38,7 @@ from seqviz.figures.positions.tables import (
 from seqviz.figures.positions.tasks import accuracies, learning_curves, learning_progress
 from seqviz.lessons.positions import FIRST, SECOND, lesson
 from seqviz.text import LANGUAGES, number
+from seqviz.units import unbroken
 
 MARKS = ("not_unique", "equivariant", "causal", "strangers")
 EACH = pytest.mark.parametrize("language", LANGUAGES)
@@ -85,7 +86,7 @@ def of_distance() -> Iterator[Scene]:
         values = {"view": "rotation", "d_model": d_model, "base": base, "offset": offset}
         yield Scene("distance", values, partial(rotation_matrices, formula, solved, offset), {
             "residual": number(solved.residual, 2),
-            "rank": f"{solved.rank} / {d_model}",
+            "rank": unbroken(f"{solved.rank} / {d_model}"),
             "gap": number(float(np.abs(solved.matrix - formula).max()), 2),
         }, () if d_model == 8 else ("not_unique",))  # fmt: skip
 
@@ -114,7 +115,7 @@ def of_schemes() -> Iterator[Scene]:
     for causal, buckets, farthest in ((False, 32, 128), (True, 8, 64)):
         places = relative.t5_map(40, not causal, buckets, farthest)
         values = {"causal": causal, "buckets": buckets, "farthest": farthest}
-        used = f"{len(set(places.ravel()))} / {buckets}"
+        used = unbroken(f"{len(set(places.ravel()))} / {buckets}")
         yield Scene("schemes", {"view": "t5", "tokens": 40, **values},
                     partial(t5_buckets, places), {"used": used})  # fmt: skip
     for shift in (0, 1000):
@@ -123,7 +124,7 @@ def of_schemes() -> Iterator[Scene]:
         yield Scene("schemes", values, partial(shift_bars, tuple(changes.values())), {
             "absolute": number(changes["sinusoidal"].largest),
             "turned": number(changes["rotary"].largest, 2),
-            "beyond": "16 / 16" if shift else "0 / 16",  # of 512 rows
+            "beyond": unbroken("16 / 16" if shift else "0 / 16"),  # of 512 rows
         })  # fmt: skip
 
 
@@ -135,7 +136,7 @@ def of_simple() -> Iterator[Scene]:
             draw = partial(digits_and_waves, binary, simple.code("waves", words))
         top = (words - 1).bit_length()  # digits that change at the largest power of two
         yield Scene("simple", {"view": view, "words": words}, draw, {
-            "drowned": f"{words - 5} / {words}",  # the norm of a word is 4
+            "drowned": unbroken(f"{words - 5} / {words}"),  # the norm of a word is 4
             "moved": number(1 - (words - 1) / (2 * words - 1)),
             "jump": number(np.sqrt(top)),
             "stride": number(np.sqrt(np.sum(2 - 2 * np.cos(0.5 ** np.arange(8.0))))),
@@ -222,7 +223,7 @@ def test_learned(minilm, language):
     # By hand: the share of the variance in the first eight principal components.
     values = np.linalg.svd(table - table.mean(0), compute_uv=False) ** 2
     readouts = {
-        "size": "512 × 384",
+        "size": unbroken("512 × 384"),
         "share": f"{100 * values[:8].sum() / values.sum():.0f}%",
         "cka": number(like.cka),
         "unlike": f"{100 * like.unlike:.0f}%",
