@@ -28,22 +28,22 @@ _NAMES = (
 _CHINESE = "毫秒|微秒|秒|分钟|小时|比特|字节|纳特|像素|倍|位|度|万|亿|个百分点"
 _UNIT = rf"[*_]*(?:(?:{_NAMES})(?![\w'’])|{_CHINESE})"
 _RELATION = r"[=<>≤≥≈≠∼±×]"
-_SYMBOL = r"(?:(?<=[^\s|])|(?<=\S\|))"  # behind a symbol or its markup, such as |r|; no cell
 # Not altered: code, formulas, tags with their attributes, addresses.
 _LEFT_ALONE = re.compile(
     r"```.*?```|`[^`\n]*`|\$\$.*?\$\$|\$(?:\\.|[^$\\\n])+\$|<[A-Za-z/!][^<>]*>|https?://\S+",
     re.DOTALL,
 )
 _BROKEN = re.compile(
-    rf"{_SYMBOL} (?={_RELATION} {_NUMBER})"  # p |= 0.04
-    rf"|(?<![^\s>(（:：,，]{_RELATION})(?<={_RELATION}) (?={_NUMBER})"  # p =| 0.04
-    rf"|(?<=[\d∞}}]) (?={_RELATION} )"  # 0 |< r
-    rf"|(?<=\d {_RELATION}) (?=\S)"  # 0 <| r
-    rf"|(?<= −) (?={_NUMBER})"  # 1 −| 0.5
-    rf"|(?<=[\d}}]) (?=[/…] {_NUMBER})|(?<=[\d}}] /) (?={_NUMBER})"  # 3 |/| 20, 0.1 |… 0.3
-    rf"|(?<=\bp) (?=\{{p\}})"  # the sign is in the value: p |< 0.001
+    r" (?:"  # the space comes first: most sentences have few, and none of these
+    rf"(?:(?<=[^\s|] )|(?<=\S\| ))(?={_RELATION} {_NUMBER})"  # p |= 0.04; no cell of a table
+    rf"|(?<![^\s>(（:：,，]{_RELATION} )(?<={_RELATION} )(?={_NUMBER})"  # p =| 0.04
+    rf"|(?<=[\d∞}}] )(?={_RELATION} )|(?<=\d {_RELATION} )(?=\S)"  # 0 |<| r
+    rf"|(?<= − )(?={_NUMBER})"  # 1 −| 0.5
+    rf"|(?<=[\d}}] )(?=[/…] {_NUMBER})|(?<=[\d}}] / )(?={_NUMBER})"  # 3 |/| 20, 0.1 |… 0.3
+    r"|(?<=\bp )(?=\{p\})"  # the sign is in the value: p |< 0.001
+    r")"
 )
-_APART = re.compile(rf"({_DIGITS}) (?={_UNIT})")  # 2.4| s
+_APART = re.compile(rf"{_DIGITS} (?={_UNIT})")  # 2.4| s
 
 
 @dataclass(frozen=True)
