@@ -28,7 +28,8 @@ def language() -> str:
     """
     state = st.session_state
     chosen = state.get("lang") or st.query_params.get("lang") or state.get(KEPT_LANGUAGE)
-    state[KEPT_LANGUAGE] = settings.language(chosen, st.context.locale or "")
+    accepted = st.context.headers.get("Accept-Language") or st.context.locale or ""
+    state[KEPT_LANGUAGE] = settings.language(chosen, accepted)
     return state[KEPT_LANGUAGE]
 
 
