@@ -2,6 +2,7 @@
 // changed keeps the colors it was first painted with, so it has to be sent again.
 
 import { tend } from "./access.js";
+import { lendClipboard } from "./copy.js";
 import { stopTelling, tellParent } from "./parent.js";
 
 const INTERVAL_MS = 400;
@@ -9,6 +10,7 @@ let timer;
 
 export default function ({ data, parentElement, setTriggerValue }) {
   document.documentElement.lang = data.lang;
+  lendClipboard(data.words);
   const host = parentElement.host ?? parentElement;
   tellParent(() => host.isConnected);
   let told = data.theme;

@@ -53,7 +53,9 @@ def open_page(slug: str) -> Text:
         classroom.be_in(text, slug)
         _share(slug, text)
         _about(text)
-        components.watch_theme(text("frame.language_tag"), {"data": text("frame.data_key")})
+        names = {"data": "data_key", "copy_keys": "copy_keys", "copy_touch": "copy_touch"}
+        words = {name: text(f"frame.{key}") for name, key in names.items()}
+        components.watch_theme(text("frame.language_tag"), words)
         if presenting():
             components.present()
     if presenting():

@@ -19,10 +19,10 @@ def watch_theme(tag: str, words: Mapping[str, str]) -> None:
 
     The script also tells the browser the language of the page by its tag (zh-CN), for its voice and
     its fonts, and the page around a frame what the address bar would show
-    (`assets/static/parent.js`). words: what
-    `assets/static/access.js` says.
+    (`assets/static/parent.js`), and copies where the browser lends no clipboard
+    (`assets/static/copy.js`). words: what these and `assets/static/access.js` say.
     """
-    _component("theme", "<span></span>", "access")(
+    _component("theme", "<span></span>", "access", "copy")(
         key="theme",
         data=_plain(theme=looks.theme(), lang=tag, words=dict(words)),
         on_theme_change=lambda: None,
