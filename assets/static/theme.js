@@ -3,6 +3,7 @@
 
 import { tend } from "./access.js";
 import { lendClipboard } from "./copy.js";
+import { known } from "./ways.js";
 import { stopTelling, tellParent } from "./parent.js";
 
 const INTERVAL_MS = 400;
@@ -11,6 +12,7 @@ let timer;
 export default function ({ data, parentElement, setTriggerValue }) {
   document.documentElement.lang = data.lang;
   lendClipboard(data.words);
+  known(data.ways);
   const host = parentElement.host ?? parentElement;
   tellParent(() => host.isConnected);
   let told = data.theme;
