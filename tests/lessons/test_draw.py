@@ -28,9 +28,10 @@ def test_a_figure_is_that_of_the_bench(tmp_path, capsys):
         assert f"{one.label}: {one.value}" in said
 
 
-def test_settings_of_the_bench_above_and_another_language(tmp_path, capsys):
+@pytest.mark.parametrize("language", ["zh", "zh-CN", "ZH_Hans"])
+def test_settings_of_the_bench_above_and_another_language(tmp_path, capsys, language):
     out = tmp_path / "f.json"
-    said = drawn(capsys, "gates", "force", "--watch.kind", "latch", "--language", "zh",
+    said = drawn(capsys, "gates", "force", "--watch.kind", "latch", "--language", language,
                  "-o", str(out))  # fmt: skip
     shown = lessons.gates.force.run({"watch.kind": "latch"}, language="zh")
     assert json.loads(out.read_text("utf-8"))["layout"]["meta"]["alt"] == shown.figure.alt
