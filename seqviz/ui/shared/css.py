@@ -23,6 +23,7 @@ _PAGE = """
 .stApp :is(.stMarkdownEllipsis, .stButtonGroup button :is(div, p)) {
   overflow: clip; overflow-clip-margin: .3em; min-width: 0;
 }
+.stApp [data-testid="stMetricValue"] .stMarkdownEllipsis {white-space: normal;}
 .stApp .katex-display {margin: .75em 0; padding: .25em 0;}
 /* A bench out of sight is not laid out or painted again at every press: a quarter of the time. One
    that was never in sight waits, and is as tall as its place: a jump arrives where it went. */
