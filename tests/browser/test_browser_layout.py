@@ -15,6 +15,7 @@ from seqviz import catalog
 
 DESK = {"width": 1280, "height": 800}
 MORE = {"attention": {"at.bertviz.picture": "head"}}  # the bench that is a page of its own
+FRAME = '[class*="st-key-bench-"] iframe'
 THEMES = {"en": "light", "zh": "dark"}
 # A window of 320 pixels is one of 1280 at 400 %, one of 640 is that at 200 %.
 NARROW = (320, 640)
@@ -133,6 +134,8 @@ def page(request, visitors) -> Iterator[LessonPage]:
         lesson = visit(slug, asked, color_scheme=THEMES[lang], viewport=DESK)
         if slug:
             lesson.whole()
+        if slug in MORE:
+            lesson.page.locator(FRAME).wait_for(timeout=90_000)
         lesson.rest()
         yield lesson
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import pytest
 from lesson_page import LessonPage
 from playwright.sync_api import expect
-from test_browser_layout import BESIDE, COVERED
+from test_browser_layout import BESIDE, COVERED, FRAME, MORE
 
 HALL = {"width": 1920, "height": 1080}
 # Which bench stands at the upper edge, -1 for none of them.
 AT = """() => [...document.querySelectorAll('[class*="st-key-bench-"]')]
     .map((bench) => bench.getBoundingClientRect().top).findIndex((top) => top >= 0 && top < 16)"""
 UP = "() => { document.activeElement.blur(); document.querySelector('.stMain').scrollTo(0, 0); }"
-FOCUS = "(element) => { element.focus({ preventScroll: true }); return document.activeElement === element; }"
-# What has the focus after a press and does nothing with the keys of a clicker; with those of a slider.
+FOCUS = """(element) => {
+    element.focus({ preventScroll: true });
+    return document.activeElement === element;
+}"""
+# What can have the focus and does nothing with the keys of a clicker.
 PRESSED = {
     "switch": '.st-key-present input[type="checkbox"]',
     "language": '.st-key-lang [aria-checked="true"]',
@@ -79,8 +82,8 @@ def test_a_clicker_walks_from_whatever_has_been_pressed(hall):
 
 def test_arrows_move_the_slider_used_last_unless_what_has_the_focus_takes_them(hall):
     page, wrong = hall.page, []
-    slider = hall.slider("ga.one.total")
-    for name, selector in PRESSED.items():
+    slider = hall.slider("ga.one.temperature")
+    for place, (name, selector) in enumerate(PRESSED.items()):
         page.evaluate(UP)
         slider.evaluate("(one) => one.focus({ preventScroll: true })")
         before = slider.input_value()
@@ -88,7 +91,7 @@ def test_arrows_move_the_slider_used_last_unless_what_has_the_focus_takes_them(h
         assert focus.evaluate(FOCUS), name
         if name == "slider":
             continue
-        page.keyboard.press("ArrowRight")
+        page.keyboard.press(("ArrowRight", "ArrowLeft")[place % 2])  # it has an end
         hall.rest()
         if (slider.input_value() != before) == (name in OWN_ARROWS):
             wrong.append(name)
@@ -97,7 +100,7 @@ def test_arrows_move_the_slider_used_last_unless_what_has_the_focus_takes_them(h
 
 def test_what_is_typed_into_keeps_its_keys(hall):
     page, wrong = hall.page, []
-    slider = hall.slider("ga.one.total")
+    slider = hall.slider("ga.one.temperature")
     for name, selector in TYPED.items():
         page.evaluate(UP)
         before = slider.input_value()
@@ -112,7 +115,10 @@ def test_what_is_typed_into_keeps_its_keys(hall):
 def test_a_dialog_keeps_its_keys(hall):
     page = hall.page
     page.evaluate(UP)
-    top, slider = "() => document.querySelector('.stMain').scrollTop", hall.slider("ga.one.total")
+    top, slider = (
+        "() => document.querySelector('.stMain').scrollTop",
+        hall.slider("ga.one.temperature"),
+    )
     hall.by_key("ga.one.code").locator("button").click()
     page.get_by_role("dialog").wait_for()
     before, value = page.evaluate(top), slider.input_value()
@@ -135,7 +141,7 @@ def test_figures_are_clear_after_a_slider_a_reload_and_in_a_small_window(hall):
         assert not wrong
         assert seen > 6
 
-    slider = hall.slider("ga.one.total")
+    slider = hall.slider("ga.one.temperature")
     slider.focus()
     slider.press("ArrowRight")
     hall.heard("ga.one")
@@ -148,12 +154,12 @@ def test_figures_are_clear_after_a_slider_a_reload_and_in_a_small_window(hall):
     assert not wrong
 
 
-@pytest.mark.parametrize("slug", ["attention"])
-def test_a_clicker_walks_from_a_page_within_the_page(visit, slug):
-    lesson = visit(slug, {"present": "true", "at.bertviz.picture": "head"}, viewport=HALL)
+def test_a_clicker_walks_from_a_page_within_the_page(visit):
+    lesson = visit("attention", {"present": "true", **MORE["attention"]}, viewport=HALL)
     lesson.whole()
+    frame = lesson.page.locator(FRAME)
+    frame.wait_for(timeout=90_000)
     lesson.rest()
-    frame = lesson.page.locator('[class*="st-key-bench-"] iframe')
     frame.click(position={"x": 300, "y": 10})
     assert lesson.page.evaluate("document.activeElement.tagName") == "IFRAME"
     lesson.page.evaluate("document.querySelector('.stMain').scrollTo(0, 0)")

@@ -19,7 +19,7 @@ _PAGE = """
 [class*="st-key-bench-"] .stMarkdown.stMarkdown h2 {font-size: 1rem; padding: .375rem 0 1rem;}
 [class*="-footer"] button {padding-left: .4rem; padding-right: .4rem;}
 [class*="-figure"] {overflow: hidden;}
-/* A letter that leans is wider than its place: Streamlit, which cuts a long name off, cut an f to a stroke. */
+/* A letter that leans is wider than its place: Streamlit, which cuts long names, would cut it. */
 .stApp :is(.stMarkdownEllipsis, .stButtonGroup button :is(div, p)) {
   overflow: clip; overflow-clip-margin: .3em; min-width: 0;
 }
@@ -102,7 +102,9 @@ html {font-size: 125%;}
 [data-testid="stHeader"], [data-testid="stSidebar"] {display: none;}
 .stMainBlockContainer.stMainBlockContainer {max-width: 1600px; padding-top: 1rem;}
 /* The place of a chart and not its frame, which fills it: what follows comes below both. */
-[data-testid="stLayoutWrapper"]:has(> [class*="-figure"] .seqviz-chart) {flex-basis: 60vh; height: 60vh;}
+[data-testid="stLayoutWrapper"]:has(> [class*="-figure"] .seqviz-chart) {
+  flex-basis: 60vh; height: 60vh;
+}
 .seqviz-home-bench .home-figure.home-figure {height: 60vh;}
 [class*="st-key-bench-"] {scroll-margin-top: .5rem;}
 """
