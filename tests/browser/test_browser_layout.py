@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from lesson_page import LessonPage
 from PIL import Image
+from playwright.sync_api import Locator
 from rings import in_turn
 
 from seqviz import catalog
 
 DESK = {"width": 1280, "height": 800}
 MORE = {"attention": {"at.bertviz.picture": "head"}}  # the bench that is a page of its own
-FRAME = '[class*="st-key-bench-"] iframe'
 THEMES = {"en": "light", "zh": "dark"}
 # A window of 320 pixels is one of 1280 at 400 %, one of 640 is that at 200 %.
 NARROW = (320, 640)
@@ -135,9 +135,17 @@ def page(request, visitors) -> Iterator[LessonPage]:
         if slug:
             lesson.whole()
         if slug in MORE:
-            lesson.page.locator(FRAME).wait_for(timeout=90_000)
+            framed(lesson)
         lesson.rest()
         yield lesson
+
+
+def framed(lesson: LessonPage) -> Locator:
+    """The page in BertViz' bench, in sight, when its model is there."""
+    lesson.by_key("bench-bertviz").evaluate("(bench) => bench.scrollIntoView()")
+    frame = lesson.page.locator('[class*="st-key-bench-"] iframe')
+    frame.wait_for(timeout=120_000)
+    return frame
 
 
 def parts(lesson: LessonPage) -> Iterator[None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lesson_page import LessonPage
 from playwright.sync_api import expect
-from test_browser_layout import BESIDE, COVERED, FRAME, MORE
+from test_browser_layout import BESIDE, COVERED, MORE, framed
 
 HALL = {"width": 1920, "height": 1080}
 # Which bench stands at the upper edge, -1 for none of them.
@@ -156,9 +156,7 @@ def test_figures_are_clear_after_a_slider_a_reload_and_in_a_small_window(hall):
 
 def test_a_clicker_walks_from_a_page_within_the_page(visit):
     lesson = visit("attention", {"present": "true", **MORE["attention"]}, viewport=HALL)
-    lesson.whole()
-    frame = lesson.page.locator(FRAME)
-    frame.wait_for(timeout=90_000)
+    frame = framed(lesson)
     lesson.rest()
     frame.click(position={"x": 300, "y": 10})
     assert lesson.page.evaluate("document.activeElement.tagName") == "IFRAME"
