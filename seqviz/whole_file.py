@@ -31,7 +31,7 @@ def written_together(*paths: Path) -> Iterator[list[Path]]:
     They are moved one right after the other, when all of them are on the disk: no system call
     moves two, so a process that is killed between them leaves one new and one old.
     """
-    # Where a link leads is replaced, not the link; `Path.resolve` raises for one that leads to itself.
+    # Where a link leads is replaced, not the link (`Path.resolve` raises for one to itself).
     paths = tuple(Path(os.path.realpath(path)) for path in paths)
     parent = paths[0].parent
     folder = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=parent))
@@ -59,7 +59,7 @@ def unwritable(path: Path, error: OSError | None = None) -> str:
     if os.path.isdir(path):
         return f"{path} is a folder; add the name of a file to it."
     if not os.path.isdir(path.parent):
-        return f"There is no folder {path.parent}; create it, or choose another place for {path.name}."
+        return f"There is no folder {path.parent}; create it, or choose another for {path.name}."
     return f"{path} cannot be written: {error.strerror or error}." if error else ""
 
 

@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from benchmarks import arrival, attention_payload
+from benchmarks import arrival, attention_payload, classroom
 from benchmarks.peers.__main__ import PROBE, drag, press, ratios
 from driver.chromium import watched
 
@@ -131,6 +131,11 @@ def test_the_worst_window_of_layout_shifts():
 def test_of_the_lessons_the_worst_stands_in_the_last_line():
     lessons = {"one": {"bytes": 3.0, "ratio": 1.0}, "two": {"bytes": 2.0, "ratio": 4.0}}
     assert arrival.worst(lessons) == {"bytes": 3.0, "ratio": 4.0}
+
+
+def test_of_no_times_there_is_no_percentile_that_could_meet_a_goal():
+    assert not classroom.milliseconds([], 95) <= classroom.GOALS["p95_ms"]
+    assert classroom.milliseconds([0.05], 95) == 50.0
 
 
 def test_ratios_are_ours_beside_dash():
