@@ -88,10 +88,22 @@ def counted(
 
 
 def decades(
-    log10: Float[np.ndarray, "values"], title: str, ticks: int = _TICKS, **more: Any
+    log10: Float[np.ndarray, "..."],
+    title: str,
+    ticks: int = _TICKS,
+    beside: Sequence[float] = (),
+    **more: Any,
 ) -> dict[str, Any]:
-    """A log axis around these values, decades only, cut where float32 has long ended."""
-    shown = log10[np.isfinite(log10)]
+    """A log axis around these values, decades only, cut where float32 has long ended.
+
+    Where all of them are further out, an axis of their exponents: float64 may have no number for
+    them. `Panel.powers` gives what to draw on either. beside: of lines that may be out of view.
+    """
+    own, others = np.ravel(log10), np.asarray(beside, float)
+    own, others = own[np.isfinite(own)], others[np.isfinite(others)]
+    shown = np.concatenate([own, others])
+    if own.size and not ((own >= LOWEST) & (own <= HIGHEST)).any():
+        return axis(f"log₁₀ ({title})", **{"range": around(shown), **more})
     shown = np.clip(shown, LOWEST, HIGHEST) if shown.size else np.zeros(1)
     low, high = float(shown.min()), float(shown.max())
     room = max(0.3, 0.05 * (high - low))
