@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Shaped
 
+from seqviz.figures.grammar import scales
 from seqviz.figures.grammar.style import Style
 from seqviz.figures.grammar.tokens import labels, numbered
 
@@ -103,7 +104,9 @@ def decades(
     own, others = own[np.isfinite(own)], others[np.isfinite(others)]
     shown = np.concatenate([own, others])
     if own.size and not ((own >= LOWEST) & (own <= HIGHEST)).any():
-        return axis(f"log₁₀ ({title})", **{"range": around(shown), **more})
+        low, high = int(np.floor(shown.min() - 0.3)), int(np.ceil(shown.max() + 0.3))
+        places, words = scales.decades(low, high, ticks)
+        return axis(title, range=[low, high], tickvals=places, ticktext=words, **more)
     shown = np.clip(shown, LOWEST, HIGHEST) if shown.size else np.zeros(1)
     low, high = float(shown.min()), float(shown.max())
     room = max(0.3, 0.05 * (high - low))
