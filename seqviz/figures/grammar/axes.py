@@ -103,14 +103,16 @@ def decades(
     own, others = np.ravel(log10), np.asarray(beside, float)
     own, others = own[np.isfinite(own)], others[np.isfinite(others)]
     shown = np.concatenate([own, others])
-    if own.size and not ((own >= LOWEST) & (own <= HIGHEST)).any():
-        low, high = int(np.floor(shown.min() - 0.3)), int(np.ceil(shown.max() + 0.3))
-        places, words = scales.decades(low, high, ticks)
-        return axis(title, range=[low, high], tickvals=places, ticktext=words, **more)
-    shown = np.clip(shown, LOWEST, HIGHEST) if shown.size else np.zeros(1)
+    beyond = own.size and not ((own >= LOWEST) & (own <= HIGHEST)).any()
+    if not beyond:
+        shown = np.clip(shown, LOWEST, HIGHEST) if shown.size else np.zeros(1)
     low, high = float(shown.min()), float(shown.max())
     room = max(0.3, 0.05 * (high - low))
     low, high = low - room, high + room
+    if beyond:
+        ends = int(np.floor(low)), int(np.ceil(high))
+        places, words = scales.decades(*ends, ticks)
+        return axis(title, **{"range": list(ends), "tickvals": places, "ticktext": words, **more})
     every = max(1, int(np.ceil((high - low) / ticks)))
     return axis(title, **{"type": "log", "range": [low, high], "dtick": every, **more})
 
