@@ -385,10 +385,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--presses", type=int, default=40, help="measured presses per page")
     parser.add_argument("--apart", action="store_true", help="browser and server: a core each")
     given = parser.parse_args(arguments)
-    presses, every = given.presses, {lesson.slug: lesson for lesson in catalog.LESSONS}
-    if unknown := [slug for slug in given.lessons if slug not in every]:
-        parser.error(f"There is no lesson {unknown[0]!r}; there are {', '.join(every)}.")
-    chosen = [every[slug] for slug in given.lessons or every]
+    presses, known = given.presses, {lesson.slug: lesson for lesson in catalog.LESSONS}
+    if unknown := [slug for slug in given.lessons if slug not in known]:
+        parser.error(f"There is no lesson {unknown[0]!r}; there are {', '.join(known)}.")
+    chosen = [known[slug] for slug in given.lessons or known]
     logging.disable(logging.WARNING)  # Streamlit's, of benches that run here without a page
     floor, opened, drags, broken = measure(presses, given.apart, chosen)
     print(f"slider press to changed picture, {presses} fresh values each, milliseconds")

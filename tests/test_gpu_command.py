@@ -324,6 +324,10 @@ def test_a_goal_for_which_nothing_was_compared_is_not_met():
     found["agreement"]["page: b"] = failed  # a bench that fails there is not like that of the CPU
     states = {name: state for name, _, _, state in command.goals(found)}
     assert states["figures, pixels"] == "missed: failed were real"
+    found["agreement"] |= {"page: c": "failed: KeyError: 'x'", "a": "failed: LinAlgError: y"}
+    states = {name: state for name, _, _, state in command.goals(found)}
+    assert states["figures, pixels"] == "missed: failed were real, page: c"
+    assert states["float32, largest difference"] == "missed: failed were a"
 
 
 def test_results_without_numbers_are_no_agreement():

@@ -33,7 +33,7 @@ def pair_map(
     sheet.legend(x=1, xanchor="right")
     _map(sheet, pairs, earlier, later)
     limits = [
-        (text(f"figure.pair_{name}"), (later - earlier) * log10(value), dash)
+        (text(f"figure.pair_{name}"), (later - earlier) * float(log10(value)), dash)
         for name, value, dash in bounds(spectrum)
         if cell in _PLAIN
     ]
