@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from seqviz import catalog
+from seqviz import catalog, whole_file
 from seqviz.lessons.bench import controls
 from seqviz.lessons.bench.lesson import Bench
 from seqviz.text import LANGUAGES
@@ -234,7 +234,8 @@ def main(argv: list[str] | None = None) -> None:
     if asked.out is None:
         sys.stdout.write(page)
     else:
-        asked.out.write_text(page, "utf-8")
+        with whole_file.or_exit(asked.out):
+            asked.out.write_text(page, "utf-8")
 
 
 if __name__ == "__main__":

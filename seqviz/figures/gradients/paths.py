@@ -48,8 +48,10 @@ def path_bars(found: Paths, printed: bool = False, style: Style = STYLE) -> Figu
         ("stretch", found.stretch, palette.truth, "solid"),
         ("error", found.error, palette.lstm, "dot"),
     ):
-        right.line(later, powers(log10(values)), text(f"figure.{key}"), color, width=2.2, dash=dash,
-                   symbol="circle", size=6, hover=f"τ = %{{x}}: %{{y:.3g}}{NAMED}")  # fmt: skip
+        right.line(
+            later, right.powers(log10(values)), text(f"figure.{key}"), color, width=2.2, dash=dash,
+            symbol="circle", size=6, hover=f"τ = %{{x}}: %{{y:.3g}}{NAMED}",
+        )  # fmt: skip
     return sheet.described(
         "alt.paths",
         t=found.moment,

@@ -15,8 +15,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
 
+from seqviz.figures.grammar.decades import powers
 from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.scales import Scale, color_bar
 from seqviz.figures.grammar.scales import weights as weight_scale
@@ -381,6 +382,12 @@ class Panel:
             "colorbar": color_bar(self.style, bar, scale.ticks, x=self.right + 0.015),
         }  # fmt: skip
         self.trace("scatter", x=[None], y=[None], hover=False, legend=False, marker=marker)
+
+    def powers(self, log10: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
+        """10 to each of these; on an axis of exponents (`axes.decades`) these themselves."""
+        if self.sheet.page[f"yaxis{self.y[1:]}"].get("type") == "log":
+            return powers(log10)
+        return np.where(np.isfinite(log10), log10, np.nan)
 
     # --- marks without data ----------------------------------------------------------------------
 
