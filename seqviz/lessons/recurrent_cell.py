@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from seqviz.compute.wirings import influence, notations, step
+from seqviz.compute.wirings.collapse import Collapse as Replaced
 from seqviz.compute.wirings.collapse import collapse as linear
 from seqviz.compute.wirings.graph import CELLS, ENTER, KINDS, READ, Influence, Wiring
 from seqviz.compute.wirings.notations import NOTATIONS, all_written, written
@@ -217,13 +218,14 @@ class Collapse:
     tanh: float = stops((0.0, 0.1, 1.0, 10.0, 50.0, 100.0), 0.0)
     amplitude: float = stops((0.01, 0.1, 0.3, 1.0, 3.0, 10.0), 1.0)
     hidden_units: int = stops((1, 4, 16, 64), 16)
+    with_bias: bool = toggle(True)
     precision: str = choice(("float32", "float64"), "float32")
     seed: int = seed(1, more=True)
 
 
 def collapse(p: Collapse, show: Show) -> None:
     share = p.tanh / 100
-    found = show.run(linear, share, p.amplitude, p.hidden_units, p.precision, p.seed)
+    found = show.run(linear, share, p.amplitude, p.hidden_units, p.precision, p.seed, p.with_bias)
     show.figure(network_beside_convolution, found)
     show.readouts(found, "superposition", kernel_error="error", weights_there="parameters",
                   kernel_numbers="numbers")  # fmt: skip
@@ -233,8 +235,23 @@ def collapse(p: Collapse, show: Show) -> None:
         "numbers": f"{found.numbers:.0f}", "precision": p.precision, "size": f"{p.amplitude:g}",
         "full": number(float(found.errors[-1]), 2),
     }  # fmt: skip
-    show.note("collapse.off" if share == 0 else "collapse.on", **values)
+    if share == 0:
+        show.note("collapse.off", **values)
+    else:
+        show.note("collapse.nearly" if found.superposition < NEARLY else "collapse.on", **values)
+        show.note("collapse.close" if found.error < NEARLY else "collapse.apart", **values)
+        if p.with_bias:
+            _say_without_bias(p, found, show)
     show.note("collapse.size", **values)
     reached = share == 1 and found.superposition < NEARLY
     show.target("nearly_linear", reached, share=values["share"],
                 superposition=values["superposition"])  # fmt: skip
+
+
+def _say_without_bias(p: Collapse, found: Replaced, show: Show) -> None:
+    """The control: the same network with b = 0."""
+    other = show.run(linear, found.share, p.amplitude, p.hidden_units, p.precision, p.seed,
+                     biased=False, name="without_bias")  # fmt: skip
+    key = "moved" if other.error < NEARLY <= found.error else "without"
+    show.note(f"collapse.{key}", superposition=number(other.superposition, 2),
+              error=number(other.error, 2))  # fmt: skip

@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from seqviz.units import Ends, Share
 
-METHODS = ("human", "greedy", "beam", "nucleus", "hot")
+METHODS = ("human", "greedy", "beam", "nucleus", "plain", "hot")  # plain: nothing cut, T = 1
 BEAMS, NUCLEUS, HOT = 3, 0.9, 1.5  # of beam search, top-p and the temperature
 
 

@@ -41,6 +41,7 @@ def letters_read(found: LettersRead, place: int, style: Style = STYLE) -> Figure
     ends = [0.5, len(pieces) + 0.5]
     left.line(ends, [found.mean_bits] * 2, text("figure.states_network"), palette.gru, width=2,
               hover=False)  # fmt: skip
+    left.reference(ends, [found.mean_fives] * 2, text("figure.states_fives"), dash="dashdot")
     left.reference(ends, [found.mean_pairs] * 2, text("figure.states_pairs"), dash="dash")
     left.reference(ends, [found.mean_alone] * 2, text("figure.states_alone"))
     guesses = found.first(place, GUESSES)
@@ -65,6 +66,7 @@ def letters_read(found: LettersRead, place: int, style: Style = STYLE) -> Figure
         chance=percent(float(chances[0]) / 100),
         bits=number(float(found.bits[place - 1])), mean=number(found.mean_bits),
         pairs=number(found.mean_pairs), alone=number(found.mean_alone),
+        fives=number(found.mean_fives),
     )  # fmt: skip
 
 
