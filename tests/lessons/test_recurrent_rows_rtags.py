@@ -18,7 +18,6 @@ from seqviz.lessons.recurrent import lesson
 from seqviz.lessons.recurrent_tagging import CHINESE, ENGLISH, compare_taggers, train_taggers
 from seqviz.refusal import Refusal
 from seqviz.text import LANGUAGES
-from seqviz.units import unbroken
 
 AHEAD, LETTERS = {"view": "ahead"}, {"view": "letters"}
 TASK = {"task": "words"}

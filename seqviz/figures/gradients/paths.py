@@ -7,7 +7,6 @@ import numpy as np
 from seqviz.compute.bptt import Paths, Recursion
 from seqviz.figures.gradients.parts import log10
 from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
-from seqviz.figures.grammar.decades import powers
 from seqviz.text import TIMES_TEN, number
 
 _PLAIN = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
