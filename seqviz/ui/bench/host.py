@@ -81,9 +81,13 @@ class PageHost(ClassHost, Place):
                 del files[key]
             elif key in files:
                 st.caption(self.text("frame.file_in_use", name=literal(files[key].name)))
+
+                def remove() -> None:
+                    files.pop(key, None)
+
                 st.button(
                     self.text("frame.file_remove"), key=f"{key}.remove", type="tertiary",
-                    icon=":material/close:", on_click=lambda: files.pop(key, None),
+                    icon=":material/close:", on_click=remove,
                 )  # fmt: skip
         return files[key].content if key in files else None
 

@@ -41,7 +41,7 @@ def apply() -> None:
             return True
         return request(requests, asked)
 
-    ScriptRequests._request_rerun_locked = unless_left  # type: ignore[method-assign]
+    ScriptRequests._request_rerun_locked = unless_left  # type: ignore[assignment, method-assign]
     ScriptRunner._run_script = unless_gone  # type: ignore[assignment, method-assign]
 
 
