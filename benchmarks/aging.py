@@ -176,7 +176,7 @@ def main() -> None:
     for name in ("wait_ms", "cpu_ms", "calls"):
         ratios = [both["aged"][name] / both["fresh"][name] - 1 for both in found.values()]
         line[f"more_{name.removesuffix('_ms')}"] = round(statistics.mean(ratios), 4)
-        print(f"{name}: {100 * statistics.mean(ratios):+.1f} % in the mean")
+        print(f"{name}: {100 * statistics.mean(ratios):+.1f}% in the mean")
     print(json.dumps(line))
 
 

@@ -33,6 +33,7 @@ import asyncio
 import gc
 import itertools
 import json
+import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -96,8 +97,8 @@ class Times:
 
 
 def milliseconds(seconds: Sequence[float], percent: float) -> float:
-    """A percentile of times; 0 where there are none."""
-    return round(1e3 * float(np.percentile(seconds, percent)), 1) if seconds else 0.0
+    """A percentile of times; nan, which meets no goal, where there are none."""
+    return round(1e3 * float(np.percentile(seconds, percent)), 1) if seconds else math.nan
 
 
 @dataclass(frozen=True)

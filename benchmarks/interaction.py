@@ -19,9 +19,10 @@ first slider has few values) and the one whose answer takes the server longest (
 the worse of the two stands for the lesson. A drag that drew all that the hand came by is not the
 worse one: a slider with few values has no more pictures.
 
-With `--apart` servers run on one core and the browser, with what measures, on another.
+With `--apart` servers run on one core and the browser, with what measures, on another. A page that
+fails is named with its slider, the others are measured, and the command ends with 1.
 
-`python -m benchmarks.interaction [--presses 40] [--apart]`
+`python -m benchmarks.interaction [LESSON ...] [--presses 40] [--apart]`
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ import json
 import logging
 import math
 import os
+import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from urllib.parse import urlencode
@@ -205,15 +207,26 @@ class Subject:
 
     def median(self, column: int = 0) -> float:
         """The median in milliseconds: to the change (0) or to the settled picture (1)."""
-        return float(np.median(self._warm()[:, column]))
+        return float(np.median(self._warm()[:, column])) if self.milliseconds else math.nan
 
     def p95(self) -> float:
         """The 95th percentile in milliseconds, to the change."""
-        return float(np.percentile(self._warm()[:, 0], 95))
+        return float(np.percentile(self._warm()[:, 0], 95)) if self.milliseconds else math.nan
 
     def _warm(self) -> np.ndarray:
         """Without the warm-up; a slider of few values has a shorter one."""
         return np.array(self.milliseconds)[min(WARM_UP, len(self.milliseconds) // 2) :]
+
+
+@contextlib.contextmanager
+def noted(broken: dict[str, str], name: str, slider: str) -> Iterator[None]:
+    """Go on where a page fails; `broken` gets under its name which slider failed, and how."""
+    try:
+        yield
+    except Exception as error:  # of any kind: the next page is another
+        first = str(error).partition("\n")[0]
+        broken.setdefault(name, f"{slider}: {type(error).__name__}: {first}")
+        print(f"{name} {broken[name]}", file=sys.stderr, flush=True)
 
 
 def changes(values: Sequence[float]) -> int:
@@ -309,10 +322,13 @@ def open_lesson(
 
 
 def measure(
-    presses: int, apart: bool = False
-) -> tuple[Subject, dict[str, Subject], dict[str, dict[str, Drag]]]:
-    """The floor and every lesson, pressed in turn; then each lesson's two benches are dragged."""
-    total = presses + WARM_UP
+    presses: int, apart: bool = False, chosen: Sequence[catalog.Lesson] = catalog.LESSONS
+) -> tuple[Subject, dict[str, Subject], dict[str, dict[str, Drag]], dict[str, str]]:
+    """The floor and every lesson, pressed in turn; then each lesson's two benches are dragged.
+
+    The last result tells which pages failed, and how; they are in no other.
+    """
+    total, broken = presses + WARM_UP, dict[str, str]()
     cores = sorted(os.sched_getaffinity(0))
     with contextlib.ExitStack() as stack:
         if apart:
@@ -323,44 +339,58 @@ def measure(
             os.sched_setaffinity(0, cores[-1:])
         browser = stack.enter_context(chromium())
         floor = open_floor(browser, empty.url)
-        opened = {
-            lesson.slug: open_lesson(
-                browser, app.url, lesson, total, INSTEAD.get(lesson.slug), True
-            )
-            for lesson in catalog.LESSONS
-        }
-        subjects = [floor, *opened.values()]
+        opened: dict[str, Subject] = {}
+        for lesson in chosen:
+            place = INSTEAD.get(lesson.slug)
+            with noted(broken, lesson.slug, ".".join((lesson.code, *(place or lesson.first)))):
+                opened[lesson.slug] = open_lesson(browser, app.url, lesson, total, place, True)
+        subjects = {"empty page": floor, **opened}
         for turn in range(total):
-            for subject in subjects:
-                if turn < (subject.presses or total):
-                    subject.press()
-        for subject in opened.values():
-            low, high, _ = ends(subject.page, subject.slider)
-            for part in FAR:
-                subject.leap(low + part * (high - low))
+            for name, subject in subjects.items():
+                if name not in broken and turn < (subject.presses or total):
+                    with noted(broken, name, subject.key):
+                        subject.press()
+        for name, subject in opened.items():
+            if name not in broken:
+                with noted(broken, name, subject.key):
+                    low, high, _ = ends(subject.page, subject.slider)
+                    for part in FAR:
+                        subject.leap(low + part * (high - low))
         drags: dict[str, dict[str, Drag]] = {}
-        for lesson in catalog.LESSONS:
-            first = pressed(lesson)[0]
-            drags[lesson.slug] = {first: opened[lesson.slug].drag()}
-            opened[lesson.slug].page.context.close()
-            if place := slowest(lesson, first):
-                other = open_lesson(browser, app.url, lesson, total, place)
-                drags[lesson.slug][place[0]] = other.drag()
-                other.page.context.close()
-    for subject in subjects:
-        if len(set(subject.values)) != len(subject.milliseconds) + 1:
-            raise RuntimeError(f"A value came twice: {subject.values}")
-    return floor, opened, drags
+        for lesson in chosen:
+            if lesson.slug in broken:
+                continue
+            first, subject = pressed(lesson)[0], opened[lesson.slug]
+            with noted(broken, lesson.slug, subject.key):
+                drags[lesson.slug] = {first: subject.drag()}
+                subject.page.context.close()
+                second = slowest(lesson, first)
+            if lesson.slug not in broken and second:
+                with noted(broken, lesson.slug, ".".join((lesson.code, *second))):
+                    other = open_lesson(browser, app.url, lesson, total, second)
+                    drags[lesson.slug][second[0]] = other.drag()
+                    other.page.context.close()
+    for name, subject in subjects.items():
+        if name not in broken:
+            with noted(broken, name, subject.key):
+                if len(set(subject.values)) != len(subject.milliseconds) + 1:
+                    raise RuntimeError(f"A value came twice: {subject.values}")
+    opened = {name: subject for name, subject in opened.items() if name not in broken}
+    return floor, opened, {name: drags[name] for name in opened}, broken
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Slider press to changed picture, in a browser.")
+    parser.add_argument("lessons", nargs="*", metavar="LESSON", help="only these, by their slugs")
     parser.add_argument("--presses", type=int, default=40, help="measured presses per page")
     parser.add_argument("--apart", action="store_true", help="browser and server: a core each")
-    given = parser.parse_args()
-    presses = given.presses
+    given = parser.parse_args(arguments)
+    presses, known = given.presses, {lesson.slug: lesson for lesson in catalog.LESSONS}
+    if unknown := [slug for slug in given.lessons if slug not in known]:
+        parser.error(f"There is no lesson {unknown[0]!r}; there are {', '.join(known)}.")
+    chosen = [known[slug] for slug in given.lessons or known]
     logging.disable(logging.WARNING)  # Streamlit's, of benches that run here without a page
-    floor, opened, drags = measure(presses, given.apart)
+    floor, opened, drags, broken = measure(presses, given.apart, chosen)
     print(f"slider press to changed picture, {presses} fresh values each, milliseconds")
     print(f"{'':20}{'median':>9}{'p95':>9}{'ratio':>8}{'settled':>9}{'far':>9}   values")
     for name, subject in {"empty page": floor, **opened}.items():
@@ -394,6 +424,8 @@ def main() -> None:
     print(
         json.dumps({"name": "interaction", "floor_ms": round(floor.median(), 1), "lessons": line})
     )
+    if broken:
+        sys.exit(1)
 
 
 def ends(page: Page, slider: str) -> tuple[float, float, float]:

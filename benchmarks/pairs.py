@@ -5,7 +5,7 @@
 press: both apps stand at the same time; one Chromium presses the first slider of each lesson (or
 the one that a class presses) in the one and at once in the other, `8 * pairs` times, or as often as
 it has values. The others: each tree runs its own benchmark, in turns, and the numbers of its last
-line are compared. Printed is the median of new / old over the pairs with its 95 % bootstrap
+line are compared. Printed is the median of new / old over the pairs with its 95% bootstrap
 interval; for a speed-up more is better, for everything else less.
 """
 
@@ -23,7 +23,7 @@ import numpy as np
 from playwright.sync_api import TimeoutError
 
 from benchmarks.classroom import INSTEAD
-from benchmarks.interaction import WARM_UP, Subject, open_lesson
+from benchmarks.interaction import WARM_UP, Subject, noted, open_lesson
 from driver.chromium import chromium
 from driver.server import ROOT, serve
 from seqviz import catalog
@@ -36,8 +36,13 @@ COMMANDS = {
 }
 
 
-def press(tree: Path, pairs: int) -> Iterator[tuple[str, list[float], list[float]]]:
-    """For each lesson the milliseconds to the changed picture: here, and in the other tree."""
+def press(
+    tree: Path, pairs: int, broken: dict[str, str]
+) -> Iterator[tuple[str, list[float], list[float]]]:
+    """For each lesson the milliseconds to the changed picture: here, and in the other tree.
+
+    broken: is told which pages fail.
+    """
     total = PRESSES * pairs + WARM_UP
     with contextlib.ExitStack() as stack:
         servers = [stack.enter_context(serve(folder)) for folder in (ROOT, tree)]
@@ -52,9 +57,12 @@ def press(tree: Path, pairs: int) -> Iterator[tuple[str, list[float], list[float
             except TimeoutError:
                 print(f"press {lesson.slug}: the other tree has no such slider")
                 continue
-            for turn in range(min(subject.presses for subject in both)):
-                for subject in both if turn % 2 else both[::-1]:
-                    subject.press()
+            with noted(broken, lesson.slug, both[0].key):
+                for turn in range(min(subject.presses for subject in both)):
+                    for subject in both if turn % 2 else both[::-1]:
+                        subject.press()
+            if lesson.slug in broken:
+                continue
             new, old = (_measured(subject) for subject in both)
             yield lesson.slug, new, old
             for subject in both:
@@ -79,7 +87,7 @@ def commands(name: str, tree: Path, pairs: int) -> Iterator[tuple[str, list[floa
 
 
 def ratio(new: Sequence[float], old: Sequence[float]) -> tuple[float, float, float]:
-    """The median of new / old, and its 95 % percentile bootstrap interval over the pairs."""
+    """The median of new / old, and its 95% percentile bootstrap interval over the pairs."""
     ratios = np.array(new) / np.array(old)
     drawn = np.random.default_rng(0).choice(ratios, (4000, len(ratios)))
     low, high = np.percentile(np.median(drawn, axis=1), (2.5, 97.5))
@@ -97,10 +105,13 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=5)
     given = parser.parse_args()
     tree = given.tree.resolve()
-    print(f"{'':34}{'old':>10}{'new':>10}{'new / old':>11}   95 % interval")
-    every: dict[str, list[float]] = {}
+    print(f"{'':34}{'old':>10}{'new':>10}{'new / old':>11}   95% interval")
+    every, broken = dict[str, list[float]](), dict[str, str]()
     for part in given.parts:
-        results = press(tree, given.pairs) if part == "press" else commands(part, tree, given.pairs)
+        if part == "press":
+            results = press(tree, given.pairs, broken)
+        else:
+            results = commands(part, tree, given.pairs)
         for name, new, old in results:
             middle, low, high = ratio(new, old)
             every[f"{part} {name}"] = [round(x, 3) for x in (middle, low, high)]
@@ -110,6 +121,8 @@ def main() -> None:
                 flush=True,
             )
     print(json.dumps({"name": "pairs", "pairs": given.pairs, "ratios": every}))
+    if broken:
+        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -103,7 +103,7 @@ class Digest:
 
 @dataclass
 class Follower:
-    """A student who follows. arrived: when the picture of each value was there; got: what it says."""
+    """A student who follows. arrived: when the picture of each value was there; got: it."""
 
     student: Student
     code: str

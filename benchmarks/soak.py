@@ -4,7 +4,7 @@ Every student opens a lesson drawn by lot, moves its first slider to fresh value
 and leaves; another takes the seat. Every few seconds the server's memory and sessions are read, and
 what students have waited since then. After the warm-up (every lesson has been opened, most of the
 store of results is full) a straight line is fitted through the memory and through the median
-latency: flat means that over the whole time it moves by less than 5 % of its mean.
+latency: flat means that over the whole time it moves by less than 5% of its mean.
 
 A machine that is lent out by the core is not equally fast from one minute to the next. So a second
 server, the control, stands beside with one seat for each lesson: it sees six students
@@ -44,7 +44,7 @@ from numpy.typing import ArrayLike
 from benchmarks.classroom import BESIDE, MODELS, SEED, fresh, look_around, pressed, warm_up
 from driver.protocol import Student
 from driver.server import Server, serve
-from seqviz import catalog
+from seqviz import catalog, whole_file
 
 RESULTS = Path(__file__).parent / "results"
 EVERY = 10.0  # seconds between two samples
@@ -282,14 +282,11 @@ def main() -> None:
             soak(server, control, asked.students, asked.think, asked.minutes)
         )
         cache_mb = server.counter("seqviz_cache_bytes") / 1e6
-    RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{datetime.datetime.now():%Y-%m-%d-soak-%H%M}.svg"
     waits = {"server": many.by_minute(), "control": few.by_minute()}
-    picture(log, waits, path)
     kept = log.samples() | {
         f"{name}_by_minute_ms": [rounded(value, 2) for value in its] for name, its in waits.items()
     }
-    path.with_suffix(".json").write_text(json.dumps(kept) + "\n")
     quotient = (waits["server"] / waits["control"]).dropna()
     drifts = {
         "rss_drift": drift(log.minutes, log.megabytes),
@@ -323,6 +320,10 @@ def main() -> None:
     for error in sorted({*many.errors, *few.errors})[:5]:
         print(f"  {error}")
     print(json.dumps(line))
+    with whole_file.or_exit(path):
+        RESULTS.mkdir(exist_ok=True)
+        picture(log, waits, path)
+        path.with_suffix(".json").write_text(json.dumps(kept) + "\n")
 
 
 if __name__ == "__main__":

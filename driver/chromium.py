@@ -22,7 +22,9 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost",  # no network
+    # No network, and one name for this machine that is no secure context, as an address of it is.
+    "--host-resolver-rules=MAP classroom.test 127.0.0.1 , MAP * ~NOTFOUND , "
+    "EXCLUDE 127.0.0.1 , EXCLUDE localhost",
 )
 _here = threading.local()  # its `browser` is the open one
 NO_PLAYWRIGHT = (

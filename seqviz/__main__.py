@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from seqviz.text import LANGUAGES
+from seqviz.languages import DEFAULT, LANGUAGES, matching
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -49,13 +49,18 @@ def _parser() -> argparse.ArgumentParser:
     draw.add_argument("lesson")
     draw.add_argument("bench")
     draw.add_argument("-o", "--out", type=Path, required=True)
-    draw.add_argument("--language", choices=LANGUAGES, default="en")
+    draw.add_argument("--language", type=_language, choices=LANGUAGES, default=DEFAULT)
     draw.add_argument("--dark", action="store_true", help="on the dark background")
     draw.add_argument("--train", action="store_true", help="train now what did not come trained")
     draw.set_defaults(action=_draw)
     bake = commands.add_parser("bake", help="fetch the models, compute the sentence vectors")
     bake.set_defaults(action=_bake)
     return parser
+
+
+def _language(tag: str) -> str:
+    """What a tag asks for, such as zh-CN; a language that is not here as it is."""
+    return matching(tag) or tag
 
 
 def _draw(chosen: argparse.Namespace, settings: Sequence[str]) -> None:

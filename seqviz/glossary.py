@@ -21,6 +21,7 @@ from typing import Any
 from seqviz import catalog
 from seqviz.paths import ASSETS
 from seqviz.text import LANGUAGES, catalogue, sections
+from seqviz.units import NO_BREAK, unbroken
 
 TEXTS = ("S0", "S1", "S2", "S3", "S4")
 GREEK = {  # in the order of the alphabet
@@ -80,7 +81,8 @@ class Meaning:
     def matches(self, typed: str) -> bool:
         """Whether these words are in its terms, in how it is written or in what a text calls it."""
         forms = map(plain, chain(*self.here.values(), self.texts.values()))
-        return typed.casefold() in " ".join([*self.words.values(), *forms]).casefold()
+        said = " ".join([*self.words.values(), *forms]).replace(NO_BREAK, " ")
+        return typed.casefold() in said.casefold()
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,10 @@ def _words(kind: str, name: str, told: Mapping[str, Any]) -> dict[str, str]:
     """A meaning, a remark or a term in every language, from its line or the language's own file."""
     if not told:
         return {}
-    return {lang: told[lang] if lang in told else _read(lang)[kind][name] for lang in LANGUAGES}
+    return {
+        lang: unbroken(told[lang] if lang in told else _read(lang)[kind][name])
+        for lang in LANGUAGES
+    }
 
 
 @cache

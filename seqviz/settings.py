@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from seqviz.languages import DEFAULT, LANGUAGES
+from seqviz.languages import DEFAULT, LANGUAGES, matching, preferred
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
 ENGINES = ("local", "ray")
@@ -58,12 +58,10 @@ def value(name: str) -> Any:
     return _BY_NAME[name].value()
 
 
-def language(asked: str | None, preferred: str) -> str:
+def language(asked: str | None, accepted: str) -> str:
     """What a visitor sees: what the link asks for, else the server's, else the browser's."""
-    if asked in LANGUAGES:
-        return asked
-    (first,) = re.findall(r"^[a-z]*", preferred.lower())  # of zh-CN,en;q=0.5
-    return value("SEQVIZ_LANGUAGE") or (first if first in LANGUAGES else DEFAULT)
+    chosen = matching(asked or "") or value("SEQVIZ_LANGUAGE")
+    return str(chosen or preferred(accepted) or DEFAULT)
 
 
 def check() -> None:
@@ -145,9 +143,9 @@ def _has_port(url: str) -> bool:
 
 
 def _language(text: str) -> str | None:
-    if text.lower() not in ("", *LANGUAGES):
+    if text and matching(text) is None:
         raise ValueError(text)
-    return text.lower() or None
+    return matching(text)
 
 
 def _folder(text: str) -> Path | None:

@@ -20,7 +20,7 @@ from typing import Any
 from seqviz.languages import DEFAULT
 from seqviz.languages import LANGUAGES as LANGUAGES
 from seqviz.paths import ASSETS
-from seqviz.units import NUMBER, Unit
+from seqviz.units import NO_BREAK, NUMBER, Unit, unbroken
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # What Streamlit's Markdown changes after its escapes have been read: addresses, icons, arrows.
@@ -29,6 +29,7 @@ _TAKEN = re.compile(
     r"|(?<![^\s\ufeff])(?:<->|->|<-|--|[><~]=)(?![^\s\ufeff])",
     re.IGNORECASE,
 )
+TIMES_TEN = f"{NO_BREAK}×{NO_BREAK}10"  # between the digits of a number and its power of ten
 _JOINER = "\u2060"  # a word joiner: no width, and no line break
 _SECTION = re.compile(r"^<!--\s*section:\s*([a-z0-9_]+)\s*-->\s*$", re.MULTILINE)
 
@@ -41,6 +42,13 @@ def _flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         else:
             flat[prefix + key] = value
     return flat
+
+
+def _unbroken(value: Any) -> Any:
+    """All sentences of a value."""
+    if isinstance(value, list):
+        return [_unbroken(one) for one in value]
+    return unbroken(value) if isinstance(value, str) else value
 
 
 def _of_figures(lang: str) -> list[Path]:
@@ -56,14 +64,15 @@ def catalogue(lang: str) -> Mapping[str, Any]:
         keys.update(_flatten(tomllib.loads(path.read_text("utf-8"))))
     for path in sorted((ASSETS / "lessons").glob(f"*/{lang}.toml")):
         keys.update(_flatten(tomllib.loads(path.read_text("utf-8")), f"{path.parent.name}."))
-    return keys
+    return {key: _unbroken(value) for key, value in keys.items()}
 
 
 @cache
 def sections(slug: str, lang: str) -> Mapping[str, str]:
     """The named prose sections of a lesson: `<!-- section: name -->` starts one."""
     parts = _SECTION.split((ASSETS / "lessons" / slug / f"{lang}.md").read_text("utf-8"))
-    return {name: body.strip() for name, body in zip(parts[1::2], parts[2::2], strict=True)}
+    named = zip(parts[1::2], parts[2::2], strict=True)
+    return {name: unbroken(body.strip()) for name, body in named}
 
 
 @dataclass(frozen=True)
@@ -138,17 +147,17 @@ def number(value: float, digits: int = 3) -> str:
 @cache
 def _tens(exponent: int) -> str:
     """Times ten to this power."""
-    return f" × 10{str(exponent).translate(_RAISED)}"
+    return f"{TIMES_TEN}{str(exponent).translate(_RAISED)}"
 
 
 def percent(share: float, digits: int = 1) -> str:
     """A share of 1 in percent as it stands on screen, with so many decimals; nan is "–".
 
-    Examples: 0.66139 -> "66.1 %", 0.35 with no digits -> "35 %", 12.5 -> "1,250.0 %".
+    Examples: 0.66139 -> "66.1%", 0.35 with no digits -> "35%", 12.5 -> "1,250.0%".
     """
     if math.isnan(share):
         return "–"
-    return f"{100 * share:,.{digits}f} %".replace("-", "−")
+    return f"{100 * share:,.{digits}f}%".replace("-", "−")
 
 
 def from_log10(log10: float, digits: int = 3) -> str:
@@ -160,7 +169,7 @@ def from_log10(log10: float, digits: int = 3) -> str:
         return number(10**log10, digits)
     exponent = math.floor(log10)
     mantissa = f"{10 ** (log10 - exponent):.{digits - 1}f}"
-    return f"{mantissa} × 10{str(exponent).translate(_RAISED)}"
+    return f"{mantissa}{_tens(exponent)}"
 
 
 def formatted(value: Any, unit: Unit = NUMBER) -> str:
@@ -172,8 +181,9 @@ def formatted(value: Any, unit: Unit = NUMBER) -> str:
     if isinstance(value, tuple):
         first, last = (formatted(end, unit) for end in value)
         if unit.kind == "share":
-            return f"{first.removesuffix(' %')}–{last}"
-        return f"{first} / {last}" if unit.kind == "part" else f"{first} … {last}"
+            return f"{first.removesuffix('%')}–{last}"
+        dots, after = ("/", NO_BREAK) if unit.kind == "part" else ("…", " ")
+        return f"{first}{NO_BREAK}{dots}{after}{last}"
     if isinstance(value, bool | int):
         return f"{value:,}"
     return _written(float(value), unit)
@@ -184,24 +194,26 @@ def _written(value: float, unit: Unit) -> str:
         case "share":
             return percent(value, unit.digits)
         case "small share":
-            return f"{100 * value:.{unit.digits}g} %"
+            return f"{100 * value:.{unit.digits}g}%"
         case "fine share":
-            return "–" if math.isnan(value) else f"{number(100 * value, unit.digits)} %"
+            return "–" if math.isnan(value) else f"{number(100 * value, unit.digits)}%"
         case "log10":
             return from_log10(value, unit.digits)
         case "count" if math.isfinite(value):
             return f"{value:,.0f}"
         case "probability":
-            return "< 0.001" if value < 0.001 else f"{value:.3f}"
+            return f"<{NO_BREAK}0.001" if value < 0.001 else f"{value:.3f}"
         case "seconds":
-            return f"{value:.{unit.digits}g} s" if value < 99.5 else duration(value)
+            return f"{value:.{unit.digits}g}{NO_BREAK}s" if value < 99.5 else duration(value)
     return number(value, unit.digits) + unit.sign
 
 
 def duration(seconds: float) -> str:
     """Seconds as a person reads them: 120 ms, 2.4 s, 14 min."""
     if seconds < 0.001:
-        return "< 1 ms"
+        return f"<{NO_BREAK}1{NO_BREAK}ms"
     if seconds < 0.9995:  # what would be rounded to 1000 ms is a second
-        return f"{seconds * 1000:.0f} ms"
-    return f"{seconds:.1f} s" if seconds < 99.95 else f"{seconds / 60:.0f} min"
+        return f"{seconds * 1000:.0f}{NO_BREAK}ms"
+    if seconds < 99.95:
+        return f"{seconds:.1f}{NO_BREAK}s"
+    return f"{seconds / 60:.0f}{NO_BREAK}min"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -30,7 +31,8 @@ def written_together(*paths: Path) -> Iterator[list[Path]]:
     They are moved one right after the other, when all of them are on the disk: no system call
     moves two, so a process that is killed between them leaves one new and one old.
     """
-    paths = tuple(path.resolve() for path in paths)  # where a link leads is replaced, not the link
+    # Where a link leads is replaced, not the link (`Path.resolve` raises for one to itself).
+    paths = tuple(Path(os.path.realpath(path)) for path in paths)
     parent = paths[0].parent
     folder = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=parent))
     try:
@@ -47,3 +49,26 @@ def written_together(*paths: Path) -> Iterator[list[Path]]:
             os.replace(one, path)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def unwritable(path: Path, error: OSError | None = None) -> str:
+    """Say in one sentence why no file can be written to `path`; "" where nothing speaks against it.
+
+    error: what writing has raised; without one only what can be seen beforehand is looked at.
+    """
+    if os.path.isdir(path):
+        return f"{path} is a folder; add the name of a file to it."
+    if not os.path.isdir(path.parent):
+        return f"There is no folder {path.parent}; create it, or choose another for {path.name}."
+    return f"{path} cannot be written: {error.strerror or error}." if error else ""
+
+
+@contextmanager
+def or_exit(path: Path) -> Iterator[None]:
+    """End the command with one sentence where `path` cannot be written."""
+    if os.path.isdir(path):
+        sys.exit(unwritable(path))
+    try:
+        yield
+    except OSError as error:
+        sys.exit(unwritable(path, error))

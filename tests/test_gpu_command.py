@@ -24,7 +24,7 @@ from seqviz import catalog, lessons
 from seqviz.compute.autoregression import replicate
 from seqviz.figures.grammar.figure import Figure
 from seqviz.lessons.bench.output import Chart, Drawn, Note, Output
-from seqviz.models import placement
+from seqviz.models import placement, store
 from seqviz.paths import ROOT
 from tools import gpu_bundle
 
@@ -35,6 +35,27 @@ import runpy, sys
 sys.modules.update(dict.fromkeys({lacking!r}))
 sys.argv = ["gpu", "--minutes", "0.1", "--write"]
 runpy.run_module("benchmarks.gpu", run_name="__main__")
+"""
+DRAW = """
+import sys
+from pathlib import Path
+from seqviz import catalog, lessons
+for record in catalog.LESSONS:
+    for name, bench in getattr(lessons, record.slug).lesson.benches.items():
+        try:
+            for language in ("en", "zh"):
+                output = bench.run({}, language)
+                if output.figure is not None:
+                    output.figure.to_json()
+        except ValueError as refusal:
+            if not str(refusal).startswith("Unknown network"):  # computed with numpy, not carried
+                raise
+            continue
+        print(record.slug, name)
+        if not {every!r}:
+            break
+files = [Path(one.__file__) for name, one in sys.modules.items() if name.startswith("seqviz")]
+assert all(file.is_relative_to(Path.cwd()) for file in files), files
 """
 HERE = machine.Machine("cpu", "CPU", True, time.monotonic(), math.inf)
 
@@ -74,6 +95,32 @@ def test_the_command_runs_from_the_unpacked_bundle(tmp_path):
     (results,) = (place / "benchmarks/results").glob("*-gpu-*.json")
     assert json.loads(results.read_text()) == found
     ElementTree.parse(results.with_suffix(".svg"))
+
+
+@pytest.mark.parametrize(
+    "every", [False, pytest.param(True, marks=[pytest.mark.nightly, pytest.mark.timeout(900)])]
+)
+def test_benches_are_drawn_from_the_unpacked_bundle_alone(every, tmp_path, monkeypatch):
+    """By day one of each lesson, at night all of them."""
+    if every and store.stored("minilm") is None:
+        pytest.skip("MiniLM is not on this machine")
+    monkeypatch.setattr(gpu_bundle, "half_model", lambda folder: folder.mkdir())
+    packed, place = tmp_path / "bundle.tar.gz", tmp_path / "there"
+    gpu_bundle.pack(packed, tmp_path)
+    with tarfile.open(packed) as bundle:
+        bundle.extractall(place, filter="data")
+    run = subprocess.run(
+        [sys.executable, "-c", DRAW.replace("{every!r}", str(every))],
+        cwd=place,
+        env={"PATH": os.defpath, "HOME": str(tmp_path), "HF_HUB_OFFLINE": "1",
+             "SEQVIZ_CACHE": str(store.cache())},
+        capture_output=True,
+        text=True,
+        timeout=850,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    drawn = {line.split()[0] for line in run.stdout.splitlines()}
+    assert drawn == {record.slug for record in catalog.LESSONS}
 
 
 def test_every_function_that_takes_a_device_has_a_row_or_a_reason():
@@ -262,3 +309,60 @@ def test_no_row_begins_when_the_time_is_over():
     said = {name: one for name, one in agreement.rows(late) if "too long" not in one}
     assert set(said.values()) == {"skipped: no time left for it"}
     assert {one for _, one in speed.rows(late)} == {"skipped: no time left for it"}
+
+
+def test_a_goal_for_which_nothing_was_compared_is_not_met():
+    """As on 2026-11-27: every bench of every page failed, and no speed was measured."""
+    failed = agreement.Seen(skipped={"real": "failed: KeyError: 'figure.layer'"})
+    found = {"agreement": {"page: a": failed, "page: b": "skipped: x"}, "speed": {}, "faults": {}}
+    states = {name: state for name, _, _, state in command.goals(found)}
+    assert set(states.values()) == {command.NOTHING}
+    some = agreement.Seen(pixels=0.5, benches={"learn": 0.5}, skipped={"x": "skipped: no model"})
+    found["agreement"] = {"page: a": some, "b": {"float32": Difference(2e-6, 0.0, 0.0, 0.0)}}
+    states = {name: state for name, _, _, state in command.goals(found)}
+    assert states["figures, pixels"] == states["float32, largest difference"] == "met"
+    found["agreement"]["page: b"] = failed  # a bench that fails there is not like that of the CPU
+    states = {name: state for name, _, _, state in command.goals(found)}
+    assert states["figures, pixels"] == "missed: failed were real"
+    found["agreement"] |= {"page: c": "failed: KeyError: 'x'", "a": "failed: LinAlgError: y"}
+    states = {name: state for name, _, _, state in command.goals(found)}
+    assert states["figures, pixels"] == "missed: failed were real, page: c"
+    assert states["float32, largest difference"] == "missed: failed were a"
+
+
+def test_results_without_numbers_are_no_agreement():
+    with pytest.raises(ValueError, match="nothing to compare"):
+        difference((), ())
+    words = difference(("a", "b"), ("a", "c"))
+    assert math.isnan(words.largest)
+    assert words.choices == 0.5
+    found = {"agreement": {"a": {"float32": words}}, "speed": {}, "faults": {}}
+    assert command.apart_in_float32(found) == []
+
+
+def test_a_bench_without_a_figure_is_not_counted_as_alike(monkeypatch):
+    bare = Output([Note("It waits.")])
+    monkeypatch.setattr(type(lessons.gates.lesson.benches["learn"]), "run", waiting(bare))
+    found = seen.lesson(lessons.gates.lesson, HERE)
+    assert found.benches == {}
+    assert found.skipped["learn"] == "skipped: there is no figure to compare"
+
+
+def waiting(output: Output):
+    def run(bench, *_, host, **__):
+        host.used = True
+        return output
+
+    return run
+
+
+def test_what_the_driver_itself_writes_does_not_flood_the_log():
+    script = (
+        "import os; from benchmarks.gpu import faults\n"
+        "print('before', flush=True); faults._silence()\n"
+        "[os.write(stream, b'Assertion failed\\n') for stream in (1, 2)]"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert (run.returncode, run.stdout, run.stderr) == (0, "before\n", "")

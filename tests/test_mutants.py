@@ -15,7 +15,7 @@ import numpy as np
 
 
 def total(values: list) -> float:
-    """From 0 to 1 %."""
+    """From 0 to 1%."""
     return float(np.sum(values, axis=0) + values[0])
 
 
@@ -26,7 +26,7 @@ FIGURE = """from seqviz.compute.sums import total
 
 
 def words(values, lang="en"):
-    return f"{total(values)} %" if lang == "en" else "-"
+    return f"{total(values)}%" if lang == "en" else "-"
 """
 TEST = """from seqviz.compute.sums import total
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from parted import parted
 
-from seqviz import catalog, units
+from seqviz import catalog, glossary, units
 from seqviz.data import PROBLEM_CODES
 from seqviz.text import (
     ASSETS,
@@ -27,6 +28,7 @@ from seqviz.text import (
     percent,
     sections,
 )
+from seqviz.units import NO_BREAK, unbroken
 
 ROOT = ASSETS.parent
 SLUGS = [record.slug for record in catalog.LESSONS]
@@ -401,15 +403,17 @@ def test_first_takes_the_first_that_exists():
     [
         (0, "0"), (0.0, "0"), (-0.0, "0"), (0.80312, "0.803"), (-0.80312, "−0.803"), (1, "1.00"),
         (-1, "−1.00"), (12.345, "12.3"), (123.456, "123"), (999, "999"), (1000, "1,000"),
-        (12345.6, "12,346"), (-1234567.0, "−1,234,567"), (12345678.0, "1.23 × 10⁷"),
-        (-12345678.0, "−1.23 × 10⁷"), (0.001, "0.00100"), (0.00123, "0.00123"),
-        (0.000999, "9.99 × 10⁻⁴"), (0.00001234, "1.23 × 10⁻⁵"), (-0.00001234, "−1.23 × 10⁻⁵"),
-        (1e300, "1.00 × 10³⁰⁰"), (float("nan"), "–"), (float("inf"), "∞"), (float("-inf"), "−∞"),
+        (12345.6, "12,346"), (-1234567.0, "−1,234,567"), (12345678.0, unbroken("1.23 × 10⁷")),
+        (-12345678.0, unbroken("−1.23 × 10⁷")), (0.001, "0.00100"), (0.00123, "0.00123"),
+        (0.000999, unbroken("9.99 × 10⁻⁴")), (0.00001234, unbroken("1.23 × 10⁻⁵")), (-0.00001234,
+        unbroken("−1.23 × 10⁻⁵")),
+        (1e300, unbroken("1.00 × 10³⁰⁰")), (float("nan"), "–"), (float("inf"), "∞"),
+        (float("-inf"), "−∞"),
         # rounding up to the next power of ten keeps three significant digits
         (9.999, "10.0"), (0.9999, "1.00"), (99.96, "100"), (999.6, "1,000"),
-        (9.9996e-5, "1.00 × 10⁻⁴"), (9.9999e7, "1.00 × 10⁸"),
+        (9.9996e-5, unbroken("1.00 × 10⁻⁴")), (9.9999e7, unbroken("1.00 × 10⁸")),
         # the smallest float there is: a sliver of a variance must not break a figure
-        (5e-324, "4.94 × 10⁻³²⁴"),
+        (5e-324, unbroken("4.94 × 10⁻³²⁴")),
     ],
 )  # fmt: skip
 def test_number(value, expected):
@@ -426,8 +430,8 @@ def test_number_digits(value, digits, expected):
 
 @pytest.mark.parametrize(
     ("share", "digits", "expected"),
-    [(0.66139, 1, "66.1 %"), (0.35, 0, "35 %"), (1, 1, "100.0 %"), (12.5, 1, "1,250.0 %"),
-     (-0.031, 1, "−3.1 %"), (float("nan"), 1, "–")],
+    [(0.66139, 1, "66.1%"), (0.35, 0, "35%"), (1, 1, "100.0%"), (12.5, 1, "1,250.0%"),
+     (-0.031, 1, "−3.1%"), (float("nan"), 1, "–")],
 )  # fmt: skip
 def test_percent(share, digits, expected):
     assert percent(share, digits) == expected
@@ -436,14 +440,15 @@ def test_percent(share, digits, expected):
 @pytest.mark.parametrize(
     ("value", "unit", "expected"),
     [
-        (0.661, units.Share, "66.1 %"), (0.661, units.WholeShare, "66 %"),
-        (1538 / 109_483_778, units.SmallShare, "0.0014 %"), (1.0, units.SmallShare, "100 %"),
-        (0.0004, units.Probability, "< 0.001"), (0.0416, units.Probability, "0.042"),
+        (0.661, units.Share, "66.1%"), (0.661, units.WholeShare, "66%"),
+        (1538 / 109_483_778, units.SmallShare, "0.0014%"), (1.0, units.SmallShare, "100%"),
+        (0.0004, units.Probability, f"<{NO_BREAK}0.001"), (0.0416, units.Probability, "0.042"),
         (1234.0, units.Count, "1,234"), (float("inf"), units.Count, "∞"), (7, units.Count, "7"),
-        (0.2041, units.Seconds, "0.2 s"), (24.3, units.Seconds, "24 s"),
-        (99.7, units.Seconds, "99.7 s"), (180.0, units.Seconds, "3 min"),
-        ((0.584, 0.646), units.ShareEnds, "58.4–64.6 %"),
-        ((-0.1234, 2.5), units.Ends, "−0.123 … 2.50"), ((1, 1200), units.Part, "1 / 1,200"),
+        (0.2041, units.Seconds, unbroken("0.2 s")), (24.3, units.Seconds, unbroken("24 s")),
+        (99.7, units.Seconds, unbroken("99.7 s")), (180.0, units.Seconds, unbroken("3 min")),
+        ((0.584, 0.646), units.ShareEnds, "58.4–64.6%"),
+        ((-0.1234, 2.5), units.Ends, f"−0.123{NO_BREAK}… 2.50"), ((1, 1200), units.Part,
+        f"1{NO_BREAK}/{NO_BREAK}1,200"),
         (None, units.Share, "–"), ("words", units.Share, "words"), (0.5, float, "0.500"),
     ],
 )  # fmt: skip
@@ -481,3 +486,49 @@ def test_a_reader_s_text_has_no_mark_left_that_markdown_would_read(text):
 
 def test_ordinary_words_stay_as_they_are():
     assert literal("were 会 é") == "were 会 é"
+
+
+@pytest.mark.parametrize(
+    ("plain", "bound"),
+    [
+        ("p < 0.001, u = 0.425", "p~<~0.001, u~=~0.425"), ("φ = −0.8", "φ~=~−0.8"),
+        ("3.09 × 10⁻⁵ and 2 × 3", "3.09~×~10⁻⁵ and 2~×~3"), ("in 2.4 s, 120 ms",
+         "in 2.4~s, 120~ms"),
+        ("12 MB, **4.1** bits a step", "12~MB, **4.1**~bits a step"), ("3.5 毫秒", "3.5~毫秒"),
+        ("n = {n:,}: {bits} bits", "n~=~{n:,}: {bits}~bits"), ("t = %{x}", "t~=~%{x}"),
+        ("p {p}", "p~{p}"), ("|r| = 0.5", "|r|~=~0.5"), ("< 1%", "<~1%"), ("0 < r < 1",
+         "0~<~r~<~1"), ("1 − 0.5", "1 −~0.5"),
+        ("3 / 20, 0.1 … 0.3", "3~/~20, 0.1~… 0.3"),
+        ("<b>h<sub>t</sub></b> = 1", "<b>h<sub>t</sub></b>~=~1"), ("$n$ = 5", "$n$~=~5"),
+        # as they are
+        ("`x = 5 s`", "`x = 5 s`"), ("$p < 0.5$ and $n = 3$", "$p < 0.5$ and $n = 3$"),
+        ("```\nn = 5\n```", "```\nn = 5\n```"), ("5 steps, a = b", "5 steps, a = b"),
+        ("| 3 | s |", "| 3 | s |"), ("| d | = 3 |", "| d | =~3 |"), ('<a title="n = 5">',
+         '<a title="n = 5">'), ("a -> 5",
+         "a -> 5"),
+        ("in 1986 s's", "in 1986 s's"), ("p\u00a0= 5", "p~=~5"),
+    ],
+)  # fmt: skip
+def test_no_line_ends_between_a_number_and_what_it_is_with(plain, bound):
+    assert units.unbroken(plain).replace(NO_BREAK, "~") == bound.replace("\u00a0", "~")
+    assert units.unbroken(units.unbroken(plain)) == units.unbroken(plain)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_no_sentence_lets_a_line_end_inside_a_number(lang):
+    said = dict(catalogue(lang))
+    for slug in SLUGS:
+        said |= {f"{slug} {name}": body for name, body in sections(slug, lang).items()}
+    meanings = [meaning for letter in glossary.letters() for meaning in letter.meanings]
+    words = [one.words for one in (*glossary.terms(), *meanings)]
+    words += [one.remark for one in glossary.letters() if one.remark]
+    said["glossary"] = [one[lang] for one in words]
+    wrong = [part for body in said.values() for one in flat(body) for part in parted(one)]
+    assert wrong == []
+    assert sum(NO_BREAK in one for body in said.values() for one in flat(body)) > 150
+
+
+def test_a_parted_number_would_be_found():
+    spaced = ("99.2 %", "99.2\u00a0%")
+    for words in ("p < 0.001", "3.09 × 10⁻⁵", "{n} bits", "2.4 s", "x − 5", *spaced):
+        assert parted(words), words

@@ -7,6 +7,7 @@ import os
 import pytest
 
 from seqviz.whole_file import written
+from tools import audit, gpu_bundle, teaching
 
 
 @pytest.fixture
@@ -66,3 +67,28 @@ def test_what_a_killed_process_has_left_is_cleared_up_later(path):
     with written(path) as made:
         made.write_text("after")
     assert {*path.parent.iterdir()} == {path, new}  # somebody may be at work on that one
+
+
+COMMANDS = {
+    "teaching": lambda out: teaching.main(["gates", "en", "-o", str(out)]),
+    "audit": lambda out: audit.main(["--sbom", str(out)]),
+    "gpu_bundle": lambda out: gpu_bundle.main([str(out)]),
+}
+
+
+@pytest.mark.parametrize(
+    ("command", "place"),
+    [(name, place) for name in COMMANDS for place in ("folder", "nosuch/x")]
+    + [("teaching", "/proc/x.json"), ("gpu_bundle", "/proc/x.json")],
+)
+def test_a_tool_says_in_one_sentence_where_it_cannot_write(command, place, tmp_path, monkeypatch):
+    monkeypatch.setattr(gpu_bundle, "half_model", lambda folder: folder.mkdir())
+    monkeypatch.setattr(audit, "loose", lambda _: [])
+    monkeypatch.setattr(audit, "mismatches", lambda _: [])
+    (tmp_path / "folder").mkdir()
+    if command == "audit" and place == "nosuch/x":
+        (tmp_path / "nosuch").write_text("")  # it makes the folders that are not there
+    with pytest.raises(SystemExit) as refused:
+        COMMANDS[command](tmp_path / place)
+    assert str(tmp_path / place) in str(refused.value) or "There is no folder" in str(refused.value)
+    assert len(str(refused.value).splitlines()) == 1

@@ -24,6 +24,7 @@ from importlib.metadata import Distribution, distributions, packages_distributio
 from pathlib import Path
 from typing import Any
 
+from seqviz import whole_file
 from tools.constraints import LOCKS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -68,7 +69,9 @@ def main(arguments: list[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     found = [*loose(ROOT), *mismatches(ROOT)]
     if asked.sbom:
-        print(f"{len(bill_of_materials(ROOT, asked.sbom)['components'])} parts in {asked.sbom}")
+        with whole_file.or_exit(asked.sbom):
+            parts = bill_of_materials(ROOT, asked.sbom)["components"]
+        print(f"{len(parts)} parts in {asked.sbom}")
     licenses = {name(d): license_of(d) for d in distributions()}
     for package, license_ in sorted(licenses.items()):
         print(f"  {package}: {license_}")
@@ -192,10 +195,13 @@ def bill_of_materials(root: Path, path: Path) -> dict[str, Any]:
     """Write every package of the locks with the sums of its files; returns what is written."""
     parts = "".join((root / name).read_text("utf-8") for name in LOCKS)
     command = [sys.executable, "-m", "cyclonedx_py", "requirements", "--output-reproducible"]
-    command += ["--pyproject", "pyproject.toml", "--output-file", str(path.resolve()), "-"]
+    command += ["--pyproject", "pyproject.toml", "-"]
     path.parent.mkdir(parents=True, exist_ok=True)
-    subprocess.run(command, cwd=root, input=parts, text=True, check=True)
-    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    made = subprocess.run(
+        command, cwd=root, input=parts, stdout=subprocess.PIPE, text=True, check=True
+    ).stdout
+    path.write_text(made, "utf-8")
+    found: dict[str, Any] = json.loads(made)
     return found
 
 

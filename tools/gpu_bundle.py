@@ -19,6 +19,7 @@ import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from seqviz import whole_file
 from seqviz.models import sources, store
 from seqviz.paths import ROOT
 
@@ -29,7 +30,7 @@ TAKEN = (
     "pyproject.toml", "LICENSE", "seqviz/**/*.py", "benchmarks/__init__.py",
     "benchmarks/timing.py", "benchmarks/accuracy_lab.py", "benchmarks/gpu/*.py",
     "tests/gpu/*.py", "assets/data/**/*", "assets/lessons/**/*.toml",
-    "assets/locale/*", "assets/glossary/*",
+    "assets/locale/**/*", "assets/glossary/*",
     "assets/checkpoints/fill_in_minilm.*",
 )  # fmt: skip
 
@@ -87,14 +88,14 @@ def pack(target: Path, scratch: Path, model_only: bool = False) -> int:
     return size
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     import tempfile
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("target", nargs="?", type=Path, default=Path("gpu_bundle.tar.gz"))
     parser.add_argument("--model", action="store_true", help="only the model, for a checkout")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as scratch:
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as scratch, whole_file.or_exit(options.target):
         size = pack(options.target, Path(scratch), options.model)
     print(f"{options.target}: {size:,} bytes")
 

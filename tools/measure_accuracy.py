@@ -50,7 +50,7 @@ def main() -> None:
             share = getattr(record, "fraction", 0.0) if fraction is None else fraction
             if share >= last + 0.1:
                 last = share
-                print(f"  {name}: {100 * share:.0f} %", flush=True)
+                print(f"  {name}: {100 * share:.0f}%", flush=True)
 
         about = {"script": SCRIPT, "seeds": seeds(keywords)}
         ship(name, function, keywords, report, chosen, about)

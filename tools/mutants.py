@@ -8,7 +8,7 @@ Rooms are compute, figures, lessons (with their words) and ui. Kinds are sign, i
 which place in the code it is. Each fault is put into a copy of the tree, where the test files that
 reach it (nearest first, by imports) run until one fails, for at most a minute of the processor. A
 test that fails without the fault as well does not count. Ends with the share that was caught, its
-95 % interval (Wilson), the survivors, and a line of JSON.
+95% interval (Wilson), the survivors, and a line of JSON.
 
 To compare two commits, run this one file on both trees: a survivor may be a fault that changes
 nothing, and both have their share of these.
@@ -47,7 +47,7 @@ ROOMS = {
 KINDS = ("sign", "index", "axis", "bound", "language", "unit")
 LEFT_OUT = (".git", ".venv", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache", "build")
 UNITS = re.compile(r"(?<=[}\d\s]) ?(?:%|°|px|ms|MB|bits?)(?=[\"'])")
-IN_WORDS = re.compile(r" \((?:%|°|px|ms|s|bits?|[^()\"]* %)\)|(?<=}) %")
+IN_WORDS = re.compile(r" \((?:%|°|px|ms|s|bits?|[^()\"]*%)\)|(?<=})%")
 ANNOTATED = {"Share", "WholeShare", "Log10", "Rough", "Exact", "VeryExact"}
 SIGNS = {ast.Add: ("+", "-"), ast.Sub: ("-", "+")}
 BOUNDS = {ast.Lt: ("<", "<="), ast.LtE: ("<=", "<"), ast.Gt: (">", ">="), ast.GtE: (">=", ">")}
@@ -442,7 +442,7 @@ class Ground:
 
 
 def wilson(caught: int, count: int, z: float = 1.96) -> tuple[float, float]:
-    """The 95 % interval of a share.
+    """The 95% interval of a share.
 
     >>> [round(end, 3) for end in wilson(80, 100)]
     [0.711, 0.867]
@@ -485,7 +485,7 @@ def hunt(tree: Path, faults: Sequence[Fault], seconds: float, marks: str) -> dic
     low, high = wilson(caught, len(ends))
     print("survivors:", *(f"  {fault}" for fault, end in ends if end != "caught"), sep="\n")
     print(f"caught {caught} of {len(ends)}: {caught / max(1, len(ends)):.0%} "
-          f"(95 % between {low:.0%} and {high:.0%})")  # fmt: skip
+          f"(95% between {low:.0%} and {high:.0%})")  # fmt: skip
     return {
         "name": "mutants", "count": len(ends), "caught": caught,
         "out_of_time": sum(end == "time" for _, end in ends),

@@ -22,10 +22,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from seqviz import catalog
+from seqviz import catalog, whole_file
 from seqviz.lessons.bench import controls
 from seqviz.lessons.bench.lesson import Bench
 from seqviz.text import LANGUAGES
+from seqviz.units import NO_BREAK, unbroken
 
 PAGES = Path(__file__).parents[1] / "docs" / "teaching"
 NOTEBOOKS = PAGES / "notebooks"
@@ -143,7 +144,8 @@ def _clean(bench: Bench, name: str, raw: str, link: str) -> Any:
 
 def shows(number: str, said: str) -> bool:
     """Whether what a bench says has this number, not as a part of another one."""
-    return bool(re.search(rf"(?<![\w.,−]){re.escape(number)}(?![\w]|[.,]\d)", said))
+    plain = said.replace(NO_BREAK, " ")
+    return bool(re.search(rf"(?<![\w.,−]){re.escape(number)}(?![\w]|[.,]\d)", plain))
 
 
 def value(formula: str) -> float:
@@ -204,7 +206,7 @@ def printable(slug: str, language: str, address: str) -> str:
     """A page as HTML that prints on paper; its links lead to a server at `address`."""
     from markdown_it import MarkdownIt
 
-    page = (PAGES / f"{slug}.{language}.md").read_text("utf-8")
+    page = unbroken((PAGES / f"{slug}.{language}.md").read_text("utf-8"))
     body = MarkdownIt("commonmark", {"html": True}).enable("table").render(page)
     body = body.replace('href="/', f'href="{address.rstrip("/")}/')
     title = page.splitlines()[0].removeprefix("# ")
@@ -232,7 +234,8 @@ def main(argv: list[str] | None = None) -> None:
     if asked.out is None:
         sys.stdout.write(page)
     else:
-        asked.out.write_text(page, "utf-8")
+        with whole_file.or_exit(asked.out):
+            asked.out.write_text(page, "utf-8")
 
 
 if __name__ == "__main__":

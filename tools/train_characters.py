@@ -29,7 +29,7 @@ SCRIPT = "tools/train_characters.py"
 
 
 def corpus() -> tuple[str, str]:
-    """(train, held out): sentences in a fixed random order, one a line; 5 % are held out."""
+    """(train, held out): sentences in a fixed random order, one a line; 5% are held out."""
     train, held_out = (END.join(part) for part in characters_split())
     return train, held_out
 
@@ -129,7 +129,7 @@ def train(cell: str, epochs: int, rate: float) -> None:
         spent = time.perf_counter() - started
         print(f"{cell} epoch {epoch}: {best:.4f} bits per character, {spent:.0f} s", flush=True)
     card = {
-        "data": "movie reviews and editorials, 95 % of the sentences, one a line",
+        "data": "movie reviews and editorials, 95% of the sentences, one a line",
         "license": "data MIT: " + SOURCE,
         "settings": {
             "hidden": HIDDEN,

@@ -262,7 +262,7 @@ def measure(path: Path) -> None:
     card = json.loads(card_path.read_text("utf-8"))
     found = fill.fill_in(replace(FillSettings(), mask=1.0, random=0.0))
     card["metric"] = {
-        "name": "top-1, 15 % of the tokens of the 2,000 test sentences masked",
+        "name": "top-1, 15% of the tokens of the 2,000 test sentences masked",
         "value": round(float((found.rank == 1).mean()), 4),
         "top_5": round(float((found.rank <= 5).mean()), 4),
         "places": len(found.rank),

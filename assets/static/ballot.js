@@ -4,7 +4,7 @@ import { InRoom, presses } from "./room_link.js";
 import { element } from "./slider.js";
 import { filled, percent } from "./words.js";
 
-// Wilson's interval for a share, 95 %, as compute/proportions.py has it.
+// Wilson's interval for a share, 95%, as compute/proportions.py has it.
 export function wilson(count, of) {
   const z = 1.959963984540054;
   if (of === 0) return [0, 1];

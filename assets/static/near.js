@@ -18,7 +18,7 @@ let place = null;
 let settled = 0; // when the page no longer arrives
 let stop = () => {};
 let noticed = 0;
-const link = /#bench-(\w+)$/.exec(location.hash)?.[1]; // the bench that a link names, once
+let followed = ""; // the address of which the bench that it names has been gone to
 
 // Go to that bench, and stay at it while what is above arrives, unless the reader goes elsewhere.
 function follow(name) {
@@ -40,7 +40,14 @@ function follow(name) {
     }
   }, LOOK_MS);
 }
-if (link) follow(link);
+
+function followLink() {
+  if (followed === location.href) return;
+  followed = location.href;
+  const name = /#bench-(\w+)$/.exec(location.hash)?.[1];
+  if (name) follow(name);
+}
+followLink();
 
 const waits = (name) =>
   document.querySelector(`.st-key-bench-${name} [class*="-waiting"]`) !== null;
@@ -52,6 +59,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (place !== host) {
     asked.clear();
     settled = performance.now() + ARRIVAL_MS;
+    followLink();
   }
   place = host;
   const ask = (names) => {

@@ -191,7 +191,7 @@ export class Answers {
       all.find(({ rows }) => rows.at(-1) < NONE)?.name,
     ];
     return cutBy.map((name, row) => {
-      const text = name ? this.data.filters[name] : `${marks[1][row].toFixed(1)} %`;
+      const text = name ? this.data.filters[name] : `${marks[1][row].toFixed(1)}%`;
       const { font, xshift } = name ? gone : kept;
       return { name, note: { ...annotations[row], font, xshift, text, x: Math.max(...marks.map((rows) => rows[row])) } };
     });

@@ -6,6 +6,8 @@
 
 function render({ model, el }) {
   const host = element("div", el, { className: "seqviz-bench" });
+  // The picture that a saved notebook has below: here the bench itself is drawn.
+  const hidden = element("style", document.head, { textContent: `.${model.get("mark")} { display: none; }` });
   const above = element("div", host, { className: "above" });
   const chart = element("div", element("div", host, { className: "stage" }));
   const side = element("div", host, { className: "side" });
@@ -59,6 +61,7 @@ function render({ model, el }) {
   return () => {
     model.off("change:shown", show);
     controls.take([]);
+    hidden.remove();
     Plotly.purge(chart);
   };
 }

@@ -1,8 +1,11 @@
 // Keys of the lecture hall: Page Down and Page Up, which a clicker sends, go from bench to bench and
 // beyond the last to the next lesson; left and right move the slider that was used last.
 
-const TYPING = 'input:not([type="range"]), select, textarea, [contenteditable="true"]';
-const TAKES_ARROWS = `${TYPING}, input, a, button, summary, iframe, [role="tab"], [role="option"]`;
+const PRESSED = ["range", "checkbox", "radio", "button", "submit", "reset", "file"]; // inputs without a text
+const TYPING = `input:not(${PRESSED.map((type) => `[type="${type}"]`)}), select, textarea, [contenteditable="true"]`;
+const INSIDE = '[role="dialog"], [role="listbox"], [role="menu"], .stDataFrame'; // what scrolls or steps by itself
+const SCROLLS = ':is(.katex-display, table, pre, .seqviz-scrolls)[tabindex="0"]'; // sideways (access.js)
+const TAKES_ARROWS = `[type="range"], [type="radio"], [role="radio"], [role="toolbar"] *, [role="slider"], [role="tab"], ${SCROLLS}`;
 const NEAR = 16; // pixels within which a bench stands at the upper edge
 let used = null; // the slider
 let listening = new AbortController();
@@ -51,8 +54,9 @@ function slide(key, shiftKey) {
 
 function pressed(event) {
   const { key, isTrusted, altKey, ctrlKey, metaKey, shiftKey } = event;
-  const focused = document.activeElement ?? document.body;
+  const focused = event.target; // in a frame it is an element of the page there
   if (!isTrusted || altKey || ctrlKey || metaKey || focused.matches(TYPING)) return;
+  if (focused.closest(INSIDE) || document.querySelector(".stDialog")) return;
   const taken =
     key === "PageDown" || key === "PageUp"
       ? walk(key === "PageDown")
@@ -77,5 +81,8 @@ export default function () {
       },
       options,
     );
+  // Keys that are pressed in a frame are heard only there. Who has the focus is known a little later.
+  const enterFrame = () => document.activeElement?.contentWindow?.addEventListener("keydown", pressed, options);
+  window.addEventListener("blur", () => setTimeout(enterFrame), options);
   return () => mine.abort();
 }

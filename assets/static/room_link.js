@@ -143,7 +143,7 @@ export class Membership {
   }
 
   notebook(address) {
-    const said = { language: document.documentElement.lang.slice(0, 2), address };
+    const said = { language: document.documentElement.lang, address };
     return ask(`/${this.code}/notebook`, { said, headers: this.headers });
   }
 

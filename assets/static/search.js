@@ -3,6 +3,7 @@
 // rows: [kind, name, lesson, address, what finds it] (seqviz/road.py, which also says what `normal` does).
 
 import { element } from "./slider.js";
+import { open } from "./ways.js";
 
 const MOST = 12;
 const KINDS = { lesson: 1.1, bench: 0.5, term: 0 }; // a lesson goes before a word that is found better
@@ -69,7 +70,7 @@ export class Search {
       element("span", option, { textContent: name });
       element("small", option, { textContent: filled(words[`kind_${kind}`], { lesson: this.lessons[lesson] }) });
       option.onmousedown = (event) => event.preventDefault(); // the field keeps the focus
-      option.onclick = () => location.assign(href);
+      option.onclick = () => open(href);
     });
     this.point(-1);
     input.setAttribute("aria-expanded", String(this.shown.length > 0));
@@ -95,7 +96,7 @@ export class Search {
     if (event.key === "Escape") {
       this.input.value = "";
       this.look();
-    } else if (event.key === "Enter" && many > 0) location.assign(this.shown[Math.max(0, this.at)][3]);
+    } else if (event.key === "Enter" && many > 0) open(this.shown[Math.max(0, this.at)][3]);
     else if (event.key === "ArrowDown" && many > 0) this.point((this.at + 1) % many);
     else if (event.key === "ArrowUp" && many > 0) this.point((Math.max(this.at, 0) + many - 1) % many);
     else return;

@@ -178,7 +178,7 @@ export class Slider {
   // A value as a screen reader says it.
   spoken(text) {
     const [one, many = one] = this.options.unit.split("|");
-    return `${text} ${text === "1" ? one : many}`.trim();
+    return `${text}${one === "%" ? "" : " "}${text === "1" ? one : many}`.trim();
   }
 
   // value: a place of the handle.

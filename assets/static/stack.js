@@ -32,7 +32,7 @@ const wide = (sign) => (sign.codePointAt(0) >= 0x2e80 ? 1 : 0.52);
 
 // Words with line breaks, so that none is longer than `room` letters' heights; tags have no width.
 function broken(text, room) {
-  const parts = text.match(/<[^>]*>|&[^;\s]+;|[\u2e80-\uffff]|[^<&\s\u2e80-\uffff]+|\s+|./gu) ?? [];
+  const parts = text.match(/<[^>]*>|&[^;\s]+;|[\u2e80-\uffff]|(?:[^<&\s\u2e80-\uffff]|\u00a0)+|[^\S\u00a0]+|./gu) ?? [];
   let used = 0;
   return parts
     .map((part) => {

@@ -2,6 +2,8 @@
 // changed keeps the colors it was first painted with, so it has to be sent again.
 
 import { tend } from "./access.js";
+import { lendClipboard } from "./copy.js";
+import { known } from "./ways.js";
 import { stopTelling, tellParent } from "./parent.js";
 
 const INTERVAL_MS = 400;
@@ -9,6 +11,8 @@ let timer;
 
 export default function ({ data, parentElement, setTriggerValue }) {
   document.documentElement.lang = data.lang;
+  lendClipboard(data.words);
+  known(data.ways);
   const host = parentElement.host ?? parentElement;
   tellParent(() => host.isConnected);
   let told = data.theme;

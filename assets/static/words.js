@@ -14,10 +14,10 @@ export function number(value) {
   const exponent = Number(power);
   if (exponent >= -3 && exponent <= 6) return signed(grouped(value, Math.max(0, 2 - exponent)));
   const raised = [...String(exponent)].map((sign) => RAISED[sign] ?? "⁻").join("");
-  return signed(`${mantissa} × 10${raised}`);
+  return signed(`${mantissa}\u00a0×\u00a010${raised}`);
 }
 
-export const percent = (share) => (Number.isNaN(share) ? "–" : signed(`${grouped(100 * share, 1)} %`));
+export const percent = (share) => (Number.isNaN(share) ? "–" : signed(`${grouped(100 * share, 1)}%`));
 export const count = (value) => grouped(value, 0);
 
 // The words of a sentence with values in their places.

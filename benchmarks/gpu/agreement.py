@@ -81,7 +81,8 @@ class Subject(NamedTuple):
 class Difference:
     """How far two results are apart; of all arrays, those of floats and those of choices.
 
-    largest, median: |a - b| over the largest |b| of the array, of all numbers. choices: share of
+    largest, median: |a - b| over the largest |b| of the array, of all numbers; nan where there are
+    none. choices: share of
     whole numbers, truth values and words that are others. printed: share of numbers, read-outs
     among them, that are written with other digits.
     """
@@ -130,7 +131,10 @@ def leaves(found: Any, unit: Unit = NUMBER) -> Iterator[tuple[np.ndarray, Unit]]
 
 
 def difference(found: Any, wanted: Any) -> Difference:
-    """Compare a result with the one it should be. Raises ValueError where their shapes differ."""
+    """Compare a result with the one it should be.
+
+    Raises ValueError where their shapes differ, or where there is nothing to compare.
+    """
     apart, others, printed = [np.zeros(1)], [np.zeros(1)], [np.zeros(1)]
     for (a, unit), (b, _) in zip(leaves(found), leaves(wanted), strict=True):
         if a.shape != b.shape:
@@ -148,12 +152,14 @@ def difference(found: Any, wanted: Any) -> Difference:
         every = slice(None, None, max(1, len(a) // _STRINGS))
         pairs = zip(a[every].tolist(), b[every].tolist(), strict=True)
         printed.append(np.array([formatted(x, unit) != formatted(y, unit) for x, y in pairs]))
+    if len(apart) == len(others) == 1:
+        raise ValueError("there is nothing to compare")
     # the zeros in front are there for a result without such parts
     every_apart, choices, strings = (
         np.concatenate(parts)[len(parts) > 1 :] for parts in (apart, others, printed)
     )
     return Difference(
-        float(every_apart.max(initial=0.0)),
+        float(every_apart.max(initial=0.0)) if len(apart) > 1 else math.nan,
         float(np.median(every_apart)),
         float(choices.mean()),
         float(strings.mean()),

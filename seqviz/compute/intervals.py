@@ -1,4 +1,4 @@
-"""95 % intervals: quantiles, and the interval of a ratio of two sums."""
+"""95% intervals: quantiles, and the interval of a ratio of two sums."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 from jaxtyping import Shaped
 
 NORMAL_95 = 1.959963984540054
-"""Half-width of a two-sided 95 % interval of the standard normal distribution."""
+"""Half-width of a two-sided 95% interval of the standard normal distribution."""
 
 
 def student_t_95(degrees_of_freedom: int) -> float:
-    """Half-width of a two-sided 95 % interval of Student's t distribution."""
+    """Half-width of a two-sided 95% interval of Student's t distribution."""
     from scipy.special import stdtrit  # 0.2 s of import, needed only for an interval
 
     return float(stdtrit(degrees_of_freedom, 0.975))
@@ -23,7 +23,7 @@ def median_rank(n: int) -> int | None:
 
     That is the median of what the values are independent draws of, whatever its distribution is:
     the number of values below it is binomial with 1/2, so the interval fails with probability
-    2 P(B < k) at most, and k is the largest with which this is no more than 5 %. The median of a
+    2 P(B < k) at most, and k is the largest with which this is no more than 5%. The median of a
     distribution with steps is held at least as often. None for fewer than six values: even the
     smallest and the largest hold it less often. David and Nagaraja (2003), section 7.1.
     """

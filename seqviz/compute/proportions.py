@@ -16,7 +16,7 @@ _HARDLY = 0.05  # a smaller p is hardly chance
 
 @dataclass(frozen=True)
 class Proportion:
-    """`correct` of `n` cases, with the 95 % interval (Wilson); of no cases the share is nan."""
+    """`correct` of `n` cases, with the 95% interval (Wilson); of no cases the share is nan."""
 
     correct: int
     n: int
@@ -37,7 +37,7 @@ class Shares:
 
 @dataclass(frozen=True)
 class Running(Shares):
-    """The share among the first 1, 2, ... cases with its 95 % interval (Wilson) at each n.
+    """The share among the first 1, 2, ... cases with its 95% interval (Wilson) at each n.
 
     The interval is right for one n chosen beforehand, not for the n at which it looks best.
     """
@@ -83,7 +83,7 @@ class Confusion:
 def wilson(
     right: Float[np.ndarray, "*shape"], trials: int | Int[np.ndarray, "*shape"]
 ) -> tuple[Float[np.ndarray, "*shape"], Float[np.ndarray, "*shape"]]:
-    """The 95 % interval (low, high) of a share found in independent trials; nan where that is nan.
+    """The 95% interval (low, high) of a share found in independent trials; nan where that is nan.
 
     Wilson (1927); unlike the normal one it stays within [0, 1] and is right near 0 and 1.
     """
@@ -130,7 +130,7 @@ def counted(right: Float[np.ndarray, "case"]) -> Proportion:
 
 
 def shares(right: Float[np.ndarray, "*rows case"]) -> Shares:
-    """Share of each row that is right (1, not 0), with its 95 % interval; cases of nan left out."""
+    """Share of each row that is right (1, not 0), with its 95% interval; cases of nan left out."""
     n = np.asarray(np.isfinite(right).sum(axis=-1))
     some = np.maximum(n, 1)
     share = np.where(n > 0, np.nansum(right, axis=-1) / some, np.nan)
@@ -190,7 +190,7 @@ def compared(
 def needed_n(
     first: float, second: float, discordant: float | None = None, power: float = 0.8
 ) -> Count:
-    """How many cases McNemar's test at the 5 % level needs to tell two accuracies apart.
+    """How many cases McNemar's test at the 5% level needs to tell two accuracies apart.
 
     first, second: the true accuracies. discordant: the share of cases on which just one of the two
     is right; by default that of systems whose errors have nothing to do with each other. Two

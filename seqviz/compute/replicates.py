@@ -20,7 +20,7 @@ class Theory:
     """The distribution of one replicate as theory has it.
 
     mean: its mean, exact. values: equally likely values of it in rising order, which stand for its
-    shape; low, high: its 2.5 % and 97.5 % quantile, between which 95 % of all replicates lie.
+    shape; low, high: its 2.5% and 97.5% quantile, between which 95% of all replicates lie.
     """
 
     mean: float
@@ -57,7 +57,7 @@ class Replicates:
 
     @property
     def interval(self) -> Ends:
-        """The 95 % interval of the mean, by Student's t; nan of a single value."""
+        """The 95% interval of the mean, by Student's t; nan of a single value."""
         n = self.values.size
         half = student_t_95(n - 1) * self.deviation / sqrt(n) if n > 1 else nan
         return self.mean - half, self.mean + half
@@ -67,7 +67,7 @@ class Replicates:
         return replace(self, values=self.values - other.values)
 
     def within(self, theory: Theory) -> Part:
-        """How many lie where theory has 95 % of all replicates, of how many."""
+        """How many lie where theory has 95% of all replicates, of how many."""
         inside = (theory.low <= self.values) & (self.values <= theory.high)
         return int(inside.sum()), self.values.size
 

@@ -19,7 +19,7 @@ def seeded(seed: int) -> np.random.RandomState:
     """What `np.random.RandomState(seed)` gives, number for number.
 
     That first asks the system for entropy, which it then drops, and another thread goes on
-    meanwhile: three of them were 6 % of a press of *Vanishing gradients*.
+    meanwhile: three of them were 6% of a press of *Vanishing gradients*.
     """
     # numpy takes any ISeedSequence; its types know only its own.
     random = np.random.RandomState(np.random.MT19937(_Blank()))  # type: ignore[arg-type]

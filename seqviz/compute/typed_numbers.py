@@ -13,7 +13,7 @@ from math import isfinite
 from seqviz.refusal import Refusal
 
 _FORMS = {",": ",，﹐、﹑", ";": ";；﹔", "|": "|｜", "+": "+＋"}  # of the marks between numbers
-_PLAIN = {
+_PLAIN: dict[int, int | str] = {
     **{wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)},
     **{ord(dash): "-" for dash in "‐‑‒–—―−﹘﹣"},
     **{ord(point): "." for point in "。｡"},  # what the key of the point writes

@@ -56,7 +56,7 @@ def editorials() -> Snippets:
 def sentiment_split() -> tuple[Labeled, Labeled]:
     """(train, test) of the clear movie reviews: |rating| >= 0.5, positive where it is above zero.
 
-    10,072 sentences, 49.6 % positive, in the order of RandomState(0)'s permutation; the last 2,000
+    10,072 sentences, 49.6% positive, in the order of RandomState(0)'s permutation; the last 2,000
     are the test set.
     """
     reviews = movie_reviews()
@@ -70,7 +70,7 @@ def sentiment_split() -> tuple[Labeled, Labeled]:
 def characters_split() -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(train, held out) of the character models: reviews and editorials in a fixed random order.
 
-    5 % of the sentences are held out: 789.
+    5% of the sentences are held out: 789.
     """
     texts = [*movie_reviews().texts, *editorials().texts]
     places = np.random.RandomState(0).permutation(len(texts))

@@ -27,7 +27,7 @@ window.bertviz = () => {
 };
 </script>
 """
-# The model view is 970 px wide; in a narrower frame it shrinks, to 60 % at most, then it scrolls.
+# The model view is 970 px wide; in a narrower frame it shrinks, to 60% at most, then it scrolls.
 FIT = """<script>
 const fit = () => {
   document.body.style.zoom = Math.max(0.6, Math.min(1, window.innerWidth / %(width)d));

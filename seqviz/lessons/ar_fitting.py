@@ -285,7 +285,7 @@ def hand(p: ByHand, show: Show) -> None:
     _, values = studied(lesson.values("process"), show)
     show.figure(by_hand.fit_by_hand, values)
     start, least = show.run(ar.slope_errors, values, name="errors")
-    share = formatted(least / start, Unit("share", 0)) if least >= 0.01 * start else "< 1 %"
+    share = formatted(least / start, Unit("share", 0)) if least >= 0.01 * start else "< 1%"
     show.note("by_hand", start=number(start), least=number(least), share=share)
 
 

@@ -75,7 +75,7 @@ def say_scale(found: Saturation, quantity: str, show: Show) -> None:
     values = {name: written(found.at(quantity, 64, name)) for name in found.scalings}
     even = {
         "entropy": number(math.log2(found.keys)),
-        "largest": f"{number(100 / found.keys)} %",
+        "largest": f"{number(100 / found.keys)}%",
         "gradient": number(0),
         "variance": number(found.at("theory", 64, "none")),
     }[quantity]

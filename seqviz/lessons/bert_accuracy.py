@@ -59,7 +59,7 @@ from seqviz.lessons.bench.show import Show
 from seqviz.models import pretrained, store, texts
 from seqviz.refusal import Problem
 from seqviz.text import formatted, literal, number, percent
-from seqviz.units import unit_of
+from seqviz.units import unbroken, unit_of
 
 # Of the reviews, e5 has no vectors yet: twelve layers take seven minutes for them.
 MODELS = {
@@ -285,7 +285,8 @@ def say_compared(names: tuple[str, str], pair: Paired, show: Show) -> None:
     p = formatted(pair.p, unit_of(Paired, "p"))
     show.say(
         "readout.mcnemar", first=names[0], second=names[1], a=f"{pair.only_first:,}",
-        b=f"{pair.only_second:,}", n=f"{pair.n:,}", p=p if p.startswith("<") else f"= {p}",
+        b=f"{pair.only_second:,}", n=f"{pair.n:,}",
+        p=p if p.startswith("<") else unbroken(f"= {p}"),
         verdict=show.text(f"readout.{pair.verdict}"),
     )  # fmt: skip
 
@@ -343,7 +344,7 @@ def say_fall(found: Knife, controls: Knife, share: float, show: Show) -> None:
     shares = {name: percent(getattr(fall, name).share) for name in parts}
     show.note(
         key, share=percent(found.nearest(share), 0), n=f"{fall.masked.n:,}", **points, **shares,
-        p=p if p.startswith("<") else f"= {p}",
+        p=p if p.startswith("<") else unbroken(f"= {p}"),
     )  # fmt: skip
 
 

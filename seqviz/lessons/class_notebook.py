@@ -122,7 +122,7 @@ def _run(one: Mapping[str, Any]) -> str:
         "n = len(found)\n"
         "for kind in found.reshape(n, -1).T if n else ():\n"
         "    half = student_t_95(n - 1) * kind.std(ddof=1) / n**0.5 if n > 1 else np.nan\n"
-        "    print(f'n = {n}, mean {kind.mean():.4g} ± {half:.2g} (95 %, t)')\n"
+        "    print(f'n = {n}, mean {kind.mean():.4g} ± {half:.2g} (95%, t)')\n"
         "if not n:\n"
         "    print('n = 0')"
     )

@@ -23,18 +23,24 @@ def draw(
     """Draw a bench of a lesson at these settings ("--gain", "0.9", ...) into a file.
 
     Settings of a bench that it builds on are "--<bench>.<name>". Raises ValueError, which says what
-    to do, for a lesson, a bench, a setting, a kind of file or a figure that there is not.
+    to do, for a lesson, a bench, a setting, a kind of file or a figure that there is not, and for a
+    place where no file can be.
     """
     bench = _bench(slug, name)
-    if out.suffix not in KINDS:
+    if problem := whole_file.unwritable(out):
+        raise ValueError(problem)
+    if out.suffix.lower() not in KINDS:
         raise ValueError(f"{out.name} should end in one of {', '.join(KINDS)}.")
     palette = DARK if dark else LIGHT
     shown = bench.run(_values(bench, settings), style=Style(palette, language), train=train)
     figure = shown.figure
     if figure is None:
         raise ValueError(f"{shown.waits or 'There is no figure.'} (--train trains now)")
-    with whole_file.written(out) as made:
-        _write(opaque(figure, palette) if isinstance(figure, Figure) else figure, made)
+    try:
+        with whole_file.written(out) as made:
+            _write(opaque(figure, palette) if isinstance(figure, Figure) else figure, made)
+    except OSError as error:
+        raise ValueError(whole_file.unwritable(out, error)) from error
     for one in shown.readouts.values():
         print(f"{one.label}: {one.value}" + (f" ({one.beside})" if one.beside else ""))
     print(f"written to {out}")
@@ -69,14 +75,15 @@ def _values(bench: Bench, settings: Sequence[str]) -> dict[str, Any]:
 
 
 def _write(figure: Any, out: Path) -> None:
-    if out.suffix == ".json":
+    kind = out.suffix.lower().removeprefix(".")
+    if kind == "json":
         out.write_text(figure.to_json(), "utf-8")
     elif not isinstance(figure, Figure):  # an Altair chart
-        figure.save(str(out), inline=True) if out.suffix == ".html" else figure.save(str(out))
-    elif out.suffix == ".html":
+        figure.save(str(out), format=kind, inline=kind == "html")
+    elif kind == "html":
         figure.plotly().write_html(out, include_plotlyjs=True)
     else:
         try:
-            figure.plotly().write_image(out)
+            figure.plotly().write_image(out, format=kind)
         except (ValueError, RuntimeError) as error:
             sys.exit(f"An SVG needs kaleido and a Chromium on this machine: {error}")

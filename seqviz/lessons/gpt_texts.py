@@ -130,7 +130,13 @@ def likely(p: Likely, show: Show) -> None:
         f"likely.{shown}", method=show.option("method", p.method), texts=found.texts,
         human=number(found.mean("human")), bits=number(found.mean(p.method)),
         less=number(abs(less)), low=number(low), high=number(high),
-        below=percent(found.below(p.method)), expected=number(found.entropy_of("human")),
+        below=percent(found.below(p.method)),
+    )  # fmt: skip
+    human, expected = found.mean("human"), found.entropy_of("human")
+    show.note(
+        "likely.split", human=number(human), expected=number(expected),
+        extra=number(human - expected), plain=number(found.mean("plain")),
+        plain_expected=number(found.entropy_of("plain")),
     )  # fmt: skip
     for name in ("human", p.method):
         show.note("likely.text", who=show.option("method", name), text=_spelled(found, name))

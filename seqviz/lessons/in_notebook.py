@@ -1,19 +1,26 @@
 """A bench in a notebook, live: its controls beside the figure, which is drawn again as they move.
 
 There is no server of ours: the kernel runs the bench, and the browser draws with the slider and the
-Plotly.js of the pages (`assets/static`), so nothing is fetched. Needs anywidget, which Jupyter, VS
-Code, Colab and marimo show (`pip install '.[notebook]'`); without it `Output` shows a figure that
-stands still.
+Plotly.js of the pages (`assets/static`), so nothing is fetched. A notebook that is saved has that
+script once (`Script`), and below each bench a picture and its words, which a page hides where the
+bench itself is drawn. Needs anywidget, which Jupyter, VS Code, Colab and marimo show (`pip install
+'.[notebook]'`); without it `Output` shows a figure that stands still.
 """
 
 from __future__ import annotations
 
+import base64
+import gzip
+import hashlib
 import html
 import re
+import threading
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import anywidget
+import ipywidgets
 import traitlets
 
 from seqviz.figures.grammar.figure import Figure
@@ -33,12 +40,19 @@ if TYPE_CHECKING:
 
 SCRIPTS = ("words.js", "number_field.js", "slider.js", "number_box.js", "order.js",
            "plain_controls.js", "plotly.min.js", "notebook.js")  # fmt: skip
+LOADER = "notebook_loader.js"
 STYLES = ("slider.css", "plain_controls.css", "notebook.css")
 
 
 def _inline(name: str) -> str:
     """The HTML of an option's name, of whose Markdown there are only letters in italics."""
     return re.sub(r"\*([^*]+)\*", r"<i>\1</i>", html.escape(name))
+
+
+@cache
+def packed() -> str:
+    """The script of all benches, as a browser unpacks it: gzip in base64, a third of its length."""
+    return base64.b64encode(gzip.compress(_module().encode(), 9, mtime=0)).decode("ascii")
 
 
 def _module() -> str:
@@ -48,13 +62,39 @@ def _module() -> str:
     return "\n".join([controls, plotly, bench])
 
 
+@cache
+def _version() -> str:
+    return hashlib.sha256(packed().encode()).hexdigest()[:16]
+
+
+class Script(ipywidgets.Widget):
+    """The script that the benches of a notebook share: a model without a view."""
+
+    packed = traitlets.Unicode().tag(sync=True)
+
+
+_shared = threading.local()  # marimo serves each of its sessions in a thread of its own
+
+
+def _script() -> Script:
+    """The one of this notebook; another where somebody has closed all widgets."""
+    found: Script | None = getattr(_shared, "script", None)
+    if found is None or found.comm is None:
+        found = _shared.script = Script(packed=packed())
+    return found
+
+
 class LiveBench(anywidget.AnyWidget):
     """One bench with its controls. `output` is what it shows at the settings as they stand.
 
     shown: what the browser draws; asked: what it asks for, as the texts of a permalink by control.
+    script, version: what draws it, and which one that is. mark: the class of what it hides.
     """
 
-    _esm = _module()
+    _esm = (STATIC / LOADER).read_text("utf-8")
+    script = traitlets.Instance(Script).tag(sync=True, **ipywidgets.widget_serialization)
+    version = traitlets.Unicode().tag(sync=True)
+    mark = traitlets.Unicode().tag(sync=True)
     _css = "\n".join((STATIC / name).read_text("utf-8") for name in STYLES)
     shown = traitlets.Dict().tag(sync=True)
     asked = traitlets.Dict().tag(sync=True)
@@ -64,9 +104,37 @@ class LiveBench(anywidget.AnyWidget):
         self._own = {name for name, _ in controls.controls(bench.declaration)}
         self.output = output
         raw = {name: controls.encoded(v) for name, v in given.items() if name in self._own}
-        super().__init__(asked={"values": raw, "number": 0})
+        super().__init__(asked={"values": raw, "number": 0}, script=_script(), version=_version())
         self.shown = self._shown(output, self._params(raw), 0)
+        self.mark = f"seqviz-still-{self.model_id}"
         self.observe(self._answer, "asked")
+        self.on_msg(self._send_script)
+
+    def _send_script(self, _: Any, message: Any, buffers: Any) -> None:
+        if message == {"wants": "script"}:
+            self.send({"packed": packed()})
+
+    def _ipython_display_(self) -> None:
+        """Show it, and below it for a page without widgets its picture and words, in two outputs.
+
+        Of one output a page takes one kind, and that is the widget wherever its state was saved,
+        or a Jupyter is open: also where it then cannot be drawn.
+        """
+        from IPython.display import display
+
+        if (live := super()._repr_mimebundle_()) is None:
+            return
+        still = self.output.still()
+        below = {kind: still.pop(kind) for kind in [*still] if kind.startswith("image/")}
+        below["text/html"] = f'<div class="{self.mark}">{still["text/html"]}</div>'
+        above = {**live[0], **still, "text/html": "<!-- its picture and words are below -->"}
+        display(above, metadata=live[1], raw=True)
+        display({**below, "text/plain": ""}, raw=True)
+
+    def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """The widget, and beside it what is shown where no widget can live."""
+        live = super()._repr_mimebundle_(**options)
+        return live and ({**live[0], **self.output.still()}, live[1])
 
     def _params(self, raw: Mapping[str, str]) -> dict[str, Any]:
         """The values of the texts of a link. Raises ValueError or KeyError for what is none."""

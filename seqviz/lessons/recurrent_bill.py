@@ -15,6 +15,7 @@ from seqviz.lessons.bench.controls import choice, on, sentence, slider, toggle, 
 from seqviz.lessons.bench.controls import steps as stops
 from seqviz.lessons.bench.show import Show
 from seqviz.text import literal, number, percent
+from seqviz.units import unbroken
 
 READER = "characters_gru"
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -87,7 +88,7 @@ def _shapes(p: Bill, show: Show) -> None:
     found = show.value(counting.shapes, p.of_cell, _wiring(p), name="shapes")
     show.figure(matrices, found)
     tried = show.run(costs.as_printed, p.n_inputs, p.n_hidden, p.batch_axis, name="tried")
-    written = {name: " × ".join(map(str, shape)) for name, shape in found.items()}
+    written = {name: unbroken(" × ".join(map(str, shape))) for name, shape in found.items()}
     show.note("bill.shapes", rows=found["W_hh"][0], hidden=p.n_hidden, inputs=p.n_inputs,
               W_hx=written["W_hx"], W_hh=written["W_hh"])  # fmt: skip
     show.note("bill.output" if p.n_outputs else "bill.no_output", outputs=p.n_outputs,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from seqviz.compute.wirings import influence, notations, step
+from seqviz.compute.wirings.collapse import Collapse as Replaced
 from seqviz.compute.wirings.collapse import collapse as linear
 from seqviz.compute.wirings.graph import CELLS, ENTER, KINDS, READ, Influence, Wiring
 from seqviz.compute.wirings.notations import NOTATIONS, all_written, written
@@ -22,6 +23,7 @@ from seqviz.lessons.bench.controls import steps as stops
 from seqviz.lessons.bench.show import Show
 from seqviz.refusal import Refusal
 from seqviz.text import literal, number
+from seqviz.units import unbroken
 
 CELL = on(view=("step", "notations"))
 LONGEST = 8  # steps that the sheet has room for
@@ -96,7 +98,7 @@ def _say_step(found: Steps, t: int, unit: int, show: Show) -> None:
         y=", ".join(number(v) for v in found.y[-1]),
     )  # fmt: skip
     cell = found.cell
-    shapes = {name: " × ".join(map(str, getattr(cell, name).shape))
+    shapes = {name: unbroken(" × ".join(map(str, getattr(cell, name).shape)))
               for name in ("recurrent", "inputs", "output")}  # fmt: skip
     show.note("step.shapes", d_h=len(cell.bias), d_in=cell.inputs.shape[1],
               d_out=len(cell.output), **shapes)  # fmt: skip
@@ -133,7 +135,7 @@ def _notations(p: Step, found: Steps, show: Show) -> None:
     if p.notation not in ("s1", "s2"):
         return
     wrong = show.run(notations.swapped, found.cell, h, x, name="swapped")
-    shape = " × ".join(map(str, found.cell.inputs.shape))
+    shape = unbroken(" × ".join(map(str, found.cell.inputs.shape)))
     key = "swapped" if wrong is not None else "swapped_shape"
     show.note(f"step.{key}", wrong=number(wrong or 0), shape=shape, units=len(h))
 
@@ -216,24 +218,40 @@ class Collapse:
     tanh: float = stops((0.0, 0.1, 1.0, 10.0, 50.0, 100.0), 0.0)
     amplitude: float = stops((0.01, 0.1, 0.3, 1.0, 3.0, 10.0), 1.0)
     hidden_units: int = stops((1, 4, 16, 64), 16)
+    with_bias: bool = toggle(True)
     precision: str = choice(("float32", "float64"), "float32")
     seed: int = seed(1, more=True)
 
 
 def collapse(p: Collapse, show: Show) -> None:
     share = p.tanh / 100
-    found = show.run(linear, share, p.amplitude, p.hidden_units, p.precision, p.seed)
+    found = show.run(linear, share, p.amplitude, p.hidden_units, p.precision, p.seed, p.with_bias)
     show.figure(network_beside_convolution, found)
     show.readouts(found, "superposition", kernel_error="error", weights_there="parameters",
                   kernel_numbers="numbers")  # fmt: skip
     values = {
-        "share": f"{p.tanh:g} %", "superposition": number(found.superposition, 2),
+        "share": f"{p.tanh:g}%", "superposition": number(found.superposition, 2),
         "error": number(found.error, 2), "parameters": f"{found.parameters:,.0f}",
         "numbers": f"{found.numbers:.0f}", "precision": p.precision, "size": f"{p.amplitude:g}",
         "full": number(float(found.errors[-1]), 2),
     }  # fmt: skip
-    show.note("collapse.off" if share == 0 else "collapse.on", **values)
+    if share == 0:
+        show.note("collapse.off", **values)
+    else:
+        show.note("collapse.nearly" if found.superposition < NEARLY else "collapse.on", **values)
+        show.note("collapse.close" if found.error < NEARLY else "collapse.apart", **values)
+        if p.with_bias:
+            _say_without_bias(p, found, show)
     show.note("collapse.size", **values)
     reached = share == 1 and found.superposition < NEARLY
     show.target("nearly_linear", reached, share=values["share"],
                 superposition=values["superposition"])  # fmt: skip
+
+
+def _say_without_bias(p: Collapse, found: Replaced, show: Show) -> None:
+    """The control: the same network with b = 0."""
+    other = show.run(linear, found.share, p.amplitude, p.hidden_units, p.precision, p.seed,
+                     biased=False, name="without_bias")  # fmt: skip
+    key = "moved" if other.error < NEARLY <= found.error else "without"
+    show.note(f"collapse.{key}", superposition=number(other.superposition, 2),
+              error=number(other.error, 2))  # fmt: skip

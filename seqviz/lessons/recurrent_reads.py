@@ -25,8 +25,9 @@ from seqviz.figures.states.writing import (
 from seqviz.lessons.bench.controls import choice, on, seed, sentence, stepper, view
 from seqviz.lessons.bench.controls import steps as stops
 from seqviz.lessons.bench.show import Show
-from seqviz.models.checkpoints import load
+from seqviz.models.checkpoints import card, load
 from seqviz.text import literal, number, percent
+from seqviz.units import unbroken
 
 FLIGHTS = "The flights the airline was cancelling were full of people."
 REVIEW = "This is not a good film about a man and his dog in a small town."
@@ -69,8 +70,8 @@ def _read(p: Writing, show: Show) -> None:
     found = show.run(writing.read, f"characters_{p.reader}", p.text_read)
     place = min(p.upto, len(found.ids))
     show.figure(letters_read, found, place)
-    show.readouts(found, loss_read="mean_bits", loss_pairs="mean_pairs", loss_alone="mean_alone",
-                  perplexity_read="perplexity")  # fmt: skip
+    show.readouts(found, loss_read="mean_bits", loss_fives="mean_fives", loss_pairs="mean_pairs",
+                  loss_alone="mean_alone", perplexity_read="perplexity")  # fmt: skip
     row, comes = found.log2[place - 1], found.ids[place - 1]
     first = found.first(place, 1)[0]
     show.note(
@@ -79,12 +80,16 @@ def _read(p: Writing, show: Show) -> None:
         chance=percent(float(2 ** row[first])), its=percent(float(2 ** row[comes])),
         rank=found.rank(place), bits=number(float(found.bits[place - 1])),
     )  # fmt: skip
-    key = "better" if found.mean_bits < min(found.mean_pairs, found.mean_alone) else "worse"
     show.note(
-        f"writing.{key}", letters=len(found.ids), mean=number(found.mean_bits),
+        "writing.better" if found.beats_counting else "writing.worse", letters=len(found.ids),
+        mean=number(found.mean_bits), fives=number(found.mean_fives),
         pairs=number(found.mean_pairs), alone=number(found.mean_alone),
         total=number(found.total), perplexity=number(found.perplexity),
     )  # fmt: skip
+    known = card(f"characters_{p.reader}")
+    ours, counts = known.alone or known.value, known.five_gram_alone or known.five_gram or 0
+    show.note(f"writing.held_{'better' if ours < counts else 'worse'}", cell=p.reader.upper(),
+              mean=number(ours), fives=number(counts))  # fmt: skip
     if found.begins.any() and found.behind.any():
         show.note("writing.words", first=number(float(found.bits[found.begins].mean())),
                   rest=number(float(found.bits[found.behind].mean())))  # fmt: skip
@@ -118,7 +123,7 @@ def _free(p: Writing, show: Show) -> None:
         "writing.steps", sentences=found.sentences, before=found.before, step=_SAID_STEP,
         alone=number(found.alone),
         right=percent(float(found.right[case - 1, at])),
-        **{name: f"{mean[row, at]:.2f} ± {half[row, at]:.2f}"
+        **{name: unbroken(f"{mean[row, at]:.2f} ± {half[row, at]:.2f}")
            for name, row in (("forced", 0), ("other", 1), ("free", case + 1))},
     )  # fmt: skip
     gap = float(mean[case + 1, at] - mean[1, at])

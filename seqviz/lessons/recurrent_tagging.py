@@ -8,14 +8,16 @@ from functools import partial
 from typing import Any
 
 from seqviz.compute.tagging.letters import TAGS, WIRINGS, TaggedText
-from seqviz.compute.tagging.letters_compared import Compared, Estimate
+from seqviz.compute.tagging.letters_compared import Compared, Estimate, TrainedAhead
+from seqviz.data.chinese import bundled_words
 from seqviz.experiments.tagging.letters import (
-    AHEAD,
+    LEARNED_AHEAD,
     MOST,
     READERS,
     SHORT,
     SIZES,
     TASKS,
+    compare_ahead,
     compare_taggers,
     errors_of_seeds,
     tag_text,
@@ -31,10 +33,10 @@ from seqviz.figures.tagging.letters import (
 from seqviz.lessons.bench.controls import choice, on, seed, sentence, stepper, steps, view
 from seqviz.lessons.bench.lesson import Experiment
 from seqviz.lessons.bench.show import Show
-from seqviz.text import literal, number
+from seqviz.text import literal, number, percent
 
 ENGLISH = "I can not see the end of this story, but it is so funny."
-CHINESE = "从马上下来的人马上走了，我们都很高兴。"
+CHINESE = "从马上下来的客人马上走了，我们都很高兴。"  # cut alike with all of jieba's words
 _LISTED = 24  # letters that a sentence names
 
 
@@ -54,7 +56,7 @@ class Tagging:
                             when=on(view="letters", task="spaces"))  # fmt: skip
     chinese: str = sentence(CHINESE, 100, above=True, typed=True,
                             when=on(view="letters", task="words"))  # fmt: skip
-    ahead: int = steps(AHEAD, 3, when=on(view=("ahead", "letters")))
+    ahead: int = steps(LEARNED_AHEAD, 3, when=on(view=("ahead", "letters")))
     letter: int = stepper(1, MOST, 4, within=_signs, when=on(view="letters"))
     training: int = seed(1, when=on(view="letters"))
 
@@ -71,17 +73,16 @@ def class_tagging(p: Tagging, show: Show) -> Experiment:
 
 
 def tagging(p: Tagging, show: Show) -> None:
-    if p.view == "letters":
-        _letters(p, show)
-    else:
-        _held_out(p, show)
-    show.caption(show.words(f"note.tagging.from_{p.task}"))
+    {"errors": _held_out, "ahead": _ahead, "letters": _letters}[p.view](p, show)
+    known = bundled_words()
+    show.caption(show.words(
+        f"note.tagging.from_{p.task}", words=f"{known.words:,}", all_words=f"{known.all_words:,}",
+        alike=known.alike, sentences=known.sentences, differ=percent(known.differ / known.tags),
+    ))  # fmt: skip
 
 
 def _held_out(p: Tagging, show: Show) -> None:
     found: Compared = show.job(compare_taggers, task=p.task, so_far=(trained_so_far,))
-    if p.view == "ahead":
-        return _ahead(p, found, show)
     show.figure(errors_by_wiring, found)
     show.metric("wrong_uni", found.error("uni").value)
     show.metric("wrong_two", found.error("two").value)
@@ -138,20 +139,37 @@ def _say_tags(found: Compared, show: Show) -> None:
             show.note(f"tagging.tags_{verdict}", tags=show.words("note.tagging.and").join(tags))
 
 
-def _ahead(p: Tagging, found: Compared, show: Show) -> None:
-    show.figure(errors_ahead, found, p.ahead)
-    cut, every, uni = found.error_cut(p.ahead), found.error("bi"), found.error("uni")
-    more = found.beyond(p.ahead)
-    none = found.error_cut(0)
-    show.metric("wrong_cut", cut.value)
-    show.metric("wrong_bi", every.value)
-    show.metric("wrong_uni", uni.value)
+def _ahead(p: Tagging, show: Show) -> None:
+    # A place on a page has one job: the other result is what came with the app.
+    every = show.shipped(compare_taggers, name="every", task=p.task)
+    if every is None:
+        every = show.job(compare_taggers, name="every", task=p.task, so_far=(trained_so_far,))
+    trained: TrainedAhead = show.job(
+        compare_ahead, name="trained", task=p.task, so_far=(trained_so_far,)
+    )
+    found = show.value(every.of_first, trained.seeds, name="found")
+    show.figure(errors_ahead, found, trained, p.ahead)
+    error, cut = trained.error(p.ahead).value, found.error_cut(p.ahead).value
+    both, uni = found.error("bi").value, found.error("uni").value
+    more = trained.beyond(p.ahead, found)
+    show.metric("wrong_ahead", error)
+    show.metric("wrong_cut", cut)
+    show.metric("wrong_bi", both)
+    show.metric("wrong_uni", uni)
     show.note(
-        f"tagging.ahead_{_verdict(more)}", ahead=p.ahead, cut=number(cut.value),
-        bi=number(every.value), none=number(none.value), uni=number(uni.value),
-        **_intervals(more, 1 if more.value > 0 else -1),
+        f"tagging.ahead_{_verdict(more)}", ahead=p.ahead, wrong=number(error), seeds=trained.seeds,
+        bi=number(both), **_intervals(more, 1 if more.value > 0 else -1),
     )  # fmt: skip
-    show.note("tagging.ahead_none", none=number(none.value), uni=number(uni.value))
+    if p.ahead > 0:
+        show.note("tagging.ahead_gained", ahead=p.ahead, none=number(trained.error(0).value),
+                  bi=number(both), share=percent(trained.gained(p.ahead, found)))  # fmt: skip
+    apart = cut - error
+    show.note(
+        f"tagging.ahead_cut_{'more' if apart > 0 else 'same'}", cut=number(cut), ahead=p.ahead,
+        wrong=number(error), apart=number(apart), uni=number(uni),
+    )  # fmt: skip
+    if cut > uni:
+        show.note("tagging.ahead_mismatch", uni=number(uni))
 
 
 def _letters(p: Tagging, show: Show) -> None:
@@ -175,6 +193,7 @@ def _letters(p: Tagging, show: Show) -> None:
 def _say_letters(p: Tagging, found: TaggedText, letter: int, show: Show) -> None:
     uni, bi, cut = found.wrong.sum(1).tolist()
     show.note("tagging.letters", letters=found.letters, uni=uni, bi=bi, cut=cut, ahead=p.ahead)
+    show.note("tagging.letters_cut", ahead=p.ahead)
     framed = found.needs_right.nonzero()[0].tolist()
     named = [
         show.words("note.tagging.letter", sign=literal(found.text[t]), place=t + 1,

@@ -9,7 +9,7 @@ from typing import Any
 from seqviz.compute.vectors.learned import METHODS, Learned, nearest, shared
 from seqviz.compute.vectors.plane import PROJECTIONS, Placed
 from seqviz.compute.vectors.table import WAYS
-from seqviz.compute.vectors.windows import MODES, training_pairs
+from seqviz.compute.vectors.windows import MODES, TrainingPairs, training_pairs
 from seqviz.experiments.vectors import map as maps
 from seqviz.experiments.vectors import neighbors as counting
 from seqviz.experiments.vectors.senses import sense_pairs, two_readings
@@ -34,6 +34,7 @@ from seqviz.lessons.bench.output import COMPUTED
 from seqviz.lessons.bench.show import Show
 from seqviz.models import ready
 from seqviz.models.registry import DEFAULTS
+from seqviz.refusal import Refusal
 from seqviz.text import literal, number, percent
 
 ENCODER = DEFAULTS["encoder"]
@@ -202,6 +203,7 @@ class Neighbors:
     view: str = view(("words", "list", "pairs"), "words")
     looked_up: str = sentence("action", 40, above=True, when=on(view="words"))
     line: str = sentence("the dog bites the man", 200, above=True, when=on(view="pairs"))
+    reordered: str = sentence("the man bites the dog", 200, above=True, when=on(view="pairs"))
     method: str = choice(METHODS, "svd", when=on(view="words"))
     narrow: int = stops((1, 2, 3, 5), 2, when=on(view="words"))
     wide: int = stops((5, 10, 20), 10, when=on(view="words"))
@@ -267,10 +269,30 @@ def say_pairs(p: Neighbors, show: Show) -> None:
     step = min(p.pair, len(found.pairs))
     show.figure(drawn_pairs, found, step)
     now = found.pairs[step - 1]
-    same = sum((found.spelled & back.spelled).values())
+    same = found.shared(back)
     show.metrics(pairs_in_all=f"{len(found.pairs):,}", pairs_same=f"{same:,}")
     show.note(
         "pairs", step=step, pairs=len(found.pairs), reach=p.reach, words=len(words), same=same,
         given=literal(", ".join(words[at] for at in now.given)), wanted=literal(words[now.wanted]),
         back=literal(" ".join(words[::-1])),
     )  # fmt: skip
+    _say_reordered(p, found, show)
+    if p.reach >= len(words) - 1:
+        show.note("pairs_all_near", words=len(words), reach=p.reach)
+
+
+def _say_reordered(p: Neighbors, found: TrainingPairs, show: Show) -> None:
+    """How many of the pairs another order of the words gives as well."""
+    try:
+        words = show.value(in_a_row, p.reordered, name="reordered")
+    except Refusal:
+        return show.note("pairs_no_other")
+    other = show.value(training_pairs, words, p.reach, p.mode, name="other")
+    kept, text = found.shared(other), literal(" ".join(words))
+    show.metrics(pairs_kept=f"{kept:,}")
+    if words == found.words:
+        return show.note("pairs_same_text")
+    if sorted(words) != sorted(found.words):
+        return show.note("pairs_other_words", other=text, kept=kept, pairs=len(found.pairs))
+    key = "kept" if kept == len(found.pairs) else "near"
+    return show.note(f"pairs_{key}", other=text, kept=kept, pairs=len(found.pairs))

@@ -543,7 +543,7 @@ def race(p: Race, show: Show) -> None:
 
 
 def horizon(gain: float) -> float:
-    """After how many steps has an orthogonal network with this gain lost 99 % of the gradient?"""
+    """After how many steps has an orthogonal network with this gain lost 99% of the gradient?"""
     return bptt.reach(Experiment("linear", 200, 8, "orthogonal", gain)).horizon
 
 

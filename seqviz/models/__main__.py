@@ -52,7 +52,7 @@ def fetch(name: str, again: bool = False) -> int:
     from tqdm import tqdm
 
     record: Model = model(name)
-    with tqdm(total=100, desc=record.title, unit="%", bar_format="{desc}: {bar} {n:.0f} %") as bar:
+    with tqdm(total=100, desc=record.title, unit="%", bar_format="{desc}: {bar} {n:.0f}%") as bar:
 
         def report(fraction: float) -> None:
             bar.update(100 * fraction - bar.n)

@@ -93,7 +93,7 @@ def summary(kind: Kind, cloud: Sequence[Sequence[int]]) -> dict[str, Any]:
     """How many there are; of curves and bars median and quartiles at each place, of cells counts.
 
     Quartiles by linear interpolation between the two nearest, as numpy has them. below, above:
-    how far the 95 % interval of the median reaches from it, at each place by itself; empty for
+    how far the 95% interval of the median reaches from it, at each place by itself; empty for
     fewer than six.
     """
     if kind == "cell":

@@ -176,7 +176,7 @@ class LessonPage:
 class Visitors:
     """Pages on a server that are opened again and again, each time by a new visitor.
 
-    A page that has run the app's scripts opens it for 40 % of the processor time. So each is kept
+    A page that has run the app's scripts opens it for 40% of the processor time. So each is kept
     for the next visit with the same context options; window and color scheme can be another's. No
     request is intercepted: the browser would forget its cache.
     """

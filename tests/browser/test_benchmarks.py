@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from playwright.sync_api import Error
 
-from benchmarks import arrival, attention_payload
+from benchmarks import arrival, attention_payload, classroom, interaction
 from benchmarks.peers.__main__ import PROBE, drag, press, ratios
 from driver.chromium import watched
+from seqviz import catalog
 
 PATH = ["#outer", ".figure"]
 # A figure in a shadow, which follows its slider, some other things that move, and one that hides.
@@ -131,6 +135,86 @@ def test_the_worst_window_of_layout_shifts():
 def test_of_the_lessons_the_worst_stands_in_the_last_line():
     lessons = {"one": {"bytes": 3.0, "ratio": 1.0}, "two": {"bytes": 2.0, "ratio": 4.0}}
     assert arrival.worst(lessons) == {"bytes": 3.0, "ratio": 4.0}
+
+
+def test_of_no_times_there_is_no_percentile_that_could_meet_a_goal():
+    assert not classroom.milliseconds([], 95) <= classroom.GOALS["p95_ms"]
+    assert classroom.milliseconds([0.05], 95) == 50.0
+
+
+class Pressed(interaction.Subject):
+    """A page that is not there: `fails` is what goes wrong in it."""
+
+    fails = ""
+
+    def press(self, key: str = "ArrowRight") -> None:
+        self._do("press")
+        self.milliseconds.append((10.0, 20.0))
+        self.values.append(str(len(self.values)))
+
+    def leap(self, value: float) -> None:
+        self._do("leap")
+        self.leaps.append(30.0)
+
+    def drag(self) -> interaction.Drag:
+        self._do("drag")
+        return interaction.Drag(20.0, 50.0, True)
+
+    def _do(self, what: str) -> None:
+        if self.fails == what:
+            raise Error("Page.evaluate: TypeError: x is null\n    at drag (<anonymous>:1:1)")
+
+
+class Closed:
+    context = type("Context", (), {"close": lambda self: None})()
+
+
+@pytest.mark.parametrize("fails", ["open", "press", "leap", "drag", "second drag", "twice"])
+def test_a_page_that_fails_is_named_and_the_others_are_measured(fails, monkeypatch, capsys):
+    broken = catalog.LESSONS[1]
+
+    def open_lesson(browser, url, lesson, presses, place=None, fewer=False):
+        second = place is not None and not fewer
+        if fails == "open" and lesson is broken:
+            raise Error("Timeout 30000ms exceeded.")
+        key = ".".join((lesson.code, *(place or lesson.first)))
+        one = Pressed(Closed(), "input", ["0"], key, presses)
+        if lesson is broken:
+            one.fails = ("drag" if second else "") if fails == "second drag" else fails
+        if fails == "twice" and lesson is broken:
+            one.values = ["1"]
+        return one
+
+    for name in ("serve", "serve_empty_page", "chromium"):
+        server = type("Server", (), {"url": ""})()
+        monkeypatch.setattr(interaction, name, lambda s=server: contextlib.nullcontext(s))
+    floor = Pressed(Closed(), "input", ["0"], "value")
+    monkeypatch.setattr(interaction, "open_floor", lambda *_: floor)
+    monkeypatch.setattr(interaction, "open_lesson", open_lesson)
+    monkeypatch.setattr(interaction, "ends", lambda *_: (0.0, 1.0, 0.1))
+    monkeypatch.setattr(interaction, "slowest", lambda *_: ("other", "parameter"))
+    with pytest.raises(SystemExit) as ended:
+        interaction.main(["--presses", "2"])
+    assert ended.value.code == 1
+    told = capsys.readouterr()
+    name, parameter = interaction.INSTEAD.get(broken.slug, broken.first)
+    slider = "other.parameter" if fails == "second drag" else f"{name}.{parameter}"
+    (line,) = [line for line in told.err.splitlines() if line.startswith(broken.slug)]
+    assert f"{broken.code}.{slider}" in line
+    measured = json.loads(told.out.splitlines()[-1])["lessons"]
+    assert measured.keys() == {one.slug for one in catalog.LESSONS} - {broken.slug}
+
+
+def test_an_error_of_a_script_in_a_page_is_told_with_its_slider(opened):
+    page = opened(1)
+    page.evaluate("window.seqviz = {idle: async () => {}, drag: () => null.value}")
+    page.evaluate("document.querySelector('input').step = 100")
+    broken: dict[str, str] = {}
+    with interaction.noted(broken, "gates", "ga.watch.step"):
+        interaction.Subject(page, "input", ["0"], "ga.watch.step").drag()
+    assert list(broken) == ["gates"]
+    assert broken["gates"].startswith("ga.watch.step: ")
+    assert "TypeError" in broken["gates"]
 
 
 def test_ratios_are_ours_beside_dash():

@@ -1,4 +1,4 @@
-"""By ear, by key, at 200 %, without motion, in colors of one's own."""
+"""By ear, by key, at 200%, without motion, in colors of one's own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from seqviz.text import Text
 
 WIDE = {"width": 1280, "height": 900}
 PHONE = {"width": 420, "height": 900}
-ZOOMED = {"width": 640, "height": 450}  # 1280 by 900 at 200 %
+ZOOMED = {"width": 640, "height": 450}  # 1280 by 900 at 200%
 SLUGS = [record.slug for record in catalog.LESSONS]
 FIRST = {record.slug: f"{record.code}.{record.first[0]}" for record in catalog.LESSONS}
 # The first two are tried at each push: home on a phone, and a lesson with formulas.

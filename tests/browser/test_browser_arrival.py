@@ -94,6 +94,9 @@ def test_a_page_that_looks_otherwise_or_is_set_otherwise_has_no_figure_before(vi
         assert title in whole
         assert '"type":"bar"' in whole.replace('\\"', '"')
     assert title not in html("ar_fitting?lang=en", "zh-CN")
+    for other in ("?lang=zh-TW", "?lang=zh_Hans", "?lang=ZH"):
+        assert title in html(f"ar_fitting{other}")
+    assert title in html("ar_fitting", "fr-FR,zh-CN;q=0.8,en;q=0.5")
     assert title in html("ar_fitting?lang=zh&ar.process.phi=0.5")
     assert '"type":"bar"' not in html("ar_fitting?lang=zh&ar.process.phi=0.5").replace('\\"', '"')
     assert Text("zh")("home.goal")[:20] in html("?lang=zh")

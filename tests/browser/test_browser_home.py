@@ -12,6 +12,7 @@ from rings import one_of
 from benchmarks.arrival import home_bench
 from seqviz import catalog
 from seqviz.text import Text
+from seqviz.units import unbroken
 from tools import pictures
 
 BENCH = ".seqviz-home-bench"
@@ -47,7 +48,7 @@ def test_the_bench_follows_a_hand_and_its_lesson_goes_on_there(visit):
     page = home(visit)
     said, door = page.locator(f"{BENCH} .said"), page.locator(f"{BENCH} .door")
     before = said.inner_text()
-    assert "ρ = 0.945" in before
+    assert unbroken("ρ = 0.945") in before
     expect(door).to_have_attribute("href", f"{catalog.SHOWN}?lang=en")
     page.locator(f"{BENCH} input[type=range]").press("PageUp")
     expect(said).to_contain_text("ρ = 1.05")

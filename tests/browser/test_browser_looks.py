@@ -168,7 +168,7 @@ def test_presenter_mode_hides_the_header_and_gives_the_chart_most_of_the_window(
     bench = first_bench(record)
     lesson.geometry(bench)
     expect(lesson.page.get_by_test_id("stHeader")).to_be_hidden()
-    # 60 % are meant; the chart may leave a few pixels of its frame
+    # 60% are meant; the chart may leave a few pixels of its frame
     assert lesson.chart(bench).bounding_box()["height"] == pytest.approx(0.6 * 900, rel=0.05)
     assert lesson.page.locator("html").evaluate("(e) => getComputedStyle(e).fontSize") == "20px"
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from rings import one_of
+from rings import in_turn, one_of
 
+from seqviz import catalog
 from seqviz.figures.grammar.example import examples
 from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style
@@ -51,6 +52,40 @@ async ([figure, width]) => {
   return wrong;
 }
 """
+# Numbers with what they are with, in words of the page, that stand on two lines.
+PARTED = r"""() => {
+  const related = /(?:[\p{Script=Latin}\p{Script=Greek}|]{1,4}\s)?[=<>≤≥≈±×]\s[-−]?\d[\d.,]*/;
+  const measured = /\d\s×\s10\S*|\d\s?%|\d\s(?:ms|s|MB|bits?|比|秒)(?!\w)/;
+  const number = new RegExp(`${related.source}|${measured.source}`, "gu");
+  const main = document.querySelector("[data-testid=stMain]");
+  const texts = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
+  const [broken, seen] = [[], []];
+  while (texts.nextNode()) {
+    const node = texts.currentNode;
+    if (node.parentElement.closest(".katex, code, svg, textarea")) continue;
+    for (const found of node.textContent.matchAll(number)) {
+      const range = document.createRange();
+      range.setStart(node, found.index);
+      range.setEnd(node, found.index + found[0].length);
+      const boxes = [...range.getClientRects()].filter((box) => box.width > 0);
+      const lines = new Set(boxes.map((box) => Math.round(box.bottom)));
+      if (lines.size > 0) seen.push(found[0]);
+      if (lines.size > 1) broken.push(found[0]);
+    }
+  }
+  return [broken, seen.length];
+}"""
+
+
+@pytest.mark.parametrize(("slug", "lang"), in_turn([record.slug for record in catalog.LESSONS]))
+def test_no_line_ends_between_a_number_and_its_unit(visit, slug, lang):
+    lesson = visit(slug, {"lang": lang}, viewport={"width": 390, "height": 844})
+    lesson.rest()
+    for width in (320, 345, 390, 410):  # lines end elsewhere
+        lesson.page.set_viewport_size({"width": width, "height": 844})
+        broken, seen = lesson.page.evaluate(PARTED)
+        assert broken == [], width
+        assert seen
 
 
 @pytest.mark.parametrize("turn", one_of(range(len(LANGUAGES))))

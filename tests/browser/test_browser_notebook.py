@@ -10,10 +10,28 @@ import urllib.request
 import pytest
 
 from driver.server import free_port
+from seqviz import lessons
 from seqviz.paths import ROOT
 
-pytestmark = pytest.mark.nightly
 PATIENCE = 60_000
+# As Jupyter's widgets hand a model to its module; `others` are the models of other widgets.
+RENDER = """async ([esm, state, others]) => {
+  const el = document.querySelector("#bench"), heard = [];
+  const model = {
+    get: (name) => state[name], set() {}, save_changes() {}, off() {},
+    on: (name, callback) => name === "msg:custom" && heard.push(callback),
+    send: (asked) => {
+      window.asked = asked;
+      setTimeout(() => heard.forEach((one) => one({packed: window.packed})));
+    },
+    widget_manager: {get_model: async (id) => {
+      if (!others) throw new Error("no such model");
+      return {get: (name) => others[id][name]};
+    }},
+  };
+  const module = await import(URL.createObjectURL(new Blob([esm], {type: "text/javascript"})));
+  window.leave = await module.default.render({model, el});
+}"""
 
 
 @pytest.fixture
@@ -36,6 +54,40 @@ def notebook():
     process.wait(10)
 
 
+@pytest.mark.parametrize("alone", [False, True], ids=["its model", "a message"])
+def test_a_bench_gets_the_script_and_hides_the_picture_below(browser, alone):
+    live = lessons.gates.size().live()
+    state = {key: value for key, value in live.get_state().items() if key not in ("layout", "_esm")}
+    others = {live.script.model_id: {"packed": live.script.packed}}
+    page = browser.new_page()
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.set_content(
+        f'<div id="bench"></div><div class="{live.mark}">picture</div>'
+        '<div class="seqviz-still-other">another bench, saved only</div>'
+    )
+    page.evaluate("(packed) => { window.packed = packed; }", live.script.packed)
+    page.evaluate(RENDER, [live._esm, state, None if alone else others])
+    page.locator(".seqviz-bench .main-svg").first.wait_for(timeout=PATIENCE)
+    assert "4,480" in page.locator(".seqviz-bench .words").inner_text()
+    assert page.evaluate("window.asked ?? null") == ({"wants": "script"} if alone else None)
+    assert page.get_by_text("picture").is_hidden()
+    assert page.get_by_text("another bench").is_visible()
+    page.evaluate("window.leave()")
+    assert page.get_by_text("picture").is_visible()
+    assert not errors
+    page.close()
+
+
+def test_the_kernel_answers_who_asks_for_the_script(monkeypatch):
+    live, sent = lessons.gates.size().live(), []
+    monkeypatch.setattr(live, "send", sent.append)
+    for asked in ({"wants": "x"}, "script", {"wants": "script"}):
+        live._handle_custom_msg(asked, [])
+    assert sent == [{"packed": live.script.packed}]
+
+
+@pytest.mark.nightly
 def test_a_moved_slider_draws_anew(browser, notebook):
     page = browser.new_page()
     errors, elsewhere = [], []

@@ -71,5 +71,12 @@ def test_a_chinese_browser_gets_chinese_without_asking(visit, slug):
     lesson.titled(Text("zh")(f"{slug}.title"))
 
 
+def test_another_form_of_a_language_in_a_link_is_that_language_at_once_and_in_the_address(visit):
+    lesson = visit("gates", {"lang": "zh-TW"})
+    lesson.titled(Text("zh")("gates.title"))
+    expect(lesson.page).to_have_url(re.compile(r"/gates\?lang=zh$"))
+    assert lesson.page.evaluate("document.documentElement.lang") == "zh-CN"
+
+
 def test_a_link_in_english_stays_english_in_a_chinese_browser(visit):
     visit("", {"lang": "en"}, locale="zh-CN").titled(Text("en")("home.title"))

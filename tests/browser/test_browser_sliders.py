@@ -516,7 +516,7 @@ def test_on_a_phone_a_picture_stays_in_sight_and_nothing_covers_its_controls(vis
     }""")  # fmt: skip
 
 
-def test_a_lesson_is_entered_with_its_defaults_and_not_as_it_was_left(lesson):
+def test_a_lesson_is_entered_as_it_was_left(lesson):
     page = lesson.page
     page.locator(slider_input(KEY)).press("PageDown")
     expect(page).to_have_url(re.compile(rf"{re.escape(KEY)}=0\.7"))
@@ -525,8 +525,8 @@ def test_a_lesson_is_entered_with_its_defaults_and_not_as_it_was_left(lesson):
     page.get_by_role("link", name="AR fitting").first.click()
     lesson.titled("AR fitting")
     lesson.geometry(BENCH)
-    expect(page.locator(slider_input(KEY))).to_have_value("0.8")
-    assert KEY not in page.url
+    expect(page.locator(slider_input(KEY))).to_have_value("0.7")
+    assert f"{KEY}=0.7" in page.url
 
 
 @pytest.mark.parametrize(("events", "held", "draws"), [

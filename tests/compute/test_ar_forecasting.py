@@ -80,7 +80,7 @@ def test_rolling_errors_equal_forecasts_made_one_by_one():
     values = sample(120)
     ours = ar.errors_by_horizon(values, 2, 4, PHI, 1.5)
     np.testing.assert_array_equal(ours.horizon, [1, 2, 3, 4])
-    origins = range(84, 117)  # 70 % are for training, four steps lie ahead of the last
+    origins = range(84, 117)  # 70% are for training, four steps lie ahead of the last
     assert ours.origins == len(origins)
     actual = np.array([values[now : now + 4] for now in origins])
     phi = ar.fit(values[:84], 2, "ols").coefficients

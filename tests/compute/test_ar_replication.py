@@ -36,8 +36,8 @@ def test_bias_follows_marriott_pope_and_kendall(phi, intercept):
 def test_standard_deviation_approaches_mann_and_wald():
     found = replicate(0.6, n=1000, replications=20_000, seed=3)
     assert found.theory_sd == pytest.approx(np.sqrt(0.64 / 1000), rel=1e-12)
-    # Monte Carlo error of a standard deviation: 1 / sqrt(40000) = 0.5 %, four of them, and 6 / n of
-    # room for the next term (at n = 100 the excess is 5 %).
+    # Monte Carlo error of a standard deviation: 1 / sqrt(40000) = 0.5%, four of them, and 6 / n of
+    # room for the next term (at n = 100 the excess is 5%).
     assert found.standard_deviation == pytest.approx(found.theory_sd, rel=0.026)
 
 

@@ -67,7 +67,7 @@ def test_against_a_draw_of_every_entry(scaling, factor, d_k):
 
 
 def test_standard_error_is_that_of_the_mean():
-    """The spread of the mean over 60 seeds (known within 9 %) is what one run says: within 35 %."""
+    """The spread of the mean over 60 seeds (known within 9%) is what one run says: within 35%."""
     runs = [saturation(draws=50, seed=seed) for seed in range(60)]
     spread = np.std([run.entropy[:, ::10] for run in runs], axis=0, ddof=1)
     said = np.mean([run.entropy_error[:, ::10] for run in runs], axis=0)

@@ -71,7 +71,7 @@ def test_the_same_weights_in_other_equations():
     assert found.largest_size == 4
     np.testing.assert_allclose(found.shares, [2.5e-17, 0.5, 1.5])
     assert (found.same(), found.furthest()) == (("renamed",), "no_bias")
-    assert formatted(found.furthest_share, unit_of(Comparison.furthest_share.fget)) == "150 %"
+    assert formatted(found.furthest_share, unit_of(Comparison.furthest_share.fget)) == "150%"
 
 
 def test_what_is_expected_after_the_last_word():

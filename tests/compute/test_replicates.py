@@ -23,7 +23,7 @@ def of(values, own: int = 0) -> Replicates:
 
 
 def agrees(values, theory: Theory, also: float = 0.0) -> None:
-    """Mean within four of its standard errors, and as many inside as 95 % are."""
+    """Mean within four of its standard errors, and as many inside as 95% are."""
     found = of(values)
     error = found.deviation / np.sqrt(len(values))
     assert abs(found.mean - theory.mean) < 4 * error + also

@@ -20,7 +20,7 @@ from seqviz.compute.tagging.letters import (
     width_of,
     without_spaces,
 )
-from seqviz.compute.tagging.letters_compared import Compared, Estimate
+from seqviz.compute.tagging.letters_compared import Compared, Estimate, TrainedAhead
 from seqviz.experiments.tagging.letters import SIZES, TASKS, known
 
 READ, WIDTH, SYMBOLS = 5, 7, 11
@@ -201,11 +201,25 @@ def test_differences_are_those_of_the_errors_and_chance_is_not_clear():
         )
         assert gap.clear
     assert not found.better("two").clear
-    assert found.beyond(0).clear
-    assert found.beyond(0).value == pytest.approx(
-        found.error_cut(0).value - found.error("bi").value
-    )
     assert found.baseline("majority") > found.baseline("alone") > found.error("uni").value
+
+
+def test_networks_trained_ahead_are_compared_seed_by_seed():
+    found = counts()
+    ahead = TrainedAhead("words", found.letters, found.ahead, found.cut, np.ones((2, 4)))
+    assert ahead.error(2) == found.error_cut(2)
+    beyond = ahead.beyond(0, found)
+    assert beyond.clear
+    assert beyond.value == pytest.approx(found.error_cut(0).value - found.error("bi").value)
+    assert ahead.gained(0, found) == 0
+    assert ahead.gained(2, found) == pytest.approx(
+        (ahead.error(0).value - ahead.error(2).value)
+        / (ahead.error(0).value - found.error("bi").value)
+    )
+    few = found.of_first(2)
+    assert few.seeds == 2
+    assert few.by_seed("bi").tolist() == found.by_seed("bi")[:2].tolist()
+    assert few.error_cut(2).value == pytest.approx(100 * few.cut[1].mean(0).sum() / few.many())
 
 
 @pytest.mark.parametrize(

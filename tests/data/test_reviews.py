@@ -25,7 +25,7 @@ def test_the_split_is_fixed_and_leaks_nothing():
     train, test = snippets.sentiment_split()
     assert (len(train.texts), len(test.texts)) == (8_072, 2_000)
     positive = train.positive.sum() + test.positive.sum()
-    assert positive / 10_072 == pytest.approx(0.496, abs=5e-4)  # as printed: 49.6 %
+    assert positive / 10_072 == pytest.approx(0.496, abs=5e-4)  # as printed: 49.6%
     reviews = snippets.movie_reviews()
     rating = dict(zip(reviews.texts, reviews.ratings, strict=True))
     for part in (train, test):

@@ -36,6 +36,18 @@ IN_BROWSER = {("positions", "waves")}
 ASKED_FOR = {("attention", "bertviz")}  # nothing stands there before a view is chosen
 
 
+@pytest.mark.parametrize("door", ["embed", "still"])
+@pytest.mark.parametrize(("query", "accepted"), [
+    ("?lang=zh-CN", "en"), ("?lang=zh_Hans", "en"), ("?lang=ZH", "en"),
+    ("", "fr-FR,zh-TW;q=0.8,en;q=0.5"),
+])  # fmt: skip
+def test_its_language_is_the_first_that_is_here_however_it_is_written(
+    client, door, query, accepted
+):
+    answer = client.get(f"/{door}/gates/one{query}", headers={"Accept-Language": accepted})
+    assert '<html lang="zh-CN"' in answer.text
+
+
 @pytest.mark.parametrize(("bench", "lang"), in_turn(BENCHES))
 def test_every_bench_stands_in_its_page_with_all_that_it_shows(
     client, told, seen, bench, lang, minilm, smollm2

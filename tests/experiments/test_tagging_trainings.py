@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from seqviz.compute.tagging.letters import states
 from seqviz.data.chinese import reviews_split
 from seqviz.experiments.tagging import letters
 from seqviz.experiments.tagging.letters import (
@@ -15,6 +16,7 @@ from seqviz.experiments.tagging.letters import (
     READERS,
     SIZES,
     TASKS,
+    compare_ahead,
     compare_taggers,
     known,
     tag_text,
@@ -125,6 +127,33 @@ def test_a_comparison_counts_every_held_out_letter(short, monkeypatch):
     assert found.cut[0].sum() > found.wrong[2].sum()
     assert np.array_equal(found.cut[1], found.wrong[2])  # no sentence is longer
     assert (found.wrong <= found.letters).all()
+
+
+@pytest.mark.parametrize("ahead", [0, 1, 3, 7, 50])
+def test_what_is_learned_with_signs_ahead_is_what_is_used(ahead):
+    torch.manual_seed(0)
+    cells = torch.nn.GRU(5, 7, bidirectional=True)
+    read = torch.randn(8, 3, 5)
+    learned = letters._cut_states(cells, read, ahead).detach().numpy()
+    used = states("bi", [one.detach().numpy() for one in cells.parameters()], read.numpy(), ahead)
+    assert np.abs(learned - used).max() < 1e-6
+    whole = cells(read)[0].detach().numpy()
+    assert (np.abs(learned - whole).max() < 1e-6) == (ahead >= 7)
+
+
+def test_networks_that_learn_with_signs_ahead_begin_as_those_that_learn_with_all(
+    short, monkeypatch
+):
+    monkeypatch.setattr(letters, "LEARNED_AHEAD", (0, 60))
+    records: list[object] = []
+    found = compare_ahead("words", seeds=2, report=lambda record, _: records.append(record))
+    assert records[-1] == (3, 4)
+    every = compare_taggers("words", seeds=2)
+    assert np.array_equal(found.letters, every.letters)
+    assert found.wrong.shape == (2, 2, 4, found.sentences)
+    # Read to the end of every sentence it is the same training: what differs is rounding.
+    assert found.error(60).value == pytest.approx(every.error("bi").value, abs=0.3)
+    assert found.error(0).value > found.error(60).value
 
 
 @pytest.mark.parametrize(

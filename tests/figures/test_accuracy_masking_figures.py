@@ -30,6 +30,7 @@ from seqviz.figures.accuracy.word_masking import accuracy_under_masking, sentenc
 from seqviz.figures.grammar import axes
 from seqviz.figures.grammar.sheet import Sheet
 from seqviz.figures.grammar.style import LIGHT, Style
+from seqviz.units import unbroken
 
 STYLE = Style()
 CUT, FILLED = knife_of(), fill_of()
@@ -41,7 +42,7 @@ CUT, FILLED = knife_of(), fill_of()
 def test_shares_are_said_with_interval_and_n():
     right = np.array([[1, 1, 0, np.nan], [np.nan] * 4])
     said = parts.each_said(shares(right), STYLE.text)
-    assert said.tolist() == ["66.7 % [20.8, 93.9], n = 3", "none"]
+    assert said.tolist() == [unbroken("66.7% [20.8, 93.9], n = 3"), "none"]
 
 
 def test_reported_bars_are_hatched_and_empty():
@@ -101,11 +102,11 @@ def test_what_is_read_off_lies_on_the_line(share: float):
     mark = named(figure, "most attention first, chosen")
     wanted = at(CUT, "attention", share)
     assert (mark.x[0], mark.y[0]) == pytest.approx((100 * share, wanted))
-    assert f"<b>{100 * share:.0f} %: {wanted:.1f} %</b>" in notes(figure)
+    assert f"<b>{100 * share:.0f}%: {wanted:.1f}%</b>" in notes(figure)
     line = figure.layout.shapes[0]
     assert line.x0 == line.x1 == pytest.approx(100 * share)
     said = figure.alt
-    for words in (f"{wanted:.1f} %", "2,000 sentences", "50.1 %", "95 % interval"):
+    for words in (f"{wanted:.1f}%", "2,000 sentences", "50.1%", "95% interval"):
         assert words in said, words
     sound(figure)
 
@@ -125,8 +126,8 @@ def test_a_masked_sentence_shows_each_step_and_the_word_that_went():
     np.testing.assert_array_equal(line.x, np.arange(len(WORDS) + 1))
     went = [plainly(text).removeprefix("last masked: ") for text in line.customdata[1:]]
     assert [WORDS.index(word) for word in went] == np.argsort(found.turns[3]).tolist()
-    assert set(named(figure, "undecided: 50 %").y) == {50}
-    assert f"<b>3 masked: {100 * found.probability[3, 3]:.1f} %</b>" in notes(figure)
+    assert set(named(figure, "undecided: 50%").y) == {50}
+    assert f"<b>3 masked: {100 * found.probability[3, 3]:.1f}%</b>" in notes(figure)
     assert all(word in figure.alt for word in went[:3])
 
 
@@ -155,7 +156,7 @@ def test_fill_bars_are_counts_with_intervals():
             assert bar.y[0] + bar.error_y.array[0] == pytest.approx(100 * wanted.high)
             assert bar.y[0] - bar.error_y.arrayminus[0] == pytest.approx(100 * wanted.low)
             ticks = figure.layout["xaxis" + axis[1:]].ticktext
-            assert ticks[place].endswith(f"n = {len(rank):,}")
+            assert ticks[place].endswith(unbroken(f"n = {len(rank):,}"))
         line = named(figure, "most frequent", axis)
         assert set(line.y) == {100 * float((FILLED.frequency <= best).mean())}
         assert line.line.dash == "dot"
@@ -180,7 +181,7 @@ def test_fill_curves_are_in_the_order_of_their_shares():
     guess = named(figure, "always the most frequent token")
     np.testing.assert_allclose(guess.y, [100 * float((one.frequency == 1).mean()) for one in found])
     assert len(bands(figure)) == 3
-    assert f"15 %: [MASK]: {wanted[1]:.1f} %" in " ".join(notes(figure))
+    assert f"15%: [MASK]: {wanted[1]:.1f}%" in " ".join(notes(figure))
     assert figure.layout.shapes[0].x0 == 15
 
 

@@ -22,6 +22,7 @@ from seqviz.figures.accuracy.examples import (
 from seqviz.figures.accuracy.ids import token_ids
 from seqviz.figures.accuracy.padding import MEASURES, padding_effect, sentence_padding
 from seqviz.figures.grammar.style import LIGHT
+from seqviz.units import unbroken
 
 PADDED = padding_of()
 
@@ -35,8 +36,8 @@ def test_padding_accuracy_counts_what_is_known():
     right = (PADDED.probability[1, 1] >= 0.5) == PADDED.positive
     np.testing.assert_allclose(line.y[:5], 100 * right[:5].mean(axis=-1))
     np.testing.assert_allclose(line.y[6:], 100 * right[6:, :400].mean(axis=-1))
-    assert line.customdata[0].endswith("n = 2,000")
-    assert line.customdata[-1].endswith("n = 400")
+    assert line.customdata[0].endswith(unbroken("n = 2,000"))
+    assert line.customdata[-1].endswith(unbroken("n = 400"))
     low, high = np.split(np.asarray(bands(figure)[1].y), 2)
     last = proportion(right[-1, :400])
     assert (low[-1], high[0]) == pytest.approx((100 * last.low, 100 * last.high))
@@ -45,7 +46,7 @@ def test_padding_accuracy_counts_what_is_known():
     assert "2,000 sentences" in figure.alt
     given = padding_effect(PADDED, "accuracy", 64, "left", BASELINE)
     assert set(named(given, "always the more frequent answer").y) == {100 * BASELINE.share}
-    assert "n = 400" in notes(padding_effect(PADDED, "accuracy", 512, "left"))
+    assert unbroken("n = 400") in notes(padding_effect(PADDED, "accuracy", 512, "left"))
 
 
 def test_padding_flips_are_counted_against_no_padding():
@@ -54,7 +55,7 @@ def test_padding_flips_are_counted_against_no_padding():
     line = named(figure, "mask left out, right")
     np.testing.assert_allclose(line.y[:5], 100 * flips[:5].mean(axis=-1))
     assert set(named(figure, "mask given, right").y) == {0}
-    assert f"{line.y[2]:.1f} % without" in " ".join(notes(figure))
+    assert f"{line.y[2]:.1f}% without" in " ".join(notes(figure))
 
 
 @pytest.mark.parametrize("measure", ["drift", "on_pads"])
@@ -113,7 +114,7 @@ def test_own_padding_has_answer_and_attention():
                 (line,) = [t for t in lines if t.name == f"{told}, {side}"]
                 np.testing.assert_allclose(line.y, 100 * values[t, s])
     assert [shape.x0 for shape in figure.layout.shapes] == [128, 128]
-    assert f"{100 * found.on_pads[1, 0, 4]:.1f} % of the attention" in figure.alt
+    assert f"{100 * found.on_pads[1, 0, 4]:.1f}% of the attention" in figure.alt
     sound(sentence_padding(own_padding_of(lengths=LENGTHS[:1]), 32))
 
 
@@ -168,8 +169,8 @@ def test_direction_counts_three_things():
             bar, wanted = named(figure, name, axis), proportion(right[row])
             assert bar.y[0] == pytest.approx(100 * wanted.share)
             assert bar.y[0] + bar.error_y.array[0] == pytest.approx(100 * wanted.high)
-            assert f"{100 * wanted.share:.1f} %" in figure.alt
+            assert f"{100 * wanted.share:.1f}%" in figure.alt
     lines = [t for t in figure.data if t.name == "majority answer"]
     assert [line.xaxis or "x" for line in lines] == ["x", "x2"]
     assert {y for line in lines for y in line.y} == {100 * BASELINE.share}
-    assert figure.layout.xaxis.title.text.endswith("(n = 2,000)")
+    assert figure.layout.xaxis.title.text.endswith(unbroken("(n = 2,000)"))

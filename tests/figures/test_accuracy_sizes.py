@@ -91,11 +91,11 @@ def test_the_majority_stands_where_it_is_and_is_named():
     share = 100 * made.baseline().share
     (line,) = (trace for trace in figure.data if trace.name == "always the more frequent answer")
     assert set(line.x) == {share}
-    assert any(f"{share:.1f} %" in text for text in notes(figure))
+    assert any(f"{share:.1f}%" in text for text in notes(figure))
     figure = accuracy_under_masking(made.knife_of(), "random", 0.2, made.BASELINE)
     (line,) = (trace for trace in figure.data if trace.name == "always the more frequent answer")
     assert set(line.y) == {100 * made.BASELINE.share}
-    assert "majority answer: 50.1 %" in notes(figure)
+    assert "majority answer: 50.1%" in notes(figure)
 
 
 def test_a_title_is_escaped_and_the_language_the_readers():

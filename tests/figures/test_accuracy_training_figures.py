@@ -44,6 +44,7 @@ from seqviz.figures.accuracy.regimes import system_accuracies
 from seqviz.figures.accuracy.search import best_so_far, search_trials
 from seqviz.figures.grammar.style import LIGHT
 from seqviz.figures.grammar.table import table
+from seqviz.units import unbroken
 
 ESCAPED = "head &lt;b&gt;&amp;"
 
@@ -130,7 +131,7 @@ def test_strong_lines_are_means_and_thin_lines_runs():
     assert strong.line.dash is None
     assert figure.data[0].name == "training"
     assert len(figure.data[0].x) == 6
-    assert figure.alt.endswith(". Always the more frequent answer: 49.9 %.")
+    assert figure.alt.endswith(". Always the more frequent answer: 49.9%.")
 
 
 def test_the_band_is_the_interval_of_the_validation():
@@ -252,7 +253,7 @@ def test_repeats_are_dots_and_gradients_words():
     for text in words:
         assert "gradient: <b>yes</b>" in text
         assert "under no_grad(): <b>no</b>" in text
-    assert "8 times: <b>83.0 %</b>" in words[0]
+    assert "8 times: <b>83.0%</b>" in words[0]
     other = train_and_eval(replace(found, gradient=np.array([[False, False], [True, False]])))
     assert "gradient: <b>no</b>" in next(text for text in notes(other) if "gradient" in text)
     assert "computed in: train();" in other.alt
@@ -287,7 +288,7 @@ def test_trials_are_numbered_in_order_and_the_best_is_ringed():
     best = of_share(found.validation.max(), 800)
     (said,) = notes(figure)
     assert f"trial {found.best + 1}" in said
-    assert f"[{100 * best.low:.1f}, {100 * best.high:.1f}], n = 800" in said
+    assert unbroken(f"[{100 * best.low:.1f}, {100 * best.high:.1f}], n = 800") in said
 
 
 def test_discs_at_one_place_do_not_hide_one_another():
@@ -347,8 +348,8 @@ def test_running_lines_bands_and_the_place_of_reading():
         np.testing.assert_allclose(band.y, 100 * np.concatenate([found.low, found.high[::-1]]))
     (line,) = figure.layout.shapes
     assert line.x0 == line.x1 == 300
-    (said,) = [text for text in notes(figure) if "n = 300" in text]
-    assert said.startswith(f"{ESCAPED}: {100 * a.share[299]:.1f} %")
+    (said,) = [text for text in notes(figure) if unbroken("n = 300") in text]
+    assert said.startswith(f"{ESCAPED}: {100 * a.share[299]:.1f}%")
     assert {ESCAPED, "all weights"} <= set(notes(figure))
     assert named(figure, ESCAPED).line.dash != named(figure, "all weights").line.dash
 
@@ -383,7 +384,7 @@ def test_tiles_count_who_is_right():
     for count_, said, place in zip(counts, words, places, strict=True):
         (tile,) = [mark for mark in figure.layout.annotations if said in mark.text]
         assert f"<b>{count_:,}</b>" in tile.text
-        assert f"{100 * count_ / found.n:.1f} %" in tile.text
+        assert f"{100 * count_ / found.n:.1f}%" in tile.text
         assert (tile.x, tile.y) == place
     assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1]  # rows from above
     framed = [(s.x0 > 1.5, s.y0 > 1.5) for s in figure.layout.shapes if s.line.width]
@@ -393,9 +394,10 @@ def test_tiles_count_who_is_right():
 
 @pytest.mark.parametrize(
     ("found", "p"),
-    [(Paired(3, 0, 0, 1, 4, 1.0), "p = 1.00"), (Paired(0, 0, 0, 0, 0, 1.0), "p = 1.00"),
-     (Paired(10, 61, 38, 5, 114, 0.0262), "p = 0.0262"),
-     (Paired(0, 90, 1, 0, 91, 1e-9), "p < 0.001")],
+    [(Paired(3, 0, 0, 1, 4, 1.0), unbroken("p = 1.00")), (Paired(0, 0, 0, 0, 0, 1.0),
+     unbroken("p = 1.00")),
+     (Paired(10, 61, 38, 5, 114, 0.0262), unbroken("p = 0.0262")),
+     (Paired(0, 90, 1, 0, 91, 1e-9), unbroken("p < 0.001"))],
 )  # fmt: skip
 def test_p_in_words(found, p):
     figure = paired_answers(found, NAMES)
@@ -413,11 +415,11 @@ def test_confusions_hold_counts_and_percent_of_the_row():
             for column in (0, 1):
                 share = 100 * found.counts[row, column] / found.counts[row].sum()
                 assert trace.text[row][column] == (
-                    f"<b>{found.counts[row, column]:,}</b><br>{share:.1f} %"
+                    f"<b>{found.counts[row, column]:,}</b><br>{share:.1f}%"
                 )
         assert trace.zmax == max(first.counts.max(), second.counts.max())
     accuracy = 100 * np.trace(first.counts) / 2000
-    assert any(text.startswith(f"{ESCAPED}: {accuracy:.1f} %") for text in notes(figure))
+    assert any(text.startswith(f"{ESCAPED}: {accuracy:.1f}%") for text in notes(figure))
     assert list(figure.layout.xaxis.ticktext) == ["negative", "positive"]
     assert {"Actual class: name", "Predicted class: name"} <= set(table(figure).columns)
 

@@ -12,6 +12,7 @@ from seqviz.compute.attention.saturation import saturation
 from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
 from seqviz.figures.grammar.style import LIGHT
 from seqviz.text import number
+from seqviz.units import unbroken
 
 FOUND = saturation()
 EVERY = pytest.mark.parametrize("quantity", QUANTITIES)
@@ -54,7 +55,8 @@ def test_nothing_is_cut_off_and_the_default_takes_its_room(quantity, keys, tempe
 
 
 @pytest.mark.parametrize(
-    ("keys", "bits"), [(16, "16 = 4 bits"), (3, "3 = 1.58 bits"), (2, "2 = 1 bits")]
+    ("keys", "bits"),
+    [(16, unbroken("16 = 4 bits")), (3, unbroken("3 = 1.58 bits")), (2, unbroken("2 = 1 bits"))],
 )
 def test_entropy_has_the_most_possible_and_its_error_on_hover(keys, bits):
     found = saturation(keys)

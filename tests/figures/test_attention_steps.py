@@ -16,6 +16,7 @@ from seqviz.figures.attention.walk_matrices import ABOVE, written
 from seqviz.figures.grammar.style import LIGHT, Style
 from seqviz.figures.grammar.table import table, tables
 from seqviz.text import number
+from seqviz.units import unbroken
 
 PLAIN = walk()
 HEADS = walk(heads=8, d_k=4, causal=True)
@@ -116,17 +117,21 @@ def test_panels_stand_side_by_side_for_the_script_that_stacks_them(name, stage):
     ("name", "stage", "wanted"),
     [
         ("plain", "embed", "“you” has number 7: its vector is x2"),
-        ("plain", "project", "q2 = x2 WQ: 16 entries in, 16 out"),
-        ("plain", "scores", "q2 · k3 = 14.3667"),
-        ("plain", "scale", "14.3667 / 4 = 3.5917"),
-        ("narrow", "scale", " / (4 × 2) = "),
+        ("plain", "project", unbroken("q2 = x2 WQ: 16 entries in, 16 out")),
+        ("plain", "scores", unbroken("q2 · k3 = 14.3667")),
+        ("plain", "scale", unbroken("14.3667 / 4 = 3.5917")),
+        ("narrow", "scale", unbroken("3.6018 / (4 × 2) = 0.4502")),
         ("plain", "mask", "No mask"),
         ("heads", "mask", "“you” may not see “help”: "),
-        ("leaky", "mask", "“you” may not see “help”: 3.59 × 0 = 0.00"),
-        ("plain", "softmax", f"α2,3 = {number(4.3696e-5)}; row 2 sums to 1.00, column 3 to "),
-        ("plain", "sum", "z2 = 0.856 v5 + 0.140 v6 + 0.00372 v4 + …"),
-        ("heads", "sum", "Head 7: z2 = "),
-        ("heads", "concat", "8 × 4 = 32 entries in, 16 out"),
+        ("leaky", "mask", unbroken("“you” may not see “help”: 3.59 × 0 = 0.00")),
+        (
+            "plain",
+            "softmax",
+            unbroken(f"α2,3 = {number(4.3696e-5)}; row 2 sums to 1.00, column 3 to "),
+        ),
+        ("plain", "sum", unbroken("z2 = 0.856 v5 + 0.140 v6 + 0.00372 v4 + …")),
+        ("heads", "sum", unbroken("Head 7: z2 = 0.990 v2")),
+        ("heads", "concat", unbroken("8 × 4 = 32 entries in, 16 out")),
     ],
 )
 def test_what_is_said(name, stage, wanted):
@@ -171,7 +176,7 @@ def test_each_projection(part):
     row = 2 if part == "query" else 5
     assert lit(figure, x)[0][2:] == lit(figure, result)[0][2:] == (row - 0.5, row + 0.5)
     letter = {"query": "Q", "key": "K", "value": "V"}[part]
-    assert result.name == f"{letter} = X W{letter}"
+    assert result.name == unbroken(f"{letter} = X W{letter}")
 
 
 def test_forbidden_cells_are_hatched_and_have_minus_infinity_or_zero():

@@ -14,6 +14,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from parted import parted
 
 from seqviz.compute import autoregression as ar
 from seqviz.data.series import bundled
@@ -24,6 +25,7 @@ from seqviz.figures.grammar.style import DARK, LIGHT, LIVE, Style, opaque, recol
 from seqviz.figures.grammar.table import axis_name, cells_name, table, tables
 from seqviz.text import number
 from seqviz.ui.bench import export
+from seqviz.units import NO_BREAK
 
 PLACEHOLDER = re.compile(r"(?<!%){\w*}")  # "%{x}" is filled in by the browser
 RESERVED = re.compile(r"#0000\d\d")  # Streamlit replaces #000001 ... #000040 on a page
@@ -47,7 +49,7 @@ CLOSER = {
 
 
 def plain(text: str | None) -> str:
-    return TAGS.sub("", text or "").strip()
+    return TAGS.sub("", text or "").replace(NO_BREAK, " ").strip()
 
 
 def description(chart) -> str:
@@ -128,6 +130,16 @@ def leaves_no_placeholder(example: Example, drawn) -> None:
         spec = json.loads(drawn[lang].to_json())
         for text in [*words(spec), description(drawn[lang])]:
             assert not PLACEHOLDER.search(text), text
+
+
+def parts_no_number_from_its_unit(example: Example, drawn) -> None:
+    """Titles wrap on a narrow screen (stack.js), and so does the description."""
+    for lang in ("light", "zh"):
+        chart = drawn[lang]
+        said = [chart.alt, *(str(note.get("text")) for note in chart.page.get("annotations", ()))]
+        said += [title(axis) for axis in axes(chart).values()]
+        said += [str(t.get(key, "")) for t in chart.traces for key in ("name", "hovertemplate")]
+        assert not [part for one in said for part in parted(one)]
 
 
 def is_the_same_for_the_same_input(example: Example, drawn) -> None:
@@ -277,6 +289,7 @@ EVERY = (
 PLOTLY = (
     every_axis_has_a_name,
     axes_speak_the_readers_language,
+    parts_no_number_from_its_unit,
     holds_all_its_points,
     panels_stand_apart,
     type_is_that_of_the_house,

@@ -23,6 +23,7 @@ from seqviz.figures.gates.traces import unit_traces
 from seqviz.figures.grammar.figure import Array, joined
 from seqviz.figures.grammar.style import Style
 from seqviz.text import Text, number
+from seqviz.units import unbroken
 
 ZERO = np.zeros(5)
 
@@ -152,7 +153,7 @@ def test_saturation_counts_steps_and_every_unit_is_in_a_bin_of_its_time_constant
     counts = np.asarray(bars.y)
     assert counts.sum() == len(keeps)
     assert (counts[0], counts[1], counts[-2], counts[-1]) == (2, 1, 1, 3)
-    assert bars.text[-1] == "≥ 1,000"
+    assert bars.text[-1] == unbroken("≥ 1,000")
     assert "3" in figure.alt
     # The ends of a bin, told on hover, are those within which its bar stands.
     edges = np.asarray(bars.x) - np.asarray(bars.width) / 2

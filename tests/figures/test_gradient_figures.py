@@ -19,8 +19,8 @@ from seqviz.figures.gradients.paths import path_bars, recursion_step, unrolled_g
 from seqviz.figures.gradients.recall import ladder, ladder_progress, race_course, race_progress
 from seqviz.figures.gradients.simplified_gru import gated_jacobian
 from seqviz.figures.gradients.truncation import kept_and_lost, mean_of_draws
-from seqviz.figures.grammar.axes import HIGHEST, LOWEST
-from seqviz.figures.grammar.table import table
+from seqviz.figures.grammar.axes import HIGHEST, LOWEST, decades
+from seqviz.figures.grammar.table import table, tables
 from seqviz.text import from_log10
 
 EXTREMES = (
@@ -44,11 +44,15 @@ def test_reach_draws_the_norms(experiment):
     sound(figure)
     line = np.asarray(figure.data[0].y, float)
     there = np.isfinite(line)
-    # Both sides are one rounding of 10^x away from the truth.
-    np.testing.assert_allclose(np.log10(line[there]), found.norms.hidden[there], atol=1e-12)
-    assert (np.abs(found.norms.hidden[~there]) > 300).all()  # a gap only beyond float64
     low, high = figure.layout.yaxis.range
-    assert LOWEST - 10 < low < high < HIGHEST + 10
+    if found.norms.hidden.min() > HIGHEST:  # by their exponents, as none is within reach
+        np.testing.assert_array_equal(line, found.norms.hidden)
+        assert low < line.min() < line.max() < high
+    else:
+        # Both sides are one rounding of 10^x away from the truth.
+        np.testing.assert_allclose(np.log10(line[there]), found.norms.hidden[there], atol=1e-12)
+        assert (np.abs(found.norms.hidden[~there]) > 300).all()  # a gap only beyond float64
+        assert LOWEST - 10 < low < high < HIGHEST + 10
     diamond = next(t for t in figure.data if t.mode == "markers")
     assert list(diamond.x) == [len(line) - found.horizon]
 
@@ -86,6 +90,45 @@ def test_pairs_draw_their_map_and_mark_the_pair(cell):
     # The powers of W bound a plain RNN and say nothing about a gated one.
     assert len(figure.data) == (5 if cell == "rnn" else 3)
     assert from_log10(float(chosen.log10[0])) in figure.alt
+
+
+@pytest.mark.parametrize("cell", ["relu", "linear"])
+@pytest.mark.parametrize("gain", [0.1, 0.7])
+def test_singular_values_that_no_float_holds_are_drawn_by_their_exponents(cell, gain):
+    """Of 499 steps back: about 1e-587 and 1e-165; both are below what the axis reaches else."""
+    experiment, size = Experiment(cell, 500, gain=gain), ("gaussian", 32, gain, 1)
+    chosen = bptt.pair_spectrum(experiment, 1, 500)
+    figure = pair_map(
+        bptt.pair_norms(experiment), chosen, 1, 500, cell, bptt.spectrum(*size)
+    )  # fmt: skip
+    sound(figure)
+    values, (low, high) = np.asarray(figure.traces[2]["y"]), figure.axis("y2")["range"]
+    seen = np.isfinite(chosen.log10)
+    assert seen.any()
+    assert chosen.log10[seen].max() < LOWEST
+    np.testing.assert_array_equal(values[seen], chosen.log10[seen])
+    assert low < values[seen].min() <= values[seen].max() < high
+    assert figure.axis("y2").get("type") != "log"
+    ticks = figure.axis("y2")
+    assert [word.replace("−", "-") for word in ticks["ticktext"]] == [
+        f"10<sup>{place}</sup>" for place in ticks["tickvals"]
+    ]
+    assert any(name.startswith("log₁₀") for frame in tables(figure) for name in frame.columns)
+    over = figure.traces[2]["customdata"]
+    assert from_log10(float(chosen.log10[0])) in over
+
+
+def test_values_near_the_bottom_stay_on_a_log_axis():
+    """As soon as one of them is within reach; what is further down is said in words."""
+    for logs, kind in (([-49.0, -400.0], "log"), ([-51.0], None), ([46.0], None), ([44.0], "log"),
+                       ([-np.inf, -60.0], None), ([-np.inf], "log"), ([], "log"),
+                       ([-400.0, 400.0], None)):  # fmt: skip
+        axis = decades(np.array(logs), "size")
+        assert axis.get("type") == kind, logs
+        seen = [one for one in logs if np.isfinite(one)]
+        if kind is None:
+            assert axis["range"][0] < min(seen) <= max(seen) < axis["range"][1]
+            assert axis["range"][0] <= axis["tickvals"][0] <= axis["range"][1]
 
 
 def test_running_sum_of_the_paths_ends_at_autograd():
@@ -180,7 +223,7 @@ def test_race_draws_accuracies_and_the_last_gradients():
     levels = [trace.y[0] for trace in figure.data if trace.line.color == figure.data[0].line.color]
     assert levels == [100 * LEARNED, 100 / SYMBOLS]
     for share in done.accuracy[-1]:
-        assert f"{100 * share:.1f} %" in figure.alt
+        assert f"{100 * share:.1f}%" in figure.alt
     adding = race_course(recall.compare(recall.RecallSettings("adding", 2, ("gru",), updates=1)))
     assert len(adding.data) == 3  # a cell on both sides; nobody guesses among four symbols
 

@@ -29,6 +29,7 @@ from seqviz.figures.positions.schemes import rotary_scores, term_maps
 from seqviz.figures.positions.simple import code_demands, digits_and_waves
 from seqviz.figures.positions.tables import component_path, early_and_late, power_spectrum
 from seqviz.text import number
+from seqviz.units import unbroken
 
 WAVES = sinusoidal.encoding(64, 64)
 OWN = wandering_table()
@@ -152,7 +153,7 @@ def test_the_path_runs_through_the_components_from_its_start_to_its_end():
     np.testing.assert_array_equal(np.stack([line.x, line.y]), found.components.T)
     np.testing.assert_array_equal(line.marker.color, np.arange(40))
     for axis, share in zip(("xaxis", "yaxis"), found.explained, strict=True):
-        assert f"{100 * share:.1f} %" in figure.layout[axis].title.text
+        assert f"{100 * share:.1f}%" in figure.layout[axis].title.text
     assert figure.layout.yaxis.scaleanchor == "x"  # a circle looks like one
     assert said(figure) == ["<b>position 0</b>", "<b>position 39</b>"]
     for mark, row in zip(figure.layout.annotations, (0, -1), strict=True):
@@ -234,7 +235,7 @@ def test_arrows_turn_and_the_angle_between_them_stays(shift):
 def test_in_each_panel_the_code_that_fails_is_the_strong_line():
     found = simple.demands(20)
     strong = [t for t in code_demands(found).data if t.line.width > 3]
-    assert [t.name for t in strong] == ["number p", "share p/(n − 1)", "binary digits"]
+    assert [t.name for t in strong] == ["number p", unbroken("share p/(n − 1)"), "binary digits"]
     assert [t.xaxis or "x" for t in strong] == ["x", "x2", "x3"]
     np.testing.assert_array_equal(strong[0].y, np.arange(20))
     np.testing.assert_allclose(strong[1].y, np.arange(20) / 19 - np.arange(20) / 39)
@@ -285,4 +286,4 @@ def test_slopes_in_powers_of_two(heads, said_of):
     assert within(slopes, axis.range, log=True)
     marked = [color == LIGHT.highlight for color in line.marker.color]
     assert marked == [at == head for at in range(heads)]
-    assert said(figure)[1] == f"head {head}, s = {said_of}"
+    assert said(figure)[1] == unbroken(f"head {head}, s = {said_of}")

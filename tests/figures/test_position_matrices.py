@@ -20,6 +20,7 @@ from seqviz.figures.positions.encoder import encoder_maps
 from seqviz.figures.positions.encodings import dot_products, encoding_map, rotation_matrices
 from seqviz.figures.positions.examples import FIRST, PIECES, SECOND, reordered, wandering_table
 from seqviz.figures.positions.tables import table_similarity
+from seqviz.units import unbroken
 
 ODD, WIDE = sinusoidal.encoding(8, 7, 1.5), sinusoidal.encoding(10_000, 128)
 FOUND = offsets.similarity(sinusoidal.encoding(40, 64).table)
@@ -118,9 +119,9 @@ def test_cells_are_the_numbers(name):
         ("large table", ["base 10,000 · 1 of 5 positions shown"]),
         ("many dots", ["dot product of positions i and j · 1 of 3 positions shown"]),
         ("two long ones", [f"{n} · 1 of 2 positions shown" for n in ("learned", "sinusoidal")]),
-        ("wide rotation", ["by the formula, k = 1", "by least squares, off by 0"]),
+        ("wide rotation", [unbroken("by the formula, k = 1"), "by least squares, off by 0"]),
         ("encoder, shuffled", ["its own", "rows in disorder"]),
-        ("ALiBi", ["slope of each head", "head 3, s = 1/16"]),
+        ("ALiBi", ["slope of each head", unbroken("head 3, s = 1/16")]),
         ("T5", ["31 buckets: blue before, orange after"]),
     ],
 )

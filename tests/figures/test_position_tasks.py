@@ -40,7 +40,7 @@ def test_lines_are_means_in_bands_from_the_worst_to_the_best_run():
         low, high = np.split(np.asarray(band.y), 2)
         np.testing.assert_allclose(low, own.min(axis=1))
         np.testing.assert_allclose(high[::-1], own.max(axis=1))
-    assert f"no encoding: {runs[0, -1].mean():.1f} %;" in figure.alt
+    assert f"no encoding: {runs[0, -1].mean():.1f}%;" in figure.alt
     assert not bands(learning_curves(order_result(runs=1)))
     assert len(table(figure)) == 10 * len(ENCODINGS)  # the means alone
 
@@ -100,9 +100,7 @@ def test_what_cannot_be_read_is_said():
     assert f"<b>{100 * DONE.test.mean[0]:.1f}</b>" in words
     assert {"sequences of 8 letters", "sequences of 16 letters"} <= set(words)
     assert "learned: no rows there; rotary:" in figure.alt
-    assert (
-        f"Sequences of 8 letters: no encoding: {number(100 * DONE.test.mean[0])} %;" in figure.alt
-    )
+    assert f"Sequences of 8 letters: no encoding: {number(100 * DONE.test.mean[0])}%;" in figure.alt
 
 
 @pytest.mark.parametrize("count", [1, 5])

@@ -9,7 +9,7 @@ from seqviz.figures.replicates.examples import cells
 
 
 def test_a_mark_stands_at_its_value_in_its_row():
-    """Thirty that are all at 100 % stand at 100, and none in another row."""
+    """Thirty that are all at 100% stand at 100, and none in another row."""
     found = cells()
     marks = [trace for trace in kinds_over_seeds(found, "%").data if trace.customdata is not None]
     assert len(marks) == 2  # of the class, and further ones

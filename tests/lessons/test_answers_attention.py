@@ -14,6 +14,7 @@ from seqviz.lessons.attention import ENCODER_TEXT, lesson
 from seqviz.lessons.bench.offered import MODELS
 from seqviz.models import forward_cache
 from seqviz.text import Text, number, percent
+from seqviz.units import unbroken
 
 pytestmark = pytest.mark.usefixtures("minilm")
 
@@ -40,7 +41,7 @@ def quoted(said: list[str], numbers: dict[str, str]) -> None:
     """Both languages quote these numbers and no other decimals."""
     for sentence in said:
         decimals = set(re.findall(r"−?\d+\.\d+", sentence)) - {"3.1", "5.11"}
-        assert decimals == {value.removesuffix(" %") for value in numbers.values()}, sentence
+        assert decimals == {value.removesuffix("%") for value in numbers.values()}, sentence
 
 
 def test_what_a_future_word_gets_when_the_mask_multiplies():
@@ -54,7 +55,7 @@ def test_what_a_future_word_gets_when_the_mask_multiplies():
     assert options[answer] == "As much as any word whose score is 0"
     # so it may be more than a word that may be seen gets, and is not none
     assert float(future.readouts["weight"].value) > float(own.readouts["weight"].value) > 0
-    (leak,) = re.findall(r"[\d.]+ %", own.notes[-1])
+    (leak,) = re.findall(r"[\d.]+%", own.notes[-1])
     quoted(said, {
         "scaled": number(scaled), "own": number(float(own.readouts["weight"].value)),
         "future": number(float(future.readouts["weight"].value)), "leak": leak,
@@ -78,11 +79,11 @@ def test_the_pronoun_on_one_sentence_and_on_many():
     tried = run("trials").readouts["tried"]
     one = run("trials")
     followed = [run("trials", layer=a, head=b).readouts["followed"] for a, b in ((3, 1), (5, 11))]
-    counts = [round(24 * float(f.value.removesuffix(" %")) / 100) for f in followed]
+    counts = [round(24 * float(f.value.removesuffix("%")) / 100) for f in followed]
     assert counts == [4, 1]
     for sentence in said:
         assert all(re.search(rf"\b{count}\b", sentence) for count in (24, *counts))
-    assert "50.0 %" in one.notes[0]
+    assert "50.0%" in one.notes[0]
     quoted(said, {
         "a": weight(ENCODER_TEXT, 3, 1, 3), "b": weight(ENCODER_TEXT, 5, 11, 3),
         "c": weight(WIDE, 3, 1, 3), "d": weight(WIDE, 3, 1, 8),
@@ -176,15 +177,15 @@ def test_the_head_that_is_off_at_first_is_one_of_every_model_and_is_seen():
 def test_a_sentence_at_the_end_of_a_control_reads_like_one():
     """Less than half is not most, a word is not named twice, and a share has no minus."""
     own = run("real", view="rollout", layer=0).notes[0]
-    assert own.endswith("the largest part of “it”, 52.8 %, from itself.")
+    assert own.endswith("the largest part of “it”, 52.8%, from itself.")
     assert "most" not in run("real", view="mean").notes[0]
     assert run("apart", key=1, by="value").notes[1].count("The value of") == 1
     assert run("apart", key=3, by="value").notes[1].count("The value of") == 2
     for head in ({"layer": 0, "head": 2}, {"layer": 0, "head": 0}):
         shown = run("trials", view="repeated", **head)
         assert "−" not in shown.notes[0] + shown.readouts["tried"].beside
-    assert "99.6 %" in run("masks", kind="none", cells="1.1").notes[0]
-    assert "dₖ = 1." in run("by_hand", stage=5, d_k=1).notes[0]
+    assert "99.6%" in run("masks", kind="none", cells="1.1").notes[0]
+    assert unbroken("dₖ = 1.") in run("by_hand", stage=5, d_k=1).notes[0]
     assert "Divided by 1," in run("by_hand", stage=5, scale="none").notes[0]
     assert "stay as they are" in run("by_hand", stage=5, scale="none").notes[0]
     assert "goes from" in run("by_hand", stage=5).notes[0]
@@ -239,7 +240,7 @@ def test_the_sentence_on_scaling_is_about_what_the_figure_shows(quantity):
         sentence = run("scale", language, quantity=quantity).notes[0]
         for value in row:
             assert written(float(value)) in sentence
-    assert ("6.25 %" in sentence) == (quantity == "largest")
+    assert ("6.25%" in sentence) == (quantity == "largest")
 
 
 def test_the_value_of_the_first_token_is_small():

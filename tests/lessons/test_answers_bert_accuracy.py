@@ -35,7 +35,7 @@ ALSO: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
 
 def share(shown: Output, name: str) -> float:
     """A read-out in percent."""
-    return float(shown.readouts[name].value.removesuffix(" %"))
+    return float(shown.readouts[name].value.removesuffix("%"))
 
 
 def half() -> int:
@@ -48,14 +48,14 @@ def half() -> int:
 def padding() -> int:
     flipped = share(lesson.benches["padding"].run({}), "flipped")
     assert 20 < flipped < 30  # one in four
-    (mean,) = re.findall(r"([\d.]+) % are \*positive", said("padding", "in_mean", length=256))
+    (mean,) = re.findall(r"([\d.]+)% are \*positive", said("padding", "in_mean", length=256))
     assert float(mean) == 0  # "not one answer is positive"
     return 1
 
 
 def direction() -> int:
     shown = lesson.benches["looks"].run({})
-    found = re.findall(r"([\d.]+) %", shown.notes[0])
+    found = re.findall(r"([\d.]+)%", shown.notes[0])
     said_left, said_both, _, guessed_left, guessed_both = map(float, found)
     lost = [said_both - said_left, guessed_both - guessed_left]
     assert lost == [pytest.approx(share(shown, "look_both") - share(shown, "look_left")), lost[1]]
@@ -99,7 +99,7 @@ def test_a_reveal_quotes_what_the_page_shows(name, lang):
     there = {f"{float(one):g}" for one in re.findall(r"\d+\.\d+", " ".join(said))}
     there |= {f"{round(float(one)):d}" for one in there}
     reveal = Text(lang)(f"bert_accuracy.predict.{name}.reveal")
-    quoted = re.findall(r"([\d.]+) %", reveal) + re.findall(r"0\.00\d+", reveal)
+    quoted = re.findall(r"([\d.]+)%", reveal) + re.findall(r"0\.00\d+", reveal)
     assert quoted
     assert {f"{float(one):g}" for one in quoted} <= there, (quoted, sorted(there))
 
@@ -211,7 +211,7 @@ def test_a_treatment_that_no_token_gets_is_not_said(monkeypatch):
     monkeypatch.setattr(fill, "fill_in", fill_in)
     for language in LANGUAGES:
         shown = lesson.benches["fill"].run({"mask": 100}, language, train=True, code=False)
-        assert "[MASK] 75.0 %" in shown.notes[0]
+        assert "[MASK] 75.0%" in shown.notes[0]
         assert "–" not in shown.notes[0]
 
 

@@ -20,6 +20,7 @@ from seqviz.lessons.bench.controls import controls
 from seqviz.lessons.gates import PROSE, SECOND, lesson
 from seqviz.models import checkpoints
 from seqviz.text import ASSETS, LANGUAGES, number
+from seqviz.units import unbroken
 
 WORDS = {
     lang: tomllib.loads((ASSETS / "lessons/gates" / f"{lang}.toml").read_text("utf-8"))
@@ -49,7 +50,7 @@ def told(bench, values, lang):
 
 def quotes():
     found = read(run("meaning", {"feature": "quotes", "cell": "lstm"}))
-    by_chance = float(found["alone_by_chance"].split()[0])
+    by_chance = float(found["alone_by_chance"].removesuffix("%"))
     if by_chance >= 5:
         return 2
     return 0 if abs(float(found["r_scored"])) > 0.8 * float(found["r_found"]) else 1
@@ -65,7 +66,7 @@ def force():
 
 def count():
     found = read(run("learn", {"view": "longer"}))
-    lstm, gru = (float(found[f"whole_{cell}"].split()[0]) > 90 for cell in ("lstm", "gru"))
+    lstm, gru = (float(found[f"whole_{cell}"].removesuffix("%")) > 90 for cell in ("lstm", "gru"))
     return {(True, True): 0, (True, False): 1, (False, True): 2}[lstm, gru]
 
 
@@ -153,18 +154,20 @@ ENDS = (  # bench, settings, what is said, what is not
     ("watch", {"characters": "你"}, "does not know: 1.", "1 symbols"),
     ("watch", {"view": "saturation"}, "steps on this text: 1 of 256", "1 of 256 units have"),
     ("agreement", {"text": "The dogs", "other": "The dog"}, "the last word", "one word later"),
-    ("watch", {"view": "cell"}, "0.986 · (−0.978) = 0.00168 + (−0.964) = −0.963", "+ −"),
+    ("watch", {"view": "cell"}, unbroken("0.986 · (−0.978) = 0.00168 + (−0.964) = −0.963"), "+ −"),
     ("agreement", {}, "leaves out 0 from there to *airline*", "until"),
     ("agreement", {"singular": "is", "plural": "is"}, "The two words are the same", "expects"),
-    ("watch", {}, "It rises at 82 % of the steps from letter", "It falls"),
-    ("watch", {"cell": "gru"}, "It falls at 88 % of the steps from letter", "It rises"),
+    ("watch", {}, "It rises at 82% of the steps from letter", "It falls"),
+    ("watch", {"cell": "gru"}, "It falls at 88% of the steps from letter", "It rises"),
     ("watch", {"cell": "gru"}, "does worse than the five-gram", "of the two"),
     ("force", {}, "with the gates held: 11.9 after", "from step"),
     ("force", {"f": 1.0, "last": 10}, "held from step 1 to step 10: 12.4 after", "1997"),
     ("force", {"gates_lstm": ()}, "No gate is held", "with the gates held"),
     ("force", {"f": 1.0, "watch.characters": "x"}, "which had no forget gate", "power"),
-    ("watch", {"view": "cell", "cell": "gru"}, "h = z h + (1 − z) n = ", ") h + z n"),
-    ("watch", {"view": "cell", "cell": "gru", "writes": True}, "h = (1 − z) h + z n", "h = z h"),
+    ("watch", {"view": "cell", "cell": "gru"}, unbroken("h = z h + (1 − z) n = 6")[:-1],
+     ") h + z n"),
+    ("watch", {"view": "cell", "cell": "gru", "writes": True}, unbroken("h = (1 − z) h + z n"),
+     "h = z h"),
     ("watch", {"characters": "你"}, "underlined with dots", "They are read"),
     ("watch", {"view": "saturation", "characters": "你"}, "They are read as", "underlined"),
     ("meaning", {"scored_on": "你"}, "They are read as", "underlined"),

@@ -7,8 +7,10 @@ from functools import partial
 import asked
 import numpy as np
 import pytest
+import rows
 
 from seqviz.compute.decoding.cost import readings
+from seqviz.compute.decoding.methods import METHODS
 from seqviz.data import precomputed
 from seqviz.experiments.decoding.continuation import next_token
 from seqviz.experiments.decoding.shots import AMOUNTS
@@ -42,9 +44,9 @@ def test_how_probable_the_greedy_text_is(language, smollm2):
     }  # fmt: skip
     says(
         "greedy", language,
-        *(f"{100 * one:.3g} %" for one in (found.greedy_chance, found.best_chance)),
+        *(f"{100 * one:.3g}%" for one in (found.greedy_chance, found.best_chance)),
         number(found.best_chance / found.greedy_chance), percent(the), percent(inside),
-        f"{100 * found.greedy_chance / begins['greedy']:.3g} %",
+        f"{100 * found.greedy_chance / begins['greedy']:.3g}%",
         percent(found.best_chance / begins["best"]),
     )  # fmt: skip
 
@@ -52,12 +54,31 @@ def test_how_probable_the_greedy_text_is(language, smollm2):
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_who_surprises_the_model(language):
     found = precomputed.result("by_method", model=DECODER)
-    order = sorted(("human", "greedy", "beam", "nucleus", "hot"), key=found.mean)
-    assert order == ["beam", "greedy", "nucleus", "human", "hot"]
-    assert all(found.less_ends(method)[0] > 0 for method in ("beam", "greedy", "nucleus"))
+    order = sorted(METHODS, key=found.mean)
+    assert order == ["beam", "greedy", "nucleus", "plain", "human", "hot"]
+    assert all(found.less_ends(name)[0] > 0 for name in ("beam", "greedy", "nucleus", "plain"))
     assert found.less_ends("hot")[1] < 0
     assert int(of("human", "answer", language)) == 1
     says("human", language, *(number(found.mean(name)) for name in order if name != "beam"))
+    people, expected = found.mean("human"), found.entropy_of("human")
+    says("human", language, number(expected), number(people - expected))
+    away = {name: abs(found.mean(name) - people) for name in METHODS[1:]}
+    assert min(away, key=away.get) == "plain"  # the reveal says so
+    # What the model writes costs what it expects; what people write costs more.
+    low, high = found.ends("plain")
+    assert low < found.entropy_of("plain") < high
+    assert found.ends("human")[0] > expected
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("method", METHODS[1:])
+def test_what_people_cost_is_split_into_expected_and_misfit(method, language):
+    found = precomputed.result("by_method", model=DECODER)
+    shown = rows.said(lesson, "likely", {"method": method}, language)
+    people, expected = found.mean("human"), found.entropy_of("human")
+    for value in (people, expected, people - expected, found.mean("plain")):
+        assert number(value) in shown
+    assert Text(language)(f"gpt.option.method.{method}") in shown
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

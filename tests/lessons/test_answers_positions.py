@@ -12,6 +12,7 @@ from seqviz.compute.positions import relative, simple
 from seqviz.lessons.bench.controls import controls
 from seqviz.lessons.positions import lesson
 from seqviz.text import LANGUAGES, Text, catalogue, number
+from seqviz.units import unbroken
 
 MARY = {"first": "Mary gave John a flower", "second": "John gave Mary a flower"}
 ZH = {"effect.first": "玛丽给了约翰一朵花", "effect.second": "约翰给了玛丽一朵花"}
@@ -45,7 +46,7 @@ def test_the_mask_moves_the_words_that_are_marked(language):
     assert ", ".join(moved) in output.notes[0]
     for word in MARY["first"].split():
         assert word in said(language, "mask"), "the reveal speaks of every word"
-    assert lesson.benches["effect"].run({}, language).readouts["moved_none"].value == "0 %"
+    assert lesson.benches["effect"].run({}, language).readouts["moved_none"].value == "0%"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -81,7 +82,7 @@ def test_which_scores_a_shift_changes(language):
     by = dict(zip(("none", "sinusoidal", "learned", "rotary", "alibi", "t5"),
                   output.figure.traces[0]["x"], strict=True))  # fmt: skip
     # A value of 0 has no place on a log axis and is nan as well: the read-out counts rows.
-    assert output.readouts["beyond"].value == "16 / 16"
+    assert output.readouts["beyond"].value == unbroken("16 / 16")
     assert by["sinusoidal"] > 1
     assert all(np.nan_to_num(by[name]) < 1e-9 for name in ("none", "rotary", "alibi", "t5"))
     right = marked("shift", language)[0]
@@ -93,12 +94,12 @@ def test_which_scores_a_shift_changes(language):
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_without_order_it_writes_the_commonest_letter(language):
     output = lesson.benches["task"].run({}, language)
-    share = float(output.readouts["task_none"].value.split()[0])
-    blind, *_, blind_longer = map(float, re.findall(r"([\d.]+) %", output.notes[-1])[-3:])
+    share = float(output.readouts["task_none"].value.removesuffix("%"))
+    blind, *_, blind_longer = map(float, re.findall(r"([\d.]+)%", output.notes[-1])[-3:])
     assert abs(share - blind) < 3
     assert blind_longer < blind
     assert 3 < share < 97
-    assert {"en": "there, *ALiBi*, gets 47.4 %", "zh": "ALiBi：47.4 %"}[language] in output.notes[0]
+    assert {"en": "there, *ALiBi*, gets 47.4%", "zh": "ALiBi：47.4%"}[language] in output.notes[0]
     assert marked("copy", language)[0] in (
         "About as many as with the commonest letter everywhere", "与处处都写最常见的字母差不多",
     )  # fmt: skip
@@ -119,7 +120,7 @@ def test_the_formula_of_the_hint_is_accepted():
 # --- the sentences --------------------------------------------------------------------------------
 BOTH = (  # bench, settings, what its sentence says, other settings, what it says then
     ("effect", {}, "equivariant", {"causal": True}, "Mary, gave, John"),
-    ("effect", {}, "farthest by 17.5 %", {"strength": 0.5}, "farthest by 15.6 %"),
+    ("effect", {}, "farthest by 17.5%", {"strength": 0.5}, "farthest by 15.6%"),
     ("effect", {"causal": True}, "Mary, gave, John",
      {"causal": True, "second": MARY["first"]}, "the same words before it"),
     ("simple", {}, "from 15 to 16 all 5", {"words": 128}, "from 63 to 64 all 7"),
@@ -138,7 +139,7 @@ BOTH = (  # bench, settings, what its sentence says, other settings, what it say
     ("distance", {"view": "wavelengths"}, "3.16 times",
      {"view": "wavelengths", "d_model": 256, "base": 1.5}, "1.003 times"),
     ("schemes", {"view": "shift"}, "Shifted by", {"view": "shift", "shift": 0}, "Nothing is"),
-    ("learned", {"view": "late"}, "position, 0, has the norm 2.36", {"view": "path"}, "12 %"),
+    ("learned", {"view": "late"}, "position, 0, has the norm 2.36", {"view": "path"}, "12%"),
     ("schemes", {}, "the score is 10.1", {"offset": 10, "key": 990}, "the query at 1,000"),
     ("schemes", {}, "the score falls", {"d_k": 2}, "does not fall"),
     ("schemes", {"view": "terms"}, "by up to 2.33", {"view": "terms", "seed": 3}, "by up to"),
@@ -147,7 +148,7 @@ BOTH = (  # bench, settings, what its sentence says, other settings, what it say
     ("schemes", {"view": "shift", "shift": 20}, "a row for each of the 16", {"view": "shift"},
      "no row for 16"),
     ("schemes", {"view": "shift"}, "16 of the 16", {"view": "shift", "shift": 500}, "4 of the 16"),
-    ("learned", {}, "0.851", {"view": "path"}, "12 %"),
+    ("learned", {}, "0.851", {"view": "path"}, "12%"),
     ("learned", {"view": "late"}, "No trace", {"view": "norms"}, "variance 1/d"),
     ("encoder", {}, "0.011 with", {"effect.second": "flower a John gave Mary"}, "with the model"),
     ("encoder", {"effect.second": "John gave Mary a book"}, "not consist of the same tokens",

@@ -16,7 +16,7 @@ from seqviz.lessons.bench.host import Alone, NotYet
 from seqviz.lessons.bench.lesson import Lesson
 from seqviz.lessons.bench.output import Chart
 from seqviz.text import formatted
-from seqviz.units import FineShare, Part, Share, unit_of
+from seqviz.units import FineShare, Part, Share, unbroken, unit_of
 
 lesson = Lesson("ar_fitting")  # a lesson that has words
 
@@ -169,8 +169,8 @@ class Counted:
 
 @pytest.mark.parametrize(
     ("value", "wanted"),
-    [((3, 1200), "3 / 1,200"), (0.17512, "17.5 %"), (0.0, "0 %"), (float("nan"), "–"),
-     (2e-9, "2.00 × 10⁻⁷ %")],
+    [((3, 1200), unbroken("3 / 1,200")), (0.17512, "17.5%"), (0.0, "0%"), (float("nan"), "–"),
+     (2e-9, unbroken("2.00 × 10⁻⁷%"))],
 )  # fmt: skip
 def test_a_unit_is_read_from_a_field(value, wanted):
     counted = Counted((1, 2), 0.1)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
+from pathlib import Path
 
 import pytest
 
 from seqviz import lessons
 from seqviz.__main__ import main
+from seqviz.lessons.bench.lesson import Bench
 
 
 def drawn(capsys, *words: str) -> str:
@@ -28,9 +32,10 @@ def test_a_figure_is_that_of_the_bench(tmp_path, capsys):
         assert f"{one.label}: {one.value}" in said
 
 
-def test_settings_of_the_bench_above_and_another_language(tmp_path, capsys):
+@pytest.mark.parametrize("language", ["zh", "zh-CN", "ZH_Hans"])
+def test_settings_of_the_bench_above_and_another_language(tmp_path, capsys, language):
     out = tmp_path / "f.json"
-    said = drawn(capsys, "gates", "force", "--watch.kind", "latch", "--language", "zh",
+    said = drawn(capsys, "gates", "force", "--watch.kind", "latch", "--language", language,
                  "-o", str(out))  # fmt: skip
     shown = lessons.gates.force.run({"watch.kind": "latch"}, language="zh")
     assert json.loads(out.read_text("utf-8"))["layout"]["meta"]["alt"] == shown.figure.alt
@@ -76,3 +81,84 @@ def test_what_cannot_be_drawn_is_said_in_one_sentence(words, said, tmp_path, mon
         main(["draw", *words])
     assert said in str(refused.value)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("out", "said"),
+    [
+        ("nosuch/dir/a.json", "There is no folder nosuch/dir"),
+        ("file/a.html", "There is no folder file"),
+        ("folder.json", "folder.json is a folder"),
+        ("folder.svg", "folder.svg is a folder"),
+        ("plain", "plain is a folder"),
+    ],
+)
+def test_a_place_that_is_none_is_refused_before_anything_is_computed(
+    out, said, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Bench, "run", lambda *_, **__: pytest.fail("it was computed"))
+    for name in ("folder.json", "folder.svg", "plain"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SystemExit) as refused:
+        main(["draw", "ar_fitting", "process", "-o", out])
+    assert str(refused.value).startswith(said)
+    assert len(str(refused.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (errno.EACCES, "Permission denied"),
+        (errno.EROFS, "Read-only file system"),
+        (errno.ENAMETOOLONG, "File name too long"),
+    ],
+)
+def test_a_folder_that_takes_no_file_is_named(number, said, tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise OSError(number, os.strerror(number), str(tmp_path / ".unfinished-x"))
+
+    monkeypatch.setattr("tempfile.mkdtemp", refuse)
+    out = tmp_path / "a.json"
+    with pytest.raises(SystemExit) as refused:
+        main(["draw", "ar_fitting", "process", "-o", str(out)])
+    assert str(refused.value) == f"{out} cannot be written: {said}."
+
+
+@pytest.mark.parametrize("ending", ["json", "html"])
+def test_a_full_disk_is_said_in_one_sentence_and_leaves_nothing(ending, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    out = tmp_path / f"a.{ending}"
+    with pytest.raises(SystemExit) as refused:
+        main(["draw", "ar_fitting", "process", "-o", str(out)])
+    assert str(refused.value) == f"{out} cannot be written: No space left on device."
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="No /proc on this machine")
+def test_a_folder_of_the_system_is_no_place_for_a_file(capsys):
+    with pytest.raises(SystemExit) as refused:
+        main(["draw", "ar_fitting", "process", "-o", "/proc/x.json"])
+    assert str(refused.value).startswith("/proc/x.json cannot be written: ")
+
+
+@pytest.mark.parametrize("ending", ["JSON", "Json", "HTML"])
+def test_an_ending_may_be_in_capitals(ending, tmp_path, capsys):
+    out = tmp_path / f"a.{ending}"
+    drawn(capsys, "ar_fitting", "process", "-o", str(out))
+    plain = tmp_path / f"b.{ending.lower()}"
+    drawn(capsys, "ar_fitting", "process", "-o", str(plain))
+    assert len(out.read_text("utf-8")) == len(plain.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("ending", ["HTML", "json", "Svg"])
+def test_so_may_the_ending_of_a_drawing_that_is_no_figure_of_plotly(ending, tmp_path, capsys):
+    out = tmp_path / f"a.{ending}"
+    drawn(capsys, "ar_fitting", "by_hand", "-o", str(out))
+    assert {"html": "<!DOCTYPE html>", "json": "{", "svg": "<svg"}[ending.lower()] in (
+        out.read_text("utf-8")[:200]
+    )

@@ -18,6 +18,7 @@ from seqviz.lessons.gpt_texts import SUMMARY
 from seqviz.models import pretrained
 from seqviz.refusal import Refusal
 from seqviz.text import LANGUAGES, Text, number
+from seqviz.units import unbroken
 
 OTHER = "Snow fell. Buses are late."
 ROWS = {
@@ -26,7 +27,7 @@ ROWS = {
              {"view": "training", "document": OTHER}),
     "1-38": ("steps", {}, ("a day that will forever be etched",),
              {"scores.text": "Once upon a time"}),
-    "1-39": ("cost", {"view": "summary"}, ("n + m + 1 = 27",),
+    "1-39": ("cost", {"view": "summary"}, (unbroken("n + m + 1 = 27"),),
              {"view": "summary", "article": OTHER}),
     "2-27": ("cost", {"given": 5, "written": 20}, ("290", "24"), {"given": 5, "written": 10}),
     "4-24": ("cost", {"view": "training"}, ("7.22", "5.01"),
@@ -34,12 +35,12 @@ ROWS = {
     "4-27": ("cost", {"view": "sizes"}, ("116,534,784", "1,557,611,200"), {"view": "time"}),
     "4-28": ("shots", {"view": "one", "layout": "chat"}, (("im_start", "im_start"),),
              {"view": "one", "layout": "plain"}),
-    "4-29": ("shots", {"condition": "random"}, ("−28.5", "59.8 %", "88.3 %"),
+    "4-29": ("shots", {"condition": "random"}, ("−28.5", "59.8%", "88.3%"),
              {"condition": "right"}),
     "4-30": ("shots", {"view": "one", "amount": 0}, (("Sentiment:", "Sentiment:"),),
              {"view": "many"}),
     "4-31": ("cost", {"view": "sizes"}, ("174,604,259,328", "112"), {"view": "time"}),
-    "4-32": ("scores", {}, ("0.425", "33.9 %"), {"seed": 3}),
+    "4-32": ("scores", {}, ("0.425", "33.9%"), {"seed": 3}),
     "4-33": ("shots", {"view": "one", "amount": 0, "review": "Let us encode this sentence"},
              (("encode", "encode"),), {"view": "one", "amount": 0}),
     "D-54": ("cost", {"view": "sizes"}, ("116,534,784",), {"view": "time"}),
@@ -87,7 +88,7 @@ def test_one_prompt_shows_both_labels(smollm2):
                       colored["x"], strict=True))  # fmt: skip
     for label in LABELS:
         both = sum(share for token, share in shares.items() if token.strip("␣") == label)
-        assert said[f"Says “{label}”"] == f"{both:.1f} %"
+        assert said[f"Says “{label}”"] == f"{both:.1f}%"
     assert "u =" not in shown.figure.alt
 
 

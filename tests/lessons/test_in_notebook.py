@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
+import ipywidgets.embed
 import nbformat
 import orjson
 import pytest
@@ -14,12 +19,29 @@ from nbclient import NotebookClient
 
 from seqviz import lessons
 from seqviz.lessons import in_notebook
+from seqviz.lessons.bench.output import Note, Output
 from seqviz.lessons.in_notebook import LiveBench
 from seqviz.paths import ROOT, STATIC
 
 TEXT = "It is never dull."
 EXAMPLES = ROOT / "examples"
 HERE = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+WIDGET = "application/vnd.jupyter.widget-view+json"
+STATE = "application/vnd.jupyter.widget-state+json"
+
+
+def ran(*cells: str, **environment: str) -> nbformat.NotebookNode:
+    """A notebook of these cells, run and as it would be saved."""
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(one) for one in cells])
+    client = NotebookClient(book, timeout=200, resources={"metadata": {"path": str(ROOT)}})
+    client.execute(env={**HERE, **environment})
+    return book
+
+
+def shown(cell: nbformat.NotebookNode) -> list[dict]:
+    return [out.data for out in cell.outputs if "data" in out]
 
 
 def asked(live: LiveBench, **values: str) -> dict:
@@ -85,10 +107,13 @@ def test_what_cannot_work_is_said_and_the_figure_stays():
 
 
 def test_nothing_is_fetched_from_anywhere():
-    module = lessons.gates.size().live()._esm
-    assert re.findall(r"^(?:import|export) .*", module, re.MULTILINE) == [
-        "export default { render };"
-    ]
+    live = lessons.gates.size().live()
+    script = gzip.decompress(base64.b64decode(live.script.packed)).decode()
+    for module in (live._esm, script):
+        assert re.findall(r"^(?:import|export) .*", module, re.MULTILINE) == [
+            "export default { render };"
+        ]
+        assert not re.search(r"\bimport\(\s*[\"'`]", module)  # only of what is there already
     assert not re.search(r"https?://", (STATIC / "notebook.css").read_text("utf-8"))
 
 
@@ -108,6 +133,94 @@ def test_without_anywidget_the_figure_stands_still():
         "assert kinds & {'application/vnd.plotly.v1+json', 'text/html'}, kinds\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, env=HERE, timeout=120)
+
+
+def drawn_here() -> bool:
+    return shutil.which("chromium") is not None
+
+
+CELLS = (
+    "from seqviz import lessons\nlessons.ar_fitting.process(phi=0.3)",
+    "lessons.gates.size()",
+    "lessons.vanishing_gradients.reach(gain=0.9).live()",
+)
+
+
+def test_a_saved_notebook_shows_each_bench_and_has_the_script_once():
+    book = ran(*CELLS)
+    written = nbformat.writes(book)
+    assert len(written) < 1_000_000  # it was 3.55 MB
+    assert "object at 0x" not in written
+    state = book.metadata.widgets[STATE]["state"]
+    assert sum("packed" in model["state"] for model in state.values()) == 1
+    outputs = (
+        lessons.ar_fitting.process(phi=0.3), lessons.gates.size(),
+        lessons.vanishing_gradients.reach(gain=0.9),
+    )  # fmt: skip
+    for cell, output in zip(book.cells, outputs, strict=True):
+        live, below = shown(cell)
+        assert WIDGET in live
+        said = below["text/html"]
+        for one in output.readouts.values():
+            assert one.value in live["text/plain"]
+            assert one.value in said
+        assert output.figure.alt in live["text/plain"]
+        assert "**" not in live["text/plain"] + said
+        # A page of files takes the first kind of each output that it knows: nothing comes twice.
+        assert re.fullmatch("<!--.*-->", live["text/html"])
+        if drawn_here():
+            assert below["image/svg+xml"].startswith("<svg")
+            assert 'src="data:image/svg+xml;base64,' in said
+
+
+def test_without_a_chromium_the_words_stay_and_what_plotly_reads():
+    book = ran("from seqviz import lessons\nlessons.gates.size()", BROWSER_PATH="/no/browser")
+    live, below = shown(book.cells[0])
+    assert "4,480" in live["text/plain"]
+    assert "4,480" in below["text/html"]
+    assert "application/vnd.plotly.v1+json" in live
+    assert "application/vnd.plotly.v1+json" not in below  # it would stand beside the live one
+    assert not [kind for kind in (*live, *below) if kind.startswith("image/")]
+
+
+@pytest.mark.parametrize("code", ["figure", "figure.show()"])
+def test_a_figure_of_its_own_keeps_a_picture(code):
+    (data,) = shown(ran(f"from seqviz import lessons\nlessons.gates.size().{code}").cells[0])
+    assert "4,480" in data["text/plain"]
+    assert "application/vnd.plotly.v1+json" in data
+    assert not drawn_here() or data["image/svg+xml"].startswith("<svg")
+
+
+def test_a_drawing_of_altair_stands_still_with_its_words():
+    """Beside controls only Plotly.js draws: there was no drawing at all."""
+    cell = ran("from seqviz import lessons\nlessons.ar_fitting.lesson.benches['by_hand']()").cells[
+        0
+    ]
+    figure, words = shown(cell)
+    assert figure["image/svg+xml"].startswith("<svg")
+    assert words["text/markdown"]
+
+
+def test_one_bundle_has_it_all_and_a_page_made_of_it_the_script():
+    live = lessons.gates.size().live()
+    data, _ = live._repr_mimebundle_()
+    assert WIDGET in data
+    assert "4,480" in data["text/plain"]
+    assert "4,480" in data["text/html"]
+    kept = ipywidgets.embed.dependency_state([live], drop_defaults=True)
+    assert "packed" in json.dumps(kept)
+    assert lessons.gates.watch(text=TEXT).live().script is live.script
+    ipywidgets.Widget.close_all()
+    assert lessons.gates.size().live().script.comm is not None
+
+
+def test_words_of_a_student_are_no_markup():
+    output = Output([Note("**Yes.** <img src=x onerror=alert(1)> is *not* a * b * c")])
+    assert output.still() == {
+        "text/plain": "Yes. <img src=x onerror=alert(1)> is not a * b * c",
+        "text/html": "<p><b>Yes.</b> &lt;img src=x onerror=alert(1)&gt; is <i>not</i> a * b "
+        "* c</p>",
+    }
 
 
 def test_the_library_is_imported_without_it():

@@ -9,6 +9,7 @@ import rows
 
 from seqviz.lessons.recurrent import lesson
 from seqviz.text import LANGUAGES
+from seqviz.units import unbroken
 
 SHAPES, TERMS, TIME = ({"view": one} for one in ("shapes", "terms", "time"))
 SHORT = {**TERMS, "given": "A"}
@@ -21,11 +22,12 @@ ROWS = {
     "1-20": ({"n_layers": 3}, (("layers: 3", "3 层"), "5,344"), {}),
     "3-13": ({"n_steps": 512}, ("573,473", "1,120"), {"n_steps": 64}),
     "3-13 one step": ({"n_steps": 1}, (("nothing to share", "无可共享"),), {}),
-    "1-10": ({**SHAPES, "n_inputs": 8}, ("32 × 8", "32 × 32"), SHAPES),
-    "1-10 gates": ({**SHAPES, "of_cell": "lstm"}, ("128 × 1", "128 × 32"), SHAPES),
-    "0-20 shapes": (SHAPES, ("32 × 1", "32 × 32"), {**SHAPES, "n_hidden": 8}),
+    "1-10": ({**SHAPES, "n_inputs": 8}, (unbroken("32 × 8"), unbroken("32 × 32")), SHAPES),
+    "1-10 gates": ({**SHAPES, "of_cell": "lstm"}, (unbroken("128 × 1"), unbroken("128 × 32")),
+    SHAPES),
+    "0-20 shapes": (SHAPES, (unbroken("32 × 1"), unbroken("32 × 32")), {**SHAPES, "n_hidden": 8}),
     "0-45": (TIME, (("steps in a row take", "依次走"),), {}),
-    "3-14": (TERMS, ("T_x = 10", "T_y = 34", ("sum: 34", "34 项")), SHORT),
+    "3-14": (TERMS, (unbroken("T_x = 10"), unbroken("T_y = 34"), ("sum: 34", "34 项")), SHORT),
     "D-10 as printed": ({**SHAPES, "batch_axis": False}, ("IndexError", "Dimension out of range"),
                         SHAPES),
     "D-10 mended": (SHAPES, ("[1, 1]", ("of shape [1, 32].", "状态形状是 [1, 32]")),

@@ -15,36 +15,37 @@ from seqviz.lessons.bench.words import Words
 from seqviz.lessons.recurrent import lesson
 from seqviz.refusal import Refusal
 from seqviz.text import LANGUAGES, Text
+from seqviz.units import unbroken
 
 NOTATION, ORDER, OWN = ({"view": one} for one in ("notations", "order", "one"))
 TAXI = {**ORDER, "one_text": "我打车去商场", "other_text": "我去商场打车"}
 SQUARE = {**NOTATION, "inputs": "1 0; 0 1", "x": "1 2 3 4"}
 ROWS = {
     "0-19": ("step", {}, (("would lie 0.521 away", "会相距 0.521"),), {"x": "1"}),
-    "0-20": ("step", {"squash": "sigmoid"}, ("σ(W_yh h) = 0.600, 0.792",), {}),
-    "0-20 state": ("step", {}, ("tanh(0.205) = **0.202**",), {"unit": 2}),
-    "0-21": ("collapse", {}, ("`RNN_Cell`", "3.2 × 10⁻⁷"), {"tanh": 100.0}),
+    "0-20": ("step", {"squash": "sigmoid"}, (unbroken("σ(W_yh h) = 0.600, 0.792"),), {}),
+    "0-20 state": ("step", {}, (unbroken("tanh(0.205) = **0.202**"),), {"unit": 2}),
+    "0-21": ("collapse", {}, ("`RNN_Cell`", unbroken("3.2 × 10⁻⁷")), {"tanh": 100.0}),
     "0-22": ("step", {"unrolled": 4}, (("4 times", "循环 4 次"), "0.621"), {}),
     "1-08": ("step", {**NOTATION, "notation": "s1"}, (("as S1 writes it, g(U h + W x)",
              "用“S1”的写法，g(U h + W x)"),), NOTATION),
     "1-09": ("step", {"moment": 1}, ("0.80 · 0.00 + (−0.60) · 0.00 + 1.00 · 2.00",), {}),
-    "1-10": ("step", {}, (("2 × 2 (d_h × d_h)", "2 × 2（d_h × d_h）"),
-             ("2 × 1 (d_h × d_in)", "2 × 1（d_h × d_in）")),
+    "1-10": ("step", {}, ((unbroken("2 × 2 (d_h × d_h)"), unbroken("2 × 2（d_h × d_h）")),
+             (unbroken("2 × 1 (d_h × d_in)"), unbroken("2 × 1（d_h × d_in）"))),
              {"recurrent": "1", "inputs": "1", "bias": "0", "outputs": "1"}),
-    "1-11": ("step", {}, ("softmax(W_yh h) = 0.283, 0.717",), {"squash": "sigmoid"}),
+    "1-11": ("step", {}, (unbroken("softmax(W_yh h) = 0.283, 0.717"),), {"squash": "sigmoid"}),
     "2-11": ("step", TAXI, (("another order", "顺序不同"), "3.20"),
              {**TAXI, "other_text": "我打车去商场"}),
-    "2-13 N-N": ("wirings", OWN, ("21 / 36",), {**OWN, "read_at": "last"}),
-    "2-13 N-1": ("wirings", {**OWN, "read_at": "last"}, ("6 / 6",), OWN),
-    "2-13 1-N": ("wirings", {**OWN, "enter": "first"}, ("1 / 1",), OWN),
+    "2-13 N-N": ("wirings", OWN, (unbroken("21 / 36"),), {**OWN, "read_at": "last"}),
+    "2-13 N-1": ("wirings", {**OWN, "read_at": "last"}, (unbroken("6 / 6"),), OWN),
+    "2-13 1-N": ("wirings", {**OWN, "enter": "first"}, (unbroken("1 / 1"),), OWN),
     "3-11": ("step", {**NOTATION, "notation": "s3"}, (("as S3 writes it", "用“S3”的写法"),
              "W_aa a"), {"view": "step"}),
     "3-12": ("step", {**NOTATION, "notation": "joined"},
              (("S3, concatenated writes it", "用“S3 拼接形式”的写法"), "**0**"), NOTATION),
-    "3-16": ("wirings", {**OWN, "read_at": "after"}, ("24 / 24",), OWN),
+    "3-16": ("wirings", {**OWN, "read_at": "after"}, (unbroken("24 / 24"),), OWN),
     "D-09": ("collapse", {"precision": "float64"}, ("float64",), {}),
     "D-09 tanh": ("collapse", {"tanh": 100.0}, (("no longer add up", "不再可以相加"),), {}),
-    "D-11": ("step", NOTATION, ("2 × 1", ("swap U and W", "U 和 W 正好互换")), SQUARE),
+    "D-11": ("step", NOTATION, (unbroken("2 × 1"), ("swap U and W", "U 和 W 正好互换")), SQUARE),
     "D-11 fits": ("step", SQUARE, (("is wrong by", "这里的误差为"),), NOTATION),
 }  # fmt: skip
 ASKED = "0-19 0-20 0-21 0-22 1-08 1-09 1-10 1-11 2-11 2-13 3-11 3-12 3-16 D-09 D-11"

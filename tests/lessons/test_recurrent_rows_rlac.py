@@ -10,18 +10,21 @@ import rows
 from seqviz.lessons.recurrent import lesson
 from seqviz.refusal import Refusal
 from seqviz.text import LANGUAGES
+from seqviz.units import unbroken
 
 TAGS, COUNTED = {"view": "tags"}, {"view": "counted"}
 CRF = {**TAGS, "shown": "marginal"}
 LEFT = {"side": "left"}
 # row: values, what is said then, values at which it is not said
 ROWS = {
-    "0-24 1-21 3-21 mask the right": ({}, ("研究生命/n", "3 / 7"), LEFT),
+    "0-24 1-21 3-21 mask the right": ({}, ("研究生命/n", unbroken("3 / 7")), LEFT),
     "0-24 mask the left": (LEFT, ("研究生/v 命/n",), {}),
-    "0-24 not every sentence": ({"line": "我打车去商场"}, ("0 / 6",), {}),
-    "0-26 1-22 both sides counted": (COUNTED, ("28.4 %", "42.9 %"), {**COUNTED, "way": "mean"}),
+    "0-24 not every sentence": ({"line": "我打车去商场"}, (unbroken("0 / 6"),), {}),
+    "0-26 1-22 both sides counted": (COUNTED, ("28.4%", "42.9%"), {**COUNTED, "way": "mean"}),
     "0-23 1-20 3-22 layers": ({}, ("0.451", "0.704"), {"layer": 1}),
-    "1-18 2-13 tags": (TAGS, ("1.03 × 10⁻⁴", "研究/v 生命/n 的/u 起源/n", "79 / 86"), CRF),
+    "1-18 2-13 tags": (TAGS, (unbroken("1.03 × 10⁻⁴"), "研究/v 生命/n 的/u 起源/n",
+    unbroken("79 / 86")),
+    CRF),
     "1-18 by the CRF": (CRF, ("0.877",), TAGS),
     "2-11 order, one": ({"line": "我打车去商场"}, ("我/r 打车/v 去/v 商场/n",),
                         {"line": "我去商场打车"}),

@@ -19,37 +19,38 @@ from seqviz.lessons.recurrent import lesson
 from seqviz.models.pretrained import load
 from seqviz.refusal import Refusal
 from seqviz.text import LANGUAGES, Text, sections
+from seqviz.units import unbroken
 from tools import measure_trainings
 
 OWN, FREE, TIED, READOUTS, PADDING = (
     {"view": one} for one in ("own", "free", "tied", "readouts", "padding")
 )
 ROWS = {
-    "1-13": ("writing", {}, (("gives “a” the most, 13.3 %", "给“a”的概率最大，为 13.3 %"),),
+    "1-13": ("writing", {}, (("gives “a” the most, 13.3%", "给“a”的概率最大，为 13.3%"),),
              {"upto": 26}),
-    "1-14": ("writing", {}, ("log₂ P = −119", "4.06"), {"text_read": "The flights"}),
+    "1-14": ("writing", {}, (unbroken("log₂ P = −119"), "4.06"), {"text_read": "The flights"}),
     "1-15 cross-entropy": ("writing", {}, ("4.28", "−log₂"), {"upto": 24}),
-    "1-15 teacher forcing": ("writing", OWN, (("1.96 bits each after the text (teacher forcing), "
-                                               "8.01",
-                                               "每个 1.96 比特，读自己写的字符时每个 8.01"),),
+    "1-15 teacher forcing": ("writing", OWN, (
+        (unbroken("1.96 bits each after the text (teacher forcing), 8.01"),
+         unbroken("每个 1.96 比特，读自己写的字符时每个 8.01")),),
                              {**OWN, "upto": 40}),
-    "1-15 many": ("writing", FREE, ("2.19 ± 0.17", "7.73 ± 0.38", "4.39"),
+    "1-15 many": ("writing", FREE, (unbroken("2.19 ± 0.17"), unbroken("7.73 ± 0.38"), "4.39"),
                   {**FREE, "reader": "lstm"}),
-    "1-16": ("writing", TIED, ("7,813,632", "8,238,906", "48.7 %"), {**TIED, "tied_symbols": 82}),
-    "1-16 characters": ("writing", {**TIED, "tied_symbols": 82}, ("4.8 %", "246,418"), TIED),
+    "1-16": ("writing", TIED, ("7,813,632", "8,238,906", "48.7%"), {**TIED, "tied_symbols": 82}),
+    "1-16 characters": ("writing", {**TIED, "tied_symbols": 82}, ("4.8%", "246,418"), TIED),
     "1-17": ("writing", {**OWN, "heat": 1.0}, (("seed 1", "种子 1"), "ay doesn"),
              {**OWN, "heat": 1.0, "draws": 2}),
     "1-17 end": ("writing", {**OWN, "upto": 59}, (("the whole text", "读完全文"),), OWN),
-    "1-19": ("readout", {}, ("87.1 %", "“not”", "42.9 %"), {"without": 1}),
-    "1-19 last": ("readout", READOUTS, ("81.6 %", "80.6 %"), {**READOUTS, "least": 30}),
+    "1-19": ("readout", {}, ("87.1%", "“not”", "42.9%"), {"without": 1}),
+    "1-19 last": ("readout", READOUTS, ("81.6%", "80.6%"), {**READOUTS, "least": 30}),
     "1-22 concat": ("readout", READOUTS, (("both ends, concatenated", "两端拼接 +0.1"),),
                     {**READOUTS, "combine": "both_sum"}),
     "1-22 mean": ("readout", {**READOUTS, "combine": "both_mean"},
                   (("same verdict on 2,000 of 2,000", "2,000 条评论中的 2,000 条"),), READOUTS),
     "3-23 swap": ("writing", {"reader": "lstm"}, (("the LSTM gives", "LSTM 给"),), {}),
-    "padding": ("readout", PADDING, ("70.3 %", "81.8 %", "12.4 %"), {**PADDING, "pads": 0}),
+    "padding": ("readout", PADDING, ("70.3%", "81.8%", "12.4%"), {**PADDING, "pads": 0}),
     "padding packed": ("readout", {**PADDING, "pads": 0}, (("difference 0", "差为 0"),), PADDING),
-    "padding zeros": ("readout", {**PADDING, "pad_as": "zeros", "pads": 40}, ("74.7 %",), PADDING),
+    "padding zeros": ("readout", {**PADDING, "pad_as": "zeros", "pads": 40}, ("74.7%",), PADDING),
     "3-23 D-23 RNNModel": ("writing", {"view": "tied"}, ("282,194", "(58, 82)", "6.37"),
                            {"view": "tied", "wrapped": "lstm"}),
 }  # fmt: skip

@@ -26,8 +26,8 @@ SHORT = {**YOURS, "chinese": "很好。"}
 ROWS = {
     "0-23": ({}, (("two layers", "两层"), ("in each layer", "两层每层"),), AHEAD),
     "0-24": ({**CUT, "ahead": 1},
-             (("Signs ahead: 1. Then 14.7", "1 个字符时，每 100 个标错 14.7"),),
-             {**CUT, "ahead": 3}),
+             (("have 12.3 of 100 wrong, mean of 3 seeds", "标错 12.3 个（3 个种子平均）"), "14.4"),
+             {**CUT, "ahead": 0}),
     "0-24 which outputs": ({**YOURS, "ahead": 0}, (("cut 0 ahead, 2", "0 个字符时 2 个"),),
                            {**YOURS, "ahead": 1}),
     "0-26": (TASK, (("6.06 fewer", "少 6.06 个"), ("E ends", "E 词尾")), {}),
@@ -37,7 +37,7 @@ ROWS = {
     "1-20": (TASK, (("difference of 0.334 is not shown", "相差 0.334 个，不能说明"),), {}),
     "1-21": ({}, (("32 in each direction", "双向每个方向 32 个"),), AHEAD),
     "2-13": (LETTERS, (("41 letters. Wrong:", "共 41 个字符，标错的有"),), {}),
-    "3-14": (YOURS, ("7.64", "1.35", "L⟨4⟩ = 1.45"), SHORT),
+    "3-14": (YOURS, ("6.80", "1.20", "L⟨4⟩ = 1.45"), SHORT),
 }  # fmt: skip
 said = partial(rows.said, lesson, "tagging")
 

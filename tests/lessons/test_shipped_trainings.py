@@ -25,8 +25,9 @@ NAMES = (
     "text.merges.train_tokenizer", "text.ids.permute_many", "text.map.analogies",
     "text.map.analogies 2", "text.reading.sense_pairs", "text.neighbors.substitutes",
     "text.windows.read_windows",
-    "recurrent.tagging.compare_taggers", "recurrent.tagging.train_taggers",
-    "recurrent.tagging.compare_taggers 2", "recurrent.tagging.train_taggers 2",
+    "recurrent.tagging.compare_taggers", "recurrent.tagging.compare_ahead",
+    "recurrent.tagging.train_taggers", "recurrent.tagging.compare_taggers 2",
+    "recurrent.tagging.compare_ahead 2", "recurrent.tagging.train_taggers 2",
     "recurrent.tagger.lac_changes", "recurrent.writing.run_on", "recurrent.writing.run_on 2",
     "recurrent.readout.compare_readouts", "recurrent.bill.time_steps",
     "vanishing_gradients.race.compare", "vanishing_gradients.race.compare 2",
@@ -58,6 +59,7 @@ VIEWS = {
     "substitutes": "list",
     "sense_pairs": "many",
     "train_taggers": "letters",
+    "compare_ahead": "ahead",
     "run_on": "free",
     "compare_readouts": "readouts",
     "lac_changes": "counted",
@@ -119,7 +121,7 @@ def test_no_training_bench_opens_as_an_empty_box(name):
 
 
 # Of the length of the list. Another processor adds in another order, and a thousand updates carry
-# that to 2 % (AVX2 against AVX-512); another seed, rate or start gives other weights altogether.
+# that to 2% (AVX2 against AVX-512); another seed, rate or start gives other weights altogether.
 APART = 0.05
 
 

@@ -35,9 +35,9 @@ WAYS = {
         "reach", {"init": "identity", "gain": 1.0}, {"init": "identity", "gain": 0.9}, "≥ 99"
     ),
     "gates": Way("force", {"f": 0.4}, {"f": 0.7}, "0.377"),
-    "attention": Way("masks", {"kind": "strided", "reach": 2}, {"kind": "window"}, "37.3 %"),
-    "positions": Way("distance", {"base": 100.0}, {"base": 10.0}, "18.1 %"),
-    "transformer": Way("account", {"text": "We met a"}, {"text": "The"}, "7.6 %"),
+    "attention": Way("masks", {"kind": "strided", "reach": 2}, {"kind": "window"}, "37.3%"),
+    "positions": Way("distance", {"base": 100.0}, {"base": 10.0}, "18.1%"),
+    "transformer": Way("account", {"text": "We met a"}, {"text": "The"}, "7.6%"),
     "bert_accuracy": Way(
         "guess",
         {"text": "This is one of the best cows of the year."},

@@ -17,6 +17,7 @@ from seqviz.lessons.text import lesson
 from seqviz.lessons.text_cut import SAMPLE, TEXT
 from seqviz.refusal import Refusal
 from seqviz.text import LANGUAGES, Text
+from seqviz.units import unbroken
 
 ENGLISH = "AI and ML course is interesting and easy!"
 S0 = "101, 9932, 1998, 19875, 2607, 2003, 5875, 1998, 3733, 999, 102"
@@ -29,7 +30,7 @@ REVIEW = "A wonderful film, warm and funny."
 NO_LETTERS = {**COUNTS, "line": "人工智能"}
 ROWS = {
     "0-06 label": ("ids", {"opinion": REVIEW},
-                   (("“positive” had 100.0 %", "“正面”的概率原为 100.0 %"),), {}),
+                   (("“positive” had 100.0%", "“正面”的概率原为 100.0%"),), {}),
     "0-06 tokens": ("cutters", {"text": REVIEW}, (("8 tokens", "8 个词元"),), {}),
     "0-07": ("ids", WINDOW, ("from, her, ##s, she, you, had, an, were, but, be, this",),
              {**WINDOW, "first": 3000}),
@@ -49,12 +50,12 @@ ROWS = {
     "0-13 vectors": ("neighbors", {}, ("thriller", "sequences", "effects"), {"looked_up": "music"}),
     "0-14": ("reading", {}, ("0.966", "0.757", "1.000"),
              {"second_text": "The bank of the stream is steep."}),
-    "0-14 many": ("reading", MANY, ("98 %", "0.848", "0.716", "91 %"), {**MANY, "layer": 2}),
-    "3-04": ("windows", {**HOT, "step": 3}, ("x⟨3⟩", "Tₓ = 26"), HOT),
+    "0-14 many": ("reading", MANY, ("98%", "0.848", "0.716", "91%"), {**MANY, "layer": 2}),
+    "3-04": ("windows", {**HOT, "step": 3}, ("x⟨3⟩", unbroken("Tₓ = 26")), HOT),
     "3-05": ("windows", NO_LETTERS, (("Nothing is left", "一个也没有留下"),),
              {**NO_LETTERS, "clean": False}),
     "3-06": ("windows", {**COUNTS, "counted_by": "character"}, ("“␣”",), COUNTS),
-    "3-07": ("windows", COUNTS, ("6,258", "11.9 %"), {**COUNTS, "min_freq": 2}),
+    "3-07": ("windows", COUNTS, ("6,258", "11.9%"), {**COUNTS, "min_freq": 2}),
     "3-08": ("windows", HOT, ("56", ("components", "个分量")), {**HOT, "width": 5}),
     "3-09": ("windows", RANDOM, (("0 of the 4", "有 0 个正好"),), SEQUENTIAL),
     "3-10": ("windows", SEQUENTIAL, (("4 of the 4", "有 4 个正好"),), RANDOM),
@@ -70,7 +71,7 @@ ROWS = {
                    {"text": JOINED, "strip": "characters"}),
     "D-65": ("cutters", SPECIAL, ("<|endoftext|>", "<|im_start|>", "[BOS]"), {}),
     "D-90": ("merges", COMPRESSION, (("editorials", "社论"),), {"corpus": "toy", **COMPRESSION}),
-    "D-90 counts": ("windows", COUNTS, ("11.9 %",), HOT),
+    "D-90 counts": ("windows", COUNTS, ("11.9%",), HOT),
     "D-92": ("ids", WINDOW, (("Ids 2013 to 2023", "编号 2013 到 2023"),), {**WINDOW, "first": 9}),
     "hello": ("cutters", {"text": "Hello,"}, ("[15496, 11]",), {}),
     "minbpe": ("merges", {"corpus": "minbpe"}, ("[258, 100, 258, 97, 99]",),
@@ -103,9 +104,9 @@ def test_the_table_names_every_discrepancy(language):
 def test_the_goals_of_the_three_benches_stand_in_their_sentences(minilm):
     """The claims of the issue, each at the defaults of a view."""
     classes = said("map", {"view": "classes"}, "en")
-    assert "51.7 %" in classes
-    assert "32.3 %" in classes
-    assert "1.5 %" in said("map", {"view": "classes", "source": "minilm"}, "en")
+    assert "51.7%" in classes
+    assert "32.3%" in classes
+    assert "1.5%" in said("map", {"view": "classes", "source": "minilm"}, "en")
     measured = said("neighbors", {"view": "list"}, "en")
     assert "16 words find it only with the narrow window, 2 only with the wide one" in measured
 

@@ -465,7 +465,7 @@ def test_methods_are_those_of_generate_and_of_the_librarys_filters(shallow, monk
     assert found.bits.shape == (len(METHODS), 2, 6)
     human = methods.sentences(shallow, 2, 0)
     start = torch.tensor(human[1][: methods.BEGINNING])[None]
-    uniforms = np.random.RandomState([0, 1]).uniform(size=(3, 6))
+    uniforms = np.random.RandomState([0, 1]).uniform(size=(4, 6))
     written = shallow.run(
         lambda network, device: methods.written(
             Branches(network, device, human[1][: methods.BEGINNING]),
@@ -480,7 +480,8 @@ def test_methods_are_those_of_generate_and_of_the_librarys_filters(shallow, monk
         assert written[row].tolist() == told[0].tolist()
     for row, u, change in (
         (3, uniforms[1], TopPLogitsWarper(NUCLEUS)),
-        (4, uniforms[2], lambda _, scores: scores / HOT),
+        (4, uniforms[3], lambda _, scores: scores),
+        (5, uniforms[2], lambda _, scores: scores / HOT),
     ):
         for step, token in enumerate(written[row][methods.BEGINNING :]):
             plain = logits_without_cache(shallow, written[row][: methods.BEGINNING + step])[-1:]

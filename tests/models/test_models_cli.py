@@ -34,7 +34,7 @@ def test_fetch_shows_how_far_it_is_and_where_the_model_is(cache, hub, said):
     assert status == 0
     assert out == f"Tiny BERT: 0 MB in {found.folder}, from the hub\n"
     assert "Tiny BERT: " in err
-    assert "100 %" in err
+    assert "100%" in err
     assert said("fetch", "tiny")[0] == 0
     assert hub.downloads() == 1
 

@@ -42,6 +42,7 @@ from seqviz.lessons.bench.output import Passage, Rows
 from seqviz.lessons.bert_accuracy import lesson
 from seqviz.refusal import Problem
 from seqviz.text import LANGUAGES, Text, number
+from seqviz.units import unbroken
 
 pytestmark = pytest.mark.usefixtures("vectors")
 REVIEW = "The film is not good."
@@ -68,7 +69,7 @@ def right(probability: np.ndarray) -> np.ndarray:
 
 
 def percent(cases: np.ndarray) -> str:
-    return f"{100 * np.mean(cases):.1f} %"
+    return f"{100 * np.mean(cases):.1f}%"
 
 
 class Compared(NamedTuple):
@@ -118,7 +119,7 @@ def knife(order: str, share: int) -> View:
         Compared((f"option.order.{order}", f"option.order.{other}"),
                  right(row[order]), right(row[other])),
         notes=("no_fall" if at == 20 else "fall",),  # all words masked: p is 0.195
-        beside={"accuracy_here": f"{5 * at} %: "},
+        beside={"accuracy_here": f"{5 * at}%: "},
     )  # fmt: skip
 
 
@@ -131,7 +132,7 @@ def own_knife() -> View:
         partial(sentence_under_masking, found, "content", 2),
         {
             "positive": percent(row[2]),
-            "words_masked": "2 / 6",
+            "words_masked": unbroken("2 / 6"),
             "undecided": str(turned[0]) if len(turned) else "–",
         },
     )
@@ -244,7 +245,7 @@ def own_looks(text: str, place: int, last: int) -> View:
 def trained(found: Any, curve: reported.Curve | None, **values: Any) -> View:
     runs = np.array([right(row).mean() for row in found.probability])
     mean = round(2000 * runs.mean()) / 2000  # of whole sentences
-    ends = f"{100 * runs.min():.1f}–{100 * runs.max():.1f} %"
+    ends = f"{100 * runs.min():.1f}–{100 * runs.max():.1f}%"
     return View(
         values,
         partial(learning_curves, found, curve, VALIDATION),
@@ -296,7 +297,7 @@ def searched(method: str) -> View:
             "best_rate": number(float(one.rate[best]), 2),
             "best_test": percent(right(one.probability)),
         },
-        beside={"best": "n = 800", "best_rate": f"{one.batch[best]}"},
+        beside={"best": unbroken("n = 800"), "best_rate": f"{one.batch[best]}"},
     )
 
 
@@ -306,7 +307,7 @@ def both_modes() -> View:
     return View(
         {"text": REVIEW, "repeats": 7, "seed": 3},
         partial(train_and_eval, found),
-        {"spread_eval": "0.0 %", "spread_train": percent(spread[1])},
+        {"spread_eval": "0.0%", "spread_train": percent(spread[1])},
     )
 
 
@@ -343,7 +344,7 @@ def pair(view: str, first: str, second: str, n: int) -> View:
         },
         Compared(keys, a[:n], b[:n]),
         notes=() if first == second else ("disagree",),
-        beside={"system_a": f"n = {n:,}"},
+        beside={"system_a": unbroken(f"n = {n:,}")},
     )
 
 
@@ -371,7 +372,7 @@ VIEWS = (
     ("tune", lambda: trained(result("top_2"), None, regime="top")),
     ("tune", lambda: trained(result("lora"), None, regime="lora", lora_rate=3e-4)),
     ("count", partial(count, "bert_base", "head", 2, total="109,483,778", trainable="1,538",
-                      share_trained="0.0014 %")),
+                      share_trained="0.0014%")),
     ("count", partial(count, "distilbert", "top", 12, total="66,955,010",
                       trainable=f"{6 * 7_087_872 + 590_592 + 1_538:,}", share_trained="")),
     *(("search", partial(searched, method)) for method in (*METHODS, "")),
@@ -419,7 +420,7 @@ def test_sentences_to_read_are_those_on_which_just_one_is_right(language):
     text, texts = Text(language), features.parts()["test"].texts
     classes = [text(f"bert_accuracy.class.{name}") for name in ("negative", "positive")]
     assert list(zip(*table.columns.values(), strict=True)) == [
-        (texts[i], classes[int(TRUTH[i])], f"{100 * first[i]:.0f} %", f"{100 * second[i]:.0f} %")
+        (texts[i], classes[int(TRUTH[i])], f"{100 * first[i]:.0f}%", f"{100 * second[i]:.0f}%")
         for i in differ
     ]
 

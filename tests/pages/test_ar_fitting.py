@@ -18,6 +18,7 @@ from seqviz.lessons.bench.problems import sentence
 from seqviz.lessons.bench.words import Words
 from seqviz.refusal import Refusal
 from seqviz.text import LANGUAGES, Text, number
+from seqviz.units import unbroken
 
 SLUG = "ar_fitting"
 X = ar.simulate((0.8,), n=500, seed=1).values
@@ -49,21 +50,21 @@ SCENES = (
     Scene("by_hand", {}, by_hand.fit_by_hand),
     Scene("fit", {}, estimation.estimates_beside_truth, {
         "estimate": number(LINE.first),
-        "interval": f"{number(LINE.lower[0])} … {number(LINE.upper[0])}",
-        "sigma_hat": number(LINE.sigma), "covered": "4 / 4",
+        "interval": unbroken(f"{number(LINE.lower[0])} … {number(LINE.upper[0])}"),
+        "sigma_hat": number(LINE.sigma), "covered": unbroken("4 / 4"),
     }),
     Scene("fit", {"view": "order", "process.order": 2}, estimation.order_criteria,
           ("aic_order", "bic_order")),
     Scene("fit", {"view": "sampling"}, estimation.sampling_distribution, {
         "bias": number(MANY.mean_bias, 2), "theory_bias": number(-1.6 / 500, 2),
         "spread": number(MANY.standard_deviation),
-        "coverage": f"{100 * MANY.coverage.share:.1f} %",
+        "coverage": f"{100 * MANY.coverage.share:.1f}%",
     }),
     # The last values are forecast from those before them, which alone are fitted.
     Scene("forecast", {}, forecast.forecast_fan, {
         "forecast_h": number(FAN.mean[-1]), "width_h": number(FAN.upper[-1] - FAN.lower[-1]),
         "difference": number(FAN.distance(ar.forecast_direct(PAST, 1, 20))),
-        "inside": f"{100 * np.mean((FAN.lower <= CAME) & (FAN.upper >= CAME)):.0f} %",
+        "inside": f"{100 * np.mean((FAN.lower <= CAME) & (FAN.upper >= CAME)):.0f}%",
     }),
     Scene("forecast", {"view": "errors"}, forecast.error_by_horizon, {
         "mse_1": number(ERRORS.mse_1), "mse_h": number(ERRORS.mse_h),
@@ -153,7 +154,7 @@ def theory(value: str) -> str:
         ("process", {"phi": 0.0}, {"r1": theory("0"), "variance": theory("1.00")}),
         ("process", {"phi": 1.0}, {"r1": None, "variance": theory("∞")}),
         ("process", {"sigma": 2.0}, {"r1": theory("0.800"), "variance": theory(number(4 / 0.36))}),
-        ("fit", {"process.sigma": 2.0}, {"estimate": "OLS", "sigma_hat": "σ = 2.00"}),
+        ("fit", {"process.sigma": 2.0}, {"estimate": "OLS", "sigma_hat": unbroken("σ = 2.00")}),
         ("fit", {"view": "sampling"}, {"spread": theory(number(np.sqrt(0.36 / 500)))}),
         ("forecast", {"view": "errors"},
          {"mse_1": theory("1.00"), "mse_h": theory(number(ERRORS.theory[-1]))}),

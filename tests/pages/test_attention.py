@@ -77,7 +77,7 @@ def test_every_stage_by_hand(lang, settings, more):
         assert step == text(said, stage=stage, all=len(STAGES), **facts)
         # By hand: what a row gives to the words behind it.
         share = sum(weights[row, row + 1 :].sum() for row in range(8)) / 8
-        wanted = text("attention.note.leak", share=f"{100 * share:.1f} %")
+        wanted = text("attention.note.leak", share=f"{100 * share:.1f}%")
         assert (wanted in others) == ("operator" in settings), name
 
 
@@ -104,7 +104,7 @@ def test_why_a_square_root(lang, quantity):
             "too_much": number(float(largest["d"])),
         },
     )
-    # 64 products of variance 1, divided by 2 squared; of some hundreds of draws, within 20 %
+    # 64 products of variance 1, divided by 2 squared; of some hundreds of draws, within 20%
     variance = check(lesson, scene, lang).readouts["variance"].value
     assert float(variance) == pytest.approx(16, rel=0.2)
 
@@ -149,7 +149,7 @@ def test_every_view_of_all_heads(lang, model, other, layer, head):
         "habit": words(f"figure.name_{habits.name(layer, head)}"),
         "entropy": number(float(habits.entropy[layer, head])),
         "distance": number(float(habits.distance[layer, head])),
-        "special": f"{100 * on_special:.1f} %",
+        "special": f"{100 * on_special:.1f}%",
     }
     tokens = words("attention.note.tokens", count=len(one.text.pieces), unknown=0)
     pairs = zip(one.text.pieces, one.text.ids, strict=True)

@@ -110,8 +110,8 @@ def test_who_may_look_at_whom(lang, model, settings, kind):
     on_pads = one.weights[:real, real:].sum(1).mean()
     assert (on_pads > 0) == (pads > 0 and not told)
     wanted = {
-        "allowed": (f"{100 * one.allowed.mean():.1f} %", None),
-        **({"on_pads": (f"{100 * on_pads:.1f} %", None)} if pads else {}),
+        "allowed": (f"{100 * one.allowed.mean():.1f}%", None),
+        **({"on_pads": (f"{100 * on_pads:.1f}%", None)} if pads else {}),
         **after(attention.masked(model, read_by(model), masking), lang),
     }
     values = {"real.model": model, **settings}
@@ -196,7 +196,7 @@ def test_each_head_alone():
     wanted = {
         "worth": (number(float(change.max())),
                   Text("zh")("figure.head_label", layer=layer, head=head)),
-        "half": (f"{100 * (change < change.max() / 10).mean():.0f} %", None),
+        "half": (f"{100 * (change < change.max() / 10).mean():.0f}%", None),
     }  # fmt: skip
     draw = partial(head_importance, found, 3, 1)
     assert read(Scene("ablate", values, draw, [*wanted], train=True), "zh") == wanted

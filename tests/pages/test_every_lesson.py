@@ -10,6 +10,7 @@ import nbformat
 import pytest
 from looking import PLACEHOLDER, as_state, sentences, walk
 from nbclient import NotebookClient
+from parted import parted
 from rings import in_turn, one_of
 
 from seqviz import catalog
@@ -55,6 +56,7 @@ def test_a_lesson_as_it_opens(untouched, slug, lang):
     said = sentences(page.app)
     assert len(said) > 100
     assert not [sentence for sentence in said if PLACEHOLDER.search(sentence)]
+    assert not [part for sentence in said for part in parted(sentence)]
 
 
 @pytest.mark.parametrize(("slug", "lang"), in_turn(SLUGS))

@@ -38,6 +38,7 @@ from seqviz.figures.positions.tables import (
 from seqviz.figures.positions.tasks import accuracies, learning_curves, learning_progress
 from seqviz.lessons.positions import FIRST, SECOND, lesson
 from seqviz.text import LANGUAGES, number
+from seqviz.units import unbroken
 
 MARKS = ("not_unique", "equivariant", "causal", "strangers")
 EACH = pytest.mark.parametrize("language", LANGUAGES)
@@ -85,7 +86,7 @@ def of_distance() -> Iterator[Scene]:
         values = {"view": "rotation", "d_model": d_model, "base": base, "offset": offset}
         yield Scene("distance", values, partial(rotation_matrices, formula, solved, offset), {
             "residual": number(solved.residual, 2),
-            "rank": f"{solved.rank} / {d_model}",
+            "rank": unbroken(f"{solved.rank} / {d_model}"),
             "gap": number(float(np.abs(solved.matrix - formula).max()), 2),
         }, () if d_model == 8 else ("not_unique",))  # fmt: skip
 
@@ -114,7 +115,7 @@ def of_schemes() -> Iterator[Scene]:
     for causal, buckets, farthest in ((False, 32, 128), (True, 8, 64)):
         places = relative.t5_map(40, not causal, buckets, farthest)
         values = {"causal": causal, "buckets": buckets, "farthest": farthest}
-        used = f"{len(set(places.ravel()))} / {buckets}"
+        used = unbroken(f"{len(set(places.ravel()))} / {buckets}")
         yield Scene("schemes", {"view": "t5", "tokens": 40, **values},
                     partial(t5_buckets, places), {"used": used})  # fmt: skip
     for shift in (0, 1000):
@@ -123,7 +124,7 @@ def of_schemes() -> Iterator[Scene]:
         yield Scene("schemes", values, partial(shift_bars, tuple(changes.values())), {
             "absolute": number(changes["sinusoidal"].largest),
             "turned": number(changes["rotary"].largest, 2),
-            "beyond": "16 / 16" if shift else "0 / 16",  # of 512 rows
+            "beyond": unbroken("16 / 16" if shift else "0 / 16"),  # of 512 rows
         })  # fmt: skip
 
 
@@ -135,7 +136,7 @@ def of_simple() -> Iterator[Scene]:
             draw = partial(digits_and_waves, binary, simple.code("waves", words))
         top = (words - 1).bit_length()  # digits that change at the largest power of two
         yield Scene("simple", {"view": view, "words": words}, draw, {
-            "drowned": f"{words - 5} / {words}",  # the norm of a word is 4
+            "drowned": unbroken(f"{words - 5} / {words}"),  # the norm of a word is 4
             "moved": number(1 - (words - 1) / (2 * words - 1)),
             "jump": number(np.sqrt(top)),
             "stride": number(np.sqrt(np.sum(2 - 2 * np.cos(0.5 ** np.arange(8.0))))),
@@ -181,7 +182,7 @@ def test_two_orders(place):
     found = orders.compare_orders(first, other, values.get("causal", False), values.get("seed", 0))
     moved = np.nanmax(found.moved, axis=1, initial=-1)
     percents = {
-        f"moved_{name}": "–" if far < 0 else f"{number(100 * far)} %" if far > 1e-9 else "0 %"
+        f"moved_{name}": "–" if far < 0 else f"{number(100 * far)}%" if far > 1e-9 else "0%"
         for name, far in zip(orders.SCHEMES, moved, strict=True)
     }
     for more, draw in (
@@ -222,12 +223,12 @@ def test_learned(minilm, language):
     # By hand: the share of the variance in the first eight principal components.
     values = np.linalg.svd(table - table.mean(0), compute_uv=False) ** 2
     readouts = {
-        "size": "512 × 384",
-        "share": f"{100 * values[:8].sum() / values.sum():.0f} %",
+        "size": unbroken("512 × 384"),
+        "share": f"{100 * values[:8].sum() / values.sum():.0f}%",
         "cka": number(like.cka),
-        "unlike": f"{100 * like.unlike:.0f} %",
+        "unlike": f"{100 * like.unlike:.0f}%",
     }
-    share = f"{100 * like.sinusoidal_in_eight:.0f} %"
+    share = f"{100 * like.sinusoidal_in_eight:.0f}%"
     for view in list(views)[LANGUAGES.index(language) :: 2]:
         given = {"view": view} if view != "similarity" else {}
         output = check(lesson, Scene("learned", given, views[view], readouts), language)
@@ -258,9 +259,9 @@ def test_a_real_encoder(minilm, how, language):
             "alike_own": number(float(found.alike[0]), 4),
             "alike_zero": number(1.0, 4),
             "kept_zero": number(float(found.kept[1]), 3),
-            "previous_zero": f"{100 * found.previous[1]:.0f} %",
+            "previous_zero": f"{100 * found.previous[1]:.0f}%",
         }), language)  # fmt: skip
-        own = f"{100 * found.previous[0]:.0f} %"
+        own = f"{100 * found.previous[0]:.0f}%"
         said = {"en": f"own: {own}", "zh": f"原来：{own}"}[language]
         assert beside(output) == {"previous_zero": said}
 
@@ -290,13 +291,13 @@ def test_a_training_is_asked_for_and_shown(language):
         same(as_json(output.figure), as_json(draw(result, style=Style(lang=language))))
         assert {name: one.value for name, one in output.readouts.items()} == {
             **{
-                f"task_{name}": f"{100 * result.test.accuracy.share[row].mean():.1f} %"
+                f"task_{name}": f"{100 * result.test.accuracy.share[row].mean():.1f}%"
                 for name, row in (("none", 0), ("sinusoidal", 1), ("rotary", 3))
             },
-            "task_longer": f"{100 * np.nanmax(result.longer.accuracy.share.mean(axis=1)):.1f} %",
+            "task_longer": f"{100 * np.nanmax(result.longer.accuracy.share.mean(axis=1)):.1f}%",
         }
         (note,) = told(output, "task", language)
-        assert all(part in note for part in ("1,000", "16.7 %", "36.5 %")), note
+        assert all(part in note for part in ("1,000", "16.7%", "36.5%")), note
         assert f"figure = {draw.__name__}(found" in output.code
     function, keywords, (draw, *chosen) = asked[0]
     assert (function, keywords) == (train, {"settings": settings})

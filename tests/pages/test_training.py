@@ -41,8 +41,8 @@ def settled(hidden: int, seed: int) -> tuple[np.ndarray, NetworkSettings]:
 def test_a_run_of_ones_own_scores_on_data_held_out():
     values, settings = settled(4, 3)
     fitted = fit_network(values, settings)
-    # least squares on the same training data (the first 60 % of the targets), scored on the same
-    # last 20 %
+    # least squares on the same training data (the first 60% of the targets), scored on the same
+    # last 20%
     known = values[: 1 + round(0.6 * 499)]
     phi = float(known[1:] @ known[:-1] / (known[:-1] @ known[:-1]))
     errors = (values[1:] - phi * values[:-1])[fitted.validation_end :]

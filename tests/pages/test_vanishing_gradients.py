@@ -22,16 +22,18 @@ from seqviz.figures.gradients.weights import weights_by_step
 from seqviz.lessons.bench.words import Words
 from seqviz.lessons.vanishing_gradients import lesson
 from seqviz.text import LANGUAGES, Text
+from seqviz.units import unbroken
 
 ROUNDING = "~"  # a number made of rounding alone: another machine has another
-POWERS = ("k = 70", "k = 70")
+POWERS = (unbroken("k = 70"), unbroken("k = 70"))
 
 # Bench, settings, figure, read-outs, notes, and words of the description and beside the read-outs.
 SAID = (
     ("reach", {}, gradient_reach,
      {"sigma_max": "1.59", "radius": "0.945", "longest": "66", "shortest": "11"},
      ("between", "measured", "tanh", "on_c"),
-     ("Linear RNN: 66 (× 0.937); RNN: 11 (× 0.656); LSTM: 26 (× 0.863); GRU: 19 (× 0.795)",
+     (unbroken("Linear RNN: 66 (× 0.937); RNN: 11 (× 0.656); LSTM: 26 (× 0.863); "
+               "GRU: 19 (× 0.795)"),
       "Linear RNN", "RNN")),
     # 0.9 times an orthogonal matrix: 0.9^43 is the last power above 0.01. The gain is the default.
     ("reach", {"cells": ("linear", "lstm"), "steps": 60, "init": "orthogonal", "signal": "adding",
@@ -42,81 +44,90 @@ SAID = (
     # One network, so one horizon, and the sequence ends before the gradient.
     ("reach", {"init": "identity", "gain": 1.0, "cells": ("linear",)}, gradient_reach,
      {"sigma_max": "1.00", "radius": "1.00", "longest": "≥ 99"}, ("keeps", "measured"),
-     ("Linear RNN: 99 (× 1.00)",)),
+     (unbroken("Linear RNN: 99 (× 1.00)"),)),
     # [[0.5, 10], [0, 0.5]]: (s1 + s2)^2 = 101 and (s1 - s2)^2 = 100.
     ("reach", {"init": "non_normal", "cells": ("rnn", "lstm", "gru")}, gradient_reach,
      {"sigma_max": "10.0", "radius": "0.500", "longest": "51", "shortest": "10"},
      ("between",), ("RNN: 10", "LSTM: 51", "GRU: 31")),
     ("reach", {"cells": ("linear", "rnn"), "steps": 500, "gain": 2.0}, gradient_reach,
      {"sigma_max": "3.53", "radius": "2.10", "longest": "≥ 499", "shortest": "≥ 475"},
-     ("grows", "overflow", "left_above"), ("2.08 × 10³⁰³ at step 1",)),
+     ("grows", "overflow", "left_above"), (unbroken("2.08 × 10³⁰³ at step 1"),)),
     # By default the smallest is fourteen digits below the largest: one digit is not rounding.
-    ("pairs", {}, pair_map, {"pair": "40 → 80", "largest": "5.67 × 10⁻⁸", "smallest": ROUNDING,
-                             "bound": "1.13 × 10⁸"}, ("lost", "pair"), ("从第 40 步到第 80 步",)),
+    ("pairs", {}, pair_map, {"pair": "40 → 80", "largest": unbroken("5.67 × 10⁻⁸"),
+     "smallest": ROUNDING,
+                             "bound": unbroken("1.13 × 10⁸")}, ("lost", "pair"),
+                             ("从第 40 步到第 80 步",)),
     # Every singular value of a linear network with 0.8 times the identity: 0.8^60.
     ("pairs", {"reach.init": "identity", "reach.gain": 0.8, "cell": "linear", "earlier": 90,
                "later": 30}, pair_map,
-     {"pair": "30 → 90", "largest": "1.53 × 10⁻⁶", "smallest": "1.53 × 10⁻⁶",
-      "bound": "1.53 × 10⁻⁶"}, ("pair",), ("2.55 × 10⁻¹⁰",)),
+     {"pair": "30 → 90", "largest": unbroken("1.53 × 10⁻⁶"), "smallest": unbroken("1.53 × 10⁻⁶"),
+      "bound": unbroken("1.53 × 10⁻⁶")}, ("pair",), (unbroken("2.55 × 10⁻¹⁰"),)),
     ("pairs", {"cell": "lstm", "part": "hidden", "norm": "largest", "earlier": 5, "later": 40,
                "reach.steps": 250}, pair_map,
-     {"pair": "5 → 40", "largest": "0.00770", "smallest": "7.73 × 10⁻¹²", "bound": "1.11 × 10⁷"},
-     ("stride", "pair"), ("第 1 步到第 250 步", "1.36 × 10⁻¹³")),
+     {"pair": "5 → 40", "largest": "0.00770", "smallest": unbroken("7.73 × 10⁻¹²"),
+      "bound": unbroken("1.11 × 10⁷")},
+     ("stride", "pair"), ("第 1 步到第 250 步", unbroken("1.36 × 10⁻¹³"))),
     ("paths", {"printed": True, "steps": 6, "t": 1}, path_bars,
-     {"total": "0.482", "autograd": "0.482", "mismatch": ROUNDING, "printed_mismatch": "93.2 %"},
+     {"total": "0.482", "autograd": "0.482", "mismatch": ROUNDING, "printed_mismatch": "93.2%"},
      ("printed", "share"), ("errors of steps 1 to 6", "bars added up", "PyTorch")),
     ("paths", {"printed": True, "steps": 9, "t": 4}, path_bars,
-     {"total": "0.194", "autograd": "0.194", "mismatch": ROUNDING, "printed_mismatch": "94.7 %"},
+     {"total": "0.194", "autograd": "0.194", "mismatch": ROUNDING, "printed_mismatch": "94.7%"},
      ("printed",), ("第 4 步到第 9 步", "柱子相加")),
     ("paths", {"printed": True, "steps": 5, "t": 5}, path_bars,
-     {"total": "0.134", "autograd": "0.134", "mismatch": ROUNDING, "printed_mismatch": "0.0 %"},
+     {"total": "0.134", "autograd": "0.134", "mismatch": ROUNDING, "printed_mismatch": "0.0%"},
      ("printed_last", "share_alone"), ("errors of steps 5 to 5",)),
     ("paths", {"cell": "rnn", "gain": 1.5, "steps": 30}, path_bars,
-     {"total": "0.0834", "autograd": "0.0834", "mismatch": ROUNDING, "printed_mismatch": "92.3 %"},
-     ("share",), ("2.99 × 10⁻⁶",)),
+     {"total": "0.0834", "autograd": "0.0834", "mismatch": ROUNDING, "printed_mismatch": "92.3%"},
+     ("share",), (unbroken("2.99 × 10⁻⁶"),)),
     ("cut", {"window": 10, "reach.steps": 80}, kept_and_lost,
-     {"window": "k = 10", "kept": "23.3 %", "angle": "0.547°", "length": "1.00"},
+     {"window": unbroken("k = 10"), "kept": "23.3%", "angle": "0.547°", "length": "1.00"},
      ("window_little",), ()),
     ("cut", {"kind": "segments", "cell": "gru", "window": 25, "reach.steps": 80}, kept_and_lost,
-     {"window": "k = 25", "kept": "30.6 %", "angle": "11.5°", "length": "1.08"}, ("segments_much",),
+     {"window": unbroken("k = 25"), "kept": "30.6%", "angle": "11.5°", "length": "1.08"},
+      ("segments_much",),
      ()),
     ("cut", {"kind": "segments", "cell": "lstm", "window": 10, "reach.steps": 80}, kept_and_lost,
-     {"window": "k = 10", "kept": "13.6 %", "angle": "19.0°", "length": "0.977"},
+     {"window": unbroken("k = 10"), "kept": "13.6%", "angle": "19.0°", "length": "0.977"},
      ("segments_much",), ("with window 10 of 80 steps",)),
     ("cut", {"window": 200, "reach.steps": 220}, kept_and_lost,
-     {"window": "k = 200", "kept": "100.0 %", "angle": ROUNDING, "length": "1.00"},
+     {"window": unbroken("k = 200"), "kept": "100.0%", "angle": ROUNDING, "length": "1.00"},
      ("modest",), ("共 200 步",)),
     ("cut", {"window": 5, "reach.steps": 20, "reach.width": 128}, kept_and_lost,
-     {"window": "k = 5", "kept": "42.9 %", "angle": "1.95°", "length": "1.00"}, ("modest",), ()),
+     {"window": unbroken("k = 5"), "kept": "42.9%", "angle": "1.95°", "length": "1.00"},
+      ("modest",), ()),
     ("cut", {"view": "random"}, mean_of_draws,
      {"expected": "10.0", "one_draw": "0.254", "all_draws": "0.00561", "fixed": "0.0100"},
-     ("random_nearer",), ("n = 1,024",)),
+     ("random_nearer",), (unbroken("n = 1,024"),)),
     ("cut", {"view": "random", "stop": 0.3, "seed": 5, "cell": "gru"}, mean_of_draws,
      {"expected": "3.33", "one_draw": "0.231", "all_draws": "0.0330", "fixed": "0.241"},
      ("random_nearer",), ()),
     ("cut", {"view": "clipping", "activation": "rnn"}, with_and_without_clipping,
-     {"loss_free": "1.07", "loss_clipped": "1.08", "largest_norm": "2.24", "clipped": "118 / 150"},
+     {"loss_free": "1.07", "loss_clipped": "1.08", "largest_norm": "2.24",
+      "clipped": unbroken("118 / 150")},
      ("clipping_no_better",), ("以 1.00 裁剪，150 次更新后损失为 1.08",)),
     ("cut", {"view": "clipping", "radius": 1.3, "threshold": 0.1, "rate": 0.1},
      with_and_without_clipping,
-     {"loss_free": "288", "loss_clipped": "1.15", "largest_norm": "17,034", "clipped": "150 / 150"},
+     {"loss_free": "288", "loss_clipped": "1.15", "largest_norm": "17,034",
+      "clipped": unbroken("150 / 150")},
      ("free_left", "clipping_no_better"), ("clipping at 0.100",)),
     ("cut", {"view": "clipping", "radius": 1.3, "threshold": 1000.0, "rate": 0.1},
      with_and_without_clipping,
-     {"loss_free": "288", "loss_clipped": "288", "largest_norm": "16,938", "clipped": "1 / 1"},
+     {"loss_free": "288", "loss_clipped": "288", "largest_norm": "16,938",
+      "clipped": unbroken("1 / 1")},
      ("free_left", "clipped_left"), ()),
     ("weights", {}, weights_by_step,
      {"weight_total": "7.65", "weight_autograd": "7.65", "weight_mismatch": ROUNDING,
-      "weight_step": "47.7 %"}, ("weights_enough",), ("the last 4 steps", "t = 20", "PyTorch")),
+      "weight_step": "47.7%"}, ("weights_enough",), ("the last 4 steps", unbroken("t = 20"),
+      "PyTorch")),
     ("weights", {"matrix": "readout", "t": 5}, weights_by_step,
      {"weight_total": "4.25", "weight_autograd": "4.25", "weight_mismatch": ROUNDING,
-      "weight_step": "0.0 %"}, ("weights_one",), ("第 5 步占 0.0 %",)),
+      "weight_step": "0.0%"}, ("weights_one",), ("第 5 步占 0.0%",)),
     ("weights", {"loss": "mean", "matrix": "input_hidden"}, weights_by_step,
      {"weight_total": "1.69", "weight_autograd": "1.69", "weight_mismatch": ROUNDING,
-      "weight_step": "4.4 %"}, ("weights_all",), ("the last 19 steps",)),
+      "weight_step": "4.4%"}, ("weights_all",), ("the last 19 steps",)),
     ("cut", {"view": "cliff"}, cliff,
      {"cliff_norm": "58.1", "cliff_step": "5.81", "cliff_free": "0.0900",
-      "cliff_clipped": "2.69 × 10⁻⁵"}, ("cliff",), ("58.1",)),
+      "cliff_clipped": unbroken("2.69 × 10⁻⁵")}, ("cliff",), ("58.1",)),
     ("cut", {"view": "cliff", "threshold": 100.0}, cliff,
      {"cliff_norm": "58.1", "cliff_step": "5.81", "cliff_free": "0.0900",
       "cliff_clipped": "0.0900"}, ("cliff_same",), ()),
@@ -127,11 +138,11 @@ SAID = (
           (0.0, 0.0, "1.00", "1.00", "identity"), (0.0, 1.0, "1.00", "1.00", "identity"),
           (1.0, 0.0, "0", "0", "zero"), (1.0, 1.0, "0.945", "0.0338", "plain"))),
     ("gates", {"update": 0.3, "reset": 0.5, "reach.seed": 3}, gated_jacobian,
-     {"gru_radius": "0.843", "rnn_radius": "0.997", "gru_power": "6.64 × 10⁻⁸",
+     {"gru_radius": "0.843", "rnn_radius": "0.997", "gru_power": unbroken("6.64 × 10⁻⁸"),
       "rnn_power": "1.26"}, ("gated",), ("更新门 0.300、重置门 0.500",)),
     ("gates", {"reach.steps": 500, "reach.width": 256}, gated_jacobian,
      {"gru_radius": "0.997", "rnn_radius": "0.970", "gru_power": "1.20", "rnn_power": "0.00546"},
-     ("modest_gates", "gated"), ("k = 200", "k = 200")),
+     ("modest_gates", "gated"), (unbroken("k = 200"), unbroken("k = 200"))),
     # Rounding alone puts it on one side of 1 or the other.
     ("reach", {"init": "orthogonal", "gain": 1.0, "cells": ("linear",)}, gradient_reach,
      {"sigma_max": "1.00", "radius": "1.00", "longest": "≥ 99"}, ("keeps",), ()),
@@ -155,13 +166,13 @@ def test_what_a_bench_says(language, bench, values, figure, readouts, notes, sai
 
 def test_numbers_made_of_rounding_are_small_and_have_few_digits():
     paths = lesson.benches["paths"].run({"printed": True, "steps": 5, "t": 5}).readouts
-    assert re.fullmatch(r"0|\d\.\d × 10⁻¹[⁵⁶⁷⁸]", paths["mismatch"].value)
+    assert re.fullmatch(unbroken(r"0|\d\.\d × 10⁻¹[⁵⁶⁷⁸]"), paths["mismatch"].value)
     assert re.fullmatch(
-        r"\d × 10⁻²[⁰¹²³]", lesson.benches["pairs"].run({}).readouts["smallest"].value
+        unbroken(r"\d × 10⁻²[⁰¹²³]"), lesson.benches["pairs"].run({}).readouts["smallest"].value
     )
     # arccos(1 - 1e-15) is 3e-6 degrees: what rounding of the cosine leaves
     angle = lesson.benches["cut"].run({"window": 100}).readouts["angle"].value
-    assert re.fullmatch(r"0°|\d\.\d\d × 10⁻[⁶⁷⁸⁹]°", angle)
+    assert re.fullmatch(unbroken(r"0°|\d\.\d\d × 10⁻[⁶⁷⁸⁹]°"), angle)
 
 
 def test_the_gain_of_the_non_normal_preset_does_not_apply():
@@ -176,7 +187,7 @@ def test_the_gain_of_the_non_normal_preset_does_not_apply():
 def test_the_seconds_that_are_said_are_those_of_the_badge(lang):
     """The race at the default settings came with the app, and its badge says how long it took."""
     shipped = precomputed.find(recall.compare, {"settings": recall.RecallSettings()})
-    said = re.search(r"(\d+) (?:seconds|秒)", Words(lesson.slug, Text(lang))("hint.train"))
+    said = re.search(r"(\d+)\s(?:seconds|秒)", Words(lesson.slug, Text(lang))("hint.train"))
     assert int(said[1]) == pytest.approx(shipped.seconds, rel=0.25)
 
 
@@ -195,7 +206,7 @@ def test_stepping_back_through_time(lang, cell):
     back = lesson.benches["back"]
     for taken in (1, 2, 3, 4):
         out = back.run({"cell": cell, "taken": taken}, lang)
-        # three significant digits: half a unit of the third is at most 0.5 %
+        # three significant digits: half a unit of the third is at most 0.5%
         np.testing.assert_allclose(ending(out.notes), total[4 - taken], rtol=5.001e-3)
         drawn(back, Scene("back", figure=unrolled_graph), out, lang)
     begun = Scene("back", {"cell": cell, "taken": 0}, unrolled_graph, notes=("not_begun",))

@@ -47,7 +47,7 @@ def test_it_runs_and_says_what_was_voted(lang):
     nbformat.validate(book)
     said = "\n".join(one.source for one in book.cells if one.cell_type == "markdown")
     assert text("ar_fitting.predict.decay.question") in said
-    assert "9 / 12: 75.0 % (46.8 % … 91.1 %)" in said  # Wilson, by hand
+    assert "9 / 12: 75.0% (46.8% … 91.1%)" in said  # Wilson, by hand
     assert text("gates.target.constant_gate.task") in said
     assert f"]({ADDRESS}ar_fitting?ar.process.phi=-0.8&lang={lang}#bench-process)" in said
     NotebookClient(

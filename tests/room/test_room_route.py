@@ -514,6 +514,8 @@ def test_the_notebook_is_the_teachers_and_has_no_links_but_to_this_app(client, o
     found = client.post(path, json=asked, headers=who)
     assert found.status_code == 200
     assert found.json()["nbformat"] == 4
+    tagged = client.post(path, json={**asked, "language": "zh-CN"}, headers=who)
+    assert tagged.json()["cells"][0]["source"] == found.json()["cells"][0]["source"]
 
 
 # ---- what grows with seats is not made on the event loop

@@ -53,7 +53,7 @@ class Trials:
         return float(self.share[:, layer, head].mean())
 
     def interval(self, layer: int, head: int) -> ShareEnds:
-        """95 % interval of that mean (Student t); the trials are its only source of uncertainty.
+        """95% interval of that mean (Student t); the trials are its only source of uncertainty.
 
         Within 0 and 1, as a share is.
         """
@@ -84,7 +84,7 @@ class Trials:
 
     @property
     def best_by_chance(self) -> Share:
-        """What the best of all heads stays below in 95 % of cases if none knows anything.
+        """What the best of all heads stays below in 95% of cases if none knows anything.
 
         Of a head that knows nothing each trial is as likely that much above `even` as below it: the
         signs of whole trials are drawn anew, the same for all heads, and the best mean noted

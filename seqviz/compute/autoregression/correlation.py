@@ -25,7 +25,7 @@ class Correlogram:
     """Sample correlations at lags 0 ... max_lag, with the bands that noise alone would fill.
 
     acf, pacf: shape (lag,), 1 at lag 0.
-    band: half-width 1.96 / sqrt(n) of the 95 % band of white noise, at any lag from 1.
+    band: half-width 1.96 / sqrt(n) of the 95% band of white noise, at any lag from 1.
     theory_acf, theory_pacf: of the process that made the sample, shape (lag,); None when unknown or
         not stationary.
     """

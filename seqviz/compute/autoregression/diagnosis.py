@@ -21,7 +21,7 @@ _LAGS = 20  # of the test whose verdict is told
 class LjungBox:
     """Ljung-Box tests of the correlations of residuals, one for each number of lags m.
 
-    lags: m. statistic: Q(m) = n (n + 2) sum_k r_k^2 / (n - k), k = 1 ... m. limit: the 95 %
+    lags: m. statistic: Q(m) = n (n + 2) sum_k r_k^2 / (n - k), k = 1 ... m. limit: the 95%
     quantile of chi-square with m - P degrees of freedom, which Q(m) exceeds once in twenty where
     the residuals of an AR(P) are noise. p: the probability of a Q(m) at least as large.
     """
@@ -59,7 +59,7 @@ class Diagnosis:
 
     tested = _of_verdict("lags", "The number of lags m of the verdict.", Count)
     q = _of_verdict("statistic", "Q of these lags.")
-    q_limit = _of_verdict("limit", "Its 5 % limit.")
+    q_limit = _of_verdict("limit", "Its 5% limit.")
     q_p = _of_verdict("p", "Its p.", Probability)
 
     @property

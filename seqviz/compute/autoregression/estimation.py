@@ -29,7 +29,7 @@ class Estimate:
 
     intercept: c in x_t = c + sum_i phi_i x_{t-i} + eps_t; nan when none was fitted.
     sigma: standard deviation of the innovations, in the unit of the series.
-    coefficients, standard_errors, lower, upper: shape (lag,); lower and upper are a 95 % interval.
+    coefficients, standard_errors, lower, upper: shape (lag,); lower and upper are a 95% interval.
     """
 
     method: Method
@@ -44,7 +44,7 @@ class Estimate:
 
     @property
     def first_interval(self) -> Ends:
-        """Its 95 % interval."""
+        """Its 95% interval."""
         return float(self.lower[0]), float(self.upper[0])
 
     def holds(self, phi: float) -> bool:

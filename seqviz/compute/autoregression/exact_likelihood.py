@@ -98,7 +98,7 @@ def fit_exact(values: Float[np.ndarray, "time"], order: int, with_mean: bool) ->
     information = statistics.n * _curvature(free, statistics)
     slope = statistics.n * _loss_and_gradient(free, statistics)[1]
     # Another Newton step would raise log L by 1/2 slope' information^{-1} slope; 1e-4 of log L is a
-    # move by about 1 % of a standard error.
+    # move by about 1% of a standard error.
     peaked = np.linalg.eigvalsh(information).min() > 0.0
     if not (peaked and 0.5 * slope @ np.linalg.solve(information, slope) < 1e-4):
         raise Refusal("no_maximum", "The exact likelihood has no maximum that the search can find.")

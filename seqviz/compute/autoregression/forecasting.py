@@ -24,7 +24,7 @@ class Forecast:
     """Forecasts 1 ... H steps after the end of a series; every array has shape (step,).
 
     mean: point forecast. standard_error: of the forecast error.
-    lower, upper: 95 % interval for Gaussian noise, mean -+ 1.96 standard errors. The uncertainty of
+    lower, upper: 95% interval for Gaussian noise, mean -+ 1.96 standard errors. The uncertainty of
     the estimated coefficients is not included.
     """
 
@@ -139,7 +139,7 @@ def errors_by_horizon(
     coefficients, sigma: phi and innovation standard deviation of the true process, for the
     theoretical curve; for AR(1) it is sigma^2 (1 - phi^{2h}) / (1 - phi^2).
 
-    All models are fitted once, to the first 70 % of the values. The forecast origin rolls through
+    All models are fitted once, to the first 70% of the values. The forecast origin rolls through
     the rest; every horizon is judged on the same origins. Raises ValueError when either part is too
     short, or as `forecast_direct`.
     """

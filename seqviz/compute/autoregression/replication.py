@@ -27,7 +27,7 @@ _STEP = 1e-4  # of a central difference of the score
 class Replications:
     """Estimates of phi from independent paths of one AR(1) process.
 
-    estimates: phi-hat of each path by `method`, shape (replication,). holds: whether its 95 %
+    estimates: phi-hat of each path by `method`, shape (replication,). holds: whether its 95%
     interval holds phi. n: values per path. phi: of the series that are fitted; 0 when shuffled.
     mean_bias: mean of the estimates minus phi; standard_error_of_bias: its Monte Carlo error.
     theory_bias: -2 phi / n without an intercept, -(1 + 3 phi) / n with one, to order 1/n; by
@@ -170,7 +170,7 @@ def replicate_paths(
 def fit_paths(
     paths: Float[np.ndarray, "replication time"], intercept: bool = False, method: Method = "ols"
 ) -> tuple[Float[np.ndarray, "replication"], Float[np.ndarray, "replication"]]:
-    """phi-hat of every path by a method of `fit`, and half the width of its 95 % interval."""
+    """phi-hat of every path by a method of `fit`, and half the width of its 95% interval."""
     if method == "exact_ml":
         return _exact(paths, intercept)
     if method == "yule_walker":

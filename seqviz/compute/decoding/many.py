@@ -34,7 +34,7 @@ class ManyDraws:
         return np.bincount(self.drawn[:first], minlength=len(self.chance))
 
     def band(self, first: int | None = None) -> tuple[Int[np.ndarray, "bar"], ...]:
-        """Fewest and most draws of each bar by itself in 95 % of all such series (binomial)."""
+        """Fewest and most draws of each bar by itself in 95% of all such series (binomial)."""
         from scipy.stats import binom
 
         n = len(self.drawn[:first])
@@ -53,7 +53,7 @@ class ManyDraws:
         return float(np.abs(counts / counts.sum() - self.chance).sum() / 2)
 
     def expected_within(self, first: int | None = None) -> float:
-        """How many bars lie in their bands on average; counts are whole, so 95 % or more."""
+        """How many bars lie in their bands on average; counts are whole, so 95% or more."""
         from scipy.stats import binom
 
         n = len(self.drawn[:first])

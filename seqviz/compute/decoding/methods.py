@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from seqviz.units import Ends, Share
 
-METHODS = ("human", "greedy", "beam", "nucleus", "hot")
+METHODS = ("human", "greedy", "beam", "nucleus", "plain", "hot")  # plain: nothing cut, T = 1
 BEAMS, NUCLEUS, HOT = 3, 0.9, 1.5  # of beam search, top-p and the temperature
 
 
@@ -46,7 +46,7 @@ class ByMethod:
         return float(self.of_texts(method).mean())
 
     def ends(self, method: str) -> Ends:
-        """95 % interval of that (Student's t over texts)."""
+        """95% interval of that (Student's t over texts)."""
         low, _, high = _interval(self.of_texts(method)[:, None])
         return float(low[0]), float(high[0])
 
@@ -55,7 +55,7 @@ class ByMethod:
         return float((self.of_texts(than) - self.of_texts(method)).mean())
 
     def less_ends(self, method: str, than: str = "human") -> Ends:
-        """95 % interval of that, beginning by beginning (Student's t)."""
+        """95% interval of that, beginning by beginning (Student's t)."""
         low, _, high = _interval((self.of_texts(than) - self.of_texts(method))[:, None])
         return float(low[0]), float(high[0])
 
@@ -64,7 +64,7 @@ class ByMethod:
         return float((self.of_texts(method) < self.of_texts("human")).mean())
 
     def band(self, method: str) -> tuple[Float[np.ndarray, "step"], ...]:
-        """Low end, mean and high end of the bits at each step, 95 % (Student's t over texts)."""
+        """Low end, mean and high end of the bits at each step, 95% (Student's t over texts)."""
         return _interval(self._of(method))
 
     def spread(self, method: str) -> float:

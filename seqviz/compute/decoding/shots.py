@@ -45,7 +45,7 @@ class Shots:
         return float(self._of(self.right, condition, amount).mean())
 
     def ends(self, condition: str, amount: int) -> ShareEnds:
-        """95 % interval of the accuracy (Wilson): other questions, the draws as they are."""
+        """95% interval of the accuracy (Wilson): other questions, the draws as they are."""
         found = of_share(self.accuracy(condition, amount), self.questions)
         return found.low, found.high
 
@@ -58,7 +58,7 @@ class Shots:
         return float(self._differences(one, other).mean())
 
     def gain_ends(self, one: tuple[str, int], other: tuple[str, int]) -> Ends:
-        """95 % interval of that, for other questions and other draws of examples.
+        """95% interval of that, for other questions and other draws of examples.
 
         The variances of both means are added, which is rather too wide than too narrow (Owen,
         2007), with Student's t of the fewer. Of one draw: for other questions alone.

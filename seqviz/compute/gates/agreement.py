@@ -20,7 +20,7 @@ NOUNS = (
     ("writers", "writer"),
 )  # fmt: skip
 _LONGEST = LONGEST - max(len(many) for many, _ in NOUNS)  # characters
-_T = 2.201  # 97.5 % point of Student's t with 11 degrees of freedom, for the 12 pairs of nouns
+_T = 2.201  # 97.5% point of Student's t with 11 degrees of freedom, for the 12 pairs of nouns
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Pair:
 
     @property
     def margin(self) -> Float[np.ndarray, "network word"]:
-        """Half of the 95 % interval of that mean over pairs of nouns (Student's t)."""
+        """Half of the 95% interval of that mean over pairs of nouns (Student's t)."""
         spread = self.effects.std(axis=1, ddof=1)
         return _T * spread / np.sqrt(self.effects.shape[1])
 

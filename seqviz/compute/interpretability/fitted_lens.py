@@ -75,7 +75,7 @@ class FittedLens:
         return float(self.constant.mean())
 
     def ends(self, lens: str, row: int) -> Ends:
-        """Its 95 % interval (Student t); the texts are its only source of uncertainty."""
+        """Its 95% interval (Student t); the texts are its only source of uncertainty."""
         low, high = self.band(lens)[:, row]
         return float(low), float(high)
 

@@ -69,7 +69,7 @@ class Induction:
         return self._of(kind, off).mean(0)
 
     def band(self, kind: str, off: int) -> Float[np.ndarray, "end token"]:
-        """Ends of the 95 % interval of that mean (Student t); nan of one sequence."""
+        """Ends of the 95% interval of that mean (Student t); nan of one sequence."""
         values = self._of(kind, off)
         return values.mean(0) + np.array([[-1], [1]]) * reach(values)
 
@@ -83,7 +83,7 @@ class Induction:
         return float(self.gains(kind, off).mean())
 
     def gain_ends(self, kind: str, off: int) -> Ends:
-        """Its 95 % interval (Student t); the sequences are its only source of uncertainty."""
+        """Its 95% interval (Student t); the sequences are its only source of uncertainty."""
         return _ends(self.gains(kind, off))
 
     def left(self, kind: str, off: int) -> Share:
@@ -95,7 +95,7 @@ class Induction:
         return float(self.stripe[:, rank].mean())
 
     def stripe_ends(self, rank: int) -> ShareEnds:
-        """Its 95 % interval (Student t), within 0 and 1; nan of one sequence."""
+        """Its 95% interval (Student t), within 0 and 1; nan of one sequence."""
         low, high = _ends(self.stripe[:, rank])
         return max(0.0, low), min(1.0, high)
 
@@ -121,7 +121,7 @@ def stripe(
 
 
 def reach(values: Float[np.ndarray, "sequence *rest"]) -> Float[np.ndarray, "*rest"]:
-    """Half of the 95 % interval of the mean (Student t) over the first axis; nan of one value."""
+    """Half of the 95% interval of the mean (Student t) over the first axis; nan of one value."""
     from scipy.stats import t
 
     count = len(values)

@@ -76,7 +76,7 @@ class Removals:
         return self.of(change).mean(0)
 
     def interval(self, change: str, layer: int) -> Ends:
-        """95 % interval of that mean (Student t); the texts are its only source of uncertainty."""
+        """95% interval of that mean (Student t); the texts are its only source of uncertainty."""
         from scipy.stats import t
 
         values = self.of(change)[:, layer]

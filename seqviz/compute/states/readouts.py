@@ -112,7 +112,7 @@ class ByReadout:
         return proportions.mcnemar(one, two)
 
     def gain(self, name: str, other: str, least: int = 0) -> tuple[float, float, float]:
-        """Accuracy minus that of the other, and its 95 % interval over reviews (paired, normal)."""
+        """Accuracy minus that of the other, and its 95% interval over reviews (paired, normal)."""
         one, two = (self.right[self.names.index(k)][self._of(least)] for k in (name, other))
         each = one.astype(float) - two
         half = NORMAL_95 * each.std(ddof=1) / np.sqrt(len(each))

@@ -13,6 +13,7 @@ from seqviz.compute.gates.networks import Gated, Network, inputs, log_probabilit
 from seqviz.compute.intervals import NORMAL_95
 from seqviz.compute.letters import plain_marks
 from seqviz.compute.recurrent import State, run
+from seqviz.compute.states.ngrams import Grams
 from seqviz.refusal import Refusal
 
 LONGEST = 300  # letters that are read
@@ -33,8 +34,9 @@ class Frequencies:
 class LettersRead:
     """A text read letter by letter: row t of `log2` are the chances before letter t, t = 0, 1, ...
 
-    pieces: the letters. alone, pairs: bits of each by its frequency, and by that after the letter
-    before it. Bits: -log2 of the chance that the letter which comes had.
+    pieces: the letters. alone, pairs, fives: bits of each by its frequency, by that after the
+    letter before it, and by the rows of up to five that it ends (`Grams`). Bits: -log2 of the
+    chance that the letter which comes had.
     """
 
     pieces: tuple[str, ...]
@@ -43,6 +45,7 @@ class LettersRead:
     log2: Float[np.ndarray, "time symbols"]
     alone: Float[np.ndarray, "time"]
     pairs: Float[np.ndarray, "time"]
+    fives: Float[np.ndarray, "time"]
     left_out: int
 
     @property
@@ -64,6 +67,16 @@ class LettersRead:
     def mean_pairs(self) -> float:
         """The same by frequencies of pairs of letters."""
         return float(self.pairs.mean())
+
+    @property
+    def mean_fives(self) -> float:
+        """The same by counts of up to five letters in a row."""
+        return float(self.fives.mean())
+
+    @property
+    def beats_counting(self) -> bool:
+        """Whether the network pays less than each of these."""
+        return self.mean_bits < min(self.mean_alone, self.mean_pairs, self.mean_fives)
 
     @property
     def total(self) -> float:
@@ -144,7 +157,7 @@ class ByStep:
     bits: of the sentence's letter at s, after the sentence's own letters ("forced"), after those of
     another sentence ("other"), and after the network's own at each temperature. judged: bits of
     what was written, by a second network that has read it: the sentence first, then the network's
-    at each temperature. Both as mean and half of its 95 % interval over sentences (normal).
+    at each temperature. Both as mean and half of its 95% interval over sentences (normal).
     right: share of own letters that are the sentence's, at each temperature.
     """
 
@@ -173,7 +186,7 @@ def frequencies(ids: Int[np.ndarray, "time"], symbols: int) -> Frequencies:
     return Frequencies(np.log2(alone), np.log2(after))
 
 
-def read(network: Network, counts: Frequencies, text: str) -> LettersRead:
+def read(network: Network, counts: Frequencies, grams: Grams, text: str) -> LettersRead:
     """Teacher forcing: each letter is predicted from the text before it.
 
     Raises Refusal("no_text") when there is nothing to read.
@@ -184,10 +197,11 @@ def read(network: Network, counts: Frequencies, text: str) -> LettersRead:
     ids = encoded.ids[:LONGEST]
     states = trace(network, ids[:-1])
     log2 = log_probabilities(network, states.hidden) / np.log(2)
-    before = np.append(network.symbols.index(END), ids[:-1])
+    end = np.array([network.symbols.index(END)])
+    before = np.append(end, ids[:-1])
     return LettersRead(
         encoded.pieces[:LONGEST], network.symbols, ids, log2, -counts.alone[ids],
-        -counts.after[before, ids], len(encoded) - len(ids),
+        -counts.after[before, ids], grams.bits(ids, end), len(encoded) - len(ids),
     )  # fmt: skip
 
 
@@ -266,7 +280,7 @@ def bits_of(
 
 
 def summarized(bits: Float[np.ndarray, "case step batch"]) -> Float[np.ndarray, "2 case step"]:
-    """Mean over the batch and half of its 95 % interval, rounded to thousandths."""
+    """Mean over the batch and half of its 95% interval, rounded to thousandths."""
     half = NORMAL_95 * bits.std(-1, ddof=1) / np.sqrt(bits.shape[-1])
     return np.round(np.stack([bits.mean(-1), half]), 3).astype(np.float32)
 

@@ -230,7 +230,7 @@ class Counted:
         return int(self.lengths.sum())
 
     def share(self, way: str, side: str) -> tuple[float, float, float]:
-        """Of all characters those whose tag changes, with the 95 % interval over sentences."""
+        """Of all characters those whose tag changes, with the 95% interval over sentences."""
         return share_of(self.cut[WAYS.index(way), SIDES.index(side)], self.lengths)
 
     def of(self, decoder: str) -> tuple[float, float, float]:
@@ -282,7 +282,7 @@ def broken(path: Int[np.ndarray, "time"], tags: tuple[str, ...]) -> Bool[np.ndar
 def share_of(
     changed: Int[np.ndarray, "sentences"], lengths: Int[np.ndarray, "sentences"]
 ) -> tuple[float, float, float]:
-    """Changed of all characters, and the ends of the 95 % interval over sentences.
+    """Changed of all characters, and the ends of the 95% interval over sentences.
 
     The ends stay within what a share, or a difference of two, can be.
     """

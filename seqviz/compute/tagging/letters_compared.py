@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -10,10 +10,11 @@ from jaxtyping import Float, Int
 
 from seqviz.compute.intervals import of_ratio, student_t_95
 from seqviz.compute.tagging.letters import TAGS, WIRINGS
+from seqviz.units import Share
 
 
 class Estimate(NamedTuple):
-    """Per 100 letters, with the 95 % intervals over sentences and over seeds (nan of one seed)."""
+    """Per 100 letters, with the 95% intervals over sentences and over seeds (nan of one seed)."""
 
     value: float
     sentences: tuple[float, float]
@@ -27,66 +28,20 @@ class Estimate(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Compared:
-    """Wrong tags of the held-out sentences.
-
-    letters: with a tag, by true tag (`TAGS`) and sentence. wrong: of each wiring
-    (`WIRINGS`). majority: wrong when every letter gets the commonest tag; alone: when each gets
-    the commonest tag of its own symbol. ahead: how many signs the backward cell of "bi" reads at
-    most; cut: wrong then. widths: units of a layer in a direction. seconds: of a processor core,
-    for one training.
-    """
+class Counts:
+    """Letters of the held-out sentences that have a tag, by true tag (`TAGS`) and sentence."""
 
     task: str
     letters: Int[np.ndarray, "tag sentence"]
-    wrong: Int[np.ndarray, "wiring seed tag sentence"]
-    majority: Int[np.ndarray, "tag sentence"]
-    alone: Int[np.ndarray, "tag sentence"]
-    ahead: Int[np.ndarray, "ahead"]
-    cut: Int[np.ndarray, "ahead seed tag sentence"]
-    widths: Int[np.ndarray, "wiring"]
-    parameters: Int[np.ndarray, "wiring"]
-    seconds: Float[np.ndarray, "wiring seed"]
 
     @property
     def sentences(self) -> int:
         """That were held out."""
         return self.letters.shape[1]
 
-    @property
-    def seeds(self) -> int:
-        """Trainings of each network."""
-        return self.wrong.shape[1]
-
     def many(self, tag: str | None = None) -> int:
         """Letters with this true tag, or with any."""
         return int(self._of(self.letters, tag).sum())
-
-    def error(self, wiring: str, tag: str | None = None) -> Estimate:
-        """Of 100 letters with this true tag, how many a network tags wrongly."""
-        return self._estimate(self.wrong[WIRINGS.index(wiring)], tag)
-
-    def by_seed(self, wiring: str, tag: str | None = None) -> Float[np.ndarray, "seed"]:
-        """The same, of each seed."""
-        return self._by_seed(self.wrong[WIRINGS.index(wiring)], tag)
-
-    def better(self, wiring: str, than: str = "uni", tag: str | None = None) -> Estimate:
-        """How many fewer a network tags wrongly than another one, on the same letters."""
-        one, other = (self.wrong[WIRINGS.index(name)] for name in (wiring, than))
-        return self._estimate(other - one, tag)
-
-    def error_cut(self, ahead: int, tag: str | None = None) -> Estimate:
-        """Of "bi", when its backward cell reads no more than so many signs ahead."""
-        return self._estimate(self.cut[self.ahead.tolist().index(ahead)], tag)
-
-    def beyond(self, ahead: int) -> Estimate:
-        """How many more are wrong than with all that stands to the right."""
-        return self._estimate(self.cut[self.ahead.tolist().index(ahead)] - self.wrong[2], None)
-
-    def baseline(self, name: str, tag: str | None = None) -> float:
-        """Of 100 letters, how many "majority" or "alone" gets wrong."""
-        wrong = self._of(getattr(self, name), tag)
-        return 100 * float(wrong.sum()) / self.many(tag)
 
     def _of(self, counts: np.ndarray, tag: str | None) -> np.ndarray:
         """[..., sentence]: of one true tag, or of all together."""
@@ -106,3 +61,94 @@ class Compared:
         if (several := len(seeds)) > 1:
             off = student_t_95(several - 1) * float(seeds.std(ddof=1)) / several**0.5
         return Estimate(value, (low, high), (value - off, value + off))
+
+
+@dataclass(frozen=True)
+class Compared(Counts):
+    """Wrong tags of the held-out sentences.
+
+    wrong: of each wiring (`WIRINGS`). majority: wrong when every letter gets the commonest tag;
+    alone: when each gets the commonest tag of its own symbol. ahead: how many signs the backward
+    cell of "bi" reads at most; cut: wrong then, though it was trained with all. widths: units of a
+    layer in a direction. seconds: of a processor core, for one training.
+    """
+
+    wrong: Int[np.ndarray, "wiring seed tag sentence"]
+    majority: Int[np.ndarray, "tag sentence"]
+    alone: Int[np.ndarray, "tag sentence"]
+    ahead: Int[np.ndarray, "ahead"]
+    cut: Int[np.ndarray, "ahead seed tag sentence"]
+    widths: Int[np.ndarray, "wiring"]
+    parameters: Int[np.ndarray, "wiring"]
+    seconds: Float[np.ndarray, "wiring seed"]
+
+    @property
+    def seeds(self) -> int:
+        """Trainings of each network."""
+        return self.wrong.shape[1]
+
+    def of_first(self, seeds: int) -> Compared:
+        """The same of the first so many seeds."""
+        return replace(self, wrong=self.wrong[:, :seeds], cut=self.cut[:, :seeds],
+                       seconds=self.seconds[:, :seeds])  # fmt: skip
+
+    def error(self, wiring: str, tag: str | None = None) -> Estimate:
+        """Of 100 letters with this true tag, how many a network tags wrongly."""
+        return self._estimate(self.wrong[WIRINGS.index(wiring)], tag)
+
+    def by_seed(self, wiring: str, tag: str | None = None) -> Float[np.ndarray, "seed"]:
+        """The same, of each seed."""
+        return self._by_seed(self.wrong[WIRINGS.index(wiring)], tag)
+
+    def better(self, wiring: str, than: str = "uni", tag: str | None = None) -> Estimate:
+        """How many fewer a network tags wrongly than another one, on the same letters."""
+        one, other = (self.wrong[WIRINGS.index(name)] for name in (wiring, than))
+        return self._estimate(other - one, tag)
+
+    def error_cut(self, ahead: int, tag: str | None = None) -> Estimate:
+        """Of "bi", when its backward cell reads no more than so many signs ahead."""
+        return self._estimate(self.cut[self.ahead.tolist().index(ahead)], tag)
+
+    def baseline(self, name: str, tag: str | None = None) -> float:
+        """Of 100 letters, how many "majority" or "alone" gets wrong."""
+        wrong = self._of(getattr(self, name), tag)
+        return 100 * float(wrong.sum()) / self.many(tag)
+
+
+@dataclass(frozen=True)
+class TrainedAhead(Counts):
+    """Wrong tags of networks of both directions that learned with so many signs ahead.
+
+    ahead: how many the backward cell reads at most, in training as in use. wrong: then; of the
+    seeds that `Compared` begins with. seconds: of a processor core, for one training.
+    """
+
+    ahead: Int[np.ndarray, "ahead"]
+    wrong: Int[np.ndarray, "ahead seed tag sentence"]
+    seconds: Float[np.ndarray, "ahead seed"]
+
+    @property
+    def seeds(self) -> int:
+        """Trainings of each network."""
+        return self.wrong.shape[1]
+
+    def error(self, ahead: int) -> Estimate:
+        """Of 100 letters, how many a network tags wrongly."""
+        return self._estimate(self._at(ahead), None)
+
+    def by_seed(self, ahead: int) -> Float[np.ndarray, "seed"]:
+        """The same, of each seed."""
+        return self._by_seed(self._at(ahead), None)
+
+    def beyond(self, ahead: int, compared: Compared) -> Estimate:
+        """How many more are wrong than with all that stands to the right; of the same seeds."""
+        return self._estimate(self._at(ahead) - compared.wrong[2], None)
+
+    def gained(self, ahead: int, compared: Compared) -> Share:
+        """What so many signs bring, of all that the right side brings; of the same seeds."""
+        none, some = (self._at(one).sum() for one in (0, ahead))
+        return float((none - some) / (none - compared.wrong[2].sum()))
+
+    def _at(self, ahead: int) -> np.ndarray:
+        found: np.ndarray = self.wrong[self.ahead.tolist().index(ahead)]
+        return found

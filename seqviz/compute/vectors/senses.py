@@ -43,7 +43,7 @@ class SensePairs:
     """Pairs of sentences with the same word in two senses, in one sense, and pairs of two words.
 
     hundredths: of the cosine, [pair, level]: `other` senses and the `same` sense; two pairs of
-    either kind per word stand one behind the other. random: 2.5 %, 50 % and 97.5 % of the pairs of
+    either kind per word stand one behind the other. random: 2.5%, 50% and 97.5% of the pairs of
     two different words. bag: of both kinds, the cosine of the mean rows of the table of all other
     tokens, without reading: how alike the sentences are as bags of words.
     """
@@ -65,7 +65,7 @@ class SensePairs:
         return np.asarray(self._of(kind).mean(0) / 100)
 
     def ends(self, kind: str) -> tuple[Float[np.ndarray, "level"], Float[np.ndarray, "level"]]:
-        """95 % interval of the mean (Student's t) over words, whose pairs are not independent."""
+        """95% interval of the mean (Student's t) over words, whose pairs are not independent."""
         from scipy.stats import t
 
         rows = self._of(kind)

@@ -145,7 +145,7 @@ class ByClass:
     right: Bool[np.ndarray, "way question"]
 
     def of(self, way: str) -> Shares:
-        """Of each class the share of right answers, with its 95 % interval (Wilson)."""
+        """Of each class the share of right answers, with its 95% interval (Wilson)."""
         row = self.right[WAYS.index(way)]
         cells = np.full((len(self.classes), len(row)), np.nan)
         cells[self.kind, np.arange(len(row))] = row

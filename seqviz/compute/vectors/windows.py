@@ -39,6 +39,10 @@ class TrainingPairs:
             for pair in self.pairs
         )
 
+    def shared(self, other: TrainingPairs) -> int:
+        """How many examples another text gives as well."""
+        return sum((self.spelled & other.spelled).values())
+
 
 def training_pairs(words: Sequence[str], window: int, mode: str) -> TrainingPairs:
     """What word2vec (Mikolov et al., 2013) is trained on.

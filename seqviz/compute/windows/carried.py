@@ -52,13 +52,13 @@ class Carried:
         return float(self.at(length, condition).mean())
 
     def ends(self, length: int, condition: str) -> tuple[float, float]:
-        """The 95 % interval of the mean over stretches (normal)."""
+        """The 95% interval of the mean over stretches (normal)."""
         return _ends(self.at(length, condition))
 
     def dearer(self, length: int, condition: str, than: str) -> tuple[float, float, float]:
         """How many bits more a character costs than under another condition, on the same text.
 
-        The mean over stretches and the ends of its 95 % interval.
+        The mean over stretches and the ends of its 95% interval.
         """
         more = self.at(length, condition) - self.at(length, than)
         return float(more.mean()), *_ends(more)

@@ -100,7 +100,7 @@ class ByShare:
         return float(self.cosine[self._row(share), CASES.index(case)].mean())
 
     def ends(self, share: float, case: str) -> tuple[float, float]:
-        """The 95 % interval of that mean: over permutations and sentences (Student's t)."""
+        """The 95% interval of that mean: over permutations and sentences (Student's t)."""
         return _ends(self.cosine[self._row(share), CASES.index(case)])
 
     def accuracy(self, share: float, case: str) -> Proportion:
@@ -116,7 +116,7 @@ class ByShare:
         return int(self.equal[self._row(share)])
 
     def others(self) -> tuple[float, float, float]:
-        """Cosine of two different sentences, and the ends of its 95 % interval."""
+        """Cosine of two different sentences, and the ends of its 95% interval."""
         return float(self.other.mean()), *_ends(self.other)
 
 

@@ -27,7 +27,7 @@ class Collapse:
     x: the input. network, convolution: their outputs. kernel: K_k. shares, errors: the
     superposition error at each share of tanh. superposition: that at this one. error: largest
     difference of network and convolution. Both errors are relative to the largest response of the
-    network to x. units: of the hidden layer.
+    network to x. units: of the hidden layer. biased: whether the network has a bias.
     """
 
     x: Float[np.ndarray, "time"]
@@ -40,16 +40,17 @@ class Collapse:
     superposition: float
     error: float
     units: int
+    biased: bool
 
     @property
     def parameters(self) -> Count:
         """Weights and biases of the network, one input and one output."""
-        return float(self.units**2 + 3 * self.units)
+        return float(self.units**2 + (2 + self.biased) * self.units)
 
     @property
     def numbers(self) -> Count:
         """Numbers that replace them on this sequence: the kernel and the response to nothing."""
-        return 2.0 * len(self.kernel)
+        return float((1 + self.biased) * len(self.kernel))
 
 
 @dataclass(frozen=True)
@@ -72,15 +73,17 @@ class _Network:
         return np.stack(outputs, 1)
 
 
-def collapse(share: float, size: float, units: int, precision: str, seed: int) -> Collapse:
+def collapse(
+    share: float, size: float, units: int, precision: str, seed: int, biased: bool = True
+) -> Collapse:
     """A network of a seed reads noise `size` times a standard normal, `STEPS` steps long.
 
-    precision: "float32" or "float64".
+    precision: "float32" or "float64". biased: False sets b to 0, with all else the same.
     """
     random = seeded(seed)
     back = random.normal(0, 1, (units, units))
     back *= _RADIUS / np.abs(np.linalg.eigvals(back)).max()
-    new, bias = random.normal(0, 1, units), random.normal(0, 0.1, units)
+    new, bias = random.normal(0, 1, units), random.normal(0, 0.1, units) * biased
     out = random.normal(0, units**-0.5, units)
     x, other = size * random.normal(0, 1, (2, STEPS))
     network = _Network(*(part.astype(precision) for part in (back, new, bias, out)))
@@ -95,6 +98,7 @@ def collapse(share: float, size: float, units: int, precision: str, seed: int) -
         series[0], read[0], convolved, kernel, np.array(SHARES),
         np.array([_superposition(network.read(series, one)) for one in SHARES]),
         share, _superposition(read), float(np.abs(read[0] - convolved).max()) / largest, units,
+        biased,
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from seqviz.compute import recurrent
 from seqviz.compute import typed_numbers as typed
 from seqviz.compute.attention.scaled import softmax
 from seqviz.refusal import Refusal
-from seqviz.units import Count
+from seqviz.units import Count, unbroken
 
 OUTPUTS = ("softmax", "sigmoid")
 MOST = 3  # units, inputs and outputs that find room in the figure
@@ -132,7 +132,7 @@ def cell(recurrent: str, inputs: str, bias: str, output: str) -> Cell:
               ("W_yh", w_yh.shape[1], w_yh))  # fmt: skip
     for name, found, one in wanted:
         if found != units:
-            shape = " × ".join(map(str, one.shape))
+            shape = unbroken(" × ".join(map(str, one.shape)))
             raise Refusal("shapes", f"{name} is {shape}, but W_hh has {units} rows.", name=name,
                           shape=shape, units=units)  # fmt: skip
     return Cell(w_hh, w_hx, b.ravel(), w_yh)

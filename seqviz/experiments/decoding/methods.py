@@ -25,7 +25,10 @@ from seqviz.models.pretrained import Pretrained, decoder
 
 TEXTS, BEGINNING, STEPS = 100, 8, 20
 READ = 9  # of the beginnings of seed 0: no continuation of it hurts anybody
-_FILTERS = {"greedy": Chain(), "nucleus": Chain(top_p=NUCLEUS), "hot": Chain(temperature=HOT)}
+_FILTERS = {
+    "greedy": Chain(), "nucleus": Chain(top_p=NUCLEUS), "hot": Chain(temperature=HOT),
+    "plain": Chain(),
+}  # fmt: skip
 DRAWN = tuple(_FILTERS)  # what is written token by token
 
 

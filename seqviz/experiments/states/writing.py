@@ -9,7 +9,7 @@ import numpy as np
 from seqviz.compute.decoding.uniform import uniforms
 from seqviz.compute.gates.encoding import END, UNKNOWN
 from seqviz.compute.gates.observation import symbols_read
-from seqviz.compute.states import writing
+from seqviz.compute.states import ngrams, writing
 from seqviz.compute.states.writing import ByStep, Frequencies, LettersRead, Written
 from seqviz.data.reviews import characters_split
 from seqviz.experiments.gates import Symbols
@@ -29,9 +29,16 @@ def frequencies(network: str) -> Frequencies:
     return writing.frequencies(_ids(symbols, END.join(characters_split()[0])), len(symbols))
 
 
+@cache
+def grams(network: str) -> ngrams.Grams:
+    """Rows of up to five letters in that text."""
+    symbols = load(network).symbols
+    return ngrams.counted(_ids(symbols, END.join(characters_split()[0])), len(symbols))
+
+
 def read(network: str, text: Symbols) -> LettersRead:
-    """`writing.read` of a bundled network beside the frequencies of its training text."""
-    return writing.read(load(network), frequencies(network), text)
+    """`writing.read` of a bundled network beside the counts of its training text."""
+    return writing.read(load(network), frequencies(network), grams(network), text)
 
 
 def write(network: str, text: Symbols, place: int, temperature: float, seed: int) -> Written:

@@ -27,7 +27,7 @@ from seqviz.compute.tagging.letters import (
     width_of,
     without_spaces,
 )
-from seqviz.compute.tagging.letters_compared import Compared
+from seqviz.compute.tagging.letters_compared import Compared, TrainedAhead
 from seqviz.data.chinese import reviews_split
 from seqviz.data.reviews import characters_split
 from seqviz.experiments.tokenization.vocabularies import dictionary
@@ -37,9 +37,10 @@ from seqviz.refusal import Refusal
 
 TASKS = ("spaces", "words")  # of an English text, and of a Chinese one
 AHEAD = (0, 1, 2, 3, 5, 10, 20)
+LEARNED_AHEAD = AHEAD[:-1]  # a network is trained for each of these
 READERS = ("uni", "bi")  # of a student's text
 MOST = 48  # signs of a student's sentence
-SEEDS = 5
+SEEDS, SEEDS_AHEAD = 5, 3
 SHORT = 100  # updates where a class trains: thirty seeds of 600 take ten minutes
 _LONGEST = 60  # signs of a sentence that is learned from
 _BATCH = 128
@@ -125,10 +126,11 @@ def _groups(task: str, sentences: Sequence[Tagged]) -> list[Group]:
 
 def _learn(
     task: str, wiring: str, seed: int, device: str, each: Callable[[list[float], float], object],
-    updates: int = 0,
+    updates: int = 0, ahead: int | None = None,
 ) -> Tagger:  # fmt: skip
     """Train one network. each: called with the losses so far and the share that is done. updates:
-    another number than `SIZES` has.
+    another number than `SIZES` has. ahead: how many signs to the right the backward cell of "bi"
+    reads at most; all by default.
     """
     import torch
 
@@ -155,7 +157,8 @@ def _learn(
         ids, truth = (torch.from_numpy(one).to(device) for one in batches.pop())
         for group in adam.param_groups:  # falls to zero along half a cosine
             group["lr"] = _RATE * 0.5 * (1 + np.cos(np.pi * update / size.updates))
-        hidden, _ = cells(table(ids))
+        read = table(ids)
+        hidden = cells(read)[0] if ahead is None else _cut_states(cells, read, ahead)
         loss = torch.nn.functional.cross_entropy(
             head(hidden).flatten(0, 1), truth.flatten(), ignore_index=-1
         )
@@ -171,6 +174,22 @@ def _learn(
     levels, steps = rounded([one.detach().cpu().numpy() for one in weights])
     return Tagger(task, wiring, width, size.read, np.array([ord(one) for one in symbols]), levels,
                   steps, np.array(losses), time.process_time() - started)  # fmt: skip
+
+
+def _cut_states(cells: Any, read: Any, ahead: int) -> Any:
+    """What `states` computes with `ahead`, of tensors, so that a network can learn by it."""
+    import torch
+
+    weights = list(cells.parameters())
+    begin = read.new_zeros(1, read.shape[1], cells.hidden_size)
+    forward = torch.gru(read, begin, weights[:4], True, 1, 0.0, True, False, False)[0]
+    backward = begin[:0]
+    for right in range(min(ahead, len(read) - 1), -1, -1):
+        new = begin.expand(len(read) - right - len(backward), -1, -1)
+        before = torch.cat([backward, new]).flatten(0, 1)
+        step = torch.gru_cell(read[right:].flatten(0, 1), before, *weights[4:])
+        backward = step.unflatten(0, (-1, read.shape[1]))
+    return torch.cat([forward, backward], -1)
 
 
 @cache
@@ -293,3 +312,30 @@ def compare_taggers(
                   for wiring, width in zip(WIRINGS, widths, strict=True)]),
         np.array([[one.seconds for one in row] for row in every]),
     )  # fmt: skip
+
+
+def compare_ahead(
+    task: str, seeds: int = SEEDS_AHEAD, report: Report = silent, device: str = "cpu"
+) -> TrainedAhead:
+    """A job: networks of both directions that learn with `LEARNED_AHEAD` signs to the right.
+
+    A seed draws the first weights and the batches that it draws in `compare_taggers` for "bi".
+    """
+    held = _sentences(task)[1]
+    groups = _groups(task, held)
+    wrong = np.zeros((len(LEARNED_AHEAD), seeds, len(TAGS), len(held)), int)
+    seconds = np.zeros(wrong.shape[:2])
+    for done, (seed, row) in enumerate(np.ndindex(seeds, len(LEARNED_AHEAD))):
+        ahead = LEARNED_AHEAD[row]
+
+        def each(_: list[float], share: float, done: int = done) -> None:
+            report((done, seconds.size), (done + share) / seconds.size)
+
+        one = _learn(task, "bi", seed + 1, device, each, ahead=ahead)
+
+        def answer(group: Group, one: Tagger = one, ahead: int = ahead) -> np.ndarray:
+            return one.probabilities(group.ids, ahead).argmax(-1)
+
+        wrong[row, seed], seconds[row, seed] = _counted(groups, len(held), answer), one.seconds
+    letters = _counted(groups, len(held), lambda group: np.full_like(group.tags, -2))
+    return TrainedAhead(task, letters, np.array(LEARNED_AHEAD), wrong, seconds)

@@ -7,7 +7,7 @@ from seqviz.data.reviews import characters_split
 
 
 def of_bundled(level: str, clean: bool = True) -> Frequencies:
-    """Reviews and editorials, 95 % of the sentences, and the 5 % that are held out.
+    """Reviews and editorials, 95% of the sentences, and the 5% that are held out.
 
     The Time Machine, which the text counts, is a download and not bundled.
     """

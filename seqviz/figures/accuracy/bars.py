@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from seqviz.compute.proportions import Proportion
 from seqviz.figures.accuracy.parts import bar, bare
 from seqviz.figures.grammar import Sheet, axes
+from seqviz.units import unbroken
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ def bar_panel(
     ticks = [_broken(row.name) for row in all_rows]
     counts = [row.found.n for row in all_rows]
     if len(set(counts)) > 1:
-        ticks = [f"{name}<br>n = {n:,}" for name, n in zip(ticks, counts, strict=True)]
+        numbers = [unbroken(f"n = {n:,}") for n in counts]
+        ticks = [f"{name}<br>{n}" for name, n in zip(ticks, numbers, strict=True)]
     elif counts:
         reads = text("figure.acc_with_n", title=reads, n=f"{counts[0]:,}")
     share = axes.percent(text("figure.acc_right"), range=[0, 114])

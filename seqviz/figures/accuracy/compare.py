@@ -12,6 +12,7 @@ from seqviz.figures.accuracy import parts
 from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, plain, short
 from seqviz.figures.grammar.scales import Scale, flat, sign_color
 from seqviz.text import number, percent
+from seqviz.units import unbroken
 
 _LOOKS = (("prediction", "solid", "circle"), ("rnn", "dash", "diamond"))  # first, second system
 _SETTLED = 40  # sentences before which the intervals are too wide to be shown whole
@@ -24,7 +25,7 @@ _KINDS = ("right_negative", "wrong_positive", "wrong_negative", "right_positive"
 def running_accuracy(
     first: Running, second: Running, names: tuple[str, str], n: int, style: Style = STYLE
 ) -> Figure:
-    """Accuracy of two systems on the first 1, 2, ... sentences, with 95 % bands.
+    """Accuracy of two systems on the first 1, 2, ... sentences, with 95% bands.
 
     n: sentences at which the two are read off. Raises ValueError for an n beyond the sentences.
     """
@@ -103,7 +104,7 @@ def paired_answers(found: Paired, names: tuple[str, str], style: Style = STYLE) 
         share = percent(count / found.n if found.n else float("nan"))
         frame = getattr(palette, role) if role else None
         _tile(panel, x, y, count, f"{words}<br>{share}", frame)
-    p = "< 0.001" if found.p < 0.001 else f"= {number(found.p)}"
+    p = unbroken("< 0.001" if found.p < 0.001 else f"= {number(found.p)}")
     n, differing = f"{found.n:,}", f"{found.only_first + found.only_second:,}"
     sheet.headline(text("figure.acc_differ", count=differing, n=n, p=p))
     kinds = ("both", "only_first", "only_second", "neither")

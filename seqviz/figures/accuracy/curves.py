@@ -40,7 +40,7 @@ def learning_curves(
 ) -> Figure:
     """Loss (left) and accuracy (right) by epoch, 0 is before training: mean of the runs, and runs.
 
-    The band is the 95 % interval of the mean accuracy on the n validation sentences; the epoch in
+    The band is the 95% interval of the mean accuracy on the n validation sentences; the epoch in
     which it is best is marked. reported: what a text prints of its own training. baseline: the
     answer that is most frequent in training, given always.
     """

@@ -57,7 +57,7 @@ from seqviz.figures.accuracy.word_masking import accuracy_under_masking, sentenc
 from seqviz.figures.grammar.example import Example
 
 BASELINE = of(1003, 2000)
-WORDS = ("a", "<b>warm</b>", ",", "funny", "&", "engaging", "film", "touching", "50 %", ".")
+WORDS = ("a", "<b>warm</b>", ",", "funny", "&", "engaging", "film", "touching", "50%", ".")
 PIECES = ("[CLS]", *WORDS, "[SEP]")
 LENGTHS = np.array([32, 45, 64, 91, 128, 181, 256, 362, 512])
 LONG = 200
@@ -71,7 +71,7 @@ def probabilities(positive: np.ndarray, accuracy: np.ndarray, seed: int) -> np.n
 
 
 def knife_of(sentences: int = 2000, shares: int = 21, orders: tuple[str, ...] = ORDERS) -> Knife:
-    """Accuracy falls from 79 % to a coin's, fastest where content words go first."""
+    """Accuracy falls from 79% to a coin's, fastest where content words go first."""
     x = np.linspace(0, 1, shares) if shares > 1 else np.zeros(1)
     positive = np.random.RandomState(1).uniform(size=sentences) < 0.5
     bends = {"random": 0.7, "attention": 0.6, "gradient": 0.4, "content": 0.5, "function": 2.5}
@@ -88,7 +88,7 @@ def controls_of(sentences: int = 1000) -> Knife:
 
 
 def own_knife_of(words: tuple[str, ...] = WORDS, orders: tuple[str, ...] = ORDERS) -> OwnKnife:
-    """Words go in any order; the answer starts at 93 % and ends at 38 %."""
+    """Words go in any order; the answer starts at 93% and ends at 38%."""
     draw = np.random.RandomState(3)
     turns = np.array([draw.permutation(len(words)) for _ in orders])
     turns = turns.reshape(len(orders), len(words)).astype(int)

@@ -74,7 +74,7 @@ def fill_in_accuracy_by_share(
     looks = [(getattr(palette, role), dash, mark) for role, dash, mark in _ROLES.values()]
     for row, (name, look) in enumerate(zip(names, looks, strict=True)):
         words = [parts.said(one, style.text) for one in right[row]]
-        keys = {"customdata": words, "hover": "%{x:.0f} %: %{customdata}" + NAMED, "legend": False}
+        keys = {"customdata": words, "hover": "%{x:.0f}%: %{customdata}" + NAMED, "legend": False}
         parts.curve(panel, 100 * x, 100 * middle[row], name, look, **keys)
     panel.reference(100 * x, 100 * guess, text("figure.acc_frequent_plain"), legend=False)
     for row, (color, *_) in enumerate(looks):
@@ -183,7 +183,7 @@ def _bars(panel: Panel, words: Sequence[str], percents: np.ndarray, truth: str, 
         width=0.7,
         marker={"color": colors, "pattern": pattern},
         customdata=[plain(word) for word in words],
-        hover="%{customdata}: %{x:.3g} %" + NAMED,
+        hover="%{customdata}: %{x:.3g}%" + NAMED,
         legend=False,
     )
     for place, (value, hit) in enumerate(zip(percents.tolist(), true, strict=True), 1):

@@ -41,7 +41,7 @@ def train_and_eval(found: Modes, style: Style = STYLE) -> Figure:
         role, symbol = _LOOKS[mode]
         name, color = text(f"figure.acc_mode_{mode}"), getattr(palette, role)
         keys: dict[str, Any] = {"symbol": symbol, "opacity": 0.8, "legend": False}
-        hover = "%{x:.2f} %" + NAMED
+        hover = "%{x:.2f}%" + NAMED
         panel.points(100 * shares, place + 0.16 + fan, name, color, hover=hover, **keys)
         spread = _spread(shares)
         values.append(f"{name}: {spread}")

@@ -13,6 +13,7 @@ from seqviz.compute.proportions import Proportion, Shares, answers_right, of, sh
 from seqviz.figures.accuracy import parts
 from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
 from seqviz.text import number, percent
+from seqviz.units import unbroken
 
 MEASURES = ("accuracy", "flipped", "drift", "on_pads")
 _ROLES = {"told": ("prediction", "circle"), "untold": ("rnn", "square")}
@@ -32,7 +33,7 @@ def padding_effect(
     """What padding does to all sentences, against the padded length (log axis).
 
     measure: "accuracy"; "flipped", the share of sentences whose answer is another than without
-    padding (both with 95 % bands); "drift" of the sentence vector or "on_pads", the share of the
+    padding (both with 95% bands); "drift" of the sentence vector or "on_pads", the share of the
     attention that falls on [PAD] (median and quartiles). length: the chosen one, marked. side: the
     one whose bands are drawn; the other is quieter. baseline: always the answer that is more
     frequent in training; where it is not given, in these sentences. in_mean: the same on the right
@@ -196,12 +197,12 @@ def _lines(
     panel: Panel, lengths: Int[np.ndarray, "length"], seen: Shares, chosen: int, measure: str
 ) -> None:
     """Told and not told, the chosen side first; each point with its range and its n."""
-    digits, unit = (3, "") if measure == "drift" else (1, " %")
+    digits, unit = (3, "") if measure == "drift" else (1, "%")
     hover = f"%{{x}}: %{{y:.{digits}f}}{unit} %{{customdata}}{NAMED}"
     for t, told in enumerate(TOLD):
         for s in (chosen, 1 - chosen):
             ranges = [
-                f"[{low:.{digits}f}, {high:.{digits}f}], n = {n:,}"
+                unbroken(f"[{low:.{digits}f}, {high:.{digits}f}], n = {n:,}")
                 for low, high, n in zip(seen.low[t, s], seen.high[t, s], seen.n[t, s], strict=True)
             ]
             keys = {"customdata": ranges, "hover": hover, "opacity": 1 if s == chosen else _PALE}

@@ -15,14 +15,14 @@ from seqviz.compute.proportions import Proportion, Shares
 from seqviz.figures.grammar import NAMED, Panel
 from seqviz.text import Text, percent
 
-HOVER = "%{x}: %{y:.1f} %" + NAMED
+HOVER = "%{x}: %{y:.1f}%" + NAMED
 _FEW = 12  # points up to which each has a marker
 _HATCH = 6  # pixels between the strokes of a hatched bar
 
 
 def bare(share: float) -> str:
     """A share in percent without the sign, where an axis or its neighbor has it."""
-    return percent(share).removesuffix(" %")
+    return percent(share).removesuffix("%")
 
 
 def said(found: Proportion, text: Text) -> str:
@@ -107,7 +107,7 @@ def majority(
 
 
 def undecided(panel: Panel, ends: Sequence[float], *, above: bool = False) -> None:
-    """The line at 50 %, where an answer turns, with its name below or above it."""
+    """The line at 50%, where an answer turns, with its name below or above it."""
     words = panel.style.text("figure.acc_undecided")
     panel.reference(ends, [50, 50], words, legend=False)
     on_line(panel, words, 50, above=above, x=0)

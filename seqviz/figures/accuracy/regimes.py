@@ -31,7 +31,7 @@ def system_accuracies(
 ) -> Figure:
     """Accuracy of each system on the same sentences, the best last; a dot is one run.
 
-    chosen: the system that stands out. A whisker is the 95 % interval of the mean of the runs, for
+    chosen: the system that stands out. A whisker is the 95% interval of the mean of the runs, for
     as many sentences. reported: drawn hatched and apart, they are of other data and models; their
     whiskers follow from the n that the text gives. Raises KeyError for a system that is not there.
     """
@@ -111,7 +111,7 @@ def _dots(panel: Panel, place: int, name: str, shares: Float[np.ndarray, "run"])
     name = panel.style.text("figure.acc_runs_of", name=name)
     edge = {"width": 1.2, "color": color}
     keys: dict[str, Any] = {"symbol": "circle-open", "edge": edge, "legend": False}
-    panel.points(100 * shares, rows, name, color, size=5, hover="%{x:.1f} %" + NAMED, **keys)
+    panel.points(100 * shares, rows, name, color, size=5, hover="%{x:.1f}%" + NAMED, **keys)
 
 
 def _value(

@@ -153,7 +153,7 @@ def _rates(
 def best_so_far(found: tuple[Searched, ...], n: int = VALIDATED, style: Style = STYLE) -> Figure:
     """The best validation accuracy so far, trial by trial, for each method of searching.
 
-    n: validation sentences. Behind the last trial stands the 95 % interval of each method's best;
+    n: validation sentences. Behind the last trial stands the 95% interval of each method's best;
     pale marks are the trials themselves, those far below the lines are left out of view.
     """
     text = style.text

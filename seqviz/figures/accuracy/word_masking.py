@@ -37,7 +37,7 @@ def accuracy_under_masking(
 ) -> Figure:
     """Accuracy against the share of the words that are masked, a line for each order.
 
-    order: the one that has its 95 % band. share: of the words, 0 to 1; between two computed shares
+    order: the one that has its 95% band. share: of the words, 0 to 1; between two computed shares
     the line is read as it is drawn. baseline: the more frequent answer, always. controls: of
     masking in random order, of fewer sentences. Raises ValueError for an order that was not tried.
     """
@@ -62,7 +62,7 @@ def accuracy_under_masking(
     sheet.legend(itemwidth=_KEY)
     masked = axes.axis(text("figure.acc_masked_share"), range=[-1, 101])
     panel = sheet.panel(masked, axes.percent(text("figure.acc_accuracy"), *ends))
-    hover = "%{x:.0f} %: %{customdata}" + NAMED
+    hover = "%{x:.0f}%: %{customdata}" + NAMED
     _lines(panel, x, accuracy, found.orders, row, parts.each_said(seen, style.text), hover)
     if controls is not None and beside is not None:
         said = parts.each_said(beside, style.text)
@@ -118,7 +118,7 @@ def sentence_under_masking(
         axes.axis(text("figure.acc_words_masked"), range=ends, tickformat="d", **ticks),
         axes.percent(text("figure.acc_positive"), range=[-2, 116]),
     )
-    hover = "%{x}: %{y:.1f} % (%{customdata})" + NAMED
+    hover = "%{x}: %{y:.1f}% (%{customdata})" + NAMED
     _lines(panel, np.arange(count + 1), 100 * found.probability, found.orders, row, steps, hover)
     parts.undecided(panel, [0, last])
     here = float(found.probability[row, masked])

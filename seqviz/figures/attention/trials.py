@@ -21,7 +21,7 @@ def head_on_pairs(found: Trials, layer: int, head: int, style: Style = STYLE) ->
     """Left all heads by their part of the right noun; right the chosen head, pair by pair.
 
     Of each pair the part of the first noun in the sentence in which it is right, and in the one in
-    which it is wrong: a head that follows the word that changes has the first on the right of 50 %
+    which it is wrong: a head that follows the word that changes has the first on the right of 50%
     and the second on the left of it, one that ignores that word has both in one place. layer,
     head: from 0, the last where there are fewer; a click on the grid gives another.
     """
@@ -39,7 +39,7 @@ def head_on_pairs(found: Trials, layer: int, head: int, style: Style = STYLE) ->
     between = np.column_stack([right, wrong, gaps]).ravel()
     panel.line(between, np.repeat(rows, 3), text("figure.pair"), palette.baseline, width=1.5,
                hover=False, legend=False)  # fmt: skip
-    hover = "%{y}: %{x:.1f} %"
+    hover = "%{y}: %{x:.1f}%"
     panel.points(wrong, rows, text("figure.first_wrong"), palette.baseline, size=8, hover=hover,
                  symbol="circle-open", edge={"color": palette.truth, "width": 1.6})  # fmt: skip
     panel.points(right, rows, text("figure.first_right"), palette.prediction, size=9, hover=hover)
@@ -49,7 +49,7 @@ def head_on_pairs(found: Trials, layer: int, head: int, style: Style = STYLE) ->
 def head_on_texts(found: Trials, layer: int, head: int, style: Style = STYLE) -> Figure:
     """Left all heads by their mean share; right the chosen head on each text, ordered by size.
 
-    The mean has its 95 % interval, and a line stands where a head is that gives all alike.
+    The mean has its 95% interval, and a line stands where a head is that gives all alike.
     layer, head: from 0, the last where there are fewer; a click on the grid gives another.
     """
     sheet, layer, head = _grid(found, layer, head, style)
@@ -63,11 +63,11 @@ def head_on_texts(found: Trials, layer: int, head: int, style: Style = STYLE) ->
     places = np.arange(1, len(values) + 1)
     ends = np.array([0, len(values) + 1])
     panel.points(places, values, text("figure.one_text"), palette.prediction, size=6,
-                 hover="%{y:.1f} %")  # fmt: skip
+                 hover="%{y:.1f}%")  # fmt: skip
     mean = np.full(2, 100 * found.mean_of(layer, head))
     low, high = (np.full(2, 100 * end) for end in found.interval(layer, head))
     panel.band(ends, low, high, palette.highlight)
-    panel.line(ends, mean, text("figure.trial_mean"), palette.highlight, hover="%{y:.1f} %")
+    panel.line(ends, mean, text("figure.trial_mean"), palette.highlight, hover="%{y:.1f}%")
     panel.reference(ends, np.full(2, 100 * found.even), text("figure.all_alike"))
     return _described(sheet, found, layer, head)
 
@@ -95,7 +95,7 @@ def _grid(found: Trials, layer: int, head: int, style: Style) -> tuple[Sheet, in
     shown = 100 * (means - found.even if even else means)
     ticks = [-reach, 0, reach]
     if even:
-        words = [f"{100 * found.even + tick:.0f} %" for tick in ticks]
+        words = [f"{100 * found.even + tick:.0f}%" for tick in ticks]
         scale = scales.Scale(scale.colors, scale.low, scale.high, (ticks, words))
     grid.cells(
         shown.astype(np.float32),

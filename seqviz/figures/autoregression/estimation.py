@@ -17,7 +17,7 @@ _LOOKS = (("prediction", "circle"), ("gru", "square"), ("rnn", "diamond"), ("mlp
 def estimates_beside_truth(
     estimates: Sequence[Estimate], truth: Sequence[float], style: Style = STYLE
 ) -> Figure:
-    """Each method's coefficients with 95 % intervals, and a line where the truth is.
+    """Each method's coefficients with 95% intervals, and a line where the truth is.
 
     estimates: fits of the same series. truth: phi_1 ... phi_P of the process.
     """

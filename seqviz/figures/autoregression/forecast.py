@@ -26,7 +26,7 @@ def forecast_fan(
     unit: str = "",
     style: Style = STYLE,
 ) -> Figure:
-    """The end of the series, the recursive forecast with its 95 % interval, and the direct one.
+    """The end of the series, the recursive forecast with its 95% interval, and the direct one.
 
     history: shape (time,). recursive: forecasts for steps 1 ... H after it. direct: means of the
     direct forecasts, shape (step,), if there are any. future: what really came, shape (step,).

@@ -28,7 +28,7 @@ def series_and_correlations(
 
     values: shape (time,). index: labels of the time axis (years, dates), of which the last n
     are those of the values; else 0 ... n - 1.
-    unit: unit of the values, shown on the axis. The dotted lines are the 95 % band that a series
+    unit: unit of the values, shown on the axis. The dotted lines are the 95% band that a series
     without any dependence stays in.
     """
     text, n, found = style.text, len(values), correlations

@@ -13,6 +13,7 @@ from seqviz.compute.autoregression.networks import EpochReport, NetworkFit
 from seqviz.compute.autoregression.windows import WINDOWS, Scores, WindowErrors, WindowReport
 from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axis
 from seqviz.text import number
+from seqviz.units import unbroken
 
 # Mean squared errors to compare with: sigma^2, what the truth itself would score on average, and of
 # least squares on the training data, and on the validation data where there are any.
@@ -83,7 +84,7 @@ def one_step_map(
 ) -> Figure:
     """What the network learned: its prediction as a function of the last value.
 
-    The band is that of 10 % to 90 % of the moments of the series: it shows how much the network
+    The band is that of 10% to 90% of the moments of the series: it shows how much the network
     listens to anything but the last value. values: the series, for the pairs behind the curve.
     truth: the true slope of an AR(1). rule, line: a true rule that is no line, and the best line,
     at the map's inputs.
@@ -191,8 +192,9 @@ def _windows(scores: Scores, window: int, noise: float, style: Style) -> Figure:
             drawn.line(ends, [score[panel]] * 2, text("figure.any_length"), palette.rnn,
                        dash="dash", group="rnn", legend=first)  # fmt: skip
         if window <= len(mlp):
-            drawn.points([window], [mlp[window - 1][panel]], f"P = {window}", palette.highlight,
-                         size=13, symbol="diamond", group="chosen", legend=first)  # fmt: skip
+            drawn.points([window], [mlp[window - 1][panel]], unbroken(f"P = {window}"),
+                         palette.highlight, size=13, symbol="diamond", group="chosen",
+                         legend=first)  # fmt: skip
     return sheet.described(
         "alt.windows", windows=len(mlp), first=number(mlp[0][0]), last=number(mlp[-1][0]),
         few=mlp[0][1], many=mlp[-1][1], noise=number(noise),

@@ -17,7 +17,7 @@ def many_first_words(
     """How often each of the likeliest tokens, and all others together, came in `count` draws.
 
     pieces: the tokens of the bars. A bar is a share of the draws, the diamond the probability, the
-    whisker where the share lies in 95 % of all such series, each bar by itself (binomial).
+    whisker where the share lies in 95% of all such series, each bar by itself (binomial).
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style)
@@ -34,12 +34,12 @@ def many_first_words(
     panel.bars(
         at, share, text("figure.draws_drawn"),
         [palette.prediction if within else palette.rnn for within in inside], sideways=True,
-        width=0.8, hover="%{y}: %{x:.1f} %",
+        width=0.8, hover="%{y}: %{x:.1f}%",
     )  # fmt: skip
     chance = 100 * many.chance
     panel.points(
         chance, at, text("figure.draws_chance"), palette.highlight, symbol="diamond", size=9,
-        edge={"color": palette.truth, "width": 1}, hover="%{y}: %{x:.3g} %",
+        edge={"color": palette.truth, "width": 1}, hover="%{y}: %{x:.3g}%",
         error_x={"type": "data", "symmetric": False, "array": high - chance,
                  "arrayminus": chance - low, "color": palette.truth, "thickness": 1.5, "width": 4},
     )  # fmt: skip

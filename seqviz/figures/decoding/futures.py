@@ -20,7 +20,7 @@ def all_futures(found: Ways, shown: int, style: Style = STYLE) -> Figure:
     """The `shown` most probable beginnings as a tree, with the ways of greedy, beam and draws.
 
     A node is as large as the way to it is probable. Right the probability of each whole text or
-    beginning at the end of a row, of 100 %, on a log axis.
+    beginning at the end of a row, of 100%, on a log axis.
     """
     text, palette = style.text, style.palette
     tree, known = found.tree, found.ids
@@ -61,7 +61,7 @@ def all_futures(found: Ways, shown: int, style: Style = STYLE) -> Figure:
         axes.decades(np.log10(chances), text("figure.future_chance"), ticks=2), panel, across=_RIGHT
     )
     beside.points(chances, rows[leaves], text("figure.future_chance"), palette.prediction, size=8,
-                  legend=False, hover="%{x:.3g} %")  # fmt: skip
+                  legend=False, hover="%{x:.3g}%")  # fmt: skip
     return sheet.described(
         "alt.futures",
         steps=tree.steps,

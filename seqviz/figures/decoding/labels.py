@@ -35,7 +35,7 @@ def label_bars(found: NextToken, labels: Sequence[str], style: Style = STYLE) ->
     ):
         panel.bars(
             at[shown], shares[shown], name, color, sideways=True, width=0.6,
-            ends=[f"{share:.1f} %" for share in shares[shown]], hover="%{y}: %{x:.3g} %",
+            ends=[f"{share:.1f}%" for share in shares[shown]], hover="%{y}: %{x:.3g}%",
         )  # fmt: skip
     chances = (f"{plain(label)}: {percent(found.chance_of(label))}" for label in labels)
     return sheet.described(

@@ -10,11 +10,14 @@ from seqviz.figures.grammar.style import Palette
 from seqviz.text import number
 
 _LEFT, _RIGHT = (0.0, 0.6), (0.76, 1.0)
-_DASH = {"human": "solid", "greedy": "dot", "beam": "dash", "nucleus": "solid", "hot": "solid"}
+_DASH = {
+    "human": "solid", "greedy": "dot", "beam": "dash", "nucleus": "solid", "plain": "dashdot",
+    "hot": "solid",
+}  # fmt: skip
 
 
 def surprise_by_method(found: ByMethod, style: Style = STYLE) -> Figure:
-    """Left the bits at each step, means in the bands of their 95 % intervals; right per text.
+    """Left the bits at each step, means in the bands of their 95% intervals; right per text.
 
     The diamonds are what the model expects to pay there (its entropy).
     """
@@ -63,5 +66,8 @@ def surprise_by_method(found: ByMethod, style: Style = STYLE) -> Figure:
 
 
 def _color(method: str, palette: Palette) -> str:
-    roles = {"human": "truth", "greedy": "lstm", "beam": "gru", "nucleus": "mlp", "hot": "rnn"}
+    roles = {
+        "human": "truth", "greedy": "lstm", "beam": "gru", "nucleus": "mlp", "plain": "baseline",
+        "hot": "rnn",
+    }  # fmt: skip
     return str(getattr(palette, roles[method]))

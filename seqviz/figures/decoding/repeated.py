@@ -33,7 +33,7 @@ def repetition(found: Repeated, style: Style = STYLE) -> Figure:
         copies, 100 * 2 ** -found.mean_bits(True) if punished else plain,
         text("figure.copy_penalty", penalty=f"{found.penalty:g}") if punished
         else text("figure.copy_plain"),
-        palette.prediction, symbol="circle", legend=punished, hover="%{x}: %{y:.3g} %",
+        palette.prediction, symbol="circle", legend=punished, hover="%{x}: %{y:.3g}%",
     )  # fmt: skip
     below = sheet.panel(
         axes.tokens(style, found.pieces, text("figure.copy_token")),

@@ -48,10 +48,10 @@ def next_token_bars(drawn: Filtered, style: Style = STYLE) -> Figure:
         across=_LEFT,
     )
     panel.bars(at, before, text("figure.scores_before"), palette.band, sideways=True, width=0.86,
-               hover="%{y}: %{x:.3g} %")  # fmt: skip
+               hover="%{y}: %{x:.3g}%")  # fmt: skip
     ids = shown.tolist()
     chosen = ids.index(drawn.token) if drawn.token in ids else len(ids)
-    hover = "%{y}: %{x:.3g} %"
+    hover = "%{y}: %{x:.3g}%"
     panel.bars(at, after, text("figure.scores_after"), palette.prediction, sideways=True,
                width=0.5, hover=hover)  # fmt: skip
     panel.bars(at[[chosen]], after[[chosen]], text("figure.scores_drawn"), palette.highlight,
@@ -71,7 +71,7 @@ def next_token_bars(drawn: Filtered, style: Style = STYLE) -> Figure:
             rows, at,
             text("figure.scores_behind", filter=filter_name(name, text)), palette.truth,
             symbol=symbol, size=9, edge={"color": palette.truth, "width": 1.8},
-            hover="%{y}: %{x:.3g} %",
+            hover="%{y}: %{x:.3g}%",
         )  # fmt: skip
     return sheet.described(
         "alt.next_token",
@@ -113,7 +113,7 @@ def _said(
     cut.append(next((name for name, left in others if left < _NONE), ""))
     gone = [row for row, name in enumerate(cut) if name]
     told = [
-        filter_name(name, text) if name else f"{share:.1f} %"
+        filter_name(name, text) if name else f"{share:.1f}%"
         for name, share in zip(cut, after, strict=True)
     ]
     for row, words in enumerate(told):

@@ -15,7 +15,7 @@ _ASIDE = 0.12  # by which conditions stand side by side
 def shots_by_amount(found: Shots, style: Style = STYLE) -> Figure:
     """Left the share of right answers, right how often the answer has the form of one.
 
-    Whiskers: 95 % interval over the questions (Wilson). Small dots: single draws of examples. The
+    Whiskers: 95% interval over the questions (Wilson). Small dots: single draws of examples. The
     dotted line is what a coin gets.
     """
     text, palette = style.text, style.palette
@@ -40,7 +40,7 @@ def shots_by_amount(found: Shots, style: Style = STYLE) -> Figure:
         ends = 100 * np.array([found.ends(condition, k) for k in counts]).T
         whiskers = whisker(values[kept], ends[0][kept], ends[1][kept], color)
         panels[0].line(at[kept], values[kept], name, color, symbol="circle", error_y=whiskers,
-                       hover="%{y:.0f} %")  # fmt: skip
+                       hover="%{y:.0f}%")  # fmt: skip
         each = 100 * found.right[place].mean(-1)[kept]
         panels[0].points(
             np.repeat(at[kept], found.draws), each.ravel(), name, color, size=5, opacity=0.5,
@@ -48,7 +48,7 @@ def shots_by_amount(found: Shots, style: Style = STYLE) -> Figure:
         )  # fmt: skip
         formed = 100 * np.array([found.form(condition, k) for k in counts])
         panels[1].line(at[kept], formed[kept], name, color, symbol="circle", legend=False,
-                       hover="%{y:.0f} %")  # fmt: skip
+                       hover="%{y:.0f}%")  # fmt: skip
     most = int(found.amounts[-1])
     return sheet.described(
         "alt.shots",

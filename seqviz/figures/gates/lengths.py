@@ -33,7 +33,7 @@ def accuracy_by_length(found: ByLength, style: Style = STYLE) -> Figure:
             panel.line(
                 found.length, 100 * values, text(f"option.{cell}"), getattr(palette, cell),
                 dash=dash, symbol=symbol, legend=first, group=cell,
-                hover="%{x:d}: %{y:.1f} %" + NAMED,
+                hover="%{x:d}: %{y:.1f}%" + NAMED,
             )  # fmt: skip
             ends.append(f"{text(title)}, {text(f'option.{cell}')}: {100 * values[-1]:.1f}")
         panel.vertical(found.trained, palette.highlight, dash="dash")

@@ -12,6 +12,7 @@ from seqviz.compute.gates.observation import Observation
 from seqviz.figures.gates.looks import LOOKS, shown
 from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, axis, scales
 from seqviz.text import number
+from seqviz.units import unbroken
 
 _PER_DECADE = 4
 _SHORTEST, _LONGEST = 0.1, 1000.0  # steps: what is beyond goes into the outer bins
@@ -122,7 +123,8 @@ def _bins(panel: Panel, counts: Int[np.ndarray, "bin"], edges: Float[np.ndarray,
     """How many units have time constants between these edges; the longest stand out."""
     text, palette = panel.style.text, panel.style.palette
     names = [f"{number(low, 2)} – {number(high, 2)}" for low, high in pairwise(edges)]
-    names[0], names[-1] = f"< {number(_SHORTEST, 1)}", f"≥ {number(_LONGEST, 1)}"
+    ends = (f"< {number(_SHORTEST, 1)}", f"≥ {number(_LONGEST, 1)}")
+    names[0], names[-1] = map(unbroken, ends)
     panel.bars(
         (edges[:-1] + edges[1:]) / 2, counts, text("figure.time_constants"),
         [*[palette.prediction] * (len(counts) - 1), palette.highlight],

@@ -24,7 +24,7 @@ def agreement(found: Expectation, pair: Pair | None = None, style: Style = STYLE
 
     Above the line of zero the network expects the plural. A probability of exactly 0 leaves a gap.
     pair: with it the other sentence stands beside this one, and in a panel below what the word in
-    which they differ does, in bits; the bands are the 95 % intervals of the mean over other nouns.
+    which they differ does, in bits; the bands are the 95% intervals of the mean over other nouns.
     """
     text, words = style.text, found.words
     one, many = map(plain, found.candidates)
@@ -188,7 +188,7 @@ def _course(
     dash, symbol = CELLS[cell]
     panel.line(
         updates, 100 * accuracy, text(f"option.{cell}"), getattr(style.palette, cell), width=2.8,
-        dash=dash, symbol=marked(symbol, len(updates)), hover="%{x:,d}: %{y:.1f} %" + NAMED,
+        dash=dash, symbol=marked(symbol, len(updates)), hover="%{x:,d}: %{y:.1f}%" + NAMED,
     )  # fmt: skip
     return sheet.finish(
         text("alt.gate_training", cell=text(f"option.{cell}"), update=int(updates[-1]),

@@ -46,7 +46,7 @@ def found_and_scored(found: Search, style: Style = STYLE) -> Figure:
     right.bars(
         (_BINS[:-1] + _BINS[1:]) / 2, shares, text("figure.best_by_chance"), palette.baseline,
         width=np.diff(_BINS), edge={"color": palette.band, "width": 1},
-        hover="|r| ≈ %{x:.2f}: %{y:.1f} %",
+        hover="|r| ≈ %{x:.2f}: %{y:.1f}%",
     )  # fmt: skip
     right.vertical(abs(found.r_found), palette.highlight, width=4)
     right.words(f"<b>|r| = {number(abs(found.r_found), 2)}</b>", abs(found.r_found), 1,

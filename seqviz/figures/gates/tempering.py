@@ -60,7 +60,7 @@ def gate_mask(
     right.line(
         tried.temperature, 100 * tried.accuracy, text(f"option.{seen.cell}"),
         getattr(palette, seen.cell), dash=dash, symbol=mark, legend=False,
-        hover="T = %{x:.3g}: %{y:.1f} %" + NAMED,
+        hover="T = %{x:.3g}: %{y:.1f}%" + NAMED,
     )  # fmt: skip
     right.vertical(found.temperature, palette.highlight)
     return sheet.described(

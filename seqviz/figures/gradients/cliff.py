@@ -7,7 +7,6 @@ import numpy as np
 from seqviz.compute.bptt import Surface, Walk
 from seqviz.figures.gradients.parts import diamond, log10
 from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes, scales
-from seqviz.figures.grammar.decades import powers
 from seqviz.text import number
 
 
@@ -43,8 +42,8 @@ def cliff(
     ):
         named = text(f"figure.descent_{name}")
         _walk(left, one, spans, named, color, dash)
-        right.line(np.arange(len(one.error)), powers(log10(one.error)), named, color, width=2.4,
-                   dash=dash, legend=False)  # fmt: skip
+        right.line(np.arange(len(one.error)), right.powers(log10(one.error)), named, color,
+                   width=2.4, dash=dash, legend=False)  # fmt: skip
     weight, bias = free.places[0].tolist()
     diamond(left, weight, bias, text("figure.start"), palette.highlight)
     return sheet.described(

@@ -7,7 +7,6 @@ import numpy as np
 from seqviz.compute.bptt import Descent
 from seqviz.figures.gradients.parts import log10
 from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes
-from seqviz.figures.grammar.decades import powers
 from seqviz.text import number
 
 _FEW = 12  # updates whose points are marked
@@ -38,8 +37,8 @@ def with_and_without_clipping(
         _run(right, run.norm, text(f"figure.descent_{name}"), color, dash, legend=False)
         if run.left_float32 is not None and len(run.loss):
             left.points(
-                [len(run.loss)], run.loss[-1:], "", color, symbol="x", size=12, legend=False,
-                hover=False, mode="markers+text", textposition="middle right",
+                [len(run.loss)], left.powers(log10(run.loss[-1:])), "", color, symbol="x", size=12,
+                legend=False, hover=False, mode="markers+text", textposition="middle right",
                 text=[text("figure.left_at", update=run.left_float32)], textfont={"color": color},
             )  # fmt: skip
     named = text("figure.threshold", value=number(threshold))
@@ -55,5 +54,5 @@ def with_and_without_clipping(
 def _run(panel: Panel, values: np.ndarray, name: str, color: str, dash: str, legend: bool) -> None:
     """A value after each update, from 1; the points marked where there are few."""
     symbol = "circle" if len(values) < _FEW else None
-    panel.line(np.arange(1, len(values) + 1), powers(log10(values)), name, color, width=2.4,
+    panel.line(np.arange(1, len(values) + 1), panel.powers(log10(values)), name, color, width=2.4,
                dash=dash, symbol=symbol, size=6, legend=legend)  # fmt: skip

@@ -9,7 +9,6 @@ import numpy as np
 from seqviz.compute.bptt import FLOAT32, Reach, Spectrum
 from seqviz.figures.gradients.parts import bounds, cell_color, decades_line, diamond, log10
 from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes
-from seqviz.figures.grammar.decades import powers
 from seqviz.text import from_log10, number
 
 
@@ -38,7 +37,7 @@ def gradient_reach(
     for name, value, dash in bounds(spectrum):
         line = first.norms.hidden[-1] + (last - time) * log10(value)
         named = text(f"figure.power_{name}", value=number(value))
-        panel.reference(time, powers(line), named, dash=dash)
+        panel.reference(time, panel.powers(line), named, dash=dash)
     _ends_of_float32(panel, height["range"])
     horizons = [
         f"{text(f'option.{cell}')}: {found.horizon} (× {number(found.factor)})"
@@ -71,7 +70,7 @@ def _road(panel: Panel, cell: str, found: Reach) -> None:
         decades_line(panel, np.arange(1, len(norms) + 1), norms, named, color, dash=dash)
     road = parts[-1][1]
     place = len(road) - found.horizon
-    height = powers(road[place - 1 : place])[0]
+    height = panel.powers(road[place - 1 : place])[0]
     diamond(panel, place, height, text("figure.reaches", cell=name), color, size=12)
 
 
@@ -80,7 +79,7 @@ def _ends_of_float32(panel: Panel, span: Sequence[float]) -> None:
     palette = panel.style.palette
     names = ("float32_largest", "float32_smallest")
     for name, end in zip(names, FLOAT32, strict=True):
-        panel.horizontal(10**end, palette.grid)
+        panel.horizontal(panel.powers(np.array(end)).item(), palette.grid)
         if span[0] < end < span[1]:
             side = "bottom" if end < 0 else "top"
             panel.words(

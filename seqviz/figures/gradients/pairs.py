@@ -7,7 +7,7 @@ import numpy as np
 from seqviz.compute.bptt import PairNorms, PairSpectrum, Spectrum
 from seqviz.figures.gradients.parts import bounds, cell_color, log10
 from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, scales
-from seqviz.figures.grammar.decades import POWER, powers
+from seqviz.figures.grammar.decades import POWER
 from seqviz.text import from_log10
 
 _DEEPEST = 12  # decades that the colors of the heatmap tell apart
@@ -33,24 +33,25 @@ def pair_map(
     sheet.legend(x=1, xanchor="right")
     _map(sheet, pairs, earlier, later)
     limits = [
-        (text(f"figure.pair_{name}"), (later - earlier) * log10(value), dash)
+        (text(f"figure.pair_{name}"), (later - earlier) * float(log10(value)), dash)
         for name, value, dash in bounds(spectrum)
         if cell in _PLAIN
     ]
     index = np.arange(1, len(chosen.log10) + 1)
-    shown = np.append(chosen.log10, [level for _, level, _ in limits])
     panel = sheet.panel(
         axes.axis(text("figure.singular_index"), range=[0.4, len(index) + 0.6]),
-        axes.decades(shown, text("figure.singular_value")),
+        axes.decades(
+            chosen.log10, text("figure.singular_value"), beside=[level for _, level, _ in limits]
+        ),
         across=(0.77, 1),
     )
     named = text("figure.singular_values", earlier=earlier, later=later)
     panel.points(
-        index, powers(chosen.log10), named, cell_color(cell, style.palette), size=8,
+        index, panel.powers(chosen.log10), named, cell_color(cell, style.palette), size=8,
         customdata=[from_log10(value) for value in chosen.log10], hover="%{x}: %{customdata}",
     )  # fmt: skip
     for name, level, dash in limits:
-        panel.reference([0.5, len(index) + 0.5], powers(np.full(2, level)), name, dash=dash)
+        panel.reference([0.5, len(index) + 0.5], panel.powers(np.full(2, level)), name, dash=dash)
     return sheet.described(
         "alt.pairs",
         first=int(pairs.steps[0]),

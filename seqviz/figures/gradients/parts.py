@@ -7,7 +7,6 @@ from jaxtyping import Float
 
 from seqviz.compute.bptt import Spectrum
 from seqviz.figures.grammar import NAMED, Panel
-from seqviz.figures.grammar.decades import powers
 from seqviz.figures.grammar.sheet import Values
 from seqviz.figures.grammar.style import Palette
 from seqviz.text import from_log10
@@ -35,7 +34,7 @@ def decades_line(
     over: the symbol of x.
     """
     panel.line(
-        x, powers(log10), name, color, dash=dash, width=width, legend=legend,
+        x, panel.powers(log10), name, color, dash=dash, width=width, legend=legend,
         customdata=[from_log10(value) for value in log10.tolist()],
         hover=f"{over} = %{{x}}: %{{customdata}}{NAMED}",
     )  # fmt: skip

@@ -7,8 +7,7 @@ import numpy as np
 from seqviz.compute.bptt import Paths, Recursion
 from seqviz.figures.gradients.parts import log10
 from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
-from seqviz.figures.grammar.decades import powers
-from seqviz.text import number
+from seqviz.text import TIMES_TEN, number
 
 _PLAIN = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _INK = "rgb(17,22,29)"  # on the highlight, in either theme
@@ -48,8 +47,10 @@ def path_bars(found: Paths, printed: bool = False, style: Style = STYLE) -> Figu
         ("stretch", found.stretch, palette.truth, "solid"),
         ("error", found.error, palette.lstm, "dot"),
     ):
-        right.line(later, powers(log10(values)), text(f"figure.{key}"), color, width=2.2, dash=dash,
-                   symbol="circle", size=6, hover=f"τ = %{{x}}: %{{y:.3g}}{NAMED}")  # fmt: skip
+        right.line(
+            later, right.powers(log10(values)), text(f"figure.{key}"), color, width=2.2, dash=dash,
+            symbol="circle", size=6, hover=f"τ = %{{x}}: %{{y:.3g}}{NAMED}",
+        )  # fmt: skip
     return sheet.described(
         "alt.paths",
         t=found.moment,
@@ -181,5 +182,5 @@ def _matrix(values: np.ndarray) -> str:
 
 def _number(value: float) -> str:
     """The digits that a screen shows, in LaTeX."""
-    mantissa, _, power = number(float(value)).replace("−", "-").partition(" × 10")
+    mantissa, _, power = number(float(value)).replace("−", "-").partition(TIMES_TEN)
     return rf"{mantissa}\cdot 10^{{{power.translate(_PLAIN)}}}" if power else mantissa

@@ -72,7 +72,7 @@ def _course(
     return sheet.described(
         "alt.race",
         update=int(updates[-1]),
-        standings=_each(names, [f"{100 * share:.1f} %" for share in now]),
+        standings=_each(names, [f"{100 * share:.1f}%" for share in now]),
         gradients=_each(names, [from_log10(norm) for norm in first]),
     )
 

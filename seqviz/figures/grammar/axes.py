@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Shaped
 
+from seqviz.figures.grammar import scales
 from seqviz.figures.grammar.style import Style
 from seqviz.figures.grammar.tokens import labels, numbered
 
@@ -88,14 +89,30 @@ def counted(
 
 
 def decades(
-    log10: Float[np.ndarray, "values"], title: str, ticks: int = _TICKS, **more: Any
+    log10: Float[np.ndarray, "..."],
+    title: str,
+    ticks: int = _TICKS,
+    beside: Sequence[float] = (),
+    **more: Any,
 ) -> dict[str, Any]:
-    """A log axis around these values, decades only, cut where float32 has long ended."""
-    shown = log10[np.isfinite(log10)]
-    shown = np.clip(shown, LOWEST, HIGHEST) if shown.size else np.zeros(1)
+    """A log axis around these values, decades only, cut where float32 has long ended.
+
+    Where all of them are further out, an axis of their exponents: float64 may have no number for
+    them. `Panel.powers` gives what to draw on either. beside: of lines that may be out of view.
+    """
+    own, others = np.ravel(log10), np.asarray(beside, float)
+    own, others = own[np.isfinite(own)], others[np.isfinite(others)]
+    shown = np.concatenate([own, others])
+    beyond = own.size and not ((own >= LOWEST) & (own <= HIGHEST)).any()
+    if not beyond:
+        shown = np.clip(shown, LOWEST, HIGHEST) if shown.size else np.zeros(1)
     low, high = float(shown.min()), float(shown.max())
     room = max(0.3, 0.05 * (high - low))
     low, high = low - room, high + room
+    if beyond:
+        ends = int(np.floor(low)), int(np.ceil(high))
+        places, words = scales.decades(*ends, ticks)
+        return axis(title, **{"range": list(ends), "tickvals": places, "ticktext": words, **more})
     every = max(1, int(np.ceil((high - low) / ticks)))
     return axis(title, **{"type": "log", "range": [low, high], "dtick": every, **more})
 

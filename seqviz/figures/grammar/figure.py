@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import sys
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -102,11 +103,23 @@ class Figure:
         return self._as_plotly.layout
 
     def show(self, **options: Any) -> None:
-        """Show it in a notebook or a browser, as Plotly does."""
-        self.plotly().show(**options)
+        """Show it in a notebook or a browser, as Plotly does; a notebook keeps a picture of it."""
+        shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+        if shell is not None and not options:
+            self._ipython_display_()
+        else:
+            self.plotly().show(**options)
 
     def _ipython_display_(self) -> None:
-        self.show()
+        from IPython.display import display
+
+        from seqviz.figures.grammar.still import bundle
+
+        display(bundle(self), raw=True)
+
+    def _display_(self) -> Any:
+        """The same for marimo."""
+        return self.plotly()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Figure) and self.to_json() == other.to_json()

@@ -15,12 +15,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
 
+from seqviz.figures.grammar.decades import powers
 from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.scales import Scale, color_bar
 from seqviz.figures.grammar.scales import weights as weight_scale
 from seqviz.figures.grammar.style import Style, axis_layout, layout
+from seqviz.units import unbroken
 
 NAMED = "<extra>%{fullData.name}</extra>"  # at the end of a hover text: the name stands beside it
 _WRITTEN = 12  # tokens of a map of weights whose numbers find room in the cells
@@ -111,7 +113,7 @@ class Sheet:
         panels that a narrow screen puts one below the other (stack.js), where the labels need more
         than usual.
         """
-        meta: dict[str, Any] = {"alt": alt}
+        meta: dict[str, Any] = {"alt": unbroken(alt)}
         if names:
             meta["names"] = {axis: list(words) for axis, words in names.items()}
         if gap is not None:
@@ -157,7 +159,8 @@ class Panel:
         if hover is False:
             made["hoverinfo"] = "skip"
         elif hover:
-            made["hovertemplate"] = hover if "<extra>" in hover else f"{hover}<extra></extra>"
+            whole = hover if "<extra>" in hover else f"{hover}<extra></extra>"
+            made["hovertemplate"] = unbroken(whole)
         if isinstance(legend, str):
             made["legend"] = legend
         elif legend is not None:
@@ -380,6 +383,12 @@ class Panel:
         }  # fmt: skip
         self.trace("scatter", x=[None], y=[None], hover=False, legend=False, marker=marker)
 
+    def powers(self, log10: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
+        """10 to each of these; on an axis of exponents (`axes.decades`) these themselves."""
+        if self.sheet.page[f"yaxis{self.y[1:]}"].get("type") == "log":
+            return powers(log10)
+        return np.where(np.isfinite(log10), log10, np.nan)
+
     # --- marks without data ----------------------------------------------------------------------
 
     def vertical(self, at: float, color: str, **more: Any) -> None:
@@ -470,7 +479,7 @@ def said(
 ) -> dict[str, Any]:
     """Words without an arrow: an annotation of Plotly's. size: of the type, at a desk."""
     font = {"size": size * style.scale, "color": color or style.palette.truth}
-    return {"text": text, "showarrow": False, "font": font, **place}
+    return {"text": unbroken(text), "showarrow": False, "font": font, **place}
 
 
 def whisker(value: Values, low: Values, high: Values, color: str, **more: Any) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from typing import Any
 from plotly.colors import get_colorscale
 
 from seqviz.figures.grammar.figure import Figure, read
+from seqviz.languages import matching
 from seqviz.text import Text
 
 FONT = "'Source Sans', 'Source Sans 3', 'Source Sans Pro', 'Noto Sans SC', \
@@ -79,6 +80,7 @@ class Style:
     text: Text = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "lang", matching(self.lang) or self.lang)  # zh-CN is zh
         object.__setattr__(self, "text", Text(self.lang))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seqviz.figures.grammar.figure import Figure
+from seqviz.units import NO_BREAK
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,11 +124,14 @@ def axis_name(chart: Figure, axis: str) -> str:
     """The title of an axis; without one, that of an axis like it, which stands for both."""
     own = _plain((chart.axis(axis).get("title") or {}).get("text"))
     if own or axis == axis[0]:
-        return own or axis
+        words = chart.axis(axis).get("ticktext")
+        exponents = words is not None and len(words) and str(words[0]).startswith("10<sup>")
+        own = own or axis
+        return f"log₁₀ ({own})" if exponents and chart.axis(axis).get("type") != "log" else own
     first = chart.axis(axis[0])
     alike = np.array_equal(first.get("range", ()), chart.axis(axis).get("range", (0,)))
     return f"{axis_name(chart, axis[0])} ({axis[1:]})" if alike else axis[0]
 
 
 def _plain(text: str | None) -> str:
-    return _TAG.sub("", text or "").strip()
+    return _TAG.sub("", text or "").replace(NO_BREAK, " ").strip()

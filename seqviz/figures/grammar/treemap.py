@@ -24,7 +24,7 @@ def treemap(
     parts: Sequence[tuple[str, str]],
     words: Sequence[Sequence[str]],
 ) -> None:
-    """Draw one on an axis from 0 to the sum of `sizes` (x) and one from 0 to 100 % (y).
+    """Draw one on an axis from 0 to the sum of `sizes` (x) and one from 0 to 100% (y).
 
     parts: name and color of each. words: what stands in each area that has room for it, and on
     hover. What has no size is left out.

@@ -15,7 +15,7 @@ _STRIPES, _MAP = (0.7, 1.0), (0.0, 0.4)
 def induction_lines(found: Induction, off: int, style: Style = STYLE) -> Figure:
     """Left the bits of each token with all heads, without the best `off`, and without others.
 
-    Of several sequences the mean in the band of its 95 % interval. Right the stripe of the best
+    Of several sequences the mean in the band of its 95% interval. Right the stripe of the best
     heads, dark those that are off (a click gives how many are), and below the weights of the last
     of them (of the best where none is).
     """
@@ -102,5 +102,5 @@ def _stripes(sheet: Sheet, found: Induction, off: int) -> None:
     panel.bars(
         np.arange(1, len(names) + 1), values, text("figure.induction_stripe"), colors, pick=True,
         legend=False, whiskers=None if ends is None else (ends[0], ends[1]),
-        hover="%{x}: %{y:.1f} %",
+        hover="%{x}: %{y:.1f}%",
     )  # fmt: skip

@@ -84,7 +84,7 @@ def lens_table(
 
 
 def lens_distance(found: FittedLens, style: Style = STYLE) -> Figure:
-    """How many bits both lenses are away from the end, by layer: means with their 95 % interval."""
+    """How many bits both lenses are away from the end, by layer: means with their 95% interval."""
     text, palette = style.text, style.palette
     sheet = Sheet(style)
     layers = np.arange(len(found.shift)) - 1

@@ -54,7 +54,7 @@ def removal_so_far(trail: Sequence[Sequence[Removal]], change: str, style: Style
 
 
 def removal_of_many(found: Removals, change: str, style: Style = STYLE) -> Figure:
-    """One bar a layer: the mean over the texts with its 95 % interval."""
+    """One bar a layer: the mean over the texts with its 95% interval."""
     text, palette = style.text, style.palette
     means = found.means(change)
     ends = np.array([found.interval(change, layer) for layer in range(len(means))])

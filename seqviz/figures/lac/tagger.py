@@ -109,7 +109,7 @@ def sides_of_characters(
 def changes_counted(found: Counted, way: str, style: Style = STYLE) -> Figure:
     """Left the share of changed tags by side and by the way it is taken away; right the decoders.
 
-    Whiskers: 95 % interval over sentences. way: the one in bold. The dotted line: one tag
+    Whiskers: 95% interval over sentences. way: the one in bold. The dotted line: one tag
     for all characters.
     """
     text, palette = style.text, style.palette
@@ -128,7 +128,7 @@ def changes_counted(found: Counted, way: str, style: Style = STYLE) -> Figure:
         left.points(shares[0], np.arange(1, len(WAYS) + 1) + aside,
                     text(f"figure.lac_without_{side}"), color, symbol=symbol, size=10,
                     error_x=whisker(shares[0], shares[1], shares[2], color),
-                    hover="%{x:.1f} %" + NAMED)  # fmt: skip
+                    hover="%{x:.1f}%" + NAMED)  # fmt: skip
     constant = 100 * found.by_constant
     left.reference([constant, constant], [0.4, len(WAYS) + 0.6],
                    text("figure.lac_constant", tag=found.common))  # fmt: skip

@@ -192,6 +192,6 @@ def embedding_norms(found: EmbeddingScale, style: Style = STYLE) -> Figure:
         panel.line(
             edges, np.append(share, 0.0), text(f"figure.pos_norms_{name}", **words), color,
             line={"color": color, "dash": dash, "width": width, "shape": "hv"},
-            hover=f"%{{x:.3g}}: %{{y:.1f}} %{NAMED}", **more,
+            hover=f"%{{x:.3g}}: %{{y:.1f}}%{NAMED}", **more,
         )  # fmt: skip
     return sheet.finish(text("alt.pos_norms", factor=number(found.factor), **medians))

@@ -156,7 +156,7 @@ def power_spectrum(learned: Spectrum, waves: Spectrum, style: Style = STYLE) -> 
         symbol = drawn.symbol if len(share) <= 20 else None  # points where there are few
         panel.line(
             found.frequency, share, drawn.name, drawn.color, width=2.4, dash=drawn.dash,
-            symbol=symbol, size=8, hover="%{x:.4g}: %{y:.3g} %" + NAMED,
+            symbol=symbol, size=8, hover="%{x:.4g}: %{y:.3g}%" + NAMED,
         )  # fmt: skip
     lowest = [float(np.nan_to_num(share[0])) for share in shares]
     return sheet.described(

@@ -58,13 +58,13 @@ def _curves(
         panel.line(
             updates, mean, drawn.name, drawn.color, width=2.8, dash=drawn.dash, legend=False,
             symbol=drawn.symbol if len(updates) <= _MARKED else None,
-            hover=f"%{{x:,d}}: %{{y:.1f}} %{NAMED}",
+            hover=f"%{{x:,d}}: %{{y:.1f}}%{NAMED}",
         )  # fmt: skip
     ends = means[:, -1].tolist() if last else [0.0] * len(looks)
     if last:
         names, colors = [drawn.name for drawn in looks], [drawn.color for drawn in looks]
         panel.ends(names, colors, ends, last, _SPAN)
-    said = "; ".join(f"{drawn.name}: {end:.1f} %" for drawn, end in zip(looks, ends, strict=True))
+    said = "; ".join(f"{drawn.name}: {end:.1f}%" for drawn, end in zip(looks, ends, strict=True))
     return sheet.described("alt.pos_curves", update=last, runs=runs, values=said)
 
 
@@ -126,7 +126,7 @@ def _runs(panel: Panel, scores: Scores, row: int, drawn: Look) -> None:
     accuracy, low, high = (100 * part[row] for part in (found.share, found.low, found.high))
     panel.points(
         accuracy, row + 1 + _RUN * np.arange(len(accuracy)), drawn.name, drawn.color, size=8,
-        symbol=drawn.symbol, legend=False, hover=f"%{{x:.1f}} %{NAMED}",
+        symbol=drawn.symbol, legend=False, hover=f"%{{x:.1f}}%{NAMED}",
         error_x=whisker(accuracy, low, high, drawn.color, thickness=1.6, width=3),
     )  # fmt: skip
 
@@ -136,7 +136,7 @@ def _mean(panel: Panel, scores: Scores, row: int, at: float, drawn: Look) -> Non
     text, mean = panel.style.text, 100 * float(scores.mean[row])
     panel.points(
         [mean], [at], text("figure.pos_mean_of", name=drawn.name), None, legend=False,
-        hover=f"%{{x:.1f}} %{NAMED}",
+        hover=f"%{{x:.1f}}%{NAMED}",
         marker={
             "symbol": "line-ns",
             "size": 30,
@@ -150,6 +150,6 @@ def _mean(panel: Panel, scores: Scores, row: int, at: float, drawn: Look) -> Non
 def _listed(scores: Scores, names: Sequence[str], style: Style) -> str:
     return "; ".join(
         f"{name}: "
-        + (style.text("figure.pos_no_rows") if np.isnan(mean) else f"{number(100 * mean)} %")
+        + (style.text("figure.pos_no_rows") if np.isnan(mean) else f"{number(100 * mean)}%")
         for name, mean in zip(names, scores.mean.tolist(), strict=True)
     )

@@ -24,10 +24,10 @@ _LEAST = 5  # marks that a row has room for, one over the other
 def distribution_over_seeds(
     found: Replicates, quantity: str, theory: Theory | None = None, style: Style = STYLE
 ) -> Figure:
-    """A mark for each seed, piled up where the number lies; the mean with its 95 % interval.
+    """A mark for each seed, piled up where the number lies; the mean with its 95% interval.
 
     quantity: name and unit of the number. theory: how many marks it expects in each bin, its mean,
-    and where it has 95 % of all replicates.
+    and where it has 95% of all replicates.
     """
     text, palette = style.text, style.palette
     edges, piles = bins(found, theory), pile(found, theory)
@@ -83,7 +83,7 @@ def _said(found: Replicates, theory: Theory | None, style: Style) -> str:
 def kinds_over_seeds(
     found: Mapping[str, Replicates], quantity: str, style: Style = STYLE
 ) -> Figure:
-    """Several numbers of the same seeds by name, in rows: a mark for each, the mean with its 95 %
+    """Several numbers of the same seeds by name, in rows: a mark for each, the mean with its 95%
     interval below them. In a tall pile they lie partly over each other.
     """
     text, palette, count = style.text, style.palette, len(found)

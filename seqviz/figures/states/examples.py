@@ -54,7 +54,7 @@ def letters_of(text: str) -> LettersRead:
     scores = random.normal(0, 2, (len(text), len(symbols)))
     log2 = scores - np.log2((2**scores).sum(-1, keepdims=True))
     alone, pairs = random.uniform(3, 6, (2, len(text)))
-    return LettersRead(tuple(text), symbols, ids, log2, alone, pairs, 0)
+    return LettersRead(tuple(text), symbols, ids, log2, alone, pairs, pairs - 1, 0)
 
 
 def by_step_of() -> ByStep:

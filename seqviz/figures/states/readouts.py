@@ -49,7 +49,7 @@ def state_path(whole: Path, rest: Path | None, without: int, style: Style = STYL
         )  # fmt: skip
         left.points(one.x[-1:], one.y[-1:], said, color, size=11, legend=False, hover=False,
                     edge={"color": palette.truth, "width": 1.5})  # fmt: skip
-        right.line(steps, 100 * one.probability[1:], said, color, dash=dash, hover="%{y:.1f} %")
+        right.line(steps, 100 * one.probability[1:], said, color, dash=dash, hover="%{y:.1f}%")
     far = np.hypot(np.diff(whole.x), np.diff(whole.y))
     for k in np.argsort(-far)[:_NAMED]:
         left.words(plain(short(whole.pieces[k])), whole.x[k + 1], whole.y[k + 1], yshift=11)
@@ -69,7 +69,7 @@ def accuracy_by_readout(
 ) -> Figure:
     """Right verdicts of each readout on held-out reviews of at least so many words.
 
-    Whiskers: 95 % intervals over reviews. Dotted: the answer that is more frequent in training.
+    Whiskers: 95% intervals over reviews. Dotted: the answer that is more frequent in training.
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style, showlegend=False)
@@ -89,7 +89,7 @@ def accuracy_by_readout(
     chosen = {"last": palette.highlight, "words": palette.baseline}
     panel.points(
         shares, np.arange(1, len(names) + 1), text("figure.states_verdicts"),
-        [chosen.get(name, palette.gru) for name in shown], size=12, hover="%{x:.1f} %",
+        [chosen.get(name, palette.gru) for name in shown], size=12, hover="%{x:.1f}%",
         edge={"color": palette.truth, "width": 1},
         error_x=whisker(shares, low, high, palette.truth),
     )  # fmt: skip
@@ -104,7 +104,7 @@ def pads_behind(own: Padded, many: ByReadout, kind: str, pads: int, style: Style
     """Left the verdict on a text by the number of pads behind it, right how many are right.
 
     kind: what a pad is, "zeros" or "unknown" (drawn strong). The dashed line is read from a packed
-    batch: the state of the last word. Whiskers: 95 % intervals over reviews.
+    batch: the state of the last word. Whiskers: 95% intervals over reviews.
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style)
@@ -125,12 +125,12 @@ def pads_behind(own: Padded, many: ByReadout, kind: str, pads: int, style: Style
         width = 2.8 if one == kind else 1.2
         said = text(f"figure.states_pad_{one}")
         left.line(np.arange(most + 1), 100 * getattr(own, one), said, color, width=width,
-                  hover="%{y:.1f} %")  # fmt: skip
+                  hover="%{y:.1f}%")  # fmt: skip
         every = [many.with_pads(one, int(k)) for k in many.pads]
         shares = [100 * k.share for k in every]
         ends = ([100 * k.low for k in every], [100 * k.high for k in every])
         right.line(many.pads, shares, said, color, width=width, symbol=symbol, legend=False,
-                   hover="%{y:.1f} %", error_y=whisker(shares, *ends, color))  # fmt: skip
+                   hover="%{y:.1f}%", error_y=whisker(shares, *ends, color))  # fmt: skip
     often = 100 * float((many.positive == many.often).mean())
     right.reference([0, most], [often] * 2, text("figure.states_often"))
     sheet.margin(t=52)

@@ -41,6 +41,7 @@ def letters_read(found: LettersRead, place: int, style: Style = STYLE) -> Figure
     ends = [0.5, len(pieces) + 0.5]
     left.line(ends, [found.mean_bits] * 2, text("figure.states_network"), palette.gru, width=2,
               hover=False)  # fmt: skip
+    left.reference(ends, [found.mean_fives] * 2, text("figure.states_fives"), dash="dashdot")
     left.reference(ends, [found.mean_pairs] * 2, text("figure.states_pairs"), dash="dash")
     left.reference(ends, [found.mean_alone] * 2, text("figure.states_alone"))
     guesses = found.first(place, GUESSES)
@@ -55,7 +56,7 @@ def letters_read(found: LettersRead, place: int, style: Style = STYLE) -> Figure
     right.bars(
         np.arange(1, len(names) + 1), chances, text("figure.states_chance"),
         [palette.highlight if k == comes else palette.gru for k in guesses], sideways=True,
-        legend=False, hover="%{x:.1f} %",
+        legend=False, hover="%{x:.1f}%",
     )  # fmt: skip
     sheet.margin(t=52)
     sheet.legend(y=1.06)
@@ -65,6 +66,7 @@ def letters_read(found: LettersRead, place: int, style: Style = STYLE) -> Figure
         chance=percent(float(chances[0]) / 100),
         bits=number(float(found.bits[place - 1])), mean=number(found.mean_bits),
         pairs=number(found.mean_pairs), alone=number(found.mean_alone),
+        fives=number(found.mean_fives),
     )  # fmt: skip
 
 
@@ -113,7 +115,7 @@ def own_letters(found: Written, style: Style = STYLE) -> Figure:
 def bits_by_step(found: ByStep, temperature: float, style: Style = STYLE) -> Figure:
     """Left the bits of the sentence's letters, right a second network's of what was written.
 
-    Bands: 95 % intervals over sentences. The dotted line: a letter by its frequency.
+    Bands: 95% intervals over sentences. The dotted line: a letter by its frequency.
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style)

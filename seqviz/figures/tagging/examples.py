@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.tagging.letters import TAGS, TaggedText, boundaries, without_spaces
-from seqviz.compute.tagging.letters_compared import Compared
+from seqviz.compute.tagging.letters_compared import Compared, TrainedAhead
 from seqviz.figures.grammar.example import Example
 from seqviz.figures.tagging.letters import (
     errors_ahead,
@@ -19,12 +19,13 @@ from seqviz.figures.tagging.letters import (
 def examples() -> tuple[Example, ...]:
     """Each figure function once or more, where its branches differ."""
     english, chinese = compared_of("spaces"), compared_of("words")
+    ahead = ahead_of(english)
     typed, read = text_of("spaces", "I saw <b>Anna</b> & New York."), text_of("words", "我打车去")
     curves = ((2.0, 1.0, 0.5), (1.5,))
     return (
         Example("English by wiring", errors_by_wiring, (english,), english.error("uni").value),
         Example("Chinese by wiring", errors_by_wiring, (chinese,), chinese.error("bi").value),
-        Example("ahead", errors_ahead, (english, 1), english.error_cut(1).value),
+        Example("ahead", errors_ahead, (english, ahead, 1), ahead.error(1).value),
         Example("English text", tagged_text, (typed, 1, 2), typed.letters),
         Example("Chinese text", tagged_text, (read, 2, 4), read.letters),
         Example("training", losses_so_far, ((curves[:1], curves),), 1.5),
@@ -47,6 +48,13 @@ def compared_of(task: str, sentences: int = 8, seeds: int = 3) -> Compared:
         task, letters, by_wiring, wrong(0.8), wrong(0.6), np.array([0, 1, 5]), cut,
         np.array([9, 6, 6]), np.array([1000, 1005, 998]), np.full((3, seeds), 12.5),
     )  # fmt: skip
+
+
+def ahead_of(compared: Compared) -> TrainedAhead:
+    """Counts as of networks that learned with so many signs: fewer errors than those cut."""
+    wrong = compared.cut * 3 // 4
+    return TrainedAhead(compared.task, compared.letters, compared.ahead, wrong,
+                        np.full(wrong.shape[:2], 20.0))  # fmt: skip
 
 
 def text_of(task: str, text: str) -> TaggedText:

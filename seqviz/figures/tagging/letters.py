@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from seqviz.compute.tagging.letters import TAGS, WIRINGS, TaggedText
-from seqviz.compute.tagging.letters_compared import Compared, Estimate
+from seqviz.compute.tagging.letters_compared import Compared, Estimate, TrainedAhead
 from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain, scales, whisker
 from seqviz.text import number
 
@@ -31,7 +31,7 @@ def _ends(found: Sequence[Estimate]) -> tuple[list[float], list[float]]:
 def errors_by_wiring(found: Compared, style: Style = STYLE) -> Figure:
     """Left wrong tags of 100 by network, right by true tag.
 
-    Whiskers: 95 % intervals over sentences; small marks: the seeds. Dashed: every letter gets the
+    Whiskers: 95% intervals over sentences; small marks: the seeds. Dashed: every letter gets the
     commonest tag of its own symbol; dotted: every letter gets the commonest tag of all.
     """
     text, palette = style.text, style.palette
@@ -83,36 +83,47 @@ def errors_by_wiring(found: Compared, style: Style = STYLE) -> Figure:
     )
 
 
-def errors_ahead(found: Compared, ahead: int, style: Style = STYLE) -> Figure:
+def errors_ahead(
+    found: Compared, trained: TrainedAhead, ahead: int, style: Style = STYLE
+) -> Figure:
     """Wrong tags of 100 by how many signs ahead the backward cell reads; whiskers as above.
 
-    The vertical line is the chosen number; dashed: the network that reads to the right only.
+    Solid: a network for each number, trained with so many; small marks: the seeds. Dashed: the one
+    network that was trained with all of them, cut when it is used. Dotted: the network that reads
+    to the right only. The vertical line is the chosen number.
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style)
-    stops = found.ahead.tolist()
-    errors = [*(found.error_cut(one) for one in stops), found.error("bi")]
+    stops = trained.ahead.tolist()
     names = [*map(str, stops), text("figure.letters_all")]
-    values = [one.value for one in errors]
+    places = np.arange(1, len(names) + 1)
+    every = found.error("bi")
+    errors = [*(trained.error(one) for one in stops), every]
+    cut = [*(found.error_cut(one).value for one in stops), every.value]
     uni = found.error("uni").value
     low, high = _ends(errors)
     panel = sheet.panel(
         axes.names(names, text("figure.letters_ahead")),
-        axes.axis(text("figure.letters_error"), range=[0, 1.08 * max(*high, uni)]),
+        axes.axis(text("figure.letters_error"), range=[0, 1.08 * max(*high, *cut, uni)]),
     )
     panel.vertical(stops.index(ahead) + 1, palette.highlight)
-    color = _color(style, "bi")
-    panel.line(np.arange(1, len(names) + 1), values, text("figure.letters_bi_cut"), color,
-               symbol="diamond", size=9, hover="%{y:.2f}",
-               error_y=whisker(values, low, high, color))  # fmt: skip
+    color, values = _color(style, "bi"), [one.value for one in errors]
+    panel.line(places, values, text("figure.letters_trained"), color, symbol="diamond", size=9,
+               hover="%{y:.2f}", error_y=whisker(values, low, high, color))  # fmt: skip
+    seeds = [*(trained.by_seed(one) for one in stops), found.by_seed("bi")]
+    at = np.repeat(places + 0.12, [len(one) for one in seeds])
+    panel.points(at, np.concatenate(seeds), text("figure.letters_seed"), palette.truth, size=5,
+                 hover="%{y:.2f}")  # fmt: skip
+    panel.line(places, cut, text("figure.letters_bi_cut"), color, dash="dash", hover="%{y:.2f}")
     panel.line([0.4, len(names) + 0.6], [uni, uni], text("figure.letters_uni"),
-               _color(style, "uni"), dash="dash", hover=False)  # fmt: skip
+               _color(style, "uni"), dash="dot", hover=False)  # fmt: skip
     return sheet.described(
         "alt.letters_ahead",
         names={"x": names},
         ahead=ahead,
-        value=number(found.error_cut(ahead).value),
-        all=number(found.error("bi").value),
+        value=number(trained.error(ahead).value),
+        cut=number(found.error_cut(ahead).value),
+        all=number(every.value),
         uni=number(uni),
     )
 
@@ -174,7 +185,7 @@ def tagged_text(found: TaggedText, ahead: int, letter: int, style: Style = STYLE
     for k, one in enumerate(("uni", "bi")):
         likely = 100 * found.probabilities[k, letter - 1] * (found.tags[letter - 1] >= 0)
         beside.bars(np.arange(1, 5) + 0.2 * (2 * k - 1), likely, text(f"figure.letters_{one}"),
-                    _color(style, one), width=0.36, hover="%{y:.1f} %")  # fmt: skip
+                    _color(style, one), width=0.36, hover="%{y:.1f}%")  # fmt: skip
     uni, bi, cut = found.wrong.sum(1).tolist()
     return sheet.described(
         "alt.letters_text", text=plain(found.text), letters=found.letters, uni=uni, bi=bi,

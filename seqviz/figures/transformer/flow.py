@@ -8,6 +8,7 @@ from seqviz.compute.transformer.flow import STEPS, Flow
 from seqviz.compute.transformer.masking import Masked
 from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, scales
 from seqviz.text import number, percent
+from seqviz.units import unbroken
 
 _PANELS = ((0, 0.28), (0.36, 0.64), (0.72, 1))
 _ROOM = 1.6  # colors end here times the largest number: numbers are read in the cells
@@ -17,7 +18,7 @@ def step_tensor(found: Flow, step: int, style: Style = STYLE) -> Figure:
     """The tensor of one step (from 1): a row for each word, heads side by side; its shape above."""
     text, chosen = style.text, found.steps[step - 1]
     name, z = chosen.name, chosen.values
-    shape = " × ".join(f"{size:,}" for size in chosen.shape)
+    shape = unbroken(" × ".join(f"{size:,}" for size in chosen.shape))
     sheet = Sheet(style)
     columns = axes.counted(z.shape[1], text("figure.tr_column"))
     if name == "weights":

@@ -131,7 +131,7 @@ def _bars(sheet: Sheet, found: Ranked, across: tuple[float, float] | None, title
 
 
 def analogies_by_class(found: ByClass, style: Style = STYLE) -> Figure:
-    """A row for each class: the share of right answers in three ways, with 95 % intervals."""
+    """A row for each class: the share of right answers in three ways, with 95% intervals."""
     text, palette = style.text, style.palette
     sheet = Sheet(style)
     names = [text(f"figure.class_{name.replace('-', '_')}") for name in found.classes]
@@ -146,7 +146,7 @@ def analogies_by_class(found: ByClass, style: Style = STYLE) -> Figure:
         shares = found.of(way)
         panel.points(
             100 * shares.share, np.arange(1, len(names) + 1) + _ASIDE * (place - 1),
-            text(f"figure.way_{way}"), color, symbol=symbol, size=8, hover="%{x:.0f} %",
+            text(f"figure.way_{way}"), color, symbol=symbol, size=8, hover="%{x:.0f}%",
             error_x=whisker(100 * shares.share, 100 * shares.low, 100 * shares.high, color,
                             thickness=1.4, width=3),
         )  # fmt: skip

@@ -47,7 +47,7 @@ def two_windows(one: Nearest, other: Nearest, style: Style = STYLE) -> Figure:
 
 
 def substitutes_by_window(found: Substitutes, style: Style = STYLE) -> Figure:
-    """How often the substitute is nearer than a word of the subject; whiskers: 95 %, over words."""
+    """How often the substitute is nearer than a word of the subject; whiskers: 95%, over words."""
     text, palette = style.text, style.palette
     sheet = Sheet(style)
     windows = [str(window) for window in found.windows]
@@ -65,7 +65,7 @@ def substitutes_by_window(found: Substitutes, style: Style = STYLE) -> Figure:
         )
         panel.line(
             np.arange(1, len(rows) + 1) + 0.06 * (2 * place - 1), share,
-            text(f"figure.method_{method}"), color, symbol=symbol, hover="%{y:.0f} %",
+            text(f"figure.method_{method}"), color, symbol=symbol, hover="%{y:.0f}%",
             error_y=whisker(share, low, high, color),
         )  # fmt: skip
     first, last = found.windows[0], found.windows[-1]

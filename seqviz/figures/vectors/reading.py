@@ -16,7 +16,7 @@ _LEFT, _RIGHT = (0.0, 0.42), (0.6, 1.0)
 def word_by_layer(found: Layers, pairs: SensePairs, style: Style = STYLE) -> Figure:
     """The line of one word in two sentences, above the band of pairs of two random words.
 
-    Band: 95 % of these pairs, the dotted line is their median.
+    Band: 95% of these pairs, the dotted line is their median.
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style)
@@ -35,7 +35,7 @@ def word_by_layer(found: Layers, pairs: SensePairs, style: Style = STYLE) -> Fig
 def senses_by_layer(pairs: SensePairs, style: Style = STYLE) -> Figure:
     """Left mean cosines of one sense, of two, and of two random words; right how often told apart.
 
-    Whiskers: 95 % intervals over words. Dashed on the right: the bags of the other words; dotted:
+    Whiskers: 95% intervals over words. Dashed on the right: the bags of the other words; dotted:
     what a coin gets.
     """
     text, palette = style.text, style.palette
@@ -56,7 +56,7 @@ def senses_by_layer(pairs: SensePairs, style: Style = STYLE) -> Figure:
     right.reference(at[[0, -1]], [100 * bag.share] * 2, text("figure.layers_bag"), dash="dash")
     share, low, high = 100 * told.share, 100 * told.low, 100 * told.high
     right.line(at, share, text("figure.layers_told_line"), palette.prediction, symbol="circle",
-               hover="%{y:.0f} %", error_y=whisker(share, low, high, palette.prediction),
+               hover="%{y:.0f}%", error_y=whisker(share, low, high, palette.prediction),
                legend=False)  # fmt: skip
     return sheet.described(
         "alt.senses_by_layer", pairs=pairs.pairs, same=number(pairs.mean("same")[-1]),

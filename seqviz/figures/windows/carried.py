@@ -20,7 +20,7 @@ _SYMBOL = {"sequential": "circle", "random": "diamond", "reset": "square"}
 def bits_by_window(found: Carried, length: int, style: Style = STYLE) -> Figure:
     """Left bits per character by the length of the windows, right by the place in a window.
 
-    Whiskers: 95 % interval over stretches of the text. The vertical line is the chosen length.
+    Whiskers: 95% interval over stretches of the text. The vertical line is the chosen length.
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style)

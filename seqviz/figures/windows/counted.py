@@ -49,7 +49,7 @@ def frequencies_by_rank(found: Frequencies, min_freq: int, style: Style = STYLE)
         ("text", found.unknown, palette.prediction, "diamond"),
     ):
         right.line(at, [100 * values(one) for one in RARE], text(f"figure.counted_{what}"), color,
-                   symbol=symbol, hover="%{y:.2f} %")  # fmt: skip
+                   symbol=symbol, hover="%{y:.2f}%")  # fmt: skip
     return sheet.described(
         "alt.counted",
         names={"x2": [str(one) for one in RARE]},

@@ -82,7 +82,7 @@ def permuted_sentence(found: Permuted, many: ByShare, share: float, style: Style
 
     A column for the network as trained and one for each case; orange: another token's vector.
     Right, over many reviews: the cosine of the sentence vector with the trained network's, and how
-    often the verdict is right. Whiskers: 95 % intervals; diamonds: the sentence itself.
+    often the verdict is right. Whiskers: 95% intervals; diamonds: the sentence itself.
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style)
@@ -137,7 +137,7 @@ def permuted_sentence(found: Permuted, many: ByShare, share: float, style: Style
     )  # fmt: skip
     lower.vertical(50, palette.baseline, width=1.5, dash="dot")
     lower.bars(np.arange(1, 5), [100 * one.share for one in right], text("figure.permuted_many"),
-               colors, sideways=True, legend=False, hover="%{x:.1f} %",
+               colors, sideways=True, legend=False, hover="%{x:.1f}%",
                whiskers=([100 * one.low for one in right], [100 * one.high for one in right]),
                )  # fmt: skip
     sheet.margin(t=30)

@@ -32,7 +32,7 @@ def network_beside_convolution(found: Collapse, style: Style = STYLE) -> Figure:
     right = sheet.panel(
         axes.axis(text("figure.wiring_share"), range=[_LINEAR - 0.4, 0.3],
                   tickvals=[_LINEAR, -3, -2, -1, 0],
-                  ticktext=["0", "0.1 %", "1 %", "10 %", "100 %"], showgrid=False),
+                  ticktext=["0", "0.1%", "1%", "10%", "100%"], showgrid=False),
         axes.axis(text("figure.wiring_error"), type="log", range=[-17.5, 1.5], dtick=4),
         across=_ERRORS,
     )  # fmt: skip

@@ -201,8 +201,8 @@ class Bench:
         ValueError for a value that the control does not have, and what the body raises.
         """
         given = self._meant(values or {})
-        source = Source(self, dict(given), language if style is None else style.lang)
         looks = style or Style(lang=language)
+        source = Source(self, dict(given), looks.lang)
         who = host or Alone(train=train)
         with self._read(given, who) as params:
             output = self.shown(params, who, Text(looks.lang), looks, code)
@@ -229,7 +229,7 @@ class Bench:
         """
         who = Alone()
         with self._read(self._meant(values or {}), who) as params:
-            return self.replicated(params, who, Text(language))
+            return self.replicated(params, who, Style(lang=language).text)
 
     def replicated(self, params: Any, host: Host, text: Text) -> Experiment:
         """The same with these parameters on a host."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from seqviz.figures.grammar.figure import Array, joined
+from seqviz.figures.grammar.figure import Array, Figure, joined
 
 if TYPE_CHECKING:
     from seqviz.lessons.bench.lesson import Bench
@@ -161,6 +163,11 @@ class Download:
 Item = Chart | Live | Readout | Note | Passage | Page | Rows | Pieces | Download
 
 
+def _emphasized(text: str, bold: str, italic: str) -> str:
+    """Replace **bold** and *italic* of our own sentences; nothing else of a text is markup."""
+    return re.sub(r"\*([^*\s][^*]*)\*", italic, re.sub(r"\*\*([^*]+)\*\*", bold, text))
+
+
 @dataclass(frozen=True)
 class Source:
     """What gave an output: a bench, its values as `Bench.run` takes them, and the language."""
@@ -221,8 +228,22 @@ class Output:
             raise ValueError("Only what a bench shows has controls.")
         return LiveBench(self.source.bench, self, self.source.values, self.source.language)
 
+    def still(self) -> dict[str, Any]:
+        """What a notebook keeps of it, by MIME type: the picture of its figure, and its words."""
+        from seqviz.figures.grammar.still import bundle
+
+        said = self._said()
+        plain = _emphasized(said, r"\1", r"\1")
+        markup = _emphasized(html.escape(said), r"<b>\1</b>", r"<i>\1</i>")
+        paragraphs = "\n".join(f"<p>{one}</p>" for one in markup.split("\n\n") if one)
+        if self.figure is None:
+            return {"text/plain": plain, "text/html": paragraphs}
+        return bundle(self.figure, plain, paragraphs, beside=True)
+
     def _shown(self) -> Any:
         """Live where that can be; else the figure, and below it read-outs and sentences."""
+        if self.figure is not None and not isinstance(self.figure, Figure):
+            return None  # what draws beside the controls is Plotly.js
         try:
             return self.live()
         except (ImportError, ValueError):
@@ -243,7 +264,9 @@ class Output:
             display(live)
             return
         if self.figure is not None:
-            display(self.figure)
+            from seqviz.figures.grammar.still import bundle
+
+            display(bundle(self.figure), raw=True)
         display(Markdown(self._said()))
 
     def _display_(self) -> Any:

@@ -15,7 +15,7 @@ from seqviz.lessons.bench import output as items
 from seqviz.lessons.bench.host import Drawing, Host, NotYet, said
 from seqviz.lessons.bench.words import Words
 from seqviz.text import formatted
-from seqviz.units import NUMBER, Unit, unit_of
+from seqviz.units import NUMBER, Unit, unbroken, unit_of
 
 R = TypeVar("R")
 
@@ -213,7 +213,7 @@ class Show:
     def metric(self, name: str, value: Any, unit: Unit = NUMBER, beside: str | None = None) -> None:
         """A number as it stands on screen; label and help are `metric.<name>` of the words.
 
-        Beside a proportion stand its 95 % interval and the number of cases.
+        Beside a proportion stand its 95% interval and the number of cases.
         """
         if isinstance(value, Proportion):
             unit = unit_of(Proportion, "share")
@@ -222,6 +222,7 @@ class Show:
                 sample = f"{formatted((value.low, value.high), unit)}, {sample}"
             value, beside = value.share, f"{beside}: {sample}" if beside else sample
         label, help_text = (self.words(f"metric.{name}.{part}") for part in ("label", "help"))
+        beside = unbroken(beside) if beside else beside
         self.put(items.Readout(name, label, formatted(value, unit), beside, help_text))
 
     def metrics(self, **values: str | tuple[str, str | None]) -> None:

@@ -30,7 +30,7 @@ from seqviz.figures.replicates.distribution import (
     pile,
     row_piles,
 )
-from seqviz.languages import DEFAULT, LANGUAGES
+from seqviz.languages import DEFAULT, matching
 from seqviz.lessons.bench.host import NotYet
 from seqviz.lessons.bench.lesson import Bench, Experiment
 from seqviz.lessons.bench.problems import sentence
@@ -260,7 +260,7 @@ async def drawn(room: Room, lang: str, presenting: bool) -> bytes:
 
     Empty where there is nothing to draw. Drawn once for all who ask for the same.
     """
-    run, lang = room.run, lang if lang in LANGUAGES else DEFAULT
+    run, lang = room.run, matching(lang) or DEFAULT
     going = None if run is None else _going.get(run)
     if run is None or going is None or not (run.found or run.failed):
         return b""

@@ -45,7 +45,10 @@ def _written(frame: pd.DataFrame) -> dict[str, Any]:
 def files_panel(text: Text, prefix: str, chart: Any) -> None:
     """CSV and standalone HTML from the server; PNG and SVG of the screen from the browser."""
     stem = prefix.replace(".", "-")
-    for kind, made, icon in (("csv", csv, "table_chart"), ("html", html, "public")):
+    for kind, made, icon in (
+        ("csv", csv, ":material/table_chart:"),
+        ("html", html, ":material/public:"),
+    ):
         st.download_button(
             text(f"frame.{kind}"),
             partial(_file, made, chart),
@@ -53,7 +56,7 @@ def files_panel(text: Text, prefix: str, chart: Any) -> None:
             f"text/{kind}",
             key=f"{prefix}.{kind}",
             on_click="ignore",
-            icon=f":material/{icon}:",
+            icon=icon,
             width="stretch",
         )
     _picture()(

@@ -31,7 +31,7 @@ from urllib.parse import unquote
 from seqviz import catalog, fingerprint, lessons, settings
 from seqviz.figures.grammar.figure import Array, Figure
 from seqviz.figures.grammar.style import LIVE, Style
-from seqviz.languages import DEFAULT, LANGUAGES
+from seqviz.languages import DEFAULT, matching
 from seqviz.lessons.bench import controls
 from seqviz.lessons.bench.host import NotYet
 from seqviz.lessons.bench.lesson import Bench
@@ -229,7 +229,7 @@ def _asked(
 ) -> tuple[Style, dict[str, Any]]:
     """The looks and the values of an address, with the texts that are kept with the session."""
     lang = query.get("lang", DEFAULT)
-    looks = style(lang if lang in LANGUAGES else DEFAULT, query.get("present") == "true")
+    looks = style(matching(lang) or DEFAULT, query.get("present") == "true")
     prefix = f"{bench.lesson.record.code}."
     values: dict[str, Any] = {}
     if "own" in query:

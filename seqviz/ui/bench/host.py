@@ -12,6 +12,7 @@ import streamlit as st
 from seqviz.lessons.bench.host import Drawing, NotYet, Trained, shipped
 from seqviz.lessons.bench.problems import sentence
 from seqviz.models import forward_cache, placement
+from seqviz.text import literal
 from seqviz.ui.bench import job_progress, model_progress
 from seqviz.ui.bench.class_host import ClassHost
 from seqviz.ui.bench.place import Place
@@ -61,27 +62,41 @@ class PageHost(ClassHost, Place):
         return found
 
     def upload(self, name: str) -> bytes | None:
-        """A file of the student's own; None until there is one."""
+        """A file of the student's own; None until there is one.
+
+        It stays in the session. The field is empty when one comes back from another lesson: then
+        a line beside it says which file is read, and a button takes it out.
+        """
+        files, key = run_context.session().files, f"{self.prefix}.{name}"
         with self.side:
             file = st.file_uploader(
                 self.words(f"control.{name}.label"),
                 type=["csv", "txt", "tsv"],
-                key=f"{self.prefix}.{name}",
+                key=key,
                 help=self.words(f"control.{name}.help"),
             )
-        files, key = run_context.session().files, f"{self.prefix}.{name}"
-        if file is None:
-            files.pop(key, None)
-            return None
-        files[key] = bytes(file.getvalue())
-        return files[key]
+            if file is not None:
+                files[key] = run_context.OwnFile(file.name, bytes(file.getvalue()))
+            elif key in files and files[key].in_field:
+                del files[key]
+            elif key in files:
+                st.caption(self.text("frame.file_in_use", name=literal(files[key].name)))
+
+                def remove() -> None:
+                    files.pop(key, None)
+
+                st.button(
+                    self.text("frame.file_remove"), key=f"{key}.remove", type="tertiary",
+                    icon=":material/close:", on_click=remove,
+                )  # fmt: skip
+        return files[key].content if key in files else None
 
     def pick(self, name: str, options: Sequence[str], first: int) -> str:
         """A menu among the controls."""
         with self.side:
             label = self.words(f"control.{name}.label")
             key = f"{self.prefix}.{name}"
-            chosen = str(st.selectbox(label, options, first, key=key))
+            chosen = str(st.selectbox(label, options, first, key=key, persist_state="session"))
             run_context.session().picks[key] = chosen
             return chosen
 

@@ -95,7 +95,7 @@ def _progress(place: Place, model: str, job: jobs.Job[str], stopped: str) -> Non
         stage = job.trail[-1] if job.trail else "load"
         size = f"{ready.size(model) / 1e6:,.0f}"
         label = text(f"work.model_{stage}", model=title, size=size)
-        row(place, job.fraction, f"{label} {100 * job.fraction:.0f} %", "stop", stop)
+        row(place, job.fraction, f"{label} {100 * job.fraction:.0f}%", "stop", stop)
         st.skeleton(place.style.height)
 
     with place.stage:

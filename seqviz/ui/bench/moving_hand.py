@@ -49,7 +49,8 @@ class MovingHand(ClassHost, Alone):
     def upload(self, name: str) -> bytes | None:
         """What the page has last read of the student's file."""
         self.settled = False
-        return self.session.files.get(f"{self.prefix}.{name}")
+        file = self.session.files.get(f"{self.prefix}.{name}")
+        return file.content if file else None
 
     def pick(self, name: str, options: Sequence[str], first: int) -> str:
         """What is chosen on the page, in the data of this student."""

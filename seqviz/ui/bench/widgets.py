@@ -30,6 +30,7 @@ from seqviz.lessons.bench.controls_told import (
     slider_options,
 )
 from seqviz.text import Text
+from seqviz.ui.server import run_context
 from seqviz.ui.shared import components
 
 P = TypeVar("P")
@@ -43,6 +44,17 @@ def current(prefix: str, declaration: type[P]) -> P:
         shown = control.when is None or control.when(values)
         values[name] = _within(control, _value(key, control), values) if shown else control.default
     return declaration(**values)
+
+
+def told_by_link(prefix: str, declaration: type[Any]) -> dict[str, str]:
+    """What the address sets otherwise than by default, by key, as it is written."""
+    found: dict[str, str] = {}
+    for name, control in controls(declaration):
+        key = f"{prefix}.{name}"
+        value = _linked(key, control)
+        if value != control.default:
+            found[key] = encoded(value)
+    return found
 
 
 def follow_link(prefix: str, declaration: type[Any]) -> None:
@@ -70,6 +82,11 @@ def _value(key: str, control: Control) -> Any:
         # A menu's value may be an option's label in the language that the reader has just left.
         if not isinstance(control, Choice) or value in control.options:
             return value
+    return _linked(key, control)
+
+
+def _linked(key: str, control: Control) -> Any:
+    """What the address says, else the default."""
     raw = st.query_params.get(key)
     if raw is None:
         return control.default
@@ -117,7 +134,7 @@ def _set_aside(key: str, control: Control) -> None:
     """A control that does not apply leaves the link; its value waits until it applies again."""
     if key in st.query_params:
         _remember(key, _value(key, control))
-        del st.query_params[key]
+        _write_link(key, None, control)
 
 
 def _remember(key: str, value: Any) -> None:
@@ -144,7 +161,7 @@ def _widget(
     common: dict[str, Any] = {
         "key": key,
         "help": help_text,
-        "persist_state": "page",
+        "persist_state": "session",
     }
     match control:
         case Slider() if is_fixed(control, values):
@@ -253,8 +270,12 @@ def _write_link(key: str, value: Any, control: Control) -> None:
     Streamlit's own `bind` writes the translated label of an option into the link, so a link made
     in Chinese would not open in English; values are written here instead.
     """
+    links = run_context.session().links  # what the address of this lesson is when one comes back
     if value == control.default or value is None:
+        links.pop(key, None)
         if key in st.query_params:
             del st.query_params[key]
-    elif st.query_params.get(key) != encoded(value):
-        st.query_params[key] = encoded(value)
+        return
+    links[key] = text = encoded(value)
+    if st.query_params.get(key) != text:
+        st.query_params[key] = text

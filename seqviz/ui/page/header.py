@@ -11,9 +11,10 @@ import streamlit as st
 from seqviz import catalog, lessons, settings
 from seqviz.models import device, placement, pretrained
 from seqviz.text import LANGUAGES, Text
-from seqviz.ui.page import classroom, glossary
+from seqviz.ui.page import classroom, glossary, ways
 from seqviz.ui.shared import components, css
 from seqviz.ui.shared.share_link import frame_of, link_and_code
+from seqviz.ui.streamlit_internals.navigation import went_back
 
 LONGEST = 2000  # characters of an address without its parameters
 # The language of the page before: a press that changes the page empties the link. Switches are told
@@ -24,24 +25,34 @@ KEPT_LANGUAGE = "_lang"
 def language() -> str:
     """The reader's language: the switch, else the link, else that of the page before.
 
-    On the first page of a visit the server's, else the browser's.
+    On the first page of a visit the server's, else the browser's. By Back and Forward the link's.
     """
     state = st.session_state
-    chosen = state.get("lang") or st.query_params.get("lang") or state.get(KEPT_LANGUAGE)
-    state[KEPT_LANGUAGE] = settings.language(chosen, st.context.locale or "")
+    linked = st.query_params.get("lang")
+    chosen = (went_back() and linked) or state.get("lang") or linked or state.get(KEPT_LANGUAGE)
+    accepted = st.context.headers.get("Accept-Language") or st.context.locale or ""
+    state[KEPT_LANGUAGE] = settings.language(chosen, accepted)
     return state[KEPT_LANGUAGE]
 
 
 def presenting() -> bool:
     """Whether presenter mode is on."""
-    if "present" in st.session_state:
+    if "present" in st.session_state and not went_back():
         return bool(st.session_state["present"])
     return st.query_params.get("present") == "true"
+
+
+def looks() -> dict[str, str]:
+    """The parameters that the address of every page has now."""
+    present = {"present": "true"} if presenting() else {}
+    room = {classroom.KEY: found} if (found := classroom.code()) else {}
+    return {"lang": language(), **present, **room}
 
 
 def open_page(slug: str) -> Text:
     """Title on the left, the switches and panels on the right; returns the words of the page."""
     text = Text(language())
+    ways.arrive(slug, looks())
     css.apply(presenting())
     with st.container(horizontal=True, key="masthead", vertical_alignment="center"):
         st.title(text(f"{slug}.title"), anchor=False)
@@ -52,7 +63,10 @@ def open_page(slug: str) -> Text:
         classroom.be_in(text, slug)
         _share(slug, text)
         _about(text)
-        components.watch_theme(text("frame.language_tag"), {"data": text("frame.data_key")})
+        names = {"data": "data_key", "copy_keys": "copy_keys", "copy_touch": "copy_touch"}
+        words = {name: text(f"frame.{key}") for name, key in names.items()}
+        tag = text("frame.language_tag")
+        components.watch_theme(tag, words, ways.addresses(slug, looks()))
         if presenting():
             components.present()
     if presenting():
@@ -169,4 +183,5 @@ def _step(target: catalog.Lesson | None, name: str, icon: str, text: Text) -> No
         key=f"go.{name}",
         type="tertiary",
     ):
-        st.switch_page(page)
+        slug = target.slug if target else ways.HOME
+        st.switch_page(page, query_params=ways.query(slug, looks()))

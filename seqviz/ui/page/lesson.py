@@ -35,7 +35,6 @@ from seqviz.ui.shared.fragments import fragment
 from seqviz.ui.shared.share_link import frame_of
 from seqviz.ui.streamlit_internals import deferred_files as files
 from seqviz.ui.streamlit_internals.fragment_reruns import draw_besides
-from seqviz.ui.streamlit_internals.navigation import went_back
 
 ARRIVES_WITHIN = 8.0  # seconds; the browser asks once more after ten (`assets/static/near.js`)
 
@@ -75,9 +74,6 @@ class PageLesson:
         self.parts = {
             bench: part for part, benches in self.declared.parts.items() for bench in benches
         }
-        if went_back():
-            for name, bench in self.declared.benches.items():
-                widgets.follow_link(self.prefix(name), bench.declaration)
 
     @property
     def benches(self) -> dict[str, type[Any]]:

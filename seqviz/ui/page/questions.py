@@ -38,7 +38,7 @@ def predict(words: Words, key: str, name: str, values: Mapping[str, object]) -> 
     else:
         chosen = st.radio(
             text("frame.predict"), range(len(options)), index=None, key=key,
-            format_func=options.__getitem__, label_visibility="collapsed",
+            format_func=options.__getitem__, label_visibility="collapsed", persist_state="session",
         )  # fmt: skip
     if not isinstance(chosen, int):
         return

@@ -93,12 +93,28 @@ body:has(> #seqviz-first) > #root {{visibility: hidden; opacity: 0;}}
 WHOLE = (b"accept-encoding", b"if-none-match", b"if-modified-since")
 
 
+# The language of the page in its address before the page itself writes it there, which would be a
+# step in the browser's history that leads nowhere.
+IN_ADDRESS = """
+{
+  const { language } = document.documentElement.dataset;
+  const address = new URL(location.href);
+  if (language && address.searchParams.get("lang") !== language) {
+    const told = location.search.slice(1).split("&");
+    const others = told.filter((one) => one && !/^lang(=|$)/.test(one));
+    const query = ["lang=" + language, ...others].join("&");
+    history.replaceState(history.state, "", location.pathname + "?" + query + location.hash);
+  }
+}"""
+
+
 def script() -> str:
     """What runs in the page before Streamlit's own scripts."""
     host = {"allowedOrigins": st.get_option("client.allowedOrigins"), "useExternalAuthToken": False}
     return (
         f"window.__streamlit = {{HOST_CONFIG: {json.dumps(host)},"
         f" BACKEND_BASE_URL: location.origin + {json.dumps(static_files.base() or '/')}}};"
+        f"{IN_ADDRESS}"
         # A teacher's link for another device: Streamlit would drop what is behind the #.
         r"window.seqvizToken = /^#teacher=([\w-]{20,60})$/.exec(location.hash)?.[1];"
         "if (window.seqvizToken)"
@@ -169,6 +185,7 @@ class KnownServer:
         preferred = headers.get(b"accept-language", b"").decode("latin-1")
         lang = settings.language(query.get("lang"), preferred)
         page = page_head.put(page, slug, lang, scope)
+        page = page.replace(b"<html ", f'<html data-language="{lang}" '.encode(), 1)
         if not OTHERS.isdisjoint(query):
             return page
         before = self._first(slug, lang, query.keys() <= {"lang"}).encode()

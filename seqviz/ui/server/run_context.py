@@ -16,7 +16,6 @@ from typing import TypeVar
 
 import streamlit as st
 
-from seqviz import catalog
 from seqviz.ui.server import metrics
 from seqviz.ui.server.accounts import COOKIE, Account, Sessions, accounts, address
 from seqviz.ui.streamlit_internals import connection
@@ -32,6 +31,15 @@ _by_owner: weakref.WeakValueDictionary[str, Session] = weakref.WeakValueDictiona
 _left: deque[tuple[str, float]] = deque()  # name and opening of sessions that are no more
 
 
+@dataclass(frozen=True)
+class OwnFile:
+    """A file of a student's own. in_field: the field on the page shows it, and can take it out."""
+
+    name: str
+    content: bytes = field(repr=False)
+    in_field: bool = True
+
+
 @dataclass(eq=False)
 class Session:
     """One tab of a browser.
@@ -41,7 +49,9 @@ class Session:
     outside of its page; in no log. owner: its name in the queues of `seqviz.jobs`. connection:
     Streamlit's name for it. texts: what the student has
     written, by prefix of a bench and parameter. files, picks: what was uploaded, and chosen in it,
-    by the key of the widget. asked: requests of it that wait for an answer. seen: when a
+    by the key of the widget: one file for each at most. page: that was drawn last. links: what
+    stands in the address of each lesson, here or when it was left, by the key of the control.
+    asked: requests of it that wait for an answer. seen: when a
     page, a bench or an answer was last asked for. account: of its device.
     """
 
@@ -52,8 +62,10 @@ class Session:
     owner: str = field(default_factory=partial(secrets.token_hex, 16), repr=False)
     connection: str = field(default="", repr=False)
     texts: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
-    files: dict[str, bytes] = field(default_factory=dict, repr=False)
+    files: dict[str, OwnFile] = field(default_factory=dict, repr=False)
     picks: dict[str, str] = field(default_factory=dict, repr=False)
+    page: str = ""
+    links: dict[str, str] = field(default_factory=dict, repr=False)
     asked: int = 0
     seen: float = 0.0
     account: Account = field(default_factory=Account, repr=False)
@@ -81,7 +93,8 @@ def bench() -> str:
 def page(slug: str) -> Iterator[None]:
     """A run of a whole page; slug: the last part of its address."""
     found = slug if slug in metrics.LESSONS else metrics.ELSEWHERE
-    _enter(found)
+    session = _session()
+    session.seen, session.lesson = time.monotonic(), found
     token = _lesson.set(found)
     started = time.perf_counter()
     try:
@@ -89,19 +102,6 @@ def page(slug: str) -> Iterator[None]:
     finally:
         _lesson.reset(token)
         metrics.ran(found, "page", time.perf_counter() - started)
-
-
-def _enter(slug: str) -> None:
-    """A lesson is entered with what its link says, not as it was left."""
-    session = _session()
-    session.seen = time.monotonic()
-    if slug != session.lesson and slug != metrics.ELSEWHERE:
-        start = f"{catalog.lesson(slug).code}."
-        for key in [key for key in st.session_state if str(key).startswith(start)]:
-            del st.session_state[key]
-        for kept in (session.texts, session.files, session.picks):
-            kept.clear()
-    session.lesson = slug
 
 
 @contextmanager

@@ -14,17 +14,18 @@ from seqviz.ui.server import static_files
 from seqviz.ui.shared import css as looks
 
 
-def watch_theme(tag: str, words: Mapping[str, str]) -> None:
+def watch_theme(tag: str, words: Mapping[str, str], ways: Mapping[str, Any]) -> None:
     """Run the page again when the reader switches the theme, so that every chart is repainted.
 
     The script also tells the browser the language of the page by its tag (zh-CN), for its voice and
     its fonts, and the page around a frame what the address bar would show
-    (`assets/static/parent.js`). words: what
-    `assets/static/access.js` says.
+    (`assets/static/parent.js`), and copies where the browser lends no clipboard
+    (`assets/static/copy.js`). words: what these and `assets/static/access.js` say. ways: to the
+    other pages (`ui.page.ways.addresses`), for `assets/static/ways.js`.
     """
-    _component("theme", "<span></span>", "access")(
+    _component("theme", "<span></span>", "access", "copy")(
         key="theme",
-        data=_plain(theme=looks.theme(), lang=tag, words=dict(words)),
+        data=_plain(theme=looks.theme(), lang=tag, words=dict(words), ways=dict(ways)),
         on_theme_change=lambda: None,
         height=0,
     )

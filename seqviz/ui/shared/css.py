@@ -19,6 +19,12 @@ _PAGE = """
 [class*="st-key-bench-"] .stMarkdown.stMarkdown h2 {font-size: 1rem; padding: .375rem 0 1rem;}
 [class*="-footer"] button {padding-left: .4rem; padding-right: .4rem;}
 [class*="-figure"] {overflow: hidden;}
+/* A letter that leans is wider than its place: Streamlit, which cuts long names, would cut it. */
+.stApp :is(.stMarkdownEllipsis, .stButtonGroup button :is(div, p)) {
+  overflow: clip; overflow-clip-margin: .3em; min-width: 0;
+}
+.stApp [data-testid="stMetricValue"] .stMarkdownEllipsis {white-space: normal;}
+.stApp .katex-display {margin: .75em 0; padding: .25em 0;}
 /* A bench out of sight is not laid out or painted again at every press: a quarter of the time. One
    that was never in sight waits, and is as tall as its place: a jump arrives where it went. */
 [class*="st-key-bench-"] {content-visibility: auto; contain-intrinsic-size: auto 461px;}
@@ -50,6 +56,7 @@ _PAGE = """
   [class*="st-key-bench-"] .stColumn:has([class*="-figure"]),
   [class*="st-key-bench-"] .stColumn > .stVerticalBlock:has([class*="-figure"]) {display: contents;}
   [class*="st-key-bench-"] .stColumn + .stColumn {order: 1;}
+  .stMarkdown table {display: block; overflow-x: auto;}
   [data-testid="stLayoutWrapper"]:has(> [class*="-figure"] .seqviz-chart) {
     position: sticky; top: var(--seqviz-top, 3.75rem); z-index: 5; width: 100%;
     background: var(--seqviz-paper);
@@ -89,12 +96,16 @@ _PAGE = """
   .st-key-glossary-table tr {padding: .4rem 0; border-bottom: 1px solid #8885;}
 }
 """
-# Type grows to 125 %, charts take 60 % of the window, everything around the lesson goes.
+# Type grows to 125%, charts take 60% of the window, everything around the lesson goes.
 _PRESENTER = """
 html {font-size: 125%;}
 [data-testid="stHeader"], [data-testid="stSidebar"] {display: none;}
 .stMainBlockContainer.stMainBlockContainer {max-width: 1600px; padding-top: 1rem;}
-[class*="-figure"] {flex: 0 0 60vh !important; height: 60vh !important;}
+/* The place of a chart and not its frame, which fills it: what follows comes below both. */
+[data-testid="stLayoutWrapper"]:has(> [class*="-figure"] .seqviz-chart) {
+  flex-basis: 60vh; height: 60vh;
+}
+.seqviz-home-bench .home-figure.home-figure {height: 60vh;}
 [class*="st-key-bench-"] {scroll-margin-top: .5rem;}
 """
 

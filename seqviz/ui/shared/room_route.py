@@ -33,7 +33,7 @@ from seqviz.room import codes
 from seqviz.room.room import Line, Looks, Room, Seat, Unsaid, shows
 from seqviz.room.rooms import LETTERS, LIFE, WRONG, Rooms
 from seqviz.room.storage import ClosedRooms, load_credentials
-from seqviz.text import LANGUAGES, Text
+from seqviz.text import Text
 from seqviz.ui.server import metrics, shutdown
 from seqviz.ui.server.accounts import Account, Bucket, accounts, by_scope
 from seqviz.ui.server.static_files import base
@@ -448,8 +448,8 @@ async def notebook(request: Request) -> Response:
     """The same as a notebook, in the "language" and with links to the "address" that are said."""
     room, asked = await _teachers(request), await _body(request)
     _let_in(the_class().said.setdefault(room, Bucket()), SAID)
-    language, address = _text(asked, "language"), _text(asked, "address")
-    if language not in LANGUAGES or not re.fullmatch(r"https?://[\w.:\[\]~/-]{1,200}/", address):
+    language, address = matching(_text(asked, "language")), _text(asked, "address")
+    if language is None or not re.fullmatch(r"https?://[\w.:\[\]~/-]{1,200}/", address):
         raise Refusal("bad", "These are no language and address.")
     from seqviz.lessons import class_notebook  # with what a lesson computes; nobody else waits
 

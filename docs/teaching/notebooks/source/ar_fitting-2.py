@@ -38,10 +38,10 @@ def forecast(last, phi, sigma, H):
 
 
 # %% [markdown] en
-# **2.** The first step at which the variance of the error is at least 95 % of that of the series,
+# **2.** The first step at which the variance of the error is at least 95% of that of the series,
 # $\sigma^2/(1 - \varphi^2)$. Solve it on paper first; then write the function.
 # %% [markdown] zh
-# **2.** 误差方差首次达到序列方差 $\sigma^2/(1 - \varphi^2)$ 的 95 % 是在第几步？
+# **2.** 误差方差首次达到序列方差 $\sigma^2/(1 - \varphi^2)$ 的 95% 是在第几步？
 # 先在纸上解出来，再写成函数。
 # %% task
 def worthless_from(phi): ...

@@ -26,10 +26,10 @@ print(f"{first.mean():.1%} and {second.mean():.1%}")
 
 
 # %% [markdown] en
-# **1.** Wilson's 95 % interval of k right answers out of n (z = 1.96): the centre is
+# **1.** Wilson's 95% interval of k right answers out of n (z = 1.96): the centre is
 # $(p + z^2/2n)/(1 + z^2/n)$, half the width $z\sqrt{p(1-p)/n + z^2/4n^2}\,/\,(1 + z^2/n)$.
 # %% [markdown] zh
-# **1.** n 句中答对 k 句的 95 % Wilson 区间（z = 1.96）：中心是 $(p + z^2/2n)/(1 + z^2/n)$，
+# **1.** n 句中答对 k 句的 95% Wilson 区间（z = 1.96）：中心是 $(p + z^2/2n)/(1 + z^2/n)$，
 # 半宽是 $z\sqrt{p(1-p)/n + z^2/4n^2}\,/\,(1 + z^2/n)$。
 # %% task
 def wilson(k, n):

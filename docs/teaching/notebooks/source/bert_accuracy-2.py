@@ -1,12 +1,12 @@
 # %% [markdown] en
 # # 80, 10, 10
 #
-# BERT's pre-training selects 15 % of the tokens; of these 80 % become [MASK], 10 % another token, 10 %
+# BERT's pre-training selects 15% of the tokens; of these 80% become [MASK], 10% another token, 10%
 # stay as they are. You write it, and count what the network gets to see.
 # %% [markdown] zh
 # # 80、10、10
 #
-# BERT 预训练时选中 15 % 的词元：其中 80 % 换成 [MASK]，10 % 换成别的词元，10 % 不动。
+# BERT 预训练时选中 15% 的词元：其中 80% 换成 [MASK]，10% 换成别的词元，10% 不动。
 # 你来写这个过程，并数一数网络看到了什么。
 # %%
 import numpy as np
@@ -54,9 +54,9 @@ def wrong_unmarked(n, share=0.15, random=0.1):
 
 
 # %% [markdown] en
-# **The check.** Why are 10 % left alone, although the network could simply copy them?
+# **The check.** Why are 10% left alone, although the network could simply copy them?
 # %% [markdown] zh
-# **检查。** 那不动的 10 %，网络照抄就行，为什么还要留着？
+# **检查。** 那不动的 10%，网络照抄就行，为什么还要留着？
 # %%
 def counts(new, places):
     masked = int((new == MASK).sum())
@@ -69,6 +69,6 @@ reference = corruption.select(ids, np.zeros(len(ids), bool), settings, VOCABULAR
 theirs = counts(reference.ids, reference.places)
 ours = counts(*corrupt(ids, rng))
 print("selected, [MASK], wrong, left alone:", ours, "and of the library:", theirs)
-assert ours[0] == theirs[0] == 600, "15 % of 4000 tokens are 600"
+assert ours[0] == theirs[0] == 600, "15% of 4000 tokens are 600"
 assert all(abs(a - b) < 75 for a, b in zip(ours, theirs, strict=True)), "the shares differ"
 assert abs(ours[2] - wrong_unmarked(4000)) < 30, "the expected number does not fit the count"

@@ -33,7 +33,7 @@ class Scores:
     """Accuracy on 1,000 sequences of `length` letters, the same for all networks.
 
     accuracy: share of right answers over all slots; nan where a network cannot read so long a
-    sequence (a learned table has no rows there). In its 95 % intervals sequences count as the
+    sequence (a learned table has no rows there). In its 95% intervals sequences count as the
     independent trials, not slots: exact for tasks with one answer; for the others, whose answers
     within one sequence go right and wrong together, at least as wide as they must be.
     chance: the best expected accuracy without reading, see `tasks.chance`. order_blind: the best

@@ -1,0 +1,39 @@
+// What each bench in a notebook brings along (seqviz/lessons/in_notebook.py): it loads the script that all of them share.
+//
+// The script is in a model of its own, so that a saved notebook has it once. Where a page does not hand out another
+// widget's model, the kernel is asked for it.
+
+const scripts = (globalThis.seqvizScripts ??= new Map());
+
+function asked(model) {
+  return new Promise((resolve) => {
+    model.on("msg:custom", (message) => message.packed && resolve(message.packed));
+    model.send({ wants: "script" });
+  });
+}
+
+async function script(model) {
+  let packed;
+  try {
+    packed = (await model.widget_manager.get_model(model.get("script").replace("IPY_MODEL_", ""))).get("packed");
+  } catch {
+    packed = await asked(model);
+  }
+  const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+  const whole = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const address = URL.createObjectURL(new Blob([await new Response(whole).blob()], { type: "text/javascript" }));
+  return (await import(address)).default;
+}
+
+async function render(context) {
+  const version = context.model.get("version");
+  if (!scripts.has(version)) scripts.set(version, script(context.model));
+  try {
+    return (await scripts.get(version)).render(context);
+  } catch (error) {
+    scripts.delete(version); // the next bench tries anew
+    throw error;
+  }
+}
+
+export default { render };

@@ -1,0 +1,63 @@
+"""What counting alone pays for a text: probabilities of a symbol after the few before it.
+
+Rows of 1 to `order` symbols are counted in a training text, and each order is mixed with the one
+below it (Witten and Bell, 1991): after a row seen N times with T different successors the lower
+order has the weight T / (N + T). Below the single symbols all are equally likely.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+ORDER = 5  # symbols in a row: the one that comes and four before it
+
+
+@dataclass(frozen=True)
+class Grams:
+    """Rows of n symbols in a text, for n = 1, 2, ...
+
+    A row is one number, its symbols as digits. rows: of each n, in ascending order. seen: how often
+    all rows before row k stand in the text together, with one entry more than there are rows.
+    """
+
+    symbols: int
+    rows: tuple[Int[np.ndarray, "_"], ...]  # of each n another number
+    seen: tuple[Int[np.ndarray, "_"], ...]
+
+    def bits(
+        self, ids: Int[np.ndarray, "time"], before: Int[np.ndarray, "earlier"]
+    ) -> Float[np.ndarray, "time"]:
+        """-log2 of the probability of each symbol of `ids`; `before` stands in front of them."""
+        text = np.concatenate([before, ids])
+        found = np.full(len(text), 1 / self.symbols)
+        for n, (rows, seen) in enumerate(zip(self.rows, self.seen, strict=True)):
+            codes = _codes(text, n + 1, self.symbols)
+            after = codes // self.symbols * self.symbols  # the first row with the same beginning
+            begin, end = (np.searchsorted(rows, after + k) for k in (0, self.symbols))
+            place = np.searchsorted(rows, codes)
+            its = np.searchsorted(rows, codes, "right")
+            times, kinds = seen[end] - seen[begin], end - begin
+            mixed = (seen[its] - seen[place] + kinds * found[n:]) / np.maximum(times + kinds, 1)
+            found[n:] = np.where(times > 0, mixed, found[n:])
+        return np.asarray(-np.log2(found[len(before) :]))
+
+
+def counted(ids: Int[np.ndarray, "time"], symbols: int, order: int = ORDER) -> Grams:
+    """Count the rows of a training text."""
+    every = [np.unique(_codes(ids, n, symbols), return_counts=True) for n in range(1, order + 1)]
+    return Grams(
+        symbols,
+        tuple(rows for rows, _ in every),
+        tuple(np.append(0, np.cumsum(counts)) for _, counts in every),
+    )
+
+
+def _codes(ids: np.ndarray, n: int, symbols: int) -> Int[np.ndarray, "row"]:
+    """The number of each row of n symbols, by where it ends."""
+    codes = np.zeros(max(len(ids) - n + 1, 0), np.int64)
+    for k in range(n):
+        codes = codes * symbols + ids[k : k + len(codes)]
+    return codes

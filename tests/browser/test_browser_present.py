@@ -1,0 +1,177 @@
+"""In the lecture hall: the keys of a clicker wherever the focus is, figures after every change."""
+
+from __future__ import annotations
+
+import pytest
+from lesson_page import LessonPage
+from playwright.sync_api import expect
+from test_browser_layout import BESIDE, COVERED, MORE, framed
+
+HALL = {"width": 1920, "height": 1080}
+# Which bench stands at the upper edge, -1 for none of them.
+AT = """() => [...document.querySelectorAll('[class*="st-key-bench-"]')]
+    .map((bench) => bench.getBoundingClientRect().top).findIndex((top) => top >= 0 && top < 16)"""
+UP = "() => { document.activeElement.blur(); document.querySelector('.stMain').scrollTo(0, 0); }"
+FOCUS = """(element) => {
+    element.focus({ preventScroll: true });
+    return document.activeElement === element;
+}"""
+# What can have the focus and does nothing with the keys of a clicker.
+PRESSED = {
+    "switch": '.st-key-present input[type="checkbox"]',
+    "language": '.st-key-lang [aria-checked="true"]',
+    "segment": '[class*="st-key-bench-"] [role="radio"]',
+    "pill": '[role="toolbar"] button',
+    "option": '[data-testid="stRadioOption"] input',
+    "button": ".st-key-ga-one-data button",
+    "popover": ".st-key-share button",
+    "help": '[data-testid="stTooltipHoverTarget"] button',
+    "expander": "summary",
+    "link": ".stMain a[href='#print']",
+    "figure": ".seqviz-chart[tabindex]",
+    "slider": 'input[type="range"]',
+}
+OWN_ARROWS = {"language", "segment", "pill", "option", "slider"}
+TYPED = {
+    "exact value": ".seqviz-slider input[type=number]",
+    "number": '[data-testid="stNumberInputField"]',
+    "text": '[data-testid="stTextInputField"]',
+    "menu": '[role="combobox"]',
+}
+
+
+def at(lesson: LessonPage) -> int:
+    lesson.rest()
+    return lesson.page.evaluate(AT)
+
+
+def test_a_clicker_walks_at_once_when_the_switch_has_been_clicked(visit):
+    lesson = visit("gates", {"lang": "en"}, viewport={"width": 1280, "height": 720})
+    lesson.whole()
+    lesson.by_key("present").locator("label").click()
+    lesson.page.get_by_test_id("stHeader").wait_for(state="hidden")
+    lesson.whole()
+    lesson.rest()
+    expect(lesson.page.locator('.st-key-present input[type="checkbox"]')).to_be_focused()
+    for bench in range(4):
+        lesson.page.keyboard.press("PageDown")
+        assert at(lesson) == bench
+    lesson.page.keyboard.press("PageUp")
+    assert at(lesson) == 2
+
+
+@pytest.fixture(scope="module")
+def hall(visitors):
+    with visitors.watched() as visit:
+        lesson = visit("gates", {"lang": "en", "present": "true"}, viewport=HALL)
+        lesson.whole()
+        lesson.rest()
+        yield lesson
+
+
+def test_a_clicker_walks_from_whatever_has_been_pressed(hall):
+    page, wrong = hall.page, []
+    for name, selector in PRESSED.items():
+        page.evaluate(UP)
+        assert page.locator(selector).locator("visible=true").first.evaluate(FOCUS), name
+        page.keyboard.press("PageDown")
+        if at(hall) != 0:
+            wrong.append(name)
+    assert not wrong
+
+
+def test_arrows_move_the_slider_used_last_unless_what_has_the_focus_takes_them(hall):
+    page, wrong = hall.page, []
+    slider = hall.slider("ga.one.temperature")
+    for place, (name, selector) in enumerate(PRESSED.items()):
+        page.evaluate(UP)
+        slider.evaluate("(one) => one.focus({ preventScroll: true })")
+        before = slider.input_value()
+        focus = page.locator(selector).locator("visible=true").first
+        assert focus.evaluate(FOCUS), name
+        if name == "slider":
+            continue
+        page.keyboard.press(("ArrowRight", "ArrowLeft")[place % 2])  # it has an end
+        hall.rest()
+        if (slider.input_value() != before) == (name in OWN_ARROWS):
+            wrong.append(name)
+    assert not wrong
+
+
+def test_what_is_typed_into_keeps_its_keys(hall):
+    page, wrong = hall.page, []
+    slider = hall.slider("ga.one.temperature")
+    for name, selector in TYPED.items():
+        page.evaluate(UP)
+        before = slider.input_value()
+        assert page.locator(selector).locator("visible=true").first.evaluate(FOCUS), name
+        for key in ("PageDown", "ArrowRight"):
+            page.keyboard.press(key)
+        if at(hall) != -1 or slider.input_value() != before:
+            wrong.append(name)
+    assert not wrong
+
+
+def test_a_dialog_keeps_its_keys(hall):
+    page = hall.page
+    page.evaluate(UP)
+    top, slider = (
+        "() => document.querySelector('.stMain').scrollTop",
+        hall.slider("ga.one.temperature"),
+    )
+    hall.by_key("ga.one.code").locator("button").click()
+    page.get_by_role("dialog").wait_for()
+    before, value = page.evaluate(top), slider.input_value()
+    for key in ("PageDown", "ArrowRight"):
+        page.keyboard.press(key)
+    hall.rest()
+    assert (page.evaluate(top), slider.input_value()) == (before, value)
+    page.keyboard.press("Escape")
+    page.get_by_role("dialog").wait_for(state="detached")
+    page.evaluate(UP)
+    page.keyboard.press("PageDown")
+    assert at(hall) == 0
+
+
+def test_figures_are_clear_after_a_slider_a_reload_and_in_a_small_window(hall):
+    def clear() -> None:
+        hall.whole()
+        hall.rest()
+        seen, wrong = hall.page.evaluate(COVERED, BESIDE)
+        assert not wrong
+        assert seen > 6
+
+    slider = hall.slider("ga.one.temperature")
+    slider.focus()
+    slider.press("ArrowRight")
+    hall.heard("ga.one")
+    clear()
+    hall.page.reload()
+    clear()
+    hall.page.set_viewport_size({"width": 560, "height": 900})
+    hall.rest()
+    wrong = [one for one in hall.page.evaluate(COVERED, BESIDE)[1] if "small" not in one]
+    assert not wrong
+
+
+def test_a_clicker_walks_from_a_page_within_the_page(visit):
+    lesson = visit("attention", {"present": "true", **MORE["attention"]}, viewport=HALL)
+    frame = framed(lesson)
+    lesson.rest()
+    frame.click(position={"x": 300, "y": 10})
+    assert lesson.page.evaluate("document.activeElement.tagName") == "IFRAME"
+    lesson.page.evaluate("document.querySelector('.stMain').scrollTo(0, 0)")
+    lesson.page.keyboard.press("PageDown")
+    assert at(lesson) == 0
+
+
+def test_a_clicker_walks_from_a_tab_and_arrows_stay_with_it(visit):
+    lesson = visit("bert_accuracy", {"present": "true", "lang": "en"}, viewport=HALL)
+    tab = lesson.page.get_by_role("tab").first
+    lesson.geometry("ba.knife")
+    assert tab.evaluate(FOCUS)
+    lesson.page.keyboard.press("PageDown")
+    assert at(lesson) == 0
+    assert tab.evaluate(FOCUS)
+    lesson.page.keyboard.press("ArrowRight")
+    expect(lesson.page.get_by_role("tab").nth(1)).to_have_attribute("aria-selected", "true")
