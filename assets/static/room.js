@@ -624,10 +624,13 @@ class Class {
     return filled(this.words[`problem_${problem}`] ?? this.words.lost, details ?? {});
   }
 
-  // A new room where the server has lost this one: the page goes on in it, and shows its code.
+  // A new room where the server has lost this one. The page is loaded again: its own line to that
+  // server may not be there yet.
   async anew() {
     try {
-      this.opened?.(await openRoom());
+      const url = new URL(location);
+      url.searchParams.set("room", await openRoom());
+      location.assign(url);
     } catch (refusal) {
       this.notice(this.sentence(refusal));
     }
@@ -653,7 +656,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const host = parentElement.querySelector(".seqviz-room");
   host.class ??= new Class(host);
   host.class.left = () => setTriggerValue("left", Date.now());
-  host.class.opened = (code) => setTriggerValue("opened", code);
   host.class.take(data);
   return () => {
     host.class?.close();

@@ -361,7 +361,8 @@ class Room:
             self.removed.add(number)
         self.ballot, self.asked = (asked[-1], asked[:-1]) if asked else (None, [])
         self.sketched = drawn
-        self.questions = max((one.number for one in (*asked, *drawn)), default=0)
+        numbers = [*(one.number for one in asked), *(one.number for one in drawn)]
+        self.questions = max(numbers, default=0)
         self.restored = self.clock()
 
     def _allow_on(self) -> None:

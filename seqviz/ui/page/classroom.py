@@ -37,7 +37,7 @@ def be_in(text: Text, slug: str) -> None:
         st.query_params[KEY] = found
     told = words(text, lessons=True)
     lesson = slug if slug in told["lessons"] else ""
-    components.room("in_room", found, lesson, told, lambda: _go(""), _go)
+    components.room("in_room", found, lesson, told, lambda: _go(""))
 
 
 def door(text: Text) -> None:

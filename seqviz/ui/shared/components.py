@@ -132,27 +132,16 @@ def chart(
 
 
 def room(
-    key: str,
-    code: str,
-    lesson: str,
-    words: Mapping[str, Any],
-    on_leave: Callable[[], None],
-    on_enter: Callable[[str], None],
+    key: str, code: str, lesson: str, words: Mapping[str, Any], on_leave: Callable[[], None]
 ) -> None:
     """Be in a room, as its teacher or a student (`assets/static/room.js`): a chip says where.
 
     lesson: whose page it is, empty at home; words: see there. `on_leave()` is called before the
-    next run when the reader leaves it, `on_enter(code)` when a teacher has opened another one in
-    its place.
+    next run when the reader leaves it.
     """
-
-    def opened() -> None:
-        if isinstance(code := said(key, "opened"), str):
-            on_enter(code)
-
     told = _plain(code=code, lesson=lesson, words=dict(words))
     _component("room", '<div class="seqviz-room" role="status"></div>', "room")(
-        key=key, data=told, on_left_change=on_leave, on_opened_change=opened, height=0
+        key=key, data=told, on_left_change=on_leave, height=0
     )
 
 
