@@ -21,13 +21,15 @@ THEMES = {"en": "light", "zh": "dark"}
 NARROW = (320, 640)
 TALL = {720: 1280, 1080: 1920, 1440: 2560, 2160: 3840}  # the widths of such screens
 
-# What reaches beyond the page and is in no box of its own that scrolls, or ends it with dots.
+# What reaches beyond the page and is in no box of its own that scrolls or ends it with dots, nor in
+# one for the ear alone.
 TOO_WIDE = """() => {
     const page = document.querySelector(".stMain"), edge = page.clientWidth + 1, wrong = [];
     const holds = (box) => {
         const { overflowX, textOverflow } = getComputedStyle(box);
-        const dots = textOverflow === "ellipsis" && overflowX !== "visible";
-        return dots || ["auto", "scroll"].includes(overflowX);
+        const cut = overflowX !== "visible", heard = box.clientWidth < 2;
+        const scrolls = ["auto", "scroll"].includes(overflowX);
+        return scrolls || (cut && (heard || textOverflow === "ellipsis"));
     };
     for (const one of page.querySelectorAll("*")) {
         const { width, right } = one.getBoundingClientRect();

@@ -101,8 +101,9 @@ _PRESENTER = """
 html {font-size: 125%;}
 [data-testid="stHeader"], [data-testid="stSidebar"] {display: none;}
 .stMainBlockContainer.stMainBlockContainer {max-width: 1600px; padding-top: 1rem;}
-/* The place of a chart and not its frame, which fills it: what follows comes below both. */
-[data-testid="stLayoutWrapper"]:has(> [class*="-figure"] .seqviz-chart) {
+/* The place of a chart and not its frame, which fills it: what follows comes below both. On paper
+   it has the height of the figure: there a vh is a part of the sheet. */
+:root:not(.seqviz-paper) [data-testid="stLayoutWrapper"]:has(> [class*="-figure"] .seqviz-chart) {
   flex-basis: 60vh; height: 60vh;
 }
 .seqviz-home-bench .home-figure.home-figure {height: 60vh;}
