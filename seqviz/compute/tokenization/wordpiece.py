@@ -142,7 +142,9 @@ class WordPiece:
 
     def cut(self, text: str) -> Cut:
         """A text in pieces, as BERT reads it without the special tokens that it adds."""
-        names, starts, ends, told, special = [], [], [], [], []
+        names: list[str] = []
+        told: list[str] = []
+        starts, ends, special = [], [], []
         parts = around_special(text, self.special)
         begin = 0
         for part, whole in parts:
