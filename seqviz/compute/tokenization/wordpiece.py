@@ -143,7 +143,8 @@ class WordPiece:
     def cut(self, text: str) -> Cut:
         """A text in pieces, as BERT reads it without the special tokens that it adds."""
         names: list[str] = []
-        starts, ends, told, special = [], [], [], []
+        told: list[str] = []
+        starts, ends, special = [], [], []
         parts = around_special(text, self.special)
         begin = 0
         for part, whole in parts:
