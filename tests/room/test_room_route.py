@@ -18,7 +18,7 @@ from driver.protocol import attend
 from seqviz.refusal import Refusal
 from seqviz.room import codes, rooms, sketches
 from seqviz.room.record import Record
-from seqviz.ui.server.accounts import Bucket, accounts
+from seqviz.ui.server.accounts import Account, Bucket, accounts
 from seqviz.ui.shared import room_route
 from seqviz.ui.shared.room_route import OURS, SEAT, TEACHER, the_class
 
@@ -245,6 +245,27 @@ def test_a_newcomer_waits_for_one_look_up_of_each_other_device(client, opened, q
     assert say(client, opened["code"], {"kind": "pause", "on": True}, teacher=opened["token"]) \
         .status_code == 204  # fmt: skip
     assert client.post(f"/room/{opened['code']}/seat", json={"seat": seat}).status_code == 200
+
+
+def test_who_has_sent_most_look_ups_is_refused_where_very_many_wait(client, opened, monkeypatch):
+    monkeypatch.setattr(room_route, "MAX_WAITING", 20)
+    gate = room_route.Gate()
+    gate.wrong.draw(100.0, *room_route.WRONG)
+    flooding, honest = Account(), Account()
+
+    async def wait() -> tuple[int, bool]:
+        flood = [asyncio.create_task(gate.pass_through(flooding)) for _ in range(20)]
+        await asyncio.sleep(0)
+        mine = asyncio.create_task(gate.pass_through(honest))
+        await asyncio.sleep(0.05)
+        refused = [one for one in flood if one.done()]
+        is_refused = mine.done()
+        for one in (*flood, mine):
+            one.cancel()
+        assert {type(one.exception()) for one in refused} == {Refusal}
+        return len(refused), is_refused
+
+    assert attend(wait()) == (1, False)
 
 
 def test_a_class_of_300_behind_one_address_fits(client, opened):

@@ -26,6 +26,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from seqviz import settings
+from seqviz.languages import matching
 from seqviz.lessons import in_room
 from seqviz.models import store
 from seqviz.refusal import Refusal
@@ -162,17 +163,31 @@ class Gate:
         self._serving: asyncio.Task[None] | None = None
 
     async def pass_through(self, account: Account) -> None:
-        """Wait for a turn. Raises Refusal("too_fast") where very many wait."""
+        """Wait for a turn.
+
+        Raises Refusal("too_fast") for the last one of the device that has most, where very many
+        wait.
+        """
         if not self.wrong.wait(*WRONG):
             return
         metrics.refused("room")
-        if sum(map(len, self._waiting.values())) >= MAX_WAITING:
-            raise Refusal("too_fast", "Many codes are being tried from here.", seconds=60)
         turn = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(account, deque()).append(turn)
+        if sum(map(len, self._waiting.values())) > MAX_WAITING:
+            self._refuse_one()
         if self._serving is None or self._serving.done():
             self._serving = asyncio.create_task(self._serve())
         await turn
+
+    def _refuse_one(self) -> None:
+        longest = max(self._waiting, key=lambda account: len(self._waiting[account]))
+        turn = self._waiting[longest].pop()
+        if not self._waiting[longest]:
+            del self._waiting[longest]
+        if not turn.done():
+            turn.set_exception(
+                Refusal("too_fast", "Many codes are being tried from here.", seconds=60)
+            )
 
     async def _serve(self) -> None:
         while self._waiting:
