@@ -33,7 +33,7 @@ PRESSED = {
 }
 OWN_ARROWS = {"language", "segment", "pill", "option", "slider"}
 TYPED = {
-    "exact value": ".seqviz-slider input[type=number]",
+    "exact value": ".seqviz-slider input.exact",
     "number": '[data-testid="stNumberInputField"]',
     "text": '[data-testid="stTextInputField"]',
     "menu": '[role="combobox"]',
@@ -154,8 +154,9 @@ def test_figures_are_clear_after_a_slider_a_reload_and_in_a_small_window(hall):
     assert not wrong
 
 
-def test_a_clicker_walks_from_a_page_within_the_page(visit):
+def test_a_clicker_walks_from_a_page_within_the_page_and_arrows_stay_with_a_sketch(visit):
     lesson = visit("attention", {"present": "true", **MORE["attention"]}, viewport=HALL)
+    lesson.whole()
     frame = framed(lesson)
     lesson.rest()
     frame.click(position={"x": 300, "y": 10})
@@ -163,6 +164,14 @@ def test_a_clicker_walks_from_a_page_within_the_page(visit):
     lesson.page.evaluate("document.querySelector('.stMain').scrollTo(0, 0)")
     lesson.page.keyboard.press("PageDown")
     assert at(lesson) == 0
+    pad = lesson.page.locator(".seqviz-sketch .pad").first
+    assert pad.evaluate(FOCUS)
+    values = "() => [...document.querySelectorAll('input[type=range]')].map(({ value }) => value)"
+    before = lesson.page.evaluate(values)
+    lesson.page.keyboard.press("ArrowRight")
+    lesson.rest()
+    assert lesson.page.evaluate(values) == before
+    expect(pad).to_be_focused()
 
 
 def test_a_clicker_walks_from_a_tab_and_arrows_stay_with_it(visit):
