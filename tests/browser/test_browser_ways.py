@@ -176,7 +176,7 @@ def test_an_own_file_its_column_and_answers_stay_in_the_session_and_in_no_other(
     column.get_by_role("combobox").click()
     page.get_by_role("option", name="other").click()
     picture = lesson.changed("ar.real", first)
-    answer = page.locator(css_class("ar.exercise.memory.0")).locator("input")
+    answer = page.locator(css_class("ar.exercise.memory.0.field")).locator("input")
     answer.fill("4")
     answer.press("Enter")
     expect(page.locator(css_class("ar.exercise.memory.done"))).to_be_visible()

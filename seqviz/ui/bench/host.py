@@ -68,17 +68,24 @@ class PageHost(ClassHost, Place):
         a line beside it says which file is read, and a button takes it out.
         """
         files, key = run_context.session().files, f"{self.prefix}.{name}"
+
+        def remove() -> None:
+            files.pop(key, None)
+
+        def on_change() -> None:
+            if not st.session_state.get(key):  # taken out of the field
+                remove()
+
         with self.side:
             file = st.file_uploader(
                 self.words(f"control.{name}.label"),
                 type=["csv", "txt", "tsv"],
                 key=key,
                 help=self.words(f"control.{name}.help"),
+                on_change=on_change,
             )
             if file is not None:
                 files[key] = run_context.OwnFile(file.name, bytes(file.getvalue()))
-            elif key in files and files[key].in_field:
-                del files[key]
             elif key in files:
                 st.caption(self.text("frame.file_in_use", name=literal(files[key].name)))
 

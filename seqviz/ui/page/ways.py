@@ -7,7 +7,6 @@ browser goes there in one step (`assets/static/ways.js`), which Back takes back.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -57,11 +56,8 @@ def arrive(slug: str, looks: Mapping[str, str]) -> None:
             st.query_params.from_dict(query(slug, looks))
         elif left := _left(slug):
             st.query_params.update(left)
-        if declared and entered:
-            if declared.record.code + ".part" in st.query_params:
-                st.session_state.pop(f"_{declared.record.code}.tabs", None)
-            for key, file in session.files.items():
-                session.files[key] = replace(file, in_field=False)
+        if declared and entered and f"{declared.record.code}.part" in st.query_params:
+            st.session_state.pop(f"_{declared.record.code}.tabs", None)
     session.page = slug
 
 

@@ -33,11 +33,10 @@ _left: deque[tuple[str, float]] = deque()  # name and opening of sessions that a
 
 @dataclass(frozen=True)
 class OwnFile:
-    """A file of a student's own. in_field: the field on the page shows it, and can take it out."""
+    """A file of a student's own."""
 
     name: str
     content: bytes = field(repr=False)
-    in_field: bool = True
 
 
 @dataclass(eq=False)
