@@ -44,6 +44,7 @@ BROUGHT = {
     "brotli": "the extras [app] and [notebook], which send and unpack a script that lies packed",
     "httpx2": "huggingface_hub's client, whose errors are caught",
     "ipython": "a notebook, which shows what a bench gives",
+    "ipywidgets": "anywidget's",
     "marimo": "a notebook, which shows what a bench gives",
     "packaging": "pip's and pytest's versions",
     "pluggy": "pytest's",

@@ -106,16 +106,14 @@ class Figure:
         """Show it in a notebook or a browser, as Plotly does; a notebook keeps a picture of it."""
         shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
         if shell is not None and not options:
-            self._ipython_display_()
+            shell.display_pub.publish(self._repr_mimebundle_())
         else:
             self.plotly().show(**options)
 
-    def _ipython_display_(self) -> None:
-        from IPython.display import display
-
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         from seqviz.figures.grammar.still import bundle
 
-        display(bundle(self), raw=True)
+        return bundle(self)
 
     def _display_(self) -> Any:
         """The same for marimo."""

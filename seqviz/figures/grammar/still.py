@@ -15,6 +15,7 @@ import io
 import threading
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 from seqviz.figures.grammar.figure import Figure
@@ -77,7 +78,7 @@ def _own(figure: Any) -> dict[str, Any]:
 def _drawer() -> Callable[[dict[str, Any]], str] | None:
     """What draws with a Chromium of its own; None where there is none, or no kaleido."""
     try:
-        from kaleido import Kaleido
+        kaleido = import_module("kaleido")  # of the extra [notebook]; figures do without it
     except ImportError:
         return None
     loop = asyncio.new_event_loop()
@@ -87,7 +88,7 @@ def _drawer() -> Callable[[dict[str, Any]], str] | None:
         return asyncio.run_coroutine_threadsafe(coroutine, loop).result(_PATIENCE)
 
     async def opened() -> Any:
-        drawing = Kaleido(n=1)
+        drawing = kaleido.Kaleido(n=1)
         await drawing.open()
         return drawing
 
