@@ -37,7 +37,7 @@ _BROKEN = re.compile(
     r" (?:"  # the space comes first: most sentences have few, and none of these
     rf"(?:(?<=[^\s|] )|(?<=\S\| ))(?={_RELATION} {_NUMBER})"  # p |= 0.04; no cell of a table
     rf"|(?<![^\s>(（:：,，]{_RELATION} )(?<={_RELATION} )(?={_NUMBER})"  # p =| 0.04
-    rf"|(?<=[\d∞}}] )(?={_RELATION} )|(?<=\d {_RELATION} )(?=\S)"  # 0 |<| r
+    rf"|(?<=[\d∞}}] )(?={_RELATION} |×)|(?<=\d {_RELATION} )(?=\S)"  # 0 |<| r, 3 |×
     rf"|(?<= − )(?={_NUMBER})"  # 1 −| 0.5
     rf"|(?<=[\d}}] )(?=[/…] {_NUMBER})|(?<=[\d}}] / )(?={_NUMBER})"  # 3 |/| 20, 0.1 |… 0.3
     r"|(?<=\bp )(?=\{p\})"  # the sign is in the value: p |< 0.001

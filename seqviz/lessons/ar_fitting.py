@@ -28,7 +28,7 @@ from seqviz.lessons.bench.lesson import Experiment, Lesson
 from seqviz.lessons.bench.show import Show
 from seqviz.refusal import Problem
 from seqviz.text import formatted, literal, number
-from seqviz.units import Unit
+from seqviz.units import Unit, unbroken
 
 Series = Float[ndarray, "time"]
 NOISES = ("gaussian", "student_t", "laplace")
@@ -285,7 +285,9 @@ def hand(p: ByHand, show: Show) -> None:
     _, values = studied(lesson.values("process"), show)
     show.figure(by_hand.fit_by_hand, values)
     start, least = show.run(ar.slope_errors, values, name="errors")
-    share = formatted(least / start, Unit("share", 0)) if least >= 0.01 * start else "< 1%"
+    share = (
+        formatted(least / start, Unit("share", 0)) if least >= 0.01 * start else unbroken("< 1%")
+    )
     show.note("by_hand", start=number(start), least=number(least), share=share)
 
 

@@ -11,7 +11,7 @@ from seqviz.compute import bptt
 from seqviz.compute.bptt import Descent, Experiment, PairSpectrum, Reach
 from seqviz.compute.bptt.norms import LogNorms
 from seqviz.text import formatted
-from seqviz.units import unit_of
+from seqviz.units import unbroken, unit_of
 
 
 def written(found, name: str) -> str:
@@ -25,7 +25,7 @@ def test_the_horizon_has_a_sign_where_the_sequence_is_too_short():
     assert found.horizon_seen() == "2"
     assert found.horizon_seen(on_h=True) == "1"
     assert found.factor == pytest.approx(10 ** (-50 / 3))
-    assert replace(found, horizon=3).horizon_seen() == "≥ 3"
+    assert replace(found, horizon=3).horizon_seen() == unbroken("≥ 3")
     assert found.left_with is None
     assert replace(found, left_float32=1).left_with == -50
     lstm = replace(norms, cell_state=np.array([-51.0, -2.0, 40.0, 0.0]))  # the long road is c

@@ -138,7 +138,7 @@ SAYS = (
     ("process", {"view": "lag_plot", "order": 2}, ("has slope",)),
     ("by_hand", {"process__phi": 0.0}, ("100%",)),
     ("by_hand", {}, ("41%",)),
-    ("by_hand", {"process__phi": 1.2}, ("reaches is 0.80", "< 1% of that")),
+    ("by_hand", {"process__phi": 1.2}, ("reaches is 0.80", unbroken("< 1% of that"))),
     ("fit", {}, ("4 of 4 intervals",)),
     ("fit", {"methods": ("ols",)}, (unbroken("OLS: the interval holds the true φ₁ = 0.800"),)),
     ("fit", {"methods": ("ols",), "process__order": 3, "same": False}, ("misses the true",)),

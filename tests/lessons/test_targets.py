@@ -10,6 +10,7 @@ import pytest
 from seqviz import catalog, lessons, road
 from seqviz.lessons.bench.output import Output, Target
 from seqviz.text import LANGUAGES
+from seqviz.units import unbroken
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,10 @@ WAYS = {
     ),
     "ar_fitting": Way("real", {"model": 9}, {"model": 10}, "19.0"),
     "vanishing_gradients": Way(
-        "reach", {"init": "identity", "gain": 1.0}, {"init": "identity", "gain": 0.9}, "≥ 99"
+        "reach",
+        {"init": "identity", "gain": 1.0},
+        {"init": "identity", "gain": 0.9},
+        unbroken("≥ 99"),
     ),
     "gates": Way("force", {"f": 0.4}, {"f": 0.7}, "0.377"),
     "attention": Way("masks", {"kind": "strided", "reach": 2}, {"kind": "window"}, "37.3%"),

@@ -87,7 +87,7 @@ class Compared(NamedTuple):
         first, second = (text(f"bert_accuracy.{name}") for name in self.names)
         return text(
             "readout.mcnemar", first=first, second=second, a=f"{a:,}", b=f"{b:,}",
-            n=f"{len(self.first):,}", p="< 0.001" if p < 0.001 else f"= {p:.3f}",
+            n=f"{len(self.first):,}", p=unbroken("< 0.001" if p < 0.001 else f"= {p:.3f}"),
             verdict=text(f"readout.{verdict}"),
         )  # fmt: skip
 
@@ -339,7 +339,7 @@ def pair(view: str, first: str, second: str, n: int) -> View:
         {
             "system_a": percent(a[:n]),
             "system_b": percent(b[:n]),
-            "p_value": "< 0.001" if found.p < 0.001 else f"{found.p:.3f}",
+            "p_value": unbroken("< 0.001") if found.p < 0.001 else f"{found.p:.3f}",
             "needed": "∞" if first == second else "",
         },
         Compared(keys, a[:n], b[:n]),

@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from seqviz.compute.bptt.experiment import Experiment, recurrent_matrix, unroll
 from seqviz.compute.recurrent import Cell, LSTMTrace, State, Trace, Weights
-from seqviz.units import Log10, Share
+from seqviz.units import Log10, Share, unbroken
 
 THRESHOLD = 0.01  # the error still arrives where at least a hundredth of it does
 # What float32 can hold: its largest number, and half its smallest (what is below rounds to zero).
@@ -62,7 +62,7 @@ class Reach:
     def horizon_seen(self, on_h: bool = False) -> str:
         """The horizon, with ≥ where the sequence ended before the gradient did."""
         steps = self.horizon_hidden if on_h else self.horizon
-        return f"≥ {steps}" if steps == len(self.arrived) - 1 else str(steps)
+        return unbroken(f"≥ {steps}") if steps == len(self.arrived) - 1 else str(steps)
 
     @property
     def factor(self) -> float:

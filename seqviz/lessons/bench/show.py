@@ -223,7 +223,8 @@ class Show:
             value, beside = value.share, f"{beside}: {sample}" if beside else sample
         label, help_text = (self.words(f"metric.{name}.{part}") for part in ("label", "help"))
         beside = unbroken(beside) if beside else beside
-        self.put(items.Readout(name, label, formatted(value, unit), beside, help_text))
+        shown = unbroken(formatted(value, unit))
+        self.put(items.Readout(name, label, shown, beside, help_text))
 
     def metrics(self, **values: str | tuple[str, str | None]) -> None:
         """Read-outs in words: each a value, or a value and what it is beside."""
