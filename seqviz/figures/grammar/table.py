@@ -125,9 +125,9 @@ def axis_name(chart: Figure, axis: str) -> str:
     own = _plain((chart.axis(axis).get("title") or {}).get("text"))
     if own or axis == axis[0]:
         words = chart.axis(axis).get("ticktext")
+        own, log = own or axis, chart.axis(axis).get("type") == "log" or "log₁₀" in own
         exponents = words is not None and len(words) and str(words[0]).startswith("10<sup>")
-        own = own or axis
-        return f"log₁₀ ({own})" if exponents and chart.axis(axis).get("type") != "log" else own
+        return f"log₁₀ ({own})" if exponents and not log else own
     first = chart.axis(axis[0])
     alike = np.array_equal(first.get("range", ()), chart.axis(axis).get("range", (0,)))
     return f"{axis_name(chart, axis[0])} ({axis[1:]})" if alike else axis[0]
