@@ -94,7 +94,7 @@ def loose(root: Path) -> list[str]:
         f"{path.name}: {line} is not pinned with ==."
         for path in requirements(root)
         for line in _lines(path)
-        if not line.startswith("-r ") and not _PINNED.fullmatch(line)
+        if not line.startswith(("-r ", "-c ")) and not _PINNED.fullmatch(line)
     ]
 
 
