@@ -34,7 +34,6 @@ PRESSED = {
 OWN_ARROWS = {"language", "segment", "pill", "option", "slider"}
 TYPED = {
     "exact value": ".seqviz-slider input.exact",
-    "number": '[data-testid="stNumberInputField"]',
     "text": '[data-testid="stTextInputField"]',
     "menu": '[role="combobox"]',
 }
