@@ -24,3 +24,44 @@ def test_what_is_not_there_is_not_there():
 
     with pytest.raises(ModuleNotFoundError):
         whole("no_such_library")
+
+
+# Another thread has begun to import pandas; it is whole a moment later.
+HALF_A_PANDAS = """
+import importlib.util, sys, threading, time
+import numpy as np
+from seqviz.figures.autoregression import by_hand
+
+spec = importlib.util.find_spec("pandas")
+
+class Slow(type(spec.loader)):
+    def exec_module(self, module):
+        begun.set()
+        time.sleep(2.0)
+        super().exec_module(module)
+
+class Finder:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name != "pandas":
+            return None
+        sys.meta_path.remove(Finder)
+        spec.loader = Slow(spec.loader.name, spec.loader.path)
+        return spec
+
+import altair
+for name in [one for one in sys.modules if one.partition(".")[0] == "pandas"]:
+    del sys.modules[name]
+begun = threading.Event()
+sys.meta_path.insert(0, Finder)
+other = threading.Thread(target=lambda: __import__("pandas"))
+other.start()
+begun.wait(20)
+by_hand.fit_by_hand(np.arange(20.0) % 3).to_dict()
+other.join()
+"""
+
+
+def test_a_pandas_that_another_thread_imports_is_waited_for():
+    done = subprocess.run([sys.executable, "-c", HALF_A_PANDAS], capture_output=True, timeout=120)
+    assert done.returncode == 0, done.stderr.decode()[-800:]
