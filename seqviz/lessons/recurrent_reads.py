@@ -71,7 +71,7 @@ def _read(p: Writing, show: Show) -> None:
     place = min(p.upto, len(found.ids))
     show.figure(letters_read, found, place)
     show.readouts(found, loss_read="mean_bits", loss_fives="mean_fives", loss_pairs="mean_pairs",
-                  loss_alone="mean_alone", perplexity_read="perplexity")  # fmt: skip
+                  perplexity_read="perplexity")  # fmt: skip
     row, comes = found.log2[place - 1], found.ids[place - 1]
     first = found.first(place, 1)[0]
     show.note(

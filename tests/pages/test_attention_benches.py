@@ -21,6 +21,7 @@ from seqviz.models import forward_cache
 from seqviz.models.forward_cache import Masking
 from seqviz.refusal import Refusal
 from seqviz.text import Text, literal, number
+from seqviz.units import unbroken
 from tests.sliders import sliders
 
 pytestmark = pytest.mark.usefixtures("minilm", "smollm2")
@@ -137,7 +138,7 @@ def test_heads_are_switched_off(lang, model, written, compare):
     off = tuple(sorted(tuple(map(int, pair.split("."))) for pair in written.split()))
     change = attention.ablate(model, read_by(model), compare, off)
     heads = {"minilm": 72, "smollm2": 270}[model]
-    wanted = {"off_count": (f"{len(off)} / {heads}", None), **after(change, lang)}
+    wanted = {"off_count": (unbroken(f"{len(off)} / {heads}"), None), **after(change, lang)}
     if model == "minilm" and compare:
         one, two = (forward_cache.read(model, text).sentence for text in (ENCODER, compare))
         before = Text(lang)("attention.metric.pair.before", value=number(float(one @ two), 4))

@@ -20,6 +20,7 @@ from seqviz.refusal import Problem
 from seqviz.text import ASSETS, LANGUAGES, Text
 from seqviz.ui.bench import export
 from seqviz.ui.shared import caching
+from seqviz.units import unbroken
 from tests.sliders import sliders
 
 SLUGS = [lesson.slug for lesson in catalog.LESSONS]
@@ -215,7 +216,7 @@ def test_which_device_computes(visit, monkeypatch):
         "device_measured": ("cuda", "", there),
     }
     shown = {"wish": "cuda", "name": "H", "date": "2026-12-01", "largest": "2 × 10⁻⁶"}
-    words = {key: page.text(f"frame.{key}", **shown) for key in cases}
+    words = {key: unbroken(page.text(f"frame.{key}", **shown)) for key in cases}
     for key, (kind, note, measured) in cases.items():
         chosen = device.Device(kind, "Pretended", "cuda", note)
         with monkeypatch.context() as patch:

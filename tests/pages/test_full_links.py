@@ -249,7 +249,8 @@ TEXT_TO_NUMBERS = (
     {
         "map": {"view": "near", "asked": "queen", "large": True, "centered": False},
         "reading": {"view": "many", "layer": 2},
-        "neighbors": {"view": "pairs", "line": "a b <i>", "mode": "cbow", "reach": 1, "pair": 2},
+        "neighbors": {"view": "pairs", "line": "a b <i>", "reordered": "<i> b a", "mode": "cbow",
+                      "reach": 1, "pair": 2},
     },
     {
         "map": {"view": "analogy", "question": "a - b + c"},
@@ -264,7 +265,8 @@ RECURRENT = (
                  "squash": "sigmoid"},
         "wirings": {"view": "one", "cell": "gru", "layers": 2, "backward": True,
                     "read_at": "ends", "output": 1, "enter": "first", "seed": 3},
-        "collapse": {"tanh": 10.0, "amplitude": 0.3, "hidden_units": 4, "precision": "float64",
+        "collapse": {"tanh": 10.0, "amplitude": 0.3, "hidden_units": 4, "with_bias": False,
+                     "precision": "float64",
                      "seed": 7},
         "tagging": {"view": "ahead", "task": "words", "ahead": 1},
         "tagger": {"line": TEXT, "side": "left", "way": "mean", "layer": 1},

@@ -53,8 +53,8 @@ def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = STYLE) -> alt.
     mse(phi) = mse(phi-hat) + m (phi - phi-hat)^2 with m the mean of x_{t-1}^2, so the browser
     computes it exactly for any slope, without the server.
     """
-    # Half a second of import, for the bench that needs it and not for the first figure. Altair looks
-    # at any pandas that is there: one that another thread is importing has to be whole by then.
+    # Half a second of import, for the bench that needs it and not for the first figure. Altair
+    # looks at any pandas that is there: one that another thread is importing has to be whole.
     libraries.whole("pandas")
     alt = libraries.whole("altair", "jsonschema")
 
