@@ -32,7 +32,7 @@ def test_means_bands_and_differences():
     one = ttest_1samp(column, 0).confidence_interval()
     assert (low[7], mean[7], high[7]) == pytest.approx((one.low, column.mean(), one.high))
     assert found.spread("human") == pytest.approx(bits[0].std(1).mean())
-    assert found.entropy_of("hot") == pytest.approx(entropy[4].mean())
+    assert found.entropy_of("hot") == pytest.approx(entropy[METHODS.index("hot")].mean())
 
 
 def test_of_one_text_there_is_no_interval():

@@ -15,7 +15,7 @@ from driver.protocol import Student, Widget, attend
 
 NAN, INF = float("nan"), float("inf")
 SLIDER, STEPS, BUTTONS, SEED, TEXT = (
-    "vg.reach.gain.slider", "vg.reach.width.slider", "vg.reach.cells", "vg.reach.seed",
+    "vg.reach.gain.slider", "vg.reach.width.slider", "vg.reach.cells", "vg.reach.seed.slider",
     "vg.reach.sentence",
 )  # fmt: skip
 SLUG, SENTENCE = "vanishing_gradients", {"vg.reach.signal": "sentence"}

@@ -93,7 +93,10 @@ def apply() -> None:
             return
         self.head.arrived()
         self.head = None
+        # The parser takes addresses of at most 65,535 bytes apart; links with long texts have more.
+        self.url, _, query = self.url.partition(b"?")
         complete(self)
+        self.scope["query_string"] = query  # what answers begins later, on the event loop
 
     def on_body(self: Any, part: bytes) -> None:
         if self.head is None:
