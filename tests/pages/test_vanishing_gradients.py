@@ -43,14 +43,15 @@ SAID = (
      ("线性 RNN：第 60 步为 2.36，第 1 步为 0.00471", "LSTM（按 c）", "线性 RNN")),
     # One network, so one horizon, and the sequence ends before the gradient.
     ("reach", {"init": "identity", "gain": 1.0, "cells": ("linear",)}, gradient_reach,
-     {"sigma_max": "1.00", "radius": "1.00", "longest": unbroken(unbroken("≥ 99"))}, ("keeps", "measured"),
+     {"sigma_max": "1.00", "radius": "1.00", "longest": unbroken("≥ 99")}, ("keeps", "measured"),
      (unbroken("Linear RNN: 99 (× 1.00)"),)),
     # [[0.5, 10], [0, 0.5]]: (s1 + s2)^2 = 101 and (s1 - s2)^2 = 100.
     ("reach", {"init": "non_normal", "cells": ("rnn", "lstm", "gru")}, gradient_reach,
      {"sigma_max": "10.0", "radius": "0.500", "longest": "51", "shortest": "10"},
      ("between",), ("RNN: 10", "LSTM: 51", "GRU: 31")),
     ("reach", {"cells": ("linear", "rnn"), "steps": 500, "gain": 2.0}, gradient_reach,
-     {"sigma_max": "3.53", "radius": "2.10", "longest": unbroken("≥ 499"), "shortest": unbroken("≥ 475")},
+     {"sigma_max": "3.53", "radius": "2.10", "longest": unbroken("≥ 499"),
+      "shortest": unbroken("≥ 475")},
      ("grows", "overflow", "left_above"), (unbroken("2.08 × 10³⁰³ at step 1"),)),
     # By default the smallest is fourteen digits below the largest: one digit is not rounding.
     ("pairs", {}, pair_map, {"pair": "40 → 80", "largest": unbroken("5.67 × 10⁻⁸"),
@@ -145,7 +146,7 @@ SAID = (
      ("modest_gates", "gated"), (unbroken("k = 200"), unbroken("k = 200"))),
     # Rounding alone puts it on one side of 1 or the other.
     ("reach", {"init": "orthogonal", "gain": 1.0, "cells": ("linear",)}, gradient_reach,
-     {"sigma_max": "1.00", "radius": "1.00", "longest": unbroken(unbroken("≥ 99"))}, ("keeps",), ()),
+     {"sigma_max": "1.00", "radius": "1.00", "longest": unbroken("≥ 99")}, ("keeps",), ()),
 )  # fmt: skip
 
 
