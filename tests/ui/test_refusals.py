@@ -20,6 +20,7 @@ import streamlit as st
 from seqviz.text import Text
 from seqviz.ui.bench.host import guarded
 from seqviz.refusal import Problem
+from seqviz.units import unbroken
 
 text = Text(st.query_params["lang"])
 
@@ -149,4 +150,4 @@ def test_a_refusal_keeps_its_code_when_it_is_pickled():
      (815, "14 min")],
 )  # fmt: skip
 def test_duration(seconds, words):
-    assert duration(seconds) == words
+    assert duration(seconds) == unbroken(words)
