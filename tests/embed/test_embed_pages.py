@@ -71,7 +71,7 @@ def test_every_bench_stands_in_its_page_with_all_that_it_shows(
     assert found["problem"] == ""
     words = seen(answer)
     for one in wants.readouts.values():
-        assert one.value in words or one.value.endswith(" s")  # seconds are of this run
+        assert one.value in words or one.value.endswith("\u00a0s")  # seconds are of this run
     assert found["under"] or found["over"]
     assert Text(lang)("embed.open", title=Text(lang)(f"{slug}.title")) in words
     assert f'href="/{slug}?' in answer.text

@@ -142,7 +142,7 @@ def test_what_has_most_parameters(language):
         ("lens", {"model": "minilm"}, "At “\\[MASK\\]”", {"model": "minilm", "place": 1},
          "At “\\[SEP\\]”"),
         ("lens", {"model": "minilm", "filled": "[MASK] it is"}, "At “\\[MASK\\]”",
-         {"model": "minilm", "filled": "It is"}, "At “\\[SEP\\]”"),
+         {"model": "minilm", "filled": "[MASK] it is", "place": 1}, "At “\\[SEP\\]”"),
         ("lens", {}, "settles at row 28 of 30", {"reading": "fitted"},
          "dotted lines are the plain"),
         ("lens", {"view": "reviews"}, "Of 100 film reviews", {}, "At “␣is”"),

@@ -16,6 +16,7 @@ from seqviz.lessons.bench.controls import filled
 from seqviz.lessons.bench.sketch import MARKS, compared
 from seqviz.room.rooms import Rooms
 from seqviz.text import LANGUAGES, Text, catalogue
+from seqviz.units import unbroken
 
 LESSONS = [getattr(lessons, record.slug).lesson for record in catalog.LESSONS]
 SKETCHES = [(lesson, name) for lesson in LESSONS for name in lesson.sketches]
@@ -91,8 +92,8 @@ def test_what_the_reveals_say_is_so():
     """The numbers that stand in their sentences."""
     one = lessons.vanishing_gradients.lesson
     linear, tanh = (trace["name"] for trace in one.sketches["tanh"].posed(one, STYLE).after.traces)
-    assert "× 1.25" in linear
-    assert "× 0.794" in tanh
+    assert unbroken("Linear RNN, × 1.25") in linear
+    assert unbroken(", × 0.794") in tanh
     waves = lessons.ar_fitting.lesson
     posed = waves.sketches["waves"].posed(waves, STYLE)
     theory = posed.after.traces[-1]["y"]
