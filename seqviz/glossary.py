@@ -21,7 +21,7 @@ from typing import Any
 from seqviz import catalog
 from seqviz.paths import ASSETS
 from seqviz.text import LANGUAGES, catalogue, sections
-from seqviz.units import NO_BREAK, unbroken
+from seqviz.units import plainly_spaced, unbroken
 
 TEXTS = ("S0", "S1", "S2", "S3", "S4")
 GREEK = {  # in the order of the alphabet
@@ -81,7 +81,7 @@ class Meaning:
     def matches(self, typed: str) -> bool:
         """Whether these words are in its terms, in how it is written or in what a text calls it."""
         forms = map(plain, chain(*self.here.values(), self.texts.values()))
-        said = " ".join([*self.words.values(), *forms]).replace(NO_BREAK, " ")
+        said = plainly_spaced(" ".join([*self.words.values(), *forms]))
         return typed.casefold() in said.casefold()
 
 

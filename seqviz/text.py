@@ -20,7 +20,7 @@ from typing import Any
 from seqviz.languages import DEFAULT
 from seqviz.languages import LANGUAGES as LANGUAGES
 from seqviz.paths import ASSETS
-from seqviz.units import NO_BREAK, NUMBER, Unit, unbroken
+from seqviz.units import JOINER, NO_BREAK, NUMBER, Unit, unbroken
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # What Streamlit's Markdown changes after its escapes have been read: addresses, icons, arrows.
@@ -30,7 +30,6 @@ _TAKEN = re.compile(
     re.IGNORECASE,
 )
 TIMES_TEN = f"{NO_BREAK}×{NO_BREAK}10"  # between the digits of a number and its power of ten
-_JOINER = "\u2060"  # a word joiner: no width, and no line break
 _SECTION = re.compile(r"^<!--\s*section:\s*([a-z0-9_]+)\s*-->\s*$", re.MULTILINE)
 
 
@@ -119,7 +118,7 @@ def literal(text: str) -> str:
     does not stop what Streamlit makes of addresses, icons and arrows: there an invisible character
     does. Line breaks become spaces, as two of them would end the paragraph.
     """
-    whole = _TAKEN.sub(lambda found: found[0] + _JOINER, re.sub(r"[\r\n]+", " ", text))
+    whole = _TAKEN.sub(lambda found: found[0] + JOINER, re.sub(r"[\r\n]+", " ", text))
     return re.sub(r"([\\`*_{}\[\]()#+\-.!|<>~$:^&])", r"\\\1", whole)
 
 

@@ -18,6 +18,7 @@ from typing import Annotated, Any, get_type_hints
 
 # U+00A0, not the narrow U+202F: every font has it, and a browser copies it as a plain space.
 NO_BREAK = "\u00a0"
+JOINER = "\u2060"  # a word joiner: no width, and no line break
 # A placeholder ("{p}", Plotly's "%{x}") stands for a number. Marks of Markdown may stand between.
 _DIGITS = r"(?:[\d%∞°⁰¹²³⁴-⁹]|\})[*_]*"
 _NUMBER = r"[*_(\[|]*[-−+±]?(?:\d|\.\d|∞|%?\{)"
@@ -89,10 +90,17 @@ def unbroken(words: str) -> str:
 
     def bound(found: re.Match[str]) -> str:
         at = found.end() - 1
-        inside = any(low <= at < high for low, high in alone)
-        return found[0] if inside else found[0][:-1] + NO_BREAK
+        if any(low <= at < high for low, high in alone):
+            return found[0]
+        bar = JOINER if words[at - 1 : at] == "|" else ""  # behind it a line may end all the same
+        return found[0][:-1] + bar + NO_BREAK
 
-    return _APART.sub(bound, _BROKEN.sub(bound, words))
+    return _BROKEN.sub(bound, _APART.sub(bound, words))
+
+
+def plainly_spaced(words: str) -> str:
+    """The words as they were before `unbroken`: for files, and to compare them with typed ones."""
+    return words.replace(JOINER, "").replace(NO_BREAK, " ")
 
 
 def entry(array: str, place: int, said: str, unit: Any = float) -> property:

@@ -28,7 +28,7 @@ from seqviz.text import (
     percent,
     sections,
 )
-from seqviz.units import NO_BREAK, unbroken
+from seqviz.units import JOINER, NO_BREAK, unbroken
 
 ROOT = ASSETS.parent
 SLUGS = [record.slug for record in catalog.LESSONS]
@@ -496,7 +496,7 @@ def test_ordinary_words_stay_as_they_are():
          "in 2.4~s, 120~ms"),
         ("12 MB, **4.1** bits a step", "12~MB, **4.1**~bits a step"), ("3.5 毫秒", "3.5~毫秒"),
         ("n = {n:,}: {bits} bits", "n~=~{n:,}: {bits}~bits"), ("t = %{x}", "t~=~%{x}"),
-        ("p {p}", "p~{p}"), ("|r| = 0.5", "|r|~=~0.5"), ("< 1%", "<~1%"), ("0 < r < 1",
+        ("p {p}", "p~{p}"), ("|r| = 0.5", f"|r|{JOINER}~=~0.5"), ("< 1%", "<~1%"), ("0 < r < 1",
          "0~<~r~<~1"), ("1 − 0.5", "1 −~0.5"), ("{n} ×, 2 ×", "{n}~×, 2~×"),
         ("3 / 20, 0.1 … 0.3", "3~/~20, 0.1~… 0.3"),
         ("<b>h<sub>t</sub></b> = 1", "<b>h<sub>t</sub></b>~=~1"), ("$n$ = 5", "$n$~=~5"),
@@ -512,6 +512,7 @@ def test_ordinary_words_stay_as_they_are():
 def test_no_line_ends_between_a_number_and_what_it_is_with(plain, bound):
     assert units.unbroken(plain).replace(NO_BREAK, "~") == bound.replace("\u00a0", "~")
     assert units.unbroken(units.unbroken(plain)) == units.unbroken(plain)
+    assert units.plainly_spaced(units.unbroken(plain)) == units.plainly_spaced(plain)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -26,7 +26,7 @@ from seqviz import catalog, whole_file
 from seqviz.lessons.bench import controls
 from seqviz.lessons.bench.lesson import Bench
 from seqviz.text import LANGUAGES
-from seqviz.units import NO_BREAK, unbroken
+from seqviz.units import plainly_spaced, unbroken
 
 PAGES = Path(__file__).parents[1] / "docs" / "teaching"
 NOTEBOOKS = PAGES / "notebooks"
@@ -144,7 +144,7 @@ def _clean(bench: Bench, name: str, raw: str, link: str) -> Any:
 
 def shows(number: str, said: str) -> bool:
     """Whether what a bench says has this number, not as a part of another one."""
-    plain = said.replace(NO_BREAK, " ")
+    plain = plainly_spaced(said)
     return bool(re.search(rf"(?<![\w.,−]){re.escape(number)}(?![\w]|[.,]\d)", plain))
 
 

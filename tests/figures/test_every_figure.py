@@ -25,7 +25,7 @@ from seqviz.figures.grammar.style import DARK, LIGHT, LIVE, Style, opaque, recol
 from seqviz.figures.grammar.table import axis_name, cells_name, table, tables
 from seqviz.text import number
 from seqviz.ui.bench import export
-from seqviz.units import NO_BREAK
+from seqviz.units import plainly_spaced
 
 PLACEHOLDER = re.compile(r"(?<!%){\w*}")  # "%{x}" is filled in by the browser
 RESERVED = re.compile(r"#0000\d\d")  # Streamlit replaces #000001 ... #000040 on a page
@@ -49,7 +49,7 @@ CLOSER = {
 
 
 def plain(text: str | None) -> str:
-    return TAGS.sub("", text or "").replace(NO_BREAK, " ").strip()
+    return plainly_spaced(TAGS.sub("", text or "")).strip()
 
 
 def description(chart) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seqviz.figures.grammar.figure import Figure
-from seqviz.units import NO_BREAK
+from seqviz.units import plainly_spaced
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -134,4 +134,4 @@ def axis_name(chart: Figure, axis: str) -> str:
 
 
 def _plain(text: str | None) -> str:
-    return _TAG.sub("", text or "").replace(NO_BREAK, " ").strip()
+    return plainly_spaced(_TAG.sub("", text or "")).strip()
