@@ -31,6 +31,7 @@ from seqviz.lessons.recurrent_tagging import CHINESE
 from seqviz.models.checkpoints import card, load
 from seqviz.refusal import Refusal
 from seqviz.text import LANGUAGES, number, percent, sections
+from seqviz.units import unbroken
 from tools import bundle_vocabularies, ngrams
 
 each_language = pytest.mark.parametrize("language", LANGUAGES)
@@ -80,7 +81,7 @@ def test_the_sentence_follows_the_error_and_the_goal_agrees_with_it(bias):
         assert ("nearly add up" in words) == nearly
         assert ("no longer add up" in words) != nearly
         assert ("to within" in words) == (found.error < NEARLY)
-        assert ("With b = 0" in words) == bias
+        assert (unbroken("With b = 0") in words) == bias
         (target,) = shown.of(Target)
         assert target.reached == (nearly and tanh == 100)
         seen.add((nearly, target.reached))

@@ -18,6 +18,7 @@ from seqviz.lessons.recurrent import lesson
 from seqviz.lessons.recurrent_tagging import CHINESE, ENGLISH, compare_taggers, train_taggers
 from seqviz.refusal import Refusal
 from seqviz.text import LANGUAGES
+from seqviz.units import unbroken
 
 AHEAD, LETTERS = {"view": "ahead"}, {"view": "letters"}
 TASK = {"task": "words"}
@@ -37,7 +38,7 @@ ROWS = {
     "1-20": (TASK, (("difference of 0.334 is not shown", "相差 0.334 个，不能说明"),), {}),
     "1-21": ({}, (("32 in each direction", "双向每个方向 32 个"),), AHEAD),
     "2-13": (LETTERS, (("41 letters. Wrong:", "共 41 个字符，标错的有"),), {}),
-    "3-14": (YOURS, ("6.80", "1.20", "L⟨4⟩ = 1.45"), SHORT),
+    "3-14": (YOURS, ("6.80", "1.20", unbroken("L⟨4⟩ = 1.45")), SHORT),
 }  # fmt: skip
 said = partial(rows.said, lesson, "tagging")
 
