@@ -127,6 +127,7 @@ class Class {
       this.room.listeners.add(this.heard);
     }
     const { room } = this;
+    if (room.lesson !== undefined && room.lesson !== lesson) for (const { slider } of sliders()) room.left.add(slider);
     if ((room.lesson ?? lesson) !== lesson && !room.asked.has(lesson)) room.following = false;
     room.lesson = lesson;
     this.changed();
@@ -374,7 +375,8 @@ class Class {
   // Only what differs. A slider moves as under a hand; for anything else the picture comes first,
   // and the page a little later.
   set(values, url) {
-    const known = new Map(sliders().map((control) => [control.key, control]));
+    const here = sliders().filter(({ slider }) => !this.room.left.has(slider));
+    const known = new Map(here.map((control) => [control.key, control]));
     for (const [key, { slider, place }] of known) {
       const wanted = values[key] ?? slider.options.start;
       if (same(wanted, slider.text)) continue;
