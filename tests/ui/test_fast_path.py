@@ -71,8 +71,10 @@ def test_the_answer_is_what_the_bench_shows(client, session, slug, name, minilm,
     assert around["alt"] == wanted.figure.alt
     shown = [{"value": one.value, "beside": one.beside} for one in wanted.readouts.values()]
     assert len(shown) == len(around["readouts"])
-    measured = [one for one in shown if not one["value"].endswith(" s")]  # seconds are of this run
-    assert [one for one in around["readouts"] if not one["value"].endswith(" s")] == measured
+    measured = [
+        one for one in shown if not one["value"].endswith("\u00a0s")
+    ]  # seconds are of this run
+    assert [one for one in around["readouts"] if not one["value"].endswith("\u00a0s")] == measured
     said = [note for note in around["notes"] if note is not None]
     assert len(around["notes"]) >= len(wanted.notes)
     assert all("<p>" in note or "<span" in note for note in said)

@@ -14,13 +14,13 @@ from seqviz.data import DataProblem
 from seqviz.lessons.bench.problems import sentence
 from seqviz.refusal import Problem
 from seqviz.text import LANGUAGES, Text, duration
+from seqviz.units import unbroken
 
 PAGE = """
 import streamlit as st
 from seqviz.text import Text
 from seqviz.ui.bench.host import guarded
 from seqviz.refusal import Problem
-from seqviz.units import unbroken
 
 text = Text(st.query_params["lang"])
 
