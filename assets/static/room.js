@@ -127,7 +127,6 @@ class Class {
       this.room.listeners.add(this.heard);
     }
     const { room } = this;
-    if (room.lesson !== undefined && room.lesson !== lesson) for (const { slider } of sliders()) room.left.add(slider);
     if ((room.lesson ?? lesson) !== lesson && !room.asked.has(lesson)) room.following = false;
     room.lesson = lesson;
     this.changed();
@@ -375,8 +374,7 @@ class Class {
   // Only what differs. A slider moves as under a hand; for anything else the picture comes first,
   // and the page a little later.
   set(values, url) {
-    const here = sliders().filter(({ slider }) => !this.room.left.has(slider));
-    const known = new Map(here.map((control) => [control.key, control]));
+    const known = new Map(sliders().map((control) => [control.key, control]));
     for (const [key, { slider, place }] of known) {
       const wanted = values[key] ?? slider.options.start;
       if (same(wanted, slider.text)) continue;
@@ -387,7 +385,8 @@ class Class {
     const others = [...new Set([...Object.keys(own), ...Object.keys(values)])]
       .filter((key) => !known.has(key) && !same(own[key] ?? null, values[key] ?? null));
     if (others.length === 0) return;
-    for (const place of every())
+    // Those of a page that was left are gone: nothing would ever draw what is set there.
+    for (const place of [...every()].filter(({ painter, controls }) => painter?.there() || controls.size > 0))
       place.set(Object.fromEntries(others.filter((key) => key.startsWith(`${place.source?.bench}.`)).map((key) => [key, values[key] ?? null])));
     const on = slug();
     this.going = setTimeout(() => this.following && slug() === on && go(url), Math.random() * SPREAD_MS);

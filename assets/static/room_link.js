@@ -111,7 +111,6 @@ export class Membership {
   missing = 0; // times in a row that the room was not found
   fresh = false; // the server is another one than before: what the page has said there is forgotten
   following = true;
-  left = new WeakSet(); // sliders of the page before, which are still there while the next one comes
   lesson; // of the page of this tab
   asked = new Set(); // lessons to which this tab goes because the teacher is there
 
