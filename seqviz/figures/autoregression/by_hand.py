@@ -45,6 +45,15 @@ def template(style: Style) -> dict[str, Any]:
     return {"font": FONT, "axis": axis, "view": {"stroke": None}, "numberFormat": "~g"}
 
 
+def _altair() -> Any:
+    """Import Altair: half a second, for the bench that needs it and not for the first figure.
+
+    It looks at any pandas that is there: one that another thread is importing has to be whole.
+    """
+    libraries.whole("pandas")
+    return libraries.whole("altair", "jsonschema")
+
+
 def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = STYLE) -> alt.LayerChart:
     """Pairs (x_{t-1}, x_t), a line whose slope a slider moves, and the error of that slope.
 
@@ -53,11 +62,7 @@ def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = STYLE) -> alt.
     mse(phi) = mse(phi-hat) + m (phi - phi-hat)^2 with m the mean of x_{t-1}^2, so the browser
     computes it exactly for any slope, without the server.
     """
-    # Half a second of import, for the bench that needs it and not for the first figure. Altair
-    # looks at any pandas that is there: one that another thread is importing has to be whole.
-    libraries.whole("pandas")
-    alt = libraries.whole("altair", "jsonschema")
-
+    alt = _altair()
     text = style.text
     before, now = values[:-1], values[1:]
     m = float(np.mean(before**2))
