@@ -224,6 +224,7 @@ class Class {
 
   async tell(room) {
     if (room.restoring) return; // the server hears first how the room was
+    if (room.lesson !== slug()) return; // on its way: the address is ahead of the figures
     // A second device of the teacher takes the class along when it is used, not when it is opened.
     moved ||= !room.state.place?.values;
     const place = shown();

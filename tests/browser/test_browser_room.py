@@ -63,6 +63,33 @@ DEAF = """() => {
 }"""
 
 
+# The next thing that this page says to the server comes a second later.
+SLOW = """() => {
+    const send = WebSocket.prototype.send;
+    WebSocket.prototype.send = function (said) {
+        WebSocket.prototype.send = send;
+        setTimeout(() => send.call(this, said), 1000);
+    };
+}"""
+
+
+def test_a_teacher_on_the_way_to_a_lesson_says_nothing_of_the_one_before(teacher, student):
+    """The address is ahead of the figures."""
+    after, told = catalog.LESSONS[1], []
+    teacher.slider(PHI).press("PageDown")
+    expect(student.slider(PHI)).to_have_value("0.7")
+    teacher.rest()
+    teacher.page.evaluate(SLOW)
+    teacher.page.on(
+        "request", lambda one: told.append(one.post_data_json) if "/said" in one.url else None
+    )
+    teacher.page.locator(".st-key-go-next button").click()
+    student.titled(Text("zh")(f"{after.slug}.title"))
+    there = [one for one in told if one.get("lesson") == after.slug]
+    assert there
+    assert all(one["values"] == {} for one in there)
+
+
 def test_a_change_of_page_that_is_lost_is_asked_for_again(teacher, student):
     student.page.evaluate(DEAF)
     teacher.rest()
