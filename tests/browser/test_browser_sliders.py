@@ -516,8 +516,10 @@ def test_on_a_phone_a_picture_stays_in_sight_and_nothing_covers_its_controls(vis
     }""")  # fmt: skip
 
 
-def test_a_lesson_is_entered_as_it_was_left(lesson):
+def test_a_lesson_is_entered_as_it_was_left(visit):
+    lesson = visit("ar_fitting", {"lang": "en"})
     page = lesson.page
+    lesson.geometry(BENCH)
     page.locator(slider_input(KEY)).press("PageDown")
     expect(page).to_have_url(re.compile(rf"{re.escape(KEY)}=0\.7"))
     page.get_by_role("link", name="Home").click()
@@ -710,8 +712,9 @@ def test_a_script_that_the_line_has_lost_is_asked_for_once_more(server, browser)
     context.close()
 
 
-def test_the_slope_slider_changes_the_chart_without_the_server(lesson):
-    """It lives in the browser."""
+def test_the_slope_slider_changes_the_chart_without_the_server(visit):
+    """It lives in the browser; on a page of its own, where nothing above it was moved before."""
+    lesson = visit("ar_fitting", {"lang": "en"})
     bench = "ar.by_hand"
     before = lesson.geometry(bench)
     slider = lesson.figure(bench).locator("input[type=range]")
