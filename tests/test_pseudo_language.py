@@ -28,7 +28,7 @@ READER = Path(__file__).with_name("pseudo_read.py")
 ENGLISH = re.compile(
     r"(?<![\w\u00c0-\u024f\u1e00-\u1eff-])[A-Za-z][a-z]{2,}(?![\w\u00c0-\u024f\u1e00-\u1eff])"
 )
-SEARCHED = re.compile(r"[\u4e00-\u9fff]|^\w+\?lang=")
+SEARCHED = re.compile(r"[\u4e00-\u9fff]|^(?:\w+\?)?lang=")
 BADGE = re.compile(r":\w+-badge\[|\\\w+|rgba?\(")
 # What readers of any language see: names, words of layout; data, and what a model says of them.
 NAMED = f"English min normal outside stretch {registry.MODELS}"

@@ -332,6 +332,7 @@ LEFT_OUT = {
     "analogies": "cosines of a table by numpy",
     "baselines": "scikit-learn, and networks of the lesson on gates by numpy",
     "by_method": "the passes of greedy and beams, with draws by numpy",
+    "compare_ahead": "networks of train_taggers that read a few signs ahead, for each seed",
     "compare_taggers": "networks of train_taggers, for each wiring and seed",
     "copy_twice": "passes of the functional forward, as in attention's heads switched off",
     "few_shots": "answers, right or wrong, behind passes with a cache as in greedy",
