@@ -1,5 +1,6 @@
 // In a Space the app stands in a frame of another site's page, and the reader sees that page's address. Its query string reaches the frame
-// once, when it is loaded, and only at the app's root; so tell it every change, and find the lesson again that its link names.
+// once, when it is loaded, and only at the app's root; so tell it every change of a setting, and find the lesson again that its link names.
+// What a reader has written stays in the frame's own address (`parent_guard.js`).
 
 const ADDRESS_MS = 250;
 const KEPT = "seqviz.parent";
@@ -21,7 +22,7 @@ function parentOrigin() {
 // The settings in the address, without the site's own (__theme, __sign), and the lesson's name, which here is the path.
 function parentQuery() {
   const slug = location.pathname.split("/").pop();
-  const settings = location.search.slice(1).split("&");
+  const settings = window.seqvizSettings(location.search.slice(1)).split("&");
   const ours = settings.filter((part) => part !== "" && !part.startsWith("__") && !part.startsWith("lesson="));
   return (slug === "" ? ours : [`lesson=${slug}`, ...ours]).join("&");
 }

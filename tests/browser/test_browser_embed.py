@@ -17,6 +17,13 @@ from seqviz.units import unbroken
 
 CHART = ".seqviz-chart"
 TEXT = "quite my own words"
+# What the page around hears; no figure says anything to it.
+HEARD = """
+if (window === window.top) {
+  window.heard = [];
+  addEventListener("message", ({ data }) => heard.push(data));
+}
+"""
 
 
 class Framed:
@@ -49,11 +56,13 @@ def framed(browser, server):
     @contextmanager
     def opened(path: str, **options) -> Iterator[Framed]:
         context = browser.new_context(**options)
+        context.add_init_script(HEARD)
         with framing([f"{server.url}/embed/{path}"]) as url:
             made = Framed(context.new_page(), url)
             assert context.cookies() == []
             yield made
             assert made.said == []
+            assert made.page.evaluate("heard") == []
             hosts = {re.sub(r"https?://([^/:]+).*", r"\1", one) for one in made.asked}
             assert hosts <= {"127.0.0.1", "localhost"}
         context.close()

@@ -14,7 +14,9 @@ from seqviz import catalog
 
 if NO_PLAYWRIGHT:
     pytest.skip("no Playwright", allow_module_level=True)
-from driver.chromium import MARKS, slider_input
+from playwright.sync_api import expect
+
+from driver.chromium import MARKS, WHOLE, css_class, slider_input
 from driver.server import serve
 
 pytestmark = pytest.mark.browser
@@ -109,6 +111,27 @@ def test_a_moved_slider_is_in_the_address_of_the_page_around_and_comes_back(page
     page.wait_for_function("told.length > 0")
     latest = page.evaluate("told.at(-1).queryString")
     assert parse_qs(latest)[KEY] == [slider(page).input_value()] != [value]
+
+
+def test_a_text_stays_in_the_frame_and_a_link_of_the_page_around_has_settings(page, around):
+    """Who follows a link with a text has it, until this page is loaded again."""
+    page.goto(f"{around}?lesson=text&tx.cutters.text=Old+words&tx.ladder.tries=2")
+    frame = ready(page.frame_locator("iframe"))
+    field = frame.locator(css_class("tx.cutters.text")).locator("input")
+    expect(field).to_have_value("Old words", timeout=60_000)
+    page.wait_for_function("() => !location.search.includes('words')")
+    field.fill("Own words")
+    field.press("Enter")
+    page.frames[1].wait_for_function("() => location.search.includes('Own+words')")
+    page.frames[1].wait_for_function(WHOLE, polling=100)
+    frame.locator(slider_input("tx.ladder.tries")).press("ArrowRight")
+    page.wait_for_function("() => location.search.includes('tx.ladder.tries=3')")
+    shared = parse_qs(urlsplit(page.url).query)
+    assert shared == {"lesson": ["text"], "lang": ["en"], "tx.ladder.tries": ["3"]}
+    assert "words" not in page.evaluate("JSON.stringify(told)")
+
+    page.frames[1].evaluate("location.reload()")
+    expect(field).to_have_value("Own words", timeout=60_000)
 
 
 @pytest.mark.parametrize("named", one_of(["//evil.example", "..%2Fx", "https:evil", "x?y", ""]))

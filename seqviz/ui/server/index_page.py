@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 BEFORE = b"<script"  # Streamlit's first one, so that ours has run before
 ROOT = b'<div id="root"'  # in which Streamlit builds its page
 OTHERS = frozenset({"present", "embed", "embed_options"})  # in an address: the page looks otherwise
+TEXTS = STATIC / "text_parameters.txt"
 STALE = (b"content-length", b"etag", b"last-modified")  # they are the file's, not of what is sent
 # Two classes, as Streamlit's own rule comes later. What stands there until a page arrives has the
 # margins of a page.
@@ -114,12 +115,20 @@ def script() -> str:
     return (
         f"window.__streamlit = {{HOST_CONFIG: {json.dumps(host)},"
         f" BACKEND_BASE_URL: location.origin + {json.dumps(static_files.base() or '/')}}};"
-        f"{IN_ADDRESS}"
+        f"{IN_ADDRESS}{_parent_guard()}"
         # A teacher's link for another device: Streamlit would drop what is behind the #.
         r"window.seqvizToken = /^#teacher=([\w-]{20,60})$/.exec(location.hash)?.[1];"
         "if (window.seqvizToken)"
         " history.replaceState(history.state, '', location.pathname + location.search);"
     )
+
+
+@cache
+def _parent_guard() -> str:
+    """What keeps texts from a page around the app."""
+    texts = " ".join(TEXTS.read_text("utf-8").split())
+    guard = (STATIC / "parent_guard.js").read_text("utf-8")
+    return f"{{const TEXTS = {json.dumps(texts)};\n{guard}}}"
 
 
 @cache

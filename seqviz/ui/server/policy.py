@@ -93,7 +93,8 @@ class Headers:
     all of them a lesson's 130 scripts would bring 150 kB of headers.
 
     frame_ancestors: who may show the app in a frame. Anyone by default, as a Space is shown in a
-    frame of the hub's site; the app has no accounts, so a false frame around it gains nothing.
+    frame of the hub's site; the app has no accounts, so a false frame around it gains nothing. What
+    that page hears has no text of a reader (`assets/static/parent_guard.js`).
     """
 
     def __init__(self, app: ASGIApp, frame_ancestors: str) -> None:

@@ -1,0 +1,45 @@
+// Inline in the page, before Streamlit's scripts (`index_page.script`). Streamlit posts its whole query string, and the address of what
+// fails, to any page that shows the app in a frame. That page is to hear settings, not what a reader writes. TEXTS, which stands before
+// this: the parameters whose values are texts (`tools/text_parameters.py`).
+
+const texts = new Set(TEXTS.split(" "));
+// Messages of Streamlit that go on as they are. Not among them: failures, as their addresses name a session or a file of its page alone.
+const plain = new Set([
+  "GUEST_READY",
+  "SCRIPT_RUN_STATE_CHANGED",
+  "SET_APP_PAGES",
+  "SET_CURRENT_PAGE_NAME",
+  "SET_PAGE_FAVICON",
+  "SET_PAGE_TITLE",
+  "SET_THEME_CONFIG",
+  "WEBSOCKET_CONNECTED",
+  "WEBSOCKET_DISCONNECTED",
+  "[iFrameResizerChild]Ready",
+]);
+
+// A query string without its texts. Names are read as the server reads them: `at%2Ereal.encoder` is one too.
+window.seqvizSettings = (query) => {
+  const [, mark, parameters] = /^(\??)(.*)$/s.exec(query);
+  const isText = (part) => [...new URLSearchParams(part).keys()].some((name) => texts.has(name));
+  const kept = parameters.split("&").filter((part) => !isText(part));
+  return kept.length ? mark + kept.join("&") : "";
+};
+
+// What the page around hears in place of a message; null: nothing.
+const told = (message) => {
+  for (const field of ["queryParams", "queryString"]) {
+    if (typeof message?.[field] === "string") return { ...message, [field]: seqvizSettings(message[field]) };
+  }
+  return plain.has(message?.type ?? message) ? message : null;
+};
+
+// Another site's window cannot be changed, `parent` can. Streamlit compares it with who sends a message: so it hears nobody around, either.
+if (window.parent !== window) {
+  const outer = window.parent;
+  window.parent = {
+    postMessage(message, ...where) {
+      const heard = told(message);
+      if (heard !== null) outer.postMessage(heard, ...where);
+    },
+  };
+}

@@ -1,0 +1,33 @@
+"""The parameters that a page around the app is not told are those in which a text can stand."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+
+from seqviz.lessons.bench.controls import Control
+from seqviz.ui.server import index_page
+from tests.hostile.declared import SLUGS, keys
+from tools import text_parameters
+
+WORDS = "any words of a reader's own"
+
+
+def takes_words(control: Control) -> bool:
+    with suppress(ValueError, KeyError):
+        value = control.clean(WORDS)
+        return bool(value) and WORDS.startswith(value)
+    return False
+
+
+def test_the_list_is_what_the_lessons_declare():
+    """Else `python -m tools.text_parameters`."""
+    assert index_page.TEXTS.read_text("utf-8").splitlines() == text_parameters.declared()
+
+
+def test_whatever_takes_words_is_in_the_page():
+    taking = {key for slug in SLUGS for key, one in keys(slug).items() if takes_words(one)}
+    (listed,) = re.findall(r'const TEXTS = "([^"]*)"', index_page.script())
+    assert set(listed.split(" ")) == taking
+    assert len(SLUGS) == 10
+    assert len(taking) > 50
