@@ -61,7 +61,7 @@ def test_every_answer_has_the_headers(server, path):
     found = headers(server, path)
     assert "script-src 'self'" in found["content-security-policy"]
     assert found["x-content-type-options"] == "nosniff"
-    assert found["referrer-policy"] == "strict-origin-when-cross-origin"
+    assert found["referrer-policy"] == "strict-origin"
     assert "camera=()" in found["permissions-policy"]
 
 
@@ -82,6 +82,20 @@ def test_no_other_host_and_nothing_unsafe_but_styles(server):
             assert own or style or frame, (name, source)
     assert found["default-src"] == found["script-src-attr"] == ["'none'"]
     assert not {"object-src", "frame-src", "worker-src"} & set(found)  # as by default
+
+
+def test_what_a_page_asks_for_does_not_tell_its_address(visit):
+    """In which a text can stand: a proxy's log has the Referer of every script and picture."""
+    lesson = visit("text", {"lang": "en", "tx.cutters.text": "Zebrafinches"})
+    told: dict[str, str] = {}
+    lesson.page.on("request", lambda one: told.update({one.url: one.headers.get("referer", "")}))
+    lesson.page.reload()
+    lesson.chart("tx.cutters").wait_for()
+    lesson.whole()
+    assert "Zebrafinches" in lesson.page.url
+    assert len(told) > 20
+    assert any(told.values())
+    assert not [one for one, referer in told.items() if "Zebra" in referer]
 
 
 def look_through(lesson) -> None:

@@ -94,7 +94,8 @@ class Headers:
 
     frame_ancestors: who may show the app in a frame. Anyone by default, as a Space is shown in a
     frame of the hub's site; the app has no accounts, so a false frame around it gains nothing. What
-    that page hears has no text of a reader (`assets/static/parent_guard.js`).
+    that page hears has no text of a reader (`assets/static/parent_guard.js`). Nor has the Referer
+    of a request to this server, which proxies write into their logs: an address can have one.
     """
 
     def __init__(self, app: ASGIApp, frame_ancestors: str) -> None:
@@ -102,7 +103,7 @@ class Headers:
         self._added = [
             (b"content-security-policy", policy(frame_ancestors).encode("ascii")),
             NOSNIFF,
-            (b"referrer-policy", b"strict-origin-when-cross-origin"),
+            (b"referrer-policy", b"strict-origin"),
             (
                 b"permissions-policy",
                 b"camera=(), microphone=(), geolocation=(), display-capture=(), usb=(), payment=()",
