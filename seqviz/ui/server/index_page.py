@@ -113,9 +113,10 @@ def script() -> str:
     """What runs in the page before Streamlit's own scripts."""
     host = {"allowedOrigins": st.get_option("client.allowedOrigins"), "useExternalAuthToken": False}
     return (
+        f"{_parent_guard()}"  # before all that a browser could refuse in a frame
         f"window.__streamlit = {{HOST_CONFIG: {json.dumps(host)},"
         f" BACKEND_BASE_URL: location.origin + {json.dumps(static_files.base() or '/')}}};"
-        f"{IN_ADDRESS}{_parent_guard()}"
+        f"{IN_ADDRESS}"
         # A teacher's link for another device: Streamlit would drop what is behind the #.
         r"window.seqvizToken = /^#teacher=([\w-]{20,60})$/.exec(location.hash)?.[1];"
         "if (window.seqvizToken)"
