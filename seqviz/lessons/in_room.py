@@ -9,9 +9,12 @@ from typing import Any
 from seqviz import catalog, lessons
 from seqviz.languages import DEFAULT
 from seqviz.lessons.bench.controls import Control, Sentence, controls
+from seqviz.lessons.bench.lesson import Bench
 from seqviz.refusal import Refusal
 from seqviz.room.board import plain
 from seqviz.text import Text
+
+HOME = "home"  # what a page that is no lesson's calls its place
 
 
 @cache
@@ -20,20 +23,25 @@ def known(slug: str) -> Mapping[str, Control]:
 
     Imports the lesson, which can take seconds the first time.
     """
-    if slug not in {record.slug for record in catalog.LESSONS}:
-        return {}
-    benches = getattr(lessons, slug).lesson.benches.values()
     return {
         f"{one.prefix}.{name}": control
-        for one in benches
+        for one in _benches(slug).values()
         for name, control in controls(one.declaration)
     }
+
+
+def _benches(slug: str) -> Mapping[str, Bench]:
+    return getattr(lessons, slug).lesson.benches if _is_lesson(slug) else {}
+
+
+def _is_lesson(slug: str) -> bool:
+    return slug in {record.slug for record in catalog.LESSONS}
 
 
 @cache
 def targets(slug: str) -> frozenset[str]:
     """The names of a lesson's goals; none of what is no lesson."""
-    if slug not in {record.slug for record in catalog.LESSONS}:
+    if not _is_lesson(slug):
         return frozenset()
     return frozenset(key.partition(".")[0] for key in Text(DEFAULT).table(f"{slug}.target"))
 
@@ -46,12 +54,21 @@ def known_goals(told: object) -> object:
     return [one for one in goals if one.partition("/")[2] in targets(one.partition("/")[0])]
 
 
+def known_place(told: object) -> object:
+    """Where a student is, "lesson/bench"; "", which no room takes, where that is no lesson."""
+    if not isinstance(told, str):
+        return told
+    slug = told.partition("/")[0]
+    return told if slug == HOME or _is_lesson(slug) else ""
+
+
 def meant(said: Mapping[str, Any]) -> Mapping[str, Any]:
     """A "send" or "text" of `Room.hear` with the settings alone that the lesson takes; else as is.
 
     What is no setting could be read in the teacher's address bar. "own" are then the settings that
-    are texts; a text for a bench goes without the others. Raises Refusal("long_text") for one that
-    the field would cut, Refusal("bad") where there is no such field.
+    are texts; a text for a bench goes without the others. A bench that the lesson does not have is
+    none. Raises Refusal("long_text") for a text that the field would cut, Refusal("bad") where
+    there is no such field or lesson.
     """
     kind, slug, values = said.get("kind"), said.get("lesson"), said.get("values")
     if kind not in ("send", "text") or not isinstance(slug, str) or not isinstance(values, dict):
@@ -60,7 +77,11 @@ def meant(said: Mapping[str, Any]) -> Mapping[str, Any]:
     kept = {key: text for key, text in values.items() if _takes(those.get(key), text)}
     texts = {key: plain(kept[key]) for key in sorted(kept) if isinstance(those[key], Sentence)}
     if kind == "send":
-        return {**said, "values": kept | texts, "own": list(texts)}
+        if slug and not _is_lesson(slug):
+            raise Refusal("bad", "There is no such lesson.")
+        bench = said.get("bench")
+        known_bench = "" if isinstance(bench, str) and bench not in _benches(slug) else bench
+        return {**said, "bench": known_bench, "values": kept | texts, "own": list(texts)}
     key, text = said.get("key"), said.get("text")
     field = those.get(key) if isinstance(key, str) else None
     if not isinstance(field, Sentence) or not isinstance(text, str):

@@ -988,5 +988,29 @@ def test_goals_are_those_of_a_lesson_and_no_words_of_a_student():
         assert in_room.targets(record.slug) or record.slug in ("text", "attention"), record.slug
 
 
+@pytest.mark.parametrize("lesson", ["you_fools", "constructor", "__proto__", "home"])
+def test_what_is_sent_names_no_lesson_that_is_none(lesson):
+    """The teacher's page would go there, and its address bar would show the word."""
+    with pytest.raises(Refusal) as refused:
+        in_room.meant({**PLACE, "kind": "send", "lesson": lesson, "values": {}})
+    assert code_of(refused) == "bad"
+
+
+@pytest.mark.parametrize("lesson", ["gates", ""])
+def test_what_is_sent_names_no_bench_that_is_none(lesson):
+    said = {**PLACE, "kind": "send", "lesson": lesson, "bench": "you_fools", "values": {}}
+    assert in_room.meant(said)["bench"] == ""
+    assert in_room.meant({**said, "bench": []})["bench"] == []  # which `Room.hear` refuses
+
+
+@pytest.mark.parametrize(("told", "kept"), [
+    ("gates/watch", "gates/watch"), ("home/", "home/"), ("gates", "gates"), ("you_fools/x", ""),
+    ("constructor/x", ""), ("__proto__", ""), ("", ""), (3, 3), (None, None),
+])  # fmt: skip
+def test_where_a_student_is_has_no_words_of_the_student(told, kept):
+    """The teacher's page looks for the title of that lesson."""
+    assert in_room.known_place(told) == kept
+
+
 def test_no_lesson_has_no_settings():
     assert in_room.known("../x") == {}

@@ -361,7 +361,8 @@ async def said(request: Request) -> Response:
             if words.get("kind") in ("send", "text"):  # may import a lesson
                 words = await asyncio.to_thread(in_room.meant, words)
             elif words.get("kind") == "where":
-                words = {**words, "goals": in_room.known_goals(words.get("goals"))}
+                where, goals = in_room.known_place(words.get("bench")), words.get("goals")
+                words = {**words, "bench": where, "goals": in_room.known_goals(goals)}
             room.hear(seat, words)
     except Unsaid:
         raise Refusal("bad", "This cannot be said here.") from None
