@@ -30,7 +30,9 @@ from seqviz.room.storage import ClosedRooms
 SEATS = 300
 DESERTED = 1800.0  # seconds after which a room ends whose teacher is gone, and a seat is free
 AWAY = 60.0  # seconds after which a seat without a stream is nobody's who is here
-GRACE_S = 10.0  # in which a page that has lost its line keeps its seat or room, however full it is
+# In which a page that has lost its line keeps its seat or room, however full it is: as long as it
+# was there before, so that a phone or laptop may sleep, within these.
+GRACE_S, LONG_GRACE_S = 10.0, 600.0
 RESTORE_S = 60.0  # in which pages tell a server that was started anew what was voted and drawn
 STUCK = 180.0  # seconds at one bench without a change
 SENT, EACH = 300, 3  # settings that students have sent, of all and of one seat
@@ -57,6 +59,7 @@ class Line:
 @dataclass(eq=False)
 class Seat:
     """One browser of a student. number: from 1 up, which is also its seed. secret: its proof.
+    claim: an older one, for which it was given as somebody else had that number. taken: when.
 
     streams: connections that are open. bench: where the student is, "lesson/bench"; moved: since
     when, by the room's clock. left: whether the student has left the teacher's settings.
@@ -65,6 +68,8 @@ class Seat:
 
     number: int
     secret: str = field(repr=False)
+    claim: str = field(default="", repr=False)
+    taken: float = 0.0
     lines: list[Line] = field(default_factory=list, repr=False)
     streams: int = 0
     seen: float = 0.0
@@ -155,10 +160,18 @@ class Room:
         found = self.seats.get(number) if number else None
         return found if found and hmac.compare_digest(found.secret, secret) else None
 
+    def returned(self, secret: str) -> Seat | None:
+        """Return the seat that has this secret, or that was given for it.
+
+        One secret has one seat, whoever has taken its number since the server has lost the room.
+        """
+        if (found := self.seat(secret)) or not self._number(secret):
+            return found
+        return next((seat for seat in self.seats.values() if seat.claim == secret), None)
+
     def can_return(self, secret: str) -> bool:
-        """Return whether this secret gets its seat back: it has it, or nobody has it now."""
-        number = self._number(secret)
-        return bool(number) and (number not in self.seats or self.seat(secret) is not None)
+        """Return whether this secret proves a seat of this room."""
+        return bool(self._number(secret))
 
     def _number(self, secret: str) -> int:
         """The number of the seat for which this room has issued a secret; 0 for any other text."""
@@ -170,8 +183,8 @@ class Room:
     ) -> tuple[Seat, str]:
         """Take a new seat, or return to the one that this secret is of.
 
-        A server that was started anew knows no seats: who proves to have had one that nobody has
-        now gets its number again.
+        A server that was started anew knows no seats: who proves to have had one gets a seat, and
+        its number again where nobody has that now.
 
         Args:
             claimed: the secret of a seat, or "".
@@ -185,8 +198,8 @@ class Room:
         Raises:
             Refusal: "sent_out", "door_closed", "room_full".
         """
-        if known := self.seat(claimed):
-            return known, claimed
+        if known := self.returned(claimed):
+            return known, known.secret
         number = self._number(claimed)
         if number in self.removed or device in self.removed_devices:
             raise Refusal("sent_out", "The teacher has closed this seat.")
@@ -194,15 +207,18 @@ class Room:
             raise Refusal("door_closed", "The teacher lets nobody else in.")
         self._forget()
         held = Counter(seat.address for seat in self.seats.values())
-        if not may_take(SEATS, held, address, n_addresses):
+        if not may_take(SEATS, held, address, n_addresses, returns=bool(number)):
             self._free_one()
+        secret, claim = claimed, ""
         if not number or number in self.seats:
+            claim = claimed if number else ""
             number = self._free_number()
-            claimed = self.credentials.issue_seat(self.code, self.opened_at, number)
-        seat = Seat(number, claimed, seen=self.clock(), device=device, address=address)
+            secret = self.credentials.issue_seat(self.code, self.opened_at, number)
+        now = self.clock()
+        seat = Seat(number, secret, claim, now, seen=now, device=device, address=address)
         self.seats[number] = seat
         self.change()
-        return seat, claimed
+        return seat, secret
 
     def _free_number(self) -> int:
         """The smallest number that no seat has, nor anybody whose vote or drawing is counted."""
@@ -212,14 +228,18 @@ class Room:
         return next(n for n in itertools.count(1) if n not in taken)
 
     def is_unused(self) -> bool:
-        """Return whether no page of a teacher or student is connected, and none was just now."""
-        return not self.teachers and self.taught < self.clock() - GRACE_S \
-            and not any(seat.streams for seat in self.seats.values())  # fmt: skip
+        """Return whether no page of a teacher or student is connected, and none was lately."""
+        if self.teachers or any(seat.streams for seat in self.seats.values()):
+            return False
+        return self.clock() - self.taught > _grace(self.taught - self.opened)
 
     def unused_seats(self) -> list[Seat]:
-        """Return the seats without a line, but for those whose page was there a moment ago."""
-        before = self.clock() - GRACE_S
-        return [seat for seat in self.seats.values() if not seat.streams and seat.seen < before]
+        """Return the seats without a line, but for those whose page was there lately."""
+        now = self.clock()
+        return [
+            seat for seat in self.seats.values()
+            if not seat.streams and now - seat.seen > _grace(seat.seen - seat.taken)
+        ]  # fmt: skip
 
     def _free_one(self) -> None:
         """Free the seat whose page is gone for longest. Raises Refusal("room_full")."""
@@ -621,6 +641,11 @@ class Room:
         where = {"number": line.number, "lesson": line.place["lesson"],
                  "bench": line.place["bench"]} if line else None  # fmt: skip
         return {"count": len(self.board.waiting), "first": where}
+
+
+def _grace(used: float) -> float:
+    """How long what was used for so many seconds is kept for who is gone."""
+    return min(max(GRACE_S, used), LONG_GRACE_S)
 
 
 def _is_place(text: object) -> bool:

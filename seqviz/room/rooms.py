@@ -94,7 +94,7 @@ class Rooms:
             if room.opened_at != opened:
                 raise _unknown()
             return room
-        self._make_space(address)
+        self._make_space(address, returns=True)
         room = self._add(code, opened, address)
         room.is_forgotten = True
         return room
@@ -107,13 +107,13 @@ class Rooms:
         self._open[code] = room
         return room
 
-    def _make_space(self, address: str) -> None:
+    def _make_space(self, address: str, returns: bool = False) -> None:
         """End the room that was used least recently where the stock is used up.
 
         Raises Refusal("too_many_rooms") where all are in use.
         """
         held = Counter(room.address for room in self._open.values())
-        if may_take(ROOMS, held, address, self._count_addresses()):
+        if may_take(ROOMS, held, address, self._count_addresses(), returns):
             return
         unused = [room for room in self._open.values() if room.is_unused()]
         if not unused:
@@ -128,11 +128,12 @@ class Rooms:
         self, room: Room, claimed: str = "", device: str | None = None, address: str = ""
     ) -> tuple[Seat, str]:
         """Take a seat in a room. Raises Refusal("too_many_followers"), and as `Room.join`."""
-        if room.seat(claimed) is None:
+        if room.returned(claimed) is None:
             held = Counter(
                 seat.address for each in self._open.values() for seat in each.seats.values()
             )
-            if not may_take(FOLLOWERS, held, address, self._count_addresses()):
+            returns = room.can_return(claimed)
+            if not may_take(FOLLOWERS, held, address, self._count_addresses(), returns):
                 self._free_seat()
         return room.join(claimed, device, address, self._count_addresses())
 

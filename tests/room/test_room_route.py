@@ -523,6 +523,32 @@ def test_a_text_that_none_could_be_told_reaches_nobody(client, opened, said):
     the_class().rooms.find(opened["code"]).told(True)
 
 
+def test_who_comes_back_is_no_newcomer_though_others_have_the_numbers(client, opened, monkeypatch):
+    """After a restart, where all of an address look like one device."""
+    for limit in ("SEATS", "SHARED_SEATS"):
+        monkeypatch.setattr(room_route, limit, (12, 1e-9))
+    client.cookies.clear()
+    code, secrets = opened["code"], [join(client, opened["code"])["seat"] for _ in range(4)]
+    restart()
+    assert come_back(client, opened).status_code == 200
+    newcomers = [client.post(f"/room/{code}/seat", json={}).status_code for _ in range(20)]
+    assert newcomers[:12] + newcomers[-3:] == [200] * 12 + [429] * 3
+    back = [client.post(f"/room/{code}/seat", json={"seat": secret}) for secret in secrets]
+    assert [one.status_code for one in back] == [200] * 4
+    assert min(one.json()["number"] for one in back) > 12  # others have theirs
+
+
+@pytest.mark.parametrize("said", [
+    {"kind": "send", "lesson": "you_fools", "bench": "", "values": {}},
+    {"kind": "where", "bench": "constructor/x", "left": True, "goals": [], "looks": None},
+])  # fmt: skip
+def test_a_lesson_that_is_none_is_shown_to_no_teacher(client, opened, said):
+    seat = join(client, opened["code"])["seat"]
+    assert say(client, opened["code"], said, seat=seat).status_code == 400
+    shown = the_class().rooms.find(opened["code"]).told(True)
+    assert said.get("lesson", "constructor").encode() not in shown
+
+
 def test_the_notebook_is_the_teachers_and_has_no_links_but_to_this_app(client, opened):
     path, seat = f"/room/{opened['code']}/notebook", join(client, opened["code"])["seat"]
     asked = {"language": "zh", "address": "http://127.0.0.1:8501/app/"}

@@ -137,6 +137,42 @@ def test_a_room_that_nobody_uses_gives_way_and_one_with_a_class_or_a_teacher_doe
         all_rooms.open()
 
 
+def test_a_room_that_was_used_for_long_waits_as_long_and_ten_minutes_at_most(all_rooms, clock):
+    """A laptop that sleeps in a break; whoever fills the server's rooms meanwhile gets no room."""
+    short, long = all_rooms.open(), all_rooms.open()
+    short.taught, long.taught = 120.0, 1500.0  # the last pages of both have gone then
+    for _ in range(rooms.ROOMS - 2):
+        all_rooms.open().teachers = 1
+    clock.now = short.taught + 119
+    with pytest.raises(Refusal):
+        all_rooms.open()
+    clock.now = short.taught + 121
+    all_rooms.open().teachers = 1
+    assert short.ended
+    clock.now = long.taught + one_room.LONG_GRACE_S - 1
+    with pytest.raises(Refusal):
+        all_rooms.open()
+    clock.now = long.taught + one_room.LONG_GRACE_S + 1
+    all_rooms.open()
+    assert long.ended
+
+
+def test_who_fills_a_server_that_was_started_anew_keeps_nobody_from_coming_back(all_rooms, clock):
+    before = [all_rooms.open() for _ in range(rooms.ROOMS)]
+    tokens = [room.credentials.issue_teacher(room.code, room.opened_at) for room in before]
+    _, secret = before[0].join()
+    again = restarted(all_rooms, clock)
+    for _ in range(rooms.ROOMS):
+        again.open().teachers = 1
+    again.find_by_seat(before[0].code, secret).teachers = 1
+    for room, token in zip(before, tokens, strict=True):
+        again.find_by_teacher(room.code, token).teachers = 1
+    assert len(again) == 2 * rooms.ROOMS
+    with pytest.raises(Refusal) as refused:
+        again.open()
+    assert code_of(refused) == "too_many_rooms"
+
+
 @pytest.mark.parametrize(("n_addresses", "taken"), [(1, rooms.ROOMS), (2, rooms.ROOMS * 9 // 10)])
 def test_the_last_tenth_of_the_rooms_is_for_addresses_that_have_none(clock, n_addresses, taken):
     """Where the server sees one address alone, all rooms are for it."""
@@ -350,6 +386,50 @@ def test_a_full_room_takes_the_seat_of_who_is_gone_and_of_nobody_else(room, cloc
     assert code_of(refused) == "room_full"
     assert room.seats[here.number] is here
     assert room.seats[lost.number] is lost
+
+
+def test_a_seat_that_was_used_for_long_waits_as_long_and_ten_minutes_at_most(
+    room, clock, monkeypatch
+):
+    """A phone that sleeps in a lecture, while somebody fills the room."""
+    monkeypatch.setattr(one_room, "SEATS", 3)
+    short, long, here = (room.join()[0] for _ in range(3))
+    here.streams = 1
+    short.seen, long.seen = 120.0, 1500.0
+    clock.now = short.seen + 119
+    with pytest.raises(Refusal):
+        room.join()
+    clock.now = short.seen + 121
+    room.join()[0].streams = 1
+    assert room.seats[short.number] is not short
+    clock.now = long.seen + one_room.LONG_GRACE_S - 1
+    with pytest.raises(Refusal):
+        room.join()
+    clock.now = long.seen + one_room.LONG_GRACE_S + 1
+    room.join()
+    assert long not in room.seats.values()
+
+
+@pytest.mark.parametrize("of", ["room", "server"])
+def test_who_fills_a_room_that_was_lost_keeps_nobody_from_coming_back(
+    all_rooms, room, clock, monkeypatch, of
+):
+    """Neither from a seat, with the numbers of the class taken, nor many times with one secret."""
+    monkeypatch.setattr(*((one_room, "SEATS", 20) if of == "room" else (rooms, "FOLLOWERS", 20)))
+    secrets = [room.join()[1] for _ in range(5)]
+    again = restarted(all_rooms, clock)
+    lost = again.find_by_seat(room.code, secrets[0])
+    for _ in range(20):
+        again.join(lost)[0].streams = 1
+    with pytest.raises(Refusal) as refused:
+        again.join(lost)
+    assert code_of(refused) == ("room_full" if of == "room" else "too_many_followers")
+    back = [again.join(lost, secret) for secret in secrets]
+    assert [seat.number for seat, _ in back] == [21, 22, 23, 24, 25]
+    assert [again.join(lost, secret) for secret in secrets] == back
+    assert [again.join(lost, secret) for _, secret in back] == back
+    assert all(map(lost.can_return, secrets))
+    assert len(lost.seats) == 25
 
 
 def test_the_last_tenth_of_a_room_is_for_addresses_that_have_no_seat_there(room, monkeypatch):
