@@ -271,6 +271,12 @@ class Room:
         if seat.device:
             self.removed_devices.add(seat.device)
 
+    def _of_device(self, number: int) -> list[int]:
+        """This seat and, where its device is told apart, all others of that."""
+        device = self.seats[number].device
+        others = [n for n, seat in self.seats.items() if device and seat.device == device]
+        return [*{number, *others}]
+
     def is_told_apart(self, seat: int) -> bool:
         """Return whether the device of a seat is known from others."""
         return seat in self.seats and self.seats[seat].device is not None
@@ -305,10 +311,10 @@ class Room:
         range, or none for all. "ask": {"key", "options"}; "close", "again", "reveal" the question.
         "sketch": a question that is drawn, {"do": "ask", "key", "as": its kind, "most"} as of
         `Sketches`, or {"do": "close" or "reveal"}. "door": {"open": bool}, whether newcomers may
-        come. "remove": {"seat": its number}, to send it out. "restore": see `_restore`. "order":
-        what was sent, as numbers in "sent"; what is not named is thrown away. "approve", "discard":
-        a text, by its "number". "run": a bench as a class, as in `shows`; "stop" it. "end". Raises
-        Unsaid for what is none of these, Refusal("board_full").
+        come. "remove": {"seat": its number}, to send it out with all of its device. "restore": see
+        `_restore`. "order": what was sent, as numbers in "sent"; what is not named is thrown away.
+        "approve", "discard": a text, by its "number". "run": a bench as a class, as in `shows`;
+        "stop" it. "end". Raises Unsaid for what is none of these, Refusal("board_full").
         """
         match said:
             case {"kind": "place"}:
@@ -342,7 +348,8 @@ class Room:
             case {"kind": "remove", "seat": int(number)}:
                 if number not in self.seats:
                     raise Unsaid("seat")
-                self.remove(number)
+                for one in self._of_device(number):
+                    self.remove(one)
             case {"kind": "restore"} if self.is_forgotten:
                 self._restore(said)
             case {"kind": "end"}:
@@ -632,7 +639,7 @@ class Room:
         ]  # fmt: skip
         left = sum(seat.left for seat in here)
         return {"dots": dots, "left": left, "goals": self._goals(), "sent": sent,
-                "waiting": self._waiting(), "removed": sorted(self.removed),
+                "waiting": self._waiting(), "removed": sorted(self.removed)[-SEATS:],
                 "forgotten": self.is_forgotten}  # fmt: skip
 
     def _waiting(self) -> dict[str, Any]:

@@ -454,6 +454,36 @@ def test_a_server_that_forgot_gives_a_seat_back(all_rooms, room, clock):
     assert fresh.seat(secret) is not None
 
 
+def test_with_a_seat_go_all_seats_of_its_device(room):
+    """Otherwise a browser that has taken twenty goes on with nineteen."""
+    others = [room.join()[1], room.join()[1], room.join(device="b")[1]]
+    taken = [room.join(device="a") for _ in range(3)]
+    for seat, _ in taken:
+        room.hear(seat, {**TEXT, "text": f"text {seat.number}"})
+    room.tell({"kind": "remove", "seat": taken[1][0].number})
+    assert [room.seat(secret) for _, secret in taken] == [None] * 3
+    assert all(room.seat(secret) for secret in others)
+    assert not room.board.waiting
+    for _, secret in taken:
+        with pytest.raises(Refusal) as refused:
+            room.join(secret)
+        assert code_of(refused) == "sent_out"
+    room.tell({"kind": "remove", "seat": 1})  # of devices that are not told apart, it alone goes
+    assert [bool(room.seat(secret)) for secret in others] == [False, True, True]
+
+
+def test_a_teachers_page_hears_of_as_many_closed_seats_as_it_may_tell(all_rooms, room, clock):
+    token = token_of(room)
+    for device in range(one_room.SEATS // 20 + 2):
+        seats = [room.join(device=f"{device}")[0] for _ in range(20)]
+        room.tell({"kind": "remove", "seat": seats[0].number})
+    remembered = told(room, teacher=True)["removed"]
+    assert (len(room.removed), len(remembered)) == (one_room.SEATS + 40, one_room.SEATS)
+    again = restarted(all_rooms, clock).find_by_teacher(room.code, token)
+    again.tell({**RESTORE, "removed": remembered})
+    assert told(again)["restored"]
+
+
 def test_with_a_seat_goes_what_it_has_voted_and_sent(room):
     seats = [room.join()[0] for _ in range(2)]
     room.tell(ASK)
