@@ -523,6 +523,31 @@ def test_a_text_that_none_could_be_told_reaches_nobody(client, opened, said):
     the_class().rooms.find(opened["code"]).told(True)
 
 
+@pytest.mark.parametrize("write", [
+    str.lower, lambda code: f"{code[:4]}-{code[4:]}", lambda code: f"{code[:4]}%20{code[4:]}",
+    lambda code: f"%{ord(code[0]):x}{code[1:]}",
+])  # fmt: skip
+def test_a_proxy_reads_the_same_code_as_the_server(client, opened, write):
+    """Written otherwise it would lead elsewhere, where any seat brings the room up as well."""
+    seat = join(client, opened["code"])["seat"]
+    code = write(opened["code"])
+    for answer in (
+        client.post(f"/room/{code}/seat", json={"seat": seat}),
+        client.post(f"/room/{code}/seat", json={}),
+        client.post(f"/room/{code}/teacher", headers={TEACHER: opened["token"]}),
+        client.get(f"/room/{code}/board", headers={SEAT: seat}),
+        say(client, code, VOTE, seat=seat),
+    ):
+        assert (answer.status_code, answer.json()) == (404, {"problem": "no_room"})
+        assert OURS not in answer.headers
+
+
+def test_a_room_is_asked_for_by_no_other_spelling_of_its_path(client, opened):
+    """A proxy that does not see that it is a room's would lead it anywhere."""
+    answer = client.post(f"/%72oom/{opened['code']}/seat", json={})
+    assert (answer.status_code, OURS in answer.headers) == (404, False)
+
+
 def test_who_comes_back_is_no_newcomer_though_others_have_the_numbers(client, opened, monkeypatch):
     """After a restart, where all of an address look like one device."""
     for limit in ("SEATS", "SHARED_SEATS"):

@@ -245,12 +245,27 @@ def _told(answer: Answering) -> Answering:
         try:
             if request.method == "POST" and OURS not in request.headers:
                 raise Refusal("bad", "This is for pages of this site.")
+            if not _is_written_plainly(request):
+                raise Refusal("no_room", "This is not how a room is asked for.")
             return await answer(request)
         except Refusal as refusal:
             status = STATUS.get(refusal.code, 409)
             return JSONResponse({"problem": refusal.code, **refusal.details}, status)
 
     return answering
+
+
+def _is_written_plainly(request: Request) -> bool:
+    """Return whether the path names the room as our pages do.
+
+    A proxy leads to the process of a room by what stands there (deploy/haproxy.cfg). Written
+    otherwise, it would lead to another one, where any seat brings up the same room; and by the
+    answer to that, the proxy would lead the class there.
+    """
+    code = request.path_params.get("code")
+    raw = request.scope.get("raw_path", b"").decode("latin-1")
+    found = raw.rpartition("/room")[2].partition("?")[0].split("/")
+    return found[:2] == (["", code] if code else [""]) and codes.read(code or "") == (code or "")
 
 
 async def _body(request: Request) -> Mapping[str, Any]:
