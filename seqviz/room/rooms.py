@@ -58,17 +58,30 @@ class Rooms:
     def find(self, code: str) -> Room:
         """Return the open room of this code. Raises Refusal("no_room")."""
         self.tidy()
-        if (found := self._open.get(codes.read(code))) is None:
+        if (found := self._here(codes.read(code))) is None:
             raise _unknown()
         return found
 
     def get(self, code: str, opened: int | None) -> Room:
         """Return an open room by code and time of opening. Raises Refusal("no_room")."""
         self.tidy()
-        room = self._open.get(code)
+        room = self._here(code)
         if room is None or room.opened_at != opened:
             raise _unknown()
         return room
+
+    def _here(self, code: str) -> Room | None:
+        """The room of this code, but none that its teacher has ended in another process."""
+        room = self._open.get(code)
+        if room and self.closed.has_ended(code, room.opened_at):
+            self._end(room)
+            return None
+        return room
+
+    def _end(self, room: Room) -> None:
+        del self._open[room.code]
+        room.ended = True
+        room.change()
 
     def find_by_teacher(self, code: str, token: str, address: str = "") -> Room:
         """Return the room of a teacher, opened again where this server has lost it.
@@ -119,10 +132,7 @@ class Rooms:
         if not unused:
             raise Refusal("too_many_rooms", f"This server has {ROOMS} rooms, and all are open.",
                           most=ROOMS)  # fmt: skip
-        oldest = min(unused, key=lambda room: room.taught)
-        del self._open[oldest.code]
-        oldest.ended = True
-        oldest.change()
+        self._end(min(unused, key=lambda room: room.taught))
 
     def join(
         self, room: Room, claimed: str = "", device: str | None = None, address: str = ""
@@ -163,11 +173,10 @@ class Rooms:
         now = self.clock()
         for code, room in [*self._open.items()]:
             deserted = not room.teachers and now - room.taught > DESERTED
-            if room.ended or deserted or now - room.opened > LIFE:
+            if room.ended:
                 del self._open[code]
-                if not room.ended:
-                    room.ended = True
-                    room.change()
+            elif deserted or now - room.opened > LIFE:
+                self._end(room)
 
 
 def _unknown() -> Refusal:

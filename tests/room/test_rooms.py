@@ -271,6 +271,26 @@ def test_a_code_that_has_another_room_now_is_not_the_old_teachers(all_rooms, roo
     assert not room.is_teachers(old)
 
 
+def test_a_room_that_another_process_has_ended_goes_on_nowhere(tmp_path, clock):
+    """A proxy may have led a class to and fro, so that both have the room."""
+    here, there = (
+        Rooms(clock, Credentials(b"k" * 32), ClosedRooms(tmp_path, rooms.LIFE)) for _ in range(2)
+    )
+    room = here.open()
+    _, secret = room.join()
+    left = there.find_by_seat(room.code, secret)
+    room.tell({"kind": "end"})
+    for ask in (
+        lambda: there.get(room.code, room.opened_at),
+        lambda: there.find(room.code),
+        lambda: there.find_by_seat(room.code, secret),
+    ):
+        with pytest.raises(Refusal) as refused:
+            ask()
+        assert code_of(refused) == "no_room"
+    assert (left.ended, told(left)["ended"], len(there)) == (True, True, 0)
+
+
 def test_an_ended_room_stays_ended_on_the_disk(tmp_path, clock):
     key = load_credentials(tmp_path)
     assert key.is_lasting
