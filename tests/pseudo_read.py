@@ -13,16 +13,16 @@ from typing import Any
 
 # What Streamlit, Plotly and our components get under these names are no words.
 NAMES = """
-align anchor autorange barmode baseline bdata bench benches bgcolor bordercolor color coloraxis
-colorscale component component_name constrain constraintoward control css customdata dash
-datasets dragmode dtype elementHash element_hash exponentformat family field file_name fill
-followers font formId form_id formatting fragment_id group_id hoverinfo hovermode hoveron icon
-id js key kind lang language layer leads legendgroup live matches meta meta_pick mime mode
-orientation origin overlaying page page_script_hash paper_bgcolor pattern placeholder_id
-plot_bgcolor plotly_name query_string rangemode scaleanchor settings shape side source start
-symbol textposition theme tickformat ticklabelposition ticklabelstep ticks title_standoff type
-uirevision unit_of unitless url url_path url_pathname value values weight whole x xanchor xaxis
-xref y yanchor yaxis yref
+align anchor angleref autorange barmode baseline bdata bench benches bgcolor bordercolor color
+coloraxis colorscale component component_name constrain constraintext constraintoward control css
+customdata dash datasets dragmode dtype elementHash element_hash exponentformat family field
+file_name fill followers font formId form_id formatting fragment_id group_id hoverinfo hovermode
+hoveron icon id insidetextanchor js key kind lang language layer leads legendgroup lesson live
+matches meta meta_pick mime mode orientation origin overlaying page page_script_hash paper_bgcolor
+pattern placeholder_id plot_bgcolor plotly_name prefix query_string rangemode scaleanchor settings
+shape side source start symbol textposition theme tickformat ticklabelposition ticklabelstep ticks
+title_standoff type uirevision unit_of unitless url url_path url_pathname value values ways weight
+whole x xanchor xaxis xref y yanchor yaxis yref
 """
 SAID = ("label", "value", "beside", "help", "sentence", "alt")  # of what a bench shows
 NO_WORDS = frozenset(NAMES.split())

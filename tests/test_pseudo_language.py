@@ -29,14 +29,29 @@ ENGLISH = re.compile(
     r"(?<![\w\u00c0-\u024f\u1e00-\u1eff-])[A-Za-z][a-z]{2,}(?![\w\u00c0-\u024f\u1e00-\u1eff])"
 )
 SEARCHED = re.compile(r"[\u4e00-\u9fff]|^(?:\w+\?)?lang=")
+# Pieces of a tokenizer: their spaces are drawn, or they go on with a word.
+PIECE = re.compile(r"[^\s“”]*␣[^\s“”]*|(?:\\?#){2}\w+")
 BADGE = re.compile(r":\w+-badge\[|\\\w+|rgba?\(")
 # What readers of any language see: names, words of layout; data, and what a model says of them.
-NAMED = f"English min normal outside stretch {registry.MODELS}"
+NAMED = f"English min normal outside stretch tanh {registry.MODELS}"
 DATA = {
     "home": " ".join(["lesson bench term softmax transformer ymid cos", *PAGES]),
     "ar_fitting": "Yearly sunspot numbers 1700-2008, NOAA National Geophysical Data Center.",
     "attention": f"you can help translate this sentence {pronoun_pairs.PAIRS}",
     "bert_accuracy": "movie movies moments days actors city filmmakers filmmaking filmmaker comedy",
+    "gpt": """
+        , the city of Nova Haven was a, in a land far, far away; used work small glom erate
+        a day that will forever be etched in the annals of history
+        Sometime in the 1920's, a rich New Yorker named Abby Aldrich Rockefeller started an art
+        collection that was; century, the British government began to take a more active role in
+        the development of the internet
+    """,
+    "text": """
+        ome una unaffabl unaffab unaffa unaff unaf
+        lazy moscow huddersfie fabrication migrated violating comic winslow gone shrinking
+        thriller horror flick movies sci with style sequences extreme effects scenes monster gags
+    """,
+    "transformer": "three hundred forty two filen",
 }
 
 
@@ -72,7 +87,7 @@ def english(said: list[str], data: str = "") -> dict[str, str]:
     found = {}
     for sentence in said:
         if not sentence.startswith("<style"):
-            for word in ENGLISH.findall(BADGE.sub(" ", KEPT.sub(" ", sentence))):
+            for word in ENGLISH.findall(BADGE.sub(" ", PIECE.sub(" ", KEPT.sub(" ", sentence)))):
                 if word not in known:
                     found.setdefault(word, sentence[:200])
     return found
@@ -90,4 +105,7 @@ def test_a_page_in_a_new_language_has_no_english_left(folder, page):
 
 
 def test_english_would_be_found():
-    assert set(english(["Šöûŕçé öƒ data", "`code` and $\\\\alpha$", "LSTM"])) == {"data", "and"}
+    assert set(english(["Šöûŕçé öƒ data", "␣there ##ffa", "`code` and $\\\\alpha$", "LSTM"])) == {
+        "data",
+        "and",
+    }
