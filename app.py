@@ -30,7 +30,7 @@ if __name__ == "__main__":
 else:
     from seqviz.ui.server import application
 
-    application.begin()
+    application.begin(__file__)
     app = st.App(
         __file__,
         routes=application.routes(),

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+from seqviz.refusal import Refusal
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def whole(name: str, *below: str) -> Any:
@@ -22,3 +29,26 @@ def whole(name: str, *below: str) -> Any:
             if known.partition(".")[0] in tops:
                 del sys.modules[known]
         return importlib.import_module(name)
+
+
+def refusal_of(error: BaseException) -> BaseException:
+    """Return the refusal that says that torch is not installed; any other error as it is."""
+    name = error.name if isinstance(error, ModuleNotFoundError) else None
+    if (name or "").partition(".")[0] != "torch":
+        return error
+    return Refusal("no_torch", "PyTorch is not installed, and this needs it: pip install torch.")
+
+
+def refusing(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a function: where torch is missing for it, it raises Refusal("no_torch")."""
+
+    @wraps(function)
+    def called(*args: P.args, **keywords: P.kwargs) -> R:
+        try:
+            return function(*args, **keywords)
+        except ModuleNotFoundError as error:
+            if (refusal := refusal_of(error)) is not error:
+                raise refusal from error
+            raise
+
+    return called

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
+from seqviz.libraries import refusal_of
 from seqviz.refusal import Refusal
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -248,11 +249,11 @@ class Job(Generic[T]):
 
 
 def explained(error: BaseException) -> BaseException:
-    """Out of memory, of any kind, as a refusal that a page can say; anything else as it is."""
+    """Out of memory of any kind, or no torch, as a refusal that a page can say; else as it is."""
     words = f"{type(error).__name__} {error}"
     kinds = ("MemoryError", "OutOfMemoryError", "allocate memory", "out of memory")  # torch's too
     if isinstance(error, ValueError) or not any(kind in words for kind in kinds):
-        return error
+        return refusal_of(error)
     refusal = Refusal("job_no_memory", "This machine has not enough memory for this run.")
     refusal.__cause__ = error
     return refusal

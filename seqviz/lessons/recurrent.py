@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from seqviz.compute.costs.counting import stacked_bidirectional
-from seqviz.compute.states.model import RNNModel
 from seqviz.compute.wirings.influence import jacobian
 from seqviz.compute.wirings.step import run
 from seqviz.lessons.bench.lesson import Lesson
@@ -13,7 +12,7 @@ from seqviz.lessons.recurrent_reads import Readout, Writing, readout, write
 from seqviz.lessons.recurrent_tagger import Tagger, tagger
 from seqviz.lessons.recurrent_tagging import Tagging, class_tagging, tagging
 
-lesson = Lesson("recurrent", code=(run, jacobian, RNNModel))
+lesson = Lesson("recurrent", code=(run, jacobian, "seqviz.compute.states.model:RNNModel"))
 
 # ---- step, wirings, collapse
 lesson.bench("step", Step)(one)

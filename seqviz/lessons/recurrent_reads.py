@@ -8,7 +8,6 @@ from functools import cache
 from typing import Any
 
 from seqviz.compute.gates.encoding import END
-from seqviz.compute.states.model import LAYERS, wrapped
 from seqviz.compute.states.readouts import COMBINED, ByReadout
 from seqviz.compute.states.tying import tables
 from seqviz.compute.states.writing import LONGEST
@@ -58,7 +57,7 @@ class Writing:
     heat: float = stops(writing.TEMPERATURES, 0.0, when=on(view=("own", "free")))
     draws: int = seed(1, when=lambda v: v["view"] == "own" and v["heat"] > 0)
     tied_symbols: int = stops((82, 1_000, 8_535, 30_522, 50_257), 30_522, when=on(view="tied"))
-    wrapped: str = choice(tuple(LAYERS), "gru", when=on(view="tied"))
+    wrapped: str = choice(("rnn", "lstm", "gru"), "gru", when=on(view="tied"))
     tied_units: int = stops((32, 64, 128, 256, 512, 1_024), 256, when=on(view="tied"))
 
 
@@ -157,6 +156,8 @@ def _tied(p: Writing, show: Show) -> None:
     show.note(f"writing.narrow_{key}", width=SHIPPED_WIDTH, narrow=f"{found.all_narrow:,.0f}")
     ids = show.run(writing.read, "characters_gru", FLIGHTS, name="flights").ids
     real = load("characters_gru")
+    from seqviz.compute.states.model import LAYERS, wrapped  # with torch, for which no page waits
+
     model = show.run(wrapped, p.wrapped, ids, len(real.symbols), p.tied_units, name="model")
     show.note(
         "writing.wrapped", layer=LAYERS[p.wrapped].__name__, symbols=len(real.symbols),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -68,8 +69,9 @@ def trouble(error: BaseException) -> Trouble:
 
     After an error of the second kind the driver refuses this process everything.
     """
-    import torch
-
+    torch = sys.modules.get("torch")
+    if torch is None:  # who has not asked it has no trouble with it, and it may not be installed
+        return ""
     if isinstance(error, torch.OutOfMemoryError) or "CUBLAS_STATUS_ALLOC_FAILED" in str(error):
         return "memory"
     gone = isinstance(error, torch.AcceleratorError) or (

@@ -300,3 +300,30 @@ def test_the_figures_name_the_device_once_it_is_chosen_and_say_why_not_the_one_a
         assert (chosen.note == "missing") == (chosen.kind == "cpu")
     finally:
         device.choose.cache_clear()
+
+
+ASCII = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": str(ROOT)}
+
+
+def test_a_path_beyond_the_locale_is_one_sentence_before_anybody_comes(tmp_path):
+    folder = tmp_path / "Käse 课"
+    folder.mkdir()
+    for name in ("app.py", "pages", "static", ".streamlit"):
+        (folder / name).symlink_to(ROOT / name)
+    with (
+        pytest.raises(RuntimeError) as refused,
+        serve(folder, environment=ASCII | {"PYTHONUTF8": "0"}),
+    ):
+        pass
+    told = str(refused.value).splitlines()[1:]
+    assert len(told) == 1
+    assert told[0].startswith("SeqViz does not start: its path ")
+    assert told[0].endswith(" has letters beyond this locale; set PYTHONUTF8=1.")
+    with serve(folder, environment=ASCII | {"PYTHONUTF8": "1"}) as server:
+
+        async def visit() -> list[str]:
+            async with Student(server.url, LESSON) as student:
+                await student.open()
+                return student.errors
+
+        assert not attend(visit())

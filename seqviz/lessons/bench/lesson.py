@@ -20,6 +20,7 @@ from seqviz.lessons.bench.output import Output, Source
 from seqviz.lessons.bench.show import Show
 from seqviz.lessons.bench.sketch import Sketch
 from seqviz.lessons.bench.words import Words
+from seqviz.libraries import refusing
 from seqviz.text import Text
 
 P = TypeVar("P")
@@ -44,7 +45,7 @@ class Exercise:
     def posed(self, variant: int) -> tuple[Mapping[str, Any], float, float]:
         """The k-th variant: values of the question, the answer, and the tolerance."""
         case = self.cases[variant % len(self.cases)]
-        answer = float(self.answer(**case))
+        answer = float(refusing(self.answer)(**case))
         return case, answer, self.within + self.share * abs(answer)
 
 
@@ -94,12 +95,12 @@ class Lesson:
     """The benches of one lesson in the order of its page.
 
     parts: names of benches that stand in tabs side by side, by the name of the tab. code: functions
-    whose source the page shows.
+    whose source the page shows; "module:name" is imported only then.
     """
 
     slug: str
     parts: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    code: tuple[Callable[..., Any], ...] = ()
+    code: tuple[Callable[..., Any] | str, ...] = ()
     benches: dict[str, Bench] = field(default_factory=dict)
     exercises: dict[str, Exercise] = field(default_factory=dict)
     sketches: dict[str, Sketch] = field(default_factory=dict)
@@ -127,7 +128,7 @@ class Lesson:
 
         def made(body: Body) -> Bench:
             self.benches[name] = Bench(
-                self, name, declaration, body, tuple(after), leads, answers, replicate
+                self, name, declaration, refusing(body), tuple(after), leads, answers, replicate
             )
             return self.benches[name]
 
@@ -218,7 +219,8 @@ class Bench:
             raise KeyError(name)
         make = self.answers.parts[name]
         with self._read(self._meant(values), host) as params:
-            return make(params, Show(Words(self.lesson.slug, Text(style.lang)), host, style))
+            show = Show(Words(self.lesson.slug, Text(style.lang)), host, style)
+            return refusing(make)(params, show)
 
     def experiment(
         self, values: Mapping[str, Any] | None = None, language: str = "en"
@@ -236,7 +238,7 @@ class Bench:
         if self.replicate is None:
             raise ValueError(f"{self.name} has no number for each seed.")
         show = Show(Words(self.lesson.slug, text), host, Style(lang=text.lang))
-        return self.replicate(params, show)
+        return refusing(self.replicate)(params, show)
 
     @contextmanager
     def _read(self, given: dict[str, Any], who: Alone) -> Iterator[Any]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 import math
+import pkgutil
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -21,6 +22,7 @@ from seqviz.lessons.bench.host import NotYet
 from seqviz.lessons.bench.lesson import Bench, Lesson
 from seqviz.lessons.bench.show import Show
 from seqviz.lessons.bench.words import Words
+from seqviz.libraries import refusing
 from seqviz.text import Text, sections
 from seqviz.ui.bench import fast_path, first_figure, model_progress, widgets
 from seqviz.ui.bench.footer import footer
@@ -346,8 +348,12 @@ class PageLesson:
                 return
             with opened:
                 for function in self.declared.code:
-                    st.caption(f"`{function.__module__}.{function.__name__}`")
-                    st.code(_source(function), language="python")
+                    guarded(partial(show, function), self.words)
+
+        def show(told: Callable[..., Any] | str) -> None:
+            function = refusing(pkgutil.resolve_name)(told) if isinstance(told, str) else told
+            st.caption(f"`{function.__module__}.{function.__name__}`")
+            st.code(_source(function), language="python")
 
         fragment(panel, key)
 

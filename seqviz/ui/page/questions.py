@@ -58,7 +58,11 @@ def ask(words: Words, key: str, exercise: Exercise) -> None:
     """One variant of a task; a new one can be asked for as often as one likes."""
     text, place = words.text, f"{words.slug}.exercise.{exercise.name}"
     variant = st.session_state.setdefault(f"{key}.variant", 0)
-    values, answer, tolerance = cached(posed)(words.slug, exercise.name, variant).result
+    try:
+        values, answer, tolerance = cached(posed)(words.slug, exercise.name, variant).result
+    except ValueError as refusal:
+        st.warning(sentence(refusal, words), icon=":material/info:")
+        return
     st.markdown(f"**{text('frame.exercise')}** {text(f'{place}.question', **values)}")
     row = st.container(horizontal=True, vertical_alignment="bottom")
     with row:

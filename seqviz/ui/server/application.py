@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import hmac
 import logging
+import os
 import platform
 import sys
 import time
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from seqviz import garbage, jobs, settings
+from seqviz.libraries import refusing
 from seqviz.models import registry
 from seqviz.refusal import Refusal
 from seqviz.ui import streamlit_internals
@@ -56,24 +58,37 @@ CLOSING_SECONDS = 0.8
 log = logging.getLogger(__name__)
 
 
-def begin() -> None:
+def begin(script: str = "") -> None:
     """Before anything is served: settings are checked, log and Streamlit are set up.
 
-    Ends the process with one sentence where a setting cannot be.
+    Ends the process with one sentence where a setting cannot be, or the path of the script that
+    Streamlit runs for each visitor: it names sessions by it, in UTF-8.
     """
     try:
         settings.check()
         registry.check()
+        _check_path(script)
     except ValueError as refusal:
         sys.exit(f"SeqViz does not start: {refusal}")
     logs.begin(settings.value("SEQVIZ_LOG_LEVEL"), settings.value("SEQVIZ_LOG_FORMAT"))
     startup.allow_open_files()
+    startup.look_for_torch()
     gauges.install()
     streamlit_internals.install()
     # Streamlit takes a folder named `pages` for its old kind of navigation until this function has
     # been called: the first visitor who follows a link to a lesson would get the bare page.
     with contextlib.suppress(st.errors.StreamlitAPIException):
         st.navigation([])
+
+
+def _check_path(script: str) -> None:
+    """Raise ValueError for a path whose letters this locale does not have."""
+    try:
+        os.path.abspath(script).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"its path {error.object!r} has letters beyond this locale; set PYTHONUTF8=1."
+        ) from None
 
 
 def routes() -> list[BaseRoute]:
@@ -195,7 +210,7 @@ def _preload(names: tuple[str, ...]) -> list[str]:
     loaded = []
     for name in names:
         try:
-            pretrained.load(name)
+            refusing(pretrained.load)(name)
             features.recall(name)
         except Refusal:
             log.exception("a model could not be preloaded", extra={"model": name})

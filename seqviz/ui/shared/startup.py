@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
-import importlib
+import importlib.util
 import logging
 import os
 import sys
@@ -61,6 +61,15 @@ def allow_open_files() -> None:
             "at most %d files and sockets can be open; %d students need %d (ulimit -n)",
             soft, STUDENTS, OPEN_FILES,
         )  # fmt: skip
+
+
+def look_for_torch() -> None:
+    """Log where torch is missing: the app starts without it, and what needs it says so."""
+    if importlib.util.find_spec("torch") is None:
+        log.warning(
+            "PyTorch is not installed: benches that need it say so, all others work "
+            "(pip install torch)"
+        )
 
 
 @cache

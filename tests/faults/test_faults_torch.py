@@ -1,0 +1,76 @@
+"""PyTorch is not installed: the app starts, says so, and goes on with all that needs none."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import without_torch
+from rings import one_of
+
+from driver.protocol import Student, attend
+from driver.server import serve
+from seqviz import catalog
+from seqviz.text import LANGUAGES, Text
+
+SCRIPT = Path(without_torch.__file__)
+# Benches and exercises that need it, of each page, without those that wait for another's model.
+NEED_IT = {
+    "recurrent": 1, "transformer": 4, "vanishing_gradients": 2, "ar_fitting": 0, "text": 1,
+    "gates": 0, "attention": 2, "positions": 1, "bert_accuracy": 1, "gpt": 1,
+}  # fmt: skip
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=without_torch.ROOT, capture_output=True, text=True,
+        timeout=200,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("page", one_of([*NEED_IT], keep=2))
+def test_without_torch_a_page_says_so_in_one_sentence_and_draws_the_rest(page):
+    done = run(str(SCRIPT), page)
+    assert done.returncode == 0, done.stderr[-3000:]
+    told = json.loads(done.stdout)[page]
+    assert set(told) == set(LANGUAGES)
+    for lang, shown in told.items():
+        assert shown["exceptions"] == shown["errors"] == []
+        assert {*shown["warnings"]} <= {Text(lang)("problem.no_torch")}
+        assert len(shown["warnings"]) >= NEED_IT[page]
+        assert shown["charts"] >= 1
+    assert told["en"]["charts"] == told["zh"]["charts"]
+    assert "Traceback" not in done.stderr
+
+
+def test_every_page_is_among_those_that_are_read_without_torch():
+    assert {*NEED_IT} == {lesson.slug for lesson in catalog.LESSONS}
+
+
+def test_without_torch_the_start_says_so_in_one_line():
+    environment = {"SEQVIZ_PRELOAD": "minilm", "HF_HUB_OFFLINE": "1"}
+    with serve(environment=environment, before=without_torch.HIDE) as server:
+
+        async def visit() -> list[str]:
+            async with Student(server.url, "recurrent") as student:
+                await student.open()
+                return student.errors
+
+        assert not attend(visit())
+        log = server.log.read_text("utf-8")
+    assert log.count("PyTorch is not installed") == 1
+    assert "preloaded=none" in log
+    assert "no_torch" in log  # of the model that was to be preloaded
+
+
+def test_without_torch_a_drawing_that_needs_it_is_one_sentence(tmp_path):
+    done = run(
+        "-c",
+        f"{without_torch.HIDE}\nfrom seqviz.__main__ import main\n"
+        f"main(['draw', 'vanishing_gradients', 'paths', '-o', {str(tmp_path / 'a.svg')!r}])",
+    )
+    assert done.returncode == 1
+    assert done.stderr == "PyTorch is not installed, and this needs it: pip install torch.\n"
