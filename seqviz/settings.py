@@ -238,7 +238,8 @@ SETTINGS = (
     Setting("SEQVIZ_METRICS", "1", "`1`: figures for Prometheus at `/metrics`; `0`: none", "0 or 1",
         _yes),
     Setting("SEQVIZ_METRICS_TOKEN", "",
-        "who sends `Authorization: Bearer` with it sees `/metrics`; without one only this machine",
+        "who sends `Authorization: Bearer` with it sees `/metrics`; without one only this machine, "
+        "and nobody behind `SEQVIZ_PROXIES`",
         "letters, digits and the signs -._~+/=, at least 16", _token, "none", secret=True),
     Setting("SEQVIZ_FREEZE", "1",
         "`1`: what is loaded is taken out of garbage collection; `0`: Python as it is, to compare",

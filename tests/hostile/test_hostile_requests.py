@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import pytest
 
-from driver.server import HOST, Server
+from driver.server import HOST, Server, serve
 from seqviz.ui.streamlit_internals import request_head
 
 PATIENCE = 30.0  # seconds
@@ -145,3 +145,17 @@ def test_who_asks_for_another_name_sees_no_metrics(server, path):
     ask = b"GET " + path + b" HTTP/1.1\r\nConnection: close\r\nHost: %s\r\n\r\n"
     assert statuses(sent(server, [ask % b"localhost:8501"])) == [200]
     assert statuses(sent(server, [ask % b"evil.example"])) == [403]
+    assert statuses(sent(server, [b"GET " + path + b" HTTP/1.0\r\n\r\n"])) == [403]
+
+
+def test_behind_a_proxy_only_the_token_shows_metrics():
+    """One on this machine that adds no header, and asks for 127.0.0.1, as nginx does by itself."""
+    token = "a-token-of-this-test"
+    environment = {"SEQVIZ_PROXIES": "1", "SEQVIZ_METRICS_TOKEN": token}
+    ask = b"GET /metrics HTTP/1.1\r\nConnection: close\r\nHost: 127.0.0.1:8501\r\n%s\r\n"
+    with serve(environment=environment | {"SEQVIZ_METRICS_TOKEN": ""}) as alone:
+        assert statuses(sent(alone, [ask % b""])) == [403]
+    with serve(environment=environment) as server:
+        assert statuses(sent(server, [ask % b""])) == [403]
+        told = b"Authorization: Bearer %s\r\n" % token.encode()
+        assert statuses(sent(server, [ask % told])) == [200]

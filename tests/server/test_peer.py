@@ -14,7 +14,7 @@ LOCAL = {"host": "localhost:8501"}
 CASES = [
     ("127.0.0.1", LOCAL, True),
     ("127.0.0.1", {"host": "127.0.0.1:8501"}, True),
-    ("127.0.0.1", {}, True),
+    ("127.0.0.1", {}, False),  # as an old proxy asks, in HTTP/1.0
     ("::1", {"host": "[::1]:8501"}, True),
     ("::ffff:127.0.0.1", LOCAL, True),  # as a server for both kinds of addresses sees it
     ("127.0.0.1", {"host": "evil.example:8501"}, False),
@@ -31,6 +31,12 @@ CASES = [
 @pytest.mark.parametrize(("address", "headers", "whether"), CASES)
 def test_who_is_here(address, headers, whether):
     assert peer.is_here(address, Headers(headers)) is whether
+
+
+def test_nobody_is_here_where_there_is_a_proxy(monkeypatch):
+    """One that adds no header and asks for 127.0.0.1 looks like somebody at this machine."""
+    monkeypatch.setenv("SEQVIZ_PROXIES", "1")
+    assert not peer.is_here("127.0.0.1", Headers(LOCAL))
 
 
 def shared(url: str) -> None:
