@@ -15,6 +15,7 @@ import threading
 import uuid
 from collections.abc import Coroutine
 from contextlib import suppress
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -33,6 +34,15 @@ PATIENCE = 4.0  # that the cluster may take to say how it is
 log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True)
+class App:
+    """A model that is deployed. is_whole: no replica is being put in the place of another."""
+
+    replicas: int
+    deployed_at: float
+    is_whole: bool
+
+
 class Bridge:
     """Between a line to the app and the cluster."""
 
@@ -41,7 +51,9 @@ class Bridge:
         self._sending = threading.Lock()
         self._me = uuid.uuid4().hex
         self._tasks: dict[int, asyncio.Task[None]] = {}
-        self._handles: dict[str, Any] = {}
+        self._deployed: dict[str, float] = {}  # by model, when it was deployed
+        self._handles: dict[str, Any] = {}  # of those that run this program
+        self._others: dict[str, str] = {}  # of those that run another: which
         self._reading: dict[asyncio.Task[Any], str] = {}  # passes, by their model
         self._runs: Any = None
 
@@ -66,22 +78,36 @@ class Bridge:
         if version != code():
             raise RuntimeError("Version mismatch: the cluster runs another SeqViz.")
         nodes, every, free, apps = await asyncio.to_thread(_seen)
-        for name in {*self._handles} - {*apps}:
-            del self._handles[name]
+        for name in {*self._deployed} - {*apps}:
+            del self._deployed[name]
+            self._handles.pop(name, None)
+            self._others.pop(name, None)
         for task, model in [*self._reading.items()]:
             if model not in apps:  # Ray would have them wait for a replica that begins anew
                 task.cancel()
-        for name in {*apps} - {*self._handles}:
-            handle = serve.get_app_handle(PREFIX + name)
-            if await handle.code.remote() == code():
-                self._handles[name] = handle
-            else:
-                log.warning("the deployment of %s runs another SeqViz and is not asked", name)
-        replicas = {name: count for name, count in apps.items() if name in self._handles}
+        for name, app in apps.items():
+            if app.is_whole and self._deployed.get(name) != app.deployed_at:
+                await self._meet(name, app)
+        replicas = {name: app.replicas for name, app in apps.items() if name in self._handles}
         return Cluster(
             nodes, every.get("CPU", 0.0), free.get("CPU", 0.0), every.get("GPU", 0.0), replicas,
-            running,
+            running, dict(self._others),
         )  # fmt: skip
+
+    async def _meet(self, model: str, app: App) -> None:
+        """Ask a deployment that is new, or was deployed again, which program it runs."""
+        handle = serve.get_app_handle(PREFIX + model)
+        try:
+            version = await handle.code.remote()
+        except BackPressureError:  # it is asked again with the next look
+            return
+        self._deployed[model] = app.deployed_at
+        self._handles.pop(model, None)
+        self._others.pop(model, None)
+        if version == code():
+            self._handles[model] = handle
+        else:
+            self._others[model] = version
 
     def _listen(self, loop: asyncio.AbstractEventLoop) -> None:
         try:
@@ -150,7 +176,7 @@ class Bridge:
                 elif state == "died":
                     self.say(number, "died")
                 elif state == "version":
-                    self.say(number, "gone", "version")
+                    self.say(number, "version", answer.decode())
                 elif state == "cancelled":  # not by who asked here: it is begun anew
                     self.say(number, "gone", "failed")
                 else:
@@ -165,22 +191,23 @@ async def _result(response: Any) -> Any:
     return await response
 
 
-def _seen() -> tuple[int, dict[str, float], dict[str, float], dict[str, int]]:
-    """Nodes, all there is, what is free, and the models that are deployed, with their replicas."""
+def _seen() -> tuple[int, dict[str, float], dict[str, float], dict[str, App]]:
+    """Nodes, all there is, what is free, and the models that are deployed."""
     nodes = sum(bool(node["Alive"]) for node in ray.nodes())
     every, free = ray.cluster_resources(), ray.available_resources()
     try:
         apps = serve.status().applications
     except (RayError, RuntimeError):
         apps = {}
-    replicas = {
-        name.removeprefix(PREFIX): sum(
-            one.replica_states.get("RUNNING", 0) for one in app.deployments.values()
+    found = {
+        name.removeprefix(PREFIX): App(
+            sum(one.replica_states.get("RUNNING", 0) for one in app.deployments.values()),
+            app.last_deployed_time_s, app.status == "RUNNING",
         )
         for name, app in apps.items()
         if name.startswith(PREFIX)
-    }
-    return nodes, every, free, {name: count for name, count in replicas.items() if count}
+    }  # fmt: skip
+    return nodes, every, free, {name: app for name, app in found.items() if app.replicas}
 
 
 def main(descriptor: int) -> None:

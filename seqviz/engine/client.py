@@ -26,6 +26,7 @@ from typing import Any, Literal
 
 from seqviz import settings
 from seqviz.compute.attention.tokens import Tokens
+from seqviz.engine.version import code
 from seqviz.jobs import Cancelled, Job, Report
 from seqviz.models import forward_cache, placement
 from seqviz.models.forward_cache import Masking, Reading
@@ -58,7 +59,8 @@ class Cluster:
     """What the bridge has last said of it.
 
     processors, free, gpus: all, those that nothing has taken, GPUs. replicas: by model, of those
-    whose forward passes it takes. runs: trainings that wait or run, of all apps.
+    whose forward passes it takes. runs: trainings that wait or run, of all apps. others: versions
+    of SeqViz, by model, that are not this one: those deployments are not asked.
     """
 
     nodes: int = 0
@@ -67,6 +69,7 @@ class Cluster:
     gpus: float = 0.0
     replicas: dict[str, int] = field(default_factory=dict)
     runs: int = 0
+    others: dict[str, str] = field(default_factory=dict)
 
 
 class Engine:
@@ -90,10 +93,16 @@ class Engine:
         self.seconds: defaultdict[str, float] = defaultdict(float)  # of those answered, by kind
         self.bytes: Counter[str] = Counter()  # of answers, by kind
         self.connections = 0
+        self._met: set[tuple[str, str]] = set()  # versions of which the log knows
         threading.Thread(target=self._keep, daemon=True, name="seqviz-engine").start()
 
     @property
     def state(self) -> State:
+        """How the cluster is: "version", too, where only a model's deployment runs another one."""
+        return "version" if self._ready == "here" and self.cluster.others else self._ready
+
+    @property
+    def _ready(self) -> State:
         """Whether it would be asked now, and if not, why."""
         if not self._found.is_set():
             return self._why
@@ -122,7 +131,9 @@ class Engine:
         each: called now and then with 0, so that who has gone can leave.
         """
         if self._found.is_set() and model not in self.cluster.replicas:
-            return None  # it is none of those over there, which is no failure
+            if model in self.cluster.others:
+                self._count("forward", "version")
+            return None  # else it is none of those over there, which is no failure
         began = time.monotonic()
         words = model, tokens, masking, what
         try:
@@ -189,6 +200,9 @@ class Engine:
                     "worker_died",
                     "The machine that computed this run has failed, and so has the second try.",
                 )
+            elif what == "version":
+                self._meet("a node of the cluster", value)
+                raise NoAnswer("version")
             else:
                 raise NoAnswer(str(value))
 
@@ -289,8 +303,17 @@ class Engine:
             log.warning("the cluster cannot be used (%s): %s", why, words)
         self._why = why
 
+    def _meet(self, what: str, version: str) -> None:
+        """Log, once, that something runs another program than this process."""
+        if (what, version) not in self._met:
+            self._met.add((what, version))
+            said = "%s runs another SeqViz (%s, here %s): what it would do is computed here"
+            log.warning(said, what, version, code())
+
     def _here(self, line: Connection, cluster: Cluster) -> None:
         self.cluster = cluster
+        for model, version in cluster.others.items():
+            self._meet(f"the deployment of {model}", version)
         if not self._found.is_set():
             self.connections += 1
             log.info("the cluster is here", extra={"models": ",".join(cluster.replicas) or "none"})
@@ -307,7 +330,7 @@ class _Asking:
 
     def __enter__(self) -> SimpleQueue[tuple[str, Any]]:
         engine, answers = self._engine, SimpleQueue[tuple[str, Any]]()
-        if (state := engine.state) != "here" and not (self._probes and state == "slow"):
+        if (state := engine._ready) != "here" and not (self._probes and state == "slow"):
             raise NoAnswer(state)
         with engine._lock:
             engine._asked[self._number] = self._what, answers

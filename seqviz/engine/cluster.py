@@ -279,7 +279,7 @@ def runs() -> Any:
 def train(shared: Any, key: bytes, version: str, call: bytes) -> tuple[str, bytes]:
     """One training: how it ended, and (state, result or error) packed."""
     if version != code():
-        return "version", b""
+        return "version", code().encode()
     device.prepare_torch()
     attempt = ray.get(shared.begun.remote(key, device.cpu_name()))
     if not 1 <= attempt <= TRIES:

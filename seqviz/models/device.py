@@ -6,6 +6,7 @@ threads of one torch operation. One by default: with many students at once two w
 
 from __future__ import annotations
 
+import importlib.util
 import logging
 import os
 import sys
@@ -54,7 +55,7 @@ def choose() -> Device:
     wish = settings.value("SEQVIZ_DEVICE")
     if _lost.is_set():
         return Device("cpu", cpu_name(), wish, "lost")
-    if wish != "cpu":
+    if wish != "cpu" and importlib.util.find_spec("torch"):
         import torch
 
         if wish in ("auto", "cuda") and torch.cuda.is_available():

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import io
 import os
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import is_dataclass
@@ -18,6 +20,7 @@ import works
 
 from driver.cluster import NO_RAY, cluster
 from seqviz.engine import client
+from seqviz.engine.version import code
 from seqviz.experiments import attention
 from seqviz.jobs import Jobs, queue
 from seqviz.models import forward_cache, pretrained, texts
@@ -198,6 +201,55 @@ def test_a_worker_that_dies_has_one_more_try(engine, replicas, tmp_path, times, 
     assert (job.state, job.note) == (state, "worker_died")
     assert mark.read_text() == "begun\n" * 2
     assert state == "done" or job.error.code == "worker_died"
+
+
+# A model's deployment as another version of SeqViz leaves it: all that it is asked is which it is.
+DEPLOYED = """
+import sys
+import ray
+from ray import serve
+from seqviz.engine.cluster import NAMESPACE, PREFIX
+
+@serve.deployment(ray_actor_options={"num_cpus": 0})
+class Reads:
+    def __init__(self, version):
+        self.version = version
+
+    def code(self):
+        return self.version
+
+ray.init(address=sys.argv[1], namespace=NAMESPACE, log_to_driver=False)
+if version := sys.argv[2]:
+    serve.start(proxy_location="Disabled")
+    serve.run(Reads.bind(version), name=PREFIX + "gpt2", route_prefix=None)
+else:
+    serve.delete(PREFIX + "gpt2")
+"""
+
+
+def test_a_deployment_of_another_version_is_told_apart_until_it_is_this_one(there, engine, caplog):
+    def deploy(version: str) -> None:
+        command = [sys.executable, "-c", DEPLOYED, there.address, version]
+        subprocess.run(command, env=dict(there.environment), check=True, timeout=150)
+
+    def becomes(state: str) -> bool:
+        last = time.monotonic() + 60
+        while engine.state != state and time.monotonic() < last:
+            time.sleep(0.1)
+        return engine.state == state
+
+    assert engine.state == "here"
+    try:
+        deploy("another")
+        assert becomes("version")
+        assert engine.cluster.others == {"gpt2": "another"}
+        assert "gpt2" not in engine.cluster.replicas
+        assert f"the deployment of gpt2 runs another SeqViz (another, here {code()})" in caplog.text
+        deploy(code())
+        assert becomes("here")
+        assert engine.cluster.replicas["gpt2"] == 1
+    finally:
+        deploy("")
 
 
 @pytest.mark.nightly

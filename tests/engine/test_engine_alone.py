@@ -14,6 +14,7 @@ import works
 
 from seqviz import settings
 from seqviz.engine import client
+from seqviz.engine.version import code
 from seqviz.jobs import Jobs, queue
 from seqviz.models import device, forward_cache, placement, pretrained, texts
 from seqviz.paths import ROOT
@@ -133,6 +134,38 @@ def test_without_an_answer_the_text_is_read_here(pretend, how, then, reason):
     mine = forward_cache.forward(model, texts.tokens(model, TEXT))
     assert np.array_equal(found.weights, mine.weights)
     assert counts(engine, "forward") == {reason: 1}
+
+
+def test_a_deployment_of_another_version_is_said_and_not_asked(pretend, caplog):
+    """Of another model it may be this one: that is asked."""
+    other = (
+        "made = Cluster\nCluster = lambda *known: made(*known[:4], {'gpt2': 1}, 0, {'minilm': 'x'})"
+    )
+    engine = pretend(other)
+    assert engine.state == "version"
+    model = pretrained.load("minilm")
+    with caplog.at_level("WARNING", client.__name__):
+        for text in (TEXT, TEXT + " Again."):
+            found = forward_cache.read("minilm", text)
+            mine = forward_cache.forward(model, texts.tokens(model, text))
+            assert np.array_equal(found.weights, mine.weights)
+        time.sleep(2.5)  # two more looks
+    assert counts(engine, "forward") == {"version": 2}
+    assert engine._ready == "here"
+    (said,) = [one.getMessage() for one in caplog.records if "another SeqViz" in one.getMessage()]
+    assert said.startswith(f"the deployment of minilm runs another SeqViz (x, here {code()})")
+
+
+def test_a_node_of_another_version_is_said_once(pretend, jobs, caplog, tmp_path):
+    engine = pretend(then="line.send((number, 'version', 'y'))")
+    with caplog.at_level("WARNING", client.__name__):
+        for n in (1, 2):
+            mark = str(tmp_path / "runs")
+            job = jobs.submit(works.count, n=n, mark=mark, owner="a", device="cpu")
+            assert job.wait(20)
+            assert job.state == "done"
+    assert counts(engine, "training") == {"version": 2}
+    assert sum("a node of the cluster runs another" in one.message for one in caplog.records) == 1
 
 
 def test_after_a_slow_answer_the_next_is_not_waited_for(pretend):
