@@ -297,10 +297,10 @@ export class Membership {
     this.tell();
   }
 
-  rememberRoom({ paused, door, allowed, removed, ballot, sketch }) {
+  rememberRoom({ paused, door, allowed, removed, devices, ballot, sketch }) {
     const { ballots, sketches } = this.memory;
     this.remember({
-      paused, door, allowed, removed,
+      paused, door, allowed, removed, devices,
       ballots: among(ballots, ballot, ["number", "key", "options", "state", "round"]),
       sketches: among(sketches, sketch, ["number", "key", "as", "most", "state"]),
     });

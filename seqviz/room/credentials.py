@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 KEY_BYTES = 32
 _TIME, _NONCE, _DIGEST = 5, 10, 21  # bytes; 36 in all are 48 letters without padding
+_MARK = 12  # bytes
 TOKEN_LETTERS = (_TIME + _NONCE + _DIGEST) * 4 // 3
 
 
@@ -43,6 +44,11 @@ class Credentials:
     def issue_seat(self, code: str, opened: int, number: int) -> str:
         """Return a secret for a seat: its number, a point, and a token."""
         return f"{number}.{self._issue(_seat_purpose(number), code, opened)}"
+
+    def mark_device(self, code: str, opened: int, device: str) -> str:
+        """Return a name of a device in a room, which says nothing of it and is of no other room."""
+        message = b"\0".join((b"device", code.encode(), b"%d" % opened, device.encode()))
+        return hmac.digest(self.key, message, hashlib.sha256)[:_MARK].hex()
 
     def opened_by_teacher(self, token: str, code: str) -> int | None:
         """Return when the room of this teacher was opened; None where the token is not valid."""

@@ -42,6 +42,7 @@ BENCHES = 80  # that a teacher can allow by name
 PLACE = 4000  # characters of what a teacher shows: a lesson's name and the settings of its benches
 _KEY = re.compile(r"[a-z]{2}(\.[a-z_][a-z_0-9]*)+")
 _NAME = re.compile(r"[a-z_]{1,40}")
+_MARK = re.compile(r"[0-9a-f]{24}")
 Looks = tuple[str, bool, bool]  # of a figure: its language, for a lecture hall, for a dark page
 
 
@@ -75,6 +76,8 @@ class Seat:
     seen: float = 0.0
     line_seen: float = -math.inf  # when its last stream ended
     device: str | None = None  # the key of its account, where that is one device's
+    mark: str = ""  # of its device in this room; empty where it brings no name of one
+    is_new: bool = False  # nobody had its secret before
     address: str = ""
     bench: str = ""
     moved: float = 0.0
@@ -103,7 +106,7 @@ class Room:
 
     opened_at: in seconds since 1970, which its tokens carry; opened: by the room's clock. address:
     from which it was opened. is_door_open: whether newcomers may come in. removed: numbers of seats
-    that were sent out, removed_devices: their devices. is_forgotten: this server has lost what it
+    that were sent out, removed_devices: marks of theirs. is_forgotten: this server has lost what it
     knew, and the teacher has said nothing since; restored: when the teacher's page has told it
     again, by the room's clock. epoch: another one after each restart.
     """
@@ -148,7 +151,9 @@ class Room:
 
     def __post_init__(self) -> None:
         """Seats that were sent out stay so, whatever happened to the server."""
-        self.removed |= self.closed.seats(self.code, self.opened_at)
+        closed = self.closed.seats(self.code, self.opened_at)
+        self.removed |= {*closed}
+        self.removed_devices |= {*closed.values()} - {""}
 
     def is_teachers(self, token: str) -> bool:
         """Return whether this is the teacher's token; takes as long whatever it is."""
@@ -179,7 +184,12 @@ class Room:
         return number if opened == self.opened_at else 0
 
     def join(
-        self, claimed: str = "", device: str | None = None, address: str = "", n_addresses: int = 1
+        self,
+        claimed: str = "",
+        device: str | None = None,
+        address: str = "",
+        n_addresses: int = 1,
+        brought: str = "",
     ) -> tuple[Seat, str]:
         """Take a new seat, or return to the one that this secret is of.
 
@@ -191,6 +201,8 @@ class Room:
             device: a name of the visitor's device, where it can be told apart.
             address: the visitor's.
             n_addresses: how many addresses the server sees.
+            brought: what the visitor's browser calls its device, whether this server has given that
+                name or one before it.
 
         Returns:
             The seat, and the secret to show from then on.
@@ -201,7 +213,8 @@ class Room:
         if known := self.returned(claimed):
             return known, known.secret
         number = self._number(claimed)
-        if number in self.removed or device in self.removed_devices:
+        mark = self._mark(brought or device or "")
+        if number in self.removed or mark in self.removed_devices:
             raise Refusal("sent_out", "The teacher has closed this seat.")
         if not number and not self.is_door_open:
             raise Refusal("door_closed", "The teacher lets nobody else in.")
@@ -210,15 +223,19 @@ class Room:
         if not may_take(SEATS, held, address, n_addresses, returns=bool(number)):
             self._free_one()
         secret, claim = claimed, ""
-        if not number or number in self.seats:
+        if is_new := not number or number in self.seats:
             claim = claimed if number else ""
             number = self._free_number()
             secret = self.credentials.issue_seat(self.code, self.opened_at, number)
         now = self.clock()
-        seat = Seat(number, secret, claim, now, seen=now, device=device, address=address)
+        seat = Seat(number, secret, claim, now, seen=now, device=device, mark=mark, is_new=is_new,
+                    address=address)  # fmt: skip
         self.seats[number] = seat
         self.change()
         return seat, secret
+
+    def _mark(self, device: str) -> str:
+        return device and self.credentials.mark_device(self.code, self.opened_at, device)
 
     def _free_number(self) -> int:
         """The smallest number that no seat has, nor anybody whose vote or drawing is counted."""
@@ -267,19 +284,19 @@ class Room:
         self.sent = {n: one for n, one in self.sent.items() if one.seat != number}
         self.board.discard_of(number)
         self.removed.add(number)
-        self.closed.add(self.code, self.opened_at, number)
-        if seat.device:
-            self.removed_devices.add(seat.device)
+        self.closed.add(self.code, self.opened_at, number, seat.mark)
+        if seat.mark:
+            self.removed_devices.add(seat.mark)
 
     def _of_device(self, number: int) -> list[int]:
         """This seat and, where its device is told apart, all others of that."""
-        device = self.seats[number].device
-        others = [n for n, seat in self.seats.items() if device and seat.device == device]
+        mark = self.seats[number].mark
+        others = [n for n, seat in self.seats.items() if mark and seat.mark == mark]
         return [*{number, *others}]
 
     def is_told_apart(self, seat: int) -> bool:
         """Return whether the device of a seat is known from others."""
-        return seat in self.seats and self.seats[seat].device is not None
+        return seat in self.seats and bool(self.seats[seat].mark)
 
     def _forget(self) -> None:
         """Seats whose page is gone for long are free again."""
@@ -364,9 +381,9 @@ class Room:
         """What the teacher's page knows of a room that this server has lost.
 
         {"paused": bool, "door": bool, "allowed": as of "allow", "removed": numbers of seats,
-        "ballots": [{"number", "key", "options", "state", "round"}], "sketches": [{"number", "key",
-        "as", "most", "state"}]}. Pages of students tell their votes and drawings after it (`hear`).
-        Raises Unsaid where it cannot be; the room is as it was then.
+        "devices": marks of theirs, "ballots": [{"number", "key", "options", "state", "round"}],
+        "sketches": [{"number", "key", "as", "most", "state"}]}. Pages of students tell their votes
+        and drawings after it (`hear`). Raises Unsaid where it cannot be; the room stays as it was.
         """
         match said:
             case {"paused": bool(paused), "door": bool(door), "allowed": list(allowed),
@@ -379,13 +396,21 @@ class Room:
             raise Unsaid("benches")
         if not all(type(n) is int and 0 < n < 10_000 for n in removed) or len(removed) > SEATS:
             raise Unsaid("seats")
+        devices = said.get("devices", [])
+        if not isinstance(devices, list) or len(devices) > SEATS or not all(map(_is_mark, devices)):
+            raise Unsaid("devices")
         asked = [_ballot(one) for one in ballots[-QUESTIONS:]]
         drawn = [_sketches(one) for one in sketches[-QUESTIONS:]]
         self.paused, self.is_door_open, self.allowed = paused, door, allowed
-        for number in removed:
-            if number in self.seats:
-                self.remove(number)
-            self.removed.add(number)
+        self.removed_devices |= {*devices}
+        for seat in [*self.seats.values()]:
+            if seat.mark in self.removed_devices:
+                self.remove(seat.number)
+            elif seat.number in removed:
+                if seat.is_new:  # who has come since, and has that number by chance
+                    seat.mark = ""
+                self.remove(seat.number)
+        self.removed |= {*removed}
         self.ballot, self.asked = (asked[-1], asked[:-1]) if asked else (None, [])
         self.sketched = drawn
         numbers = [*(one.number for one in asked), *(one.number for one in drawn)]
@@ -640,6 +665,7 @@ class Room:
         left = sum(seat.left for seat in here)
         return {"dots": dots, "left": left, "goals": self._goals(), "sent": sent,
                 "waiting": self._waiting(), "removed": sorted(self.removed)[-SEATS:],
+                "devices": sorted(self.removed_devices)[-SEATS:],
                 "forgotten": self.is_forgotten}  # fmt: skip
 
     def _waiting(self) -> dict[str, Any]:
@@ -661,6 +687,11 @@ def _is_place(text: object) -> bool:
         return False
     lesson, _, name = text.partition("/")
     return bool(_NAME.fullmatch(lesson) and (not name or _NAME.fullmatch(name)))
+
+
+def _is_mark(text: object) -> bool:
+    """Whether this is a mark of a device (`Credentials.mark_device`)."""
+    return isinstance(text, str) and bool(_MARK.fullmatch(text))
 
 
 def _ballot(told: object) -> Ballot:

@@ -135,7 +135,12 @@ class Rooms:
         self._end(min(unused, key=lambda room: room.taught))
 
     def join(
-        self, room: Room, claimed: str = "", device: str | None = None, address: str = ""
+        self,
+        room: Room,
+        claimed: str = "",
+        device: str | None = None,
+        address: str = "",
+        brought: str = "",
     ) -> tuple[Seat, str]:
         """Take a seat in a room. Raises Refusal("too_many_followers"), and as `Room.join`."""
         if room.returned(claimed) is None:
@@ -145,7 +150,7 @@ class Rooms:
             returns = room.can_return(claimed)
             if not may_take(FOLLOWERS, held, address, self._count_addresses(), returns):
                 self._free_seat()
-        return room.join(claimed, device, address, self._count_addresses())
+        return room.join(claimed, device, address, self._count_addresses(), brought)
 
     def _free_seat(self) -> None:
         """Free the seat whose page is gone for longest. Raises Refusal("too_many_followers")."""

@@ -83,16 +83,20 @@ class ClosedRooms:
     ) -> None:
         self._path = folder / CLOSED_FILE if folder else None
         self._life_s, self._clock = life_s, clock
-        self._entries: dict[tuple[str, int, int], None] = {}  # code, opened, seat (0: the room)
+        # The mark of its device, by code, opening and seat (0: the room itself).
+        self._entries: dict[tuple[str, int, int], str] = {}
         self._size = -1
 
-    def add(self, code: str, opened: int, seat: int = 0) -> None:
-        """Remember that a room has ended, or that one of its seats was sent out."""
-        self._entries[code, opened, seat] = None
+    def add(self, code: str, opened: int, seat: int = 0, mark: str = "") -> None:
+        """Remember that a room has ended, or that one of its seats was sent out.
+
+        mark: of the seat's device, see `Credentials.mark_device`.
+        """
+        self._entries[code, opened, seat] = mark
         self._forget_expired()
         if self._path is None:
             return
-        line = json.dumps([code, opened, seat]) + "\n"
+        line = json.dumps([code, opened, seat, mark]) + "\n"
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("a", encoding="ascii") as file:
@@ -105,10 +109,14 @@ class ClosedRooms:
         self._read()
         return (code, opened, 0) in self._entries
 
-    def seats(self, code: str, opened: int) -> set[int]:
-        """Return the numbers of the seats that were sent out of a room."""
+    def seats(self, code: str, opened: int) -> dict[int, str]:
+        """Return the seats that were sent out of a room, by number, with marks of their devices."""
         self._read()
-        return {seat for one, at, seat in self._entries if (one, at) == (code, opened) and seat}
+        return {
+            seat: mark
+            for (one, at, seat), mark in self._entries.items()
+            if (one, at) == (code, opened) and seat
+        }
 
     def _read(self) -> None:
         """Read what another process has added; forget what has expired, in the file as well."""
@@ -124,18 +132,18 @@ class ClosedRooms:
         self._size = size
         for line in lines:
             with suppress(ValueError, TypeError):
-                code, opened, seat = json.loads(line)
-                self._entries[str(code), int(opened), int(seat)] = None
+                code, opened, seat, *marks = json.loads(line)
+                self._entries[str(code), int(opened), int(seat)] = str(marks[0]) if marks else ""
         self._forget_expired()
         if len(lines) > 2 * len(self._entries) + 100:
             self._rewrite()
 
     def _forget_expired(self) -> None:
         oldest = self._clock() - self._life_s
-        self._entries = {entry: None for entry in self._entries if entry[1] > oldest}
+        self._entries = {key: mark for key, mark in self._entries.items() if key[1] > oldest}
 
     def _rewrite(self) -> None:
         assert self._path
-        text = "".join(json.dumps(entry) + "\n" for entry in self._entries)
+        text = "".join(json.dumps([*key, mark]) + "\n" for key, mark in self._entries.items())
         with suppress(OSError), written(self._path) as made:
             made.write_text(text, "ascii")

@@ -351,8 +351,12 @@ def test_a_removed_seat_is_told_so_and_gets_no_other(client, opened):
         assert (refused.status_code, refused.json()["problem"]) == (403, "sent_out")
     assert say(client, code, VOTE, seat=seat["seat"]).status_code == 403
     restart()
-    refused = client.post(f"/room/{code}/seat", json={"seat": seat["seat"]})
-    assert (refused.status_code, refused.json()["problem"]) == (403, "sent_out")
+    assert come_back(client, opened).status_code == 200
+    for claim in (seat["seat"], ""):
+        refused = client.post(f"/room/{code}/seat", json={"seat": claim})
+        assert (refused.status_code, refused.json()["problem"]) == (403, "sent_out")
+    for _ in devices(client, 1):
+        join(client, code)
 
 
 def test_the_oldest_line_of_a_seat_gives_way(client, opened):

@@ -212,9 +212,42 @@ def token_of(room: Room) -> str:
     return room.credentials.issue_teacher(room.code, room.opened_at)
 
 
-def restarted(all_rooms: Rooms, clock: Clock) -> Rooms:
-    """What a process of the same key and disk knows that has just begun."""
-    return Rooms(clock, all_rooms.credentials, all_rooms.closed)
+def restarted(all_rooms: Rooms, clock: Clock, disk: bool = True) -> Rooms:
+    """What a process of the same key that has just begun knows, with the same disk or none."""
+    return Rooms(clock, all_rooms.credentials, all_rooms.closed if disk else None)
+
+
+@pytest.mark.parametrize("disk", [True, False])
+def test_a_device_that_was_sent_out_gets_no_seat_after_a_restart(all_rooms, room, clock, disk):
+    """Where no disk lasts the teacher's page tells it, as a mark that says nothing of a device."""
+    room.join(device="a", brought="a")
+    _, other = room.join(device="b", brought="b")
+    room.tell({"kind": "remove", "seat": 1})
+    known = told(room, teacher=True)
+    assert len(known["devices"]) == 1
+    again = restarted(all_rooms, clock, disk).find_by_seat(room.code, other)
+    kept, _ = again.join(other, brought="b")
+    if not disk:  # the door is open until the teacher's page is back
+        taken, _ = again.join(brought="a")
+        again.tell({**RESTORE, "removed": known["removed"], "devices": known["devices"]})
+        assert taken.number not in again.seats
+    with pytest.raises(Refusal) as refused:
+        again.join(brought="a")
+    assert code_of(refused) == "sent_out"
+    assert again.join(brought="c")[0].number > 1
+    assert again.seats[kept.number] is kept
+    assert told(again, teacher=True)["devices"] == known["devices"]
+
+
+def test_the_mark_of_a_device_is_of_one_room_alone(all_rooms):
+    marks = set()
+    for _ in range(2):
+        room = all_rooms.open()
+        room.join(device="a")
+        room.tell({"kind": "remove", "seat": 1})
+        marks |= room.removed_devices
+    assert len(marks) == 2
+    assert all(len(mark) == 24 for mark in marks)
 
 
 def test_a_room_comes_back_with_its_own_teacher(all_rooms, room, clock):
@@ -775,6 +808,7 @@ SKETCH = {"number": 1, "key": "vg.sketch.tanh", "as": "bar", "most": [9], "state
     {"ballots": [{**BALLOT, "round": 3}]}, {"ballots": [{**BALLOT, "options": 9}]},
     {"ballots": [{**BALLOT, "state": "x"}]}, {"sketches": [{**SKETCH, "as": "x"}]},
     {"sketches": [{**SKETCH, "most": ["9"]}]}, {"sketches": [{**SKETCH, "key": 3}]},
+    {"devices": "a" * 24}, {"devices": ["<b>"]}, {"devices": [3]}, {"devices": ["a" * 24] * 301},
 ])  # fmt: skip
 def test_what_no_page_can_know_restores_nothing(all_rooms, room, clock, wrong):
     again = restarted(all_rooms, clock).find_by_teacher(room.code, token_of(room))

@@ -186,6 +186,9 @@ def test_a_page_brings_a_cookie_once_and_a_script_none(fresh):
     again = attend(serve({}, accept="text/html", cookie=made.split(";")[0]))
     assert again == []
     assert attend(serve({}, accept="*/*")) == []
+    before = "seqviz_device=" + "x" * 22  # of a process that has ended
+    assert attend(serve({}, accept="text/html", cookie=before))[0].startswith(before + ";")
+    assert attend(serve({}, accept="text/html", cookie=before)) == []
     (framed,) = attend(serve({}, accept="text/html", x_forwarded_proto="https"))
     assert framed.endswith("SameSite=None; Secure; Partitioned")
 

@@ -89,3 +89,32 @@ def test_bodies_that_are_cut_off_leave_the_log_as_it_is(server):
     written = server.log.read_text("utf-8")[before:]
     assert "Traceback" not in written
     assert written.count("\n") <= 10
+
+
+def test_a_device_that_was_sent_out_gets_no_seat_after_the_server_is_killed(tmp_path):
+    """It opens the page anew, and keeps the name that the process before has given it."""
+
+    def page(server: Server, cookie: str = "") -> str:
+        with closing(http.client.HTTPConnection(HOST, server.port, timeout=20)) as line:
+            line.request("GET", "/", headers={"Accept": "text/html", "Cookie": cookie})
+            answer = line.getresponse()
+            answer.read()
+            return answer.headers.get("Set-Cookie", "").split(";")[0]
+
+    environment = {"SEQVIZ_CACHE": str(tmp_path), "HF_HUB_OFFLINE": "1"}
+    with serve(environment=environment) as server:
+        _, room = post(server, "/room")
+        path, teaches = f"/room/{room['code']}", {TEACHER: room["token"]}
+        sent_out, other = page(server), page(server)
+        _, seat = post(server, f"{path}/seat", cookie=sent_out)
+        remove = {"kind": "remove", "seat": seat["number"]}
+        assert post(server, f"{path}/said", remove, **teaches)[0] == 204
+        server.kill()
+        server.start()
+        assert post(server, f"{path}/teacher", **teaches)[0] == 200
+        for _ in range(2):
+            assert post(server, f"{path}/seat", cookie=sent_out) == (403, {"problem": "sent_out"})
+            assert page(server, sent_out) in (sent_out, "")
+        assert post(server, f"{path}/seat", cookie=other)[0] == 200
+    written = (Path(tmp_path) / "room.closed").read_text("ascii")
+    assert sent_out.partition("=")[2] not in written

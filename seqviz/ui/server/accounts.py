@@ -1,7 +1,8 @@
 """Who asks, and what they have used: one account for a device, whatever tabs and lines it opens.
 
 A device is known by a cookie that comes with a page: a random word, which this process keeps in
-memory and forgets after a day, and which says nothing else. A browser that refuses it (the app in
+memory and forgets after a day, and which says nothing else; after a restart it keeps the one that
+it brings. A browser that refuses it (the app in
 another site's frame) shares an account with all others at its address that do; there is room in it
 for each tab that is open. So who reconnects finds the same account, a class behind one router has
 as many as it has devices, and who throws cookies away spoils it for others that do, not for those
@@ -211,33 +212,36 @@ class Accounts:
         with self._lock:
             return len(self._addresses)
 
-    def new(self, address: str) -> str | None:
-        """A cookie for a new device; None where this address has had too many of late."""
+    def new(self, address: str, device: str | None = None) -> str | None:
+        """A cookie for a new device; None where this address has had too many of late.
+
+        device: the one that it brings, perhaps of a process before this one: it keeps that.
+        """
         with self._lock:
             given = self._at(address).given
             if given.wait(NEW_DEVICES, 1 / ANOTHER):
                 return None
             given.draw(1.0, NEW_DEVICES, 1 / ANOTHER)
-            device = secrets.token_urlsafe(16)
-            self._devices[device] = Account(key=_key(device))
+            device = device or secrets.token_urlsafe(16)
+            self._devices[device] = Account(key=key_of(device))
             return device
 
     def meet(self, device: str) -> None:
         """Know this cookie where another replica has given it. Waits for who knows."""
-        account = Account(key=_key(device))
+        account = Account(key=key_of(device))
         if elsewhere and elsewhere([account], False):
             with self._lock:
                 self._devices.setdefault(device, account)
 
     def _at(self, address: str) -> Account:
         found = self._addresses.get(address) or Account(
-            shared=True, key=_key(address), given=Bucket(self._clock)
+            shared=True, key=key_of(address), given=Bucket(self._clock)
         )
         self._addresses[address] = found
         return found
 
 
-def _key(of: str) -> str:
+def key_of(of: str) -> str:
     """Of a cookie or an address, neither of which is to be read from it."""
     return hashlib.sha256(of.encode()).hexdigest()[:32]
 
@@ -302,7 +306,7 @@ class Cookies(BeforePages):
     async def page(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on; the answer brings a new browser its cookie."""
         at, device = by_scope(scope)
-        if accounts().known(device) or (device := accounts().new(at)) is None:
+        if accounts().known(device) or (device := accounts().new(at, device)) is None:
             await self.app(scope, receive, send)
             return
         if elsewhere:

@@ -36,7 +36,7 @@ from seqviz.room.rooms import LETTERS, LIFE, WRONG, Rooms
 from seqviz.room.storage import ClosedRooms, load_credentials
 from seqviz.text import Text
 from seqviz.ui.server import metrics, shutdown
-from seqviz.ui.server.accounts import Account, Bucket, accounts, by_scope
+from seqviz.ui.server.accounts import Account, Bucket, accounts, by_scope, key_of
 from seqviz.ui.server.static_files import base
 from seqviz.ui.shared import limits
 from seqviz.ui.shared.draw_queue import Rank
@@ -327,7 +327,8 @@ async def joined(request: Request) -> Response:
         used = the_class().used.setdefault(account, Used())
         _let_in(used.seats, SHARED_SEATS if account.shared else SEATS)
     key = None if account.shared else account.key
-    seat, secret = rooms.join(room, claimed, key, address)
+    brought = key_of(device) if device else ""
+    seat, secret = rooms.join(room, claimed, key, address, brought)
     if returns:
         _let_in(the_class().returned.setdefault(seat, Bucket()), RETURNS)
     return _entered(room, {"number": seat.number, "seat": secret})
