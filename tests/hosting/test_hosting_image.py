@@ -202,5 +202,5 @@ def test_the_steps_of_the_dockerfile_lead_to_the_first_lesson():
     assert done.returncode == 0, done.stderr
     measured = json.loads(done.stdout.splitlines()[-1])
     assert measured["uid"] == (1000 if os.geteuid() == 0 else os.geteuid())
-    assert measured["exit"] in (0, -15)  # ended by SIGTERM, which Streamlit may pass on
+    assert measured["exit"] in (0, -15, 143)  # ended by SIGTERM, which Streamlit may pass on
     assert measured["stop_s"] < 8  # an engine kills after ten

@@ -6,14 +6,20 @@ import http.client
 import json
 import signal
 import socket
+import subprocess
+import sys
+import threading
 import time
-from contextlib import ExitStack, closing
+from collections import Counter
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import pytest
 from rings import one_of
+from websockets.exceptions import ConnectionClosed
 
-from driver.server import HOST, Server, serve
+from driver.protocol import Student, attend
+from driver.server import HOST, ROOT, Server, serve
 from seqviz.ui.shared.room_route import OURS, SEAT, TEACHER
 
 
@@ -64,6 +70,120 @@ def test_a_server_ends_within_seconds_while_a_class_is_connected(tmp_path, numbe
         assert post(server, f"{path}/teacher", **teaches)[0] == 404
         assert post(server, f"{path}/seat", {"seat": seats[6]["seat"]})[0] == 404
     assert (Path(tmp_path) / "room.key").stat().st_mode & 0o777 == 0o600
+
+
+LONG_TRAINING = {
+    "ar.networks.preset": "own", "ar.networks.cell": "lstm", "ar.networks.hidden": "64",
+    "ar.networks.layers": "3", "ar.networks.epochs": "1000",
+}  # fmt: skip
+DRAGGED = {
+    "ar_fitting/process": "ar.process.phi",
+    "gates/one": "ga.one.temperature",
+    "vanishing_gradients/reach": "vg.reach.gain",
+}
+
+
+class Readers:
+    """A student whose network is in training, and readers who drag in embedded figures."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.trains = threading.Event()
+        self.answers: Counter[str] = Counter()
+        places = [*DRAGGED] * 3
+        self.threads = [threading.Thread(target=self._drag, args=(place,)) for place in places]
+        self.threads.append(threading.Thread(target=attend, args=(self._train(),)))
+        for thread in self.threads:
+            thread.start()
+
+    def _drag(self, place: str) -> None:
+        token = ""
+        line = http.client.HTTPConnection(HOST, self.server.port, timeout=20)
+        with closing(line), suppress(OSError, http.client.HTTPException):
+            while True:
+                value = f"{0.3 + 0.01 * (self.answers[place] % 60):.2f}"
+                said = {"query": {DRAGGED[place]: value, "lang": "en"}, "texts": {}}
+                headers = {"Content-Type": "application/json", "X-SeqViz-Visitor": token}
+                line.request("POST", f"/embed/{place}", json.dumps(said), headers)
+                answer = line.getresponse()
+                body = answer.read()
+                if answer.status != 200:
+                    return
+                token = json.loads(body)["live"]["token"]
+                self.answers[place] += 1
+
+    async def _train(self) -> None:
+        with suppress(ConnectionClosed):
+            async with Student(self.server.url, "ar_fitting", LONG_TRAINING) as student:
+                await student.open()
+                await student.whole()
+                await student.press("ar.networks.start")
+                while True:
+                    await student.poll()
+                    if student.progress and not student.progress.endswith(" 0%"):
+                        self.trains.set()
+
+    def join(self) -> None:
+        for thread in self.threads:
+            thread.join(30)
+        assert not any(thread.is_alive() for thread in self.threads)
+
+
+@pytest.mark.parametrize(("number", "sign", "workers"), one_of(
+    [(20, signal.SIGINT, "0"), (300, signal.SIGINT, "0"), (300, signal.SIGTERM, "0"),
+     (300, signal.SIGINT, "1"), (300, signal.SIGTERM, "1")],
+))  # fmt: skip
+def test_a_server_ends_within_seconds_in_the_middle_of_all_that_it_does(number, sign, workers):
+    """Room streams, embedded figures that are dragged, and a training."""
+    environment = {"HF_HUB_OFFLINE": "1", "SEQVIZ_WORKERS": workers}
+    with serve(environment=environment) as server, ExitStack() as stack:
+        _, room = post(server, "/room")
+        path = f"/room/{room['code']}"
+        for _ in range(number):
+            _, seat = post(server, f"{path}/seat")
+            stack.enter_context(closing(listen(server, room["code"], **{SEAT: seat["seat"]})))
+        readers = Readers(server)
+        try:
+            assert readers.trains.wait(90)
+            assert {*readers.answers} == {*DRAGGED}
+            started = time.monotonic()
+            server.process.send_signal(sign)
+            server.process.wait(20)
+            took = time.monotonic() - started
+        finally:
+            server.kill()
+            readers.join()
+        print(f"ended {took:.2f} s after {sign.name}: {number} streams, {workers} workers, "
+              f"{readers.answers.total()} answers before")  # fmt: skip
+        assert took < 3.0
+        assert "Traceback" not in server.log.read_text("utf-8")
+
+
+STUCK = """
+import asyncio, threading, time
+from seqviz.ui.server import shutdown
+
+async def main():
+    with shutdown.announced():
+        threading.Thread(target=time.sleep, args=(60,)).start()
+        print("ready", flush=True)
+        await asyncio.sleep(60)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_a_thread_that_does_not_end_keeps_no_process_from_its_end(sign):
+    process = subprocess.Popen(
+        [sys.executable, "-c", STUCK], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    assert process.stdout
+    assert process.stdout.readline() == b"ready\n"
+    started = time.monotonic()
+    process.send_signal(sign)
+    process.communicate(timeout=20)
+    assert time.monotonic() - started < 3.0
 
 
 def cut(server: Server, head: str, body: bytes) -> None:
