@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from seqviz.languages import DEFAULT, LANGUAGES, matching
+from seqviz.libraries import refusing
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -78,7 +79,11 @@ def _draw(chosen: argparse.Namespace, settings: Sequence[str]) -> None:
 def _bake(chosen: argparse.Namespace, others: Sequence[str]) -> None:
     from seqviz.experiments.bake import bake
 
-    sys.exit(bake())
+    try:
+        failed = refusing(bake)()
+    except ValueError as refusal:
+        sys.exit(str(refusal))
+    sys.exit(failed)
 
 
 def _serve(options: Sequence[str]) -> None:
