@@ -22,6 +22,7 @@ import asyncio
 import json
 import os
 import random
+import secrets
 import statistics
 import time
 from collections.abc import Callable
@@ -401,6 +402,7 @@ def whole_class(students: int, arrive: float, seconds: float, ray: bool) -> dict
         kept: Store = stack.enter_context(store())
         environment = {
             "SEQVIZ_SHARED": kept.address, "SEQVIZ_PROXIES": "1", "HF_HUB_OFFLINE": "1",
+            "SEQVIZ_METRICS_TOKEN": secrets.token_urlsafe(16),
         }  # fmt: skip
         if ray:
             there = stack.enter_context(cluster(1))

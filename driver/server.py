@@ -141,7 +141,10 @@ class Server:
 
     def metrics(self) -> dict[tuple[str, str], float]:
         """What `/metrics` says: (name, labels as "a=b,c=d") -> value."""
-        with urllib.request.urlopen(f"{self.url}/metrics", timeout=20) as answer:
+        token = self.environment.get("SEQVIZ_METRICS_TOKEN", "")
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        request = urllib.request.Request(f"{self.url}/metrics", headers=headers)
+        with urllib.request.urlopen(request, timeout=20) as answer:
             families = text_string_to_metric_families(answer.read().decode())
         return {
             (one.name, ",".join(f"{k}={v}" for k, v in sorted(one.labels.items()))): one.value

@@ -159,3 +159,4 @@ def test_behind_a_proxy_only_the_token_shows_metrics():
         assert statuses(sent(server, [ask % b""])) == [403]
         told = b"Authorization: Bearer %s\r\n" % token.encode()
         assert statuses(sent(server, [ask % told])) == [200]
+        assert server.metrics()  # as benchmarks of several processes read them
