@@ -34,7 +34,7 @@ class Ballot:
         """1 or 2."""
         return len(self.votes)
 
-    def vote(self, seat: int, option: int, device: str | None = None) -> bool:
+    def vote(self, seat: int, option: int, device: str = "") -> bool:
         """Count a vote; a seat may change its own until the round is closed.
 
         A device that can be told apart has one vote: that of the tab that voted last.
@@ -46,7 +46,7 @@ class Ballot:
         self._count(self.round, seat, option, device)
         return True
 
-    def recall(self, round_: int, seat: int, option: int, device: str | None = None) -> bool:
+    def recall(self, round_: int, seat: int, option: int, device: str = "") -> bool:
         """Count a vote again that a server has forgotten; one that is counted stays as it is."""
         if not (1 <= round_ <= self.round and 0 <= option < self.options):
             return False
@@ -54,7 +54,7 @@ class Ballot:
             self._count(round_, seat, option, device)
         return True
 
-    def _count(self, round_: int, seat: int, option: int, device: str | None) -> None:
+    def _count(self, round_: int, seat: int, option: int, device: str) -> None:
         votes = self.votes[round_ - 1]
         if device:
             before = self.devices[round_ - 1].get(device, seat)

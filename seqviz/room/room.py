@@ -75,8 +75,7 @@ class Seat:
     streams: int = 0
     seen: float = 0.0
     line_seen: float = -math.inf  # when its last stream ended
-    device: str | None = None  # the key of its account, where that is one device's
-    mark: str = ""  # of its device in this room; empty where it brings no name of one
+    device: str = ""  # its mark in this room; empty where the browser brings no name of it
     is_new: bool = False  # nobody had its secret before
     address: str = ""
     bench: str = ""
@@ -184,12 +183,7 @@ class Room:
         return number if opened == self.opened_at else 0
 
     def join(
-        self,
-        claimed: str = "",
-        device: str | None = None,
-        address: str = "",
-        n_addresses: int = 1,
-        brought: str = "",
+        self, claimed: str = "", device: str = "", address: str = "", n_addresses: int = 1
     ) -> tuple[Seat, str]:
         """Take a new seat, or return to the one that this secret is of.
 
@@ -198,11 +192,10 @@ class Room:
 
         Args:
             claimed: the secret of a seat, or "".
-            device: a name of the visitor's device, where it can be told apart.
+            device: what the visitor's browser calls its device, if anything; this server has given
+                that name, or one before it.
             address: the visitor's.
             n_addresses: how many addresses the server sees.
-            brought: what the visitor's browser calls its device, whether this server has given that
-                name or one before it.
 
         Returns:
             The seat, and the secret to show from then on.
@@ -213,7 +206,7 @@ class Room:
         if known := self.returned(claimed):
             return known, known.secret
         number = self._number(claimed)
-        mark = self._mark(brought or device or "")
+        mark = device and self.credentials.mark_device(self.code, self.opened_at, device)
         if number in self.removed or mark in self.removed_devices:
             raise Refusal("sent_out", "The teacher has closed this seat.")
         if not number and not self.is_door_open:
@@ -228,14 +221,11 @@ class Room:
             number = self._free_number()
             secret = self.credentials.issue_seat(self.code, self.opened_at, number)
         now = self.clock()
-        seat = Seat(number, secret, claim, now, seen=now, device=device, mark=mark, is_new=is_new,
+        seat = Seat(number, secret, claim, now, seen=now, device=mark, is_new=is_new,
                     address=address)  # fmt: skip
         self.seats[number] = seat
         self.change()
         return seat, secret
-
-    def _mark(self, device: str) -> str:
-        return device and self.credentials.mark_device(self.code, self.opened_at, device)
 
     def _free_number(self) -> int:
         """The smallest number that no seat has, nor anybody whose vote or drawing is counted."""
@@ -284,19 +274,19 @@ class Room:
         self.sent = {n: one for n, one in self.sent.items() if one.seat != number}
         self.board.discard_of(number)
         self.removed.add(number)
-        self.closed.add(self.code, self.opened_at, number, seat.mark)
-        if seat.mark:
-            self.removed_devices.add(seat.mark)
+        self.closed.add(self.code, self.opened_at, number, seat.device)
+        if seat.device:
+            self.removed_devices.add(seat.device)
 
     def _of_device(self, number: int) -> list[int]:
         """This seat and, where its device is told apart, all others of that."""
-        mark = self.seats[number].mark
-        others = [n for n, seat in self.seats.items() if mark and seat.mark == mark]
+        device = self.seats[number].device
+        others = [n for n, seat in self.seats.items() if device and seat.device == device]
         return [*{number, *others}]
 
     def is_told_apart(self, seat: int) -> bool:
         """Return whether the device of a seat is known from others."""
-        return seat in self.seats and bool(self.seats[seat].mark)
+        return seat in self.seats and bool(self.seats[seat].device)
 
     def _forget(self) -> None:
         """Seats whose page is gone for long are free again."""
@@ -404,11 +394,10 @@ class Room:
         self.paused, self.is_door_open, self.allowed = paused, door, allowed
         self.removed_devices |= {*devices}
         for seat in [*self.seats.values()]:
-            if seat.mark in self.removed_devices:
-                self.remove(seat.number)
-            elif seat.number in removed:
-                if seat.is_new:  # who has come since, and has that number by chance
-                    seat.mark = ""
+            proven = self._number(seat.claim if seat.is_new else seat.secret)
+            if seat.number in removed and proven not in removed:
+                seat.device = ""  # who has come since, and has that number by chance
+            if seat.device in self.removed_devices or {seat.number, proven} & {*removed}:
                 self.remove(seat.number)
         self.removed |= {*removed}
         self.ballot, self.asked = (asked[-1], asked[:-1]) if asked else (None, [])

@@ -138,9 +138,8 @@ class Rooms:
         self,
         room: Room,
         claimed: str = "",
-        device: str | None = None,
+        device: str = "",
         address: str = "",
-        brought: str = "",
     ) -> tuple[Seat, str]:
         """Take a seat in a room. Raises Refusal("too_many_followers"), and as `Room.join`."""
         if room.returned(claimed) is None:
@@ -150,7 +149,7 @@ class Rooms:
             returns = room.can_return(claimed)
             if not may_take(FOLLOWERS, held, address, self._count_addresses(), returns):
                 self._free_seat()
-        return room.join(claimed, device, address, self._count_addresses(), brought)
+        return room.join(claimed, device, address, self._count_addresses())
 
     def _free_seat(self) -> None:
         """Free the seat whose page is gone for longest. Raises Refusal("too_many_followers")."""

@@ -359,6 +359,35 @@ def test_a_removed_seat_is_told_so_and_gets_no_other(client, opened):
         join(client, code)
 
 
+def test_a_device_has_one_vote_after_a_restart_too(client, opened):
+    """Its second tab voted last; both pages tell what they remember."""
+    code = opened["code"]
+    client.cookies.set("seqviz_device", accounts().new(HERE))
+    seats = [join(client, code) for _ in range(2)]
+    say(
+        client,
+        code,
+        {"kind": "ask", "key": "vg.predict.order", "options": 3},
+        teacher=opened["token"],
+    )
+    for option, seat in enumerate(seats):
+        said = {**VOTE, "option": option}
+        assert say(client, code, said, seat=seat["seat"]).status_code == 204
+    asked = {name: now(code)["ballot"][name]
+             for name in ("number", "key", "options", "state", "round")}  # fmt: skip
+    assert now(code)["ballot"]["voted"] == 1
+    restart()
+    come_back(client, opened)
+    known = {"kind": "restore", "paused": False, "door": True, "allowed": [], "removed": [],
+             "ballots": [asked], "sketches": []}  # fmt: skip
+    assert say(client, code, known, teacher=opened["token"]).status_code == 204
+    for option, seat in enumerate(seats):
+        join(client, code, seat["seat"])
+        recall = {"kind": "recall", "votes": [[1, 1, option]], "sketches": []}
+        assert say(client, code, recall, seat=seat["seat"]).status_code == 204
+    assert now(code)["ballot"]["voted"] == 1
+
+
 def test_the_oldest_line_of_a_seat_gives_way(client, opened):
     """Five tabs of one browser: three are connected, the first two are told so and are quiet."""
     room = the_class().rooms.find(opened["code"])

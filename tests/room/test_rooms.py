@@ -220,21 +220,21 @@ def restarted(all_rooms: Rooms, clock: Clock, disk: bool = True) -> Rooms:
 @pytest.mark.parametrize("disk", [True, False])
 def test_a_device_that_was_sent_out_gets_no_seat_after_a_restart(all_rooms, room, clock, disk):
     """Where no disk lasts the teacher's page tells it, as a mark that says nothing of a device."""
-    room.join(device="a", brought="a")
-    _, other = room.join(device="b", brought="b")
+    room.join(device="a")
+    _, other = room.join(device="b")
     room.tell({"kind": "remove", "seat": 1})
     known = told(room, teacher=True)
     assert len(known["devices"]) == 1
     again = restarted(all_rooms, clock, disk).find_by_seat(room.code, other)
-    kept, _ = again.join(other, brought="b")
+    kept, _ = again.join(other, device="b")
     if not disk:  # the door is open until the teacher's page is back
-        taken, _ = again.join(brought="a")
+        taken, _ = again.join(device="a")
         again.tell({**RESTORE, "removed": known["removed"], "devices": known["devices"]})
         assert taken.number not in again.seats
     with pytest.raises(Refusal) as refused:
-        again.join(brought="a")
+        again.join(device="a")
     assert code_of(refused) == "sent_out"
-    assert again.join(brought="c")[0].number > 1
+    assert again.join(device="c")[0].number > 1
     assert again.seats[kept.number] is kept
     assert told(again, teacher=True)["devices"] == known["devices"]
 
@@ -725,7 +725,7 @@ def test_a_class_is_as_before_when_its_pages_have_told_what_they_know(all_rooms,
     """Votes of both rounds, drawings, pause, the door, who was sent out: counts are equal."""
     room = all_rooms.open()
     draws, token = Random(8), token_of(room)
-    class_ = [room.join(device=f"{k}" if k % 2 else None) for k in range(20)]
+    class_ = [room.join(device=f"{k}" if k % 2 else "") for k in range(20)]
     memory: dict[int, dict] = {seat.number: {"votes": [], "sketches": []} for seat, _ in class_}
     drawn = {"kind": "sketch", "do": "ask", "key": "vg.sketch.tanh", "as": "bar", "most": [9] * 3}
     for state in ("revealed", "closed"):
@@ -761,7 +761,7 @@ def test_a_class_is_as_before_when_its_pages_have_told_what_they_know(all_rooms,
                 "ballots": ballots, "sketches": sketches})  # fmt: skip
     assert again.is_teachers(token)
     for k, (seat, secret) in enumerate(class_[:19]):
-        back, _ = again.join(secret, device=f"{k}" if k % 2 else None)
+        back, _ = again.join(secret, device=f"{k}" if k % 2 else "")
         assert back.number == seat.number
         again.hear(back, {"kind": "recall", **memory[seat.number]})
         again.hear(back, {"kind": "recall", **memory[seat.number]})  # nothing counts twice

@@ -326,9 +326,7 @@ async def joined(request: Request) -> Response:
     if not (returns := room.can_return(claimed)):
         used = the_class().used.setdefault(account, Used())
         _let_in(used.seats, SHARED_SEATS if account.shared else SEATS)
-    key = None if account.shared else account.key
-    brought = key_of(device) if device else ""
-    seat, secret = rooms.join(room, claimed, key, address, brought)
+    seat, secret = rooms.join(room, claimed, key_of(device) if device else "", address)
     if returns:
         _let_in(the_class().returned.setdefault(seat, Bucket()), RETURNS)
     return _entered(room, {"number": seat.number, "seat": secret})
