@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
@@ -14,6 +15,7 @@ from room_page import SHOWN
 
 from driver.server import Server, serve
 from seqviz.room import codes, rooms
+from seqviz.room.storage import CLOSED_FILE
 from seqviz.text import Text
 
 pytestmark = pytest.mark.timeout(600)
@@ -185,7 +187,7 @@ def test_a_teacher_whose_room_is_lost_reads_so_and_opens_a_new_one(browser, tmp_
         expect(phone.locator(SHOWN)).to_contain_text(Text("zh")("room.ended"), timeout=BACK_MS)
 
 
-def test_a_seat_is_closed_with_what_it_has_sent(school):
+def test_a_seat_is_closed_with_what_it_has_sent(school, own_server):
     teacher, student = school.teacher, school.student("zh")
     student.locator(SHOWN).get_by_role("button", name="发给老师").click()
     chip = teacher.locator(SHOWN)
@@ -193,5 +195,12 @@ def test_a_seat_is_closed_with_what_it_has_sent(school):
     chip.get_by_role("button", name="Close this seat").click()
     expect(student.locator(SHOWN)).to_contain_text(Text("zh")("room.sent_out"))
     expect(chip.get_by_role("button", name="1 sent")).to_have_count(0)
+    student.reload()
+    expect(student.locator(SHOWN)).to_contain_text(Text("zh")("room.sent_out"), timeout=BACK_MS)
+    # Where no disk lasts the teacher's page tells the next process whose seat was closed.
+    own_server.kill()
+    (Path(own_server.environment["SEQVIZ_CACHE"]) / CLOSED_FILE).unlink()
+    own_server.start()
+    until(teacher, "!state.lost && state.restored && state.devices.length === 1")
     student.reload()
     expect(student.locator(SHOWN)).to_contain_text(Text("zh")("room.sent_out"), timeout=BACK_MS)
