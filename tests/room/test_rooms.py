@@ -239,6 +239,21 @@ def test_a_device_that_was_sent_out_gets_no_seat_after_a_restart(all_rooms, room
     assert told(again, teacher=True)["devices"] == known["devices"]
 
 
+def test_who_has_a_closed_number_by_chance_comes_again(all_rooms, room, clock):
+    """Where no disk lasts a newcomer can have it before the teacher's page is back."""
+    room.join(device="a")
+    _, other = room.join(device="b")
+    room.tell({"kind": "remove", "seat": 1})
+    known = told(room, teacher=True)
+    again = restarted(all_rooms, clock, disk=False).find_by_seat(room.code, other)
+    assert again.join(device="c")[0].number == 1
+    again.tell({**RESTORE, "removed": known["removed"], "devices": known["devices"]})
+    assert 1 not in again.seats
+    assert again.join(device="c")[0].number > 1
+    with pytest.raises(Refusal):
+        again.join(device="a")
+
+
 def test_the_mark_of_a_device_is_of_one_room_alone(all_rooms):
     marks = set()
     for _ in range(2):
