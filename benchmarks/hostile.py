@@ -19,6 +19,9 @@ event (`cpu_ms`), `notebooks` what a student waits for a CSV (`csv`), `trainings
 ordinary student's own training begins to wait (`place`, two at most; -1: it is refused), `origin`
 what `/_stcore/health` takes in a room whose DNS does not answer (`health`, a server of its own).
 
+Rows whose names begin with `room` and four more have a class in a room instead, see
+`benchmarks.hostile_rooms`; their attacker always sits behind the class's router.
+
 Classes of 300 and of 1,000 take long and are left out, unless they are asked for by `--only`. Who
 is told to wait before the page opens (`turned_away`) is not dropped.
 
@@ -47,7 +50,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from benchmarks import attacks
+from benchmarks import attacks, hostile_rooms
 from benchmarks.attacks import AGAIN, COSTLY, EVENTS_BYTES, Attack, Attacker, click
 from benchmarks.classroom import (
     MODELS,
@@ -72,7 +75,7 @@ GATES = catalog.lesson("gates")
 BENCH, F = pressed(GATES)
 SLIDER = f"{GATES.code}.{BENCH}.{F}"
 STUDENTS, THINK = 6, 1.5  # ordinary ones, and the seconds for which they do
-CALM, PATIENCE = 0.1, 120.0  # processors that a quiet server uses; seconds that it is waited for
+PATIENCE = 120.0  # seconds that a server may take to start
 AFTER = 60.0  # seconds after the last attack at which memory is read
 # Address of the server, the end of the class, where errors are noted -> figures.
 Beside = Callable[[str, float, Times], Awaitable[dict[str, float]]]
@@ -245,7 +248,7 @@ class Bench:
         attacked = {}
         for name, attack in row.attacks.items():
             attacked[name] = asyncio.run(self.pressed(row, attack))
-            attacked[name]["calm_s"] = calm(self.server)
+            attacked[name]["calm_s"] = self.server.until_idle()
         # An attack under which nobody got a picture is the worst, and has no percentile.
         worst = max(attacked, key=lambda name: _or_endless(attacked[name]["p95_ms"]))
         found = {f"baseline_{name}": value for name, value in before.items()} | attacked[worst]
@@ -271,7 +274,7 @@ class Bench:
             "dropped": sum("ConnectionClosed" in error for error in times.errors),
             "first_p95_ms": milliseconds(times.first, 95),
             "cpu_share": round((self.server.cpu_seconds() - cpu) / (30.0 + seconds), 2),
-            "calm_s": calm(self.server),
+            "calm_s": self.server.until_idle(),
             "goal_ms": LARGE_GOAL if students > 300 else CLASS_GOAL,
             "goal_of": "p95_ms",
         }
@@ -293,17 +296,6 @@ def figures(times: Times) -> dict[str, float]:
     }
 
 
-def calm(server: Server) -> float:
-    """Seconds until the server has nothing to do any more, PATIENCE at most."""
-    started = time.monotonic()
-    while time.monotonic() < started + PATIENCE:
-        before = server.cpu_seconds()
-        time.sleep(1.0)
-        if server.cpu_seconds() - before < CALM:
-            break
-    return round(time.monotonic() - started, 1)
-
-
 COLUMNS = {"baseline_p50_ms": 17, "baseline_p95_ms": 17, "p50_ms": 9, "p95_ms": 9,
            "page_p95_ms": 13, "presses": 9, "errors": 8, "calm_s": 8, "goal_ms": 9}  # fmt: skip
 
@@ -322,7 +314,7 @@ def chosen(only: Sequence[str]) -> list[str]:
     >>> chosen(["links", "class 300"])
     ['links 1', 'links 10', 'links 10 anew', 'class 300']
     """
-    every = [*ROWS, *CLASSES]
+    every = [*ROWS, *CLASSES, *hostile_rooms.ROWS]
     if not only:
         return [name for name in every if name not in LONG]
     if unknown := [o for o in only if not any(f"{name} ".startswith(f"{o} ") for name in every)]:
@@ -332,20 +324,35 @@ def chosen(only: Sequence[str]) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="One visitor against a class.")
-    parser.add_argument("--only", nargs="+", default=[], help=f"of {[*ROWS, *CLASSES]}")
+    parser.add_argument(
+        "--only", nargs="+", default=[], help=f"of {[*ROWS, *CLASSES, *hostile_rooms.ROWS]}"
+    )
     parser.add_argument("--seconds", type=float, default=20.0, help="of each attack")
     parser.add_argument("--addresses", type=int, default=1, help="of the attacker")
     parser.add_argument("--same-address", action="store_true", help="it is that of the students")
     parser.add_argument("--cookies", choices=("kept", "fresh", "none"), default="kept")
     asked = parser.parse_args()
     names = chosen(asked.only)
-    print(f"{'':16}" + "".join(f"{name:>{width}}" for name, width in COLUMNS.items()))
     rows: dict[str, Any] = {}
+    said: dict[str, Any] = {"name": "hostile", "rows": rows}
     process = multiprocessing.get_context("spawn")
-    with (
-        ProcessPoolExecutor(1, process, os.nice, (5,)) as pool,
-        serve(environment=MODELS, patience=PATIENCE) as server,
-    ):
+    with ProcessPoolExecutor(1, process, os.nice, (5,)) as pool:
+        if on_pages := [name for name in names if name not in hostile_rooms.ROWS]:
+            said["memory_ratio"] = beside_a_class(on_pages, rows, pool, asked)
+        if in_rooms := [name for name in names if name in hostile_rooms.ROWS]:
+            print(hostile_rooms.heading())
+        for name in in_rooms:
+            rows[name] = hostile_rooms.measure(name, pool, asked.seconds)
+            print(hostile_rooms.line_of(name, rows[name]), flush=True)
+    print(json.dumps(said))
+
+
+def beside_a_class(
+    names: Sequence[str], rows: dict[str, Any], pool: ProcessPoolExecutor, asked: argparse.Namespace
+) -> float:
+    """Rows of students on a page, at one server; how much memory it has afterwards, by before."""
+    print(f"{'':16}" + "".join(f"{name:>{width}}" for name, width in COLUMNS.items()))
+    with serve(environment=MODELS, patience=PATIENCE) as server:
         for lesson in catalog.LESSONS:
             asyncio.run(warm_up(server.url, lesson))
         before, bench = server.megabytes(), Bench(server, pool, asked)
@@ -359,7 +366,7 @@ def main() -> None:
         time.sleep(AFTER)  # a minute, as the goal says
         ratio = round(server.megabytes() / before, 2)
     print(f"memory: {before:.0f} MB before, {ratio} times as much after (goal: <= 1.3)")
-    print(json.dumps({"name": "hostile", "rows": rows, "memory_ratio": ratio}))
+    return ratio
 
 
 def in_a_deaf_room(

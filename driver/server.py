@@ -25,6 +25,7 @@ from seqviz import packed
 ROOT = Path(__file__).resolve().parent.parent
 HOST = "127.0.0.1"
 ATTEMPTS = 3
+IDLE = 0.1  # processors that a server uses which has nothing to do
 # Python imports `sitecustomize` by itself; the processes that a server starts are left alone.
 FIRST = "import sys\nif 'streamlit' in sys.orig_argv:\n"
 TAKEN = "is not available"  # what Streamlit says of a port
@@ -138,6 +139,16 @@ class Server:
         """Processor time so far."""
         used = psutil.Process(self.process.pid).cpu_times()
         return float(used.user + used.system)
+
+    def until_idle(self, patience: float = 120.0) -> float:
+        """Seconds until it has nothing to do any more, `patience` at most."""
+        started = time.monotonic()
+        while time.monotonic() < started + patience:
+            before = self.cpu_seconds()
+            time.sleep(1.0)
+            if self.cpu_seconds() - before < IDLE:
+                break
+        return round(time.monotonic() - started, 1)
 
     def metrics(self) -> dict[tuple[str, str], float]:
         """What `/metrics` says: (name, labels as "a=b,c=d") -> value."""

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from benchmarks import attacks, hostile
+from benchmarks import attacks, hostile, hostile_rooms
 from benchmarks.attacks import Attacker
 from benchmarks.classroom import Times
 from driver.protocol import Student, attend
@@ -78,7 +78,7 @@ def test_rows_are_chosen_by_their_first_words():
     assert hostile.chosen(["links", "class 300"]) == [
         "links 1", "links 10", "links 10 anew", "class 300",
     ]  # fmt: skip
-    assert set(hostile.chosen([])) == {*hostile.ROWS, "class 150"}
+    assert set(hostile.chosen([])) == {*hostile.ROWS, "class 150", *hostile_rooms.ROWS}
     with pytest.raises(SystemExit, match="There is no link"):
         hostile.chosen(["link"])
 

@@ -1,0 +1,439 @@
+"""One visitor against a class in a room, from its own address: rows of `benchmarks.hostile`.
+
+Each row has a server of its own. A teacher and 20 students, each of a device of its own, are in a
+room; a question is put every 2.5 seconds, and each student answers it after a moment of its own.
+Once a second the teacher moves a figure that all of them show. Before each question one student
+and the teacher load their pages again. The counts are those that the teacher's page is told when
+the question is revealed. First nobody attacks (the baseline), then somebody does, for so many
+seconds each with 1, 10 and 100 connections, all behind the address of the class. The row has the
+worst of the three under each name, `each` has all:
+
+* `lost`: votes that were sent and are not in the count, those that were refused as well;
+* `p95_ms`: how long a vote took to be answered, `place_p95_ms`: from the teacher's move until a
+  student's page was told of it, its picture along;
+* `errors`: of the class: words, pages and lines that were refused or broke;
+* `log_lines`: that the server wrote; `memory_before`, `memory_after`: MB of the server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import itertools
+import json
+import math
+import random
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+import psutil
+
+from benchmarks import attacks, room_attacks
+from benchmarks.attacks import Attacker
+from benchmarks.classroom import FAILURES, MODELS, milliseconds, pressed
+from benchmarks.room import LESSON, SEAT, TEACHER, line
+from benchmarks.room_attacks import RoomAttack, Target, Visitor
+from driver.cluster import NO_RAY, Cluster, cluster
+from driver.server import Server, serve
+from seqviz import catalog, lessons
+from seqviz.lessons.bench.controls import Slider, controls, encoded
+from seqviz.room.room import QUESTIONS
+
+STUDENTS = 20
+CONNECTIONS = (1, 10, 100)
+EVERY, THINK = 2.5, 2.0  # seconds between two questions, and in which the class answers one
+MOVES = 1.0  # seconds between two moves of the teacher's
+LEAD = 2.0  # seconds of an attack before the class counts
+PATIENCE = 10.0  # seconds for a word, and until a page is told
+STARTS = 120.0  # seconds that a server may take
+GOAL_MS = 250.0
+OPTIONS = 4
+ASK = {"kind": "ask", "key": "vg.predict.order", "options": OPTIONS}
+
+
+@dataclass
+class Found:
+    """What a class has seen. votes, places: seconds. refused: votes, which are also lost."""
+
+    votes: list[float] = field(default_factory=list)
+    places: list[float] = field(default_factory=list)
+    lost: int = 0
+    refused: int = 0
+    errors: list[str] = field(default_factory=list)
+
+    def figures(self) -> dict[str, float]:
+        """As the table has them."""
+        return {
+            "lost": self.lost,
+            "refused": self.refused,
+            "votes": len(self.votes),
+            "p95_ms": milliseconds(self.votes, 95),
+            "place_p95_ms": milliseconds(self.places, 95),
+            "errors": len(self.errors),
+        }
+
+
+class Page:
+    """A page in a room, a student's or the teacher's: what it says, and what it is told.
+
+    proof: the header that tells whose it is. told: the room as it stands. moved: when each value of
+    the teacher's figure came.
+    """
+
+    def __init__(self, url: str, path: str, proof: tuple[str, str], found: Found):
+        self.visitor, self.path, self.proof, self.found = Visitor(url), path, proof, found
+        self.told: dict[str, Any] = {}
+        self.moved: dict[str, float] = {}
+        self._changed = asyncio.Event()
+        self._listening: asyncio.Task[None] | None = None
+
+    async def say(self, words: Mapping[str, Any]) -> bool:
+        """Say something; whether it was heard."""
+        return await self._ask("said", words)
+
+    async def load(self) -> None:
+        """Come back as a page does that is loaded again, and listen anew."""
+        if self._listening:
+            self._listening.cancel()
+        secret = {"seat": self.proof[1]} if self.proof[0] == SEAT else {}
+        await self._ask("seat" if secret else "teacher", secret)
+        self._listening = asyncio.create_task(self._listen())
+
+    async def until(self, ready: Callable[[dict[str, Any]], bool]) -> bool:
+        """Wait until what this page is told is so; whether it was in time."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                while not (self.told and ready(self.told)):
+                    await self._changed.wait()
+                return True
+        return False
+
+    async def sees(self, value: str) -> bool:
+        """Wait until this page is told of a value of the teacher's; whether it was in time."""
+        return await self.until(lambda _: value in self.moved)
+
+    def close(self) -> None:
+        """Leave."""
+        if self._listening:
+            self._listening.cancel()
+        self.visitor.close()
+
+    async def _ask(self, what: str, words: Mapping[str, Any]) -> bool:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                asked = self.visitor.ask("POST", f"{self.path}/{what}", words, self.proof)
+                status, answer = await asked
+        except FAILURES as error:
+            self.found.errors.append(f"{what}: {type(error).__name__}")
+            return False
+        if status >= 300:
+            self.found.errors.append(f"{what} {words.get('kind', '')}: {status} {answer!r}")
+        return status < 300
+
+    async def _listen(self) -> None:
+        while True:
+            try:
+                await self._hear()
+                self.found.errors.append("the line has ended")
+            except FAILURES as error:
+                self.found.errors.append(f"the line: {type(error).__name__}")
+            await asyncio.sleep(1.0)  # as a page does
+
+    async def _hear(self) -> None:
+        cookie = f"Cookie: {self.visitor.cookie}\r\n" if self.visitor.cookie else ""
+        head = f"GET {self.path}/heard HTTP/1.1\r\n{cookie}{': '.join(self.proof)}\r\n\r\n"
+        reader, writer, _ = await line(self.visitor.url, head)
+        try:
+            while text := await reader.readline():
+                if text.endswith(b"event: picture\n"):
+                    await reader.readline()
+                    await reader.readline()
+                elif text.startswith(b"data: "):
+                    self._hears(json.loads(text[6:]))
+        finally:
+            writer.close()
+
+    def _hears(self, told: dict[str, Any]) -> None:
+        self.told = told
+        for value in told.get("place", {}).get("values", {}).values():
+            self.moved.setdefault(value, time.perf_counter())
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+
+class Classroom:
+    """A teacher and students in a room; `async with Classroom(url) as classroom`."""
+
+    def __init__(self, url: str):
+        self.url, self.found = url, Found()
+        self.code = ""
+        self.students: list[Page] = []
+        self._draw = random.Random(0)
+        bench, name = pressed(catalog.lesson(LESSON))
+        self._place = {"kind": "place", "lesson": LESSON, "bench": bench}
+        declared = getattr(lessons, LESSON).lesson.benches[bench]
+        slider = dict(controls(declared.declaration))[name]
+        assert isinstance(slider, Slider)
+        self._ends, self._key = (slider.low, slider.high), f"{declared.prefix}.{name}"
+
+    async def __aenter__(self) -> Classroom:
+        visitor = Visitor(self.url)
+        await visitor.arrive()
+        _, answer = await visitor.ask("POST", "/room", {})
+        opened = json.loads(answer)
+        self.code, path = opened["code"], f"/room/{opened['code']}"
+        self.teacher = Page(self.url, path, (TEACHER, opened["token"]), self.found)
+        self.teacher.visitor = visitor
+        await self.teacher.load()
+        await self.teacher.say({**self._place, "values": {}})
+        where = f"{LESSON}/{self._place['bench']}"
+        stands = {"kind": "where", "bench": where, "left": False, "goals": [],
+                  "looks": ["en", False, False]}  # fmt: skip
+        for _ in range(STUDENTS):
+            visitor = Visitor(self.url)
+            await visitor.arrive()
+            _, answer = await visitor.ask("POST", f"{path}/seat", {})
+            page = Page(self.url, path, (SEAT, json.loads(answer)["seat"]), self.found)
+            page.visitor = visitor
+            await page.load()
+            await page.until(bool)
+            await page.say(stands)
+            self.students.append(page)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        for page in (self.teacher, *self.students):
+            page.close()
+
+    async def attend(self, seconds: float) -> Found:
+        """A lesson of so many seconds."""
+        found = self.found = Found()
+        for page in (self.teacher, *self.students):
+            page.found = found
+        end = asyncio.get_running_loop().time() + seconds
+        gc.collect()
+        gc.disable()  # a pause of the students would be taken for one of the server
+        await asyncio.gather(self._vote(end), self._move(end))
+        gc.enable()
+        return found
+
+    async def _vote(self, end: float) -> None:
+        """One question after another."""
+        for turn in itertools.count():
+            if (began := asyncio.get_running_loop().time()) + EVERY > end:
+                break
+            await asyncio.gather(self.teacher.load(), self.students[turn % STUDENTS].load())
+            last = (self.teacher.told.get("ballot") or {}).get("number", 0)
+            if await self.teacher.say(ASK):
+                await self._answered(last)
+            await asyncio.sleep(began + EVERY - asyncio.get_running_loop().time())
+
+    async def _answered(self, last: int) -> None:
+        """All students answer the question after this one; then its count is revealed."""
+
+        def is_put(told: Mapping[str, Any]) -> bool:
+            return bool(told.get("ballot")) and told["ballot"]["number"] > last
+
+        async def answer(page: Page) -> int:
+            option = self._draw.randrange(OPTIONS)
+            in_time = await page.until(is_put)
+            await asyncio.sleep(self._draw.random() * THINK)
+            number = page.told["ballot"]["number"] if in_time else last + 1
+            vote = {"kind": "vote", "number": number, "round": 1, "option": option}
+            started = time.perf_counter()
+            self.found.refused += not await page.say(vote)
+            self.found.votes.append(time.perf_counter() - started)
+            return option
+
+        sent = Counter(await asyncio.gather(*map(answer, self.students)))
+        await self.teacher.say({"kind": "reveal"})
+        revealed = await self.teacher.until(
+            lambda told: is_put(told) and told["ballot"]["state"] == "revealed"
+        )
+        counts = self.teacher.told["ballot"]["counts"][-1] if revealed else []
+        self.found.lost += (sent - Counter(dict(enumerate(counts)))).total()
+
+    async def _move(self, end: float) -> None:
+        """The teacher's hand on a figure that all show."""
+        while (began := asyncio.get_running_loop().time()) + MOVES < end:
+            value = encoded(round(self._draw.uniform(*self._ends), 4))
+            started = time.perf_counter()
+            await self.teacher.say({**self._place, "values": {self._key: value}})
+            seen = await asyncio.gather(*(page.sees(value) for page in self.students))
+            self.found.errors += ["a place was not told"] * seen.count(False)
+            late = started + PATIENCE
+            self.found.places += [page.moved.get(value, late) - started for page in self.students]
+            for page in self.students:
+                page.moved.clear()
+            await asyncio.sleep(began + MOVES - asyncio.get_running_loop().time())
+
+
+@dataclass(frozen=True)
+class RoomRow:
+    """An attack. full: the attacker has a room of its own first, with all its seats, and so many
+    `questions` that all of them have drawn. cluster: the server asks one, which falls silent.
+    """
+
+    attack: RoomAttack
+    full: bool = False
+    questions: int = 0
+    cluster: bool = False
+
+
+ROWS = {
+    "room_codes": RoomRow(room_attacks.guess_codes),
+    "room_seats": RoomRow(room_attacks.take_seats),
+    "room_rooms": RoomRow(room_attacks.open_rooms),
+    "room_left": RoomRow(room_attacks.ask_what_is_left, full=True, questions=QUESTIONS),
+    "room_notebook": RoomRow(room_attacks.ask_for_notebooks, full=True, questions=QUESTIONS),
+    "room_cut": RoomRow(room_attacks.cut_bodies, full=True),
+    "room_questions": RoomRow(room_attacks.put_questions, full=True),
+    "embed_class": RoomRow(room_attacks.open_course),
+    "big_frames": RoomRow(room_attacks.send_big_frames),
+    "silent_cluster": RoomRow(room_attacks.read_texts, cluster=True),
+}
+
+
+def measure(name: str, pool: ProcessPoolExecutor, seconds: float) -> dict[str, Any]:
+    """One row, at a server of its own."""
+    row = ROWS[name]
+    if row.cluster and NO_RAY:
+        return {"absent": NO_RAY, "goal_ms": GOAL_MS, "met": False}
+    with ExitStack() as stack:
+        there = stack.enter_context(cluster(2)) if row.cluster else None
+        environment = dict(MODELS)
+        if there is not None:
+            there.deploy("minilm", "--most", "1", "--processors", "0.5")
+            environment |= there.environment
+            environment |= {"SEQVIZ_ENGINE": "ray", "SEQVIZ_RAY_ADDRESS": there.address}
+        server = stack.enter_context(serve(environment=environment, patience=STARTS))
+        each = asyncio.run(_stages(row, server, pool, seconds, there))
+    return worst(each)
+
+
+async def _stages(
+    row: RoomRow, server: Server, pool: ProcessPoolExecutor, seconds: float, there: Cluster | None
+) -> dict[str, dict[str, Any]]:
+    """Figures of one class by the number of the attacker's connections; of "0", the baseline."""
+    found = {}
+    async with Classroom(server.url) as classroom:
+        await classroom.attend(2 * EVERY)  # what the server loads late is loaded
+        at = Target(classroom.code)
+        if row.full:
+            at = await room_attacks.fill(server.url, classroom.code, row.questions)
+        for connections in (0, *CONNECTIONS):
+            await asyncio.to_thread(server.until_idle)
+            with _silenced(server, there if connections else None):
+                found[f"{connections}"] = await _stage(
+                    row, server, pool, seconds, classroom, at, connections
+                )
+    return found
+
+
+async def _stage(
+    row: RoomRow, server: Server, pool: ProcessPoolExecutor, seconds: float,
+    classroom: Classroom, at: Target, connections: int,
+) -> dict[str, Any]:  # fmt: skip
+    """A lesson, with so many connections of an attacker beside it."""
+    before, lines = server.megabytes(), _lines(server)
+    attacking = None
+    if connections:
+        attacker = Attacker(server.url, [""], "fresh", seconds + LEAD)
+        attacking = asyncio.get_running_loop().run_in_executor(
+            pool, begin, row.attack, attacker, at, connections
+        )
+        await asyncio.sleep(LEAD)
+    found = await classroom.attend(seconds)
+    did = await attacking if attacking else {}
+    for error, count in Counter(found.errors).most_common(3):
+        print(f"  {connections} connections: {count} x {error}")
+    return found.figures() | {
+        "log_lines": _lines(server) - lines,
+        "memory_before": round(before),
+        "memory_after": round(server.megabytes()),
+        "did": did,
+    }
+
+
+def begin(
+    attack: RoomAttack, attacker: Attacker, at: Target, connections: int
+) -> Mapping[str, int]:
+    """In the attacker's process."""
+    return attacks.begin(lambda one: attack(one, at, connections), attacker)
+
+
+def _lines(server: Server) -> int:
+    return server.log.read_bytes().count(b"\n")
+
+
+@contextmanager
+def _silenced(server: Server, there: Cluster | None) -> Iterator[None]:
+    """Within, the cluster accepts what it is asked and does not answer."""
+    if there is None:
+        yield
+        return
+    last = time.monotonic() + PATIENCE
+    while not server.counter("seqviz_engine", state="here") and time.monotonic() < last:
+        time.sleep(0.5)
+    replicas = there.workers("ServeReplica")
+    for one in replicas:
+        one.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for one in replicas:
+            with suppress(psutil.NoSuchProcess):
+                one.send_signal(signal.SIGCONT)
+
+
+def worst(each: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The worst under each name of those with an attacker; a class without a vote is the worst."""
+    attacked = [found for connections, found in each.items() if connections != "0"]
+    names = ["lost", "refused", "p95_ms", "place_p95_ms", "errors", "log_lines", "memory_after"]
+    worst = {name: max((one[name] for one in attacked), key=_or_endless) for name in names}
+    return {
+        "baseline_p95_ms": each["0"]["p95_ms"],
+        "baseline_place_p95_ms": each["0"]["place_p95_ms"],
+        **worst,
+        "votes": sum(one["votes"] for one in attacked),
+        "memory_before": attacked[0]["memory_before"],
+        "goal_ms": GOAL_MS,
+        "met": not worst["lost"] and worst["p95_ms"] <= GOAL_MS,
+        "each": each,
+    }
+
+
+def _or_endless(figure: float) -> float:
+    return math.inf if math.isnan(figure) else figure
+
+
+COLUMNS = {"baseline_p95_ms": 17, "p95_ms": 9, "place_p95_ms": 14, "lost": 6, "votes": 7,
+           "errors": 8, "log_lines": 11, "memory_before": 15, "memory_after": 14,
+           "met": 7}  # fmt: skip
+
+
+def heading() -> str:
+    """Of the table of these rows."""
+    return f"{'':16}" + "".join(f"{name:>{width}}" for name, width in COLUMNS.items())
+
+
+def line_of(name: str, found: Mapping[str, Any]) -> str:
+    """A line of the table, and below it what the attacker did."""
+    if "absent" in found:
+        return f"{name:16}  {found['absent']}"
+    cells = "".join(f"{found[column]!s:>{width}}" for column, width in COLUMNS.items())
+    lines = [f"{name:16}{cells}"]
+    for connections, one in found["each"].items():
+        did = ", ".join(f"{what} {count}" for what, count in one["did"].items())
+        lines += [f"{'':16}  {connections}: {one['p95_ms']} ms; {did}"] if did else []
+    return "\n".join(lines)

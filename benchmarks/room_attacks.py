@@ -1,0 +1,430 @@
+"""What an attacker does to a room (`benchmarks.hostile_rooms`): each function is one attack.
+
+All of them come from the class's own address, with a device of its own for each connection and a
+new one when that is refused, as far as the server gives any.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import random
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from urllib.parse import urlencode, urlsplit
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from benchmarks.attacks import LETTERS, TEXTS, Attacker
+from benchmarks.classroom import SEED
+from benchmarks.room import OURS, SEAT, TEACHER, line
+from seqviz import lessons
+from seqviz.lessons.bench import controls
+from seqviz.room import codes
+from seqviz.room.room import SEATS
+from seqviz.room.rooms import LETTERS as CODE_LETTERS
+from seqviz.room.sketches import LARGEST, MARKS
+
+PATIENCE = 30.0  # seconds
+GUESS_SECONDS = 1.0  # after which a guesser hangs up and guesses again
+SLIPS = 20  # mistyped codes to one that is valid
+FILLING = 16  # connections that fill a room
+SKETCH = {"kind": "sketch", "do": "ask", "key": "vg.predict.order", "as": "curve",
+          "most": [LARGEST] * MARKS}  # fmt: skip
+ASK = {"kind": "ask", "key": "vg.predict.order", "options": 8}
+# What a course page has: three benches, for each student the same ones, or ones of its own.
+FRAMES = (("ar_fitting", "process"), ("gates", "force"), ("vanishing_gradients", "pairs"))
+STUDENTS = 30  # who open that page at once
+BIG, CHUNK = 31_000_000, 65_536  # bytes of a frame, and of a part of it that is sent at once
+HANDSHAKE = (
+    "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: streamlit\r\n"
+)
+
+
+class Visitor:
+    """A browser as the routes of rooms see it: one device, one connection that is kept."""
+
+    def __init__(self, url: str):
+        self.url, self.cookie = url, ""
+        self._place = urlsplit(url)
+        self._line: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def arrive(self) -> None:
+        """Ask for a page as a new device, and keep its cookie; none where there are too many."""
+        self.close()
+        self.cookie = ""
+        reader, writer, head = await line(
+            self.url, "GET / HTTP/1.1\r\nAccept: text/html\r\nConnection: close\r\n\r\n"
+        )
+        await reader.read()
+        writer.close()
+        if found := re.search(rb"^set-cookie: *([^;\r\n]+)", head, re.I | re.M):
+            self.cookie = found[1].decode()
+
+    async def ask(
+        self, method: str, path: str, words: object = None, proof: tuple[str, str] = ("", "")
+    ) -> tuple[int, bytes]:
+        """Status and body of the answer. proof: a header, which tells who asks."""
+        body = b"" if words is None else json.dumps(words).encode()
+        headers = {"Host": self._place.netloc, OURS: "1", "Content-Length": str(len(body)),
+                   "Cookie": self.cookie, proof[0]: proof[1]}  # fmt: skip
+        lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items() if value)
+        request = f"{method} {path} HTTP/1.1\r\n{lines}\r\n".encode() + body
+        kept, self._line = self._line, None
+        async with asyncio.timeout(PATIENCE):
+            if kept is not None:
+                with suppress(OSError, asyncio.IncompleteReadError):  # it was left for too long
+                    return await self._asked(kept, request)
+            place = self._place
+            return await self._asked(
+                await asyncio.open_connection(place.hostname, place.port), request
+            )
+
+    async def _asked(
+        self, connection: tuple[asyncio.StreamReader, asyncio.StreamWriter], request: bytes
+    ) -> tuple[int, bytes]:
+        """Status and body of the answer."""
+        reader, writer = connection
+        try:
+            writer.write(request)
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+            size = re.search(r"content-length: (\d+)", head, re.I)
+            answer = await reader.readexactly(int(size[1]) if size else 0)
+            self._line = connection
+        finally:
+            if self._line is not connection:
+                writer.close()
+        return int(head.split()[1]), answer
+
+    def close(self) -> None:
+        """Close the connection that is kept."""
+        if self._line is not None:
+            self._line[1].close()
+            self._line = None
+
+
+@dataclass(frozen=True)
+class Target:
+    """What an attacker knows of the class, and has of its own.
+
+    code: of the class's room. own: the code of the attacker's room, token: of that, seats: secrets
+    of those in it. questions: that were put there.
+    """
+
+    code: str
+    own: str = ""
+    token: str = ""
+    seats: tuple[str, ...] = ()
+    questions: int = 0
+
+    @property
+    def teaches(self) -> tuple[str, str]:
+        """The header that proves who teaches the own room."""
+        return TEACHER, self.token
+
+
+RoomAttack = Callable[[Attacker, Target, int], Awaitable[None]]
+
+
+async def fill(url: str, code: str, questions: int) -> Target:
+    """An attacker's room with all its seats, and questions that all of them have drawn."""
+    host = Visitor(url)
+    status, answer = await host.ask("POST", "/room", {})
+    if status != 200:
+        raise ConnectionRefusedError(f"a room: {status}")
+    room = json.loads(answer)
+    own, proof = room["code"], (TEACHER, room["token"])
+    seats: list[str] = []
+    visitors = [Visitor(url) for _ in range(FILLING)]
+
+    async def sit(visitor: Visitor, _: int) -> None:
+        _, answer = await visitor.ask("POST", f"/room/{own}/seat", {})
+        seats.append(json.loads(answer)["seat"])
+
+    async def for_all_seats(does: Callable[[Visitor, int], Awaitable[None]]) -> None:
+        work = iter(range(SEATS))
+
+        async def share(visitor: Visitor) -> None:
+            for seat in work:
+                await does(visitor, seat)
+
+        await asyncio.gather(*map(share, visitors))
+
+    async def draw(number: int, visitor: Visitor, seat: int) -> None:
+        words = {"kind": "sketch", "number": number, "marks": [seat] * MARKS}
+        await visitor.ask("POST", f"/room/{own}/said", words, (SEAT, seats[seat]))
+
+    await for_all_seats(sit)
+    for number in range(1, questions + 1):
+        await host.ask("POST", f"/room/{own}/said", SKETCH, proof)
+        await for_all_seats(partial(draw, number))
+    for one in (host, *visitors):
+        one.close()
+    return Target(code, own, room["token"], tuple(seats), questions)
+
+
+async def _each(
+    attacker: Attacker, connections: int, once: Callable[[Visitor, int], Awaitable[None]]
+) -> None:
+    """Do something again and again on so many connections, each of a device of its own."""
+    visitors = [Visitor(attacker.url) for _ in range(connections)]
+
+    async def again(number: int) -> None:
+        if not visitors[number].cookie:
+            await visitors[number].arrive()
+        await once(visitors[number], number)
+
+    await attacker.together(connections, again)
+
+
+async def _note(attacker: Attacker, visitor: Visitor, asked: Awaitable[tuple[int, bytes]]) -> bytes:
+    """Count an answer by its status; who has had too much comes as another device."""
+    status, answer = await asked
+    attacker.did[f"{status}"] += 1
+    if status == 429:
+        await visitor.arrive()
+    return answer if status == 200 else b""
+
+
+async def guess_codes(attacker: Attacker, at: Target, connections: int) -> None:
+    """Codes with a wrong letter, and valid ones of no room, which is guessing."""
+    draw = random.Random(SEED)
+
+    async def once(visitor: Visitor, _: int) -> None:
+        for _ in range(SLIPS):
+            place = draw.randrange(len(at.code))
+            wrong = draw.choice([one for one in codes.ALPHABET if one != at.code[place]])
+            slip = at.code[:place] + wrong + at.code[place + 1 :]
+            await _note(attacker, visitor, visitor.ask("POST", f"/room/{slip}/seat", {}))
+        guessed = visitor.ask("POST", f"/room/{codes.new(CODE_LETTERS)}/seat", {})
+        async with asyncio.timeout(GUESS_SECONDS):
+            await _note(attacker, visitor, guessed)
+
+    await _each(attacker, connections, once)
+
+
+@asynccontextmanager
+async def _listening(url: str, path: str, proof: tuple[str, str]) -> AsyncIterator[None]:
+    """Within, a line of a room is open, and what it is told is read."""
+    head = f"GET {path}/heard HTTP/1.1\r\n{proof[0]}: {proof[1]}\r\n\r\n"
+    reader, writer, _ = await line(url, head)
+
+    async def read() -> None:
+        while await reader.read(CHUNK):
+            pass
+
+    task = asyncio.create_task(read())
+    try:
+        yield
+    finally:
+        task.cancel()
+        writer.close()
+
+
+async def take_seats(attacker: Attacker, at: Target, connections: int) -> None:
+    """Seats of the class's room; each is left at once, come back to, and has its lines opened."""
+    path = f"/room/{at.code}"
+
+    async def once(visitor: Visitor, _: int) -> None:
+        answer = await _note(attacker, visitor, visitor.ask("POST", f"{path}/seat", {}))
+        if not answer:
+            return
+        seat = json.loads(answer)["seat"]
+        for _ in range(3):
+            async with _listening(attacker.url, path, (SEAT, seat)):
+                again = visitor.ask("POST", f"{path}/seat", {"seat": seat})
+                await _note(attacker, visitor, again)
+
+    await _each(attacker, connections, once)
+
+
+async def open_rooms(attacker: Attacker, at: Target, connections: int) -> None:
+    """One room after another, with a line open in the last."""
+
+    async def once(visitor: Visitor, _: int) -> None:
+        answer = await _note(attacker, visitor, visitor.ask("POST", "/room", {}))
+        if answer:
+            room = json.loads(answer)
+            async with _listening(attacker.url, f"/room/{room['code']}", (TEACHER, room["token"])):
+                await asyncio.sleep(0.0)
+
+    await _each(attacker, connections, once)
+
+
+async def _stir(visitor: Visitor, at: Target, seats: Iterator[int]) -> None:
+    """Change the attacker's room, so that what was written of it is old."""
+    number = next(seats)
+    words = {"kind": "where", "bench": "gates/force", "left": bool(number % 2), "goals": []}
+    seat = at.seats[number % len(at.seats)]
+    await visitor.ask("POST", f"/room/{at.own}/said", words, (SEAT, seat))
+
+
+async def ask_what_is_left(attacker: Attacker, at: Target, connections: int) -> None:
+    """The summary of a full room, which is another one each time."""
+    seats = itertools.count()
+
+    async def once(visitor: Visitor, _: int) -> None:
+        await _stir(visitor, at, seats)
+        asked = visitor.ask("GET", f"/room/{at.own}/left", None, at.teaches)
+        await _note(attacker, visitor, asked)
+
+    await _each(attacker, connections, once)
+
+
+async def ask_for_notebooks(attacker: Attacker, at: Target, connections: int) -> None:
+    """The notebook of a full room, with links to another address each time."""
+    seats = itertools.count()
+
+    async def once(visitor: Visitor, _: int) -> None:
+        await _stir(visitor, at, seats)
+        words = {"language": "en", "address": f"https://{next(seats)}.example/"}
+        asked = visitor.ask("POST", f"/room/{at.own}/notebook", words, at.teaches)
+        await _note(attacker, visitor, asked)
+
+    await _each(attacker, connections, once)
+
+
+async def cut_bodies(attacker: Attacker, at: Target, connections: int) -> None:
+    """Requests whose visitor leaves in the middle of the body."""
+    paths = ("/room", f"/room/{at.code}/seat", f"/room/{at.own}/said", "/embed/gates/force")
+    place, proof = urlsplit(attacker.url), f"{SEAT}: {at.seats[0]}"
+
+    async def once(number: int) -> None:
+        for path in paths:
+            _, writer = await asyncio.open_connection(place.hostname, place.port)
+            writer.write(
+                f"POST {path} HTTP/1.1\r\nHost: {place.netloc}\r\n{OURS}: 1\r\n{proof}\r\n"
+                'Content-Type: application/json\r\nContent-Length: 900\r\n\r\n{"kind'.encode()
+            )
+            await writer.drain()
+            writer.close()
+            attacker.did["cut"] += 1
+
+    await attacker.together(connections, once)
+
+
+async def put_questions(attacker: Attacker, at: Target, connections: int) -> None:
+    """The largest questions in the attacker's room, one after another; all draw and vote at once.
+
+    Each connection speaks for a share of the seats in turn, and has a line open for one of them.
+    """
+    path, put = f"/room/{at.own}", [at.questions]
+
+    async def teach(visitor: Visitor) -> None:
+        for words in (SKETCH, ASK):
+            asked = visitor.ask("POST", f"{path}/said", words, at.teaches)
+            if (await asked)[0] == 204:
+                put[0] += 1
+                attacker.did["questions"] += 1
+        await visitor.ask("POST", f"{path}/said", {"kind": "reveal"}, at.teaches)
+
+    async def answer(visitor: Visitor, seat: str) -> None:
+        sketch = {"kind": "sketch", "number": put[0] - 1, "marks": [LARGEST] * MARKS}
+        vote = {"kind": "vote", "number": put[0], "round": 1, "option": 7}
+        for words in (sketch, vote):
+            await _note(attacker, visitor, visitor.ask("POST", f"{path}/said", words, (SEAT, seat)))
+
+    async def again(number: int) -> None:
+        visitor, own = Visitor(attacker.url), at.seats[number::connections]
+        async with _listening(attacker.url, path, (SEAT, own[0])):
+            for seat in itertools.cycle(own):
+                if not number:
+                    await teach(visitor)
+                await answer(visitor, seat)
+
+    await attacker.together(connections, again)
+
+
+def course_pages(seed: object) -> Iterator[tuple[str, str]]:
+    """Where frames are asked for: a class whose pages are equal, then one whose pages are not."""
+    draw = random.Random(f"{SEED}.{seed}")
+    while True:
+        for own in (False, True):
+            for _ in range(STUDENTS):
+                for slug, name in FRAMES:
+                    query = urlencode(_settings(slug, name, draw) if own else {"lang": "en"})
+                    yield f"/embed/{slug}/{name}?{query}", "own" if own else "equal"
+
+
+def _settings(slug: str, name: str, draw: random.Random) -> dict[str, str]:
+    """Other places of the sliders of a bench, and another seed."""
+    bench, found = getattr(lessons, slug).lesson.benches[name], {}
+    for parameter, control in controls.controls(bench.declaration):
+        match control:
+            case controls.Seed():
+                found[f"{bench.prefix}.{parameter}"] = str(draw.randrange(10_000))
+            case controls.Slider(low=low, high=high, step=step, default=default):
+                place = low + step * draw.randint(0, round((high - low) / step))
+                found[f"{bench.prefix}.{parameter}"] = controls.encoded(type(default)(place))
+    return found
+
+
+async def open_course(attacker: Attacker, _: Target, connections: int) -> None:
+    """Frames of a course page; one that has to wait comes again when it is told to."""
+    frames = course_pages(connections)
+
+    async def once(_: int) -> None:
+        visitor = Visitor(attacker.url)  # in another site's page no cookie of ours is kept
+        path, kind = next(frames)
+        while (found := await visitor.ask("GET", path))[0] == 429:
+            attacker.did["had to wait"] += 1
+            await asyncio.sleep(5.0)  # as it is told
+        attacker.did[f"{kind} {found[0]}"] += 1
+        visitor.close()
+
+    await attacker.together(connections, once)
+
+
+def _frame(payload: bytes) -> memoryview:
+    """A websocket's frame of bytes; its mask is zero, so the payload stands in it as it is."""
+    return memoryview(b"\x82\xff" + len(payload).to_bytes(8) + bytes(4) + payload)
+
+
+async def send_big_frames(attacker: Attacker, _: Target, connections: int) -> None:
+    """Frames of the largest size, in turns nonsense and a message of one long text."""
+    back = BackMsg()
+    back.rerun_script.widget_states.widgets.add(id="text", string_value="x" * BIG)
+    frames = [_frame(bytes(BIG)), _frame(back.SerializeToString())]
+
+    async def once(number: int) -> None:
+        visitor = Visitor(attacker.url)
+        await visitor.arrive()
+        cookie = f"Cookie: {visitor.cookie}\r\n" if visitor.cookie else ""
+        head = f"GET /_stcore/stream HTTP/1.1\r\n{HANDSHAKE}{cookie}\r\n"
+        _, writer, answer = await line(attacker.url, head)
+        try:
+            attacker.did[f"opened {answer.split()[1].decode()}"] += 1
+            for frame in itertools.islice(itertools.cycle(frames), number % 2, number % 2 + 2):
+                for start in range(0, len(frame), CHUNK):
+                    writer.write(frame[start : start + CHUNK])
+                    await writer.drain()
+                attacker.did["frames"] += 1
+        finally:
+            writer.close()
+
+    await attacker.together(connections, once)
+
+
+async def read_texts(attacker: Attacker, _: Target, connections: int) -> None:
+    """Fresh texts for a model that the cluster has; whoever is told to wait comes again."""
+    draw, numbers = random.Random(f"{SEED}.{connections}"), itertools.count()
+    slug, link, key = TEXTS[0]
+
+    async def once(_: int) -> None:
+        async with attacker.student(slug, link) as tab:
+            await tab.open()
+            await tab.scroll(key.split(".")[1])
+            while not tab.warnings:
+                text = f"{connections} {next(numbers)} " + draw.choice(LETTERS) * 16
+                with suppress(KeyError):
+                    await tab.move(key, text)
+                attacker.did["texts"] += 1
+                await asyncio.sleep(0.1)
+            attacker.did["refused"] += 1
+
+    await attacker.together(connections, once)
