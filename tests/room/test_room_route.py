@@ -664,6 +664,24 @@ def test_a_large_summary_is_copied_on_the_loop_and_written_elsewhere(client, ope
     assert "asyncio" in thread.name  # a pool's
 
 
+def test_a_large_summary_is_written_in_parts(client, opened, monkeypatch):
+    """No other thread goes on during a call of the encoder, the event loop's neither."""
+    room = the_class().rooms.find(opened["code"])
+    filled(room)
+    sizes, dumps = [], json.dumps
+
+    def measured(*what, **options) -> str:
+        text = dumps(*what, **options)
+        sizes.append(len(text))
+        return text
+
+    monkeypatch.setattr(json, "dumps", measured)
+    found = client.get(f"/room/{opened['code']}/left", headers={TEACHER: opened["token"]})
+    assert found.json() == room.afterwards()
+    assert sum(sizes) > 0.9 * len(found.content)
+    assert max(sizes) < 0.05 * len(found.content)
+
+
 def test_what_all_ask_for_is_written_once(client, opened, monkeypatch):
     """300 pages ask for the drawings at one reveal; the teacher's page for its own."""
     room = the_class().rooms.find(opened["code"])
