@@ -94,6 +94,25 @@ def test_a_flood_of_pieces_or_pings_is_hung_up(server, head):
     assert server.cpu_seconds() - used < 2
 
 
+@pytest.mark.parametrize("pieces", [1, 8])
+def test_a_message_that_is_too_large_is_not_read_before_it_is_refused(server, pieces):
+    """Ten of 31 MB at once took 1 GB, and others waited for a second."""
+    before = len(server.log.read_bytes())
+    with opened(server) as line:
+        for number in range(pieces):
+            size = 4_000_000 // pieces + 1
+            head = b"\x00\xff" if number else b"\x02\xff"
+            line.sendall(head + size.to_bytes(8, "big") + bytes(4))
+            if number + 1 < pieces:
+                line.sendall(bytes(size))
+        line.settimeout(5.0)
+        answer = b""
+        while part := line.recv(65536):
+            answer += part
+    assert b"\x03\xf1" in answer  # 1009
+    assert b"exceeds" not in server.log.read_bytes()[before:]
+
+
 def test_a_message_in_many_pieces_is_read(server):
     pieces = frames(b"\x02\x80", 1) + frames(b"\x00\x80", 1_000) + frames(b"\x80\x80", 1)
     answer = b""

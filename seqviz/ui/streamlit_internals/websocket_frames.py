@@ -1,8 +1,10 @@
-"""A websocket sends some thousand frames a minute, whatever they are.
+"""A websocket sends some thousand frames a minute, whatever they are, and none is too large.
 
 Each takes the thread that serves everybody for some microseconds: one connection that sent pieces
 of a message that never ended, each a byte long or empty, or pings, stopped the server and filled
-its memory. Messages have a size and a pace of their own (`ui.server.pace`).
+its memory. Messages have a size and a pace of their own (`ui.server.pace`). Streamlit looks at the
+size of a message when all of it is there, and lets the connection take as much as it sends itself,
+eight times as much: ten messages at once took a gigabyte, and the thread for a second.
 """
 
 from __future__ import annotations
@@ -20,11 +22,16 @@ _KINDS = ("handle_cont", "handle_text", "handle_bytes", "handle_ping", "handle_p
 
 def apply() -> None:
     """From now on, in this process: connections that are yet to be made."""
+    from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
     from uvicorn.protocols.websockets.websockets_sansio_impl import (
         WebSocketsSansIOProtocol as Protocol,
     )
 
-    received = Protocol.data_received
+    received, connected = Protocol.data_received, Protocol.handle_connect
+
+    def handle_connect(self: Any, event: Any) -> None:
+        self.conn.max_message_size = get_max_widget_state_size_bytes()
+        connected(self, event)
 
     def data_received(self: Any, data: bytes) -> None:
         for start in range(0, len(data), PIECE):
@@ -46,13 +53,17 @@ def apply() -> None:
         setattr(Protocol, name, handle_counted)
 
     Protocol.data_received = data_received  # type: ignore[method-assign]
+    Protocol.handle_connect = handle_connect  # type: ignore[method-assign]
     for kind in _KINDS:
         counted(kind)
 
 
 PATCH = Patch(
     "websocket_frames",
-    (*(f"{_CLASS}.{name}" for name in ("data_received", *_KINDS)),),
+    (
+        "streamlit.runtime.runtime_util:get_max_widget_state_size_bytes",
+        *(f"{_CLASS}.{name}" for name in ("data_received", "handle_connect", *_KINDS)),
+    ),
     apply,
     "One connection without a session could stop everybody with pieces of a message, and fill the "
     "memory. There is no public way, and a proxy passes them on.",
