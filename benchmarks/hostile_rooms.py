@@ -12,7 +12,10 @@ worst of the three under each name, `each` has all:
 * `p95_ms`: how long a vote took to be answered, `place_p95_ms`: from the teacher's move until a
   student's page was told of it, its picture along;
 * `errors`: of the class: words, pages and lines that were refused or broke;
-* `log_lines`: that the server wrote; `memory_before`, `memory_after`: MB of the server.
+* `control_p95_ms`: how long a line takes to a small process of its own and back, which nobody
+  attacks: of a vote, so much is the machine's, which has other work;
+* `log_lines`: that the server wrote; `memory_before`, `memory_after`: MB of the server; `load`: of
+  the machine, which on two cores has this server, this class and the attacker in it.
 """
 
 from __future__ import annotations
@@ -22,8 +25,11 @@ import gc
 import itertools
 import json
 import math
+import os
 import random
 import signal
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -41,7 +47,7 @@ from benchmarks.classroom import FAILURES, MODELS, milliseconds, pressed
 from benchmarks.room import LESSON, SEAT, TEACHER, line
 from benchmarks.room_attacks import RoomAttack, Target, Visitor
 from driver.cluster import NO_RAY, Cluster, cluster
-from driver.server import Server, serve
+from driver.server import HOST, Server, serve
 from seqviz import catalog, lessons
 from seqviz.lessons.bench.controls import Slider, controls, encoded
 from seqviz.room.room import QUESTIONS
@@ -57,13 +63,26 @@ GOAL_MS = 250.0
 OPTIONS = 4
 ASK = {"kind": "ask", "key": "vg.predict.order", "options": OPTIONS}
 
+CONTROL = """
+import asyncio
+async def answer(reader, writer):
+    while line := await reader.readline():
+        writer.write(line)
+async def main():
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+asyncio.run(main())
+"""
+
 
 @dataclass
 class Found:
-    """What a class has seen. votes, places: seconds. refused: votes, which are also lost."""
+    """What a class has seen. votes, places, control: seconds. refused: lost votes."""
 
     votes: list[float] = field(default_factory=list)
     places: list[float] = field(default_factory=list)
+    control: list[float] = field(default_factory=list)
     lost: int = 0
     refused: int = 0
     errors: list[str] = field(default_factory=list)
@@ -76,6 +95,7 @@ class Found:
             "votes": len(self.votes),
             "p95_ms": milliseconds(self.votes, 95),
             "place_p95_ms": milliseconds(self.places, 95),
+            "control_p95_ms": milliseconds(self.control, 95),
             "errors": len(self.errors),
         }
 
@@ -169,10 +189,13 @@ class Page:
 
 
 class Classroom:
-    """A teacher and students in a room; `async with Classroom(url) as classroom`."""
+    """A teacher and students in a room; `async with Classroom(url) as classroom`.
 
-    def __init__(self, url: str):
-        self.url, self.found = url, Found()
+    control: the port of a process that sends lines back.
+    """
+
+    def __init__(self, url: str, control: int = 0):
+        self.url, self.control, self.found = url, control, Found()
         self.code = ""
         self.students: list[Page] = []
         self._draw = random.Random(0)
@@ -223,7 +246,7 @@ class Classroom:
         end = asyncio.get_running_loop().time() + seconds
         gc.collect()
         gc.disable()  # a pause of the students would be taken for one of the server
-        await asyncio.gather(self._vote(end), self._move(end))
+        await asyncio.gather(self._vote(end), self._move(end), self._look_at_control(end))
         gc.enable()
         return found
 
@@ -277,6 +300,19 @@ class Classroom:
                 page.moved.clear()
             await asyncio.sleep(began + MOVES - asyncio.get_running_loop().time())
 
+    async def _look_at_control(self, end: float) -> None:
+        """As often as somebody votes."""
+        if not self.control:
+            return
+        reader, writer = await asyncio.open_connection(HOST, self.control)
+        while asyncio.get_running_loop().time() < end:
+            started = time.perf_counter()
+            writer.write(b"here\n")
+            await reader.readline()
+            self.found.control.append(time.perf_counter() - started)
+            await asyncio.sleep(EVERY / STUDENTS)
+        writer.close()
+
 
 @dataclass(frozen=True)
 class RoomRow:
@@ -326,17 +362,19 @@ async def _stages(
 ) -> dict[str, dict[str, Any]]:
     """Figures of one class by the number of the attacker's connections; of "0", the baseline."""
     found = {}
-    async with Classroom(server.url) as classroom:
-        await classroom.attend(2 * EVERY)  # what the server loads late is loaded
-        at = Target(classroom.code)
-        if row.full:
-            at = await room_attacks.fill(server.url, classroom.code, row.questions)
-        for connections in (0, *CONNECTIONS):
-            await asyncio.to_thread(server.until_idle)
-            with _silenced(server, there if connections else None):
-                found[f"{connections}"] = await _stage(
-                    row, server, pool, seconds, classroom, at, connections
-                )
+    with _control() as control:
+        async with Classroom(server.url, control) as classroom:
+            await classroom.attend(2 * EVERY)  # what the server loads late is loaded
+            at = Target(classroom.code)
+            if row.full:
+                at = await room_attacks.fill(server.url, classroom.code, row.questions)
+            for connections in (0, *CONNECTIONS):
+                await asyncio.to_thread(server.until_idle)
+                with _silenced(server, there if connections else None):
+                    lasts = seconds if connections else seconds / 2
+                    found[f"{connections}"] = await _stage(
+                        row, server, pool, lasts, classroom, at, connections
+                    )
     return found
 
 
@@ -361,6 +399,7 @@ async def _stage(
         "log_lines": _lines(server) - lines,
         "memory_before": round(before),
         "memory_after": round(server.megabytes()),
+        "load": round(os.getloadavg()[0], 1),
         "did": did,
     }
 
@@ -370,6 +409,17 @@ def begin(
 ) -> Mapping[str, int]:
     """In the attacker's process."""
     return attacks.begin(lambda one: attack(one, at, connections), attacker)
+
+
+@contextmanager
+def _control() -> Iterator[int]:
+    """A process that sends lines back; yields its port."""
+    with subprocess.Popen([sys.executable, "-c", CONTROL], stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        try:
+            yield int(process.stdout.readline())
+        finally:
+            process.kill()
 
 
 def _lines(server: Server) -> int:
@@ -399,7 +449,16 @@ def _silenced(server: Server, there: Cluster | None) -> Iterator[None]:
 def worst(each: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The worst under each name of those with an attacker; a class without a vote is the worst."""
     attacked = [found for connections, found in each.items() if connections != "0"]
-    names = ["lost", "refused", "p95_ms", "place_p95_ms", "errors", "log_lines", "memory_after"]
+    names = [
+        "lost",
+        "refused",
+        "p95_ms",
+        "place_p95_ms",
+        "errors",
+        "log_lines",
+        "memory_after",
+        "load",
+    ]
     worst = {name: max((one[name] for one in attacked), key=_or_endless) for name in names}
     return {
         "baseline_p95_ms": each["0"]["p95_ms"],
@@ -417,9 +476,10 @@ def _or_endless(figure: float) -> float:
     return math.inf if math.isnan(figure) else figure
 
 
-COLUMNS = {"baseline_p95_ms": 17, "p95_ms": 9, "place_p95_ms": 14, "lost": 6, "votes": 7,
+COLUMNS = {"baseline_p95_ms": 17, "p95_ms": 9, "place_p95_ms": 14, "control_p95_ms": 16,
+           "lost": 6, "votes": 7,
            "errors": 8, "log_lines": 11, "memory_before": 15, "memory_after": 14,
-           "met": 7}  # fmt: skip
+           "load": 7, "met": 7}  # fmt: skip
 
 
 def heading() -> str:
@@ -435,5 +495,9 @@ def line_of(name: str, found: Mapping[str, Any]) -> str:
     lines = [f"{name:16}{cells}"]
     for connections, one in found["each"].items():
         did = ", ".join(f"{what} {count}" for what, count in one["did"].items())
-        lines += [f"{'':16}  {connections}: {one['p95_ms']} ms; {did}"] if did else []
+        lines += (
+            [f"{'':16}  {connections}: {one['p95_ms']} ms (control {one['control_p95_ms']}); {did}"]
+            if did
+            else []
+        )
     return "\n".join(lines)

@@ -11,7 +11,7 @@ import itertools
 import json
 import random
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -39,7 +39,8 @@ ASK = {"kind": "ask", "key": "vg.predict.order", "options": 8}
 # What a course page has: three benches, for each student the same ones, or ones of its own.
 FRAMES = (("ar_fitting", "process"), ("gates", "force"), ("vanishing_gradients", "pairs"))
 STUDENTS = 30  # who open that page at once
-BIG, CHUNK = 31_000_000, 65_536  # bytes of a frame, and of a part of it that is sent at once
+# Bytes of a frame that is too large, of one that is not, and of a part that is sent at once.
+BIG, READ, CHUNK = 31_000_000, 3_900_000, 65_536
 HANDSHAKE = (
     "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: streamlit\r\n"
@@ -113,14 +114,13 @@ class Target:
     """What an attacker knows of the class, and has of its own.
 
     code: of the class's room. own: the code of the attacker's room, token: of that, seats: secrets
-    of those in it. questions: that were put there.
+    of those in it.
     """
 
     code: str
     own: str = ""
     token: str = ""
     seats: tuple[str, ...] = ()
-    questions: int = 0
 
     @property
     def teaches(self) -> tuple[str, str]:
@@ -165,7 +165,7 @@ async def fill(url: str, code: str, questions: int) -> Target:
         await for_all_seats(partial(draw, number))
     for one in (host, *visitors):
         one.close()
-    return Target(code, own, room["token"], tuple(seats), questions)
+    return Target(code, own, room["token"], tuple(seats))
 
 
 async def _each(
@@ -209,18 +209,22 @@ async def guess_codes(attacker: Attacker, at: Target, connections: int) -> None:
 
 
 @asynccontextmanager
-async def _listening(url: str, path: str, proof: tuple[str, str]) -> AsyncIterator[None]:
-    """Within, a line of a room is open, and what it is told is read."""
+async def _listening(
+    url: str, path: str, proof: tuple[str, str]
+) -> AsyncIterator[Callable[[], dict[str, Any]]]:
+    """Within, a line of a room is open, and what it is told is read; yields what gives the last."""
     head = f"GET {path}/heard HTTP/1.1\r\n{proof[0]}: {proof[1]}\r\n\r\n"
     reader, writer, _ = await line(url, head)
+    last = b"{}"
 
     async def read() -> None:
-        while await reader.read(CHUNK):
-            pass
+        nonlocal last
+        while text := await reader.readline():
+            last = text[6:] if text.startswith(b"data: {") else last
 
     task = asyncio.create_task(read())
     try:
-        yield
+        yield lambda: dict(json.loads(last))
     finally:
         task.cancel()
         writer.close()
@@ -313,29 +317,30 @@ async def put_questions(attacker: Attacker, at: Target, connections: int) -> Non
 
     Each connection speaks for a share of the seats in turn, and has a line open for one of them.
     """
-    path, put = f"/room/{at.own}", [at.questions]
+    path = f"/room/{at.own}"
 
     async def teach(visitor: Visitor) -> None:
-        for words in (SKETCH, ASK):
-            asked = visitor.ask("POST", f"{path}/said", words, at.teaches)
-            if (await asked)[0] == 204:
-                put[0] += 1
-                attacker.did["questions"] += 1
-        await visitor.ask("POST", f"{path}/said", {"kind": "reveal"}, at.teaches)
+        for words in ({"kind": "reveal"}, {"kind": "sketch", "do": "reveal"}, SKETCH, ASK):
+            status, _ = await visitor.ask("POST", f"{path}/said", words, at.teaches)
+            attacker.did[f"taught {status}"] += 1
+        await visitor.ask("GET", f"{path}/drawn", None, at.teaches)
 
-    async def answer(visitor: Visitor, seat: str) -> None:
-        sketch = {"kind": "sketch", "number": put[0] - 1, "marks": [LARGEST] * MARKS}
-        vote = {"kind": "vote", "number": put[0], "round": 1, "option": 7}
-        for words in (sketch, vote):
-            await _note(attacker, visitor, visitor.ask("POST", f"{path}/said", words, (SEAT, seat)))
+    async def answer(visitor: Visitor, own: str, seat: str, told: Mapping[str, Any]) -> None:
+        sketch, vote = ((told.get(kind) or {}).get("number", 0) for kind in ("sketch", "ballot"))
+        for speaks, words in (
+            (seat, {"kind": "sketch", "number": sketch, "marks": [LARGEST] * MARKS}),
+            (own, {"kind": "vote", "number": vote, "round": 1, "option": 7}),
+        ):
+            status, _ = await visitor.ask("POST", f"{path}/said", words, (SEAT, speaks))
+            attacker.did[f"{words['kind']} {status}"] += 1
 
     async def again(number: int) -> None:
         visitor, own = Visitor(attacker.url), at.seats[number::connections]
-        async with _listening(attacker.url, path, (SEAT, own[0])):
+        async with _listening(attacker.url, path, (SEAT, own[0])) as told:
             for seat in itertools.cycle(own):
                 if not number:
                     await teach(visitor)
-                await answer(visitor, seat)
+                await answer(visitor, own[0], seat, told())
 
     await attacker.together(connections, again)
 
@@ -386,9 +391,9 @@ def _frame(payload: bytes) -> memoryview:
 
 
 async def send_big_frames(attacker: Attacker, _: Target, connections: int) -> None:
-    """Frames of the largest size, in turns nonsense and a message of one long text."""
+    """In turns nonsense that is too large, and a message of one text that is just small enough."""
     back = BackMsg()
-    back.rerun_script.widget_states.widgets.add(id="text", string_value="x" * BIG)
+    back.rerun_script.widget_states.widgets.add(id="text", string_value="x" * READ)
     frames = [_frame(bytes(BIG)), _frame(back.SerializeToString())]
 
     async def once(number: int) -> None:

@@ -98,11 +98,12 @@ def test_a_frame_is_as_long_as_it_says():
 
 
 def test_a_row_has_the_worst_of_its_stages():
+    rest = dict.fromkeys(("refused", "votes", "place_p95_ms", "control_p95_ms", "errors"), 1)
+    rest |= dict.fromkeys(("log_lines", "memory_before", "memory_after", "load"), 2)
     each = {
-        number: {"lost": lost, "refused": 0, "votes": 20, "p95_ms": p95, "place_p95_ms": 1.0,
-                 "errors": 0, "log_lines": 0, "memory_before": 10, "memory_after": 11}
+        number: {"lost": lost, "p95_ms": p95, **rest}
         for number, lost, p95 in (("0", 9, 900.0), ("1", 1, 20.0), ("10", 0, 300.0))
-    }  # fmt: skip
+    }
     found = hostile_rooms.worst(each)
     assert (found["lost"], found["p95_ms"], found["baseline_p95_ms"], found["met"]) == (
         1,
