@@ -449,16 +449,8 @@ def _silenced(server: Server, there: Cluster | None) -> Iterator[None]:
 def worst(each: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The worst under each name of those with an attacker; a class without a vote is the worst."""
     attacked = [found for connections, found in each.items() if connections != "0"]
-    names = [
-        "lost",
-        "refused",
-        "p95_ms",
-        "place_p95_ms",
-        "errors",
-        "log_lines",
-        "memory_after",
-        "load",
-    ]
+    names = ("lost", "refused", "p95_ms", "place_p95_ms", "control_p95_ms", "errors", "log_lines",
+             "memory_after", "load")  # fmt: skip
     worst = {name: max((one[name] for one in attacked), key=_or_endless) for name in names}
     return {
         "baseline_p95_ms": each["0"]["p95_ms"],

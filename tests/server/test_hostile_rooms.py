@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import os
+import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from itertools import islice
@@ -13,7 +14,8 @@ import pytest
 
 from benchmarks import hostile, hostile_rooms, room_attacks
 from benchmarks.attacks import Attacker
-from benchmarks.hostile_rooms import EVERY, STUDENTS, Classroom
+from benchmarks.classroom import milliseconds
+from benchmarks.hostile_rooms import EVERY, STUDENTS, Classroom, Page
 from benchmarks.room import SEAT
 from benchmarks.room_attacks import Target, Visitor
 from driver.protocol import attend
@@ -39,6 +41,42 @@ def test_a_full_room_has_all_its_seats_and_drawings(server):
         return (await Visitor(server.url).ask("GET", f"/room/{at.own}/drawn", None, at.teaches))[1]
 
     assert b'"count":300' in attend(filled())
+
+
+@pytest.mark.nightly
+@pytest.mark.timing
+def test_a_vote_does_not_wait_for_300_who_ask_for_the_drawings_at_once(server):
+    async def revealed() -> tuple[list[float], list[int]]:
+        async with Classroom(server.url) as classroom:
+            at = await room_attacks.fill(server.url, classroom.code, questions=1)
+            await classroom.teacher.say(hostile_rooms.ASK)
+            vote = {"kind": "vote", "number": 1, "round": 1, "option": 0}
+            pages = [Visitor(server.url) for _ in at.seats]
+            path, reveal = f"/room/{at.own}", {"kind": "sketch", "do": "reveal"}
+            await pages[0].ask("POST", f"{path}/said", reveal, at.teaches)
+            asked = asyncio.gather(*(
+                page.ask("GET", f"{path}/drawn", None, (SEAT, seat))
+                for page, seat in zip(pages, at.seats, strict=True)
+            ))  # fmt: skip
+            waits: list[float] = []
+
+            async def vote_on(page: Page) -> None:
+                while not asked.done():
+                    started = time.perf_counter()
+                    assert await page.say(vote), classroom.found.errors
+                    waits.append(time.perf_counter() - started)
+                    await asyncio.sleep(0.05)
+
+            await asyncio.gather(*map(vote_on, classroom.students))
+            for page in pages:
+                page.close()
+            return waits, [status for status, _ in await asked]
+
+    waits, statuses = attend(revealed())
+    assert statuses == [200] * room_attacks.SEATS
+    p95 = milliseconds(waits, 95)
+    print(f"p95 of {len(waits)} votes beside 300 pages that ask for the drawings: {p95} ms")
+    assert p95 <= 100
 
 
 def test_a_vote_that_is_refused_is_lost_and_no_other(server):
