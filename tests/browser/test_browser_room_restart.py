@@ -20,7 +20,8 @@ from seqviz.text import Text
 
 pytestmark = pytest.mark.timeout(600)
 BACK_MS = 60_000  # on a machine that is busy; the goal is ten seconds from the first health answer
-STATE = "document.querySelector('.seqviz-room')?.class?.room?.state"
+ROOM = "document.querySelector('.seqviz-room')?.class?.room"
+STATE = f"{ROOM}?.state"
 KEPT = "JSON.parse(localStorage.getItem('seqviz.room'))"
 
 
@@ -121,6 +122,37 @@ def test_a_class_is_back_with_its_teacher_and_its_votes(school, own_server):
     first.reload()
     until(first, "!state.lost")
     expect(first.locator(".seqviz-ballot .option[aria-pressed=true]")).to_have_count(0)
+
+
+@pytest.mark.nightly
+@pytest.mark.timing
+def test_a_class_of_20_is_as_before_within_seconds_of_a_restart(school, own_server):
+    """Each has voted, and the door is closed; counted from the first answer of the new process."""
+    teacher = school.teacher
+    students = [school.student("en") for _ in range(20)]
+    teacher.evaluate(f"{ROOM}.say({{kind: 'ask', key: 'ar.predict.order', options: 3}})")
+    for place, page in enumerate(students):
+        until(page, "state.ballot?.state === 'open'")
+        number = state(page, "ballot.number")
+        page.evaluate(f"{ROOM}.vote({number}, 1, {place % 3})")
+    teacher.locator(SHOWN).get_by_role("button", name="Close the door").click()
+    until(students[-1], "!state.door")
+    until(teacher, "state.ballot.voted === 20")
+    before = {name: state(teacher, name) for name in ("ballot", "door", "place", "allowed")}
+    names = [page.locator(f"{SHOWN} .name").inner_text() for page in students]
+    own_server.kill()
+    own_server.start()
+    healthy = time.monotonic()
+    for page in (teacher, *students):
+        until(page, "!state.lost && state.restored && state.ballot?.voted === 20")
+    took = time.monotonic() - healthy
+    print(f"20 of 20 back {took:.1f} s after the first health answer")
+    assert {name: state(teacher, name) for name in before} == before
+    assert [page.locator(f"{SHOWN} .name").inner_text() for page in students] == names
+    teacher.evaluate(f"{ROOM}.say({{kind: 'reveal'}})")
+    until(teacher, "state.ballot.counts")
+    assert state(teacher, "ballot.counts") == [[7, 7, 6]]
+    assert took < 10.0
 
 
 def test_a_link_makes_a_teacher_where_it_is_proved_and_takes_nobodys_right(school):

@@ -55,7 +55,9 @@ def test_a_server_ends_within_seconds_while_a_class_is_connected(tmp_path, numbe
         started = time.monotonic()
         server.process.send_signal(sign)
         server.process.wait(20)
-        assert time.monotonic() - started < 3.0
+        took = time.monotonic() - started
+        print(f"ended {took:.2f} s after {sign.name} with {number} streams")
+        assert took < 3.0
         for line in lines:
             line.settimeout(5)
             while line.recv(65_536):
