@@ -58,7 +58,7 @@ EVERY, THINK = 2.5, 2.0  # seconds between two questions, and in which the class
 MOVES = 1.0  # seconds between two moves of the teacher's
 LEAD = 2.0  # seconds of an attack before the class counts
 PATIENCE = 10.0  # seconds for a word, and until a page is told
-STARTS = 120.0  # seconds that a server may take
+STARTS = 120.0  # seconds that a server may take, and until it has found a cluster
 GOAL_MS = 250.0
 OPTIONS = 4
 ASK = {"kind": "ask", "key": "vg.predict.order", "options": OPTIONS}
@@ -432,7 +432,7 @@ def _silenced(server: Server, there: Cluster | None) -> Iterator[None]:
     if there is None:
         yield
         return
-    last = time.monotonic() + PATIENCE
+    last = time.monotonic() + STARTS
     while not server.counter("seqviz_engine", state="here") and time.monotonic() < last:
         time.sleep(0.5)
     replicas = there.workers("ServeReplica")
@@ -468,9 +468,8 @@ def _or_endless(figure: float) -> float:
     return math.inf if math.isnan(figure) else figure
 
 
-COLUMNS = {"baseline_p95_ms": 17, "p95_ms": 9, "place_p95_ms": 14, "control_p95_ms": 16,
-           "lost": 6, "votes": 7,
-           "errors": 8, "log_lines": 11, "memory_before": 15, "memory_after": 14,
+COLUMNS = {"baseline_p95_ms": 17, "p95_ms": 9, "place_p95_ms": 14, "control_p95_ms": 16, "lost": 6,
+           "votes": 7, "errors": 8, "log_lines": 11, "memory_before": 15, "memory_after": 14,
            "load": 7, "met": 7}  # fmt: skip
 
 
@@ -486,10 +485,7 @@ def line_of(name: str, found: Mapping[str, Any]) -> str:
     cells = "".join(f"{found[column]!s:>{width}}" for column, width in COLUMNS.items())
     lines = [f"{name:16}{cells}"]
     for connections, one in found["each"].items():
+        waits = f"{one['p95_ms']} ms (control {one['control_p95_ms']})"
         did = ", ".join(f"{what} {count}" for what, count in one["did"].items())
-        lines += (
-            [f"{'':16}  {connections}: {one['p95_ms']} ms (control {one['control_p95_ms']}); {did}"]
-            if did
-            else []
-        )
+        lines.append(f"{'':16}  {connections}: {waits}; {did}")
     return "\n".join(lines)
