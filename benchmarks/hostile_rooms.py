@@ -435,7 +435,8 @@ def _silenced(server: Server, there: Cluster | None) -> Iterator[None]:
     last = time.monotonic() + STARTS
     while not server.counter("seqviz_engine", state="here") and time.monotonic() < last:
         time.sleep(0.5)
-    replicas = there.workers("ServeReplica")
+    if not (replicas := there.workers("ServeReplica")):
+        raise RuntimeError("The cluster has no replica that could fall silent.")
     for one in replicas:
         one.send_signal(signal.SIGSTOP)
     try:
