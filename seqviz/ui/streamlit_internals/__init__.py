@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from seqviz.ui.streamlit_internals import (
+    accepting,
     batched_messages,
     component_search,
     component_state,
@@ -25,6 +26,7 @@ from seqviz.ui.streamlit_internals import (
 )
 
 PATCHES = (
+    accepting.PATCH,
     log_handlers.PATCH,
     config_cache.PATCH,
     component_search.PATCH,
