@@ -6,15 +6,15 @@ Streamlit runs this file for each visitor; `streamlit run app.py` imports it onc
 import streamlit as st
 
 if __name__ == "__main__":
-    from seqviz import catalog
-    from seqviz.paths import STATIC
-    from seqviz.text import Text
+    from seqviz.content import catalog
+    from seqviz.core.i18n import Text
+    from seqviz.core.paths import STATIC
     from seqviz.ui.page import header
-    from seqviz.ui.server import run_context
-    from seqviz.ui.shared import limits, startup
-    from seqviz.ui.shared.draw_queue import Rank
+    from seqviz.ui.quota import charging
+    from seqviz.ui.runtime import run_context, startup
+    from seqviz.ui.runtime.scheduler import Priority
 
-    startup.prepare()
+    startup.configure_process()
     text = Text(header.language())
     st.set_page_config(page_icon=str(STATIC / "icon.svg"), layout="wide")
 
@@ -25,12 +25,12 @@ if __name__ == "__main__":
         page = st.Page(f"pages/{lesson.slug}.py", title=title, icon=lesson.icon)
         pages.setdefault(text(f"nav.{lesson.group}"), []).append(page)
     chosen = st.navigation(pages, position="top")
-    with run_context.page(chosen.url_path), limits.turn(Rank.PAGE):
+    with run_context.page(chosen.url_path), charging.turn(Priority.PAGE):
         chosen.run()
 else:
-    from seqviz.ui.server import application
+    from seqviz.ui.app import application
 
-    application.begin(__file__)
+    application.configure(__file__)
     app = st.App(
         __file__,
         routes=application.routes(),

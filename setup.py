@@ -1,7 +1,7 @@
 """What pyproject.toml cannot say: the wheel carries the app, which lies beside the package.
 
 `app.py`, `pages`, `assets` and the configuration stay at the top of the repository; the wheel has
-them in `seqviz/_app`, where `seqviz/paths.py` finds them.
+them in `seqviz/_app`, where `seqviz/core/paths.py` finds them.
 """
 
 import shutil

@@ -21,13 +21,19 @@ from typing import Any
 
 import numpy as np
 
-from seqviz.compute import proportions
-from seqviz.compute.accuracy.findings import TuneSettings
-from seqviz.experiments.accuracy import features, heads
-from seqviz.experiments.accuracy.encoding import vectors
-from seqviz.experiments.accuracy.training import Data, Progress, Run, Sentences, batches
+from seqviz.compute.bert_accuracy.results import TuneSettings
+from seqviz.experiments.bert_accuracy import features, heads
+from seqviz.experiments.bert_accuracy.encoding import vectors
+from seqviz.experiments.bert_accuracy.training import (
+    ClassifierTraining,
+    Data,
+    Progress,
+    Sentences,
+    batches,
+)
 from seqviz.models import device
 from seqviz.models.pretrained import Pretrained, load
+from seqviz.stats import proportions
 
 LONG = 512  # tokens: what the texts pad to
 EPOCHS = 5
@@ -88,7 +94,7 @@ def head_only(model: Pretrained, sample: int) -> dict[str, Any]:
 def epoch_of(model: Pretrained, data: Data, length: int | None) -> float:
     """Seconds of one epoch of all weights on the sample."""
     settings = TuneSettings("minilm", "all", "mean", epochs=1)
-    run = Run(model, settings, 0, length)
+    run = ClassifierTraining(model, settings, 0, length)
     run.network.train()
     random = np.random.RandomState(0)
     order = batches(np.array([len(one) for one in data.train.ids]), settings.batch, random)

@@ -28,9 +28,9 @@ from pathlib import Path
 
 from benchmarks.classroom import BESIDE, MODELS, fresh, pressed
 from benchmarks.soak import EVERY, FLAT, drift, rounded
-from driver.protocol import Student
-from driver.server import ROOT, Server, serve
-from seqviz import catalog
+from seqviz.content import catalog
+from testing.protocol import Student
+from testing.server import ROOT, Server, serve
 
 COUNTING = (ROOT / "benchmarks" / "counting.py").read_text("utf-8")
 SEATS = 8  # visits at a time
@@ -41,7 +41,7 @@ UNLIMITED = {"SEQVIZ_SESSION_SECONDS": "0", "SEQVIZ_SESSION_TOKENS": "0"}
 
 
 async def visit(
-    url: str, lesson: catalog.Lesson, number: int, presses: int, abrupt: bool = False
+    url: str, lesson: catalog.LessonRecord, number: int, presses: int, abrupt: bool = False
 ) -> list[float]:
     """One student, who moves the first slider to fresh values; seconds of each press."""
     draw = random.Random(f"{number}.{lesson.slug}")
@@ -99,17 +99,17 @@ class Aged:
     waits: list[float] = field(default_factory=list)
     cpu: float = 0.0
 
-    def press(self, lesson: catalog.Lesson, number: int) -> None:
+    def press(self, lesson: catalog.LessonRecord, number: int) -> None:
         """One visit."""
         before = self.server.cpu_seconds()
         self.waits += asyncio.run(visit(self.server.url, lesson, number, PRESSES))[FIRST:]
         self.cpu += self.server.cpu_seconds() - before
 
-    def calls(self, lesson: catalog.Lesson) -> int:
+    def calls(self, lesson: catalog.LessonRecord) -> int:
         """Of a visit; the least of three, as a session may be let go in one."""
         return min(self._calls(lesson, number) for number in COUNTED)
 
-    def _calls(self, lesson: catalog.Lesson, number: int) -> int:
+    def _calls(self, lesson: catalog.LessonRecord, number: int) -> int:
         self.count.unlink(missing_ok=True)
         self.server.process.send_signal(signal.SIGUSR1)
         asyncio.run(visit(self.server.url, lesson, number, PRESSES))
@@ -120,7 +120,7 @@ class Aged:
         return int(self.count.read_text("ascii"))
 
 
-def compare(servers: dict[str, Aged], lesson: catalog.Lesson) -> dict[str, dict[str, float]]:
+def compare(servers: dict[str, Aged], lesson: catalog.LessonRecord) -> dict[str, dict[str, float]]:
     """Visits to one lesson at all servers in turn: what a press takes, in milliseconds."""
     for server in servers.values():
         server.waits, server.cpu = [], 0.0

@@ -1,7 +1,7 @@
 """How fast the autoregression lesson computes.
 
 Replication: 500 AR(1) paths of 1000 values, simulated and fitted together by
-`seqviz.compute.autoregression`, against a Python loop over statsmodels' `AutoReg` on the same
+`seqviz.compute.ar_fitting`, against a Python loop over statsmodels' `AutoReg` on the same
 paths. Every estimate is compared; the benchmark fails when two differ by more than 1e-8. (A fit
 by `AutoReg` also brings standard errors, which the picture of the sampling distribution does not
 need; that is part of what is saved.)
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.timing import timed
-from seqviz.compute.autoregression import fit_paths, replicate_paths
+from seqviz.compute.ar_fitting import fit_paths, replicate_paths
 
 PHI, N, REPLICATIONS, SEED = 0.8, 1000, 500, 1
 RUNS = 5

@@ -17,9 +17,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from seqviz.compute.autoregression.network_settings import NetworkSettings
-from seqviz.compute.autoregression.networks import fit_network
-from seqviz.jobs import Jobs
+from seqviz.compute.ar_fitting.network_settings import NetworkSettings
+from seqviz.compute.ar_fitting.networks import fit_network
+from seqviz.jobs import JobQueue
 
 POLL_SECONDS = 0.5
 
@@ -84,7 +84,7 @@ def _bare(values: np.ndarray, seed: int, epochs: int) -> tuple[float, float]:
 
 def _ours(values: np.ndarray, seed: int, epochs: int) -> tuple[float, float]:
     """From pressing the button to the result, a fresh queue each time so that nothing is kept."""
-    jobs = Jobs()
+    jobs = JobQueue()
     ended = threading.Event()
     started = time.perf_counter()
     settings = NetworkSettings(seed=seed, epochs=epochs)
@@ -92,7 +92,7 @@ def _ours(values: np.ndarray, seed: int, epochs: int) -> tuple[float, float]:
 
     def poll() -> None:
         while not ended.wait(POLL_SECONDS):
-            job.touch("page")
+            job.heartbeat("page")
             _seen = (job.state, job.position, job.fraction, job.trail)
 
     poller = threading.Thread(target=poll, daemon=True)

@@ -4,7 +4,7 @@ The server is warm (every lesson has been seen), the browser knows nothing: each
 of its own. The clock starts with the navigation and stops when any drawn figure of ours has been
 painted. Over loopback, visits to a page of Streamlit's with nothing but one `st.plotly_chart` come
 in turn with the lessons: `ratio` is the lesson's median beside that page's. The slow visits go
-through a proxy (`driver.slow_network`) that holds back files and websocket alike, 30 ms there and
+through a proxy (`testing.slow_network`) that holds back files and websocket alike, 30 ms there and
 back; the second of them has what the browser has kept from the first. Bytes are what the proxy has
 let through by the moment of the figure, headers and websocket included. Layout shift is the worst
 window of a visit (5 s at most, pauses below 1 s), until the page rests.
@@ -14,7 +14,7 @@ and until it is live, which is when the picture has followed a slider that was p
 could be.
 
 With `--embeds` a first visit to the first bench of each lesson in a page of its own
-(`ui.bench.embed`) comes beside its lesson's, counted alike; then ten of them open in frames of one
+(`ui.page.embed`) comes beside its lesson's, counted alike; then ten of them open in frames of one
 page of another origin, and each is live when its figure has answered a step of its first slider.
 The clock stops with the last of them.
 
@@ -36,11 +36,11 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, Request
 
-from driver.chromium import chromium, watched
-from driver.server import serve, serve_page
-from driver.slow_network import Network, slow_network
-from seqviz import catalog
 from seqviz import lessons as lessons_of
+from seqviz.content import catalog
+from testing.chromium import chromium, watched
+from testing.server import serve, serve_page
+from testing.slow_network import Network, slow_network
 
 # One of Plotly's, or one that is drawn in the browser alone.
 FIGURE = (

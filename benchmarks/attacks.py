@@ -22,9 +22,9 @@ from websockets.asyncio.client import connect
 from websockets.typing import Origin, Subprotocol
 
 from benchmarks.classroom import FAILURES, SEED, TRAINER, begin_training, training_link
-from driver.protocol import Student, attend
 from seqviz import lessons
-from seqviz.lessons.bench import controls
+from seqviz.lessons.framework import controls
+from testing.protocol import Student, attend
 
 AGAIN = 0.1  # seconds after which an attacker who was refused comes again
 EVENTS_BYTES = 368_000
@@ -115,11 +115,11 @@ def costliest(slug: str, turn: int = 0) -> dict[str, str]:
     for bench in getattr(lessons, slug).lesson.benches.values():
         for name, control in controls.controls(bench.declaration):
             match control:
-                case controls.Slider() | controls.Steps():
-                    value: Any = control.extremes()[-1]
+                case controls.Slider() | controls.SelectSlider():
+                    value: Any = control.bounds()[-1]
                 case controls.Choice(many=True, options=options):
                     value = options
-                case controls.Sentence(limit=limit):
+                case controls.TextInput(limit=limit):
                     value = (f"{turn} " + WORDS * (limit // len(WORDS) + 1))[:limit]
                 case controls.Seed():
                     value = turn

@@ -6,7 +6,7 @@ Streamlit server take turns, each load in a new browser with an empty cache:
 
 * empty: a line of text, what Streamlit itself takes;
 * mosaic: the page's own figure, from its own functions and through its own chart component;
-* rounded: BertViz as our page sends it (`seqviz.experiments.bertviz_page`): three decimals,
+* rounded: BertViz as our page sends it (`seqviz.experiments.bertviz.page`): three decimals,
   data once;
 * BertViz: as it ships (`html_action="return"`: full floats, data twice), in `st.iframe`; only
   require.js is replaced, as there is no network.
@@ -48,13 +48,14 @@ import numpy as np
 from playwright.sync_api import ConsoleMessage, Error
 
 from benchmarks.attention_text import text_ratio
-from driver.chromium import chromium
-from driver.server import Server, serve_page
 from seqviz.compute.attention import patterns
-from seqviz.compute.attention.findings import Mosaic, Text
-from seqviz.experiments import attention, bertviz_page
+from seqviz.compute.attention.results import Mosaic, ReadText
+from seqviz.experiments.attention import weights as attention_weights
+from seqviz.experiments.bertviz import page as bertviz_page
 from seqviz.figures.attention.maps import head_mosaic
-from seqviz.figures.grammar.figure import Figure
+from seqviz.plotting.figure import Figure
+from testing.chromium import chromium
+from testing.server import Server, serve_page
 
 T = TypeVar("T")
 LENGTHS, LAYERS, HEADS, SEED = (32, 64, 128), 12, 12, 1
@@ -68,9 +69,11 @@ SCRIPT = """
 import pickle
 from pathlib import Path
 import streamlit as st
-from seqviz.ui.shared import components, css, startup
+from seqviz.ui.page import components
+from seqviz.ui.render import css
+from seqviz.ui.runtime import startup
 
-startup.prepare()
+startup.configure_process()
 st.set_page_config(layout="wide")
 css.apply(False)
 
@@ -182,12 +185,12 @@ def patternless(tokens: int) -> np.ndarray:
 
 
 def mosaic(weights: np.ndarray) -> Figure:
-    """The figure as `seqviz.experiments.attention.mosaic` and the page make it."""
+    """The figure as `seqviz.experiments.attention.weights.mosaic` and the page make it."""
     layers, heads, tokens, _ = weights.shape
     ids, no = np.arange(tokens), np.zeros(tokens, bool)
     read = names(tokens), ids, 0 * ids, no, ~no, 0
-    text = Text(*read, "bert", False, layers, heads, "cpu", "")
-    side = max(attention._SMALLEST, attention._CELLS // max(layers, heads))
+    text = ReadText(*read, "bert", False, layers, heads, "cpu", "")
+    side = max(attention_weights._SMALLEST, attention_weights._CELLS // max(layers, heads))
     tiles = patterns.tiles(weights, side).astype(np.float32)
     habits = patterns.habits(weights, ids, no)
     norms = np.ones((layers, heads, tokens), np.float32)
@@ -207,14 +210,14 @@ def as_shipped(weights: np.ndarray) -> str:
     return f"<!doctype html>\n{bertviz_page.SCRIPTS}{body}"
 
 
-def rounded(weights: np.ndarray) -> bertviz_page.Page:
+def rounded(weights: np.ndarray) -> bertviz_page.BertVizPage:
     """What our page sends; it refuses more than 41 tokens of such a model, which is undone here."""
-    limit = bertviz_page.MOST["model"]
-    bertviz_page.MOST["model"] = 10**12
+    limit = bertviz_page.MAX_PAGE_BYTES["model"]
+    bertviz_page.MAX_PAGE_BYTES["model"] = 10**12
     try:
         return bertviz_page.page("model", weights, names(weights.shape[-1]))
     finally:
-        bertviz_page.MOST["model"] = limit
+        bertviz_page.MAX_PAGE_BYTES["model"] = limit
 
 
 def names(tokens: int) -> tuple[str, ...]:

@@ -12,9 +12,9 @@ import numpy as np
 from playwright.sync_api import Page
 
 from benchmarks.interaction import PROBE, WARM_UP, open_floor
-from driver.chromium import chromium, css_class, draw_whole
-from driver.server import serve, serve_empty_page
 from seqviz.models import registry, texts
+from testing.chromium import chromium, css_class, draw_whole
+from testing.server import serve, serve_empty_page
 
 SEED, TEXT_TOKENS, TEXT_GOAL = 0, 32, 2.5
 WORDS = (

@@ -38,14 +38,21 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.timing import timed
-from seqviz.compute.bptt import Experiment, LogNorms, Unrolled, log_norms, pair_norms, unroll
 from seqviz.compute.recurrent import run
+from seqviz.compute.vanishing_gradients import (
+    GradientExperiment,
+    LogNorms,
+    Unrolled,
+    log_norms,
+    pair_norms,
+    unroll,
+)
 
 STEPS, WIDTH = 100, 64
-RNN = Experiment("rnn", STEPS, WIDTH)
+RNN = GradientExperiment("rnn", STEPS, WIDTH)
 PAIR_RUNS, SERIES_RUNS = 3, 41
 LENGTHS = (50, 75, 100, 150, 200, 300, 400)
-GPU = Experiment("rnn", 500, 256)
+GPU = GradientExperiment("rnn", 500, 256)
 MODULES: dict[str, Callable[..., nn.Module]] = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
 GOALS = {
     "pairs_speedup": (50.0, ">="),
@@ -95,7 +102,7 @@ def pairs() -> PairTimes:
 
 
 def series(cell: str) -> SeriesTimes:
-    net = unroll(Experiment(cell, STEPS, WIDTH))
+    net = unroll(GradientExperiment(cell, STEPS, WIDTH))
     single, double = (_torch_step(net, cell, dtype) for dtype in (torch.float32, torch.float64))
     if not math.isclose(double(), net.loss, rel_tol=1e-10):
         raise SystemExit(f"The {cell} of PyTorch does not compute the same loss.")
@@ -107,7 +114,7 @@ def series(cell: str) -> SeriesTimes:
 
 def growth() -> tuple[list[float], float]:
     """Median seconds of a series for each of `LENGTHS`, and the exponent of T."""
-    nets = [unroll(Experiment("rnn", steps, WIDTH)) for steps in LENGTHS]
+    nets = [unroll(GradientExperiment("rnn", steps, WIDTH)) for steps in LENGTHS]
     for net in nets:
         _series(net)
     runs = [[timed(partial(_series, net)) for net in nets] for _ in range(SERIES_RUNS)]

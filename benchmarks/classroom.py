@@ -1,6 +1,6 @@
 """A class at one server: how long does a student wait while a hundred move their sliders?
 
-The students speak Streamlit's protocol over the websocket (`driver.protocol`); the server is the
+The students speak Streamlit's protocol over the websocket (`testing.protocol`); the server is the
 app as it is served, in a process of its own, on the same two cores. Each student opens the lesson
 at a moment of its own within `--arrive` seconds, then moves the lesson's first slider and thinks,
 on average, for `--think` seconds. No value comes twice in a class: where the slider has too few,
@@ -43,9 +43,9 @@ from typing import Any
 import numpy as np
 from websockets.exceptions import WebSocketException
 
-from driver.protocol import Student
-from driver.server import Server, serve
-from seqviz import catalog
+from seqviz.content import catalog
+from testing.protocol import Student
+from testing.server import Server, serve
 
 SEED = 8
 GOALS = {"p95_ms": 100, "first_p95_ms": 300, "training_p95_ms": 250, "rss_growth_mb": 50}
@@ -119,7 +119,7 @@ class Plan:
     devices: dict[int, dict[str, str]] = field(default_factory=dict, repr=False)
 
 
-def pressed(lesson: catalog.Lesson) -> tuple[str, str]:
+def pressed(lesson: catalog.LessonRecord) -> tuple[str, str]:
     """The bench and the slider of it that a class presses: no value comes twice."""
     return INSTEAD.get(lesson.slug, lesson.first)
 
@@ -187,7 +187,9 @@ async def look_around(student: Student, draw: random.Random) -> None:
     await student.rest(sees=scrolls and not new)
 
 
-async def sit(url: str, lesson: catalog.Lesson, number: int, plan: Plan, times: Times) -> None:
+async def sit(
+    url: str, lesson: catalog.LessonRecord, number: int, plan: Plan, times: Times
+) -> None:
     """One student's lesson, from the first load to the end of the class."""
     draw = random.Random(f"{SEED}.{lesson.slug}.{number}.{plan.students}")
     loop = asyncio.get_running_loop()
@@ -215,7 +217,7 @@ def noted(student: Student, times: Times) -> Iterator[None]:
 
 async def work(
     student: Student,
-    lesson: catalog.Lesson,
+    lesson: catalog.LessonRecord,
     draw: random.Random,
     plan: Plan,
     end: float,
@@ -264,7 +266,9 @@ async def begin_training(student: Student) -> None:
     await student.press(START)
 
 
-async def attend(url: str, lesson: catalog.Lesson, plan: Plan, training: bool = False) -> Times:
+async def attend(
+    url: str, lesson: catalog.LessonRecord, plan: Plan, training: bool = False
+) -> Times:
     """A whole class."""
     times = Times()
     trainer = None
@@ -289,7 +293,7 @@ async def attend(url: str, lesson: catalog.Lesson, plan: Plan, training: bool = 
     return times
 
 
-async def warm_up(url: str, lesson: catalog.Lesson) -> None:
+async def warm_up(url: str, lesson: catalog.LessonRecord) -> None:
     """One student before the class: libraries are imported, models loaded."""
     plan = Plan(students=1, think=0.2, arrive=0.0, seconds=3.0, live=True)
     times = Times()
@@ -298,7 +302,9 @@ async def warm_up(url: str, lesson: catalog.Lesson) -> None:
         raise RuntimeError(f"{lesson.slug}: {times.errors[0]}")
 
 
-def measure(server: Server, lesson: catalog.Lesson, plan: Plan, training: bool) -> dict[str, float]:
+def measure(
+    server: Server, lesson: catalog.LessonRecord, plan: Plan, training: bool
+) -> dict[str, float]:
     """One lesson, without and with a training."""
     asyncio.run(warm_up(server.url, lesson))
     before, cpu = server.megabytes(), server.cpu_seconds()
@@ -331,7 +337,7 @@ def measure(server: Server, lesson: catalog.Lesson, plan: Plan, training: bool) 
 
 
 def visit(
-    lessons: list[catalog.Lesson],
+    lessons: list[catalog.LessonRecord],
     plan: Plan,
     training: bool,
     environment: Mapping[str, str],

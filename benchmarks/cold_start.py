@@ -20,9 +20,9 @@ from contextlib import AbstractContextManager
 
 from playwright.sync_api import Browser
 
-from driver.chromium import MARKS, chromium, css_class, watched
-from driver.server import Server, serve, serve_empty_page
-from seqviz import catalog
+from seqviz.content import catalog
+from testing.chromium import MARKS, chromium, css_class, watched
+from testing.server import Server, serve, serve_empty_page
 
 GOAL = 1.5
 

@@ -3,15 +3,14 @@
     python -m benchmarks.engine [--parts overhead sent batches faults] [--students 10000] [--write]
 
 Starts a cluster of two processors with one replica of MiniLM, and asks as the app does
-(`seqviz.engine.client`). Overhead: a forward pass and a training, there and here. Sent: bytes and
-milliseconds of what figures ask for. Batches: texts at once, there and one by one. Faults: while
-ten students ask for fresh texts every 0.3 s, the process of the replica is killed, then the head;
-errors, and the longest wait. Course: a simulation (`benchmarks.course`) whose law of a pass is
-fitted to 2, 5, 20 and 50 texts at once. Its median and 95th percentile stand beside those measured
-for 1, 10 and 100 at once and for the ten students, to which nothing was fitted. The table of
-machines is that simulation's, for replicas as fast as this machine's: it is extrapolated, no
-measurement. --write puts both tables into docs/operations.md and all into benchmarks/results.
-"""
+(`seqviz.integrations.ray.client`). Overhead: a forward pass and a training, there and here. Sent:
+bytes and milliseconds of what figures ask for. Batches: texts at once, there and one by one.
+Faults: while ten students ask for fresh texts every 0.3 s, the process of the replica is killed,
+then the head; errors, and the longest wait. Course: a simulation (`benchmarks.course`) whose law of
+a pass is fitted to 2, 5, 20 and 50 texts at once. Its median and 95th percentile stand beside those
+measured for 1, 10 and 100 at once and for the ten students, to which nothing was fitted. The table
+of machines is that simulation's, for replicas as fast as this machine's: it is extrapolated, no
+measurement. --write puts both tables into docs/operations.md and all into benchmarks/results."""
 
 from __future__ import annotations
 
@@ -45,14 +44,14 @@ from benchmarks.course import (
     percentiles,
     waits,
 )
-from driver.cluster import NO_RAY, Cluster, cluster
-from driver.server import ROOT
-from seqviz import whole_file
-from seqviz.engine import client
+from seqviz.core import atomic_write
 from seqviz.experiments import attention
+from seqviz.integrations.ray import client
 from seqviz.models import device, forward_cache, pretrained, texts
 from seqviz.models.forward_cache import OWN
 from seqviz.models.texts import Tokens
+from testing.cluster import NO_RAY, Cluster, cluster
+from testing.server import ROOT
 
 MODEL = "minilm"
 WORDS = (
@@ -120,13 +119,13 @@ def trainings(engine: client.Engine) -> dict[str, Any]:
     """The same small training, fresh seeds, by the queue there and here."""
     from seqviz.compute.gates.tiny import train_tiny
     from seqviz.compute.gates.tiny_results import TinySettings
-    from seqviz.jobs import Jobs, queue
+    from seqviz.jobs import JobQueue, queue
 
     found: dict[str, Any] = {}
-    queues = {"ray": Jobs(), "local": Jobs()}
+    queues = {"ray": JobQueue(), "local": JobQueue()}
     seeds = {"ray": range(1, 9), "local": range(11, 19)}
     for name, jobs in queues.items():
-        queue.elsewhere = engine.train if name == "ray" else None
+        queue.remote_executor = engine.train if name == "ray" else None
         seconds = []
         for seed in seeds[name]:
             began = time.perf_counter()
@@ -137,7 +136,7 @@ def trainings(engine: client.Engine) -> dict[str, Any]:
             seconds.append(1e3 * (time.perf_counter() - began))
         found[name] = told(seconds[1:])  # the first imports what it needs
         jobs.close()
-    queue.elsewhere = None
+    queue.remote_executor = None
     return found
 
 
@@ -414,7 +413,7 @@ def main() -> None:
             (ROOT / "docs" / "operations.md", course_said(said)),
             (results, results_said(said)),
         ):
-            with whole_file.or_exit(path):
+            with atomic_write.or_exit(path):
                 put(path, text)
 
 

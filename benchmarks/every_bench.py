@@ -25,12 +25,13 @@ from playwright.sync_api import Browser
 
 from benchmarks.classroom import MODELS
 from benchmarks.interaction import GOAL, Subject, ends, noted, open_page
-from driver.chromium import chromium, css_class
-from driver.server import serve, serve_page
-from seqviz import catalog, lessons
-from seqviz.lessons.bench.controls import Choice, Slider, Steps
-from seqviz.lessons.bench.controls_told import applying, is_fixed
-from seqviz.lessons.bench.lesson import Bench
+from seqviz import lessons
+from seqviz.content import catalog
+from seqviz.lessons.framework.control_schema import active_controls, is_constant
+from seqviz.lessons.framework.controls import Choice, SelectSlider, Slider
+from seqviz.lessons.framework.lesson import Bench
+from testing.chromium import chromium, css_class
+from testing.server import serve, serve_page
 
 UNTIMED = 2  # first presses of each
 # What the probe does not see: a treemap has no marks of its kind, an outlined cell is none, nor is
@@ -38,7 +39,7 @@ UNTIMED = 2  # first presses of each
 # tokens; futures: more branches (one way more has no mark of its own).
 INSTEAD = {"bill": {"view": "operations"}, "steps": {"way": "sampled"}}
 OTHERS = {"norms": "added", "bill": "design", "steps": "temperature", "futures": "shown"}
-# `driver.server.EMPTY_PAGE` with a menu.
+# `testing.server.EMPTY_PAGE` with a menu.
 PAGE = """
 import streamlit as st
 
@@ -60,11 +61,15 @@ OTHER = """(box) => {
 LINES = {1: "ArrowDown", -1: "ArrowUp"}
 
 
-def moved(bench: Bench) -> tuple[str, Slider | Steps | Choice]:
+def moved(bench: Bench) -> tuple[str, Slider | SelectSlider | Choice]:
     """The first slider of a bench as it opens, else its last menu."""
-    found = list(applying(bench.declaration(**INSTEAD.get(bench.name, {}))))
+    found = list(active_controls(bench.declaration(**INSTEAD.get(bench.name, {}))))
     for name, control, values in found:
-        if not isinstance(control, Slider | Steps) or control.more or is_fixed(control, values):
+        if (
+            not isinstance(control, Slider | SelectSlider)
+            or control.more
+            or is_constant(control, values)
+        ):
             continue
         if OTHERS.get(bench.name, name) == name:
             return name, control

@@ -17,9 +17,10 @@ from collections.abc import Callable
 import plotly.graph_objects as go
 
 from benchmarks.timing import timed
-from seqviz.figures.grammar.example import Example, examples
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.style import LIVE, Style
+from seqviz.figures.discovery import examples
+from seqviz.plotting.example import Example
+from seqviz.plotting.figure import Figure
+from seqviz.plotting.style import LIVE, Style
 
 STYLE = Style(LIVE)
 

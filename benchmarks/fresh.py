@@ -21,9 +21,9 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 from benchmarks.classroom import MODELS, SEED, Times, fresh, milliseconds, press, pressed
-from driver.protocol import Student
-from driver.server import serve
-from seqviz import catalog
+from seqviz.content import catalog
+from testing.protocol import Student
+from testing.server import serve
 
 GATES = catalog.lesson("gates")
 BENCH, SLIDER = pressed(GATES)

@@ -67,9 +67,9 @@ from benchmarks.classroom import (
     work,
 )
 from benchmarks.classroom import attend as attend_class
-from driver.protocol import Student
-from driver.server import DEAF, Server, serve
-from seqviz import catalog
+from seqviz.content import catalog
+from testing.protocol import Student
+from testing.server import DEAF, Server, serve
 
 GATES = catalog.lesson("gates")
 BENCH, F = pressed(GATES)

@@ -46,11 +46,12 @@ from benchmarks.attacks import Attacker
 from benchmarks.classroom import FAILURES, MODELS, milliseconds, pressed
 from benchmarks.room import LESSON, SEAT, TEACHER, line
 from benchmarks.room_attacks import RoomAttack, Target, Visitor
-from driver.cluster import NO_RAY, Cluster, cluster
-from driver.server import HOST, Server, serve
-from seqviz import catalog, lessons
-from seqviz.lessons.bench.controls import Slider, controls, encoded
-from seqviz.room.room import QUESTIONS
+from seqviz import lessons
+from seqviz.classroom.room import QUESTIONS
+from seqviz.content import catalog
+from seqviz.lessons.framework.controls import Slider, controls, encoded
+from testing.cluster import NO_RAY, Cluster, cluster
+from testing.server import HOST, Server, serve
 
 STUDENTS = 20
 CONNECTIONS = (1, 10, 100)

@@ -44,13 +44,14 @@ import numpy as np
 from playwright.sync_api import Browser, Error, Page
 
 from benchmarks.classroom import INSTEAD, pressed
-from driver.chromium import GEOMETRY, chromium, css_class, draw_whole, slider_input
-from driver.server import serve, serve_empty_page
-from seqviz import catalog, lessons
-from seqviz.lessons.bench.controls import Slider, Steps, controls, encoded
-from seqviz.lessons.bench.host import NotYet
-from seqviz.ui.bench import fast_path
-from seqviz.ui.server.run_context import Session
+from seqviz import lessons
+from seqviz.content import catalog
+from seqviz.lessons.framework.controls import SelectSlider, Slider, controls, encoded
+from seqviz.lessons.framework.host import PendingError
+from seqviz.ui.live import handler
+from seqviz.ui.runtime.run_context import Session
+from testing.chromium import GEOMETRY, chromium, css_class, draw_whole, slider_input
+from testing.server import serve, serve_empty_page
 
 WARM_UP = 5
 GOAL = 1.5
@@ -255,7 +256,7 @@ def age(moves: list[tuple[float, float]], frames: list[tuple[float, float]]) -> 
     return float(np.percentile(ages, 95)) if ages else math.nan
 
 
-def slowest(lesson: catalog.Lesson, but: str) -> tuple[str, str] | None:
+def slowest(lesson: catalog.LessonRecord, but: str) -> tuple[str, str] | None:
     """Bench and parameter of the slider whose answer takes the server longest, in this process.
 
     but: a bench that is measured already. Of the sliders that apply to a lesson as it opens, where
@@ -267,17 +268,17 @@ def slowest(lesson: catalog.Lesson, but: str) -> tuple[str, str] | None:
         if name == but:
             continue
         for parameter, control in controls(bench.declaration):
-            if not isinstance(control, Slider | Steps) or control.client or control.more:
+            if not isinstance(control, Slider | SelectSlider) or control.client or control.more:
                 continue
             if control.when is not None:
                 continue
-            low, high = control.extremes()
-            with contextlib.suppress(NotYet, ValueError):
+            low, high = control.bounds()
+            with contextlib.suppress(PendingError, ValueError):
                 times = []
                 for value in (low, high):
                     started = time.perf_counter()
                     asked = {f"{bench.prefix}.{parameter}": encoded(value)}
-                    fast_path.answer(bench, asked, session)
+                    handler.render_bench(bench, asked, session)
                     times.append(time.perf_counter() - started)
                 found[name, parameter] = times[-1]  # the first has loaded what it needs
             break
@@ -292,7 +293,7 @@ def open_floor(browser: Browser, url: str) -> Subject:
 def open_lesson(
     browser: Browser,
     url: str,
-    lesson: catalog.Lesson,
+    lesson: catalog.LessonRecord,
     presses: int,
     place: tuple[str, str] | None = None,
     fewer: bool = False,
@@ -322,7 +323,7 @@ def open_lesson(
 
 
 def measure(
-    presses: int, apart: bool = False, chosen: Sequence[catalog.Lesson] = catalog.LESSONS
+    presses: int, apart: bool = False, chosen: Sequence[catalog.LessonRecord] = catalog.LESSONS
 ) -> tuple[Subject, dict[str, Subject], dict[str, dict[str, Drag]], dict[str, str]]:
     """The floor and every lesson, pressed in turn; then each lesson's two benches are dragged.
 

@@ -24,9 +24,9 @@ from playwright.sync_api import TimeoutError
 
 from benchmarks.classroom import INSTEAD
 from benchmarks.interaction import WARM_UP, Subject, noted, open_lesson
-from driver.chromium import chromium
-from driver.server import ROOT, serve
-from seqviz import catalog
+from seqviz.content import catalog
+from testing.chromium import chromium
+from testing.server import ROOT, serve
 
 PRESSES = 8  # a pair of medians would hide how much one press varies: every press is a pair
 COMMANDS = {

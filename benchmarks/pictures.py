@@ -1,6 +1,6 @@
 """Pictures that one core of the server draws in a second while hands move; no browser, no socket.
 
-The route (`ui.bench.fast_path`) is asked as by a server, with everything an answer costs it: values
+The route (`ui.live.handler`) is asked as by a server, with everything an answer costs it: values
 checked, place in the line, account, computing, drawing, JSON, compression. No value comes twice;
 what a browser has from the answer before does not travel again. `per_core` is pictures for each
 second of processor time, `cpu_ms` its inverse, workers' included: other work on the machine does
@@ -26,10 +26,10 @@ from urllib.parse import urlencode
 import psutil
 from starlette.applications import Starlette
 
-from seqviz.ui.bench import fast_path
-from seqviz.ui.server import application, run_context
-from seqviz.ui.server.run_context import Session
-from seqviz.ui.shared import startup
+from seqviz.ui.app import application
+from seqviz.ui.live import handler
+from seqviz.ui.runtime import run_context, startup
+from seqviz.ui.runtime.run_context import Session
 
 BROWSERS = 4
 GOAL = 300  # pictures a second for each core
@@ -50,7 +50,7 @@ async def ask(app: Any, address: str, query: dict[str, str], session: Session, h
     """One request; what the browser then has. Raises RuntimeError where there is no picture."""
     parts: list[bytes] = []
     statuses: list[int] = []
-    headers = {fast_path.TOKEN: session.token, fast_path.HAS: has}
+    headers = {handler.H_SESSION: session.token, handler.H_KNOWN_ARRAYS: has}
     scope = {
         "type": "http", "http_version": "1.1", "method": "GET", "scheme": "http", "root_path": "",
         "path": f"/live/{address}", "raw_path": f"/live/{address}".encode(),
@@ -106,9 +106,9 @@ def main() -> None:
     chosen = parser.parse_args()
     os.environ |= {"SEQVIZ_WORKERS": str(chosen.workers), "SEQVIZ_SESSION_SECONDS": "0"}
     logging.disable(logging.WARNING)
-    startup.prepare()
+    startup.configure_process()
     app = Starlette(middleware=application.middleware())
-    for worker in fast_path.workers().all:
+    for worker in handler.workers().all:
         worker.ready.wait()
     print(f"{'':28}{'cpu_ms':>8}{'per_core':>10}{'per_s':>8}")
     found = {}
@@ -120,7 +120,7 @@ def main() -> None:
         found[address] = {name: round(value, 2) for name, value in one.items()}
     print(f"goal: {GOAL} for each core, AR and gates")
     print(json.dumps({"name": "pictures", "workers": chosen.workers, "benches": found}))
-    fast_path.workers().close()
+    handler.workers().close()
 
 
 if __name__ == "__main__":

@@ -2,12 +2,12 @@
 
     python -m benchmarks.replicas [--parts store class] [--students 100] [--engine ray]
 
-store: what an exchange of one device's use costs (`ui.shared.replicas`), and one of as many as a
+store: what an exchange of one device's use costs (`ui.quota.redis_sync`), and one of as many as a
 process has seats, beside the same arithmetic in an actor of a Ray cluster and in this process;
 with the ratio of the two.
 
 class: HAProxy with deploy/haproxy.cfg in front of two replicas; a cluster of two workers with
-MiniLM on it. Students (`driver.protocol`) open a lesson, each with a link of its own, take a seat
+MiniLM on it. Students (`testing.protocol`) open a lesson, each with a link of its own, take a seat
 in a room and hear its stream; they press and their pictures are kept. One training is asked for at
 both replicas. Then the replica that has the room is killed. Its students come back as browsers do:
 the page at its link, the teacher's page opens the room again, everybody sits down with the old
@@ -34,16 +34,16 @@ import numpy as np
 
 from benchmarks.classroom import FAILURES, TRAINER, begin_training, fresh, pressed, training_link
 from benchmarks.room import line, said
-from driver.cluster import NO_RAY, cluster
-from driver.protocol import Student
-from driver.proxy import haproxy, proxied
-from driver.server import Server, serve
-from driver.store import NO_REDIS, Store, store
-from seqviz import catalog
-from seqviz.lessons.bench.controls import encoded
-from seqviz.ui.server.accounts import COOKIE, Account
-from seqviz.ui.shared import limits
-from seqviz.ui.shared.room_route import SEAT, TEACHER
+from seqviz.content import catalog
+from seqviz.lessons.framework.controls import encoded
+from seqviz.ui.classroom.routes import SEAT, TEACHER
+from seqviz.ui.quota import charging
+from seqviz.ui.runtime.clients import COOKIE, ClientQuota
+from testing.cluster import NO_RAY, cluster
+from testing.protocol import Student
+from testing.proxy import haproxy, proxied
+from testing.redis import NO_REDIS, Store, store
+from testing.server import Server, serve
 
 LESSON = catalog.SHOWN
 SEATS = 180
@@ -95,14 +95,14 @@ def timed(does: Callable[[], object], times: int) -> dict[str, float]:
 
 def operations() -> dict[str, Any]:
     """The same exchange by Redis, by an actor, and in this process."""
-    from seqviz.ui.shared.replicas import Replicas, _buckets
+    from seqviz.ui.quota.redis_sync import Replicas, _buckets
 
-    accounts = [Account(key=f"k{n}") for n in range(SEATS)]
+    accounts = [ClientQuota(key=f"k{n}") for n in range(SEATS)]
 
-    def use(of: list[Account]) -> None:
+    def use(of: list[ClientQuota]) -> None:
         for one in of:
-            one.seconds.draw(0.01, *limits.seconds_of(one))
-            one.seconds.wait(*limits.seconds_of(one))
+            one.seconds.consume(0.01, *charging.seconds_of(one))
+            one.seconds.retry_after(*charging.seconds_of(one))
 
     found: dict[str, Any] = {
         "here": timed(lambda: use(accounts[:1]), TIMES),
@@ -113,7 +113,7 @@ def operations() -> dict[str, Any]:
         while replicas.state != "here":
             time.sleep(0.1)
 
-        def redis(of: list[Account]) -> None:
+        def redis(of: list[ClientQuota]) -> None:
             use(of)
             assert replicas.exchange(of)
 
@@ -127,7 +127,7 @@ def operations() -> dict[str, Any]:
         ray.init(address=there.address, namespace="x", log_to_driver=False)
         actor: Any = ray.remote(Levels).options(num_cpus=0).remote()
 
-        def ask(of: list[Account]) -> None:
+        def ask(of: list[ClientQuota]) -> None:
             use(of)
             said = []
             for one in of:
@@ -138,7 +138,7 @@ def operations() -> dict[str, Any]:
             for one, levels in zip(of, ray.get(actor.exchange.remote(said)), strict=True):
                 for (bucket, (most, _)), level in zip(_buckets(one), levels, strict=False):
                     bucket.told = bucket.drawn
-                    bucket.level(level, most)
+                    bucket.sync(level, most)
 
         found["actor"] = timed(lambda: ask(accounts[:1]), TIMES)
         found[f"actor x{SEATS}"] = timed(lambda: ask(accounts), TIMES // 10)

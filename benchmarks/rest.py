@@ -1,6 +1,6 @@
 """Processor time of the server for one press of a slider, all in.
 
-One student of `driver.protocol` moves a slider to a value that nobody has asked for and lets go:
+One student of `testing.protocol` moves a slider to a value that nobody has asked for and lets go:
 the picture of that value (`picture`), and what Streamlit does when the hand rests (`rest`). The
 page is drawn down to this bench; what builds on it further down is not redrawn. The process is the
 server's own: loop, threads, compression, messages and the address are in it.
@@ -16,13 +16,13 @@ import json
 import time
 from collections.abc import Iterator
 
-from driver.protocol import Student
-from driver.server import Server, serve
+from testing.protocol import Student
+from testing.server import Server, serve
 
 GOALS = {"picture": 5.0, "press": 12.0}  # milliseconds
 WARM_UP = 5
 AFTER_START = 40.0  # seconds; a server loads torch after its first answers
-AFTER_VISIT = 8.0  # seconds; what a new visit leaves is collected within (seqviz.garbage)
+AFTER_VISIT = 8.0  # seconds; what a new visit leaves is collected within (seqviz.core.gc_tuning)
 # lesson, key of the slider, its values
 MOVED: list[tuple[str, str, Iterator[float]]] = [
     ("ar_fitting", "ar.process.phi", (round(-0.9 + 0.01 * k, 2) for k in range(180))),

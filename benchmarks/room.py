@@ -32,11 +32,11 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from benchmarks.classroom import MODELS, fresh, pressed
-from driver.protocol import Student
-from driver.server import Server, serve
-from seqviz import catalog
-from seqviz.lessons.bench.controls import encoded
-from seqviz.ui.shared.room_route import OURS, SEAT, TEACHER
+from seqviz.content import catalog
+from seqviz.lessons.framework.controls import encoded
+from seqviz.ui.classroom.routes import OURS, SEAT, TEACHER
+from testing.protocol import Student
+from testing.server import Server, serve
 
 LESSON = catalog.SHOWN
 EVERY = 1.0  # seconds between two presses

@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -23,11 +24,11 @@ from benchmarks.attacks import LETTERS, TEXTS, Attacker
 from benchmarks.classroom import SEED
 from benchmarks.room import OURS, SEAT, TEACHER, line
 from seqviz import lessons
-from seqviz.lessons.bench import controls
-from seqviz.room import codes
-from seqviz.room.room import SEATS
-from seqviz.room.rooms import LETTERS as CODE_LETTERS
-from seqviz.room.sketches import LARGEST, MARKS
+from seqviz.classroom import codes
+from seqviz.classroom.drawn_predictions import LARGEST, MARKS
+from seqviz.classroom.room import SEATS
+from seqviz.classroom.rooms import LETTERS as CODE_LETTERS
+from seqviz.lessons.framework import controls
 
 PATIENCE = 30.0  # seconds
 GUESS_SECONDS = 1.0  # after which a guesser hangs up and guesses again

@@ -2,7 +2,7 @@
 
 A simulated class opens its pages, then presses and thinks as `benchmarks.classroom --live` does:
 each press asks for a picture, then its page runs, now and then another bench is drawn. What is let
-in by `seqviz.ui.shared.draw_queue.Order` shares one core with what the server does besides
+in by `seqviz.ui.runtime.scheduler.Scheduler` shares one core with what the server does besides
 (messages, addresses, the event loop). What each costs is measured, with a class so small that
 nobody waits (`CALM` students); then larger classes are simulated, and measured at the same server.
 
@@ -23,9 +23,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from benchmarks.classroom import MODELS, SCROLLS, Plan, Times, attend, milliseconds, warm_up
-from driver.server import Server, serve
-from seqviz import catalog
-from seqviz.ui.shared.draw_queue import LOOK, Order, Rank, Waiting
+from seqviz.content import catalog
+from seqviz.ui.runtime.scheduler import TICK_S, Priority, Scheduler, Ticket
+from testing.server import Server, serve
 
 CALM = 8
 GOAL = 150.0  # ms until the picture of a press, p95
@@ -52,10 +52,10 @@ class Task:
     came: float
     then: str
     student: int
-    waiting: Waiting | None = None
-    used: float = 0.0
+    waiting: Ticket | None = None
+    recent_cpu_s: float = 0.0
 
-    def usual(self, _rank: Rank, /) -> float:
+    def expected_cpu_s(self, _rank: Priority, /) -> float:
         """Who does such things does them again."""
         return self.seconds
 
@@ -72,24 +72,24 @@ class Simulation:
 
     def run(self) -> None:
         """Until everybody has left."""
-        draw, order = random.Random(SEED), Order()
+        draw, order = random.Random(SEED), Scheduler()
         number = itertools.count()
         events: list[tuple[float, int, str, int]] = []
         end = self.plan.arrive + self.plan.seconds
         working: set[Task] = set()
-        waiting: dict[Waiting, Task] = {}
+        waiting: dict[Ticket, Task] = {}
 
         def at(when: float, what: str, student: int) -> None:
             heapq.heappush(events, (when, next(number), what, student))
 
-        def come(rank: Rank | None, seconds: float, then: str, student: int) -> None:
+        def come(rank: Priority | None, seconds: float, then: str, student: int) -> None:
             task = Task(seconds, self.now, then, student)
             if rank is None:
                 working.add(task)
             else:
-                task.waiting = Waiting(rank, self.now, task)
+                task.waiting = Ticket(rank, self.now, task)
                 waiting[task.waiting] = task
-                order.come(task.waiting)
+                order.enqueue(task.waiting)
 
         def think(student: int) -> None:
             when = self.now + self.plan.think * (0.5 + draw.random())
@@ -99,12 +99,12 @@ class Simulation:
         for student in range(self.plan.students):
             at(draw.random() * self.plan.arrive, "open", student)
         while events or working or waiting:
-            for one in order.admit(self.now):
+            for one in order.dispatch(self.now):
                 working.add(waiting.pop(one))
             least = min((len(working) * task.seconds for task in working), default=1e9)
             until = min(self.now + least, events[0][0] if events else 1e9)
             if waiting:  # a place may come free by time alone
-                until = min(until, self.now + LOOK)
+                until = min(until, self.now + TICK_S)
             share = (until - self.now) / max(1, len(working))
             self.now = until
             done = []
@@ -115,15 +115,15 @@ class Simulation:
             for task in done:
                 working.discard(task)
                 if task.waiting is not None:
-                    order.leave(task.waiting)
+                    order.release(task.waiting)
                 match task.then:
                     case "picture":
                         self.presses.append(self.now - task.came)
-                        come(Rank.PRESS, self.costs.run, "run", task.student)
+                        come(Priority.INTERACTION, self.costs.run, "run", task.student)
                         come(None, self.costs.besides, "", task.student)
                     case "run":
                         if draw.random() < SCROLLS:
-                            come(Rank.PAGE, self.costs.other, "", task.student)
+                            come(Priority.PAGE, self.costs.other, "", task.student)
                         think(task.student)
                     case "page":
                         self.first.append(self.now - task.came)
@@ -131,9 +131,9 @@ class Simulation:
             while events and events[0][0] <= self.now:
                 _, _, what, student = heapq.heappop(events)
                 if what == "open":
-                    come(Rank.PAGE, self.costs.page, "page", student)
+                    come(Priority.PAGE, self.costs.page, "page", student)
                 else:
-                    come(Rank.PRESS, self.costs.picture, "picture", student)
+                    come(Priority.INTERACTION, self.costs.picture, "picture", student)
 
 
 KINDS = {"picture": "live", "run": "bench", "other": "new", "page": "page"}
@@ -147,7 +147,7 @@ def means(server: Server, slug: str) -> Iterator[tuple[str, float, float]]:
                server.counter("seqviz_run_seconds_sum", **labels))  # fmt: skip
 
 
-def calibrated(server: Server, lesson: catalog.Lesson, plan: Plan) -> Costs:
+def calibrated(server: Server, lesson: catalog.LessonRecord, plan: Plan) -> Costs:
     """What things cost where nobody waits."""
     before, cpu = list(means(server, lesson.slug)), server.cpu_seconds()
     times = asyncio.run(attend(server.url, lesson, replace(plan, students=CALM)))

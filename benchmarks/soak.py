@@ -42,9 +42,10 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from benchmarks.classroom import BESIDE, MODELS, SEED, fresh, look_around, pressed, warm_up
-from driver.protocol import Student
-from driver.server import Server, serve
-from seqviz import catalog, whole_file
+from seqviz.content import catalog
+from seqviz.core import atomic_write
+from testing.protocol import Student
+from testing.server import Server, serve
 
 RESULTS = Path(__file__).parent / "results"
 EVERY = 10.0  # seconds between two samples
@@ -166,7 +167,7 @@ def drift(minutes: ArrayLike, values: ArrayLike) -> float:
 async def seat(
     url: str,
     name: str,
-    lessons: Sequence[catalog.Lesson],
+    lessons: Sequence[catalog.LessonRecord],
     think: float,
     minutes: float,
     seats: Class,
@@ -320,7 +321,7 @@ def main() -> None:
     for error in sorted({*many.errors, *few.errors})[:5]:
         print(f"  {error}")
     print(json.dumps(line))
-    with whole_file.or_exit(path):
+    with atomic_write.or_exit(path):
         RESULTS.mkdir(exist_ok=True)
         picture(log, waits, path)
         path.with_suffix(".json").write_text(json.dumps(kept) + "\n")

@@ -18,10 +18,16 @@ import statistics
 import numpy as np
 
 from benchmarks.timing import timed
-from seqviz.compute.tokenization.bpe import Bpe, pattern
-from seqviz.compute.tokenization.merges import Learned, Words, applied, learn, word_counts
+from seqviz.compute.text.tokenization.bpe import Bpe, pattern
+from seqviz.compute.text.tokenization.merges import (
+    LearnedMerges,
+    WordSymbols,
+    applied,
+    learn,
+    word_counts,
+)
 from seqviz.data.reviews import editorials, movie_reviews
-from seqviz.experiments.tokenization import cutters
+from seqviz.experiments.text.tokenization import cutters
 
 MERGES, CHARACTERS, TEXTS = 1000, 200, 100
 GOALS = {"merges_s": 5.0, "merges_speedup": 50.0, "cut_ms": 5.0}
@@ -50,7 +56,7 @@ def replaced(word: tuple[int, ...], pair: tuple[int, int], symbol: int) -> list[
     return found
 
 
-def recount(words: list[str], learned: Learned, merges: int) -> float:
+def recount(words: list[str], learned: LearnedMerges, merges: int) -> float:
     """Seconds that minBPE's next merge takes after so many; raises where it is another one."""
     encoder = Bpe(learned.pairs[:merges])
     pieces = [encoder.word(word.encode()) for word in words]
@@ -67,7 +73,7 @@ def recount(words: list[str], learned: Learned, merges: int) -> float:
     return seconds
 
 
-def vectorized(start: Words, learned: Learned) -> float:
+def vectorized(start: WordSymbols, learned: LearnedMerges) -> float:
     """Seconds of a recount by numpy at every merge."""
     places = np.linspace(0, len(learned.pairs), 6).astype(int)
     states = [applied(start, learned.pairs[:place]) for place in places.tolist()]
@@ -76,11 +82,11 @@ def vectorized(start: Words, learned: Learned) -> float:
     return whole + float(np.trapezoid(one, places))
 
 
-def cut(make: str, learned: Learned) -> list[float]:
+def cut(make: str, learned: LearnedMerges) -> list[float]:
     """Milliseconds for each of some texts, English or Chinese, cut in seven ways."""
     draws = random.Random(0)
     english = " ".join(movie_reviews().texts[-2000:])
-    names = cutters.here()
+    names = cutters.available_cutters()
     found = []
     for _ in range(TEXTS + 5):
         begin = draws.randrange(len(english) - CHARACTERS)
@@ -100,13 +106,13 @@ def main() -> None:
     sentences = [*movie_reviews().texts, *editorials().texts]
     words = [word for text in sentences for word in pattern().findall(text)]
     counts = word_counts(words)
-    runs: list[Learned] = []
+    runs: list[LearnedMerges] = []
     seconds = min(timed(lambda: runs.append(learn(counts, MERGES))) for _ in range(2))
     learned = runs[-1]
     places = np.linspace(0, MERGES - 1, chosen.recounts).astype(int)
     naive = [recount(words, learned, place) for place in places.tolist()]
     whole = float(np.trapezoid(naive, places)) * MERGES / (MERGES - 1)
-    by_numpy = vectorized(Words(counts), learned)
+    by_numpy = vectorized(WordSymbols(counts), learned)
     cuts = {name: cut(name, learned) for name in ("english", "chinese")}
     found = {
         "name": "text",
@@ -117,7 +123,7 @@ def main() -> None:
         "merges_speedup": round(whole / seconds, 1),
         "vectorized_recount_s": round(by_numpy, 3),
         "vectorized_speedup": round(by_numpy / seconds, 2),
-        "cutters": len(cutters.here()),
+        "cutters": len(cutters.available_cutters()),
         "cut_english_ms": round(statistics.median(cuts["english"]), 2),
         "cut_ms": round(max(statistics.median(one) for one in cuts.values()), 2),
         "cut_p95_ms": round(max(float(np.percentile(one, 95)) for one in cuts.values()), 2),

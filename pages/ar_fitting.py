@@ -1,7 +1,7 @@
 """AR fitting: how much of tomorrow is already in today?"""
 
-from seqviz.lessons.ar_fitting import lesson as declared
-from seqviz.ui.page.lesson import begin
+from seqviz.lessons.ar_fitting.lesson import lesson as declared
+from seqviz.ui.page.page_lesson import begin
 
 lesson = begin(declared)
 lesson.bench("process")

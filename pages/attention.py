@@ -1,7 +1,7 @@
 """Attention heatmaps: who looks at whom, how strongly, and what for?"""
 
-from seqviz.lessons.attention import lesson as declared
-from seqviz.ui.page.lesson import begin
+from seqviz.lessons.attention.lesson import lesson as declared
+from seqviz.ui.page.page_lesson import begin
 
 lesson = begin(declared)
 lesson.bench("by_hand")

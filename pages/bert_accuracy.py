@@ -1,7 +1,7 @@
 """Masked or not: what the word means four times, and what each costs in accuracy."""
 
-from seqviz.lessons.bert_accuracy import lesson as declared
-from seqviz.ui.page.lesson import begin
+from seqviz.lessons.bert_accuracy.lesson import lesson as declared
+from seqviz.ui.page.page_lesson import begin
 
 lesson = begin(declared)
 tabs = lesson.tabs()

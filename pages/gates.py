@@ -1,7 +1,7 @@
 """Gate activations: what do LSTM and GRU keep, and what do they drop?"""
 
-from seqviz.lessons.gates import lesson as declared
-from seqviz.ui.page.lesson import begin
+from seqviz.lessons.gates.lesson import lesson as declared
+from seqviz.ui.page.page_lesson import begin
 
 lesson = begin(declared)
 lesson.bench("one")

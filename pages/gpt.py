@@ -1,7 +1,7 @@
 """GPT and decoding: from the scores of a next token to a text."""
 
-from seqviz.lessons.gpt import lesson as declared
-from seqviz.ui.page.lesson import begin
+from seqviz.lessons.gpt.lesson import lesson as declared
+from seqviz.ui.page.page_lesson import begin
 
 lesson = begin(declared)
 lesson.bench("scores")

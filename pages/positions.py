@@ -1,7 +1,7 @@
 """Positional encodings: not only the picture, the effect."""
 
-from seqviz.lessons.positions import lesson as declared
-from seqviz.ui.page.lesson import begin
+from seqviz.lessons.positions.lesson import lesson as declared
+from seqviz.ui.page.page_lesson import begin
 
 lesson = begin(declared)
 lesson.bench("effect")

@@ -1,7 +1,7 @@
 """RNN: one cell used at every step, and the wirings that are made of it."""
 
-from seqviz.lessons.recurrent import lesson as declared
-from seqviz.ui.page.lesson import begin
+from seqviz.lessons.recurrent.lesson import lesson as declared
+from seqviz.ui.page.page_lesson import begin
 
 lesson = begin(declared)
 lesson.prose("step")

@@ -1,7 +1,7 @@
 """Text to numbers: how a text is cut, what an id means, and where vectors of words come from."""
 
-from seqviz.lessons.text import lesson as declared
-from seqviz.ui.page.lesson import begin
+from seqviz.lessons.text.lesson import lesson as declared
+from seqviz.ui.page.page_lesson import begin
 
 lesson = begin(declared)
 lesson.bench("cutters")

@@ -1,7 +1,7 @@
 """The Transformer block: what each part adds, what is missed without it, and what it costs."""
 
-from seqviz.lessons.transformer import lesson as declared
-from seqviz.ui.page.lesson import begin
+from seqviz.lessons.transformer.lesson import lesson as declared
+from seqviz.ui.page.page_lesson import begin
 
 lesson = begin(declared)
 lesson.bench("account")

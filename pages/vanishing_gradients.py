@@ -1,7 +1,7 @@
 """Vanishing gradients: how far back does the error reach?"""
 
-from seqviz.lessons.vanishing_gradients import lesson as declared
-from seqviz.ui.page.lesson import begin
+from seqviz.lessons.vanishing_gradients.lesson import lesson as declared
+from seqviz.ui.page.page_lesson import begin
 
 lesson = begin(declared)
 lesson.bench("reach")

@@ -13,8 +13,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from seqviz.languages import DEFAULT, LANGUAGES, matching
-from seqviz.libraries import refusing
+from seqviz.core.languages import DEFAULT, LANGUAGES, matching
+from seqviz.core.lazy_import import refusing
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -65,7 +65,7 @@ def _language(tag: str) -> str:
 
 
 def _draw(chosen: argparse.Namespace, settings: Sequence[str]) -> None:
-    from seqviz.lessons.draw import draw
+    from seqviz.export.draw_command import draw
 
     try:
         draw(
@@ -88,7 +88,7 @@ def _bake(chosen: argparse.Namespace, others: Sequence[str]) -> None:
 
 def _serve(options: Sequence[str]) -> None:
     try:
-        from seqviz.ui.server import command
+        from seqviz.ui.app import command
     except ModuleNotFoundError as error:
         if error.name != "streamlit":
             raise

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from driver.chromium import NoChromium, chromium
+from testing.chromium import NoChromiumError, chromium
 
 TESTS = Path(__file__).resolve().parent
 BROWSER_PROMISED = os.environ.get("SEQVIZ_REQUIRE_BROWSER") == "1"
@@ -68,7 +68,7 @@ def a_browser() -> Iterator[Any]:
     try:
         with chromium() as running:
             yield running
-    except NoChromium as error:
+    except NoChromiumError as error:
         if BROWSER_PROMISED:
             pytest.fail(str(error), pytrace=False)
         pytest.skip(str(error))

@@ -16,7 +16,7 @@ from itertools import chain
 from typing import Any
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read once, when the hub's client is imported
-# As in the app (seqviz/ui/shared/startup.py), read once by torch and NumPy: two workers with two
+# As in the app (seqviz/ui/runtime/startup.py), read once by torch and NumPy: two workers with two
 # threads each would keep two cores waiting.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MKL_NUM_THREADS", "1")
@@ -26,7 +26,7 @@ from alone import turn
 from borrow import a_browser
 from jaxtyping import install_import_hook
 
-from driver.chromium import NO_PLAYWRIGHT
+from testing.chromium import NO_PLAYWRIGHT
 
 install_import_hook("seqviz.compute", "beartype.beartype")
 
@@ -97,7 +97,7 @@ def running_server() -> None:
 
     Streamlit's components have been looked for: it would read the metadata of every installed
     package anew for every visitor, half of the time of a visit. And the folder `pages` is no
-    navigation (`application.begin`).
+    navigation (`application.configure`).
     """
     if "streamlit" not in sys.modules:
         return
@@ -124,12 +124,12 @@ def real(name: str):
 
 def fetch(name: str) -> None:
     """A real model on this machine; a skip where it cannot be had."""
+    from seqviz.core.errors import UserError
     from seqviz.models import store
-    from seqviz.refusal import Refusal
 
     try:
         store.fetch(name)
-    except Refusal as refusal:
+    except UserError as refusal:
         if refusal.code == "unreachable" and not REQUIRED:
             pytest.skip(name + NO_MODEL)
         raise
@@ -177,7 +177,7 @@ def vectors(minilm) -> None:
     """What MiniLM says of the sentences, in memory; on a new machine one worker computes it."""
     from filelock import FileLock
 
-    from seqviz.experiments.accuracy import features
+    from seqviz.experiments.bert_accuracy import features
 
     with FileLock(os.path.join(os.environ["SEQVIZ_TESTS_ROOM"], "vectors.lock")):
         features.make("minilm")

@@ -10,8 +10,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from seqviz.paths import ROOT
-from seqviz.text import _flatten
+from seqviz.core.i18n import _flatten
+from seqviz.core.paths import ROOT
 
 LANG = "qq"
 NAME = "Ṕŝéüđö"

@@ -99,7 +99,7 @@ def read(page: str, lang: str) -> list[str]:
 def of_benches(slug: str, lang: str) -> Iterator[str]:
     """What the benches show without a page: there they may wait for a model."""
     from seqviz import lessons
-    from seqviz.figures.grammar.figure import Figure
+    from seqviz.plotting.figure import Figure
 
     for bench in getattr(lessons, slug).lesson.benches.values():
         shown = bench.run(language=lang, code=False)

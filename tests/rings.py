@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from seqviz.text import LANGUAGES
+from seqviz.core.i18n import LANGUAGES
 
 
 def one_of(values: Sequence[Any], keep: int = 1) -> list[Any]:

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from seqviz import catalog
-from seqviz.text import ASSETS, LANGUAGES
+from seqviz.content import catalog
+from seqviz.core.i18n import ASSETS, LANGUAGES
 
 ROOT = ASSETS.parent
 

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seqviz.code_trace import CodeTrace
-from seqviz.compute import autoregression as ar
-from seqviz.compute.autoregression.network_settings import NetworkSettings
-from seqviz.compute.autoregression.networks import LearnedMap
-from seqviz.figures.autoregression.estimation import estimates_beside_truth
-from seqviz.figures.autoregression.series import lag_plot, series_and_correlations
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.style import Style
+from seqviz.compute import ar_fitting as ar
+from seqviz.compute.ar_fitting.network_settings import NetworkSettings
+from seqviz.compute.ar_fitting.networks import LearnedMap
+from seqviz.core.code_trace import CodeTrace
+from seqviz.figures.ar_fitting.estimation import estimates_beside_truth
+from seqviz.figures.ar_fitting.series import lag_plot, series_and_correlations
+from seqviz.plotting.figure import Figure
+from seqviz.plotting.style import Style
 
 
 def run(recipe: CodeTrace, function, *args: Any, name: str, **keywords: Any):
@@ -312,18 +312,18 @@ def test_the_public_package_is_imported():
     line = ar.fit(np.array([0.0, 1.0, 0.5, 2.0, -1.0]), 1, "ols")
     run(recipe, lag_plot, np.arange(5.0), line, name="figure")
     lines = recipe.source().splitlines()
-    assert "from seqviz.compute.autoregression import Estimate, simulate" in lines
-    assert "from seqviz.figures.autoregression.series import lag_plot" in lines
+    assert "from seqviz.compute.ar_fitting import ARFit, simulate" in lines
+    assert "from seqviz.figures.ar_fitting.series import lag_plot" in lines
     assert lines.index("import numpy as np") == 0
 
 
 def test_a_function_that_no_package_exports_is_imported_from_its_module():
-    from seqviz.compute.autoregression.process import psi_weights
+    from seqviz.compute.ar_fitting.process import psi_weights
 
     recipe = CodeTrace()
     run(recipe, psi_weights, (0.5,), 3, name="weights")
     lines = recipe.source().splitlines()
-    assert "from seqviz.compute.autoregression.process import psi_weights" in lines
+    assert "from seqviz.compute.ar_fitting.process import psi_weights" in lines
     assert executed(recipe)["weights"].tolist() == [1.0, 0.5, 0.25]
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from seqviz.text import ASSETS
+from seqviz.core.i18n import ASSETS
 
 ROOT = ASSETS.parent
 HEAVY = ("torch", "transformers", "statsmodels")
@@ -67,16 +67,16 @@ def test_imports_point_down():
 
 VIOLATIONS = {
     "Arrows point down": ("seqviz.compute", "seqviz.lessons"),
-    "The rooms of the interface stand one above the other": ("seqviz.ui.server", "seqviz.ui.page"),
+    "The folders of the interface stand one above the other":
+        ("seqviz.ui.server", "seqviz.ui.page"),
     "No arrow from one subject of figures to another":
         ("seqviz.figures.gates", "seqviz.figures.attention"),
-    "The grammar of figures knows no subject":
-        ("seqviz.figures.grammar", "seqviz.figures.positions"),
     "Only seqviz.ui knows Streamlit": ("seqviz.data", "streamlit"),
-    "Figures take arrays, never models": ("seqviz.figures.accuracy", "torch"),
+    "Figures take arrays, never models": ("seqviz.figures.bert_accuracy", "torch"),
     "Mathematics draws nothing": ("seqviz.jobs", "plotly"),
-    "Only seqviz.engine knows Ray, and the app only its client": ("seqviz.room", "ray"),
-    "Only seqviz.ui.shared.replicas knows Redis": ("seqviz.lessons", "redis"),
+    "Only seqviz.integrations.ray knows Ray, and the app only its client":
+        ("seqviz.classroom", "ray"),
+    "Only seqviz.ui.quota.redis_sync knows Redis": ("seqviz.lessons", "redis"),
 }  # fmt: skip
 
 
@@ -85,13 +85,18 @@ def test_every_room_is_in_the_contracts():
     told = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
     contracts = {one["name"]: one for one in told["contracts"]}
     subjects = {one for one in modules("seqviz/figures") if one.count(".") == 2}
-    subjects -= {"seqviz.figures.grammar"}
+    subjects -= {"seqviz.figures.discovery"}
     apart = contracts["No arrow from one subject of figures to another"]
-    above = contracts["The grammar of figures knows no subject"]["layers"][0]
-    assert set(apart["modules"]) == set(re.findall(r"[\w.]+", above)) == subjects
-    rooms = {".".join(one.split(".")[:2]) for one in modules("seqviz")} - {"seqviz"}
+    assert set(apart["modules"]) == subjects
+    layers = contracts["Arrows point down"]["layers"]
+    placed = {one for layer in layers for one in layer.split(" | ")} - {"pages"}
+    folders = {one for one in modules("seqviz/ui") if one.count(".") == 2}
+    stairs = contracts["The folders of the interface stand one above the other"]["layers"]
+    assert set(stairs) == folders
+    packages = {".".join(one.split(".")[:2]) for one in modules("seqviz")} - {"seqviz"}
+    assert placed == packages
     served = {"seqviz.ui", "seqviz.__main__"}
-    assert set(contracts["Only seqviz.ui knows Streamlit"]["source_modules"]) == rooms - served
+    assert set(contracts["Only seqviz.ui knows Streamlit"]["source_modules"]) == packages - served
 
 
 def test_each_contract_is_broken_by_an_import_that_it_forbids(tmp_path):
@@ -131,7 +136,7 @@ PRIVATE = (
     "streamlit.net_util", "streamlit.url_util", "streamlit.cli_util",
     "streamlit.components.v2.bidi_component",
 )  # fmt: skip
-COMMAND = {"ui/server/command.py"}  # `streamlit run`, by the name that its own command calls
+COMMAND = {"ui/app/command.py"}  # `streamlit run`, by the name that its own command calls
 
 
 def private(path: Path) -> set[str]:
@@ -145,7 +150,7 @@ def private(path: Path) -> set[str]:
 
 def test_only_one_room_reaches_into_streamlit():
     paths = [*(ROOT / "seqviz").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]
-    inside = [path for path in paths if path.parent.name == "streamlit_internals" and private(path)]
+    inside = [path for path in paths if path.parent.name == "streamlit_patches" and private(path)]
     assert len(inside) >= 8  # it is seen where it is
     outside = {path for path in paths if private(path)} - set(inside)
     assert {path.relative_to(ROOT / "seqviz").as_posix() for path in outside} == COMMAND
@@ -161,9 +166,9 @@ def test_the_refusal_refuses():
 def test_library_imports_without_streamlit():
     names = modules("seqviz/compute", "seqviz/figures", "seqviz/data", "seqviz/models",
                     "seqviz/experiments")  # fmt: skip
-    names += ["seqviz.code_trace", "seqviz.jobs", "seqviz.text", "seqviz.catalog"]
-    assert "seqviz.compute.autoregression.networks" in names
-    assert "seqviz.figures.autoregression.by_hand" in names
+    names += ["seqviz.core.code_trace", "seqviz.jobs", "seqviz.core.i18n", "seqviz.content.catalog"]
+    assert "seqviz.compute.ar_fitting.networks" in names
+    assert "seqviz.figures.ar_fitting.by_hand" in names
     result = run(f"import importlib\nfor name in {names!r}: importlib.import_module(name)",
                  "streamlit")  # fmt: skip
     assert result.returncode == 0, result.stderr
@@ -171,9 +176,9 @@ def test_library_imports_without_streamlit():
 
 def test_a_figure_is_drawn_without_streamlit_and_heavy_libraries():
     script = """
-        from seqviz.compute.autoregression import correlogram, simulate
-        from seqviz.figures.autoregression.series import series_and_correlations
-        from seqviz.figures.autoregression.by_hand import fit_by_hand
+        from seqviz.compute.ar_fitting import correlogram, simulate
+        from seqviz.figures.ar_fitting.series import series_and_correlations
+        from seqviz.figures.ar_fitting.by_hand import fit_by_hand
         path = simulate((0.8,), n=100)
         found = correlogram(path.values, 20, path.coefficients)
         assert len(series_and_correlations(path.values, found).data) > 4
@@ -186,10 +191,10 @@ def test_a_figure_is_drawn_without_streamlit_and_heavy_libraries():
 @pytest.mark.parametrize(
     ("module", "without"),
     [
-        ("seqviz.ui.page.lesson", HEAVY),  # torch costs 2 s and statsmodels 1.5 s
-        ("seqviz.compute.autoregression",
+        ("seqviz.ui.page.page_lesson", HEAVY),  # torch costs 2 s and statsmodels 1.5 s
+        ("seqviz.compute.ar_fitting",
          (*HEAVY, "scipy", "pandas", "plotly")),
-        ("seqviz.compute.recall", HEAVY),
+        ("seqviz.compute.vanishing_gradients.recall", HEAVY),
         ("seqviz.jobs", (*HEAVY, "numpy", "streamlit")),
     ],
 )  # fmt: skip
@@ -262,6 +267,6 @@ def test_no_function_is_longer_than_a_screen_and_pages_only_declare():
 
 def test_only_the_grammar_writes_a_figure_as_plotly_does():
     for path in (ROOT / "seqviz").rglob("*.py"):
-        if "grammar" not in path.parts:
+        if "plotting" not in path.parts:
             raw = re.findall(r'"type": "(?:scatter|bar|heatmap)"', path.read_text("utf-8"))
             assert not raw, path

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from seqviz.paths import ROOT
+from seqviz.core.paths import ROOT
 from tools import docs_site, teaching
 
 # What a browser loads by itself; a link that somebody follows may lead anywhere.
@@ -17,8 +17,14 @@ IN_STYLES = re.compile(r"(?:url\(|@import)\s*[\"']?([^\"')\s]+)")
 
 def test_every_package_of_the_library_has_a_page():
     packages = docs_site.packages()
-    assert {"seqviz.compute.bptt", "seqviz.lessons.bench", "seqviz.figures.grammar"} <= {*packages}
-    assert "seqviz.compute.bptt.norms" in docs_site.modules("seqviz.compute.bptt")
+    assert {
+        "seqviz.compute.vanishing_gradients",
+        "seqviz.lessons.framework",
+        "seqviz.plotting",
+    } <= {*packages}
+    assert "seqviz.compute.vanishing_gradients.norms" in docs_site.modules(
+        "seqviz.compute.vanishing_gradients"
+    )
     assert not [name for name in packages if name.startswith("seqviz.ui")]
 
 
@@ -41,7 +47,9 @@ def test_the_site_is_built_and_loads_nothing_from_elsewhere(tmp_path):
     for path in [*pages, *(tmp_path / "site").rglob("*.css")]:
         found = (LOADED if path.suffix == ".html" else IN_STYLES).findall(path.read_text("utf-8"))
         assert not [link for link in found if re.match(r"(?:https?:)?//", link)], path
-    text = (tmp_path / "site" / "library" / "seqviz.compute.bptt.html").read_text("utf-8")
+    text = (tmp_path / "site" / "library" / "seqviz.compute.vanishing_gradients.html").read_text(
+        "utf-8"
+    )
     assert "follow its gradient back through time" in text
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from seqviz import fingerprint
-from seqviz.fingerprint import digest, name
+from seqviz.core import content_hash
+from seqviz.core.content_hash import hash_value, name_value
 
 
 @dataclass(frozen=True)
@@ -28,14 +28,14 @@ def found(value: float = 1.0, writeable: bool = False) -> Found:
 
 def test_the_large_parts_of_a_named_result_are_told_by_its_name(monkeypatch):
     one, again, other = found(), found(), found()
-    name(one, b"key")
-    name(again, b"key")
-    name(other, b"other")
-    assert digest(one.small) == digest(other.small)  # quickly read
-    monkeypatch.setattr(fingerprint, "memoryview", lambda _: pytest.fail("read"), raising=False)
-    assert digest(one) == digest(again) != digest(other)
-    assert digest(one.large) == digest(again.large) != digest(other.large)
-    assert digest(one.inner) == digest(again.inner) != digest(one.large)
+    name_value(one, b"key")
+    name_value(again, b"key")
+    name_value(other, b"other")
+    assert hash_value(one.small) == hash_value(other.small)  # quickly read
+    monkeypatch.setattr(content_hash, "memoryview", lambda _: pytest.fail("read"), raising=False)
+    assert hash_value(one) == hash_value(again) != hash_value(other)
+    assert hash_value(one.large) == hash_value(again.large) != hash_value(other.large)
+    assert hash_value(one.inner) == hash_value(again.inner) != hash_value(one.large)
 
 
 def work(values: np.ndarray, report=None) -> float:
@@ -44,35 +44,35 @@ def work(values: np.ndarray, report=None) -> float:
 
 def test_equal_work_is_equal_however_its_numbers_were_made():
     named, fresh = found(), found()
-    name(named, b"key")
-    of_call = fingerprint.of_call
+    name_value(named, b"key")
+    of_call = content_hash.hash_call
     assert of_call(work, (named.large,), {}) == of_call(work, (), {"values": fresh.large})
 
 
 def test_what_can_be_changed_is_read():
     one = found(writeable=True)
-    name(one, b"key")
-    before = digest(one.large)
-    assert before == digest(found().large)
+    name_value(one, b"key")
+    before = hash_value(one.large)
+    assert before == hash_value(found().large)
     one.large[0] = 7.0
-    assert digest(one.large) != before
+    assert hash_value(one.large) != before
 
 
 def test_a_result_in_another_result_keeps_its_name():
     inner, alone = found(), found()
-    name(inner, b"key")
-    name(alone.large, b"array")
-    before = digest(inner), digest(inner.large), digest(alone.large)
-    name((inner, Found(alone.large, inner.small, ())), b"what was computed from it")
-    assert (digest(inner), digest(inner.large), digest(alone.large)) == before
+    name_value(inner, b"key")
+    name_value(alone.large, b"array")
+    before = hash_value(inner), hash_value(inner.large), hash_value(alone.large)
+    name_value((inner, Found(alone.large, inner.small, ())), b"what was computed from it")
+    assert (hash_value(inner), hash_value(inner.large), hash_value(alone.large)) == before
 
 
 def test_a_name_ends_with_what_it_names():
     one = found()
-    name(one, b"key")
+    name_value(one, b"key")
     held = {id(one), id(one.large), id(one.inner[0])}
-    assert held <= fingerprint._named.keys()
-    assert id(one.small) not in fingerprint._named
+    assert held <= content_hash._named.keys()
+    assert id(one.small) not in content_hash._named
     del one
     gc.collect()
-    assert not held & fingerprint._named.keys()
+    assert not held & content_hash._named.keys()

@@ -6,20 +6,20 @@ import re
 
 import pytest
 
-from seqviz import catalog, glossary
-from seqviz.text import LANGUAGES, Text
+from seqviz.content import catalog, glossary
+from seqviz.core.i18n import LANGUAGES, Text
 from seqviz.ui.page.glossary import same, table
 
 SLUGS = [record.slug for record in catalog.LESSONS]
 HAN = re.compile(r"[\u4e00-\u9fff]")
-SEVERAL = [one for one in glossary.letters() if len(one.meanings) > 1]
+SEVERAL = [one for one in glossary.list_letters() if len(one.meanings) > 1]
 
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_every_symbol_of_a_lesson_s_table_is_in_it(slug):
     known = {
         form
-        for letter in glossary.letters()
+        for letter in glossary.list_letters()
         for one in letter.meanings
         for form in one.here.get(slug, [])
     }
@@ -30,20 +30,22 @@ def test_every_symbol_of_a_lesson_s_table_is_in_it(slug):
 
 
 def test_both_languages_are_complete_and_their_own():
-    meanings = {id(one): one for letter in glossary.letters() for one in letter.meanings}
+    meanings = {id(one): one for letter in glossary.list_letters() for one in letter.meanings}
     for one in (*meanings.values(), *glossary.terms()):
         assert one.en.strip(), one
         assert not HAN.search(one.en), one
         assert HAN.search(one.zh) or one.zh in (one.en, "softmax"), one
         assert set(one.here) <= set(SLUGS), one
         assert set(one.texts) <= set(glossary.TEXTS), one
-    for letter in glossary.letters():
+    for letter in glossary.list_letters():
         assert set(letter.remark) in (set(), set(LANGUAGES)), letter
         assert not letter.remark or HAN.search(letter.remark["zh"]), letter
 
 
 def test_no_two_meanings_and_no_two_terms_have_the_same_words():
-    meanings = {id(one): one for letter in glossary.letters() for one in letter.meanings}.values()
+    meanings = {
+        id(one): one for letter in glossary.list_letters() for one in letter.meanings
+    }.values()
     for known in (meanings, glossary.terms()):
         assert len({one.en for one in known}) == len({one.zh for one in known}) == len(known)
 
@@ -54,7 +56,7 @@ def test_a_letter_with_two_meanings_says_so_whatever_is_shown(lang):
     names = {one.name for one in SEVERAL}
     assert {"W", "U", "phi", "tau", "sigma", "omega", "a", "c"} <= names
     for slug in ("", *SLUGS):
-        found = glossary.found("", slug)
+        found = glossary.search("", slug)
         said = table(found, text, slug)
         for letter, shown in found:
             if letter is None or len(letter.meanings) == 1:
@@ -68,17 +70,17 @@ def test_a_letter_with_two_meanings_says_so_whatever_is_shown(lang):
 
 
 def test_a_letter_that_is_one_thing_says_nothing_of_the_kind():
-    (only,) = [one for one in glossary.letters() if one.name == "theta"]
+    (only,) = [one for one in glossary.list_letters() if one.name == "theta"]
     assert text_of("theta", "en").count("meanings") == 0
     assert len(only.meanings) == 1
 
 
 def text_of(typed: str, lang: str, slug: str = "") -> str:
-    return table(glossary.found(typed, slug), Text(lang), slug)
+    return table(glossary.search(typed, slug), Text(lang), slug)
 
 
 def test_every_remark_belongs_to_a_letter_with_two_meanings():
-    remarked = {one.name for one in glossary.letters() if one.remark}
+    remarked = {one.name for one in glossary.list_letters() if one.remark}
     assert remarked <= {one.name for one in SEVERAL}
     assert remarked == set(glossary._read("letters")["remark"])
 
@@ -109,13 +111,13 @@ def test_it_is_found_by_letter_term_or_what_a_text_calls_it(typed, words):
 
 
 def test_a_small_letter_is_not_the_large_one():
-    assert [one.name for one, _ in glossary.found("h", "") if one] == ["h"]
-    assert [one.name for one, _ in glossary.found("H", "") if one] == ["H"]
+    assert [one.name for one, _ in glossary.search("h", "") if one] == ["h"]
+    assert [one.name for one, _ in glossary.search("H", "") if one] == ["H"]
 
 
 @pytest.mark.parametrize("typed", ["<script>", "$\\frac", "|", "٣", "\x00", "a" * 40])
 def test_what_is_not_there_is_not_found(typed):
-    assert glossary.found(typed, "") == []
+    assert glossary.search(typed, "") == []
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

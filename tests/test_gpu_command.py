@@ -20,12 +20,13 @@ import torch
 from benchmarks.gpu import __main__ as command
 from benchmarks.gpu import agreement, faults, machine, seen, speed
 from benchmarks.gpu.agreement import Difference, difference
-from seqviz import catalog, lessons
-from seqviz.compute.autoregression import replicate
-from seqviz.figures.grammar.figure import Figure
-from seqviz.lessons.bench.output import Chart, Drawn, Note, Output
+from seqviz import lessons
+from seqviz.compute.ar_fitting import replicate
+from seqviz.content import catalog
+from seqviz.core.paths import ROOT
+from seqviz.lessons.framework.output import Chart, Note, Output, RenderedFigure
 from seqviz.models import placement, store
-from seqviz.paths import ROOT
+from seqviz.plotting.figure import Figure
 from tools import gpu_bundle
 
 # What a machine with torch and transformers may well lack; huggingface_hub's own needs are there.
@@ -39,7 +40,8 @@ runpy.run_module("benchmarks.gpu", run_name="__main__")
 DRAW = """
 import sys
 from pathlib import Path
-from seqviz import catalog, lessons
+from seqviz.content import catalog
+from seqviz import lessons
 for record in catalog.LESSONS:
     for name, bench in getattr(lessons, record.slug).lesson.benches.items():
         try:
@@ -218,7 +220,7 @@ def shown(y, z, note: str = "It is 0.5.", **axis) -> Output:
         {"type": "heatmap", "x": ["a", "b"], "z": np.array(z), "zmin": 0, "zmax": 1},
     ]
     figure = Figure(traces, {"yaxis": axis})
-    return Output([Chart(Drawn(figure, (), "")), Note(note)])
+    return Output([Chart(RenderedFigure(figure, (), "")), Note(note)])
 
 
 def test_what_a_student_sees_is_counted_in_pixels_levels_and_words():
@@ -248,7 +250,7 @@ def test_a_page_whose_device_computes_otherwise_is_told_apart(monkeypatch):
     assert (alike.benches, alike.skipped) == ({"learn": 0.0}, {})
     assert (alike.pixels, alike.levels, alike.words) == (0.0, 0.0, 0.0)
     assert (alike.refused, alike.exercises) == (0, 5)
-    real, hosts = seen.At.trained, []
+    real, hosts = seen.At.training_result, []
 
     def trained(host, function, keywords, so_far):
         hosts.append(host)
@@ -257,7 +259,7 @@ def test_a_page_whose_device_computes_otherwise_is_told_apart(monkeypatch):
             keywords = {**keywords, "settings": other}
         return real(host, function, keywords, so_far)
 
-    monkeypatch.setattr(seen.At, "trained", trained)
+    monkeypatch.setattr(seen.At, "training_result", trained)
     exercise = next(iter(lesson.exercises.values()))
     answers = iter([*[1.0] * 5, *[1.0] * 3, *[2.0] * 2])
     other = seen.replace(exercise, answer=lambda **case: next(answers))

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from borrow import Clock
 
-from seqviz import fingerprint
 from seqviz import jobs as queue
-from seqviz.compute.autoregression.network_settings import NetworkSettings
-from seqviz.compute.autoregression.networks import EpochReport, fit_network
-from seqviz.jobs import MAX_TRAIL, Cancelled, Jobs, QueueFull
+from seqviz.compute.ar_fitting.network_settings import NetworkSettings
+from seqviz.compute.ar_fitting.networks import EpochReport, fit_network
+from seqviz.core import content_hash
+from seqviz.jobs import MAX_TRAIL, CancelledError, JobQueue, QueueFullError
 
 LONG = 30.0  # a bound that is reached only when something hangs
 
@@ -44,7 +44,7 @@ def _fresh_bench():
 
 @pytest.fixture
 def jobs():
-    made = Jobs()
+    made = JobQueue()
     yield made
     bench.gate.set()
     made.close()
@@ -193,16 +193,18 @@ def test_different_values_have_different_digests():
         np.zeros(8, np.int32), np.array(["a"]), np.float32(1), NetworkSettings(),
         replace(NetworkSettings(), seed=1),
     ]  # fmt: skip
-    digests = [fingerprint.digest(value) for value in values]
+    digests = [content_hash.hash_value(value) for value in values]
     assert len(set(digests)) == len(values)
 
 
 def test_equal_values_have_equal_digests():
-    assert fingerprint.digest({"a": 1, "b": 2}) == fingerprint.digest({"b": 2, "a": 1})
-    assert fingerprint.digest({3, 1, 2}) == fingerprint.digest({2, 3, 1})
-    assert fingerprint.digest(float("nan")) == fingerprint.digest(float("nan"))
-    assert fingerprint.digest(np.arange(10)[::2]) == fingerprint.digest(np.array([0, 2, 4, 6, 8]))
-    equal = [fingerprint.digest(NetworkSettings(cell="gru")) for _ in range(2)]
+    assert content_hash.hash_value({"a": 1, "b": 2}) == content_hash.hash_value({"b": 2, "a": 1})
+    assert content_hash.hash_value({3, 1, 2}) == content_hash.hash_value({2, 3, 1})
+    assert content_hash.hash_value(float("nan")) == content_hash.hash_value(float("nan"))
+    assert content_hash.hash_value(np.arange(10)[::2]) == content_hash.hash_value(
+        np.array([0, 2, 4, 6, 8])
+    )
+    equal = [content_hash.hash_value(NetworkSettings(cell="gru")) for _ in range(2)]
     assert equal[0] == equal[1]
 
 
@@ -249,7 +251,7 @@ def test_a_real_training_run_stops_within_a_second(jobs):
     assert isinstance(job.trail[0], EpochReport)
     assert job.fraction > 0
     pressed = time.monotonic()
-    job.leave("a")
+    job.unsubscribe("a")
     assert job.wait(LONG)
     assert time.monotonic() - pressed < 1.0
     assert job.state == "cancelled"
@@ -261,12 +263,12 @@ def test_the_run_stops_only_when_its_last_owner_leaves(jobs):
     job = jobs.submit(gated, 1, owner="a")
     assert jobs.submit(gated, 1, owner="b") is job
     assert bench.started.wait(LONG)
-    job.leave("a")
-    job.leave("a")
-    job.leave("stranger")
+    job.unsubscribe("a")
+    job.unsubscribe("a")
+    job.unsubscribe("stranger")
     assert not job.wait(0.2)
     assert job.state == "running"
-    job.leave("b")
+    job.unsubscribe("b")
     assert job.wait(LONG)
     assert job.state == "cancelled"
 
@@ -274,7 +276,7 @@ def test_the_run_stops_only_when_its_last_owner_leaves(jobs):
 def test_a_cancelled_job_is_run_anew_even_before_it_has_stopped(jobs):
     first = jobs.submit(silent, 1, owner="a")
     assert bench.started.wait(LONG)
-    first.leave("a")
+    first.unsubscribe("a")
     second = jobs.submit(silent, 1, owner="b")
     assert second is not first
     assert jobs.find(silent, 1) is second
@@ -289,7 +291,7 @@ def test_leaving_a_queued_job_takes_it_out_at_once(jobs):
     assert bench.started.wait(LONG)
     waiting = jobs.submit(square, 2, owner="b")
     assert waiting.position == 1
-    waiting.leave("b")
+    waiting.unsubscribe("b")
     assert (waiting.state, waiting.position) == ("cancelled", None)
     assert waiting.seconds == 0
     bench.gate.set()
@@ -300,10 +302,10 @@ def test_leaving_a_queued_job_takes_it_out_at_once(jobs):
 def test_except_exception_does_not_swallow_a_cancel(jobs):
     job = jobs.submit(swallows, owner="a")
     assert bench.started.wait(LONG)
-    job.leave("a")
+    job.unsubscribe("a")
     assert job.wait(LONG)
     assert job.state == "cancelled"
-    assert not issubclass(Cancelled, Exception)
+    assert not issubclass(CancelledError, Exception)
 
 
 def test_new_settings_replace_the_owner_s_former_job_of_that_function(jobs):
@@ -337,7 +339,7 @@ def clock():
 
 @pytest.fixture
 def timed(clock):
-    made = Jobs(abandon_after=20.0, clock=clock)
+    made = JobQueue(abandon_after=20.0, clock=clock)
     yield made
     bench.gate.set()
     made.close()
@@ -348,9 +350,9 @@ def test_a_running_job_that_nobody_touches_stops(timed, clock):
     timed.submit(gated, 1, owner="b")
     assert bench.started.wait(LONG)
     clock.now += 15
-    job.touch("b")
+    job.heartbeat("b")
     clock.now += 15  # a was seen 30 s ago, b 15 s ago
-    job.touch("stranger")
+    job.heartbeat("stranger")
     assert not job.wait(0.2)
     clock.now += 6
     assert job.wait(LONG)
@@ -363,9 +365,9 @@ def test_a_queued_job_that_nobody_touches_is_never_run(timed, clock):
     assert bench.started.wait(LONG)
     waiting = timed.submit(square, 2, owner="b")
     clock.now += 15
-    running.touch("a")
+    running.heartbeat("a")
     clock.now += 15
-    running.touch("a")
+    running.heartbeat("a")
     assert waiting.wait(LONG)  # swept by the running job's next report
     assert waiting.state == "cancelled"
     assert running.state == "running"
@@ -386,18 +388,18 @@ def test_a_finished_result_is_not_abandoned(timed, clock):
 
 
 def test_positions_and_a_full_queue():
-    jobs = Jobs(capacity=2)
+    jobs = JobQueue(capacity=2)
     running = jobs.submit(gated, 0, owner="a")
     assert bench.started.wait(LONG)
     one = jobs.submit(gated, 1, owner="b")
     two = jobs.submit(gated, 2, owner="c")
     assert (running.position, one.position, two.position) == (None, 1, 2)
     assert (running.state, one.state) == ("running", "queued")
-    with pytest.raises(QueueFull, match="2 runs are waiting") as full:
+    with pytest.raises(QueueFullError, match="2 runs are waiting") as full:
         jobs.submit(gated, 3, owner="d")
     assert full.value.waiting == 2
     assert jobs.submit(gated, 1, owner="d") is one  # joining needs no room
-    with pytest.raises(QueueFull):
+    with pytest.raises(QueueFullError):
         jobs.submit(gated, 3, owner="a")
     assert (running.state, running.owners) == ("running", 1)  # a keeps what it had
     three = jobs.submit(gated, 3, owner="c")  # c's own place becomes free
@@ -435,7 +437,7 @@ def test_a_failing_job_is_reported_and_the_worker_goes_on(jobs):
 
 
 def test_the_least_recently_asked_for_result_goes_first():
-    jobs = Jobs(keep=2)
+    jobs = JobQueue(keep=2)
     for x in (1, 2):
         assert jobs.submit(square, x, owner="a").wait(LONG)
     jobs.submit(square, 1, owner="a")  # 2 is now the oldest
@@ -491,7 +493,7 @@ def test_a_real_run_reports_every_epoch_and_gives_what_a_direct_call_gives(jobs)
 
 
 def test_closing_stops_everything_and_refuses_more():
-    jobs = Jobs()
+    jobs = JobQueue()
     running = jobs.submit(gated, 1, owner="a")
     assert bench.started.wait(LONG)
     waiting = jobs.submit(square, 2, owner="b")
@@ -503,5 +505,5 @@ def test_closing_stops_everything_and_refuses_more():
 
 
 def test_one_default_queue_per_device():
-    assert queue.default() is queue.default("cpu")
-    assert queue.default("cuda") is not queue.default("cpu")
+    assert queue.queue_for() is queue.queue_for("cpu")
+    assert queue.queue_for("cuda") is not queue.queue_for("cpu")

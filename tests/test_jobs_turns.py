@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from seqviz.jobs import Job, Jobs, QueueFull
+from seqviz.jobs import Job, JobQueue, QueueFullError
 
 LONG = 30.0  # a bound that is reached only when something hangs
 begun: list[str] = []
@@ -33,7 +33,7 @@ class Class:
     """A queue whose runs are named `<owner><number>`, and end when they are told to."""
 
     def __init__(self, **options: int) -> None:
-        self.jobs = Jobs(**options)
+        self.jobs = JobQueue(**options)
         self.asked: dict[str, Job[str]] = {}
 
     def ask(self, name: str, group: str = "") -> Job[str]:
@@ -64,7 +64,7 @@ class Class:
         return [places[place] for place in sorted(places)]
 
     def leave(self, name: str) -> None:
-        self.asked[name].leave(f"tab of {name}")
+        self.asked[name].unsubscribe(f"tab of {name}")
 
 
 @pytest.fixture
@@ -122,9 +122,9 @@ def test_a_shared_run_has_the_best_of_its_places(made):
         made.ask(name)
     last = made.asked["x2"]
     assert last.position == 2
-    last.join("tab of b", "b")
+    last.subscribe("tab of b", "b")
     assert last.position == 1
-    last.leave("tab of b")
+    last.unsubscribe("tab of b")
     assert last.position == 2
 
 
@@ -144,7 +144,7 @@ def test_the_place_that_is_read_is_the_one_that_comes(made):
     for name in ("z00", *names):
         made.ask(name)
     for name in lot.sample(names, 3):
-        made.asked[name].join(f"tab beside {name}", "e")
+        made.asked[name].subscribe(f"tab beside {name}", "e")
     for name in lot.sample(names, 2):
         made.leave(name)
     order = made.waiting()
@@ -163,13 +163,13 @@ def test_a_full_queue_has_room_for_who_has_less_in_it(made):
     assert last.error.code == "queue_full"
     assert made.jobs.find(held, "x4") is None  # nobody else reads of it
     assert made.waiting() == ["a1", "x1", "x2", "x3"]
-    with pytest.raises(QueueFull):
+    with pytest.raises(QueueFullError):
         made.ask("x5")
     for name in ("b1", "c1"):
         made.ask(name)
-    with pytest.raises(QueueFull, match="4 runs are waiting"):
+    with pytest.raises(QueueFullError, match="4 runs are waiting"):
         made.ask("d1")  # each has one
-    with pytest.raises(QueueFull):
+    with pytest.raises(QueueFullError):
         made.ask("a2")
     assert made.waiting() == ["a1", "b1", "c1", "x1"]
 
@@ -179,10 +179,10 @@ def test_runs_are_counted_by_group(made):
     made.ask("x0")
     made.ask("x1")
     made.jobs.submit(another, "1", owner="tab of x1", group="x")
-    assert jobs.held("tab of x1", besides=Jobs.close, group="x") == 3
+    assert jobs.held("tab of x1", besides=JobQueue.close, group="x") == 3
     assert jobs.held("tab of x1", besides=held, group="x") == 2  # a new one takes its place
     assert jobs.held("new tab", besides=held, group="x") == 3
-    assert jobs.held("tab of x1", besides=Jobs.close) == 0  # no group of this name
+    assert jobs.held("tab of x1", besides=JobQueue.close) == 0  # no group of this name
     assert jobs.held("a", besides=held, group="a") == 0
 
 
@@ -191,7 +191,7 @@ def test_an_owner_leaves_all_that_it_waits_for(made):
     made.jobs.submit(another, "1", owner="gone")
     made.jobs.submit(held, "2", owner="gone")
     shared = made.jobs.submit(held, "3", owner="stays")
-    shared.join("gone")
+    shared.subscribe("gone")
     assert made.jobs.owners() == {"tab of x0", "gone", "stays"}
     made.jobs.leave("gone")
     assert made.jobs.owners() == {"tab of x0", "stays"}
@@ -202,9 +202,9 @@ def test_an_owner_leaves_all_that_it_waits_for(made):
 def test_who_joins_a_run_that_has_ended_or_stops_waits_for_nothing(made):
     job = made.ask("a1")
     made.leave("a1")
-    job.join("late")
+    job.subscribe("late")
     assert job.wait(LONG)
-    job.join("late")
+    job.subscribe("late")
     assert job.owners == 0
     assert job.state == "cancelled"
 

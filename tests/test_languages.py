@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from seqviz import lessons, settings
-from seqviz.figures.grammar.style import Style
-from seqviz.languages import matching, preferred
+from seqviz import lessons
+from seqviz.core import settings
+from seqviz.core.languages import matching, preferred
+from seqviz.plotting.style import Style
 
 
 @pytest.mark.parametrize(("tag", "found"), [
@@ -43,5 +44,5 @@ def test_the_server_s_language_may_be_a_tag(monkeypatch):
 
 def test_a_bench_without_a_page_takes_a_tag():
     assert Style(lang="zh_Hans").lang == "zh"
-    bench = lessons.gates.one
+    bench = lessons.gates.single_gate
     assert bench.run({}, "zh-CN").readouts == bench.run({}, "zh").readouts

@@ -10,7 +10,10 @@ import pytest
 # What is left where `import jsonschema` was broken off: its parts, but not the package.
 BROKEN = "import sys, jsonschema; del sys.modules['jsonschema']\n"
 PLAIN = "import altair"
-WHOLE = "from seqviz.libraries import whole\nassert whole('altair', 'jsonschema').Chart"
+WHOLE = (
+    "from seqviz.core.lazy_import import import_or_retry\n"
+    "assert import_or_retry('altair', 'jsonschema').Chart"
+)
 
 
 @pytest.mark.parametrize(("how", "works"), [(PLAIN, False), (WHOLE, True)])
@@ -20,17 +23,17 @@ def test_a_broken_import_is_begun_once_more(how, works):
 
 
 def test_what_is_not_there_is_not_there():
-    from seqviz.libraries import whole
+    from seqviz.core.lazy_import import import_or_retry
 
     with pytest.raises(ModuleNotFoundError):
-        whole("no_such_library")
+        import_or_retry("no_such_library")
 
 
 # Another thread has begun to import pandas; it is whole a moment later.
 HALF_A_PANDAS = """
 import importlib.util, sys, threading, time
 import numpy as np
-from seqviz.figures.autoregression import by_hand
+from seqviz.figures.ar_fitting import by_hand
 
 spec = importlib.util.find_spec("pandas")
 

@@ -16,11 +16,12 @@ import pytest
 from pseudo_language import KEPT, LANG, NAME, project, pseudo
 from rings import one_of
 
-from seqviz import catalog, lessons
+from seqviz import lessons
+from seqviz.content import catalog
+from seqviz.core.i18n import sections
 from seqviz.data import pronoun_pairs
-from seqviz.lessons.bench import controls
+from seqviz.lessons.framework import controls
 from seqviz.models import registry
-from seqviz.text import sections
 
 PAGES = ["home", *(record.slug for record in catalog.LESSONS)]
 READER = Path(__file__).with_name("pseudo_read.py")

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import pytest
 import yaml
 
-from seqviz.paths import ROOT
+from seqviz.core.paths import ROOT
 from tools import readme_picture, teaching
 
 README = (ROOT / "README.md").read_text("utf-8")

@@ -6,8 +6,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from seqviz import catalog, glossary, lessons, road
-from seqviz.text import LANGUAGES, Text, catalogue, sections
+from seqviz import lessons
+from seqviz.content import catalog, glossary, search_index
+from seqviz.core.i18n import LANGUAGES, Text, catalogue, sections
 
 SLUGS = [record.slug for record in catalog.LESSONS]
 
@@ -15,10 +16,12 @@ SLUGS = [record.slug for record in catalog.LESSONS]
 @pytest.mark.parametrize("slug", SLUGS)
 def test_what_is_read_off_the_words_is_what_the_lesson_declares(slug):
     lesson = getattr(lessons, slug).lesson
-    assert set(road.named(slug, "bench")) == set(lesson.benches)
-    assert set(road.named(slug, "exercise")) == set(lesson.exercises)
+    assert set(search_index.named(slug, "bench")) == set(lesson.benches)
+    assert set(search_index.named(slug, "exercise")) == set(lesson.exercises)
     questions = [key for key in catalogue("en") if key.startswith(f"{slug}.predict.")]
-    assert len(road.named(slug, "predict")) == sum(key.endswith(".answer") for key in questions)
+    assert len(search_index.named(slug, "predict")) == sum(
+        key.endswith(".answer") for key in questions
+    )
 
 
 @pytest.mark.parametrize("slug", SLUGS)
@@ -32,14 +35,14 @@ def test_minutes_follow_their_rule(slug):
                   for key in catalogue("en"))  # fmt: skip
     tasks = len(lesson.exercises) + targets
     whole = words / 200 + 3 * len(lesson.benches) + questions + 3 * tasks
-    assert abs(road.minutes(slug) - whole) <= 2.5
-    assert road.minutes(slug) % 5 == 0
+    assert abs(search_index.minutes(slug) - whole) <= 2.5
+    assert search_index.minutes(slug) % 5 == 0
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_address_leads_to_a_bench_of_its_lesson(lang):
     benches = set()
-    for _, name, slug, address, words in road.rows(lang):
+    for _, name, slug, address, words in search_index.rows(lang):
         parts = urlsplit(address)
         assert parts.path in SLUGS
         assert slug in ("", parts.path)
@@ -48,20 +51,22 @@ def test_every_address_leads_to_a_bench_of_its_lesson(lang):
         bench = parts.fragment.removeprefix("bench-")
         assert bench in ("", *lesson.benches)
         for term in query.pop("glossary", []):
-            assert glossary.found(term, ""), term
+            assert glossary.search(term, ""), term
             assert not bench
         part = {f"{lesson.record.code}.part": [bench]} if lesson.parts and bench else {}
         assert query == part
         assert name
         assert not set("\\$*`{}") & set(name), name
-        assert road.normal(name) in words
+        assert search_index.normal(name) in words
         benches |= {(parts.path, bench)} if bench else set()
     assert len(benches) == sum(len(getattr(lessons, slug).lesson.benches) for slug in SLUGS)
 
 
-def found(typed: str) -> list[road.Entry]:
+def found(typed: str) -> list[search_index.Entry]:
     """Those in whose words this is a word, or the beginning of one."""
-    return [one for one in road.entries() if f" {road.normal(typed)}" in f" {one.words}"]
+    return [
+        one for one in search_index.entries() if f" {search_index.normal(typed)}" in f" {one.words}"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -82,14 +87,14 @@ def test_letters_titles_and_terms_are_found_in_both_languages(typed, kind, slug,
 
 
 def test_a_letter_that_is_part_of_another_name_is_not_found_in_its_formula():
-    assert road._stands("d_k", r"\sqrt{d_k}")
-    assert not road._stands("k", r"\sqrt{dk}")
-    assert not road._stands("h", r"\hat y")
+    assert search_index._stands("d_k", r"\sqrt{d_k}")
+    assert not search_index._stands("k", r"\sqrt{dk}")
+    assert not search_index._stands("h", r"\hat y")
 
 
 def test_a_bench_that_a_link_names_by_itself_has_its_tab_named(monkeypatch):
-    assert road.address("bert_accuracy", "zh", "tune").endswith(
+    assert search_index.address("bert_accuracy", "zh", "tune").endswith(
         "bert_accuracy?lang=zh&ba.part=tune#bench-tune"
     )
-    assert road.address("gates", "en") == "gates?lang=en"
+    assert search_index.address("gates", "en") == "gates?lang=en"
     assert Text("en").table("bert_accuracy.part")

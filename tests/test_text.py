@@ -15,20 +15,21 @@ from typing import Any
 import pytest
 from parted import parted
 
-from seqviz import catalog, glossary, units
-from seqviz.data import PROBLEM_CODES
-from seqviz.text import (
+from seqviz.content import catalog, glossary
+from seqviz.core import units
+from seqviz.core.i18n import (
     ASSETS,
     LANGUAGES,
     Text,
     catalogue,
-    formatted,
-    literal,
+    escape_markdown,
+    format_value,
     number,
     percent,
     sections,
 )
-from seqviz.units import JOINER, NO_BREAK, unbroken
+from seqviz.core.units import JOINER, NO_BREAK, unbroken
+from seqviz.data import PROBLEM_CODES
 
 ROOT = ASSETS.parent
 SLUGS = [record.slug for record in catalog.LESSONS]
@@ -287,7 +288,7 @@ def test_sentences_get_every_value_they_ask_for():
 
 def lesson_tree(slug: str) -> ast.Module:
     """A lesson's benches and the page that has them, as one program."""
-    paths = (*sorted((ROOT / "seqviz/lessons").glob(f"{slug}*.py")), ROOT / "pages" / f"{slug}.py")
+    paths = (*sorted((ROOT / "seqviz/lessons" / slug).glob("*.py")), ROOT / "pages" / f"{slug}.py")
     texts = [path.read_text("utf-8") for path in paths]
     return ast.parse("\n".join(t.replace("from __future__ import annotations", "") for t in texts))
 
@@ -299,7 +300,7 @@ def test_words_that_a_page_names_exist(slug):
     known = catalogue("en")
     seen = set()
     for function, name, given in calls(
-        tree, {"note", "hint", "Problem", "predict", "exercise", "prose", "bench"}
+        tree, {"note", "hint", "MessageError", "predict", "exercise", "prose", "bench"}
     ):
         seen.add(function)
         if function == "predict":
@@ -314,7 +315,10 @@ def test_words_that_a_page_names_exist(slug):
         elif function == "bench":
             assert f"{slug}.bench.{name}" in known, name
         else:
-            key = lesson_key(f"{function.lower()}.{name}", slug)
+            key = lesson_key(
+                f"{function.removesuffix('Error').replace('Message', 'problem').lower()}.{name}",
+                slug,
+            )
             assert key is not None, (function, name)
             assert wanted(key) <= given, (function, name, wanted(key) - given)
     # Notes are often named at run time: the pages' own tests see those.
@@ -447,7 +451,7 @@ def test_percent(share, digits, expected):
         (0.2041, units.Seconds, unbroken("0.2 s")), (24.3, units.Seconds, unbroken("24 s")),
         (99.7, units.Seconds, unbroken("99.7 s")), (180.0, units.Seconds, unbroken("3 min")),
         ((0.584, 0.646), units.ShareEnds, "58.4–64.6%"),
-        ((-0.1234, 2.5), units.Ends, f"−0.123{NO_BREAK}… 2.50"), ((1, 1200), units.Part,
+        ((-0.1234, 2.5), units.Interval, f"−0.123{NO_BREAK}… 2.50"), ((1, 1200), units.Fraction,
         f"1{NO_BREAK}/{NO_BREAK}1,200"),
         (None, units.Share, "–"), ("words", units.Share, "words"), (0.5, float, "0.500"),
     ],
@@ -460,7 +464,7 @@ def test_a_readout_is_written_by_its_unit(value, unit, expected):
     result = make_dataclass("Result", [("field", unit | None)], namespace={"read": property(read)})
     for found in (units.unit_of(result, "field"), units.unit_of(result, "read"),
                   units.unit_of(read)):  # fmt: skip
-        assert formatted(value, found) == expected
+        assert format_value(value, found) == expected
 
 
 @pytest.mark.parametrize(
@@ -478,14 +482,14 @@ def test_a_readout_is_written_by_its_unit(value, unit, expected):
     ],
 )
 def test_a_reader_s_text_has_no_mark_left_that_markdown_would_read(text):
-    escaped = literal(text)
+    escaped = escape_markdown(text)
     # A word joiner, which nobody sees, keeps an address from becoming a link.
     assert re.sub(r"\\(.)", r"\1", escaped).replace("\u2060", "") == text
     assert not re.search(r"(?<!\\)(\\\\)*[*_`~$:#<>|&!\[\]]", escaped)
 
 
 def test_ordinary_words_stay_as_they_are():
-    assert literal("were 会 é") == "were 会 é"
+    assert escape_markdown("were 会 é") == "were 会 é"
 
 
 @pytest.mark.parametrize(
@@ -520,9 +524,9 @@ def test_no_sentence_lets_a_line_end_inside_a_number(lang):
     said = dict(catalogue(lang))
     for slug in SLUGS:
         said |= {f"{slug} {name}": body for name, body in sections(slug, lang).items()}
-    meanings = [meaning for letter in glossary.letters() for meaning in letter.meanings]
+    meanings = [meaning for letter in glossary.list_letters() for meaning in letter.meanings]
     words = [one.words for one in (*glossary.terms(), *meanings)]
-    words += [one.remark for one in glossary.letters() if one.remark]
+    words += [one.remark for one in glossary.list_letters() if one.remark]
     said["glossary"] = [one[lang] for one in words]
     wrong = [part for body in said.values() for one in flat(body) for part in parted(one)]
     assert wrong == []

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from seqviz.whole_file import written
+from seqviz.core.atomic_write import atomic_write
 from tools import audit, gpu_bundle, teaching
 
 
@@ -18,7 +18,7 @@ def path(tmp_path):
 
 
 def test_it_is_as_before_until_the_end(path):
-    with written(path) as made:
+    with atomic_write(path) as made:
         assert made.name == path.name  # what writes may look at its ending
         made.write_text("after")
         assert path.read_text() == "before"
@@ -34,7 +34,7 @@ def umask() -> int:
 
 
 def half(path, error):
-    with written(path) as made:
+    with atomic_write(path) as made:
         if error is not FileNotFoundError:
             made.write_text("ha")
             raise error
@@ -51,7 +51,7 @@ def test_it_stays_where_writing_fails(path, error):
 def test_what_a_link_leads_to_is_replaced(path):
     link = path.with_name("link.json")
     link.symlink_to(path)
-    with written(link) as made:
+    with atomic_write(link) as made:
         made.write_text("after")
     assert link.is_symlink()
     assert path.read_text() == "after"
@@ -64,7 +64,7 @@ def test_what_a_killed_process_has_left_is_cleared_up_later(path):
         (folder / "f.json").write_text("ha")
     seconds = old.stat().st_mtime - 4000
     os.utime(old, (seconds, seconds))
-    with written(path) as made:
+    with atomic_write(path) as made:
         made.write_text("after")
     assert {*path.parent.iterdir()} == {path, new}  # somebody may be at work on that one
 

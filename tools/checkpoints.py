@@ -12,10 +12,10 @@ import numpy as np
 import torch
 from safetensors.numpy import save
 
-from seqviz.compute.gates.networks import Network
-from seqviz.compute.recurrent import Weights
+from seqviz.compute.gates.networks import GatedNetwork
+from seqviz.compute.recurrent import RecurrentWeights
+from seqviz.core.atomic_write import atomic_write, atomic_write_many
 from seqviz.models import checkpoints
-from seqviz.whole_file import written, written_together
 
 FOLDER = checkpoints.FOLDER
 LIMIT = 5_000_000  # bytes
@@ -50,10 +50,10 @@ def write(
     def array(tensor: torch.Tensor) -> np.ndarray:
         return tensor.detach().numpy()
 
-    weights = Weights(*map(array, model.layer.parameters()))
+    weights = RecurrentWeights(*map(array, model.layer.parameters()))
     head = array(model.head.weight), array(model.head.bias)
     embedding = array(model.embedding.weight)
-    write_network(Network(name, cell, kind, tuple(symbols), embedding, weights, *head), card)
+    write_network(GatedNetwork(name, cell, kind, tuple(symbols), embedding, weights, *head), card)
 
 
 def remeasure(name: str, **parts: dict[str, Any]) -> None:
@@ -62,11 +62,11 @@ def remeasure(name: str, **parts: dict[str, Any]) -> None:
     card = json.loads(path.read_text("utf-8"))
     for part, values in parts.items():
         card[part] |= values
-    with written(path) as made:
+    with atomic_write(path) as made:
         made.write_text(json.dumps(card, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
-def write_network(network: Network, card: dict[str, Any]) -> None:
+def write_network(network: GatedNetwork, card: dict[str, Any]) -> None:
     """`<name>.safetensors` (float32) and, beside it, the card with its checksum: `<name>.json`.
 
     Raises ValueError when the file would be too large for the repository.
@@ -92,7 +92,7 @@ def write_network(network: Network, card: dict[str, Any]) -> None:
     }
     text = json.dumps(whole, indent=1, ensure_ascii=False)
     path = FOLDER / f"{network.name}.safetensors"
-    with written_together(path, path.with_suffix(".json")) as (arrays_made, card_made):
+    with atomic_write_many(path, path.with_suffix(".json")) as (arrays_made, card_made):
         arrays_made.write_bytes(content)
         card_made.write_text(text + "\n", "utf-8")
     print(f"{network.name}: {len(content):,} bytes")

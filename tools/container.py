@@ -24,7 +24,7 @@ HOME, PORT = "/home/user", "7860"
 FETCHING = ("PIP_", "SSL_", "REQUESTS_CA_BUNDLE", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 
 
-class Failed(RuntimeError):
+class ContainerError(RuntimeError):
     """A step did not work; the message says which, and its last words."""
 
 
@@ -78,13 +78,15 @@ class Box:
         """Carry out one instruction. Raises Failed, also for one that is not known here."""
         action = getattr(self, f"_{step.name.lower()}", None)
         if action is None:
-            raise Failed(f"The Dockerfile has {step.name}, which tools/container.py does not know.")
+            raise ContainerError(
+                f"The Dockerfile has {step.name}, which tools/container.py does not know."
+            )
         action(step)
 
     def _from(self, step: dockerfile.Step) -> None:
         version = f"{sys.version_info.major}.{sys.version_info.minor}"
         if step.text != f"python:{version}-slim":
-            raise Failed(f"The image is {step.text}, and this is Python {version}.")
+            raise ContainerError(f"The image is {step.text}, and this is Python {version}.")
 
     def _arg(self, step: dockerfile.Step) -> None:
         name, _, default = step.text.partition("=")
@@ -106,15 +108,15 @@ class Box:
 
     def _expose(self, step: dockerfile.Step) -> None:
         if step.text != PORT:
-            raise Failed(f"The image exposes {step.text}, and the Space expects {PORT}.")
+            raise ContainerError(f"The image exposes {step.text}, and the Space expects {PORT}.")
 
     def _copy(self, step: dockerfile.Step) -> None:
         if step.flags != (f"--chown={self.user}",):
-            raise Failed(f"COPY {step.text} leaves files to root.")
+            raise ContainerError(f"COPY {step.text} leaves files to root.")
         *sources, target = step.text.split()
         known = dockerfile.context(ROOT, (ROOT / ".dockerignore").read_text("utf-8"))
         if target != "./" or not (sources == ["."] or {*map(Path, sources)} <= {*known}):
-            raise Failed(f"COPY {step.text}: not all of this is given to the engine.")
+            raise ContainerError(f"COPY {step.text}: not all of this is given to the engine.")
         for path in known if sources == ["."] else map(Path, sources):
             for folder in reversed(path.parents[:-1]):
                 if not (self.folder / folder).exists():
@@ -126,7 +128,7 @@ class Box:
     def _run(self, step: dockerfile.Step) -> None:
         if not self.user:
             if step.text != f"useradd -m -u {UID} user":
-                raise Failed(f"RUN {step.text}: as root, nothing but the user is made.")
+                raise ContainerError(f"RUN {step.text}: as root, nothing but the user is made.")
             return
         if self.quick and "pip install" in step.text:
             (self.home / "env").symlink_to(sys.prefix)
@@ -135,7 +137,7 @@ class Box:
             self._take_cache()
         status, said = self.run(["sh", "-c", self.here(step.text)])
         if status:
-            raise Failed(f"RUN {step.text}\n{said[-3000:]}")
+            raise ContainerError(f"RUN {step.text}\n{said[-3000:]}")
 
     def _healthcheck(self, step: dockerfile.Step) -> None:
         self.health = ["sh", "-c", self.here(step.text.removeprefix("CMD "))]

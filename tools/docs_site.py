@@ -16,14 +16,24 @@ import subprocess
 import sys
 from pathlib import Path
 
-from seqviz import catalog
-from seqviz.text import LANGUAGES, Text
-from seqviz.units import unbroken
+from seqviz.content import catalog
+from seqviz.core.i18n import LANGUAGES, Text
+from seqviz.core.units import unbroken
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("lessons", "experiments", "compute", "figures", "models", "data")  # of the library
+ROOMS = (
+    "lessons",
+    "experiments",
+    "figures",
+    "plotting",
+    "compute",
+    "stats",
+    "models",
+    "data",
+)  # of the library
 _RUN = ["operations", "faults", "scheduler", "threats"]
-_CHANGE = ["ARCHITECTURE.md", "CONTRIBUTING.md", "docs/add-a-lesson.md", "benchmarks/README.md",
+_CHANGE = ["ARCHITECTURE.md", "CONTRIBUTING.md", "docs/add-a-bench.md", "docs/add-a-lesson.md",
+           "benchmarks/README.md",
            "CHANGELOG.md"]  # fmt: skip
 
 

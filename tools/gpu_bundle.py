@@ -19,9 +19,9 @@ import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from seqviz import whole_file
+from seqviz.core import atomic_write
+from seqviz.core.paths import ROOT
 from seqviz.models import sources, store
-from seqviz.paths import ROOT
 
 MODEL = "minilm"
 MOST = 60_000_000  # bytes
@@ -46,7 +46,7 @@ def files() -> Iterator[Path]:
 def half_model(folder: Path) -> None:
     """Put the model into a folder in half precision, with its manifest.
 
-    Raises Refusal("not_fetched") where it is not on this machine.
+    Raises UserError("not_fetched") where it is not on this machine.
     """
     from safetensors.torch import load_file, save_file
 
@@ -95,7 +95,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("target", nargs="?", type=Path, default=Path("gpu_bundle.tar.gz"))
     parser.add_argument("--model", action="store_true", help="only the model, for a checkout")
     options = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory() as scratch, whole_file.or_exit(options.target):
+    with tempfile.TemporaryDirectory() as scratch, atomic_write.or_exit(options.target):
         size = pack(options.target, Path(scratch), options.model)
     print(f"{options.target}: {size:,} bytes")
 

@@ -13,7 +13,7 @@ import statistics
 import subprocess
 import sys
 
-from driver.server import serve
+from testing.server import serve
 
 CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
 COMMAND = ["npx", "--yes", "lighthouse@13.5.0", "--preset=desktop"]

@@ -10,9 +10,9 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from seqviz.compute.accuracy.findings import TuneSettings
+from seqviz.compute.bert_accuracy.results import TuneSettings
 from seqviz.data import precomputed
-from seqviz.experiments.accuracy import shipped
+from seqviz.experiments.bert_accuracy import shipped
 from seqviz.models import device
 from tools.measure_trainings import ship
 

@@ -18,11 +18,11 @@ from importlib import import_module
 from itertools import product
 from typing import Any
 
-from seqviz import catalog
+from seqviz.content import catalog
 from seqviz.data import precomputed
-from seqviz.lessons.bench import controls
-from seqviz.lessons.bench.host import Alone
-from seqviz.lessons.bench.lesson import Bench
+from seqviz.lessons.framework import controls
+from seqviz.lessons.framework.host import LocalHost
+from seqviz.lessons.framework.lesson import Bench
 from seqviz.models import device
 
 SCRIPT = "tools/measure_trainings.py"
@@ -30,12 +30,12 @@ Call = tuple[Callable[..., Any], Mapping[str, Any]]
 
 
 @dataclass
-class Asked(Alone):
+class Asked(LocalHost):
     """A host that has nothing and notes what it is asked for."""
 
     calls: list[Call] = field(default_factory=list)
 
-    def trained(self, function: Any, keywords: Mapping[str, Any], so_far: Any) -> None:
+    def training_result(self, function: Any, keywords: Mapping[str, Any], so_far: Any) -> None:
         """Note the call; the bench waits."""
         self.calls.append((function, keywords))
 
@@ -51,7 +51,7 @@ def calls(bench: Bench) -> list[Call]:
         name for name, control in known.items()
         if name in ("view", "preset") or getattr(control, "shipped", False)
     ]  # fmt: skip
-    options = [[o for o in known[name].extremes() if o != "own"] for name in names]
+    options = [[o for o in known[name].bounds() if o != "own"] for name in names]
     alone = [{n: o} for n, some in zip(names, options, strict=True) for o in some]
     both = [dict(zip(names, chosen, strict=True)) for chosen in product(*options)]
     tried: list[dict[str, Any]] = []
@@ -62,7 +62,7 @@ def calls(bench: Bench) -> list[Call]:
             bench.run(other, host=host)
     found: dict[str, Call] = {}
     for function, keywords in host.calls:
-        found.setdefault(precomputed.told(function, keywords), (function, keywords))
+        found.setdefault(precomputed.call_name(function, keywords), (function, keywords))
     return list(found.values())
 
 

@@ -273,7 +273,7 @@ class Arrows:
         self.root = root
         self.files = [
             path.relative_to(root).as_posix()
-            for folder in ("seqviz", "pages", "tests", "driver")
+            for folder in ("seqviz", "pages", "tests", "testing")
             for path in sorted((root / folder).rglob("*.py"))
         ]
         self.modules = {self._module(name): name for name in self.files}

@@ -15,14 +15,15 @@ from urllib.parse import unquote
 
 from playwright.sync_api import Browser, Page
 
-from driver.chromium import chromium
-from seqviz import catalog, lessons
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.style import DARK, LIGHT, LIVE, Style
-from seqviz.figures.grammar.wordless import HEIGHT, WIDTH, wordless
-from seqviz.packed import whole
-from seqviz.paths import ASSETS
-from seqviz.text import LANGUAGES
+from seqviz import lessons
+from seqviz.content import catalog
+from seqviz.core.brotli_assets import read_asset
+from seqviz.core.i18n import LANGUAGES
+from seqviz.core.paths import ASSETS
+from seqviz.plotting.card_picture import HEIGHT, WIDTH, wordless
+from seqviz.plotting.figure import Figure
+from seqviz.plotting.style import DARK, LIGHT, LIVE, Style
+from testing.chromium import chromium
 
 CARDS, HOME = ASSETS / "static", ASSETS / "pictures"
 # Where a card would have more marks than it has place for.
@@ -80,7 +81,7 @@ def inline(svg: str, name: str) -> str:
 def pictures(browser: Browser) -> Iterator[tuple[Path, str]]:
     """Every picture with the file that it belongs in."""
     page = browser.new_page()
-    page.add_script_tag(content=whole(ASSETS / "static" / "plotly.min.js").decode())
+    page.add_script_tag(content=read_asset(ASSETS / "static" / "plotly.min.js").decode())
     for record in catalog.LESSONS:
         small = wordless(_first(record.slug, "en"))
         for theme, palette in {"light": LIGHT, "dark": DARK}.items():

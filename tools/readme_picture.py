@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
-from driver.chromium import chromium
-from driver.server import serve
+from testing.chromium import chromium
+from testing.server import serve
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -24,11 +24,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from driver.chromium import MARKS, NoChromium, chromium
-from driver.server import free_port
-from seqviz import catalog
+from seqviz.content import catalog
+from testing.chromium import MARKS, NoChromiumError, chromium
+from testing.server import free_port
 from tools import dockerfile
-from tools.container import PORT, ROOT, Box, Failed
+from tools.container import PORT, ROOT, Box, ContainerError
 
 PATIENCE = 120  # seconds; the image's --start-period
 
@@ -37,7 +37,7 @@ PATIENCE = 120  # seconds; the image's --start-period
 def running(box: Box) -> Iterator[tuple[subprocess.Popen[bytes], float]]:
     """The app, from when the image's health check passes; with the seconds that took."""
     if box.run(box.health, build=False)[0] == 0:
-        raise Failed(f"Something else answers on port {box.port}.")
+        raise ContainerError(f"Something else answers on port {box.port}.")
     log = box.home.parent / "server.log"
     with log.open("wb") as output:
         begun = time.monotonic()
@@ -45,7 +45,9 @@ def running(box: Box) -> Iterator[tuple[subprocess.Popen[bytes], float]]:
         try:
             while box.run(box.health, build=False)[0]:
                 if process.poll() is not None or time.monotonic() > begun + PATIENCE:
-                    raise Failed(f"The app did not start:\n{log.read_text('utf-8')[-3000:]}")
+                    raise ContainerError(
+                        f"The app did not start:\n{log.read_text('utf-8')[-3000:]}"
+                    )
             yield process, time.monotonic() - begun
         finally:
             if process.poll() is None:
@@ -121,7 +123,7 @@ def main(arguments: list[str] | None = None) -> int:
         box.arguments |= dict(pair.split("=", 1) for pair in chosen.build_arg)
         try:
             measured = build_and_look(box)
-        except (Failed, NoChromium) as error:
+        except (ContainerError, NoChromiumError) as error:
             print(error, file=sys.stderr)
             return 1
     print(json.dumps(measured))

@@ -22,11 +22,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from seqviz import catalog, whole_file
-from seqviz.lessons.bench import controls
-from seqviz.lessons.bench.lesson import Bench
-from seqviz.text import LANGUAGES
-from seqviz.units import plainly_spaced, unbroken
+from seqviz.content import catalog
+from seqviz.core import atomic_write
+from seqviz.core.i18n import LANGUAGES
+from seqviz.core.units import plainly_spaced, unbroken
+from seqviz.lessons.framework import controls
+from seqviz.lessons.framework.lesson import Bench
 
 PAGES = Path(__file__).parents[1] / "docs" / "teaching"
 NOTEBOOKS = PAGES / "notebooks"
@@ -121,7 +122,7 @@ def setting(link: str) -> tuple[Bench, dict[str, Any], str]:
             raise ValueError(f"{link}: {key} is not of this bench, or one that it builds on.")
         values.setdefault(place, {})[name] = _clean(lesson.benches[place], name, raw, link)
     for place, asked in values.items():
-        shown = controls.filled(lesson.benches[place].declaration, asked)
+        shown = controls.parse_params(lesson.benches[place].declaration, asked)
         for name, value in asked.items():
             if getattr(shown, name) != value:
                 raise ValueError(f"{link}: {name} = {value} does not apply here.")
@@ -134,7 +135,7 @@ def _clean(bench: Bench, name: str, raw: str, link: str) -> Any:
     """A value of a link, which the control takes unchanged and which is not its default."""
     known = dict(controls.controls(bench.declaration))
     try:
-        value = known[name].clean(raw)
+        value = known[name].parse(raw)
     except (KeyError, ValueError):
         raise ValueError(f"{link}: {name} cannot be {raw!r}.") from None
     if controls.encoded(value) != raw or value == known[name].default:
@@ -234,7 +235,7 @@ def main(argv: list[str] | None = None) -> None:
     if asked.out is None:
         sys.stdout.write(page)
     else:
-        with whole_file.or_exit(asked.out):
+        with atomic_write.or_exit(asked.out):
             asked.out.write_text(page, "utf-8")
 
 

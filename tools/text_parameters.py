@@ -7,8 +7,9 @@ what the lessons declare.
 
 from __future__ import annotations
 
-from seqviz import catalog, lessons
-from seqviz.lessons.bench.controls import Sentence, controls
+from seqviz import lessons
+from seqviz.content import catalog
+from seqviz.lessons.framework.controls import TextInput, controls
 from seqviz.ui.server.index_page import TEXTS
 
 
@@ -19,7 +20,7 @@ def declared() -> list[str]:
         for record in catalog.LESSONS
         for bench in getattr(lessons, record.slug).lesson.benches.values()
         for name, control in controls(bench.declaration)
-        if isinstance(control, Sentence)
+        if isinstance(control, TextInput)
     ]
 
 

@@ -27,11 +27,11 @@ from safetensors.torch import save_file
 from torch import nn
 from torch.nn import functional
 
+from seqviz.core.atomic_write import atomic_write
+from seqviz.core.i18n import ASSETS
 from seqviz.data.reviews import SOURCE, sentiment_split
-from seqviz.experiments.accuracy.features import parts
+from seqviz.experiments.bert_accuracy.features import parts
 from seqviz.models import pretrained
-from seqviz.text import ASSETS
-from seqviz.whole_file import written
 from tools.bundle_snippets import INNER, fetch, member
 
 SCRIPT = "tools/train_fill_in.py"
@@ -211,7 +211,7 @@ def train(settings: Settings) -> tuple[dict[str, torch.Tensor], int, float]:
 
 
 def tensors(network: Any, head: Head) -> dict[str, torch.Tensor]:
-    """What is kept, in half precision, named as `seqviz.experiments.accuracy.fill` reads it."""
+    """What is kept, in half precision, named as `experiments.bert_accuracy.fill` reads it."""
     found = {
         "dense.weight": head.dense.weight,
         "dense.bias": head.dense.bias,
@@ -231,7 +231,7 @@ def write(kept: dict[str, torch.Tensor], count: int, seconds: float, settings: S
     """The file, measured by the lesson's own code, and its card."""
     path = ASSETS / "checkpoints" / "fill_in_minilm.safetensors"
     header = {"rank": str(settings.rank), "alpha": str(settings.rank)}
-    with written(path) as made:
+    with atomic_write(path) as made:
         save_file(kept, made, header)
     card: dict[str, Any] = {
         "name": "fill_in_minilm",
@@ -248,15 +248,15 @@ def write(kept: dict[str, torch.Tensor], count: int, seconds: float, settings: S
         "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
     }
     path.chmod(0o644)
-    with written(path.with_suffix(".json")) as made:
+    with atomic_write(path.with_suffix(".json")) as made:
         made.write_text(json.dumps(card, indent=1) + "\n", "utf-8")
     measure(path)
 
 
 def measure(path: Path) -> None:
     """Put what the shipped file reaches into its card."""
-    from seqviz.compute.accuracy.findings import FillSettings
-    from seqviz.experiments.accuracy import fill
+    from seqviz.compute.bert_accuracy.results import FillSettings
+    from seqviz.experiments.bert_accuracy import fill
 
     card_path = path.with_suffix(".json")
     card = json.loads(card_path.read_text("utf-8"))
@@ -272,7 +272,7 @@ def measure(path: Path) -> None:
         "value": round(float((found.frequency == 1).mean()), 4),
         "top_5": round(float((found.frequency <= 5).mean()), 4),
     }
-    with written(card_path) as made:
+    with atomic_write(card_path) as made:
         made.write_text(json.dumps(card, indent=1) + "\n", "utf-8")
     print(path.stat().st_size, card["metric"], card["baseline"])
 

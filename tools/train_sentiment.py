@@ -15,7 +15,7 @@ from transformers import PreTrainedTokenizerBase
 
 from seqviz.compute.gates.encoding import UNKNOWN, word, words
 from seqviz.data.reviews import SOURCE, Labeled, sentiment_split
-from seqviz.experiments.accuracy.baselines import bag_of_words
+from seqviz.experiments.bert_accuracy.baselines import bag_of_words
 from seqviz.models import store
 from seqviz.models.pretrained import load
 from tools.checkpoints import Reader, asked, write

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from seqviz.compute.gates.networks import Network, accuracy, whole
+from seqviz.compute.gates.networks import GatedNetwork, accuracy, sequence_accuracy
 from seqviz.compute.gates.tasks import TASKS, draw, majority, majority_whole
 from seqviz.compute.gates.tiny import recommended, train_tiny
 from seqviz.models import checkpoints
@@ -23,7 +23,7 @@ SCRIPT = "tools/train_tiny.py"
 FRESH = 2000  # sequences, as long as in training, and twice as long
 
 
-def measured(network: Network, length: int) -> dict[str, dict[str, Any]]:
+def measured(network: GatedNetwork, length: int) -> dict[str, dict[str, Any]]:
     """Metric and baseline on fresh sequences; twice: on sequences twice as long.
 
     The baseline is the answer that is right most often, given at every step.
@@ -36,8 +36,8 @@ def measured(network: Network, length: int) -> dict[str, dict[str, Any]]:
             "name": f"accuracy on 2,000 fresh sequences of {length} symbols",
             "value": round(accuracy(network, usual), 4),
             "twice_as_long": round(accuracy(network, twice), 4),
-            "whole": round(whole(network, usual), 4),
-            "whole_twice_as_long": round(whole(network, twice), 4),
+            "whole": round(sequence_accuracy(network, usual), 4),
+            "whole_twice_as_long": round(sequence_accuracy(network, twice), 4),
         },
         "baseline": {
             "name": "the most frequent answer",

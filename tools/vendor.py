@@ -3,7 +3,7 @@
 Streamlit carries a Plotly of its own, but rebuilds a chart from nothing whenever its data change.
 The lessons update theirs in place (`assets/static/chart.js`) with a build of the parts of Plotly
 that their figures use (`tools/plotly_bundle.js`). BertViz asks a content network for d3 and jQuery
-(`seqviz/experiments/bertviz_page.py` gives it these). Taken with the npm client; at run time
+(`seqviz/experiments/bertviz/page.py` gives it these). Taken with the npm client; at run time
 nothing comes from another host.
 """
 
@@ -20,7 +20,7 @@ from pathlib import Path
 
 import brotli
 
-LARGEST = "plotly.min.js"  # lies packed only, as it is sent (seqviz/packed.py)
+LARGEST = "plotly.min.js"  # lies packed only, as it is sent (seqviz/core/brotli_assets.py)
 STATIC = Path(__file__).resolve().parent.parent / "assets" / "static"
 
 

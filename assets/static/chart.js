@@ -39,7 +39,7 @@ function plotly() {
   return library;
 }
 
-// Figures name the theme's colors by ten reserved ones, #000001 to #000010 (figures/grammar/style.py).
+// Figures name the theme's colors by ten reserved ones, #000001 to #000010 (plotting/style.py).
 function themed(figure, host) {
   const colors = getComputedStyle(host).getPropertyValue(PALETTE).split(",");
   return colors.reduce(

@@ -1,4 +1,4 @@
-// A bench that a class runs: each seat is a seed. The server computes and draws (`seqviz/ui/bench/
+// A bench that a class runs: each seat is a seed. The server computes and draws (`seqviz/ui/page/
 // class_run.py`); this asks for the picture whenever there is more, and marks the own seat in it.
 
 import { Chart, unpacked } from "./chart.js";
@@ -8,7 +8,7 @@ import { near } from "./sight.js";
 import { element } from "./slider.js";
 import { filled } from "./words.js";
 
-const RING = "#000008"; // the theme's color for what is to be looked at (figures/grammar/style.py)
+const RING = "#000008"; // the theme's color for what is to be looked at (plotting/style.py)
 const AGAIN_MS = 2000;
 const NEAR = 0.5; // heights of the window within which a figure is brought into sight
 

@@ -1,4 +1,4 @@
-// From the scores of a next token to a draw, as in seqviz/compute/decoding: filters.py, draw.py and
+// From the scores of a next token to a draw, as in seqviz/compute/gpt: filters.py, draw.py and
 // uniform.py, by the same names. scores: Float64Array, -Infinity where a token is cut.
 
 export const ORDER = ["penalty", "temperature", "top_k", "top_p", "min_p", "typical"];

@@ -1,4 +1,4 @@
-// A bench in a page of its own (`seqviz/ui/bench/embed`): what it shows came with the page. While a
+// A bench in a page of its own (`seqviz/ui/embed`): what it shows came with the page. While a
 // hand moves a slider, `live.js` asks for its picture as in a lesson; when the hand rests, or
 // something else is set, the settings go to the server, which says what there is to see from then on.
 // What a reader writes goes in the body, never in an address.

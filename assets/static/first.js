@@ -1,4 +1,4 @@
-// Paint the figure that came with the page (`seqviz/ui/bench/first_page.py`) and show it until the
+// Paint the figure that came with the page (`seqviz/ui/prerender/shell.py`) and show it until the
 // page's own stands in its place, or says why it does not. Streamlit's page is out of sight till then:
 // what it builds meanwhile would be seen jumping.
 

@@ -3,7 +3,7 @@
 // neither asked for nor drawn. When the hand has come to rest, the page hears of the value once and
 // draws everything as it always does. If anything fails here, only that happens.
 //
-// Some benches are answered here, without the server, from what has come once (seqviz/lessons/bench/
+// Some benches are answered here, without the server, from what has come once (seqviz/lessons/framework/
 // lesson.py: Answers). Their script has a class Answers(data, part): data as they came, `await
 // part(name)` for more; its answer(values) gives { around, figure } as an answer of the server has
 // them in its two lines, or null where that has to be asked.
@@ -17,7 +17,7 @@ const AHEAD = 16; // pictures that are kept for it
 const TRIES = 5;
 const EQUIP_MS = 500; // after the page, what answers here comes
 const AGAIN_MS = 3000; // and where it did not come, it is asked for once more
-const LARGE = /"bdata":"(#[0-9a-f]{16}|[A-Za-z0-9+/=]{4096,})"/g; // as in ui/bench/fast_path.py
+const LARGE = /"bdata":"(#[0-9a-f]{16}|[A-Za-z0-9+/=]{4096,})"/g; // as in ui/live/handler.py
 const benches = new Map();
 
 export function bench(prefix) {

@@ -7,7 +7,7 @@ import { asksForPaper, dress, print, undress } from "./print.js";
 import { near } from "./sight.js";
 
 const LOOK_MS = 150;
-const TOP = 68; // pixels of the header above a bench that a link names (ui/shared/css.py)
+const TOP = 68; // pixels of the header above a bench that a link names (ui/render/css.py)
 const AHEAD = 0.5; // heights of the window beyond its edges
 const ARRIVAL_MS = 6000; // in which a page that nobody scrolls draws only what is in sight
 const AGAIN_MS = 10_000; // after which one that has not come is asked for once more

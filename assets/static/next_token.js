@@ -1,6 +1,6 @@
 // The first bench of GPT and decoding under a moving hand, answered here: what
-// seqviz/lessons/gpt.py shows, from scores that have come once (seqviz/lessons/gpt_browser.py). The
-// figure is that of seqviz/figures/decoding/scores.py, with other numbers in its traces.
+// seqviz/lessons/gpt/lesson.py shows, from scores that have come once (seqviz/lessons/gpt/client_payload.py). The
+// figure is that of seqviz/figures/gpt/scores.py, with other numbers in its traces.
 
 import { OFF, ORDER, draw, entropy, philox, probabilities, stages } from "./decoding.js";
 import { count, filled, literal, number, percent } from "./words.js";
@@ -86,7 +86,7 @@ export class Answers {
     return { around, figure: this.figure(found, alt) };
   }
 
-  // As `Filtered` in seqviz/compute/decoding/filtered.py.
+  // As `Filtered` in seqviz/compute/gpt/filtered.py.
   filtered(chain, { seed, number: place }) {
     const behind = stages(this.scores, this.data.seen, chain).map((stage) => ({ ...stage, chances: probabilities(stage.scores) }));
     const { scores, chances } = behind.at(-1) ?? this;

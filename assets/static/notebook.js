@@ -1,4 +1,4 @@
-// A bench in a notebook (seqviz/lessons/in_notebook.py): its controls, its figure, what it says.
+// A bench in a notebook (seqviz/export/notebook_widget.py): its controls, its figure, what it says.
 // `element`, `Controls` and `Plotly` stand above this in the same module: a notebook has no server to ask.
 //
 // The kernel has `shown` { controls, figure, said, problem, number }; the browser has `asked`

@@ -1,4 +1,4 @@
-// What each bench in a notebook brings along (seqviz/lessons/in_notebook.py): it loads the script that all of them share.
+// What each bench in a notebook brings along (seqviz/export/notebook_widget.py): it loads the script that all of them share.
 //
 // The script is in a model of its own, so that a saved notebook has it once. Where a page does not hand out another
 // widget's model, the kernel is asked for it.

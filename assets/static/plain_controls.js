@@ -15,7 +15,7 @@ export class Controls {
     this.known = new Map(); // key -> { place, frame, show, busy }
   }
 
-  // told: those that apply, in their order, as `seqviz/ui/bench/embed/offered.py` describes them.
+  // told: those that apply, in their order, as `seqviz/lessons/framework/control_schema.py` describes them.
   take(told) {
     const keys = new Set(told.map(({ key }) => key));
     for (const [key, one] of this.known)

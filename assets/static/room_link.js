@@ -147,7 +147,7 @@ export class Membership {
     return ask(`/${this.code}/notebook`, { said, headers: this.headers });
   }
 
-  // What the class runs, as it stands: see seqviz/ui/bench/class_run.py. Empty where there is nothing.
+  // What the class runs, as it stands: see seqviz/ui/classroom/seed_experiment.py. Empty where there is nothing.
   async picture(looks) {
     return (await ask(`/${this.code}/run?${looks}`, { headers: this.headers })).text();
   }

@@ -1,6 +1,6 @@
 // A search that answers while one types, as the combobox of the ARIA practices: arrows go through what is
 // found, Enter opens it, Escape clears. Everything that can be found is there: nothing is asked for.
-// rows: [kind, name, lesson, address, what finds it] (seqviz/road.py, which also says what `normal` does).
+// rows: [kind, name, lesson, address, what finds it] (seqviz/content/search_index.py, which also says what `normal` does).
 
 import { element } from "./slider.js";
 import { open } from "./ways.js";

@@ -7,7 +7,7 @@ export const near = (name, ahead, above = ahead) => {
   return bottom > -above * window.innerHeight && top < (1 + ahead) * window.innerHeight;
 };
 
-const PHONE = window.matchMedia("(max-width: 640px)"); // as in ui/shared/css.py
+const PHONE = window.matchMedia("(max-width: 640px)"); // as in ui/render/css.py
 const SIDEWAYS = window.matchMedia("(max-height: 500px) and (pointer: coarse)");
 const HEADER = 60; // pixels that Streamlit's header covers
 const SHARE = 0.45; // of the window, for a figure that stays in sight on a phone

@@ -23,7 +23,7 @@ function element(tag, parent, properties = {}) {
 function look(host) {
   const style = getComputedStyle(host);
   const css = (name) => style.getPropertyValue(`--st-${name}`).trim();
-  const roles = css("chart-categorical-colors").split(","); // figures/grammar/style.py
+  const roles = css("chart-categorical-colors").split(","); // plotting/style.py
   return {
     text: css("text-color"),
     background: css("background-color"),

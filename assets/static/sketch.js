@@ -1,4 +1,4 @@
-// A prediction that is drawn on the axes of a figure before its result is shown (seqviz/lessons/bench/
+// A prediction that is drawn on the axes of a figure before its result is shown (seqviz/lessons/framework/
 // sketch.py), alone or by a class in a room. A sketch is whole numbers: heights in parts of the axis,
 // or column and row of a cell. What it misses by is computed here and told nobody.
 
@@ -13,7 +13,7 @@ const FINE = 1000; // parts of the axis
 const STEP = 10, FAR = 100; // of them, for an arrow key and for a page key
 const LOST_MS = 10_000; // after which the page is told once more that the result is wanted
 const WIDE = 0.55; // of the distance between two bars
-const COLORS = "--st-chart-categorical-colors"; // of the theme, in the order of figures/grammar/style.py
+const COLORS = "--st-chart-categorical-colors"; // of the theme, in the order of plotting/style.py
 const sketches = new Map(); // by key: what is drawn outlives the place where it is drawn
 
 const shape = (tag, parent, attributes) => {

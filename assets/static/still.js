@@ -1,4 +1,4 @@
-// A figure for print (`seqviz/ui/bench/embed/still_page.py`): drawn once, and saved with its name and
+// A figure for print (`seqviz/ui/embed/print_page.py`): drawn once, and saved with its name and
 // the code of its address.
 
 import { Chart } from "./chart.js";

@@ -1,6 +1,6 @@
 // From page to page in one step of the browser's history. Streamlit alone makes several: it empties the address of the page
 // that is left, or goes to the next one without its settings, and fills in what is missing. So the address to go to is
-// there before it goes (seqviz/ui/page/ways.py knows it). Links that would load the app anew are followed in it, as its
+// there before it goes (seqviz/ui/page/navigation.py knows it). Links that would load the app anew are followed in it, as its
 // session has what cannot stand in an address: a file of one's own, answers.
 
 const ROOT = new URL(import.meta.url).pathname.replace(/app\/static\/.*$/, "");

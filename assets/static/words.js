@@ -1,4 +1,4 @@
-// Words and numbers as they stand on screen, by the same names as in seqviz/text.py.
+// Words and numbers as they stand on screen, by the same names as in seqviz/core/i18n.py.
 
 const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const grouped = (value, digits) =>

@@ -37,8 +37,8 @@ import torch
 from benchmarks.gpu import agreement, faults, speed
 from benchmarks.gpu.machine import PRECISIONS, Machine, find_model
 from benchmarks.gpu.picture import svg
+from seqviz.core.i18n import duration
 from seqviz.models import device, placement
-from seqviz.text import duration
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 NOTHING = "not met: nothing was measured"
@@ -170,7 +170,7 @@ def write(here: Machine, found: dict[str, Any]) -> None:
 
 
 def kept(here: Machine, found: dict[str, Any]) -> dict[str, Any]:
-    """What the app reads of a run on a GPU (`seqviz.models.placement.Measured`)."""
+    """What the app reads of a run on a GPU (`seqviz.models.placement.MeasuredCrossover`)."""
     times = {name: one for name, one in found["speed"].items() if isinstance(one, speed.Times)}
     whole = {name: one.crossover for name, one in times.items() if one.cpu and one.device}
     largest = max(apart_in_float32(found), default=None)

@@ -21,38 +21,39 @@ from benchmarks.gpu.machine import (
     HALVES,
     PRECISIONS,
     Machine,
-    Skip,
+    SkipRowError,
     described,
     models_at,
     precision,
 )
-from seqviz import catalog
-from seqviz.compute.accuracy.findings import FillSettings, TuneSettings
-from seqviz.compute.autoregression import replicate_paths
-from seqviz.compute.autoregression.network_settings import CELLS, NetworkSettings
-from seqviz.compute.autoregression.networks import fit_network
-from seqviz.compute.bptt import Experiment, pair_norms
+from seqviz.compute.ar_fitting import replicate_paths
+from seqviz.compute.ar_fitting.network_settings import CELLS, NetworkSettings
+from seqviz.compute.ar_fitting.networks import fit_network
+from seqviz.compute.bert_accuracy.results import FillSettings, TuneSettings
 from seqviz.compute.gates.tiny import TinySettings, train_tiny
 from seqviz.compute.positions.tiny import OrderSettings, train
-from seqviz.compute.recall import RecallSettings, compare, find_longest_delay
 from seqviz.compute.transformer.learning import StackSettings
 from seqviz.compute.transformer.pair import PairSettings
 from seqviz.compute.transformer.pair_training import train_pair
 from seqviz.compute.transformer.stack_training import train_stacks
+from seqviz.compute.vanishing_gradients import GradientExperiment, pair_norms
+from seqviz.compute.vanishing_gradients.recall import RecallSettings, compare, find_longest_delay
+from seqviz.content import catalog
+from seqviz.core.i18n import format_value
+from seqviz.core.units import NUMBER, Unit, unit_of
 from seqviz.data.reviews import sentiment_split
-from seqviz.experiments import attention, head_effects, head_trials, positions
-from seqviz.experiments.accuracy import encoding, fill, heads, importance, modes, padding
-from seqviz.experiments.accuracy.direction import direction
-from seqviz.experiments.accuracy.training import Data, Progress, Run
-from seqviz.experiments.accuracy.word_masking import controls, knife
-from seqviz.experiments.decoding.beam import beam
-from seqviz.experiments.decoding.continuation import greedy
-from seqviz.experiments.decoding.futures import futures
+from seqviz.experiments import attention, positions
+from seqviz.experiments.attention import head_effects, head_trials
+from seqviz.experiments.bert_accuracy import encoding, fill, heads, importance, modes, padding
+from seqviz.experiments.bert_accuracy.direction import direction
+from seqviz.experiments.bert_accuracy.training import ClassifierTraining, Data, Progress
+from seqviz.experiments.bert_accuracy.word_masking import controls, mask_words
+from seqviz.experiments.gpt.beam import beam
+from seqviz.experiments.gpt.continuation import greedy
+from seqviz.experiments.gpt.futures import futures
 from seqviz.models import forward_cache
 from seqviz.models.forward_cache import Masking
 from seqviz.models.pretrained import load
-from seqviz.text import formatted
-from seqviz.units import NUMBER, Unit, unit_of
 
 TEXT = "The animal did not cross the street because it was too tired."
 OTHER = "A film that is neither funny nor sad, only long."
@@ -151,7 +152,7 @@ def difference(found: Any, wanted: Any) -> Difference:
         apart.append(np.where(both, relative, np.where(same, 0.0, math.inf)))
         every = slice(None, None, max(1, len(a) // _STRINGS))
         pairs = zip(a[every].tolist(), b[every].tolist(), strict=True)
-        printed.append(np.array([formatted(x, unit) != formatted(y, unit) for x, y in pairs]))
+        printed.append(np.array([format_value(x, unit) != format_value(y, unit) for x, y in pairs]))
     if len(apart) == len(others) == 1:
         raise ValueError("there is nothing to compare")
     # the zeros in front are there for a result without such parts
@@ -170,7 +171,7 @@ def row(name: str, machine: Machine) -> dict[str, Difference | str]:
     """One row: the difference by precision, or why there is none."""
     subject = SUBJECTS[name]
     if machine.small and subject.full:
-        raise Skip("too long for a CPU in a minute")
+        raise SkipRowError("too long for a CPU in a minute")
     machine.check(_SHARE)
     models_at(CPU, subject.models)
     with precision("float32", CPU):
@@ -179,7 +180,7 @@ def row(name: str, machine: Machine) -> dict[str, Difference | str]:
     for mode in PRECISIONS:
         try:
             if mode in HALVES and subject.numpy and machine.place == CPU:
-                raise Skip("numpy computes it on a CPU")
+                raise SkipRowError("numpy computes it on a CPU")
             models_at(machine.place, subject.models)
             with precision(mode, machine.place):
                 found[mode] = difference(subject.work(machine.place, machine.small), wanted)
@@ -217,7 +218,7 @@ def _importance(place: str, small: bool) -> Any:
 
 def _padding(place: str, small: bool) -> Any:
     lengths = (32,) if small else (32, 128, 512)
-    own = padding.own_padding("minilm", TEXT, lengths)
+    own = padding.pad_user_text("minilm", TEXT, lengths)
     return own, padding.pads_in_mean("minilm", 2, lengths)
 
 
@@ -238,7 +239,10 @@ def _tuning(place: str, small: bool) -> Any:
     steps = 1 if small else 3
     few = pick("train", steps * settings.batch)
     data = Data(few, few, few)
-    progress, run = Progress(lambda *_: None, settings, data), Run(load("minilm"), settings, 0)
+    progress, run = (
+        Progress(lambda *_: None, settings, data),
+        ClassifierTraining(load("minilm"), settings, 0),
+    )
     run.network.eval()
     run.dropout = 0.0
     places = np.arange(len(few.ids)).reshape(steps, -1)
@@ -272,7 +276,10 @@ def _gates(cell: str) -> Callable[[str, bool], Any]:
 
 def _pairs(cell: str, norm: str) -> Callable[[str, bool], Any]:
     return lambda place, small: pair_norms(
-        Experiment(cell, *((24, 16) if small else (100, 64))), norm=norm, stride=1, device=place
+        GradientExperiment(cell, *((24, 16) if small else (100, 64))),
+        norm=norm,
+        stride=1,
+        device=place,
     )
 
 
@@ -317,7 +324,7 @@ SUBJECTS: dict[str, Subject] = {
     "padding": Subject(_padding, _MINILM),
     "filling in": Subject(_fill, _MINILM),
     "words masked": Subject(
-        lambda place, small: knife("minilm", 2 if small else 32, (0.0, 0.5)), _MINILM),
+        lambda place, small: mask_words("minilm", 2 if small else 32, (0.0, 0.5)), _MINILM),
     "words deleted": Subject(
         lambda *_: controls("minilm", 16, (0.5,), training=64), _MINILM, full=True),
     "directions": Subject(lambda *_: direction("minilm", 64, training=256), _MINILM, full=True),
@@ -359,6 +366,6 @@ LEFT_OUT = {
     "train_taggers": "updates of torch's GRU by Adam, as in recall, three cells",
     "tune": "steps of a Run, as in the first steps of a training",
     "tune_again": "tune, with another seed",
-    "ways": "greedy, beams, draws and the passes of futures behind one prompt",
+    "compare_decoding": "greedy, beams, draws and the passes of futures behind one prompt",
     "train_tokenizer": "counts of integers by numpy",
 }

@@ -23,8 +23,8 @@ import numpy as np
 import torch
 
 from benchmarks.gpu.agreement import TOLERANCE, difference
-from benchmarks.gpu.machine import CPU, Machine, Skip, described, find_model, ids, model
-from seqviz.jobs import Jobs, Report
+from benchmarks.gpu.machine import CPU, Machine, SkipRowError, described, find_model, ids, model
+from seqviz.jobs import JobQueue, Report
 
 _TEXTS, _TOKENS, _LAYERS, _HEADS = 8, 512, 6, 12
 _LAYER = 4 * _TEXTS * _HEADS * _TOKENS**2  # bytes of the weights of attention that a layer leaves
@@ -40,7 +40,7 @@ def nearly_full(place: str, room: int) -> Iterator[None]:
     there.empty_cache()
     free, _ = there.mem_get_info()
     if free <= room:
-        raise Skip("others have taken the device's memory")
+        raise SkipRowError("others have taken the device's memory")
     taken = torch.empty(free - room, dtype=torch.uint8, device=place)
     try:
         yield
@@ -51,14 +51,14 @@ def nearly_full(place: str, room: int) -> Iterator[None]:
 
 def in_a_forward(place: str) -> dict[str, Any]:
     """Memory ends within a pass that notes all attention; `Pretrained.run` goes on with the CPU."""
-    from seqviz.models import tap as taps
+    from seqviz.models import attention_hook as taps
 
     one = model("minilm", place)
     rows = ids(one.network, _TEXTS, _TOKENS)
     passed: list[tuple[str, int]] = []
 
     def work(network: Any, where: str) -> np.ndarray:
-        with taps.tapped(taps.Tap(each=lambda layer: passed.append((where, layer)))):
+        with taps.hooked(taps.AttentionHook(each=lambda layer: passed.append((where, layer)))):
             found: np.ndarray = network(rows.to(where)).last_hidden_state.cpu().numpy()
         return found
 
@@ -73,7 +73,7 @@ def in_a_forward(place: str) -> dict[str, Any]:
         if own.device == CPU and layers:
             break
     else:
-        raise Skip("the memory did not end within the layers")
+        raise SkipRowError("the memory did not end within the layers")
     return {
         "layers_done": layers,
         "same_answer": difference(found, wanted).largest < TOLERANCE,
@@ -97,7 +97,7 @@ def train_a_little(place: str, room: int, report: Report) -> int:
 
 def in_a_training(place: str) -> dict[str, Any]:
     """Memory ends within a training in the app's queue; then the next job."""
-    line, jobs = Jobs(), []
+    line, jobs = JobQueue(), []
     try:
         for room in (40 * _LAYER, 0):
             job = line.submit(train_a_little, place, room, owner="benchmark")
@@ -223,7 +223,7 @@ def rows(machine: Machine) -> Iterator[tuple[str, dict[str, Any] | str]]:
     for name, work in ROWS.items():
         try:
             if machine.place == CPU:
-                raise Skip("not on a CPU")
+                raise SkipRowError("not on a CPU")
             machine.check(1.0)
             yield name, work(machine.place)
         except Exception as error:  # of any kind: the next fault is another

@@ -14,8 +14,8 @@ from typing import Any
 import torch
 
 from benchmarks.timing import timed
+from seqviz.core.paths import ROOT
 from seqviz.models import device, forward_cache, pretrained, store
-from seqviz.paths import ROOT
 
 CARRIED = ROOT / "gpu_bundle"  # where tools/gpu_bundle.py has put the model
 CPU = "cpu"
@@ -25,7 +25,7 @@ _ENOUGH, _MOST, _LEAST = 0.4, 20, 3  # seconds of repeating, and the numbers of 
 _SLOW = 3.0  # seconds: a first call that long is the measurement, as nothing in it is warm-up
 
 
-class Skip(Exception):
+class SkipRowError(Exception):
     """A row that cannot be done honestly on this machine; the message says why."""
 
 
@@ -50,7 +50,7 @@ class Machine:
     def check(self, share: float) -> None:
         """Raise Skip where this share of the time is over."""
         if self.over(share):
-            raise Skip("no time left for it")
+            raise SkipRowError("no time left for it")
 
     def sizes(self, small: tuple[int, ...], full: tuple[int, ...]) -> tuple[int, ...]:
         """The sizes of a row that fit this machine."""
@@ -66,7 +66,7 @@ def find_model() -> None:
 def need(name: str) -> None:
     """Raise Skip where a pretrained model is not on this machine; nothing is fetched."""
     if store.stored(name) is None:
-        raise Skip(f"{name} is not on this machine")
+        raise SkipRowError(f"{name} is not on this machine")
 
 
 @cache
@@ -80,7 +80,7 @@ def model(name: str, place: str) -> pretrained.Pretrained:
     try:
         found = pretrained.load(name)
         if found.device != place:  # the app goes on with the CPU; here that would be another row
-            raise Skip(f"{name} did not get onto {place}")
+            raise SkipRowError(f"{name} did not get onto {place}")
         return found
     finally:
         device.choose.cache_clear()
@@ -96,7 +96,7 @@ def models_at(place: str, names: tuple[str, ...]) -> None:
     """
     for name in names:
         pretrained._loaded[name] = model(name, place)
-    forward_cache._shelf = forward_cache.Shelf()
+    forward_cache._shelf = forward_cache.ForwardCache()
     forward_cache._passes.clear()
 
 
@@ -109,7 +109,7 @@ def precision(name: str, place: str) -> Iterator[None]:
     Skip for "tf32" on a CPU, which has no such mode.
     """
     if name == "tf32" and place == CPU:
-        raise Skip("no TF32 on a CPU")
+        raise SkipRowError("no TF32 on a CPU")
     before = torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32
     torch.set_float32_matmul_precision("high" if name == "tf32" else "highest")
     torch.backends.cudnn.allow_tf32 = name == "tf32"
@@ -152,7 +152,7 @@ def median(work: Callable[[], object], place: str) -> float:
 
 def described(error: Exception) -> str:
     """Why a row has no result: what it lacks, or how it failed."""
-    if isinstance(error, Skip):
+    if isinstance(error, SkipRowError):
         return f"skipped: {error}"
     if isinstance(error, ModuleNotFoundError):
         return f"skipped: {str(error.name).partition('.')[0]} is not installed"

@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 
 from benchmarks.gpu.machine import Machine
 from benchmarks.gpu.speed import Times
-from seqviz.text import duration
+from seqviz.core.i18n import duration
 
 _LEFT, _WIDE, _LINE, _TOP = 330, 520, 18, 48  # pixels
 # Blue and orange of the palette of Okabe and Ito (2008): told apart by the color-blind too.

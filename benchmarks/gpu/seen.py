@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from benchmarks.gpu.agreement import Seen
-from benchmarks.gpu.machine import CPU, Machine, Skip, described, models_at, precision
-from seqviz import catalog, lessons
-from seqviz.figures.grammar.figure import Figure
-from seqviz.lessons.bench.host import Alone, Drawing, Trained
-from seqviz.lessons.bench.lesson import Lesson
-from seqviz.lessons.bench.output import Note, Output, Passage, Readout
+from benchmarks.gpu.machine import CPU, Machine, SkipRowError, described, models_at, precision
+from seqviz import lessons
+from seqviz.content import catalog
+from seqviz.lessons.framework.host import FigureCall, LocalHost, TrainingResult
+from seqviz.lessons.framework.lesson import Lesson
+from seqviz.lessons.framework.output import ColoredText, Metric, Note, Output
 from seqviz.models import placement, store
+from seqviz.plotting.figure import Figure
 
 _SHARE = 0.6  # of the command's time, with what went before
 _WIDTH, _HEIGHT = 1000, 500  # pixels of a figure on a large screen
@@ -29,7 +30,7 @@ _UPDATES = {True: 3, False: 30}  # of a training, small or not
 
 
 @dataclass
-class At(Alone):
+class At(LocalHost):
     """A host whose models and trainings are at one place. used: whether the bench asked for any."""
 
     place: str = CPU
@@ -39,23 +40,23 @@ class At(Alone):
     def model(self, name: str, text: str | None, other: str) -> str:
         """As it is there; raises Skip where the model is not on this machine."""
         if store.stored(name) is None:
-            raise Skip(f"{name} is not on this machine")
+            raise SkipRowError(f"{name} is not on this machine")
         self.used = True
         models_at(self.place, (name,))
         return super().model(name, text, other)
 
-    def trained(
-        self, function: Callable[..., Any], keywords: Mapping[str, Any], so_far: Drawing | None
-    ) -> Trained[Any] | None:
+    def training_result(
+        self, function: Callable[..., Any], keywords: Mapping[str, Any], so_far: FigureCall | None
+    ) -> TrainingResult[Any] | None:
         """Trained there, with fewer updates; else what came with the app."""
         if f"{function.__module__}.{function.__qualname__}" not in placement.TABLE:
-            return super().trained(function, keywords, so_far)
+            return super().training_result(function, keywords, so_far)
         self.used = True
         settings = keywords["settings"]
         known = {one.name for one in fields(settings)} & {"updates", "epochs"}
         few = replace(settings, **dict.fromkeys(known, _UPDATES[self.small]))
         found = function(**{**keywords, "settings": few}, device=self.place)
-        return Trained(found, 0.0, self.place)
+        return TrainingResult(found, 0.0, self.place)
 
 
 def rows(machine: Machine) -> Iterator[tuple[str, Seen | str]]:
@@ -87,7 +88,7 @@ def lesson(given: Lesson, machine: Machine) -> Seen:
                     continue
                 shown = bench.run(host=hosts[1], code=False)
             except Exception as error:  # of any kind: the next bench is another figure
-                if hosts[0].used or isinstance(error, Skip):
+                if hosts[0].used or isinstance(error, SkipRowError):
                     found.skipped[name] = described(error)
                 continue
             pixels, levels, others = apart(shown, wanted)
@@ -110,7 +111,9 @@ def lesson(given: Lesson, machine: Machine) -> Seen:
 def _answers(given: Lesson) -> list[tuple[Any, float, float]]:
     """Of all variants of its exercises, as the page computes them: answer and tolerance last."""
     return [
-        one.posed(variant) for one in given.exercises.values() for variant in range(len(one.cases))
+        one.variant_of(variant)
+        for one in given.exercises.values()
+        for variant in range(len(one.cases))
     ]
 
 
@@ -135,10 +138,10 @@ def apart(shown: Output, wanted: Output) -> tuple[float, float, list[bool]]:
 
 def _said(output: Output) -> list[str]:
     """Read-outs (but for how long something took), sentences, colored texts, why it waits."""
-    read = [f"{one.value} {one.beside}" for one in output.of(Readout)]
+    read = [f"{one.value} {one.beside}" for one in output.of(Metric)]
     found = [one for one in read if not re.match(r"[\d.,]+ m?s\b", one)]
     found += [one.sentence for one in output.of(Note)]
-    return found + [one.html for one in output.of(Passage)] + [output.waits]
+    return found + [one.html for one in output.of(ColoredText)] + [output.waits]
 
 
 def _pixels(a: Any, b: Any, figure: Figure, name: str) -> float:

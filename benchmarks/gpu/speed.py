@@ -21,7 +21,7 @@ from benchmarks.accuracy_lab import pick
 from benchmarks.gpu.machine import (
     CPU,
     Machine,
-    Skip,
+    SkipRowError,
     described,
     ids,
     median,
@@ -30,27 +30,27 @@ from benchmarks.gpu.machine import (
     synchronize,
 )
 from benchmarks.timing import timed
-from seqviz.compute.accuracy.findings import TuneSettings
+from seqviz.compute.ar_fitting import replicate, replicate_paths
+from seqviz.compute.ar_fitting.network_settings import NetworkSettings
+from seqviz.compute.ar_fitting.networks import fit_network
 from seqviz.compute.attention.tokens import Tokens
-from seqviz.compute.autoregression import replicate, replicate_paths
-from seqviz.compute.autoregression.network_settings import NetworkSettings
-from seqviz.compute.autoregression.networks import fit_network
-from seqviz.compute.bptt import Experiment, pair_norms
+from seqviz.compute.bert_accuracy.results import TuneSettings
 from seqviz.compute.gates.tiny import TinySettings, train_tiny
 from seqviz.compute.positions.tiny import OrderSettings, train
-from seqviz.compute.recall import RecallSettings, compare, find_longest_delay
-from seqviz.experiments.accuracy import features
-from seqviz.experiments.accuracy.encoding import Batch, hidden
-from seqviz.experiments.accuracy.training import (
+from seqviz.compute.vanishing_gradients import GradientExperiment, pair_norms
+from seqviz.compute.vanishing_gradients.recall import RecallSettings, compare, find_longest_delay
+from seqviz.experiments.bert_accuracy import features
+from seqviz.experiments.bert_accuracy.encoding import SentenceBatch, hidden
+from seqviz.experiments.bert_accuracy.training import (
+    ClassifierTraining,
     Data,
     Progress,
-    Run,
     batches,
     share_of_rate,
     steps_of,
 )
-from seqviz.models import forward_cache, tap
-from seqviz.models.branches import ROOT, Branches
+from seqviz.models import attention_hook, forward_cache
+from seqviz.models.kv_tree import ROOT, KVCacheTree
 
 LENGTH = 32  # tokens of a text or prompt in a batch
 LONG = 512  # tokens that the texts' recipe pads to
@@ -151,7 +151,7 @@ def _text(size: int, place: str, small: bool) -> Callable[[], object]:
 def _texts(size: int, place: str, small: bool) -> Callable[[], object]:
     one = model("minilm", place)
     rows = ids(one.network, size, LENGTH).numpy()
-    batch = Batch(rows, np.ones_like(rows, bool))
+    batch = SentenceBatch(rows, np.ones_like(rows, bool))
 
     def work(network: Any, where: str) -> Any:
         return hidden(network, where, batch)[0].mean(1).float().cpu().numpy()
@@ -164,11 +164,11 @@ def smollm2_shape(place: str, layers: int) -> Any:
     """A network of SmolLM2-135M's shape with random weights, in evaluation mode, float32."""
     from transformers import LlamaConfig, LlamaForCausalLM
 
-    tap.register()
+    attention_hook.register()
     config = LlamaConfig(
         vocab_size=49152, hidden_size=576, intermediate_size=1536, num_hidden_layers=layers,
         num_attention_heads=9, num_key_value_heads=3, max_position_embeddings=8192,
-        tie_word_embeddings=True, attn_implementation=tap.NAME,
+        tie_word_embeddings=True, attn_implementation=attention_hook.NAME,
     )  # fmt: skip
     return LlamaForCausalLM(config).eval().requires_grad_(False).to(place)
 
@@ -200,7 +200,8 @@ ROWS: dict[str, Row] = {
     "all pairs of Jacobians": Row(
         "T", (10, 20), (50, 100, 200, 500), _CELL,
         lambda size, place, small: partial(
-            pair_norms, Experiment("rnn", size, 32 if small else 256), stride=1, device=place)),
+            pair_norms, GradientExperiment("rnn", size, 32 if small else 256), stride=1,
+            device=place)),
     "AR replications": Row(
         "paths", (100, 500), (100, 500), ("n = 1000, numpy on the CPU",) * 2,
         lambda size, place, small: partial(replicate, 0.8, 1000, size), numpy=True),
@@ -275,18 +276,18 @@ def written(machine: Machine, texts: int) -> dict[str, Any]:
         seconds = []
         for _ in range(3):  # the first is warm-up
             with torch.inference_mode():
-                tree = Branches(network, place, prompt, texts)
+                tree = KVCacheTree(network, place, prompt, texts)
                 synchronize(place)
                 seconds.append(timed(partial(_write, tree, texts, steps)))
         found[key] = texts * steps / min(seconds[1:])
     return found
 
 
-def _write(tree: Branches, texts: int, steps: int) -> None:
+def _write(tree: KVCacheTree, texts: int, steps: int) -> None:
     """`steps` tokens of each text: the likeliest, of the first each another."""
     nodes, tokens = [ROOT] * texts, tree.logits.topk(texts).indices.tolist()
     for _ in range(steps):
-        nodes, logits = tree.grow(nodes, tokens)
+        nodes, logits = tree.extend(nodes, tokens)
         tokens = logits.argmax(-1).tolist()
 
 
@@ -296,7 +297,7 @@ def to_goal(machine: Machine) -> dict[str, Any]:
     Tests are not counted. Adam's rates fall over `_EPOCHS` epochs, as in the lesson.
     """
     if machine.small:
-        raise Skip("minutes on a CPU")
+        raise SkipRowError("minutes on a CPU")
     known, test = _sentences(0), _sentences(0, "test")
     run, progress = _run(machine.place, "all", known, None)
     lengths, random = np.array([len(one) for one in known.ids]), np.random.RandomState(0)
@@ -358,7 +359,7 @@ def _run(place: str, regime: str, some: Any, length: int | None) -> tuple[Any, A
     """A classifier to train at a place, and a progress that nobody hears."""
     settings = TuneSettings("minilm", regime, "mean", epochs=1)
     progress = Progress(lambda *_: None, settings, Data(some, some, some))
-    return Run(model("minilm", place), settings, 0, length), progress
+    return ClassifierTraining(model("minilm", place), settings, 0, length), progress
 
 
 def _epoch(place: str, regime: str, some: Any, length: int | None) -> float:

@@ -37,9 +37,9 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page
 
-from driver.chromium import MARKS, chromium, css_class, slider_input, watched
-from driver.server import HOST, ROOT, free_port, serve
 from seqviz.models.store import cache
+from testing.chromium import MARKS, chromium, css_class, slider_input, watched
+from testing.server import HOST, ROOT, free_port, serve
 
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 # Where the figure is: selectors from shadow to shadow.

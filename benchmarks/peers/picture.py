@@ -6,8 +6,8 @@ from typing import Any
 
 import orjson
 
-from seqviz.figures.grammar.figure import Figure
 from seqviz.lessons import ar_fitting
+from seqviz.plotting.figure import Figure
 
 LOW, HIGH, START, STEP = -1.2, 1.2, 0.8, 0.01
 

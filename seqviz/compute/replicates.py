@@ -8,8 +8,8 @@ from math import nan, sqrt
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from seqviz.compute.intervals import NORMAL_95, student_t_95
-from seqviz.units import Ends, Part
+from seqviz.core.units import Fraction, Interval
+from seqviz.stats.intervals import NORMAL_95, student_t_95
 
 _STEPS = 2000  # equally likely values that stand for a distribution
 _CENTRAL = (0.025, 0.975)
@@ -56,7 +56,7 @@ class Replicates:
         return float(self.values.std(ddof=1)) if self.values.size > 1 else nan
 
     @property
-    def interval(self) -> Ends:
+    def interval(self) -> Interval:
         """The 95% interval of the mean, by Student's t; nan of a single value."""
         n = self.values.size
         half = student_t_95(n - 1) * self.deviation / sqrt(n) if n > 1 else nan
@@ -66,7 +66,7 @@ class Replicates:
         """How much more than another number of the same seeds, seed by seed."""
         return replace(self, values=self.values - other.values)
 
-    def within(self, theory: Theory) -> Part:
+    def within(self, theory: Theory) -> Fraction:
         """How many lie where theory has 95% of all replicates, of how many."""
         inside = (theory.low <= self.values) & (self.values <= theory.high)
         return int(inside.sum()), self.values.size

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from math import isfinite
 
-from seqviz.refusal import Refusal
+from seqviz.core.errors import UserError
 
 _FORMS = {",": ",，﹐、﹑", ";": ";；﹔", "|": "|｜", "+": "+＋"}  # of the marks between numbers
 _PLAIN: dict[int, int | str] = {
@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _BESIDE = re.compile(r"[^\s;；|｜，、]*,(?=[\d.．])[^\s;；|｜，、]*")
 
 
-def plain(text: str) -> str:
+def normalize(text: str) -> str:
     """A number with the signs of a plain keyboard, without what is unseen around it."""
     return text.strip().strip(_UNSEEN).strip().translate(_PLAIN)
 
@@ -35,7 +35,7 @@ def number(text: str) -> float:
     >>> number("−０．５")
     -0.5
     """
-    found = plain(text)
+    found = normalize(text)
     if not (_NUMBER.fullmatch(found) and isfinite(value := float(found))):
         raise ValueError(f"“{text[:20]}” is not a number.")
     return value
@@ -51,16 +51,16 @@ def cut(text: str, marks: str) -> list[str]:
 
 
 def without_decimal_commas(text: str) -> str:
-    """The text itself. Raises Refusal("comma") or ("commas") for a comma right before a digit.
+    """The text itself. Raises UserError("comma") or ("commas") for a comma right before a digit.
 
     "0,5" can be one number or two; "1,2,3" and "1.5,2" are several, or thousands.
     """
     if not (beside := _BESIDE.search(text)):
         return text
-    part = plain(beside[0])
+    part = normalize(beside[0])
     point, apart = part.replace(",", "."), re.sub(",(?=[^ ])", ", ", part)
     if _NUMBER.fullmatch(point):
         sentence = f"“{part}” can be one number or two: write {point} or {apart}."
-        raise Refusal("comma", sentence, part=part[:20], point=point[:20], apart=apart[:20])
+        raise UserError("comma", sentence, part=part[:20], point=point[:20], apart=apart[:20])
     sentence = f"“{part}” can be read in several ways: put a space behind each comma."
-    raise Refusal("commas", sentence, part=part[:20], apart=apart[:24])
+    raise UserError("commas", sentence, part=part[:20], apart=apart[:24])

@@ -14,8 +14,8 @@ from functools import cache
 
 import numpy as np
 
-from seqviz.paths import ASSETS
-from seqviz.refusal import damaged
+from seqviz.core.errors import damaged
+from seqviz.core.paths import ASSETS
 
 _SHA256 = "1fdb1d5033d166c57d9b1c47099d2a4f3da01c8c3a4bc1351ee6a45215d0062c"
 _HELD_OUT = 800
@@ -41,7 +41,7 @@ class BundledWords:
 def bundled_words() -> BundledWords:
     """As `tools/bundle_vocabularies.py` has counted it, which reads the whole dictionary.
 
-    Raises Refusal("damaged") when the file cannot be read.
+    Raises UserError("damaged") when the file cannot be read.
     """
     path = ASSETS / "data" / "words_zh.json"
     try:
@@ -54,7 +54,7 @@ def bundled_words() -> BundledWords:
 def reviews_split() -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(train, held out): 4,000 and 800 sentences, in a fixed random order.
 
-    Raises Refusal("damaged") when the file is not the one that was bundled.
+    Raises UserError("damaged") when the file is not the one that was bundled.
     """
     path = ASSETS / "data" / "reviews_zh.xz"
     try:

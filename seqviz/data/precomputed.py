@@ -21,17 +21,18 @@ from typing import Any
 
 import numpy as np
 
-from seqviz import fingerprint, whole_file
-from seqviz.paths import ASSETS
-from seqviz.refusal import Refusal, damaged
+from seqviz.core import atomic_write, content_hash, deprecated
+from seqviz.core.errors import UserError, damaged
+from seqviz.core.paths import ASSETS
 
 FOLDER = ASSETS / "data" / "measured"
 _TYPE = "type"
+_DEFAULT = "seqviz.compute.bert_accuracy.results"  # the module of a type without one
 _FEW = 1000  # numbers that stay as they are: an axis says 0.35 and not 0.3499999940395355
 
 
 @dataclass(frozen=True)
-class Measured:
+class ShippedResult:
     """A result with the day and the device of its computation; seconds: how long it took."""
 
     result: Any
@@ -40,15 +41,15 @@ class Measured:
     seconds: float
 
 
-def find(function: Callable[..., Any], keywords: Mapping[str, Any]) -> Measured | None:
+def find(function: Callable[..., Any], keywords: Mapping[str, Any]) -> ShippedResult | None:
     """The shipped result of `function(**keywords)`, read-only; None when there is none.
 
-    Raises Refusal("damaged") when the file is not the one that the index describes.
+    Raises UserError("damaged") when the file is not the one that the index describes.
     """
     return _read(_call(function.__name__, keywords))
 
 
-def told(function: Callable[..., Any], keywords: Mapping[str, Any]) -> str:
+def call_name(function: Callable[..., Any], keywords: Mapping[str, Any]) -> str:
     """The call as the index names it."""
     return _call(function.__name__, keywords)
 
@@ -56,9 +57,9 @@ def told(function: Callable[..., Any], keywords: Mapping[str, Any]) -> str:
 def result(name: str, /, **keywords: Any) -> Any:
     """The shipped result of the function of this name, for a notebook.
 
-    Raises ValueError when there is none for these arguments, and Refusal("damaged").
+    Raises ValueError when there is none for these arguments, and UserError("damaged").
     """
-    found = _read(_call(name, keywords))
+    found = _read(_call(deprecated.RESULTS.get(name, name), keywords))
     if found is None:
         raise ValueError(f"No result of {name} with these arguments came with the app.")
     return found.result
@@ -90,9 +91,9 @@ def write(
         "result": plain,
     }
     entries = [index[name] for name in sorted(index)]
-    with whole_file.written(path) as made:
+    with atomic_write.atomic_write(path) as made:
         made.write_bytes(content)
-    with whole_file.written(FOLDER / "index.json") as made:
+    with atomic_write.atomic_write(FOLDER / "index.json") as made:
         made.write_bytes(_lines(entries))
     if former != path:
         former.unlink(missing_ok=True)
@@ -144,7 +145,7 @@ def _index() -> dict[str, dict[str, Any]]:
 
 
 @cache
-def _read(call: str) -> Measured | None:
+def _read(call: str) -> ShippedResult | None:
     entry = _index().get(call)
     if entry is None:
         return None
@@ -155,9 +156,9 @@ def _read(call: str) -> Measured | None:
             raise damaged(path)
         with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
             result = _unpacked(entry["result"], arrays)
-        fingerprint.name(result, fingerprint.digest((call, entry["sha256"])))
-        return Measured(result, entry["date"], entry["device"], entry["seconds"])
-    except Refusal:
+        content_hash.name_value(result, content_hash.hash_value((call, entry["sha256"])))
+        return ShippedResult(result, entry["date"], entry["device"], entry["seconds"])
+    except UserError:
         raise
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise damaged(path) from None
@@ -210,9 +211,9 @@ def _likely(declared: dataclasses.Field[Any]) -> bool:
 def _class(name: str) -> Any:
     """A class of results by its module and name. Raises ValueError for what is none of ours."""
     module, _, qualified = name.rpartition(":")
-    if not (module or "seqviz.compute.accuracy.findings").startswith("seqviz.compute."):
+    if not (module or _DEFAULT).startswith(("seqviz.compute.", "seqviz.stats.")):
         raise ValueError(name)
-    found = getattr(import_module(module or "seqviz.compute.accuracy.findings"), qualified)
+    found = getattr(import_module(module or _DEFAULT), qualified)
     if not dataclasses.is_dataclass(found):
         raise ValueError(name)
     return found

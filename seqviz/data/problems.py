@@ -66,10 +66,10 @@ _SENTENCES = {
 }
 
 PROBLEM_CODES: tuple[str, ...] = tuple(_SENTENCES)
-"""Every code a `DataProblem` can carry."""
+"""Every code a `DataError` can carry."""
 
 
-class DataProblem(ValueError):
+class DataError(ValueError):
     """A file that cannot be used, with the place and the reason.
 
     code: one of `PROBLEM_CODES`. details: the values the sentence is filled with, for translation:
@@ -86,7 +86,7 @@ class DataProblem(ValueError):
 class Remark:
     """What to know of a file that is read all the same: a code to translate, and its details.
 
-    The details are those of a `DataProblem`; the sentences are among the words of the lesson.
+    The details are those of a `DataError`; the sentences are among the words of the lesson.
     """
 
     def __init__(self, code: str, **details: object) -> None:

@@ -13,7 +13,7 @@ PRONOUN = "it"
 
 
 @dataclass(frozen=True)
-class Pair:
+class PronounPair:
     """first, second: the two nouns. frame: the sentence, with a place for the deciding word.
 
     of_first, of_second: the word with which “it” stands for the first noun, and for the second.
@@ -32,7 +32,7 @@ class Pair:
 
 
 PAIRS = tuple(
-    Pair(first, second, f"The {first} {rest}", *words)
+    PronounPair(first, second, f"The {first} {rest}", *words)
     for first, second, rest, *words in (
         ("animal", "street", "did not cross the street because it was too {}.", "tired", "wide"),
         ("trophy", "suitcase", "did not fit in the suitcase because it was too {}.",

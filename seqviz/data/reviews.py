@@ -10,8 +10,8 @@ from functools import cache
 import numpy as np
 from jaxtyping import Bool, Float
 
-from seqviz.paths import ASSETS
-from seqviz.refusal import Refusal
+from seqviz.core.errors import UserError
+from seqviz.core.paths import ASSETS
 
 FOLDER = ASSETS / "data"
 SOURCE = (
@@ -87,14 +87,14 @@ def _labeled(reviews: Snippets, places: np.ndarray) -> Labeled:
 
 @cache
 def _load(name: str) -> Snippets:
-    """Raises Refusal("damaged") when the file is not the one that was bundled."""
+    """Raises UserError("damaged") when the file is not the one that was bundled."""
     path = FOLDER / f"{name}.tsv.bz2"
     try:
         content = bz2.decompress(path.read_bytes())
     except (OSError, ValueError):  # no such file; one that is not whole
         content = b""
     if hashlib.sha256(content).hexdigest() != _SHA256[name]:
-        raise Refusal(
+        raise UserError(
             "damaged",
             f"{path.name} is missing or damaged; run tools/bundle_snippets.py or install again.",
             file=path.name,

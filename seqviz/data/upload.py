@@ -19,9 +19,9 @@ from itertools import islice
 import numpy as np
 from jaxtyping import Float
 
-from seqviz import settings
+from seqviz.core import settings
 from seqviz.data import time_steps
-from seqviz.data.problems import DataProblem, Remark
+from seqviz.data.problems import DataError, Remark
 
 MAX_BYTES = 5 * 2**20
 MAX_ROWS = 20_000
@@ -74,7 +74,7 @@ REMARK_CODES = (
 
 
 @dataclass(frozen=True)
-class Cell:
+class FileCell:
     """One cell of a file, and where it is."""
 
     row: int
@@ -83,7 +83,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Table:
+class FileTable:
     """The cells of a file, as text.
 
     names: one per column, unique: the header's, or the spreadsheet's letters A, B, C.
@@ -99,7 +99,7 @@ class Table:
     cells: tuple[tuple[str, ...], ...]
     first_row: int
     separator: str = ","
-    marks: Mapping[str, Cell] = field(default_factory=dict)
+    marks: Mapping[str, FileCell] = field(default_factory=dict)
     certain: frozenset[str] = frozenset()
     remarks: tuple[Remark, ...] = ()
 
@@ -110,7 +110,7 @@ class Table:
         return "".join(marks) if len(marks) == 1 else "" if marks else "."
 
 
-def parse(content: bytes) -> Table:
+def parse(content: bytes) -> FileTable:
     """Read a CSV file.
 
     content: at most SEQVIZ_UPLOAD_MB (5 MB, 5 * 2^20 bytes) of UTF-8, with or without a byte order
@@ -127,15 +127,15 @@ def parse(content: bytes) -> Table:
     has cells of several lengths of which one ends in 0. Else they are refused where the second has
     a cell as 05, or is one digit, 0 among them; otherwise they are read, with a remark.
 
-    Raises DataProblem, and nothing else, with code empty, too_large, not_csv, encoding, malformed,
+    Raises DataError, and nothing else, with code empty, too_large, not_csv, encoding, malformed,
     too_many_columns, too_long, title, ragged, decimal_comma, spaces or no_numeric_column.
     """
     limit = min(MAX_BYTES, int(2**20 * settings.value("SEQVIZ_UPLOAD_MB")))
     if len(content) > limit:
-        raise DataProblem("too_large", size=len(content), limit=limit)
+        raise DataError("too_large", size=len(content), limit=limit)
     for beginning, kind in _BEGINNINGS.items():
         if content.startswith(beginning):
-            raise DataProblem("not_csv", kind=kind)
+            raise DataError("not_csv", kind=kind)
     text = _decode(content)
     declared = _DECLARED.match(text)
     text = text[declared.end() :] if declared else text
@@ -149,22 +149,22 @@ def parse(content: bytes) -> Table:
         if delimiter == "," and not declared and '"' not in text:
             remarks = _decimals_or_columns(rows, first_row)
     if len(rows) > MAX_ROWS:
-        raise DataProblem("too_long", limit=MAX_ROWS)
+        raise DataError("too_long", limit=MAX_ROWS)
     names = _unique_names(header)
     cells = tuple(zip(*rows, strict=True)) or ((),) * len(names)
     numeric = tuple(
         name for name, texts in zip(names, cells, strict=True) if _mostly_numbers(texts)
     )
-    table = Table(names, numeric, cells, first_row, delimiter, remarks=remarks)
+    table = FileTable(names, numeric, cells, first_row, delimiter, remarks=remarks)
     if (example := _unread(table)) is not None:
         code = "spaces" if _apart(example.text) else "no_numeric_column"
         text = printable(example.text, 40)
-        raise DataProblem(code, row=example.row, column=example.column, text=text)
+        raise DataError(code, row=example.row, column=example.column, text=text)
     marks, certain = _marks(table)
     return replace(table, marks=marks, certain=certain)
 
 
-def column(table: Table, name: str) -> Float[np.ndarray, "time"]:
+def column(table: FileTable, name: str) -> Float[np.ndarray, "time"]:
     """Values of one column as float64, shape (time,), in the order of the file.
 
     name: one of table.names. Rows before its first and after its last value are left out.
@@ -175,11 +175,11 @@ def column(table: Table, name: str) -> Float[np.ndarray, "time"]:
     semicolon separates the cells, or where the rest of the file makes the mark certain. Refused
     is also a column whose mark is not that of the file.
 
-    Raises DataProblem with code no_such_column, missing, not_a_number, extra_line, thousands,
+    Raises DataError with code no_such_column, missing, not_a_number, extra_line, thousands,
     both_marks, several_series, infinite, too_short or constant; the first bad row is named.
     """
     if name not in table.names:
-        raise DataProblem("no_such_column", column=printable(name, 60))
+        raise DataError("no_such_column", column=printable(name, 60))
     texts, first = _filled(table, name)
     mark = _mark_of(table, name, texts, first)
     _refuse_series_in_turn(table, first, len(texts), name)
@@ -188,29 +188,29 @@ def column(table: Table, name: str) -> Float[np.ndarray, "time"]:
         row = table.first_row + first + index
         lower = text.lower()
         if lower in _MISSING:
-            raise DataProblem("missing", row=row, column=name)
+            raise DataError("missing", row=row, column=name)
         plain = text.translate(_DECIMAL_COMMA) if mark == "," else text
         if lower not in _INFINITE and not _NUMBER.fullmatch(plain):
-            raise DataProblem(
+            raise DataError(
                 "extra_line" if _is_words(table, first + index) else "not_a_number",
                 row=row, column=name, text=printable(text, 20),
             )  # fmt: skip
         value = float(lower.replace("∞", "inf") if lower in _INFINITE else plain)
         if abs(value) > LARGEST:
-            raise DataProblem("infinite", row=row, column=name)
+            raise DataError("infinite", row=row, column=name)
         values[index] = value
     if values.size < MIN_VALUES:
-        raise DataProblem("too_short", column=name, found=values.size, limit=MIN_VALUES)
+        raise DataError("too_short", column=name, found=values.size, limit=MIN_VALUES)
     if values.min() == values.max():
-        raise DataProblem("constant", column=name)
+        raise DataError("constant", column=name)
     return values
 
 
-def remarks(table: Table, name: str) -> tuple[Remark, ...]:
+def remarks(table: FileTable, name: str) -> tuple[Remark, ...]:
     """What a reader should know of a column that `column` reads: nothing is changed for it.
 
     Codes: `REMARK_CODES`, from unlike to unequal of the times of the rows
-    (`seqviz.data.time_steps`). The details are those of a `DataProblem`.
+    (`seqviz.data.time_steps`). The details are those of a `DataError`.
     """
     texts, first = _filled(table, name)
     noted = list(table.remarks)
@@ -230,7 +230,7 @@ def remarks(table: Table, name: str) -> tuple[Remark, ...]:
     return tuple(noted)
 
 
-def likely(table: Table) -> int:
+def likely(table: FileTable) -> int:
     """Which of the numeric columns is probably meant: the first that does not merely count.
 
     A first column of years or row numbers rises by the same step throughout, or is the time.
@@ -241,7 +241,7 @@ def likely(table: Table) -> int:
             continue
         try:
             values = column(table, name)
-        except DataProblem:
+        except DataError:
             return place  # a student who looks at it is told what is wrong
         if np.ptp(np.diff(values)) > 1e-9 * np.ptp(values):
             return place
@@ -264,13 +264,13 @@ def _decode(content: bytes) -> str:
         text = body.decode(encoding)
     except UnicodeDecodeError as problem:
         before = body[: problem.start].decode(encoding, errors="replace")
-        raise DataProblem("encoding", row=_row_at(before)) from None
+        raise DataError("encoding", row=_row_at(before)) from None
     # Where a program of DOS ended the file.
     text = text.rstrip("\x1a\r\n")
     # A zero character is no text: UTF-16 without a mark, or a binary file.
     zero = text.find("\0")
     if zero >= 0:
-        raise DataProblem("encoding", row=_row_at(text[:zero]))
+        raise DataError("encoding", row=_row_at(text[:zero]))
     return text
 
 
@@ -302,7 +302,7 @@ def _first_widths(text: str, delimiter: str) -> Iterator[int]:
         for _, record in islice(_records(text, delimiter), 30):
             if any(cell.strip() for cell in record):
                 yield len(record)
-    except DataProblem:
+    except DataError:
         return
 
 
@@ -317,19 +317,19 @@ def _rows(text: str, delimiter: str) -> tuple[list[list[str]], int]:
             continue
         if not rows:
             if len(record) > MAX_COLUMNS:
-                raise DataProblem(
+                raise DataError(
                     "too_many_columns", row=number, found=len(record), limit=MAX_COLUMNS
                 )
             first_row, blank = number, 0
         elif len(record) != len(rows[0]):
             raise _ragged(rows, record, number, delimiter)
         if len(rows) + blank > MAX_ROWS:  # one more may be the header
-            raise DataProblem("too_long", limit=MAX_ROWS)
+            raise DataError("too_long", limit=MAX_ROWS)
         rows.extend([""] * len(record) for _ in range(blank))
         blank = 0
         rows.append(record)
     if not rows:
-        raise DataProblem("empty")
+        raise DataError("empty")
     return rows, first_row
 
 
@@ -342,19 +342,19 @@ def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
             number += 1
             yield number, record
     except csv.Error:
-        raise DataProblem("malformed", row=number + 1) from None
+        raise DataError("malformed", row=number + 1) from None
 
 
-def _ragged(rows: list[list[str]], record: list[str], number: int, delimiter: str) -> DataProblem:
+def _ragged(rows: list[list[str]], record: list[str], number: int, delimiter: str) -> DataError:
     """What is wrong with a row of another width than those above it."""
     above = rows[0]
     if len(record) > len(above) and all(map(_is_header, rows)):
         pair = [_plain(cell) for cell in record]
         if len(above) == 1 and delimiter == "," and len(pair) == 2 and _is_decimal(*pair):
-            return DataProblem("decimal_comma", row=number, text=printable(",".join(record), 20))
+            return DataError("decimal_comma", row=number, text=printable(",".join(record), 20))
         text = printable(next(cell.strip() for cell in above if cell.strip()), 40)
-        return DataProblem("title", row=number, text=text)
-    return DataProblem("ragged", row=number, expected=len(above), found=len(record))
+        return DataError("title", row=number, text=text)
+    return DataError("ragged", row=number, expected=len(above), found=len(record))
 
 
 def _is_header(row: list[str]) -> bool:
@@ -365,7 +365,7 @@ def _is_header(row: list[str]) -> bool:
     return any(text.lower() not in _MISSING for text in texts)
 
 
-def _is_words(table: Table, row: int) -> bool:
+def _is_words(table: FileTable, row: int) -> bool:
     """Whether the first row below the header holds names or units as well."""
     texts = [cells[row] for cells in table.cells]
     return row == 0 and _is_header(texts) and not any(map(str.isdigit, "".join(texts)))
@@ -379,7 +379,7 @@ def _is_decimal(whole: str, digits: str) -> bool:
 def _decimals_or_columns(rows: list[list[str]], first_row: int) -> tuple[Remark, ...]:
     """Whether commas separate columns or decimals, in a file of whole numbers without a header.
 
-    Raises DataProblem where they are probably decimal commas.
+    Raises DataError where they are probably decimal commas.
     """
     if len(rows[0]) > _FEW:  # a table of digits
         return ()
@@ -392,7 +392,7 @@ def _decimals_or_columns(rows: list[list[str]], first_row: int) -> tuple[Remark,
         if all(verdicts):
             text = printable(",".join(rows[0][start : start + 2]), 20)
             if "probable" in verdicts:
-                raise DataProblem("decimal_comma", row=first_row, text=text)
+                raise DataError("decimal_comma", row=first_row, text=text)
             return (Remark("two_columns", row=first_row, text=text),)
     return ()
 
@@ -432,7 +432,7 @@ def _plain(cell: str) -> str:
     return text if text.isascii() else text.translate(_SAME)
 
 
-def _plain_columns(table: Table, first: int = 0, end: int | None = None) -> list[list[str]]:
+def _plain_columns(table: FileTable, first: int = 0, end: int | None = None) -> list[list[str]]:
     """The cells that may say when a row is."""
     return [[_plain(c) for c in cells[first:end]] for cells in table.cells[: time_steps.COLUMNS]]
 
@@ -443,7 +443,7 @@ def _value(text: str) -> float:
     return float(plain) if _NUMBER.fullmatch(plain) else math.nan
 
 
-def _filled(table: Table, name: str) -> tuple[list[str], int]:
+def _filled(table: FileTable, name: str) -> tuple[list[str], int]:
     """The cells of a column from its first to its last value, and where they begin."""
     return _between_blanks(table.cells[table.names.index(name)])
 
@@ -464,7 +464,7 @@ def _mostly_numbers(cells: Sequence[str]) -> bool:
     return matches > 0 and 2 * matches >= len(texts)
 
 
-def _unread(table: Table) -> Cell | None:
+def _unread(table: FileTable) -> FileCell | None:
     """A cell that shows why no column can be drawn, if none can.
 
     That is so, too, where all columns that can be read count rows and one after them is not read.
@@ -476,7 +476,7 @@ def _unread(table: Table) -> Cell | None:
         return None
     rows = len(table.cells[0])
     if not rows:
-        return Cell(table.first_row - 1, table.names[0], table.names[0])
+        return FileCell(table.first_row - 1, table.names[0], table.names[0])
     read = table.numeric_columns
     start = 1 + table.names.index(read[-1]) if read else 0
     others = [place for place, name in enumerate(table.names) if name not in counting]
@@ -486,7 +486,7 @@ def _unread(table: Table) -> Cell | None:
     if read and (not digits or 2 * len(digits[place]) < rows):
         return None
     row = digits[place][0] if digits.get(place) else 0
-    return Cell(table.first_row + row, table.names[place], table.cells[place][row].strip())
+    return FileCell(table.first_row + row, table.names[place], table.cells[place][row].strip())
 
 
 def _apart(text: str) -> bool:
@@ -502,9 +502,9 @@ def _is_certain(text: str) -> bool:
     return ("." in text or "," in text) and not _PERHAPS_THOUSANDS.fullmatch(text)
 
 
-def _marks(table: Table) -> tuple[dict[str, Cell], frozenset[str]]:
+def _marks(table: FileTable) -> tuple[dict[str, FileCell], frozenset[str]]:
     """A number with each decimal mark of the file, and which of the marks are certain."""
-    marks: dict[str, Cell] = {}
+    marks: dict[str, FileCell] = {}
     certain: set[str] = set()
     for name in table.numeric_columns:
         texts, first = _filled(table, name)
@@ -516,17 +516,17 @@ def _marks(table: Table) -> tuple[dict[str, Cell], frozenset[str]]:
                 if mark not in text or not _NUMBER_EITHER_MARK.fullmatch(text):
                     continue
                 if mark not in marks or _is_certain(text):
-                    marks[mark] = Cell(row, name, printable(text, 20))
+                    marks[mark] = FileCell(row, name, printable(text, 20))
                 if _is_certain(text):
                     certain.add(mark)
                     break
     return marks, frozenset(certain)
 
 
-def _mark_of(table: Table, name: str, texts: list[str], first: int) -> str:
+def _mark_of(table: FileTable, name: str, texts: list[str], first: int) -> str:
     """The decimal mark of a column, which is that of the file.
 
-    Raises DataProblem where it is not, or may as well be a mark of thousands.
+    Raises DataError where it is not, or may as well be a mark of thousands.
     """
     mark = table.decimal_mark
     numbers = [(i, t) for i, t in enumerate(texts) if _NUMBER_EITHER_MARK.fullmatch(t)]
@@ -539,7 +539,7 @@ def _mark_of(table: Table, name: str, texts: list[str], first: int) -> str:
     if not own:
         other = table.marks.get("," if "." in text else ".")
         if other is not None:
-            raise DataProblem("both_marks", **here, other_row=other.row, other=other.text,
+            raise DataError("both_marks", **here, other_row=other.row, other=other.text,
                               other_column=other.column)  # fmt: skip
         return mark
     if len(own) < len(marked) or any(map(_is_certain, own)):
@@ -547,12 +547,12 @@ def _mark_of(table: Table, name: str, texts: list[str], first: int) -> str:
     settled = mark in table.certain or (mark == "." and table.separator != ";")
     if len(marked) < len(numbers) or not settled:
         whole = text.replace(mark, "")
-        raise DataProblem("thousands", **here, whole=whole, longer=f"{text}0")
+        raise DataError("thousands", **here, whole=whole, longer=f"{text}0")
     return mark
 
 
-def _refuse_series_in_turn(table: Table, first: int, count: int, name: str) -> None:
-    """Raise DataProblem for several series below each other, as in a long table.
+def _refuse_series_in_turn(table: FileTable, first: int, count: int, name: str) -> None:
+    """Raise DataError for several series below each other, as in a long table.
 
     Such are our own exported figures, in which the first column says whose value a row has, and
     tables by country: the time starts again where the name changes.
@@ -575,13 +575,13 @@ def _refuse_series_in_turn(table: Table, first: int, count: int, name: str) -> N
             if not back or back - {*changes}:
                 continue
         row = changes[0]
-        raise DataProblem(
+        raise DataError(
             "several_series", column=table.names[place], row=table.first_row + first + row,
             text=printable(own[row - 1], 40), other=printable(own[row], 40),
         )  # fmt: skip
 
 
-def _of_times(table: Table, name: str, first: int, count: int) -> Iterator[Remark]:
+def _of_times(table: FileTable, name: str, first: int, count: int) -> Iterator[Remark]:
     """What the times of the rows say against equal steps forward."""
     times = time_steps.find(table.names, _plain_columns(table, first, first + count), _value, name)
     if times is None:
@@ -599,7 +599,7 @@ def _of_times(table: Table, name: str, first: int, count: int) -> Iterator[Remar
         )  # fmt: skip
 
 
-def _of_codes(table: Table, name: str, texts: list[str], first: int) -> Iterator[Remark]:
+def _of_codes(table: FileTable, name: str, texts: list[str], first: int) -> Iterator[Remark]:
     """Lowest or highest values that look like a code for a missing value: -999, far from the rest.
 
     Far: farther than all others are apart. Other values than rows of nines must be there twice,

@@ -12,8 +12,8 @@ from functools import cache
 import numpy as np
 from jaxtyping import Float, Float16
 
-from seqviz.paths import ASSETS
-from seqviz.refusal import damaged
+from seqviz.core.errors import damaged
+from seqviz.core.paths import ASSETS
 
 FOLDER = ASSETS / "data"
 AHEAD = 3  # questions a pair: it is asked about the pairs 1, 2 and 3 places behind it
@@ -42,7 +42,7 @@ class TwoSenses:
 
 @cache
 def bundled() -> Bundled:
-    """Raises Refusal("damaged") when the file is not whole."""
+    """Raises UserError("damaged") when the file is not whole."""
     path = FOLDER / "glove_words.npz"
     try:
         with np.load(path, allow_pickle=False) as kept:
@@ -90,7 +90,7 @@ def substitutes() -> tuple[tuple[str, str, str], ...]:
 
 
 def _rows(name: str, columns: int) -> list[list[str]]:
-    """Raises Refusal("damaged")."""
+    """Raises UserError("damaged")."""
     path = FOLDER / name
     try:
         rows = [line.split("\t") for line in path.read_text("utf-8").splitlines()]

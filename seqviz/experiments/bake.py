@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from seqviz.experiments.accuracy import features
+from seqviz.experiments.bert_accuracy import features
 from seqviz.models import __main__ as models
 from seqviz.models import store
 from seqviz.models.registry import DEFAULTS, OTHERS, allowed, model
@@ -27,7 +27,7 @@ def bake() -> int:
     encoder = DEFAULTS["encoder"]
     features.make(encoder)
     folder = store.cache() / "features"
-    if not all(any(folder.glob(f"{encoder}-{part}-*.npz")) for part in features.PARTS):
+    if not all(any(folder.glob(f"{encoder}-{part}-*.npz")) for part in features.SPLITS):
         print(f"The sentence vectors could not be written to {folder}.", file=sys.stderr)
         return 1
     print(f"{model(encoder).title}: sentence vectors in {folder}")

@@ -1,4 +1,13 @@
 """Long work: a bounded queue with progress, cancel, and one run for equal requests."""
 
-from seqviz.jobs.job import MAX_TRAIL, Cancelled, Job, QueueFull, Report, State, Tally, silent
-from seqviz.jobs.queue import Jobs, default, queues
+from seqviz.jobs.job import (
+    MAX_TRAIL,
+    CancelledError,
+    Job,
+    QueueFullError,
+    Report,
+    State,
+    Tally,
+    no_progress,
+)
+from seqviz.jobs.queue import JobQueue, all_queues, queue_for

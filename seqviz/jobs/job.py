@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
-from seqviz.libraries import refusal_of
-from seqviz.refusal import Refusal
+from seqviz.core.errors import UserError
+from seqviz.core.lazy_import import refusal_of
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 T = TypeVar("T")
@@ -20,14 +20,14 @@ MAX_TRAIL = 2000
 _LOOK_SECONDS = 1.0
 
 
-class Cancelled(BaseException):
+class CancelledError(BaseException):
     """Raised by `report` inside a cancelled job.
 
     Not an `Exception`, so that a training loop's `except Exception` does not swallow it.
     """
 
 
-class QueueFull(RuntimeError):
+class QueueFullError(RuntimeError):
     """No room in the queue; `waiting` is the number of jobs in it."""
 
     def __init__(self, waiting: int):
@@ -61,12 +61,12 @@ class Report(Protocol):
         """Report one step."""
 
 
-def silent(record: object, fraction: float | None = None) -> None:
+def no_progress(record: object, fraction: float | None = None) -> None:
     """A `Report` for a notebook, where nobody waits for news."""
 
 
 @dataclass
-class Wish:
+class Subscription:
     """That an owner wants a job. group: whose runs count together; seen: when it last asked."""
 
     group: str
@@ -111,7 +111,7 @@ class Job(Generic[T]):
         self.note = ""  # why on another than was asked for, or why it began again
         self.where = ""  # the processor of another machine, where that computes
         self._state: State = "queued"
-        self._wishes: dict[str, Wish] = {}  # by owner
+        self._wishes: dict[str, Subscription] = {}  # by owner
         self._unwanted = False
         self._records: list[object] = []
         self._latest: tuple[object, ...] = ()
@@ -136,7 +136,7 @@ class Job(Generic[T]):
         return self._call
 
     @property
-    def wanted(self) -> bool:
+    def has_subscribers(self) -> bool:
         """Whether anybody still waits for it."""
         with self._jobs._lock:
             self._jobs._sweep()
@@ -204,18 +204,18 @@ class Job(Generic[T]):
             return 0.0
         return (self._jobs._clock() if ended is None else ended) - started
 
-    def join(self, owner: str, group: str = "") -> None:
+    def subscribe(self, owner: str, group: str = "") -> None:
         """Wait for it as well, as if it had been asked for; nothing where it has ended."""
         with self._jobs._lock:
             if self._ended is None and not self._unwanted:
                 self._jobs._add(self, owner, group or owner)
 
-    def leave(self, owner: str) -> None:
+    def unsubscribe(self, owner: str) -> None:
         """Take back one owner's wish. The work stops when its last owner has left."""
         with self._jobs._lock:
             self._jobs._take_back(self, owner)
 
-    def touch(self, owner: str) -> None:
+    def heartbeat(self, owner: str) -> None:
         """Say that an owner still waits; a page does so at every poll."""
         with self._jobs._lock:
             if owner in self._wishes:
@@ -254,6 +254,6 @@ def explained(error: BaseException) -> BaseException:
     kinds = ("MemoryError", "OutOfMemoryError", "allocate memory", "out of memory")  # torch's too
     if isinstance(error, ValueError) or not any(kind in words for kind in kinds):
         return refusal_of(error)
-    refusal = Refusal("job_no_memory", "This machine has not enough memory for this run.")
+    refusal = UserError("job_no_memory", "This machine has not enough memory for this run.")
     refusal.__cause__ = error
     return refusal

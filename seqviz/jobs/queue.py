@@ -23,25 +23,35 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from seqviz import fingerprint, settings
-from seqviz.jobs.job import Cancelled, Job, QueueFull, Report, State, T, Tally, Wish, explained
-from seqviz.refusal import Refusal
+from seqviz.core import content_hash, settings
+from seqviz.core.errors import UserError
+from seqviz.jobs.job import (
+    CancelledError,
+    Job,
+    QueueFullError,
+    Report,
+    State,
+    Subscription,
+    T,
+    Tally,
+    explained,
+)
 
 STALL_SECONDS = 120.0
 MOST_LEFT_BEHIND = 3
 log = logging.getLogger(__name__)
 
 Rescue = Callable[[BaseException, Mapping[str, Any]], tuple[dict[str, Any], str] | None]
-rescue: Rescue | None = None
+retry_hook: Rescue | None = None
 """Of an error and a job's arguments: those for another try, and a note on why; None: it failed."""
 
 
 Elsewhere = Callable[[Job[Any], Report], "tuple[Any] | None"]
-elsewhere: Elsewhere | None = None
-"""Has another machine do a job (`seqviz.engine`): its result in a tuple; None: it is done here."""
+remote_executor: Elsewhere | None = None
+"""Has another machine do a job (`seqviz.integrations.ray`): its result in a tuple; else None."""
 
 
-class Jobs:
+class JobQueue:
     """A queue with one worker thread.
 
     `capacity` is how many jobs may wait; `keep` how many ended jobs are kept, the least recently
@@ -107,17 +117,17 @@ class Jobs:
         same job. An owner waits for one job per function: a new request leaves the former one.
         group: whose runs take turns with those of others; without one, the owner's.
         The parameters are copied, so the caller may go on changing its arrays. Where too many
-        threads are left behind the job has failed already, with Refusal("queue_stuck").
+        threads are left behind the job has failed already, with UserError("queue_stuck").
 
         A full queue has room for a group that would have less in it than another has: the last
-        one of such a group is cancelled, and its `error` says so with Refusal("queue_full").
-        Raises QueueFull when there is no room, the former job being kept then; TypeError when the
-        parameters do not fit the function or cannot be compared by value, or when the function is
-        not a module's own (a lambda or a nested function has no lasting name); RuntimeError after
-        `close`.
+        one of such a group is cancelled, and its `error` says so with UserError("queue_full").
+        Raises QueueFullError when there is no room, the former job being kept then; TypeError when
+        the parameters do not fit the function or cannot be compared by value, or when the function
+        is not a module's own (a lambda or a nested function has no lasting name); RuntimeError
+        after `close`.
         """
-        name = fingerprint.of_function(function)
-        key = fingerprint.of_call(function, args, parameters)
+        name = content_hash.hash_function(function)
+        key = content_hash.hash_call(function, args, parameters)
         with self._lock:
             if self._closed:
                 raise RuntimeError("The queue is closed.")
@@ -128,7 +138,7 @@ class Jobs:
                 freed = sum(j._state == "queued" and len(j._wishes) == 1 for j in former)
                 full = len(self._queue) - freed >= self._capacity
                 if full and not self._make_room(group or owner):
-                    raise QueueFull(len(self._queue))
+                    raise QueueFullError(len(self._queue))
                 args, parameters = copy.deepcopy((args, parameters))
                 call = partial(function, *args, **parameters)
                 number = next(self._numbers)
@@ -153,7 +163,7 @@ class Jobs:
 
         Asking does not make the caller an owner. Raises TypeError as `submit` does.
         """
-        key = fingerprint.of_call(function, args, parameters)
+        key = content_hash.hash_call(function, args, parameters)
         with self._lock:
             self._sweep()
             return self._known(key)
@@ -164,7 +174,7 @@ class Jobs:
         One of the function `besides` that this owner waits for does not count: a new one would
         take its place.
         """
-        name = fingerprint.of_function(besides)
+        name = content_hash.hash_function(besides)
         with self._lock:
             self._sweep()
             return sum(
@@ -210,7 +220,7 @@ class Jobs:
         return wanted[0] if wanted else self._kept.get(key)
 
     def _add(self, job: Job[Any], owner: str, group: str) -> None:
-        job._wishes[owner] = Wish(group, self._clock())
+        job._wishes[owner] = Subscription(group, self._clock())
         self._line_up()
 
     def _take_back(self, job: Job[Any], owner: str) -> None:
@@ -254,8 +264,8 @@ class Jobs:
         waiting = Counter(one for job in self._queue for one in job.groups)
         for job in reversed(self._queue):
             if min(waiting[one] for one in job.groups) > waiting[group] + 1:
-                job._error = Refusal(
-                    "queue_full", str(QueueFull(len(self._queue))), waiting=len(self._queue)
+                job._error = UserError(
+                    "queue_full", str(QueueFullError(len(self._queue))), waiting=len(self._queue)
                 )
                 self._drop(job)
                 return True
@@ -293,7 +303,7 @@ class Jobs:
                 job._heard = self._clock()
                 self._sweep()
                 if job._unwanted or job._ended is not None:
-                    raise Cancelled
+                    raise CancelledError
                 job._keep(record)
                 share = getattr(record, "fraction", None) if fraction is None else fraction
                 if share is not None:
@@ -303,7 +313,7 @@ class Jobs:
         try:
             result = _tried(job, report)
             state: State = "done"
-        except Cancelled:
+        except CancelledError:
             state = "cancelled"
         except BaseException as error:  # whatever the function does, the worker goes on
             failure = explained(error)
@@ -344,7 +354,7 @@ class Jobs:
         assert self._worker is not None
         self._left.add(self._worker)
         self._worker = self._running = None
-        job._error = Refusal(
+        job._error = UserError(
             "job_hung",
             f"This run has not moved for {self._stall_after:.0f} s and was given up.",
             seconds=f"{self._stall_after:.0f}",
@@ -363,7 +373,7 @@ class Jobs:
 
     def _refuse(self, job: Job[Any]) -> None:
         """End a job that no thread can be given to."""
-        job._error = Refusal(
+        job._error = UserError(
             "queue_stuck",
             f"No run can start: {len(self._left)} earlier ones never came to an end. The app has "
             "to be restarted.",
@@ -395,22 +405,22 @@ class Jobs:
         self._changed.notify_all()
 
 
-_defaults: dict[str, Jobs] = {}
+_defaults: dict[str, JobQueue] = {}
 _defaults_lock = threading.Lock()
 
 
-def default(device: str = "cpu") -> Jobs:
+def queue_for(device: str = "cpu") -> JobQueue:
     """The queue of a device, one for the whole process."""
     with _defaults_lock:
         if device not in _defaults:
-            _defaults[device] = Jobs(
+            _defaults[device] = JobQueue(
                 capacity=settings.value("SEQVIZ_QUEUE"),
                 stall_after=settings.value("SEQVIZ_STALL_SECONDS"),
             )
         return _defaults[device]
 
 
-def queues() -> dict[str, Jobs]:
+def all_queues() -> dict[str, JobQueue]:
     """The queues that there are so far, by device."""
     with _defaults_lock:
         return dict(_defaults)
@@ -419,13 +429,13 @@ def queues() -> dict[str, Jobs]:
 def _tried(job: Job[T], report: Report) -> T:
     """The job's work, once more with what `rescue` says where it fails."""
     call = job.call
-    if elsewhere is not None and (found := elsewhere(job, report)) is not None:
+    if remote_executor is not None and (found := remote_executor(job, report)) is not None:
         result: T = found[0]
         return result
     try:
         return call(report=report)
     except Exception as error:
-        again = rescue(error, call.keywords) if rescue else None
+        again = retry_hook(error, call.keywords) if retry_hook else None
         if again is None:
             raise
         traceback.clear_frames(error.__traceback__)  # they hold what is on the device

@@ -11,7 +11,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from seqviz import catalog
+from seqviz.content import catalog
 
 
 def __getattr__(slug: str) -> Any:

@@ -9,10 +9,10 @@ from functools import cache
 
 import numpy as np
 
-from seqviz.compute.gates.networks import Network
-from seqviz.compute.recurrent import Weights
-from seqviz.paths import ASSETS
-from seqviz.refusal import damaged
+from seqviz.compute.gates.networks import GatedNetwork
+from seqviz.compute.recurrent import RecurrentWeights
+from seqviz.core.errors import damaged
+from seqviz.core.paths import ASSETS
 
 FOLDER = ASSETS / "checkpoints"
 _WEIGHTS = ("input_hidden", "hidden_hidden", "input_bias", "hidden_bias")  # in a file
@@ -58,7 +58,7 @@ def names() -> tuple[str, ...]:
 
 @cache
 def card(name: str) -> Card:
-    """The card of a network. Raises Refusal("damaged") when it is missing or cannot be read."""
+    """The card of a network. Raises UserError("damaged") when it is missing or cannot be read."""
     path = FOLDER / f"{name}.json"
     try:
         raw = json.loads(path.read_text("utf-8"))
@@ -87,11 +87,11 @@ def card(name: str) -> Card:
 
 
 @cache
-def load(name: str) -> Network:
+def load(name: str) -> GatedNetwork:
     """A network by its name, one object for the whole process; its arrays are read-only.
 
-    Raises ValueError for an unknown name, and Refusal("damaged") when the file is not the one that
-    its card describes.
+    Raises ValueError for an unknown name, and UserError("damaged") when the file is not the one
+    that its card describes.
     """
     if name not in names():
         raise ValueError(f"Unknown network: {name}. Known: {', '.join(names())}.")
@@ -109,8 +109,8 @@ def load(name: str) -> Network:
         found = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (no mapping)
     for array in found.values():
         array.flags.writeable = False
-    weights = Weights(*(found[part] for part in _WEIGHTS))
-    return Network(
+    weights = RecurrentWeights(*(found[part] for part in _WEIGHTS))
+    return GatedNetwork(
         name,
         header["cell"],
         header["kind"],
@@ -122,7 +122,7 @@ def load(name: str) -> Network:
     )
 
 
-def arrays(network: Network) -> dict[str, np.ndarray]:
+def arrays(network: GatedNetwork) -> dict[str, np.ndarray]:
     """The arrays of a network under the names that the file has for them."""
     return {
         "embedding": network.embedding,

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from seqviz import settings
+from seqviz.core import settings
 
 Kind = Literal["cpu", "cuda", "mps"]
 Trouble = Literal["", "memory", "lost"]
@@ -26,7 +26,7 @@ _LOST = ("CUDA error", "CUDNN_STATUS_", "CUBLAS_STATUS_", "MPS backend")
 _lost = threading.Event()
 log = logging.getLogger(__name__)
 
-aside: Callable[[], AbstractContextManager[None]] = nullcontext
+yield_slot: Callable[[], AbstractContextManager[None]] = nullcontext
 """Within, this thread waits for the device, and others may have the processor."""
 
 
@@ -65,7 +65,7 @@ def choose() -> Device:
     return Device("cpu", cpu_name(), wish, "missing" if wish in ("cuda", "mps") else "")
 
 
-def trouble(error: BaseException) -> Trouble:
+def classify_error(error: BaseException) -> Trouble:
     """What an error says of a device: "memory", its memory has ended; "lost", it answers no more.
 
     After an error of the second kind the driver refuses this process everything.
@@ -81,7 +81,7 @@ def trouble(error: BaseException) -> Trouble:
     return "lost" if gone else ""
 
 
-def lose(error: BaseException) -> None:
+def mark_lost(error: BaseException) -> None:
     """From now on `choose` gives the CPU, for the rest of this process."""
     if not _lost.is_set():
         log.error("the device is lost, the CPU goes on: %s", error)

@@ -18,13 +18,13 @@ from typing import Any, TypeVar
 import numpy as np
 from jaxtyping import Bool, Float
 
-from seqviz import settings
 from seqviz.compute.attention import masks
+from seqviz.core import settings
+from seqviz.models import attention_hook as taps
 from seqviz.models import device, placement, texts
-from seqviz.models import tap as taps
+from seqviz.models.micro_batch import MicroBatcher
 from seqviz.models.pretrained import Pretrained, load
-from seqviz.models.texts import Read, Tokens
-from seqviz.models.together import Together
+from seqviz.models.texts import ModelText, Tokens
 
 R = TypeVar("R")
 MOST_PADS = 64
@@ -49,20 +49,20 @@ class Masking:
 
 
 Elsewhere = Callable[
-    [str, Tokens, "Masking", Callable[[int], None] | None, Callable[["Reading"], Any]], Any
+    [str, Tokens, "Masking", Callable[[int], None] | None, Callable[["ForwardPass"], Any]], Any
 ]
 elsewhere: Elsewhere | None = None
 """Of a model's name, tokens, masking, `each` as in `read` and `what` as in `derived`: what another
-machine has made of its reading (`seqviz.engine`); None: it is to be made here."""
+machine has made of its reading (`seqviz.integrations.ray`); None: it is to be made here."""
 
 _guard = threading.Lock()
-_passes: dict[str, Together[Any, Reading]] = {}
+_passes: dict[str, MicroBatcher[Any, ForwardPass]] = {}
 OWN = Masking()
 Key = tuple[str, str, str, Masking]
 
 
 @dataclass(frozen=True)
-class Reading:
+class ForwardPass:
     """What a model makes of one text.
 
     weights: [layer, head, query, key], without query and key where they are `far`. norms: of the
@@ -94,11 +94,11 @@ class Reading:
 
 def read(
     model: str,
-    text: Read,
-    other: Read = "",
+    text: ModelText,
+    other: ModelText = "",
     masking: Masking = OWN,
     each: Callable[[int], None] | None = None,
-) -> Reading:
+) -> ForwardPass:
     """The reading of a text (a pair, for an encoder), from memory if a student asked before.
 
     Two students who ask for the same at once wait for one pass. each: see `tap.Tap`. Raises the
@@ -107,14 +107,18 @@ def read(
     return _shelf.get((model, text, other, masking), each)
 
 
-def sent(found: Reading) -> Reading:
+def sent(found: ForwardPass) -> ForwardPass:
     """What goes to another machine that asks for a reading: of a large one all but the weights."""
     few = found.weights.nbytes < LARGE
     return found if few else replace(found, weights=found.weights[:, :, :0, :0])
 
 
 def derived(
-    what: Callable[[Reading], R], model: str, text: Read, other: Read = "", masking: Masking = OWN
+    what: Callable[[ForwardPass], R],
+    model: str,
+    text: ModelText,
+    other: ModelText = "",
+    masking: Masking = OWN,
 ) -> R:
     """`what` of a reading, made where its weights are: else only this would not travel.
 
@@ -125,27 +129,30 @@ def derived(
         return what(found)
     there: R | None = None
     if elsewhere is not None:
-        with device.aside():
+        with device.yield_slot():
             there = elsewhere(model, found.tokens, masking, None, what)
     if there is None:
         found = _asked(load(model), found.tokens, masking)
-        _shelf.keep((model, text, other, masking), found)
+        _shelf.put((model, text, other, masking), found)
         there = what(found)
     return there
 
 
-def known(model: str, text: Read, other: Read = "", masking: Masking = OWN) -> bool:
+def is_cached(model: str, text: ModelText, other: ModelText = "", masking: Masking = OWN) -> bool:
     """Whether this reading is in memory."""
     return _shelf.has((model, text, other, masking))
 
 
 def forward(
-    pretrained: Pretrained, tokens: Tokens, masking: Masking = OWN, tap: taps.Tap | None = None
-) -> Reading:
+    pretrained: Pretrained,
+    tokens: Tokens,
+    masking: Masking = OWN,
+    tap: taps.AttentionHook | None = None,
+) -> ForwardPass:
     """One pass through the given tap (anew, not from memory)."""
     import torch
 
-    tap = taps.Tap() if tap is None else tap
+    tap = taps.AttentionHook() if tap is None else tap
     decoder = pretrained.card.kind == "decoder"
     allowed = masks.allowed(
         tokens.real, masking.kind, decoder, masking.told, masking.cells, masking.reach
@@ -163,13 +170,13 @@ def forward(
         hidden = output.hidden_states[-1][0] if decoder else output.last_hidden_state[0]
         return hidden, output.logits[0] if decoder else None
 
-    with taps.tapped(tap):
+    with taps.hooked(tap):
         hidden, logits = pretrained.run(work)
     weights, norms = (torch.stack([layer[0] for layer in one]) for one in (tap.weights, tap.norms))
     return _reading(pretrained, tokens, allowed, weights, norms, hidden, logits)
 
 
-def forwards(pretrained: Pretrained, asked: Sequence[tuple[Tokens, Masking]]) -> list[Reading]:
+def forwards(pretrained: Pretrained, asked: Sequence[tuple[Tokens, Masking]]) -> list[ForwardPass]:
     """The readings of several texts from one pass, padded to the longest behind each.
 
     No token looks at the padding. Within rounding they are those of `forward`, one by one.
@@ -180,7 +187,9 @@ def forwards(pretrained: Pretrained, asked: Sequence[tuple[Tokens, Masking]]) ->
         return [forward(pretrained, *asked[0])]
     decoder = pretrained.card.kind == "decoder"
 
-    def work(network: Any, device: str, rows: Sequence[tuple[Tokens, Masking]]) -> list[Reading]:
+    def work(
+        network: Any, device: str, rows: Sequence[tuple[Tokens, Masking]]
+    ) -> list[ForwardPass]:
         count, width = len(rows), max(len(tokens.ids) for tokens, _ in rows)
         ids, segments = np.zeros((2, count, width), np.int64)
         allowed = np.zeros((count, width, width), bool)
@@ -190,7 +199,7 @@ def forwards(pretrained: Pretrained, asked: Sequence[tuple[Tokens, Masking]]) ->
             allowed[row, :n, :n] = masks.allowed(
                 tokens.real, one.kind, decoder, one.told, one.cells, one.reach
             )
-        with taps.tapped(taps.Tap(allowed=torch.from_numpy(allowed).to(device))) as tap:
+        with taps.hooked(taps.AttentionHook(allowed=torch.from_numpy(allowed).to(device))) as tap:
             output = run_network(network, pretrained, ids, segments, device)
         weights, norms = torch.stack(tap.weights, 1), torch.stack(tap.norms, 1)
         hidden = output.hidden_states[-1] if decoder else output.last_hidden_state
@@ -222,7 +231,7 @@ def _reading(
     norms: Any,
     hidden: Any,
     logits: Any,
-) -> Reading:
+) -> ForwardPass:
     """From the tensors of one text, [layer, head, query, key] and so on; copied to main memory."""
     import torch
 
@@ -234,20 +243,20 @@ def _reading(
     for array in (weights, norms, vectors, following, allowed, *own):
         array.flags.writeable = False
     where = pretrained.device, pretrained.note
-    return Reading(tokens, weights, norms, vectors, following, allowed, *where)
+    return ForwardPass(tokens, weights, norms, vectors, following, allowed, *where)
 
 
-def _asked(pretrained: Pretrained, tokens: Tokens, masking: Masking) -> Reading:
+def _asked(pretrained: Pretrained, tokens: Tokens, masking: Masking) -> ForwardPass:
     """One reading of the class: with others of about its length in one pass, where that pays."""
     most = placement.TOGETHER[pretrained.device]
     if most == 1:
         return forward(pretrained, tokens, masking)
     with _guard:
         together = _passes.setdefault(
-            pretrained.card.name, Together(partial(forwards, pretrained), most)
+            pretrained.card.name, MicroBatcher(partial(forwards, pretrained), most)
         )
-    with device.aside():
-        return together.ask(len(tokens.ids) // LIKE, (tokens, masking))
+    with device.yield_slot():
+        return together.submit(len(tokens.ids) // LIKE, (tokens, masking))
 
 
 def run_network(
@@ -271,12 +280,12 @@ def run_network(
     return network(**inputs)
 
 
-class Shelf:
+class ForwardCache:
     """The last readings, as many as fit; the least recently used goes first."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: OrderedDict[Any, Reading] = OrderedDict()
+        self._kept: OrderedDict[Any, ForwardPass] = OrderedDict()
         self._asked: dict[Any, float] = {}
         self._working: dict[Key, threading.Lock] = {}
 
@@ -284,7 +293,7 @@ class Shelf:
         with self._lock:
             return key in self._kept
 
-    def kept(self, key: Hashable) -> Reading | None:
+    def peek(self, key: Hashable) -> ForwardPass | None:
         """What is kept under a key."""
         with self._lock:
             self._asked[key] = time.monotonic()
@@ -292,8 +301,8 @@ class Shelf:
                 self._kept.move_to_end(key)
             return self._kept.get(key)
 
-    def get(self, key: Key, each: Callable[[int], None] | None) -> Reading:
-        if (found := self.kept(key)) is not None:
+    def get(self, key: Key, each: Callable[[int], None] | None) -> ForwardPass:
+        if (found := self.peek(key)) is not None:
             return found
         with self._lock:
             turn = self._working.setdefault(key, threading.Lock())
@@ -307,21 +316,21 @@ class Shelf:
                 tokens = texts.tokens(pretrained, text, other, min(masking.pads, MOST_PADS))
                 there = None
                 if elsewhere is not None:
-                    with device.aside():  # another machine computes: this one is for others
+                    with device.yield_slot():  # another machine computes: this one is for others
                         there = elsewhere(model, tokens, masking, each, sent)
                 if there:
                     found = there
                 elif each is None:
                     found = _asked(pretrained, tokens, masking)
                 else:  # it may be left on the way, alone
-                    found = forward(pretrained, tokens, masking, taps.Tap(each=each))
-                self.keep(key, found)
+                    found = forward(pretrained, tokens, masking, taps.AttentionHook(each=each))
+                self.put(key, found)
                 return found
         finally:
             with self._lock:
                 self._working.pop(key, None)
 
-    def keep(self, key: Hashable, found: Reading) -> None:
+    def put(self, key: Hashable, found: ForwardPass) -> None:
         """Keep it, and let go of the least recently asked for where there is no room."""
         room = 1e6 * settings.value("SEQVIZ_READINGS_MB")
         with self._lock:
@@ -341,11 +350,11 @@ class Shelf:
             return _bytes(map(self._kept.pop, rested))
 
 
-def _bytes(readings: Iterable[Reading]) -> int:
+def _bytes(readings: Iterable[ForwardPass]) -> int:
     return sum(r.weights.nbytes + r.vectors.nbytes + r.following.nbytes for r in readings)
 
 
-_shelf = Shelf()
+_shelf = ForwardCache()
 
 
 def let_go() -> int:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from seqviz.paths import PACKAGE
+from seqviz.core.paths import PACKAGE
 
 Progress = Callable[[float], None]
 R = TypeVar("R")
@@ -19,11 +19,11 @@ _POLL = 0.1  # seconds
 _LAST_WORDS = 5.0  # seconds for what a program that has ended still has to say
 
 
-class Left(Exception):
+class AbandonedError(Exception):
     """Raised in the thread when nobody waits for its work any more."""
 
 
-def attended(work: Callable[[Progress], R], report: Progress) -> R:
+def run_cancellable(work: Callable[[Progress], R], report: Progress) -> R:
     """`work(note)` in a thread of its own; `report` is given what it noted, now and then.
 
     A server that has fallen silent holds up nobody: what `report` raises is raised here at once,
@@ -35,7 +35,7 @@ def attended(work: Callable[[Progress], R], report: Progress) -> R:
 
     def note(fraction: float) -> None:
         if left.is_set():
-            raise Left
+            raise AbandonedError
         latest[0] = fraction
 
     def body() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 
-from seqviz.compute.tagging.lac import CRF, Direction, Lac
+from seqviz.compute.recurrent.tagging.lac import CRF, Lac, LayerDirection
 
 FILE = "lac.npz"
 _FOLDER = "jieba-0.42.1/jieba/lac_small"
@@ -74,7 +74,9 @@ def read(path: Path) -> Lac:
         kept = dict(file.items())
     for array in kept.values():
         array.flags.writeable = False
-    halves = [Direction(*(kept[f"{part}{k}"] for part in _PARTS)) for k in range(_LAYERS * _HALVES)]
+    halves = [
+        LayerDirection(*(kept[f"{part}{k}"] for part in _PARTS)) for k in range(_LAYERS * _HALVES)
+    ]
     letters, ids = kept["letters"]
     first, last, after = kept["crf"][0], kept["crf"][1], kept["crf"][2:]
     return Lac(

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from seqviz.core.i18n import number
+from seqviz.core.paths import ASSETS
 from seqviz.jobs import queue
 from seqviz.models import device
-from seqviz.paths import ASSETS
-from seqviz.text import number
 
 FILE = ASSETS / "data" / "crossover.json"
 
@@ -32,7 +32,7 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredCrossover:
     """What a GPU has shown. crossover: by row, None where the CPU was always the faster one.
 
     largest: relative difference from the CPU's results in float32. name, date: of which GPU, when.
@@ -48,12 +48,12 @@ def _hidden(keywords: Mapping[str, Any]) -> int:
     return int(keywords["settings"].hidden)
 
 
-_AR, _POSITIONS = "seqviz.compute.autoregression", "seqviz.compute.positions.tiny"
+_AR, _POSITIONS = "seqviz.compute.ar_fitting", "seqviz.compute.positions.tiny"
 TABLE: dict[str, Work] = {
     f"{_AR}.networks.fit_network": Work("fit: AR, LSTM", _hidden),
     f"{_AR}.windows.fit_windows": Work("fit: AR, LSTM", _hidden),
-    "seqviz.compute.recall.comparison.compare": Work("fit: recall", _hidden),
-    "seqviz.compute.recall.longest_delay.find_longest_delay": Work(
+    "seqviz.compute.vanishing_gradients.recall.comparison.compare": Work("fit: recall", _hidden),
+    "seqviz.compute.vanishing_gradients.recall.longest_delay.find_longest_delay": Work(
         "fit: longest delay", lambda keywords: int(keywords["settings"].delay)
     ),
     "seqviz.compute.gates.tiny.train_tiny": Work("fit: gates, LSTM", _hidden),
@@ -69,13 +69,17 @@ TOGETHER = {"cpu": 1, "cuda": 32, "mps": 32}
 
 
 elsewhere: Callable[[], str] | None = None
-"""How the cluster is that computes (`seqviz.engine`): here, away, version, slow."""
+"""How the cluster is that computes (`seqviz.integrations.ray`): here, away, version, slow."""
 
 
 @cache
-def measured() -> Measured:
+def measured() -> MeasuredCrossover:
     """What `benchmarks.gpu` has left; nothing where it has not run on a GPU."""
-    return Measured(**json.loads(FILE.read_text("utf-8"))) if FILE.is_file() else Measured()
+    return (
+        MeasuredCrossover(**json.loads(FILE.read_text("utf-8")))
+        if FILE.is_file()
+        else MeasuredCrossover()
+    )
 
 
 def of(function: Callable[..., Any], keywords: Mapping[str, Any]) -> device.Device:
@@ -97,7 +101,7 @@ def named(kind: str, note: str = "") -> str:
     return f"{name} [{note}]" if note else name
 
 
-def said() -> tuple[str, ...]:
+def device_messages() -> tuple[str, ...]:
     """What there is to say of the device: "device_missing" or "device_lost"; on an accelerator
     "device_measured", or "device_rule" where nobody has measured one. Of a cluster that is to
     compute "engine_here", "engine_away", "engine_version" or "engine_slow" before it.
@@ -127,12 +131,12 @@ def on_the_cpu(
     error: BaseException, keywords: Mapping[str, Any]
 ) -> tuple[dict[str, Any], str] | None:
     """A job's arguments for another try where a device has failed it, and the note; else None."""
-    if keywords.get("device", "cpu") == "cpu" or not (trouble := device.trouble(error)):
+    if keywords.get("device", "cpu") == "cpu" or not (trouble := device.classify_error(error)):
         return None
     if trouble == "lost":
-        device.lose(error)
+        device.mark_lost(error)
     device.release()
     return {**keywords, "device": "cpu"}, device.NOTES[trouble]
 
 
-queue.rescue = on_the_cpu
+queue.retry_hook = on_the_cpu

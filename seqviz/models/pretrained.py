@@ -1,7 +1,7 @@
 """One object per pretrained model for the whole process: loaded once, shared by all students.
 
 Nobody changes a shared model. What a student switches off or masks goes along with the forward pass
-(`seqviz.models.tap`).
+(`seqviz.models.attention_hook`).
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from seqviz import garbage
-from seqviz.models import device, interruptible, lac, store, tap, word_vectors
+from seqviz.core import gc_tuning
+from seqviz.core.errors import UserError
+from seqviz.models import attention_hook, device, interruptible, lac, store, word_vectors
 from seqviz.models.registry import Model, model
-from seqviz.refusal import Refusal
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -60,7 +60,7 @@ class Pretrained:
     def run(self, work: Callable[[Any, str], R]) -> R:
         """`work(network, device)`; where the GPU fails, once more on the CPU, which stays.
 
-        Raises Refusal("no_memory") where that one's memory ends as well.
+        Raises UserError("no_memory") where that one's memory ends as well.
         """
         import torch
 
@@ -71,7 +71,7 @@ class Pretrained:
                 with torch.inference_mode():
                     return work(network, place)
             except RuntimeError as error:
-                if not (trouble := device.trouble(error)):
+                if not (trouble := device.classify_error(error)):
                     raise
                 self._move(trouble, error)
             # the traceback, which holds tensors of the GPU, has ended
@@ -101,7 +101,7 @@ class Pretrained:
             with torch.inference_mode():
                 return [work(self.network, place, rows)]
         except RuntimeError as error:
-            found = device.trouble(error)
+            found = device.classify_error(error)
             if not found:
                 raise
             if found == "lost":
@@ -120,7 +120,7 @@ class Pretrained:
     def _move(self, trouble: device.Trouble, error: BaseException) -> None:
         """To the CPU, for good: a copy, or anew from the disk where the device answers no more."""
         if trouble == "lost":
-            device.lose(error)
+            device.mark_lost(error)
         with self._moving:
             if self.device == "cpu":
                 return
@@ -150,7 +150,7 @@ def load(name: str) -> Pretrained:
     """A model by its name, one object for the whole process.
 
     Two students who ask at once wait for one loading. Raises ValueError for a model that is not
-    allowed, and Refusal("not_fetched", "model_damaged", "no_memory", "model_broken").
+    allowed, and UserError("not_fetched", "model_damaged", "no_memory", "model_broken").
     """
     record = model(name)
     with _guard:
@@ -164,12 +164,12 @@ def load(name: str) -> Pretrained:
 
 
 def decoder(name: str) -> Pretrained:
-    """`load` of a model that has a next token; raises Refusal("decoder_only") for an encoder."""
+    """`load` of a model that has a next token; raises UserError("decoder_only") for an encoder."""
     found = load(name)
     if found.card.kind != "decoder":
         title = found.card.title
         sentence = f"{title} is an encoder: it has no next token."
-        raise Refusal("decoder_only", sentence, model=title)
+        raise UserError("decoder_only", sentence, model=title)
     return found
 
 
@@ -194,7 +194,7 @@ def _load(record: Model) -> Pretrained:
     from transformers.utils import logging
 
     logging.disable_progress_bar()
-    tap.register()
+    attention_hook.register()
     chosen = device.choose()
     maker: Any = tf.AutoModel if record.kind == "encoder" else tf.AutoModelForCausalLM
     note = ""
@@ -209,7 +209,7 @@ def _load(record: Model) -> Pretrained:
             use_safetensors=True,  # never a pickle, whatever lies in the folder
             trust_remote_code=False,  # nor code; unset, transformers asks at a terminal
             dtype=torch.float32,
-            attn_implementation=tap.NAME,
+            attn_implementation=attention_hook.NAME,
             output_loading_info=True,
         )
         _check(record, network, tokenizer, report)
@@ -229,12 +229,12 @@ def _load(record: Model) -> Pretrained:
             raise store.no_memory(record) from error
         raise store.broken(record) from error
     network.eval().requires_grad_(False)
-    garbage.freeze()
+    gc_tuning.collect_and_freeze()
     return Pretrained(record, network, tokenizer, place, "float32", found.origin, note)
 
 
-def _plain(record: Model, found: store.Stored) -> Any:
-    """What is read from plain arrays. Raises Refusal("model_broken")."""
+def _plain(record: Model, found: store.StoredModel) -> Any:
+    """What is read from plain arrays. Raises UserError("model_broken")."""
     read, file = _PLAIN[record.kind]
     try:
         return read(found.folder / file)

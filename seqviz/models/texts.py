@@ -16,24 +16,26 @@ from typing import Annotated, Any, get_args, get_type_hints
 import numpy as np
 
 from seqviz.compute.attention.tokens import Tokens
+from seqviz.core.errors import UserError
+from seqviz.core.units import Fraction
 from seqviz.models.pretrained import Pretrained, load, loaded
-from seqviz.refusal import Refusal
-from seqviz.units import Part
 
-LONGEST = 512  # tokens of one text; what is beyond is left out and said
+MAX_TEXT_TOKENS = 512  # tokens of one text; what is beyond is left out and said
 _CHARACTERS = 20_000  # of a text are looked at: more than 512 tokens in any language
 _VISIBLE = str.maketrans({" ": "␣", "\n": "⏎", "\t": "⇥"})
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-def tokens(model: Pretrained, text: Read, other: Read = "", pads: int = 0) -> Tokens:
+def tokens(model: Pretrained, text: ModelText, other: ModelText = "", pads: int = 0) -> Tokens:
     """The ids of a text or, for an encoder, of a pair; `pads` padding tokens behind.
 
-    Raises Refusal("empty_text") when a decoder has no token to read.
+    Raises UserError("empty_text") when a decoder has no token to read.
     """
     encoder = model.card.kind == "encoder"
-    longest = min(LONGEST, getattr(model.network.config, "max_position_embeddings", LONGEST))
+    longest = min(
+        MAX_TEXT_TOKENS, getattr(model.network.config, "max_position_embeddings", MAX_TEXT_TOKENS)
+    )
     other = other if encoder else ""
     unseen = max(len(text), len(other)) > _CHARACTERS
     text, other = _clean(text), _clean(other)
@@ -46,7 +48,7 @@ def tokens(model: Pretrained, text: Read, other: Read = "", pads: int = 0) -> To
             )
         ids = list(cut["input_ids"])
         if not ids:
-            raise Refusal("empty_text", "There is nothing to read yet: write a word or two.")
+            raise UserError("empty_text", "There is nothing to read yet: write a word or two.")
         pad = model.tokenizer.pad_token_id
         pad = model.tokenizer.eos_token_id if pad is None else pad
         pads = min(pads, longest - len(ids))
@@ -65,13 +67,13 @@ def tokens(model: Pretrained, text: Read, other: Read = "", pads: int = 0) -> To
     )
 
 
-def unknown_tokens(model: str, text: Read, other: Read = "") -> Part:
+def unknown_tokens(model: str, text: ModelText, other: ModelText = "") -> Fraction:
     """How many tokens of a text the vocabulary does not know, and of how many.
 
     What the tokenizer puts there itself is not counted. Raises the refusals of `load` and `tokens`.
     """
     read = tokens(load(model), text, other)
-    return read.unknown, read.own
+    return read.unknown, read.n_text_tokens
 
 
 def piece(model: Pretrained, token: int) -> str:
@@ -106,7 +108,7 @@ def tokens_read(model: Pretrained | str, text: str) -> int:
         model = load(model)
     try:
         return len(tokens(model, text).ids)
-    except Refusal:  # there is nothing to read
+    except UserError:  # there is nothing to read
         return 0
 
 
@@ -116,7 +118,7 @@ def estimate(text: str) -> int:
     Four letters of English are a token, and so is one character of Chinese.
     """
     plain = sum(character.isascii() for character in text)
-    return min(LONGEST, math.ceil(plain / 4) + len(text) - plain)
+    return min(MAX_TEXT_TOKENS, math.ceil(plain / 4) + len(text) - plain)
 
 
 def _shown_bytes(error: UnicodeError) -> tuple[str, int]:
@@ -140,7 +142,7 @@ class ReadBy:
     count: Callable[[Any, str], int] = tokens_read
 
 
-Read = Annotated[str, ReadBy()]
+ModelText = Annotated[str, ReadBy()]
 
 
 def _nothing(_: Any, text: str) -> int:
@@ -148,7 +150,7 @@ def _nothing(_: Any, text: str) -> int:
 
 
 # Cut or counted in milliseconds, as often as somebody types; no network reads it.
-Cut = Annotated[str, ReadBy("text", _nothing)]
+TokenizerText = Annotated[str, ReadBy("text", _nothing)]
 
 
 @cache

@@ -17,7 +17,7 @@ _NAMES = "glove_6B_index.parquet"  # one column, in the order of the rows
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredVectors:
     """Words from the most frequent down, and their vectors."""
 
     words: tuple[str, ...]
@@ -35,18 +35,18 @@ def reduce(folder: Path, table: str) -> None:
 
     words = parquet.read_table(folder / _NAMES).column(0)[:WORDS].to_pylist()
     vectors = np.load(folder / table, mmap_mode="r", allow_pickle=False)[:WORDS].astype(np.float16)
-    write(folder / FILE, Stored(tuple(words), vectors))
+    write(folder / FILE, StoredVectors(tuple(words), vectors))
     (folder / table).unlink()
     (folder / _NAMES).unlink()
 
 
-def write(path: Path, table: Stored) -> None:
+def write(path: Path, table: StoredVectors) -> None:
     """A file of plain arrays. (No word has a line break.)"""
     letters = np.frombuffer("\n".join(table.words).encode(), np.uint8)
     np.savez_compressed(path, words=letters, vectors=table.vectors)
 
 
-def read(path: Path) -> Stored:
+def read(path: Path) -> StoredVectors:
     """Raises OSError, ValueError or KeyError where the file is not what `write` wrote."""
     with np.load(path, allow_pickle=False) as kept:
         words = tuple(kept["words"].tobytes().decode().split("\n"))
@@ -54,4 +54,4 @@ def read(path: Path) -> Stored:
     if len(words) != len(vectors):
         raise ValueError(f"{path.name} has {len(words)} words and {len(vectors)} vectors.")
     vectors.flags.writeable = False
-    return Stored(words, vectors)
+    return StoredVectors(words, vectors)

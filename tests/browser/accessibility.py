@@ -8,7 +8,7 @@ from typing import Any
 
 from lesson_page import LessonPage
 
-from driver.chromium import css_class
+from testing.chromium import css_class
 
 AXE = Path(__file__).resolve().parents[1] / "vendor" / "axe-core" / "axe.min.js"
 TAGS = (

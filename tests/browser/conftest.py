@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from borrow import NO_PLAYWRIGHT
 
-from driver.server import serve
+from testing.server import serve
 
 if NO_PLAYWRIGHT:
     collect_ignore_glob = ["test_*.py"]

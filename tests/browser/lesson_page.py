@@ -11,9 +11,9 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page
 
-from driver.chromium import GEOMETRY, css_class, draw_whole, slider_input
-from driver.server import Server
-from seqviz.catalog import Lesson
+from seqviz.content.catalog import LessonRecord
+from testing.chromium import GEOMETRY, css_class, draw_whole, slider_input
+from testing.server import Server
 
 CHARTS = "svg.main-svg, svg.marks, .vega-embed canvas, .seqviz-sinusoid canvas"
 PATIENCE = 20_000
@@ -40,7 +40,7 @@ FOLLOWED = """([bench, seen]) => {
 }"""
 
 
-def with_a_curve(record: Lesson) -> str:
+def with_a_curve(record: LessonRecord) -> str:
     """The prefix of the first bench of a lesson whose figure has a line."""
     return f"{record.code}.{CURVES.get(record.slug, record.first[0])}"
 

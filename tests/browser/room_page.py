@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from lesson_page import LessonPage, Visitors, visitors
 from playwright.sync_api import Browser, expect
 
-from driver.server import Server
-from seqviz.text import Text
+from seqviz.core.i18n import Text
+from testing.server import Server
 
 SHOWN = ".seqviz-room"
 FIGURE, PHI = "ar.process", "ar.process.phi"

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from seqviz.figures.grammar.axes import axis
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.scales import plain
-from seqviz.figures.grammar.sheet import Sheet
-from seqviz.figures.grammar.style import LIVE, Style
-from seqviz.lessons.bench.controls import slider
-from seqviz.lessons.bench.show import Show
-from seqviz.lessons.bench.words import Words
-from seqviz.text import Text
-from seqviz.ui.bench import widgets
-from seqviz.ui.bench.host import PageHost
-from seqviz.ui.shared import css
+from seqviz.core.i18n import Text
+from seqviz.lessons.framework.controls import slider
+from seqviz.lessons.framework.show import Show
+from seqviz.lessons.framework.words import LessonWords
+from seqviz.plotting.axes import axis
+from seqviz.plotting.figure import Figure
+from seqviz.plotting.scales import unit_scale
+from seqviz.plotting.sheet import Sheet
+from seqviz.plotting.style import LIVE, Style
+from seqviz.ui.page import widgets
+from seqviz.ui.page.page_host import PageHost
+from seqviz.ui.render import css
 
 PREFIX = "sample.place"
 COLUMNS, ROWS = (10, 20, 30, 40), (0.5, 1.0, 1.5)
@@ -36,7 +36,7 @@ def grid(column: int, row: float, style: Style) -> Figure:
     """Left a map of cells that can be clicked, right a line that cannot."""
     sheet = Sheet(style)
     left = sheet.panel(axis("x"), axis("y"), across=(0, 0.45))
-    left.cells(np.arange(12.0).reshape(3, 4), "cells", plain(), x=COLUMNS, y=ROWS, pick=True)
+    left.cells(np.arange(12.0).reshape(3, 4), "cells", unit_scale(), x=COLUMNS, y=ROWS, pick=True)
     left.points([column], [row], "place", style.palette.truth, hover=False)
     right = sheet.panel(axis("x"), axis("y"), across=(0.55, 1))
     right.line([20, 30, 40], [1, 1, 1], "line", style.palette.truth)
@@ -53,7 +53,7 @@ def bench() -> None:
     place = widgets.draw(
         PREFIX, Place, Text("en"), lambda name: (name, None), word, above=stage, side=side
     )
-    words, style = Words("ar_fitting", Text("en")), Style(LIVE)
+    words, style = LessonWords("ar_fitting", Text("en")), Style(LIVE)
     with stage:
         host = PageHost(PREFIX, words, stage, side, st.container(), Place, style)
     show = Show(words, host, style)

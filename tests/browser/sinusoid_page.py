@@ -7,9 +7,9 @@ import json
 import streamlit as st
 from sinusoid_sample import BENCH, LINKED, VALUES, WORDS
 
-from seqviz.ui.bench import export
+from seqviz.ui.page import components, export
 from seqviz.ui.page.header import presenting
-from seqviz.ui.shared import components, css
+from seqviz.ui.render import css
 
 state = st.session_state
 state.setdefault("values", VALUES | json.loads(st.query_params.get("values", "{}")))

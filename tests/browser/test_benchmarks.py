@@ -12,8 +12,8 @@ from playwright.sync_api import Error
 
 from benchmarks import arrival, attention_payload, classroom, interaction
 from benchmarks.peers.__main__ import PROBE, drag, press, ratios
-from driver.chromium import watched
-from seqviz import catalog
+from seqviz.content import catalog
+from testing.chromium import watched
 
 PATH = ["#outer", ".figure"]
 # A figure in a shadow, which follows its slider, some other things that move, and one that hides.

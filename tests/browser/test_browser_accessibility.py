@@ -10,9 +10,9 @@ from accessibility import DIALOG, panels, parts, told, unfold, violations
 from PIL import Image
 from rings import one_of
 
-from driver.chromium import css_class
-from seqviz import catalog
-from seqviz.text import Text
+from seqviz.content import catalog
+from seqviz.core.i18n import Text
+from testing.chromium import css_class
 
 WIDE = {"width": 1280, "height": 900}
 PHONE = {"width": 420, "height": 900}

@@ -12,8 +12,8 @@ from lesson_page import CHARTS, watched
 from playwright.sync_api import expect
 
 from benchmarks.interaction import PROBE, Subject
-from driver.server import serve
-from seqviz.text import LANGUAGES, Text
+from seqviz.core.i18n import LANGUAGES, Text
+from testing.server import serve
 
 SLUG = "bert_accuracy"
 PARTS = {
@@ -154,8 +154,8 @@ def hasty(model, browser):
     """A server that soon takes a visitor for gone."""
     before = (
         "from seqviz import jobs\n"
-        "made = jobs.Jobs.__init__\n"
-        "jobs.Jobs.__init__ = lambda self, *args, **keywords: made(\n"
+        "made = jobs.JobQueue.__init__\n"
+        "jobs.JobQueue.__init__ = lambda self, *args, **keywords: made(\n"
         f"    self, *args, **{{'abandon_after': {GONE}, **keywords}}\n"
         ")\n"
     )

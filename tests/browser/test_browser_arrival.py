@@ -9,9 +9,9 @@ from lesson_page import LessonPage
 from playwright.sync_api import expect
 from rings import one_of
 
-from driver.chromium import GEOMETRY, MARKS
-from seqviz import catalog
-from seqviz.text import Text
+from seqviz.content import catalog
+from seqviz.core.i18n import Text
+from testing.chromium import GEOMETRY, MARKS
 
 FIGURE = f".seqviz-chart :is({MARKS}), .seqviz-sinusoid canvas"
 BYTES = 1_500_000  # 6 s of a lecture hall's share of Wi-Fi, 2 Mbit/s

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from driver.chromium import css_class
-from seqviz.text import Text
+from seqviz.core.i18n import Text
+from testing.chromium import css_class
 
 REAL, APART, MASKS, ABLATE = "at.real", "at.apart", "at.masks", "at.ablate"
 FIRST = 90_000  # ms for the server's first visitor, who waits until torch and the model are loaded

@@ -8,7 +8,7 @@ import pytest
 from lesson_page import visitors
 from playwright.sync_api import expect
 
-from driver.server import serve_page
+from testing.server import serve_page
 
 LAYERS, HEADS, SECOND = 3, 4, 5
 TOKENS = [
@@ -28,7 +28,7 @@ SCRIPT = f"""
 import json
 import numpy as np
 import streamlit as st
-from seqviz.experiments import bertviz_page
+from seqviz.experiments.bertviz import page
 
 st.set_page_config(layout="wide")
 st.title("BertViz")
@@ -37,10 +37,10 @@ scores = np.random.RandomState(0).rand({LAYERS}, {HEADS}, len(tokens), len(token
 attention = (scores / scores.sum(-1, keepdims=True)).astype(np.float32)
 dark = "dark" in st.query_params
 for key, view in dict(head="head", twin="head", model="model").items():
-    made = bertviz_page.page(view, attention, tokens, layer=2, dark=dark, second={SECOND})
+    made = page.page(view, attention, tokens, layer=2, dark=dark, second={SECOND})
     with st.container(key=key):
         st.iframe(made.html, height=made.height)
-made = bertviz_page.page("model", attention, tokens)
+made = page.page("model", attention, tokens)
 with st.container(key="single"):
     st.iframe(made.html, height=made.height)
 """

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from driver.chromium import slider_input
-from seqviz import catalog
-from seqviz.text import Text
+from seqviz.content import catalog
+from seqviz.core.i18n import Text
+from testing.chromium import slider_input
 
 CHIP, BALLOT, RUN = ".seqviz-room", ".seqviz-ballot", ".st-key-bench-fit .seqviz-class-run"
 PHI = "ar.process.phi"

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from seqviz.text import Text
+from seqviz.core.i18n import Text
 
 BENCH, RUN = ".st-key-bench-fit", ".st-key-bench-fit .seqviz-class-run"
 MINE = f"{RUN} .legendtext"

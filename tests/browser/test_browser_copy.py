@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from driver.chromium import css_class
-from seqviz.text import Text
+from seqviz.core.i18n import Text
+from testing.chromium import css_class
 
 CLASSROOM = "classroom.test"  # over http, and not this machine's own name: no secure context
 REFUSES = "document.execCommand = () => false"

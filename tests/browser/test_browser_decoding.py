@@ -7,10 +7,10 @@ import base64
 import numpy as np
 import pytest
 
-from seqviz.compute.decoding import draw, filters
-from seqviz.compute.decoding.filters import ORDER, Chain
-from seqviz.compute.decoding.uniform import uniforms
-from seqviz.paths import ASSETS
+from seqviz.compute.gpt import draw, filters
+from seqviz.compute.gpt.filters import ORDER, Chain
+from seqviz.compute.gpt.uniform import uniforms
+from seqviz.core.paths import ASSETS
 
 SCRIPT = base64.b64encode((ASSETS / "static" / "decoding.js").read_bytes()).decode()
 ALL = """async ([script, asked]) => {

@@ -11,9 +11,9 @@ import pytest
 from playwright.sync_api import Frame, Page, expect
 
 from benchmarks.arrival import framing
-from driver.chromium import GEOMETRY
-from seqviz.ui.bench.embed import page as embed_page
-from seqviz.units import unbroken
+from seqviz.core.units import unbroken
+from seqviz.ui.embed import page as embed_page
+from testing.chromium import GEOMETRY
 
 CHART = ".seqviz-chart"
 TEXT = "quite my own words"

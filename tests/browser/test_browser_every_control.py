@@ -11,20 +11,21 @@ from typing import Any
 import pytest
 from lesson_page import LessonPage
 
-from driver.chromium import slider_input
-from seqviz import catalog, lessons
-from seqviz.lessons.bench.controls import (
+from seqviz import lessons
+from seqviz.content import catalog
+from seqviz.core.i18n import LANGUAGES, Text
+from seqviz.lessons.framework.controls import (
     Choice,
     Control,
+    SelectSlider,
     Slider,
-    Steps,
     Toggle,
     controls,
     encoded,
-    filled,
+    parse_params,
 )
-from seqviz.lessons.bench.words import Words
-from seqviz.text import LANGUAGES, Text
+from seqviz.lessons.framework.words import LessonWords
+from testing.chromium import slider_input
 
 PHONE = {"viewport": {"width": 420, "height": 800}, "has_touch": True, "is_mobile": True}
 THEMES = {"en": "light", "zh": "dark"}  # in turn
@@ -45,7 +46,7 @@ def worth_trying(control: Control) -> Sequence[Any]:
             return (control.options,) if control.many else control.options
         case Toggle():
             return (False, True)
-        case Steps():
+        case SelectSlider():
             return control.stops
         case Slider() if isinstance(control.default, int) and control.high - control.low < LISTED:
             return range(int(control.low), int(control.high) + 1)
@@ -54,11 +55,11 @@ def worth_trying(control: Control) -> Sequence[Any]:
 
 def sliders_with(declaration: type[Any], settings: Mapping[str, Any]) -> list[str]:
     """The sliders that apply with these settings; those that wait for others come first."""
-    values = dataclasses.asdict(filled(declaration, settings))
+    values = dataclasses.asdict(parse_params(declaration, settings))
     return [
         name
         for name, control in reversed(list(controls(declaration)))
-        if isinstance(control, Slider | Steps) and not control.client
+        if isinstance(control, Slider | SelectSlider) and not control.client
         if control.when is None or control.when(values)
     ]
 
@@ -108,7 +109,7 @@ def visits(slug: str, first: int) -> Iterator[tuple[str, Due]]:
             named = dict(controls(bench.declaration))
             due.link |= {f"{bench.prefix}.{k}": encoded(v) for k, v in settings.items()}
             for name in sliders_with(bench.declaration, settings):
-                label = Words(slug, Text(lang)).control(name)[0]
+                label = LessonWords(slug, Text(lang)).control(name)[0]
                 due.sliders[f"{bench.prefix}.{name}"] = named[name], label
         due.sliders = {key: due.sliders[key] for key in due.sliders if key not in tried}
         tried |= set(due.sliders)

@@ -11,7 +11,7 @@ from lesson_page import with_a_curve
 from PIL import Image
 from rings import one_of
 
-from seqviz import catalog
+from seqviz.content import catalog
 
 # The numbers that Plotly drew, trace by trace, as it unpacked them.
 DRAWN = """(host) => host.querySelector(".js-plotly-plot")._fullData
@@ -24,7 +24,7 @@ CURVE = ".mlayer .js-line"
 class Export:
     """A bench of a lesson with its Export dialog open."""
 
-    def __init__(self, visit, record: catalog.Lesson) -> None:
+    def __init__(self, visit, record: catalog.LessonRecord) -> None:
         self.lesson = visit(record.slug)
         self.bench = with_a_curve(record)
         self.lesson.whole()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from rings import one_of
 
-from seqviz import catalog
-from seqviz.text import Text
+from seqviz.content import catalog
+from seqviz.core.i18n import Text
 
 # The first slider of the page, and benches that build on its bench, in the order of the page.
 BUILD_ON = {

@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 from rings import one_of
 
-from driver.chromium import MARKS, css_class
-from seqviz import catalog
+from seqviz.content import catalog
+from testing.chromium import MARKS, css_class
 
 # After each frame has been painted: what of the bench could be seen in it.
 RECORD = """([bench, figure, readouts, marks]) => {

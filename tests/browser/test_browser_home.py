@@ -10,9 +10,9 @@ from playwright.sync_api import expect
 from rings import one_of
 
 from benchmarks.arrival import home_bench
-from seqviz import catalog
-from seqviz.text import Text
-from seqviz.units import unbroken
+from seqviz.content import catalog
+from seqviz.core.i18n import Text
+from seqviz.core.units import unbroken
 from tools import pictures
 
 BENCH = ".seqviz-home-bench"

@@ -12,7 +12,7 @@ from PIL import Image
 from playwright.sync_api import Locator
 from rings import in_turn
 
-from seqviz import catalog
+from seqviz.content import catalog
 
 DESK = {"width": 1280, "height": 800}
 MORE = {"attention": {"at.bertviz.picture": "head"}}  # the bench that is a page of its own

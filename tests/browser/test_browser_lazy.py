@@ -7,9 +7,9 @@ import json
 import pytest
 from rings import one_of
 
-from driver.chromium import css_class
-from seqviz import catalog
-from seqviz.text import LANGUAGES, Text
+from seqviz.content import catalog
+from seqviz.core.i18n import LANGUAGES, Text
+from testing.chromium import css_class
 
 # Names of the benches that wait, and of all that have a place where the reader can see it.
 WAITING = """() => [...document.querySelectorAll('[class*="st-key-bench-"]')]

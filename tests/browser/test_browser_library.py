@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from seqviz import catalog
-from seqviz.text import Text
+from seqviz.content import catalog
+from seqviz.core.i18n import Text
 
 
 def test_a_missing_library_is_named(browser, server):

@@ -9,9 +9,9 @@ from lesson_page import with_a_curve
 from playwright.sync_api import expect
 from rings import one_of
 
-from seqviz import catalog
-from seqviz.figures.grammar.style import DARK, LIGHT
-from seqviz.text import Text
+from seqviz.content import catalog
+from seqviz.core.i18n import Text
+from seqviz.plotting.style import DARK, LIGHT
 
 WHITE, NIGHT = "rgb(255, 255, 255)", "rgb(17, 22, 29)"  # the theme's two backgrounds
 UPRIGHT, SIDEWAYS = {"width": 420, "height": 800}, {"width": 844, "height": 390}
@@ -35,7 +35,7 @@ each_lesson = pytest.mark.parametrize(
 )
 
 
-def first_bench(record: catalog.Lesson) -> str:
+def first_bench(record: catalog.LessonRecord) -> str:
     return f"{record.code}.{record.first[0]}"
 
 
@@ -86,7 +86,7 @@ def phone(visited):
     return visited
 
 
-def turned(lesson, record: catalog.Lesson, size: dict[str, int]) -> None:
+def turned(lesson, record: catalog.LessonRecord, size: dict[str, int]) -> None:
     lesson.page.set_viewport_size(size)
     lesson.page.locator(".stMain").evaluate("(page) => page.scrollTo(0, 0)")
     lesson.geometry(first_bench(record))

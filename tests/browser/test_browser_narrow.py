@@ -7,13 +7,13 @@ import json
 import pytest
 from rings import in_turn, one_of
 
-from seqviz import catalog
-from seqviz.figures.grammar.example import examples
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.style import Style
-from seqviz.packed import whole
-from seqviz.paths import STATIC
-from seqviz.text import LANGUAGES
+from seqviz.content import catalog
+from seqviz.core.brotli_assets import read_asset
+from seqviz.core.i18n import LANGUAGES
+from seqviz.core.paths import STATIC
+from seqviz.figures.discovery import examples
+from seqviz.plotting.figure import Figure
+from seqviz.plotting.style import Style
 
 pytestmark = pytest.mark.browser
 WIDTH = 356  # what a bench has on a screen of 380 px
@@ -94,7 +94,7 @@ def test_every_figure_can_be_read_on_a_phone(browser, turn):
     context = browser.new_context(viewport={"width": 380, "height": 900})
     page = context.new_page()
     page.set_content('<div id="host"></div>')
-    page.add_script_tag(content=whole(STATIC / "plotly.min.js").decode())
+    page.add_script_tag(content=read_asset(STATIC / "plotly.min.js").decode())
     module = (STATIC / "stack.js").read_text("utf-8")
     page.add_script_tag(content=module.replace("export function", "function"))
     wrong, seen = {}, 0

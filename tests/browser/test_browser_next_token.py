@@ -16,13 +16,13 @@ from playwright.sync_api import expect
 from rings import one_of
 
 from seqviz import lessons
-from seqviz.compute.decoding.filters import ORDER
-from seqviz.figures.grammar.figure import joined
-from seqviz.lessons.bench.controls import encoded
-from seqviz.paths import STATIC
-from seqviz.text import LANGUAGES
-from seqviz.ui.bench import fast_path
-from seqviz.ui.server.run_context import Session
+from seqviz.compute.gpt.filters import ORDER
+from seqviz.core.i18n import LANGUAGES
+from seqviz.core.paths import STATIC
+from seqviz.lessons.framework.controls import encoded
+from seqviz.plotting.figure import joined
+from seqviz.ui.live import handler
+from seqviz.ui.runtime.run_context import Session
 
 BENCH = lessons.gpt.lesson.benches["scores"]
 ADDRESS = "http://own.test/"
@@ -89,14 +89,14 @@ def test_answers_are_those_of_the_server(page, smollm2, lang):
     session, rng = Session("t", 0.0), np.random.RandomState(1)
     asked = {"lang": lang}
     data, words = (
-        json.loads(gzip.decompress(fast_path.part(BENCH, name, asked, session)))
+        json.loads(gzip.decompress(handler.client_payload(BENCH, name, asked, session)))
         for name in ("", "vocabulary")
     )
     page.evaluate(MAKE, [data, words])
     for chosen in ({}, *(values(rng) for _ in range(25))):
         written = {name: encoded(value) for name, value in chosen.items()}
         query = asked | {f"{BENCH.prefix}.{name}": text for name, text in written.items()}
-        wanted = fast_path.answer(BENCH, query, session)
+        wanted = handler.render_bench(BENCH, query, session)
         found = page.evaluate("(values) => answers.answer(values)", written)
         around = wanted.around
         assert found["around"]["readouts"] == around["readouts"], chosen
@@ -172,7 +172,7 @@ class Scores:
     def shows(self, seen: dict | None = None, **values: str) -> None:
         """What is painted and what is read off, now or before, is what Python says of them."""
         query = {"lang": "en"} | {f"gp.scores.{name}": text for name, text in values.items()}
-        wanted = fast_path.answer(BENCH, query, Session("t", 0.0))
+        wanted = handler.render_bench(BENCH, query, Session("t", 0.0))
         figure = json.loads(joined(wanted.figure))
         seen = seen or self.page.evaluate(SEEN)
         for found, trace in zip(seen["bars"], figure["data"], strict=False):

@@ -9,9 +9,9 @@ import urllib.request
 
 import pytest
 
-from driver.server import free_port
 from seqviz import lessons
-from seqviz.paths import ROOT
+from seqviz.core.paths import ROOT
+from testing.server import free_port
 
 PATIENCE = 60_000
 # As Jupyter's widgets hand a model to its module; `others` are the models of other widgets.

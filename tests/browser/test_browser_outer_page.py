@@ -13,7 +13,7 @@ from playwright.sync_api import Frame, Page, expect
 from rings import one_of
 
 from benchmarks.arrival import framing
-from driver.chromium import WHOLE, css_class, slider_input
+from testing.chromium import WHOLE, css_class, slider_input
 
 RECORD = """
 if (window === window.top) {

@@ -7,10 +7,10 @@ from lesson_page import CHARTS, LessonPage, watched
 from playwright.sync_api import expect
 from rings import in_turn, one_of
 
-from driver.server import serve
-from seqviz import catalog
-from seqviz.figures.grammar.wordless import WIDTH
-from seqviz.text import LANGUAGES, Text
+from seqviz.content import catalog
+from seqviz.core.i18n import LANGUAGES, Text
+from seqviz.plotting.card_picture import WIDTH
+from testing.server import serve
 
 # The class that says which figure it is.
 NAMES = """(figures) => figures.map((figure) =>

@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import expect
 from rings import one_of
 
-from seqviz import catalog
-from seqviz.lessons.bench.controls import Steps, encoded
-from seqviz.text import Text
+from seqviz.content import catalog
+from seqviz.core.i18n import Text
+from seqviz.lessons.framework.controls import SelectSlider, encoded
 from tests.hostile.declared import keys
 
 
@@ -31,7 +31,7 @@ def test_slider_by_keyboard_changes_chart_and_address_and_reload_restores_both(v
     after = lesson.changed(bench, before)
     value = lesson.slider(key).input_value()  # of a slider with stops: which of them
     control = keys(record.slug)[key]
-    set_to = encoded(control.stops[int(value)]) if isinstance(control, Steps) else value
+    set_to = encoded(control.stops[int(value)]) if isinstance(control, SelectSlider) else value
     assert parse_qs(urlsplit(lesson.page.url).query)[key] == [set_to]
     lesson.page.reload()
     # Plotly makes room for labels in steps: it ends within a pixel of where it came from elsewhere.

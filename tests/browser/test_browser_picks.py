@@ -9,7 +9,7 @@ import pytest
 from lesson_page import visitors
 from playwright.sync_api import expect
 
-from driver.server import serve_page
+from testing.server import serve_page
 
 BENCH = "sample.place"
 # The middle of a place in data units, of the first or the second panel, in pixels of the window.

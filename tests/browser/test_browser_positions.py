@@ -12,9 +12,9 @@ import pytest
 from lesson_page import CHARTS, PATIENCE, LessonPage
 from sinusoid_drawing import Sinusoid
 
-from driver.server import serve
 from seqviz.compute.positions.sinusoidal import encoding
-from seqviz.text import Text
+from seqviz.core.i18n import Text
+from testing.server import serve
 
 SLUG = "positions"
 VALUES = {

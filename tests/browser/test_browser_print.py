@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from seqviz import catalog
-from seqviz.paths import ROOT, STATIC
+from seqviz.content import catalog
+from seqviz.core.paths import ROOT, STATIC
 
 SLUGS = [record.slug for record in catalog.LESSONS]
 # What is on the page while it is being printed; ours has been told before.

@@ -9,14 +9,15 @@ import re
 import numpy as np
 import pytest
 
-from seqviz import catalog, lessons
-from seqviz.figures.grammar.figure import joined
-from seqviz.lessons.bench.controls import Slider, Steps, controls, encoded
-from seqviz.lessons.bench.host import NotYet
-from seqviz.packed import whole
-from seqviz.paths import STATIC
-from seqviz.ui.bench import fast_path
-from seqviz.ui.server.run_context import Session
+from seqviz import lessons
+from seqviz.content import catalog
+from seqviz.core.brotli_assets import read_asset
+from seqviz.core.paths import STATIC
+from seqviz.lessons.framework.controls import SelectSlider, Slider, controls, encoded
+from seqviz.lessons.framework.host import PendingError
+from seqviz.plotting.figure import joined
+from seqviz.ui.live import handler
+from seqviz.ui.runtime.run_context import Session
 
 pytestmark = pytest.mark.browser
 SIZE = {"width": 800, "height": 420}
@@ -87,7 +88,7 @@ def page(browser):
     page.set_content(
         "".join(f'<div id="{name}" style="{style}"></div>' for name in ("moved", "whole"))
     )
-    page.add_script_tag(content=whole(STATIC / "plotly.min.js").decode())
+    page.add_script_tag(content=read_asset(STATIC / "plotly.min.js").decode())
     module = (STATIC / "repaint.js").read_text("utf-8")
     page.add_script_tag(content=re.sub(r"^export ", "", module, flags=re.M))
     yield page
@@ -96,15 +97,15 @@ def page(browser):
 
 def figures(bench, name, control, count: int) -> list:
     """The figures of a bench along one of its sliders; as many as it has where it has to wait."""
-    low, high = control.extremes()
+    low, high = control.bounds()
     values = np.linspace(low, high, count)
     session, drawn = Session("test", 0.0), []
-    with contextlib.suppress(NotYet, ValueError):
+    with contextlib.suppress(PendingError, ValueError):
         for value in values:
             asked = int(value) if isinstance(low, int) else float(value)
             query = {f"{bench.prefix}.{name}": encoded(asked)}
             drawn.append(
-                json.loads(joined(fast_path.answer(bench, query, session).figure) or "null")
+                json.loads(joined(handler.render_bench(bench, query, session).figure) or "null")
             )
     return [figure for figure in drawn if figure]
 
@@ -117,7 +118,7 @@ SLIDERS = [
     for first, (parameter, control) in zip(
         [True] + [False] * 99,
         [one for one in controls(bench.declaration)
-         if isinstance(one[1], Slider | Steps) and not one[1].client], strict=False)
+         if isinstance(one[1], Slider | SelectSlider) and not one[1].client], strict=False)
 ]  # fmt: skip
 
 
@@ -174,7 +175,9 @@ def test_texts_that_keep_their_width_are_not_measured(page):
     """Each measuring makes the browser lay the page out: eight of them were half of a painting."""
     bench = lessons.vanishing_gradients.lesson.benches["reach"]
     drawn = [
-        json.loads(joined(fast_path.answer(bench, {"vg.reach.gain": gain}, Session("", 0)).figure))
+        json.loads(
+            joined(handler.render_bench(bench, {"vg.reach.gain": gain}, Session("", 0)).figure)
+        )
         for gain in ("0.91", "0.92", "0.93", "0.94")  # with the same words at the axis
     ]
     for figure, one in zip(drawn[1:], page.evaluate(MEASURED, [drawn, SIZE]), strict=True):
@@ -194,7 +197,7 @@ def test_no_word_is_measured_twice(page, slug, bench, parameter, values, most):
     asked = getattr(lessons, slug).lesson.benches[bench]
     key = f"{asked.prefix}.{parameter}"
     drawn = [
-        json.loads(joined(fast_path.answer(asked, {key: value}, Session("", 0)).figure))
+        json.loads(joined(handler.render_bench(asked, {key: value}, Session("", 0)).figure))
         for value in values
     ]
     for one in page.evaluate(MEASURED, [drawn, SIZE]):

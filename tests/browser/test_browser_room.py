@@ -10,10 +10,10 @@ from lesson_page import LessonPage
 from playwright.sync_api import Locator, expect
 from room_page import FIGURE, PHI, SHOWN, TOP, joined
 
-from driver.chromium import slider_input
-from seqviz import catalog
-from seqviz.room import codes, rooms
-from seqviz.text import Text
+from seqviz.classroom import codes, rooms
+from seqviz.content import catalog
+from seqviz.core.i18n import Text
+from testing.chromium import slider_input
 
 ASKED = "ar.predict.decay"
 

@@ -18,8 +18,8 @@ from rings import one_of
 from sinusoid_drawing import Sinusoid
 from sinusoid_sample import BENCH, LINKED, VALUES, WORDS
 
-from driver.server import serve_page
 from seqviz.compute.positions import sinusoidal
+from testing.server import serve_page
 
 AT_ONCE = 50  # milliseconds from the press to the next frame with another picture: the issue
 ONE_DRAWING = 30  # milliseconds, of the largest table

@@ -10,9 +10,9 @@ import pytest
 from playwright.sync_api import expect
 
 from seqviz import lessons
-from seqviz.figures.grammar.style import STYLE
-from seqviz.lessons.bench.sketch import FINE
-from seqviz.text import Text
+from seqviz.core.i18n import Text
+from seqviz.lessons.framework.drawn_prediction import FINE
+from seqviz.plotting.style import STYLE
 
 PHONE = {"viewport": {"width": 420, "height": 860}, "has_touch": True}
 SCROLLED = "document.querySelector('[data-testid=stMain]').scrollTop"

@@ -10,8 +10,8 @@ import pytest
 from lesson_page import PICTURES, LessonPage, Visitors, visitors
 from playwright.sync_api import Page, expect
 
-from driver.chromium import css_class, slider_input
-from driver.server import serve
+from testing.chromium import css_class, slider_input
+from testing.server import serve
 
 BENCH, KEY = "ar.process", "ar.process.phi"
 COPY = ".seqviz-over"

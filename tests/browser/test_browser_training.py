@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from driver.chromium import css_class
-from seqviz.text import Text
+from seqviz.core.i18n import Text
+from testing.chromium import css_class
 
 BENCH = "ar.networks"
 TEXT = Text("en")

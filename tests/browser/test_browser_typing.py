@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from lesson_page import FOLLOWED, PICTURES
 
-from seqviz.text import Text
+from seqviz.core.i18n import Text
 
 BENCH = "tx.cutters"
 KEY = f"{BENCH}.text"

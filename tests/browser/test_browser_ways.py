@@ -8,10 +8,10 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from driver.chromium import css_class, slider_input
-from seqviz import catalog
-from seqviz.lessons.bert_accuracy import lesson as bert_accuracy
-from seqviz.text import Text
+from seqviz.content import catalog
+from seqviz.core.i18n import Text
+from seqviz.lessons.bert_accuracy.lesson import lesson as bert_accuracy
+from testing.chromium import css_class, slider_input
 
 KEY = "ar.process.phi"
 TITLES = {record.slug: Text("en")(f"{record.slug}.title") for record in catalog.LESSONS}

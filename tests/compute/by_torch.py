@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from seqviz.compute.recurrent import Weights
+from seqviz.compute.recurrent import RecurrentWeights
 
 NAMES = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 _CELLS = {"rnn": "rnn_tanh_cell", "relu": "rnn_relu_cell", "gru": "gru_cell"}
@@ -23,12 +23,12 @@ def step(cell: str, weights: Sequence[Tensor], x: Tensor, h: Tensor, c: Tensor):
     return getattr(torch, _CELLS[cell])(x, h, W, U, b, b_), c
 
 
-def tensors(weights: Weights) -> list[Tensor]:
+def tensors(weights: RecurrentWeights) -> list[Tensor]:
     """The kernel's weights in the order of `NAMES`."""
     return [torch.tensor(part) for part in list(vars(weights).values())[:4]]
 
 
-def layer(weights: Weights, dtype: torch.dtype = torch.float32) -> nn.Module:
+def layer(weights: RecurrentWeights, dtype: torch.dtype = torch.float32) -> nn.Module:
     """PyTorch's own layer with the kernel's weights: of which cell, their rows say."""
     kind = {1: nn.RNN, 3: nn.GRU, 4: nn.LSTM}[len(weights.input_bias) // weights.hidden]
     made = kind(weights.input_hidden.shape[1], weights.hidden).to(dtype)
@@ -38,6 +38,6 @@ def layer(weights: Weights, dtype: torch.dtype = torch.float32) -> nn.Module:
     return made
 
 
-def weights_of(module: nn.Module, suffix: str = "_l0") -> Weights:
+def weights_of(module: nn.Module, suffix: str = "_l0") -> RecurrentWeights:
     """A module's weights for the kernel."""
-    return Weights(*(getattr(module, name + suffix).detach().numpy() for name in NAMES))
+    return RecurrentWeights(*(getattr(module, name + suffix).detach().numpy() for name in NAMES))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from seqviz.compute.accuracy.corruption import (
+from seqviz.compute.bert_accuracy.corruption import (
     FUNCTION_WORDS,
     content_first,
     count,
@@ -23,7 +23,7 @@ from seqviz.compute.accuracy.corruption import (
     words_of,
     written,
 )
-from seqviz.compute.accuracy.findings import FillSettings
+from seqviz.compute.bert_accuracy.results import FillSettings
 
 PIECES = ("[CLS]", "una", "##ffa", "##ble", ",", "don", "'", "t", "play", "##ing", "[SEP]", "[PAD]")
 SPECIAL = np.array([piece.startswith("[") for piece in PIECES])

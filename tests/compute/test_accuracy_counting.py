@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from seqviz.compute.accuracy import counting
-from seqviz.compute.accuracy.counting import BERT_BASE, BERT_LARGE, DISTILBERT, MINILM
+from seqviz.compute.bert_accuracy import counting
+from seqviz.compute.bert_accuracy.counting import BERT_BASE, BERT_LARGE, DISTILBERT, MINILM
 
 LORA = ("query", "key", "value", "attention.output.dense", "intermediate.dense", "output.dense")
 ODD = replace(BERT_BASE, vocabulary=70, width=24, layers=3, heads=3, inner=50, positions=9)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seqviz.compute.accuracy import counting, findings
-from seqviz.compute.proportions import of
+from seqviz.compute.bert_accuracy import counting, results
+from seqviz.stats.proportions import of
 
 TRUTH = np.array([True, True, False, False])
 GOOD, FAIR, POOR = ([0.9, 0.8, 0.1, 0.2], [0.9, 0.2, 0.1, 0.2], [0.1, 0.2, 0.6, 0.2])
 
 
 def test_knife():
-    found = findings.Knife(("random", "content"), np.array([0.0, 0.5, 1.0]),
+    found = results.WordMaskingCurve(("random", "content"), np.array([0.0, 0.5, 1.0]),
                   np.array([[GOOD, FAIR, POOR], [GOOD, POOR, POOR]]), TRUTH)  # fmt: skip
     assert [found.nearest(share) for share in (0.2, 0.3, 0.9)] == [0.0, 0.5, 1.0]
     assert found.accuracy("random", 0.45) == of(3, 4)
@@ -27,9 +27,9 @@ def test_a_fall_taken_apart():
     """Of four sentences all are right, masked one, with the other head three, deleted two."""
     x, wrong = np.array([0.0, 0.5]), [0.1, 0.2, 0.6, 0.7]
     table = np.array([[GOOD, POOR]])
-    found = findings.Knife(("random",), x, table, TRUTH)
-    controls = findings.Knife(
-        findings.CONTROLS, x, np.array([[GOOD, [0.9, 0.2, 0.6, 0.2]], [FAIR, FAIR]]), TRUTH
+    found = results.WordMaskingCurve(("random",), x, table, TRUTH)
+    controls = results.WordMaskingCurve(
+        results.CONTROLS, x, np.array([[GOOD, [0.9, 0.2, 0.6, 0.2]], [FAIR, FAIR]]), TRUTH
     )
     fall = found.fall(controls, 0.45)
     assert [one.correct for one in (fall.whole, fall.masked, fall.adapted, fall.deleted)] == [
@@ -37,13 +37,13 @@ def test_a_fall_taken_apart():
     ]  # fmt: skip
     assert (fall.total, fall.shift, fall.information) == (0.75, 0.5, 0.25)
     assert (fall.back.only_first, fall.back.only_second) == (2, 0)
-    few = findings.Knife(("random",), x, np.array([[POOR, wrong]])[..., :2], TRUTH[:2])
+    few = results.WordMaskingCurve(("random",), x, np.array([[POOR, wrong]])[..., :2], TRUTH[:2])
     assert few.fall(controls, 0.5).masked == of(0, 2)  # as many as both have
 
 
 def test_padding_in_the_mean():
     table = np.array([[GOOD, FAIR], [FAIR, [*POOR[:3], np.nan]]])
-    found = findings.PadsInMean(np.array([32, 64]), table, TRUTH)
+    found = results.PadsInMean(np.array([32, 64]), table, TRUTH)
     assert found.accuracy("told", 64) == of(3, 4)
     assert found.accuracy("untold", 64) == of(0, 3)
     assert found.flipped("untold", 64, np.array(GOOD)) == of(3, 3)
@@ -51,16 +51,16 @@ def test_padding_in_the_mean():
 
 
 def test_runs_of_a_system():
-    runs = findings.Answers("some", np.array([GOOD, POOR, FAIR])).runs(TRUTH)
+    runs = results.SystemPredictions("some", np.array([GOOD, POOR, FAIR])).runs(TRUTH)
     assert [run.correct for run in runs] == [1, 3, 4]
 
 
 def test_own_sentence_under_the_knife():
-    found = findings.OwnKnife(("not", "a", "film"), ("random", "content"),
+    found = results.UserTextMasking(("not", "a", "film"), ("random", "content"),
                      np.array([[2, 0, 1], [0, 2, 1]]),
                      np.array([[0.9, 0.8, 0.3, 0.6], [0.9, 0.8, 0.7, 0.6]]))  # fmt: skip
-    assert found.gone("random", 2).tolist() == [0, 1, 1]
-    assert found.gone("content", 0).tolist() == [0, 0, 0]
+    assert found.masked_words("random", 2).tolist() == [0, 1, 1]
+    assert found.masked_words("content", 0).tolist() == [0, 0, 0]
     assert found.positive("random", 2) == 0.3
     assert found.words_masked(2) == (2, 3)
     assert found.undecided("random") == 2
@@ -69,7 +69,7 @@ def test_own_sentence_under_the_knife():
 
 def test_guesses():
     words, first = (("a",), ("b",)), np.array([[0.5], [0.4]])
-    found = findings.Guesses(("mask", "random"), words, 0, "a", words, first, np.array([1, 1234]),
+    found = results.Guesses(("mask", "random"), words, 0, "a", words, first, np.array([1, 1234]),
                     np.array([0.5, 0.01]))  # fmt: skip
     assert [found.rank_of(one) for one in found.conditions] == [1, 1234]
     assert [found.chance_of(one) for one in found.conditions] == [0.5, 0.01]
@@ -81,7 +81,7 @@ def test_padding():
     table[0, 1, 0, 3] = np.nan
     pads = np.zeros((2, 2, 2, 4))
     pads[1, 1, 0] = [0.2, 0.4, np.nan, np.nan]
-    found = findings.Padding(np.array([32, 64]), np.array(GOOD), table, table, pads, TRUTH)
+    found = results.Padding(np.array([32, 64]), np.array(GOOD), table, table, pads, TRUTH)
     assert found.accuracy("told", "left", 32) == of(3, 3)
     assert found.accuracy("untold", "left", 32) == of(0, 3)
     assert found.flipped("left", 32) == of(3, 3)  # all that were tried
@@ -93,7 +93,8 @@ def test_padding():
 
 def test_own_sentence_padded():
     table = np.arange(8.0).reshape(2, 2, 2) / 10
-    found = findings.OwnPadding(("a",), np.array([1]), np.array([True]), np.array([32, 64]), 0.9,
+    found = results.UserTextPadding(("a",), np.array([1]), np.array([True]), np.array([32, 64]),
+        0.9,
                        table, table, table + 0.05)  # fmt: skip
     assert found.positive("told", "left", 64) == pytest.approx(0.3)
     assert found.positive("untold", "right", 32) == pytest.approx(0.4)
@@ -101,7 +102,8 @@ def test_own_sentence_padded():
 
 
 def test_direction():
-    found = findings.Direction(("both", "left"), np.array([GOOD, POOR]), np.array([GOOD, FAIR]),
+    found = results.AttentionDirections(("both", "left"), np.array([GOOD, POOR]), np.array([GOOD,
+        FAIR]),
                       np.array([[1, 1, 3], [1, 2, 9]]), TRUTH)  # fmt: skip
     assert (found.accuracy("both"), found.accuracy("left")) == (of(4, 4), of(1, 4))
     assert found.refitted_accuracy("left") == of(3, 4)
@@ -110,10 +112,10 @@ def test_direction():
 
 
 def test_a_trained_classifier_is_as_good_as_its_mean_run():
-    def tuned(*runs: list[float]) -> findings.Tuned:
+    def tuned(*runs: list[float]) -> results.Tuned:
         curve = np.zeros((len(runs), 1))
-        return findings.Tuned(
-            findings.TuneSettings(), curve, curve, curve, np.array(runs), 2, 10, 1.0
+        return results.Tuned(
+            results.TuneSettings(), curve, curve, curve, np.array(runs), 2, 10, 1.0
         )
 
     assert tuned(GOOD, FAIR).tested(TRUTH) == of(4, 4)  # 3.5 of 4, rounded to even
@@ -123,7 +125,7 @@ def test_a_trained_classifier_is_as_good_as_its_mean_run():
 
 
 def test_a_search_is_judged_twice():
-    found = findings.Searched(findings.SearchSettings(), np.array([0.1, 0.01]), np.array([8, 16]),
+    found = results.Searched(results.SearchSettings(), np.array([0.1, 0.01]), np.array([8, 16]),
                      np.array([0.7, 0.85]), 1, np.array(FAIR))  # fmt: skip
     assert found.best_rate == 0.01
     assert found.validated(800) == of(680, 800)
@@ -131,7 +133,7 @@ def test_a_search_is_judged_twice():
 
 
 def test_the_spread_of_repetitions():
-    found = findings.Modes(
+    found = results.ModeComparison(
         ("eval", "train"), np.array([[0.5, 0.5], [0.4, 0.75]]), np.ones((2, 2), bool)
     )
     assert found.spread("eval") == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seqviz.compute.accuracy.reported import CURVES, REPORTED, adam_reach
+from seqviz.compute.bert_accuracy.reported import CURVES, REPORTED, adam_reach
 
 BY_ROW = {record.row: record for record in REPORTED}
 CURVE = {curve.row: curve for curve in CURVES}
@@ -64,7 +64,7 @@ def test_how_far_adam_goes():
 
 def test_how_far_adam_goes_when_the_rate_falls():
     """Five epochs of 228 steps, as the page trains a head: half of rate times steps."""
-    from seqviz.experiments.accuracy.heads import Adam
+    from seqviz.experiments.bert_accuracy.heads import Adam
 
     weight, steps, rate = np.zeros(1), 1140, 1e-5
     mover = Adam(weight, rate, 0.0)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom, kstest
 
-from seqviz.compute.accuracy.findings import METHODS
-from seqviz.compute.accuracy.searching import BATCHES, STARTUP, propose, scattered
+from seqviz.compute.bert_accuracy.results import METHODS
+from seqviz.compute.bert_accuracy.searching import BATCHES, STARTUP, propose, scattered
 
 BUDGET = 12
 

@@ -5,8 +5,8 @@ import pytest
 from statsmodels.tsa.arima_process import arma_acf, arma_pacf
 from statsmodels.tsa.stattools import acf, pacf
 
-from seqviz.compute import autoregression as ar
-from seqviz.compute.autoregression.correlation import theoretical_pacf
+from seqviz.compute import ar_fitting as ar
+from seqviz.compute.ar_fitting.correlation import theoretical_pacf
 
 PROCESSES = [
     ar.coefficients_from_partial(tuple(np.random.RandomState(seed).uniform(-0.9, 0.9, size=order)))

@@ -5,9 +5,9 @@ import pytest
 from scipy.stats import chi2
 from statsmodels.tsa.ar_model import AutoReg
 
-from seqviz.compute import autoregression as ar
-from seqviz.compute.autoregression.ahead import errors_ahead
-from seqviz.compute.autoregression.networks import AHEAD, NetworkSettings, fit_network
+from seqviz.compute import ar_fitting as ar
+from seqviz.compute.ar_fitting.ahead import errors_ahead
+from seqviz.compute.ar_fitting.networks import AHEAD, NetworkSettings, fit_network
 from seqviz.data import series
 
 
@@ -158,7 +158,7 @@ def _predictions(other, settings, values):
     """One-step predictions on another series by the network trained on `values`."""
     import torch
 
-    from seqviz.compute.autoregression import forecasters
+    from seqviz.compute.ar_fitting import forecasters
 
     made = []
     original = forecasters.forecaster

@@ -8,8 +8,8 @@ from statsmodels.regression.linear_model import yule_walker
 from statsmodels.tsa.ar_model import AutoReg
 from statsmodels.tsa.arima.model import ARIMA
 
-from seqviz.compute import autoregression as ar
-from seqviz.compute.autoregression.exact_likelihood import fit_exact
+from seqviz.compute import ar_fitting as ar
+from seqviz.compute.ar_fitting.exact_likelihood import fit_exact
 
 PROCESSES = {
     1: (0.8,),

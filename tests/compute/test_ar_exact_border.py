@@ -8,8 +8,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from seqviz.compute.autoregression import fit, is_stationary, simulate
-from seqviz.compute.autoregression.exact_likelihood import fit_exact
+from seqviz.compute.ar_fitting import fit, is_stationary, simulate
+from seqviz.compute.ar_fitting.exact_likelihood import fit_exact
 
 
 def log_likelihood(values: np.ndarray, coefficients: np.ndarray, sigma: float) -> float:

@@ -5,7 +5,7 @@ import pytest
 from statsmodels.tsa.ar_model import AutoReg
 from statsmodels.tsa.arima.model import ARIMA
 
-from seqviz.compute import autoregression as ar
+from seqviz.compute import ar_fitting as ar
 
 PHI = ar.coefficients_from_partial((0.7, -0.5, 0.3))
 

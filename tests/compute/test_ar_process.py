@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from seqviz.compute import autoregression as ar
-from seqviz.compute.autoregression.process import (
+from seqviz.compute import ar_fitting as ar
+from seqviz.compute.ar_fitting.process import (
     LARGEST,
     partial_from_coefficients,
     psi_weights,

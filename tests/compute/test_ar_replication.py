@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from statsmodels.tsa.ar_model import AutoReg
 
-from seqviz.compute.autoregression import METHODS, fit, fit_paths, replicate, replicate_paths
+from seqviz.compute.ar_fitting import METHODS, fit, fit_paths, replicate, replicate_paths
 
 
 @pytest.mark.parametrize("intercept", [False, True])

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from seqviz.compute import autoregression as ar
-from seqviz.compute.autoregression.network_settings import NetworkSettings
-from seqviz.compute.autoregression.networks import fit_network
-from seqviz.compute.autoregression.windows import WINDOWS, WindowErrors, fit_windows
+from seqviz.compute import ar_fitting as ar
+from seqviz.compute.ar_fitting.network_settings import NetworkSettings
+from seqviz.compute.ar_fitting.networks import fit_network
+from seqviz.compute.ar_fitting.windows import WINDOWS, WindowErrors, fit_windows
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 VALUES = ar.simulate((0.0, 0.7), n=100, seed=3).values

@@ -8,8 +8,16 @@ import pickle
 import numpy as np
 import pytest
 
-from seqviz.compute.attention.masks import KINDS, MOST_CELLS, REACH, SPARSE, allowed, pairs, written
-from seqviz.refusal import Refusal
+from seqviz.compute.attention.masks import (
+    MASK_KINDS,
+    MOST_CELLS,
+    REACH,
+    SPARSE,
+    allowed,
+    pairs,
+    written,
+)
+from seqviz.core.errors import UserError
 
 RULES = {
     "own": lambda q, k: True,  # of an encoder; a decoder's is causal
@@ -24,7 +32,7 @@ DECODER = pytest.mark.parametrize("decoder", [False, True])
 
 
 @DECODER
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", MASK_KINDS)
 def test_each_cell(kind, decoder):
     """Padding is told unless said otherwise; it may look itself, as nobody reads it."""
     rule = RULES["causal" if decoder and kind == "own" else kind]
@@ -40,7 +48,7 @@ def test_each_cell(kind, decoder):
 
 
 @DECODER
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", MASK_KINDS)
 def test_a_cell_turns_over_and_twice_is_untouched(kind, decoder):
     """Of padding, too: a student may let a query look there. Beyond the text there is none."""
     real = np.array([True] * 4 + [False])
@@ -97,13 +105,13 @@ def test_what_is_written_reads_back():
     ids=lambda text: text[:20],
 )  # fmt: skip
 def test_anything_else_is_refused(text, part):
-    with pytest.raises(Refusal, match=r"^.{1,200}\.$") as caught:
+    with pytest.raises(UserError, match=r"^.{1,200}\.$") as caught:
         pairs(text)
     assert (caught.value.code, caught.value.details) == ("pairs", {"part": part})
     assert pickle.loads(pickle.dumps(caught.value)).details == caught.value.details
 
 
 def test_too_many_pairs_are_refused():
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(UserError) as caught:
         pairs(written(tuple((0, place) for place in range(MOST_CELLS + 1))))
     assert (caught.value.code, caught.value.details) == ("many_pairs", {"limit": MOST_CELLS})

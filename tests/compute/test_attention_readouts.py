@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from seqviz.compute.attention.findings import Change, Effects, Map, Parts, Text
 from seqviz.compute.attention.patterns import habits
+from seqviz.compute.attention.results import AttentionMap, Change, Effects, HeadParts, ReadText
 from seqviz.compute.attention.saturation import SCALINGS, saturation
-from seqviz.compute.attention.scaled import Attention
-from seqviz.units import unit_of
+from seqviz.compute.attention.scaled import AttentionStages
+from seqviz.core.units import unit_of
 
-TEXT = Text(
+TEXT = ReadText(
     ("[CLS]", "a", "b", "[PAD]"), np.arange(4), np.zeros(4, int), np.zeros(4, bool),
     np.array([True, True, True, False]), 0, "minilm", False, 6, 12, "cpu", "",
 )  # fmt: skip
@@ -26,7 +26,7 @@ VECTORS = np.zeros((4, 4))
 @pytest.mark.parametrize("head", [(), (1,)])
 def test_one_matrix_of_attention_or_one_of_several(head):
     heads = np.stack([np.eye(4), WEIGHTS]) if head else WEIGHTS
-    found = Attention(10 * heads, heads, heads, heads, np.zeros((*heads.shape[:-1], 2)))
+    found = AttentionStages(10 * heads, heads, heads, heads, np.zeros((*heads.shape[:-1], 2)))
     assert found.score_at(*head, 2, 1) == pytest.approx(6)
     assert found.weight_at(*head, 1, 3) == 0.1
     assert found.row_sum(*head, 2) == pytest.approx(1)
@@ -53,7 +53,7 @@ def test_a_head_with_nothing_to_do():
 def test_what_a_mask_leaves():
     allowed = np.ones((4, 4), bool)
     allowed[0, 1:] = False
-    one = Map(TEXT, WEIGHTS, 0, 0, np.zeros(4), allowed)
+    one = AttentionMap(TEXT, WEIGHTS, 0, 0, np.zeros(4), allowed)
     assert one.share_allowed == 13 / 16
     assert one.on_padding == pytest.approx((0.2 + 0.1 + 0.3) / 3)  # of the real tokens
     assert not one.blind
@@ -64,7 +64,7 @@ def test_what_a_mask_leaves():
 
 def test_parts_of_one_head():
     norms = np.array([0.5, 1, 2, 4])
-    found = Parts(TEXT, 0, 0, np.eye(4), VECTORS + 3, 10 * WEIGHTS, VECTORS, WEIGHTS, norms,
+    found = HeadParts(TEXT, 0, 0, np.eye(4), VECTORS + 3, 10 * WEIGHTS, VECTORS, WEIGHTS, norms,
                   VECTORS < 1)  # fmt: skip
     assert found.carried[2].tolist() == pytest.approx([0.05, 0.6, 0, 1.2])
     assert found.largest_product(2, 1) == (3, 3.0)

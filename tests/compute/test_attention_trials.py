@@ -9,14 +9,14 @@ from scipy import stats
 from seqviz.compute.attention import masks, patterns
 from seqviz.compute.attention import walkthrough as by_hand
 from seqviz.compute.attention.saturation import saturation
-from seqviz.compute.attention.trials import Trials
+from seqviz.compute.attention.trials import HeadTrials
 from seqviz.data.pronoun_pairs import PAIRS
 
 
-def made(share: np.ndarray, other: np.ndarray | None = None, even: float = 0.5) -> Trials:
+def made(share: np.ndarray, other: np.ndarray | None = None, even: float = 0.5) -> HeadTrials:
     other = np.zeros((len(share), 0, *share.shape[1:])) if other is None else other
     labels = tuple(map(str, range(len(share))))
-    return Trials("pronoun", share, other, np.ones(share.shape[1:]), even, labels, False, 1.0)
+    return HeadTrials("pronoun", share, other, np.ones(share.shape[1:]), even, labels, False, 1.0)
 
 
 def test_the_mean_and_its_interval_are_students():

@@ -7,8 +7,8 @@ import pytest
 import torch
 from rings import one_of
 
-from seqviz.compute.bptt import descend, recurrent_matrix
-from seqviz.compute.bptt.clipping import FLOAT32_MAX
+from seqviz.compute.vanishing_gradients import descend, recurrent_matrix
+from seqviz.compute.vanishing_gradients.clipping import FLOAT32_MAX
 
 pytestmark = pytest.mark.filterwarnings("error")
 

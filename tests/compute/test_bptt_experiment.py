@@ -10,27 +10,27 @@ import pytest
 import torch
 from rings import pairwise
 
-from seqviz.compute.bptt import (
+from seqviz.compute.vanishing_gradients import (
     CELLS,
     INITS,
     LOSSES,
     SIGNALS,
-    Experiment,
+    GradientExperiment,
     recurrent_matrix,
     signal,
     spectrum,
     unroll,
 )
-from seqviz.compute.bptt.experiment import network, split
-from seqviz.refusal import Refusal
+from seqviz.compute.vanishing_gradients.experiment import network, split
+from seqviz.core.errors import UserError
 
 pytestmark = pytest.mark.filterwarnings("error")
 
 SENTENCE = "The flights the airline was cancelling were full ."
 
 
-def asked(**settings) -> Experiment:
-    return Experiment(**{"steps": 12, "width": 5, "sentence": SENTENCE, **settings})
+def asked(**settings) -> GradientExperiment:
+    return GradientExperiment(**{"steps": 12, "width": 5, "sentence": SENTENCE, **settings})
 
 
 # The recurrent matrix
@@ -138,7 +138,7 @@ def test_biases_are_zero_but_for_the_student_s(cell, given, blocks):
 def test_gates_keep_pytorch_s_uniform_weights(cell):
     """U(-1/sqrt(d), 1/sqrt(d)): bounds, and a variance of 1/(3 d) within four standard errors."""
     d = 48
-    _, weights, _ = network(Experiment(cell, width=d), 1, 1)
+    _, weights, _ = network(GradientExperiment(cell, width=d), 1, 1)
     gates = np.concatenate([weights.block(k) for k in (0, 1, 3)[: 3 if cell == "lstm" else 2]])
     assert 0.999 / math.sqrt(d) < np.abs(gates).max() <= 1 / math.sqrt(d)
     assert abs(3 * d * gates.var() - 1) < 4 * math.sqrt(0.8 / gates.size)  # kurtosis 1.8
@@ -146,7 +146,7 @@ def test_gates_keep_pytorch_s_uniform_weights(cell):
 
 def test_content_inputs_and_readout_have_their_variances():
     d = 1000
-    _, weights, readout = network(Experiment("rnn", width=d, init="identity"), 16, 3)
+    _, weights, readout = network(GradientExperiment("rnn", width=d, init="identity"), 16, 3)
     assert abs(16 * weights.input_hidden.var() - 1) < 4 * math.sqrt(2 / (16 * d))
     assert abs(d * readout.var() - 1) < 4 * math.sqrt(2 / (3 * d))
 
@@ -239,7 +239,7 @@ def test_tokens(text, tokens):
 
 @pytest.mark.parametrize("text", ["", "   ", "one", "two words", "两字"])
 def test_a_short_sentence_is_refused(text):
-    with pytest.raises(Refusal, match="at least three words") as refusal:
+    with pytest.raises(UserError, match="at least three words") as refusal:
         unroll(asked(signal="sentence", sentence=text))
     assert refusal.value.code == "short_sentence"
     assert unroll(asked(signal="sentence", sentence="三个字")).steps == 2  # the shortest
@@ -275,7 +275,7 @@ def test_loss_and_its_first_derivative_by_torch(cell, kind, loss):
 @pytest.mark.parametrize(("init", "width"), [("orthogonal", 2), ("identity", 8), ("radius", 3)])
 def test_overflow_is_named_and_ends_the_sequence(init, width, loss):
     """Gain 2 for 1200 steps is 2^1200; what is left is finite, squares included."""
-    asked_ = Experiment("linear", 1200, width, init, 2.0, loss=loss)
+    asked_ = GradientExperiment("linear", 1200, width, init, 2.0, loss=loss)
     net = unroll(asked_)
     assert net.overflow == net.steps + 1
     assert 450 < net.overflow < 560  # sqrt(2^1024), and the size of readout and input
@@ -295,7 +295,9 @@ def test_overflow_is_named_and_ends_the_sequence(init, width, loss):
 
 def test_overflow_keeps_labels_and_tokens_together():
     text = " ".join(str(k) for k in range(900))
-    net = unroll(Experiment("linear", 900, 4, "identity", 4.0, signal="sentence", sentence=text))
+    net = unroll(
+        GradientExperiment("linear", 900, 4, "identity", 4.0, signal="sentence", sentence=text)
+    )
     assert net.overflow is not None
     assert len(net.signal.labels) == len(net.signal.targets) == net.steps == net.overflow - 1
     assert net.signal.labels[-1] == str(net.steps - 1)
@@ -304,10 +306,12 @@ def test_overflow_keeps_labels_and_tokens_together():
 def test_an_ordinary_network_does_not_overflow():
     for cell in CELLS:
         assert unroll(asked(cell=cell, steps=200)).overflow is None
-    assert unroll(Experiment("rnn", 500, 8, gain=50.0)).overflow is None  # tanh bounds it
+    assert unroll(GradientExperiment("rnn", 500, 8, gain=50.0)).overflow is None  # tanh bounds it
 
 
 def test_overflow_within_two_steps_is_refused():
-    with pytest.raises(Refusal, match="leaves float64 at step 2: choose a smaller gain") as refusal:
-        unroll(Experiment("linear", 10, 4, "identity", 1e160))
+    with pytest.raises(
+        UserError, match="leaves float64 at step 2: choose a smaller gain"
+    ) as refusal:
+        unroll(GradientExperiment("linear", 10, 4, "identity", 1e160))
     assert (refusal.value.code, refusal.value.details) == ("overflow_at_once", {"step": 2})

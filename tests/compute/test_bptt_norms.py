@@ -10,33 +10,33 @@ import pytest
 import torch
 from rings import pairwise
 
-from seqviz.compute.bptt import (
+from seqviz.compute.recurrent import RNN, RecurrentWeights, backward, run
+from seqviz.compute.vanishing_gradients import (
     CELLS,
     FLOAT32,
     INITS,
     LOSSES,
     SIGNALS,
-    Experiment,
+    GradientExperiment,
     log_norms,
     reach,
     unroll,
 )
-from seqviz.compute.bptt.autograd import state_gradients, unrolled_states
-from seqviz.compute.recurrent import RNN, Weights, backward, run
+from seqviz.compute.vanishing_gradients.autograd import state_gradients, unrolled_states
 
 pytestmark = pytest.mark.filterwarnings("error")
 
 SENTENCE = "The flights the airline was cancelling were full . Die Fl\u00fcge 都 满了"
 
 
-def norms_of(asked: Experiment):
+def norms_of(asked: GradientExperiment):
     net = unroll(asked)
     return log_norms(net.cell, net.weights, net.trace, net.errors)
 
 
 @pairwise(cell=CELLS, signal=SIGNALS, loss=LOSSES)
 def test_state_gradients_and_norms_equal_autograd(cell, signal, loss):
-    asked = Experiment(cell, 12, 5, signal=signal, loss=loss, sentence=SENTENCE)
+    asked = GradientExperiment(cell, 12, 5, signal=signal, loss=loss, sentence=SENTENCE)
     net, expected = unroll(asked), state_gradients(asked)
     found = backward(net.cell, net.weights, net.trace, net.errors).hidden[1:]
     # A dozen products of 5 x 5 matrices with entries near one: rounding stays near 1e-14.
@@ -65,7 +65,7 @@ def test_scaling_law_of_orthogonal_linear_networks(gain, init):
 
     500 products and logarithms near 500 leave 500 * 2e-16 * few < 1e-11.
     """
-    found = norms_of(Experiment("linear", 500, 16, init, gain)).hidden
+    found = norms_of(GradientExperiment("linear", 500, 16, init, gain)).hidden
     back = np.arange(499, -1, -1)
     np.testing.assert_allclose(found - found[-1], back * math.log10(gain), rtol=0, atol=1e-10)
     assert abs(found[0] - found[-1]) > 150
@@ -73,7 +73,7 @@ def test_scaling_law_of_orthogonal_linear_networks(gain, init):
 
 def test_the_non_normal_preset_grows_before_it_vanishes():
     """In closed form: (W^T)^k e for W^k = 0.5^k [[1, 20 k], [0, 1]] in every block of two."""
-    asked = Experiment("linear", 120, 6, "non_normal")
+    asked = GradientExperiment("linear", 120, 6, "non_normal")
     found, last = norms_of(asked).hidden, unroll(asked).errors[-1]
     k = np.arange(119, -1, -1.0)
     first, second = last[0::2], last[1::2]
@@ -83,7 +83,7 @@ def test_the_non_normal_preset_grows_before_it_vanishes():
     assert found.max() > found[-1] + 0.5 > found[0] + 20
 
 
-def exact_log_norms(asked: Experiment) -> tuple[list[float], list[float]]:
+def exact_log_norms(asked: GradientExperiment) -> tuple[list[float], list[float]]:
     """log10 |dJ/dh_t| and log10 |dJ/dc_t| with 60 digits, from the pre-activations in float64.
 
     The equations of linear and tanh RNN and LSTM, differentiated by hand, written with mpmath.
@@ -139,7 +139,7 @@ def test_far_above_float32_against_sixty_digits(init, loss):
 
     Two sums of rounded numbers: the mean's terms are all positive or cancel by a few digits.
     """
-    asked = Experiment("linear", 400, 2, init, 2.0, loss=loss, seed=2)
+    asked = GradientExperiment("linear", 400, 2, init, 2.0, loss=loss, seed=2)
     found = norms_of(asked).hidden
     np.testing.assert_allclose(found, exact_log_norms(asked)[0], rtol=0, atol=1e-9)
     assert found.max() > 200
@@ -149,14 +149,14 @@ def test_far_above_float32_against_sixty_digits(init, loss):
 @pytest.mark.parametrize(
     "asked",
     [
-        Experiment("rnn", 290, 3, gain=0.05),
-        Experiment("rnn", 130, 2, "identity", 6.0),  # saturated: slopes of 1e-5 and less
-        Experiment("lstm", 160, 2, forget_bias=-8.0, gain=0.01),
+        GradientExperiment("rnn", 290, 3, gain=0.05),
+        GradientExperiment("rnn", 130, 2, "identity", 6.0),  # saturated: slopes of 1e-5 and less
+        GradientExperiment("lstm", 160, 2, forget_bias=-8.0, gain=0.01),
     ],
     ids=["small gain", "saturated", "forgetful"],
 )
 def test_far_below_float64_against_sixty_digits(asked, loss):
-    asked = Experiment(**{**vars(asked), "loss": loss})
+    asked = GradientExperiment(**{**vars(asked), "loss": loss})
     hidden, memory = exact_log_norms(asked)
     found = norms_of(asked)
     # The same pre-activations; slopes are good to |2a| units in the last place, here under 50.
@@ -169,7 +169,7 @@ def test_far_below_float64_against_sixty_digits(asked, loss):
 
 def test_a_gradient_that_dies_and_is_exactly_zero():
     """A ReLU unit that is shut at step 3: nothing comes back to the steps before, -inf."""
-    weights = Weights(np.ones((1, 1)), np.ones((1, 1)), np.zeros(1), np.zeros(1))
+    weights = RecurrentWeights(np.ones((1, 1)), np.ones((1, 1)), np.zeros(1), np.zeros(1))
     trace = run(RNN("relu"), weights, np.array([[1.0], [1.0], [-5.0], [1.0], [1.0]]))
     errors = np.zeros((5, 1))
     errors[-1] = 2
@@ -186,7 +186,9 @@ def test_nothing_overflows_at_the_ends_of_the_sliders(cell, signal, loss):
     """
     for init in INITS if cell in ("linear", "relu") else ("gaussian",):
         for gain in (0.1, 2.0):
-            found = reach(Experiment(cell, 500, 2, init, gain, -2.0, -2.0, signal, SENTENCE, loss))
+            found = reach(
+                GradientExperiment(cell, 500, 2, init, gain, -2.0, -2.0, signal, SENTENCE, loss)
+            )
             assert np.isfinite(found.loss)
             assert (found.norms.hidden < np.inf).all()
 
@@ -194,7 +196,7 @@ def test_nothing_overflows_at_the_ends_of_the_sliders(cell, signal, loss):
 @pytest.mark.parametrize("seed", range(1, 9))
 def test_a_network_that_leaves_float64_ends_with_finite_norms(seed):
     """States near 1e154, whose loss or error would square to infinity, are already beyond."""
-    found = reach(Experiment("linear", 1200, 2, "orthogonal", 2.0, seed=seed))
+    found = reach(GradientExperiment("linear", 1200, 2, "orthogonal", 2.0, seed=seed))
     assert found.overflow is not None
     assert np.isfinite(found.loss)
     # The error is as large as the state, |h| near 1e150; then the scaling law as ever.
@@ -210,10 +212,12 @@ def test_a_network_that_leaves_float64_ends_with_finite_norms(seed):
 @pairwise(gain=[0.95, 0.9, 0.8, 0.7, 0.5, 0.3, 0.05], init=["orthogonal", "identity"], loss=LOSSES)
 def test_horizon_in_closed_form(gain, init, loss):
     """The largest k with g^k >= 0.01, whatever the loss: it is about the last step's error."""
-    found = reach(Experiment("linear", 200, 8, init, gain, loss=loss))
+    found = reach(GradientExperiment("linear", 200, 8, init, gain, loss=loss))
     assert found.horizon == math.floor(math.log(0.01) / math.log(gain))
     for gain_that_forgets_nothing in (1.0, 1.2):
-        found = reach(Experiment("linear", 60, 8, init, gain_that_forgets_nothing, loss=loss))
+        found = reach(
+            GradientExperiment("linear", 60, 8, init, gain_that_forgets_nothing, loss=loss)
+        )
         assert found.horizon == 59
 
 
@@ -221,7 +225,9 @@ def test_horizon_in_closed_form(gain, init, loss):
 @pytest.mark.parametrize("width", [2, 8, 32])
 def test_a_hundredth_itself_counts(init, width):
     """0.1^2 is the threshold: the rounding of a random matrix does not decide."""
-    found = {reach(Experiment("linear", 9, width, init, 0.1, seed=s)).horizon for s in range(60)}
+    found = {
+        reach(GradientExperiment("linear", 9, width, init, 0.1, seed=s)).horizon for s in range(60)
+    }
     assert found == {2}
 
 
@@ -229,8 +235,8 @@ def test_a_hundredth_itself_counts(init, width):
 @pytest.mark.parametrize("cell", ["rnn", "lstm", "gru"])
 def test_horizon_by_autograd_of_the_last_error_alone(cell, loss):
     """On c for the LSTM, also where the mean loss is what the norms show."""
-    asked = Experiment(cell, 60, 6, gain=0.9, loss=loss, seed=2)
-    states, memories, last = unrolled_states(Experiment(**{**vars(asked), "loss": "last"}))
+    asked = GradientExperiment(cell, 60, 6, gain=0.9, loss=loss, seed=2)
+    states, memories, last = unrolled_states(GradientExperiment(**{**vars(asked), "loss": "last"}))
     road = [float(g.norm()) for g in torch.autograd.grad(last, memories or states)]
     first = next(t for t, norm in enumerate(road) if norm >= 0.01 * road[-1])
     found = reach(asked)
@@ -242,7 +248,9 @@ def test_no_error_at_the_last_step_has_no_horizon():
     """A softmax that is exactly right: huge linear states, and the correct token the largest."""
     text = SENTENCE * 8
     nets = (
-        Experiment("linear", 80, 8, "orthogonal", 2.0, signal="sentence", sentence=text, seed=s)
+        GradientExperiment(
+            "linear", 80, 8, "orthogonal", 2.0, signal="sentence", sentence=text, seed=s
+        )
         for s in range(40)
     )
     asked = next(asked for asked in nets if not unroll(asked).errors.any())
@@ -255,13 +263,13 @@ def test_no_error_at_the_last_step_has_no_horizon():
 @pytest.mark.parametrize(
     "asked",
     [
-        Experiment("linear", 120, 8, "orthogonal", 0.1),
-        Experiment("linear", 200, 8, "orthogonal", 2.0),
-        Experiment("rnn", 150, 8, gain=0.2),
-        Experiment("lstm", 200, 8, gain=0.2, forget_bias=-2.0),
-        Experiment("gru", 200, 8, gain=0.2, update_bias=-2.0),
-        Experiment("rnn", 150, 8, gain=0.2, loss="mean"),
-        Experiment("rnn", 30, 8),
+        GradientExperiment("linear", 120, 8, "orthogonal", 0.1),
+        GradientExperiment("linear", 200, 8, "orthogonal", 2.0),
+        GradientExperiment("rnn", 150, 8, gain=0.2),
+        GradientExperiment("lstm", 200, 8, gain=0.2, forget_bias=-2.0),
+        GradientExperiment("gru", 200, 8, gain=0.2, update_bias=-2.0),
+        GradientExperiment("rnn", 150, 8, gain=0.2, loss="mean"),
+        GradientExperiment("rnn", 30, 8),
     ],
     ids=str,
 )

@@ -13,17 +13,17 @@ import pytest
 import torch
 from rings import one_of, pairwise
 
-from seqviz.compute.bptt import (
+from seqviz.compute.recurrent import jacobians
+from seqviz.compute.vanishing_gradients import (
     CELLS,
     NORMS,
-    Experiment,
+    GradientExperiment,
     pair_norms,
     pair_spectrum,
     recurrent_matrix,
     unroll,
 )
-from seqviz.compute.bptt.pairs import _affordable
-from seqviz.compute.recurrent import jacobians
+from seqviz.compute.vanishing_gradients.pairs import _affordable
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -34,11 +34,11 @@ PLACES = [(cell, "hidden") for cell in CELLS] + [("lstm", "cell_state")]
 CLOSE = 3e-6 / math.log(10)  # in log10
 
 
-def asked(cell: str, **settings) -> Experiment:
-    return Experiment(cell, **{"steps": STEPS, "width": WIDTH, "seed": 2, **settings})
+def asked(cell: str, **settings) -> GradientExperiment:
+    return GradientExperiment(cell, **{"steps": STEPS, "width": WIDTH, "seed": 2, **settings})
 
 
-def torch_jacobians(experiment: Experiment, part: str) -> np.ndarray:
+def torch_jacobians(experiment: GradientExperiment, part: str) -> np.ndarray:
     """dh_tau/dh_t (or dc_tau/dc_t), [tau, t], nan for t > tau: one autograd call a pair and row.
 
     Every earlier step gets a leaf of its own, h and c apart, and PyTorch's fused cell from there.
@@ -108,7 +108,9 @@ def test_scaling_law_of_orthogonal_linear_networks(gain, steps, stride, norm):
 
     Float32 keeps 6e-8 a product; 400 of them in the same direction are 1e-5 in log10.
     """
-    found = pair_norms(Experiment("linear", steps, 8, "orthogonal", gain), "hidden", norm, stride)
+    found = pair_norms(
+        GradientExperiment("linear", steps, 8, "orthogonal", gain), "hidden", norm, stride
+    )
     lag = found.steps[:, None] - found.steps[None, :]
     expected = np.where(lag >= 0, lag * math.log10(gain), np.nan)
     np.testing.assert_allclose(found.log10, expected, rtol=0, atol=2e-5)
@@ -116,7 +118,7 @@ def test_scaling_law_of_orthogonal_linear_networks(gain, steps, stride, norm):
 
 def test_the_non_normal_preset_in_closed_form():
     """|W^k|^2 = 0.25^k d (1 + 200 k^2): each block of two is 0.5^k [[1, 20 k], [0, 1]]."""
-    found = pair_norms(Experiment("linear", 60, 6, "non_normal"), stride=1)
+    found = pair_norms(GradientExperiment("linear", 60, 6, "non_normal"), stride=1)
     k = np.maximum(found.steps[:, None] - found.steps[None, :], 0)
     expected = k * math.log10(0.5) + 0.5 * np.log10(1 + 200.0 * k**2)
     lower = np.tri(60, dtype=bool)
@@ -126,9 +128,9 @@ def test_the_non_normal_preset_in_closed_form():
 @pytest.mark.parametrize(
     ("experiment", "part"),
     [
-        (Experiment("rnn", 60, 4, "identity", 12.0), "hidden"),
-        (Experiment("lstm", 60, 4, forget_bias=-16.0), "cell_state"),
-        (Experiment("lstm", 60, 4, forget_bias=-16.0, gain=0.01), "hidden"),
+        (GradientExperiment("rnn", 60, 4, "identity", 12.0), "hidden"),
+        (GradientExperiment("lstm", 60, 4, forget_bias=-16.0), "cell_state"),
+        (GradientExperiment("lstm", 60, 4, forget_bias=-16.0, gain=0.01), "hidden"),
     ],
     ids=["saturated", "forgetful c", "forgetful h"],
 )
@@ -143,7 +145,7 @@ def test_stretches_that_shrink_by_more_than_float32_holds(experiment, part):
 
 def test_a_dead_relu_network_moves_nothing():
     """Gain zero: nothing passes from step to step, which is -inf and no warning."""
-    found = pair_norms(Experiment("relu", 6, 3, "identity", 0.0), stride=1).log10
+    found = pair_norms(GradientExperiment("relu", 6, 3, "identity", 0.0), stride=1).log10
     assert np.isneginf(found[np.tril_indices(6, -1)]).all()
     np.testing.assert_array_equal(np.diag(found), 0)
 
@@ -153,7 +155,7 @@ def test_a_dead_relu_network_moves_nothing():
 
 @pytest.mark.parametrize(("steps", "stride"), [(2, 1), (50, 1), (100, 1), (101, 2), (250, 3)])
 def test_a_small_network_is_shown_in_a_hundred_rows(steps, stride):
-    found = pair_norms(Experiment("rnn", steps, 2))
+    found = pair_norms(GradientExperiment("rnn", steps, 2))
     assert found.stride == stride
     assert len(found.steps) <= 100
     assert found.steps[-1] == steps
@@ -163,12 +165,14 @@ def test_a_small_network_is_shown_in_a_hundred_rows(steps, stride):
 
 def test_a_costly_network_is_shown_in_fewer_rows():
     """What `pair_norms` chooses (above, of a small one), without the half second of each."""
-    strides = [_affordable(unroll(Experiment("rnn", 300, d)), NORMS[0]) for d in (8, 192, 256)]
+    strides = [
+        _affordable(unroll(GradientExperiment("rnn", 300, d)), NORMS[0]) for d in (8, 192, 256)
+    ]
     assert strides[0] == 4 < strides[1] < strides[2]
     # Singular values cost more than sums of squares.
-    rms, largest = (_affordable(unroll(Experiment("rnn", 300, 96)), norm) for norm in NORMS)
+    rms, largest = (_affordable(unroll(GradientExperiment("rnn", 300, 96)), norm) for norm in NORMS)
     assert largest > rms
-    one = pair_norms(Experiment("rnn", 5, 3), stride=9)  # one step alone
+    one = pair_norms(GradientExperiment("rnn", 5, 3), stride=9)  # one step alone
     assert (one.steps.tolist(), one.log10.tolist()) == ([5], [[0.0]])
 
 
@@ -180,7 +184,7 @@ def test_a_large_network_runs_and_its_corner_is_the_spectrum_s(cell, width):
     Each product rounds by 128^0.5 * 6e-8 at most; 300 of them with random signs are 1e-5.
     """
     start = time.perf_counter()
-    experiment = Experiment(cell, 300, width)
+    experiment = GradientExperiment(cell, 300, width)
     found = pair_norms(experiment)
     assert time.perf_counter() - start < 10  # half a second alone; the machine may be busy
     middle = len(found.steps) // 2
@@ -215,7 +219,7 @@ def test_spectrum_against_an_explicit_product(cell, part, earlier, later):
 
 @pytest.mark.parametrize(("gain", "steps"), [(0.1, 401), (2.0, 500)])
 def test_spectrum_of_orthogonal_networks_beyond_float64(gain, steps):
-    found = pair_spectrum(Experiment("linear", steps, 8, "orthogonal", gain), 1, steps)
+    found = pair_spectrum(GradientExperiment("linear", steps, 8, "orthogonal", gain), 1, steps)
     np.testing.assert_allclose(found.log10, (steps - 1) * math.log10(gain), rtol=0, atol=1e-11)
     assert found.lost == 0
 
@@ -226,7 +230,9 @@ def test_a_spread_of_singular_values_against_a_hundred_digits(seed, steps, width
 
     A value a factor r below the largest is known to 2e-16 / r; at 1e-15 that leaves 0.1 in log10.
     """
-    found = pair_spectrum(Experiment("linear", steps, width, "gaussian", seed=seed), 1, steps)
+    found = pair_spectrum(
+        GradientExperiment("linear", steps, width, "gaussian", seed=seed), 1, steps
+    )
     with mpmath.workdps(100):
         w = mpmath.matrix(recurrent_matrix("gaussian", width, 1.0, seed).tolist())
         values = mpmath.svd_r(w ** (steps - 1), compute_uv=False)

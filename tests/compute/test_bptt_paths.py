@@ -7,18 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from seqviz.compute.bptt import Experiment, paths, recursion, unroll
-from seqviz.compute.bptt.autograd import state_gradients
+from seqviz.compute.vanishing_gradients import GradientExperiment, paths, recursion, unroll
+from seqviz.compute.vanishing_gradients.autograd import state_gradients
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-SIX = Experiment("linear", 6, 4, gain=0.8, loss="mean")
+SIX = GradientExperiment("linear", 6, 4, gain=0.8, loss="mean")
 KINDS = ("linear", "rnn", "relu")
 # Sums of six vectors near one, each through five products.
 CLOSE = 1e-13
 
 
-def by_hand(asked: Experiment, t: int) -> tuple[np.ndarray, np.ndarray]:
+def by_hand(asked: GradientExperiment, t: int) -> tuple[np.ndarray, np.ndarray]:
     """The terms with the error of step tau, and with that of T + t - tau, written as the text does.
 
     (2/T) (D_{t+1} W ... D_tau W)^T W_yh^T (yhat - y), with D = diag(phi') and the residual of the

@@ -7,21 +7,26 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from seqviz.compute import bptt
-from seqviz.compute.bptt import Descent, Experiment, PairSpectrum, Reach
-from seqviz.compute.bptt.norms import LogNorms
-from seqviz.text import formatted
-from seqviz.units import unbroken, unit_of
+from seqviz.compute import vanishing_gradients
+from seqviz.compute.vanishing_gradients import (
+    Descent,
+    GradientExperiment,
+    GradientReach,
+    PairSpectrum,
+)
+from seqviz.compute.vanishing_gradients.norms import LogNorms
+from seqviz.core.i18n import format_value
+from seqviz.core.units import unbroken, unit_of
 
 
 def written(found, name: str) -> str:
     """A property as it stands on screen."""
-    return formatted(getattr(found, name), unit_of(getattr(type(found), name).fget))
+    return format_value(getattr(found, name), unit_of(getattr(type(found), name).fget))
 
 
 def test_the_horizon_has_a_sign_where_the_sequence_is_too_short():
     norms = LogNorms(np.array([-50.0, -1.0, 39.0, 0.0]), None)
-    found = Reach(norms, 0.0, norms.hidden, 2, 1, None, None, None)
+    found = GradientReach(norms, 0.0, norms.hidden, 2, 1, None, None, None)
     assert found.horizon_seen() == "2"
     assert found.horizon_seen(on_h=True) == "1"
     assert found.factor == pytest.approx(10 ** (-50 / 3))
@@ -34,10 +39,12 @@ def test_the_horizon_has_a_sign_where_the_sequence_is_too_short():
 
 
 def test_the_bound_is_a_power_of_the_largest_singular_value():
-    found = bptt.spectrum("identity", 4, 0.5, 1)
+    found = vanishing_gradients.spectrum("identity", 4, 0.5, 1)
     assert found.bound(0) == 0
     assert found.bound(10) == pytest.approx(np.log10(0.5**10))
-    assert formatted(found.bound(2000), unit_of(bptt.Spectrum.bound)) == unbroken("8.71 × 10⁻⁶⁰³")
+    assert format_value(
+        found.bound(2000), unit_of(vanishing_gradients.MatrixSpectrum.bound)
+    ) == unbroken("8.71 × 10⁻⁶⁰³")
 
 
 @pytest.mark.parametrize(
@@ -58,7 +65,7 @@ def test_singular_values_that_float64_resolves(log10, largest, smallest, digits)
 
 
 def test_a_truncation_by_its_window():
-    found = bptt.truncation(Experiment("rnn", 60, 4, loss="mean"))
+    found = vanishing_gradients.truncation(GradientExperiment("rnn", 60, 4, loss="mean"))
     for wanted, window in ((1, 1), (7, 7), (200, 60), (-5, 1)):
         assert found.nearest(wanted) == window
     missing = next(k for k in range(1, 61) if k not in found.windows)
@@ -68,7 +75,7 @@ def test_a_truncation_by_its_window():
     place = found.windows.tolist().index(20)
     assert found.kept_by(20) == pytest.approx((sum(range(1, 20)) + 41 * 20) / (60 * 61 / 2))
     assert (found.angle_of(20), found.length_of(20)) == (found.angle[place], found.length[place])
-    assert formatted(12.345, unit_of(bptt.Truncation.angle_of)) == "12.3°"
+    assert format_value(12.345, unit_of(vanishing_gradients.Truncation.angle_of)) == "12.3°"
     with pytest.raises(ValueError, match="is not in list"):
         found.kept_by(missing)
 
@@ -81,10 +88,15 @@ def test_a_descent_of_no_update_has_no_numbers():
 
 
 def test_the_jacobian_of_constant_gates():
-    found = bptt.simplified_gru(0.5, 0.5, "identity", 4, 0.8, 1, 10)
+    found = vanishing_gradients.simplified_gru(0.5, 0.5, "identity", 4, 0.8, 1, 10)
     assert found.radius == pytest.approx(0.5 + 0.25 * 0.8)
     assert found.radius_rnn == pytest.approx(0.8)
     assert found.last_norm == pytest.approx(10 * np.log10(0.7))
     assert found.last_norm_rnn == pytest.approx(10 * np.log10(0.8))
     assert written(found, "last_norm_rnn") == "0.107"
-    assert written(bptt.simplified_gru(1.0, 0.0, "identity", 4, 0.8, 1, 10), "last_norm") == "0"
+    assert (
+        written(
+            vanishing_gradients.simplified_gru(1.0, 0.0, "identity", 4, 0.8, 1, 10), "last_norm"
+        )
+        == "0"
+    )

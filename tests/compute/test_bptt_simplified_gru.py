@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from seqviz.compute.bptt import INITS, recurrent_matrix, simplified_gru
-from seqviz.compute.recurrent import GRU, Weights, jacobians, run
+from seqviz.compute.recurrent import GRU, RecurrentWeights, jacobians, run
+from seqviz.compute.vanishing_gradients import INITS, recurrent_matrix, simplified_gru
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -77,7 +77,7 @@ def test_it_is_the_jacobian_of_the_gru_at_rest(u, r, reset):
     rng, W = np.random.RandomState(0), recurrent_matrix("gaussian", WIDTH, 1.2, 2)
     gates = rng.standard_normal((2 * WIDTH, WIDTH))
     bias = np.repeat([math.log(r / (1 - r)), math.log(u / (1 - u)), 0.0], WIDTH)
-    weights = Weights(
+    weights = RecurrentWeights(
         np.ones((3 * WIDTH, 1)), np.concatenate([gates, W]), bias, np.zeros(3 * WIDTH)
     )
     cell = GRU("write", reset)

@@ -11,24 +11,34 @@ import pytest
 import torch
 from rings import pairwise
 
-from seqviz.compute import bptt
-from seqviz.compute.bptt import CELLS, KINDS, LOSSES, Experiment, randomized, terms, truncation
+from seqviz.compute import vanishing_gradients
 from seqviz.compute.recurrent import State, at
+from seqviz.compute.vanishing_gradients import (
+    CELLS,
+    LOSSES,
+    TRUNCATIONS,
+    GradientExperiment,
+    randomized,
+    terms,
+    truncation,
+)
 
 pytestmark = pytest.mark.filterwarnings("error")
 
 STEPS, WIDTH = 9, 3
 
 
-def asked(cell: str, loss: str = "mean", **settings) -> Experiment:
-    return Experiment(cell, **{"steps": STEPS, "width": WIDTH, "gain": 1.2, **settings}, loss=loss)
+def asked(cell: str, loss: str = "mean", **settings) -> GradientExperiment:
+    return GradientExperiment(
+        cell, **{"steps": STEPS, "width": WIDTH, "gain": 1.2, **settings}, loss=loss
+    )
 
 
 class Torch:
     """The experiment for PyTorch: weights, signal, one step, and the loss of one step's state."""
 
-    def __init__(self, experiment: Experiment):
-        net = bptt.unroll(experiment)
+    def __init__(self, experiment: GradientExperiment):
+        net = vanishing_gradients.unroll(experiment)
         self.cell, self.steps = experiment.cell, net.steps
         self.W, self.U, *self.biases = by_torch.tensors(net.weights)
         self.inputs, self.readout = torch.tensor(net.signal.inputs), torch.tensor(net.readout)
@@ -48,7 +58,7 @@ class Torch:
         return self.share[t - 1] * ((h @ self.readout.T - self.targets[t - 1]) ** 2).sum()
 
 
-def all_terms(experiment: Experiment) -> np.ndarray:
+def all_terms(experiment: GradientExperiment) -> np.ndarray:
     """dJ_tau/dU through step t alone, [tau, t]: every step has a copy of U of its own."""
     there = Torch(experiment)
     copies = [there.U.clone().requires_grad_() for _ in there.times()]
@@ -61,7 +71,7 @@ def all_terms(experiment: Experiment) -> np.ndarray:
     return found
 
 
-def segments_by_detach(experiment: Experiment, k: int) -> np.ndarray:
+def segments_by_detach(experiment: GradientExperiment, k: int) -> np.ndarray:
     """The training loop that everybody writes: detach every k steps."""
     there = Torch(experiment)
     U = there.U.clone().requires_grad_()
@@ -85,7 +95,7 @@ def compared(part: np.ndarray, full: np.ndarray) -> tuple[float, float]:
 ANGLE = 3e-6
 
 
-@pairwise(cell=CELLS, kind=KINDS, loss=LOSSES)
+@pairwise(cell=CELLS, kind=TRUNCATIONS, loss=LOSSES)
 def test_every_term_and_their_sums(cell, kind, loss):
     """Sizes of the terms, which are kept, and that the kept ones are the truncated gradient."""
     experiment = asked(cell, loss, init="orthogonal")
@@ -121,7 +131,7 @@ def test_every_term_and_their_sums(cell, kind, loss):
     assert course.angle[0] > 1  # something is lost
 
 
-@pairwise(steps=[2, 3, 20, 39, 40, 41, 55, 200], kind=KINDS, cell=CELLS)
+@pairwise(steps=[2, 3, 20, 39, 40, 41, 55, 200], kind=TRUNCATIONS, cell=CELLS)
 def test_the_whole_window_is_the_full_gradient(cell, kind, steps):
     """Every k that the slider has where the gradient turns; beyond, as many as a figure needs."""
     found = truncation(asked(cell, steps=steps, gain=0.9), kind)
@@ -139,8 +149,8 @@ def test_the_whole_window_is_the_full_gradient(cell, kind, steps):
 @pytest.mark.parametrize(("gain", "steps"), [(0.1, 250), (0.1, 90), (2.0, 500)])
 def test_terms_of_orthogonal_networks_far_beyond_squares(gain, steps):
     """|term| = |e_tau| g^(tau-t) |h_{t-1}|: 1e-250 and 1e300, whose squares float64 has not."""
-    experiment = Experiment("linear", steps, 4, "orthogonal", gain, loss="mean")
-    net, found = bptt.unroll(experiment), terms(experiment, 5)
+    experiment = GradientExperiment("linear", steps, 4, "orthogonal", gain, loss="mean")
+    net, found = vanishing_gradients.unroll(experiment), terms(experiment, 5)
     stride = math.ceil(steps / 100)
     np.testing.assert_array_equal(found.steps, np.arange(steps, 0, -stride)[::-1])
     error = np.log10(np.linalg.norm(net.errors[found.steps - 1], axis=1))
@@ -157,7 +167,7 @@ def test_terms_of_orthogonal_networks_far_beyond_squares(gain, steps):
 def test_a_long_sequence_is_shown_in_strides(cell):
     """A hundred rows at most; each is what the pullback of that one error gives."""
     experiment = asked(cell, steps=230)
-    net, found = bptt.unroll(experiment), terms(experiment, 10)
+    net, found = vanishing_gradients.unroll(experiment), terms(experiment, 10)
     np.testing.assert_array_equal(found.steps, np.arange(2, 231, 3))
     row = 70
     tau = int(found.steps[row])
@@ -175,11 +185,11 @@ def test_a_long_sequence_is_shown_in_strides(cell):
             assert found.kept[row, column] == (tau - t < 10)
 
 
-@pairwise(loss=LOSSES, kind=KINDS, cell=["linear", "relu"])
+@pairwise(loss=LOSSES, kind=TRUNCATIONS, cell=["linear", "relu"])
 def test_exploding_gradients_keep_their_angles(cell, kind, loss):
     """Gain 2, until the state leaves float64: gradients whose square is beyond it, no warning."""
     for init in ("orthogonal", "radius"):
-        experiment = Experiment(cell, 700, 8, init, 2.0, loss=loss)
+        experiment = GradientExperiment(cell, 700, 8, init, 2.0, loss=loss)
         found = truncation(experiment, kind)
         for part in (found.angle, found.length, found.kept):
             assert np.isfinite(part).all()
@@ -188,14 +198,14 @@ def test_exploding_gradients_keep_their_angles(cell, kind, loss):
         assert np.isfinite(randomized(experiment, 0.2, 16).error).all()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", TRUNCATIONS)
 def test_a_growing_orthogonal_network_in_closed_form(kind):
     """W = 2 I in one unit, 480 steps, last loss: every term has the size 2^(T-t) |h_{t-1}| |e|.
 
     A window of k keeps the sum of the last k; the ratio to the whole is exact in any scale.
     """
-    experiment = Experiment("linear", 480, 1, "identity", 2.0)
-    h = bptt.unroll(experiment).trace.hidden[:-1, 0] * 2.0 ** -np.arange(480.0)
+    experiment = GradientExperiment("linear", 480, 1, "identity", 2.0)
+    h = vanishing_gradients.unroll(experiment).trace.hidden[:-1, 0] * 2.0 ** -np.arange(480.0)
     found = truncation(experiment, kind)
     for k, length in zip(found.windows, found.length, strict=True):
         kept = k if kind == "window" else (480 - 1) % k + 1
@@ -205,7 +215,7 @@ def test_a_growing_orthogonal_network_in_closed_form(kind):
 # Cut by chance
 
 
-def outcomes(experiment: Experiment, stop: float) -> tuple[np.ndarray, np.ndarray]:
+def outcomes(experiment: GradientExperiment, stop: float) -> tuple[np.ndarray, np.ndarray]:
     """All 2^(T-1) ways to stop or go on: probability, and |gradient - full|^2 / |full|^2.
 
     A term (tau, t) gets through when the steps tau - 1, ..., t all go on, each weighted.

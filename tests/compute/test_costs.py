@@ -9,14 +9,14 @@ import pytest
 import torch
 from by_torch import layer
 
-from seqviz.compute.costs import counting
-from seqviz.compute.costs.counting import Wiring
-from seqviz.compute.costs.terms import Terms
-from seqviz.compute.costs.timing import Timed
 from seqviz.compute.gates import counting as of_gates
-from seqviz.experiments import costs
+from seqviz.compute.recurrent.costs import counting
+from seqviz.compute.recurrent.costs.counting import NetworkSizes
+from seqviz.compute.recurrent.costs.terms import AnswerTerms
+from seqviz.compute.recurrent.costs.timing import StepTimes
+from seqviz.core.errors import UserError
+from seqviz.experiments.recurrent import costs
 from seqviz.models.checkpoints import load
-from seqviz.refusal import Refusal
 
 MODULES = {"rnn": torch.nn.RNN, "gru": torch.nn.GRU, "lstm": torch.nn.LSTM}
 
@@ -26,7 +26,7 @@ def test_formula_and_count_are_those_of_torch(cell):
     for inputs, hidden, layers, directions, biases in product(
         (1, 5), (1, 3, 32), (1, 2, 4), (1, 2), ("none", "two")
     ):
-        wiring = Wiring(inputs, hidden, layers, directions, biases)
+        wiring = NetworkSizes(inputs, hidden, layers, directions, biases)
         module = MODULES[cell](
             inputs, hidden, layers, bias=biases == "two", bidirectional=directions == 2
         )
@@ -37,7 +37,7 @@ def test_formula_and_count_are_those_of_torch(cell):
 @pytest.mark.parametrize("cell", MODULES)
 def test_one_layer_is_what_gates_counts(cell):
     for biases in of_gates.BIASES:
-        wiring = Wiring(3, 7, biases=biases)
+        wiring = NetworkSizes(3, 7, biases=biases)
         counted = of_gates.by_counting(cell, 3, 7, biases)
         assert of_gates.by_formula(cell, 3, 7, biases) == counted
         assert counting.by_formula(cell, wiring) == counting.by_counting(cell, wiring)
@@ -45,24 +45,24 @@ def test_one_layer_is_what_gates_counts(cell):
 
 
 def test_the_printed_numbers():
-    found = counting.bill(Wiring(), 1)
+    found = counting.bill(NetworkSizes(), 1)
     assert {cell: found.count(cell) for cell in found.cells} == {
         "rnn": 1120, "gru": 3360, "lstm": 4480
     }  # fmt: skip
-    assert found.whole("rnn") == found.unshared("rnn") == 1153
-    bare = counting.bill(Wiring(biases="none"), 1)
+    assert found.total("rnn") == found.unshared("rnn") == 1153
+    bare = counting.bill(NetworkSizes(biases="none"), 1)
     assert bare.counted == bare.formula == (1056, 3168, 4224)
 
 
 def test_only_what_is_not_shared_grows_with_the_length():
-    short, long = (counting.bill(Wiring(), steps) for steps in (10, 100))
+    short, long = (counting.bill(NetworkSizes(), steps) for steps in (10, 100))
     assert short.counted == long.counted
     assert long.unshared("lstm") - short.unshared("lstm") == 90 * 4480
     assert long.unshared("lstm", 10) == short.unshared("lstm")
 
 
 def test_shapes_are_those_of_torch_and_hold_every_parameter():
-    wiring = Wiring(5, 3, directions=2, outputs=4, biases="one")
+    wiring = NetworkSizes(5, 3, directions=2, outputs=4, biases="one")
     found = counting.shapes("lstm", wiring)
     module = torch.nn.LSTM(5, 3, bidirectional=True)
     assert found["W_hx"] == tuple(module.weight_ih_l0.shape)
@@ -70,11 +70,11 @@ def test_shapes_are_those_of_torch_and_hold_every_parameter():
     sizes = {name: int(np.prod(shape)) for name, shape in found.items()}
     assert 2 * (sizes["W_hx"] + sizes["W_hh"] + sizes["b_h"]) == counting.by_formula("lstm", wiring)
     assert sizes["W_yh"] + sizes["b_y"] == counting.of_output(wiring)
-    assert {*counting.shapes("rnn", Wiring(outputs=0))} == {"W_hx", "W_hh", "b_h"}
+    assert {*counting.shapes("rnn", NetworkSizes(outputs=0))} == {"W_hx", "W_hh", "b_h"}
 
 
 @pytest.fixture(scope="module")
-def scored() -> Terms:
+def scored() -> AnswerTerms:
     return costs.score("characters_gru", "The music", "is good.")
 
 
@@ -107,7 +107,7 @@ def test_a_sum_to_tx_ends_where_the_shorter_ends(scored):
 
 @pytest.mark.parametrize("text", ["", "  \t", "\n"])
 def test_nothing_to_score_is_refused(text):
-    with pytest.raises(Refusal, match="nothing to read"):
+    with pytest.raises(UserError, match="nothing to read"):
         costs.score("characters_gru", "The", text)
 
 
@@ -128,7 +128,7 @@ def test_the_cell_as_printed():
 def test_times_are_medians_and_their_ratio():
     seconds = np.array([[[[0.001, 0.004], [0.009, 0.008], [0.002, 0.005]]],
                         [[[0.001, 0.001], [0.001, 0.001], [0.001, 0.001]]]])  # fmt: skip
-    found = Timed(4, (1,), np.array([1, 8]), seconds)
+    found = StepTimes(4, (1,), np.array([1, 8]), seconds)
     assert found.milliseconds(1, 8) == pytest.approx((5, 1))
     assert found.ratio(1, 8) == pytest.approx(5)
     assert found.a_step(1, 8) == pytest.approx(5 / 8)
@@ -146,4 +146,6 @@ def test_steps_are_timed_and_reported():
 def test_both_ways_multiply_as_often():
     """As many weights in the product's matrix as in both of the steps', without the biases."""
     hidden = costs.HIDDEN
-    assert 2 * hidden * hidden == counting.by_formula("rnn", Wiring(hidden, hidden, biases="none"))
+    assert 2 * hidden * hidden == counting.by_formula(
+        "rnn", NetworkSizes(hidden, hidden, biases="none")
+    )

@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import chisquare
 
 from seqviz.compute.attention.tokens import Tokens
-from seqviz.compute.decoding import draw
-from seqviz.compute.decoding.futures import Futures
+from seqviz.compute.gpt import draw
+from seqviz.compute.gpt.futures import ContinuationTree
 
 
 def test_scores_keep_the_first_exactly_and_the_others_in_half_precision():
@@ -65,7 +65,7 @@ def test_a_small_tree_by_hand():
     """Two first tokens of 0.6 and 0.3; behind the first one the end at 0.5 and another at 0.3."""
     nothing = np.zeros(1, int)
     prompt = Tokens(("x",), nothing, nothing, nothing > 0, nothing == 0, 0)
-    tree = Futures(
+    tree = ContinuationTree(
         prompt,
         parent=np.array([-1, -1, 0, 0]),
         token=np.array([4, 5, 2, 6]),
@@ -78,11 +78,11 @@ def test_a_small_tree_by_hand():
         width=2,
         passes=1,
     )
-    assert tree.whole.tolist() == [False, False, True, False]
+    assert tree.is_complete.tolist() == [False, False, True, False]
     assert tree.covered == pytest.approx(0.3)
     assert tree.best == 2
     assert not tree.proven  # behind b there may be as much
     assert np.exp(tree.open_log) == pytest.approx(0.3)
-    assert tree.way(3) == (0, 3)
+    assert tree.path_to(3) == (0, 3)
     assert tree.nodes((4, 6, 1)) == (0, 3)
     assert tree.nodes((9,)) == ()

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from seqviz.compute.attention.tokens import Tokens
-from seqviz.compute.decoding.continuation import NextToken
-from seqviz.compute.decoding.filtered import filtered, largest_difference
-from seqviz.compute.decoding.filters import Chain
-from seqviz.compute.decoding.uniform import uniforms
+from seqviz.compute.gpt.continuation import NextToken
+from seqviz.compute.gpt.filtered import filtered, largest_difference
+from seqviz.compute.gpt.filters import Chain
+from seqviz.compute.gpt.uniform import uniforms
 
 CHANCES = np.array([0.5, 0.25, 0.125, 0.0625, 0.0625])
 
@@ -24,13 +24,13 @@ def next_of(chances: np.ndarray = CHANCES, before: tuple[int, ...] = (1,)) -> Ne
 def test_without_filters_nothing_is_cut_and_entropy_is_the_closed_form():
     found = filtered(next_of(), Chain())
     assert found.entropy == found.entropy_before == pytest.approx(1.875)
-    assert (found.cut, found.kept, found.stages) == (0.0, 5, ())
+    assert (found.cut, found.n_kept, found.stages) == (0.0, 5, ())
     np.testing.assert_allclose(found.chances, CHANCES, atol=1e-15)
 
 
 def test_top_p_leaves_the_fewest_tokens_of_that_mass():
     found = filtered(next_of(), Chain(top_p=0.7))
-    assert found.kept == 2
+    assert found.n_kept == 2
     assert found.cut == pytest.approx(0.25)
     np.testing.assert_allclose(found.chances, [2 / 3, 1 / 3, 0, 0, 0], atol=1e-15)
     assert [found.cut_by(token) for token in range(5)] == ["", "", "top_p", "top_p", "top_p"]
@@ -64,7 +64,7 @@ def test_temperature_before_top_p_or_behind_it_is_another_distribution():
         filtered(next_of(), Chain(temperature=2.0, top_p=0.74, order=order))
         for order in (("temperature", "top_p"), ("top_p", "temperature"))
     )
-    assert (one.kept, other.kept) == (3, 2)
+    assert (one.n_kept, other.n_kept) == (3, 2)
     assert largest_difference(one, one) == 0
     third = np.sqrt(CHANCES[:3]) / np.sqrt(CHANCES[:3]).sum()
     second = np.sqrt(CHANCES[:2]) / np.sqrt(CHANCES[:2]).sum()

@@ -7,10 +7,10 @@ import pytest
 import torch
 from scipy.stats import chisquare, kstest
 
-from seqviz import fingerprint
-from seqviz.compute.decoding import draw, filters
-from seqviz.compute.decoding.filters import ORDER, Chain
-from seqviz.compute.decoding.uniform import philox, uniforms
+from seqviz.compute.gpt import draw, filters
+from seqviz.compute.gpt.filters import ORDER, Chain
+from seqviz.compute.gpt.uniform import philox, uniforms
+from seqviz.core import content_hash
 
 LIBRARY = {
     "penalty": "RepetitionPenaltyLogitsProcessor",
@@ -82,22 +82,24 @@ def test_stages_show_what_each_filter_cuts():
     assert (first, second) == ("top_k", "top_p")
     assert filters.cut(scores, one) == pytest.approx(0.03)
     assert filters.cut(scores, two) == pytest.approx(0.25)
-    assert (filters.kept(one), filters.kept(two)) == (4, 2)
+    assert (filters.count_kept(one), filters.count_kept(two)) == (4, 2)
     np.testing.assert_array_equal(chain(scores, []), two)
     assert Chain().stages(scores, []) == ()
     np.testing.assert_array_equal(Chain()(scores, []), scores)
     # the order matters: hot first makes the nucleus larger
     hot = Chain(temperature=3.0, top_p=0.7)
     other = Chain(temperature=3.0, top_p=0.7, order=("top_p", "temperature"))
-    assert filters.kept(hot(scores, [])) > filters.kept(other(scores, []))
+    assert filters.count_kept(hot(scores, [])) > filters.count_kept(other(scores, []))
 
 
 def test_equal_scores():
     scores = np.array([1.0, 2, 2, 2, 0])
-    assert filters.kept(Chain(top_k=2)(scores, [])) == 3  # all that equal the last that is kept
+    assert (
+        filters.count_kept(Chain(top_k=2)(scores, [])) == 3
+    )  # all that equal the last that is kept
     keep = np.isfinite(Chain(top_p=0.5)(scores, []))
     assert keep.tolist() == [False, True, True, False, False]  # the smaller numbers first
-    assert filters.kept(Chain(top_p=0.0)(scores, [])) == 1
+    assert filters.count_kept(Chain(top_p=0.0)(scores, [])) == 1
 
 
 def test_what_no_filter_is():
@@ -105,8 +107,8 @@ def test_what_no_filter_is():
                   {"order": ("top_p", "top_p")}, {"order": ("beam",)}):  # fmt: skip
         with pytest.raises(ValueError, match=r"positive|shares|order"):
             Chain(**wrong)
-    assert fingerprint.digest(Chain(top_p=0.9)) == fingerprint.digest(Chain(top_p=0.9))
-    assert fingerprint.digest(Chain(top_p=0.9)) != fingerprint.digest(Chain(top_p=0.8))
+    assert content_hash.hash_value(Chain(top_p=0.9)) == content_hash.hash_value(Chain(top_p=0.9))
+    assert content_hash.hash_value(Chain(top_p=0.9)) != content_hash.hash_value(Chain(top_p=0.8))
 
 
 @pytest.mark.parametrize(

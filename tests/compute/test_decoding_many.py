@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from seqviz.compute.decoding import draw
-from seqviz.compute.decoding.many import many_draws
-from seqviz.compute.decoding.uniform import uniforms
+from seqviz.compute.gpt import draw
+from seqviz.compute.gpt.many import many_draws
+from seqviz.compute.gpt.uniform import uniforms
 
 
 def test_many_draws_are_draws_one_by_one():

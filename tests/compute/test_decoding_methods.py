@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_1samp, ttest_rel
 
-from seqviz.compute.decoding.methods import METHODS, ByMethod
+from seqviz.compute.gpt.methods import METHODS, ByMethod
 
 
 def test_means_bands_and_differences():

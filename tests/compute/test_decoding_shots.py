@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from seqviz.compute.decoding.shots import Shots
-from seqviz.compute.proportions import wilson
+from seqviz.compute.gpt.shots import FewShotAccuracy
+from seqviz.stats.proportions import wilson
 
 
 def test_shares_and_intervals():
@@ -15,7 +15,7 @@ def test_shares_and_intervals():
     right = rng.uniform(size=(3, 2, 4, 50)) < np.array([0.5, 0.8])[:, None, None]
     named = np.zeros_like(right)
     named[0, 1, :, :10] = True
-    found = Shots(np.array([0, 4]), right, ~right, named, np.full((3, 2, 4), 0.25))
+    found = FewShotAccuracy(np.array([0, 4]), right, ~right, named, np.full((3, 2, 4), 0.25))
     share = right[0, 1].mean()
     assert found.accuracy("right", 4) == pytest.approx(share)
     assert found.ends("right", 4) == pytest.approx(
@@ -28,12 +28,12 @@ def test_shares_and_intervals():
     reach = 3.182446 * np.sqrt(each.mean(0).var(ddof=1) / 50 + each.mean(1).var(ddof=1) / 4)
     low, high = found.gain_ends(*pair)  # t(0.975) with 3 degrees of freedom
     assert (low, high) == pytest.approx((each.mean() - reach, each.mean() + reach), rel=1e-6)
-    assert found.shown(*pair) == (low > 0)
+    assert found.is_significant(*pair) == (low > 0)
 
 
 def test_of_one_draw_the_interval_is_that_of_the_questions():
     right = np.random.RandomState(0).uniform(size=(3, 2, 1, 50)) < 0.7
-    found = Shots(np.array([0, 4]), right, right, right, np.zeros((3, 2, 1)))
+    found = FewShotAccuracy(np.array([0, 4]), right, right, right, np.zeros((3, 2, 1)))
     wanted = ttest_rel(right[0, 1, 0].astype(float), right[0, 0, 0].astype(float))
     pair = ("right", 4), ("right", 0)
     assert found.gain_ends(*pair) == pytest.approx(tuple(wanted.confidence_interval()))
@@ -48,7 +48,7 @@ def test_the_interval_covers_the_truth_where_draws_and_questions_vary():
         chance = np.stack([level, level - 0.2 + rng.normal(0, 0.1, (8, 1))])
         right = rng.uniform(size=(2, 8, 60)) < np.clip(chance, 0, 1)
         whole = np.stack([right[:1], right[1:], right[1:]])
-        found = Shots(np.array([8]), whole, whole, whole, np.zeros((3, 1, 8)))
+        found = FewShotAccuracy(np.array([8]), whole, whole, whole, np.zeros((3, 1, 8)))
         low, high = found.gain_ends(("right", 8), ("random", 8))
         covered += low < 0.2 < high
     assert covered >= 0.93 * 400

@@ -7,14 +7,14 @@ import pytest
 
 from seqviz.compute.gates import activations as act
 from seqviz.compute.gates import conventions, forcing
-from seqviz.compute.recurrent import GRU, LSTM, RNN, State, Weights, run
+from seqviz.compute.recurrent import GRU, LSTM, RNN, RecurrentWeights, State, run
 from tools import ngrams
 
 
-def weights(blocks: int, width: int = 3, hidden: int = 5, seed: int = 0) -> Weights:
+def weights(blocks: int, width: int = 3, hidden: int = 5, seed: int = 0) -> RecurrentWeights:
     draw = np.random.RandomState(seed).standard_normal
     rows = blocks * hidden
-    return Weights(draw((rows, width)), draw((rows, hidden)), draw(rows), draw(rows))
+    return RecurrentWeights(draw((rows, width)), draw((rows, hidden)), draw(rows), draw(rows))
 
 
 X = np.random.RandomState(1).standard_normal((9, 3))

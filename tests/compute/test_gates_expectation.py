@@ -7,8 +7,8 @@ import pytest
 from test_gates_observation import exact
 
 from seqviz.compute.gates.observation import expect, observe
+from seqviz.core.errors import UserError
 from seqviz.experiments import gates
-from seqviz.refusal import Refusal
 
 
 @pytest.mark.parametrize("cell", ["lstm", "gru"])
@@ -34,13 +34,13 @@ def test_a_word_is_as_likely_as_its_characters_one_after_the_other(cell, words):
 @pytest.mark.parametrize("pair", [("", "were"), ("was", ""), (" ", "were"), ("was", "have been")])
 def test_each_of_the_two_words_is_one_word(pair):
     for text in ("The flights", ""):  # the words are asked for first
-        with pytest.raises(Refusal) as refused:
+        with pytest.raises(UserError) as refused:
             gates.expect(("characters_gru",), text, *pair)
         assert refused.value.code == "no_word"
 
 
 @pytest.mark.parametrize("text", ["", "  ", "\t\n"])
 def test_without_a_beginning_nothing_comes_next(text):
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         gates.expect(("characters_gru",), text, "was", "were")
     assert refused.value.code == "no_text"

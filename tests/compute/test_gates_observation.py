@@ -15,11 +15,11 @@ from by_torch import layer
 from seqviz.compute.gates import tasks
 from seqviz.compute.gates.activations import SIGNED, symbols, time_constants
 from seqviz.compute.gates.encoding import END, normalized, word
-from seqviz.compute.gates.networks import Network
-from seqviz.compute.gates.observation import LONGEST, LSTMStep, compare, observe, one_step
+from seqviz.compute.gates.networks import GatedNetwork
+from seqviz.compute.gates.observation import MAX_SYMBOLS, LSTMStep, compare, observe, one_step
 from seqviz.compute.recurrent import as_dtype
+from seqviz.core.errors import UserError
 from seqviz.models import checkpoints
-from seqviz.refusal import Refusal
 
 NAMES = checkpoints.names()
 TEXTS = {
@@ -31,7 +31,7 @@ EVERY = pytest.mark.parametrize("name", NAMES)
 
 
 @cache
-def exact(name: str) -> Network:
+def exact(name: str) -> GatedNetwork:
     """A bundled network in float64, so that only rounding of the last digits is left."""
     network = checkpoints.load(name)
     return replace(
@@ -47,7 +47,7 @@ def text_of(name: str) -> str:
     return TEXTS[checkpoints.load(name).kind]
 
 
-def known(network: Network, piece: str) -> bool:
+def known(network: GatedNetwork, piece: str) -> bool:
     return (word(piece) if network.kind == "sentiment" else piece) in network.symbols
 
 
@@ -117,7 +117,7 @@ def test_probabilities_and_answers_equal_those_of_pytorch(name, network, toleran
 @pytest.mark.parametrize("text", ["", " ", " \t\r\n ", "\u3000\u2003"])
 def test_nothing_to_read_is_refused(text):
     for name, ask in product(NAMES, (observe, compare)):
-        with pytest.raises(Refusal) as refused:
+        with pytest.raises(UserError) as refused:
             ask(checkpoints.load(name), text)
         assert refused.value.code == "no_text"
 
@@ -168,7 +168,7 @@ def test_ten_thousand_characters_are_cut_to_what_a_network_reads(name, one):
     count = 10_000 // len(one + between)
     text = between.join([one] * count)
     seen = observe(network, text)
-    assert seen.pieces == (one,) * LONGEST
+    assert seen.pieces == (one,) * MAX_SYMBOLS
     kept = between.join(seen.pieces)
     assert seen.left_out == len(text) - len(kept)
     whole = observe(network, kept)
@@ -184,7 +184,7 @@ def test_nobody_waits_for_a_megabyte(name):
     started = time.process_time()
     seen = observe(checkpoints.load(name), text)
     assert time.process_time() - started < 2  # 0.06 s on two cores; reading all of it takes 20 s
-    assert len(seen.pieces) == LONGEST
+    assert len(seen.pieces) == MAX_SYMBOLS
     read = "".join(seen.pieces).replace(" ", "")
     end = next(k for k in range(3000) if text[:k].replace(" ", "") == read)
     assert seen.left_out == len(text) - end

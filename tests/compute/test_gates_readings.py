@@ -9,10 +9,10 @@ import pytest
 
 from seqviz.compute.gates import activations, counting, observation, tasks
 from seqviz.compute.gates.forcing import Clamp
-from seqviz.compute.gates.observation import Comparison, Expectation, observe
+from seqviz.compute.gates.observation import Expectation, VariantComparison, observe
+from seqviz.core.i18n import format_value
+from seqviz.core.units import unit_of
 from seqviz.models import checkpoints
-from seqviz.text import formatted
-from seqviz.units import unit_of
 
 TEXT = "It is not a great film."
 
@@ -58,7 +58,7 @@ def test_the_largest_change():
 
 
 def test_the_same_weights_in_other_equations():
-    found = Comparison(
+    found = VariantComparison(
         tuple("abcd"),
         ("renamed", "reset_before", "no_bias"),
         np.array([[0, 1e-16, 0, 0], [0, 1, 2, 1], [0.5, 6, 0, 0]]),
@@ -71,7 +71,9 @@ def test_the_same_weights_in_other_equations():
     assert found.largest_size == 4
     np.testing.assert_allclose(found.shares, [2.5e-17, 0.5, 1.5])
     assert (found.same(), found.furthest()) == (("renamed",), "no_bias")
-    assert formatted(found.furthest_share, unit_of(Comparison.furthest_share.fget)) == "150%"
+    assert (
+        format_value(found.furthest_share, unit_of(VariantComparison.furthest_share.fget)) == "150%"
+    )
 
 
 def test_what_is_expected_after_the_last_word():

@@ -10,8 +10,8 @@ import pytest
 from seqviz.compute.gates import encoding
 from seqviz.compute.gates.activations import _in_word, _negated
 from seqviz.compute.letters import plain_marks
-from seqviz.compute.tagging.letters import without_spaces
-from seqviz.experiments.vectors import tables
+from seqviz.compute.recurrent.tagging.letters import without_spaces
+from seqviz.experiments.text.vectors import tables
 
 # Hindi, Thai, Hebrew with points, Tamil, Bengali, Arabic with vowels, Persian with a joiner, signs
 # beside their letters, Vietnamese, Burmese, Salish.

@@ -11,9 +11,9 @@ import torch
 from rings import one_of
 from torch import nn
 
-from seqviz.compute.autoregression import simulate
-from seqviz.compute.autoregression.network_settings import CELLS, NetworkSettings
-from seqviz.compute.autoregression.networks import fit_network
+from seqviz.compute.ar_fitting import simulate
+from seqviz.compute.ar_fitting.network_settings import CELLS, NetworkSettings
+from seqviz.compute.ar_fitting.networks import fit_network
 
 RECURRENT = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
 # Two float32 evaluations that sum in another order differ by a few of 2**-23 = 1.2e-7 a step; a

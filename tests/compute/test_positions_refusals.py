@@ -11,7 +11,7 @@ import pytest
 
 from seqviz.compute.positions import clocks, learned, offsets, order, orders, relative, rotary
 from seqviz.compute.positions import sinusoidal as pe
-from seqviz.refusal import Refusal
+from seqviz.core.errors import UserError
 
 WORDS, LONG = np.ones((3, 4)), " ".join(["w"] * orders.MOST_WORDS)
 HOLE = np.where(np.eye(3, 4) > 0, np.nan, 1.0)
@@ -32,8 +32,8 @@ REFUSED = (
     *((pe.encoding, (10, width), "encoding_width") for width in (1, 4097)),
     (pe.encoding, (100_000, 1000), "encoding_too_large"),
     (pe.rotation, (7, 9), "lone_sine"),
-    *((pe.found_rotation, (WORDS, offset), "offset_beyond_table") for offset in (0, 3)),
-    (pe.found_rotation, (np.ones((2048, 512)), 1), "too_large_to_solve"),
+    *((pe.fit_rotation, (WORDS, offset), "offset_beyond_table") for offset in (0, 3)),
+    (pe.fit_rotation, (np.ones((2048, 512)), 1), "too_large_to_solve"),
     *((clocks.clocks, (pe.encoding(10, 4), at), "position_outside") for at in (-1, 10)),
     *((offsets.similarity, (np.ones((rows, 2)),), "encoding_positions") for rows in (0, 2049)),
     (learned.path, (HOLE,), "table_not_finite"),
@@ -65,7 +65,7 @@ REFUSED = (
 
 @pytest.mark.parametrize(("call", "arguments", "code"), REFUSED)
 def test_what_cannot_work_is_refused_with_a_sentence(call, arguments, code):
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(UserError) as caught:
         call(*arguments)
     assert caught.value.code == code
     sentence = str(caught.value)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from seqviz.compute.positions import learned, order, relative, rotary, simple
+from seqviz.core.errors import UserError
 from seqviz.figures.positions.examples import order_result
-from seqviz.refusal import Refusal
 
 
 @pytest.mark.parametrize("length", [8, 9, 32, 512])
@@ -32,7 +32,7 @@ def test_each_simple_code_fails_one_demand_and_the_waves_none(length):
 
 def test_codes_refuse_what_they_cannot_write():
     for length in (1, 1025):
-        with pytest.raises(Refusal):
+        with pytest.raises(UserError):
             simple.code("waves", length)
     with pytest.raises(ValueError, match="Unknown code: roman"):
         simple.code("roman", 8)
@@ -96,7 +96,7 @@ def test_rows_that_were_never_trained_stand_out():
     broken[101:] *= -1
     assert learned.ages(broken).broken[0] == 100
     assert learned.ages(broken).broken[1] < 0
-    with pytest.raises(Refusal):
+    with pytest.raises(UserError):
         learned.ages(table[:7])
 
 
@@ -123,5 +123,5 @@ def test_who_keeps_at_twice_the_length_what_it_had_learned():
 
 @pytest.mark.parametrize("frequencies", [4, 40])
 def test_share_of_the_slow_frequencies(frequencies):
-    found = learned.Spectrum(np.arange(1.0, frequencies + 1), np.ones(frequencies))
+    found = learned.PositionSpectrum(np.arange(1.0, frequencies + 1), np.ones(frequencies))
     assert found.slow == pytest.approx(min(1, 8 / frequencies))

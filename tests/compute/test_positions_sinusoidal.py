@@ -93,7 +93,7 @@ def test_a_rotation_moves_every_row_along(layout, offset):
 @EACH_LAYOUT
 @pytest.mark.parametrize("offset", [1, 7, 100])
 def test_the_rotation_found_from_a_full_table_is_the_rotation(layout, offset):
-    found = pe.found_rotation(pe.encoding(200, 8, 100.0, layout).table, offset)
+    found = pe.fit_rotation(pe.encoding(200, 8, 100.0, layout).table, offset)
     formula = pe.rotation(offset, 8, 100.0, layout)
     assert found.rank_of_width == (8, 8)
     # Condition number below 2 here: rounding and nothing else.
@@ -104,7 +104,7 @@ def test_the_rotation_found_from_a_full_table_is_the_rotation(layout, offset):
 
 def test_few_positions_do_not_show_slow_pairs_and_the_least_matrix_is_found():
     table = pe.encoding(64, 64).table
-    found = pe.found_rotation(table, 5)
+    found = pe.fit_rotation(table, 5)
     _, values, right = np.linalg.svd(table[:-5], full_matrices=False)
     shown = right[values > 1e-10 * values[0]]
     assert found.rank_of_width == (len(shown), 64)
@@ -116,7 +116,7 @@ def test_few_positions_do_not_show_slow_pairs_and_the_least_matrix_is_found():
 
 
 def test_no_matrix_moves_a_lone_sine():
-    found = pe.found_rotation(pe.encoding(500, 9, 100.0).table, 7)
+    found = pe.fit_rotation(pe.encoding(500, 9, 100.0).table, 7)
     assert found.rank == 9
     assert found.residual > 0.1
 

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from seqviz.compute.positions import relative, rotary, sinusoidal
-from seqviz.compute.positions.tiny.network import Encoder, rotate
+from seqviz.compute.positions.tiny.network import TinyEncoder, rotate
 from seqviz.compute.positions.tiny.settings import ENCODINGS
 
 TIME = 11
@@ -18,9 +18,9 @@ EACH_ENCODING = pytest.mark.parametrize("encoding", ENCODINGS)
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
-def network(encoding: str, causal: bool = False, runs: int = 2, dtype=torch.float64) -> Encoder:
+def network(encoding: str, causal: bool = False, runs: int = 2, dtype=torch.float64) -> TinyEncoder:
     randoms = [np.random.RandomState(run) for run in range(runs)]
-    made = Encoder(encoding, 7, 5, TIME, randoms, causal).to(dtype)
+    made = TinyEncoder(encoding, 7, 5, TIME, randoms, causal).to(dtype)
     with torch.no_grad():  # biases start at zero, where a mistake with them would not show
         for name, parameter in made.named_parameters():
             if name.endswith("bias"):
@@ -32,7 +32,7 @@ def symbols(time: int = TIME) -> torch.Tensor:
     return torch.as_tensor(np.random.RandomState(9).randint(7, size=(2, 3, time)))
 
 
-def answers(made: Encoder, read: torch.Tensor) -> torch.Tensor:
+def answers(made: TinyEncoder, read: torch.Tensor) -> torch.Tensor:
     with torch.no_grad():
         return made(read)
 
@@ -74,7 +74,7 @@ def test_runs_share_nothing(encoding):
     read = symbols()
     both(read).square().sum().backward()
     for run in range(2):
-        one = Encoder(encoding, 7, 5, TIME, [np.random.RandomState(run)]).double()
+        one = TinyEncoder(encoding, 7, 5, TIME, [np.random.RandomState(run)]).double()
         with torch.no_grad():
             for mine, theirs in zip(one.parameters(), both.parameters(), strict=True):
                 mine.copy_(theirs[run : run + 1])

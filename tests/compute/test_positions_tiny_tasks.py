@@ -13,7 +13,7 @@ from seqviz.compute.positions.tiny.tasks import (
     SLOT,
     TASKS,
     _none_above,
-    chance,
+    chance_accuracy,
     draw,
     kinds,
     order_blind,
@@ -125,17 +125,17 @@ def test_the_best_answers_by_counting_every_sequence(task, length):
         for slot, right in enumerate(answer(task, word)):
             for shares, key in ((unread, slot), (blind, "".join(sorted(word)))):
                 shares.setdefault(key, Counter())[right] += p / slots(task, length)
-    for found, shares in ((chance, unread), (order_blind, blind)):
+    for found, shares in ((chance_accuracy, unread), (order_blind, blind)):
         best = sum(max(share.values()) for share in shares.values())
         # sums of up to 1296 probabilities in float64
         assert found(task, length) == pytest.approx(best, abs=1e-12)
 
 
 def test_printed_shares():
-    assert chance("count", 8) == pytest.approx(1 / 9)
+    assert chance_accuracy("count", 8) == pytest.approx(1 / 9)
     assert order_blind("count", 12) == 1
     # without knowing the slot, sorting goes worse than without reading anything
-    assert order_blind("sort", 8) < chance("sort", 8)
+    assert order_blind("sort", 8) < chance_accuracy("sort", 8)
     # both letters the same (1/6), or one of two right (5/6)
     assert order_blind("copy", 2) == pytest.approx(1 / 6 + 5 / 12)
     # no letter twice among 6 of 6: 6!/6^6

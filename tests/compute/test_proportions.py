@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from seqviz.compute import proportions
+from seqviz.stats import proportions
 
 
 def cases(both: int, only_first: int, only_second: int, neither: int) -> tuple:

@@ -12,13 +12,18 @@ from by_torch import NAMES
 from rings import pairwise
 from torch import nn
 
-from seqviz.compute.recall import CELLS, TASKS, RecallSettings, compare
-from seqviz.compute.recall.comparison import TRAIN, first_learned, held_out, stream
-from seqviz.compute.recall.runners import Runner
-from seqviz.compute.recall.settings import OPTIMIZERS
-from seqviz.compute.recall.tasks import LEARNED, TOLERANCE, draw, sizes
 from seqviz.compute.training.progress import moments
-from seqviz.refusal import Refusal
+from seqviz.compute.vanishing_gradients.recall import CELLS, TASKS, RecallSettings, compare
+from seqviz.compute.vanishing_gradients.recall.comparison import (
+    TRAIN,
+    first_learned,
+    held_out,
+    stream,
+)
+from seqviz.compute.vanishing_gradients.recall.runners import CellTrainer
+from seqviz.compute.vanishing_gradients.recall.settings import OPTIMIZERS
+from seqviz.compute.vanishing_gradients.recall.tasks import LEARNED, TOLERANCE, draw, sizes
+from seqviz.core.errors import UserError
 
 SMALL = RecallSettings(delay=4, hidden=6, batch=8, updates=5, learning_rate=0.01)
 MODULES = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
@@ -50,7 +55,7 @@ def loss_of(task: str, answers: torch.Tensor, targets: torch.Tensor) -> torch.Te
 @pytest.mark.parametrize("forget_bias", [0.0, 4.0])
 def test_the_weights_are_those_of_torch_manual_seed(cell, forget_bias):
     settings = replace(SMALL, seed=3, forget_bias=forget_bias)
-    runner = Runner(cell, settings)
+    runner = CellTrainer(cell, settings)
     body, head = plain(cell, settings)
     for got, expected in zip(
         runner.parameters, (*body.parameters(), *head.parameters()), strict=True
@@ -63,7 +68,7 @@ def test_the_forget_bias_opens_the_gate_that_keeps(cell):
     """One step from a memory of ones: it stays with a wide open gate, and not without a bias."""
     kept = []
     for bias in (0.0, 10.0):
-        body = Runner(cell, replace(SMALL, forget_bias=bias)).body
+        body = CellTrainer(cell, replace(SMALL, forget_bias=bias)).body
         with torch.no_grad():
             ones, zeros = torch.ones(1, 1, 6), torch.zeros(1, 1, 6)
             # for the LSTM a large memory, beside which what the step writes is nothing
@@ -119,7 +124,7 @@ def test_the_curves_are_those_of_a_plain_loop(task, optimizer, clip):
 @pytest.mark.parametrize("delay", [1, 20])
 def test_gradients_through_time_are_those_of_autograd(task, cell, delay):
     settings = replace(SMALL, task=task, delay=delay, forget_bias=1.0, learning_rate=0.05)
-    runner = Runner(cell, settings)
+    runner = CellTrainer(cell, settings)
     random = np.random.RandomState(0)
     for _ in range(5):  # away from the initial weights
         runner.update(draw(task, delay, settings.batch, random))
@@ -221,7 +226,7 @@ def test_reports_carry_the_curves():
 
 def test_divergence_names_the_cell_and_the_rate():
     settings = replace(SMALL, optimizer="sgd", clip=None, learning_rate=1e38, cells=("gru",))
-    with pytest.raises(Refusal, match=r"GRU became infinite.*learning rate 1e\+38") as refused:
+    with pytest.raises(UserError, match=r"GRU became infinite.*learning rate 1e\+38") as refused:
         compare(settings)
     assert refused.value.code == "race_diverged"
     assert refused.value.details["cell"] == "GRU"

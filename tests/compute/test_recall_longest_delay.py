@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from seqviz.compute.recall import RecallSettings, compare, find_longest_delay
-from seqviz.compute.recall.longest_delay import DELAYS
-from seqviz.compute.recall.tasks import LEARNED
+from seqviz.compute.vanishing_gradients.recall import RecallSettings, compare, find_longest_delay
+from seqviz.compute.vanishing_gradients.recall.longest_delay import DELAYS
+from seqviz.compute.vanishing_gradients.recall.tasks import LEARNED
 
 SHORT = RecallSettings(
     delay=5, hidden=16, updates=60, learning_rate=0.01, forget_bias=1.0, cells=("rnn", "gru")

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from seqviz.compute.recall.comparison import TRAIN, compare, stream
-from seqviz.compute.recall.seeds import compare_seeds
-from seqviz.compute.recall.settings import RecallSettings
-from seqviz.compute.recall.tasks import draw
-from seqviz.refusal import Refusal
+from seqviz.compute.vanishing_gradients.recall.comparison import TRAIN, compare, stream
+from seqviz.compute.vanishing_gradients.recall.seeds import compare_seeds
+from seqviz.compute.vanishing_gradients.recall.settings import RecallSettings
+from seqviz.compute.vanishing_gradients.recall.tasks import draw
+from seqviz.core.errors import UserError
 
 SMALL = RecallSettings(delay=8, hidden=16, batch=16, updates=16, learning_rate=1e-2)
 SEEDS = (3, 1, 8)
@@ -34,11 +34,11 @@ def test_side_by_side_gives_what_one_after_another_does(change):
 
 @pytest.mark.parametrize("cell", ["rnn", "lstm", "gru"])
 def test_the_weights_of_each_are_those_of_its_own_training(cell):
-    from seqviz.compute.recall.runners import Runner
-    from seqviz.compute.recall.stacked import Stacked
+    from seqviz.compute.vanishing_gradients.recall.runners import CellTrainer
+    from seqviz.compute.vanishing_gradients.recall.stacked import Stacked
 
     each = [replace(SMALL, seed=seed) for seed in SEEDS]
-    together, alone = Stacked(cell, each), [Runner(cell, one) for one in each]
+    together, alone = Stacked(cell, each), [CellTrainer(cell, one) for one in each]
     streams = [stream(one, TRAIN) for one in each]
     for _ in range(SMALL.updates):
         drawn = [draw("first", SMALL.delay, SMALL.batch, one) for one in streams]
@@ -48,7 +48,7 @@ def test_the_weights_of_each_are_those_of_its_own_training(cell):
     together.test(drawn)
     moved = 0.0
     for one, other, begun in zip(
-        together.runners, alone, map(Runner, [cell] * 3, each), strict=True
+        together.runners, alone, map(CellTrainer, [cell] * 3, each), strict=True
     ):
         for mine, its, first in zip(
             one.parameters, other.parameters, begun.parameters, strict=True
@@ -71,7 +71,7 @@ def test_it_says_how_far_it_is_and_can_be_stopped():
 
 
 def test_a_rate_that_is_too_large_is_refused():
-    with pytest.raises(Refusal, match="infinite or undefined"):
+    with pytest.raises(UserError, match="infinite or undefined"):
         compare_seeds(
             SEEDS, replace(SMALL, task="adding", optimizer="sgd", clip=None, learning_rate=1e6)
         )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from seqviz.compute.recall.tasks import (
+from seqviz.compute.vanishing_gradients.recall.tasks import (
     DISTRACTORS,
     SYMBOLS,
     TASKS,

@@ -10,7 +10,16 @@ import torch
 from by_torch import weights_of
 from torch import nn
 
-from seqviz.compute.recurrent import GRU, LSTM, RNN, State, Weights, as_dtype, backward, run
+from seqviz.compute.recurrent import (
+    GRU,
+    LSTM,
+    RNN,
+    RecurrentWeights,
+    State,
+    as_dtype,
+    backward,
+    run,
+)
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -106,7 +115,7 @@ def test_what_does_not_fit_is_refused(words, cell, of, width, initial):
 
 def test_an_exploding_network_gives_infinite_states_without_warnings():
     """The docstring's promise for linear and ReLU networks; the filter turns warnings to errors."""
-    w = Weights(np.ones((1, 1)), np.full((1, 1), 1e200), np.zeros(1), np.zeros(1))
+    w = RecurrentWeights(np.ones((1, 1)), np.full((1, 1), 1e200), np.zeros(1), np.zeros(1))
     for phi in ("linear", "relu"):
         trace = run(RNN(phi), w, np.ones((4, 1)))
         np.testing.assert_array_equal(trace.hidden[:, 0], [0, 1, 1e200, np.inf, np.inf])

@@ -19,8 +19,8 @@ from seqviz.compute.recurrent import (
     LSTM,
     RNN,
     LSTMTrace,
+    RecurrentWeights,
     State,
-    Weights,
     backward,
     jacobians,
     run,
@@ -47,10 +47,10 @@ VARIANTS = [
 CLOSE = 1e-10
 
 
-def drawn(cell, seed: int = 3) -> Weights:
+def drawn(cell, seed: int = 3) -> RecurrentWeights:
     rng, rows = np.random.RandomState(seed), cell.blocks * HIDDEN
     peephole = 0.5 * rng.standard_normal((3, HIDDEN))
-    return Weights(
+    return RecurrentWeights(
         rng.standard_normal((rows, INPUT)),
         rng.standard_normal((rows, HIDDEN)) / np.sqrt(HIDDEN),
         rng.standard_normal(rows),
@@ -95,7 +95,7 @@ def plain_step(cell, W, U, b, b_, peep, x, h, c, hold=lambda block, gate: gate):
 class Plain:
     """A run of the plain loop with its graph."""
 
-    def __init__(self, cell, weights: Weights, inputs: np.ndarray, initial: State):
+    def __init__(self, cell, weights: RecurrentWeights, inputs: np.ndarray, initial: State):
         def leaf(part):
             return None if part is None else torch.tensor(part, requires_grad=True)
 

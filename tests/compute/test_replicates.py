@@ -7,12 +7,12 @@ import pytest
 from rings import one_of
 from scipy import stats
 
-from seqviz.compute import autoregression as ar
+from seqviz.compute import ar_fitting as ar
 from seqviz.compute import replicates
-from seqviz.compute.decoding.draw import draws
-from seqviz.compute.decoding.uniform import uniforms
-from seqviz.compute.intervals import median_rank
+from seqviz.compute.gpt.draw import draws
+from seqviz.compute.gpt.uniform import uniforms
 from seqviz.compute.replicates import Replicates, Theory
+from seqviz.stats.intervals import median_rank
 
 MANY = 1500  # seeds
 

@@ -7,14 +7,14 @@ import pytest
 import torch
 from by_torch import layer
 
-from seqviz.compute.decoding.draw import draw
-from seqviz.compute.decoding.uniform import uniforms
 from seqviz.compute.gates.networks import log_probabilities, logits, trace
-from seqviz.compute.states import readouts, tying, writing
-from seqviz.experiments.states import readouts as on_reviews
-from seqviz.experiments.states import writing as at_work
+from seqviz.compute.gpt.draw import draw
+from seqviz.compute.gpt.uniform import uniforms
+from seqviz.compute.recurrent.states import readouts, tying, writing
+from seqviz.core.errors import UserError
+from seqviz.experiments.recurrent.states import readouts as on_reviews
+from seqviz.experiments.recurrent.states import writing as at_work
 from seqviz.models.checkpoints import load
-from seqviz.refusal import Refusal
 
 TEXT = "The flights the airline was"
 CHARACTERS = ("characters_gru", "characters_lstm")
@@ -164,7 +164,7 @@ def test_the_path_ends_at_the_verdict_of_the_network_and_begins_unmoved():
     plane = on_reviews._plane(network.name)
     assert plane.across @ plane.up == pytest.approx(0, abs=1e-6)
     assert np.linalg.norm(plane.up) == pytest.approx(1)
-    with pytest.raises(Refusal):
+    with pytest.raises(UserError):
         on_reviews.path(network.name, "film", 1)
 
 
@@ -198,7 +198,7 @@ def test_what_readouts_say_of_each_other():
     gain, low, high = found.gain("mean", "last")
     assert gain == -1 / 8
     assert low < gain < high
-    assert found.beside("last", "mean").only_first == 2
+    assert found.paired_with("last", "mean").only_first == 2
     assert found.with_pads("unknown", 5).correct == 1
 
 
@@ -207,5 +207,5 @@ def test_letters_that_begin_a_word_and_those_behind():
     letters = "".join(found.pieces)
     begins = "".join(letters[k] for k in np.flatnonzero(found.begins))
     assert (letters[0].lower(), begins[1:].lower()) == ("i", "sbd")
-    assert not (found.begins & found.behind).any()
-    assert (found.begins | found.behind).sum() == sum(map(str.isalpha, letters))
+    assert not (found.begins & found.follows_letter).any()
+    assert (found.begins | found.follows_letter).sum() == sum(map(str.isalpha, letters))

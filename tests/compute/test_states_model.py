@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from seqviz.compute.states.model import LAYERS, RNNModel, wrapped
+from seqviz.compute.recurrent.states.model import LAYERS, RNNModel, wrapped
 
 IDS = np.array([3, 1, 4, 1, 5, 9, 2, 6])
 

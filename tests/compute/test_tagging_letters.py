@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from seqviz.compute.tagging.letters import (
+from seqviz.compute.recurrent.tagging.letters import (
     LEVELS,
     TAGS,
     WIRINGS,
     TaggedText,
-    Tagger,
+    TrainedTagger,
     boundaries,
     parameters,
     rounded,
@@ -20,8 +20,8 @@ from seqviz.compute.tagging.letters import (
     width_of,
     without_spaces,
 )
-from seqviz.compute.tagging.letters_compared import Compared, Estimate, TrainedAhead
-from seqviz.experiments.tagging.letters import SIZES, TASKS, known
+from seqviz.compute.recurrent.tagging.letters_compared import Compared, ErrorRate, TrainedAhead
+from seqviz.experiments.recurrent.tagging.letters import SIZES, TASKS, known_symbols
 
 READ, WIDTH, SYMBOLS = 5, 7, 11
 
@@ -36,10 +36,10 @@ def network(wiring: str) -> tuple[torch.nn.GRU, list[np.ndarray]]:
     return gru, [one.detach().numpy() for one in every]
 
 
-def tagger(wiring: str) -> Tagger:
+def tagger(wiring: str) -> TrainedTagger:
     levels, steps = rounded(network(wiring)[1])
     known = np.array([ord(one) for one in "abcdefghij"])
-    return Tagger("words", wiring, WIDTH, READ, known, levels, steps, np.zeros(25), 1.0)
+    return TrainedTagger("words", wiring, WIDTH, READ, known, levels, steps, np.zeros(25), 1.0)
 
 
 @pytest.mark.parametrize("wiring", WIRINGS)
@@ -62,7 +62,7 @@ def test_shapes_and_counts_are_those_of_torch(wiring):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_the_wirings_have_equally_many_parameters(task):
-    symbols, size = len(known(task)) + 1, SIZES[task]
+    symbols, size = len(known_symbols(task)) + 1, SIZES[task]
     widths = [width_of(one, size.parameters, symbols, size.read) for one in WIRINGS]
     counts = [
         parameters(one, width, symbols, size.read)
@@ -153,8 +153,8 @@ def test_what_is_framed_is_wrong_from_the_left_and_right_with_both():
     found = TaggedText("words", "ab,c", np.array([1, 0, -1, 0]), rows, 0)
     assert found.needs_right.tolist() == [True, True, False, False]
     assert found.wrong.sum(1).tolist() == [2, 0, 1]
-    assert found.letters == 3
-    assert found.shown(0) == ["B", "S", "", "B"]
+    assert found.n_letters == 3
+    assert found.tags_of(0) == ["B", "S", "", "B"]
 
 
 def counts(seeds: int = 4, sentences: int = 60) -> Compared:
@@ -228,4 +228,4 @@ def test_networks_trained_ahead_are_compared_seed_by_seed():
      ((-2, -1), (-2, -1), True), ((1, 2), (np.nan, np.nan), True)],
 )  # fmt: skip
 def test_a_difference_is_clear_where_no_interval_holds_zero(sentences, seeds, clear):
-    assert Estimate(0, sentences, seeds).clear == clear
+    assert ErrorRate(0, sentences, seeds).clear == clear

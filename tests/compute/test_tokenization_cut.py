@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seqviz.compute.tokenization.bpe import Bpe
-from seqviz.compute.tokenization.cut import characters, graphemes, single_bytes, strips
-from seqviz.compute.tokenization.dictionary import Dictionary
-from seqviz.compute.tokenization.wordpiece import WordPiece
-from seqviz.refusal import Refusal
+from seqviz.compute.text.tokenization.bpe import Bpe
+from seqviz.compute.text.tokenization.cut import characters, graphemes, single_bytes, strips
+from seqviz.compute.text.tokenization.dictionary import Dictionary
+from seqviz.compute.text.tokenization.wordpiece import WordPiece
+from seqviz.core.errors import UserError
 
 FAMILY = "👨‍👩‍👧"
 HOSTILE = ("", " ", "\0", "\ud800x", "a\r\nb", f"{FAMILY}🏽🇨🇳🇫🇷e\u0301", "שלום עולם", "x" * 20_000)
@@ -57,7 +57,7 @@ def test_tokens_are_shared_between_chinese_and_other_characters_by_their_bytes()
 
 
 def test_an_empty_text_is_refused():
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         strips("", [("bytes", single_bytes)])
     assert refused.value.code == "no_text"
 
@@ -69,7 +69,7 @@ def test_the_likeliest_way_through_a_dictionary():
 
 
 def test_every_prefix_that_is_tried_is_told():
-    found = WordPiece(VOCABULARY).ladder("unaffable")
+    found = WordPiece(VOCABULARY).prefix_lookups("unaffable")
     assert found.pieces == ("una", "##ffa", "##ble")
     assert found.rungs[0].tried == (
         "unaffable", "unaffabl", "unaffab", "unaffa", "unaff", "unaf", "una",
@@ -83,9 +83,9 @@ def test_every_prefix_that_is_tried_is_told():
 
 def test_where_nothing_fits_the_whole_word_is_unknown():
     piece = WordPiece(VOCABULARY)
-    assert piece.ladder("unx").pieces == ("[UNK]",)
-    assert piece.ladder("a" * 101).pieces == ("[UNK]",)
-    assert piece.ladder("abbbb").pieces == ("a", "##b", "##b", "##b", "##b")
+    assert piece.prefix_lookups("unx").pieces == ("[UNK]",)
+    assert piece.prefix_lookups("a" * 101).pieces == ("[UNK]",)
+    assert piece.prefix_lookups("abbbb").pieces == ("a", "##b", "##b", "##b", "##b")
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from seqviz.compute.tokenization.bpe import Bpe, letters, pattern, written
-from seqviz.compute.tokenization.merges import (
-    Words,
+from seqviz.compute.text.tokenization.bpe import Bpe, byte_letters, pattern, written
+from seqviz.compute.text.tokenization.merges import (
+    WordSymbols,
     applied,
     learn,
     tokens_after,
@@ -118,10 +118,10 @@ def test_words_after_merges_are_the_encoded_words():
     for merges in (0, 1, 7, len(learned.pairs)):
         encoder = Bpe(learned.pairs[:merges])
         tokens = sum(len(encoder.word(word)) * count for word, count in counts.items())
-        assert applied(Words(counts), learned.pairs[:merges]).tokens == tokens
-    half = applied(Words(counts), learned.pairs[:7])
+        assert applied(WordSymbols(counts), learned.pairs[:merges]).tokens == tokens
+    half = applied(WordSymbols(counts), learned.pairs[:7])
     assert applied(half, learned.pairs[:20]).tokens == learned.after(20).tokens
-    assert tokens_after(Words(counts), learned, (0, 7, 20))[1] == half.tokens
+    assert tokens_after(WordSymbols(counts), learned, (0, 7, 20))[1] == half.tokens
 
 
 @pytest.mark.parametrize("counts", corpora(), ids=range(6))
@@ -164,8 +164,8 @@ def test_the_pattern_is_that_of_gpt2():
     assert pattern().findall("I'll  go, won't you? x2 人工  \n") == [
         "I", "'ll", " ", " go", ",", " won", "'t", " you", "?", " x", "2", " 人工", "  \n",
     ]  # fmt: skip
-    assert letters()["Ġ"] == 32
-    assert letters()["Ċ"] == 10
+    assert byte_letters()["Ġ"] == 32
+    assert byte_letters()["Ċ"] == 10
 
 
 @pytest.mark.parametrize(

@@ -14,22 +14,22 @@ import numpy as np
 import pytest
 import torch
 
-from seqviz import fingerprint
-from seqviz.compute.accuracy.findings import TuneSettings
-from seqviz.compute.autoregression.network_settings import NetworkSettings
-from seqviz.compute.autoregression.networks import fit_network
+from seqviz.compute.ar_fitting.network_settings import NetworkSettings
+from seqviz.compute.ar_fitting.networks import fit_network
+from seqviz.compute.bert_accuracy.results import TuneSettings
 from seqviz.compute.gates.tiny import TinySettings, train_tiny
 from seqviz.compute.positions.tiny import OrderSettings, train
-from seqviz.compute.recall import RecallSettings, compare, find_longest_delay
-from seqviz.compute.training.loop import Record, run
+from seqviz.compute.training.loop import TrainingRecord, run
 from seqviz.compute.training.progress import Pulse, moments
 from seqviz.compute.training.settings import Settings
 from seqviz.compute.transformer.learning import StackSettings
 from seqviz.compute.transformer.pair import PairSettings
 from seqviz.compute.transformer.pair_training import train_pair
 from seqviz.compute.transformer.stack_training import train_stacks
-from seqviz.jobs import Jobs
-from seqviz.refusal import Refusal
+from seqviz.compute.vanishing_gradients.recall import RecallSettings, compare, find_longest_delay
+from seqviz.core import content_hash
+from seqviz.core.errors import UserError
+from seqviz.jobs import JobQueue
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def test_a_report_may_stop_it(training):
 @pytest.mark.timing
 @pytest.mark.parametrize("name", [name for name, one in TRAININGS.items() if one.heavy])
 def test_it_is_cancelled_within_a_second(name):
-    training, jobs = TRAININGS[name], Jobs()
+    training, jobs = TRAININGS[name], JobQueue()
     try:
         job = jobs.submit(training.function, training.heavy, owner="a student")
         deadline = time.monotonic() + 60
@@ -172,7 +172,7 @@ def test_it_is_cancelled_within_a_second(name):
             time.sleep(0.02)
         assert job.state == "running"
         left = time.monotonic()
-        job.leave("a student")
+        job.unsubscribe("a student")
         assert job.wait(20)
         # 0.4 s between beats and one update of one network (60 ms); the rest is a busy machine
         assert time.monotonic() - left < 2
@@ -198,13 +198,13 @@ def test_a_pulse_repeats_the_latest_record_when_time_has_passed():
     time.sleep(0.45)
     pulse.beat()
     assert seen == []  # nothing to repeat yet
-    pulse.tell("a")
+    pulse.report("a")
     pulse.beat()
     assert seen == ["a"]
     time.sleep(0.45)
     pulse.beat()
     assert seen == ["a", "a"]
-    Pulse(None).tell("nobody listens")
+    Pulse(None).report("nobody listens")
 
 
 @pytest.mark.parametrize("untrained", [True, False])
@@ -229,7 +229,7 @@ def test_a_record_may_end_the_loop():
     made = []
     records = run(
         made.append,
-        lambda done, new: Record(done, 10),
+        lambda done, new: TrainingRecord(done, 10),
         10,
         Pulse(None),
         stop=lambda record: record.fraction >= 0.3,
@@ -244,7 +244,7 @@ def test_a_record_may_end_the_loop():
 @every
 def test_settings_can_be_compared_by_value(training):
     one, two, other = (
-        fingerprint.of_call(training.function, (*training.before, settings), {})
+        content_hash.hash_call(training.function, (*training.before, settings), {})
         for settings in (training.small, replace(training.small), training.many)
     )
     assert one == two != other
@@ -324,7 +324,7 @@ def test_bad_settings(kind, change, message):
     ],
 )
 def test_none_at_all_is_refused(kind, change, code):
-    with pytest.raises(Refusal, match="Choose at least one") as refused:
+    with pytest.raises(UserError, match="Choose at least one") as refused:
         kind(**change)
     assert refused.value.code == code
 

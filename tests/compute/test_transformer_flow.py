@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqviz.compute.transformer import flow, masking
-from seqviz.refusal import Refusal
+from seqviz.core.errors import UserError
 
 
-def torch_layer(layer: flow.Weights, heads: int) -> torch.nn.Module:
+def torch_layer(layer: flow.LayerWeights, heads: int) -> torch.nn.Module:
     d, ff = layer.up.shape
     made = torch.nn.TransformerEncoderLayer(d, heads, ff, dropout=0.0, batch_first=True).eval()
     with torch.no_grad():
@@ -88,7 +88,7 @@ def test_the_places_of_dropout_are_those_of_torch(monkeypatch):
     layer = torch_layer(flow.weights(0, d, ff, 3), heads).train()
 
     def masked(place: str, *shape: int) -> Masked:
-        return Masked(drop.kept(place, 0, shape), drop.rate)
+        return Masked(drop.mask(place, 0, shape), drop.rate)
 
     layer.dropout1, layer.dropout2 = masked("mixed", n, d), masked("fed", n, d)
     layer.dropout = masked("hidden", n, ff)
@@ -133,7 +133,7 @@ def test_dropout_acts_where_each_text_says_and_at_its_rate():
 
 def test_texts_and_sizes_that_cannot_work():
     for text, code in (("  ", "no_words"), ("a " * 17, "many_words")):
-        with pytest.raises(Refusal) as refused:
+        with pytest.raises(UserError) as refused:
             flow.flow(text)
         assert refused.value.code == code
     for bad in ({"layer": 6}, {"heads": 7}, {"layers": 13, "layer": 0}):
@@ -155,7 +155,7 @@ def test_multiplying_leaks_and_adding_does_not():
 
 @given(
     scores=st.lists(st.lists(st.floats(-4, 4), min_size=4, max_size=4), min_size=4, max_size=4),
-    kind=st.sampled_from(masking.KINDS),
+    kind=st.sampled_from(masking.MASK_KINDS),
     pads=st.integers(0, 3),
     hidden=st.integers(1, 4),
 )
@@ -179,7 +179,7 @@ def test_masks_are_those_of_torch(scores, kind, pads, hidden):
 
 def test_scores_that_are_no_square():
     for text in ("1 2", "1 2 | 3 4", "1 2 3, 4 5 6"):
-        with pytest.raises(Refusal) as refused:
+        with pytest.raises(UserError) as refused:
             masking.masked(text)
         assert refused.value.code == "square"
     with pytest.raises(ValueError, match="one of"):

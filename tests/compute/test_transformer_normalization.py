@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqviz.compute.transformer import normalization as norms
-from seqviz.refusal import Refusal
+from seqviz.core.errors import UserError
 
 # S0, figure 33: printed with four decimals.
 LAYER = [
@@ -39,7 +39,7 @@ def test_all_24_numbers_of_s0_come_out(kind, printed):
 
 
 @given(
-    kind=st.sampled_from(norms.KINDS),
+    kind=st.sampled_from(norms.NORM_KINDS),
     shape=st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 5)),
     eps=st.sampled_from([1e-12, 1e-5, 1e-2]),
     seed=st.integers(0, 2**31),
@@ -92,7 +92,7 @@ def test_one_number_moves_its_word_or_its_feature_and_nothing_else(feature, adde
     ],
 )  # fmt: skip
 def test_what_is_no_tensor_is_refused(text, code):
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         norms.read(text)
     assert refused.value.code == code
 

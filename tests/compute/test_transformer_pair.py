@@ -9,8 +9,8 @@ import torch
 from seqviz.compute.transformer import pair_training
 from seqviz.compute.transformer.pair import HEADS, HIDDEN, WIDTH, PairSettings
 from seqviz.compute.transformer.spelling import END, LANGUAGES, START, read, spoken
+from seqviz.core.errors import UserError
 from seqviz.data import precomputed
-from seqviz.refusal import Refusal
 
 
 def test_numbers_are_spoken():
@@ -31,7 +31,7 @@ def test_numbers_are_spoken():
         assert len({spoken(number, language) for number in range(1000)}) == 1000
     assert read(" 042 ") == 42
     for text in ("", "1000", "-1", "3.5", "三"):
-        with pytest.raises(Refusal) as refused:
+        with pytest.raises(UserError) as refused:
             read(text)
         assert refused.value.code == "no_number"
 

@@ -7,9 +7,9 @@ import pytest
 
 from seqviz.compute import typed_numbers as typed
 from seqviz.compute.attention.masks import pairs
+from seqviz.compute.recurrent.wirings import step
 from seqviz.compute.transformer import masking, normalization, spelling
-from seqviz.compute.wirings import step
-from seqviz.refusal import Refusal
+from seqviz.core.errors import UserError
 
 NUMBERS = {
     "0.3": 0.3, "−0.3": -0.3, "–.5": -0.5, "－０．３": -0.3, "０．３": 0.3, "+2": 2.0, "1e-1": 0.1,
@@ -89,7 +89,7 @@ READERS = {
     ],
 )
 def test_a_comma_right_before_a_digit_is_told(reader, text, code, details):
-    with pytest.raises(Refusal, match=r"\.$") as refused:
+    with pytest.raises(UserError, match=r"\.$") as refused:
         READERS[reader](text)
     assert (refused.value.code, refused.value.details) == (code, details)
 

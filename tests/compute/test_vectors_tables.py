@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 
-from seqviz.compute.vectors import plane
-from seqviz.compute.vectors.senses import SensePairs
-from seqviz.compute.vectors.table import WordTable, by_class, random_pairs, ranked, target
+from seqviz.compute.text.vectors import plane
+from seqviz.compute.text.vectors.senses import SensePairs
+from seqviz.compute.text.vectors.table import WordTable, by_class, random_pairs, ranked, target
 
 DRAWS = np.random.RandomState(0)
 ROWS = DRAWS.normal(0.5, 1, (30, 7))
@@ -105,7 +105,7 @@ def test_what_a_picture_keeps_and_which_word_is_in_the_corner():
     found = plane.Placed(tuple("abcd"), places, cosines, "axes", (("a", "b"), ("a", "c")),
                          np.full(2, np.nan), 0.0, 2, (), ())  # fmt: skip
     # the neighbors in the picture are b, d, d, b; by cosine b, a, d, c
-    assert found.kept == (2, 4)
+    assert found.neighbors_preserved == (2, 4)
     assert found.words[found.corner] == "d"
 
 
@@ -114,7 +114,7 @@ def test_senses_are_told_apart_word_by_word():
     other = np.array([[100, 50], [100, 60], [100, 70], [100, 50]])
     bag = np.array([[10, 10, 10, 10], [20, 0, 30, 30]])
     found = SensePairs(("a", "b"), other, same, np.zeros((3, 2)), 5, bag)
-    assert found.told().share.tolist() == [0.5, 0.75]  # draws count one half
+    assert found.separated().share.tolist() == [0.5, 0.75]  # draws count one half
     assert found.mean("same").tolist() == [1, 0.725]
     assert found.told_by_bag().share == 0.75
     low, high = found.ends("other")  # Student's t with one degree of freedom

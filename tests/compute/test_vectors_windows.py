@@ -8,8 +8,14 @@ import numpy as np
 import pytest
 import torch
 
-from seqviz.compute.vectors import skip_gram, windows
-from seqviz.compute.vectors.learned import Learned, Substitutes, nearest, shared, substitutes_nearer
+from seqviz.compute.text.vectors import skip_gram, windows
+from seqviz.compute.text.vectors.learned import (
+    LearnedVectors,
+    Substitutes,
+    nearest,
+    shared,
+    substitutes_nearer,
+)
 
 TEXTS = ("a b c a", "c b", "b", "a a c b a c")
 IDS = np.array(["abc".index(w) for text in TEXTS for w in text.split()])
@@ -107,7 +113,7 @@ def test_words_with_the_same_neighbors_become_alike_and_the_seed_decides():
 
 def test_lists_of_nearest_words_and_of_substitutes():
     vectors = np.array([[1.0, 0], [1, 0.2], [0, 1], [0.5, 0.5]])
-    found = Learned(tuple("abcd"), vectors, np.ones(4, int), 9, np.zeros(0))
+    found = LearnedVectors(tuple("abcd"), vectors, np.ones(4, int), 9, np.zeros(0))
     near = nearest(found, "a", 2, 3)
     assert near.words == ("b", "d", "c")
     assert near.cosines[2] == 0

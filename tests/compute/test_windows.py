@@ -11,10 +11,10 @@ import pytest
 import torch
 from by_torch import layer
 
-from seqviz.compute.windows.carried import CONDITIONS, bits_of_windows, compare
-from seqviz.compute.windows.cutting import WAYS, cut, random_windows, sequential_windows
-from seqviz.compute.windows.permuted import moved_rows, permutation
-from seqviz.compute.windows.vocabulary import (
+from seqviz.compute.text.windows.carried import CONDITIONS, bits_of_windows, compare
+from seqviz.compute.text.windows.cutting import WAYS, cut, random_windows, sequential_windows
+from seqviz.compute.text.windows.permuted import moved_rows, permutation
+from seqviz.compute.text.windows.vocabulary import (
     beside_indexing,
     cleaned,
     counted,
@@ -24,8 +24,8 @@ from seqviz.compute.windows.vocabulary import (
     tokens,
     vocabulary,
 )
+from seqviz.core.errors import UserError
 from seqviz.models.checkpoints import load
-from seqviz.refusal import Refusal
 
 
 def d2l_random(corpus, batch_size, num_steps, offset, order):
@@ -78,7 +78,7 @@ def test_a_random_window_is_hardly_ever_the_next():
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_short_text_is_refused_at_any_offset_or_read(way):
-    with pytest.raises(Refusal) as raised:
+    with pytest.raises(UserError) as raised:
         cut(way, 8, 2, 5, 0)
     assert raised.value.code == "short_for_windows"
     for length in range(int(raised.value.details["needed"]), 40):

@@ -11,21 +11,21 @@ import torch
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from seqviz.compute.wirings import collapse as linear
-from seqviz.compute.wirings import influence, step
-from seqviz.compute.wirings.graph import CELLS, ENTER, KINDS, READ, Wiring
-from seqviz.compute.wirings.notations import NOTATIONS, all_written, swapped
-from seqviz.compute.wirings.order import orders, pieces
-from seqviz.refusal import Refusal
+from seqviz.compute.recurrent.wirings import collapse as linear
+from seqviz.compute.recurrent.wirings import influence, step
+from seqviz.compute.recurrent.wirings.graph import CELLS, ENTER, READ, WIRINGS, WiringGraph
+from seqviz.compute.recurrent.wirings.notations import NOTATIONS, all_written, swapped
+from seqviz.compute.recurrent.wirings.order import orders, pieces
+from seqviz.core.errors import UserError
 
 EVERY = tuple(
-    Wiring(cell, layers, both, enter, read, 5, 3)
+    WiringGraph(cell, layers, both, enter, read, 5, 3)
     for cell, layers, both, enter, read in product(CELLS, (1, 3), (False, True), ENTER, READ)
 )
 
 
 @pytest.fixture
-def small() -> step.Steps:
+def small() -> step.CellSteps:
     return step.steps("0.8 -0.6; 0.6 0.8", "1; 0", "0.1 -0.2", "2 0; 0 2", "2 0 1", 6, "softmax")
 
 
@@ -69,7 +69,7 @@ def test_inputs_end_in_zeros_and_signs_are_read_as_they_are_typed():
 
 @pytest.mark.parametrize("text", ["", "a", "1 2; 3", "nan", "inf", "101", ";", "1e999", "1 <b>"])
 def test_what_is_no_matrix_is_refused(text):
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         step.matrix(text, "W_hh")
     assert refused.value.code == "no_matrix"
 
@@ -85,13 +85,13 @@ def test_what_is_no_matrix_is_refused(text):
     ],
 )
 def test_shapes_that_do_not_fit_are_named(texts, name, code):
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         step.cell(*texts)
     assert (refused.value.code, refused.value.details["name"]) == (code, name)
 
 
 def test_half_an_input_is_refused():
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         step.inputs("1 2 3", 2, 4)
     assert refused.value.details == {"found": 3, "width": 2}
 
@@ -102,7 +102,7 @@ def test_half_an_input_is_refused():
 @pytest.mark.parametrize("seed", range(20))
 def test_six_notations_are_one_tensor_to_the_last_bit(seed):
     random = np.random.RandomState(seed)
-    cell = step.Cell(random.normal(size=(3, 3)), random.normal(size=(3, 2)), np.zeros(3),
+    cell = step.CellWeights(random.normal(size=(3, 3)), random.normal(size=(3, 2)), np.zeros(3),
                      np.ones((1, 3)))  # fmt: skip
     h, x = random.normal(size=3), random.normal(size=2)
     every = all_written(cell, h, x)
@@ -160,7 +160,7 @@ def test_the_same_text_is_the_same_reading_and_other_tokens_are_another_sum():
     assert len(other.states) == 3
     assert pieces("人工 智能") == ("人工", "智能")
     assert pieces(" 智能 ") == ("智", "能")
-    with pytest.raises(Refusal):
+    with pytest.raises(UserError):
         orders("a", "  ", 1)
 
 
@@ -194,12 +194,12 @@ def test_the_jacobian_is_that_of_autograd_and_of_finite_differences(wiring):
 @pytest.mark.parametrize("cell", CELLS)
 def test_a_stack_in_two_directions_is_torchs_own_packed_too(cell):
     """Two sequences of unequal length, packed, are those read alone."""
-    net = influence.network(Wiring(cell, 2, True, steps=5), 1)
+    net = influence.network(WiringGraph(cell, 2, True, steps=5), 1)
     x = torch.randn(5, 2, influence.INPUT, dtype=torch.float64)
     with torch.no_grad():
         packed, _ = net.core(pack_padded_sequence(x, [5, 3]))
         states, lengths = pad_packed_sequence(packed)
-        short = influence.network(Wiring(cell, 2, True, steps=3), 1)
+        short = influence.network(WiringGraph(cell, 2, True, steps=3), 1)
         np.testing.assert_allclose(net.out(states)[:, :1], net(x[:, :1]), atol=1e-6)
         np.testing.assert_allclose(net.out(states)[:3, 1:], short(x[:3, 1:]), atol=1e-6)
     assert lengths.tolist() == [5, 3]
@@ -207,7 +207,7 @@ def test_a_stack_in_two_directions_is_torchs_own_packed_too(cell):
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_the_decoder_starts_from_the_last_state_and_reads_its_own_output(cell):
-    wiring = Wiring(cell, 2, False, read="after", steps=4, written=3)
+    wiring = WiringGraph(cell, 2, False, read="after", steps=4, written=3)
     net = influence.network(wiring, 2)
     x = torch.randn(4, 1, influence.INPUT, dtype=torch.float64)
     with torch.no_grad():
@@ -221,7 +221,7 @@ def test_the_decoder_starts_from_the_last_state_and_reads_its_own_output(cell):
 
 
 def test_the_seven_wirings_have_the_pictures_of_the_texts():
-    reach = {name: wiring.reach() for name, wiring in KINDS.items()}
+    reach = {name: wiring.reach() for name, wiring in WIRINGS.items()}
     np.testing.assert_array_equal(reach["many_many"], np.tri(4, dtype=bool))
     np.testing.assert_array_equal(reach["stacked"], np.tri(4, dtype=bool))
     for name, shape in (("one_one", (1, 1)), ("one_many", (4, 1)), ("many_one", (1, 4)),
@@ -242,7 +242,7 @@ def test_the_backward_half_at_the_last_step_has_read_one_input():
 def test_every_measured_wiring_of_the_page_is_as_drawn():
     assert all(one.as_drawn for one in influence.of_all("gru", 7))
     assert influence.of_all("rnn")[3].nonzero == (10, 16)
-    one = influence.influence(replace(Wiring(), layers=2), 1)
+    one = influence.influence(replace(WiringGraph(), layers=2), 1)
     assert one.inputs_of(3) == (3, 6)
     assert (one.seeds, one.samples) == (influence.SEEDS, influence.SAMPLES)
 
@@ -250,7 +250,7 @@ def test_every_measured_wiring_of_the_page_is_as_drawn():
 def test_measuring_leaves_the_seed_of_others_alone():
     torch.manual_seed(5)
     before = torch.get_rng_state()
-    influence.influence(Wiring(), 3)
+    influence.influence(WiringGraph(), 3)
     assert torch.equal(before, torch.get_rng_state())
 
 

@@ -10,17 +10,17 @@ import os
 import numpy as np
 import pytest
 
-from seqviz.compute.accuracy.findings import (
-    Answers,
+from seqviz.compute.bert_accuracy.results import (
     FillIn,
     FillSettings,
-    Knife,
-    Surface,
+    SearchSurface,
+    SystemPredictions,
     Tuned,
     TuneSettings,
+    WordMaskingCurve,
 )
+from seqviz.core.errors import UserError
 from seqviz.data import precomputed
-from seqviz.refusal import Refusal
 
 ABOUT = {"date": "2026-11-21", "device": "CPU", "seconds": 12.5, "script": "by hand"}
 RANDOM = np.random.RandomState(0)
@@ -42,15 +42,17 @@ def ranks(*shape):
 TRUTH = chances(COUNT) > 0.5
 FILL = FillIn(FillSettings(0.3, 0.7, 0.2, 7, 4), RANDOM.randint(0, 3, 9), ranks(9), ranks(9))
 RESULTS = {
-    "answers": (Answers("lstm", chances(2, COUNT)), Answers("gru", chances(1, COUNT))),
-    "knife": Knife(("random", "content"), np.array([0, 0.5, 1]), chances(2, 3, COUNT), TRUTH),
+    "answers": (SystemPredictions("lstm", chances(2, COUNT)), SystemPredictions("gru", chances(1,
+        COUNT))),
+    "knife": WordMaskingCurve(("random", "content"), np.array([0, 0.5, 1]), chances(2, 3, COUNT),
+        TRUTH),
     "fill": FILL,
     "tuned": Tuned(
         TuneSettings("minilm", "lora", "cls", runs=2), chances(2, 4), chances(2, 4),
         np.array([[np.nan, 0.5, 0.75, 1]] * 2), chances(2, COUNT), 1_538, 109_483_778, 17.25,
     ),
-    "surface": Surface(np.geomspace(1e-5, 0.1, 4), np.array([16, 32, 64]), chances(3, 4)),
-    "large": Surface(np.geomspace(1e-5, 0.1, 400), np.array([16, 32, 64]), chances(3, 400)),
+    "surface": SearchSurface(np.geomspace(1e-5, 0.1, 4), np.array([16, 32, 64]), chances(3, 4)),
+    "large": SearchSurface(np.geomspace(1e-5, 0.1, 400), np.array([16, 32, 64]), chances(3, 400)),
 }  # fmt: skip
 
 
@@ -174,7 +176,7 @@ NEAR = 0.5 + RANDOM.choice([-1, 1], 5000) * 10 ** RANDOM.uniform(-17, -0.4, 5000
 def test_half_precision_never_changes_an_answer(probability):
     """Whatever the lesson asks: more than 1/2, at least 1/2, exactly 1/2."""
     wanted = np.asarray(probability)
-    found = written_and_found(Answers("x", wanted[None])).probability[0]
+    found = written_and_found(SystemPredictions("x", wanted[None])).probability[0]
     for ask in (np.greater, np.greater_equal, np.equal):
         np.testing.assert_array_equal(ask(found, 0.5), ask(wanted, 0.5))
     np.testing.assert_allclose(found, wanted, rtol=0, atol=2**-13)
@@ -184,7 +186,7 @@ def test_half_precision_never_changes_an_answer(probability):
 
 @pytest.mark.parametrize("largest", [2**15 - 1, 2**15, 2**31, 0, -(2**15)])
 def test_whole_numbers_are_kept(largest):
-    found = written_and_found(Surface(np.ones(2), np.array([largest, 1]), np.ones((2, 2))))
+    found = written_and_found(SearchSurface(np.ones(2), np.array([largest, 1]), np.ones((2, 2))))
     np.testing.assert_array_equal(found.batch, [largest, 1])
 
 
@@ -194,12 +196,12 @@ def written():
     return precomputed.write(experiment, {"a": 1}, RESULTS["knife"], ABOUT)
 
 
-def refused() -> Refusal:
+def refused() -> UserError:
     precomputed._read.cache_clear()
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(UserError) as refusal:
         precomputed.find(experiment, {"a": 1})
     assert refusal.value.code == "damaged"
-    with pytest.raises(Refusal):
+    with pytest.raises(UserError):
         precomputed.result("experiment", a=1)
     return refusal.value
 

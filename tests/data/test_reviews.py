@@ -7,8 +7,8 @@ import bz2
 import numpy as np
 import pytest
 
+from seqviz.core.errors import UserError
 from seqviz.data import reviews as snippets
-from seqviz.refusal import Refusal
 
 
 def test_the_counts_of_the_paper():
@@ -49,8 +49,8 @@ def test_the_split_is_fixed_and_leaks_nothing():
 def test_a_damaged_file_is_refused(tmp_path, monkeypatch, content):
     monkeypatch.setattr(snippets, "FOLDER", tmp_path)
     (tmp_path / "movie_reviews.tsv.bz2").write_bytes(content)
-    with pytest.raises(Refusal, match=r"movie_reviews\.tsv\.bz2 is missing or damaged"):
+    with pytest.raises(UserError, match=r"movie_reviews\.tsv\.bz2 is missing or damaged"):
         snippets._load.__wrapped__("movie_reviews")
     (tmp_path / "movie_reviews.tsv.bz2").unlink()
-    with pytest.raises(Refusal, match="missing or damaged"):
+    with pytest.raises(UserError, match="missing or damaged"):
         snippets._load.__wrapped__("movie_reviews")

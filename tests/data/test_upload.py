@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from seqviz.data import PROBLEM_CODES, DataProblem, column, parse, upload
+from seqviz.data import PROBLEM_CODES, DataError, column, parse, upload
 from seqviz.data.upload import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
 
 NUMBERS = np.round(np.random.RandomState(0).normal(size=40), 3)
@@ -127,7 +127,7 @@ def thousands(text: str) -> tuple[bytes, str, dict]:
     ],
 )  # fmt: skip
 def test_every_problem_names_its_place(content, code, details):
-    with pytest.raises(DataProblem) as caught:
+    with pytest.raises(DataError) as caught:
         column(parse(content), "x")
     problem = caught.value
     assert problem.code == code in PROBLEM_CODES
@@ -144,7 +144,7 @@ def test_the_largest_files_are_read_within_three_seconds(cell):
     content = row * min(MAX_ROWS, MAX_BYTES // len(row))
     assert len(content) > 0.9 * MAX_BYTES
     start = time.thread_time()  # of the processor: other tests may run beside this one
-    with pytest.raises(DataProblem):  # constant, or larger than 1e100
+    with pytest.raises(DataError):  # constant, or larger than 1e100
         column(parse(content), "A")
     assert time.thread_time() - start < 3.0
 

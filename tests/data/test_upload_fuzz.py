@@ -1,9 +1,9 @@
-"""Whatever the bytes: a table or a DataProblem, never another exception."""
+"""Whatever the bytes: a table or a DataError, never another exception."""
 
 import numpy as np
 import pytest
 
-from seqviz.data import DataProblem, column, parse
+from seqviz.data import DataError, column, parse
 
 SPECIAL = [
     b"", b"\0", b'"', b"'", b",", b";", b"\t", b"\n", b"\r", b"\r\n", b"\xff", b"\xfe\xff", b"nan",
@@ -45,13 +45,13 @@ def outcome(content: bytes) -> str:
     """How the last column is read; every value that comes back is usable."""
     try:
         table = parse(content)
-    except DataProblem as problem:
+    except DataError as problem:
         return problem.code
     last = ""
     for name in table.names:
         try:
             values = column(table, name)
-        except DataProblem as problem:
+        except DataError as problem:
             last = problem.code
             continue
         last = "read"

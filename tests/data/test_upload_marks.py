@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from seqviz.data import DataProblem, column, parse, remarks, upload
+from seqviz.data import DataError, column, parse, remarks, upload
 
 FILES = Path(__file__).parents[1] / "fixtures" / "uploads"
 LEVELS = np.round(20 + np.random.RandomState(5).normal(size=60).cumsum(), 2)
@@ -41,8 +41,8 @@ def read(content: bytes, name: str | None = None) -> tuple[np.ndarray, list[str]
     return column(table, name), [remark.code for remark in remarks(table, name)]
 
 
-def problem(content: bytes, name: str | None = None) -> DataProblem:
-    with pytest.raises(DataProblem) as caught:
+def problem(content: bytes, name: str | None = None) -> DataError:
+    with pytest.raises(DataError) as caught:
         read(content, name)
     return caught.value
 

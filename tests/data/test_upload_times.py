@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from seqviz.data import DataProblem, column, parse, remarks, upload
+from seqviz.data import DataError, column, parse, remarks, upload
 
 FILES = Path(__file__).parents[1] / "fixtures" / "uploads"
 N = 60
@@ -256,7 +256,7 @@ def test_a_value_that_belongs_to_the_others_is_no_code():
 )
 def test_series_one_below_the_other_are_refused(names, row):
     times = [row.format(place="AB"[k // 40], year=1980 + k % 40) for k in range(80)]
-    with pytest.raises(DataProblem) as caught:
+    with pytest.raises(DataError) as caught:
         remarks_of(file(times, names, [*LEVELS, *LEVELS]))
     assert caught.value.code == "several_series"
     details = caught.value.details

@@ -11,19 +11,19 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
-from seqviz.ui.bench import live_route
-from seqviz.ui.server import embeds
+from seqviz.ui.app import router
+from seqviz.ui.embed import sessions
 
 
 @pytest.fixture(scope="session")
 def client():
-    with TestClient(Starlette(middleware=[Middleware(live_route.Straight)])) as client:
+    with TestClient(Starlette(middleware=[Middleware(router.LiveMiddleware)])) as client:
         yield client
 
 
 @pytest.fixture(autouse=True)
 def _own_sessions():
-    embeds.embeds.cache_clear()
+    sessions.embeds.cache_clear()
 
 
 @pytest.fixture

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqviz import catalog, jobs, lessons
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.style import LIVE, Style
-from seqviz.lessons.bench import controls
+from seqviz import jobs, lessons
+from seqviz.content import catalog
+from seqviz.core.i18n import Text
+from seqviz.lessons.framework import controls
 from seqviz.models import ready, store
-from seqviz.text import Text
-from seqviz.ui.bench.embed.wanted import bench_of, wanted
-from seqviz.ui.server import run_context
-from seqviz.ui.shared import caching
+from seqviz.plotting.figure import Figure
+from seqviz.plotting.style import LIVE, Style
+from seqviz.ui.embed.request import bench_of, parse_request
+from seqviz.ui.runtime import result_cache, run_context
 from tests.hostile import strange
 from tests.hostile.declared import keys
 from tests.hostile.links import written
@@ -123,16 +123,16 @@ def addresses(draw) -> tuple[str, str, dict[str, str]]:
 def test_whatever_an_address_says_is_cleaned_as_a_link_is(address):
     slug, name, query = address
     bench = bench_of(slug, name)
-    asked = wanted(bench, query, {}, "en")
+    asked = parse_request(bench, query, {}, "en")
     for key, text in asked.link.items():
         control = keys(slug)[key]
-        assert controls.encoded(control.clean(text)) == text
-    again = wanted(bench, asked.link, {}, "en")
+        assert controls.encoded(control.parse(text)) == text
+    again = parse_request(bench, asked.link, {}, "en")
     assert (again.link, again.key) == (asked.link, asked.key)
 
 
 def test_a_page_is_made_once_for_everybody(client, monkeypatch):
-    caching.shelves.cache_clear()
+    result_cache.result_cache.cache_clear()
     bench = bench_of("gates", "size")
     runs = []
     body = bench.body
@@ -175,7 +175,7 @@ def test_a_model_that_is_on_its_way_is_asked_for_again(client, told, monkeypatch
     monkeypatch.setattr(ready, "is_ready", lambda *_: False)
     asked = []
     monkeypatch.setattr(
-        jobs.default("models"), "submit", lambda *_, **given: asked.append(given) or FakeJob()
+        jobs.queue_for("models"), "submit", lambda *_, **given: asked.append(given) or FakeJob()
     )
     found = told(client.get("/embed/positions/learned?lang=zh&theme=dark"))
     assert found["loading"]
@@ -186,7 +186,7 @@ def test_a_model_that_is_on_its_way_is_asked_for_again(client, told, monkeypatch
 class FakeJob:
     """Stands in for a load that takes its time."""
 
-    def touch(self, owner: str) -> None:
+    def heartbeat(self, owner: str) -> None:
         assert run_context.connected(owner)  # else the server would take it out of the queue
 
 

@@ -11,10 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from seqviz.ui.bench.embed import route
-from seqviz.ui.server import embeds, run_context, seats
-from seqviz.ui.server.accounts import Account
-from seqviz.ui.shared import draw_queue
+from seqviz.ui.embed import routes, sessions
+from seqviz.ui.quota import admission
+from seqviz.ui.runtime import run_context, scheduler
+from seqviz.ui.runtime.clients import ClientQuota
 
 WATCH = "/embed/gates/watch"
 TEXT = "A sentence of my own, which nobody else is to see."
@@ -22,15 +22,15 @@ KEY = "ga.watch.characters"
 
 
 def test_who_only_looks_has_no_session_and_who_moves_has_one(client, post):
-    seats = run_context.active(0.0)
+    seats = run_context.count_active(0.0)
     client.get("/embed/gates/one?lang=en")
-    assert embeds.embeds().open == 0
+    assert sessions.embeds().open == 0
     first = post("/embed/gates/one", {"lang": "en", "ga.one.temperature": "2"}).json()
     token = first["live"]["token"]
-    assert embeds.embeds().open == 1
+    assert sessions.embeds().open == 1
     again = post("/embed/gates/one", {"ga.one.temperature": "3"}, token=token).json()
     assert again["live"]["token"] == token
-    assert run_context.active(0.0) == seats
+    assert run_context.count_active(0.0) == seats
     query = {**again["live"]["query"], "ga.one.temperature": "4"}
     moved = client.get("/live/gates/one", params=query, headers={"x-seqviz-visitor": token})
     assert moved.status_code == 200
@@ -40,7 +40,7 @@ def test_to_begin_is_to_have_a_session_and_nothing_is_computed(post, monkeypatch
     def fail(*_):
         raise AssertionError
 
-    monkeypatch.setattr(route, "shown", fail)
+    monkeypatch.setattr(routes, "run_embed", fail)
     found = post("/embed/gates/one", {"lang": "en", "ga.one.unit": "3"}, begin=True).json()
     assert run_context.by_token(found["live"]["token"])
     assert found["live"]["query"] == {"lang": "en", "ga.one.unit": "3"}
@@ -65,15 +65,15 @@ def test_a_reader_s_text_is_drawn_and_stands_in_no_address_and_no_log(client, po
 
 def test_a_session_that_was_forgotten_is_made_anew_and_nobody_notices(post):
     before = post(WATCH, {"lang": "en"}, {KEY: TEXT}, token="of another day").json()
-    embeds.embeds.cache_clear()
+    sessions.embeds.cache_clear()
     after = post(WATCH, before["query"], before["texts"], token=before["live"]["token"]).json()
     assert after["live"]["token"] != before["live"]["token"]
     assert after["figure"] == before["figure"]
 
 
-@pytest.mark.parametrize(("shared", "most"), [(False, embeds.OWN), (True, embeds.SHARED)])
+@pytest.mark.parametrize(("shared", "most"), [(False, sessions.OWN), (True, sessions.SHARED)])
 def test_of_one_account_the_one_used_longest_ago_goes(shared, most):
-    found, account = embeds.Embeds(), Account(shared=shared)
+    found, account = sessions.Embeds(), ClientQuota(shared=shared)
     first, second = found.of("", account), found.of("", account)
     found.of(first.token, account)
     for _ in range(most - 1):
@@ -85,36 +85,36 @@ def test_of_one_account_the_one_used_longest_ago_goes(shared, most):
 
 def test_one_that_rests_is_forgotten():
     now = [0.0]
-    found, account = embeds.Embeds(lambda: now[0]), Account()
+    found, account = sessions.Embeds(lambda: now[0]), ClientQuota()
     one = found.of("", account)
-    now[0] = embeds.IDLE - 1
+    now[0] = sessions.IDLE - 1
     assert found.of(one.token, account) is one
-    now[0] += embeds.IDLE + 1
+    now[0] += sessions.IDLE + 1
     assert found.of(one.token, account) is not one
 
 
 def test_there_are_so_many_in_all(monkeypatch):
-    monkeypatch.setattr(embeds, "MOST", 20)
-    found = embeds.Embeds()
+    monkeypatch.setattr(sessions, "MAX_SESSIONS", 20)
+    found = sessions.Embeds()
     for _ in range(50):
-        found.of("", Account())
+        found.of("", ClientQuota())
     assert found.open == 20
 
 
 def test_who_waits_for_a_seat_does_not_come_in_by_an_embedded_bench():
-    front = seats.Seats(active=lambda _: 1)
-    waiting = Account()
-    assert front.arrive(waiting, most=1) == 1
-    embeds.Embeds().of("", waiting)
-    assert front.arrive(waiting, most=1) == 1
+    front = admission.AdmissionControl(active=lambda _: 1)
+    waiting = ClientQuota()
+    assert front.admit(waiting, most=1) == 1
+    sessions.Embeds().of("", waiting)
+    assert front.admit(waiting, most=1) == 1
 
 
 def test_those_at_one_address_have_room_for_each_that_uses_it():
-    found, account = embeds.Embeds(), Account(shared=True)
+    found, account = sessions.Embeds(), ClientQuota(shared=True)
     kept = [found.of("", account) for _ in range(3)]
     assert account.students == 3
     for one in kept:
-        one.seen -= embeds.OPEN + 1
+        one.seen -= sessions.OPEN + 1
     account.tabs._counted = float("-inf")  # it counts once a second
     assert account.students == 1
 
@@ -125,7 +125,7 @@ def test_those_at_one_address_have_room_for_each_that_uses_it():
     (b'{"texts": {"ga.watch.characters": "\\ud800", "x": 1}}', "application/json", 200),
     (b'{"pick": {"x": "<b>", "y": null}}', "application/json", 200),
     (b"[" * 100_000, "application/json", 400),
-    (b'{"x": "' + route.LARGEST * b"a" + b'"}', "application/json", 400),
+    (b'{"x": "' + routes.LARGEST * b"a" + b'"}', "application/json", 400),
 ])  # fmt: skip
 def test_what_a_browser_says_may_be_anything(client, body, kind, status):
     answer = client.post(WATCH, content=body, headers={"content-type": kind})
@@ -141,7 +141,7 @@ def test_a_click_on_the_figure_moves_what_it_moves_in_the_lesson(post):
 
 
 def test_too_many_pages_from_one_place_wait_no_further(client, seen, monkeypatch):
-    monkeypatch.setattr(route, "WAITING", 0)
+    monkeypatch.setattr(routes, "WAITING", 0)
     answer = client.get("/embed/gates/size?lang=en&ga.size.inputs=8")
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "5")
     assert "few seconds" in seen(answer)
@@ -152,15 +152,15 @@ def test_too_many_pages_from_one_place_wait_no_further(client, seen, monkeypatch
 def test_equal_pages_that_are_asked_for_at_once_are_drawn_once(client, monkeypatch):
     """A class opens a course page: 30 x the same, while there is one place for its address."""
     drawn, release = [], threading.Event()
-    page = route._page
+    page = routes._page
 
     def slow(*args):
         drawn.append(args)
         release.wait(10)
         return page(*args)
 
-    monkeypatch.setattr(route, "_page", slow)
-    monkeypatch.setattr(route, "WAITING", 1)
+    monkeypatch.setattr(routes, "_page", slow)
+    monkeypatch.setattr(routes, "WAITING", 1)
     address = "/embed/gates/size?lang=en&ga.size.inputs=7"
     with ThreadPoolExecutor(30) as pool:
         asked = [pool.submit(client.get, address) for _ in range(30)]
@@ -170,8 +170,8 @@ def test_equal_pages_that_are_asked_for_at_once_are_drawn_once(client, monkeypat
     assert {one.status_code for one in found} == {200}
     assert len({one.content for one in found}) == 1
     assert len(drawn) == 1
-    assert not route._drawing
-    assert not route._waiting
+    assert not routes._drawing
+    assert not routes._waiting
 
 
 def test_a_page_that_is_not_for_all_is_drawn_for_each(client, monkeypatch):
@@ -181,9 +181,9 @@ def test_a_page_that_is_not_for_all_is_drawn_for_each(client, monkeypatch):
     def alone(*args):
         drawn.append(args)
         time.sleep(0.2)
-        return route.Drawn(gzip.compress(str(len(drawn)).encode()), is_for_all=False)
+        return routes.CompressedPage(gzip.compress(str(len(drawn)).encode()), is_for_all=False)
 
-    monkeypatch.setattr(route, "_page", alone)
+    monkeypatch.setattr(routes, "_page", alone)
     address = "/embed/gates/size?lang=en&ga.size.inputs=6"
     with ThreadPoolExecutor(3) as pool:
         found = [*pool.map(lambda _: client.get(address).text, range(3))]
@@ -192,14 +192,14 @@ def test_a_page_that_is_not_for_all_is_drawn_for_each(client, monkeypatch):
 
 def test_a_page_waits_as_a_page_and_what_is_set_as_a_press(client, post, monkeypatch):
     ranks = []
-    come = draw_queue.DrawQueue.come
+    come = scheduler.DrawQueue.enqueue
     monkeypatch.setattr(
-        draw_queue.DrawQueue, "come",
+        scheduler.DrawQueue, "enqueue",
         lambda self, rank, *rest: ranks.append(rank) or come(self, rank, *rest),
     )  # fmt: skip
     client.get("/embed/gates/size?lang=en&ga.size.hidden=16")
     post("/embed/gates/size", {"lang": "en"})
-    assert ranks == [draw_queue.Rank.PAGE, draw_queue.Rank.PRESS]
+    assert ranks == [scheduler.Priority.PAGE, scheduler.Priority.INTERACTION]
 
 
 def test_what_fails_is_said_without_the_words_of_the_reader(
@@ -208,7 +208,7 @@ def test_what_fails_is_said_without_the_words_of_the_reader(
     def fail(*_):
         raise RuntimeError(TEXT)
 
-    monkeypatch.setattr(route, "wanted", fail)
+    monkeypatch.setattr(routes, "parse_request", fail)
     opened = client.get("/embed/gates/size?lang=en&ga.size.inputs=4")
     assert opened.status_code == 500
     assert "could not be drawn" in seen(opened)

@@ -8,7 +8,8 @@ import re
 
 import pytest
 
-from seqviz import catalog, lessons
+from seqviz import lessons
+from seqviz.content import catalog
 
 PAIRS = [
     (record.slug, name)

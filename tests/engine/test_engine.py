@@ -18,12 +18,12 @@ import numpy as np
 import pytest
 import works
 
-from driver.cluster import NO_RAY, cluster
-from seqviz.engine import client
-from seqviz.engine.version import code
 from seqviz.experiments import attention
-from seqviz.jobs import Jobs, queue
+from seqviz.integrations.ray import client
+from seqviz.integrations.ray.version import code
+from seqviz.jobs import JobQueue, queue
 from seqviz.models import forward_cache, pretrained, texts
+from testing.cluster import NO_RAY, cluster
 
 pytestmark = [
     pytest.mark.skipif(bool(NO_RAY), reason=NO_RAY),
@@ -53,8 +53,8 @@ def engine(there, monkeypatch):
         monkeypatch.setenv(name, value)
     engine = client.Engine(there.address, 20.0)
     monkeypatch.setattr(forward_cache, "elsewhere", engine.forward)
-    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.Shelf())
-    monkeypatch.setattr(queue, "elsewhere", engine.train)
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.ForwardCache())
+    monkeypatch.setattr(queue, "remote_executor", engine.train)
     # Its first worker may be long in coming on a busy machine, which is another test's subject.
     monkeypatch.setattr(client, "FULL_SECONDS", 120.0)
     assert engine.wait(60), engine.state
@@ -65,7 +65,7 @@ def engine(there, monkeypatch):
 @pytest.fixture
 def replicas():
     """The queues of two app replicas."""
-    both = Jobs(), Jobs()
+    both = JobQueue(), JobQueue()
     yield both
     for one in both:
         one.close()
@@ -105,7 +105,7 @@ def test_of_a_long_text_what_is_drawn_travels_and_not_all_that_was_made_for_it(e
     found = draw("minilm", LONG)
     sent = engine.bytes["forward"]
     assert engine.counts["forward", "answered"] == 2  # the reading without its weights; then this
-    forward_cache._shelf = forward_cache.Shelf()
+    forward_cache._shelf = forward_cache.ForwardCache()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(forward_cache, "elsewhere", None)
         mine = draw("minilm", LONG)
@@ -161,7 +161,7 @@ def test_equal_trainings_of_two_app_replicas_are_one_and_a_later_one_is_kept(
         assert job.where
         assert job.trail[-1] == 59
         assert job.fraction == 1.0
-    third = Jobs()
+    third = JobQueue()
     later = third.submit(works.count, n=60, mark=mark, owner="c", device="cpu")
     assert later.wait(20)
     assert later.state == "done"
@@ -177,7 +177,7 @@ def test_a_cancelled_training_stops_within_a_second_here_and_its_process_soon(
     while not mark.exists():
         time.sleep(0.05)
     began = time.monotonic()
-    job.leave("a")
+    job.unsubscribe("a")
     assert job.wait(10)
     assert (job.state, time.monotonic() - began < 1.0) == ("cancelled", True)
     while engine.cluster.runs:
@@ -208,7 +208,7 @@ DEPLOYED = """
 import sys
 import ray
 from ray import serve
-from seqviz.engine.cluster import NAMESPACE, PREFIX
+from seqviz.integrations.ray.cluster import NAMESPACE, PREFIX
 
 @serve.deployment(ray_actor_options={"num_cpus": 0})
 class Reads:
@@ -265,15 +265,15 @@ def test_without_the_token_nobody_is_let_in(there, monkeypatch, tmp_path):
 
 @pytest.mark.nightly
 def test_smollm2_reads_there_as_here_and_a_killed_head_is_replaced(monkeypatch, tmp_path):
-    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.Shelf())
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.ForwardCache())
     with cluster(2, path=HERE) as there:
         for name, value in there.environment.items():
             monkeypatch.setenv(name, value)
         there.deploy("smollm2", "--most", "1", "--processors", "0.5")
         engine = client.Engine(there.address, 60.0)
         monkeypatch.setattr(forward_cache, "elsewhere", engine.forward)
-        monkeypatch.setattr(queue, "elsewhere", engine.train)
-        jobs = Jobs()
+        monkeypatch.setattr(queue, "remote_executor", engine.train)
+        jobs = JobQueue()
         try:
             assert engine.wait(60)
             check_readings("smollm2")
@@ -300,7 +300,7 @@ def test_smollm2_reads_there_as_here_and_a_killed_head_is_replaced(monkeypatch, 
 
 def test_weights_of_a_machine_are_one_file(monkeypatch, tmp_path):
     """Mapped, bit for bit, once for all processes."""
-    from seqviz.engine import weights
+    from seqviz.integrations.ray import weights
 
     mine = pretrained.load("minilm")
     monkeypatch.setenv("SEQVIZ_CACHE", str(tmp_path))
@@ -317,10 +317,10 @@ def test_texts_of_about_one_length_share_a_pass_and_short_ones_wait_for_no_long_
     """In this process, by Ray's own batches."""
     from ray import serve
 
-    from seqviz.engine.cluster import TOKENS, Reads
+    from seqviz.integrations.ray.cluster import TOKENS, Reads
 
     model = pretrained.load("minilm")
-    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.Shelf())
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.ForwardCache())
     passes: list[list[int]] = []
     forwards = forward_cache.forwards
 

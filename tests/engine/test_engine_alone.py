@@ -12,21 +12,21 @@ import numpy as np
 import pytest
 import works
 
-from seqviz import settings
-from seqviz.engine import client
-from seqviz.engine.version import code
-from seqviz.jobs import Jobs, queue
+from seqviz.core import settings
+from seqviz.core.i18n import LANGUAGES, Text
+from seqviz.core.paths import ROOT
+from seqviz.integrations.ray import client
+from seqviz.integrations.ray.version import code
+from seqviz.jobs import JobQueue, queue
 from seqviz.models import device, forward_cache, placement, pretrained, texts
-from seqviz.paths import ROOT
-from seqviz.text import LANGUAGES, Text
-from seqviz.ui.shared import draw_queue
+from seqviz.ui.runtime import scheduler
 
 TEXT = "A film that is neither funny nor sad."
 # A bridge whose cluster is as `{how}` says.
 PRETENDED = """
 import sys, time
 from multiprocessing.connection import Connection
-from seqviz.engine.client import Cluster
+from seqviz.integrations.ray.client import Cluster
 line = Connection(int(sys.argv[1]))
 address = line.recv()
 {how}
@@ -50,9 +50,9 @@ def pretend(monkeypatch):
         engine = client.Engine("auto", 1.0)
         made.append(engine)
         monkeypatch.setattr(forward_cache, "elsewhere", engine.forward)
-        monkeypatch.setattr(queue, "elsewhere", engine.train)
+        monkeypatch.setattr(queue, "remote_executor", engine.train)
         monkeypatch.setattr(placement, "elsewhere", lambda: engine.state)
-        monkeypatch.setattr(forward_cache, "_shelf", forward_cache.Shelf())
+        monkeypatch.setattr(forward_cache, "_shelf", forward_cache.ForwardCache())
         assert not wait or engine.wait(20)
         return engine
 
@@ -63,7 +63,7 @@ def pretend(monkeypatch):
 
 @pytest.fixture
 def jobs():
-    queue = Jobs()
+    queue = JobQueue()
     yield queue
     queue.close()
 
@@ -83,11 +83,11 @@ def test_neither_the_package_nor_the_app_imports_ray():
     script = """
         import sys
         import seqviz, seqviz.lessons, seqviz.jobs, seqviz.models.forward_cache
-        import seqviz.ui.server.application
-        assert "ray" not in sys.modules and "seqviz.engine" not in sys.modules
-        seqviz.ui.server.application._replicas("begin")
-        assert "redis" not in sys.modules and "seqviz.ui.shared.replicas" not in sys.modules
-        import seqviz.engine.client
+        import seqviz.ui.app.application
+        assert "ray" not in sys.modules and "seqviz.integrations.ray" not in sys.modules
+        seqviz.ui.app.application._replicas("begin")
+        assert "redis" not in sys.modules and "seqviz.ui.quota.redis_sync" not in sys.modules
+        import seqviz.integrations.ray.client
         assert "ray" not in sys.modules
     """
     code = "\n".join(line.strip() for line in script.splitlines())
@@ -98,7 +98,7 @@ def test_neither_the_package_nor_the_app_imports_ray():
 def test_nothing_is_asked_where_nobody_wants_it(monkeypatch):
     monkeypatch.delenv("SEQVIZ_ENGINE", raising=False)
     assert client.begin() is None
-    assert forward_cache.elsewhere is queue.elsewhere is placement.elsewhere is None
+    assert forward_cache.elsewhere is queue.remote_executor is placement.elsewhere is None
 
 
 @pytest.mark.parametrize(
@@ -195,21 +195,21 @@ def test_a_probe_finds_that_a_silent_cluster_is_back(pretend, monkeypatch):
 def test_who_waits_for_the_cluster_holds_no_place_of_this_machine(pretend):
     """Others are drawn meanwhile: as many wait as there are places."""
     pretend()
-    queue = draw_queue.DrawQueue()
+    queue = scheduler.DrawQueue()
     waited, drawn = [], []
 
     def reads(k: int) -> None:
-        with queue.turn(draw_queue.Rank.PRESS):
+        with queue.slot(scheduler.Priority.INTERACTION):
             forward_cache.read("minilm", f"{TEXT} {k}")
         waited.append(time.perf_counter())
 
     with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(4) as pool:
-        patch.setattr(device, "aside", queue.aside)
+        patch.setattr(device, "yield_slot", queue.yield_slot)
         pretrained.load("minilm")
         began = time.perf_counter()
         asked = [pool.submit(reads, k) for k in range(4)]
         time.sleep(0.2)
-        with queue.turn(draw_queue.Rank.PRESS):
+        with queue.slot(scheduler.Priority.INTERACTION):
             drawn.append(time.perf_counter())
         for one in asked:
             one.result()
@@ -297,20 +297,20 @@ def test_there_is_a_sentence_for_every_state_and_note(pretend, monkeypatch, lang
     text = Text(lang)
     for state in client.STATES:
         monkeypatch.setattr(placement, "elsewhere", lambda state=state: state)
-        assert placement.said()[0] == f"engine_{state}"
+        assert placement.device_messages()[0] == f"engine_{state}"
         assert text(f"frame.engine_{state}")
     for key in ("frame.cluster_away", "frame.worker_died", "problem.worker_died"):
         assert text(key)
 
 
 def test_metrics_show_both_sides(pretend):
-    from seqviz.ui.server import gauges
+    from seqviz.ui.app import collectors
 
     engine = pretend(then="line.send((number, 'gone', 'full'))")
     forward_cache.read("minilm", TEXT)
     client._engine, former = engine, client._engine
     try:
-        found = {family.name: family for family in gauges._engine()}
+        found = {family.name: family for family in collectors._engine()}
     finally:
         client._engine = former
     states = {one.labels["state"]: one.value for one in found["seqviz_engine"].samples}

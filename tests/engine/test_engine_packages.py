@@ -8,9 +8,9 @@ from importlib.metadata import version
 
 import pytest
 
-from driver.cluster import NO_RAY
-from driver.server import HOST, serve
-from seqviz.paths import ROOT
+from seqviz.core.paths import ROOT
+from testing.cluster import NO_RAY
+from testing.server import HOST, serve
 
 SERVING = ("streamlit", "starlette", "uvicorn", "httptools", "websockets")
 

@@ -12,11 +12,11 @@ from contextlib import ExitStack
 import pytest
 import yaml
 
-from driver.cluster import NO_RAY
-from driver.proxy import haproxy, proxied
-from driver.server import serve
-from seqviz.paths import ROOT
-from seqviz.ui.shared.room_route import OURS, TEACHER
+from seqviz.core.paths import ROOT
+from seqviz.ui.classroom.routes import OURS, TEACHER
+from testing.cluster import NO_RAY
+from testing.proxy import haproxy, proxied
+from testing.server import serve
 
 MANIFEST = ROOT / "deploy" / "rayservice.yaml"
 
@@ -127,7 +127,7 @@ def test_the_manifest_deploys_what_the_app_looks_for():
         assert container["resources"]["limits"]
     for one in applications()["applications"]:
         assert one["name"] == f"seqviz-{one['args']['model']}"
-        assert one["import_path"] == "seqviz.engine.cluster:app"
+        assert one["import_path"] == "seqviz.integrations.ray.cluster:app"
 
 
 @pytest.mark.skipif(bool(NO_RAY), reason=NO_RAY)

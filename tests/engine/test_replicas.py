@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from driver.store import NO_REDIS, store
 from seqviz import jobs
-from seqviz.ui.server import accounts
-from seqviz.ui.shared import limits
-from seqviz.ui.shared.draw_queue import Rank
+from seqviz.ui.quota import charging
+from seqviz.ui.runtime import clients
+from seqviz.ui.runtime.scheduler import Priority
+from testing.redis import NO_REDIS, store
 
 pytestmark = [
     pytest.mark.nightly,
@@ -28,7 +28,7 @@ def there():
 @pytest.fixture
 def two(there):
     """Two replicas, as they are while nobody asks by itself."""
-    from seqviz.ui.shared.replicas import Replicas
+    from seqviz.ui.quota.redis_sync import Replicas
 
     made = [Replicas(there.address) for _ in range(2)]
     for one in made:
@@ -45,28 +45,28 @@ def until(what, seconds: float = 10.0) -> bool:
     return bool(found)
 
 
-def device(key: str = "d") -> accounts.Account:
-    return accounts.Account(key=key)
+def device(key: str = "d") -> clients.ClientQuota:
+    return clients.ClientQuota(key=key)
 
 
 def test_a_device_has_its_seconds_once_at_two_replicas(two, monkeypatch):
     monkeypatch.setenv("SEQVIZ_SESSION_SECONDS", "10")
     (a, b), (here, there) = two, (device(), device())
-    limit = limits.seconds_of(here)
+    limit = charging.seconds_of(here)
     for one, account in ((a, here), (b, there)):
-        account.seconds.draw(6.0, *limit)
-        assert not account.seconds.wait(*limit)
+        account.seconds.consume(6.0, *limit)
+        assert not account.seconds.retry_after(*limit)
         assert one.exchange([account])
-    assert there.seconds.wait(*limit) == pytest.approx((12 - 9) / limit[1], abs=0.5)
+    assert there.seconds.retry_after(*limit) == pytest.approx((12 - 9) / limit[1], abs=0.5)
     a.exchange([here])
-    assert here.seconds.wait(*limit) > 0
+    assert here.seconds.retry_after(*limit) > 0
     assert here.seconds.used == pytest.approx(there.seconds.used, abs=0.1)
 
 
 def test_what_was_used_is_said_once_and_drains_by_the_stores_clock(two, monkeypatch):
     monkeypatch.setenv("SEQVIZ_SESSION_SHARE", "1")
     one, account = two[0], device()
-    account.seconds.draw(5.0, *limits.seconds_of(account))
+    account.seconds.consume(5.0, *charging.seconds_of(account))
     for _ in range(5):
         one.exchange([account])
     assert account.seconds.used == pytest.approx(5.0, abs=0.2)
@@ -77,7 +77,7 @@ def test_what_was_used_is_said_once_and_drains_by_the_stores_clock(two, monkeypa
 
 def test_runs_and_tabs_elsewhere_count(two, monkeypatch):
     (a, b), (here, there) = two, (device(), device())
-    monkeypatch.setattr(jobs, "queues", lambda: {"cpu": Waiting(here.name)})
+    monkeypatch.setattr(jobs, "all_queues", lambda: {"cpu": Waiting(here.name)})
     a.exchange([here])
     b.exchange([there])
     assert there.jobs_elsewhere == 2
@@ -105,13 +105,13 @@ def test_a_bad_number_in_the_store_is_none_and_keeps_nobody_else_from_an_answer(
     client = redis.Redis.from_url(there.address)
     client.hset("seqviz:bad", "seconds", damage)
     for account in (bad, good):
-        account.seconds.draw(1.0, *limits.seconds_of(account))
+        account.seconds.consume(1.0, *charging.seconds_of(account))
     one.exchange([bad, good])
     assert good.seconds.used == pytest.approx(1.0, abs=0.3)
     assert 0 <= bad.seconds.used < 10
     client.delete("seqviz:bad")
     client.set("seqviz:bad", "x")  # of another type: the script fails for this key
-    good.seconds.draw(1.0, *limits.seconds_of(good))
+    good.seconds.consume(1.0, *charging.seconds_of(good))
     one.exchange([bad, good])
     assert good.seconds.used == pytest.approx(2.0, abs=0.5)
     assert one.state == "here"
@@ -119,7 +119,7 @@ def test_a_bad_number_in_the_store_is_none_and_keeps_nobody_else_from_an_answer(
 
 
 def test_a_store_that_was_never_there_is_said_once(caplog):
-    from seqviz.ui.shared.replicas import Replicas
+    from seqviz.ui.quota.redis_sync import Replicas
 
     one = Replicas("redis://127.0.0.1:1")
     assert until(lambda: one.exchanges["away"] >= 2)
@@ -144,33 +144,33 @@ class Waiting:
 
 
 def test_a_cookie_of_another_replica_is_known_and_one_of_nobody_is_not(two, monkeypatch):
-    known = [accounts.Accounts(), accounts.Accounts()]
-    cookie = known[0].new("10.0.0.1")
-    monkeypatch.setattr(accounts, "elsewhere", two[0].exchange)
-    mine = known[0].of("10.0.0.1", cookie)
-    mine.tokens.draw(77.0, *limits.tokens_of(mine))
+    known = [clients.ClientRegistry(), clients.ClientRegistry()]
+    cookie = known[0].register("10.0.0.1")
+    monkeypatch.setattr(clients, "elsewhere", two[0].exchange)
+    mine = known[0].get("10.0.0.1", cookie)
+    mine.tokens.consume(77.0, *charging.tokens_of(mine))
     two[0].exchange([mine])
-    monkeypatch.setattr(accounts, "elsewhere", two[1].exchange)
-    known[1].meet(cookie)
-    known[1].meet("x" * 22)
-    assert known[1].known(cookie)
-    assert known[1].of("10.0.0.9", cookie).tokens.used > 70
-    assert not known[1].known("x" * 22)
+    monkeypatch.setattr(clients, "elsewhere", two[1].exchange)
+    known[1].adopt(cookie)
+    known[1].adopt("x" * 22)
+    assert known[1].is_known(cookie)
+    assert known[1].get("10.0.0.9", cookie).tokens.used > 70
+    assert not known[1].is_known("x" * 22)
 
 
 def test_new_devices_of_an_address_are_counted_over_all_replicas(two):
-    known = [accounts.Accounts(), accounts.Accounts()]
+    known = [clients.ClientRegistry(), clients.ClientRegistry()]
     for one, by in zip(known, two, strict=True):
-        for _ in range(accounts.NEW_DEVICES // 2 + 1):
-            assert one.new("10.0.0.1")
-        by.exchange([one.of("10.0.0.1", None)])
-    assert known[1].new("10.0.0.1") is None
+        for _ in range(clients.NEW_DEVICES // 2 + 1):
+            assert one.register("10.0.0.1")
+        by.exchange([one.get("10.0.0.1", None)])
+    assert known[1].register("10.0.0.1") is None
 
 
 def test_neither_cookie_nor_address_is_in_the_store(there, two):
-    known = accounts.Accounts()
-    cookie = known.new("10.0.0.1")
-    two[0].exchange([known.of("", cookie), known.of("10.0.0.1", None)])
+    known = clients.ClientRegistry()
+    cookie = known.register("10.0.0.1")
+    two[0].exchange([known.get("", cookie), known.get("10.0.0.1", None)])
     kept = " ".join(
         [str(key) + str(there.client.hgetall(key)) for key in there.client.scan_iter("*")]
     )
@@ -185,10 +185,10 @@ def test_without_the_store_each_counts_for_itself_and_says_it_later(
 ):
     one, account = two[0], device()
     monkeypatch.setenv("SEQVIZ_SESSION_SHARE", "0.01")
-    limit = limits.seconds_of(account)
+    limit = charging.seconds_of(account)
     one.exchange([account])
     getattr(there, does)()
-    account.seconds.draw(3.0, *limit)
+    account.seconds.consume(3.0, *limit)
     began = time.monotonic()
     one.exchange([account])
     assert time.monotonic() - began < 1.0
@@ -209,21 +209,21 @@ def test_without_the_store_each_counts_for_itself_and_says_it_later(
 def test_what_is_computed_outside_of_a_page_is_said_by_itself(there, monkeypatch):
     monkeypatch.setenv("SEQVIZ_SHARED", there.address)
     monkeypatch.setenv("SEQVIZ_SESSION_SHARE", "0.01")
-    from seqviz.ui.shared import replicas
+    from seqviz.ui.quota import redis_sync
 
     account, other = device(), device()
-    replicas.begin()
+    redis_sync.begin()
     try:
-        assert until(lambda: replicas.replicas().state == "here")
-        with limits.charged(account, Rank.PAGE):
+        assert until(lambda: redis_sync.replicas().state == "here")
+        with charging.charge_cpu(account, Priority.PAGE):
             sum(range(3_000_000))
-        assert account in accounts.spent
-        assert until(lambda: account not in accounts.spent)
+        assert account in clients.spent
+        assert until(lambda: account not in clients.spent)
         assert account.seconds.told == account.seconds.drawn > 0
-        assert replicas.replicas().exchange([other])
+        assert redis_sync.replicas().exchange([other])
         assert 0 < other.seconds.used <= account.seconds.drawn
     finally:
-        replicas.end()
+        redis_sync.end()
 
 
 def test_a_hostile_store_gives_levels_at_most(there, two):

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from seqviz.models.forward_cache import Reading
-from seqviz.refusal import Refusal
+from seqviz.core.errors import UserError
+from seqviz.models.forward_cache import ForwardPass
 
 
 def count(n: int, mark: str, seconds: float = 0.01, *, report, device: str) -> np.ndarray:
@@ -40,7 +40,7 @@ def dies(times: int, mark: str, *, report, device: str) -> int:
 
 
 def refuses(word: str, *, report, device: str) -> None:
-    raise Refusal("no_word", "There is no such word.", word=word)
+    raise UserError("no_word", "There is no such word.", word=word)
 
 
 refuses.__annotations__["return"] = "int"
@@ -57,6 +57,6 @@ def leaves(mark: str, *, report, device: str) -> None:
     _note(mark)
 
 
-def process(found: Reading) -> tuple[int, np.ndarray]:
+def process(found: ForwardPass) -> tuple[int, np.ndarray]:
     """Whose reading it is, and one of its heads."""
     return os.getpid(), found.weights[0, 0]

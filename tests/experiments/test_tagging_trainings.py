@@ -8,23 +8,23 @@ import numpy as np
 import pytest
 import torch
 
-from seqviz.compute.tagging.letters import states
+from seqviz.compute.recurrent.tagging.letters import states
+from seqviz.core.errors import UserError
 from seqviz.data.chinese import reviews_split
-from seqviz.experiments.tagging import letters
-from seqviz.experiments.tagging.letters import (
-    MOST,
+from seqviz.experiments.recurrent.tagging import letters
+from seqviz.experiments.recurrent.tagging.letters import (
+    MAX_SENTENCE_SIGNS,
     READERS,
     SIZES,
     TASKS,
     compare_ahead,
     compare_taggers,
-    known,
+    known_symbols,
     tag_text,
     tagged,
     train_taggers,
 )
-from seqviz.figures.tagging.letters import losses_so_far, trained_so_far
-from seqviz.refusal import Refusal
+from seqviz.figures.recurrent.tagging.letters import losses_so_far, trained_so_far
 from tools.bundle_chinese import chosen
 
 
@@ -49,7 +49,7 @@ def test_the_bundled_sentences_are_split_once_and_for_all():
 def test_another_file_of_sentences_is_refused(monkeypatch, tmp_path):
     monkeypatch.setattr("seqviz.data.chinese.ASSETS", tmp_path)
     reviews_split.cache_clear()
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         reviews_split()
     assert refused.value.code == "damaged"
 
@@ -68,7 +68,7 @@ def test_a_batch_has_sentences_of_one_length_and_no_padding(task):
             assert len(ids) == len(held[place].symbols)
             assert np.array_equal(tags, held[place].tags)
     count = Counter("".join(one.symbols for one in train))
-    assert min(count[one] for one in known(task)) >= SIZES[task].least
+    assert min(count[one] for one in known_symbols(task)) >= SIZES[task].least
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -160,10 +160,10 @@ def test_networks_that_learn_with_signs_ahead_begin_as_those_that_learn_with_all
     ("task", "text"), [("capitals", "123 !"), ("words", "taxi"), ("words", "")]
 )
 def test_a_text_without_letters_is_refused(task, text):
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         tagged(task, text)
     assert refused.value.code == "nothing_to_tag"
 
 
 def test_a_long_text_is_read_to_the_last_sign_that_fits():
-    assert len(tagged("spaces", "Ab " * 100).symbols) == MOST
+    assert len(tagged("spaces", "Ab " * 100).symbols) == MAX_SENTENCE_SIGNS

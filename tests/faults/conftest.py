@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from borrow import conftest_of, reach
 
-from seqviz.ui.shared import caching
+from seqviz.ui.runtime import result_cache
 
 reach("pages", "models", "browser")  # for `looking`, `hub` and `lesson_page`
 
@@ -23,7 +23,7 @@ small_disk = models.small_disk
 @pytest.fixture
 def nothing_kept() -> None:
     """No result of another test: what a page shows has to be computed now."""
-    caching.shelves.cache_clear()
+    result_cache.result_cache.cache_clear()
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ import time
 
 import pytest
 
-from seqviz.compute.autoregression import process
-from seqviz.jobs import Jobs
-from seqviz.text import ASSETS
-from seqviz.ui.shared.caching import cached
+from seqviz.compute.ar_fitting import process
+from seqviz.core.i18n import ASSETS
+from seqviz.jobs import JobQueue
+from seqviz.ui.runtime.result_cache import cached
 
 ROOT = ASSETS.parent
 LONG = 30.0
@@ -49,7 +49,7 @@ def works(report):
 @pytest.mark.parametrize("jump", HOURS)
 def test_a_job_goes_on_while_the_clock_is_set(monkeypatch, jump):
     go_on.clear()
-    jobs = Jobs(abandon_after=30.0, stall_after=30.0)
+    jobs = JobQueue(abandon_after=30.0, stall_after=30.0)
     job = jobs.submit(works, owner="a")
     while not job.trail:
         time.sleep(0.01)
@@ -58,7 +58,7 @@ def test_a_job_goes_on_while_the_clock_is_set(monkeypatch, jump):
     seen = len(job.trail)
     while len(job.trail) < seen + 5:
         assert job.state == "running"
-        job.touch("a")
+        job.heartbeat("a")
         time.sleep(0.01)
     go_on.set()
     assert job.wait(LONG)

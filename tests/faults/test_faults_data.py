@@ -10,11 +10,11 @@ import pytest
 from looking import alerts, bench, figures
 from rings import one_of
 
+from seqviz.core.i18n import LANGUAGES, escape_markdown
 from seqviz.data import precomputed, reviews
-from seqviz.experiments.accuracy import features, heads, systems
+from seqviz.experiments.bert_accuracy import features, heads, systems
 from seqviz.models import checkpoints
-from seqviz.text import LANGUAGES, literal
-from seqviz.ui.shared import caching
+from seqviz.ui.runtime import result_cache
 
 EACH = pytest.mark.parametrize("lang", one_of(LANGUAGES))
 REMEMBERED = (
@@ -25,7 +25,7 @@ REMEMBERED = (
 
 def forget() -> None:
     """As a server that has just been started."""
-    for remembered in (*REMEMBERED, caching.shelves):
+    for remembered in (*REMEMBERED, result_cache.result_cache):
         remembered.cache_clear()
 
 
@@ -65,7 +65,7 @@ DAMAGES = pytest.mark.parametrize(("damage", "lang"), [(flipped, "en"), (gone, "
 
 def told(page, file: str) -> set[str]:
     """The benches that say that this file is damaged; all others have what they always have."""
-    sentence = page.text("problem.damaged", file=literal(file))
+    sentence = page.text("problem.damaged", file=escape_markdown(file))
     assert not page.app.error
     assert not page.app.exception
     assert set(page.warned()) == {sentence}

@@ -7,8 +7,8 @@ import threading
 import pytest
 from borrow import Clock
 
-from seqviz.jobs import Jobs, Tally
-from seqviz.refusal import Refusal
+from seqviz.core.errors import UserError
+from seqviz.jobs import JobQueue, Tally
 
 LONG = 30.0  # seconds; a bound that is reached only when something hangs
 gates: dict[str, threading.Event] = {}
@@ -24,7 +24,7 @@ def clock():
 def jobs(clock):
     gates.clear()
     heard.clear()
-    made = Jobs(clock=clock, stall_after=60.0, abandon_after=1e9, most_left=2)
+    made = JobQueue(clock=clock, stall_after=60.0, abandon_after=1e9, most_left=2)
     yield made
     for gate in gates.values():
         gate.set()
@@ -73,12 +73,12 @@ def test_a_silent_job_is_given_up_and_the_next_one_runs(jobs, clock):
     began(hung)
     waiting = jobs.submit(square, 3, owner="b")
     clock.now += 59
-    hung.touch("a")
+    hung.heartbeat("a")
     assert (hung.state, waiting.position) == ("running", 1)
     clock.now += 2
-    waiting.touch("b")  # whoever asks notices
+    waiting.heartbeat("b")  # whoever asks notices
     assert hung.state == "failed"
-    assert isinstance(hung.error, Refusal)
+    assert isinstance(hung.error, UserError)
     assert (hung.error.code, hung.error.details) == ("job_hung", {"seconds": "60"})
     assert waiting.wait(LONG)
     assert waiting.result == 9
@@ -129,7 +129,7 @@ def reports_at_its_gates(n, report):
 def test_a_silent_job_that_nobody_wants_any_more_is_given_up_too(jobs, clock):
     hung = jobs.submit(hangs, "first", owner="a")
     began(hung)
-    hung.leave("a")
+    hung.unsubscribe("a")
     waiting = jobs.submit(square, 4, owner="b")
     clock.now += 61
     assert waiting.wait(LONG)
@@ -154,7 +154,7 @@ def test_with_too_many_left_behind_all_are_told_until_one_ends(jobs, clock):
         if name == "second":
             waiting = jobs.submit(square, 2, owner="b")
         clock.now += 61
-        hung.touch(name)
+        hung.heartbeat(name)
         assert hung.state == "failed"
     assert jobs.left_behind == 2
     for job in (waiting, jobs.submit(square, 3, owner="c")):
@@ -176,7 +176,7 @@ def test_how_jobs_end_is_counted(jobs, clock):
     left = jobs.submit(hangs, "first", owner="a")
     began(left)
     clock.now += 5
-    left.leave("a")
+    left.unsubscribe("a")
     gates["first"].set()
     assert left.wait(LONG)
     assert jobs.tally == Tally(done=3, failed=1, cancelled=1, seconds=5.0)

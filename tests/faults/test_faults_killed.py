@@ -41,7 +41,7 @@ from dataclasses import replace
 from pathlib import Path
 import torch, transformers
 from seqviz.compute.gates import tiny
-from seqviz.experiments.accuracy import features
+from seqviz.experiments.bert_accuracy import features
 from seqviz.data.reviews import Labeled
 from seqviz.experiments.bake import bake
 from seqviz.models import registry

@@ -10,10 +10,10 @@ import urllib.request
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from driver.protocol import Student, attend
-from driver.server import serve
 from seqviz import jobs
 from seqviz.models import ready, store
+from testing.protocol import Student, attend
+from testing.server import serve
 
 KEPT = 2  # seconds for which the server of these tests keeps a vanished visitor's session
 LONG = 60.0
@@ -170,16 +170,16 @@ def test_who_has_left_waits_in_no_queue(server):
 def test_a_model_that_nobody_waits_for_any_more_is_not_fetched_to_its_end(cache, hub):
     """The visitor who asked for it has gone: the download stops and nothing of it is left."""
     hub.faults.block, hub.faults.pause = 500, 0.2  # it would take half a minute
-    queue, next_queue = jobs.Jobs(abandon_after=1.5), jobs.Jobs()
+    queue, next_queue = jobs.JobQueue(abandon_after=1.5), jobs.JobQueue()
     wish = {"model": "tiny", "text": None, "other": "", "device": "models"}
-    job = queue.submit(ready.make_ready, owner="gone", **wish)
+    job = queue.submit(ready.load_job, owner="gone", **wish)
     assert job.wait(LONG)
     assert job.state == "cancelled"
     assert hub.downloads() == 1
     left = [path.name for path in (cache / "models").iterdir()]
     assert all(re.fullmatch(r"\..*\.lock", name) for name in left), left
     hub.faults.block, hub.faults.pause = 1 << 20, 0.0
-    again = next_queue.submit(ready.make_ready, owner="next", **wish)  # this one stays
+    again = next_queue.submit(ready.load_job, owner="next", **wish)  # this one stays
     assert again.wait(LONG)
     assert again.state == "done"
     assert store.verify("tiny")

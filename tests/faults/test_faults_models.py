@@ -15,13 +15,13 @@ from attention_page import MODEL_BENCHES, opened
 from looking import alerts, bench, figures
 from rings import one_of
 
+from seqviz.core.i18n import LANGUAGES, escape_markdown
 from seqviz.models import device, forward_cache, placement, pretrained, sources, store
-from seqviz.text import LANGUAGES, literal
 
 pytestmark = pytest.mark.usefixtures("nothing_kept")
 EACH = pytest.mark.parametrize("lang", one_of(LANGUAGES))
 TITLE = "all-MiniLM-L6-v2"
-LITERAL = literal(TITLE)
+LITERAL = escape_markdown(TITLE)
 LEADS, FOLLOWS = MODEL_BENCHES[0], MODEL_BENCHES[1:]
 
 
@@ -35,7 +35,7 @@ def copy(minilm, smollm2, on_the_cpu, monkeypatch, tmp_path) -> Path:
         heavy = path.name == sources.WEIGHTS
         (os.link if heavy and same_disk(path, folder) else shutil.copy)(path, folder / path.name)
     monkeypatch.setattr(pretrained, "_loaded", {"smollm2": smollm2})
-    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.Shelf())
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.ForwardCache())
     monkeypatch.setenv("SEQVIZ_CACHE", str(tmp_path / "cache"))
     for name, value in (("HF_HUB_OFFLINE", "1"), ("PIP_NO_INDEX", "1")):
         monkeypatch.setenv(name, value)
@@ -86,7 +86,10 @@ def test_damaged_weights(visit, copy, lang):
     data[len(data) // 2] ^= 1
     rewritten(copy / sources.WEIGHTS, bytes(data))
     page = opened(visit, lang)
-    says(page, page.text("problem.model_damaged", file=literal(sources.WEIGHTS), model=LITERAL))
+    says(
+        page,
+        page.text("problem.model_damaged", file=escape_markdown(sources.WEIGHTS), model=LITERAL),
+    )
     assert not copy.exists()  # nothing of it is left that could be taken for a model
     again(page)  # and nowhere to fetch it from
     (warning,) = alerts(bench(page.app, LEADS))["warning"]
@@ -115,7 +118,7 @@ def test_a_disk_without_room_for_a_model(
     visit, minilm, smollm2, on_the_cpu, monkeypatch, small_disk, lang
 ):
     monkeypatch.setattr(pretrained, "_loaded", {})
-    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.Shelf())
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.ForwardCache())
     page = opened(visit, lang)
     page.app.run()  # it failed while the page was drawn; a browser asks again
     needed = f"{minilm.card.disk / 1e6:,.0f}"
@@ -135,7 +138,7 @@ def test_a_gpu_fails_within_the_network(visit, minilm, monkeypatch, error, note)
     monkeypatch.setattr(forward_cache, "_passes", {})
     pretend = dataclasses.replace(minilm, device="cpu:0")
     monkeypatch.setattr(pretrained, "_loaded", {"minilm": pretend})
-    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.Shelf())
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.ForwardCache())
     there = minilm.network
     full: list[str] = []
 

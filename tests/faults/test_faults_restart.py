@@ -11,9 +11,9 @@ pytest.importorskip("playwright")
 from lesson_page import LessonPage
 from playwright.sync_api import expect
 
-from driver.chromium import css_class
-from driver.server import serve
-from seqviz.text import Text
+from seqviz.core.i18n import Text
+from testing.chromium import css_class
+from testing.server import serve
 
 pytestmark = pytest.mark.browser
 LONG = 60.0
@@ -67,7 +67,7 @@ def test_a_server_that_is_killed_in_a_training_and_comes_back(server, page, tmp_
     start.click()
     progress.wait_for()
 
-    # Of a training nothing; first figures are kept for who comes next (`ui/bench/first_figure`).
+    # Of a training nothing; first figures are kept for who comes next (`ui/prerender/figure`).
     made = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
     assert all(path.suffix == ".lock" or path.parent.name == "first_figures" for path in made), made
     for path in made:

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from seqviz.text import ASSETS, catalogue
+from seqviz.core.i18n import ASSETS, catalogue
 
 ROOT = ASSETS.parent
 TABLE = ROOT / "docs" / "faults.md"
@@ -75,7 +75,7 @@ def test_every_test_that_a_document_names_exists():
 def test_what_it_quotes_is_what_pages_say():
     """As far as the first gap in the quotation."""
     said = [value for value in catalogue("en").values() if isinstance(value, str)]
-    # Number and unit hold together on a page (`seqviz.units`), which a document has no need of.
+    # Number and unit hold together on a page (`core.units`), which a document has no need of.
     plain = [re.sub(r"{[^}]*}", "…", sentence).replace("\u00a0", " ") for sentence in said]
     for row in rows():
         for quoted in re.findall(r'"([^"]+)"', row[1]):

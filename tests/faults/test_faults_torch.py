@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,10 +12,11 @@ import pytest
 import without_torch
 from rings import one_of
 
-from driver.protocol import Student, attend
-from driver.server import serve
-from seqviz import catalog
-from seqviz.text import LANGUAGES, Text
+from seqviz.content import catalog
+from seqviz.core.i18n import LANGUAGES, Text
+from seqviz.models import store
+from testing.protocol import Student, attend
+from testing.server import serve
 
 SCRIPT = Path(without_torch.__file__)
 # Benches and exercises that need it, of each page; those of SmolLM2, which may not be here, do not
@@ -28,6 +30,7 @@ NEED_IT = {
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *arguments], cwd=without_torch.ROOT, capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": str(without_torch.ROOT)},
         timeout=200,
     )  # fmt: skip
 
@@ -86,6 +89,10 @@ main(sys.argv[2:])
 @pytest.mark.usefixtures("minilm_on_disk")
 def test_without_torch_a_command_that_needs_it_is_one_sentence(words, tmp_path, monkeypatch):
     monkeypatch.setenv("SEQVIZ_MODELS", "minilm")
+    for folder in store.cache().iterdir():  # but for the vectors, which are to be made
+        if folder.name != "features":
+            (tmp_path / folder.name).symlink_to(folder)
+    monkeypatch.setenv("SEQVIZ_CACHE", str(tmp_path))
     done = run("-c", COMMAND, str(tmp_path), *words)
     assert done.returncode == 1
     said = "PyTorch is not installed, and this needs it: pip install torch."

@@ -10,8 +10,8 @@ from borrow import Clock
 from looking import alerts, bench, figures
 
 from seqviz import jobs
-from seqviz.text import LANGUAGES
-from seqviz.ui.bench import job_progress
+from seqviz.core.i18n import LANGUAGES
+from seqviz.ui.page import job_progress
 
 SLUG = "ar_fitting"
 OWN = {"ar__networks__preset": "own", "ar__networks__cell": "mlp", "ar__networks__epochs": "50"}
@@ -22,7 +22,7 @@ LONG = 60.0  # seconds; a bound that is reached only when something hangs for go
 def clock(monkeypatch) -> Clock:
     """What the queue goes by."""
     made = Clock()
-    monkeypatch.setattr(jobs.queue, "_defaults", {"cpu": jobs.Jobs(clock=made)})
+    monkeypatch.setattr(jobs.queue, "_defaults", {"cpu": jobs.JobQueue(clock=made)})
     return made
 
 
@@ -50,7 +50,7 @@ def class_of(visit, seed: int) -> list:
 
 def ended() -> None:
     """Wait until nothing waits or runs any more."""
-    for job in jobs.default("cpu")._active():
+    for job in jobs.queue_for("cpu")._active():
         assert job.wait(LONG)
 
 
@@ -75,7 +75,7 @@ def test_a_training_that_hangs(visit, at_each_update, clock, gate):
     pair, behind = class_of(visit, 3), visit(SLUG, ar__networks__seed="4", **OWN)
     for page in pair:
         press(page)
-    (job,) = jobs.default("cpu")._active()
+    (job,) = jobs.queue_for("cpu")._active()
     assert job.owners == 2
     press(behind)
     (bar,) = bench(behind.app, "networks").get("progress")
@@ -94,7 +94,7 @@ def test_a_training_that_hangs(visit, at_each_update, clock, gate):
     # Who was behind it has what he asked for, though the hung thread is still there.
     ended()
     trained(behind)
-    assert jobs.default("cpu").left_behind == 1
+    assert jobs.queue_for("cpu").left_behind == 1
 
     # Pressed again, it runs; when the hung one comes back, nobody notices.
     press(pair[0])
@@ -109,16 +109,16 @@ def test_a_training_that_ends_while_its_progress_is_drawn(visit, at_each_update,
     """It is running when the bench looks, and done before the bench is drawn to its end."""
 
     def after_the_first_epoch() -> None:
-        if jobs.default("cpu")._running.trail:
+        if jobs.queue_for("cpu")._running.trail:
             gate.wait(LONG)
 
     at_each_update(after_the_first_epoch)
     page = visit(SLUG, ar__networks__seed="8", **OWN)
     press(page)
-    (job,) = jobs.default("cpu")._active()
+    (job,) = jobs.queue_for("cpu")._active()
     while not job.trail:
         assert not job.wait(0.01)
-    draw = job_progress.drawn
+    draw = job_progress.render
 
     def drawn(*arguments, **keywords):
         picture = draw(*arguments, **keywords)
@@ -126,7 +126,7 @@ def test_a_training_that_ends_while_its_progress_is_drawn(visit, at_each_update,
         assert job.wait(LONG)
         return picture
 
-    monkeypatch.setattr(job_progress, "drawn", drawn)
+    monkeypatch.setattr(job_progress, "render", drawn)
     page.app.run()
     page.healthy()
     assert job.state == "done"

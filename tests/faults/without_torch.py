@@ -35,7 +35,7 @@ def shown(page: str, lang: str) -> dict[str, Any]:
     app.switch_page(f"pages/{page}.py")
     app.query_params["lang"] = lang
     app.run()
-    while any(queue.waiting or queue.running for queue in jobs.queues().values()):
+    while any(queue.waiting or queue.running for queue in jobs.all_queues().values()):
         time.sleep(0.05)
     app.run()
     charts = [one for one in app.get("bidi_component") if one.proto.component_name == CHART]

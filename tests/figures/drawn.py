@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from seqviz.compute import autoregression as ar
+from seqviz.compute import ar_fitting as ar
 from seqviz.data import series
 
 PATH = ar.simulate((0.6, -0.3), 1.5, n=200, seed=4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from seqviz.figures.grammar.figure import Figure
+from seqviz.plotting.figure import Figure
 
 
 def trace(figure: Figure, name: str, axis: str | None = None) -> Any:

@@ -12,10 +12,10 @@ from seen import bands, sound
 from seen import said as notes
 from seen import trace as named
 
-from seqviz.compute.accuracy.findings import DIRECTIONS, ORDERS
-from seqviz.compute.proportions import of, proportion, shares
-from seqviz.figures.accuracy import parts
-from seqviz.figures.accuracy.examples import (
+from seqviz.compute.bert_accuracy.results import DIRECTIONS, ORDERS
+from seqviz.core.units import unbroken
+from seqviz.figures.bert_accuracy import bars_and_labels
+from seqviz.figures.bert_accuracy.examples import (
     BASELINE,
     WORDS,
     at,
@@ -25,12 +25,16 @@ from seqviz.figures.accuracy.examples import (
     knife_of,
     own_knife_of,
 )
-from seqviz.figures.accuracy.fill import best_guesses, fill_in_accuracy, fill_in_accuracy_by_share
-from seqviz.figures.accuracy.word_masking import accuracy_under_masking, sentence_under_masking
-from seqviz.figures.grammar import axes
-from seqviz.figures.grammar.sheet import Sheet
-from seqviz.figures.grammar.style import LIGHT, Style
-from seqviz.units import unbroken
+from seqviz.figures.bert_accuracy.fill import (
+    best_guesses,
+    fill_in_accuracy,
+    fill_in_accuracy_by_share,
+)
+from seqviz.figures.bert_accuracy.word_masking import accuracy_under_masking, sentence_under_masking
+from seqviz.plotting import axes
+from seqviz.plotting.sheet import Sheet
+from seqviz.plotting.style import LIGHT, Style
+from seqviz.stats.proportions import of, proportion, shares
 
 STYLE = Style()
 CUT, FILLED = knife_of(), fill_of()
@@ -41,15 +45,15 @@ CUT, FILLED = knife_of(), fill_of()
 
 def test_shares_are_said_with_interval_and_n():
     right = np.array([[1, 1, 0, np.nan], [np.nan] * 4])
-    said = parts.each_said(shares(right), STYLE.text)
+    said = bars_and_labels.format_proportions(shares(right), STYLE.text)
     assert said.tolist() == [unbroken("66.7% [20.8, 93.9], n = 3"), "none"]
 
 
 def test_reported_bars_are_hatched_and_empty():
     sheet = Sheet(STYLE)
     panel = sheet.panel(axes.axis(), axes.axis())
-    parts.bar(panel, 1, of(8, 10), "ours", LIGHT.lstm)
-    parts.bar(panel, 1, of(8, 10), "theirs", LIGHT.baseline, hatched=True, sideways=True)
+    bars_and_labels.bar(panel, 1, of(8, 10), "ours", LIGHT.lstm)
+    bars_and_labels.bar(panel, 1, of(8, 10), "theirs", LIGHT.baseline, hatched=True, sideways=True)
     ours, theirs = sheet.traces
     assert "pattern" not in ours["marker"]
     assert theirs["marker"]["pattern"]["shape"] == "/"
@@ -59,11 +63,11 @@ def test_reported_bars_are_hatched_and_empty():
 
 
 def test_an_axis_fits_its_values_and_never_vanishes():
-    assert parts.fitted([70.0, 70.0])[0] <= 65
-    low, high = parts.fitted(np.array([np.nan, 48, 79]), above=0.1, below=0.1)
+    assert bars_and_labels.fitted([70.0, 70.0])[0] <= 65
+    low, high = bars_and_labels.fitted(np.array([np.nan, 48, 79]), above=0.1, below=0.1)
     assert low < 48
     assert high > 79
-    assert parts.fitted(np.array([np.nan])) == pytest.approx((-1, 101 + 0.12 * 102))
+    assert bars_and_labels.fitted(np.array([np.nan])) == pytest.approx((-1, 101 + 0.12 * 102))
 
 
 # --- masked words -------------------------------------------------------------------------------

@@ -9,9 +9,9 @@ from seen import bands, sound
 from seen import said as notes
 from seen import trace as named
 
-from seqviz.compute.proportions import proportion
-from seqviz.figures.accuracy.direction import accuracy_by_direction
-from seqviz.figures.accuracy.examples import (
+from seqviz.core.units import unbroken
+from seqviz.figures.bert_accuracy.direction import accuracy_by_direction
+from seqviz.figures.bert_accuracy.examples import (
     BASELINE,
     LENGTHS,
     PIECES,
@@ -19,10 +19,10 @@ from seqviz.figures.accuracy.examples import (
     own_padding_of,
     padding_of,
 )
-from seqviz.figures.accuracy.ids import token_ids
-from seqviz.figures.accuracy.padding import MEASURES, padding_effect, sentence_padding
-from seqviz.figures.grammar.style import LIGHT
-from seqviz.units import unbroken
+from seqviz.figures.bert_accuracy.ids import token_ids
+from seqviz.figures.bert_accuracy.padding import MEASURES, padding_effect, sentence_padding
+from seqviz.plotting.style import LIGHT
+from seqviz.stats.proportions import proportion
 
 PADDED = padding_of()
 

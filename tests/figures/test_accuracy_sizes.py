@@ -9,21 +9,21 @@ import pytest
 from seen import said as notes
 from seen import sound
 
-from seqviz.compute.accuracy.counting import MINILM, count
-from seqviz.compute.accuracy.findings import DIRECTIONS, ORDERS, Answers
-from seqviz.compute.accuracy.reported import REPORTED
-from seqviz.compute.proportions import Confusion, of, running
-from seqviz.figures.accuracy import examples as made
-from seqviz.figures.accuracy.compare import confusion_matrices, running_accuracy
-from seqviz.figures.accuracy.counts import parameter_counts
-from seqviz.figures.accuracy.direction import accuracy_by_direction
-from seqviz.figures.accuracy.fill import fill_in_accuracy_by_share
-from seqviz.figures.accuracy.modes import train_and_eval
-from seqviz.figures.accuracy.padding import MEASURES, padding_effect
-from seqviz.figures.accuracy.regimes import system_accuracies
-from seqviz.figures.accuracy.search import best_so_far
-from seqviz.figures.accuracy.word_masking import accuracy_under_masking
-from seqviz.figures.grammar.style import Style
+from seqviz.compute.bert_accuracy.counting import MINILM, count
+from seqviz.compute.bert_accuracy.reported import REPORTED
+from seqviz.compute.bert_accuracy.results import DIRECTIONS, ORDERS, SystemPredictions
+from seqviz.figures.bert_accuracy import examples as made
+from seqviz.figures.bert_accuracy.compare import confusion_matrices, running_accuracy
+from seqviz.figures.bert_accuracy.counts import parameter_counts
+from seqviz.figures.bert_accuracy.direction import accuracy_by_direction
+from seqviz.figures.bert_accuracy.fill import fill_in_accuracy_by_share
+from seqviz.figures.bert_accuracy.modes import train_and_eval
+from seqviz.figures.bert_accuracy.padding import MEASURES, padding_effect
+from seqviz.figures.bert_accuracy.regimes import system_accuracies
+from seqviz.figures.bert_accuracy.search import best_so_far
+from seqviz.figures.bert_accuracy.word_masking import accuracy_under_masking
+from seqviz.plotting.style import Style
+from seqviz.stats.proportions import Confusion, of, running
 
 NONE = of(0, 0)
 
@@ -51,7 +51,7 @@ def compared(sentences):
 
 
 def systems(sentences):
-    one = Answers("all", made.answers(0.8, 1, 1, sentences))
+    one = SystemPredictions("all", made.answers(0.8, 1, 1, sentences))
     baseline = made.baseline(sentences)
     return system_accuracies((one,), made.truth(sentences), "all", baseline, REPORTED)
 

@@ -10,7 +10,7 @@ from seen import said as notes
 from seen import sound
 from seen import trace as named
 
-from seqviz.compute.accuracy.counting import (
+from seqviz.compute.bert_accuracy.counting import (
     BERT_BASE,
     BERT_LARGE,
     DISTILBERT,
@@ -18,13 +18,17 @@ from seqviz.compute.accuracy.counting import (
     count,
     groups,
 )
-from seqviz.compute.accuracy.findings import TuneSettings
-from seqviz.compute.accuracy.reported import CURVES, REPORTED
-from seqviz.compute.proportions import Paired, mcnemar, of, of_share, running
-from seqviz.figures.accuracy.compare import confusion_matrices, paired_answers, running_accuracy
-from seqviz.figures.accuracy.counts import parameter_counts
-from seqviz.figures.accuracy.curves import learning_curves
-from seqviz.figures.accuracy.examples import (
+from seqviz.compute.bert_accuracy.reported import CURVES, REPORTED
+from seqviz.compute.bert_accuracy.results import TuneSettings
+from seqviz.core.units import unbroken
+from seqviz.figures.bert_accuracy.compare import (
+    confusion_matrices,
+    paired_answers,
+    running_accuracy,
+)
+from seqviz.figures.bert_accuracy.counts import parameter_counts
+from seqviz.figures.bert_accuracy.curves import learning_curves
+from seqviz.figures.bert_accuracy.examples import (
     NAMES,
     RATES,
     baseline,
@@ -38,13 +42,13 @@ from seqviz.figures.accuracy.examples import (
     truth,
     tuned,
 )
-from seqviz.figures.accuracy.modes import train_and_eval
-from seqviz.figures.accuracy.progress import training_progress
-from seqviz.figures.accuracy.regimes import system_accuracies
-from seqviz.figures.accuracy.search import best_so_far, search_trials
-from seqviz.figures.grammar.style import LIGHT
-from seqviz.figures.grammar.table import table
-from seqviz.units import unbroken
+from seqviz.figures.bert_accuracy.modes import train_and_eval
+from seqviz.figures.bert_accuracy.progress import training_progress
+from seqviz.figures.bert_accuracy.regimes import system_accuracies
+from seqviz.figures.bert_accuracy.search import best_so_far, search_trials
+from seqviz.plotting.style import LIGHT
+from seqviz.plotting.table import table
+from seqviz.stats.proportions import Paired, mcnemar, of, of_share, running
 
 ESCAPED = "head &lt;b&gt;&amp;"
 

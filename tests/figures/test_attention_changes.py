@@ -9,10 +9,10 @@ import pytest
 from attention_drawings import plainly
 from seen import said, sound
 
+from seqviz.core.i18n import LANGUAGES, number
 from seqviz.figures.attention.changes import attention_mask, head_switches
 from seqviz.figures.attention.examples import CANDIDATES, WORDS, change_of, map_of, weights_of
-from seqviz.figures.grammar.style import LIGHT, Style
-from seqviz.text import LANGUAGES, number
+from seqviz.plotting.style import LIGHT, Style
 
 LANG = pytest.mark.parametrize("lang", LANGUAGES)
 

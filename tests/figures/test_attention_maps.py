@@ -11,6 +11,7 @@ import pytest
 from attention_drawings import HOSTILE, box, plainly, unpacked
 from seen import said, sound
 
+from seqviz.core.i18n import LANGUAGES, number
 from seqviz.figures.attention.changes import attention_mask, head_switches
 from seqviz.figures.attention.examples import (
     change_of,
@@ -20,12 +21,11 @@ from seqviz.figures.attention.examples import (
     weights_of,
 )
 from seqviz.figures.attention.heads import head_names, heads_by_measure
+from seqviz.figures.attention.inside_head import query_key_products, scores_to_weights
 from seqviz.figures.attention.maps import attention_map, head_mosaic, rollout_map
-from seqviz.figures.attention.parts import query_key_products, scores_to_weights
-from seqviz.figures.grammar.axes import NAMED_ROWS
-from seqviz.figures.grammar.style import Style
-from seqviz.figures.grammar.weights_color import picture
-from seqviz.text import LANGUAGES, number
+from seqviz.plotting.axes import NAMED_ROWS
+from seqviz.plotting.style import Style
+from seqviz.plotting.weights_color import picture
 
 LANG = pytest.mark.parametrize("lang", LANGUAGES)
 

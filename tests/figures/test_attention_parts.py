@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from seen import said, sound
 
+from seqviz.core.i18n import LANGUAGES, number
 from seqviz.figures.attention.examples import WORDS, parts_of
-from seqviz.figures.attention.parts import query_key_products, scores_to_weights
-from seqviz.figures.grammar.style import LIGHT, Style
-from seqviz.text import LANGUAGES, number
+from seqviz.figures.attention.inside_head import query_key_products, scores_to_weights
+from seqviz.plotting.style import LIGHT, Style
 
 BOTH = pytest.mark.parametrize("draw", [query_key_products, scores_to_weights])
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from seqviz.compute.attention.saturation import saturation
+from seqviz.core.i18n import number
+from seqviz.core.units import unbroken
 from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
-from seqviz.figures.grammar.style import LIGHT
-from seqviz.text import number
-from seqviz.units import unbroken
+from seqviz.plotting.style import LIGHT
 
 FOUND = saturation()
 EVERY = pytest.mark.parametrize("quantity", QUANTITIES)

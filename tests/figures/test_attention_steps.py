@@ -11,12 +11,12 @@ from attention_drawings import box
 from seen import said, sound
 
 from seqviz.compute.attention.walkthrough import STAGES, walk
-from seqviz.figures.attention.steps import PARTS, walk_basic, walk_stage
+from seqviz.core.i18n import number
+from seqviz.core.units import unbroken
+from seqviz.figures.attention.steps import PROJECTIONS, walk_basic, walk_stage
 from seqviz.figures.attention.walk_matrices import ABOVE, written
-from seqviz.figures.grammar.style import LIGHT, Style
-from seqviz.figures.grammar.table import table, tables
-from seqviz.text import number
-from seqviz.units import unbroken
+from seqviz.plotting.style import LIGHT, Style
+from seqviz.plotting.table import table, tables
 
 PLAIN = walk()
 HEADS = walk(heads=8, d_k=4, causal=True)
@@ -166,7 +166,7 @@ def test_row_and_column_are_lit(query, key):
         assert [set(lit(figure, trace)) for trace in maps(figure)] == places, stage
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", PROJECTIONS)
 def test_each_projection(part):
     figure = walk_stage(HEADS, "project", 3, 2, 5, part=part)
     x, weight, result = maps(figure)

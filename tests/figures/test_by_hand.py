@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from drawn import PATH
 
-from seqviz.compute import autoregression as ar
-from seqviz.figures.autoregression.by_hand import POINTS, fit_by_hand
-from seqviz.figures.grammar.style import LIVE, ROLES, Style
-from seqviz.figures.grammar.table import table
-from seqviz.text import LANGUAGES, Text, number
+from seqviz.compute import ar_fitting as ar
+from seqviz.core.i18n import LANGUAGES, Text, number
+from seqviz.figures.ar_fitting.by_hand import POINTS, fit_by_hand
+from seqviz.plotting.style import LIVE, ROLES, Style
+from seqviz.plotting.table import table
 
 
 def mse(values: np.ndarray, slope: float) -> float:

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from test_style import BACKGROUNDS, PALETTES, contrast
 
-from seqviz.figures.grammar.colored_text import STRONGEST, colored_text
-from seqviz.figures.grammar.scales import ABOVE, BELOW
-from seqviz.figures.grammar.style import Style
-from seqviz.text import LANGUAGES, Text
+from seqviz.core.i18n import LANGUAGES, Text
+from seqviz.plotting.colored_text import STRONGEST, colored_text
+from seqviz.plotting.scales import ABOVE, BELOW
+from seqviz.plotting.style import Style
 
 HOSTILE = ("<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "'", "&lt;", "</div>")
 ALPHA = re.compile(r"rgba\((\d+),(\d+),(\d+),([\d.]+)\)")

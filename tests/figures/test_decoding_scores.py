@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from seqviz.compute.decoding.filters import ORDER, Chain
-from seqviz.figures.decoding.examples_scores import filtered_of
-from seqviz.figures.decoding.scores import SHOWN, next_token_bars
+from seqviz.compute.gpt.filters import ORDER, Chain
+from seqviz.figures.gpt.examples_scores import filtered_of
+from seqviz.figures.gpt.scores import SHOWN, next_token_bars
 
 LAST = (*(name for name in ORDER if name != "temperature"), "temperature")
 

@@ -9,14 +9,14 @@ import pytest
 from drawn import PATH
 from seen import trace
 
-from seqviz.compute import autoregression as ar
-from seqviz.figures.autoregression.estimation import (
+from seqviz.compute import ar_fitting as ar
+from seqviz.core.i18n import Text, number
+from seqviz.figures.ar_fitting.estimation import (
     estimates_beside_truth,
     order_criteria,
     sampling_distribution,
 )
-from seqviz.figures.grammar.table import table
-from seqviz.text import Text, number
+from seqviz.plotting.table import table
 
 TEXT = Text("en")
 FITS = [ar.fit(PATH.values, 2, method) for method in ar.METHODS]

@@ -16,16 +16,17 @@ import numpy as np
 import pytest
 from parted import parted
 
-from seqviz.compute import autoregression as ar
+from seqviz.compute import ar_fitting as ar
+from seqviz.core.i18n import number
+from seqviz.core.units import plainly_spaced
 from seqviz.data.series import bundled
-from seqviz.figures.autoregression.series import series_and_correlations
-from seqviz.figures.grammar.example import Example, examples, functions
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.style import DARK, LIGHT, LIVE, Style, opaque, recolored
-from seqviz.figures.grammar.table import axis_name, cells_name, table, tables
-from seqviz.text import number
-from seqviz.ui.bench import export
-from seqviz.units import plainly_spaced
+from seqviz.figures.ar_fitting.series import series_and_correlations
+from seqviz.figures.discovery import examples, functions
+from seqviz.plotting.example import Example
+from seqviz.plotting.figure import Figure
+from seqviz.plotting.style import DARK, LIGHT, LIVE, Style, opaque, recolored
+from seqviz.plotting.table import axis_name, cells_name, table, tables
+from seqviz.ui.page import export
 
 PLACEHOLDER = re.compile(r"(?<!%){\w*}")  # "%{x}" is filled in by the browser
 RESERVED = re.compile(r"#0000\d\d")  # Streamlit replaces #000001 ... #000040 on a page

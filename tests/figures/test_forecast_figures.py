@@ -7,9 +7,9 @@ import pytest
 from drawn import PATH, nile
 from seen import trace
 
-from seqviz.compute import autoregression as ar
-from seqviz.figures.autoregression.forecast import error_by_horizon, forecast_fan
-from seqviz.text import Text, number
+from seqviz.compute import ar_fitting as ar
+from seqviz.core.i18n import Text, number
+from seqviz.figures.ar_fitting.forecast import error_by_horizon, forecast_fan
 
 TEXT = Text("en")
 HISTORY, FUTURE = PATH.values[:180], PATH.values[180:]

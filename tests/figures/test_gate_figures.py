@@ -10,20 +10,20 @@ from seen import said as labels
 from seen import sound
 
 from seqviz.compute.gates.activations import SIGNED, activation, symbols
-from seqviz.compute.gates.counting import Parameters, Table
-from seqviz.compute.gates.observation import Comparison, Expectation, Observation
+from seqviz.compute.gates.counting import Parameters, ParameterTable
+from seqviz.compute.gates.observation import Expectation, Observation, VariantComparison
 from seqviz.compute.gates.tiny_results import TinyReport, TinySettings
 from seqviz.compute.recurrent import LSTMTrace
+from seqviz.core.i18n import Text, number
+from seqviz.core.units import unbroken
 from seqviz.figures.gates.effects import distance_by_variant, free_and_forced
 from seqviz.figures.gates.examples import observed
-from seqviz.figures.gates.looks import LOOKS, shown
 from seqviz.figures.gates.maps import gate_map, gate_saturation
 from seqviz.figures.gates.networks import agreement, parameter_bars, training_progress
+from seqviz.figures.gates.style import LOOKS, visible_symbols
 from seqviz.figures.gates.traces import unit_traces
-from seqviz.figures.grammar.figure import Array, joined
-from seqviz.figures.grammar.style import Style
-from seqviz.text import Text, number
-from seqviz.units import unbroken
+from seqviz.plotting.figure import Array, joined
+from seqviz.plotting.style import Style
 
 ZERO = np.zeros(5)
 
@@ -58,7 +58,7 @@ def one_unit(steps: int = 5, p=None, **parts) -> Observation:
 
 
 def test_what_cannot_be_seen_has_a_sign():
-    assert shown(("a", " ", "\n", "<b>", "")) == ("a", "␣", "⏎", "<b>", "")
+    assert visible_symbols(("a", " ", "\n", "<b>", "")) == ("a", "␣", "⏎", "<b>", "")
 
 
 # --- maps -----------------------------------------------------------------------------------------
@@ -223,9 +223,9 @@ def test_of_all_units_the_length_of_the_state_is_drawn(cell):
     assert low < 0.25 < high
 
 
-def variants(*distances, size) -> Comparison:
+def variants(*distances, size) -> VariantComparison:
     names = ("renamed", "one_bias", "no_bias")[: len(distances)]
-    return Comparison(
+    return VariantComparison(
         tuple("a" * len(size)), names, np.array(distances), size, np.zeros(len(names))
     )
 
@@ -278,7 +278,7 @@ def test_parameters_are_stacked_to_their_totals():
     counted = (
         Parameters(32, 1024, 64), Parameters(96, 3072, 192), Parameters(128, 4096, 0),
     )  # fmt: skip
-    figure = parameter_bars(Table(("rnn", "gru", "lstm"), counted, counted))
+    figure = parameter_bars(ParameterTable(("rnn", "gru", "lstm"), counted, counted))
     sound(figure)
     stacked = np.sum([bar.x for bar in figure.data], axis=0)
     assert stacked.tolist() == [1120, 3360, 4224]

@@ -8,34 +8,39 @@ import numpy as np
 import pytest
 from seen import sound
 
-from seqviz.compute import bptt, recall
-from seqviz.compute.bptt import Experiment
-from seqviz.compute.recall.tasks import LEARNED, SYMBOLS
-from seqviz.figures.gradients.clipping import with_and_without_clipping
-from seqviz.figures.gradients.examples import reports, rungs, shipped
-from seqviz.figures.gradients.norms import gradient_reach
-from seqviz.figures.gradients.pairs import pair_map
-from seqviz.figures.gradients.paths import path_bars, recursion_step, unrolled_graph
-from seqviz.figures.gradients.recall import ladder, ladder_progress, race_course, race_progress
-from seqviz.figures.gradients.simplified_gru import gated_jacobian
-from seqviz.figures.gradients.truncation import kept_and_lost, mean_of_draws
-from seqviz.figures.grammar.axes import HIGHEST, LOWEST, decades
-from seqviz.figures.grammar.table import table, tables
-from seqviz.text import from_log10
+from seqviz.compute import vanishing_gradients
+from seqviz.compute.vanishing_gradients import GradientExperiment, recall
+from seqviz.compute.vanishing_gradients.recall.tasks import LEARNED, SYMBOLS
+from seqviz.core.i18n import format_log10
+from seqviz.figures.vanishing_gradients.clipping import with_and_without_clipping
+from seqviz.figures.vanishing_gradients.examples import reports, rungs, shipped
+from seqviz.figures.vanishing_gradients.norms import gradient_reach
+from seqviz.figures.vanishing_gradients.pairs import pair_map
+from seqviz.figures.vanishing_gradients.paths import path_bars, recursion_step, unrolled_graph
+from seqviz.figures.vanishing_gradients.recall import (
+    accuracy_by_delay,
+    accuracy_by_delay_progress,
+    race_course,
+    race_progress,
+)
+from seqviz.figures.vanishing_gradients.simplified_gru import gated_jacobian
+from seqviz.figures.vanishing_gradients.truncation import kept_and_lost, mean_of_draws
+from seqviz.plotting.axes import HIGHEST, LOWEST, decades
+from seqviz.plotting.table import table, tables
 
 EXTREMES = (
-    Experiment(),
-    Experiment("linear", 500, gain=2.0),
-    Experiment("rnn", 500, gain=0.1),
-    Experiment("lstm", 2, 2),
-    Experiment("linear", 60, init="non_normal"),
+    GradientExperiment(),
+    GradientExperiment("linear", 500, gain=2.0),
+    GradientExperiment("rnn", 500, gain=0.1),
+    GradientExperiment("lstm", 2, 2),
+    GradientExperiment("linear", 60, init="non_normal"),
 )
 
 
-def reach_figure(experiment: Experiment):
-    found = bptt.reach(experiment)
+def reach_figure(experiment: GradientExperiment):
+    found = vanishing_gradients.reach(experiment)
     size = (experiment.init, experiment.width, experiment.gain, experiment.seed)
-    return found, gradient_reach((experiment.cell,), (found,), bptt.spectrum(*size))
+    return found, gradient_reach((experiment.cell,), (found,), vanishing_gradients.spectrum(*size))
 
 
 @pytest.mark.parametrize("experiment", EXTREMES)
@@ -58,7 +63,7 @@ def test_reach_draws_the_norms(experiment):
 
 
 def test_the_long_road_of_the_lstm_is_drawn_beside_the_short_one():
-    found, figure = reach_figure(Experiment("lstm"))
+    found, figure = reach_figure(GradientExperiment("lstm"))
     h, c = figure.data[:2]
     np.testing.assert_allclose(np.log10(np.asarray(c.y)), found.norms.cell_state, atol=1e-12)
     assert (h.line.dash, c.line.dash) == (None, "dash")
@@ -66,7 +71,7 @@ def test_the_long_road_of_the_lstm_is_drawn_beside_the_short_one():
 
 def test_words_on_the_axis_are_plain_text():
     """Plotly reads tags, entities and, in a hover text, "%{...}"."""
-    experiment = Experiment(signal="sentence", sentence="<b>a</b> b & %{x} d")
+    experiment = GradientExperiment(signal="sentence", sentence="<b>a</b> b & %{x} d")
     _, figure = reach_figure(experiment)
     shown = list(figure.layout.xaxis.ticktext)
     assert shown == ["&lt;b&gt;a&lt;/b&gt;", "b", "&amp;", "%&#123;x}"]  # the last is predicted
@@ -74,10 +79,10 @@ def test_words_on_the_axis_are_plain_text():
 
 @pytest.mark.parametrize("cell", ["rnn", "lstm"])
 def test_pairs_draw_their_map_and_mark_the_pair(cell):
-    experiment = Experiment(cell, 30, 8)
-    pairs = bptt.pair_norms(experiment)
-    chosen = bptt.pair_spectrum(experiment, 5, 20)
-    spectrum = bptt.spectrum("gaussian", 8, 1.0, 1)
+    experiment = GradientExperiment(cell, 30, 8)
+    pairs = vanishing_gradients.pair_norms(experiment)
+    chosen = vanishing_gradients.pair_spectrum(experiment, 5, 20)
+    spectrum = vanishing_gradients.spectrum("gaussian", 8, 1.0, 1)
     figure = pair_map(pairs, chosen, 5, 20, cell, spectrum)
     sound(figure)
     heat, mark, values = figure.data[:3]
@@ -89,17 +94,18 @@ def test_pairs_draw_their_map_and_mark_the_pair(cell):
     np.testing.assert_allclose(np.log10(np.asarray(values.y)[seen]), chosen.log10[seen], atol=1e-12)
     # The powers of W bound a plain RNN and say nothing about a gated one.
     assert len(figure.data) == (5 if cell == "rnn" else 3)
-    assert from_log10(float(chosen.log10[0])) in figure.alt
+    assert format_log10(float(chosen.log10[0])) in figure.alt
 
 
 @pytest.mark.parametrize("cell", ["relu", "linear"])
 @pytest.mark.parametrize("gain", [0.1, 0.7])
 def test_singular_values_that_no_float_holds_are_drawn_by_their_exponents(cell, gain):
     """Of 499 steps back: about 1e-587 and 1e-165; both are below what the axis reaches else."""
-    experiment, size = Experiment(cell, 500, gain=gain), ("gaussian", 32, gain, 1)
-    chosen = bptt.pair_spectrum(experiment, 1, 500)
+    experiment, size = GradientExperiment(cell, 500, gain=gain), ("gaussian", 32, gain, 1)
+    chosen = vanishing_gradients.pair_spectrum(experiment, 1, 500)
     figure = pair_map(
-        bptt.pair_norms(experiment), chosen, 1, 500, cell, bptt.spectrum(*size)
+        vanishing_gradients.pair_norms(experiment), chosen, 1, 500, cell,
+        vanishing_gradients.spectrum(*size),
     )  # fmt: skip
     sound(figure)
     values, (low, high) = np.asarray(figure.traces[2]["y"]), figure.axis("y2")["range"]
@@ -115,7 +121,7 @@ def test_singular_values_that_no_float_holds_are_drawn_by_their_exponents(cell, 
     ]
     assert any(name.startswith("log₁₀") for frame in tables(figure) for name in frame.columns)
     over = figure.traces[2]["customdata"]
-    assert from_log10(float(chosen.log10[0])) in over
+    assert format_log10(float(chosen.log10[0])) in over
 
 
 def test_values_near_the_bottom_stay_on_a_log_axis():
@@ -132,7 +138,7 @@ def test_values_near_the_bottom_stay_on_a_log_axis():
 
 
 def test_running_sum_of_the_paths_ends_at_autograd():
-    found = bptt.paths(Experiment("linear", 6, 4, gain=0.8, loss="mean"), 1)
+    found = vanishing_gradients.paths(GradientExperiment("linear", 6, 4, gain=0.8, loss="mean"), 1)
     figure = path_bars(found, printed=True)
     sound(figure)
     bars, total, printed, printed_total, autograd, stretch, error = figure.data
@@ -146,7 +152,7 @@ def test_running_sum_of_the_paths_ends_at_autograd():
 
 @pytest.mark.parametrize("taken", [0, 1, 4])
 def test_the_graph_shows_only_what_has_come_back(taken):
-    found = bptt.recursion(Experiment("rnn", 4, 2, loss="mean"))
+    found = vanishing_gradients.recursion(GradientExperiment("rnn", 4, 2, loss="mean"))
     figure = unrolled_graph(found, taken)
     sound(figure)
     said = [note.hovertext or "" for note in figure.layout.annotations]
@@ -159,7 +165,7 @@ def test_the_graph_shows_only_what_has_come_back(taken):
 
 @pytest.mark.parametrize("t", [1, 3, 4])
 def test_the_equation_has_its_numbers_and_its_braces(t):
-    found = bptt.recursion(Experiment("rnn", 4, 2, loss="mean"))
+    found = vanishing_gradients.recursion(GradientExperiment("rnn", 4, 2, loss="mean"))
     latex = recursion_step(found, t)
     assert latex.count("{") == latex.count("}")
     assert latex.count(r"\begin{pmatrix}") == (2 if t == 4 else 4)
@@ -168,12 +174,16 @@ def test_the_equation_has_its_numbers_and_its_braces(t):
 def test_maps_of_all_pairs_are_numbers_and_not_words():
     """Ten thousand cells in words took 20 ms to write and were up to 400 kB: for each student who
     comes to the map, and again after each press above it."""
-    experiment = Experiment("rnn", 100, 8, loss="mean")
+    experiment = GradientExperiment("rnn", 100, 8, loss="mean")
     pairs = pair_map(
-        bptt.pair_norms(experiment), bptt.pair_spectrum(experiment, 40, 80), 40, 80, "rnn",
-        bptt.spectrum("gaussian", 8, 0.9, 1),
+        vanishing_gradients.pair_norms(experiment),
+        vanishing_gradients.pair_spectrum(experiment, 40, 80), 40, 80, "rnn",
+        vanishing_gradients.spectrum("gaussian", 8, 0.9, 1),
     )  # fmt: skip
-    terms, found = bptt.terms(experiment, 10), bptt.truncation(experiment)
+    terms, found = (
+        vanishing_gradients.terms(experiment, 10),
+        vanishing_gradients.truncation(experiment),
+    )
     cut = kept_and_lost(terms, found, 10)
     for figure, maps in ((pairs, 1), (cut, 2)):
         heat = [trace for trace in figure.data if trace.type == "heatmap"]
@@ -187,15 +197,18 @@ def test_maps_of_all_pairs_are_numbers_and_not_words():
     for trace, part in zip(cut.data, (terms.kept, ~terms.kept), strict=False):  # the lost ones gray
         wanted = np.where(part & np.isfinite(terms.log10), terms.log10, np.nan)
         np.testing.assert_array_equal(np.asarray(trace.z), wanted)
-    sound(kept_and_lost(bptt.terms(experiment, 100), found, 100))  # nothing is lost
+    sound(kept_and_lost(vanishing_gradients.terms(experiment, 100), found, 100))  # nothing is lost
 
 
 def test_draws_and_clipping_draw_their_numbers():
-    found = bptt.randomized(Experiment("rnn", 20, 8, loss="mean"), 0.2, 64)
+    found = vanishing_gradients.randomized(GradientExperiment("rnn", 20, 8, loss="mean"), 0.2, 64)
     figure = mean_of_draws(found)
     sound(figure)
     np.testing.assert_array_equal(figure.data[0].y, found.error)
-    free, clipped = bptt.descend("linear", 1.0, None), bptt.descend("linear", 1.0, 1.0)
+    free, clipped = (
+        vanishing_gradients.descend("linear", 1.0, None),
+        vanishing_gradients.descend("linear", 1.0, 1.0),
+    )
     figure = with_and_without_clipping(free, clipped, 1.0)
     sound(figure)
     named = [t.text[0] for t in figure.data if t.mode == "markers+text"]
@@ -205,7 +218,7 @@ def test_draws_and_clipping_draw_their_numbers():
 
 @pytest.mark.parametrize(("update", "reset"), [(0.0, 1.0), (1.0, 0.0), (1.0, 1.0), (0.1, 0.7)])
 def test_gated_jacobian_draws_eigenvalues_and_powers(update, reset):
-    found = bptt.simplified_gru(update, reset, "gaussian", 8, 1.2, 1, 20)
+    found = vanishing_gradients.simplified_gru(update, reset, "gaussian", 8, 1.2, 1, 20)
     figure = gated_jacobian(found, update, reset)
     sound(figure)
     np.testing.assert_array_equal(figure.data[2].x, found.eigenvalues.real)
@@ -214,7 +227,7 @@ def test_gated_jacobian_draws_eigenvalues_and_powers(update, reset):
 
 
 def test_race_draws_accuracies_and_the_last_gradients():
-    done = shipped("compare", recall.Comparison)
+    done = shipped("compare", recall.CellComparison)
     figure = race_course(done)
     named = {trace.name: trace for trace in figure.data}
     np.testing.assert_array_equal(named["GRU"].y, 100 * done.accuracy[:, 2])
@@ -229,7 +242,7 @@ def test_race_draws_accuracies_and_the_last_gradients():
 
 
 def test_a_race_in_progress_becomes_the_finished_one():
-    done = shipped("compare", recall.Comparison)
+    done = shipped("compare", recall.CellComparison)
     assert race_progress(reports(done), done.settings) == race_course(done)
     early = race_progress(reports(done)[:1], done.settings)
     assert list(early.data[2].x) == [0]
@@ -247,7 +260,7 @@ def test_gradients_that_vanish_entirely_are_gaps_and_not_numbers():
 
 def test_ladder_ends_where_a_cell_failed():
     done = shipped("find_longest_delay", recall.LongestDelay)
-    figure = ladder(done)
+    figure = accuracy_by_delay(done)
     for c, line in enumerate(figure.data):
         tried = done.tried[:, c]
         assert list(line.x) == list(done.delays[tried])
@@ -263,11 +276,14 @@ def test_a_ladder_in_progress_shows_the_latest_report_of_each_delay():
     done = shipped("find_longest_delay", recall.LongestDelay)
     trail = rungs(done)
     begun = replace(trail[1], accuracy=np.array([0.2, np.nan, 0.5]), update=0)
-    late, whole = ladder_progress([trail[0], begun, *trail[1:]], done.settings), ladder(done)
+    late, whole = (
+        accuracy_by_delay_progress([trail[0], begun, *trail[1:]], done.settings),
+        accuracy_by_delay(done),
+    )
     assert late.alt == whole.alt
     for one, other in zip(late.data, whole.data, strict=True):
         assert (*one.x, *one.y, *one.marker.symbol) == (*other.x, *other.y, *other.marker.symbol)
-    early = ladder_progress([trail[0], begun], done.settings)
+    early = accuracy_by_delay_progress([trail[0], begun], done.settings)
     assert [list(line.x) for line in early.data] == [[1, 2], [1], [1, 2]]
-    nobody = ladder_progress([replace(begun, delay=1)], done.settings)
+    nobody = accuracy_by_delay_progress([replace(begun, delay=1)], done.settings)
     assert "RNN: –; LSTM: –; GRU: –" in nobody.alt

@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-from seqviz.figures.grammar.example import examples
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.grayscale import SIGNED, grayscale, lightness
-from seqviz.figures.grammar.style import LIVE, Style
+from seqviz.figures.discovery import examples
+from seqviz.plotting.figure import Figure
+from seqviz.plotting.grayscale import SIGNED, grayscale, lightness
+from seqviz.plotting.style import LIVE, Style
 
 NUMBERS = {"x", "y", "z", "customdata"}
 HEX = re.compile(r"#([0-9a-fA-F]{6})\b")

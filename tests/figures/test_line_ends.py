@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seqviz.figures.grammar.axes import around
-from seqviz.figures.grammar.line_ends import spread
+from seqviz.plotting.axes import around
+from seqviz.plotting.line_ends import spread
 
 
 @pytest.mark.parametrize(

@@ -10,16 +10,16 @@ import pytest
 from seen import said, sound
 
 from seqviz.compute.positions import relative
-from seqviz.compute.positions.findings import VARIANTS
-from seqviz.compute.positions.orders import Orders, compare_orders, shuffle
-from seqviz.figures.grammar.example import examples
-from seqviz.figures.grammar.style import DARK, LIGHT, LIVE, Style
+from seqviz.compute.positions.orders import OrderComparison, compare_orders, shuffle
+from seqviz.compute.positions.results import VARIANTS
+from seqviz.core.i18n import number
+from seqviz.figures.discovery import examples
 from seqviz.figures.positions.effects import moved_words
 from seqviz.figures.positions.encoder import encoder_variants
 from seqviz.figures.positions.examples import FIRST, SECOND, reordered
-from seqviz.figures.positions.parts import look, stride
 from seqviz.figures.positions.schemes import shift_bars
-from seqviz.text import number
+from seqviz.figures.positions.style import look, stride
+from seqviz.plotting.style import DARK, LIGHT, LIVE, Style
 
 FOUND, ENCODER = compare_orders(FIRST, SECOND), reordered()
 MANY = " ".join(f"word{k}" for k in range(20))
@@ -56,7 +56,7 @@ def test_no_word_of_a_student_is_a_tag(example):
 # --- outputs that moved ---------------------------------------------------------------------------
 
 
-def only(found: Orders, row: int) -> Orders:
+def only(found: OrderComparison, row: int) -> OrderComparison:
     """The same with one scheme."""
     rows = {name: getattr(found, name)[row : row + 1]
             for name in ("schemes", "moved", "first", "second")}  # fmt: skip

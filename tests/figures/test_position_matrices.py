@@ -11,16 +11,16 @@ import pytest
 from seen import said, sound
 
 from seqviz.compute.positions import offsets, relative, sinusoidal
-from seqviz.compute.positions.findings import VARIANTS
 from seqviz.compute.positions.orders import SCHEMES, compare_orders
-from seqviz.figures.grammar.figure import Figure
+from seqviz.compute.positions.results import VARIANTS
+from seqviz.core.units import unbroken
 from seqviz.figures.positions.biases import alibi, t5_buckets
 from seqviz.figures.positions.effects import both_orders
 from seqviz.figures.positions.encoder import encoder_maps
 from seqviz.figures.positions.encodings import dot_products, encoding_map, rotation_matrices
 from seqviz.figures.positions.examples import FIRST, PIECES, SECOND, reordered, wandering_table
 from seqviz.figures.positions.tables import table_similarity
-from seqviz.units import unbroken
+from seqviz.plotting.figure import Figure
 
 ODD, WIDE = sinusoidal.encoding(8, 7, 1.5), sinusoidal.encoding(10_000, 128)
 FOUND = offsets.similarity(sinusoidal.encoding(40, 64).table)
@@ -31,7 +31,7 @@ ORDERS, UNLIKE = compare_orders(FIRST, SECOND), compare_orders("one", "three mor
 ENCODER = reordered()
 SLOPES, BUCKETS = relative.alibi_slopes(8), relative.t5_map(2048)
 CAUSAL, BOTH = (relative.alibi_bias(8, 16, causal) for causal in (True, False))
-SOLVED = sinusoidal.found_rotation(sinusoidal.encoding(64, 8).table, 3)
+SOLVED = sinusoidal.fit_rotation(sinusoidal.encoding(64, 8).table, 3)
 TURN = sinusoidal.rotation(3, 8)
 
 

@@ -10,10 +10,10 @@ from seen import said, sound, trace
 
 from seqviz.compute.positions.tiny.results import OrderReport
 from seqviz.compute.positions.tiny.settings import ENCODINGS
-from seqviz.figures.grammar.table import table
+from seqviz.core.i18n import number
 from seqviz.figures.positions.examples import order_result
 from seqviz.figures.positions.tasks import accuracies, learning_curves, learning_progress
-from seqviz.text import number
+from seqviz.plotting.table import table
 
 DONE = order_result()
 NAMES = ["no encoding", "sinusoidal", "learned", "rotary", "ALiBi"]

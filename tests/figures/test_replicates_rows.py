@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from seqviz.figures.replicates.distribution import kinds_over_seeds
-from seqviz.figures.replicates.examples import cells
+from seqviz.figures.seed_experiment.distribution import kinds_over_seeds
+from seqviz.figures.seed_experiment.examples import cells
 
 
 def test_a_mark_stands_at_its_value_in_its_row():

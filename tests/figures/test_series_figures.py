@@ -7,9 +7,9 @@ import pytest
 from drawn import PATH, WALK, nile
 from seen import trace
 
-from seqviz.compute import autoregression as ar
-from seqviz.figures.autoregression.series import lag_plot, roots_in_circle, series_and_correlations
-from seqviz.text import Text, number
+from seqviz.compute import ar_fitting as ar
+from seqviz.core.i18n import Text, number
+from seqviz.figures.ar_fitting.series import lag_plot, roots_in_circle, series_and_correlations
 
 TEXT = Text("en")
 FOUND = ar.correlogram(PATH.values, 15, tuple(PATH.coefficients.tolist()))

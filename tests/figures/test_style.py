@@ -8,9 +8,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from seqviz.figures.grammar.sheet import Sheet
-from seqviz.figures.grammar.style import DARK, LIGHT, LIVE, ROLES, Palette, Style, layout
-from seqviz.text import ASSETS
+from seqviz.core.i18n import ASSETS
+from seqviz.plotting.sheet import Sheet
+from seqviz.plotting.style import DARK, LIGHT, LIVE, ROLES, Palette, Style, layout
 
 BACKGROUNDS = {"light": "#FFFFFF", "dark": "#11161D"}
 PALETTES = {"light": LIGHT, "dark": DARK}

@@ -9,17 +9,17 @@ import pytest
 from drawn import PATH
 from seen import trace
 
-from seqviz.compute.autoregression.network_settings import CELLS, NetworkSettings
-from seqviz.compute.autoregression.networks import EpochReport
-from seqviz.figures.autoregression.examples import learned
-from seqviz.figures.autoregression.training import (
+from seqviz.compute.ar_fitting.network_settings import CELLS, NetworkSettings
+from seqviz.compute.ar_fitting.networks import EpochReport
+from seqviz.core.i18n import Text, number
+from seqviz.figures.ar_fitting.examples import learned
+from seqviz.figures.ar_fitting.training import (
     loss_of_fit,
     loss_so_far,
     one_step_map,
     one_step_predictions,
 )
-from seqviz.figures.grammar.style import LIGHT
-from seqviz.text import Text, number
+from seqviz.plotting.style import LIGHT
 
 TEXT = Text("en")
 INPUTS = np.linspace(-4, 4, 101)

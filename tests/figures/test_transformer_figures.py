@@ -7,7 +7,7 @@ import pytest
 
 from seqviz.compute.transformer import cost, flow, masking, normalization
 from seqviz.compute.transformer.depth_signal import depth
-from seqviz.experiments.architectures import NAMES, architecture
+from seqviz.experiments.transformer.architectures import NAMES, architecture
 from seqviz.figures.transformer.cost import cache_lines, operation_lines, parameter_map
 from seqviz.figures.transformer.depth import norms_by_depth
 from seqviz.figures.transformer.flow import step_tensor, two_operators
@@ -18,7 +18,7 @@ from seqviz.figures.transformer.norms import three_norms
 def test_areas_of_the_treemap_are_the_counts_and_fill_it(name):
     model = architecture(name)
     found = parameter_map(model)
-    areas = np.zeros(len(cost.PARTS))
+    areas = np.zeros(len(cost.COST_PARTS))
     for trace in found.traces:
         width, height = np.asarray(trace["width"]), np.asarray(trace["y"])
         assert (np.asarray(trace["base"]) + height <= 100 + 1e-9).all()
@@ -43,7 +43,7 @@ def test_frames_stand_around_what_shares_a_mean():
     assert marks[:4] == [(x, 1.5, 2.5, 2.5, 3.5) for x in ("x", "x2", "x3", "x4")]
     row, column = (0, 1, 2.5, 3.5), (1.5, 2.5, 0, 1)
     assert [mark[1:] for mark in marks[4:]] == [row, column, row]  # as the order of KINDS
-    assert normalization.KINDS == ("layer", "batch", "rms")
+    assert normalization.NORM_KINDS == ("layer", "batch", "rms")
     for trace, values in zip(found.traces[1:], norms.found, strict=True):
         np.testing.assert_array_equal(trace["z"], values.values.reshape(4, 3))
 
@@ -56,7 +56,7 @@ def test_a_part_keeps_the_rows_it_had():
         assert list(found.axis("y")["ticktext"]) == ["w[1, 0]", "w[1, 1]"][-len(rows) :]
 
 
-@pytest.mark.parametrize("kind", masking.KINDS)
+@pytest.mark.parametrize("kind", masking.MASK_KINDS)
 def test_every_forbidden_cell_is_framed_in_each_matrix(kind):
     masked = masking.masked(kind=kind)
     found = two_operators(masked)

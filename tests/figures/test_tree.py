@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seqviz.figures.grammar import Sheet, Style, axes
-from seqviz.figures.grammar.tree import Tree, Way, draw_tree
+from seqviz.plotting import Sheet, Style, axes
+from seqviz.plotting.tree import Tree, TreePath, draw_tree
 
 # a (0.6) with c (0.2) and d (0.4), b (0.3) with e (0.3)
 TREE = Tree(
@@ -18,7 +18,7 @@ TREE = Tree(
 
 
 def test_the_likelier_child_stands_above_and_in_the_row_of_its_parent():
-    rows, root = TREE.places()
+    rows, root = TREE.layout()
     assert rows.tolist() == [1, 3, 2, 1, 3]
     assert root == 1
 
@@ -35,12 +35,13 @@ def test_a_line_goes_from_the_root_through_its_nodes_and_every_edge_is_drawn():
     sheet = Sheet(Style())
     panel = sheet.panel(axes.axis("depth"), axes.axis("row"))
     draw_tree(panel, TREE, "root", "node", "%{hovertext}", [
-        Way("one", [0, 3], "#000"), Way("two", [1, 4], "#111"), Way("one", [0, 2], "#000"),
+        TreePath("one", [0, 3], "#000"), TreePath("two", [1, 4], "#111"), TreePath("one", [0, 2],
+            "#000"),
     ])  # fmt: skip
     edges, *ways = [trace for trace in sheet.traces if trace["mode"] == "lines"]
     ends = np.stack([edges["x"], edges["y"]], 1).reshape(5, 3, 2)
     assert np.isnan(ends[:, 2]).all()
-    rows, root = TREE.places()
+    rows, root = TREE.layout()
     for node, (start, end, _) in enumerate(ends):
         above = TREE.parent[node]
         assert start.tolist() == [TREE.depth[node] - 1, root if above < 0 else rows[above]]

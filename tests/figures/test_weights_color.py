@@ -9,8 +9,8 @@ import pytest
 from attention_drawings import unpacked
 from plotly.colors import sample_colorscale
 
-from seqviz.figures.grammar.scales import weights
-from seqviz.figures.grammar.weights_color import picture
+from seqviz.plotting.scales import weights
+from seqviz.plotting.weights_color import picture
 
 NEAR = 3  # of 255: 256 levels of the root of a weight, each rounded to whole colors
 

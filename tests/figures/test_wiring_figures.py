@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seqviz.compute.wirings.collapse import collapse
-from seqviz.compute.wirings.graph import KINDS, Wiring
-from seqviz.compute.wirings.notations import NOTATIONS, written
-from seqviz.compute.wirings.step import steps
-from seqviz.figures.wirings.collapse import network_beside_convolution
-from seqviz.figures.wirings.examples import influence_of
-from seqviz.figures.wirings.graph import wiring_lit, wirings_beside
-from seqviz.figures.wirings.step import notation_blocks, one_step
+from seqviz.compute.recurrent.wirings.collapse import collapse
+from seqviz.compute.recurrent.wirings.graph import WIRINGS, WiringGraph
+from seqviz.compute.recurrent.wirings.notations import NOTATIONS, written
+from seqviz.compute.recurrent.wirings.step import steps
+from seqviz.figures.recurrent.wirings.collapse import network_beside_convolution
+from seqviz.figures.recurrent.wirings.examples import influence_of
+from seqviz.figures.recurrent.wirings.graph import wiring_lit, wirings_beside
+from seqviz.figures.recurrent.wirings.step import notation_blocks, one_step
 
 SMALL = ("0.8 -0.6; 0.6 0.8", "1; 0", "0.1 0", "2 0; 0 2", "2 0 1", 6, "softmax")
 
@@ -56,7 +56,7 @@ def test_blocks_stand_apart_and_hold_every_number(name):
 
 
 def test_ancestors_stand_out_and_blank_cells_are_exactly_zero():
-    found = influence_of(Wiring())
+    found = influence_of(WiringGraph())
     chart = wiring_lit(found, 2)
     (heat,) = traces(chart, "heatmap")
     np.testing.assert_array_equal(np.isfinite(heat["z"]), found.norm > 0)
@@ -67,7 +67,9 @@ def test_ancestors_stand_out_and_blank_cells_are_exactly_zero():
     assert not faint["showlegend"]
 
 
-@pytest.mark.parametrize("wiring", [*KINDS.values(), Wiring("gru", 3, True, "first", "after")])
+@pytest.mark.parametrize(
+    "wiring", [*WIRINGS.values(), WiringGraph("gru", 3, True, "first", "after")]
+)
 def test_no_two_boxes_stand_on_one_another_and_outputs_can_be_clicked(wiring):
     chart = wiring_lit(influence_of(wiring), 1)
     boxes = [t for t in chart.traces if t.get("mode") == "markers"]
@@ -81,7 +83,7 @@ def test_no_two_boxes_stand_on_one_another_and_outputs_can_be_clicked(wiring):
 
 
 def test_seven_panels_have_one_scale():
-    found = tuple(influence_of(wiring) for wiring in KINDS.values())
+    found = tuple(influence_of(wiring) for wiring in WIRINGS.values())
     maps = traces(wirings_beside(found), "heatmap")
     assert len(maps) == 7
     assert {(one["zmin"], one["zmax"]) for one in maps} == {(-3, 0)}

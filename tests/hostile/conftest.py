@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from driver.protocol import Student, attend
-from driver.server import Server, serve
+from testing.protocol import Student, attend
+from testing.server import Server, serve
 
 
 @pytest.fixture(scope="session")

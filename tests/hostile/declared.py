@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from seqviz import catalog, lessons
-from seqviz.lessons.bench import controls as kinds
+from seqviz import lessons
+from seqviz.content import catalog
+from seqviz.lessons.framework import controls as kinds
 
 SLUGS = tuple(lesson.slug for lesson in catalog.LESSONS)
 
@@ -32,11 +33,11 @@ def keys(slug: str) -> Mapping[str, kinds.Control]:
     }
 
 
-def text_fields() -> Iterator[tuple[str, str, kinds.Sentence]]:
+def text_fields() -> Iterator[tuple[str, str, kinds.TextInput]]:
     """(lesson, key, control) of every field that takes a text."""
     for slug in SLUGS:
         for key, control in keys(slug).items():
-            if isinstance(control, kinds.Sentence):
+            if isinstance(control, kinds.TextInput):
                 yield slug, key, control
 
 
@@ -48,18 +49,18 @@ def fits(control: kinds.Control, value: Any) -> bool:
         case kinds.Slider(low=low, high=high, default=default):
             whole = type(value) is type(default) and math.isfinite(value) and low <= value <= high
             return whole and str(value) != "-0.0"
-        case kinds.Steps(stops=stops):
+        case kinds.SelectSlider(stops=stops):
             return type(value) is type(stops[0]) and value in stops
         case kinds.Choice(many=True, options=options, none=none):
             ordered = tuple(option for option in options if option in value)
             return isinstance(value, tuple) and value == ordered and bool(value or none)
         case kinds.Choice(options=options):
             return value in options
-        case kinds.Order(default=default):
+        case kinds.Sortable(default=default):
             return isinstance(value, tuple) and sorted(value) == sorted(default)
         case kinds.Toggle():
             return isinstance(value, bool)
-        case kinds.Sentence(limit=limit):
+        case kinds.TextInput(limit=limit):
             return isinstance(value, str) and len(value) <= limit
         case kinds.Seed():
             return type(value) is int and 0 <= value <= 9999

@@ -26,21 +26,20 @@ from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX,
 from streamlit.testing.v1 import AppTest
 
 from seqviz import lessons
-from seqviz.lessons.bench import output
-from seqviz.lessons.bench.controls import (
+from seqviz.lessons.framework import output
+from seqviz.lessons.framework.controls import (
     Choice,
     Control,
-    Sentence,
+    SelectSlider,
     Slider,
-    Steps,
+    TextInput,
     controls,
 )
-from seqviz.lessons.bench.words import Words
-from seqviz.ui.bench import clicks, widgets
-from seqviz.ui.bench.host import PageHost
-from seqviz.ui.page import header, questions
-from seqviz.ui.shared import components
-from seqviz.ui.streamlit_internals import component_state, widget_states
+from seqviz.lessons.framework.words import LessonWords
+from seqviz.ui.page import components, header, questions, widgets
+from seqviz.ui.page.page_host import PageHost
+from seqviz.ui.render import clicks
+from seqviz.ui.streamlit_patches import component_state, widget_states
 from tests.hostile import strange
 
 EVENTS = "__events"
@@ -60,7 +59,7 @@ def page(slug, made):
 def draw(slug: str) -> None:
     """Header, benches without their figures, exercises and questions of a lesson."""
     text = header.open_page(slug)
-    words = Words(slug, text)
+    words = LessonWords(slug, text)
     declared = getattr(lessons, slug).lesson
     for bench in declared.benches.values():
         prefix, declaration = bench.prefix, bench.declaration
@@ -74,18 +73,18 @@ def draw(slug: str) -> None:
         host = PageHost(prefix, words, *(st.container() for _ in range(3)), declaration)
         if all(control.client for control in known.values()):
             start = vars(declaration())
-            report = clicks.partial(clicks.take, prefix, declaration)
+            report = clicks.partial(clicks.apply_browser_values, prefix, declaration)
             components.sinusoid(f"{prefix}.live", start, start, {}, report)
         for name in (n for n, c in known.items() if isinstance(c, Slider) and c.low == 1):
             if isinstance(known[name].default, int):
-                host.put(output.Pieces(name, name, [f"w{n}" for n in range(5)], 1))
+                host.emit(output.TokenPicker(name, name, [f"w{n}" for n in range(5)], 1))
                 break
-        components.settle(prefix, {}, list(declared.benches), lambda names: None)
+        components.debounce(prefix, {}, list(declared.benches), lambda names: None)
     if text.has(f"{slug}.control.csv.label"):
         host.upload("csv")
         host.pick("column", ("a", "b"), 0)
     places = tuple(declared.benches)
-    components.near("near", declared.record.slug, places, (), "whole", lambda names: None)
+    components.lazy_load("near", declared.record.slug, places, (), "whole", lambda names: None)
     for exercise in declared.exercises.values():
         questions.ask(words, f"{declared.record.code}.exercise.{exercise.name}", exercise)
     for name in declared.sketches:
@@ -97,15 +96,17 @@ def draw(slug: str) -> None:
             questions.predict(words, f"predict.{name}", name, dict.fromkeys(fields - {None}, 0.5))
 
 
-def clickable(declaration: type[Any]) -> Iterator[output.Clicks]:
+def clickable(declaration: type[Any]) -> Iterator[output.ClickBindings]:
     """All that a click could do on a figure of a bench with these controls."""
     known = dict(controls(declaration))
-    numbers = [name for name, c in known.items() if isinstance(c, Slider | Steps) and not c.client]
+    numbers = [
+        name for name, c in known.items() if isinstance(c, Slider | SelectSlider) and not c.client
+    ]
     views = [(n, c.options[-1]) for n, c in known.items() if isinstance(c, Choice) and c.above]
     for pair in pairwise(numbers):
-        yield output.Clicks(picks=pair, opens=views[0] if views else None)
-    for name in (name for name, control in known.items() if isinstance(control, Sentence)):
-        yield output.Clicks(toggles=(name, "yx"))
+        yield output.ClickBindings(picks=pair, opens=views[0] if views else None)
+    for name in (name for name, control in known.items() if isinstance(control, TextInput)):
+        yield output.ClickBindings(toggles=(name, "yx"))
 
 
 class Room:

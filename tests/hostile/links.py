@@ -13,8 +13,8 @@ from urllib.parse import quote_from_bytes
 
 from hypothesis import strategies as st
 
-from seqviz import catalog
-from seqviz.lessons.bench import controls
+from seqviz.content import catalog
+from seqviz.lessons.framework import controls
 from tests.hostile import strange
 from tests.hostile.declared import SLUGS, benches, keys
 
@@ -34,7 +34,7 @@ def values(control: controls.Control) -> st.SearchStrategy[Any]:
             return st.one_of(st.sampled_from((low, high, control.default)), between)
         case controls.Seed():
             return st.one_of(st.sampled_from((0, 9999)), st.integers(0, 9999))
-        case controls.Steps(stops=stops):
+        case controls.SelectSlider(stops=stops):
             return st.one_of(st.sampled_from((stops[0], stops[-1])), st.sampled_from(stops))
         case controls.Choice(many=True, options=options):
             some = st.lists(
@@ -43,11 +43,11 @@ def values(control: controls.Control) -> st.SearchStrategy[Any]:
             return st.one_of(st.just(list(options)), some).map(tuple)
         case controls.Choice(options=options):
             return st.sampled_from(options)
-        case controls.Order(default=default):
+        case controls.Sortable(default=default):
             return st.permutations(default).map(tuple)
         case controls.Toggle():
             return st.booleans()
-        case controls.Sentence(limit=limit):
+        case controls.TextInput(limit=limit):
             filled = st.sampled_from(("word ", "x", "0.1 ", "a.", "我", "ab")).map(
                 lambda word: (word * limit)[:limit]
             )
@@ -69,9 +69,9 @@ def extreme(draw: st.DrawFn, slug: str) -> Link:
     ends = draw(st.sampled_from((None, 0, -1)))
     pairs = []
     for key, control in known.items():
-        few = controls.Choice | controls.Toggle | controls.Sentence
+        few = controls.Choice | controls.Toggle | controls.TextInput
         if ends is not None and not isinstance(control, few):
-            value = controls.encoded(control.extremes()[ends])
+            value = controls.encoded(control.bounds()[ends])
         else:
             value = draw(written(control))
         pairs.append((key, value))

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from streamlit.testing.v1 import AppTest
 
 from seqviz import jobs
-from seqviz.text import ASSETS, LANGUAGES, catalogue
-from seqviz.ui.bench import model_progress
+from seqviz.core.i18n import ASSETS, LANGUAGES, catalogue
+from seqviz.ui.page import model_progress
 from tests.hostile.declared import SLUGS, benches
 from tests.pages.looking import alerts, bench, figures
 
@@ -31,7 +31,7 @@ class Visit:
         """Run the script, and again when models and long texts that it waits for are there."""
         self._run()
         for _ in range(10):
-            waits = jobs.default(model_progress.QUEUE)._active()
+            waits = jobs.queue_for(model_progress.QUEUE)._active()
             if not waits and not self.app.get("progress"):  # one may have ended since
                 break
             for job in waits:

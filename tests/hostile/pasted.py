@@ -11,7 +11,7 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from seqviz.lessons.bench.controls import Sentence
+from seqviz.lessons.framework.controls import TextInput
 from tests.hostile import hunt, links, markup, strange
 from tests.hostile.declared import keys
 from tests.hostile.page import Visit, opened
@@ -51,7 +51,7 @@ def link(case: Case) -> links.Link:
     texts = {
         key: text
         for key, control in keys(slug).items()
-        if isinstance(control, Sentence) and key not in others and key not in PLACES
+        if isinstance(control, TextInput) and key not in others and key not in PLACES
     }
     return slug, tuple({**texts, **others}.items())
 

@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from driver.protocol import Student, attend
-from driver.server import Server
 from seqviz import lessons
-from seqviz.lessons.bench.controls import Slider, Steps, encoded
-from seqviz.text import ASSETS
+from seqviz.core.i18n import ASSETS
+from seqviz.lessons.framework.controls import SelectSlider, Slider, encoded
+from testing.protocol import Student, attend
+from testing.server import Server
 from tests.hostile.declared import SLUGS, fits, keys
 from tests.hostile.forged import EVENTS, HUGE, RAW, Room, event, forged, key_of, patched
 
@@ -55,11 +55,11 @@ def check_it_hears(page: Room) -> None:
     sliders = {
         f"{key}.slider{EVENTS}": (key, control)
         for key, control in keys(page.slug).items()
-        if isinstance(control, Slider | Steps) and f"{key}.slider" in ids
+        if isinstance(control, Slider | SelectSlider) and f"{key}.slider" in ids
     }
     assert sliders
     for end in (0, 1):
-        good = {name: control.extremes()[end] for name, (_, control) in sliders.items()}
+        good = {name: control.bounds()[end] for name, (_, control) in sliders.items()}
         page.hear({ids[name]: event("value", encoded(value)) for name, value in good.items()})
         for name, (key, _) in sliders.items():
             assert page.state[key] == good[name], key
@@ -231,9 +231,9 @@ async def poisoned(server: Server, slug: str, first: int) -> None:
             assert both
             wrong = [key for key in both if seen[key] != expected[key]]
             assert not wrong, student._query
-        key = next(k for k, c in keys(slug).items() if isinstance(c, Slider | Steps)
+        key = next(k for k, c in keys(slug).items() if isinstance(c, Slider | SelectSlider)
                    and student.slider(k))  # fmt: skip
-        for end in keys(slug)[key].extremes():
+        for end in keys(slug)[key].bounds():
             await student.move(key, end)
             assert student.slider(key)["value"] == encoded(end)
             assert student.errors == []

@@ -17,7 +17,7 @@ import pytest
 from borrow import a_browser
 from rings import one_of
 
-from driver.chromium import draw_whole
+from testing.chromium import draw_whole
 from tests.hostile import pasted, strange
 
 TEXTS = strange.NASTIEST

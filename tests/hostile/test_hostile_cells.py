@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from seqviz.ui.shared.spreadsheet import no_formula
+from seqviz.ui.page.spreadsheet import no_formula
 
 GAPS = ("\n", "\t", "\n ", ";", "; ", "\r\n", " ")
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from seqviz.lessons.bench.controls import Slider, encoded
-from seqviz.text import literal
+from seqviz.core.i18n import escape_markdown
+from seqviz.lessons.framework.controls import Slider, encoded
 from tests.hostile import links, markup, strange
 from tests.hostile.declared import SLUGS, fits, keys, text_fields
 
@@ -28,7 +28,7 @@ def test_whatever_a_link_says_the_widget_gets_a_value_that_it_takes_or_none(raw)
     """300 texts for each of some 280 controls."""
     for key, control in CONTROLS:
         try:
-            value = control.clean(raw)
+            value = control.parse(raw)
         except (ValueError, KeyError):  # what widgets._value falls back on
             continue
         assert fits(control, value), (key, raw, value)
@@ -43,12 +43,12 @@ def test_every_value_comes_back_from_the_link_that_carries_it(link):
         control = keys(slug).get(key)
         if control is None:  # language, presenter mode
             continue
-        value = control.clean(raw)
+        value = control.parse(raw)
         assert fits(control, value), (key, raw, value)
-        again = control.clean(encoded(value))
+        again = control.parse(encoded(value))
         # Between the steps of a slider there are values that a link writes with fewer digits.
         assert again == (pytest.approx(value, rel=1e-5) if isinstance(value, float) else value)
-        assert control.clean(encoded(again)) == again
+        assert control.parse(encoded(again)) == again
 
 
 def test_every_step_of_a_slider_comes_back_exactly():
@@ -56,13 +56,13 @@ def test_every_step_of_a_slider_comes_back_exactly():
         steps = round((control.high - control.low) / control.step)
         for step in range(0, steps + 1, max(1, steps // 2000)):
             value = round(control.low + step * control.step, 10)
-            assert control.clean(encoded(value)) == pytest.approx(value, rel=1e-9), key
+            assert control.parse(encoded(value)) == pytest.approx(value, rel=1e-9), key
 
 
 @QUICK
 @given(strange.raw_texts)
 def test_a_text_in_a_sentence_of_the_page_is_no_command(text):
-    said = f"Read: {literal(text[:300])} (1)."
+    said = f"Read: {escape_markdown(text[:300])} (1)."
     assert markup._markdown(said) == set()
 
 

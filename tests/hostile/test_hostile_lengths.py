@@ -13,11 +13,11 @@ from rings import one_of
 from streamlit.testing.v1.element_tree import TextInput
 
 from seqviz.compute.positions.orders import MOST_WORDS
-from seqviz.experiments.accuracy import encoding, word_masking
-from seqviz.lessons.bench import controls as kinds
-from seqviz.lessons.bench.controls_told import applying
+from seqviz.core.i18n import LANGUAGES, Text, catalogue
+from seqviz.experiments.bert_accuracy import encoding, word_masking
+from seqviz.lessons.framework import controls as kinds
+from seqviz.lessons.framework.control_schema import active_controls
 from seqviz.models import texts
-from seqviz.text import LANGUAGES, Text, catalogue
 from tests.hostile.declared import benches, text_fields
 from tests.hostile.page import Visit, opened
 from tests.hostile.pasted import PLACES
@@ -40,7 +40,7 @@ def scene_of(key: str) -> dict[str, str]:
     }
     for options in product(*menus.values()):
         values = dict(zip(menus, options, strict=True))
-        if name in {one for one, _, _ in applying(kinds.filled(declared, values))}:
+        if name in {one for one, _, _ in active_controls(kinds.parse_params(declared, values))}:
             return {f"{bench}.{one}": option for one, option in values.items()}
     raise ValueError(key)
 
@@ -107,13 +107,13 @@ def reading_limits(slug: str, lang: str) -> set[str]:
     """What a page says where the text has more tokens or words than it reads."""
     text = Text(lang)
     if slug == "attention":
-        return {text("attention.note.cut", limit=texts.LONGEST, left="").split("，")[0]}
+        return {text("attention.note.cut", limit=texts.MAX_TEXT_TOKENS, left="").split("，")[0]}
     if slug == "bert_accuracy":
-        read = {word_masking.OWN, encoding.LONGEST, texts.LONGEST}
+        read = {word_masking.MAX_USER_TOKENS, encoding.MAX_TOKENS, texts.MAX_TEXT_TOKENS}
         return {text("bert_accuracy.note.first_tokens", limit=most - 2) for most in read}
     if slug == "positions":
         return {
-            text("positions.note.first_tokens", limit=texts.LONGEST - 2),
+            text("positions.note.first_tokens", limit=texts.MAX_TEXT_TOKENS - 2),
             text("positions.problem.many_words", limit=MOST_WORDS),
         }
     return set()
@@ -128,6 +128,6 @@ def test_fields_of_models_name_in_their_help_how_much_is_read():
     for lang in LANGUAGES:
         known = catalogue(lang)
         for name in ("encoder", "decoder"):
-            assert str(texts.LONGEST) in known[f"attention.control.{name}.help"]
+            assert str(texts.MAX_TEXT_TOKENS) in known[f"attention.control.{name}.help"]
         for name in ("first", "second"):
             assert str(MOST_WORDS) in known[f"positions.control.{name}.help"]

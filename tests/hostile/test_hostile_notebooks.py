@@ -9,7 +9,7 @@ import nbformat
 from hypothesis import HealthCheck, given, settings
 
 from seqviz import lessons
-from seqviz.text import Text
+from seqviz.core.i18n import Text
 from seqviz.ui.page import notebook
 from tests.hostile import strange
 

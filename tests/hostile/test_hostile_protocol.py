@@ -11,7 +11,7 @@ import pytest
 from rings import one_of
 from websockets.exceptions import ConnectionClosed
 
-from driver.protocol import Student, Widget, attend
+from testing.protocol import Student, Widget, attend
 
 NAN, INF = float("nan"), float("inf")
 SLIDER, STEPS, BUTTONS, SEED, TEXT = (

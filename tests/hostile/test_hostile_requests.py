@@ -10,8 +10,8 @@ from contextlib import suppress
 
 import pytest
 
-from driver.server import HOST, Server, serve
-from seqviz.ui.streamlit_internals import request_head
+from seqviz.ui.streamlit_patches import request_head
+from testing.server import HOST, Server, serve
 
 PATIENCE = 30.0  # seconds
 UPGRADE = (

@@ -10,14 +10,14 @@ import pytest
 from borrow import NO_PLAYWRIGHT
 from rings import one_of
 
-from seqviz import catalog
+from seqviz.content import catalog
 
 if NO_PLAYWRIGHT:
     pytest.skip("no Playwright", allow_module_level=True)
 from playwright.sync_api import expect
 
-from driver.chromium import MARKS, WHOLE, css_class, slider_input
-from driver.server import serve
+from testing.chromium import MARKS, WHOLE, css_class, slider_input
+from testing.server import serve
 
 pytestmark = pytest.mark.browser
 

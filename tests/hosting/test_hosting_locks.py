@@ -10,7 +10,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from seqviz.paths import ROOT
+from seqviz.core.paths import ROOT
 from tools import audit, constraints
 
 IMAGE = {"python_version": "3.11", "python_full_version": "3.11.9", "sys_platform": "linux"}

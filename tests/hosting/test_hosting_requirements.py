@@ -8,7 +8,7 @@ import tomllib
 import pytest
 from packaging.requirements import Requirement
 
-from seqviz.paths import ROOT
+from seqviz.core.paths import ROOT
 from tools import audit, constraints
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from rings import one_of
 
-from driver.server import serve
-from seqviz import settings
+from seqviz.core import settings
 from seqviz.models import device, forward_cache, registry, store
+from testing.server import serve
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = [setting.name for setting in settings.SETTINGS]
@@ -172,7 +172,7 @@ def test_a_file_is_no_cache(monkeypatch, tmp_path):
     [
         ("SEQVIZ_DEVICE", device.choose.__wrapped__),
         ("SEQVIZ_THREADS", device.prepare_torch.__wrapped__),
-        ("SEQVIZ_READINGS_MB", lambda: forward_cache._shelf.keep(("m", "t", "", None), None)),
+        ("SEQVIZ_READINGS_MB", lambda: forward_cache._shelf.put(("m", "t", "", None), None)),
     ],
 )
 def test_who_uses_a_setting_refuses_the_same_values(monkeypatch, name, reader):

@@ -25,11 +25,11 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from driver.protocol import Student, attend
 from seqviz import __main__ as command_line
-from seqviz import catalog
-from seqviz.paths import ROOT
-from seqviz.text import LANGUAGES
+from seqviz.content import catalog
+from seqviz.core.i18n import LANGUAGES
+from seqviz.core.paths import ROOT
+from testing.protocol import Student, attend
 from tools import audit, constraints
 
 SOURCES = (  # what the build reads
@@ -53,11 +53,11 @@ sys.meta_path[sys.meta_path.index(PathFinder)] = Lacking
 """
 DRAW = """
 import seqviz
-from seqviz.figures.grammar.example import examples
-from seqviz.figures.grammar.style import Style
-from seqviz import paths
+from seqviz.figures.discovery import examples
+from seqviz.plotting.style import Style
+from seqviz.core import paths
 from seqviz.models import checkpoints
-from seqviz.text import LANGUAGES
+from seqviz.core.i18n import LANGUAGES
 
 figures = {one.name: one.figure for one in examples()}
 drawn = {lang: [draw(Style(lang=lang)) for draw in figures.values()] for lang in LANGUAGES}

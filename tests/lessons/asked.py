@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from seqviz.text import Text
+from seqviz.core.i18n import Text
 
 
 def of(slug: str, name: str, part: str, language: str):

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 from borrow import reach
 
-from seqviz.code_trace import Args, Function, Keywords
-from seqviz.lessons.bench.host import Alone, Found
-from seqviz.ui.shared.caching import cached
+from seqviz.core.code_trace import Args, Function, Keywords
+from seqviz.lessons.framework.host import Computed, LocalHost
+from seqviz.ui.runtime.result_cache import cached
 
 reach("pages")
 
@@ -18,12 +18,12 @@ reach("pages")
 def computed_once(request: pytest.FixtureRequest) -> Iterator[None]:
     """But where a test changes what a bench stands on, that test computes for itself."""
 
-    def call(_: Alone, function: Function, args: Args, keywords: Keywords) -> Found:
+    def call(_: LocalHost, function: Function, args: Args, keywords: Keywords) -> Computed:
         return cached(function)(*args, **keywords)
 
     if "monkeypatch" in request.fixturenames:
         yield
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Alone, "call", call)
+        patch.setattr(LocalHost, "call", call)
         yield

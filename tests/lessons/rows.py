@@ -21,9 +21,9 @@ from typing import Any
 import pytest
 from rings import in_turn
 
-from seqviz.lessons.bench.lesson import Lesson
-from seqviz.lessons.bench.output import Chart, Note, Passage, Readout, Rows
-from seqviz.text import LANGUAGES
+from seqviz.core.i18n import LANGUAGES
+from seqviz.lessons.framework.lesson import Lesson
+from seqviz.lessons.framework.output import Chart, ColoredText, Metric, Note, Table
 
 Values = Mapping[str, Any]
 Row = tuple[str, Values, Sequence[str | tuple[str, str]], Values]
@@ -37,10 +37,10 @@ def said(lesson: Lesson, bench: str, values: Values, language: str = "en") -> st
     """All that is written at these settings, in the figure's description and in tables too."""
     shown = lesson.benches[bench].run(values, language, code=False)
     parts = [one.sentence for one in shown.of(Note)]
-    parts += [f"{one.label}: {one.value} {one.beside}" for one in shown.of(Readout)]
-    parts += [html.unescape(one.html) for one in shown.of(Passage)]
+    parts += [f"{one.label}: {one.value} {one.beside}" for one in shown.of(Metric)]
+    parts += [html.unescape(one.html) for one in shown.of(ColoredText)]
     parts += [one.drawn.alt for one in shown.of(Chart)]
-    parts += [str(cell) for table in shown.of(Rows) for column in table.columns.values()
+    parts += [str(cell) for table in shown.of(Table) for column in table.columns.values()
               for cell in column]  # fmt: skip
     return "\n".join(parts).replace("\\", "")
 

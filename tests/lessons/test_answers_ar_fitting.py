@@ -8,10 +8,10 @@ from math import floor, log
 import numpy as np
 import pytest
 
-from seqviz.compute import autoregression as ar
-from seqviz.lessons.ar_fitting import lesson
-from seqviz.text import LANGUAGES, Text, number
-from seqviz.units import unbroken
+from seqviz.compute import ar_fitting as ar
+from seqviz.core.i18n import LANGUAGES, Text, number
+from seqviz.core.units import unbroken
+from seqviz.lessons.ar_fitting.lesson import lesson
 
 EN = Text("en")
 
@@ -108,7 +108,7 @@ def test_far():
 @pytest.mark.parametrize("variant", range(5))
 def test_memory(variant):
     """The hint: the smallest whole k above log 0.1 / log phi."""
-    case, answer, within = lesson.exercises["memory"].posed(variant)
+    case, answer, within = lesson.exercises["memory"].variant_of(variant)
     assert abs(floor(log(0.1) / log(case["phi"])) + 1 - answer) < within
 
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from seqviz.compute.attention.saturation import saturation
+from seqviz.core.i18n import Text, number, percent
+from seqviz.core.units import unbroken
 from seqviz.experiments import attention
-from seqviz.lessons.attention import ENCODER_TEXT, lesson
-from seqviz.lessons.bench.offered import MODELS
+from seqviz.lessons.attention.lesson import ENCODER_TEXT, lesson
+from seqviz.lessons.framework.model_controls import MODELS
 from seqviz.models import forward_cache
-from seqviz.text import Text, number, percent
-from seqviz.units import unbroken
 
 pytestmark = pytest.mark.usefixtures("minilm")
 
@@ -23,7 +23,7 @@ WIDE = ENCODER_TEXT.replace("tired", "wide")
 
 
 def run(bench: str, language: str = "en", **values: object):
-    from seqviz.figures.grammar.style import LIVE, Style
+    from seqviz.plotting.style import LIVE, Style
 
     return lesson.benches[bench].run(values, style=Style(LIVE, language))
 
@@ -115,7 +115,7 @@ def test_one_head_off_and_a_whole_layer():
 def test_the_hint_of_the_exercise_is_accepted():
     exercise = lesson.exercises["weight"]
     for variant in range(5):
-        case, answer, within = exercise.posed(variant)
+        case, answer, within = exercise.variant_of(variant)
         divided = [case[name] / case["d_k"] ** 0.5 for name in ("first", "second")]
         powers = [math.e**score for score in divided]
         assert abs(round(powers[0] / sum(powers), 2) - answer) <= within

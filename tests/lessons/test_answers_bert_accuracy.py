@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seqviz.compute.accuracy.findings import Answers, FillIn, FillSettings
-from seqviz.experiments.accuracy import baselines, fill, systems
-from seqviz.lessons.bench.output import Output
-from seqviz.lessons.bert_accuracy import lesson
-from seqviz.text import LANGUAGES, Text
+from seqviz.compute.bert_accuracy.results import FillIn, FillSettings, SystemPredictions
+from seqviz.core.i18n import LANGUAGES, Text
+from seqviz.experiments.bert_accuracy import baselines, fill, systems
+from seqviz.lessons.bert_accuracy.lesson import lesson
+from seqviz.lessons.framework.output import Output
 
 pytestmark = pytest.mark.usefixtures("vectors")
 # The settings at which each question is answered: bench, values.
@@ -116,7 +116,7 @@ def by_the_hint(name: str, given: Mapping[str, Any]) -> float:
 def test_the_hint_gives_the_accepted_answer(name):
     exercise = lesson.exercises[name]
     for variant in range(len(exercise.cases)):
-        given, answer, tolerance = exercise.posed(variant)
+        given, answer, tolerance = exercise.variant_of(variant)
         assert abs(by_the_hint(name, given) - answer) <= tolerance / 10, given
         if name == "margin":  # "four times as many sentences would about halve it"
             more = by_the_hint(name, {"right": 4 * given["right"], "n": 4 * given["n"]})
@@ -260,7 +260,7 @@ def test_a_random_head_that_is_a_guess_is_no_warning(monkeypatch):
     """The sentence follows from the answers: five seeds that are right on about half."""
     known = systems.answers()
     half = np.where(np.arange(len(systems.truth())) % 2, systems.truth(), ~systems.truth())
-    tame = Answers("random_head", np.tile(0.1 + 0.8 * half, (5, 1)))
+    tame = SystemPredictions("random_head", np.tile(0.1 + 0.8 * half, (5, 1)))
     monkeypatch.setattr(systems, "answers", lambda: (tame, *known[1:]))
     assert known[0].system == "random_head"
     assert said("compare", "random_seeds_within")

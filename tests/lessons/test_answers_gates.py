@@ -15,12 +15,12 @@ from scenes import words_of
 
 from seqviz.compute.gates import searching, tasks
 from seqviz.compute.gates.networks import logits, trace
+from seqviz.core.i18n import ASSETS, LANGUAGES, number
+from seqviz.core.units import unbroken
 from seqviz.experiments import gates
-from seqviz.lessons.bench.controls import controls
-from seqviz.lessons.gates import PROSE, SECOND, lesson
+from seqviz.lessons.framework.controls import controls
+from seqviz.lessons.gates.lesson import PROSE, SECOND, lesson
 from seqviz.models import checkpoints
-from seqviz.text import ASSETS, LANGUAGES, number
-from seqviz.units import unbroken
 
 WORDS = {
     lang: tomllib.loads((ASSETS / "lessons/gates" / f"{lang}.toml").read_text("utf-8"))
@@ -108,7 +108,7 @@ def test_the_reveal_on_quotation_marks_names_features_that_are_found_again():
 def test_the_formula_of_the_hint_is_accepted():
     task = lesson.exercises["constant"]
     for variant in range(len(task.cases)):
-        case, answer, within = task.posed(variant)
+        case, answer, within = task.variant_of(variant)
         steps = 1 / math.log(1 / case["gate"])  # gate^k = 1/e
         assert abs(steps - answer) <= within
         assert abs(case["gate"] ** answer - 1 / math.e) < 1e-12

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 import rows
 
-from seqviz.compute.decoding.cost import readings
-from seqviz.compute.decoding.methods import METHODS
+from seqviz.compute.gpt.cost import readings
+from seqviz.compute.gpt.methods import METHODS
+from seqviz.core.i18n import LANGUAGES, Text, number, percent
 from seqviz.data import precomputed
-from seqviz.experiments.decoding.continuation import next_token
-from seqviz.experiments.decoding.shots import AMOUNTS
-from seqviz.experiments.decoding.surprise import repeated
-from seqviz.lessons.gpt import lesson
-from seqviz.lessons.gpt_texts import AGAIN, DECODER, STORY
-from seqviz.text import LANGUAGES, Text, number, percent
+from seqviz.experiments.gpt.continuation import next_token
+from seqviz.experiments.gpt.shots import AMOUNTS
+from seqviz.experiments.gpt.surprise import repeated
+from seqviz.lessons.gpt.generation import AGAIN, DECODER, STORY
+from seqviz.lessons.gpt.lesson import lesson
 
 of, says = (partial(one, "gpt") for one in (asked.of, asked.says))
 
@@ -32,7 +32,7 @@ def test_how_probable_the_greedy_text_is(language, smollm2):
     found = precomputed.result(
         "ways", model=DECODER, text=STORY, steps=8, beams=3, penalty=1.0, seed=0
     )
-    assert found.best_chance / found.greedy_chance > 100
+    assert found.best_probability / found.greedy_probability > 100
     assert int(of("greedy", "answer", language)) == 2
     comma = next_token(DECODER, f"{STORY},")
     the, inside = (float(comma.chances[comma.pieces.index(piece)]) for piece in ("␣the", "␣in"))
@@ -40,14 +40,14 @@ def test_how_probable_the_greedy_text_is(language, smollm2):
     begins = {
         one: float(np.exp(tree.log[tree.nodes(ids[:2])[1]]))
         for one, ids in (("greedy", found.greedy.ids),
-                         ("best", tuple(int(tree.token[k]) for k in tree.way(tree.best))))
+                         ("best", tuple(int(tree.token[k]) for k in tree.path_to(tree.best))))
     }  # fmt: skip
     says(
         "greedy", language,
-        *(f"{100 * one:.3g}%" for one in (found.greedy_chance, found.best_chance)),
-        number(found.best_chance / found.greedy_chance), percent(the), percent(inside),
-        f"{100 * found.greedy_chance / begins['greedy']:.3g}%",
-        percent(found.best_chance / begins["best"]),
+        *(f"{100 * one:.3g}%" for one in (found.greedy_probability, found.best_probability)),
+        number(found.best_probability / found.greedy_probability), percent(the), percent(inside),
+        f"{100 * found.greedy_probability / begins['greedy']:.3g}%",
+        percent(found.best_probability / begins["best"]),
     )  # fmt: skip
 
 
@@ -84,9 +84,9 @@ def test_what_people_cost_is_split_into_expected_and_misfit(method, language):
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_a_repeated_sentence_costs(language, smollm2):
     found = repeated(DECODER, AGAIN)
-    assert found.chance(12) > 0.95
+    assert found.probability(12) > 0.95
     assert int(of("again", "answer", language)) == 2
-    says("again", language, percent(found.chance(1)), percent(found.chance(12)))
+    says("again", language, percent(found.probability(1)), percent(found.probability(12)))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -107,7 +107,7 @@ def test_what_examples_do(language):
 def test_the_exercise_counts_the_passes():
     exercise = lesson.exercises["readings"]
     for variant, case in enumerate(exercise.cases):
-        _, answer, _ = exercise.posed(variant)
+        _, answer, _ = exercise.variant_of(variant)
         prompt, written = case["prompt"], case["written"]
         assert answer == sum(range(prompt, prompt + written))
         assert answer == written * prompt + written * (written - 1) / 2

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from seqviz.compute.positions import relative, simple
-from seqviz.lessons.bench.controls import controls
-from seqviz.lessons.positions import lesson
-from seqviz.text import LANGUAGES, Text, catalogue, number
-from seqviz.units import unbroken
+from seqviz.core.i18n import LANGUAGES, Text, catalogue, number
+from seqviz.core.units import unbroken
+from seqviz.lessons.framework.controls import controls
+from seqviz.lessons.positions.lesson import lesson
 
 MARY = {"first": "Mary gave John a flower", "second": "John gave Mary a flower"}
 ZH = {"effect.first": "玛丽给了约翰一朵花", "effect.second": "约翰给了玛丽一朵花"}
@@ -111,7 +111,7 @@ def test_the_formula_of_the_hint_is_accepted():
     """The frequency of dimension 2i is base^(-2i/d); the wavelength is 2 pi divided by it."""
     exercise = lesson.exercises["wavelength"]
     for variant, case in enumerate(exercise.cases):
-        _, answer, within = exercise.posed(variant)
+        _, answer, within = exercise.variant_of(variant)
         by_hint = 2 * math.pi / math.pow(case["base"], -case["dimension"] / case["d_model"])
         assert abs(by_hint - answer) <= within
         assert abs(1.05 * by_hint - answer) > within

@@ -7,11 +7,11 @@ import re
 import pytest
 import torch
 
-from seqviz.compute.costs.counting import Wiring, bill
+from seqviz.compute.recurrent.costs.counting import NetworkSizes, bill
+from seqviz.core.i18n import LANGUAGES, Text, number
 from seqviz.data import precomputed
-from seqviz.lessons.bench.output import Note
-from seqviz.lessons.recurrent import lesson
-from seqviz.text import LANGUAGES, Text, number
+from seqviz.lessons.framework.output import Note
+from seqviz.lessons.recurrent.lesson import lesson
 
 SAID = {  # numbers of a reveal that a bench says at its defaults
     "wirings": ("0.0908",),
@@ -47,7 +47,7 @@ def test_weights_stay_and_time_grows(language):
     long, short = timed.milliseconds(1, 512), timed.milliseconds(1, 128)
     assert 3 < long[0] / short[0] < 5  # about four times
     assert long[1] < long[0] / 2
-    counts = {bill(Wiring(), steps).count("rnn") for steps in (128, 512)}
+    counts = {bill(NetworkSizes(), steps).count("rnn") for steps in (128, 512)}
     assert counts == {1120}
     for one in (number(long[0]), number(short[0]), number(long[1]), "1,120"):
         assert one in reveal("bill", language)
@@ -57,7 +57,7 @@ def test_weights_stay_and_time_grows(language):
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("variant", range(5))
 def test_the_hint_s_formula_gives_the_answer_of_torch(variant, language):
-    case, answer, _ = lesson.exercises["count"].posed(variant)
+    case, answer, _ = lesson.exercises["count"].variant_of(variant)
     hint = Text(language)("recurrent.exercise.count.hint", **case)
     formulas = [one.replace("·", "*") for one in re.findall(r"\d+ · [\d ·()+]+\)", hint)]
     first, above = (eval(one) for one in formulas)

@@ -7,13 +7,13 @@ from functools import partial
 import asked
 import pytest
 
-from seqviz.compute.windows.cutting import cut
+from seqviz.compute.text.windows.cutting import cut
+from seqviz.core.i18n import LANGUAGES, Text, number, percent
 from seqviz.data import precomputed
-from seqviz.experiments.vectors import map as maps
-from seqviz.experiments.windows.ids import permute
-from seqviz.lessons.text import lesson
-from seqviz.lessons.text_windows import ENCODER, OPINION, READER
-from seqviz.text import LANGUAGES, Text, number, percent
+from seqviz.experiments.text.vectors import map as maps
+from seqviz.experiments.text.windows.ids import permute
+from seqviz.lessons.text.lesson import lesson
+from seqviz.lessons.text.windows import ENCODER, OPINION, READER
 
 SUM = "king - man + woman"
 of, says = (partial(one, "text") for one in (asked.of, asked.says))
@@ -77,7 +77,7 @@ def test_what_a_wrong_state_costs_beside_none(language):
 def test_the_exercise_counts_the_windows():
     exercise = lesson.exercises["windows"]
     for variant, case in enumerate(exercise.cases):
-        _, answer, _ = exercise.posed(variant)
+        _, answer, _ = exercise.variant_of(variant)
         length, steps, offset = case["length"], case["steps"], case["offset"]
         windows = [
             range(start, start + steps)

@@ -7,17 +7,17 @@ import re
 import numpy as np
 import pytest
 
-from seqviz.compute.interpretability.account import place
-from seqviz.compute.interpretability.removal import of_change
 from seqviz.compute.transformer.depth import ARRANGEMENTS
+from seqviz.compute.transformer.interpretability.account import part_location
+from seqviz.compute.transformer.interpretability.removal import of_change
 from seqviz.compute.transformer.learning import StackSettings
 from seqviz.compute.transformer.pair import PairSettings
+from seqviz.core.i18n import LANGUAGES, Text, number, percent
 from seqviz.data import precomputed
-from seqviz.experiments import architectures
-from seqviz.experiments.interpretability import account
-from seqviz.lessons.bench.output import Readout
-from seqviz.lessons.transformer import SIZES, TEXT, lesson
-from seqviz.text import LANGUAGES, Text, number, percent
+from seqviz.experiments.transformer import architectures
+from seqviz.experiments.transformer.interpretability import account
+from seqviz.lessons.framework.output import Metric
+from seqviz.lessons.transformer.lesson import SIZES, TEXT, lesson
 
 
 def of(name: str, part: str, language: str):
@@ -35,11 +35,11 @@ def test_every_question_is_looked_at_here():
 def test_what_knows_the_difference(language, smollm2):
     one = account.account("smollm2", TEXT, "Paris")
     both = account.account("smollm2", TEXT, "Paris", "London")
-    assert place(both.largest) == ("attention", 23)
-    assert place(one.largest) == ("mlp", 29)
+    assert part_location(both.largest) == ("attention", 23)
+    assert part_location(one.largest) == ("mlp", 29)
     assert int(of("knows", "answer", language)) == 1
     reveal = of("knows", "reveal", language)
-    for shown in (number(both.logit, 4), number(both.most), number(one.most),
+    for shown in (number(both.logit, 4), number(both.largest_value), number(one.largest_value),
                   number(both.parts[one.largest])):  # fmt: skip
         assert shown in reveal, shown
 
@@ -89,7 +89,7 @@ def test_what_a_decoder_without_shift_learns(language):
 
 def test_active_units_stand_where_there_are_some():
     shown = {
-        step: [one.name for one in lesson.benches["steps"].run({"step": step}).of(Readout)]
+        step: [one.name for one in lesson.benches["steps"].run({"step": step}).of(Metric)]
         for step in (5, 8)
     }
     assert "active" not in shown[5]
@@ -99,13 +99,13 @@ def test_active_units_stand_where_there_are_some():
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_is_left_of_a_copy_without_the_best_head(language):
     found = precomputed.result("copy_twice", model="smollm2", seed=0, count=50)
-    assert found.left("best", 1) > 0.75
+    assert found.gain_left("best", 1) > 0.75
     assert int(of("copies", "answer", language)) == 2
     question, reveal = (of("copies", part, language) for part in ("question", "reveal"))
     for shown in (number(found.gain("best", 0)), f"{found.all_heads}", f"{found.length}"):
         assert shown in question, shown
     for shown in (number(found.gain("best", 1)), number(found.gain("random", 8)),
-                  *(percent(found.left("best", off)) for off in (1, 4, 8))):  # fmt: skip
+                  *(percent(found.gain_left("best", off)) for off in (1, 4, 8))):  # fmt: skip
         assert shown in reveal, shown
 
 
@@ -165,7 +165,7 @@ def test_sentences_follow_the_numbers(bench, one, said, other, then, minilm, smo
 def test_the_hint_counts_a_layer(language):
     exercise = lesson.exercises["layer"]
     for variant in range(len(SIZES)):
-        values, answer, within = exercise.posed(variant)
+        values, answer, within = exercise.variant_of(variant)
         d, f = values["width"], values["hidden"]
         assert abs(4 * (d * d + d) + 2 * d * f + f + d + 4 * d - answer) <= within < 1
         text = Text(language)

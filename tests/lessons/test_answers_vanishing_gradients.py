@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 from scenes import words_of
 
-from seqviz.compute import bptt, recall
-from seqviz.compute.bptt import Experiment
-from seqviz.compute.bptt.autograd import matrix_gradient, state_gradients
-from seqviz.compute.recall.tasks import TOLERANCE
+from seqviz.compute import vanishing_gradients as bptt
 from seqviz.compute.recurrent import jacobians
+from seqviz.compute.vanishing_gradients import GradientExperiment, recall
+from seqviz.compute.vanishing_gradients.autograd import matrix_gradient, state_gradients
+from seqviz.compute.vanishing_gradients.recall.tasks import TOLERANCE
+from seqviz.core.i18n import LANGUAGES, Text, format_log10, number, sections
+from seqviz.core.units import unbroken
 from seqviz.data import precomputed
-from seqviz.lessons.vanishing_gradients import lesson
-from seqviz.text import LANGUAGES, Text, from_log10, number, sections
-from seqviz.units import unbroken
+from seqviz.lessons.vanishing_gradients.lesson import lesson
 
 SLUG = lesson.slug
 
@@ -64,7 +64,7 @@ def test_index_is_the_near_steps_at_the_page_s_settings(language):
     assert len(bars) == 6
     near = bars[:3].sum() / bars.sum()
     assert near > 0.5 > abs(bars[5]) / bars.sum()
-    found = bptt.paths(Experiment("linear", 6, 4, gain=0.8, loss="mean", seed=1), 1)
+    found = bptt.paths(GradientExperiment("linear", 6, 4, gain=0.8, loss="mean", seed=1), 1)
     said = reveal("index", language)
     for value in (found.stretch[-1], found.error.max()):
         assert number(float(value)) in said
@@ -72,7 +72,7 @@ def test_index_is_the_near_steps_at_the_page_s_settings(language):
     assert number(float(found.stretch[1])) in said
     assert f"{100 * near:.0f}%" in said
     assert found.error.argmax() + 1 == 5
-    louder = bptt.paths(Experiment("linear", 6, 4, gain=1.2, loss="mean", seed=1), 1)
+    louder = bptt.paths(GradientExperiment("linear", 6, 4, gain=1.2, loss="mean", seed=1), 1)
     assert louder.largest[0] == 5
     assert number(float(louder.stretch[-1])) in said
     assert louder.stretch[-1] == louder.stretch.max()
@@ -155,7 +155,7 @@ def test_a_clipped_step_that_is_too_long_is_told_by_its_length():
 @pytest.mark.parametrize("variant", range(5))
 def test_the_exercise_accepts_what_its_hint_computes(variant):
     exercise = lesson.exercises["horizon"]
-    case, answer, within = exercise.posed(variant)
+    case, answer, within = exercise.variant_of(variant)
     steps = math.floor(math.log(0.01) / math.log(case["gain"]) + 1e-9)
     assert abs(steps - answer) <= within
     assert case["gain"] ** steps >= 0.01 > case["gain"] ** (steps + 1)
@@ -188,12 +188,12 @@ def test_the_verdict_on_w_is_not_decided_by_rounding(values, verdict, language):
 
 def test_the_factor_is_the_slope_and_for_a_linear_network_rho():
     for gain in (0.5, 0.9, 1.0, 1.3):
-        found = bptt.reach(Experiment("linear", 60, 8, "orthogonal", gain))
+        found = bptt.reach(GradientExperiment("linear", 60, 8, "orthogonal", gain))
         assert found.factor == pytest.approx(gain, rel=1e-9)
     for loss in bptt.LOSSES:  # of the last step's error alone, whatever the loss
-        found = bptt.reach(Experiment("rnn", gain=0.9, loss=loss))
+        found = bptt.reach(GradientExperiment("rnn", gain=0.9, loss=loss))
         assert found.factor == pytest.approx(0.656, abs=5e-4)
-    lstm = bptt.reach(Experiment("lstm", gain=0.9))
+    lstm = bptt.reach(GradientExperiment("lstm", gain=0.9))
     hidden = lstm.norms.hidden
     far = np.flatnonzero(hidden >= hidden[-1] - 2)[0]
     assert lstm.horizon_hidden == len(hidden) - 1 - far
@@ -207,7 +207,7 @@ def test_gates_that_start_half_closed_forget_like_the_rnn(language):
     note = lesson.benches["reach"].run(shut, language, code=False).notes[1]
     prose = sections(SLUG, language)["reach"]
     for cell in ("lstm", "gru", "rnn"):
-        factor = number(bptt.reach(Experiment(cell, gain=0.9, forget_bias=0.0)).factor)
+        factor = number(bptt.reach(GradientExperiment(cell, gain=0.9, forget_bias=0.0)).factor)
         assert factor in note
         assert factor in prose
 
@@ -219,7 +219,9 @@ def test_the_sentence_ends_at_the_verb_and_says_what_reaches_the_subject():
     assert list(out.readouts) == ["sigma_max", "radius", "longest"]  # all reach the first word
     for cell in ("linear", "rnn"):
         line = bptt.reach(
-            Experiment(cell, gain=0.9, signal="sentence", sentence=lesson.values("reach").sentence)
+            GradientExperiment(
+                cell, gain=0.9, signal="sentence", sentence=lesson.values("reach").sentence
+            )
         ).norms.hidden
         assert f"{100 * 10 ** (line[1] - line[-1]):.1f}%" in said
 
@@ -326,7 +328,7 @@ def test_other_numbers_read_another_sentence(bench, one, other, keys):
 @pytest.mark.parametrize("loss", bptt.LOSSES)
 @pytest.mark.parametrize("cell", ["linear", "rnn", "relu"])
 def test_what_the_steps_add_is_autograd_s_gradient(cell, loss, matrix):
-    experiment = Experiment(cell, 9, 5, gain=1.1, loss=loss, seed=3)
+    experiment = GradientExperiment(cell, 9, 5, gain=1.1, loss=loss, seed=3)
     found = bptt.weight_steps(experiment, matrix)
     np.testing.assert_allclose(found.total, matrix_gradient(experiment, matrix), atol=1e-12)
     assert found.mismatch < 1e-12
@@ -339,7 +341,7 @@ def test_what_the_steps_add_is_autograd_s_gradient(cell, loss, matrix):
 
 def test_what_one_step_adds_is_the_gradient_of_a_matrix_used_at_that_step_alone():
     """By finite differences: the matrix is changed at one step and not at the others."""
-    experiment = Experiment("rnn", 6, 3, loss="last", seed=2)
+    experiment = GradientExperiment("rnn", 6, 3, loss="last", seed=2)
     net = bptt.unroll(experiment)
     w, u = net.weights.input_hidden, net.weights.hidden_hidden
 
@@ -357,16 +359,16 @@ def test_what_one_step_adds_is_the_gradient_of_a_matrix_used_at_that_step_alone(
         assert each[step - 1, row, column] == pytest.approx(slope, abs=1e-8)
 
 
-@pytest.mark.parametrize(("experiment", "matrix"), [(Experiment("lstm"), "readout"),
-                                                   (Experiment(), "bias")])  # fmt: skip
+@pytest.mark.parametrize(("experiment", "matrix"), [(GradientExperiment("lstm"), "readout"),
+                                                   (GradientExperiment(), "bias")])  # fmt: skip
 def test_other_cells_and_other_matrices_have_no_such_sum(experiment, matrix):
     with pytest.raises(ValueError):  # noqa: PT011
         bptt.weight_steps(experiment, matrix)
 
 
 def test_a_path_s_stretch_is_the_norm_of_its_jacobian():
-    found = bptt.paths(Experiment("rnn", 7, 4, gain=1.1, loss="mean", seed=2), 3)
-    net = bptt.unroll(Experiment("rnn", 7, 4, gain=1.1, loss="mean", seed=2))
+    found = bptt.paths(GradientExperiment("rnn", 7, 4, gain=1.1, loss="mean", seed=2), 3)
+    net = bptt.unroll(GradientExperiment("rnn", 7, 4, gain=1.1, loss="mean", seed=2))
     steps = jacobians(net.cell, net.weights, net.trace)
     product = np.eye(4)
     for k, later in enumerate(range(3, 8)):
@@ -376,7 +378,7 @@ def test_a_path_s_stretch_is_the_norm_of_its_jacobian():
 
 
 def test_the_block_jacobian_of_the_lstm_is_the_one_in_the_equations():
-    net = bptt.unroll(Experiment("lstm", 5, 4))
+    net = bptt.unroll(GradientExperiment("lstm", 5, 4))
     block = jacobians(net.cell, net.weights, net.trace)  # of (h, c)
     for t in range(1, 5):
         keep = np.diag(net.trace.forget_gate[t])
@@ -390,7 +392,7 @@ def test_the_block_jacobian_of_the_lstm_is_the_one_in_the_equations():
 
 
 def test_a_moved_target_moves_its_residual_and_what_comes_back():
-    asked = Experiment("rnn", 4, 2, gain=0.8, loss="mean")
+    asked = GradientExperiment("rnn", 4, 2, gain=0.8, loss="mean")
     one, other = bptt.recursion(asked), bptt.recursion(replace(asked, shift=1.5))
     np.testing.assert_allclose(other.residuals[:3], one.residuals[:3])
     np.testing.assert_allclose(other.residuals[3], one.residuals[3] - 2 / 4 * 1.5)
@@ -416,6 +418,6 @@ def test_a_clipped_step_is_no_longer_than_rate_times_threshold():
 
 
 def test_a_factor_whose_power_float64_does_not_hold():
-    found = bptt.reach(Experiment("linear", 500, 4, "identity", 0.1))
+    found = bptt.reach(GradientExperiment("linear", 500, 4, "identity", 0.1))
     assert found.factor == pytest.approx(0.1)
-    assert from_log10(found.arrived[0]) == unbroken("1.00 × 10⁻⁴⁹⁹")
+    assert format_log10(found.arrived[0]) == unbroken("1.00 × 10⁻⁴⁹⁹")

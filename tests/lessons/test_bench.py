@@ -8,15 +8,15 @@ from functools import cached_property
 import numpy as np
 import pytest
 
-from seqviz.compute import autoregression as ar
-from seqviz.figures.autoregression.series import lag_plot
-from seqviz.lessons.bench import controls
-from seqviz.lessons.bench.controls import choice, slider
-from seqviz.lessons.bench.host import Alone, NotYet
-from seqviz.lessons.bench.lesson import Lesson
-from seqviz.lessons.bench.output import Chart
-from seqviz.text import formatted
-from seqviz.units import FineShare, Part, Share, unbroken, unit_of
+from seqviz.compute import ar_fitting as ar
+from seqviz.core.i18n import format_value
+from seqviz.core.units import FineShare, Fraction, Share, unbroken, unit_of
+from seqviz.figures.ar_fitting.series import lag_plot
+from seqviz.lessons.framework import controls
+from seqviz.lessons.framework.controls import choice, slider
+from seqviz.lessons.framework.host import LocalHost, PendingError
+from seqviz.lessons.framework.lesson import Lesson
+from seqviz.lessons.framework.output import Chart
 
 lesson = Lesson("ar_fitting")  # a lesson that has words
 
@@ -78,7 +78,7 @@ def test_a_bench_gives_everything_as_data():
     assert shown.readouts["variance"].value == f"{path.values.var():.2f}"
     assert shown.readouts["variance"].beside == "σ²"
     assert len(shown.notes) == 1
-    assert [type(item).__name__ for item in shown.items] == ["Chart", "Readout", "Readout", "Note"]
+    assert [type(item).__name__ for item in shown.items] == ["Chart", "Metric", "Metric", "Note"]
 
 
 def test_the_code_gives_the_figure_and_the_read_outs_again():
@@ -129,20 +129,20 @@ def test_long_work_waits_until_somebody_asks_for_it():
 
 
 def test_what_is_not_there_yet_ends_a_body_and_nothing_else():
-    class Nothing(Alone):
-        def trained(self, function, keywords, so_far):
+    class Nothing(LocalHost):
+        def training_result(self, function, keywords, so_far):
             return None
 
     shown = training.run({"n": 12}, host=Nothing())
     assert shown.waits
     assert not shown.readouts
-    with pytest.raises(NotYet):
-        raise NotYet("a model")
+    with pytest.raises(PendingError):
+        raise PendingError("a model")
 
 
 def test_filled_values_are_those_of_a_page():
-    assert controls.filled(Source, {"n": 20}) == Source(n=20)
-    assert Alone({"source": Source(n=20)}).values("source").n == 20
+    assert controls.parse_params(Source, {"n": 20}) == Source(n=20)
+    assert LocalHost({"source": Source(n=20)}).values("source").n == 20
 
 
 def test_a_unit_is_read_from_what_a_property_returns():
@@ -162,7 +162,7 @@ def test_a_unit_is_read_from_what_a_property_returns():
 
 @dataclass(frozen=True)
 class Counted:
-    off: Part
+    off: Fraction
     moved: FineShare
     plain: float = 0.5
 
@@ -175,8 +175,8 @@ class Counted:
 def test_a_unit_is_read_from_a_field(value, wanted):
     counted = Counted((1, 2), 0.1)
     name = "off" if isinstance(value, tuple) else "moved"
-    assert formatted(value, unit_of(type(counted), name)) == wanted
-    assert formatted(0.5, unit_of(type(counted), "plain")) == "0.500"
+    assert format_value(value, unit_of(type(counted), name)) == wanted
+    assert format_value(0.5, unit_of(type(counted), "plain")) == "0.500"
 
 
 def test_a_chart_knows_where_its_numbers_come_from():

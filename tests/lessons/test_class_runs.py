@@ -10,13 +10,14 @@ import pytest
 from borrow import models_of
 from rings import one_of
 
-from seqviz import catalog, lessons
-from seqviz.compute.accuracy.findings import TuneSettings
+from seqviz import lessons
+from seqviz.compute.bert_accuracy.results import TuneSettings
+from seqviz.content import catalog
+from seqviz.core.errors import UserError
 from seqviz.data import precomputed
-from seqviz.experiments.accuracy import heads, systems
-from seqviz.experiments.tagging import letters
-from seqviz.lessons.bench.lesson import Bench
-from seqviz.refusal import Refusal
+from seqviz.experiments.bert_accuracy import heads, systems
+from seqviz.experiments.recurrent.tagging import letters
+from seqviz.lessons.framework.lesson import Bench
 
 RUN = [
     (record.slug, name)
@@ -66,7 +67,7 @@ def test_a_seats_estimate_is_the_one_that_its_page_shows_at_its_seed():
 
 def test_what_theory_does_not_cover_is_refused_or_drawn_without():
     bench = bench_of("ar_fitting", "fit")
-    with pytest.raises(Refusal, match="sampling_needs_ar1"):
+    with pytest.raises(UserError, match="sampling_needs_ar1"):
         bench.experiment({"process.order": 2})
     walk = bench.experiment({"process.phi": 1.0})
     assert walk.theory(np.asarray(walk.values([1, 2]))) is None
@@ -118,7 +119,7 @@ def test_cells_at_a_seed_are_those_of_the_race_at_this_seed():
         done = race.run({**QUICK, "updates": 100, "seed": seed}, train=True)
         shown = [done.readouts[f"learned_{cell}"].value for cell in ("rnn", "gru")]
         assert row == pytest.approx([float(one.removesuffix("%")) for one in shown], abs=0.5)
-    with pytest.raises(Refusal, match="one delay"):
+    with pytest.raises(UserError, match="one delay"):
         race.experiment({"view": "ladder"})
 
 

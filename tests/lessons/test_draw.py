@@ -12,7 +12,7 @@ import pytest
 
 from seqviz import lessons
 from seqviz.__main__ import main
-from seqviz.lessons.bench.lesson import Bench
+from seqviz.lessons.framework.lesson import Bench
 
 
 def drawn(capsys, *words: str) -> str:

@@ -9,14 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from seqviz import catalog, lessons
+from seqviz import lessons
+from seqviz.classroom.rooms import Rooms
+from seqviz.content import catalog
+from seqviz.core.i18n import LANGUAGES, Text, catalogue
+from seqviz.core.units import unbroken
 from seqviz.data import precomputed
-from seqviz.figures.grammar.style import STYLE, Style
-from seqviz.lessons.bench.controls import filled
-from seqviz.lessons.bench.sketch import MARKS, compared
-from seqviz.room.rooms import Rooms
-from seqviz.text import LANGUAGES, Text, catalogue
-from seqviz.units import unbroken
+from seqviz.lessons.ar_fitting.lesson import coefficients
+from seqviz.lessons.framework.controls import parse_params
+from seqviz.lessons.framework.drawn_prediction import MARKS, compared
+from seqviz.lessons.gpt.generation import DECODER
+from seqviz.plotting.style import STYLE, Style
 
 LESSONS = [getattr(lessons, record.slug).lesson for record in catalog.LESSONS]
 SKETCHES = [(lesson, name) for lesson in LESSONS for name in lesson.sketches]
@@ -47,7 +50,7 @@ def test_the_axes_are_there_and_the_answer_is_not(lesson, name):
 def test_the_bench_shows_the_answer_at_the_settings_named(lesson, name):
     sketch = lesson.sketches[name]
     bench = lesson.benches[sketch.bench]
-    filled(bench.declaration, sketch.values)  # raises for what its controls do not have
+    parse_params(bench.declaration, sketch.values)  # raises for what its controls do not have
     figure = bench(**sketch.values).figure
     posed = sketch.posed(lesson, STYLE)
     for place, trace in zip((*sketch.shown, *sketch.answer), posed.after.traces, strict=False):
@@ -63,12 +66,16 @@ def test_a_room_takes_the_question_and_a_sketch_of_it(lesson, name):
     posed = sketch.posed(lesson, STYLE)
     room = Rooms().open()
     key = f"{lesson.record.code}.sketch.{name}"
-    room.tell({"kind": "sketch", "do": "ask", "key": key, "as": sketch.kind, "most": posed.most})
-    room.hear(room.join()[0], {"kind": "sketch", "number": 1, "marks": posed.most})
-    assert len(posed.most) <= MARKS
+    room.apply_teacher_message(
+        {"kind": "sketch", "do": "ask", "key": key, "as": sketch.kind, "most": posed.max_values}
+    )
+    room.apply_student_message(
+        room.join()[0], {"kind": "sketch", "number": 1, "marks": posed.max_values}
+    )
+    assert len(posed.max_values) <= MARKS
     if not posed.rows.size:
         low, high = posed.ends
-        assert posed.y.shape == posed.x.shape == (len(posed.most),)
+        assert posed.y.shape == posed.x.shape == (len(posed.max_values),)
         assert low < np.nanmin(posed.y) <= np.nanmax(posed.y) < high  # all of it can be drawn
     else:
         assert posed.y.shape == (posed.rows.size, posed.x.size)
@@ -98,8 +105,8 @@ def test_what_the_reveals_say_is_so():
     posed = waves.sketches["waves"].posed(waves, STYLE)
     theory = posed.after.traces[-1]["y"]
     np.testing.assert_allclose(theory[:3], [0.6, 0.04, -0.264], atol=1e-12)
-    world = filled(waves.benches["process"].declaration, waves.sketches["waves"].values)
-    assert lessons.ar_fitting.coefficients(world) == pytest.approx((0.9, -0.5))
+    world = parse_params(waves.benches["process"].declaration, waves.sketches["waves"].values)
+    assert coefficients(world) == pytest.approx((0.9, -0.5))
     rate = lessons.bert_accuracy.lesson
     found = rate.sketches["rate"].posed(rate, STYLE)
     best = 10 ** found.x[np.unravel_index(np.nanargmax(found.y), found.y.shape)[1]]
@@ -132,7 +139,7 @@ def test_labels_by_a_coin_give_what_the_gpt_page_says_without_a_model(monkeypatc
     gpt = lessons.gpt.lesson
     posed = gpt.sketches["coin"].posed(gpt, STYLE)
     assert posed.y == pytest.approx([80.4, 75.8, 60.2, 59.8], abs=0.05)
-    found = precomputed.result("few_shots", model=lessons.gpt.DECODER)
+    found = precomputed.result("few_shots", model=DECODER)
     assert (found.questions, found.draws) == (60, 8)
     assert 100 * found.accuracy("right", 0) == pytest.approx(88.3, abs=0.05)
     assert [*found.amounts][1:] == [1, 2, 4, 8]

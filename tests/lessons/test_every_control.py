@@ -16,12 +16,12 @@ from borrow import models_of
 from looking import HAN, PLACEHOLDER, ends, may_refuse, needed
 from scenes import words_of
 
-from seqviz import catalog
-from seqviz.lessons.bench.controls import controls
-from seqviz.lessons.bench.lesson import Bench
-from seqviz.lessons.bench.output import Chart, Live, Note, Page
-from seqviz.refusal import Refusal
-from seqviz.text import LANGUAGES
+from seqviz.content import catalog
+from seqviz.core.errors import UserError
+from seqviz.core.i18n import LANGUAGES
+from seqviz.lessons.framework.controls import controls
+from seqviz.lessons.framework.lesson import Bench
+from seqviz.lessons.framework.output import Chart, ClientComponent, FramedPage, Note
 
 FORMULA = re.compile(r"\$\$?[^$]+\$\$?")
 NO_NUMBER = re.compile(r"nan|inf\b|None")
@@ -31,12 +31,12 @@ def check(bench: Bench, values: dict[str, Any], language: str, refusable: bool) 
     told = (bench.name, values, language)
     try:
         shown = bench.run(values, language, code=False)
-    except Refusal as refusal:
+    except UserError as refusal:
         words_of(bench.lesson, f"problem.{refusal.code}", language)  # in its own words
         if not refusable:
             raise AssertionError(told) from refusal
         return
-    drawn = [*shown.of(Chart), *shown.of(Live), *shown.of(Page)]
+    drawn = [*shown.of(Chart), *shown.of(ClientComponent), *shown.of(FramedPage)]
     hints = [note.sentence for note in shown.of(Note) if note.kind == "hint"]
     reasons = [*hints, *filter(None, [shown.waits])]
     assert len(drawn) + len(reasons) == 1, (told, reasons)

@@ -10,15 +10,15 @@ import pytest
 import rows
 import torch
 
-from seqviz.experiments.decoding.shots import LABELS
-from seqviz.lessons.bench.output import Chart, Readout
-from seqviz.lessons.bench.problems import sentence
-from seqviz.lessons.gpt import lesson
-from seqviz.lessons.gpt_texts import SUMMARY
+from seqviz.core.errors import UserError
+from seqviz.core.i18n import LANGUAGES, Text, number
+from seqviz.core.units import unbroken
+from seqviz.experiments.gpt.shots import LABELS
+from seqviz.lessons.framework.error_messages import to_message
+from seqviz.lessons.framework.output import Chart, Metric
+from seqviz.lessons.gpt.generation import SUMMARY
+from seqviz.lessons.gpt.lesson import lesson
 from seqviz.models import pretrained
-from seqviz.refusal import Refusal
-from seqviz.text import LANGUAGES, Text, number
-from seqviz.units import unbroken
 
 OTHER = "Snow fell. Buses are late."
 ROWS = {
@@ -83,7 +83,7 @@ def test_one_prompt_shows_both_labels(smollm2):
     """The figure has what the read-outs say, and no draw."""
     shown = lesson.benches["shots"].run({"view": "one"})
     colored = shown.figure.data[1]
-    said = {one.label: one.value for one in shown.of(Readout)}
+    said = {one.label: one.value for one in shown.of(Metric)}
     shares = dict(zip((shown.figure.layout["yaxis"]["ticktext"][int(k) - 1] for k in colored["y"]),
                       colored["x"], strict=True))  # fmt: skip
     for label in LABELS:
@@ -110,6 +110,6 @@ def test_a_summary_has_the_same_tokens_without_its_article(smollm2):
 def test_what_has_no_token_to_score_is_said_in_the_reader_s_words(
     language, values, problem, smollm2
 ):
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(UserError) as caught:
         lesson.benches["cost"].run(values, language)
-    assert sentence(caught.value, Text(language)) == Text(language)(f"problem.{problem}")
+    assert to_message(caught.value, Text(language)) == Text(language)(f"problem.{problem}")

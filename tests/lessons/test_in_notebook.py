@@ -18,10 +18,10 @@ import pytest
 from nbclient import NotebookClient
 
 from seqviz import lessons
-from seqviz.lessons import in_notebook
-from seqviz.lessons.bench.output import Note, Output
-from seqviz.lessons.in_notebook import LiveBench
-from seqviz.paths import ROOT, STATIC
+from seqviz.core.paths import ROOT, STATIC
+from seqviz.export import notebook_widget
+from seqviz.export.notebook_widget import LiveBench
+from seqviz.lessons.framework.output import Note, Output
 
 TEXT = "It is never dull."
 EXAMPLES = ROOT / "examples"
@@ -76,7 +76,7 @@ def test_a_letter_in_an_option_is_set_in_italics_and_html_stays_text():
     told = lessons.gates.watch(text=TEXT).live().shown["controls"]
     (letters,) = [one["options"] for one in told if one["key"] == "lstm"]
     assert [one["html"] for one in letters][:2] == ["<i>i</i>", "<i>f</i>"]
-    assert in_notebook._inline("<b>*x*") == "&lt;b&gt;<i>x</i>"
+    assert notebook_widget._inline("<b>*x*") == "&lt;b&gt;<i>x</i>"
 
 
 def test_only_controls_that_apply_are_there():
@@ -216,7 +216,7 @@ def test_one_bundle_has_it_all_and_a_page_made_of_it_the_script():
 
 def test_words_of_a_student_are_no_markup():
     output = Output([Note("**Yes.** <img src=x onerror=alert(1)> is *not* a * b * c")])
-    assert output.still() == {
+    assert output.static_bundle() == {
         "text/plain": "Yes. <img src=x onerror=alert(1)> is not a * b * c",
         "text/html": "<p><b>Yes.</b> &lt;img src=x onerror=alert(1)&gt; is <i>not</i> a * b "
         "* c</p>",
@@ -252,10 +252,12 @@ def test_the_marimo_example_runs():
 def test_the_scripts_that_become_one_module_name_nothing_twice():
     """Two declarations of a name are an error of syntax, and a notebook would show no bench."""
     ours = "\n".join(
-        (STATIC / name).read_text("utf-8") for name in in_notebook.SCRIPTS if "plotly" not in name
+        (STATIC / name).read_text("utf-8")
+        for name in notebook_widget.SCRIPTS
+        if "plotly" not in name
     )
     names = re.findall(r"^(?:export )?(?:async )?(?:const|let|class|function) (\w+)", ours, re.M)
     assert len(names) > 20
     assert sorted(set(names)) == sorted(names)
     imported = set(re.findall(r'^import .* from "\./(.*)";', ours, re.M))
-    assert imported <= set(in_notebook.SCRIPTS)
+    assert imported <= set(notebook_widget.SCRIPTS)

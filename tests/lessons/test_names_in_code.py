@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
-from seqviz.lessons.gates import lesson as gates
-from seqviz.lessons.vanishing_gradients import lesson as gradients
+from seqviz.lessons.gates.lesson import lesson as gates
+from seqviz.lessons.vanishing_gradients.lesson import lesson as gradients
 
 VIEWS = {
     "gates.watch": ("unit", "cell", "saturation"),

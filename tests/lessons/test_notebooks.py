@@ -14,9 +14,9 @@ import pytest
 from borrow import MODELS, models_of
 from scenes import as_json, same
 
-from seqviz.lessons.bench.lesson import Bench
-from seqviz.lessons.bench.output import Chart
-from seqviz.text import LANGUAGES, Text
+from seqviz.core.i18n import LANGUAGES, Text
+from seqviz.lessons.framework.lesson import Bench
+from seqviz.lessons.framework.output import Chart
 from seqviz.ui.page import notebook
 from tools import measure_trainings
 

@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 from borrow import models_of
 
-from seqviz.lessons.bench import controls
-from seqviz.lessons.bench.lesson import Bench
+from seqviz.lessons.framework import controls
+from seqviz.lessons.framework.lesson import Bench
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "old_links.json"
 ROWS = json.loads(FIXTURE.read_text("utf-8"))
@@ -77,7 +77,7 @@ def values(bench: Bench, link: dict[str, str]) -> dict[str, Any]:
         one = bench.lesson.benches[name]
         for key, control in controls.controls(one.declaration):
             if (raw := link.get(f"{one.prefix}.{key}")) is not None:
-                found[key if one is bench else f"{name}.{key}"] = control.clean(raw)
+                found[key if one is bench else f"{name}.{key}"] = control.parse(raw)
     return found
 
 

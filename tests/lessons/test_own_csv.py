@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seqviz.data import DataProblem, column, parse, remarks, upload
+from seqviz.data import DataError, column, parse, remarks, upload
 from seqviz.lessons import ar_fitting
-from seqviz.ui.bench import export
+from seqviz.ui.page import export
 
 CASES = {
     "process": [{}, {"n": 50}, {"view": "lag_plot"}, {"view": "roots", "order": 3}],
@@ -35,7 +35,7 @@ def test_a_saved_table_of_the_series_loads_again(bench, values, lang):
         assert [remark.code for remark in remarks(table, name)] == ["left_out"]
         return
     for other in table.numeric_columns:
-        with pytest.raises(DataProblem) as caught:
+        with pytest.raises(DataError) as caught:
             column(table, other)
         assert caught.value.code in ("several_series", "too_short")
         assert caught.value.code == "too_short" or caught.value.details["column"] == "series"

@@ -12,26 +12,26 @@ import pytest
 import rows
 
 from seqviz.compute.gates.encoding import END
-from seqviz.compute.wirings.collapse import collapse
+from seqviz.compute.recurrent.wirings.collapse import collapse
+from seqviz.core.errors import UserError
+from seqviz.core.i18n import LANGUAGES, number, percent, sections
+from seqviz.core.units import unbroken
 from seqviz.data import precomputed
 from seqviz.data.chinese import bundled_words, reviews_split
 from seqviz.data.reviews import characters_split
-from seqviz.experiments.states import writing
-from seqviz.experiments.tagging.letters import (
+from seqviz.experiments.recurrent.states import writing
+from seqviz.experiments.recurrent.tagging.letters import (
     LEARNED_AHEAD,
     TASKS,
     compare_ahead,
     compare_taggers,
 )
-from seqviz.experiments.tokenization.vocabularies import dictionary
-from seqviz.lessons.bench.output import Target
-from seqviz.lessons.recurrent import lesson
-from seqviz.lessons.recurrent_cell import NEARLY
-from seqviz.lessons.recurrent_tagging import CHINESE
+from seqviz.experiments.text.tokenization.vocabularies import dictionary
+from seqviz.lessons.framework.output import Target
+from seqviz.lessons.recurrent.cell import NEARLY
+from seqviz.lessons.recurrent.lesson import lesson
+from seqviz.lessons.recurrent.tagging import CHINESE
 from seqviz.models.checkpoints import card, load
-from seqviz.refusal import Refusal
-from seqviz.text import LANGUAGES, number, percent, sections
-from seqviz.units import unbroken
 from tools import bundle_vocabularies, ngrams
 
 each_language = pytest.mark.parametrize("language", LANGUAGES)
@@ -175,7 +175,7 @@ def test_the_file_of_the_missing_words_is_refused_when_damaged(monkeypatch, tmp_
     (tmp_path / "data" / "words_zh.json").write_text(json.dumps({"words": 1}))
     monkeypatch.setattr("seqviz.data.chinese.ASSETS", tmp_path)
     bundled_words.cache_clear()
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         bundled_words()
     assert refused.value.code == "damaged"
     bundled_words.cache_clear()

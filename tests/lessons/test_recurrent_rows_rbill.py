@@ -7,9 +7,9 @@ from functools import partial
 import pytest
 import rows
 
-from seqviz.lessons.recurrent import lesson
-from seqviz.text import LANGUAGES
-from seqviz.units import unbroken
+from seqviz.core.i18n import LANGUAGES
+from seqviz.core.units import unbroken
+from seqviz.lessons.recurrent.lesson import lesson
 
 SHAPES, TERMS, TIME = ({"view": one} for one in ("shapes", "terms", "time"))
 SHORT = {**TERMS, "given": "A"}

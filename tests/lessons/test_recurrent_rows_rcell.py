@@ -10,12 +10,12 @@ from functools import partial
 import pytest
 import rows
 
-from seqviz.lessons.bench.problems import sentence
-from seqviz.lessons.bench.words import Words
-from seqviz.lessons.recurrent import lesson
-from seqviz.refusal import Refusal
-from seqviz.text import LANGUAGES, Text
-from seqviz.units import unbroken
+from seqviz.core.errors import UserError
+from seqviz.core.i18n import LANGUAGES, Text
+from seqviz.core.units import unbroken
+from seqviz.lessons.framework.error_messages import to_message
+from seqviz.lessons.framework.words import LessonWords
+from seqviz.lessons.recurrent.lesson import lesson
 
 NOTATION, ORDER, OWN = ({"view": one} for one in ("notations", "order", "one"))
 TAXI = {**ORDER, "one_text": "我打车去商场", "other_text": "我去商场打车"}
@@ -92,8 +92,8 @@ def test_what_does_not_fit_is_said_in_one_sentence(language):
     bad = ({"recurrent": "1 2"}, {"recurrent": "x"}, {"recurrent": "1 1 1 1"},
            {"inputs": "1 2; 3 4", "x": "1 2 3"}, {"view": "order", "one_text": " "})  # fmt: skip
     for values in bad:
-        with pytest.raises(Refusal) as refused:
+        with pytest.raises(UserError) as refused:
             lesson.benches["step"].run(values, language, code=False)
-        told = sentence(refused.value, Words("recurrent", Text(language)))
+        told = to_message(refused.value, LessonWords("recurrent", Text(language)))
         assert "{" not in told
         assert told != str(refused.value) or language == "en"

@@ -7,10 +7,10 @@ from functools import partial
 import pytest
 import rows
 
-from seqviz.lessons.recurrent import lesson
-from seqviz.refusal import Refusal
-from seqviz.text import LANGUAGES
-from seqviz.units import unbroken
+from seqviz.core.errors import UserError
+from seqviz.core.i18n import LANGUAGES
+from seqviz.core.units import unbroken
+from seqviz.lessons.recurrent.lesson import lesson
 
 TAGS, COUNTED = {"view": "tags"}, {"view": "counted"}
 CRF = {**TAGS, "shown": "marginal"}
@@ -41,7 +41,7 @@ def test_a_row_is_live(row, language, lac):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_page_names_the_convention_of_the_cell(language):
-    from seqviz.paths import ASSETS
+    from seqviz.core.paths import ASSETS
 
     page = (ASSETS / f"lessons/recurrent/{language}.md").read_text("utf-8")
     part = page.partition("<!-- section: tagger -->")[2].partition("<!-- section")[0]
@@ -64,7 +64,7 @@ def test_any_sentence_is_drawn_or_refused(text, lac):
     for values in ({}, {"way": "zero"}, LEFT, TAGS, CRF):
         try:
             shown = lesson.benches["tagger"].run({**values, "line": text[:30]}, code=False)
-        except Refusal as refusal:
+        except UserError as refusal:
             assert refusal.code == "empty_text"  # noqa: PT017
             continue
         shown.figure.to_json().encode("utf-8")

@@ -11,15 +11,15 @@ from functools import partial
 import pytest
 import rows
 
+from seqviz.core.errors import UserError
+from seqviz.core.i18n import LANGUAGES, Text, sections
+from seqviz.core.units import unbroken
 from seqviz.data import precomputed
-from seqviz.experiments.states import readouts, writing
-from seqviz.experiments.tagging.lac import lac_changes
-from seqviz.lessons.bench.words import Words
-from seqviz.lessons.recurrent import lesson
+from seqviz.experiments.recurrent.states import readouts, writing
+from seqviz.experiments.recurrent.tagging.lac import lac_changes
+from seqviz.lessons.framework.words import LessonWords
+from seqviz.lessons.recurrent.lesson import lesson
 from seqviz.models.pretrained import load
-from seqviz.refusal import Refusal
-from seqviz.text import LANGUAGES, Text, sections
-from seqviz.units import unbroken
 from tools import measure_trainings
 
 OWN, FREE, TIED, READOUTS, PADDING = (
@@ -70,7 +70,7 @@ def test_every_long_result_at_a_default_came_with_the_app_and_is_small():
     sizes = {one["call"]: precomputed.FOLDER / one["file"]
              for one in json.loads((precomputed.FOLDER / "index.json").read_text())}  # fmt: skip
     for function, keywords in calls:
-        assert sizes[precomputed.told(function, keywords)].stat().st_size < 30_000
+        assert sizes[precomputed.call_name(function, keywords)].stat().st_size < 30_000
 
 
 @pytest.mark.parametrize("temperature", writing.TEMPERATURES)
@@ -94,9 +94,11 @@ def test_any_text_is_read_or_refused_in_words(text):
     ):  # fmt: skip
         try:
             shown = lesson.benches[bench].run(values, code=False)
-        except Refusal as refusal:
+        except UserError as refusal:
             for language in LANGUAGES:
-                Words("recurrent", Text(language))(f"problem.{refusal.code}", **refusal.details)
+                LessonWords("recurrent", Text(language))(
+                    f"problem.{refusal.code}", **refusal.details
+                )
             assert refusal.code == "no_text" and not text.strip()  # noqa: PT017, PT018
             continue
         shown.figure.to_json().encode("utf-8")
@@ -124,7 +126,7 @@ def test_unknown_letters_and_words_are_counted():
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_counts_in_words_are_those_of_the_results(language, lac):
     """Names of views, and what the prose says of LAC, are written by hand."""
-    words = Words("recurrent", Text(language))
+    words = LessonWords("recurrent", Text(language))
     held = writing.run_on, {"network": "characters_gru", "judge": "characters_lstm"}
     many = readouts.compare_readouts, {"network": "sentiment_gru"}
     for view, count in (

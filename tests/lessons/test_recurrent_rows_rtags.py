@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 import rows
 
-from seqviz.compute.tagging.letters import WIRINGS
+from seqviz.compute.recurrent.tagging.letters import WIRINGS
+from seqviz.core.errors import UserError
+from seqviz.core.i18n import LANGUAGES
+from seqviz.core.units import unbroken
 from seqviz.data import precomputed
-from seqviz.experiments.tagging.letters import TASKS, tag_text
-from seqviz.lessons.recurrent import lesson
-from seqviz.lessons.recurrent_tagging import CHINESE, ENGLISH, compare_taggers, train_taggers
-from seqviz.refusal import Refusal
-from seqviz.text import LANGUAGES
-from seqviz.units import unbroken
+from seqviz.experiments.recurrent.tagging.letters import TASKS, tag_text
+from seqviz.lessons.recurrent.lesson import lesson
+from seqviz.lessons.recurrent.tagging import CHINESE, ENGLISH, compare_taggers, train_taggers
 
 AHEAD, LETTERS = {"view": "ahead"}, {"view": "letters"}
 TASK = {"task": "words"}
@@ -75,7 +75,7 @@ def test_the_sentences_at_the_defaults_need_their_right_side(task, text):
 @pytest.mark.parametrize("text", ["\0", "👨‍👩‍👧", "", " ", "123"])
 def test_a_text_without_letters_is_refused_in_one_sentence(text, language):
     for values in ({**LETTERS, "english": text}, {**YOURS, "chinese": text}):
-        with pytest.raises(Refusal) as refused:
+        with pytest.raises(UserError) as refused:
             lesson.benches["tagging"].run(values, language, code=False)
         assert refused.value.code == "nothing_to_tag"
 

@@ -13,11 +13,11 @@ import pytest
 from borrow import models_of
 from looking import needed
 
-from seqviz import catalog
-from seqviz.lessons.bench.controls import Slider, Steps, controls
-from seqviz.lessons.bench.lesson import Bench
-from seqviz.lessons.bench.output import Note
-from seqviz.refusal import Refusal
+from seqviz.content import catalog
+from seqviz.core.errors import UserError
+from seqviz.lessons.framework.controls import SelectSlider, Slider, controls
+from seqviz.lessons.framework.lesson import Bench
+from seqviz.lessons.framework.output import Note
 
 BENCHES = [
     (record.slug, name)
@@ -38,7 +38,7 @@ def said(bench: Bench, values: dict[str, Any]) -> list[str] | None:
     """Its sentences at these settings; None where it refuses them, or has to train first."""
     try:
         output = bench.run(values, code=False)
-    except Refusal:
+    except UserError:
         return None
     if output.waits:
         return None
@@ -53,10 +53,10 @@ def moved(bench: Bench) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     numeric = [
         (needed(bench.declaration, name), name, control)
         for name, control in controls(bench.declaration)
-        if isinstance(control, Slider | Steps)
+        if isinstance(control, Slider | SelectSlider)
     ]
     for around, name, control in sorted(numeric, key=lambda one: len(one[0])):
-        for value in control.extremes():
+        for value in control.bounds():
             if value != control.default:
                 yield around, {**around, name: value}
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from seqviz.data import precomputed
-from seqviz.experiments.accuracy import shipped
-from seqviz.lessons.bench.lesson import Bench
-from seqviz.lessons.bench.output import Chart
+from seqviz.experiments.bert_accuracy import shipped
+from seqviz.lessons.framework.lesson import Bench
+from seqviz.lessons.framework.output import Chart
 from tools import measure_trainings
 
 QUICK = "gates.learn.train_tiny"  # two seconds; the others by night
@@ -41,7 +41,8 @@ NAMES = (
     "transformer.depths.train_stacks", "transformer.depths.train_stacks 2",
     "transformer.depths.train_stacks 3",
     "transformer.bill.time_passes",
-    "gpt.futures.ways", "gpt.likely.by_method", "gpt.again.greedy", "gpt.shots.few_shots",
+    "gpt.futures.compare_decoding", "gpt.likely.by_method", "gpt.again.greedy",
+    "gpt.shots.few_shots",
     "gpt.cost.time_cache",
 )  # fmt: skip
 # Where it is not the first view that asks.
@@ -100,8 +101,10 @@ def test_nothing_is_shipped_that_nobody_asks_for():
         precomputed._call(function.__name__, keywords)
         for function, keywords in shipped.calls().values()
     }
-    trained = {precomputed.told(function, keywords) for _, function, keywords in asked()}
-    seeds = {precomputed.told(*call) for call in shipped.seeds().values()}  # some may be missing
+    trained = {precomputed.call_name(function, keywords) for _, function, keywords in asked()}
+    seeds = {
+        precomputed.call_name(*call) for call in shipped.seeds().values()
+    }  # some may be missing
     there = {entry["call"] for entry in index}
     assert there - seeds == calls | trained
 

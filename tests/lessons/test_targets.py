@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from seqviz import catalog, lessons, road
-from seqviz.lessons.bench.output import Output, Target
-from seqviz.text import LANGUAGES
-from seqviz.units import unbroken
+from seqviz import lessons
+from seqviz.content import catalog, search_index
+from seqviz.core.i18n import LANGUAGES
+from seqviz.core.units import unbroken
+from seqviz.lessons.framework.output import Output, Target
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def test_a_target_is_reached_where_its_numbers_say_so(slug):
     bench = lesson.benches[way.bench]
     start, missed, reached = (target(bench.run(values)) for values in ({}, way.missed, way.reached))
     assert (start.reached, missed.reached, reached.reached) == (False, False, True)
-    assert road.named(slug, "target") == (reached.name,)
+    assert search_index.named(slug, "target") == (reached.name,)
     assert way.said in reached.sentence
     assert len({start.sentence, missed.sentence, reached.sentence}) == 3
 

@@ -8,12 +8,12 @@ from itertools import permutations
 import pytest
 import rows
 
-from seqviz.compute.vectors.windows import MODES, training_pairs
+from seqviz.compute.text.vectors.windows import MODES, training_pairs
+from seqviz.core.i18n import LANGUAGES, Text, sections
 from seqviz.data.reviews import movie_reviews
-from seqviz.experiments.tokenization import learned
-from seqviz.lessons.text import lesson
-from seqviz.lessons.text_cut import AMOUNTS
-from seqviz.text import LANGUAGES, Text, sections
+from seqviz.experiments.text.tokenization import learned
+from seqviz.lessons.text.lesson import lesson
+from seqviz.lessons.text.tokenization import AMOUNTS
 
 PAIRS = {"view": "pairs"}
 TEXT = ["the", "dog", "bites", "the", "man"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 
-from seqviz.lessons.bench.controls import Control
+from seqviz.lessons.framework.controls import Control
 from seqviz.ui.server import index_page
 from tests.hostile.declared import SLUGS, keys
 from tools import text_parameters
@@ -15,7 +15,7 @@ WORDS = "any words of a reader's own"
 
 def takes_words(control: Control) -> bool:
     with suppress(ValueError, KeyError):
-        value = control.clean(WORDS)
+        value = control.parse(WORDS)
         return bool(value) and WORDS.startswith(value)
     return False
 

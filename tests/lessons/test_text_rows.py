@@ -11,13 +11,13 @@ from functools import partial
 import pytest
 import rows
 
-from seqviz.experiments.tokenization import learned as own
-from seqviz.lessons.bench.words import Words
-from seqviz.lessons.text import lesson
-from seqviz.lessons.text_cut import SAMPLE, TEXT
-from seqviz.refusal import Refusal
-from seqviz.text import LANGUAGES, Text
-from seqviz.units import unbroken
+from seqviz.core.errors import UserError
+from seqviz.core.i18n import LANGUAGES, Text
+from seqviz.core.units import unbroken
+from seqviz.experiments.text.tokenization import learned as own
+from seqviz.lessons.framework.words import LessonWords
+from seqviz.lessons.text.lesson import lesson
+from seqviz.lessons.text.tokenization import SAMPLE, TEXT
 
 ENGLISH = "AI and ML course is interesting and easy!"
 S0 = "101, 9932, 1998, 19875, 2607, 2003, 5875, 1998, 3733, 999, 102"
@@ -132,7 +132,7 @@ def test_any_text_is_cut_or_refused_in_words(name, text, minilm, smollm2):
         values = {control: text, **({"strip": strip} if strip else {})}
         try:
             shown = lesson.benches[name].run(values)
-        except Refusal as refusal:
+        except UserError as refusal:
             codes.add(refusal.code)
             continue
         shown.figure.to_json()
@@ -150,7 +150,9 @@ def test_the_strip_of_the_student_follows_the_merges_below(minilm, smollm2):
 
 
 def test_a_model_that_is_not_here_leaves_its_strip_out(monkeypatch):
-    monkeypatch.setattr("seqviz.experiments.tokenization.vocabularies.here", lambda model: False)
+    monkeypatch.setattr(
+        "seqviz.experiments.text.tokenization.vocabularies.has_tokenizer", lambda model: False
+    )
     shown = lesson.benches["cutters"].run({"strip": "wordpiece"})
     assert [one for one in shown.figure.traces if one.get("name") == "WordPiece"] == []
     assert sum("not on this machine" in note for note in shown.notes) == 2
@@ -192,9 +194,9 @@ def test_any_words_are_looked_up_or_refused_in_words(text, minilm):
     ):  # fmt: skip
         try:
             shown = lesson.benches[bench].run({**values, name: text}, code=False)
-        except Refusal as refusal:
+        except UserError as refusal:
             for language in LANGUAGES:  # in the reader's words
-                Words("text", Text(language))(f"problem.{refusal.code}", **refusal.details)
+                LessonWords("text", Text(language))(f"problem.{refusal.code}", **refusal.details)
             continue
         assert shown.figure is not None
         assert "<b>" not in "".join(shown.notes)
@@ -209,5 +211,5 @@ def test_any_text_is_numbered_or_refused_in_words(text, minilm):
     ):  # fmt: skip
         try:
             lesson.benches[bench].run(values).figure.to_json().encode("utf-8")
-        except Refusal as refusal:
+        except UserError as refusal:
             assert refusal.code in ("short_for_windows", "no_text")  # noqa: PT017

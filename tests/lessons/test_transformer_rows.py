@@ -9,9 +9,9 @@ from __future__ import annotations
 import pytest
 from rows import each, live, said
 
-from seqviz.lessons.transformer import lesson
-from seqviz.text import LANGUAGES, Text
-from seqviz.units import unbroken
+from seqviz.core.i18n import LANGUAGES, Text
+from seqviz.core.units import unbroken
+from seqviz.lessons.transformer.lesson import lesson
 
 # bench, values, what it says (numbers, or a pair of words in English and Chinese), other values
 ROWS = {

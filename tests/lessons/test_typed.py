@@ -6,10 +6,10 @@ from importlib import import_module
 
 import pytest
 
-from seqviz.lessons.bench.problems import sentence
-from seqviz.lessons.bench.words import Words
-from seqviz.refusal import Refusal
-from seqviz.text import LANGUAGES, Text
+from seqviz.core.errors import UserError
+from seqviz.core.i18n import LANGUAGES, Text
+from seqviz.lessons.framework.error_messages import to_message
+from seqviz.lessons.framework.words import LessonWords
 
 HEARD = {"en": 0, "zh": 1}
 
@@ -23,9 +23,9 @@ def said(slug: str, bench: str, language: str, **values) -> str:
 
 
 def refused(slug: str, bench: str, language: str, **values) -> str:
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(UserError) as caught:
         shown(slug, bench, language, **values)
-    return sentence(caught.value, Words(slug, Text(language)))
+    return to_message(caught.value, LessonWords(slug, Text(language)))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

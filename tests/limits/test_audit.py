@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from seqviz.text import ASSETS
+from seqviz.core.i18n import ASSETS
 from tools import audit
 
 ROOT = ASSETS.parent

@@ -7,7 +7,7 @@ import pytest
 from borrow import Clock
 
 from seqviz.models import texts
-from seqviz.ui.server.accounts import SHARE_BACK, Bucket
+from seqviz.ui.runtime.clients import SHARE_BACK, LeakyBucket
 
 CAPACITY, RATE = 20.0, 0.25
 
@@ -18,50 +18,52 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def bucket(clock) -> Bucket:
-    return Bucket(clock)
+def bucket(clock) -> LeakyBucket:
+    return LeakyBucket(clock)
 
 
 def test_what_fits_is_let_in_at_once(bucket):
     for _ in range(20):
-        assert bucket.wait(CAPACITY, RATE) == 0
-        bucket.draw(1.0, CAPACITY, RATE)
-    assert bucket.wait(CAPACITY, RATE) == 0  # full to the brim is not over
+        assert bucket.retry_after(CAPACITY, RATE) == 0
+        bucket.consume(1.0, CAPACITY, RATE)
+    assert bucket.retry_after(CAPACITY, RATE) == 0  # full to the brim is not over
 
 
 def test_what_was_used_at_other_replicas_fills_it_beside_what_they_have_not_heard_of(bucket, clock):
-    bucket.draw(5.0, CAPACITY, RATE)
+    bucket.consume(5.0, CAPACITY, RATE)
     bucket.told = bucket.drawn
-    bucket.draw(2.0, CAPACITY, RATE)
-    bucket.level(17.0, CAPACITY)
+    bucket.consume(2.0, CAPACITY, RATE)
+    bucket.sync(17.0, CAPACITY)
     assert bucket.used == 19.0
-    assert bucket.wait(CAPACITY, RATE) == 0
-    bucket.level(19.0, CAPACITY)
-    assert bucket.wait(CAPACITY, RATE) == pytest.approx((21.0 - (1 - SHARE_BACK) * CAPACITY) / RATE)
+    assert bucket.retry_after(CAPACITY, RATE) == 0
+    bucket.sync(19.0, CAPACITY)
+    assert bucket.retry_after(CAPACITY, RATE) == pytest.approx(
+        (21.0 - (1 - SHARE_BACK) * CAPACITY) / RATE
+    )
     clock.now += 60
-    assert bucket.wait(CAPACITY, RATE) == 0
+    assert bucket.retry_after(CAPACITY, RATE) == 0
 
 
 def test_over_the_brim_one_waits_until_a_tenth_is_free(bucket, clock):
-    bucket.draw(23.0, CAPACITY, RATE)
+    bucket.consume(23.0, CAPACITY, RATE)
     expected = (23.0 - (1 - SHARE_BACK) * CAPACITY) / RATE
-    assert bucket.wait(CAPACITY, RATE) == pytest.approx(expected) == pytest.approx(20.0)
+    assert bucket.retry_after(CAPACITY, RATE) == pytest.approx(expected) == pytest.approx(20.0)
     clock.now += 19.9
-    assert 0 < bucket.wait(CAPACITY, RATE) < 0.2
+    assert 0 < bucket.retry_after(CAPACITY, RATE) < 0.2
     clock.now += 0.2
-    assert bucket.wait(CAPACITY, RATE) == 0
-    bucket.draw(1.9, CAPACITY, RATE)  # the tenth that came back can be used
-    assert bucket.wait(CAPACITY, RATE) == 0
+    assert bucket.retry_after(CAPACITY, RATE) == 0
+    bucket.consume(1.9, CAPACITY, RATE)  # the tenth that came back can be used
+    assert bucket.retry_after(CAPACITY, RATE) == 0
 
 
 def test_it_drains_to_empty_and_not_further(bucket, clock):
-    bucket.draw(5.0, CAPACITY, RATE)
+    bucket.consume(5.0, CAPACITY, RATE)
     clock.now += 8.0
-    assert bucket.wait(CAPACITY, RATE) == 0
+    assert bucket.retry_after(CAPACITY, RATE) == 0
     assert bucket.used == pytest.approx(3.0)
     clock.now += 1e9  # a week off is no store of seconds
-    bucket.draw(20.5, CAPACITY, RATE)
-    assert bucket.wait(CAPACITY, RATE) > 0
+    bucket.consume(20.5, CAPACITY, RATE)
+    assert bucket.retry_after(CAPACITY, RATE) > 0
 
 
 def test_in_the_long_run_only_the_rate_goes_through(bucket, clock):
@@ -70,19 +72,19 @@ def test_in_the_long_run_only_the_rate_goes_through(bucket, clock):
     let_in, began = 0.0, clock.now
     for _ in range(36_000):
         clock.now += 0.1
-        if bucket.wait(CAPACITY, RATE) == 0:
+        if bucket.retry_after(CAPACITY, RATE) == 0:
             size = 0.08 * random.uniform()
-            bucket.draw(size, CAPACITY, RATE)
+            bucket.consume(size, CAPACITY, RATE)
             let_in += size
     hour = clock.now - began
     assert RATE * hour <= let_in <= RATE * hour + CAPACITY + 0.08
 
 
 def test_a_change_of_the_settings_counts_from_then_on(bucket):
-    bucket.draw(10.0, CAPACITY, RATE)
-    assert bucket.wait(CAPACITY, RATE) == 0
-    bucket.draw(0.0, 5.0, RATE)
-    assert bucket.wait(5.0, RATE) == pytest.approx((10.0 - 4.5) / RATE)
+    bucket.consume(10.0, CAPACITY, RATE)
+    assert bucket.retry_after(CAPACITY, RATE) == 0
+    bucket.consume(0.0, 5.0, RATE)
+    assert bucket.retry_after(5.0, RATE) == pytest.approx((10.0 - 4.5) / RATE)
 
 
 def test_an_estimate_is_near_what_a_tokenizer_counts(minilm):
@@ -91,5 +93,5 @@ def test_an_estimate_is_near_what_a_tokenizer_counts(minilm):
     for text in (english, chinese):
         counted = int((~texts.tokens(minilm, text).special).sum())
         assert 0.6 * counted <= texts.estimate(text) <= 1.6 * counted
-    assert texts.estimate("x" * 1_000_000) == texts.LONGEST  # what is beyond is not read
+    assert texts.estimate("x" * 1_000_000) == texts.MAX_TEXT_TOKENS  # what is beyond is not read
     assert texts.estimate("") == 0

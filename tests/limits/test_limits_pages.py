@@ -10,12 +10,11 @@ from looking import alerts, bench, figures
 from rings import one_of
 
 from seqviz import jobs
+from seqviz.core.i18n import LANGUAGES
 from seqviz.jobs import Report
 from seqviz.models import forward_cache
-from seqviz.text import LANGUAGES
-from seqviz.ui.server import run_context
-from seqviz.ui.server.accounts import Account
-from seqviz.ui.shared import caching
+from seqviz.ui.runtime import result_cache, run_context
+from seqviz.ui.runtime.clients import ClientQuota
 from tests.sliders import sliders
 
 SLUG = "vanishing_gradients"
@@ -42,7 +41,7 @@ def pressed(page, cell: str, norm: str):
     return bench(page.app, "pairs")
 
 
-def account(page) -> Account:
+def account(page) -> ClientQuota:
     """What the device that shows this page has used."""
     return page.app.session_state[run_context.KEY].account
 
@@ -50,7 +49,7 @@ def account(page) -> Account:
 def spend(page, monkeypatch) -> None:
     """More than there is at once."""
     monkeypatch.setenv("SEQVIZ_SESSION_SECONDS", "60")
-    account(page).seconds.draw(100.0, 60.0, 0.25)
+    account(page).seconds.consume(100.0, 60.0, 0.25)
 
 
 @pytest.mark.parametrize("lang", one_of(LANGUAGES))  # the words: tests/ui/test_refusals.py
@@ -97,8 +96,8 @@ def test_without_a_limit_nobody_is_refused(visit):
 def test_tokens_of_text(visit, monkeypatch, lang, minilm):
     # The text that a page opens with is read by the first visitor of this test and by nobody else,
     # whatever other tests have left or pushed out.
-    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.Shelf())
-    caching.shelves.cache_clear()
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.ForwardCache())
+    result_cache.result_cache.cache_clear()
     page = visit("attention", lang)
     monkeypatch.setenv("SEQVIZ_SESSION_TOKENS", "10")
     first = f"One more text that nobody has had read before, {lang}, so that it counts."
@@ -143,8 +142,8 @@ def test_runs_in_the_queue(visit, monkeypatch, lang):
     key = "vg.race.start"
     me = page.app.session_state[run_context.KEY].owner
     mine = {"owner": me, "group": account(page).name, "name": lang, "device": "cpu"}
-    running = jobs.default("cpu").submit(hold, **mine)
-    waiting = jobs.default("models").submit(hold_another, **mine)
+    running = jobs.queue_for("cpu").submit(hold, **mine)
+    waiting = jobs.queue_for("models").submit(hold_another, **mine)
     try:
         monkeypatch.setenv("SEQVIZ_SESSION_JOBS", "2")
         page.app.get_by_key(key).click().run()
@@ -156,7 +155,7 @@ def test_runs_in_the_queue(visit, monkeypatch, lang):
         other.healthy()
         assert bench(other.app, "race").get("progress")
         other.app.get_by_key("vg.race.cancel").click().run()
-        waiting.leave(me)  # one fewer: this student may go on
+        waiting.unsubscribe(me)  # one fewer: this student may go on
         page.app.get_by_key(key).click().run()
         page.healthy()
         place = bench(page.app, "race")
@@ -166,15 +165,15 @@ def test_runs_in_the_queue(visit, monkeypatch, lang):
     finally:
         gate.set()
         for job, owner in ((running, me), (waiting, me)):
-            job.leave(owner)
-        for queue in jobs.queues().values():
+            job.unsubscribe(owner)
+        for queue in jobs.all_queues().values():
             queue.close()
 
 
 def test_a_run_that_gave_up_its_place_says_so(visit, monkeypatch):
     """Of two that wait for one student the second goes when the queue is full for another."""
     monkeypatch.setenv("SEQVIZ_DEVICE", "cpu")
-    queue = jobs.Jobs(capacity=2)
+    queue = jobs.JobQueue(capacity=2)
     monkeypatch.setattr(jobs.queue, "_defaults", {"cpu": queue})
     gate.clear()
     page = visit(SLUG)
@@ -190,7 +189,9 @@ def test_a_run_that_gave_up_its_place_says_so(visit, monkeypatch):
         assert job.position == 2
         queue.submit(hold, owner="b", name="3", device="cpu")
 
-    monkeypatch.setattr(jobs.Job, "join", somebody_comes)  # between the page and its first look
+    monkeypatch.setattr(
+        jobs.Job, "subscribe", somebody_comes
+    )  # between the page and its first look
     try:
         page.app.get_by_key("vg.race.start").click().run()
         page.healthy()
@@ -204,7 +205,7 @@ def test_a_run_that_gave_up_its_place_says_so(visit, monkeypatch):
 
 def test_a_new_run_of_the_same_bench_takes_the_place_of_the_former():
     gate.clear()
-    queue = jobs.Jobs()
+    queue = jobs.JobQueue()
     try:
         queue.submit(hold, owner="a", name="1", device="cpu")
         queue.submit(hold_another, owner="a", name="1", device="cpu")

@@ -12,13 +12,13 @@ import pytest
 
 from seqviz import experiments
 from seqviz.compute.gates import observation
+from seqviz.core.errors import MessageError
 from seqviz.experiments import attention, gates
 from seqviz.models import checkpoints, texts
-from seqviz.models.texts import Read, ReadBy, read_by, tokens_read
-from seqviz.refusal import Problem
-from seqviz.ui.server import run_context
-from seqviz.ui.server.accounts import Account, Bucket
-from seqviz.ui.shared.limits import Turn, metered
+from seqviz.models.texts import ModelText, ReadBy, read_by, tokens_read
+from seqviz.ui.quota.charging import QuotaScope, quota_checked
+from seqviz.ui.runtime import run_context
+from seqviz.ui.runtime.clients import ClientQuota, LeakyBucket
 
 CHINESE = "这只动物没有过马路因为它太累了而且没有人介意所以它坐下来等待天亮了"[:32]
 ENGLISH = "Unbelievably, the animal didn't cross the street: it was too tired."
@@ -26,11 +26,11 @@ NAMES = {"text", "texts", "other", "compare", "first", "second", "sentence", "pa
 
 
 @pytest.fixture
-def account(monkeypatch) -> Iterator[Account]:
+def account(monkeypatch) -> Iterator[ClientQuota]:
     """What one session has used, in a room of its own."""
     monkeypatch.setenv("SEQVIZ_SESSION_TOKENS", "6000")
-    mine = Account(tokens=Bucket(clock=lambda: 0.0))  # so that nothing drains
-    with run_context.answering(run_context.Session("", 0.0, account=mine), "", ""):
+    mine = ClientQuota(tokens=LeakyBucket(clock=lambda: 0.0))  # so that nothing drains
+    with run_context.acting_as(run_context.Session("", 0.0, account=mine), "", ""):
         yield mine
 
 
@@ -40,15 +40,15 @@ def model(request):
 
 
 def call(function, *args, **keywords):
-    with Turn().counted():
-        return metered(function)(*args, **keywords)
+    with QuotaScope().charging():
+        return quota_checked(function)(*args, **keywords)
 
 
-def tells(model: str, text: Read, other: Read = "", over: str = "layer") -> None:
+def tells(model: str, text: ModelText, other: ModelText = "", over: str = "layer") -> None:
     """As an experiment; the last parameter is an option."""
 
 
-def reads_many(model: str, texts: tuple[Read, ...], note: Read | None = None) -> None:
+def reads_many(model: str, texts: tuple[ModelText, ...], note: ModelText | None = None) -> None:
     """Several texts, and one that may not be there."""
 
 
@@ -87,7 +87,7 @@ def test_each_of_several_texts_counts(account, minilm):
 def test_over_the_limit_nothing_is_read(account, monkeypatch, minilm):
     monkeypatch.setenv("SEQVIZ_SESSION_TOKENS", "10")
     call(tells, "minilm", ENGLISH)
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(MessageError) as caught:
         call(tells, "minilm", CHINESE)
     assert caught.value.code == "token_limit"
     call(tells, "minilm", ENGLISH)  # what has been read is there
@@ -108,9 +108,9 @@ def test_several_small_networks_count_together(account):
 
 def test_of_a_long_text_counts_what_is_read(minilm):
     network = checkpoints.load("characters_lstm")
-    assert observation.symbols_read(network, "word " * 5000) == observation.LONGEST
+    assert observation.symbols_read(network, "word " * 5000) == observation.MAX_SYMBOLS
     assert observation.symbols_read(network, " ") == 0
-    assert tokens_read(minilm, "word " * 5000) == texts.LONGEST
+    assert tokens_read(minilm, "word " * 5000) == texts.MAX_TEXT_TOKENS
 
 
 def test_nothing_to_read_is_no_token(smollm2):

@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 from hub import sha256
 
-from seqviz.data import DataProblem, parse, precomputed
-from seqviz.experiments.accuracy import features
+from seqviz.core.errors import UserError
+from seqviz.core.i18n import ASSETS
+from seqviz.data import DataError, parse, precomputed
+from seqviz.experiments.bert_accuracy import features
 from seqviz.models import pretrained, store
-from seqviz.refusal import Refusal
-from seqviz.text import ASSETS
 
 ROOT = ASSETS.parent
 PARTS = ("seqviz", "pages", "tools")  # what is served, and what makes what is served
@@ -90,7 +90,7 @@ def test_the_search_finds(line):
 
 # Between our own processes and a Ray cluster, which unpickles whatever it is sent itself: who can
 # speak with it has the token and runs programs there anyway (docs/threats.md). None reads a file.
-OF_THE_CLUSTER = ("seqviz/engine/client.py", "seqviz/engine/cluster.py")
+OF_THE_CLUSTER = ("seqviz/integrations/ray/client.py", "seqviz/integrations/ray/cluster.py")
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -102,8 +102,8 @@ def test_no_file_loads_or_runs_what_it_reads(path):
 def test_what_unpickles_is_not_there_where_no_cluster_is_wished_for():
     """The app of everybody else has no such line: it is imported with SEQVIZ_ENGINE=ray alone."""
     asked = (
-        "import sys, seqviz.ui.server.application as app; app._engine('begin'); "
-        "print([name for name in sys.modules if name.startswith('seqviz.engine')])"
+        "import sys, seqviz.ui.app.application as app; app._engine('begin'); "
+        "print([name for name in sys.modules if name.startswith('seqviz.integrations.ray')])"
     )
     environment = {**os.environ, "SEQVIZ_ENGINE": "local"}
     found = subprocess.run([sys.executable, "-c", asked], cwd=ROOT, env=environment, check=True,
@@ -153,7 +153,7 @@ def archive(bomb: Bomb) -> bytes:
 def test_a_pickle_in_the_place_of_weights_is_refused_and_does_not_run(put, bomb):
     raw, mark = bomb
     put(model__safetensors=raw)
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(UserError) as caught:
         pretrained.load("tiny")
     assert caught.value.code == "model_broken"
     assert not mark.exists()
@@ -170,7 +170,7 @@ def test_a_pickle_beside_the_weights_is_not_looked_at(put, bomb, name):
 def test_a_model_that_has_only_a_pickle_is_no_model(put, bomb):
     raw, mark = bomb
     put(model__safetensors=None, pytorch_model__bin=raw)
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(UserError) as caught:
         pretrained.load("tiny")
     assert caught.value.code == "not_fetched"
     assert not mark.exists()
@@ -199,7 +199,7 @@ def test_code_of_an_architecture_that_is_only_in_the_folder_is_neither_run_nor_a
         raise AssertionError("somebody was asked")
 
     monkeypatch.setattr("builtins.input", asked)
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(UserError) as caught:
         pretrained.load("tiny")
     assert caught.value.code == "model_broken"
     assert not mark.exists()
@@ -211,7 +211,7 @@ DEEP = "[" * 100_000, '{"a":' * 50_000
 @pytest.mark.parametrize("content", [*DEEP, '{"files": 3}', "null", "\x00"])
 def test_a_manifest_that_is_none_is_no_model(put, content):
     (put() / store.MANIFEST).write_text(content, "utf-8")
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(UserError) as caught:
         pretrained.load("tiny")
     assert caught.value.code == "not_fetched"
 
@@ -219,7 +219,7 @@ def test_a_manifest_that_is_none_is_no_model(put, content):
 @pytest.mark.parametrize("content", [*DEEP, "null", "3"])
 def test_a_configuration_that_is_none_is_one_sentence(put, content):
     put(config__json=content.encode())
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(UserError) as caught:
         pretrained.load("tiny")
     assert caught.value.code == "model_broken"
 
@@ -243,7 +243,7 @@ def test_a_hostile_result_is_refused(tmp_path, monkeypatch, bomb):
                  "date": "", "device": "", "seconds": 1, "result": {"array": "cls"}}  # fmt: skip
         (tmp_path / "index.json").write_text(json.dumps([entry]))
         precomputed._read.cache_clear()
-        with pytest.raises(Refusal) as caught:
+        with pytest.raises(UserError) as caught:
             precomputed.result(name)
         assert caught.value.code == "damaged"
         assert not mark.exists()
@@ -252,6 +252,6 @@ def test_a_hostile_result_is_refused(tmp_path, monkeypatch, bomb):
 
 def test_a_pickle_as_a_student_s_file(bomb):
     raw, mark = bomb
-    with pytest.raises(DataProblem):
+    with pytest.raises(DataError):
         parse(raw)
     assert not mark.exists()

@@ -17,12 +17,12 @@ import pytest
 from looking import alerts, bench
 from rings import one_of
 
-from seqviz.data import DataProblem, column, parse
+from seqviz.core.i18n import LANGUAGES
+from seqviz.data import DataError, column, parse
 from seqviz.data.upload import MAX_BYTES
-from seqviz.figures.grammar.figure import Figure
-from seqviz.text import LANGUAGES
-from seqviz.ui.bench import export
-from seqviz.ui.server import run_context
+from seqviz.plotting.figure import Figure
+from seqviz.ui.page import export
+from seqviz.ui.runtime import run_context
 
 NUMBERS = np.round(np.random.RandomState(3).normal(size=40), 3)
 CSV = ("x\n" + "\n".join(str(v) for v in NUMBERS)).encode()
@@ -36,8 +36,8 @@ def zipped(name: str, content: bytes) -> bytes:
     return buffer.getvalue()
 
 
-def refused(content: bytes) -> DataProblem:
-    with pytest.raises(DataProblem) as caught:
+def refused(content: bytes) -> DataError:
+    with pytest.raises(DataError) as caught:
         column(parse(content), "x")
     return caught.value
 
@@ -168,7 +168,7 @@ def test_files_that_are_made_to_be_slow(content, code):
     started = time.thread_time()
     if code == "read":
         table = parse(content)
-        with pytest.raises(DataProblem):
+        with pytest.raises(DataError):
             column(table, table.names[0])
     else:
         assert refused(content).code == code

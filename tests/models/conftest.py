@@ -25,7 +25,7 @@ def tiny_files(tmp_path_factory):
 @pytest.fixture(scope="module")
 def head(minilm):
     """The classifier that the lesson starts from."""
-    from seqviz.experiments.accuracy import heads
+    from seqviz.experiments.bert_accuracy import heads
 
     return heads.standard_head("minilm", "mean")
 

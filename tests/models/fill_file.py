@@ -10,7 +10,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from seqviz.experiments.accuracy import fill_head
+from seqviz.experiments.bert_accuracy import fill_head
 from seqviz.models import checkpoints
 
 RANK, ALPHA, LOW = 3, 6, 5

@@ -31,7 +31,7 @@ def in_place(model: Pretrained) -> Iterator[Pretrained]:
     """This one is what is found under its name, and nothing has been read by it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(pretrained._loaded, model.card.name, model)
-        patch.setattr(forward_cache, "_shelf", forward_cache.Shelf())
+        patch.setattr(forward_cache, "_shelf", forward_cache.ForwardCache())
         yield model
 
 

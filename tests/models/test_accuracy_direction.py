@@ -8,10 +8,10 @@ import pytest
 import torch
 from second import eager, passed, reported
 
-from seqviz.compute.accuracy.findings import DIRECTIONS
+from seqviz.compute.bert_accuracy.results import DIRECTIONS
 from seqviz.data.reviews import sentiment_split
-from seqviz.experiments.accuracy import direction, features, fill_head, heads
-from seqviz.experiments.accuracy.encoding import tokenize
+from seqviz.experiments.bert_accuracy import direction, features, fill_head, heads
+from seqviz.experiments.bert_accuracy.encoding import tokenize
 from seqviz.models import texts
 
 TEXTS = sentiment_split()[1].texts

@@ -10,8 +10,8 @@ import torch
 from second import eager
 
 from seqviz.data.reviews import sentiment_split
-from seqviz.experiments.accuracy import encoding
-from seqviz.jobs import Cancelled
+from seqviz.experiments.bert_accuracy import encoding
+from seqviz.jobs import CancelledError
 
 FLOAT = 2e-5  # float32 through six layers, summed in another order
 TEXTS = sentiment_split()[1].texts[:12]
@@ -96,7 +96,7 @@ def test_the_work_tells_how_far_it_is_and_can_be_left(minilm, ids):
     assert len(shares) == 2
 
     def leave(share):
-        raise Cancelled
+        raise CancelledError
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(CancelledError):
         encoding.vectors(minilm, ids, report=leave)

@@ -11,8 +11,8 @@ import pytest
 from hub import together
 
 from seqviz.data.reviews import Labeled, sentiment_split
-from seqviz.experiments.accuracy import encoding, features
-from seqviz.jobs import Cancelled
+from seqviz.experiments.bert_accuracy import encoding, features
+from seqviz.jobs import CancelledError
 from seqviz.models import store
 
 FIRST = 30
@@ -45,7 +45,7 @@ def same(a: features.Features, b: features.Features) -> None:
 def test_the_parts_are_the_split_of_the_sentences():
     train, test = sentiment_split()
     parts = features.parts()
-    assert [len(parts[part].texts) for part in features.PARTS] == [7272, 800, 2000]
+    assert [len(parts[part].texts) for part in features.SPLITS] == [7272, 800, 2000]
     assert parts["train"].texts + parts["validation"].texts == train.texts
     assert parts["test"].texts == test.texts
     positive = np.concatenate([parts["train"].positive, parts["validation"].positive])
@@ -78,7 +78,7 @@ def test_what_is_on_disk_is_recalled_and_nothing_is_computed(fresh, monkeypatch)
     fresh()
     monkeypatch.setattr(features, "_compute", pytest.fail)
     features.recall("tiny")
-    assert features._kept.keys() == {("tiny", part, None) for part in features.PARTS}
+    assert features._kept.keys() == {("tiny", part, None) for part in features.SPLITS}
     for key, found in features._kept.items():
         assert found.origin == "disk"
         same(found, computed[key])
@@ -86,7 +86,7 @@ def test_what_is_on_disk_is_recalled_and_nothing_is_computed(fresh, monkeypatch)
 
 
 def test_a_damaged_file_is_not_recalled(fresh, monkeypatch):
-    sentences = dict.fromkeys(features.PARTS, Labeled(("good", "bad"), np.array([True, False])))
+    sentences = dict.fromkeys(features.SPLITS, Labeled(("good", "bad"), np.array([True, False])))
     monkeypatch.setattr(features, "parts", lambda: sentences)
     features.make("tiny")
     (damaged,) = (store.cache() / "features").glob("tiny-test-*")
@@ -137,23 +137,25 @@ def test_a_disk_that_fills_up_leaves_nothing_behind(fresh, monkeypatch):
 
 
 def test_other_weights_and_other_sentences_have_other_files(fresh, monkeypatch):
-    paths = {features._path("tiny", part, count) for part in features.PARTS for count in (5, 6)}
+    paths = {features._path("tiny", part, count) for part in features.SPLITS for count in (5, 6)}
     before = store.stored("tiny")
     changed = {**before.files, "model.safetensors": "0" * 64}
-    monkeypatch.setattr(store, "stored", lambda name: store.Stored(name, *_rest(before, changed)))
-    paths |= {features._path("tiny", part, count) for part in features.PARTS for count in (5, 6)}
+    monkeypatch.setattr(
+        store, "stored", lambda name: store.StoredModel(name, *_rest(before, changed))
+    )
+    paths |= {features._path("tiny", part, count) for part in features.SPLITS for count in (5, 6)}
     assert len(paths) == 12
 
 
-def _rest(found: store.Stored, changed: dict[str, str]):
+def _rest(found: store.StoredModel, changed: dict[str, str]):
     return found.folder, found.origin, found.version, found.date, changed
 
 
 def test_work_that_was_left_keeps_nothing_and_the_next_one_can_begin(fresh):
     def leave(share):
-        raise Cancelled
+        raise CancelledError
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(CancelledError):
         features.features("tiny", "test", FIRST, leave)
     assert not (store.cache() / "features").exists()
     assert features.features("tiny", "test", FIRST).origin == "computed"

@@ -12,14 +12,14 @@ import pytest
 import torch
 from hub import together
 
-from seqviz.compute.accuracy.findings import DIRECTIONS, TREATMENTS, FillSettings
-from seqviz.compute.proportions import of
+from seqviz.compute.bert_accuracy.results import DIRECTIONS, TREATMENTS, FillSettings
+from seqviz.core.errors import UserError
 from seqviz.data.reviews import sentiment_split
-from seqviz.experiments.accuracy import adapted, fill, fill_head
-from seqviz.experiments.accuracy.encoding import Batch, hidden
-from seqviz.jobs import silent
+from seqviz.experiments.bert_accuracy import adapted, fill, fill_head
+from seqviz.experiments.bert_accuracy.encoding import SentenceBatch, hidden
+from seqviz.jobs import no_progress
 from seqviz.models import checkpoints, pretrained, registry, store, texts
-from seqviz.refusal import Refusal
+from seqviz.stats.proportions import of
 
 SENTENCE = "The acting is unbelievably good, and the script is not."
 SHIPPED = checkpoints.FOLDER
@@ -141,7 +141,7 @@ def test_damaged_file(unread, found, damage, tmp_path, monkeypatch):
         path.unlink()
     else:
         fill_file.write(tmp_path, {name: t for name, t in found.items() if name != "norm.bias"})
-    with pytest.raises(Refusal, match="fill_in_minilm") as refusal:
+    with pytest.raises(UserError, match="fill_in_minilm") as refusal:
         fill_head.head("minilm")
     assert refusal.value.code == "damaged"
 
@@ -211,7 +211,7 @@ def test_a_published_head_equals_transformers(minilm, tiny, kind, tmp_path):
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])
 def test_no_head_is_refused(minilm, tiny, kind, tmp_path):
     tiny(minilm.network, store.verify("minilm").folder, kind)  # its file has no head
-    with pytest.raises(Refusal, match="no head that guesses") as refusal:
+    with pytest.raises(UserError, match="no head that guesses") as refusal:
         fill_head.head("tiny")
     assert refusal.value.code == "no_fill_in_head"
 
@@ -220,7 +220,7 @@ def test_fill_in_one_by_one(minilm, folder):
     settings = FillSettings(share=0.3, mask=0.5, random=0.3, sentences=40, seed=3)
     reports = []
     result = fill.fill_in(settings, lambda *report: reports.append(report), "cpu")
-    from seqviz.compute.accuracy.corruption import select
+    from seqviz.compute.bert_accuracy.corruption import select
 
     guesser, treatment, rank, frequency = fill_head.head("minilm"), [], [], []
     counts = fill.frequency("minilm")
@@ -251,13 +251,15 @@ def test_several_shares(minilm, folder):
     )
     assert [one.settings.share for one in found] == [0.1, 0.5]
     assert len(found[0].rank) < len(found[1].rank)
-    alone = fill.fill_in(replace(settings, share=0.5), silent, "cpu")
+    alone = fill.fill_in(replace(settings, share=0.5), no_progress, "cpu")
     np.testing.assert_array_equal(found[1].rank, alone.rank)
     assert reports == [(0.5, 0.5), (1, 1)]
 
 
 def test_the_first_sentences_are_the_same_in_a_longer_run(minilm, folder):
-    short, long = (fill.fill_in(FillSettings(sentences=count), silent, "cpu") for count in (10, 33))
+    short, long = (
+        fill.fill_in(FillSettings(sentences=count), no_progress, "cpu") for count in (10, 33)
+    )
     count = len(short.rank)
     np.testing.assert_array_equal(short.treatment, long.treatment[:count])
     assert (np.abs(short.rank - long.rank[:count]) <= 1).all()  # rounding, as above
@@ -312,7 +314,7 @@ def test_guesses_by_direction(minilm, folder):
     ids = tokens.ids.copy()
     ids[place] = 103
     for row, looks in enumerate((None, "left", "right")):
-        batch = Batch(ids[None], np.ones((1, len(ids)), bool))
+        batch = SentenceBatch(ids[None], np.ones((1, len(ids)), bool))
         vectors = hidden(guesser.network, "cpu", batch, looks=looks)[0]
         chance = torch.softmax(guesser.network.fill_in(vectors[0, place]), -1)
         assert result.chance[row] == pytest.approx(chance[tokens.ids[place]].item(), rel=1e-4)
@@ -330,7 +332,7 @@ def test_a_place_without_a_token_is_refused(minilm, folder, place):
 
 def test_the_shipped_file_is_as_good_as_its_card_says(real_file):
     """A part of the test set, as the whole takes half a minute: the card's value in its band."""
-    result = fill.fill_in(FillSettings(mask=1.0, random=0.0, sentences=400), silent, "cpu")
+    result = fill.fill_in(FillSettings(mask=1.0, random=0.0, sentences=400), no_progress, "cpu")
     right = of(int((result.rank == 1).sum()), len(result.rank))
     assert right.low < real_file["metric"]["value"] < right.high
     baseline = (result.frequency == 1).mean()

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import torch
 
-from seqviz.compute import proportions
-from seqviz.compute.accuracy import searching
-from seqviz.compute.accuracy.findings import SearchSettings, TuneSettings
+from seqviz.compute.bert_accuracy import searching
+from seqviz.compute.bert_accuracy.results import SearchSettings, TuneSettings
 from seqviz.data.reviews import Labeled
-from seqviz.experiments.accuracy import features, heads, search
-from seqviz.experiments.accuracy.encoding import Vectors
-from seqviz.experiments.accuracy.features import Features
+from seqviz.experiments.bert_accuracy import features, heads, search
+from seqviz.experiments.bert_accuracy.encoding import Vectors
+from seqviz.experiments.bert_accuracy.features import Features
+from seqviz.stats import proportions
 
 WIDTH = 6
 
@@ -92,7 +92,7 @@ def test_before_training_it_is_the_new_head():
 
 
 def test_apply_is_the_softmax_of_two_logits():
-    head = heads.Head(np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([0.5, 0.0]))
+    head = heads.LinearHead(np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([0.5, 0.0]))
     one, other = np.exp(3 + 0.5), np.exp(2 * 1.5)
     np.testing.assert_allclose(heads.apply(head, np.array([[3, 1.5]])), other / (one + other))
 
@@ -101,7 +101,7 @@ def test_apply_is_the_softmax_of_two_logits():
 # From the disk; where they are not there they are computed, which takes a minute and a half.
 @pytest.fixture(scope="module")
 def real(vectors):
-    return {part: features.features("minilm", part) for part in features.PARTS}
+    return {part: features.features("minilm", part) for part in features.SPLITS}
 
 
 def interval(probability: np.ndarray):

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from second import passed
 
-from seqviz.compute.accuracy.findings import FillSettings
+from seqviz.compute.bert_accuracy.results import FillSettings
 from seqviz.data.reviews import sentiment_split
-from seqviz.experiments.accuracy import direction, fill, padding, word_masking
-from seqviz.jobs import Cancelled
+from seqviz.experiments.bert_accuracy import direction, fill, padding, word_masking
+from seqviz.jobs import CancelledError
 from seqviz.models import texts
 
 TEST = sentiment_split()[1]
@@ -25,7 +25,7 @@ def folder(minilm, tmp_path_factory):
 
 
 def knife(count, report):
-    return word_masking.knife("minilm", count, (0.0, 0.5), report, "cpu")
+    return word_masking.mask_words("minilm", count, (0.0, 0.5), report, "cpu")
 
 
 def pads(count, report):
@@ -61,9 +61,9 @@ def test_giving_up_leaves_the_shared_model_as_it_was(minilm, job):
     def report(record, fraction=None):
         seen.append(fraction)
         if len(seen) == 2:
-            raise Cancelled
+            raise CancelledError
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(CancelledError):
         job(2000, report)
     assert len(seen) == 2
     np.testing.assert_array_equal(passed(minilm.network, tokens)[1], before)

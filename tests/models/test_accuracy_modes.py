@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from seqviz.experiments.accuracy import encoding, heads, modes
+from seqviz.experiments.bert_accuracy import encoding, heads, modes
 
 TEXT = "The plot is thin but the actors are a joy to watch."
 
 
 def test_modes_are_about_dropout_and_not_about_gradients(minilm):
-    head = heads.Head(np.float32([np.zeros(384), np.full(384, 0.2)]), np.zeros(2, np.float32))
+    head = heads.LinearHead(np.float32([np.zeros(384), np.full(384, 0.2)]), np.zeros(2, np.float32))
     found = modes.measure(minilm, head, TEXT, 12, 0)
     vectors = encoding.vectors(minilm, encoding.tokenize(minilm, [TEXT]))
     once = heads.apply(head, vectors.mean)

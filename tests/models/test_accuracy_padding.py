@@ -7,10 +7,10 @@ import pytest
 import torch
 from second import eager, reported
 
-from seqviz.compute.accuracy.findings import SIDES, TOLD
+from seqviz.compute.bert_accuracy.results import SIDES, TOLD
 from seqviz.data.reviews import sentiment_split
-from seqviz.experiments.accuracy import heads, padding
-from seqviz.experiments.accuracy.encoding import Vectors, pad, tokenize, vectors
+from seqviz.experiments.bert_accuracy import heads, padding
+from seqviz.experiments.bert_accuracy.encoding import Vectors, pad, tokenize, vectors
 
 TEXTS = sentiment_split()[1].texts
 SENTENCE = "A film that knows what it wants."
@@ -94,7 +94,7 @@ def test_few_sentences_where_padding_is_long(head):
 
 
 def test_own_sentence(minilm, head):
-    own = padding.own_padding("minilm", SENTENCE, (8, 40))
+    own = padding.pad_user_text("minilm", SENTENCE, (8, 40))
     (ids,) = tokenize(minilm, [SENTENCE])
     for t, told in enumerate(TOLD):
         for s, side in enumerate(SIDES):
@@ -113,7 +113,7 @@ def test_own_sentence(minilm, head):
 
 @pytest.mark.parametrize("feature", ["cls", "pooler"])
 def test_other_features(minilm, feature):
-    own = padding.own_padding("minilm", SENTENCE, (32,), feature)
+    own = padding.pad_user_text("minilm", SENTENCE, (32,), feature)
     head = heads.standard_head("minilm", feature)
     for s, side in enumerate(SIDES):
         found = vectors(minilm, tokenize(minilm, [SENTENCE]), length=32, side=side, told=False)
@@ -122,11 +122,11 @@ def test_other_features(minilm, feature):
 
 
 def test_the_longest_that_the_encoder_has_positions_for(head):
-    own = padding.own_padding("minilm", "", (512,))  # [CLS] and [SEP] alone
+    own = padding.pad_user_text("minilm", "", (512,))  # [CLS] and [SEP] alone
     assert own.on_pads[1].min() > 0.5
     for lengths in ((), (513,)):
         with pytest.raises(ValueError, match="512"):
-            padding.own_padding("minilm", SENTENCE, lengths)
+            padding.pad_user_text("minilm", SENTENCE, lengths)
 
 
 def test_padding_in_the_mean_by_the_library(minilm, head):

@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 from rings import one_of
 
-from seqviz.compute import proportions
-from seqviz.compute.accuracy import counting
-from seqviz.compute.accuracy.findings import CONTROLS, FEATURES, METHODS, ORDERS, SIDES
+from seqviz.compute.bert_accuracy import counting
+from seqviz.compute.bert_accuracy.results import CONTROLS, FEATURES, METHODS, ORDERS, SIDES
+from seqviz.core.errors import UserError
+from seqviz.core.paths import ROOT
 from seqviz.data import precomputed
 from seqviz.data.reviews import Labeled
-from seqviz.experiments.accuracy import baselines, heads, padding, search, shipped, systems
-from seqviz.paths import ROOT
-from seqviz.refusal import Refusal
+from seqviz.experiments.bert_accuracy import baselines, heads, padding, search, shipped, systems
+from seqviz.stats import proportions
 
 CALLS = shipped.calls()
 NEAR = 2e-3
@@ -342,7 +342,7 @@ def test_without_the_results_the_systems_are_refused(tmp_path, monkeypatch):
     for one in remembered:
         one.cache_clear()
     try:
-        with pytest.raises(Refusal) as refusal:
+        with pytest.raises(UserError) as refusal:
             systems.answers()
         assert refusal.value.code == "damaged"
     finally:

@@ -10,14 +10,21 @@ import numpy as np
 import pytest
 import torch
 
-from seqviz.compute.accuracy import counting
-from seqviz.compute.accuracy.findings import TuneSettings
+from seqviz.compute.bert_accuracy import counting
+from seqviz.compute.bert_accuracy.results import TuneSettings
+from seqviz.core.errors import UserError
 from seqviz.data.reviews import Labeled
-from seqviz.experiments.accuracy import encoding, features, heads, trainable_copy, training, tuning
-from seqviz.experiments.accuracy.training import Data, Progress, Run, Sentences
-from seqviz.jobs import Cancelled, silent
+from seqviz.experiments.bert_accuracy import (
+    encoding,
+    features,
+    heads,
+    trainable_copy,
+    training,
+    tuning,
+)
+from seqviz.experiments.bert_accuracy.training import ClassifierTraining, Data, Progress, Sentences
+from seqviz.jobs import CancelledError, no_progress
 from seqviz.models import pretrained
-from seqviz.refusal import Refusal
 
 LETTERS = "abcdefghij"
 FLOAT = 1e-5  # float32, summed in another order
@@ -132,7 +139,7 @@ def test_every_step_is_that_of_a_plain_loop(tiny, monkeypatch):
     """Without dropout: all weights, AdamW, clipping, portions that add up to the batch."""
     monkeypatch.setattr(training, "_CPU", 40)
     given, chosen = data(tiny), settings(epochs=1)
-    run = Run(tiny, chosen, 0)
+    run = ClassifierTraining(tiny, chosen, 0)
     for part in run.network.modules():
         if isinstance(part, torch.nn.Dropout):
             part.p = 0.0
@@ -181,7 +188,7 @@ def test_training_changes_nothing_that_others_read(tiny, regime):
 
     reader = threading.Thread(target=read)
     reader.start()
-    found = tuning.train(tiny, settings(regime=regime), data(tiny), silent)
+    found = tuning.train(tiny, settings(regime=regime), data(tiny), no_progress)
     done.set()
     reader.join()
     for one, now in zip(before, tensors(tiny.network), strict=True):
@@ -195,7 +202,7 @@ def test_training_changes_nothing_that_others_read(tiny, regime):
 
 def test_a_run_follows_from_its_seed_whoever_else_throws_dice(tiny):
     given = data(tiny)
-    alone = tuning.train(tiny, settings(runs=2), given, silent)
+    alone = tuning.train(tiny, settings(runs=2), given, no_progress)
     other, done = trainable_copy.DropoutGenerator(9, "cpu"), threading.Event()
 
     def throw():
@@ -205,7 +212,7 @@ def test_a_run_follows_from_its_seed_whoever_else_throws_dice(tiny):
 
     thread = threading.Thread(target=throw)
     thread.start()
-    again = tuning.train(tiny, settings(runs=2), given, silent)
+    again = tuning.train(tiny, settings(runs=2), given, no_progress)
     done.set()
     thread.join()
     np.testing.assert_array_equal(alone.loss, again.loss)
@@ -235,9 +242,9 @@ def test_a_run_can_be_left_at_any_report(tiny):
 
         def report(record, share=None, count=count, last=last):
             if next(count) == last:
-                raise Cancelled
+                raise CancelledError
 
-        with pytest.raises(Cancelled):
+        with pytest.raises(CancelledError):
             tuning.train(tiny, settings(), data(tiny), report)
         assert next(count) == last + 1
     assert not any(part.training for part in tiny.network.modules())
@@ -280,8 +287,8 @@ def test_the_job_trains_every_regime_on_every_feature(few, feature):
 
 def test_a_seed_of_its_own_is_a_run_of_many(few, tiny):
     """Seed 1 alone is the second of two runs: seeds can be added one by one."""
-    two = tuning.tune(settings(runs=2, epochs=1), silent, "cpu")
-    one = tuning.tune_again(settings(epochs=1), 1, silent, "cpu")
+    two = tuning.tune(settings(runs=2, epochs=1), no_progress, "cpu")
+    one = tuning.tune_again(settings(epochs=1), 1, no_progress, "cpu")
     np.testing.assert_array_equal(one.probability[0], two.probability[1])
     np.testing.assert_array_equal(one.loss[0], two.loss[1])
     assert np.abs(two.probability[0] - two.probability[1]).max() > 1e-4
@@ -289,21 +296,21 @@ def test_a_seed_of_its_own_is_a_run_of_many(few, tiny):
 
 def test_what_cannot_be_trained_is_refused(few, tiny, monkeypatch):
     with pytest.raises(ValueError, match="regime"):
-        tuning.tune(settings(regime="some"), silent, "cpu")
+        tuning.tune(settings(regime="some"), no_progress, "cpu")
     with pytest.raises(ValueError, match="feature"):
-        tuning.tune(settings(feature="max"), silent, "cpu")
+        tuning.tune(settings(feature="max"), no_progress, "cpu")
     monkeypatch.setattr(tiny.network, "pooler", None)
-    with pytest.raises(Refusal) as refused:
-        tuning.tune(settings(feature="pooler"), silent, "cpu")
+    with pytest.raises(UserError) as refused:
+        tuning.tune(settings(feature="pooler"), no_progress, "cpu")
     assert refused.value.code == "no_pooler"
-    assert tuning.tune(settings(epochs=1), silent, "cpu").probability.shape == (1, 12)
+    assert tuning.tune(settings(epochs=1), no_progress, "cpu").probability.shape == (1, 12)
 
 
 def test_a_step_without_room_is_the_same_step_in_smaller_parts(tiny, monkeypatch):
     known, tested = sentences(tiny, 8, 0), sentences(tiny, 12, 1)
     given, places = settings(batch=8), np.arange(8)
-    progress = Progress(silent, given, Data(known, tested, tested))
-    runs = [Run(tiny, given, 0) for _ in range(2)]
+    progress = Progress(no_progress, given, Data(known, tested, tested))
+    runs = [ClassifierTraining(tiny, given, 0) for _ in range(2)]
     for run in runs:
         run.network.eval()  # dropout would differ: it is drawn in the order of the parts
         run.dropout = 0.0

@@ -7,12 +7,12 @@ import pytest
 import torch
 from second import eager, passed, reported
 
-from seqviz.compute.accuracy.corruption import count
-from seqviz.compute.accuracy.findings import CONTROLS, ORDERS
+from seqviz.compute.bert_accuracy.corruption import count
+from seqviz.compute.bert_accuracy.results import CONTROLS, ORDERS
 from seqviz.data.reviews import sentiment_split
-from seqviz.experiments.accuracy import features, heads, word_masking
-from seqviz.experiments.accuracy.encoding import tokenize, vectors
-from seqviz.experiments.accuracy.importance import attention_received, gradient_times_input
+from seqviz.experiments.bert_accuracy import features, heads, word_masking
+from seqviz.experiments.bert_accuracy.encoding import tokenize, vectors
+from seqviz.experiments.bert_accuracy.importance import attention_received, gradient_times_input
 from seqviz.models import texts
 
 TEXTS = sentiment_split()[1].texts
@@ -22,7 +22,7 @@ SHARES = (0.0, 0.25, 0.5, 1.0)
 
 @pytest.fixture(scope="module")
 def run(head):
-    return reported(word_masking.knife, "minilm", 12, SHARES, seed=2)
+    return reported(word_masking.mask_words, "minilm", 12, SHARES, seed=2)
 
 
 def logit(head, vector):
@@ -83,7 +83,7 @@ def test_every_probability_by_a_pass_of_its_own(minilm, head, run):
 def test_sentences_have_their_own_numbers(minilm, head, run):
     """A longer run begins with the shorter one; another seed draws another order."""
     result, _ = run
-    few = word_masking.knife(
+    few = word_masking.mask_words(
         "minilm", 3, SHARES, lambda *_: None, "cpu", seed=2, orders=("random", "content")
     )
     np.testing.assert_allclose(few.probability, result.probability[[0, 3], :, :3], atol=1e-5)
@@ -118,7 +118,7 @@ def test_orders_of_one_sentence(minilm, head):
 
 
 def test_own_sentence(minilm, head):
-    own = word_masking.own_knife("minilm", SENTENCE, seed=4)
+    own = word_masking.mask_user_text("minilm", SENTENCE, seed=4)
     assert own.probability.shape == (5, 13)
     (ids,) = tokenize(minilm, [SENTENCE])
     (one,) = word_masking.prepared(minilm, (ids,), head, "mean", 4, ORDERS)
@@ -128,14 +128,14 @@ def test_own_sentence(minilm, head):
             last = minilm.network(torch.tensor(one.masked(order, k, 103))[None]).last_hidden_state
         wanted = torch.sigmoid(logit(head, last[0].mean(0))).item()
         assert own.probability[order, k] == pytest.approx(wanted, abs=1e-4)
-    part = word_masking.own_knife("minilm", SENTENCE, 4, orders=("gradient",))
+    part = word_masking.mask_user_text("minilm", SENTENCE, 4, orders=("gradient",))
     assert part.orders == ("gradient",)
     np.testing.assert_allclose(part.probability[0], own.probability[2], atol=1e-5)
 
 
 @pytest.mark.parametrize(("text", "words"), [("", 0), ("Good", 1), ("word " * 300, 38)])
 def test_short_and_long_sentences(head, text, words):
-    own = word_masking.own_knife("minilm", text, orders=("attention", "random"))
+    own = word_masking.mask_user_text("minilm", text, orders=("attention", "random"))
     assert len(own.words) == words
     assert own.turns.shape == (2, words)
     assert own.probability.shape == (2, words + 1)

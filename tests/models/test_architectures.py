@@ -9,8 +9,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from transformers import AutoModel
 
 from seqviz.compute.transformer import cost
-from seqviz.compute.transformer.cost import GROUPS, PARTS
-from seqviz.experiments import architectures
+from seqviz.compute.transformer.cost import COST_PARTS, GROUPS
+from seqviz.experiments.transformer import architectures
 from seqviz.models.registry import MODELS
 
 TOTALS = {
@@ -48,7 +48,7 @@ def test_parts_of_nn_transformer_by_hand(d, heads, layers, ff):
         ("decoder", "norm"): (3 * layers + 1) * 2 * d,
     }
     for i, group in enumerate(GROUPS):
-        for j, part in enumerate(PARTS):
+        for j, part in enumerate(COST_PARTS):
             assert counts[i, j] == wanted.get((group, part), 0), (group, part)
 
 
@@ -102,11 +102,11 @@ def test_the_fit_finds_the_powers_and_never_a_negative_one():
     n = np.array(architectures.LENGTHS)
     true = 0.01 + 2e-3 * n + 3e-6 * n**2
     noise = 1 + 0.01 * np.random.RandomState(0).standard_normal((2, 5, len(n)))
-    found = cost.Timed(("a", "b"), n, true * noise)
+    found = cost.PassTimes(("a", "b"), n, true * noise)
     assert found.fit(0) == pytest.approx((0.01, 2e-3, 3e-6), rel=0.2)
     share = 3e-6 * 512**2 / true[-1]
     assert found.quadratic_share(1) == pytest.approx(share, rel=0.1)
-    falling = cost.Timed(("a",), n, np.broadcast_to(0.01 + 1e-3 * np.sqrt(n), (1, 3, len(n))))
+    falling = cost.PassTimes(("a",), n, np.broadcast_to(0.01 + 1e-3 * np.sqrt(n), (1, 3, len(n))))
     assert min(falling.fit(0)) >= 0
 
 

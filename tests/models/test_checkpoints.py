@@ -13,7 +13,7 @@ import torch
 from seqviz.compute.gates.activations import activation
 from seqviz.compute.gates.encoding import END, words
 from seqviz.compute.gates.networks import (
-    KINDS,
+    NETWORK_KINDS,
     accuracy,
     log_probabilities,
     logits,
@@ -21,9 +21,9 @@ from seqviz.compute.gates.networks import (
 )
 from seqviz.compute.gates.tasks import TASKS, draw
 from seqviz.compute.recurrent import as_dtype
+from seqviz.core.errors import UserError
 from seqviz.data.reviews import sentiment_split
 from seqviz.models import checkpoints
-from seqviz.refusal import Refusal
 from tools.train_characters import corpus
 
 
@@ -60,7 +60,9 @@ def modules(network):
 
 
 def test_every_kind_has_an_lstm_and_a_gru():
-    assert sorted(NAMES) == sorted(f"{kind}_{cell}" for kind in KINDS for cell in ("lstm", "gru"))
+    assert sorted(NAMES) == sorted(
+        f"{kind}_{cell}" for kind in NETWORK_KINDS for cell in ("lstm", "gru")
+    )
 
 
 def in_precision(name, dtype):
@@ -207,14 +209,14 @@ def test_a_damaged_or_missing_file_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoints, "FOLDER", tmp_path)
     weights = tmp_path / "latch_lstm.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1] + b"x")
-    with pytest.raises(Refusal, match="damaged"):
+    with pytest.raises(UserError, match="damaged"):
         checkpoints.load.__wrapped__("latch_lstm")
     (tmp_path / "latch_lstm.json").write_text(json.dumps({"name": "latch_lstm"}))
-    with pytest.raises(Refusal, match="damaged"):
+    with pytest.raises(UserError, match="damaged"):
         checkpoints.card.__wrapped__("latch_lstm")
     for text in ("[]", '{"metric": "x", "name": "a", "data": "", "license": ""}'):
         (tmp_path / "latch_lstm.json").write_text(text)
-        with pytest.raises(Refusal, match="damaged"):
+        with pytest.raises(UserError, match="damaged"):
             checkpoints.card.__wrapped__("latch_lstm")
     with pytest.raises(ValueError, match="Unknown network"):
         checkpoints.load.__wrapped__("../secret")

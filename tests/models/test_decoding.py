@@ -10,20 +10,20 @@ import torch
 from hub import together
 from second import in_place
 
-from seqviz.compute.decoding import draw
-from seqviz.compute.decoding.continuation import parted
-from seqviz.compute.decoding.cost import CacheTimes, readings
-from seqviz.compute.decoding.filters import Chain
-from seqviz.compute.decoding.methods import BEAMS, HOT, METHODS, NUCLEUS
-from seqviz.compute.decoding.shots import CONDITIONS
+from seqviz.compute.gpt import draw
+from seqviz.compute.gpt.continuation import parted
+from seqviz.compute.gpt.cost import CacheTimes, readings
+from seqviz.compute.gpt.filters import Chain
+from seqviz.compute.gpt.methods import BEAMS, HOT, METHODS, NUCLEUS
+from seqviz.compute.gpt.shots import CONDITIONS
+from seqviz.core.errors import UserError
 from seqviz.data.reviews import sentiment_split
-from seqviz.experiments.decoding import continuation, cost, methods, shots, surprise
-from seqviz.experiments.decoding.beam import beam
-from seqviz.experiments.decoding.futures import futures
-from seqviz.jobs import Cancelled
-from seqviz.models import branches, texts
-from seqviz.models.branches import ROOT, Branches
-from seqviz.refusal import Refusal
+from seqviz.experiments.gpt import continuation, cost, methods, shots, surprise
+from seqviz.experiments.gpt.beam import beam
+from seqviz.experiments.gpt.futures import futures
+from seqviz.jobs import CancelledError
+from seqviz.models import kv_tree, texts
+from seqviz.models.kv_tree import ROOT, KVCacheTree
 
 PROMPTS = ("Hey readers, today is", "The capital of France is", "你好")
 TEXT = PROMPTS[0]
@@ -44,10 +44,12 @@ def test_a_tree_of_all_depths_gives_what_passes_without_a_cache_give(shallow):
     prompt = texts.tokens(shallow, TEXT).ids
 
     def work(network, device):
-        tree = Branches(network, device, prompt)
-        first, _ = tree.grow([ROOT, ROOT], [260, 253])
-        second, _ = tree.grow([first[0]], [1194])
-        rows, logits = tree.grow([second[0], ROOT, first[1], first[0], second[0]], [5, 6, 7, 8, 9])
+        tree = KVCacheTree(network, device, prompt)
+        first, _ = tree.extend([ROOT, ROOT], [260, 253])
+        second, _ = tree.extend([first[0]], [1194])
+        rows, logits = tree.extend(
+            [second[0], ROOT, first[1], first[0], second[0]], [5, 6, 7, 8, 9]
+        )
         return tree.logits, [tree.ids(row) for row in rows], logits
 
     root, ways, logits = shallow.run(work)
@@ -60,12 +62,12 @@ def test_a_tree_of_all_depths_gives_what_passes_without_a_cache_give(shallow):
 
 def test_more_rows_than_one_pass_takes_are_those_of_passes_of_their_own(shallow):
     prompt = texts.tokens(shallow, TEXT).ids
-    some = list(range(300, 300 + branches.ROWS + 3))
+    some = list(range(300, 300 + kv_tree.ROWS + 3))
 
     def work(network, device):
-        tree = Branches(network, device, prompt)
-        nodes, logits = tree.grow([ROOT] * len(some), some)
-        return nodes, logits, tree.grow([ROOT], some[-1:])[1]
+        tree = KVCacheTree(network, device, prompt)
+        nodes, logits = tree.extend([ROOT] * len(some), some)
+        return nodes, logits, tree.extend([ROOT], some[-1:])[1]
 
     nodes, logits, alone = shallow.run(work)
     assert nodes == list(range(len(some)))
@@ -76,7 +78,7 @@ def test_whole_texts_behind_a_prompt_are_read_as_one_text_each(shallow):
     prompt, rows = texts.tokens(shallow, TEXT).ids, [[260, 5, 7], [9], [11, 12], [13] * 5]
 
     def work(network, device):
-        return Branches(network, device, prompt, rows=3).behind(rows)
+        return KVCacheTree(network, device, prompt, rows=3).score_suffixes(rows)
 
     for row, found in zip(rows, shallow.run(work), strict=True):
         plain = logits_without_cache(shallow, [*prompt, *row])[-1]
@@ -85,15 +87,15 @@ def test_whole_texts_behind_a_prompt_are_read_as_one_text_each(shallow):
 
 def test_a_tree_has_its_limits(shallow, monkeypatch):
     def work(network, device):
-        tree = Branches(network, device, np.array([260]))
-        (node,), _ = tree.grow([ROOT], [5])
-        tree.grow([node], [5])
+        tree = KVCacheTree(network, device, np.array([260]))
+        (node,), _ = tree.extend([ROOT], [5])
+        tree.extend([node], [5])
 
-    monkeypatch.setattr(branches, "DEPTH", 1)
+    monkeypatch.setattr(kv_tree, "DEPTH", 1)
     with pytest.raises(ValueError, match="1 tokens in a row"):
         shallow.run(work)
     monkeypatch.undo()
-    monkeypatch.setattr(branches, "NODES", 1)
+    monkeypatch.setattr(kv_tree, "NODES", 1)
     with pytest.raises(ValueError, match="1 in all"):
         shallow.run(work)
 
@@ -156,9 +158,9 @@ def test_the_next_token_has_the_models_probabilities(smollm2):
     exact = torch.softmax(logits_without_cache(smollm2, found.prompt.ids)[-1].double(), -1).numpy()
     assert len(found.ids) == draw.EXACT
     np.testing.assert_allclose(found.chances, exact[found.ids], rtol=1e-3)
-    assert found.rest == pytest.approx(1 - exact[found.ids].sum(), rel=1e-3)
+    assert found.remaining_probability == pytest.approx(1 - exact[found.ids].sum(), rel=1e-3)
     assert found.pieces[0] == "␣a"
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(UserError) as caught:
         continuation.next_token("minilm", TEXT)
     assert caught.value.code == "decoder_only"
 
@@ -210,9 +212,9 @@ def test_a_run_that_is_cancelled_reads_no_further_token(shallow):
     def report(record, share):
         told.append((record.text, share))
         if len(told) == 3:
-            raise Cancelled
+            raise CancelledError
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(CancelledError):
         continuation.greedy("smollm2", TEXT, 20, report=report)
     assert [share for _, share in told] == [0.05, 0.1, 0.15]
     assert all(after.startswith(before) for (before, _), (after, _) in pairwise(told))
@@ -279,7 +281,7 @@ def test_probabilities_of_a_tree_are_exact(shallow, tree):
     )
     prompt = list(found.prompt.ids)
     for node in (0, int(found.depth.argmax()), found.nodes(odd)[-1]):
-        way = [int(found.token[k]) for k in found.way(node)]
+        way = [int(found.token[k]) for k in found.path_to(node)]
         logs = torch.log_softmax(logits_without_cache(shallow, prompt + way).double(), -1)
         own = logs[len(prompt) - 1 : -1].gather(1, torch.tensor(way)[:, None]).sum()
         assert found.log[node] == pytest.approx(float(own), abs=1e-3)
@@ -289,7 +291,7 @@ def test_probabilities_of_a_tree_are_exact(shallow, tree):
 def test_a_tree_grows_where_it_is_most_probable(tree):
     _, odd, found = tree
     inner = [k for k in np.flatnonzero(found.expanded) if k not in found.nodes(odd)]
-    still = found.log[~found.expanded & ~found.whole]
+    still = found.log[~found.expanded & ~found.is_complete]
     # what was read was at no time less probable than what was left, but for the ways given
     assert np.sort(found.log[inner])[2] >= still.min()
     for node in inner:
@@ -325,7 +327,7 @@ def test_surprise_is_what_the_model_says_of_each_token(shallow):
     np.testing.assert_array_equal(found.rank, 1 + (logs > own).sum(-1))
     assert found.answer[0] == texts.piece(shallow, int(logs[0].argmax()))
     assert found.mean_bits == pytest.approx(found.bits.mean())
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(UserError) as caught:
         surprise.surprise("smollm2", "a")
     assert caught.value.code == "one_token"
 
@@ -350,8 +352,8 @@ def test_a_repeated_sentence_is_read_in_one_pass(smollm2):
             assert bits.ravel()[place] == pytest.approx(-float(own) / np.log(2), abs=2e-3)
     means = found.mean_bits()
     assert (np.diff(means) < 0).all()
-    assert found.chance(4) == pytest.approx(2 ** -found.bits[3, 1:].mean())
-    assert found.chance(4, penalized=True) < found.chance(4)
+    assert found.probability(4) == pytest.approx(2 ** -found.bits[3, 1:].mean())
+    assert found.probability(4, penalized=True) < found.probability(4)
     with pytest.raises(ValueError, match="positive"):
         surprise.repeated("smollm2", "I like tea", 2, 0)
 
@@ -468,8 +470,8 @@ def test_methods_are_those_of_generate_and_of_the_librarys_filters(shallow, monk
     uniforms = np.random.RandomState([0, 1]).uniform(size=(4, 6))
     written = shallow.run(
         lambda network, device: methods.written(
-            Branches(network, device, human[1][: methods.BEGINNING]),
-            branches.ends(shallow),
+            KVCacheTree(network, device, human[1][: methods.BEGINNING]),
+            kv_tree.ends(shallow),
             human[1],
             uniforms,
         )

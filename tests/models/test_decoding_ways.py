@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from second import in_place
 
-from seqviz.compute.decoding.continuation import parted
-from seqviz.compute.decoding.uniform import uniforms
-from seqviz.experiments.decoding.continuation import greedy, sampled
-from seqviz.experiments.decoding.ways import SAMPLES, ways
-from seqviz.figures.decoding.examples import continuation_of
+from seqviz.compute.gpt.continuation import parted
+from seqviz.compute.gpt.uniform import uniforms
+from seqviz.experiments.gpt.continuation import greedy, sampled
+from seqviz.experiments.gpt.ways import SAMPLES, compare_decoding
+from seqviz.figures.gpt.examples import continuation_of
 
 TEXT, STEPS = "Once upon a time", 3
 
@@ -18,7 +18,7 @@ TEXT, STEPS = "Once upon a time", 3
 @pytest.fixture(scope="module")
 def found(few_layers):
     with in_place(few_layers):
-        return ways(few_layers.card.name, TEXT, STEPS, 2, 0.0, 4)
+        return compare_decoding(few_layers.card.name, TEXT, STEPS, 2, 0.0, 4)
 
 
 def test_every_text_is_a_way_in_the_tree(found):
@@ -34,15 +34,15 @@ def test_probabilities_are_those_of_the_tree(found):
         name: [np.exp(found.tree.log[found.tree.nodes(ids)[-1]]) for ids in texts]
         for name, texts in found.ids.items()
     }
-    assert found.greedy_chance == pytest.approx(chance["greedy"][0], rel=1e-3)
-    assert found.beam_chance == pytest.approx(chance["beam"][0], rel=1e-3)
+    assert found.greedy_probability == pytest.approx(chance["greedy"][0], rel=1e-3)
+    assert found.beam_probability == pytest.approx(chance["beam"][0], rel=1e-3)
     drawn = np.median([2**one.log2 for one in found.samples])
     assert drawn == pytest.approx(np.median(chance["sample"]), rel=1e-3)
-    assert found.best_chance >= max(max(some) for some in chance.values()) * (1 - 1e-6)
+    assert found.best_probability >= max(max(some) for some in chance.values()) * (1 - 1e-6)
 
 
 def test_the_fork_is_where_greedy_leaves_the_best_text(few_layers, found):
-    best = tuple(int(found.tree.token[node]) for node in found.tree.way(found.tree.best))
+    best = tuple(int(found.tree.token[node]) for node in found.tree.path_to(found.tree.best))
     where = parted(found.greedy.ids, best)
     assert found.fork == (where + 1 if found.greedy.ids != best else 0)
     assert found.tree.best_text == few_layers.tokenizer.decode(best)

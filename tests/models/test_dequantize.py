@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hub import REPO, build_wheel, leftovers, record
 
-from seqviz.jobs import Cancelled
+from seqviz.jobs import CancelledError
 from seqviz.models import pretrained, registry, store
 
 LAYERS, HEADS, SHARED, WIDTH, INNER = 2, 4, 2, 32, 48
@@ -127,9 +127,9 @@ def test_expanding_can_be_cancelled_within_a_second(cache, package):
     def report(share):
         if share > 0.81:  # the download's share is 0.8
             at.append(time.monotonic())
-            raise Cancelled
+            raise CancelledError
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(CancelledError):
         store.fetch("tiny", report)
     assert time.monotonic() - at[0] < 1.0  # what pages promise
     assert leftovers(cache) == set()
@@ -160,5 +160,5 @@ def test_too_little_memory_for_expanding_is_said(cache, package, tmp_path):
         text=True,
         timeout=60,
     )
-    assert done.stdout == "Refusal no_memory\n", done.stderr
+    assert done.stdout == "UserError no_memory\n", done.stderr
     assert leftovers(cache) == set()

@@ -13,10 +13,10 @@ from hub import together
 from second import eager, passed
 
 from seqviz.compute.attention import masks
-from seqviz.jobs import Cancelled
+from seqviz.core.errors import UserError
+from seqviz.jobs import CancelledError
 from seqviz.models import forward_cache, texts
 from seqviz.models.forward_cache import OWN, Masking, forward, read
-from seqviz.refusal import Refusal
 
 SENTENCE = "AI and ML course is interesting and easy!"
 OTHER = "This course is interesting"
@@ -42,7 +42,7 @@ def model(request):
 @pytest.fixture
 def shelf(monkeypatch):
     """Nothing is in memory."""
-    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.Shelf())
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.ForwardCache())
     monkeypatch.delenv("SEQVIZ_READINGS_MB", raising=False)
 
 
@@ -151,10 +151,10 @@ def test_no_more_padding_than_the_limit(minilm, shelf):
 
 
 def test_a_decoder_with_nothing_to_read(smollm2, shelf):
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(UserError) as caught:
         read("smollm2", "")
     assert caught.value.code == "empty_text"
-    assert not forward_cache.known("smollm2", "")
+    assert not forward_cache.is_cached("smollm2", "")
     assert read("minilm", "").tokens.pieces == ("[CLS]", "[SEP]")
 
 
@@ -192,10 +192,10 @@ def test_different_questions_are_different_passes(minilm, smollm2, passes):
         ("minilm", SENTENCE, "", Masking("none", told=False)),
         ("smollm2", SENTENCE, "", OWN),
     ]
-    assert not any(forward_cache.known(*one) for one in asked)
+    assert not any(forward_cache.is_cached(*one) for one in asked)
     found = [read(*one) for one in asked]
     assert len({id(one) for one in found}) == len(passes) == len(asked)
-    assert all(forward_cache.known(*one) for one in asked)
+    assert all(forward_cache.is_cached(*one) for one in asked)
     assert [read(*one) for one in asked] == found
     assert len(passes) == len(asked)
 
@@ -211,26 +211,26 @@ def test_the_least_recently_used_goes_when_there_is_no_room(minilm, passes, monk
     read("minilm", words[1])
     read("minilm", words[0])  # now the dog is the one that was not asked for longest
     read("minilm", words[2])
-    assert [forward_cache.known("minilm", word) for word in words] == [True, False, True]
+    assert [forward_cache.is_cached("minilm", word) for word in words] == [True, False, True]
     assert len(passes) == 3
     read("minilm", words[1])
     assert len(passes) == 4
-    assert [forward_cache.known("minilm", word) for word in words] == [False, True, True]
+    assert [forward_cache.is_cached("minilm", word) for word in words] == [False, True, True]
 
 
 def test_one_reading_stays_however_little_room_there_is(minilm, passes, monkeypatch):
     monkeypatch.setenv("SEQVIZ_READINGS_MB", "0")
     for word in ("cat", "dog"):
         read("minilm", word)
-        assert forward_cache.known("minilm", word)
-    assert not forward_cache.known("minilm", "cat")
+        assert forward_cache.is_cached("minilm", word)
+    assert not forward_cache.is_cached("minilm", "cat")
 
 
 def test_an_empty_setting_is_the_default(minilm, passes, monkeypatch):
     monkeypatch.setenv("SEQVIZ_READINGS_MB", "")
     for word in ("cat", "dog", "sun"):
         read("minilm", word)
-    assert forward_cache.known("minilm", "cat")
+    assert forward_cache.is_cached("minilm", "cat")
 
 
 # --- a pass that is given up ----------------------------------------------------------------------
@@ -249,11 +249,11 @@ def test_a_pass_that_was_given_up_leaves_nothing(model, shelf):
 
     def stop(layer):
         if layer == 2:
-            raise Cancelled
+            raise CancelledError
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(CancelledError):
         read(model.card.name, SENTENCE, each=stop)
-    assert not forward_cache.known(model.card.name, SENTENCE)
+    assert not forward_cache.is_cached(model.card.name, SENTENCE)
     assert forward_cache._shelf._working == {}
     found = read(model.card.name, SENTENCE)
     np.testing.assert_array_equal(found.weights, wanted.weights)
@@ -265,10 +265,10 @@ def test_who_waits_for_a_pass_that_is_given_up_makes_it(minilm, passes):
     def stop(layer):
         barrier.wait(30)
         time.sleep(0.1)  # the other has come to wait
-        raise Cancelled
+        raise CancelledError
 
     def impatient():
-        with pytest.raises(Cancelled):
+        with pytest.raises(CancelledError):
             read("minilm", SENTENCE, each=stop)
 
     def patient():
@@ -287,7 +287,7 @@ def test_a_large_reading_that_nobody_asks_for_is_let_go_and_read_again(passes, m
     assert forward_cache.let_go() == 0  # it was asked for just now
     monkeypatch.setattr(forward_cache, "RESTS", 0.0)
     assert forward_cache.let_go() > large.weights.nbytes
-    assert not forward_cache.known("minilm", SENTENCE)
+    assert not forward_cache.is_cached("minilm", SENTENCE)
     assert read("minilm", OTHER) is small
     assert np.array_equal(read("minilm", SENTENCE).weights, large.weights)
     assert len(passes) == 3
@@ -315,7 +315,7 @@ def test_of_a_large_reading_of_another_machine_only_what_is_asked_for_comes(
     found = read("minilm", SENTENCE)
     assert found.far
     assert found.weights.shape == (6, 12, 0, 0)
-    assert forward_cache.known("minilm", SENTENCE)
+    assert forward_cache.is_cached("minilm", SENTENCE)
     for part in ("norms", "vectors", "following", "allowed", "sentence"):
         assert np.array_equal(getattr(found, part), getattr(large, part))
     every = partial(forward_cache.derived, attrgetter("weights"), "minilm", SENTENCE)

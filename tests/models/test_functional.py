@@ -11,9 +11,9 @@ import pytest
 import torch
 from transformers import AutoModel, AutoModelForCausalLM, BertConfig, GPT2Config, LlamaConfig
 
-from seqviz.experiments import functional
-from seqviz.experiments.functional import Factor, Put, Variant
-from seqviz.models import tap as taps
+from seqviz.experiments.transformer import functional
+from seqviz.experiments.transformer.functional import Factor, Put, Variant
+from seqviz.models import attention_hook as taps
 
 LAYERS, HEADS, WIDTH, NEURONS = 4, 4, 32, 48
 SIZES = {"vocab_size": 50, "hidden_size": WIDTH, "num_hidden_layers": LAYERS,
@@ -44,7 +44,7 @@ def network(request):
 
 
 def through(network, *variants: Variant) -> torch.Tensor:
-    parts = functional.Parts(network, IDS, SEGMENTS, "cpu")
+    parts = functional.NetworkParts(network, IDS, SEGMENTS, "cpu")
     return parts.last(functional.forward(parts, variants))
 
 
@@ -163,7 +163,7 @@ def test_two_layers_swapped_are_another_list_of_layers(network):
 def test_without_norms_or_residuals_the_layer_is_what_its_equation_says(network):
     """The last layer written out once more, from the stream that the library gives before it."""
     before = network(input_ids=torch.tensor(IDS)[None], output_hidden_states=True)
-    parts = functional.Parts(network, IDS, SEGMENTS, "cpu")
+    parts = functional.NetworkParts(network, IDS, SEGMENTS, "cpu")
     x = functional.forward(parts, (functional.skipped(LAYERS, LAYERS - 1),))
     if parts.kind == "bert":
         assert torch.equal(x, before.hidden_states[-2])
@@ -203,7 +203,7 @@ def test_a_batch_of_many_changes_equals_one_by_one_in_any_order(network):
 
 
 def test_what_is_watched_adds_up(network):
-    parts = functional.Parts(network, IDS, SEGMENTS, "cpu")
+    parts = functional.NetworkParts(network, IDS, SEGMENTS, "cpu")
     seen: dict[tuple[str, int], torch.Tensor] = {}
     functional.forward(parts, (Variant(),), lambda part, layer, x: seen.update({(part, layer): x}))
     parts_of = ("attention", "mlp", "heads", "neurons", "stream")
@@ -236,4 +236,4 @@ def test_what_there_is_not_is_refused(network):
         through(network, functional.off("dropout", 0))
     other = AutoModelForCausalLM.from_config(GPT2Config(n_embd=8, n_layer=1, n_head=1))
     with pytest.raises(ValueError, match="'gpt2'"):
-        functional.Parts(other, IDS, SEGMENTS, "cpu")
+        functional.NetworkParts(other, IDS, SEGMENTS, "cpu")

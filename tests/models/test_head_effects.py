@@ -7,8 +7,8 @@ import pytest
 from second import reported
 
 from seqviz.experiments import attention
-from seqviz.experiments.head_effects import each_head
-from seqviz.jobs import Cancelled
+from seqviz.experiments.attention.head_effects import each_head
+from seqviz.jobs import CancelledError
 from seqviz.models import forward_cache, texts
 
 SENTENCE = "AI and ML course is interesting and easy!"
@@ -78,9 +78,9 @@ def test_giving_up_leaves_the_shared_model_as_it_was(name, text, after, request)
     def report(record, fraction=None):
         seen.append(fraction)
         if len(seen) == after:
-            raise Cancelled
+            raise CancelledError
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(CancelledError):
         each_head(name, text, report, "cpu")
     assert len(seen) == after
     again = forward_cache.forward(model, tokens)

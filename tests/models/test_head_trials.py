@@ -7,12 +7,13 @@ import pytest
 import torch
 from second import eager, passed, reported
 
-from seqviz.compute.attention.findings import MeanOutputs
+from seqviz.compute.attention.results import MeanOutputs
 from seqviz.data.pronoun_pairs import PAIRS
 from seqviz.data.reviews import sentiment_split
-from seqviz.experiments import attention, head_effects, head_trials
-from seqviz.experiments.head_effects import mean_outputs
-from seqviz.experiments.head_trials import try_heads
+from seqviz.experiments import attention
+from seqviz.experiments.attention import head_effects, head_trials
+from seqviz.experiments.attention.head_effects import mean_outputs
+from seqviz.experiments.attention.head_trials import try_heads
 from seqviz.models import forward_cache, texts
 
 SENTENCE = "AI and ML course is interesting and easy!"

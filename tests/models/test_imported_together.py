@@ -5,13 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from seqviz.paths import ROOT
+from seqviz.core.paths import ROOT
 
 # Who counts parameters and who loads a model are different benches of a page that has just opened.
 SCRIPT = """
 import threading
 import torch
-from seqviz.experiments import architectures
+from seqviz.experiments.transformer import architectures
 from seqviz.models import pretrained
 
 failed, together = [], threading.Barrier(3)

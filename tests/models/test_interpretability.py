@@ -9,15 +9,26 @@ import pytest
 import torch
 from second import cut_off, eager, in_place
 
-from seqviz.compute.interpretability import account as sums
-from seqviz.compute.interpretability.fitted_lens import fit, roots
-from seqviz.compute.interpretability.induction import KINDS, Induction, stripe
-from seqviz.compute.interpretability.removal import CHANGES, Removals, divergence, of_change
+from seqviz.compute.transformer.interpretability import account as sums
+from seqviz.compute.transformer.interpretability.fitted_lens import fit, roots
+from seqviz.compute.transformer.interpretability.induction import HEAD_CHOICES, Induction, stripe
+from seqviz.compute.transformer.interpretability.removal import (
+    CHANGES,
+    AblationSweep,
+    divergence,
+    of_change,
+)
+from seqviz.core.errors import UserError
 from seqviz.data import precomputed
-from seqviz.experiments.accuracy import fill, fill_head
-from seqviz.experiments.interpretability import account, fitted_lens, induction, lens, removal
+from seqviz.experiments.bert_accuracy import fill, fill_head
+from seqviz.experiments.transformer.interpretability import (
+    account,
+    fitted_lens,
+    induction,
+    lens,
+    removal,
+)
 from seqviz.models import texts
-from seqviz.refusal import Refusal
 
 TEXT = "The capital of France is"
 LAYERS = 8  # more than are changed in one pass
@@ -56,7 +67,7 @@ def test_the_account_of_the_lesson_is_the_models_own_logit(smollm2):
     assert found.probability == pytest.approx(float(torch.softmax(logits, -1).max()), rel=1e-5)
     assert len(found.parts) == 61
     assert found.gap < 1e-3
-    assert sums.place(found.largest) == ("mlp", 29)
+    assert sums.part_location(found.largest) == ("mlp", 29)
 
 
 def test_accounts_sum_and_so_do_their_splits_on_random_prompts(shallow):
@@ -87,14 +98,14 @@ def test_the_difference_of_two_words_is_the_difference_of_their_accounts(smollm2
     one, other = (account.account("smollm2", TEXT, word) for word in ("Paris", "London"))
     both = account.account("smollm2", TEXT, "Paris", "London")
     np.testing.assert_allclose(both.parts, one.parts - other.parts, atol=1e-5)
-    assert sums.place(both.largest) == ("attention", 23)
-    with pytest.raises(Refusal) as caught:
+    assert sums.part_location(both.largest) == ("attention", 23)
+    with pytest.raises(UserError) as caught:
         account.account("smollm2", TEXT, "Paris", "Paris")
     assert caught.value.code == "same_token"
 
 
 def test_an_encoder_has_no_next_token(minilm):
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(UserError) as caught:
         account.account("minilm", TEXT)
     assert caught.value.code == "decoder_only"
 
@@ -188,7 +199,7 @@ def test_each_change_of_an_encoder_is_what_a_private_copy_makes_of_it(change, mi
 
 
 def test_an_encoder_predicts_what_is_hidden(minilm):
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(UserError) as caught:
         removal.remove("minilm", "The film was good.")
     assert caught.value.code == "nothing_hidden"
     one = of_change(removal.remove("minilm", "The [MASK] was [MASK]."), "skip").before
@@ -210,7 +221,7 @@ def test_what_is_known_is_reported_from_the_last_layers_on(removed):
     bits = of_change(first, removal.FIRST).bits
     assert np.isfinite(bits[-6:]).all()
     assert np.isnan(bits[:-6]).all()
-    assert of_change(first, "mlp").most == of_change(first, "mlp").median == 0
+    assert of_change(first, "mlp").largest_shift == of_change(first, "mlp").median == 0
     shares = [share for _, share in told]
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(1)
@@ -223,7 +234,7 @@ def test_what_is_known_is_reported_from_the_last_layers_on(removed):
 def test_means_over_many_texts_have_the_interval_of_student():
     bits = np.random.RandomState(0).exponential(1, (len(CHANGES), 20, 4))
     bits[CHANGES.index("swap"), :, -1] = np.nan
-    found = Removals(bits, bits < 1, 20, 12)
+    found = AblationSweep(bits, bits < 1, 20, 12)
     low, high = found.interval("mlp", 2)
     values = bits[CHANGES.index("mlp"), :, 2]
     reach = 2.093024 * values.std(ddof=1) / np.sqrt(20)  # t(0.975) with 19 degrees of freedom
@@ -259,7 +270,7 @@ def test_a_lens_reads_the_librarys_own_hidden_states(smollm2):
         np.testing.assert_allclose(found.chance[row], one.max(-1).values.exp(), atol=1e-4)
         bits = (end.exp() * (end - one)).sum(-1) / np.log(2)
         np.testing.assert_allclose(found.bits[row], bits, rtol=1e-3, atol=1e-3)
-    assert found.settled(4) == 30
+    assert found.settled_layer(4) == 30
     assert found.before_settled(4) == found.answer[29, 4]
     assert found.pieces == texts.tokens(smollm2, TEXT).pieces
 
@@ -271,10 +282,10 @@ def test_a_lens_reads_the_librarys_own_hidden_states(smollm2):
      ("The [MASK] was " + "very " * 12 + "good.", "hidden_early")],
 )  # fmt: skip
 def test_a_lens_of_an_encoder_needs_a_mask_among_what_is_shown(minilm, text, code):
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(UserError) as caught:
         lens.lens("minilm", text)
     assert caught.value.code == code
-    assert 1 <= lens.asked("minilm", text) <= lens.PLACES
+    assert 1 <= lens.default_position("minilm", text) <= lens.MAX_POSITIONS
 
 
 def test_a_lens_of_an_encoder_ends_with_its_guesses(minilm):
@@ -351,14 +362,14 @@ def test_the_gain_is_the_first_copy_minus_the_second():
     found = Induction(
         np.array([[1, 2], [0, 3]]), shares, np.zeros((2, 8, 8)), losses, 0.2, 270, 1024, ()
     )
-    for at, kind in enumerate(KINDS):
+    for at, kind in enumerate(HEAD_CHOICES):
         for off in range(3):
             each = [row[:3].mean() - row[4:].mean() for row in losses[at, off]]
             np.testing.assert_allclose(found.gains(kind, off), each)
             low, high = found.gain_ends(kind, off)
             reach = 2.776445 * np.std(each, ddof=1) / np.sqrt(5)  # t(0.975), 4 degrees of freedom
             assert (low, high) == pytest.approx((np.mean(each) - reach, np.mean(each) + reach))
-            assert found.left(kind, off) == found.gain(kind, off) / found.gain(kind, 0)
+            assert found.gain_left(kind, off) == found.gain(kind, off) / found.gain(kind, 0)
     assert (found.first, found.second) == (losses[0, 0, :, :3].mean(), losses[0, 0, :, 4:].mean())
     assert (found.alike, found.name(1), found.stripe_of(1)) == (10, "0.3", shares[:, 1].mean())
     low, high = found.band("best", 1)
@@ -413,4 +424,4 @@ def test_a_fitted_lens_is_nearer_to_the_end_and_ends_there(shallow, monkeypatch)
 
 
 def test_a_median_row_is_whole_or_half(smollm2):
-    assert repr(lens.lens("smollm2", TEXT).median_settled) == "28"
+    assert repr(lens.lens("smollm2", TEXT).median_settled_layer) == "28"

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from rings import one_of
 
-from seqviz.compute.tagging.lac import CRF, DECODERS, SIDES, WAYS, broken, share_of, words
+from seqviz.compute.recurrent.tagging.lac import CRF, DECODERS, SIDES, WAYS, broken, share_of, words
+from seqviz.core.errors import UserError
 from seqviz.data import precomputed
-from seqviz.experiments.tagging import lac as tagging
+from seqviz.experiments.recurrent.tagging import lac as tagging
 from seqviz.models import lac as kept
 from seqviz.models import store
 from seqviz.models.registry import OTHERS, TAGGERS, model
-from seqviz.refusal import Refusal
 
 # What was printed when the package was examined (our list of sources, 2.3).
 PRINTED = (
@@ -176,7 +176,7 @@ def test_any_text_is_tagged_and_unknown_characters_are_counted(text):
 
 def test_nothing_is_refused_in_words():
     for text in ("", "   "):
-        with pytest.raises(Refusal) as refused:
+        with pytest.raises(UserError) as refused:
             tagging.tagged(text)
         assert refused.value.code == "empty_text"
 
@@ -228,8 +228,8 @@ def test_the_package_becomes_one_file_of_plain_arrays(tmp_path):
 
 
 def test_lac_is_kept_small_and_no_choice_of_a_bench(lac):
-    from seqviz.lessons.bench.offered import DECODERS as OFFERED
-    from seqviz.lessons.bench.offered import ENCODERS
+    from seqviz.lessons.framework.model_controls import DECODERS as OFFERED
+    from seqviz.lessons.framework.model_controls import ENCODERS
 
     assert model("lac") in TAGGERS
     assert model("lac") in OTHERS
@@ -254,7 +254,7 @@ def test_a_package_is_compared_with_its_checksum_before_pip_runs_it(monkeypatch,
         return "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE."
 
     monkeypatch.setattr(interruptible, "program", pip)
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         sources.from_wheel(model("lac"), tmp_path, lambda share: None)
     assert refused.value.code == "wrong_checksum"
     ((command, listed),) = asked
@@ -262,6 +262,6 @@ def test_a_package_is_compared_with_its_checksum_before_pip_runs_it(monkeypatch,
     assert "--no-binary" in command
     assert "--only-binary" not in command
     monkeypatch.setattr(interruptible, "program", lambda *_: "ERROR: no matching distribution")
-    with pytest.raises(sources.Unreachable, match="no matching"):
+    with pytest.raises(sources.UnreachableError, match="no matching"):
         sources.from_wheel(model("lac"), tmp_path, lambda share: None)
     assert not list(tmp_path.iterdir())

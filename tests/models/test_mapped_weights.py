@@ -11,7 +11,7 @@ from hub import REPO
 from safetensors import safe_open
 from safetensors.torch import save_file
 
-from seqviz.experiments.accuracy import adapted
+from seqviz.experiments.bert_accuracy import adapted
 from seqviz.models import pretrained
 
 CUT = """

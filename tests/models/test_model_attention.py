@@ -8,11 +8,11 @@ import torch
 
 from seqviz.compute.attention import patterns
 from seqviz.compute.attention.scaled import attend
+from seqviz.core.errors import UserError
 from seqviz.experiments import attention
 from seqviz.models import forward_cache, texts
+from seqviz.models.attention_hook import AttentionHook
 from seqviz.models.forward_cache import Masking
-from seqviz.models.tap import Tap
-from seqviz.refusal import Refusal
 
 SENTENCE = "AI and ML course is interesting and easy!"
 OTHER = "This course is interesting"
@@ -40,8 +40,12 @@ def test_text(model):
 
 def test_count(model):
     assert attention.count(model.card.name, SENTENCE) == len(texts.tokens(model, SENTENCE).ids)
-    assert attention.count("bert", SENTENCE) == texts.LONGEST  # not loaded: the most there can be
-    assert attention.count(model.card.name, "") == {"minilm": 2}.get(model.card.name, texts.LONGEST)
+    assert (
+        attention.count("bert", SENTENCE) == texts.MAX_TEXT_TOKENS
+    )  # not loaded: the most there can be
+    assert attention.count(model.card.name, "") == {"minilm": 2}.get(
+        model.card.name, texts.MAX_TEXT_TOKENS
+    )
 
 
 def test_mosaic_is_the_weights_or_reduced_and_says_by_how_much(model):
@@ -143,7 +147,9 @@ def changed(model, text, off, masking):
     on = torch.ones(model.card.layers, model.card.heads)
     for layer, head in off:
         on[layer, head] = 0
-    return forward_cache.forward(model, texts.tokens(model, text), tap=Tap(on=on.to(model.device)))
+    return forward_cache.forward(
+        model, texts.tokens(model, text), tap=AttentionHook(on=on.to(model.device))
+    )
 
 
 @pytest.mark.parametrize(
@@ -217,7 +223,7 @@ def test_no_such_head(model):
     """The last one is one."""
     layers, heads = model.card.layers, model.card.heads
     for layer, head in ((layers, 0), (0, heads), (-1, 0), (0, -1)):
-        with pytest.raises(Refusal) as caught:
+        with pytest.raises(UserError) as caught:
             attention.ablate(model.card.name, SENTENCE, off=((0, 0), (layer, head)))
         assert caught.value.code == "no_such_head"
         wanted = {"pair": f"{layer}.{head}", "layers": layers - 1, "heads": heads - 1}

@@ -49,7 +49,7 @@ def test_too_little_memory_is_a_refusal_and_the_process_lives_on(put, config):
     said = subprocess.run(
         [sys.executable, "-c", LIMITED], capture_output=True, text=True, timeout=LONG, cwd=REPO
     )
-    assert said.stdout.split("\n")[:3] == ["Refusal no_memory"] * 2 + ["128"], said.stderr
+    assert said.stdout.split("\n")[:3] == ["UserError no_memory"] * 2 + ["128"], said.stderr
 
 
 # The GPU

@@ -12,13 +12,13 @@ from safetensors import safe_open
 from second import eager, passed
 
 from seqviz.compute.attention import patterns
-from seqviz.compute.positions.findings import VARIANTS
+from seqviz.compute.positions.results import VARIANTS
 from seqviz.compute.positions.sinusoidal import encoding
+from seqviz.core.errors import UserError
 from seqviz.experiments import positions
+from seqviz.models import attention_hook as taps
 from seqviz.models import forward_cache, pretrained, registry, store, texts
-from seqviz.models import tap as taps
 from seqviz.models.pretrained import Pretrained
-from seqviz.refusal import Refusal
 
 MARY, JOHN = "Mary gave John a flower", "John gave Mary a flower"
 LONGER = "Yesterday evening, at the old station, John gave a flower to Mary."
@@ -81,7 +81,7 @@ def test_what_is_given_out_is_not_the_models_own_memory(minilm):
     ],
 )
 def test_a_decoder_with_rotary_positions_has_no_table_and_no_sentence_vectors(smollm2, call, code):
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         call()
     assert refused.value.code == code
 

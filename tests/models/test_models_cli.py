@@ -9,11 +9,11 @@ import sys
 import pytest
 from hub import REPO, record
 
-from seqviz.lessons.bench.problems import sentence
+from seqviz.core.errors import UserError
+from seqviz.core.i18n import LANGUAGES, Text
+from seqviz.lessons.framework.error_messages import to_message
 from seqviz.models import registry, store
 from seqviz.models.__main__ import main
-from seqviz.refusal import Refusal
-from seqviz.text import LANGUAGES, Text
 
 
 @pytest.fixture
@@ -145,7 +145,7 @@ REFUSALS = {
 def test_every_refusal_has_its_sentence_in_both_languages(code, lang):
     details = {name: f"the {name}" for name in REFUSALS[code]}
     text = Text(lang)
-    words = sentence(Refusal(code, "", **details), text)
+    words = to_message(UserError(code, "", **details), text)
     fields = {name for _, name, _, _ in string.Formatter().parse(text(f"problem.{code}")) if name}
     assert fields == REFUSALS[code]
     assert all(f"the {name}" in words for name in details)
@@ -156,10 +156,10 @@ def test_every_refusal_has_its_sentence_in_both_languages(code, lang):
 def test_refusals_carry_what_their_sentences_need(cache, hub):
     assert set(store.no_memory(record()).details) == REFUSALS["no_memory"]
     assert set(store.broken(record()).details) == REFUSALS["model_broken"]
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(UserError) as caught:
         store.verify("tiny")
     assert set(caught.value.details) == REFUSALS["not_fetched"]
     hub.faults.status = 500
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(UserError) as caught:
         store.fetch("tiny")
     assert set(caught.value.details) == REFUSALS["unreachable"]

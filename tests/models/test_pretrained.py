@@ -10,8 +10,8 @@ import torch
 from hub import WORDS, sentence_ids, together
 from safetensors.torch import load, save
 
+from seqviz.core.errors import UserError
 from seqviz.models import pretrained, store
-from seqviz.refusal import Refusal
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_a_failed_loading_can_be_tried_again(put, cache):
 
 
 def refused(code, name="tiny"):
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(UserError) as caught:
         pretrained.load(name)
     assert caught.value.code == code
     assert not pretrained.loaded(name)

@@ -7,8 +7,8 @@ import re
 import pytest
 import torch
 
+from seqviz.models import attention_hook as taps
 from seqviz.models import pretrained, registry, store
-from seqviz.models import tap as taps
 from seqviz.models.registry import DEFAULTS, MODELS, allowed, model
 
 TRICKS = (

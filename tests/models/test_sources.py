@@ -9,16 +9,16 @@ import time
 import pytest
 from hub import COMMIT, build_wheel, leftovers, package_index, record, sha256
 
-from seqviz.jobs import Cancelled
+from seqviz.core.errors import UserError
+from seqviz.jobs import CancelledError
 from seqviz.models import registry, sources, store
-from seqviz.refusal import Refusal
 
 FILES = {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "vocab.txt"}
 SOON = 1.0  # seconds within which a cancelled download has ended, as the page promises
 
 
 def refused(code, name="tiny", **options):
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(UserError) as caught:
         store.fetch(name, **options)
     assert caught.value.code == code
     assert store.stored(name) is None
@@ -35,11 +35,11 @@ class Cancel:
         self.shares.append(share)
         if self.when(share):
             self.at = self.at or time.monotonic()
-            raise Cancelled
+            raise CancelledError
 
 
 def cancelled_in_time(cancel):
-    with pytest.raises(Cancelled):
+    with pytest.raises(CancelledError):
         store.fetch("tiny", cancel)
     assert time.monotonic() - cancel.at < SOON
     assert store.stored("tiny") is None

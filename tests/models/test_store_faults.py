@@ -14,16 +14,16 @@ import pytest
 from filelock import FileLock
 from hub import REPO, build_wheel, leftovers, record, together
 
-from seqviz.jobs import Cancelled
+from seqviz.core.errors import UserError
+from seqviz.jobs import CancelledError
 from seqviz.models import pretrained, registry, store
-from seqviz.refusal import Refusal
 
 LONG = 60.0  # seconds; a bound that is reached only when something hangs
 FETCH = "from seqviz.models import store; store.fetch('tiny_bert')"
 
 
 def refusal_of(work, *arguments, **options):
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(UserError) as caught:
         work(*arguments, **options)
     return caught.value
 
@@ -156,9 +156,9 @@ def test_who_waits_for_another_download_can_cancel(cache, hub):
 
     def report(share):
         if time.monotonic() > began + 0.3:
-            raise Cancelled
+            raise CancelledError
 
-    with FileLock(cache / "models" / ".tiny.lock"), pytest.raises(Cancelled):
+    with FileLock(cache / "models" / ".tiny.lock"), pytest.raises(CancelledError):
         store.fetch("tiny", report)
     assert time.monotonic() - began < 0.3 + 1.0  # within a second, as pages promise
     assert hub.asked == []

@@ -18,8 +18,8 @@ from transformers import (
     LlamaConfig,
 )
 
-from seqviz.models import tap as taps
-from seqviz.models.tap import Tap, tapped
+from seqviz.models import attention_hook as taps
+from seqviz.models.attention_hook import AttentionHook, hooked
 
 LAYERS, HEADS, WIDTH = 3, 4, 32
 CONFIGS = {
@@ -81,7 +81,7 @@ def forward(network, ids=IDS, tap=None, **options):
     with torch.inference_mode():
         if tap is None:
             return network(ids, output_hidden_states=True, **options)
-        with tapped(tap):
+        with hooked(tap):
             return network(ids, output_hidden_states=True, **options)
 
 
@@ -110,7 +110,7 @@ def scaled_heads(network, on):
 def test_attention_and_states_are_the_librarys_own(pair, padding):
     theirs, ours = pair
     wanted = forward(theirs, attention_mask=padding, output_attentions=True)
-    tap = Tap()
+    tap = AttentionHook()
     found = forward(ours, attention_mask=padding, tap=tap)
     assert len(tap.weights) == tap.layer == LAYERS
     for a, b in zip(tap.weights, wanted.attentions, strict=True):
@@ -129,7 +129,7 @@ def test_attention_and_states_are_the_librarys_own(pair, padding):
 
 @pytest.mark.parametrize("keep", range(LAYERS))
 def test_the_stages_of_a_layer_are_those_of_the_equation(pair, keep):
-    tap = Tap(keep=keep)
+    tap = AttentionHook(keep=keep)
     forward(pair[1], attention_mask=PADDING, tap=tap)
     s = tap.stages
     size = WIDTH // HEADS
@@ -153,7 +153,7 @@ def test_the_stages_of_a_layer_are_those_of_the_equation(pair, keep):
 
 def test_all_heads_on_is_untouched(pair):
     plain = forward(pair[1])
-    found = forward(pair[1], tap=Tap(on=torch.ones(LAYERS, HEADS)))
+    found = forward(pair[1], tap=AttentionHook(on=torch.ones(LAYERS, HEADS)))
     assert torch.equal(found.hidden_states[-1], plain.hidden_states[-1])
 
 
@@ -168,7 +168,7 @@ def test_a_head_switched_off_is_its_part_of_the_output_projection_set_to_zero(pa
         on = torch.tensor(RANDOM.randint(0, 2, (LAYERS, HEADS))).float()
     else:
         on = torch.tensor(RANDOM.uniform(-1, 2, (LAYERS, HEADS))).float()
-    tap = Tap(on=on)
+    tap = AttentionHook(on=on)
     found = forward(pair[1], attention_mask=PADDING, tap=tap)
     changed = scaled_heads(pair[0], on)
     wanted = forward(changed, attention_mask=PADDING, output_attentions=True)
@@ -184,9 +184,9 @@ def test_a_head_switched_off_is_its_part_of_the_output_projection_set_to_zero(pa
 def test_a_batch_of_different_switches_equals_one_by_one(pair):
     on = torch.tensor(RANDOM.randint(0, 2, (5, LAYERS, HEADS))).float()
     ids = IDS[:1].expand(5, -1)
-    together = forward(pair[1], ids, tap=Tap(on=on)).hidden_states[-1]
+    together = forward(pair[1], ids, tap=AttentionHook(on=on)).hidden_states[-1]
     for i in range(5):
-        alone = forward(pair[1], IDS[:1], tap=Tap(on=on[i])).hidden_states[-1]
+        alone = forward(pair[1], IDS[:1], tap=AttentionHook(on=on[i])).hidden_states[-1]
         torch.testing.assert_close(together[i : i + 1], alone, rtol=1e-5, atol=1e-5)
     assert (together[0] - together[1]).abs().max() > 1e-2
 
@@ -200,7 +200,7 @@ def masks(count):
 
 def test_a_mask_of_ones_own_replaces_the_models(pair):
     for allowed in masks(3):
-        tap = Tap(allowed=allowed)
+        tap = AttentionHook(allowed=allowed)
         found = forward(pair[1], tap=tap)
         bias = torch.where(allowed, 0.0, torch.finfo(torch.float32).min)[None, None]
         wanted = forward(pair[0], attention_mask=bias.expand(2, 1, 7, 7), output_attentions=True)
@@ -211,7 +211,9 @@ def test_a_mask_of_ones_own_replaces_the_models(pair):
 
 
 def test_the_causal_mask_is_what_a_decoder_does_anyway(pair):
-    found = forward(pair[1], tap=Tap(allowed=torch.ones(7, 7).tril().bool())).hidden_states[-1]
+    found = forward(
+        pair[1], tap=AttentionHook(allowed=torch.ones(7, 7).tril().bool())
+    ).hidden_states[-1]
     plain = forward(pair[0]).hidden_states[-1]
     decoder = pair[0].config.model_type in DECODERS
     assert torch.allclose(found, plain, **SAME) == decoder
@@ -219,16 +221,18 @@ def test_the_causal_mask_is_what_a_decoder_does_anyway(pair):
 
 def test_masks_may_differ_within_a_batch(pair):
     allowed = masks(2)
-    together = forward(pair[1], tap=Tap(allowed=allowed)).hidden_states[-1]
+    together = forward(pair[1], tap=AttentionHook(allowed=allowed)).hidden_states[-1]
     for i in range(2):
-        alone = forward(pair[1], IDS[i : i + 1], tap=Tap(allowed=allowed[i])).hidden_states[-1]
+        alone = forward(
+            pair[1], IDS[i : i + 1], tap=AttentionHook(allowed=allowed[i])
+        ).hidden_states[-1]
         torch.testing.assert_close(together[i : i + 1], alone, rtol=1e-5, atol=1e-5)
 
 
 def test_a_query_that_may_look_at_nothing_gets_nothing(pair):
     allowed = torch.ones(7, 7).bool()
     allowed[3] = False
-    tap = Tap(allowed=allowed, keep=0)
+    tap = AttentionHook(allowed=allowed, keep=0)
     out = forward(pair[1], tap=tap)
     assert tap.weights[0][:, :, 3].abs().max() == 0
     assert tap.stages.output[:, :, 3].abs().max() == 0
@@ -245,22 +249,22 @@ def test_what_a_tap_raises_ends_the_pass_and_the_next_one_is_untouched(pair):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        forward(pair[1], tap=Tap(on=torch.zeros(LAYERS, HEADS), each=each))
+        forward(pair[1], tap=AttentionHook(on=torch.zeros(LAYERS, HEADS), each=each))
     assert seen == [1, 2]
     assert torch.equal(forward(pair[1]).hidden_states[-1], plain)
-    forward(pair[1], tap=Tap(each=seen.append))
+    forward(pair[1], tap=AttentionHook(each=seen.append))
     assert seen[2:] == [1, 2, 3]
 
 
 def test_students_with_different_taps_do_not_disturb_each_other(pair):
     switches = torch.tensor(RANDOM.randint(0, 2, (4, LAYERS, HEADS))).float()
-    alone = [forward(pair[1], tap=Tap(on=on)).hidden_states[-1] for on in switches]
+    alone = [forward(pair[1], tap=AttentionHook(on=on)).hidden_states[-1] for on in switches]
     plain = forward(pair[1]).hidden_states[-1]
     wrong = []
 
     def student(i):
         for _ in range(20):
-            tap = Tap(on=switches[i]) if i < 4 else None
+            tap = AttentionHook(on=switches[i]) if i < 4 else None
             found = forward(pair[1], tap=tap).hidden_states[-1]
             # bit by bit: the same work on the same machine
             same = torch.equal(found, alone[i] if i < 4 else plain)
@@ -272,6 +276,6 @@ def test_students_with_different_taps_do_not_disturb_each_other(pair):
 
 
 def test_a_tap_that_notes_nothing_keeps_nothing(pair):
-    tap = Tap(note=False)
+    tap = AttentionHook(note=False)
     forward(pair[1], tap=tap)
     assert (tap.weights, tap.stages, tap.layer) == ([], None, LAYERS)

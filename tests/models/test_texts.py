@@ -10,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from seqviz.core.errors import UserError
 from seqviz.models import texts
-from seqviz.models.texts import LONGEST, tokens
-from seqviz.refusal import Refusal
+from seqviz.models.texts import MAX_TEXT_TOKENS, tokens
 
 SENTENCE = "AI and ML course is interesting and easy!"
 PIECES = "[CLS] ai and ml course is interesting and easy ! [SEP]"
@@ -37,7 +37,7 @@ def model(request):
 def whole(found):
     """What holds for every reading of every text."""
     count = len(found.ids)
-    assert 0 < count <= LONGEST
+    assert 0 < count <= MAX_TEXT_TOKENS
     for part in (found.pieces, found.segments, found.special, found.real):
         assert len(part) == count
     assert found.special.dtype == found.real.dtype == bool
@@ -128,7 +128,7 @@ def test_nothing_to_read(minilm, smollm2, text):
     assert found.special.all()
     if text:
         return
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(UserError) as caught:
         tokens(smollm2, text)
     assert caught.value.code == "empty_text"
 
@@ -179,8 +179,8 @@ def test_a_decoder_without_a_padding_token_pads_with_its_end(smollm2):
 def test_what_is_beyond_512_tokens_is_left_out_and_said(model, count):
     found = tokens(model, " ".join(["cat"] * count))
     added = 2 if model.card.kind == "encoder" else 0
-    assert len(found.ids) == min(count + added, LONGEST)
-    assert found.left_out == max(0, count + added - LONGEST)
+    assert len(found.ids) == min(count + added, MAX_TEXT_TOKENS)
+    assert found.left_out == max(0, count + added - MAX_TEXT_TOKENS)
     if added:
         assert (found.pieces[0], found.pieces[-1]) == ("[CLS]", "[SEP]")
         assert set(found.pieces[1:-1]) == {"cat"}
@@ -188,20 +188,20 @@ def test_what_is_beyond_512_tokens_is_left_out_and_said(model, count):
 
 def test_of_a_long_pair_the_longer_is_cut(minilm):
     found = tokens(minilm, "cat " * 700, "dog " * 20)
-    assert len(found.ids) == LONGEST
-    assert found.left_out == 723 - LONGEST
+    assert len(found.ids) == MAX_TEXT_TOKENS
+    assert found.left_out == 723 - MAX_TEXT_TOKENS
     assert found.pieces.count("dog") == 20
     assert found.pieces[found.second] == "dog"
     both = tokens(minilm, "cat " * 600, "dog " * 600)
     assert abs(both.pieces.count("cat") - both.pieces.count("dog")) <= 1
-    assert both.left_out == 1203 - LONGEST
+    assert both.left_out == 1203 - MAX_TEXT_TOKENS
 
 
 def test_a_long_text_leaves_room_for_no_padding(model):
     found = tokens(model, "cat " * 600, pads=5)
-    assert len(found.ids) == LONGEST
+    assert len(found.ids) == MAX_TEXT_TOKENS
     assert found.real.all()
-    assert tokens(model, "cat", pads=10_000).ids.shape == (LONGEST,)
+    assert tokens(model, "cat", pads=10_000).ids.shape == (MAX_TEXT_TOKENS,)
 
 
 def test_a_cut_does_not_stay_in_the_tokenizer(model):
@@ -247,7 +247,7 @@ def test_no_more_tokens_than_the_model_has_places_for(minilm, monkeypatch):
 )
 def test_tokens_that_the_vocabulary_does_not_know(minilm, smollm2, text, unknown, own):
     read = texts.tokens(minilm, text, pads=2)
-    assert (read.unknown, read.own) == (unknown, own)
+    assert (read.unknown, read.n_text_tokens) == (unknown, own)
     assert read.pieces.count("[UNK]") == unknown
     pair = texts.tokens(minilm, text, "约翰走")
     assert texts.unknown_tokens("minilm", text, "约翰走") == (pair.pieces.count("[UNK]"), own + 3)

@@ -10,8 +10,8 @@ import pytest
 
 from seqviz.models import forward_cache, placement
 from seqviz.models.forward_cache import OWN, Masking, forward, forwards
+from seqviz.models.micro_batch import MicroBatcher
 from seqviz.models.texts import tokens
-from seqviz.models.together import Together
 
 TEXTS = ("Dull.", "A film that is neither funny nor sad.", "It was, in the end, worth it.")
 ROUNDING = 1e-5  # float32, relative to the largest
@@ -38,7 +38,7 @@ def asked(together, items, group=0) -> tuple[list[threading.Thread], dict]:
 
     def ask(item) -> None:
         try:
-            found[item] = together.ask(group, item)
+            found[item] = together.submit(group, item)
         except RuntimeError as error:
             found[item] = str(error)
 
@@ -51,16 +51,16 @@ def asked(together, items, group=0) -> tuple[list[threading.Thread], dict]:
 def test_who_is_alone_does_not_wait():
     work = Passes()
     work.open.set()
-    together = Together(work, 8, patience=5.0)
+    together = MicroBatcher(work, 8, patience=5.0)
     started = time.perf_counter()
-    assert [together.ask(0, n) for n in range(5)] == [0, 1, 4, 9, 16]
+    assert [together.submit(0, n) for n in range(5)] == [0, 1, 4, 9, 16]
     assert time.perf_counter() - started < 1.0  # five times the patience would be 25 s
     assert work.seen == [[0], [1], [2], [3], [4]]
 
 
 def test_who_comes_during_a_pass_shares_the_next_one():
     work = Passes()
-    together = Together(work, 8, patience=10.0)
+    together = MicroBatcher(work, 8, patience=10.0)
     first, found = asked(together, [1])
     assert work.begun.wait(10)
     others, more = asked(together, [2, 3, 4])
@@ -76,7 +76,7 @@ def test_who_comes_during_a_pass_shares_the_next_one():
 
 def test_nobody_waits_longer_than_the_patience_for_a_pass_under_way():
     work = Passes()
-    together = Together(work, 8)
+    together = MicroBatcher(work, 8)
     first, _ = asked(together, [1])
     assert work.begun.wait(10)
     second, found = asked(together, [2])
@@ -92,7 +92,7 @@ def test_nobody_waits_longer_than_the_patience_for_a_pass_under_way():
 
 def test_no_more_than_there_is_room_for_and_an_error_is_everybodys():
     work = Passes()
-    together = Together(work, 2, patience=10.0)
+    together = MicroBatcher(work, 2, patience=10.0)
     first, _ = asked(together, [1])
     assert work.begun.wait(10)
     others, found = asked(together, [-1, -1, -1, -1])
@@ -103,7 +103,7 @@ def test_no_more_than_there_is_room_for_and_an_error_is_everybodys():
         one.join(10)
     assert [len(one) for one in work.seen] == [1, 2, 2]
     assert found == {-1: "it failed"}
-    assert together.ask(0, 3) == 9  # and on it goes
+    assert together.submit(0, 3) == 9  # and on it goes
 
 
 def close(a: np.ndarray, b: np.ndarray) -> bool:
@@ -131,7 +131,7 @@ def test_a_text_read_with_others_is_the_text_read_alone(name, request):
 
 def test_a_class_that_asks_at_once_gets_what_each_would_alone(minilm, monkeypatch):
     monkeypatch.setitem(placement.TOGETHER, "cpu", 4)
-    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.Shelf())
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.ForwardCache())
     monkeypatch.setattr(forward_cache, "_passes", {})
     sizes: list[int] = []
     real = forward_cache.forwards

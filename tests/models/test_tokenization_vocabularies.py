@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from rings import one_of
 
-from seqviz.compute.tokenization.bpe import Bpe, letters
-from seqviz.experiments.tokenization import vocabularies
-from seqviz.refusal import Refusal
+from seqviz.compute.text.tokenization.bpe import Bpe, byte_letters
+from seqviz.core.errors import UserError
+from seqviz.experiments.text.tokenization import vocabularies
 
 CHINESE = "人工智能与机器学习这门课真有意思"
 # What jieba 0.42.1 answers with the dictionary of `words_zh.xz`: written as lines of "word count n"
@@ -68,7 +68,7 @@ def library(encoder: Bpe):
     import tokenizers
     from tokenizers import models, pre_tokenizers
 
-    by_byte = {byte: letter for letter, byte in letters().items()}
+    by_byte = {byte: letter for letter, byte in byte_letters().items()}
     names = ["".join(by_byte[byte] for byte in piece) for piece in encoder.spelled]
     content = np.frombuffer(vocabularies._read("gpt2_merges"), "<u2").reshape(2, -1).T
     pairs = [(names[left], names[right]) for left, right in content.tolist()]
@@ -120,7 +120,7 @@ def test_bert_gives_the_ids_of_the_text(minilm):
     ],
 )
 def test_words_that_look_composed(word, pieces, ids, minilm):
-    found = vocabularies.wordpiece().ladder(word)
+    found = vocabularies.wordpiece().prefix_lookups(word)
     assert found.pieces == pieces
     assert ids in (None, found.ids)
 
@@ -210,14 +210,14 @@ def test_gpt2_reads_its_end_of_a_text_whole():
 def test_a_damaged_file_is_told(monkeypatch, tmp_path):
     monkeypatch.setattr(vocabularies, "FOLDER", tmp_path)
     (tmp_path / "gpt2_merges.xz").write_bytes(b"not it")
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         vocabularies._read("gpt2_merges")
     assert refused.value.code == "damaged"
 
 
 def test_a_model_that_is_not_here_is_told(monkeypatch, tmp_path):
     monkeypatch.setenv("SEQVIZ_CACHE", str(tmp_path))
-    assert not vocabularies.here("minilm")
-    with pytest.raises(Refusal) as refused:
+    assert not vocabularies.has_tokenizer("minilm")
+    with pytest.raises(UserError) as refused:
         vocabularies._file("minilm", "tokenizer.json")
     assert refused.value.code == "not_fetched"

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from rings import one_of
 
-from seqviz.compute.vectors.table import WAYS
+from seqviz.compute.text.vectors.table import WAYS
+from seqviz.core.errors import UserError
 from seqviz.data import precomputed, word_lists
-from seqviz.experiments.vectors import map as maps
-from seqviz.experiments.vectors import neighbors, senses, tables
+from seqviz.experiments.text.vectors import map as maps
+from seqviz.experiments.text.vectors import neighbors, senses, tables
 from seqviz.models import store, word_vectors
 from seqviz.models.registry import VECTORS, model
-from seqviz.refusal import Refusal
 
 RIVER, ACCOUNT = "We sat on the bank of the river.", "She opened an account at the bank."
 HOSTILE = ("", "\x00\x01", "\ud800", "🏳️‍🌈", "   ", "…!?")
@@ -30,13 +30,13 @@ def test_the_two_files_of_the_package_become_one(tmp_path):
     kept = word_vectors.read(tmp_path / word_vectors.FILE)
     assert kept.words == tuple(words)
     np.testing.assert_array_equal(kept.vectors, rows.astype(np.float16))
-    word_vectors.write(tmp_path / "short.npz", word_vectors.Stored(("a",), kept.vectors))
+    word_vectors.write(tmp_path / "short.npz", word_vectors.StoredVectors(("a",), kept.vectors))
     with pytest.raises(ValueError, match="1 words and 5 vectors"):
         word_vectors.read(tmp_path / "short.npz")
 
 
 def test_a_table_is_no_choice_where_a_network_is_due():
-    from seqviz.lessons.bench.offered import DECODERS, ENCODERS
+    from seqviz.lessons.framework.model_controls import DECODERS, ENCODERS
 
     assert model("glove") in VECTORS
     assert "glove" not in (*ENCODERS, *DECODERS)
@@ -55,11 +55,11 @@ def test_the_bundled_words_are_those_of_glove(glove):
 def test_cosines_of_glove_are_those_in_our_list_of_sources():
     table = tables.table("bundled")
     rows = {w: tables.needed("bundled", w) for w in ("boy", "man", "money", "river", "king")}
-    assert table.cosines(rows["boy"], False)[table.places["man"]] == pytest.approx(0.856, abs=5e-4)
+    assert table.cosines(rows["boy"], False)[table.index["man"]] == pytest.approx(0.856, abs=5e-4)
 
 
 def test_figure_19_of_the_lecture_computed():
-    found = maps.place(
+    found = maps.project(
         "bundled", "boy man woman prince queen king", "axes", "man woman", "man king"
     )
     at = dict(zip(found.words, found.places.round(2).tolist(), strict=True))
@@ -68,7 +68,7 @@ def test_figure_19_of_the_lecture_computed():
     assert at["king"][1] == 1
     assert at["queen"] == [0.64, 0.75]
     assert at["boy"][0] == 0.47
-    assert found.kept == (3, 6)
+    assert found.neighbors_preserved == (3, 6)
 
 
 def test_king_minus_man_plus_woman_is_king_until_king_is_left_out(glove, minilm):
@@ -92,12 +92,12 @@ def test_shipped_analogies_are_what_the_code_computes(glove, monkeypatch, stride
 
 
 def test_words_that_a_table_lacks_are_said_and_pieces_are_averaged(minilm):
-    found = maps.place("minilm", "cat dog horse tokenization 🙂", "pca")
+    found = maps.project("minilm", "cat dog horse tokenization 🙂", "pca")
     assert found.split == ("tokenization",)
     assert found.unknown == ()
     _, pieces = tables.vector("minilm", "tokenization")
     assert pieces == 2
-    known = maps.place("bundled", "boy man woman qqq", "mds")
+    known = maps.project("bundled", "boy man woman qqq", "mds")
     assert known.unknown == ("qqq",)
     assert known.words == ("boy", "man", "woman")
 
@@ -105,30 +105,30 @@ def test_words_that_a_table_lacks_are_said_and_pieces_are_averaged(minilm):
 @pytest.mark.parametrize("text", HOSTILE)
 def test_what_has_no_word_is_refused_in_one_sentence(text):
     for ask in (
-        lambda: maps.place("bundled", text, "pca"), lambda: maps.nearest("bundled", text, True),
+        lambda: maps.project("bundled", text, "pca"), lambda: maps.nearest("bundled", text, True),
         lambda: maps.solve("bundled", text, True), lambda: tables.in_a_row(text),
-        lambda: neighbors.known(text),
+        lambda: neighbors.check_word(text),
     ):  # fmt: skip
-        with pytest.raises(Refusal) as refused:
+        with pytest.raises(UserError) as refused:
             ask()
         assert refused.value.code in ("no_word", "few_words")
 
 
 def test_other_refusals_and_long_texts():
     for code, ask in {
-        "few_words": lambda: maps.place("bundled", "king queen", "pca"),
-        "axis_words": lambda: maps.place(
+        "few_words": lambda: maps.project("bundled", "king queen", "pca"),
+        "axis_words": lambda: maps.project(
             "bundled", "king queen man", "axes", "man man", "man king"
         ),
         "unknown_word": lambda: maps.nearest("bundled", "qqq", True),
         "three_words": lambda: maps.solve("bundled", "king queen", True),
-        "rare_word": lambda: neighbors.known("qqq"),
+        "rare_word": lambda: neighbors.check_word("qqq"),
     }.items():
-        with pytest.raises(Refusal) as refused:
+        with pytest.raises(UserError) as refused:
             ask()
         assert refused.value.code == code
     assert tables.words_of("שלום king " * 120_000) == ("שלום", "king")
-    assert len(tables.in_a_row("人咬狗" * 400_000)) == tables.MOST
+    assert len(tables.in_a_row("人咬狗" * 400_000)) == tables.MAX_LIST_WORDS
 
 
 def test_one_word_is_one_row_until_a_position_is_added(minilm):
@@ -139,7 +139,7 @@ def test_one_word_is_one_row_until_a_position_is_added(minilm):
     assert len(found.cosines) == 8
     twice = senses.two_readings("minilm", "bank", RIVER, RIVER)
     np.testing.assert_allclose(twice.cosines, 1, atol=1e-6)
-    with pytest.raises(Refusal, match="both sentences"):
+    with pytest.raises(UserError, match="both sentences"):
         senses.two_readings("minilm", "ban", RIVER, ACCOUNT)  # no part of a word
 
 
@@ -173,7 +173,7 @@ def test_the_list_of_substitutes_is_known_and_what_was_shipped_is_computed():
     assert (np.diff(counts) <= 0).all()
     assert counts.sum() == (ids >= 0).sum()
     assert len(ids) == len(texts)
-    from seqviz.compute.vectors.learned import substitutes_nearer
+    from seqviz.compute.text.vectors.learned import substitutes_nearer
 
     shipped = precomputed.find(neighbors.substitutes, {}).result
     found = substitutes_nearer(neighbors.counted(2), word_lists.substitutes())

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from seqviz.compute.windows.permuted import moved_rows, permutation
-from seqviz.experiments.windows.ids import ROWS, listed, matching, names, permute, permute_many
+from seqviz.compute.text.windows.permuted import moved_rows, permutation
+from seqviz.experiments.text.windows.ids import ROWS, listed, matching, names, permute, permute_many
 from seqviz.models.pretrained import load
 
 REVIEW = "A slow and pointless film, but the music is wonderful."

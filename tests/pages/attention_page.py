@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from looking import bench, figures
 
-from seqviz.lessons.bench import controls
+from seqviz.lessons.framework import controls
 
 SLUG = "attention"
 ENCODER = "The animal did not cross the street because it was too tired."

@@ -13,14 +13,14 @@ from looking import figures
 from streamlit.testing.v1 import AppTest
 
 from seqviz import jobs
-from seqviz.experiments.accuracy import features
-from seqviz.lessons.bench.controls import Control
-from seqviz.lessons.bench.lesson import Lesson
+from seqviz.core.i18n import Text
+from seqviz.experiments.bert_accuracy import features
+from seqviz.lessons.framework.controls import Control
+from seqviz.lessons.framework.lesson import Lesson
 from seqviz.models import pretrained
-from seqviz.text import Text
-from seqviz.ui.bench import model_progress
-from seqviz.ui.page import lesson as frame
-from seqviz.ui.page.lesson import PageLesson
+from seqviz.ui.page import model_progress
+from seqviz.ui.page import page_lesson as frame
+from seqviz.ui.page.page_lesson import PageLesson
 
 SECONDS = 60
 _untouched: dict[tuple[str, str], Visit] = {}
@@ -58,7 +58,7 @@ class Visit:
 
         Where a page still waits, what it waited for may have ended since.
         """
-        while (waits := jobs.default(model_progress.QUEUE)._active()) or self.app.get("skeleton"):
+        while (waits := jobs.queue_for(model_progress.QUEUE)._active()) or self.app.get("skeleton"):
             for job in waits:
                 assert job.wait(SECONDS)
             self.app.run()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from seqviz.lessons.bench import controls
-from seqviz.lessons.bench.words import Words
-from seqviz.lessons.gates import lesson
-from seqviz.text import Text
+from seqviz.core.i18n import Text
+from seqviz.lessons.framework import controls
+from seqviz.lessons.framework.words import LessonWords
+from seqviz.lessons.gates.lesson import lesson
 
-SAY = {lang: Words(lesson.slug, Text(lang)) for lang in ("en", "zh")}
+SAY = {lang: LessonWords(lesson.slug, Text(lang)) for lang in ("en", "zh")}
 
 
 def opened(visit, lang: str, **settings: object):

@@ -11,12 +11,19 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from seqviz.figures.grammar.style import LIVE, Style
-from seqviz.lessons.bench import controls
-from seqviz.lessons.bench.host import Alone, Trained
-from seqviz.lessons.bench.lesson import Lesson
-from seqviz.lessons.bench.output import Live, Note, Output, Page, Passage, Target
-from seqviz.ui.bench import fast_path
+from seqviz.lessons.framework import controls
+from seqviz.lessons.framework.host import LocalHost, TrainingResult
+from seqviz.lessons.framework.lesson import Lesson
+from seqviz.lessons.framework.output import (
+    ClientComponent,
+    ColoredText,
+    FramedPage,
+    Note,
+    Output,
+    Target,
+)
+from seqviz.plotting.style import LIVE, Style
+from seqviz.ui.render import html
 from tests.sliders import sliders
 
 CHART = "seqviz_chart"
@@ -52,7 +59,7 @@ def figures(place: Any) -> list[dict[str, Any]]:
 def ends(declaration: type[Any]) -> Iterator[tuple[str, Any]]:
     """(field, value) for every control of a bench at each of its ends."""
     for name, control in controls.controls(declaration):
-        for value in control.extremes():
+        for value in control.bounds():
             yield name, value
 
 
@@ -95,7 +102,7 @@ def applied(declaration: type, state: dict[str, Any]) -> dict[str, bool]:
 
 def fixed(control: controls.Control) -> bool:
     """Whether there is nothing to set: a menu of models where only one is offered."""
-    return set(control.extremes()) == {control.default}
+    return set(control.bounds()) == {control.default}
 
 
 def needed(declaration: type, name: str) -> dict[str, Any]:
@@ -119,7 +126,7 @@ def places(control: controls.Control) -> tuple[Any, ...]:
     """The ends of a control; of a stepper every step, as each may have controls of its own."""
     if isinstance(control, controls.Slider) and control.buttons:
         return tuple(range(int(control.low), int(control.high) + 1))
-    return control.extremes()
+    return control.bounds()
 
 
 def may_refuse(bench_name: str, name: str, value: Any, control: controls.Control) -> bool:
@@ -129,7 +136,7 @@ def may_refuse(bench_name: str, name: str, value: Any, control: controls.Control
     a model may lack what is shown.
     """
     free = re.fullmatch(r"b\d", name) is not None
-    return free or isinstance(control, controls.Sentence) or (bench_name, name, value) in LACKING
+    return free or isinstance(control, controls.TextInput) or (bench_name, name, value) in LACKING
 
 
 def as_state(value: Any) -> Any:
@@ -144,12 +151,12 @@ def shows(page: Any, name: str, output: Output) -> None:
     kinds = ("markdown", "caption", "info")
     said = [element.value for kind in kinds for element in place.get(kind)]
     said += [element.proto.body for element in place.get("html")]
-    noted = {fast_path.html(one) if isinstance(one, Target) else one.sentence
+    noted = {html.note_html(one) if isinstance(one, Target) else one.sentence
              for one in output.of(Note)}  # fmt: skip
     assert noted <= set(said)
-    if output.of(Live):  # the browser draws it, from numbers and words
+    if output.of(ClientComponent):  # the browser draws it, from numbers and words
         return
-    pages = [{"page": one.html} for one in output.of(Page)]
+    pages = [{"page": one.html} for one in output.of(FramedPage)]
     drawn = [] if output.figure is None else [json.loads(output.figure.to_json())["data"]]
     assert [one if "page" in one else one["data"] for one in figures(place)] == (pages or drawn)
     if output.waits:
@@ -200,15 +207,15 @@ class Colored(HTMLParser):
 
 def colored(output: Output) -> list[Colored]:
     """The colored texts that a bench shows."""
-    return [Colored(item.html) for item in output.of(Passage)]
+    return [Colored(item.html) for item in output.of(ColoredText)]
 
 
-class Given(Alone):
+class Given(LocalHost):
     """No page, and a training whose result is at hand."""
 
     def __init__(self, result: Any) -> None:
         super().__init__()
         self.result = result
 
-    def trained(self, function: Any, keywords: Any, so_far: Any) -> Trained[Any]:
-        return Trained(self.result, 0.0, "CPU")
+    def training_result(self, function: Any, keywords: Any, so_far: Any) -> TrainingResult[Any]:
+        return TrainingResult(self.result, 0.0, "CPU")

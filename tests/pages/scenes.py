@@ -2,8 +2,8 @@
 
     from scenes import Scene, check, each
 
-    from seqviz.figures.gradients.norms import gradient_reach
-    from seqviz.lessons.vanishing_gradients import lesson
+    from seqviz.figures.vanishing_gradients.norms import gradient_reach
+    from seqviz.lessons.vanishing_gradients.lesson import lesson
 
     SCENES = (
         Scene("reach", {"gain": 0.9}, figure=gradient_reach, readouts=("sigma_max", "radius",
@@ -34,12 +34,12 @@ import numpy as np
 import pytest
 from looking import HAN, PLACEHOLDER
 
-from seqviz.figures.grammar.style import Style
-from seqviz.lessons.bench import controls
-from seqviz.lessons.bench.lesson import Bench, Lesson
-from seqviz.lessons.bench.output import Output
-from seqviz.refusal import Refusal
-from seqviz.text import LANGUAGES, catalogue
+from seqviz.core.errors import UserError
+from seqviz.core.i18n import LANGUAGES, catalogue
+from seqviz.lessons.framework import controls
+from seqviz.lessons.framework.lesson import Bench, Lesson
+from seqviz.lessons.framework.output import Output
+from seqviz.plotting.style import Style
 
 # Altair numbers its parts as they are made: another drawing of the same chart has other numbers.
 _NUMBERED = re.compile(r"\b(param|view|data|layer|selector)[_-][0-9a-f]+\b")
@@ -88,7 +88,7 @@ def check(lesson: Lesson, scene: Scene, language: str = "en") -> Output | None:
     bench = lesson.benches[scene.bench]
     links(lesson, scene)
     if scene.refuses:
-        with pytest.raises(Refusal) as refusal:
+        with pytest.raises(UserError) as refusal:
             bench.run(scene.values, language, train=scene.train)
         assert refusal.value.code == scene.refuses
         return None
@@ -132,14 +132,14 @@ def links(lesson: Lesson, scene: Scene) -> None:
 
         def defaults(other: str) -> Any:
             declared = lesson.benches[other].declaration
-            return controls.filled(declared, by_bench.get(other, {}))
+            return controls.parse_params(declared, by_bench.get(other, {}))
 
         with lesson.read_by(defaults):  # an end may depend on another bench
-            params = controls.filled(bench.declaration, values)
+            params = controls.parse_params(bench.declaration, values)
             link = controls.permalink(bench.prefix, params)
             read = {key.rpartition(".")[2]: raw for key, raw in link.items()}
-            again = controls.filled(
-                bench.declaration, {key: known[key].clean(raw) for key, raw in read.items()}
+            again = controls.parse_params(
+                bench.declaration, {key: known[key].parse(raw) for key, raw in read.items()}
             )
         for key, value in values.items():
             its = getattr(params, key)

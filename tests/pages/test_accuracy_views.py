@@ -13,11 +13,13 @@ from rings import one_of
 from scenes import Scene, check
 from scipy.stats import binom
 
-from seqviz.compute import proportions
-from seqviz.compute.accuracy import counting, reported
-from seqviz.compute.accuracy.findings import METHODS, ORDERS, SIDES, TuneSettings
+from seqviz.compute.bert_accuracy import counting, reported
+from seqviz.compute.bert_accuracy.results import METHODS, ORDERS, SIDES, TuneSettings
+from seqviz.core.errors import MessageError
+from seqviz.core.i18n import LANGUAGES, Text, number
+from seqviz.core.units import unbroken
 from seqviz.data import precomputed
-from seqviz.experiments.accuracy import (
+from seqviz.experiments.bert_accuracy import (
     features,
     fill,
     heads,
@@ -27,22 +29,28 @@ from seqviz.experiments.accuracy import (
     systems,
     word_masking,
 )
-from seqviz.figures.accuracy.compare import confusion_matrices, paired_answers, running_accuracy
-from seqviz.figures.accuracy.counts import parameter_counts
-from seqviz.figures.accuracy.curves import learning_curves
-from seqviz.figures.accuracy.direction import accuracy_by_direction
-from seqviz.figures.accuracy.fill import best_guesses, fill_in_accuracy, fill_in_accuracy_by_share
-from seqviz.figures.accuracy.ids import token_ids
-from seqviz.figures.accuracy.modes import train_and_eval
-from seqviz.figures.accuracy.padding import padding_effect, sentence_padding
-from seqviz.figures.accuracy.regimes import system_accuracies
-from seqviz.figures.accuracy.search import best_so_far, search_trials
-from seqviz.figures.accuracy.word_masking import accuracy_under_masking, sentence_under_masking
-from seqviz.lessons.bench.output import Passage, Rows
-from seqviz.lessons.bert_accuracy import lesson
-from seqviz.refusal import Problem
-from seqviz.text import LANGUAGES, Text, number
-from seqviz.units import unbroken
+from seqviz.figures.bert_accuracy.compare import (
+    confusion_matrices,
+    paired_answers,
+    running_accuracy,
+)
+from seqviz.figures.bert_accuracy.counts import parameter_counts
+from seqviz.figures.bert_accuracy.curves import learning_curves
+from seqviz.figures.bert_accuracy.direction import accuracy_by_direction
+from seqviz.figures.bert_accuracy.fill import (
+    best_guesses,
+    fill_in_accuracy,
+    fill_in_accuracy_by_share,
+)
+from seqviz.figures.bert_accuracy.ids import token_ids
+from seqviz.figures.bert_accuracy.modes import train_and_eval
+from seqviz.figures.bert_accuracy.padding import padding_effect, sentence_padding
+from seqviz.figures.bert_accuracy.regimes import system_accuracies
+from seqviz.figures.bert_accuracy.search import best_so_far, search_trials
+from seqviz.figures.bert_accuracy.word_masking import accuracy_under_masking, sentence_under_masking
+from seqviz.lessons.bert_accuracy.lesson import lesson
+from seqviz.lessons.framework.output import ColoredText, Table
+from seqviz.stats import proportions
 
 pytestmark = pytest.mark.usefixtures("vectors")
 REVIEW = "The film is not good."
@@ -124,7 +132,7 @@ def knife(order: str, share: int) -> View:
 
 
 def own_knife() -> View:
-    found = word_masking.own_knife("minilm", REVIEW)
+    found = word_masking.mask_user_text("minilm", REVIEW)
     row = found.probability[ORDERS.index("content")]
     turned = np.flatnonzero((row > 0.5) != (row[0] > 0.5))
     return View(
@@ -201,7 +209,7 @@ def padded(view: str, length: int, side: str) -> View:
 
 
 def own_padding() -> View:
-    found = padding.own_padding("minilm", REVIEW, shipped.LENGTHS)
+    found = padding.pad_user_text("minilm", REVIEW, shipped.LENGTHS)
     return View(
         {"view": "own", "text": REVIEW, "length": 64, "side": "left"},
         partial(sentence_padding, found, 64),
@@ -215,7 +223,7 @@ def own_padding() -> View:
 
 
 def ids() -> View:
-    short = padding.own_padding("minilm", REVIEW, shipped.LENGTHS[:1])
+    short = padding.pad_user_text("minilm", REVIEW, shipped.LENGTHS[:1])
     return View({"view": "tokens", "text": REVIEW}, partial(token_ids, short), notes=("ids_real",))
 
 
@@ -406,7 +414,7 @@ def test_a_view_is_drawn_said_and_told_in_code(name, view, language):
 
 
 def test_masked_words_stand_in_the_sentence():
-    (passage,) = lesson.benches["knife"].run(own_knife().values).of(Passage)
+    (passage,) = lesson.benches["knife"].run(own_knife().values).of(ColoredText)
     words = re.sub(r"<[^>]+>", "", passage.html).split()
     assert words == ["the", "[MASK]", "is", "not", "[MASK]", "."]
 
@@ -415,7 +423,7 @@ def test_masked_words_stand_in_the_sentence():
 def test_sentences_to_read_are_those_on_which_just_one_is_right(language):
     view = pair("paired", "all", "random_head", 200)
     first, second = (systems.first_run(one).probability[:200] for one in ("all", "random_head"))
-    (table,) = lesson.benches["compare"].run(view.values, language).of(Rows)
+    (table,) = lesson.benches["compare"].run(view.values, language).of(Table)
     differ = np.flatnonzero(view.compared.first != view.compared.second)[:30]
     text, texts = Text(language), features.parts()["test"].texts
     classes = [text(f"bert_accuracy.class.{name}") for name in ("negative", "positive")]
@@ -455,6 +463,6 @@ def test_any_text_is_read(kind):
 @pytest.mark.parametrize("text", ["", "   ", "\n\t", "\u200b"])
 def test_nothing_to_read_is_refused(text):
     for name, values in own(text):
-        with pytest.raises(Problem) as problem:
+        with pytest.raises(MessageError) as problem:
             lesson.benches[name].run(values)
         assert problem.value.code == "empty_text", name

@@ -10,13 +10,13 @@ from looking import alerts, bench, figures, walk
 from rings import one_of
 
 from seqviz import jobs
+from seqviz.core.i18n import LANGUAGES
 from seqviz.data import precomputed
-from seqviz.experiments.accuracy import features, heads, systems
-from seqviz.lessons.bench import controls
-from seqviz.lessons.bench.output import Chart
-from seqviz.lessons.bert_accuracy import lesson
+from seqviz.experiments.bert_accuracy import features, heads, systems
+from seqviz.lessons.bert_accuracy.lesson import lesson
+from seqviz.lessons.framework import controls
+from seqviz.lessons.framework.output import Chart
 from seqviz.models import device, pretrained
-from seqviz.text import LANGUAGES
 
 SLUG = "bert_accuracy"
 EACH = pytest.mark.parametrize("lang", one_of(LANGUAGES))
@@ -99,7 +99,7 @@ def test_the_first_head_on_a_machine_waits_for_the_encoder_once(vectors, monkeyp
     assert chart.provenance.kind == "precomputed"
     own = {"view": "own"}  # the standard head is shipped: own sentences need no vectors
     assert lesson.benches["knife"].run(own, lang).figure is not None
-    monkeypatch.setattr(heads, "known", lambda model, feature="mean": False)
+    monkeypatch.setattr(heads, "has_standard_head", lambda model, feature="mean": False)
     waits = lesson.benches["heads"].run({"feature": "cls", "epochs": 7}, lang)
     assert waits.figure is None
     assert waits.waits
@@ -110,9 +110,11 @@ def test_the_first_head_on_a_machine_waits_for_the_encoder_once(vectors, monkeyp
 def test_a_long_job_beside_the_shipped_figure(visit, on_the_cpu, monkeypatch):
     """It reports a curve; the shipped one stays whole meanwhile, and cancel gives all back."""
     made: list[jobs.Job] = []
-    submit = jobs.Jobs.submit
+    submit = jobs.JobQueue.submit
     monkeypatch.setattr(
-        jobs.Jobs, "submit", lambda *args, **keys: made.append(submit(*args, **keys)) or made[-1]
+        jobs.JobQueue,
+        "submit",
+        lambda *args, **keys: made.append(submit(*args, **keys)) or made[-1],
     )
     page = visit(SLUG)
     for name in JOBS:

@@ -9,16 +9,16 @@ import pytest
 from looking import alerts, bench, figures
 from scenes import Scene, check, each
 
-from seqviz.compute import autoregression as ar
+from seqviz.compute import ar_fitting as ar
+from seqviz.core.errors import UserError
+from seqviz.core.i18n import LANGUAGES, Text, number
+from seqviz.core.units import unbroken
 from seqviz.data import series as series_data
-from seqviz.figures.autoregression import by_hand, estimation, forecast, series, training
-from seqviz.figures.autoregression.diagnosis import residual_check
-from seqviz.lessons.ar_fitting import lesson
-from seqviz.lessons.bench.problems import sentence
-from seqviz.lessons.bench.words import Words
-from seqviz.refusal import Refusal
-from seqviz.text import LANGUAGES, Text, number
-from seqviz.units import unbroken
+from seqviz.figures.ar_fitting import by_hand, estimation, forecast, series, training
+from seqviz.figures.ar_fitting.diagnosis import residual_check
+from seqviz.lessons.ar_fitting.lesson import lesson
+from seqviz.lessons.framework.error_messages import to_message
+from seqviz.lessons.framework.words import LessonWords
 
 SLUG = "ar_fitting"
 X = ar.simulate((0.8,), n=500, seed=1).values
@@ -232,11 +232,11 @@ def test_a_figure_or_the_right_sentence(case, lang):
             for one in run().readouts.values():
                 assert "nan" not in f"{one.value} {one.beside}", (name, view)
             continue
-        with pytest.raises(Refusal) as refusal:
+        with pytest.raises(UserError) as refusal:
             run()
         assert refusal.value.code == code, (name, view)
         words = text.first(f"{SLUG}.problem.{code}", f"problem.{code}")
-        told = sentence(refusal.value, Words(SLUG, text))
+        told = to_message(refusal.value, LessonWords(SLUG, text))
         assert told == words.format(**refusal.value.details)
 
 
@@ -268,7 +268,7 @@ def test_the_exercise_checks_itself_and_changes(visit):
     page, text = visit(SLUG), Text("en")
     for variant, phi in enumerate((0.5, 0.7, 0.8, 0.9, 0.95)):
         right = int(np.floor(np.log(0.1) / np.log(phi))) + 1
-        assert lesson.exercises["memory"].posed(variant) == ({"phi": phi}, right, 0.5)
+        assert lesson.exercises["memory"].variant_of(variant) == ({"phi": phi}, right, 0.5)
         if variant < 2:
             question = text(f"{SLUG}.exercise.memory.question", phi=phi)
             assert any(question in markdown.value for markdown in page.app.markdown)

@@ -13,16 +13,16 @@ from scenes import Scene, check
 
 from seqviz.compute.attention import walkthrough
 from seqviz.compute.attention.saturation import saturation
+from seqviz.core.i18n import Text, escape_markdown, number
 from seqviz.experiments import attention
 from seqviz.figures.attention.heads import heads_by_measure
 from seqviz.figures.attention.maps import attention_map, head_mosaic, rollout_map
 from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
 from seqviz.figures.attention.steps import walk_basic, walk_stage
-from seqviz.lessons.attention import lesson
-from seqviz.lessons.attention_said import of_stage
-from seqviz.lessons.bench.output import Download
+from seqviz.lessons.attention.lesson import lesson
+from seqviz.lessons.attention.notes import of_stage
+from seqviz.lessons.framework.output import Download
 from seqviz.models import forward_cache
-from seqviz.text import Text, literal, number
 
 pytestmark = pytest.mark.usefixtures("minilm", "smollm2")
 
@@ -111,7 +111,7 @@ def test_why_a_square_root(lang, quantity):
 
 def test_the_exercise_takes_the_softmax_of_the_divided_scores():
     for variant, (a, b, d_k) in enumerate(((8, 4, 16), (6, 3, 9), (10, 4, 4), (5, 5, 64))):
-        case, answer, within = lesson.exercises["weight"].posed(variant)
+        case, answer, within = lesson.exercises["weight"].variant_of(variant)
         assert case == {"first": a, "second": b, "d_k": d_k}
         assert answer == pytest.approx(1 / (1 + np.exp((b - a) / np.sqrt(d_k))))
         assert 0.005 < within < 0.01  # two decimals are an answer
@@ -153,7 +153,7 @@ def test_every_view_of_all_heads(lang, model, other, layer, head):
     }
     tokens = words("attention.note.tokens", count=len(one.text.pieces), unknown=0)
     pairs = zip(one.text.pieces, one.text.ids, strict=True)
-    listed = f"{tokens} " + " ".join(f"{literal(p)}&nbsp;`{i}`" for p, i in pairs)
+    listed = f"{tokens} " + " ".join(f"{escape_markdown(p)}&nbsp;`{i}`" for p, i in pairs)
     for values, draw, weights in views:
         output = check(lesson, Scene("real", {**chosen, **values}, draw, readouts), lang)
         label = words("figure.head_label", layer=layer, head=head)

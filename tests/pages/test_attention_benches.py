@@ -10,18 +10,20 @@ from attention_page import ENCODER, opened, read_by
 from looking import alerts, bench, figures
 from scenes import Scene, check
 
-from seqviz.experiments import attention, bertviz_page, head_effects
+from seqviz.core.errors import UserError
+from seqviz.core.i18n import Text, escape_markdown, number
+from seqviz.core.units import unbroken
+from seqviz.experiments import attention
+from seqviz.experiments.attention import head_effects
+from seqviz.experiments.bertviz import page as bertviz_page
 from seqviz.figures.attention.changes import attention_mask, head_switches
 from seqviz.figures.attention.heads import head_importance
+from seqviz.figures.attention.inside_head import query_key_products, scores_to_weights
 from seqviz.figures.attention.maps import attention_map
-from seqviz.figures.attention.parts import query_key_products, scores_to_weights
-from seqviz.lessons.attention import lesson
-from seqviz.lessons.bench.output import Page
+from seqviz.lessons.attention.lesson import lesson
+from seqviz.lessons.framework.output import FramedPage
 from seqviz.models import forward_cache
 from seqviz.models.forward_cache import Masking
-from seqviz.refusal import Refusal
-from seqviz.text import Text, literal, number
-from seqviz.units import unbroken
 from tests.sliders import sliders
 
 pytestmark = pytest.mark.usefixtures("minilm", "smollm2")
@@ -44,7 +46,7 @@ def test_the_head_chosen_above_is_taken_apart(lang, model, width):
     found = attention.parts(model, read_by(model), "", 4, 7)
     at = query - 1, key - 1
     weight = forward_cache.read(model, read_by(model)).weights[4, 7, *at]
-    pieces = (literal(found.text.pieces[place]) for place in at)
+    pieces = (escape_markdown(found.text.pieces[place]) for place in at)
     wanted = {
         "product": (number(found.product_at(*at), 4), " · ".join(pieces)),
         "divided_by": (number(float(np.sqrt(width)), 4), f"√{width}"),
@@ -80,14 +82,16 @@ def test_sliders_end_at_the_last_token_head_and_layer(visit, model, layer, head)
 def after(change, lang: str) -> dict[str, tuple[str, str | None]]:
     """The read-outs of a change, each with what is beside it."""
     if change.text.decoder:
-        before, now = (literal(change.candidates[int(p.argmax())]) for p in change.probabilities)
+        before, now = (
+            escape_markdown(change.candidates[int(p.argmax())]) for p in change.probabilities
+        )
         said_before = Text(lang)("attention.metric.next_after.before", piece=before)
         return {"next_after": (now, said_before), "bits": (number(change.bits), None)}
     most = int(change.moved.argmax())
     far, piece = float(change.moved[most]), change.text.pieces[most]
     again = change.text.pieces.count(piece) > 1
     place = Text(lang)("attention.note.at", at=most + 1) if again else ""
-    moved = (number(far), literal(piece) + place) if far > 1e-9 else ("0", None)
+    moved = (number(far), escape_markdown(piece) + place) if far > 1e-9 else ("0", None)
     return {"sentence": (number(change.sentence, 4), None), "furthest": moved}
 
 
@@ -170,7 +174,7 @@ def test_what_cannot_be_is_refused(name, values, code, details):
         values = {key.removeprefix("real."): value for key, value in values.items()}
     elif name == "bertviz":
         values = {"picture": "head"} | values
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(UserError) as caught:
         lesson.benches[name].run(values)
     assert (caught.value.code, caught.value.details) == (code, details)
 
@@ -179,7 +183,7 @@ def test_what_cannot_be_is_refused(name, values, code, details):
 def test_a_refusal_is_one_sentence_on_its_bench_and_no_markup(visit, part):
     page = opened(visit, "zh", ablate__off=part, masks__cells="2-3")
     for name, wrong in (("ablate", part), ("masks", "2-3")):
-        sentence = page.text("problem.pairs", part=literal(wrong))
+        sentence = page.text("problem.pairs", part=escape_markdown(wrong))
         assert alerts(bench(page.app, name))["warning"] == [sentence]
         assert not figures(bench(page.app, name))
     assert len(page.warned()) == 2
@@ -217,7 +221,7 @@ def test_bertviz_shows_the_same_reading(lang, view, model, other):
     found = forward_cache.read(model, read_by(model), other)
     second = found.tokens.second or None
     made = bertviz_page.page(view, found.weights, found.tokens.pieces, 2, second, False)
-    (page,) = output.of(Page)
+    (page,) = output.of(FramedPage)
     assert page.html == made.html
     size = f"{made.bytes / 1000:,.0f}"
     assert words("attention.note.bertviz", kilobytes=size, layer=2) in output.notes

@@ -10,11 +10,11 @@ from looking import alerts, bench, colored, figures
 from rings import one_of
 
 from seqviz import jobs
-from seqviz.lessons.attention import lesson
+from seqviz.core.i18n import LANGUAGES, Text
+from seqviz.lessons.attention.lesson import lesson
 from seqviz.models import forward_cache, pretrained, texts
-from seqviz.text import LANGUAGES, Text
-from seqviz.ui.bench import model_progress
-from seqviz.ui.shared import caching
+from seqviz.ui.page import model_progress
+from seqviz.ui.runtime import result_cache
 from tests.hostile import markup
 
 LONG = "Once upon a time there was a king. " * 24  # 30 layers of it take seconds
@@ -70,14 +70,14 @@ def test_any_letters_reach_the_model_and_the_page_whole(model, text):
 def test_a_long_text_is_cut_and_that_is_said():
     taken = "word " * 2000
     found = forward_cache.read("minilm", taken)
-    assert len(found.tokens.ids) == texts.LONGEST
+    assert len(found.tokens.ids) == texts.MAX_TEXT_TOKENS
     assert found.tokens.left_out >= 1400
     output, text = lesson.benches["real"].run({"encoder": taken}, "zh"), Text("zh")
     left = f"{found.tokens.left_out:,}"
-    assert text("attention.note.cut", limit=texts.LONGEST, left=left) in output.notes
-    count = text("attention.note.tokens", count=texts.LONGEST, unknown=0)
+    assert text("attention.note.cut", limit=texts.MAX_TEXT_TOKENS, left=left) in output.notes
+    count = text("attention.note.tokens", count=texts.MAX_TEXT_TOKENS, unknown=0)
     (tokens,) = (sentence for sentence in output.notes if sentence.startswith(count))
-    assert tokens.endswith(f"… +{texts.LONGEST - 40}")
+    assert tokens.endswith(f"… +{texts.MAX_TEXT_TOKENS - 40}")
     # Drawn at reduced resolution, and said so: the picture does not grow with the text.
     assert text("figure.reduced", cells="@").split("@")[0] in output.figure.to_json()
     assert len(output.figure.to_json()) < 1_500_000
@@ -133,7 +133,7 @@ def test_the_heads_that_one_visitor_has_off_are_on_for_another(visit, minilm):
     for name in ("real", "apart"):  # what the untouched model says is the same for all
         assert known[0][name] == known[1][name] == known[2][name]
     for page, wanted in (*zip(pages, known, strict=True), (pages[0], known[0])):
-        caching.shelves.cache_clear()
+        result_cache.result_cache.cache_clear()
         page.run()
         assert everything(page) == wanted
     assert fingerprint(minilm) == before
@@ -188,7 +188,7 @@ def reading(page, text: str) -> jobs.Job:
     page.app.session_state["at.real.model"] = "smollm2"
     page.app.session_state["at.real.decoder"] = text
     page.app.run()
-    (job,) = jobs.default(model_progress.QUEUE)._active()
+    (job,) = jobs.queue_for(model_progress.QUEUE)._active()
     return job
 
 
@@ -203,7 +203,7 @@ def test_a_stopped_reading_leaves_the_page_usable(visit):
     page.run()
     assert alerts(bench(page.app, "real"))["info"] == [page.text("work.model_stopped", model=title)]
     page.run(at__by_hand__stage=4, at__real__layer=2)  # it stays stopped whatever is touched
-    assert not jobs.default(model_progress.QUEUE)._active()
+    assert not jobs.queue_for(model_progress.QUEUE)._active()
     assert whole(page.run(at__real__model="minilm"))
     assert whole(page.run(at__real__model="smollm2", at__real__decoder="A short one"))
 

@@ -10,7 +10,7 @@ import pytest
 from looking import as_state, bench, figures
 from rings import one_of
 
-from seqviz.text import LANGUAGES
+from seqviz.core.i18n import LANGUAGES
 
 SLUG = "ar_fitting"
 SETTINGS: dict[str, dict[str, Any]] = {

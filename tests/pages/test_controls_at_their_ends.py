@@ -27,9 +27,9 @@ from looking import (
     sentences,
 )
 
-from seqviz import catalog
-from seqviz.lessons.bench.controls import Slider, controls, encoded
-from seqviz.text import LANGUAGES, catalogue
+from seqviz.content import catalog
+from seqviz.core.i18n import LANGUAGES, catalogue
+from seqviz.lessons.framework.controls import Slider, controls, encoded
 
 SLUGS = [lesson.slug for lesson in catalog.LESSONS]
 
@@ -67,7 +67,7 @@ def trials(page, bench_name: str, declaration: type) -> list[Trial]:
         control = defaults[name]
         room = {}
         if isinstance(control, Slider) and isinstance(control.within, str):
-            room = {control.within: defaults[control.within].extremes()[-1]}
+            room = {control.within: defaults[control.within].bounds()[-1]}
         state = {**needed(declaration, name), **room, name: value}
         if isinstance(control, Slider):  # nobody can drag it further
             set_to = {(bench_name, key): wanted for key, wanted in state.items()}

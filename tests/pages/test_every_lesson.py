@@ -13,10 +13,10 @@ from nbclient import NotebookClient
 from parted import parted
 from rings import in_turn, one_of
 
-from seqviz import catalog
-from seqviz.lessons.bench.controls import Choice, Order, controls
-from seqviz.lessons.bench.words import Words
-from seqviz.text import LANGUAGES, Text, catalogue
+from seqviz.content import catalog
+from seqviz.core.i18n import LANGUAGES, Text, catalogue
+from seqviz.lessons.framework.controls import Choice, Sortable, controls
+from seqviz.lessons.framework.words import LessonWords
 from seqviz.ui.page import notebook
 
 SLUGS = [lesson.slug for lesson in catalog.LESSONS]
@@ -26,7 +26,7 @@ SLUGS = [lesson.slug for lesson in catalog.LESSONS]
 def test_every_control_and_option_has_words_in_both_languages(slug):
     asked = 0
     for lang in LANGUAGES:
-        known, words = catalogue(lang), Words(slug, Text(lang))
+        known, words = catalogue(lang), LessonWords(slug, Text(lang))
         for bench, its in import_module(f"seqviz.lessons.{slug}").lesson.benches.items():
             for name, control in controls(its.declaration):
                 label = {f"{slug}.control.{name}.label", f"control.{name}.label"} & set(known)
@@ -34,7 +34,7 @@ def test_every_control_and_option_has_words_in_both_languages(slug):
                 unit = getattr(control, "unit", "")
                 assert not unit or f"unit.{unit}" in known, (lang, bench, name)
                 options = control.options if isinstance(control, Choice) else ()
-                options = control.default if isinstance(control, Order) else options
+                options = control.default if isinstance(control, Sortable) else options
                 for option in options:
                     keys = {f"{slug}.option.{name}.{option}", f"option.{option}"}
                     if name == "model":  # a teacher's own models have no words of ours
@@ -98,7 +98,7 @@ def test_all_controls_at_one_end_in_chinese(visit, slug, end):
     state = {}
     for bench, declaration in page.lesson.benches.items():
         for name, control in controls(declaration):
-            state[f"{page.lesson.prefix(bench)}.{name}"] = as_state(control.extremes()[end])
+            state[f"{page.lesson.prefix(bench)}.{name}"] = as_state(control.bounds()[end])
     page.run(**state)
 
 
@@ -113,7 +113,7 @@ def broken(page, turn: int) -> dict[str, str]:
             for text in range(len(BROKEN)):
                 raw = BROKEN[(turn + place + text) % len(BROKEN)]
                 try:
-                    control.clean(raw)
+                    control.parse(raw)
                 except (ValueError, KeyError):
                     links[f"{page.lesson.prefix(bench)}.{name}"] = raw
                     break

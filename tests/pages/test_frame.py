@@ -12,15 +12,15 @@ from looking import alerts, bench, figures, walk
 from rings import one_of
 from streamlit.testing.v1 import AppTest
 
-from seqviz import catalog, road
-from seqviz.compute import autoregression as ar
-from seqviz.lessons.bench.lesson import Bench
+from seqviz.compute import ar_fitting as ar
+from seqviz.content import catalog, search_index
+from seqviz.core.errors import MessageError
+from seqviz.core.i18n import ASSETS, LANGUAGES, Text
+from seqviz.core.units import unbroken
+from seqviz.lessons.framework.lesson import Bench
 from seqviz.models import device, placement
-from seqviz.refusal import Problem
-from seqviz.text import ASSETS, LANGUAGES, Text
-from seqviz.ui.bench import export
-from seqviz.ui.shared import caching
-from seqviz.units import unbroken
+from seqviz.ui.page import export
+from seqviz.ui.runtime import result_cache
 from tests.sliders import sliders
 
 SLUGS = [lesson.slug for lesson in catalog.LESSONS]
@@ -208,11 +208,11 @@ def test_which_device_computes(visit, monkeypatch):
     (said,) = (m.value for m in page.app.markdown if m.value.startswith(before))
     assert said.endswith(after)
     assert len(said) > len(before) + len(after)
-    there = placement.Measured("H", "2026-12-01", {}, 2.04e-6)
+    there = placement.MeasuredCrossover("H", "2026-12-01", {}, 2.04e-6)
     cases = {
-        "device_missing": ("cpu", "missing", placement.Measured()),
-        "device_lost": ("cpu", "lost", placement.Measured()),
-        "device_rule": ("cuda", "", placement.Measured()),
+        "device_missing": ("cpu", "missing", placement.MeasuredCrossover()),
+        "device_lost": ("cpu", "lost", placement.MeasuredCrossover()),
+        "device_rule": ("cuda", "", placement.MeasuredCrossover()),
         "device_measured": ("cuda", "", there),
     }
     shown = {"wish": "cuda", "name": "H", "date": "2026-12-01", "largest": "2 × 10⁻⁶"}
@@ -251,7 +251,7 @@ def test_the_map_leads_to_what_is_built_in_the_same_language(lang):
     ]
     for lesson in catalog.LESSONS:
         assert html.escape(text(f"stage.{lesson.stage}.question")) in cards
-        assert text("home.minutes", minutes=road.minutes(lesson.slug)) in cards
+        assert text("home.minutes", minutes=search_index.minutes(lesson.slug)) in cards
     built = {lesson.stage for lesson in catalog.LESSONS}
     (line,) = re.findall(r'</ol><p class="small">(.*?)</p>', cards)
     for stage in catalog.STAGES:
@@ -264,7 +264,7 @@ def test_a_bench_that_fails_takes_no_other_with_it(visit, monkeypatch, caplog):
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("a secret path")
 
-    monkeypatch.setattr("seqviz.figures.autoregression.estimation.estimates_beside_truth", broken)
+    monkeypatch.setattr("seqviz.figures.ar_fitting.estimation.estimates_beside_truth", broken)
     page.app.run()
     assert alerts(bench(page.app, "fit"))["error"] == [page.text("frame.failed")]
     for name in ("process", "by_hand", "forecast", "real"):
@@ -287,9 +287,9 @@ def test_files_are_made_when_somebody_asks(visit, monkeypatch):
 
 def test_home_without_its_figure_still_leads_to_the_lessons(monkeypatch):
     def refused(*_: object, **__: object) -> None:
-        raise Problem("compute_limit", wait=3)
+        raise MessageError("compute_limit", wait=3)
 
-    monkeypatch.setattr("seqviz.ui.bench.fast_path.answer", refused)
+    monkeypatch.setattr("seqviz.ui.live.handler.render_bench", refused)
     app = AppTest.from_file(str(ASSETS.parent / "app.py"), default_timeout=60)
     app.run()
     assert not app.exception
@@ -298,13 +298,13 @@ def test_home_without_its_figure_still_leads_to_the_lessons(monkeypatch):
 
 
 def test_home_s_figure_is_computed_once_for_the_class(monkeypatch):
-    shelves, drawn, run = caching.Shelves(1e7), [], Bench.run
+    shelves, drawn, run = result_cache.ResultCache(1e7), [], Bench.run
 
     def counted(bench: Bench, *args: object, **keywords: object) -> object:
         drawn.append(bench.name)
         return run(bench, *args, **keywords)
 
-    monkeypatch.setattr(caching, "shelves", lambda: shelves)
+    monkeypatch.setattr(result_cache, "result_cache", lambda: shelves)
     monkeypatch.setattr(Bench, "run", counted)
     for _ in range(3):
         app = AppTest.from_file(str(ASSETS.parent / "app.py"), default_timeout=60)

@@ -8,7 +8,7 @@ import pytest
 from looking import applied, as_state, bench, figures
 from rings import in_turn
 
-from seqviz.lessons.bench import controls
+from seqviz.lessons.framework import controls
 
 TEXT = "a b <i> & 我们 + d=e? 1*"
 GRADIENTS = (
@@ -315,7 +315,7 @@ def test_the_links_above_set_every_control(slug):
         tried = {control for link in LINKS[slug] for control in link.get(name, {})}
         # a menu of one model has nothing to set, and which there are depends on the machine
         known = controls.controls(declaration)
-        several = {control for control, its in known if len(set(its.extremes())) > 1}
+        several = {control for control, its in known if len(set(its.bounds())) > 1}
         assert tried <= several
         assert several - tried <= {"model"}
 

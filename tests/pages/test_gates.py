@@ -8,6 +8,8 @@ from looking import colored
 from scenes import Scene, check, each, words_of
 
 from seqviz.compute.gates import tasks
+from seqviz.core.i18n import LANGUAGES, number, percent
+from seqviz.core.units import unbroken
 from seqviz.experiments import gates
 from seqviz.figures.gates.cell_diagram import gru_cell, lstm_cell
 from seqviz.figures.gates.effects import distance_by_variant, free_and_forced
@@ -17,11 +19,9 @@ from seqviz.figures.gates.networks import agreement, parameter_bars, training_cu
 from seqviz.figures.gates.searching import found_and_scored
 from seqviz.figures.gates.tempering import gate_mask
 from seqviz.figures.gates.traces import unit_traces
-from seqviz.lessons.bench.output import Passage
-from seqviz.lessons.gates import lesson
+from seqviz.lessons.framework.output import ColoredText
+from seqviz.lessons.gates.lesson import lesson
 from seqviz.models import checkpoints
-from seqviz.text import LANGUAGES, number, percent
-from seqviz.units import unbroken
 
 WATCHED = ("value", "constant", "correlation", "answer")
 HELD = ("free", "forced", "state", "largest")
@@ -155,8 +155,8 @@ def test_what_must_be_trained_first_says_so():
 
 def test_what_is_read_off_the_conventions_is_in_their_code():
     code = lesson.benches["conventions"].run({}).code
-    assert "same = found.same()" in code
-    assert "furthest = found.furthest()" in code
+    assert "same = variant_comparison.same()" in code
+    assert "furthest = variant_comparison.furthest()" in code
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_the_text_is_colored_by_the_chosen_unit(lang, kind, view):
     assert passage.with_look("outline").index(True) == 3
     for span, one in zip(passage.spans, seen.values[:, seen.order[1]], strict=True):
         assert number(one) in (span["title"] or "")
-    assert not lesson.benches["watch"].run({"view": "saturation"}).of(Passage)
+    assert not lesson.benches["watch"].run({"view": "saturation"}).of(ColoredText)
 
 
 @pytest.mark.parametrize(("lang", "cell"), [("en", "lstm"), ("zh", "gru")])

@@ -12,9 +12,9 @@ from looking import alerts, bench, colored, every_bench_shows, figures
 
 from seqviz.compute.gates.forcing import Clamp
 from seqviz.experiments import gates
-from seqviz.lessons.gates import lesson
+from seqviz.lessons.gates.lesson import lesson
 from seqviz.models import checkpoints
-from seqviz.ui.shared import caching
+from seqviz.ui.runtime import result_cache
 
 READERS = ("watch", "force", "conventions")
 
@@ -153,7 +153,7 @@ def test_the_gates_that_one_visitor_holds_are_free_for_another(visit):
     assert SAY["en"]("note.nothing_forced") in wanted[0]["force"][2]
     assert SAY["zh"]("note.empty_cell") in wanted[1]["force"][2]
     for page, known in zip((held, free), wanted[::-1], strict=True):
-        caching.shelves.cache_clear()
+        result_cache.result_cache.cache_clear()
         page.run()
         assert everything(page) == known
     after = {name: array.tobytes() for name, array in checkpoints.arrays(network).items()}

@@ -6,8 +6,8 @@ import pytest
 from looking import walk
 from streamlit.testing.v1 import AppTest
 
-from seqviz.glossary import TEXTS
-from seqviz.text import LANGUAGES, Text, sections
+from seqviz.content.glossary import TEXTS
+from seqviz.core.i18n import LANGUAGES, Text, sections
 from seqviz.ui.page.glossary import five_texts
 
 
@@ -36,7 +36,7 @@ def filled(lang: str, slug: str = "") -> AppTest:
     """What stands in the dialog, as a page of its own: a press in a dialog draws that alone."""
 
     def script(lang: str) -> None:
-        from seqviz.text import Text
+        from seqviz.core.i18n import Text
         from seqviz.ui.page import glossary
 
         glossary.fill(Text(lang))

@@ -16,11 +16,12 @@ from seqviz.compute.positions import orders, relative, rotary, simple
 from seqviz.compute.positions.clocks import clocks, embedding_scale
 from seqviz.compute.positions.learned import ages, compare, path, spectrum
 from seqviz.compute.positions.offsets import dot_by_offset, similarity
-from seqviz.compute.positions.sinusoidal import encoding, found_rotation, rotation
+from seqviz.compute.positions.sinusoidal import encoding, fit_rotation, rotation
 from seqviz.compute.positions.tiny import OrderSettings, train
 from seqviz.compute.positions.tiny.results import OrderReport
+from seqviz.core.i18n import LANGUAGES, number
+from seqviz.core.units import unbroken
 from seqviz.experiments import positions
-from seqviz.figures.grammar.style import Style
 from seqviz.figures.positions.biases import alibi, t5_buckets
 from seqviz.figures.positions.clocks import clock_hands, embedding_norms, wavelengths
 from seqviz.figures.positions.effects import both_orders, moved_words
@@ -36,9 +37,8 @@ from seqviz.figures.positions.tables import (
     table_similarity,
 )
 from seqviz.figures.positions.tasks import accuracies, learning_curves, learning_progress
-from seqviz.lessons.positions import FIRST, SECOND, lesson
-from seqviz.text import LANGUAGES, number
-from seqviz.units import unbroken
+from seqviz.lessons.positions.lesson import FIRST, SECOND, lesson
+from seqviz.plotting.style import Style
 
 MARKS = ("not_unique", "equivariant", "causal", "strangers")
 EACH = pytest.mark.parametrize("language", LANGUAGES)
@@ -82,7 +82,7 @@ def of_distance() -> Iterator[Scene]:
     })  # fmt: skip
     for d_model, base, offset in ((64, 10_000.0, 3), (8, 100.0, 50)):
         formula = rotation(offset, d_model, base)
-        solved = found_rotation(encoding(512, d_model, base).table, offset)
+        solved = fit_rotation(encoding(512, d_model, base).table, offset)
         values = {"view": "rotation", "d_model": d_model, "base": base, "offset": offset}
         yield Scene("distance", values, partial(rotation_matrices, formula, solved, offset), {
             "residual": number(solved.residual, 2),
@@ -281,9 +281,9 @@ def test_a_training_is_asked_for_and_shown(language):
     asked = []
 
     class Asked(Given):
-        def trained(self, function, keywords, so_far):
+        def training_result(self, function, keywords, so_far):
             asked.append((function, dict(keywords), so_far))
-            return super().trained(function, keywords, so_far)
+            return super().training_result(function, keywords, so_far)
 
     views = {"result": accuracies, "curves": learning_curves}
     for view, draw in views.items():
@@ -298,7 +298,7 @@ def test_a_training_is_asked_for_and_shown(language):
         }
         (note,) = told(output, "task", language)
         assert all(part in note for part in ("1,000", "16.7%", "36.5%")), note
-        assert f"figure = {draw.__name__}(found" in output.code
+        assert f"figure = {draw.__name__}(order_result" in output.code
     function, keywords, (draw, *chosen) = asked[0]
     assert (function, keywords) == (train, {"settings": settings})
     report = OrderReport(10, 500, result.curve[0])

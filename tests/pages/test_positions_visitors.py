@@ -7,11 +7,11 @@ import pytest
 from looking import alerts, bench, every_bench_shows, figures
 
 from seqviz.compute.positions.sinusoidal import LAYOUTS, encoding
-from seqviz.lessons.bench import controls
-from seqviz.lessons.positions import lesson
+from seqviz.core.i18n import LANGUAGES
+from seqviz.lessons.framework import controls
+from seqviz.lessons.positions.lesson import lesson
 from seqviz.models import pretrained
-from seqviz.text import LANGUAGES
-from seqviz.ui.shared import components
+from seqviz.ui.page import components
 from tests.sliders import sliders
 
 SLUG = "positions"

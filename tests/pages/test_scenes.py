@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from scenes import Scene, check, each
 
-from seqviz.compute import bptt
-from seqviz.figures.gradients.norms import gradient_reach
-from seqviz.figures.gradients.paths import unrolled_graph
-from seqviz.figures.gradients.simplified_gru import gated_jacobian
-from seqviz.lessons.vanishing_gradients import lesson
+from seqviz.compute import vanishing_gradients as bptt
+from seqviz.figures.vanishing_gradients.norms import gradient_reach
+from seqviz.figures.vanishing_gradients.paths import unrolled_graph
+from seqviz.figures.vanishing_gradients.simplified_gru import gated_jacobian
+from seqviz.lessons.vanishing_gradients.lesson import lesson
 
 
 def jacobian(style):

@@ -13,15 +13,15 @@ from looking import alerts, bench, figures
 from scenes import Scene, check, words_of
 
 from seqviz import jobs
-from seqviz.compute import autoregression as ar
-from seqviz.compute.autoregression.network_settings import NetworkSettings
-from seqviz.compute.autoregression.networks import fit_network
-from seqviz.figures.autoregression.training import (
+from seqviz.compute import ar_fitting as ar
+from seqviz.compute.ar_fitting.network_settings import NetworkSettings
+from seqviz.compute.ar_fitting.networks import fit_network
+from seqviz.core.i18n import ASSETS, Text, number
+from seqviz.figures.ar_fitting.training import (
     loss_of_fit,
 )
-from seqviz.lessons.ar_fitting import lesson
-from seqviz.text import ASSETS, Text, number
-from seqviz.ui.bench import job_progress
+from seqviz.lessons.ar_fitting.lesson import lesson
+from seqviz.ui.page import job_progress
 
 SLUG = "ar_fitting"
 OWN = {"preset": "own", "cell": "mlp", "epochs": 50}
@@ -61,7 +61,7 @@ def test_a_run_of_ones_own_scores_on_data_held_out():
 def test_equal_wishes_cost_one_run(visit):
     """Whoever comes with the settings of a run that somebody has made sees its result at once."""
     values, settings = settled(8, 17)
-    job = jobs.default("cpu").submit(
+    job = jobs.queue_for("cpu").submit(
         fit_network, owner="another", values=values, settings=settings, device="cpu"
     )
     assert job.wait(60)
@@ -81,7 +81,7 @@ LONG = {"ar__networks__preset": "own", "ar__networks__cell": "lstm", "ar__networ
 def test_a_run_shows_its_progress_and_can_be_cancelled(visit):
     page = visit(SLUG, ar__networks__seed="99", **LONG)
     page.app.get_by_key("ar.networks.start").click().run()
-    (job,) = jobs.default("cpu")._active()
+    (job,) = jobs.queue_for("cpu")._active()
     assert job.state in job_progress.ACTIVE
     page.app.run()
     page.healthy()
@@ -98,7 +98,7 @@ def test_a_run_shows_its_progress_and_can_be_cancelled(visit):
 
 def test_the_queue_tells_the_place_and_when_it_is_full(visit):
     """The worker is busy with somebody else's run, and others wait before this visitor."""
-    worker = jobs.default("cpu")
+    worker = jobs.queue_for("cpu")
     values = ar.simulate((0.8,), n=1000, seed=0).values
     waiting = []
     try:
@@ -112,7 +112,7 @@ def test_the_queue_tells_the_place_and_when_it_is_full(visit):
                     fit_network, owner=f"v{seed}", values=values, settings=settings, device="cpu"
                 )
                 waiting.append((job, f"v{seed}"))
-            except jobs.QueueFull as full:
+            except jobs.QueueFullError as full:
                 places = full.waiting
                 if waiting[0][0].state == "running":
                     break
@@ -123,7 +123,7 @@ def test_the_queue_tells_the_place_and_when_it_is_full(visit):
         sentence = page.text("problem.queue_full", waiting=places)
         assert sentence in alerts(bench(page.app, "networks"))["warning"]
         job, owner = waiting.pop()
-        job.leave(owner)
+        job.unsubscribe(owner)
         page.app.get_by_key("ar.networks.start").click().run()
         page.healthy()
         (bar,) = bench(page.app, "networks").get("progress")
@@ -131,7 +131,7 @@ def test_the_queue_tells_the_place_and_when_it_is_full(visit):
         page.app.get_by_key("ar.networks.cancel").click().run()
     finally:
         for job, owner in waiting:
-            job.leave(owner)
+            job.unsubscribe(owner)
     assert all(job.wait(20) for job, _ in waiting)
 
 

@@ -9,9 +9,9 @@ import pytest
 from looking import HAN, alerts, bench, figures
 from rings import one_of
 
-from seqviz.data import PROBLEM_CODES, DataProblem, column, parse, upload
+from seqviz.core.i18n import LANGUAGES, Text, escape_markdown
+from seqviz.data import PROBLEM_CODES, DataError, column, parse, upload
 from seqviz.data.upload import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
-from seqviz.text import LANGUAGES, Text, literal
 
 SLUG = "ar_fitting"
 VIEWS = ("fan", "correlations", "order")
@@ -75,13 +75,13 @@ def test_a_refusal_word_for_word(visit, turn):
     pages = [visit(SLUG, lang, ar__real__source="csv") for lang in LANGUAGES]
     others = pages[0].charts()
     for place, (code, content) in enumerate(FILES.items(), turn):
-        with pytest.raises(DataProblem) as caught:
+        with pytest.raises(DataError) as caught:
             read(content)
         assert caught.value.code == code
         page = pages[place % 2]
         real = give(page, content)
         key = f"problem.{code}"
-        details = {k: literal(v) if isinstance(v, str) else v
+        details = {k: escape_markdown(v) if isinstance(v, str) else v
                    for k, v in caught.value.details.items()}  # fmt: skip
         words = page.text.first(f"{SLUG}.{key}", key).format(**details)
         assert alerts(real) == {"error": [], "warning": [words], "info": [], "success": []}, code
@@ -128,7 +128,9 @@ def test_what_a_file_says_against_equal_steps_stands_above_the_figure(visit, tur
         name = table.numeric_columns[upload.likely(table)]
         (remark,) = upload.remarks(table, name)
         assert f"own_{remark.code}" == key
-        details = {k: literal(v) if isinstance(v, str) else v for k, v in remark.details.items()}
+        details = {
+            k: escape_markdown(v) if isinstance(v, str) else v for k, v in remark.details.items()
+        }
         words = page.text(f"{SLUG}.note.{key}", **details)
         assert words in [element.value for element in real.markdown]
         assert not alerts(real)["warning"]
@@ -243,4 +245,4 @@ def test_a_column_name_is_a_name_and_no_markup(visit):
         assert len(figures(place)) == 1
         assert repr(name) in page.lesson.sources()["real"]
         broken = give(page, lines(name, *values, "warm", "1"), "second.csv")
-        assert literal(name) in alerts(broken)["warning"][0]
+        assert escape_markdown(name) in alerts(broken)["warning"][0]

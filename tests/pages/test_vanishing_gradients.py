@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 from scenes import Scene, check, drawn, each
 
-from seqviz.compute import bptt, recall
-from seqviz.compute.bptt import Experiment
+from seqviz.compute import vanishing_gradients as bptt
+from seqviz.compute.vanishing_gradients import GradientExperiment, recall
+from seqviz.core.i18n import LANGUAGES, Text
+from seqviz.core.units import unbroken
 from seqviz.data import precomputed
-from seqviz.figures.gradients.cliff import cliff
-from seqviz.figures.gradients.clipping import with_and_without_clipping
-from seqviz.figures.gradients.norms import gradient_reach
-from seqviz.figures.gradients.pairs import pair_map
-from seqviz.figures.gradients.paths import path_bars, unrolled_graph
-from seqviz.figures.gradients.simplified_gru import gated_jacobian
-from seqviz.figures.gradients.truncation import kept_and_lost, mean_of_draws
-from seqviz.figures.gradients.weights import weights_by_step
-from seqviz.lessons.bench.words import Words
-from seqviz.lessons.vanishing_gradients import lesson
-from seqviz.text import LANGUAGES, Text
-from seqviz.units import unbroken
+from seqviz.figures.vanishing_gradients.cliff import cliff
+from seqviz.figures.vanishing_gradients.clipping import with_and_without_clipping
+from seqviz.figures.vanishing_gradients.norms import gradient_reach
+from seqviz.figures.vanishing_gradients.pairs import pair_map
+from seqviz.figures.vanishing_gradients.paths import path_bars, unrolled_graph
+from seqviz.figures.vanishing_gradients.simplified_gru import gated_jacobian
+from seqviz.figures.vanishing_gradients.truncation import kept_and_lost, mean_of_draws
+from seqviz.figures.vanishing_gradients.weights import weights_by_step
+from seqviz.lessons.framework.words import LessonWords
+from seqviz.lessons.vanishing_gradients.lesson import lesson
 
 ROUNDING = "~"  # a number made of rounding alone: another machine has another
 POWERS = (unbroken("k = 70"), unbroken("k = 70"))
@@ -188,7 +188,7 @@ def test_the_gain_of_the_non_normal_preset_does_not_apply():
 def test_the_seconds_that_are_said_are_those_of_the_badge(lang):
     """The race at the default settings came with the app, and its badge says how long it took."""
     shipped = precomputed.find(recall.compare, {"settings": recall.RecallSettings()})
-    said = re.search(r"(\d+)\s(?:seconds|秒)", Words(lesson.slug, Text(lang))("hint.train"))
+    said = re.search(r"(\d+)\s(?:seconds|秒)", LessonWords(lesson.slug, Text(lang))("hint.train"))
     assert int(said[1]) == pytest.approx(shipped.seconds, rel=0.25)
 
 
@@ -203,7 +203,7 @@ def ending(sentences: list[str]) -> np.ndarray:
 
 @pytest.mark.parametrize(("lang", "cell"), [("en", "linear"), ("zh", "rnn")])
 def test_stepping_back_through_time(lang, cell):
-    total = bptt.recursion(Experiment(cell, 4, 2, gain=0.8, loss="mean", seed=1)).total
+    total = bptt.recursion(GradientExperiment(cell, 4, 2, gain=0.8, loss="mean", seed=1)).total
     back = lesson.benches["back"]
     for taken in (1, 2, 3, 4):
         out = back.run({"cell": cell, "taken": taken}, lang)

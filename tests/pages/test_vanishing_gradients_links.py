@@ -9,11 +9,11 @@ import pytest
 from looking import Given, alerts, bench, every_bench_shows, figures, shows, walk
 
 from seqviz import jobs
-from seqviz.compute import recall
-from seqviz.figures.grammar.style import LIVE, Style
-from seqviz.lessons.bench import controls
-from seqviz.lessons.vanishing_gradients import lesson
-from seqviz.text import from_log10, percent
+from seqviz.compute.vanishing_gradients import recall
+from seqviz.core.i18n import format_log10, percent
+from seqviz.lessons.framework import controls
+from seqviz.lessons.vanishing_gradients.lesson import lesson
+from seqviz.plotting.style import LIVE, Style
 from tests.sliders import sliders
 
 SLUG = lesson.slug
@@ -105,7 +105,7 @@ def test_a_small_race(visit, on_the_cpu, lang, task):
         task, 2, ("rnn", "gru"), 8, updates=100, learning_rate=0.003,
         forget_bias=4.0 if task == "first" else 2.0, seed=3,
     )  # fmt: skip
-    job = jobs.default("cpu").find(recall.compare, settings=settings, device="cpu")
+    job = jobs.queue_for("cpu").find(recall.compare, settings=settings, device="cpu")
     assert job is not None, "the button has started another race"
     assert job.wait(50)
     page.run()
@@ -130,7 +130,7 @@ def test_a_small_race(visit, on_the_cpu, lang, task):
     comma = page.text(f"{SLUG}.road.names")
     words = {"winners": comma.join(names[True]), "losers": comma.join(names[False])}
     assert trained.notes[0] == page.text(f"{SLUG}.note.{key}", **words, updates=100)
-    felt = [from_log10(float(norm)) for norm in again.log10_gradients[-1, :, 0]]
+    felt = [format_log10(float(norm)) for norm in again.log10_gradients[-1, :, 0]]
     assert all(norm in trained.notes[1] for norm in felt)
     assert len(trained.notes) == 2
     assert "vg.race.start" not in [button.key for button in page.app.button]

@@ -9,25 +9,25 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
-from seqviz.ui.bench import live_route
-from seqviz.ui.server.accounts import accounts
-from seqviz.ui.shared.room_route import OURS, the_class
+from seqviz.ui.app import router
+from seqviz.ui.classroom.routes import OURS, room_service
+from seqviz.ui.runtime.clients import client_registry
 
 
 @pytest.fixture
 def client(tmp_path, monkeypatch) -> Iterator[TestClient]:
     """One that our pages' scripts would be; its rooms end with it."""
     monkeypatch.setenv("SEQVIZ_CACHE", str(tmp_path / "cache"))
-    the_class.cache_clear()
-    accounts.cache_clear()
-    with TestClient(Starlette(middleware=[Middleware(live_route.Straight)])) as client:
+    room_service.cache_clear()
+    client_registry.cache_clear()
+    with TestClient(Starlette(middleware=[Middleware(router.LiveMiddleware)])) as client:
         client.headers[OURS] = "1"
         yield client
-        for room in list(the_class().rooms._open.values()):
+        for room in list(room_service().rooms._open.values()):
             room.ended = True
-            client.portal.call(room.change)
-    the_class.cache_clear()
-    accounts.cache_clear()
+            client.portal.call(room.notify)
+    room_service.cache_clear()
+    client_registry.cache_clear()
 
 
 @pytest.fixture

@@ -9,11 +9,12 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from seqviz import catalog, lessons
-from seqviz.lessons import class_notebook
-from seqviz.lessons.bench import controls
-from seqviz.paths import ROOT
-from seqviz.text import LANGUAGES, Text
+from seqviz import lessons
+from seqviz.content import catalog
+from seqviz.core.i18n import LANGUAGES, Text
+from seqviz.core.paths import ROOT
+from seqviz.export import room_report
+from seqviz.lessons.framework import controls
 
 ADDRESS = "http://10.0.0.5:8501/"
 HOSTILE = "\"'''\\\n<img src=x> **b** ]( $x$ {0} \u202e"
@@ -41,8 +42,8 @@ LEFT = {
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_it_runs_and_says_what_was_voted(lang):
     text = Text(lang)
-    built = class_notebook.build(LEFT, text, ADDRESS)
-    assert built == class_notebook.build(LEFT, text, ADDRESS)
+    built = room_report.build(LEFT, text, ADDRESS)
+    assert built == room_report.build(LEFT, text, ADDRESS)
     book = nbformat.reads(built.decode("utf-8"), as_version=4)
     nbformat.validate(book)
     said = "\n".join(one.source for one in book.cells if one.cell_type == "markdown")
@@ -62,7 +63,7 @@ def test_it_runs_and_says_what_was_voted(lang):
 
 
 def test_a_text_of_a_student_stays_a_text():
-    book = json.loads(class_notebook.build(LEFT, Text("en"), ADDRESS))
+    book = json.loads(room_report.build(LEFT, Text("en"), ADDRESS))
     cells = ["".join(one["source"]) for one in book["cells"] if one["cell_type"] == "code"]
     (call,) = [one for one in cells if "gates.watch" in one]
     (statement,) = ast.parse(call).body
@@ -77,12 +78,10 @@ def test_every_bench_has_its_call(lang):
     for record in catalog.LESSONS:
         for name, bench in getattr(lessons, record.slug).lesson.benches.items():
             given = {
-                key: control.extremes()[-1] for key, control in controls.controls(bench.declaration)
+                key: control.bounds()[-1] for key, control in controls.controls(bench.declaration)
             }
             values = {f"{bench.prefix}.{key}": controls.encoded(v) for key, v in given.items()}
-            code = class_notebook.call(
-                {"lesson": record.slug, "bench": name, "values": values}, lang
-            )
+            code = room_report.call({"lesson": record.slug, "bench": name, "values": values}, lang)
             (call,) = ast.parse(code).body
             found = {one.arg: ast.literal_eval(one.value) for one in call.value.keywords}
             if call.value.args:

@@ -12,19 +12,20 @@ import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
-from driver.protocol import attend
-from seqviz.lessons.bench.host import NotYet
-from seqviz.room.room import Room, Unsaid
-from seqviz.room.rooms import Rooms
-from seqviz.ui.bench import class_picture, fast_path, live_route
-from seqviz.ui.bench.embed.wanted import bench_of
-from seqviz.ui.bench.packed import GZIP
-from seqviz.ui.server import run_context
-from seqviz.ui.server.accounts import Account
-from seqviz.ui.server.run_context import Session
-from seqviz.ui.shared import caching, room_route
-from seqviz.ui.shared.caching import MEGABYTE, Shelves
-from seqviz.ui.shared.room_route import SEAT, TEACHER, the_class
+from seqviz.classroom.room import InvalidMessageError, Room
+from seqviz.classroom.rooms import Rooms
+from seqviz.lessons.framework.host import PendingError
+from seqviz.ui.app import router
+from seqviz.ui.classroom import broadcast, routes
+from seqviz.ui.classroom.routes import SEAT, TEACHER, room_service
+from seqviz.ui.embed.request import bench_of
+from seqviz.ui.live import handler
+from seqviz.ui.render.encoding import GZIP
+from seqviz.ui.runtime import result_cache, run_context
+from seqviz.ui.runtime.clients import ClientQuota
+from seqviz.ui.runtime.result_cache import MEGABYTE, ResultCache
+from seqviz.ui.runtime.run_context import Session
+from testing.protocol import attend
 
 EN, ZH, DARK, HALL = (
     ("en", False, False), ("zh", False, False), ("en", False, True), ("en", True, False)
@@ -34,7 +35,7 @@ MOVED = {**START, "values": {"ar.process.phi": "0.3", "ar.process.seed": "7"}}
 
 
 def drawn(place, before, *looks) -> dict:
-    return attend(class_picture.pictures(place, before, set(looks), Account()))
+    return attend(broadcast.broadcast_frames(place, before, set(looks), ClientQuota()))
 
 
 def read(event: bytes) -> tuple[dict, bytes]:
@@ -57,7 +58,7 @@ def test_it_is_byte_for_byte_what_a_page_would_ask_for(client, looks, lesson, be
     place = {"lesson": lesson, "bench": bench, "values": {**values, "ga.watch.step": "2"}}
     told, body = read(drawn(place, {**place, "values": {}}, looks)[looks])
     assert told["query"].keys() <= {"lang", "present", "dark", *values}
-    headers = {fast_path.TOKEN: asks.token, "accept-encoding": "gzip"}
+    headers = {handler.H_SESSION: asks.token, "accept-encoding": "gzip"}
     with client.stream("GET", f"/live/{lesson}/{bench}", params=told["query"],
                        headers=headers) as answer:  # fmt: skip
         assert answer.status_code == 200
@@ -69,11 +70,11 @@ def test_it_is_byte_for_byte_what_a_page_would_ask_for(client, looks, lesson, be
 
 def test_a_page_that_asks_later_finds_it_however_much_others_have_asked_for(monkeypatch):
     """A figure drawn twice says another time in its badge."""
-    store = Shelves(3 * MEGABYTE)
-    monkeypatch.setattr(caching, "shelves", lambda: store)
+    store = ResultCache(3 * MEGABYTE)
+    monkeypatch.setattr(result_cache, "result_cache", lambda: store)
     told, body = read(drawn(MOVED, START, EN)[EN])
     for k in range(200):
-        store.ask(b"%d" % k, lambda: np.zeros(10_000))
+        store.get_or_compute(b"%d" % k, lambda: np.zeros(10_000))
     bench = bench_of(MOVED["lesson"], MOVED["bench"])
 
     def never(*_: object, **__: object) -> None:
@@ -81,7 +82,7 @@ def test_a_page_that_asks_later_finds_it_however_much_others_have_asked_for(monk
 
     monkeypatch.setattr(type(bench), "run", never)
     asks = Session("a student", 0.0)
-    assert fast_path.answer(bench, told["query"], asks).sent() == body
+    assert handler.render_bench(bench, told["query"], asks).encode() == body
 
 
 def test_nothing_is_drawn_that_no_page_would_ask_for(monkeypatch):
@@ -89,7 +90,7 @@ def test_nothing_is_drawn_that_no_page_would_ask_for(monkeypatch):
         raise AssertionError
 
     assert drawn(MOVED, START, ("xx", False, False)) == {}
-    monkeypatch.setattr(fast_path, "answer", never)
+    monkeypatch.setattr(handler, "render_bench", never)
     assert drawn(MOVED, MOVED, EN) == {}  # the teacher has scrolled, or moved something else
     other = {**MOVED, "values": {**MOVED["values"], "ar.fit.order": "3"}}
     assert drawn(other, MOVED, EN) == {}
@@ -98,12 +99,12 @@ def test_nothing_is_drawn_that_no_page_would_ask_for(monkeypatch):
     assert drawn({**MOVED, "bench": "nothing"}, START, EN) == {}
 
 
-@pytest.mark.parametrize("problem", [NotYet(), ValueError(), RuntimeError()])
+@pytest.mark.parametrize("problem", [PendingError(), ValueError(), RuntimeError()])
 def test_where_a_page_would_get_no_picture_there_is_none(monkeypatch, problem):
     def fails(*_: object, **__: object) -> None:
         raise problem
 
-    monkeypatch.setattr(fast_path, "answer", fails)
+    monkeypatch.setattr(handler, "render_bench", fails)
     assert drawn(MOVED, START, EN) == {}
 
 
@@ -112,7 +113,7 @@ def test_what_is_another_for_another_student_or_later_is_not_for_all(monkeypatch
     place = {"lesson": "vanishing_gradients", "bench": "race", "values": {}}
     moved = {**place, "values": {"vg.race.delay": "12"}}
     assert drawn(moved, place, EN) == {}
-    monkeypatch.setattr(class_picture, "LARGEST", 100)
+    monkeypatch.setattr(broadcast, "LARGEST", 100)
     assert drawn(MOVED, START, EN) == {}
 
 
@@ -126,13 +127,13 @@ def where(bench: str = "ar_fitting/process", left: bool = False, looks: object =
 @pytest.fixture
 def room() -> Room:
     room = Rooms().open()
-    room.tell({"kind": "place", **START})
+    room.apply_teacher_message({"kind": "place", **START})
     return room
 
 
 def at(room: Room, **said):
     seat, _ = room.join()
-    room.hear(seat, where(**said))
+    room.apply_student_message(seat, where(**said))
     return seat
 
 
@@ -141,17 +142,17 @@ def test_it_is_for_those_whose_page_shows_the_figure_and_follows(room):
              at(room, looks=list(ZH)), at(room, looks=DARK)]  # fmt: skip
     for seat in seats[:-1]:
         seat.streams = 1
-    assert room.looks(MOVED) == {EN, ZH}
-    room.tell({"kind": "place", **MOVED}, {EN: b"en", ZH: b"zh"})
+    assert room.view_keys(MOVED) == {EN, ZH}
+    room.apply_teacher_message({"kind": "place", **MOVED}, {EN: b"en", ZH: b"zh"})
     assert [room.picture(seat) for seat in seats] == [b"en", b"", b"", b"", b"zh", b""]
     assert room.picture(None) == b""
-    room.tell({"kind": "place", **START})
+    room.apply_teacher_message({"kind": "place", **START})
     assert room.picture(seats[0]) == b""
 
 
 @pytest.mark.parametrize("looks", ["en", [], ["en", 1, 0], ["en" * 9, True, True], {"a": 1}])
 def test_looks_are_three_words(room, looks):
-    with pytest.raises(Unsaid):
+    with pytest.raises(InvalidMessageError):
         at(room, looks=looks)
 
 
@@ -159,13 +160,15 @@ def test_a_stream_tells_it_once_and_before_the_move(room):
     seat, late = at(room), at(room)
 
     async def listen() -> list[bytes]:
-        events = room_route._events(room, seat)
+        events = routes._events(room, seat)
         heard = [await anext(events)]
-        room.tell({"kind": "place", **MOVED}, {EN: b"event: picture\ndata: 1\ndata: 2\n\n"})
+        room.apply_teacher_message(
+            {"kind": "place", **MOVED}, {EN: b"event: picture\ndata: 1\ndata: 2\n\n"}
+        )
         heard.append(await anext(events))
-        room.tell({"kind": "pause", "on": True})
+        room.apply_teacher_message({"kind": "pause", "on": True})
         heard.append(await anext(events))
-        return [*heard, await anext(room_route._events(room, late))]
+        return [*heard, await anext(routes._events(room, late))]
 
     first, told, after, joined = attend(listen())
     assert told.startswith(b"event: picture\ndata: 1\ndata: 2\n\ndata: {")
@@ -180,14 +183,14 @@ def test_what_only_the_teacher_sees_is_told_to_no_student(room):
     seat = at(room)
 
     async def listen() -> bytes:
-        events = room_route._events(room, seat)
+        events = routes._events(room, seat)
         await anext(events)
         coming = asyncio.ensure_future(anext(events))
-        await asyncio.sleep(2 * room_route.PAUSE)
-        room.hear(seat, where(left=True))
-        await asyncio.sleep(2 * room_route.PAUSE)
+        await asyncio.sleep(2 * routes.PAUSE)
+        room.apply_student_message(seat, where(left=True))
+        await asyncio.sleep(2 * routes.PAUSE)
         assert not coming.done()
-        room.tell({"kind": "pause", "on": True})
+        room.apply_teacher_message({"kind": "pause", "on": True})
         return await coming
 
     assert json.loads(attend(listen())[6:])["paused"]
@@ -203,7 +206,7 @@ class Slow:
         self.drawn: list[str] = []
         self.at_once = self.most = 0
 
-    async def pictures(self, place, before, wanted, account) -> dict:
+    async def broadcast_frames(self, place, before, wanted, account) -> dict:
         self.at_once += 1
         self.most = max(self.most, self.at_once)
         await asyncio.sleep(0.02)
@@ -214,13 +217,13 @@ class Slow:
 
 def test_of_a_flood_of_moves_a_few_are_drawn_and_the_last_is_told(room, monkeypatch):
     slow = Slow()
-    monkeypatch.setattr(room_route, "runner", lambda: slow, raising=False)
+    monkeypatch.setattr(routes, "runner", lambda: slow, raising=False)
     at(room).streams = 1
 
     async def flood() -> None:
         await asyncio.gather(*(
-            room_route._place(room, {**MOVED, "kind": "place",
-                                     "values": {"ar.process.phi": str(k)}}, Account())
+            routes._place(room, {**MOVED, "kind": "place",
+                                     "values": {"ar.process.phi": str(k)}}, ClientQuota())
             for k in range(100)
         ))  # fmt: skip
 
@@ -232,20 +235,20 @@ def test_of_a_flood_of_moves_a_few_are_drawn_and_the_last_is_told(room, monkeypa
 
 def test_a_picture_that_takes_long_does_not_hold_the_teacher_up(room, monkeypatch):
     slow = Slow()
-    monkeypatch.setattr(room_route, "runner", lambda: slow, raising=False)
-    monkeypatch.setattr(room_route, "DRAWN_WITHIN", 0.001)
+    monkeypatch.setattr(routes, "runner", lambda: slow, raising=False)
+    monkeypatch.setattr(routes, "DRAWN_WITHIN", 0.001)
     at(room).streams = 1
-    attend(room_route._place(room, {"kind": "place", **MOVED}, Account()))
+    attend(routes._place(room, {"kind": "place", **MOVED}, ClientQuota()))
     assert (room.place, room.pictures) == (MOVED, {})
 
 
 def test_a_browser_that_does_not_read_gets_the_last_of_a_flood(client):
     """It holds up nobody, and nothing is kept for it but what it is told next."""
     opened = client.post("/room").json()
-    room = the_class().rooms.find(opened["code"])
-    room.tell({"kind": "place", **START})
+    room = room_service().rooms.find(opened["code"])
+    room.apply_teacher_message({"kind": "place", **START})
     seat, secret = room.join()
-    room.hear(seat, where())
+    room.apply_student_message(seat, where())
     path = f"/room/{room.code}/heard"
     scope = {"type": "http", "method": "GET", "path": path, "query_string": b"",
              "headers": [(SEAT.encode(), secret.encode())], "client": ("testclient", 1),
@@ -267,15 +270,16 @@ def test_a_browser_that_does_not_read_gets_the_last_of_a_flood(client):
             await asyncio.sleep(9)
             return {"type": "http.disconnect"}
 
-        app = Starlette(middleware=[Middleware(live_route.Straight)])
+        app = Starlette(middleware=[Middleware(router.LiveMiddleware)])
         serving = asyncio.ensure_future(app(scope, receive, send))
         for k in range(200):
             await asyncio.wait_for(told.wait(), 5) if k == 0 else await asyncio.sleep(0)
             picture = b"event: picture\ndata: %d\ndata: \n\n" % k
-            room.tell({"kind": "place", **MOVED, "values": {"ar.process.phi": str(k)}},
+            room.apply_teacher_message({"kind": "place", **MOVED,
+                "values": {"ar.process.phi": str(k)}},
                       {EN: picture})  # fmt: skip
             if k == 5:
-                await asyncio.sleep(3 * room_route.PAUSE)
+                await asyncio.sleep(3 * routes.PAUSE)
         held = len(sent)
         told.clear()
         reads.set()

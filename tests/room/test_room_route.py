@@ -14,13 +14,13 @@ from itertools import islice, product
 
 import pytest
 
-from driver.protocol import attend
-from seqviz.refusal import Refusal
-from seqviz.room import codes, rooms, sketches
-from seqviz.room.record import Record
-from seqviz.ui.server.accounts import Account, Bucket, accounts
-from seqviz.ui.shared import room_route
-from seqviz.ui.shared.room_route import OURS, SEAT, TEACHER, the_class
+from seqviz.classroom import codes, drawn_predictions, rooms
+from seqviz.classroom.record import RoomSummary
+from seqviz.core.errors import UserError
+from seqviz.ui.classroom import routes
+from seqviz.ui.classroom.routes import OURS, SEAT, TEACHER, room_service
+from seqviz.ui.runtime.clients import ClientQuota, LeakyBucket, client_registry
+from testing.protocol import attend
 
 HERE = "elsewhere"  # the address of the test's client, which is none
 
@@ -39,15 +39,15 @@ VOTE = {"kind": "vote", "number": 1, "round": 1, "option": 1}
 def join(client, code: str, seat: str = "") -> dict:
     """A seat whose page has been connected."""
     found = client.post(f"/room/{code}/seat", json={"seat": seat}).json()
-    room = the_class().rooms.find(code)
+    room = room_service().rooms.find(code)
     room.seats[found["number"]].line_seen = room.clock()
     return found
 
 
 def restart() -> None:
     """The process ends, and one with the same key and disk begins."""
-    the_class.cache_clear()
-    accounts.cache_clear()
+    room_service.cache_clear()
+    client_registry.cache_clear()
 
 
 def come_back(client, room: dict):
@@ -58,7 +58,7 @@ def devices(client, number: int) -> Iterator[None]:
     """So many browsers, one after another, each with a cookie of its own."""
     for _ in range(number):
         client.cookies.clear()
-        client.cookies.set("seqviz_device", accounts().new(HERE))
+        client.cookies.set("seqviz_device", client_registry().register(HERE))
         yield
 
 
@@ -69,7 +69,7 @@ def say(client, code: str, what, **who):
 
 
 def now(code: str) -> dict:
-    return json.loads(the_class().rooms.find(code).told(False))
+    return json.loads(room_service().rooms.find(code).snapshot(False))
 
 
 def test_a_room_is_opened_joined_and_used(client, opened):
@@ -113,7 +113,7 @@ def test_another_sites_page_can_say_nothing(client, opened):
     del client.headers[OURS]
     for path in ("/room", f"/room/{opened['code']}/seat", f"/room/{opened['code']}/said"):
         assert client.post(path, json={}).status_code == 400
-    assert len(the_class().rooms) == 1
+    assert len(room_service().rooms) == 1
 
 
 @pytest.mark.parametrize("who", [
@@ -164,13 +164,13 @@ def test_a_flood_of_votes_is_one_vote_and_stops(client, opened):
 
 
 def test_a_device_takes_a_few_seats_not_all(client, opened):
-    device = accounts().new(HERE)
+    device = client_registry().register(HERE)
     client.cookies.set("seqviz_device", device)
     answers = [client.post(f"/room/{opened['code']}/seat", json={}) for _ in range(100)]
     taken = sum(answer.status_code == 200 for answer in answers)
-    assert taken <= room_route.SEATS[0] + 1
+    assert taken <= routes.SEATS[0] + 1
     assert answers[-1].json()["problem"] == "too_fast"
-    client.cookies.set("seqviz_device", accounts().new(HERE))
+    client.cookies.set("seqviz_device", client_registry().register(HERE))
     assert client.post(f"/room/{opened['code']}/seat", json={}).status_code == 200
 
 
@@ -182,8 +182,8 @@ def quick(monkeypatch) -> Clock:
     async def sleep(seconds: float) -> None:
         clock.now += seconds
 
-    monkeypatch.setattr(room_route, "_pause", sleep)
-    monkeypatch.setattr(room_route, "Bucket", partial(Bucket, clock))
+    monkeypatch.setattr(routes, "_pause", sleep)
+    monkeypatch.setattr(routes, "LeakyBucket", partial(LeakyBucket, clock))
     return clock
 
 
@@ -197,7 +197,7 @@ def test_codes_cannot_be_tried_out(client, opened, quick):
     """From the 31st on one a second is answered: so many that the codes are long enough."""
     statuses = [client.post(f"/room/{code}/seat").status_code for code in guesses(130)]
     assert statuses == [404] * 130
-    assert room_route.WRONG[0] + (quick.now + 1) * room_route.WRONG[1] + 1 >= 130
+    assert routes.WRONG[0] + (quick.now + 1) * routes.WRONG[1] + 1 >= 130
     assert quick.now >= 98
 
 
@@ -212,8 +212,8 @@ def test_a_class_that_mistypes_its_code_is_not_refused(client, opened):
                 status = client.post(f"/room/{wrong}/seat").status_code
                 assert status == (200 if wrong == code else 400)
             client.cookies.clear()
-    room = the_class().rooms.find(code)
-    assert HERE not in the_class().gates or not the_class().gates[HERE].wrong.used
+    room = room_service().rooms.find(code)
+    assert HERE not in room_service().gates or not room_service().gates[HERE].wrong.used
     for _ in devices(client, 1):
         assert join(client, code)["number"] in room.seats
     for _ in range(50):
@@ -225,12 +225,12 @@ def test_a_newcomer_waits_for_one_look_up_of_each_other_device(client, opened, q
     seat = join(client, opened["code"])["seat"]
     for code in guesses(40):
         client.post(f"/room/{code}/seat")
-    flooding, honest = (accounts().of(HERE, accounts().new(HERE)) for _ in "ab")
+    flooding, honest = (client_registry().get(HERE, client_registry().register(HERE)) for _ in "ab")
     order: list[str] = []
 
     async def look_up(name: str, account, code: str) -> None:
-        with suppress(Refusal):
-            await the_class().find(code, HERE, account)
+        with suppress(UserError):
+            await room_service().find(code, HERE, account)
         order.append(name)
 
     async def class_() -> None:
@@ -248,10 +248,10 @@ def test_a_newcomer_waits_for_one_look_up_of_each_other_device(client, opened, q
 
 
 def test_who_has_sent_most_look_ups_is_refused_where_very_many_wait(client, opened, monkeypatch):
-    monkeypatch.setattr(room_route, "MAX_WAITING", 20)
-    gate = room_route.Gate()
-    gate.wrong.draw(100.0, *room_route.WRONG)
-    flooding, honest = Account(), Account()
+    monkeypatch.setattr(routes, "MAX_WAITING", 20)
+    gate = routes.Gate()
+    gate.wrong.consume(100.0, *routes.WRONG)
+    flooding, honest = ClientQuota(), ClientQuota()
 
     async def wait() -> tuple[int, bool]:
         flood = [asyncio.create_task(gate.pass_through(flooding)) for _ in range(20)]
@@ -262,7 +262,7 @@ def test_who_has_sent_most_look_ups_is_refused_where_very_many_wait(client, open
         is_refused = mine.done()
         for one in (*flood, mine):
             one.cancel()
-        assert {type(one.exception()) for one in refused} == {Refusal}
+        assert {type(one.exception()) for one in refused} == {UserError}
         return len(refused), is_refused
 
     assert attend(wait()) == (1, False)
@@ -275,7 +275,7 @@ def test_a_class_of_300_behind_one_address_fits(client, opened):
         taken = [client.post(f"/room/{code}/seat").status_code for _ in cookies]
         assert taken == [200] * 300
         client.cookies.clear()
-        accounts.cache_clear()
+        client_registry.cache_clear()
 
 
 def test_a_page_that_is_loaded_again_and_again_keeps_its_place(client, opened):
@@ -335,14 +335,14 @@ def test_a_page_chooses_neither_code_nor_token(client, opened):
 
 def test_a_removed_seat_is_told_so_and_gets_no_other(client, opened):
     code = opened["code"]
-    client.cookies.set("seqviz_device", accounts().new(HERE))
+    client.cookies.set("seqviz_device", client_registry().register(HERE))
     seat = join(client, code)
-    room = the_class().rooms.find(code)
+    room = room_service().rooms.find(code)
 
     async def listen() -> list[bytes]:
-        events = room_route._events(room, room.seats[seat["number"]])
+        events = routes._events(room, room.seats[seat["number"]])
         first = await anext(events)
-        room.tell({"kind": "remove", "seat": seat["number"]})
+        room.apply_teacher_message({"kind": "remove", "seat": seat["number"]})
         return [first, *[one async for one in events]]
 
     assert attend(listen())[1:] == [b'data: {"sent_out": true}\n\n']
@@ -362,7 +362,7 @@ def test_a_removed_seat_is_told_so_and_gets_no_other(client, opened):
 def test_a_device_has_one_vote_after_a_restart_too(client, opened):
     """Its second tab voted last; both pages tell what they remember."""
     code = opened["code"]
-    client.cookies.set("seqviz_device", accounts().new(HERE))
+    client.cookies.set("seqviz_device", client_registry().register(HERE))
     seats = [join(client, code) for _ in range(2)]
     say(
         client,
@@ -390,17 +390,17 @@ def test_a_device_has_one_vote_after_a_restart_too(client, opened):
 
 def test_the_oldest_line_of_a_seat_gives_way(client, opened):
     """Five tabs of one browser: three are connected, the first two are told so and are quiet."""
-    room = the_class().rooms.find(opened["code"])
+    room = room_service().rooms.find(opened["code"])
     seat, _ = room.join()
 
     async def tabs() -> tuple[list[bytes], int]:
-        lines = [room_route._events(room, seat) for _ in range(5)]
+        lines = [routes._events(room, seat) for _ in range(5)]
         for line in lines:
             await anext(line)
         ends = [[one async for one in line][-1] for line in lines[:2]]
         still = [asyncio.ensure_future(anext(line)) for line in lines[2:]]
         await asyncio.sleep(0.2)
-        room.tell({"kind": "pause", "on": True})
+        room.apply_teacher_message({"kind": "pause", "on": True})
         told = await asyncio.gather(*still)
         return ends, sum(b'"paused":true' in one for one in told)
 
@@ -409,7 +409,7 @@ def test_the_oldest_line_of_a_seat_gives_way(client, opened):
 
 def test_a_seat_that_connects_as_fast_as_it_can_is_slowed_alone(client, opened):
     code, seat = opened["code"], join(client, opened["code"])["seat"]
-    room, other = the_class().rooms.find(code), join(client, code)["seat"]
+    room, other = room_service().rooms.find(code), join(client, code)["seat"]
     room.ended = False
 
     def connect(secret: str) -> int:
@@ -441,20 +441,22 @@ def test_the_answer_to_who_opens_a_room_names_it_for_the_proxy(client):
 
 
 def test_a_stream_tells_the_state_now_and_after_each_change(client, opened):
-    room = the_class().rooms.find(opened["code"])
+    room = room_service().rooms.find(opened["code"])
     seat, _ = room.join()
 
     async def listen() -> list[dict]:
-        events, heard = room_route._events(room, seat), []
+        events, heard = routes._events(room, seat), []
         for step in range(4):
             heard.append(json.loads((await anext(events)).removeprefix(b"data: ")))
             if step == 0:
-                room.tell(ASK)
-                room.tell({"kind": "pause", "on": True})  # of two at once the last state
+                room.apply_teacher_message(ASK)
+                room.apply_teacher_message(
+                    {"kind": "pause", "on": True}
+                )  # of two at once the last state
             if step == 1:
-                room.hear(seat, VOTE)
+                room.apply_student_message(seat, VOTE)
             if step == 2:
-                room.tell({"kind": "end"})
+                room.apply_teacher_message({"kind": "end"})
         with pytest.raises(StopAsyncIteration):
             await anext(events)
         return heard
@@ -468,15 +470,15 @@ def test_a_stream_tells_the_state_now_and_after_each_change(client, opened):
 
 def test_a_stream_reminds_a_seat_of_a_vote_that_it_changes(client, opened):
     """The count stays the same, so nothing else is new; its other windows show it as well."""
-    room = the_class().rooms.find(opened["code"])
+    room = room_service().rooms.find(opened["code"])
     seat, _ = room.join()
 
     async def listen() -> list[int | None]:
-        events, own = room_route._events(room, seat), []
-        room.tell(ASK)
+        events, own = routes._events(room, seat), []
+        room.apply_teacher_message(ASK)
         for option in (None, 1, 2):
             if option is not None:
-                room.hear(seat, {**VOTE, "option": option})
+                room.apply_student_message(seat, {**VOTE, "option": option})
             told = await asyncio.wait_for(anext(events), 5)
             own.append(json.loads(told.removeprefix(b"data: "))["own"]["vote"])
         return own
@@ -485,11 +487,11 @@ def test_a_stream_reminds_a_seat_of_a_vote_that_it_changes(client, opened):
 
 
 def test_a_silent_room_beats(client, opened, monkeypatch):
-    monkeypatch.setattr(room_route, "HEARTBEAT", 0.01)
-    room = the_class().rooms.find(opened["code"])
+    monkeypatch.setattr(routes, "HEARTBEAT", 0.01)
+    room = room_service().rooms.find(opened["code"])
 
     async def listen() -> list[bytes]:
-        events = room_route._events(room, None)
+        events = routes._events(room, None)
         return [await anext(events) for _ in range(3)]
 
     first, *others = attend(listen())
@@ -498,9 +500,9 @@ def test_a_silent_room_beats(client, opened, monkeypatch):
 
 
 def test_all_of_one_kind_are_told_the_same_bytes(opened):
-    room = the_class().rooms.find(opened["code"])
-    assert room.told(False) is room.told(False)
-    assert room.told(False) != room.told(True)
+    room = room_service().rooms.find(opened["code"])
+    assert room.snapshot(False) is room.snapshot(False)
+    assert room.snapshot(False) != room.snapshot(True)
 
 
 def test_what_is_left_is_the_teachers_alone(client, opened):
@@ -553,7 +555,7 @@ def test_a_text_that_none_could_be_told_reaches_nobody(client, opened, said):
     """Half a pair cannot be written as UTF-8: the stream of all would end with it."""
     seat = join(client, opened["code"])["seat"]
     assert say(client, opened["code"], json.dumps(said).encode(), seat=seat).status_code == 400
-    the_class().rooms.find(opened["code"]).told(True)
+    room_service().rooms.find(opened["code"]).snapshot(True)
 
 
 @pytest.mark.parametrize("write", [
@@ -584,7 +586,7 @@ def test_a_room_is_asked_for_by_no_other_spelling_of_its_path(client, opened):
 def test_who_comes_back_is_no_newcomer_though_others_have_the_numbers(client, opened, monkeypatch):
     """After a restart, where all of an address look like one device."""
     for limit in ("SEATS", "SHARED_SEATS"):
-        monkeypatch.setattr(room_route, limit, (12, 1e-9))
+        monkeypatch.setattr(routes, limit, (12, 1e-9))
     client.cookies.clear()
     code, secrets = opened["code"], [join(client, opened["code"])["seat"] for _ in range(4)]
     restart()
@@ -603,7 +605,7 @@ def test_who_comes_back_is_no_newcomer_though_others_have_the_numbers(client, op
 def test_a_lesson_that_is_none_is_shown_to_no_teacher(client, opened, said):
     seat = join(client, opened["code"])["seat"]
     assert say(client, opened["code"], said, seat=seat).status_code == 400
-    shown = the_class().rooms.find(opened["code"]).told(True)
+    shown = room_service().rooms.find(opened["code"]).snapshot(True)
     assert said.get("lesson", "constructor").encode() not in shown
 
 
@@ -631,18 +633,19 @@ def filled(room, seats: int = 300, questions: int = 40) -> None:
     class_ = [room.join()[0] for _ in range(seats)]
     most = [1000] * 64
     for number in range(1, questions + 1):
-        room.tell({"kind": "sketch", "do": "ask", "key": "vg.sketch.tanh", "as": "curve",
+        room.apply_teacher_message({"kind": "sketch", "do": "ask", "key": "vg.sketch.tanh",
+            "as": "curve",
                    "most": most})  # fmt: skip
-        room.tell(ASK)
+        room.apply_teacher_message(ASK)
         for seat in class_:
             room.sketched[-1].draw(seat.number, [(seat.number * k) % 1001 for k in range(64)])
             room.ballot.vote(seat.number, seat.number % 3)
         assert room.ballot.number == 2 * number
-    room.tell({"kind": "sketch", "do": "reveal"})
+    room.apply_teacher_message({"kind": "sketch", "do": "reveal"})
 
 
 def test_a_large_summary_is_copied_on_the_loop_and_written_elsewhere(client, opened):
-    room = the_class().rooms.find(opened["code"])
+    room = room_service().rooms.find(opened["code"])
     filled(room)
     took = []
     for _ in range(5):
@@ -657,7 +660,7 @@ def test_a_large_summary_is_copied_on_the_loop_and_written_elsewhere(client, ope
         return {"seats": record.seats}
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Record, "to_dict", seen)
+        patch.setattr(RoomSummary, "to_dict", seen)
         found = client.get(f"/room/{opened['code']}/left", headers={TEACHER: opened["token"]})
     assert found.json() == {"seats": 300}
     (thread,) = threads
@@ -666,7 +669,7 @@ def test_a_large_summary_is_copied_on_the_loop_and_written_elsewhere(client, ope
 
 def test_a_large_summary_is_written_in_parts(client, opened, monkeypatch):
     """No other thread goes on during a call of the encoder, the event loop's neither."""
-    room = the_class().rooms.find(opened["code"])
+    room = room_service().rooms.find(opened["code"])
     filled(room)
     sizes, dumps = [], json.dumps
 
@@ -684,16 +687,16 @@ def test_a_large_summary_is_written_in_parts(client, opened, monkeypatch):
 
 def test_what_all_ask_for_is_written_once(client, opened, monkeypatch):
     """300 pages ask for the drawings at one reveal; the teacher's page for its own."""
-    room = the_class().rooms.find(opened["code"])
+    room = room_service().rooms.find(opened["code"])
     filled(room, questions=1)
     summaries = []
-    summary = sketches.summary
+    summary = drawn_predictions.summary
 
     def counted(*args):
         summaries.append(args)
         return summary(*args)
 
-    monkeypatch.setattr(sketches, "summary", counted)
+    monkeypatch.setattr(drawn_predictions, "summary", counted)
     path = f"/room/{opened['code']}/drawn"
     seats = [room.seats[number].secret for number in range(1, 301)]
     found = {client.get(path, headers={SEAT: seat}).content for seat in seats}
@@ -705,7 +708,7 @@ def test_what_all_ask_for_is_written_once(client, opened, monkeypatch):
 
 def test_who_asks_while_it_is_written_waits_for_the_next_together(client, opened, monkeypatch):
     """A room that changes all the time, and many who ask: one is written, and one waits."""
-    room = the_class().rooms.find(opened["code"])
+    room = room_service().rooms.find(opened["code"])
     begun, release = [], threading.Event()
 
     def slow(record) -> dict:
@@ -713,7 +716,7 @@ def test_who_asks_while_it_is_written_waits_for_the_next_together(client, opened
         release.wait(10)
         return {"seats": record.seats}
 
-    monkeypatch.setattr(Record, "to_dict", slow)
+    monkeypatch.setattr(RoomSummary, "to_dict", slow)
     headers = {TEACHER: opened["token"]}
     path = f"/room/{opened['code']}/left"
     with ThreadPoolExecutor(12) as pool:
@@ -721,7 +724,7 @@ def test_who_asks_while_it_is_written_waits_for_the_next_together(client, opened
         while not begun:
             time.sleep(0.01)
         for _ in range(10):
-            client.portal.call(room.change)
+            client.portal.call(room.notify)
             asked.append(pool.submit(client.get, path, headers=headers))
         seat = client.post(f"/room/{opened['code']}/seat").json()
         time.sleep(0.3)
@@ -734,12 +737,12 @@ def test_who_asks_while_it_is_written_waits_for_the_next_together(client, opened
 
 def test_a_summary_counts_as_computed_for_who_asks(client, opened, monkeypatch):
     monkeypatch.setenv("SEQVIZ_SESSION_SECONDS", "0.05")
-    client.cookies.set("seqviz_device", accounts().new(HERE))
-    room = the_class().rooms.find(opened["code"])
+    client.cookies.set("seqviz_device", client_registry().register(HERE))
+    room = room_service().rooms.find(opened["code"])
     filled(room)
     headers, statuses = {TEACHER: opened["token"]}, []
     for _ in range(20):
-        client.portal.call(room.change)
+        client.portal.call(room.notify)
         found = client.get(f"/room/{opened['code']}/left", headers=headers)
         statuses.append(found.status_code)
     assert statuses[0] == 200
@@ -751,15 +754,15 @@ async def _rest(line) -> list[bytes]:
 
 
 def test_streams_end_when_the_process_is_told_to_end(client, opened):
-    room = the_class().rooms.find(opened["code"])
+    room = room_service().rooms.find(opened["code"])
 
     async def listen() -> int:
-        lines = [room_route._events(room, room.join()[0]) for _ in range(20)]
+        lines = [routes._events(room, room.join()[0]) for _ in range(20)]
         for line in lines:
             await anext(line)
         ends = asyncio.gather(*(_rest(line) for line in lines))
         await asyncio.sleep(0)
-        the_class().close()
+        room_service().close()
         await asyncio.wait_for(ends, 1)
         return sum(seat.streams for seat in room.seats.values())
 

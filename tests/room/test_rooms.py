@@ -9,17 +9,18 @@ from random import Random
 
 import pytest
 
-from seqviz import catalog, lessons
-from seqviz.lessons import in_room
-from seqviz.lessons.bench.controls import controls
-from seqviz.refusal import Refusal
-from seqviz.room import board, codes, rooms
-from seqviz.room import room as one_room
-from seqviz.room.ballot import Ballot
-from seqviz.room.credentials import Credentials
-from seqviz.room.room import Room, Unsaid
-from seqviz.room.rooms import Rooms
-from seqviz.room.storage import ClosedRooms, load_credentials
+from seqviz import lessons
+from seqviz.classroom import codes, rooms, shared_texts
+from seqviz.classroom import room as one_room
+from seqviz.classroom.credentials import Credentials
+from seqviz.classroom.poll import Poll
+from seqviz.classroom.room import InvalidMessageError, Room
+from seqviz.classroom.rooms import Rooms
+from seqviz.classroom.storage import ClosedRooms, load_credentials
+from seqviz.content import catalog
+from seqviz.core.errors import UserError
+from seqviz.lessons.framework import room_validation
+from seqviz.lessons.framework.controls import controls
 
 
 class Clock:
@@ -45,7 +46,7 @@ def room(all_rooms) -> Room:
 
 
 def told(room: Room, teacher: bool = False) -> dict:
-    return json.loads(room.told(teacher))
+    return json.loads(room.snapshot(teacher))
 
 
 def code_of(refused) -> str:
@@ -104,8 +105,8 @@ def test_a_code_is_read_as_it_is_typed(typed, read):
 
 
 def test_a_room_is_found_by_its_code_and_no_other(all_rooms, room):
-    assert all_rooms.find(codes.shown(room.code).lower()) is room
-    with pytest.raises(Refusal) as refused:
+    assert all_rooms.find(codes.format_code(room.code).lower()) is room
+    with pytest.raises(UserError) as refused:
         all_rooms.find("A" * (rooms.LETTERS + 1))
     assert code_of(refused) == "no_room"
 
@@ -113,7 +114,7 @@ def test_a_room_is_found_by_its_code_and_no_other(all_rooms, room):
 def test_there_are_so_many_rooms_and_no_more(all_rooms):
     opened = {all_rooms.open().code for _ in range(rooms.ROOMS)}
     assert len(opened) == rooms.ROOMS
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         all_rooms.open()
     assert code_of(refused) == "too_many_rooms"
 
@@ -133,7 +134,7 @@ def test_a_room_that_nobody_uses_gives_way_and_one_with_a_class_or_a_teacher_doe
         room.teachers = 1
     all_rooms.open()
     assert made[2].ended
-    with pytest.raises(Refusal):
+    with pytest.raises(UserError):
         all_rooms.open()
 
 
@@ -144,13 +145,13 @@ def test_a_room_that_was_used_for_long_waits_as_long_and_ten_minutes_at_most(all
     for _ in range(rooms.ROOMS - 2):
         all_rooms.open().teachers = 1
     clock.now = short.taught + 119
-    with pytest.raises(Refusal):
+    with pytest.raises(UserError):
         all_rooms.open()
     clock.now = short.taught + 121
     all_rooms.open().teachers = 1
     assert short.ended
     clock.now = long.taught + one_room.LONG_GRACE_S - 1
-    with pytest.raises(Refusal):
+    with pytest.raises(UserError):
         all_rooms.open()
     clock.now = long.taught + one_room.LONG_GRACE_S + 1
     all_rooms.open()
@@ -168,7 +169,7 @@ def test_who_fills_a_server_that_was_started_anew_keeps_nobody_from_coming_back(
     for room, token in zip(before, tokens, strict=True):
         again.find_by_teacher(room.code, token).teachers = 1
     assert len(again) == 2 * rooms.ROOMS
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         again.open()
     assert code_of(refused) == "too_many_rooms"
 
@@ -179,13 +180,13 @@ def test_the_last_tenth_of_the_rooms_is_for_addresses_that_have_none(clock, n_ad
     all_rooms = Rooms(clock, count_addresses=lambda: n_addresses)
     for _ in range(taken):
         all_rooms.open("192.0.2.1")
-    with pytest.raises(Refusal):
+    with pytest.raises(UserError):
         all_rooms.open("192.0.2.1")
     left = rooms.ROOMS - taken
     opened = [all_rooms.open(f"192.0.2.{k + 2}") for k in range(left)]
     assert len(opened) == left
     if opened:
-        with pytest.raises(Refusal):
+        with pytest.raises(UserError):
             all_rooms.open("192.0.2.2")
 
 
@@ -202,8 +203,8 @@ def test_a_room_ends_when_its_teacher_is_gone_or_its_time_is_over(all_rooms, clo
 
 
 def test_a_teacher_ends_a_room(all_rooms, room):
-    room.tell({"kind": "end"})
-    with pytest.raises(Refusal):
+    room.apply_teacher_message({"kind": "end"})
+    with pytest.raises(UserError):
         all_rooms.find(room.code)
 
 
@@ -222,16 +223,18 @@ def test_a_device_that_was_sent_out_gets_no_seat_after_a_restart(all_rooms, room
     """Where no disk lasts the teacher's page tells it, as a mark that says nothing of a device."""
     room.join(device="a")
     _, other = room.join(device="b")
-    room.tell({"kind": "remove", "seat": 1})
+    room.apply_teacher_message({"kind": "remove", "seat": 1})
     known = told(room, teacher=True)
     assert len(known["devices"]) == 1
     again = restarted(all_rooms, clock, disk).find_by_seat(room.code, other)
     kept, _ = again.join(other, device="b")
     if not disk:  # the door is open until the teacher's page is back
         taken, _ = again.join(device="a")
-        again.tell({**RESTORE, "removed": known["removed"], "devices": known["devices"]})
+        again.apply_teacher_message(
+            {**RESTORE, "removed": known["removed"], "devices": known["devices"]}
+        )
         assert taken.number not in again.seats
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         again.join(device="a")
     assert code_of(refused) == "sent_out"
     assert again.join(device="c")[0].number > 1
@@ -243,14 +246,16 @@ def test_who_has_a_closed_number_by_chance_comes_again(all_rooms, room, clock):
     """Where no disk lasts a newcomer can have it before the teacher's page is back."""
     room.join(device="a")
     _, other = room.join(device="b")
-    room.tell({"kind": "remove", "seat": 1})
+    room.apply_teacher_message({"kind": "remove", "seat": 1})
     known = told(room, teacher=True)
     again = restarted(all_rooms, clock, disk=False).find_by_seat(room.code, other)
     assert again.join(device="c")[0].number == 1
-    again.tell({**RESTORE, "removed": known["removed"], "devices": known["devices"]})
+    again.apply_teacher_message(
+        {**RESTORE, "removed": known["removed"], "devices": known["devices"]}
+    )
     assert 1 not in again.seats
     assert again.join(device="c")[0].number > 1
-    with pytest.raises(Refusal):
+    with pytest.raises(UserError):
         again.join(device="a")
 
 
@@ -259,7 +264,7 @@ def test_the_mark_of_a_device_is_of_one_room_alone(all_rooms):
     for _ in range(2):
         room = all_rooms.open()
         room.join(device="a")
-        room.tell({"kind": "remove", "seat": 1})
+        room.apply_teacher_message({"kind": "remove", "seat": 1})
         marks |= room.removed_devices
     assert len(marks) == 2
     assert all(len(mark) == 24 for mark in marks)
@@ -270,7 +275,7 @@ def test_a_room_comes_back_with_its_own_teacher(all_rooms, room, clock):
     again = other.find_by_teacher(room.code, token)
     assert (again.code, again.is_teachers(token)) == (room.code, True)
     assert again.epoch != room.epoch
-    assert other.find_by_teacher(codes.shown(room.code).lower(), token) is again
+    assert other.find_by_teacher(codes.format_code(room.code).lower(), token) is again
 
 
 def test_a_room_comes_back_with_a_student_and_is_still_its_teachers(all_rooms, room, clock):
@@ -292,7 +297,7 @@ def test_nobody_else_is_the_teacher(all_rooms, room, clock, case):
     token, code = token_of(room), room.code
     now = room.opened_at
     if case == "ended":
-        room.tell({"kind": "end"})
+        room.apply_teacher_message({"kind": "end"})
     claimed = {
         "another room's": issue(all_rooms.open().code, now),
         "a seat's": room.join()[1].partition(".")[2],
@@ -303,7 +308,7 @@ def test_nobody_else_is_the_teacher(all_rooms, room, clock, case):
         "ended": token,
     }.get(case, case)
     for those in (all_rooms, restarted(all_rooms, clock)):
-        with pytest.raises(Refusal) as refused:
+        with pytest.raises(UserError) as refused:
             those.find_by_teacher(code, claimed)
         assert code_of(refused) == "no_room"
         assert len(those) <= 2
@@ -314,7 +319,7 @@ def test_nobody_else_is_the_teacher(all_rooms, room, clock, case):
 
 def test_a_code_that_has_another_room_now_is_not_the_old_teachers(all_rooms, room, clock):
     old = all_rooms.credentials.issue_teacher(room.code, room.opened_at - 60)
-    with pytest.raises(Refusal):
+    with pytest.raises(UserError):
         all_rooms.find_by_teacher(room.code, old)
     assert not room.is_teachers(old)
 
@@ -327,13 +332,13 @@ def test_a_room_that_another_process_has_ended_goes_on_nowhere(tmp_path, clock):
     room = here.open()
     _, secret = room.join()
     left = there.find_by_seat(room.code, secret)
-    room.tell({"kind": "end"})
+    room.apply_teacher_message({"kind": "end"})
     for ask in (
         lambda: there.get(room.code, room.opened_at),
         lambda: there.find(room.code),
         lambda: there.find_by_seat(room.code, secret),
     ):
-        with pytest.raises(Refusal) as refused:
+        with pytest.raises(UserError) as refused:
             ask()
         assert code_of(refused) == "no_room"
     assert (left.ended, told(left)["ended"], len(there)) == (True, True, 0)
@@ -350,12 +355,12 @@ def test_an_ended_room_stays_ended_on_the_disk(tmp_path, clock):
     room = first.open()
     token, (_, secret) = token_of(room), room.join()
     assert beside.find_by_teacher(room.code, token).code == room.code
-    room.tell({"kind": "end"})
+    room.apply_teacher_message({"kind": "end"})
     for those in (first, beside, process()):
         those.tidy()
         those._open.clear()
         for find, proof in ((those.find_by_teacher, token), (those.find_by_seat, secret)):
-            with pytest.raises(Refusal):
+            with pytest.raises(UserError):
                 find(room.code, proof)
 
 
@@ -419,26 +424,26 @@ def test_seats_have_numbers_from_one_up_and_secrets(room):
 def test_a_room_and_a_server_have_so_many_seats(all_rooms, room, monkeypatch):
     monkeypatch.setattr(one_room, "SEATS", 3)
     seats = [room.join() for _ in range(3)]
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         room.join()
     assert code_of(refused) == "room_full"
     assert room.join(seats[1][1]) == seats[1]  # who has one comes back to it
     monkeypatch.setattr(rooms, "FOLLOWERS", 3)
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         all_rooms.join(all_rooms.open())
     assert code_of(refused) == "too_many_followers"
 
 
 def test_a_seat_left_for_long_is_free_and_its_vote_stays(room, clock):
     (_, gone), (voter, kept) = room.join(), room.join()
-    room.tell(ASK)
+    room.apply_teacher_message(ASK)
     vote(room, voter, 2)
     clock.now = one_room.DESERTED + 1
     assert room.join()[0].number == 1
     assert room.seat(gone) is room.seat(kept) is None
     assert room.join()[0].number == 3  # nobody gets the number under which a vote is counted
     assert room.join(kept)[0].number == 2
-    room.tell({"kind": "reveal"})
+    room.apply_teacher_message({"kind": "reveal"})
     assert told(room)["ballot"]["counts"] == [[0, 0, 1]]
 
 
@@ -449,7 +454,7 @@ def test_a_full_room_takes_the_seat_of_who_is_gone_and_of_nobody_else(room, cloc
     clock.now = one_room.GRACE_S + 1
     lost.seen = clock.now - 1  # its line may be back in a moment
     assert room.join()[0].number == gone.number
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         room.join()
     assert code_of(refused) == "room_full"
     assert room.seats[here.number] is here
@@ -465,13 +470,13 @@ def test_a_seat_that_was_used_for_long_waits_as_long_and_ten_minutes_at_most(
     here.streams = 1
     short.seen, long.seen = 120.0, 1500.0
     clock.now = short.seen + 119
-    with pytest.raises(Refusal):
+    with pytest.raises(UserError):
         room.join()
     clock.now = short.seen + 121
     room.join()[0].streams = 1
     assert room.seats[short.number] is not short
     clock.now = long.seen + one_room.LONG_GRACE_S - 1
-    with pytest.raises(Refusal):
+    with pytest.raises(UserError):
         room.join()
     clock.now = long.seen + one_room.LONG_GRACE_S + 1
     room.join()
@@ -489,7 +494,7 @@ def test_who_fills_a_room_that_was_lost_keeps_nobody_from_coming_back(
     lost = again.find_by_seat(room.code, secrets[0])
     for _ in range(20):
         again.join(lost)[0].streams = 1
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         again.join(lost)
     assert code_of(refused) == ("room_full" if of == "room" else "too_many_followers")
     back = [again.join(lost, secret) for secret in secrets]
@@ -504,7 +509,7 @@ def test_the_last_tenth_of_a_room_is_for_addresses_that_have_no_seat_there(room,
     monkeypatch.setattr(one_room, "SEATS", 20)
     for _ in range(18):
         room.join(address="192.0.2.1", n_addresses=2)
-    with pytest.raises(Refusal):
+    with pytest.raises(UserError):
         room.join(address="192.0.2.1", n_addresses=2)
     assert room.join(address="192.0.2.2", n_addresses=2)[0].number == 19
 
@@ -527,16 +532,18 @@ def test_with_a_seat_go_all_seats_of_its_device(room):
     others = [room.join()[1], room.join()[1], room.join(device="b")[1]]
     taken = [room.join(device="a") for _ in range(3)]
     for seat, _ in taken:
-        room.hear(seat, {**TEXT, "text": f"text {seat.number}"})
-    room.tell({"kind": "remove", "seat": taken[1][0].number})
+        room.apply_student_message(seat, {**TEXT, "text": f"text {seat.number}"})
+    room.apply_teacher_message({"kind": "remove", "seat": taken[1][0].number})
     assert [room.seat(secret) for _, secret in taken] == [None] * 3
     assert all(room.seat(secret) for secret in others)
-    assert not room.board.waiting
+    assert not room.board.pending
     for _, secret in taken:
-        with pytest.raises(Refusal) as refused:
+        with pytest.raises(UserError) as refused:
             room.join(secret)
         assert code_of(refused) == "sent_out"
-    room.tell({"kind": "remove", "seat": 1})  # of devices that are not told apart, it alone goes
+    room.apply_teacher_message(
+        {"kind": "remove", "seat": 1}
+    )  # of devices that are not told apart, it alone goes
     assert [bool(room.seat(secret)) for secret in others] == [False, True, True]
 
 
@@ -544,57 +551,57 @@ def test_a_teachers_page_hears_of_as_many_closed_seats_as_it_may_tell(all_rooms,
     token = token_of(room)
     for device in range(one_room.SEATS // 20 + 2):
         seats = [room.join(device=f"{device}")[0] for _ in range(20)]
-        room.tell({"kind": "remove", "seat": seats[0].number})
+        room.apply_teacher_message({"kind": "remove", "seat": seats[0].number})
     remembered = told(room, teacher=True)["removed"]
     assert (len(room.removed), len(remembered)) == (one_room.SEATS + 40, one_room.SEATS)
     again = restarted(all_rooms, clock).find_by_teacher(room.code, token)
-    again.tell({**RESTORE, "removed": remembered})
+    again.apply_teacher_message({**RESTORE, "removed": remembered})
     assert told(again)["restored"]
 
 
 def test_with_a_seat_goes_what_it_has_voted_and_sent(room):
     seats = [room.join()[0] for _ in range(2)]
-    room.tell(ASK)
+    room.apply_teacher_message(ASK)
     for seat in seats:
         vote(room, seat, 1)
         send(room, seat, 3)
         for text in ("a", "b"):
-            room.hear(seat, {**TEXT, "text": text})
-    room.tell({"kind": "approve", "number": 1})
-    room.tell({"kind": "remove", "seat": 1})
-    room.tell({"kind": "reveal"})
+            room.apply_student_message(seat, {**TEXT, "text": text})
+    room.apply_teacher_message({"kind": "approve", "number": 1})
+    room.apply_teacher_message({"kind": "remove", "seat": 1})
+    room.apply_teacher_message({"kind": "reveal"})
     assert told(room)["ballot"]["counts"] == [[0, 1, 0]]
     assert [one.seat for one in room.sent.values()] == [2]
-    assert [line.seat for line in room.board.waiting.values()] == [2, 2]
+    assert [line.seat for line in room.board.pending.values()] == [2, 2]
     assert room.texts() == []
 
 
 def test_a_seat_that_is_sent_out_stays_out(all_rooms, room, clock):
     """Its device gets no other; where devices are not told apart, the door is what helps."""
     (_, secret), (other, _) = room.join(device="a"), room.join(device="b")
-    room.tell({"kind": "remove", "seat": 1})
+    room.apply_teacher_message({"kind": "remove", "seat": 1})
     for who in ({"claimed": secret}, {"device": "a"}, {"claimed": secret, "device": "c"}):
-        with pytest.raises(Refusal) as refused:
+        with pytest.raises(UserError) as refused:
             room.join(**who)
         assert code_of(refused) == "sent_out"
     assert room.join(device="c")[0].number == 3
     assert room.seats[2] is other
     again = restarted(all_rooms, clock).find_by_seat(room.code, secret)
-    with pytest.raises(Refusal):
+    with pytest.raises(UserError):
         again.join(secret)
-    with pytest.raises(Unsaid):
-        room.tell({"kind": "remove", "seat": 1})
+    with pytest.raises(InvalidMessageError):
+        room.apply_teacher_message({"kind": "remove", "seat": 1})
 
 
 def test_a_closed_door_keeps_newcomers_out_and_nobody_else(room):
     _, secret = room.join()
-    room.tell({"kind": "door", "open": False})
+    room.apply_teacher_message({"kind": "door", "open": False})
     assert told(room)["door"] is False
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         room.join()
     assert code_of(refused) == "door_closed"
     assert room.join(secret)[0].number == 1
-    room.tell({"kind": "door", "open": True})
+    room.apply_teacher_message({"kind": "door", "open": True})
     assert room.join()[0].number == 2
 
 
@@ -609,23 +616,23 @@ PLACE = {"kind": "place", "lesson": "gates", "bench": "watch", "values": {"ga.wa
 
 
 def test_what_a_teacher_shows_is_told_to_all(room):
-    room.tell(PLACE)
+    room.apply_teacher_message(PLACE)
     assert told(room)["place"] == {key: PLACE[key] for key in ("lesson", "bench", "values")}
-    room.tell({"kind": "pause", "on": True})
+    room.apply_teacher_message({"kind": "pause", "on": True})
     assert told(room)["paused"]
 
 
 def test_one_figure_alone_goes_along_and_a_range_ends_with_its_lesson(room):
-    room.tell(PLACE)
-    room.tell({"kind": "allow", "benches": ["gates/watch"]})
-    room.tell({**PLACE, "bench": "force"})
+    room.apply_teacher_message(PLACE)
+    room.apply_teacher_message({"kind": "allow", "benches": ["gates/watch"]})
+    room.apply_teacher_message({**PLACE, "bench": "force"})
     assert told(room)["allowed"] == ["gates/force"]
     both = ["gates/watch", "gates/force"]
-    room.tell({"kind": "allow", "benches": both})
+    room.apply_teacher_message({"kind": "allow", "benches": both})
     for bench in ("learn", ""):  # "": between two figures, or while a page comes
-        room.tell({**PLACE, "bench": bench})
+        room.apply_teacher_message({**PLACE, "bench": bench})
         assert told(room)["allowed"] == both
-    room.tell({**PLACE, "lesson": "attention", "bench": "real"})
+    room.apply_teacher_message({**PLACE, "lesson": "attention", "bench": "real"})
     assert told(room)["allowed"] == []
 
 
@@ -636,9 +643,9 @@ def test_every_control_of_every_bench_can_be_shown_and_so_can_home(room):
                 f"{bench.prefix}.{control}": "1" for control, _ in controls(bench.declaration)
             }
             place = {"lesson": record.slug, "bench": name, "values": values}
-            room.tell({"kind": "place", **place})
+            room.apply_teacher_message({"kind": "place", **place})
             assert told(room)["place"] == place
-    room.tell({"kind": "place", "lesson": "", "bench": "", "values": {}})
+    room.apply_teacher_message({"kind": "place", "lesson": "", "bench": "", "values": {}})
     assert told(room)["place"]["lesson"] == ""
 
 
@@ -653,14 +660,14 @@ def test_every_control_of_every_bench_can_be_shown_and_so_can_home(room):
 ])  # fmt: skip
 def test_what_cannot_be_said_changes_nothing(room, said):
     before = told(room)
-    with pytest.raises(Unsaid):
-        room.tell(said)
+    with pytest.raises(InvalidMessageError):
+        room.apply_teacher_message(said)
     assert told(room) == before
 
 
 def test_a_text_too_long_for_all_screens_is_refused(room):
-    with pytest.raises(Refusal) as refused:
-        room.tell({**PLACE, "values": {"at.map.text": "x" * one_room.PLACE}})
+    with pytest.raises(UserError) as refused:
+        room.apply_teacher_message({**PLACE, "values": {"at.map.text": "x" * one_room.PLACE}})
     assert code_of(refused) == "long_place"
     assert told(room)["place"] == {}
 
@@ -677,35 +684,37 @@ def vote(room, seat, option, round_=1):
     """By a page that is connected."""
     seat.line_seen = room.clock()
     number = room.questions
-    room.hear(seat, {"kind": "vote", "number": number, "round": round_, "option": option})
+    room.apply_student_message(
+        seat, {"kind": "vote", "number": number, "round": round_, "option": option}
+    )
 
 
 def test_a_vote_counts_from_a_page_that_is_connected(room, clock):
     seat, _ = room.join()
-    room.tell(ASK)
+    room.apply_teacher_message(ASK)
     said = {"kind": "vote", "number": 1, "round": 1, "option": 0}
-    with pytest.raises(Refusal) as refused:
-        room.hear(seat, said)
+    with pytest.raises(UserError) as refused:
+        room.apply_student_message(seat, said)
     assert code_of(refused) == "no_line"
     seat.line_seen = clock.now
     clock.now += one_room.AWAY - 1  # the line is lost for a moment
-    room.hear(seat, said)
+    room.apply_student_message(seat, said)
     clock.now += 2
-    with pytest.raises(Refusal):
-        room.hear(seat, {**said, "option": 1})
-    room.tell({"kind": "reveal"})
+    with pytest.raises(UserError):
+        room.apply_student_message(seat, {**said, "option": 1})
+    room.apply_teacher_message({"kind": "reveal"})
     assert told(room)["ballot"]["counts"] == [[1, 0, 0]]
 
 
 def test_a_device_that_is_told_apart_has_one_vote(room):
     mine, again = (room.join(device="a")[0] for _ in range(2))
     others = [room.join()[0] for _ in range(2)]  # not told apart
-    room.tell(ASK)
+    room.apply_teacher_message(ASK)
     for seat, option in ((mine, 0), (again, 1), *((one, 2) for one in others)):
         vote(room, seat, option)
     assert told(room)["ballot"]["voted"] == 3
     vote(room, mine, 0)
-    room.tell({"kind": "reveal"})
+    room.apply_teacher_message({"kind": "reveal"})
     assert told(room)["ballot"]["counts"] == [[1, 0, 2]]
 
 
@@ -714,20 +723,20 @@ def test_a_vote_belongs_to_the_asking_for_which_it_was_given(room):
     seat, _ = room.join()
     seat.streams = 1
     late = {"kind": "vote", "number": 1, "round": 1, "option": 0}
-    room.tell(ASK)
-    room.tell({"kind": "reveal"})
-    room.tell(ASK)
+    room.apply_teacher_message(ASK)
+    room.apply_teacher_message({"kind": "reveal"})
+    room.apply_teacher_message(ASK)
     assert told(room)["ballot"]["number"] == 2
-    with pytest.raises(Refusal) as refused:
-        room.hear(seat, late)
+    with pytest.raises(UserError) as refused:
+        room.apply_student_message(seat, late)
     assert code_of(refused) == "vote_closed"
-    room.hear(seat, {**late, "number": 2})
+    room.apply_student_message(seat, {**late, "number": 2})
     assert told(room)["ballot"]["voted"] == 1
 
 
 def test_so_many_questions_are_kept_and_no_more(room):
     for _ in range(3 * one_room.QUESTIONS):
-        room.tell(ASK)
+        room.apply_teacher_message(ASK)
     assert [one["key"] for one in room.afterwards()["questions"]] == \
         [ASK["key"]] * one_room.QUESTIONS  # fmt: skip
     assert told(room)["ballot"]["number"] == 3 * one_room.QUESTIONS
@@ -744,25 +753,27 @@ def test_a_class_is_as_before_when_its_pages_have_told_what_they_know(all_rooms,
     memory: dict[int, dict] = {seat.number: {"votes": [], "sketches": []} for seat, _ in class_}
     drawn = {"kind": "sketch", "do": "ask", "key": "vg.sketch.tanh", "as": "bar", "most": [9] * 3}
     for state in ("revealed", "closed"):
-        room.tell(ASK)
+        room.apply_teacher_message(ASK)
         for round_ in (1, 2):
             if round_ == 2:
-                room.tell({"kind": "close"})
-                room.tell({"kind": "again"})
+                room.apply_teacher_message({"kind": "close"})
+                room.apply_teacher_message({"kind": "again"})
             for seat, _ in class_[: 18 - round_]:
                 option = draws.randrange(3)
                 vote(room, seat, option, round_)
                 memory[seat.number]["votes"].append([room.questions, round_, option])
-        room.tell({"kind": {"revealed": "reveal", "closed": "close"}[state]})
-    room.tell(drawn)
+        room.apply_teacher_message({"kind": {"revealed": "reveal", "closed": "close"}[state]})
+    room.apply_teacher_message(drawn)
     for seat, _ in class_[3:]:
         marks = [draws.randrange(10) for _ in range(3)]
-        room.hear(seat, {"kind": "sketch", "number": room.questions, "marks": marks})
+        room.apply_student_message(
+            seat, {"kind": "sketch", "number": room.questions, "marks": marks}
+        )
         memory[seat.number]["sketches"].append([room.questions, marks])
-    room.tell({"kind": "sketch", "do": "reveal"})
-    room.tell({"kind": "pause", "on": True})
-    room.tell({"kind": "remove", "seat": 20})
-    room.tell({"kind": "door", "open": False})
+    room.apply_teacher_message({"kind": "sketch", "do": "reveal"})
+    room.apply_teacher_message({"kind": "pause", "on": True})
+    room.apply_teacher_message({"kind": "remove", "seat": 20})
+    room.apply_teacher_message({"kind": "door", "open": False})
     known = [told(room)["ballot"], told(room)["sketch"]]
 
     again = restarted(all_rooms, clock).find_by_seat(room.code, class_[0][1])
@@ -772,27 +783,31 @@ def test_a_class_is_as_before_when_its_pages_have_told_what_they_know(all_rooms,
         {name: known[0][name] for name in ("number", "key", "options", "state", "round")},
     ]
     sketches = [{name: known[1][name] for name in ("number", "key", "as", "most", "state")}]
-    again.tell({"kind": "restore", "paused": True, "door": False, "allowed": [], "removed": [20],
+    again.apply_teacher_message({"kind": "restore", "paused": True, "door": False, "allowed": [],
+        "removed": [20],
                 "ballots": ballots, "sketches": sketches})  # fmt: skip
     assert again.is_teachers(token)
     for k, (seat, secret) in enumerate(class_[:19]):
         back, _ = again.join(secret, device=f"{k}" if k % 2 else "")
         assert back.number == seat.number
-        again.hear(back, {"kind": "recall", **memory[seat.number]})
-        again.hear(back, {"kind": "recall", **memory[seat.number]})  # nothing counts twice
+        again.apply_student_message(back, {"kind": "recall", **memory[seat.number]})
+        again.apply_student_message(
+            back, {"kind": "recall", **memory[seat.number]}
+        )  # nothing counts twice
     left, before = again.afterwards(), room.afterwards()
     assert left["questions"] == before["questions"]
     assert left["sketches"] == before["sketches"]
     found = told(again)
     assert (found["paused"], found["door"], found["restored"]) == (True, False, True)
-    with pytest.raises(Refusal):
+    with pytest.raises(UserError):
         again.join(class_[19][1])
-    with pytest.raises(Unsaid):  # once, and not after anything else of the teacher
-        again.tell({"kind": "restore", "paused": False, "door": True, "allowed": [], "removed": [],
+    with pytest.raises(InvalidMessageError):  # once, and not after anything else of the teacher
+        again.apply_teacher_message({"kind": "restore", "paused": False, "door": True,
+            "allowed": [], "removed": [],
                     "ballots": [], "sketches": []})  # fmt: skip
     clock.now += one_room.RESTORE_S + 1
-    with pytest.raises(Refusal):
-        again.hear(again.seats[1], {"kind": "recall", **memory[1]})
+    with pytest.raises(UserError):
+        again.apply_student_message(again.seats[1], {"kind": "recall", **memory[1]})
 
 
 def test_a_vote_that_is_counted_is_not_changed_by_what_a_page_recalls(all_rooms, room, clock):
@@ -800,14 +815,16 @@ def test_a_vote_that_is_counted_is_not_changed_by_what_a_page_recalls(all_rooms,
     again = restarted(all_rooms, clock).find_by_seat(room.code, secret)
     seat, _ = again.join(secret)
     asked = {"number": 4, "key": ASK["key"], "options": 3, "state": "open", "round": 1}
-    again.tell({"kind": "restore", "paused": False, "door": True, "allowed": [], "removed": [],
+    again.apply_teacher_message({"kind": "restore", "paused": False, "door": True, "allowed": [],
+        "removed": [],
                 "ballots": [asked], "sketches": []})  # fmt: skip
     vote(again, seat, 2)
-    again.hear(seat, {"kind": "recall", "votes": [[4, 1, 0], [4, 2, 0], [9, 1, 0], [4, 1, 7], "x"],
+    again.apply_student_message(seat, {"kind": "recall", "votes": [[4, 1, 0], [4, 2, 0], [9, 1, 0],
+        [4, 1, 7], "x"],
                       "sketches": [[1, [0]], 3]})  # fmt: skip
-    again.tell({"kind": "reveal"})
+    again.apply_teacher_message({"kind": "reveal"})
     assert told(again)["ballot"]["counts"] == [[0, 0, 1]]
-    again.tell(ASK)
+    again.apply_teacher_message(ASK)
     assert told(again)["ballot"]["number"] == 5
 
 
@@ -828,32 +845,32 @@ SKETCH = {"number": 1, "key": "vg.sketch.tanh", "as": "bar", "most": [9], "state
 def test_what_no_page_can_know_restores_nothing(all_rooms, room, clock, wrong):
     again = restarted(all_rooms, clock).find_by_teacher(room.code, token_of(room))
     before = told(again)
-    with pytest.raises(Unsaid):
-        again.tell({**RESTORE, **wrong})
+    with pytest.raises(InvalidMessageError):
+        again.apply_teacher_message({**RESTORE, **wrong})
     assert told(again) == before
-    again.tell({**RESTORE, "ballots": [BALLOT], "sketches": [SKETCH]})
+    again.apply_teacher_message({**RESTORE, "ballots": [BALLOT], "sketches": [SKETCH]})
     assert told(again)["ballot"] == {**BALLOT, "voted": 0}
 
 
 def test_a_seat_has_one_vote_a_round_and_may_change_it(room):
     seats = [room.join()[0] for _ in range(3)]
-    room.tell(ASK)
+    room.apply_teacher_message(ASK)
     for option in (0, 1, 2):
         vote(room, seats[0], option)
     vote(room, seats[1], 0)
     assert told(room)["ballot"]["voted"] == 2
-    room.tell({"kind": "reveal"})
+    room.apply_teacher_message({"kind": "reveal"})
     assert told(room)["ballot"]["counts"] == [[1, 0, 1]]
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         vote(room, seats[2], 1)
     assert code_of(refused) == "vote_closed"
 
 
 def test_nobody_is_told_a_count_before_it_is_revealed(room):
     seat, _ = room.join()
-    room.tell(ASK)
+    room.apply_teacher_message(ASK)
     vote(room, seat, 2)
-    room.tell({"kind": "close"})
+    room.apply_teacher_message({"kind": "close"})
     for teacher in (False, True):
         found = set(told(room, teacher)["ballot"])
         assert found == {"key", "number", "options", "state", "round", "voted"}
@@ -863,33 +880,35 @@ def test_a_seat_is_reminded_of_its_own_answer_and_of_nobody_elses(room):
     """After a reload; an answer to the round or the question before is none to this one."""
 
     def own(seat) -> dict:
-        return json.loads(room.told_to(seat))["own"]
+        return json.loads(room.snapshot_for(seat))["own"]
 
     seat, other = (room.join()[0] for _ in range(2))
     assert own(seat) == {"vote": None, "sketch": None}
-    room.tell(ASK)
+    room.apply_teacher_message(ASK)
     vote(room, seat, 2)
     assert (own(seat)["vote"], own(other)["vote"]) == (2, None)
     assert "own" not in told(room, teacher=True)
-    room.tell({"kind": "again"})
+    room.apply_teacher_message({"kind": "again"})
     assert own(seat)["vote"] is None
     vote(room, seat, 1, 2)
-    room.tell({"kind": "reveal"})
+    room.apply_teacher_message({"kind": "reveal"})
     assert own(seat)["vote"] == 1
-    room.tell(ASK)  # the same question, put anew
+    room.apply_teacher_message(ASK)  # the same question, put anew
     assert own(seat)["vote"] is None
     drawing = {"kind": "sketch", "do": "ask", "key": "vg.sketch.tanh", "as": "bar", "most": [9, 9]}
-    room.tell(drawing)
-    room.hear(seat, {"kind": "sketch", "number": told(room)["sketch"]["number"], "marks": [3, 4]})
+    room.apply_teacher_message(drawing)
+    room.apply_student_message(
+        seat, {"kind": "sketch", "number": told(room)["sketch"]["number"], "marks": [3, 4]}
+    )
     assert (own(seat)["sketch"], own(other)["sketch"]) == ([3, 4], None)
-    assert room.told_to(seat).startswith(room.told(False)[:-1])
+    assert room.snapshot_for(seat).startswith(room.snapshot(False)[:-1])
 
 
 def test_of_a_vote_and_a_drawing_the_number_tells_which_was_put_last(room):
     drawing = {"kind": "sketch", "do": "ask", "key": "vg.sketch.tanh", "as": "bar", "most": [9, 9]}
     numbers = []
     for question, name in ((ASK, "ballot"), (drawing, "sketch"), (ASK, "ballot")):
-        room.tell(question)
+        room.apply_teacher_message(question)
         numbers.append(told(room)[name]["number"])
     assert numbers == [1, 2, 3]
 
@@ -898,18 +917,18 @@ def test_vote_talk_vote_again(room):
     """The flow between two rounds is that of a count by hand."""
     draws = Random(5)
     seats = [room.join()[0] for _ in range(40)]
-    room.tell(ASK)
+    room.apply_teacher_message(ASK)
     first = {seat.number: draws.randrange(3) for seat in seats[:30]}
     for seat in seats[:30]:
         vote(room, seat, first[seat.number])
-    room.tell({"kind": "close"})
-    room.tell({"kind": "again"})
+    room.apply_teacher_message({"kind": "close"})
+    room.apply_teacher_message({"kind": "again"})
     second = {seat.number: draws.randrange(3) for seat in seats[10:]}
     for seat in seats[10:]:
         vote(room, seat, second[seat.number], 2)
-    with pytest.raises(Refusal):
+    with pytest.raises(UserError):
         vote(room, seats[0], 0, 1)  # that round is over
-    room.tell({"kind": "reveal"})
+    room.apply_teacher_message({"kind": "reveal"})
     found = told(room)["ballot"]
     both = [seat.number for seat in seats[10:30]]
     flow = [[sum(first[n] == a and second[n] == b for n in both) for b in range(3)]
@@ -919,12 +938,12 @@ def test_vote_talk_vote_again(room):
 
 
 def test_there_are_two_rounds_and_none_behind_the_reveal():
-    ballot = Ballot("vg.predict.order", 2)
-    assert ballot.again()
-    assert not ballot.again()
+    ballot = Poll("vg.predict.order", 2)
+    assert ballot.reopen()
+    assert not ballot.reopen()
     ballot.reveal()
     assert not ballot.vote(1, 0)
-    assert not Ballot("vg.predict.order", 2).vote(1, 2)
+    assert not Poll("vg.predict.order", 2).vote(1, 2)
 
 
 @pytest.mark.parametrize("said", [
@@ -948,10 +967,10 @@ def test_there_are_two_rounds_and_none_behind_the_reveal():
 def test_what_a_student_cannot_say_changes_nothing(room, said):
     seat, _ = room.join()
     seat.streams = 1
-    room.tell(ASK)
+    room.apply_teacher_message(ASK)
     before = told(room)
-    with pytest.raises((Unsaid, Refusal)):
-        room.hear(seat, said)
+    with pytest.raises((InvalidMessageError, UserError)):
+        room.apply_student_message(seat, said)
     assert told(room) == before
 
 
@@ -961,15 +980,21 @@ def test_what_a_student_cannot_say_changes_nothing(room, said):
 def test_dots_say_where_a_class_is_and_who_is_stuck(room, clock):
     seats = [room.join()[0] for _ in range(4)]
     for seat, bench in zip(seats, ("gates/watch", "gates/watch", "gates/force"), strict=False):
-        room.hear(
+        room.apply_student_message(
             seat, {"kind": "where", "bench": bench, "left": bench == "gates/force", "goals": []}
         )
         seat.streams = 1
     clock.now = one_room.STUCK + 1
-    room.hear(seats[0], {"kind": "where", "bench": "gates/watch", "left": False, "goals": []})
-    room.hear(seats[1], {"kind": "where", "bench": "gates/one", "left": False, "goals": []})
+    room.apply_student_message(
+        seats[0], {"kind": "where", "bench": "gates/watch", "left": False, "goals": []}
+    )
+    room.apply_student_message(
+        seats[1], {"kind": "where", "bench": "gates/one", "left": False, "goals": []}
+    )
     clock.now += 1
-    room.hear(seats[1], {"kind": "where", "bench": "gates/watch", "left": False, "goals": []})
+    room.apply_student_message(
+        seats[1], {"kind": "where", "bench": "gates/watch", "left": False, "goals": []}
+    )
     found = told(room, teacher=True)
     assert found["dots"] == {"gates/watch": [2, 1], "gates/force": [1, 1]}
     assert (found["left"], found["present"]) == (1, 3)  # the fourth has no page any more
@@ -980,7 +1005,9 @@ def test_dots_say_where_a_class_is_and_who_is_stuck(room, clock):
 
 
 def send(room, seat, step):
-    room.hear(seat, {**PLACE, "kind": "send", "values": {"ga.watch.step": str(step)}})
+    room.apply_student_message(
+        seat, {**PLACE, "kind": "send", "values": {"ga.watch.step": str(step)}}
+    )
 
 
 def step(room: Room, number: int) -> str:
@@ -1004,12 +1031,12 @@ def test_a_seat_sends_what_it_sees_and_the_teacher_puts_it_in_order(room):
         "bench",
     }  # values may be long
     assert "sent" not in told(room)
-    room.tell({"kind": "order", "sent": [sent[3]["number"], sent[0]["number"]]})
+    room.apply_teacher_message({"kind": "order", "sent": [sent[3]["number"], sent[0]["number"]]})
     sent = told(room, teacher=True)["sent"]
     assert [step(room, one["number"]) for one in sent] == ["9", "2"]
     for wrong in ([99], ["1"], [None]):
-        with pytest.raises(Unsaid):
-            room.tell({"kind": "order", "sent": wrong})
+        with pytest.raises(InvalidMessageError):
+            room.apply_teacher_message({"kind": "order", "sent": wrong})
 
 
 def test_nobody_pushes_out_what_others_have_sent(room, monkeypatch):
@@ -1017,7 +1044,7 @@ def test_nobody_pushes_out_what_others_have_sent(room, monkeypatch):
     seats = [room.join()[0] for _ in range(3)]
     send(room, seats[0], 1)
     send(room, seats[1], 2)
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         send(room, seats[2], 3)
     assert code_of(refused) == "much_sent"
     assert len(room.sent) == 2
@@ -1025,13 +1052,15 @@ def test_nobody_pushes_out_what_others_have_sent(room, monkeypatch):
 
 def test_what_is_left_of_a_lecture_has_no_seats_in_it(room):
     seats = [room.join()[0] for _ in range(3)]
-    room.tell(ASK)
+    room.apply_teacher_message(ASK)
     for seat in seats:
         vote(room, seat, 1)
         goals = ["gates/hold"] if seat.number < 3 else []
-        room.hear(seat, {"kind": "where", "bench": "gates", "left": False, "goals": goals})
+        room.apply_student_message(
+            seat, {"kind": "where", "bench": "gates", "left": False, "goals": goals}
+        )
     send(room, seats[0], 7)
-    room.tell({"kind": "reveal"})
+    room.apply_teacher_message({"kind": "reveal"})
     assert room.afterwards() == {
         "seats": 3,
         "questions": [{"key": ASK["key"], "options": 3, "counts": [[0, 3, 0]], "flow": None}],
@@ -1048,68 +1077,68 @@ def test_what_is_left_of_a_lecture_has_no_seats_in_it(room):
 
 def test_a_text_is_shown_when_the_teacher_has_approved_it(room):
     seat, _ = room.join()
-    room.hear(seat, TEXT)
+    room.apply_student_message(seat, TEXT)
     assert told(room)["board"] == [0, 0]
     for teacher in (False, True):  # and even the teacher's page is not told what it says
-        assert TEXT["text"] not in room.told(teacher).decode()
+        assert TEXT["text"] not in room.snapshot(teacher).decode()
     first = {"number": 1, "lesson": "gates", "bench": "watch"}
     assert told(room, teacher=True)["waiting"] == {"count": 1, "first": first}
-    room.tell({"kind": "approve", "number": 1})
+    room.apply_teacher_message({"kind": "approve", "number": 1})
     assert told(room, teacher=True)["waiting"] == {"count": 0, "first": None}
     assert told(room)["board"] == [1, 1]
     wanted = {name: TEXT[name] for name in ("lesson", "bench", "values", "key", "text")}
     assert room.texts() == [{"number": 1, **wanted}] == room.afterwards()["texts"]
-    room.tell({"kind": "discard", "number": 1})
+    room.apply_teacher_message({"kind": "discard", "number": 1})
     assert (told(room)["board"], room.texts()) == ([2, 0], [])
 
 
 def test_a_text_thrown_away_was_never_shown(room):
     seat, _ = room.join()
-    room.hear(seat, TEXT)
-    room.tell({"kind": "discard", "number": 1})
+    room.apply_student_message(seat, TEXT)
+    room.apply_teacher_message({"kind": "discard", "number": 1})
     assert (told(room)["board"], room.afterwards()["texts"]) == ([0, 0], [])
     for kind in ("approve", "discard"):
-        with pytest.raises(Unsaid):
-            room.tell({"kind": kind, "number": 1})
+        with pytest.raises(InvalidMessageError):
+            room.apply_teacher_message({"kind": kind, "number": 1})
 
 
 def test_of_one_seat_and_of_all_so_many_texts_wait(room, monkeypatch):
-    monkeypatch.setattr(board, "ALL", 5)
+    monkeypatch.setattr(shared_texts, "ALL", 5)
     seats = [room.join()[0] for _ in range(3)]
-    room.hear(seats[0], TEXT)
-    room.hear(seats[0], TEXT)  # pressed twice
-    assert len(room.board.waiting) == 1
+    room.apply_student_message(seats[0], TEXT)
+    room.apply_student_message(seats[0], TEXT)  # pressed twice
+    assert len(room.board.pending) == 1
     for k in range(2):
-        room.hear(seats[0], {**TEXT, "text": f"{k}"})
-    with pytest.raises(Refusal) as refused:
-        room.hear(seats[0], {**TEXT, "text": "a fourth"})
+        room.apply_student_message(seats[0], {**TEXT, "text": f"{k}"})
+    with pytest.raises(UserError) as refused:
+        room.apply_student_message(seats[0], {**TEXT, "text": "a fourth"})
     assert code_of(refused) == "texts_wait"
-    room.hear(seats[1], TEXT)
-    room.hear(seats[2], TEXT)
-    with pytest.raises(Refusal) as refused:
-        room.hear(seats[2], {**TEXT, "text": "no room"})
+    room.apply_student_message(seats[1], TEXT)
+    room.apply_student_message(seats[2], TEXT)
+    with pytest.raises(UserError) as refused:
+        room.apply_student_message(seats[2], {**TEXT, "text": "no room"})
     assert code_of(refused) == "much_sent"
 
 
 def test_a_board_holds_so_many(room, monkeypatch):
-    monkeypatch.setattr(board, "SHOWN", 1)
+    monkeypatch.setattr(shared_texts, "SHOWN", 1)
     for k in range(2):
-        room.hear(room.join()[0], {**TEXT, "text": f"{k}"})
-    room.tell({"kind": "approve", "number": 1})
-    with pytest.raises(Refusal) as refused:
-        room.tell({"kind": "approve", "number": 2})
+        room.apply_student_message(room.join()[0], {**TEXT, "text": f"{k}"})
+    room.apply_teacher_message({"kind": "approve", "number": 1})
+    with pytest.raises(UserError) as refused:
+        room.apply_teacher_message({"kind": "approve", "number": 2})
     assert code_of(refused) == "board_full"
-    assert len(room.board.waiting) == 1
-    room.tell({"kind": "discard", "number": 1})
-    room.tell({"kind": "approve", "number": 2})
+    assert len(room.board.pending) == 1
+    room.apply_teacher_message({"kind": "discard", "number": 1})
+    room.apply_teacher_message({"kind": "approve", "number": 2})
 
 
 @pytest.mark.parametrize(("typed", "code"), [
     ("", "no_text"), (" \u200b\u202e\n ", "no_text"), ("x" * 501, "long_text"),
 ])  # fmt: skip
 def test_what_is_no_text_or_too_long_is_said(room, typed, code):
-    with pytest.raises(Refusal) as refused:
-        room.hear(room.join()[0], {**TEXT, "text": typed})
+    with pytest.raises(UserError) as refused:
+        room.apply_student_message(room.join()[0], {**TEXT, "text": typed})
     assert code_of(refused) == code
 
 
@@ -1123,7 +1152,7 @@ def test_what_is_no_text_or_too_long_is_said(room, typed, code):
     ("\U0001f469\u200d\U0001f52c", None),
 ])  # fmt: skip
 def test_a_text_turns_and_hides_nothing(typed, kept):
-    assert board.plain(typed) == (typed if kept is None else kept)
+    assert shared_texts.strip_invisible(typed) == (typed if kept is None else kept)
 
 
 # ---- what a lesson has
@@ -1134,20 +1163,20 @@ def test_what_is_sent_has_the_lessons_settings_alone():
     values = {"ga.watch.step": "3", "ga.watch.view": "you fools", "ga.watch.nothing": "x",
               "at.real.encoder": "y", "ga.watch.characters": "\u202eMine"}  # fmt: skip
     said = {**PLACE, "kind": "send", "values": values, "own": []}
-    found = in_room.meant(said)
+    found = room_validation.validate_message(said)
     assert found["values"] == {"ga.watch.step": "3", "ga.watch.characters": "Mine"}
     assert found["own"] == ["ga.watch.characters"]
 
 
 def test_a_text_goes_to_a_text_field_of_its_lesson_with_its_benchs_settings():
     values = {"ga.watch.step": "3", "ga.watch.sentiment": "other", "ga.force.f": "0.5"}
-    assert in_room.meant({**TEXT, "bench": "x", "values": values}) == TEXT
+    assert room_validation.validate_message({**TEXT, "bench": "x", "values": values}) == TEXT
     for wrong in ("ga.watch.step", "at.real.encoder", "x", 3):
-        with pytest.raises(Refusal) as refused:
-            in_room.meant({**TEXT, "key": wrong})
+        with pytest.raises(UserError) as refused:
+            room_validation.validate_message({**TEXT, "key": wrong})
         assert code_of(refused) == "bad"
-    with pytest.raises(Refusal) as refused:
-        in_room.meant({**TEXT, "key": "ga.agreement.singular", "text": "x" * 21})
+    with pytest.raises(UserError) as refused:
+        room_validation.validate_message({**TEXT, "key": "ga.agreement.singular", "text": "x" * 21})
     assert (code_of(refused), refused.value.details) == ("long_text", {"most": 20})
 
 
@@ -1156,30 +1185,34 @@ def test_a_text_goes_to_a_text_field_of_its_lesson_with_its_benchs_settings():
     {"kind": "text", "lesson": "gates", "values": 3},
 ])  # fmt: skip
 def test_what_is_neither_goes_on_as_it_is(said):
-    assert in_room.meant(said) == said
+    assert room_validation.validate_message(said) == said
 
 
 def test_goals_are_those_of_a_lesson_and_no_words_of_a_student():
     told = ["gates/constant_gate", "gates/you_fools", "nowhere/constant_gate", "=1+1", 3]
-    assert in_room.known_goals(told) == ["gates/constant_gate"]
-    assert in_room.known_goals("x") == "x"
+    assert room_validation.known_goals(told) == ["gates/constant_gate"]
+    assert room_validation.known_goals("x") == "x"
     for record in catalog.LESSONS:
-        assert in_room.targets(record.slug) or record.slug in ("text", "attention"), record.slug
+        assert room_validation.targets(record.slug) or record.slug in ("text", "attention"), (
+            record.slug
+        )
 
 
 @pytest.mark.parametrize("lesson", ["you_fools", "constructor", "__proto__", "home"])
 def test_what_is_sent_names_no_lesson_that_is_none(lesson):
     """The teacher's page would go there, and its address bar would show the word."""
-    with pytest.raises(Refusal) as refused:
-        in_room.meant({**PLACE, "kind": "send", "lesson": lesson, "values": {}})
+    with pytest.raises(UserError) as refused:
+        room_validation.validate_message({**PLACE, "kind": "send", "lesson": lesson, "values": {}})
     assert code_of(refused) == "bad"
 
 
 @pytest.mark.parametrize("lesson", ["gates", ""])
 def test_what_is_sent_names_no_bench_that_is_none(lesson):
     said = {**PLACE, "kind": "send", "lesson": lesson, "bench": "you_fools", "values": {}}
-    assert in_room.meant(said)["bench"] == ""
-    assert in_room.meant({**said, "bench": []})["bench"] == []  # which `Room.hear` refuses
+    assert room_validation.validate_message(said)["bench"] == ""
+    assert (
+        room_validation.validate_message({**said, "bench": []})["bench"] == []
+    )  # which `Room.hear` refuses
 
 
 @pytest.mark.parametrize(("told", "kept"), [
@@ -1188,8 +1221,8 @@ def test_what_is_sent_names_no_bench_that_is_none(lesson):
 ])  # fmt: skip
 def test_where_a_student_is_has_no_words_of_the_student(told, kept):
     """The teacher's page looks for the title of that lesson."""
-    assert in_room.known_place(told) == kept
+    assert room_validation.known_place(told) == kept
 
 
 def test_no_lesson_has_no_settings():
-    assert in_room.known("../x") == {}
+    assert room_validation.lesson_controls("../x") == {}

@@ -12,19 +12,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from driver.protocol import attend
 from seqviz import jobs, lessons
-from seqviz.lessons.bench.lesson import Experiment
-from seqviz.refusal import Refusal
-from seqviz.room import run as runs
-from seqviz.room.room import Room, Unsaid
-from seqviz.room.rooms import Rooms
-from seqviz.room.run import LEAST, Run, wanted
-from seqviz.ui.bench import class_run
-from seqviz.ui.server import run_context, tidying
-from seqviz.ui.server.accounts import Account
-from seqviz.ui.shared import caching, room_route
-from seqviz.ui.shared.room_route import SEAT, TEACHER, the_class
+from seqviz.classroom import seed_experiment as runs
+from seqviz.classroom.room import InvalidMessageError, Room
+from seqviz.classroom.rooms import Rooms
+from seqviz.classroom.seed_experiment import MIN_SEEDS, SeedExperimentRun, target_seeds
+from seqviz.core.errors import UserError
+from seqviz.lessons.framework.lesson import SeedExperiment
+from seqviz.ui.app import maintenance
+from seqviz.ui.classroom import routes, seed_experiment
+from seqviz.ui.classroom.routes import SEAT, TEACHER, room_service
+from seqviz.ui.runtime import result_cache, run_context
+from seqviz.ui.runtime.clients import ClientQuota
+from testing.protocol import attend
 
 RUN = {"kind": "run", "lesson": "ar_fitting", "bench": "fit", "values": {"ar.process.phi": "0.6"}}
 FIT = lessons.ar_fitting.lesson.benches["fit"]
@@ -33,13 +33,13 @@ PATIENCE = 20.0
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
-    monkeypatch.setattr(class_run, "PACE", 0.0)
+    monkeypatch.setattr(seed_experiment, "THROTTLE_S", 0.0)
 
 
 @pytest.fixture
 def ours(monkeypatch):
     """The numbers of a bench are these: `ours(seeds) -> numbers`; what was asked for is noted."""
-    caching.shelves.cache_clear()
+    result_cache.result_cache.cache_clear()
     asked: list[list[int]] = []
 
     def made(values=lambda seeds: [float(seed) for seed in seeds], at_once=30):
@@ -47,12 +47,12 @@ def ours(monkeypatch):
             asked.append(list(seeds))
             return values(seeds)
 
-        told = Experiment(noted, "number", "These are our settings.", at_once=at_once)
+        told = SeedExperiment(noted, "number", "These are our settings.", at_once=at_once)
         monkeypatch.setitem(vars(FIT), "replicate", lambda params, show: told)
         return asked
 
     yield made
-    caching.shelves.cache_clear()
+    result_cache.result_cache.cache_clear()
 
 
 def join(client, code: str) -> dict:
@@ -73,9 +73,9 @@ def until(client, room: dict, there) -> dict:
     """The run as a class is told it, when `there(run)`."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
-        run = json.loads(client.portal.call(the_class().rooms.find(room["code"]).told, False))[
-            "run"
-        ]
+        run = json.loads(
+            client.portal.call(room_service().rooms.find(room["code"]).snapshot, False)
+        )["run"]
         if run and there(run):
             return run
         time.sleep(0.02)
@@ -104,29 +104,29 @@ def named(figure: dict) -> dict[str, list[float]]:
 
 
 def test_a_class_is_its_seats_and_is_filled_up_to_thirty():
-    assert wanted([]) == list(range(1, LEAST + 1))
-    assert wanted([1, 2, 40]) == [*range(1, LEAST), 40]
-    assert wanted(range(1, 101)) == list(range(1, 101))
+    assert target_seeds([]) == list(range(1, MIN_SEEDS + 1))
+    assert target_seeds([1, 2, 40]) == [*range(1, MIN_SEEDS), 40]
+    assert target_seeds(range(1, 101)) == list(range(1, 101))
 
 
 def test_who_comes_late_takes_the_seed_that_was_filled_in():
-    run = Run(1, RUN)
+    run = SeedExperimentRun(1, RUN)
     assert run.missing([3])[0] == 3  # those of seats first
-    run.found = dict.fromkeys(wanted([3]), 0.5)
+    run.found = dict.fromkeys(target_seeds([3]), 0.5)
     assert run.missing([3, 4, 30]) == []
     assert run.missing([3, 31]) == [31]
     run.of_class = frozenset([3, 4])
-    assert run.drawn() == list(range(1, LEAST + 1))
+    assert run.plotted_seeds() == list(range(1, MIN_SEEDS + 1))
 
 
 def test_another_run_replaces_the_first_which_is_kept_for_afterwards(monkeypatch):
-    monkeypatch.setattr("seqviz.room.room.KEPT", 2)
+    monkeypatch.setattr("seqviz.classroom.room.KEPT", 2)
     room = Rooms().open()
     for number in range(1, 6):
-        room.tell(RUN)
+        room.apply_teacher_message(RUN)
         assert room.run.number == number
         room.run.found = {1: float(number), 2: 0.5}
-    room.tell({"kind": "stop"})
+    room.apply_teacher_message({"kind": "stop"})
     assert room.run.stopped
     left = room.afterwards()["runs"]
     assert [one["found"][0] for one in left] == [3.0, 4.0, 5.0]
@@ -137,12 +137,12 @@ def test_another_run_replaces_the_first_which_is_kept_for_afterwards(monkeypatch
 
 def test_nobody_stops_what_does_not_run_and_no_student_runs_anything():
     room = Rooms().open()
-    with pytest.raises(Unsaid):
-        room.tell({"kind": "stop"})
+    with pytest.raises(InvalidMessageError):
+        room.apply_teacher_message({"kind": "stop"})
     seat, _ = room.join()
     for said in (RUN, {"kind": "stop"}):
-        with pytest.raises(Unsaid):
-            room.hear(seat, said)
+        with pytest.raises(InvalidMessageError):
+            room.apply_student_message(seat, said)
     assert room.run is None
 
 
@@ -156,7 +156,7 @@ def test_a_class_runs_and_each_finds_its_own(client, opened):
     around, figure = picture(look(client, opened, seats[1]["seat"], lang="en"))
     traces = named(figure)
     assert len(traces["class"]) == 2
-    assert len(traces["further seeds"]) == LEAST - 2
+    assert len(traces["further seeds"]) == MIN_SEEDS - 2
     mine = FIT.experiment({"process.phi": 0.6}).values([2])[0]
     assert around["marks"]["2"][0] == pytest.approx(mine)
     assert around["marks"]["2"][0] == [traces["class"][1]]
@@ -165,7 +165,7 @@ def test_a_class_runs_and_each_finds_its_own(client, opened):
     assert chinese["marks"] == around["marks"]
     assert chinese["alt"].startswith("共 30 个种子")
     left = client.get(f"/room/{opened['code']}/left", headers={TEACHER: opened["token"]}).json()
-    assert left["runs"][0]["seeds"] == list(range(1, LEAST + 1))
+    assert left["runs"][0]["seeds"] == list(range(1, MIN_SEEDS + 1))
     assert left["runs"][0]["values"] == RUN["values"]
 
 
@@ -173,7 +173,7 @@ def test_it_is_seen_to_grow(client, opened, ours):
     asked = ours()
     say(client, opened, RUN)
     until(client, opened, done)
-    assert asked == [list(range(first, first + 5)) for first in range(1, LEAST, 5)]
+    assert asked == [list(range(first, first + 5)) for first in range(1, MIN_SEEDS, 5)]
 
 
 def test_late_joiners_are_added_and_marked(client, opened, ours):
@@ -183,27 +183,27 @@ def test_late_joiners_are_added_and_marked(client, opened, ours):
     first = until(client, opened, done)
     late = join(client, opened["code"])
     until(client, opened, lambda run: run["version"] > first["version"])
-    assert sum(map(len, asked)) == LEAST  # it was there already
+    assert sum(map(len, asked)) == MIN_SEEDS  # it was there already
     around, figure = picture(look(client, opened, late["seat"], lang="en"))
     assert named(figure)["class"] == [1.0, 2.0]
-    room = the_class().rooms.find(opened["code"])
-    while len(room.seats) <= LEAST:  # as many seats as a class that is not filled up
+    room = room_service().rooms.find(opened["code"])
+    while len(room.seats) <= MIN_SEEDS:  # as many seats as a class that is not filled up
         client.portal.call(room.join)
-    until(client, opened, lambda run: done(run) and run["of"] == LEAST + 1)
+    until(client, opened, lambda run: done(run) and run["of"] == MIN_SEEDS + 1)
     around, figure = picture(look(client, opened, lang="en"))
     assert "further seeds" not in named(figure)
     assert around["marks"]["31"][0] == [31.0]
 
 
 def test_it_can_be_stopped(client, opened, ours, monkeypatch):
-    monkeypatch.setattr(class_run, "PACE", 0.2)
+    monkeypatch.setattr(seed_experiment, "THROTTLE_S", 0.2)
     asked = ours()
     say(client, opened, RUN)
     until(client, opened, lambda run: run["done"] > 0)
     assert say(client, opened, {"kind": "stop"}).status_code == 204
     time.sleep(0.6)
     run = until(client, opened, lambda run: run["stopped"])
-    assert run["done"] < LEAST
+    assert run["done"] < MIN_SEEDS
     known = sum(map(len, asked))
     join(client, opened["code"])
     time.sleep(0.5)
@@ -218,7 +218,7 @@ def test_a_flood_of_runs_is_a_few_and_the_last_counts(client, opened, ours):
         for k in range(60)
     ]
     let_in = answers.count(204)
-    assert let_in <= room_route.RUNS[0] + 2
+    assert let_in <= routes.RUNS[0] + 2
     assert answers.count(429) == 60 - let_in
     run = until(client, opened, done)
     assert run["number"] == let_in
@@ -243,10 +243,10 @@ def test_two_rooms_run_apart_and_share_what_is_the_same(client, opened, ours):
         join(client, room["code"])
         say(client, room, RUN)
         until(client, room, done)
-    assert sum(map(len, asked)) == LEAST  # the second found all of them
+    assert sum(map(len, asked)) == MIN_SEEDS  # the second found all of them
     say(client, second, {**RUN, "values": {"ar.process.phi": "0.5"}})
     until(client, second, lambda run: run["number"] == 2 and done(run))
-    assert sum(map(len, asked)) == 2 * LEAST
+    assert sum(map(len, asked)) == 2 * MIN_SEEDS
     assert until(client, opened, done)["number"] == 1
     assert look(client, {**opened, "token": second["token"]}).status_code == 404
 
@@ -296,7 +296,7 @@ def test_what_fails_is_said_and_ends(client, opened, ours, value):
 
 
 def test_the_loop_goes_on_while_it_computes(ours, monkeypatch):
-    monkeypatch.setattr(class_run, "PACE", 0.0)
+    monkeypatch.setattr(seed_experiment, "THROTTLE_S", 0.0)
 
     def slow(seeds):
         end = time.perf_counter() + 0.3
@@ -308,14 +308,14 @@ def test_the_loop_goes_on_while_it_computes(ours, monkeypatch):
 
     async def run(room: Room) -> float:
         # At settings of its own: the last seeds may be kept when this test has ended.
-        room.tell({**RUN, "values": {"ar.process.phi": "0.9"}})
-        class_run.start(room, Account())
+        room.apply_teacher_message({**RUN, "values": {"ar.process.phi": "0.9"}})
+        seed_experiment.start(room, ClientQuota())
         turns = []
         while len(room.run.found) < 10:
             before = time.perf_counter()
             await asyncio.sleep(0.005)
             turns.append(time.perf_counter() - before)
-        room.tell({"kind": "end"})
+        room.apply_teacher_message({"kind": "end"})
         return float(np.median(turns))
 
     # 0.3 where the loop computes itself. Not the longest: a machine that is busy gives that to any.
@@ -325,7 +325,7 @@ def test_the_loop_goes_on_while_it_computes(ours, monkeypatch):
 # ---- what is trained
 
 
-def trained(seeds: tuple[int, ...], gate: str = "", report=jobs.silent) -> np.ndarray:
+def trained(seeds: tuple[int, ...], gate: str = "", report=jobs.no_progress) -> np.ndarray:
     """Two numbers of each seed; it goes on when the gate's file is there."""
     for step in range(1000):
         report(step, min(0.5, step / 10))
@@ -338,16 +338,16 @@ def trained(seeds: tuple[int, ...], gate: str = "", report=jobs.silent) -> np.nd
 @pytest.fixture
 def long(monkeypatch):
     """The bench trains this, ten seeds a job: `long(gate)`."""
-    caching.shelves.cache_clear()
+    result_cache.result_cache.cache_clear()
 
     def made(gate="", function=trained):
-        told = Experiment(partial(function, gate=gate), "number", "These are our settings.",
+        told = SeedExperiment(partial(function, gate=gate), "number", "These are our settings.",
                           at_once=10, kinds=("A", "B"), long=True)  # fmt: skip
-        monkeypatch.setattr(class_run, "LOOK", 0.02)
+        monkeypatch.setattr(seed_experiment, "LOOK", 0.02)
         monkeypatch.setitem(vars(FIT), "replicate", lambda params, show: told)
 
     yield made
-    caching.shelves.cache_clear()
+    result_cache.result_cache.cache_clear()
 
 
 def test_what_is_trained_comes_from_the_queue_of_long_work(
@@ -359,7 +359,7 @@ def test_what_is_trained_comes_from_the_queue_of_long_work(
     say(client, opened, RUN)
     run = until(client, opened, lambda run: run["training"] and run["percent"] == 50)
     monkeypatch.setattr(run_context.connection, "is_open", lambda name: False)
-    leaving = tidying.Leaving()
+    leaving = maintenance.OrphanReaper()
     for _ in range(3):  # no page is connected that would wait for it, and it goes on
         attend(leaving.look())
     assert (run["done"], run["training"]) == (0, 10)
@@ -381,7 +381,7 @@ def test_what_is_trained_comes_from_the_queue_of_long_work(
 @pytest.mark.parametrize("how", ["stop", "other", "end"])
 def test_a_training_ends_where_nobody_wants_it(client, opened, long, tmp_path, how):
     long(str(tmp_path / f"{how}, never"))
-    before = jobs.default().tally.cancelled
+    before = jobs.queue_for().tally.cancelled
     say(client, opened, RUN)
     until(client, opened, lambda run: run["training"] == 10)
     if how == "other":
@@ -389,13 +389,13 @@ def test_a_training_ends_where_nobody_wants_it(client, opened, long, tmp_path, h
     else:
         say(client, opened, {"kind": how})
     end = time.monotonic() + PATIENCE
-    while jobs.default().tally.cancelled == before:
+    while jobs.queue_for().tally.cancelled == before:
         assert time.monotonic() < end
         time.sleep(0.02)
 
 
-def refused(seeds: tuple[int, ...], gate: str, report=jobs.silent) -> np.ndarray:
-    raise Refusal("race_diverged", "It diverged.", cell="RNN", done=7, rate="1")
+def refused(seeds: tuple[int, ...], gate: str, report=jobs.no_progress) -> np.ndarray:
+    raise UserError("race_diverged", "It diverged.", cell="RNN", done=7, rate="1")
 
 
 def test_a_training_that_refuses_says_why(client, opened, long):

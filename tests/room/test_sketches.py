@@ -9,11 +9,11 @@ from random import Random
 import numpy as np
 import pytest
 
-from seqviz.compute.intervals import median_rank
-from seqviz.refusal import Refusal
-from seqviz.room.room import QUESTIONS, Room, Unsaid
-from seqviz.room.rooms import Rooms
-from seqviz.room.sketches import LARGEST, MARKS, Sketches, summary
+from seqviz.classroom.drawn_predictions import LARGEST, MARKS, DrawnPredictions, summary
+from seqviz.classroom.room import QUESTIONS, InvalidMessageError, Room
+from seqviz.classroom.rooms import Rooms
+from seqviz.core.errors import UserError
+from seqviz.stats.intervals import median_rank
 
 KEY = "vg.sketch.tanh"
 ASK = {"kind": "sketch", "do": "ask", "key": KEY, "as": "curve", "most": [1000] * 5}
@@ -27,11 +27,11 @@ def room() -> Room:
 
 
 def told(room: Room, teacher: bool = False) -> dict:
-    return json.loads(room.told(teacher))
+    return json.loads(room.snapshot(teacher))
 
 
 def draw(room: Room, seat, marks, number: int = 1) -> None:
-    room.hear(seat, {"kind": "sketch", "number": number, "marks": marks})
+    room.apply_student_message(seat, {"kind": "sketch", "number": number, "marks": marks})
 
 
 def code_of(refused) -> str:
@@ -40,19 +40,19 @@ def code_of(refused) -> str:
 
 def test_a_seat_has_one_sketch_and_may_change_it_until_it_is_closed(room):
     seats = [room.join()[0] for _ in range(3)]
-    room.tell(ASK)
+    room.apply_teacher_message(ASK)
     draw(room, seats[0], [0] * 5)
     draw(room, seats[0], [1000] * 5)
     draw(room, seats[1], [10, 20, 30, 40, 50])
     assert {"key": KEY, "number": 1, "state": "open", "drawn": 2}.items() <= \
         told(room)["sketch"].items()  # fmt: skip
-    room.tell(CLOSE)
-    with pytest.raises(Refusal) as refused:
+    room.apply_teacher_message(CLOSE)
+    with pytest.raises(UserError) as refused:
         draw(room, seats[2], [1] * 5)
     assert code_of(refused) == "sketch_closed"
-    room.tell(REVEAL)
-    room.tell(CLOSE)  # what is revealed stays so
-    found = room.drawn(teacher=True)
+    room.apply_teacher_message(REVEAL)
+    room.apply_teacher_message(CLOSE)  # what is revealed stays so
+    found = room.predictions_snapshot(teacher=True)
     assert found["sketches"] == [[10, 20, 30, 40, 50], [1000] * 5]
     assert (found["count"], found["median"][0]) == (2, 505)
 
@@ -61,29 +61,29 @@ def test_nobody_is_told_a_sketch_before_all_are_revealed(room):
     seat, _ = room.join()
     for before in (None, ASK, CLOSE):
         if before:
-            room.tell(before)
+            room.apply_teacher_message(before)
         if before == ASK:
             draw(room, seat, [1, 2, 3, 4, 5])
         for teacher in (False, True):
-            with pytest.raises(Refusal) as refused:
-                room.drawn(teacher)
+            with pytest.raises(UserError) as refused:
+                room.predictions_snapshot(teacher)
             assert code_of(refused) == "not_revealed"
             known = told(room, teacher)["sketch"]
             names = {"key", "number", "as", "most", "state", "drawn"}
             assert known is None or set(known) == names
-    room.tell(REVEAL)
-    assert "sketches" not in room.drawn(teacher=False)  # a class is shown as a whole
-    assert "median" in room.drawn(teacher=False)
+    room.apply_teacher_message(REVEAL)
+    assert "sketches" not in room.predictions_snapshot(teacher=False)  # a class is shown as a whole
+    assert "median" in room.predictions_snapshot(teacher=False)
 
 
 def test_a_question_may_be_asked_anew_and_an_old_sketch_is_none_of_it(room):
     seat, _ = room.join()
-    room.tell(ASK)
+    room.apply_teacher_message(ASK)
     draw(room, seat, [1] * 5)
-    room.tell(ASK)
+    room.apply_teacher_message(ASK)
     asked = {"key": KEY, "as": "curve", "most": [1000] * 5}
     assert told(room)["sketch"] == {**asked, "number": 2, "state": "open", "drawn": 0}
-    with pytest.raises(Refusal):
+    with pytest.raises(UserError):
         draw(room, seat, [2] * 5, number=1)
     draw(room, seat, [3] * 5, number=2)
     assert [one["drawn"] for one in room.afterwards()["sketches"]] == [[[1] * 5], [[3] * 5]]
@@ -91,7 +91,7 @@ def test_a_question_may_be_asked_anew_and_an_old_sketch_is_none_of_it(room):
 
 def test_what_is_left_has_no_seats_in_it(room):
     seats = [room.join()[0] for _ in range(3)]
-    room.tell(CELL)
+    room.apply_teacher_message(CELL)
     for seat, cell in zip(seats, ([20, 2], [3, 0], [3, 1]), strict=True):
         draw(room, seat, cell)
     assert room.afterwards()["sketches"] == [
@@ -101,20 +101,20 @@ def test_what_is_left_has_no_seats_in_it(room):
 
 def test_a_lecture_keeps_the_last_questions(room):
     for _ in range(QUESTIONS + 3):
-        room.tell(ASK)
+        room.apply_teacher_message(ASK)
     assert len(room.sketched) == QUESTIONS
     assert told(room)["sketch"]["number"] == QUESTIONS + 3
 
 
 def test_a_sketch_stays_when_its_seat_is_free(room):
     seat, secret = room.join()
-    room.tell(ASK)
+    room.apply_teacher_message(ASK)
     draw(room, seat, [1] * 5)
     room.clock = lambda: 1e9
     assert room.join()[0].number == 2  # nobody draws under the number of who has drawn
     assert room.join(secret)[0].number == seat.number
-    room.tell(REVEAL)
-    assert room.drawn(teacher=True)["sketches"] == [[1] * 5]
+    room.apply_teacher_message(REVEAL)
+    assert room.predictions_snapshot(teacher=True)["sketches"] == [[1] * 5]
 
 
 @pytest.mark.parametrize("marks", [
@@ -124,15 +124,15 @@ def test_a_sketch_stays_when_its_seat_is_free(room):
 ])  # fmt: skip
 def test_what_is_no_sketch_is_refused_and_changes_nothing(room, marks):
     seat, _ = room.join()
-    room.tell(ASK)
+    room.apply_teacher_message(ASK)
     draw(room, seat, [7] * 5)
     before = told(room)
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         draw(room, seat, marks)
     assert code_of(refused) == "sketch_closed"
     assert told(room) == before
-    room.tell(REVEAL)
-    assert room.drawn(teacher=True)["sketches"] == [[7] * 5]
+    room.apply_teacher_message(REVEAL)
+    assert room.predictions_snapshot(teacher=True)["sketches"] == [[7] * 5]
 
 
 @pytest.mark.parametrize("said", [
@@ -144,8 +144,8 @@ def test_what_is_no_sketch_is_refused_and_changes_nothing(room, marks):
 ])  # fmt: skip
 def test_what_a_teacher_cannot_ask_changes_nothing(room, said):
     before = told(room)
-    with pytest.raises(Unsaid):
-        room.tell(said)
+    with pytest.raises(InvalidMessageError):
+        room.apply_teacher_message(said)
     assert told(room) == before
 
 
@@ -155,10 +155,10 @@ def test_what_a_teacher_cannot_ask_changes_nothing(room, said):
 ])  # fmt: skip
 def test_what_a_student_cannot_say_changes_nothing(room, said):
     seat, _ = room.join()
-    room.tell(ASK)
+    room.apply_teacher_message(ASK)
     before = told(room)
-    with pytest.raises(Unsaid):
-        room.hear(seat, said)
+    with pytest.raises(InvalidMessageError):
+        room.apply_student_message(seat, said)
     assert told(room) == before
 
 
@@ -187,20 +187,20 @@ def test_cells_are_counted():
 def test_a_full_room_of_the_longest_sketches_is_small():
     """What all are told does not grow with it; what the teacher asks for once is read at once."""
     room = Rooms().open()
-    room.tell({**ASK, "most": [LARGEST] * MARKS})
-    before = len(room.told(False))
+    room.apply_teacher_message({**ASK, "most": [LARGEST] * MARKS})
+    before = len(room.snapshot(False))
     for _ in range(300):
         draw(room, room.join()[0], [LARGEST] * MARKS)
-    room.tell(REVEAL)
-    assert len(room.told(False)) <= before + 20
-    assert len(json.dumps(room.drawn(teacher=True))) < 150_000
-    assert len(json.dumps(room.drawn(teacher=False))) < 2_000
+    room.apply_teacher_message(REVEAL)
+    assert len(room.snapshot(False)) <= before + 20
+    assert len(json.dumps(room.predictions_snapshot(teacher=True))) < 150_000
+    assert len(json.dumps(room.predictions_snapshot(teacher=False))) < 2_000
     kept = sum(marks.itemsize * len(marks) for marks in room.sketched[-1].drawn.values())
     assert kept == 300 * MARKS * 2
 
 
 def test_a_sketch_that_is_none_cannot_be_made():
     with pytest.raises(ValueError, match="numbers"):
-        Sketches(KEY, "curve", ())
+        DrawnPredictions(KEY, "curve", ())
     with pytest.raises(ValueError, match="ends"):
-        Sketches(KEY, "curve", (0,))
+        DrawnPredictions(KEY, "curve", (0,))

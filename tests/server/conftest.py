@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from borrow import NO_PLAYWRIGHT, reach
 
-from driver.server import Server, serve
+from testing.server import Server, serve
 
 reach("browser")  # what a visitor of the browser tests can do
 if NO_PLAYWRIGHT:

@@ -9,7 +9,7 @@ from contextlib import ExitStack, closing
 import pytest
 import uvicorn
 
-from seqviz.ui.streamlit_internals import accepting
+from seqviz.ui.streamlit_patches import accepting
 
 uvloop = pytest.importorskip("uvloop")  # Windows has none
 CONNECTIONS = 64

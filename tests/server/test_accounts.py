@@ -8,9 +8,16 @@ from collections import deque
 import pytest
 from borrow import Clock
 
-from seqviz.ui.server import accounts as module
-from seqviz.ui.server.accounts import COOKIE, Account, Accounts, Cookies, address, cookie
-from seqviz.ui.server.seats import ENTERS, GONE, RESTS, Seats
+from seqviz.ui.quota.admission import EXPIRE_S, GRACE_S, IDLE_S, AdmissionControl
+from seqviz.ui.runtime import clients as module
+from seqviz.ui.runtime.clients import (
+    COOKIE,
+    ClientQuota,
+    ClientRegistry,
+    DeviceCookieMiddleware,
+    address,
+    cookie,
+)
 
 
 @pytest.fixture
@@ -19,8 +26,8 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def known(clock) -> Accounts:
-    return Accounts(clock)
+def known(clock) -> ClientRegistry:
+    return ClientRegistry(clock)
 
 
 class Tab:
@@ -30,33 +37,33 @@ class Tab:
 
 
 def test_a_device_finds_its_account_again_and_another_has_another(known):
-    one, other = known.new("10.0.0.1"), known.new("10.0.0.1")
-    assert known.of("10.0.0.1", one) is known.of("10.0.0.9", one)
-    assert known.of("10.0.0.1", one) is not known.of("10.0.0.1", other)
+    one, other = known.register("10.0.0.1"), known.register("10.0.0.1")
+    assert known.get("10.0.0.1", one) is known.get("10.0.0.9", one)
+    assert known.get("10.0.0.1", one) is not known.get("10.0.0.1", other)
 
 
 @pytest.mark.parametrize("claim", [None, "", "x" * 22])
 def test_who_has_no_cookie_of_ours_shares_with_all_like_it_at_the_address(known, claim):
-    shared = known.of("10.0.0.1", claim)
+    shared = known.get("10.0.0.1", claim)
     assert shared.shared
-    assert known.of("10.0.0.1", None) is shared  # also when it reconnects
-    assert known.of("10.0.0.2", claim) is not shared
+    assert known.get("10.0.0.1", None) is shared  # also when it reconnects
+    assert known.get("10.0.0.2", claim) is not shared
 
 
 def test_alone_a_process_knows_its_own_cookies(known):
-    known.meet("x" * 22)
-    assert not known.known("x" * 22)
+    known.adopt("x" * 22)
+    assert not known.is_known("x" * 22)
 
 
 def test_a_shared_account_has_room_for_tabs_at_other_replicas(known):
-    shared = known.of("10.0.0.1", None)
+    shared = known.get("10.0.0.1", None)
     shared.tabs_elsewhere = 3
     assert shared.students == 3
 
 
 def test_a_shared_account_has_room_for_each_tab(known, monkeypatch):
     monkeypatch.setattr(module, "COUNTED", 0.0)
-    shared, tabs = known.of("10.0.0.1", None), [Tab() for _ in range(30)]
+    shared, tabs = known.get("10.0.0.1", None), [Tab() for _ in range(30)]
     assert shared.students == 1
     for tab in tabs:
         shared.tabs.add(tab)
@@ -66,12 +73,12 @@ def test_a_shared_account_has_room_for_each_tab(known, monkeypatch):
     assert shared.students == 20
     for tab in tabs:
         tab.is_open = True
-    shared.seconds.draw(30.0, 1e9, 0.0)
-    assert shared.used == pytest.approx(1.0, abs=0.01)
+    shared.seconds.consume(30.0, 1e9, 0.0)
+    assert shared.recent_cpu_s == pytest.approx(1.0, abs=0.01)
     tabs.clear()
     del tab
     assert shared.students == 1
-    device = known.of("10.0.0.1", known.new("10.0.0.1"))
+    device = known.get("10.0.0.1", known.register("10.0.0.1"))
     kept = [Tab(), Tab()]
     for tab in kept:
         device.tabs.add(tab)
@@ -80,7 +87,7 @@ def test_a_shared_account_has_room_for_each_tab(known, monkeypatch):
 
 def test_tabs_are_counted_while_others_open_some(known):
     """A class without cookies that opened a page at once ended in RuntimeError, and then waited."""
-    shared, kept = known.of("10.0.0.1", None), deque(maxlen=5_000)  # others have left meanwhile
+    shared, kept = known.get("10.0.0.1", None), deque(maxlen=5_000)  # others have left meanwhile
     done = threading.Event()
 
     def come() -> None:
@@ -94,7 +101,7 @@ def test_tabs_are_counted_while_others_open_some(known):
         for _ in range(300):
             assert shared.students >= 1
             shared.tabs._counted = -1.0
-            assert shared.used >= 0.0
+            assert shared.recent_cpu_s >= 0.0
     finally:
         done.set()
         coming.join()
@@ -103,22 +110,22 @@ def test_tabs_are_counted_while_others_open_some(known):
 
 
 def test_a_class_gets_its_cookies_at_once_and_nobody_gets_them_for_ever(known, clock):
-    made = [known.new("10.0.0.1") for _ in range(module.NEW_DEVICES + 50)]
+    made = [known.register("10.0.0.1") for _ in range(module.NEW_DEVICES + 50)]
     assert None not in made[:300]
     assert made[-1] is None
-    assert known.new("10.0.0.2") is not None
+    assert known.register("10.0.0.2") is not None
     clock.now += module.NEW_DEVICES * module.ANOTHER
-    assert known.new("10.0.0.1") is not None
+    assert known.register("10.0.0.1") is not None
 
 
 def test_what_nobody_uses_for_a_day_is_forgotten(known, clock):
-    device = known.new("10.0.0.1")
+    device = known.register("10.0.0.1")
     clock.now += module.DAY / 2
-    known.of("10.0.0.1", device)
+    known.get("10.0.0.1", device)
     clock.now += 0.9 * module.DAY
-    assert known.known(device)
+    assert known.is_known(device)
     clock.now += 1.1 * module.DAY
-    assert not known.known(device)
+    assert not known.is_known(device)
 
 
 @pytest.mark.parametrize(
@@ -169,17 +176,17 @@ async def serve(scope: dict, **headers: str) -> list[str]:
     given = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
     whole = {"type": "http", "method": "GET", "scheme": "http", "client": ("10.0.0.1", 1),
              "headers": given, **scope}  # fmt: skip
-    await Cookies(app)(whole, None, send)
+    await DeviceCookieMiddleware(app)(whole, None, send)
     return [value.decode() for name, value in sent[0]["headers"] if name == b"set-cookie"]
 
 
 @pytest.fixture
 def fresh(monkeypatch, known):
-    monkeypatch.setattr(module, "accounts", lambda: known)
+    monkeypatch.setattr(module, "client_registry", lambda: known)
 
 
 def test_a_page_brings_a_cookie_once_and_a_script_none(fresh):
-    from driver.protocol import attend
+    from testing.protocol import attend
 
     (made,) = attend(serve({}, accept="text/html,*/*"))
     assert "HttpOnly; SameSite=Lax" in made
@@ -198,10 +205,12 @@ class Room:
 
     def __init__(self, clock: Clock) -> None:
         self.clock, self.moved = clock, {}
-        self.seats = Seats(lambda since: sum(t >= since for t in self.moved.values()), clock)
+        self.seats = AdmissionControl(
+            lambda since: sum(t >= since for t in self.moved.values()), clock
+        )
 
-    def comes(self, account: Account, most: int = 3) -> int:
-        place = self.seats.arrive(account, most)
+    def comes(self, account: ClientQuota, most: int = 3) -> int:
+        place = self.seats.admit(account, most)
         if not place:
             tab = self.moved.setdefault(account, self.clock.now) and Tab()
             account.tabs.add(tab)
@@ -212,52 +221,52 @@ class Room:
 
 def test_who_comes_beyond_the_seats_waits_in_line_and_comes_in_when_one_is_free(clock):
     clock.now = 1000.0
-    room, class_ = Room(clock), [Account() for _ in range(6)]
+    room, class_ = Room(clock), [ClientQuota() for _ in range(6)]
     assert [room.comes(one) for one in class_] == [0, 0, 0, 1, 2, 3]
     clock.now += 10
     assert [room.comes(one) for one in class_[3:]] == [1, 2, 3]  # each keeps its place
     assert room.comes(class_[0]) == 0  # who is in stays in
-    clock.now += RESTS - 10 + 0.1  # two have moved nothing since
-    waiting = [room.seats.arrive(one, 3) for one in class_[3:]]
+    clock.now += IDLE_S - 10 + 0.1  # two have moved nothing since
+    waiting = [room.seats.admit(one, 3) for one in class_[3:]]
     assert waiting == [0, 0, 1]
 
 
 def test_who_has_left_the_line_is_forgotten_and_no_seats_means_any_number(clock):
     clock.now = 1000.0
-    room, class_ = Room(clock), [Account() for _ in range(6)]
+    room, class_ = Room(clock), [ClientQuota() for _ in range(6)]
     assert [room.comes(one) for one in class_[:5]] == [0, 0, 0, 1, 2]
-    clock.now += GONE + 1
+    clock.now += EXPIRE_S + 1
     assert room.comes(class_[5]) == 1
-    assert room.comes(Account(), most=0) == 0
+    assert room.comes(ClientQuota(), most=0) == 0
 
 
 def test_one_that_was_let_in_has_a_seat_before_its_page_is_there(clock):
-    seats = Seats(lambda since: 0, clock)
-    one, other = Account(), Account()
-    assert seats.arrive(one, 1) == 0
-    assert seats.arrive(other, 1) == 1
-    assert seats.arrive(one, 1) == 0  # it looks again
-    clock.now += ENTERS + 0.1  # its page has never come
-    assert seats.arrive(other, 1) == 0
+    seats = AdmissionControl(lambda since: 0, clock)
+    one, other = ClientQuota(), ClientQuota()
+    assert seats.admit(one, 1) == 0
+    assert seats.admit(other, 1) == 1
+    assert seats.admit(one, 1) == 0  # it looks again
+    clock.now += GRACE_S + 0.1  # its page has never come
+    assert seats.admit(other, 1) == 0
 
 
 def test_who_looks_again_and_again_and_opens_no_page_does_not_keep_its_seat(clock):
     """Sixty cookies of one visitor kept five seats for as long as they liked."""
-    seats, one, other = Seats(lambda since: 0, clock), Account(), Account()
-    assert seats.arrive(one, 1) == 0
+    seats, one, other = AdmissionControl(lambda since: 0, clock), ClientQuota(), ClientQuota()
+    assert seats.admit(one, 1) == 0
     places = []
     for _ in range(3):
-        clock.now += ENTERS / 2.5
-        places += [seats.arrive(one, 1), seats.arrive(other, 1)]
+        clock.now += GRACE_S / 2.5
+        places += [seats.admit(one, 1), seats.admit(other, 1)]
     assert places == [0, 1, 0, 1, 2, 0]
 
 
 def test_those_without_a_cookie_come_after_those_that_wait(clock):
     """So does everybody with the first request, which has none yet; the answer brings it."""
-    seats, other, one = Seats(lambda since: 1, clock), Account(), Account()
-    assert seats.arrive(other, 1, new=True) == 1
-    assert seats.arrive(one, 1) == 1
-    assert seats.arrive(other, 1, new=True) == 2
-    assert seats.arrive(one, 1) == 1
-    assert seats.arrive(other, 2, new=True) == 2
-    assert seats.arrive(one, 2) == 0
+    seats, other, one = AdmissionControl(lambda since: 1, clock), ClientQuota(), ClientQuota()
+    assert seats.admit(other, 1, new=True) == 1
+    assert seats.admit(one, 1) == 1
+    assert seats.admit(other, 1, new=True) == 2
+    assert seats.admit(one, 1) == 1
+    assert seats.admit(other, 2, new=True) == 2
+    assert seats.admit(one, 2) == 0

@@ -7,7 +7,7 @@ import json
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from driver.protocol import Student, attend
+from testing.protocol import Student, attend
 
 
 def near(student: Student, _: str) -> WidgetState:

@@ -18,8 +18,8 @@ from benchmarks.classroom import milliseconds
 from benchmarks.hostile_rooms import EVERY, STUDENTS, Classroom, Page
 from benchmarks.room import SEAT
 from benchmarks.room_attacks import Target, Visitor
-from driver.protocol import attend
-from driver.server import Server, serve
+from testing.protocol import attend
+from testing.server import Server, serve
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ import pytest
 from rings import one_of
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from driver.protocol import Student, attend
-from seqviz import catalog
+from seqviz.content import catalog
+from testing.protocol import Student, attend
 
 CASES = ((slug, after) for slug in ("ar_fitting", "gates") for after in ("under way", "ended"))
 

@@ -8,7 +8,8 @@ import urllib.request
 
 import pytest
 
-from seqviz.ui.server import log_flood, logs
+from seqviz.ui.runtime import logs
+from seqviz.ui.server import log_flood
 from seqviz.ui.server.log_flood import FloodFilter
 
 
@@ -73,7 +74,7 @@ def test_kinds_of_lines_are_bounded(flood):
 def test_the_sum_is_a_line_of_the_log(clock, monkeypatch):
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
-    handler.setFormatter(logs.Lines())
+    handler.setFormatter(logs.LineFormatter())
     flood = FloodFilter(clock)
     handler.addFilter(flood)
     monkeypatch.setattr(logs, "_flood", flood)

@@ -8,19 +8,19 @@ import sys
 
 import pytest
 
-from driver.protocol import Student, attend
-from driver.server import serve
-from seqviz.paths import ROOT
-from seqviz.ui.shared import startup
+from seqviz.core.paths import ROOT
+from seqviz.ui.runtime import startup
+from testing.protocol import Student, attend
+from testing.server import serve
 
 resource = pytest.importorskip("resource")
 PAGES = 25
 BEGIN = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))
-from seqviz.ui.server import application
+from seqviz.ui.app import application
 {before}
-application.begin()
+application.configure()
 print(*resource.getrlimit(resource.RLIMIT_NOFILE))
 """
 

@@ -7,14 +7,15 @@ import time
 
 import pytest
 
-from driver.protocol import attend
-from seqviz.ui.server import accounts, pace
+from seqviz.ui.quota import websocket_rate
+from seqviz.ui.runtime import clients
+from testing.protocol import attend
 
 
 @pytest.fixture
 def fresh(monkeypatch):
-    known = accounts.Accounts()
-    monkeypatch.setattr(pace, "accounts", lambda: known)
+    known = clients.ClientRegistry()
+    monkeypatch.setattr(websocket_rate, "client_registry", lambda: known)
 
 
 async def heard(messages: int, size: int, seconds: float) -> int:
@@ -33,7 +34,7 @@ async def heard(messages: int, size: int, seconds: float) -> int:
     scope = {"type": "websocket", "headers": [], "client": ("127.0.0.9", 1)}
     try:
         async with asyncio.timeout(seconds):
-            await pace.Paced(app)(scope, receive, None)
+            await websocket_rate.WebSocketRateMiddleware(app)(scope, receive, None)
     except TimeoutError:
         pass
     return count

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from seqviz import catalog
-from seqviz.text import LANGUAGES, Text
+from seqviz.content import catalog
+from seqviz.core.i18n import LANGUAGES, Text
 from seqviz.ui.server import page_head
 
 PAGE = b'<!DOCTYPE html><html lang="en"><head><title>Streamlit</title></head></html>'
@@ -37,7 +37,7 @@ def test_language_title_and_description(slug, lang):
     name = slug or "home"
     assert html.unescape(title) == f"{text(f'{name}.title')} · SeqViz"
     (told,) = re.findall('name="description" content="([^"]*)"', page)
-    assert 20 < len(html.unescape(told)) <= page_head.LONGEST + 2
+    assert 20 < len(html.unescape(told)) <= page_head.MAX_DESCRIPTION_CHARS + 2
     assert not set("*`$<>") & set(told)
 
 

@@ -7,8 +7,8 @@ from starlette.datastructures import Headers
 from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
-from seqviz.ui.server import peer
-from seqviz.ui.shared import share_link
+from seqviz.ui.render import share_link
+from seqviz.ui.server import loopback
 
 LOCAL = {"host": "localhost:8501"}
 CASES = [
@@ -30,18 +30,18 @@ CASES = [
 
 @pytest.mark.parametrize(("address", "headers", "whether"), CASES)
 def test_who_is_here(address, headers, whether):
-    assert peer.is_here(address, Headers(headers)) is whether
+    assert loopback.is_local_request(address, Headers(headers)) is whether
 
 
 def test_nobody_is_here_where_there_is_a_proxy(monkeypatch):
     """One that adds no header and asks for 127.0.0.1 looks like somebody at this machine."""
     monkeypatch.setenv("SEQVIZ_PROXIES", "1")
-    assert not peer.is_here("127.0.0.1", Headers(LOCAL))
+    assert not loopback.is_local_request("127.0.0.1", Headers(LOCAL))
 
 
 def shared(url: str) -> None:
-    from seqviz.text import Text
-    from seqviz.ui.shared.share_link import link_and_code
+    from seqviz.core.i18n import Text
+    from seqviz.ui.render.share_link import link_and_code
 
     link_and_code(Text("en"), url)
 

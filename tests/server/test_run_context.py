@@ -6,14 +6,14 @@ from streamlit.testing.v1 import AppTest
 
 PAGE = """
 import streamlit as st
-from seqviz.ui.server import run_context
+from seqviz.ui.runtime import run_context
 
 with run_context.page("gates"):
     pass
 st.session_state.around = run_context.lesson()
-with run_context.beside():
+with run_context.lesson_scope():
     st.session_state.question = run_context.lesson()
-with run_context.page("attention"), run_context.beside():
+with run_context.page("attention"), run_context.lesson_scope():
     st.session_state.within = run_context.lesson()
 """
 
@@ -27,7 +27,7 @@ def test_a_lesson_is_entered_with_what_was_chosen_in_it_before():
     state = (
         AppTest.from_string("""
 import streamlit as st
-from seqviz.ui.server import run_context
+from seqviz.ui.runtime import run_context
 
 for slug in ("gates", "none", "gates"):
     with run_context.page(slug):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from driver.protocol import HAND, Student, attend
+from testing.protocol import HAND, Student, attend
 
 PHI = "ar.process.phi"
 

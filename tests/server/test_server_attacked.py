@@ -9,10 +9,10 @@ import pytest
 from benchmarks import attacks, hostile, hostile_rooms
 from benchmarks.attacks import Attacker
 from benchmarks.classroom import Times
-from driver.protocol import Student, attend
-from driver.server import serve
 from seqviz import lessons
-from seqviz.lessons.bench.controls import controls
+from seqviz.lessons.framework.controls import controls
+from testing.protocol import Student, attend
+from testing.server import serve
 
 PAGE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nSet-Cookie: device=A7=; Path=/\r\n\r\nhi"
 FULL = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"
@@ -24,7 +24,7 @@ def test_the_costliest_link_says_what_the_lesson_declares(slug):
     for bench in getattr(lessons, slug).lesson.benches.values():
         for name, control in controls(bench.declaration):
             if (raw := found.pop(f"{bench.prefix}.{name}", None)) is not None:
-                control.clean(raw)
+                control.parse(raw)
     assert found == {}
     assert other != attacks.costliest(slug)  # another seed, or another text
 

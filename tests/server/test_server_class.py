@@ -7,10 +7,10 @@ import time
 
 import pytest
 
-from driver.protocol import Student, attend
-from driver.server import Server, serve
 from seqviz.models.registry import model
-from seqviz.ui.server import tidying
+from seqviz.ui.app import maintenance
+from testing.protocol import Student, attend
+from testing.server import Server, serve
 
 STUDENTS = 20
 KEPT = 1  # second for which a session waits for its student to come back
@@ -103,7 +103,7 @@ async def class_(url: str, size: int = STUDENTS) -> None:
 
 def all_forgotten(server: Server, looks: int = 4) -> bool:
     """Whether soon all have gone."""
-    end = time.monotonic() + KEPT + looks * tidying.LOOKING_SECONDS
+    end = time.monotonic() + KEPT + looks * maintenance.LOOKING_SECONDS
     while time.monotonic() < end:
         opened = server.counter("seqviz_sessions_total")
         if server.counter("seqviz_sessions_closed_total") == opened:
@@ -130,7 +130,7 @@ def test_who_has_left_is_let_go_while_another_works_and_nothing_stops_for_it(ser
             await student.open()
             collections = server.counter("seqviz_gc_pauses_total", generation="2")
             await class_(server.url)
-            end = time.monotonic() + KEPT + 3 * tidying.LOOKING_SECONDS
+            end = time.monotonic() + KEPT + 3 * maintenance.LOOKING_SECONDS
             while here() > 1 and time.monotonic() < end:
                 await asyncio.sleep(0.2)
             await student.scroll("force")
@@ -144,7 +144,7 @@ def test_who_has_left_is_let_go_while_another_works_and_nothing_stops_for_it(ser
 
 def settled(server: Server, before: float) -> bool:
     """Whether soon the garbage of an empty server has been collected."""
-    end = time.monotonic() + 4 * tidying.EMPTY_SECONDS
+    end = time.monotonic() + 4 * maintenance.EMPTY_SECONDS
     while time.monotonic() < end:
         if server.counter("seqviz_gc_pauses_total", generation="2") > before:
             return True

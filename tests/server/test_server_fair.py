@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from driver.protocol import Student, attend
-from driver.server import serve
+from testing.protocol import Student, attend
+from testing.server import serve
 
 LIMIT = "You have used up the computing time"
 TIGHT = {"SEQVIZ_SESSION_SECONDS": "1", "SEQVIZ_SESSION_SHARE": "0.01"}
@@ -66,11 +66,11 @@ def test_a_newcomer_waits_in_front_and_who_is_in_opens_what_it_likes():
 # Every turn comes three seconds late, and the place in line is said each 0.6 s.
 LATE = """
 import threading
-from seqviz.ui.shared import draw_queue
-draw_queue.TELL, come = 0.6, draw_queue.DrawQueue.come
+from seqviz.ui.runtime import scheduler
+scheduler.NOTIFY_EVERY_S, come = 0.6, scheduler.DrawQueue.enqueue
 def late(queue, rank, begin, *user):
     return come(queue, rank, lambda: threading.Timer(3.0, begin).start(), *user)
-draw_queue.DrawQueue.come = late
+scheduler.DrawQueue.enqueue = late
 """
 
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from driver.protocol import Student, attend
+from testing.protocol import Student, attend
 
 ASKED = 12
 MANY = 60.0

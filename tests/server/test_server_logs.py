@@ -11,7 +11,7 @@ from functools import cache
 import pytest
 from rings import one_of
 
-from seqviz.text import ASSETS
+from seqviz.core.i18n import ASSETS
 
 ROOT = ASSETS.parent
 SECRET = "Qx7marker"
@@ -20,16 +20,16 @@ SECRET = "Qx7marker"
 WAYS = f"""
 import asyncio, logging, sys, threading, warnings
 import streamlit.logger
-from seqviz.refusal import Refusal
-from seqviz.ui import streamlit_internals
-from seqviz.ui.server import logs
+from seqviz.core.errors import UserError
+from seqviz.ui import streamlit_patches
+from seqviz.ui.runtime import logs
 
 early = streamlit.logger.get_logger("streamlit.early")
 foreign = logging.getLogger("foreign")
 foreign.addHandler(logging.StreamHandler())
 foreign.propagate = False
 logs.begin("info", sys.argv[1])
-streamlit_internals.install()
+streamlit_patches.install()
 late = streamlit.logger.get_logger("streamlit.late")
 secret = "{SECRET}"
 
@@ -54,8 +54,8 @@ def reported(log):
 for log in (early, foreign, late, logging.getLogger("never.seen")):
     reported(log)
 try:
-    raise Refusal("model_broken", f"no {{secret}}", name=secret)
-except Refusal:
+    raise UserError("model_broken", f"no {{secret}}", name=secret)
+except UserError:
     late.exception("refused")
 thread = threading.Thread(target=fails)
 thread.start()
@@ -77,7 +77,7 @@ chained()
 PAGES = f'''
 import sys
 from streamlit.testing.v1 import AppTest
-from seqviz.ui.server import logs
+from seqviz.ui.runtime import logs
 
 logs.begin("info", "text")
 SECRET = "{SECRET} <b>%s{{x}}"
@@ -96,8 +96,8 @@ visited("ar_fitting", "ar.process.phi", SECRET)
 
 FAILING = """
 import streamlit as st
-from seqviz.text import Text
-from seqviz.ui.bench.host import guarded
+from seqviz.core.i18n import Text
+from seqviz.ui.page.page_host import render_safely
 
 text = st.text_input("text", key="text")
 
@@ -107,7 +107,7 @@ def bench():
 def page():
     raise RuntimeError(f"the page cannot do {{text}}")
 
-guarded(bench, Text("en"))
+render_safely(bench, Text("en"))
 page()
 """
 app = AppTest.from_string(FAILING).run()
@@ -135,7 +135,7 @@ def test_no_exception_s_words_from_any_logger(form):
     assert printed.count("in fails") >= 6
     assert "RuntimeError" in printed
     assert "ValueError" in printed
-    assert "Refusal[model_broken]" in printed
+    assert "UserError[model_broken]" in printed
     assert "UserWarning at" in printed
     assert "task failed" in printed
 

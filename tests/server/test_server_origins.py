@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from driver.server import DEAF, serve
+from testing.server import DEAF, serve
 
 
 @pytest.fixture(scope="module")

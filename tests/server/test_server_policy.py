@@ -12,9 +12,9 @@ from lesson_page import watched
 from playwright.sync_api import expect
 from rings import one_of
 
-from seqviz import catalog
-from seqviz.experiments import bertviz_page
-from seqviz.text import Text
+from seqviz.content import catalog
+from seqviz.core.i18n import Text
+from seqviz.experiments.bertviz import page as bertviz_page
 from seqviz.ui.server import policy
 
 # What the policy forbade, in the page and in the frames that inherit its policy.

@@ -18,9 +18,9 @@ import pytest
 from rings import one_of
 from websockets.exceptions import ConnectionClosed
 
-from driver.protocol import Student, attend
-from driver.server import HOST, ROOT, Server, serve
-from seqviz.ui.shared.room_route import OURS, SEAT, TEACHER
+from seqviz.ui.classroom.routes import OURS, SEAT, TEACHER
+from testing.protocol import Student, attend
+from testing.server import HOST, ROOT, Server, serve
 
 
 def post(server: Server, path: str, body: object = None, **headers: str) -> tuple[int, dict]:

@@ -17,13 +17,14 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
-from driver import server as driver_server
-from driver.protocol import Student, attend
-from driver.server import serve
-from seqviz import catalog
+from seqviz.content import catalog
+from seqviz.core.i18n import ASSETS
 from seqviz.models import device
-from seqviz.text import ASSETS
-from seqviz.ui.server import application, gauges, metrics, run_context, tidying
+from seqviz.ui.app import application, collectors, maintenance
+from seqviz.ui.runtime import metrics, run_context
+from testing import server as driver_server
+from testing.protocol import Student, attend
+from testing.server import serve
 
 ROOT = ASSETS.parent
 PRESSES = 12
@@ -150,7 +151,7 @@ def test_an_unknown_refusal_is_no_new_label():
 
 def test_reading_does_not_walk_over_everything_that_is_frozen(monkeypatch):
     # With half a million objects that stopped every student for 60 ms.
-    gauges.install()
+    collectors.install()
     monkeypatch.setattr(gc, "get_freeze_count", lambda: pytest.fail("counted"))
     assert b"seqviz_gc_frozen" in metrics.text()
 
@@ -158,9 +159,9 @@ def test_reading_does_not_walk_over_everything_that_is_frozen(monkeypatch):
 def test_counting_takes_no_time():
     started = time.thread_time()
     for _ in range(1000):
-        metrics.asked(run_context.lesson(), 0.001)
-        metrics.asked(run_context.lesson(), None)
-        metrics.ran("gates", "bench", 0.01)
+        metrics.observe_cache(run_context.lesson(), 0.001)
+        metrics.observe_cache(run_context.lesson(), None)
+        metrics.observe_run("gates", "bench", 0.01)
     # Of the processor; measured: 7 us; the goal is 50 us for a press.
     assert (time.thread_time() - started) / 1000 < 50e-6
 
@@ -187,7 +188,9 @@ def test_who_sees_the_figures(monkeypatch, token, peer, headers, status):
     monkeypatch.setenv("SEQVIZ_METRICS_TOKEN", token)
     coded = {name: value.encode() for name, value in headers.items()}
     here = "http://localhost"
-    guarded = Starlette(routes=application.routes(), middleware=[Middleware(application.Watched)])
+    guarded = Starlette(
+        routes=application.routes(), middleware=[Middleware(application.MetricsAuthMiddleware)]
+    )
     client = TestClient(guarded, here, client=(peer, 1))
     assert client.get("/metrics", headers=coded).status_code == status
 
@@ -230,12 +233,12 @@ def test_a_port_that_is_taken_is_left_for_another(monkeypatch):
 LIFE = """
 import asyncio, sys, threading, time
 from seqviz import jobs
-from seqviz.ui.server import application
+from seqviz.ui.app import application
 
 async def live():
-    application.begin()
+    application.configure()
     async with application.lifespan(None):
-        job = jobs.default("cpu").submit(long_work.until_told, owner="a")
+        job = jobs.queue_for("cpu").submit(long_work.until_told, owner="a")
         while job.state != "running":
             await asyncio.sleep(0.01)
         started = time.monotonic()
@@ -270,7 +273,7 @@ def test_jobs_stop_with_the_server_and_a_missing_model_does_not_stop_it(tmp_path
     ]  # after the welcome
     assert "could not be preloaded" in done.stderr
     assert "model=minilm" in done.stderr
-    assert "Refusal[not_fetched]" in done.stderr
+    assert "UserError[not_fetched]" in done.stderr
     assert "preloaded=none" in done.stderr
 
 
@@ -278,10 +281,10 @@ def test_figures_are_given_while_models_are_half_imported(monkeypatch):
     """Another thread imports what a lesson needs beside the first answers."""
     half = types.ModuleType("seqviz.models.pretrained")
     monkeypatch.setitem(sys.modules, half.__name__, half)
-    (found,) = (one for one in gauges._models() if one.name == "seqviz_models_loaded")
+    (found,) = (one for one in collectors._models() if one.name == "seqviz_models_loaded")
     assert [sample.value for sample in found.samples] == [0]
     monkeypatch.setitem(sys.modules, "seqviz.models.forward_cache", half)
-    attend(tidying.let_readings_go())
+    attend(maintenance.let_readings_go())
 
 
 def test_the_figures_name_the_device_once_it_is_chosen_and_say_why_not_the_one_asked_for(
@@ -290,10 +293,10 @@ def test_the_figures_name_the_device_once_it_is_chosen_and_say_why_not_the_one_a
     monkeypatch.setenv("SEQVIZ_DEVICE", "cuda")
     device.choose.cache_clear()
     try:
-        (found,) = gauges._device()
+        (found,) = collectors._device()
         assert found.samples == []  # nobody has asked: torch may not be imported yet
         chosen = device.choose()
-        (found,) = gauges._device()
+        (found,) = collectors._device()
         (sample,) = found.samples
         assert sample.value == 1
         assert sample.labels == {"kind": chosen.kind, "name": chosen.name, "note": chosen.note}

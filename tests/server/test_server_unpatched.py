@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from driver.protocol import SLIDER, Student, attend
-from driver.server import serve
-from seqviz import catalog
-from seqviz.text import ASSETS, Text
+from seqviz.content import catalog
+from seqviz.core.i18n import ASSETS, Text
+from testing.protocol import SLIDER, Student, attend
+from testing.server import serve
 
 SLUGS = [lesson.slug for lesson in catalog.LESSONS]
 

@@ -8,8 +8,8 @@ import time
 import psutil
 import pytest
 
-from driver.protocol import Student, attend
-from driver.server import serve
+from testing.protocol import Student, attend
+from testing.server import serve
 
 READY = 120  # seconds that a worker may take to load what it needs
 KEY = "ar.process.phi"

@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from driver.slow_network import Line, slow_network
+from testing.slow_network import Line, slow_network
 
 RATE = 2e6  # bit/s
 DELAY = 0.1  # s, there and back

@@ -13,8 +13,8 @@ import brotli
 import pytest
 import streamlit as st
 
-from seqviz import packed
-from seqviz.paths import ASSETS, ROOT, STATIC
+from seqviz.core import brotli_assets
+from seqviz.core.paths import ASSETS, ROOT, STATIC
 from seqviz.ui.server import index_page, policy, static_files
 from tools import vendor
 
@@ -63,7 +63,7 @@ def test_what_carries_a_hash_is_kept_and_what_does_not_is_asked_for_again(server
 
 def test_the_largest_lies_packed_only_and_comes_whole_to_who_cannot_unpack(server):
     kept = (STATIC / "plotly.min.js.br").read_bytes()
-    whole = packed.whole(STATIC / "plotly.min.js")
+    whole = brotli_assets.read_asset(STATIC / "plotly.min.js")
     assert hashlib.sha256(whole).hexdigest() == vendor.BUNDLE.sha256
     assert get(server, versioned("plotly.min.js"), Accept_Encoding="br")[2] == kept
     for path in (versioned("plotly.min.js"), f"{static_files.OURS}plotly.min.js"):

@@ -8,11 +8,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from driver.protocol import attend
-from seqviz import garbage, jobs
-from seqviz.ui.server import gauges, run_context, tidying
-from seqviz.ui.streamlit_internals import session_release
-from seqviz.ui.streamlit_internals.session_release import Remembered
+from seqviz import jobs
+from seqviz.core import gc_tuning
+from seqviz.ui.app import collectors, maintenance
+from seqviz.ui.runtime import run_context
+from seqviz.ui.streamlit_patches import session_release
+from seqviz.ui.streamlit_patches.session_release import Remembered
+from testing.protocol import attend
 
 SECONDS = 5.0
 
@@ -21,11 +23,11 @@ SECONDS = 5.0
 def collected(monkeypatch):
     """The names of the collections that were made, with somebody here and all due at once."""
     done: list[str] = []
-    for name in ("freeze", "collect_recent", "collect_young"):
-        monkeypatch.setattr(garbage, name, lambda name=name: done.append(name))
+    for name in ("collect_and_freeze", "collect_recent", "collect_young"):
+        monkeypatch.setattr(gc_tuning, name, lambda name=name: done.append(name))
     for name in ("YOUNG", "RECENT", "FREEZING", "LOOKING", "EMPTY"):
-        monkeypatch.setattr(tidying, f"{name}_SECONDS", 0.001)
-    monkeypatch.setattr(gauges.connections, "open", 1)
+        monkeypatch.setattr(maintenance, f"{name}_SECONDS", 0.001)
+    monkeypatch.setattr(collectors.connections, "open", 1)
     monkeypatch.setattr(session_release, "_kept", [])
     return done
 
@@ -34,7 +36,7 @@ def until(reached) -> None:
     """Keep tidy until `reached()`; AssertionError where the task ends or it takes too long."""
 
     async def tidied() -> None:
-        task = asyncio.create_task(tidying.keep_tidy())
+        task = asyncio.create_task(maintenance.run_maintenance())
         end = time.monotonic() + SECONDS
         while not reached():
             assert not task.done(), task
@@ -52,8 +54,8 @@ def fails(*_: object) -> bool:
 @pytest.mark.parametrize(
     ("where", "name", "chore"),
     [
-        (session_release, "let_go", "let_go"),
-        (run_context, "forgotten", "count_those_who_left"),
+        (session_release, "let_go", "release_session"),
+        (run_context, "flush_closed", "report_closed_sessions"),
     ],
 )
 def test_garbage_is_collected_where_another_chore_fails(
@@ -74,7 +76,7 @@ def test_a_collection_that_fails_is_tried_again(collected, monkeypatch, caplog):
         if len(tries) == 1:
             raise MemoryError
 
-    monkeypatch.setattr(garbage, "freeze", first_fails)
+    monkeypatch.setattr(gc_tuning, "collect_and_freeze", first_fails)
     until(lambda: len(tries) >= 2)
     assert "a chore failed" in caplog.text
 
@@ -95,7 +97,7 @@ def test_sessions_whose_time_is_over_are_undone(collected):
 
 def test_who_is_away_at_two_looks_leaves_the_queues(monkeypatch):
     """A line that was cut for a moment costs nobody the run."""
-    leaving, queue = tidying.Leaving(), jobs.Jobs()
+    leaving, queue = maintenance.OrphanReaper(), jobs.JobQueue()
     monkeypatch.setattr(jobs.queue, "_defaults", {"cpu": queue})
     for owner in ("a", "b", "cut"):
         queue.submit(goes_on, owner, owner=owner)
@@ -115,10 +117,10 @@ def goes_on(name: str, report) -> None:
 
 
 def test_when_everybody_has_left_everything_is_collected_once(collected, monkeypatch):
-    monkeypatch.setattr(gauges.connections, "open", 0)
-    sweeper = tidying.Sweeper()
+    monkeypatch.setattr(collectors.connections, "open", 0)
+    sweeper = maintenance.GcScheduler()
     sweeper.seen()
     time.sleep(0.01)
     for _ in range(3):
         attend(sweeper.sweep())
-    assert collected == ["freeze"]
+    assert collected == ["collect_and_freeze"]

@@ -12,8 +12,8 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from seqviz.paths import ROOT
-from seqviz.text import LANGUAGES
+from seqviz.core.i18n import LANGUAGES
+from seqviz.core.paths import ROOT
 from tools import teaching
 
 SOURCES = sorted(teaching.SOURCES.glob("*.py"))

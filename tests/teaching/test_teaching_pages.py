@@ -11,10 +11,10 @@ import re
 import pytest
 from rings import in_turn
 
-from seqviz.lessons.bench.lesson import Bench
-from seqviz.lessons.bench.output import Output
-from seqviz.text import LANGUAGES
-from seqviz.units import unbroken
+from seqviz.core.i18n import LANGUAGES
+from seqviz.core.units import unbroken
+from seqviz.lessons.framework.lesson import Bench
+from seqviz.lessons.framework.output import Output
 from tools import teaching
 
 PARTS = 5  # what they can say, the lesson, questions, homework, and where to go on

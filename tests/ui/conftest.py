@@ -7,14 +7,14 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
-from seqviz.ui.bench import live_route
-from seqviz.ui.server import run_context
-from seqviz.ui.server.run_context import Session
+from seqviz.ui.app import router
+from seqviz.ui.runtime import run_context
+from seqviz.ui.runtime.run_context import Session
 
 
 @pytest.fixture(scope="module")
 def client():
-    with TestClient(Starlette(middleware=[Middleware(live_route.Straight)])) as client:
+    with TestClient(Starlette(middleware=[Middleware(router.LiveMiddleware)])) as client:
         yield client
 
 

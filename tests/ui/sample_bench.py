@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from seqviz.lessons.bench.controls import choice, seed, slider, steps, toggle, view
+from seqviz.lessons.framework.controls import choice, seed, select_slider, slider, toggle, view
 
 METHODS = ("ols", "yule_walker", "exact_ml")
 
@@ -16,8 +16,8 @@ class Sample:
     figure: str = view(("loss", "map"), "loss")
     phi: float = slider(-1.2, 1.2, 0.8, 0.01)
     order: int = slider(1, 5, 1)
-    n: int = steps((50, 100, 5000), 100)
-    rate: float = steps((0.0003, 0.01, 0.1), 0.01, more=True)
+    n: int = select_slider((50, 100, 5000), 100)
+    rate: float = select_slider((0.0003, 0.01, 0.1), 0.01, more=True)
     noise: str = choice(("gaussian", "student_t"), "gaussian", menu=True)
     cell: str = choice(("mlp", "rnn"), "rnn")
     methods: tuple[str, ...] = choice(METHODS, METHODS, many=True)

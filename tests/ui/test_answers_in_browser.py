@@ -9,21 +9,22 @@ import numpy as np
 import pytest
 
 from seqviz import lessons
-from seqviz.compute.decoding.filters import ORDER
-from seqviz.experiments.decoding.continuation import next_token
-from seqviz.lessons.bench import controls
-from seqviz.ui.bench import fast_path
+from seqviz.compute.gpt.filters import ORDER
+from seqviz.experiments.gpt.continuation import next_token
+from seqviz.lessons.framework import controls
+from seqviz.lessons.gpt.lesson import TEXT
+from seqviz.ui.live import handler
 
 BENCH = lessons.gpt.lesson.benches["scores"]
 ADDRESS = "/live/gpt/scores"
-REST = controls.order(("a", "b", "c")).metadata["control"]
+REST = controls.sortable(("a", "b", "c")).metadata["control"]
 
 
 def test_a_link_brings_back_every_order():
     for value in (("a", "b", "c"), ("c", "a", "b")):
-        assert REST.clean(controls.encoded(value)) == value
-        assert controls.says(controls.encoded(value), value)
-    assert REST.extremes() == (("a", "b", "c"), ("c", "b", "a"))
+        assert REST.parse(controls.encoded(value)) == value
+        assert controls.equals(controls.encoded(value), value)
+    assert REST.bounds() == (("a", "b", "c"), ("c", "b", "a"))
 
 
 @pytest.mark.parametrize(
@@ -31,19 +32,19 @@ def test_a_link_brings_back_every_order():
 )
 def test_what_is_no_order_of_them_is_refused(raw):
     with pytest.raises(ValueError, match=r".*"):
-        REST.clean(raw)
-    assert not controls.says(raw, ("a", "b", "c"))
+        REST.parse(raw)
+    assert not controls.equals(raw, ("a", "b", "c"))
 
 
 def test_texts_of_numbers_are_these_numbers():
-    assert controls.says("0.50", 0.5)
-    assert controls.says("1e0", 1)
-    assert not controls.says("x", 1.0)
-    assert not controls.says("nan", 1.0)
+    assert controls.equals("0.50", 0.5)
+    assert controls.equals("1e0", 1)
+    assert not controls.equals("x", 1.0)
+    assert not controls.equals("nan", 1.0)
 
 
 def ask(client, token: str, part: str = "", address: str = ADDRESS, **query: str):
-    headers = {fast_path.TOKEN: token, fast_path.PART: part}
+    headers = {handler.H_SESSION: token, handler.H_PAYLOAD: part}
     return client.get(address, params={"lang": "en", **query}, headers=headers)
 
 
@@ -56,7 +57,7 @@ def test_the_scores_travel_as_they_are_and_do_not_depend_on_what_a_hand_moves(
     again = ask(client, session.token, **{"gp.scores.temperature": "2"})
     told = answer.json()
     assert again.json() == told
-    found = next_token("smollm2", lessons.gpt.TEXT)
+    found = next_token("smollm2", TEXT)
     half = np.frombuffer(_bytes(told["half"]), np.float16).astype(np.float32)
     first = np.frombuffer(_bytes(told["first"]), np.float32)
     scores = np.minimum(half, first[-1])
@@ -88,16 +89,18 @@ def test_a_text_of_a_student_does_not_stand_in_the_address(session, smollm2):
     """It is kept with the session, and what comes is of it."""
     session.texts[BENCH.prefix] = {"text": "Snow is"}
     own = json.loads(
-        gzip.decompress(fast_path.part(BENCH, "", {"lang": "en", "own": "1"}, session))
+        gzip.decompress(handler.client_payload(BENCH, "", {"lang": "en", "own": "1"}, session))
     )
-    other = json.loads(gzip.decompress(fast_path.part(BENCH, "", {"lang": "en"}, session)))
+    other = json.loads(gzip.decompress(handler.client_payload(BENCH, "", {"lang": "en"}, session)))
     assert own["seen"] != other["seen"]
     assert own["start"] == other["start"]
 
 
 def test_the_page_is_told_what_answers_and_on_what_it_depends(session):
-    with fast_path.run_context.answering(session, "gpt", "scores"):
-        told = fast_path.source(BENCH, {BENCH.prefix: BENCH.declaration()}, "en", False, False)
+    with handler.run_context.acting_as(session, "gpt", "scores"):
+        told = handler.live_descriptor(
+            BENCH, {BENCH.prefix: BENCH.declaration()}, "en", False, False
+        )
     assert told["answers"] == {
         "script": "next_token", "needs": ["lang", "present", "own", "gp.scores.text"],
     }  # fmt: skip
@@ -107,8 +110,8 @@ def test_the_page_is_told_what_answers_and_on_what_it_depends(session):
 def test_a_strange_order_in_a_link_is_the_usual_one(session, smollm2):
     for raw in ("penalty", "<b>", "+".join(reversed(ORDER)) + "+x"):
         with pytest.raises(ValueError, match="order"):
-            fast_path.answer(BENCH, {"gp.scores.order": raw}, session)
-        assert controls.filled(BENCH.declaration, {"order": raw}, link=True).order == ORDER
+            handler.render_bench(BENCH, {"gp.scores.order": raw}, session)
+        assert controls.parse_params(BENCH.declaration, {"order": raw}, link=True).order == ORDER
 
 
 def test_another_order_is_compared_with_the_usual_one(smollm2):

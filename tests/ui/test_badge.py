@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from seqviz.lessons.bench.output import COMPUTED, Output, Provenance
-from seqviz.text import LANGUAGES, Text
-from seqviz.ui.bench.badge import badge
+from seqviz.core.i18n import LANGUAGES, Text
+from seqviz.lessons.framework.output import COMPUTED, Output, Provenance
+from seqviz.ui.render.badge import badge
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

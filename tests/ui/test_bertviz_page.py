@@ -12,8 +12,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from seqviz.experiments.bertviz_page import MOST, VIEWS, most_tokens, page
-from seqviz.refusal import Refusal
+from seqviz.core.errors import UserError
+from seqviz.experiments.bertviz.page import MAX_PAGE_BYTES, VIEWS, most_tokens, page
 from tools.vendor import FILES, STATIC
 
 WORDS = ("[CLS]", "a", "cat", "[SEP]", "it", "sat", "[SEP]")
@@ -161,9 +161,9 @@ def test_the_longest_page_is_as_large_as_promised(view, layers, heads, second, m
         if length == limit:
             made = page(view, attention, ["word"] * length, second=second)
     # Brackets: 3 bytes for each row of at least 30 weights of 6 bytes. BertViz' script: 14 KB.
-    assert 0.9 * MOST[view] < made.bytes < 1.03 * MOST[view] + 16_000
+    assert 0.9 * MAX_PAGE_BYTES[view] < made.bytes < 1.03 * MAX_PAGE_BYTES[view] + 16_000
     monkeypatch.setitem(sys.modules, "bertviz", None)  # importing it now is an error
-    with pytest.raises(Refusal, match=f"at most {limit} tokens here, not {limit + 1}") as caught:
+    with pytest.raises(UserError, match=f"at most {limit} tokens here, not {limit + 1}") as caught:
         page(view, attention, ["word"] * (limit + 1), second=second)
     assert caught.value.code == "bertviz_too_long"
     assert caught.value.details == {"tokens": limit + 1, "limit": limit}
@@ -192,13 +192,13 @@ ATTENTION = weights(2, 4, 7)
 def test_what_does_not_fit_together_is_named(changes, words):
     with pytest.raises(ValueError, match=words) as caught:
         page(**{"view": "head", "attention": ATTENTION, "tokens": WORDS, **changes})
-    assert not isinstance(caught.value, Refusal)
+    assert not isinstance(caught.value, UserError)
 
 
 def test_torch_waits_until_it_is_needed():
     """Two seconds of import: neither the lesson nor what is below it asks for them."""
     script = (
-        "import sys; import seqviz.lessons.attention; "
+        "import sys; import seqviz.lessons.attention.lesson; "
         "sys.exit(bool({'torch', 'bertviz', 'scipy', 'statsmodels'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", script], cwd=STATIC.parents[1]).returncode == 0

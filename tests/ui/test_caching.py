@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from seqviz import fingerprint
-from seqviz import garbage as collector
-from seqviz.compute import autoregression as ar
-from seqviz.figures.grammar.figure import Figure
-from seqviz.ui.shared import caching
-from seqviz.ui.shared.caching import MEGABYTE, NEW, Shelves, cached, drawn, weight
+from seqviz.compute import ar_fitting as ar
+from seqviz.core import content_hash
+from seqviz.core import gc_tuning as collector
+from seqviz.plotting.figure import Figure
+from seqviz.ui.runtime import result_cache
+from seqviz.ui.runtime.result_cache import MEGABYTE, NEW, ResultCache, cached, render, size_of
 
 calls: list[object] = []
 
@@ -22,9 +22,9 @@ calls: list[object] = []
 @pytest.fixture(autouse=True)
 def _nothing_is_kept():
     calls.clear()
-    caching.shelves.cache_clear()
+    result_cache.result_cache.cache_clear()
     yield
-    caching.shelves.cache_clear()
+    result_cache.result_cache.cache_clear()
 
 
 @dataclass(frozen=True)
@@ -57,16 +57,16 @@ def test_equal_arguments_are_computed_once():
 
 def test_a_result_is_told_apart_by_its_question_and_not_read_again():
     first, other = cached(halves)(3).result, cached(halves)(4).result
-    known = fingerprint.digest(first)
-    assert known != fingerprint.digest(other)
-    assert known != fingerprint.digest(halves(3))  # nobody asked: its arrays are read
-    caching.shelves.cache_clear()
-    assert fingerprint.digest(cached(halves)(3).result) == known  # computed anew, the same
-    held = len(fingerprint._named)
+    known = content_hash.hash_value(first)
+    assert known != content_hash.hash_value(other)
+    assert known != content_hash.hash_value(halves(3))  # nobody asked: its arrays are read
+    result_cache.result_cache.cache_clear()
+    assert content_hash.hash_value(cached(halves)(3).result) == known  # computed anew, the same
+    held = len(content_hash._named)
     del first, other
-    caching.shelves.cache_clear()
+    result_cache.result_cache.cache_clear()
     gc.collect()
-    assert len(fingerprint._named) <= held - 3
+    assert len(content_hash._named) <= held - 3
 
 
 def test_functions_and_arguments_are_told_apart():
@@ -86,16 +86,16 @@ def test_everybody_gets_the_same_object_and_nobody_can_write_into_it():
 
 
 def test_the_weight_of_a_result_is_that_of_its_arrays():
-    assert 8 * 2001 < weight(halves(1000)) < 8 * 2001 + 2000
+    assert 8 * 2001 < size_of(halves(1000)) < 8 * 2001 + 2000
 
 
-def ask(store: Shelves, n: int) -> bool:
+def ask(store: ResultCache, n: int) -> bool:
     """Ask for 16 kB; whether they were kept."""
-    return store.ask(str(n).encode(), lambda: halves(n)).kept
+    return store.get_or_compute(str(n).encode(), lambda: halves(n)).kept
 
 
 def test_what_is_kept_is_bounded_and_the_least_recently_asked_for_goes():
-    store = Shelves(room=50_000 / NEW)
+    store = ResultCache(room=50_000 / NEW)
     for n in (1000, 1001, 1002, 1003):
         assert not ask(store, n)
     assert store.size <= 50_000
@@ -104,7 +104,7 @@ def test_what_is_kept_is_bounded_and_the_least_recently_asked_for_goes():
 
 
 def test_what_was_asked_for_again_outlives_a_hundred_sliders_in_motion():
-    store = Shelves(room=200_000)
+    store = ResultCache(room=200_000)
     ask(store, 1000)
     once = store.size
     assert ask(store, 1000)
@@ -117,21 +117,21 @@ def test_what_was_asked_for_again_outlives_a_hundred_sliders_in_motion():
 
 def test_what_a_class_is_sent_outlives_a_hundred_sliders_in_motion():
     """It has been asked for once, for all: each of them may ask for it again."""
-    store = Shelves(room=200_000)
-    store.ask(b"sent", lambda: halves(1000), shared=True)
+    store = ResultCache(room=200_000)
+    store.get_or_compute(b"sent", lambda: halves(1000), shared=True)
     for n in range(1001, 1101):
         assert not ask(store, n)
     calls.clear()
-    assert store.ask(b"sent", lambda: halves(1000)).kept
+    assert store.get_or_compute(b"sent", lambda: halves(1000)).kept
     assert calls == []
     assert store.size <= 200_000
 
 
 def test_a_result_beyond_the_room_is_given_and_not_kept():
-    store = Shelves(room=50_000 / NEW)
+    store = ResultCache(room=50_000 / NEW)
     ask(store, 1000)
-    assert store.ask(b"large", lambda: halves(10_000)).result.first.shape == (10_000,)
-    assert not store.ask(b"large", lambda: halves(10_000)).kept
+    assert store.get_or_compute(b"large", lambda: halves(10_000)).result.first.shape == (10_000,)
+    assert not store.get_or_compute(b"large", lambda: halves(10_000)).kept
     assert ask(store, 1000)  # and nothing had to leave for it
 
 
@@ -142,19 +142,19 @@ def picture(values: np.ndarray, title: str) -> Figure:
 
 def test_a_figure_is_drawn_once_for_a_class_that_has_been_here():
     values = np.arange(3.0)
-    first, second = (drawn(picture, (values,), {"title": "one"}, shared=True) for _ in range(2))
+    first, second = (render(picture, (values,), {"title": "one"}, shared=True) for _ in range(2))
     assert second is first
     assert (calls, first.alt) == (["one"], "one")
     assert first.json.decode() == first.chart.to_json()
-    drawn(picture, (values + 1,), {"title": "one"}, shared=True)
-    drawn(picture, (values,), {"title": "two"}, shared=True)
+    render(picture, (values + 1,), {"title": "one"}, shared=True)
+    render(picture, (values,), {"title": "two"}, shared=True)
     assert calls == ["one", "one", "two"]
 
 
 def test_a_figure_of_fresh_numbers_takes_no_room():
-    before = caching.shelves().size
-    drawn(picture, (np.arange(3.0),), {"title": "one"}, shared=False)
-    assert caching.shelves().size == before
+    before = result_cache.result_cache().size
+    render(picture, (np.arange(3.0),), {"title": "one"}, shared=False)
+    assert result_cache.result_cache().size == before
 
 
 def test_a_failure_is_not_kept_and_whoever_waited_tries_again():
@@ -166,12 +166,12 @@ def test_a_failure_is_not_kept_and_whoever_waited_tries_again():
 
 def test_a_class_that_asks_at_once_waits_for_one_computation():
     release, begun = threading.Event(), threading.Event()
-    store = Shelves(room=MEGABYTE)
+    store = ResultCache(room=MEGABYTE)
     slow.wait, slow.begun = release, begun
     answers: list[bool] = []
 
     def asking() -> None:
-        answers.append(store.ask(b"slow", lambda: slow(1)).kept)
+        answers.append(store.get_or_compute(b"slow", lambda: slow(1)).kept)
 
     students = [threading.Thread(target=asking) for _ in range(8)]
     for student in students:
@@ -201,7 +201,7 @@ def test_results_keep_what_they_hold():
 
 def test_start_up_takes_what_is_loaded_out_of_collection():
     gc.unfreeze()
-    collector.freeze()
+    collector.collect_and_freeze()
     assert gc.get_freeze_count() > 10_000
     assert collector.frozen.count == gc.get_freeze_count()
     assert gc.get_threshold() == collector.THRESHOLDS
@@ -216,11 +216,11 @@ def test_what_left_after_the_last_settling_is_collected_at_the_next():
 
     session = Session()
     gone = weakref.ref(session)
-    collector.freeze()
+    collector.collect_and_freeze()
     del session
     gc.collect()
     assert gone() is not None  # frozen: no collection looks at it
-    collector.freeze()
+    collector.collect_and_freeze()
     assert gone() is None
 
 
@@ -231,7 +231,7 @@ def test_a_sweep_collects_what_has_come_and_looks_at_what_is_left_no_more():
 
     import weakref
 
-    collector.freeze()
+    collector.collect_and_freeze()
     garbage, kept = Press(), Press()
     gone, there = weakref.ref(garbage), weakref.ref(kept)
     del garbage
@@ -243,13 +243,13 @@ def test_a_sweep_collects_what_has_come_and_looks_at_what_is_left_no_more():
     del kept
     collector.collect_recent()
     assert there() is not None  # it waits for everything to be looked at
-    collector.freeze()
+    collector.collect_and_freeze()
     assert there() is None
 
 
 def test_freezing_can_be_left_out_to_compare(monkeypatch):
     monkeypatch.setenv("SEQVIZ_FREEZE", "0")
     gc.unfreeze()
-    collector.freeze()
+    collector.collect_and_freeze()
     collector.collect_recent()
     assert gc.get_freeze_count() == 0

@@ -16,9 +16,9 @@ def page() -> None:
 
     import streamlit as st
 
-    from seqviz.lessons.bench.controls import slider
-    from seqviz.lessons.bench.output import Clicks
-    from seqviz.ui.bench.clicks import on_pick
+    from seqviz.lessons.framework.controls import slider
+    from seqviz.lessons.framework.output import ClickBindings
+    from seqviz.ui.render.clicks import on_pick
 
     @dataclass(frozen=True)
     class Two:
@@ -28,8 +28,8 @@ def page() -> None:
     st.slider("earlier", 1, 50, 7, key="b.earlier")
     st.slider("share", 0.0, 1.0, 0.5, 0.05, key="b.share")
     st.text_input("pairs", "1.2", key="b.pairs")
-    move = on_pick("b", Two, Clicks(picks=("earlier", "share")))
-    toggle = on_pick("b", None, Clicks(toggles=("pairs", "xy")))
+    move = on_pick("b", Two, ClickBindings(picks=("earlier", "share")))
+    toggle = on_pick("b", None, ClickBindings(toggles=("pairs", "xy")))
     st.button("move", key="move", on_click=lambda: move(*st.session_state.place))
     st.button("toggle", key="toggle", on_click=lambda: toggle(*st.session_state.place))
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import pytest
 from sample_bench import METHODS, Sample
 
-from seqviz.lessons.bench.controls import (
+from seqviz.lessons.framework.controls import (
     Choice,
     Control,
     Seed,
+    SelectSlider,
     Slider,
-    Steps,
     Toggle,
     controls,
     encoded,
@@ -48,7 +48,7 @@ def stops(control: Control) -> Iterator[object]:
             kind = type(control.default)
             # as a browser counts them, rounding included: -1.2 + 203 * 0.01 is not exactly 0.83
             yield from (kind(control.low + k * control.step) for k in range(count + 1))
-        case Steps():
+        case SelectSlider():
             yield from control.stops
         case Choice(many=True):
             yield from ((name,) for name in control.options)
@@ -63,7 +63,7 @@ def stops(control: Control) -> Iterator[object]:
 
 
 def test_the_sample_has_every_kind_of_control():
-    assert {type(c) for c in CONTROLS.values()} == {Slider, Steps, Choice, Toggle, Seed}
+    assert {type(c) for c in CONTROLS.values()} == {Slider, SelectSlider, Choice, Toggle, Seed}
     assert set(REFUSED) == set(CONTROLS)
 
 
@@ -73,7 +73,7 @@ def test_a_link_brings_back_every_stop(name):
     tried = 0
     for value in stops(control):
         text = encoded(value)
-        again = control.clean(text)
+        again = control.parse(text)
         assert type(again) is type(control.default)
         if isinstance(value, float):
             # a link rounds to six digits: nothing of a step of 0.01, all of the binary noise
@@ -91,7 +91,7 @@ def test_a_link_brings_back_every_stop(name):
 )
 def test_a_link_with_another_value_is_refused(name, raw):
     with pytest.raises((ValueError, KeyError)):
-        CONTROLS[name].clean(raw)
+        CONTROLS[name].parse(raw)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_encoded(value, text):
 
 
 def test_every_control_has_both_ends():
-    tried = {name: list(control.extremes()) for name, control in CONTROLS.items()}
+    tried = {name: list(control.bounds()) for name, control in CONTROLS.items()}
     assert tried["phi"] == [-1.2, 1.2]
     assert tried["order"] == [1, 5]
     assert tried["n"] == [50, 5000]
@@ -141,7 +141,7 @@ def test_a_permalink_brings_the_instance_back():
     changed = dataclasses.replace(Sample(), figure="map", order=3, rate=0.1, second=0.05, seed=7)
     link = permalink("t.b", changed)
     values = {key.removeprefix("t.b."): raw for key, raw in link.items()}
-    again = Sample(**{name: CONTROLS[name].clean(raw) for name, raw in values.items()})
+    again = Sample(**{name: CONTROLS[name].parse(raw) for name, raw in values.items()})
     assert again == changed
 
 

@@ -10,20 +10,20 @@ from dataclasses import dataclass
 
 import pytest
 
-from driver.protocol import attend
-from seqviz.ui.server.accounts import Account
-from seqviz.ui.shared import draw_queue as module
-from seqviz.ui.shared.draw_queue import DrawQueue, Order, Rank, Waiting
+from seqviz.ui.runtime import scheduler as module
+from seqviz.ui.runtime.clients import ClientQuota
+from seqviz.ui.runtime.scheduler import DrawQueue, Priority, Scheduler, Ticket
+from testing.protocol import attend
 
 TICK = 0.01
 
 
 @dataclass
 class Somebody:
-    used: float = 0.0
+    recent_cpu_s: float = 0.0
     turn: float = 0.0
 
-    def usual(self, _rank: Rank, /) -> float:
+    def expected_cpu_s(self, _rank: Priority, /) -> float:
         return self.turn
 
 
@@ -31,39 +31,41 @@ class Simulated:
     """An order on a clock of its own; each takes so many seconds, and is charged for them."""
 
     def __init__(self) -> None:
-        self.order, self.now = Order(), 0.0
-        self.seconds: dict[Waiting, float] = {}
-        self.ends: dict[Waiting, float] = {}
-        self.let_in: list[Waiting] = []
-        self.together: list[list[Rank]] = []
+        self.order, self.now = Scheduler(), 0.0
+        self.seconds: dict[Ticket, float] = {}
+        self.ends: dict[Ticket, float] = {}
+        self.let_in: list[Ticket] = []
+        self.together: list[list[Priority]] = []
 
-    def come(self, rank: Rank, seconds: float = 0.05, user: Somebody | None = None) -> Waiting:
-        one = Waiting(rank, self.now, user or Somebody())
+    def enqueue(
+        self, rank: Priority, seconds: float = 0.05, user: Somebody | None = None
+    ) -> Ticket:
+        one = Ticket(rank, self.now, user or Somebody())
         self.seconds[one] = seconds
-        self.order.come(one)
+        self.order.enqueue(one)
         self._enter()
         return one
 
     def tick(self, step: float = TICK) -> None:
         self.now += step
         for one in [o for o in self.order.drawing if self.ends[o] <= self.now + 1e-9]:
-            self.order.leave(one)
-            one.user.used += self.seconds[one]
+            self.order.release(one)
+            one.user.recent_cpu_s += self.seconds[one]
             self._enter()
         self._enter()
 
     def run(self, most: float = 1000.0) -> None:
         while self.order.waiting or self.order.drawing:
-            old = [t + module.YOUNG for t in self.order.drawing.values()]
+            old = [t + module.OVERLAP_AFTER_S for t in self.order.drawing.values()]
             then = [t for t in (*old, *map(self.ends.get, self.order.drawing)) if t > self.now]
             self.tick(max(1e-6, min(then, default=self.now) - self.now))
             assert self.now < most
 
-    def waited(self, one: Waiting) -> float:
+    def waited(self, one: Ticket) -> float:
         return self.ends[one] - self.seconds[one] - one.came
 
     def _enter(self) -> None:
-        for one in self.order.admit(self.now):
+        for one in self.order.dispatch(self.now):
             self.ends[one] = self.now + self.seconds[one]
             self.let_in.append(one)
             self.together.append([other.rank for other in self.order.drawing])
@@ -71,26 +73,26 @@ class Simulated:
 
 def test_one_at_a_time_a_press_before_a_page_before_the_rest():
     room = Simulated()
-    first = room.come(Rank.FOLLOWING)
+    first = room.enqueue(Priority.DEPENDENT)
     for _ in range(3):
-        for rank in reversed(Rank):
-            room.come(rank)
+        for rank in reversed(Priority):
+            room.enqueue(rank)
     room.run()
     assert max(map(len, room.together)) == 1
     assert room.let_in[0] is first
     assert [one.rank for one in room.let_in[1:]] == sorted(one.rank for one in room.let_in[1:])
-    for rank in Rank:  # each in the order in which they came
+    for rank in Priority:  # each in the order in which they came
         ranked = [one for one in room.let_in if one.rank == rank]
         assert ranked == [one for one in room.seconds if one.rank == rank]
 
 
 def test_no_kind_starves_while_presses_come_for_ever():
     room = Simulated()
-    waits = [room.come(rank, TICK) for rank in Rank for _ in range(2)]
+    waits = [room.enqueue(rank, TICK) for rank in Priority for _ in range(2)]
     for _ in range(200):
-        room.come(Rank.PRESS, TICK)
+        room.enqueue(Priority.INTERACTION, TICK)
         room.tick()
-    for rank, passes in module.PASSES.items():
+    for rank, passes in module.MAX_SKIPS.items():
         places = [n for n, one in enumerate(room.let_in) if one.rank == rank]
         gaps = [b - a for a, b in zip([0, *places], places, strict=False)]
         assert len(places) == 2
@@ -101,25 +103,25 @@ def test_no_kind_starves_while_presses_come_for_ever():
 def test_a_press_finds_a_place_beside_long_pages_and_a_file_none():
     room = Simulated()
     for _ in range(4):
-        room.come(Rank.PAGE, 2.0)
-    file = room.come(Rank.FILE)
+        room.enqueue(Priority.PAGE, 2.0)
+    file = room.enqueue(Priority.EXPORT)
     presses = []
     for _ in range(50):
         room.tick()
         if not round(room.now / TICK) % 10:
-            presses.append(room.come(Rank.PRESS, 0.02))
-    assert max(map(room.waited, presses)) <= module.YOUNG + 0.02 + TICK
-    assert room.together[-1].count(Rank.PAGE) == module.PLACES[Rank.PAGE] == 2
+            presses.append(room.enqueue(Priority.INTERACTION, 0.02))
+    assert max(map(room.waited, presses)) <= module.OVERLAP_AFTER_S + 0.02 + TICK
+    assert room.together[-1].count(Priority.PAGE) == module.SLOTS[Priority.PAGE] == 2
     assert file not in room.let_in
     room.run()
-    assert [Rank.FILE] in room.together
+    assert [Priority.EXPORT] in room.together
 
 
 def test_who_has_used_much_comes_after_those_who_have_not():
-    room, greedy = Simulated(), Somebody(3 * module.STEP)
-    room.come(Rank.PRESS)
-    behind = room.come(Rank.PRESS, user=greedy)
-    before = [room.come(Rank.PRESS) for _ in range(5)]
+    room, greedy = Simulated(), Somebody(3 * module.USAGE_STEP_S)
+    room.enqueue(Priority.INTERACTION)
+    behind = room.enqueue(Priority.INTERACTION, user=greedy)
+    before = [room.enqueue(Priority.INTERACTION) for _ in range(5)]
     room.run()
     assert room.let_in[1:] == [*before, behind]
 
@@ -131,23 +133,25 @@ def test_a_short_press_does_not_wait_for_twenty_devices_with_long_ones():
     for tick in range(1000):
         for user in many:
             if not any(w.user is user and w not in room.ends for w in room.seconds):
-                user.used = 0.0  # it comes back while they wait
-                room.come(Rank.PRESS, 0.12, user)
+                user.recent_cpu_s = 0.0  # it comes back while they wait
+                room.enqueue(Priority.INTERACTION, 0.12, user)
         if not tick % 50:
-            short.append(room.come(Rank.PRESS, 0.01, Somebody(turn=0.01)))
+            short.append(room.enqueue(Priority.INTERACTION, 0.01, Somebody(turn=0.01)))
         room.tick()
-    assert max(map(room.waited, short)) <= module.YOUNG + 5 * TICK  # a second and more before
+    assert (
+        max(map(room.waited, short)) <= module.OVERLAP_AFTER_S + 5 * TICK
+    )  # a second and more before
 
 
 def test_three_devices_with_long_presses_leave_a_place_for_short_ones():
     """As `benchmarks.hostile texts`: each has used less than a step when it begins."""
     room, many = Simulated(), [Somebody(0.9, 1.5) for _ in range(6)]
     for user in many:
-        room.come(Rank.PRESS, 1.5, user)
+        room.enqueue(Priority.INTERACTION, 1.5, user)
     short = []
     for tick in range(500):
         if not tick % 5:
-            short.append(room.come(Rank.PRESS, 0.01, Somebody(turn=0.01)))
+            short.append(room.enqueue(Priority.INTERACTION, 0.01, Somebody(turn=0.01)))
         room.tick()
     assert max(map(room.waited, short)) <= 2 * TICK
     room.run()
@@ -155,21 +159,23 @@ def test_three_devices_with_long_presses_leave_a_place_for_short_ones():
 
 
 def test_a_page_that_took_long_says_nothing_of_presses_that_are_known():
-    account = Account()
-    account.took(0.5, Rank.PAGE)
-    assert account.usual(Rank.PRESS) == 0.5  # until there was one
-    account.took(0.01, Rank.PRESS)
-    assert account.usual(Rank.PRESS) == 0.01 < account.usual(Rank.PAGE)
+    account = ClientQuota()
+    account.took(0.5, Priority.PAGE)
+    assert account.expected_cpu_s(Priority.INTERACTION) == 0.5  # until there was one
+    account.took(0.01, Priority.INTERACTION)
+    assert (
+        account.expected_cpu_s(Priority.INTERACTION) == 0.01 < account.expected_cpu_s(Priority.PAGE)
+    )
 
 
 def test_a_long_press_comes_among_short_ones_without_end():
     room = Simulated()
     for tick in range(1000):
-        room.come(Rank.PRESS, TICK, Somebody(turn=TICK))
+        room.enqueue(Priority.INTERACTION, TICK, Somebody(turn=TICK))
         if tick == 100:
-            long = room.come(Rank.PRESS, 0.1, Somebody(turn=0.1))
+            long = room.enqueue(Priority.INTERACTION, 0.1, Somebody(turn=0.1))
         room.tick()
-    assert room.waited(long) <= module.LONGER * 0.1 + 2 * TICK
+    assert room.waited(long) <= module.AGING_FACTOR * 0.1 + 2 * TICK
 
 
 def test_one_with_ten_connections_gets_no_more_than_another():
@@ -179,16 +185,17 @@ def test_one_with_ten_connections_gets_no_more_than_another():
         for user, most in ((many, 10), (one, 1)):
             held = sum(w.user is user and w not in room.let_in for w in room.seconds)
             for _ in range(most - held):
-                room.come(Rank.PAGE, 0.1, user)
+                room.enqueue(Priority.PAGE, 0.1, user)
         for _ in range(10):
             room.tick()
-    assert one.used == pytest.approx(many.used, abs=2 * module.STEP)
+    assert one.recent_cpu_s == pytest.approx(many.recent_cpu_s, abs=2 * module.USAGE_STEP_S)
 
 
 def test_a_press_begins_at_once_beside_a_page_and_another_page_does_not():
     room = Simulated()
     page, second, following, press = (
-        room.come(rank, 0.3) for rank in (Rank.PAGE, Rank.PAGE, Rank.FOLLOWING, Rank.PRESS)
+        room.enqueue(rank, 0.3)
+        for rank in (Priority.PAGE, Priority.PAGE, Priority.DEPENDENT, Priority.INTERACTION)
     )
     assert room.let_in == [page, press]
     room.run()
@@ -197,10 +204,10 @@ def test_a_press_begins_at_once_beside_a_page_and_another_page_does_not():
 
 def test_a_press_does_not_wait_for_one_that_is_a_step_behind():
     room = Simulated()
-    behind = room.come(Rank.PRESS, 1.0, Somebody(module.STEP))
-    press = room.come(Rank.PRESS, 0.02)
+    behind = room.enqueue(Priority.INTERACTION, 1.0, Somebody(module.USAGE_STEP_S))
+    press = room.enqueue(Priority.INTERACTION, 0.02)
     assert room.let_in == [behind, press]
-    second = room.come(Rank.PRESS, 0.02, Somebody(module.STEP))
+    second = room.enqueue(Priority.INTERACTION, 0.02, Somebody(module.USAGE_STEP_S))
     assert second not in room.let_in  # but not they among themselves
     room.run()
 
@@ -208,54 +215,56 @@ def test_a_press_does_not_wait_for_one_that_is_a_step_behind():
 def test_nobody_fills_all_places():
     room, many = Simulated(), Somebody()
     for _ in range(5):
-        room.come(Rank.PRESS, 1.0, many)
+        room.enqueue(Priority.INTERACTION, 1.0, many)
     while room.now < 0.5:
         room.tick()
-    assert len(room.let_in) == module.OWN
-    press = room.come(Rank.PRESS, 0.02)
+    assert len(room.let_in) == module.MAX_PER_CLIENT
+    press = room.enqueue(Priority.INTERACTION, 0.02)
     assert press in room.let_in
-    behind = [room.come(Rank.PRESS, 1.0, Somebody(module.STEP)) for _ in range(1)]
+    behind = [
+        room.enqueue(Priority.INTERACTION, 1.0, Somebody(module.USAGE_STEP_S)) for _ in range(1)
+    ]
     room.run()
     assert set(behind) <= set(room.let_in)
 
 
 def test_the_heavy_come_last_and_alone_but_they_come():
-    room, heavy = Simulated(), Somebody(10 * module.HEAVY)
-    page = room.come(Rank.PAGE, 1.0)
-    press = room.come(Rank.PRESS, 0.5, heavy)
-    second = room.come(Rank.FILE, 0.1)
+    room, heavy = Simulated(), Somebody(10 * module.HEAVY_USAGE_S)
+    page = room.enqueue(Priority.PAGE, 1.0)
+    press = room.enqueue(Priority.INTERACTION, 0.5, heavy)
+    second = room.enqueue(Priority.EXPORT, 0.1)
     while room.now < 0.9:
         room.tick()
     assert room.let_in == [page]  # there would be a place for a press
     room.run()
     assert room.let_in == [page, second, press]
-    last = room.come(Rank.PRESS, 0.5, heavy)
+    last = room.enqueue(Priority.INTERACTION, 0.5, heavy)
     while last not in room.let_in:
-        room.come(Rank.PRESS, 5 * TICK)  # a class that never rests
+        room.enqueue(Priority.INTERACTION, 5 * TICK)  # a class that never rests
         room.tick()
         assert room.now < 60
-    assert room.waited(last) <= module.OVERDUE + 0.5 + room.order.waiting * TICK
+    assert room.waited(last) <= module.MAX_WAIT_S + 0.5 + room.order.waiting * TICK
 
 
 def test_those_that_hang_lose_their_place_and_stop_nobody_within_the_cap():
     room = Simulated()
-    for _ in range(module.MOST - 1):
-        room.come(Rank.PRESS, 1e9)
-    presses = [room.come(Rank.PRESS) for _ in range(40)]
+    for _ in range(module.MAX_CONCURRENT - 1):
+        room.enqueue(Priority.INTERACTION, 1e9)
+    presses = [room.enqueue(Priority.INTERACTION) for _ in range(40)]
     while set(presses) - set(room.let_in):
         room.tick()
         assert room.now < 100
-    assert max(map(len, room.together)) <= module.MOST
+    assert max(map(len, room.together)) <= module.MAX_CONCURRENT
 
 
 def test_slow_ones_that_all_hang_leave_room_for_a_press():
     """As where twenty students have texts written, which slow each other down."""
     room = Simulated()
-    texts = [room.come(Rank.PRESS, 30.0, Somebody(turn=1.0)) for _ in range(20)]
+    texts = [room.enqueue(Priority.INTERACTION, 30.0, Somebody(turn=1.0)) for _ in range(20)]
     while room.now < 25.0:
         room.tick()
-    assert len(room.order.drawing) == module.MOST - module.QUICK
-    press = room.come(Rank.PRESS, 0.02)
+    assert len(room.order.drawing) == module.MAX_CONCURRENT - module.RESERVED_SLOTS
+    press = room.enqueue(Priority.INTERACTION, 0.02)
     assert press in room.let_in
     room.run()
     assert set(texts) <= set(room.let_in)
@@ -263,9 +272,9 @@ def test_slow_ones_that_all_hang_leave_room_for_a_press():
 
 def test_a_file_that_takes_for_ever_has_no_other_beside_it():
     room = Simulated()
-    room.come(Rank.FILE, 30.0)
-    second = room.come(Rank.FILE)
-    press = room.come(Rank.PRESS)
+    room.enqueue(Priority.EXPORT, 30.0)
+    second = room.enqueue(Priority.EXPORT)
+    press = room.enqueue(Priority.INTERACTION)
     while room.now < 20.0:
         room.tick(0.1)
     assert press in room.let_in
@@ -276,10 +285,10 @@ def test_a_file_that_takes_for_ever_has_no_other_beside_it():
 
 def test_who_gives_up_is_not_begun():
     room = Simulated()
-    room.come(Rank.PRESS)
-    gone = room.come(Rank.PRESS)
-    stays = room.come(Rank.PRESS)
-    room.order.leave(gone)
+    room.enqueue(Priority.INTERACTION)
+    gone = room.enqueue(Priority.INTERACTION)
+    stays = room.enqueue(Priority.INTERACTION)
+    room.order.release(gone)
     room.run()
     assert gone not in room.let_in
     assert stays in room.let_in
@@ -292,13 +301,13 @@ def test_whatever_comes_all_leave_and_the_rules_hold(seed):
     room, users = Simulated(), [Somebody(random.choice([0.0, 1.0, 5.0, 50.0])) for _ in range(8)]
     for _ in range(300):
         for _ in range(random.choice([0, 0, 1, 3])):
-            room.come(random.choice(list(Rank)), random.choice([0.01, 0.03, 0.4, 2.0]),
+            room.enqueue(random.choice(list(Priority)), random.choice([0.01, 0.03, 0.4, 2.0]),
                       random.choice(users))  # fmt: skip
         room.tick()
     room.run(3000)
     assert len(room.let_in) == len(room.seconds)
     for ranks in room.together:
-        assert len(ranks) <= max(module.PLACES.values())
+        assert len(ranks) <= max(module.SLOTS.values())
     began = {one: room.ends[one] - room.seconds[one] for one in room.let_in}
     for one in room.let_in:  # none beside one that is not slow and has only just begun
         beside = (
@@ -307,7 +316,7 @@ def test_whatever_comes_all_leave_and_the_rules_hold(seed):
             if not o.slow(began[one]) and began[o] < began[one] < room.ends[o] - 1e-6
         )
         ages = [began[one] - began[o] for o in beside]
-        assert min(ages, default=1.0) >= module.YOUNG - 1e-9
+        assert min(ages, default=1.0) >= module.OVERLAP_AFTER_S - 1e-9
 
 
 def until(condition) -> None:
@@ -319,44 +328,44 @@ def until(condition) -> None:
 
 def test_the_queue_is_free_again_after_an_exception():
     queue = DrawQueue()
-    with pytest.raises(KeyError), queue.turn(Rank.PRESS):
+    with pytest.raises(KeyError), queue.slot(Priority.INTERACTION):
         raise KeyError("a bench that fails")
     assert not queue.busy
-    with queue.turn(Rank.PRESS):
+    with queue.slot(Priority.INTERACTION):
         assert queue.busy
 
 
 def test_many_threads_all_have_their_turn():
     queue, inside, seen = DrawQueue(), [0], []
 
-    def draw(rank: Rank) -> None:
+    def draw(rank: Priority) -> None:
         for _ in range(50):
-            with queue.turn(rank):
+            with queue.slot(rank):
                 inside[0] += 1
                 seen.append(inside[0])
                 time.sleep(0)
                 inside[0] -= 1
 
-    threads = [threading.Thread(target=draw, args=(rank,)) for rank in Rank for _ in range(4)]
+    threads = [threading.Thread(target=draw, args=(rank,)) for rank in Priority for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(30)
-    assert len(seen) == 4 * len(Rank) * 50
+    assert len(seen) == 4 * len(Priority) * 50
     assert max(seen) <= 2  # two where one was held up for long
     assert not queue.busy
 
 
 def test_time_alone_lets_in_who_waits_beside_one_that_takes_long(monkeypatch):
-    monkeypatch.setattr(module, "YOUNG", 0.05)
+    monkeypatch.setattr(module, "OVERLAP_AFTER_S", 0.05)
     queue, drawn, ready = DrawQueue(), [], threading.Event()
 
     def hold() -> None:
-        with queue.turn(Rank.PAGE):
+        with queue.slot(Priority.PAGE):
             ready.wait(10)
 
     def press() -> None:
-        with queue.turn(Rank.PRESS):
+        with queue.slot(Priority.INTERACTION):
             drawn.append("press")
 
     threads = [threading.Thread(target=work) for work in (hold, press)]
@@ -373,23 +382,23 @@ def test_a_request_that_is_given_up_leaves_and_one_that_waits_is_told():
     queue = DrawQueue()
 
     async def both() -> bool:
-        first = await queue.reached(Rank.PRESS, Somebody())
-        gone = asyncio.ensure_future(queue.reached(Rank.PRESS, Somebody()))
-        waits = asyncio.ensure_future(queue.reached(Rank.PRESS, Somebody()))
+        first = await queue.acquire(Priority.INTERACTION, Somebody())
+        gone = asyncio.ensure_future(queue.acquire(Priority.INTERACTION, Somebody()))
+        waits = asyncio.ensure_future(queue.acquire(Priority.INTERACTION, Somebody()))
         await asyncio.sleep(0)
         assert queue.waiting == 2
         gone.cancel()
         await asyncio.sleep(0)
         assert queue.waiting == 1
-        threading.Thread(target=queue.leave, args=(first,)).start()
-        queue.leave(await waits)
+        threading.Thread(target=queue.release, args=(first,)).start()
+        queue.release(await waits)
         return queue.busy
 
     assert attend(both()) is False
 
 
 def test_who_waits_long_hears_how_many_are_before_it_and_may_give_up(monkeypatch):
-    monkeypatch.setattr(module, "TELL", 0.02)
+    monkeypatch.setattr(module, "NOTIFY_EVERY_S", 0.02)
     queue, told = DrawQueue(), []
 
     class Changed(Exception):
@@ -400,16 +409,16 @@ def test_who_waits_long_hears_how_many_are_before_it_and_may_give_up(monkeypatch
         if len(told) == 3:
             raise Changed
 
-    monkeypatch.setattr(module, "YOUNG", 60.0)  # nobody begins beside the first
-    with queue.turn(Rank.PRESS):
-        other = queue.come(Rank.PRESS, lambda: None)
-        late = queue.come(Rank.FILE, lambda: None)
-        with pytest.raises(Changed), queue.turn(Rank.PRESS, tell=tell):
+    monkeypatch.setattr(module, "OVERLAP_AFTER_S", 60.0)  # nobody begins beside the first
+    with queue.slot(Priority.INTERACTION):
+        other = queue.enqueue(Priority.INTERACTION, lambda: None)
+        late = queue.enqueue(Priority.EXPORT, lambda: None)
+        with pytest.raises(Changed), queue.slot(Priority.INTERACTION, tell=tell):
             raise AssertionError("it was not its turn")
         assert told == [1, 1, 1]  # the press that came before, not the file
         assert queue.waiting == 2
-        queue.leave(other)
-        queue.leave(late)
+        queue.release(other)
+        queue.release(late)
     assert not queue.busy
 
 
@@ -418,16 +427,16 @@ def test_who_waits_for_another_device_gives_its_place_away_and_takes_it_again():
     aside, other_is_in, done = (threading.Event() for _ in range(3))
 
     def first() -> None:
-        with queue.turn(Rank.PRESS):
+        with queue.slot(Priority.INTERACTION):
             order.append("first")
-            with queue.aside():
+            with queue.yield_slot():
                 aside.set()
                 assert other_is_in.wait(10)
             order.append("first again")  # only when the other one has left
         done.set()
 
     def other() -> None:
-        with queue.turn(Rank.PRESS):
+        with queue.slot(Priority.INTERACTION):
             order.append("other")
             other_is_in.set()
             while not queue.waiting:  # the first one is back and waits
@@ -444,5 +453,5 @@ def test_who_waits_for_another_device_gives_its_place_away_and_takes_it_again():
         one.join(10)
     assert order == ["first", "other", "other leaves", "first again"]
     assert not queue.busy
-    with queue.aside():  # without a place nothing changes
+    with queue.yield_slot():  # without a place nothing changes
         assert not queue.busy

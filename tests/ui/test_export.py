@@ -12,16 +12,16 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from seqviz.compute import autoregression as ar
-from seqviz.figures.autoregression.by_hand import fit_by_hand
-from seqviz.figures.autoregression.series import series_and_correlations
-from seqviz.figures.grammar import axes, scales
-from seqviz.figures.grammar.sheet import Sheet
-from seqviz.figures.grammar.style import LIGHT, LIVE, Style
-from seqviz.figures.grammar.table import table
-from seqviz.text import LANGUAGES
-from seqviz.ui.bench import export
-from seqviz.ui.shared.share_link import svg_code
+from seqviz.compute import ar_fitting as ar
+from seqviz.core.i18n import LANGUAGES
+from seqviz.figures.ar_fitting.by_hand import fit_by_hand
+from seqviz.figures.ar_fitting.series import series_and_correlations
+from seqviz.plotting import axes, scales
+from seqviz.plotting.sheet import Sheet
+from seqviz.plotting.style import LIGHT, LIVE, Style
+from seqviz.plotting.table import table
+from seqviz.ui.page import export
+from seqviz.ui.render.share_link import svg_code
 
 PATH = ar.simulate((0.8,), n=120, seed=3)
 FOUND = ar.correlogram(PATH.values, 12, PATH.coefficients)
@@ -73,12 +73,12 @@ def test_a_link_becomes_a_code_that_says_it():
 def test_cells_of_a_scale_in_powers_of_ten_are_named_as_logarithms():
     """The norm of a product is not negative; both maps below share one color bar."""
     sheet = Sheet(Style())
-    scale = scales.plain(-12, 0, scales.decades(-12, 0))
+    scale = scales.unit_scale(-12, 0, scales.decades(-12, 0))
     for panel, name, bar in (((0, 0.4), "kept", ""), ((0.5, 0.9), "lost", None)):
         made = sheet.panel(x=axes.axis("t", domain=panel), y=axes.axis("τ"))
         made.cells([[-3.0, -6.0]], name, scale, bar=bar)
     made = sheet.panel(x=axes.axis("k"), y=axes.axis("share"))
-    made.cells([[0.5]], "part", scales.plain(0, 1))
+    made.cells([[0.5]], "part", scales.unit_scale(0, 1))
     columns = set(table(sheet.finish("")).columns)
     assert {"log₁₀ (kept)", "log₁₀ (lost)", "part"} <= columns
 
@@ -97,10 +97,10 @@ def test_the_data_panel_writes_numbers_by_their_significant_digits():
     """Not 0.000000000000000004: six digits, wherever the point is; whole numbers as they are."""
 
     def page() -> None:
-        from seqviz.compute import autoregression as ar
-        from seqviz.figures.autoregression.series import series_and_correlations
-        from seqviz.text import Text
-        from seqviz.ui.bench import export
+        from seqviz.compute import ar_fitting as ar
+        from seqviz.core.i18n import Text
+        from seqviz.figures.ar_fitting.series import series_and_correlations
+        from seqviz.ui.page import export
 
         path = ar.simulate((0.8,), n=120, seed=3)
         found = ar.correlogram(path.values, 12, path.coefficients)

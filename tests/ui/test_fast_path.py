@@ -10,27 +10,28 @@ from urllib.parse import quote
 
 import pytest
 
-from driver.protocol import attend
-from seqviz import catalog, lessons
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.style import LIVE, Style
-from seqviz.lessons.bench.controls import Slider, Steps, controls, encoded
-from seqviz.lessons.bench.output import Note
-from seqviz.ui.bench import fast_path
-from seqviz.ui.server import run_context
-from seqviz.ui.server.accounts import Account
-from seqviz.ui.server.run_context import Session
-from seqviz.ui.shared import caching
-from seqviz.ui.shared.draw_queue import Rank, draw_queue
+from seqviz import lessons
+from seqviz.content import catalog
+from seqviz.lessons.framework.controls import SelectSlider, Slider, controls, encoded
+from seqviz.lessons.framework.output import Note
+from seqviz.plotting.figure import Figure
+from seqviz.plotting.style import LIVE, Style
+from seqviz.ui.live import handler
+from seqviz.ui.render import html
+from seqviz.ui.runtime import result_cache, run_context
+from seqviz.ui.runtime.clients import ClientQuota
+from seqviz.ui.runtime.run_context import Session
+from seqviz.ui.runtime.scheduler import Priority, draw_queue
+from testing.protocol import attend
 
 AR = "/live/ar_fitting/process"
 GATES = "/live/gates/watch"
 TEXT = "A sentence of my own."
-WRITTEN = fast_path.written
+WRITTEN = html.serialize
 
 
 def ask(client, session, address, **query):
-    return client.get(address, params=query, headers={fast_path.TOKEN: session.token})
+    return client.get(address, params=query, headers={handler.H_SESSION: session.token})
 
 
 def unpacked(answer) -> tuple[dict, dict]:
@@ -41,8 +42,12 @@ def unpacked(answer) -> tuple[dict, dict]:
 def moved(bench) -> tuple[str, object] | None:
     """The first slider that applies, and an end of it that is not its default."""
     for name, control in controls(bench.declaration):
-        if isinstance(control, Slider | Steps) and control.when is None and not control.client:
-            low, high = control.extremes()
+        if (
+            isinstance(control, Slider | SelectSlider)
+            and control.when is None
+            and not control.client
+        ):
+            low, high = control.bounds()
             return name, high if control.default != high else low
     return None
 
@@ -86,7 +91,7 @@ def test_the_answer_is_what_the_bench_shows(client, session, slug, name, minilm,
 ])  # fmt: skip
 def test_who_and_what_is_not_known(client, session, address, token, status):
     answer = client.get(
-        address, headers={fast_path.TOKEN: session.token if token is None else token}
+        address, headers={handler.H_SESSION: session.token if token is None else token}
     )
     assert (answer.status_code, answer.content) == (status, answer.content)
     assert b"figure" not in answer.content
@@ -119,13 +124,13 @@ def test_equal_requests_are_one_computation(client, session, monkeypatch):
 
     bench = lessons.ar_fitting.lesson.benches["process"]
     monkeypatch.setitem(bench.__dict__, "body", counted)
-    caching.shelves.cache_clear()
-    caching.shelves()  # two threads that ask first at once would have two
+    result_cache.result_cache.cache_clear()
+    result_cache.result_cache()  # two threads that ask first at once would have two
     gate = threading.Barrier(6)
 
     def one(answers):
         gate.wait()
-        answers.append(fast_path.answer(bench, {"ar.process.phi": "0.123"}, session).figure)
+        answers.append(handler.render_bench(bench, {"ar.process.phi": "0.123"}, session).figure)
 
     answers: list[bytes] = []
     threads = [threading.Thread(target=one, args=(answers,)) for _ in range(6)]
@@ -144,7 +149,7 @@ def test_what_is_computed_counts_for_the_student_who_moves(client, session, monk
                 for k in range(311, 331)]  # fmt: skip
     assert statuses[0] == 200
     assert statuses[-1] == 204  # the page says when to go on
-    account: Account = session.account
+    account: ClientQuota = session.account
     assert account.seconds.over
     other = Session("other", 0.0)
     run_context._by_token[other.token] = other
@@ -155,14 +160,14 @@ def test_a_student_s_text_is_in_no_address_and_in_no_shared_answer(client, sessi
     bench = lessons.gates.lesson.benches["watch"]
     text = "characters"
     params = bench.declaration(**{text: TEXT})
-    with run_context.answering(session, "gates", "watch"):
-        source = fast_path.source(bench, {bench.prefix: params}, "en", False, False)
+    with run_context.acting_as(session, "gates", "watch"):
+        source = handler.live_descriptor(bench, {bench.prefix: params}, "en", False, False)
     assert source["token"] == session.token
-    with run_context.answering(session, "gates", "watch"):
-        again = fast_path.source(bench, {bench.prefix: params}, "en", False, False)
+    with run_context.acting_as(session, "gates", "watch"):
+        again = handler.live_descriptor(bench, {bench.prefix: params}, "en", False, False)
         changed = bench.declaration(**{text: TEXT.lower()})
-        moved = fast_path.source(bench, {bench.prefix: changed}, "en", False, False)
-        fast_path.source(bench, {bench.prefix: params}, "en", False, False)
+        moved = handler.live_descriptor(bench, {bench.prefix: changed}, "en", False, False)
+        handler.live_descriptor(bench, {bench.prefix: params}, "en", False, False)
     assert again == source
     assert moved["query"]["own"] != source["query"]["own"]
     assert TEXT not in json.dumps(source)
@@ -181,7 +186,7 @@ def test_a_student_s_text_is_in_no_address_and_in_no_shared_answer(client, sessi
 
 def typed(client, session, text, key="tx.cutters.text"):
     told = text if isinstance(text, str) and text.startswith("{") else json.dumps({key: text})
-    headers = {fast_path.TOKEN: session.token, fast_path.TYPED: quote(told)}
+    headers = {handler.H_SESSION: session.token, handler.H_LIVE_TEXT: quote(told)}
     return client.get("/live/text/cutters", params={"lang": "en"}, headers=headers)
 
 
@@ -190,7 +195,7 @@ def test_a_text_that_is_typed_is_answered_and_is_nobody_else_s(
 ):
     bench = lessons.text.lesson.benches["cutters"]
     written = []
-    monkeypatch.setattr(fast_path, "written", lambda *of: written.append(1) or WRITTEN(*of))
+    monkeypatch.setattr(handler, "serialize", lambda *of: written.append(1) or WRITTEN(*of))
     answer = typed(client, session, TEXT)
     assert unpacked(answer)[1] == json.loads(
         bench.run({"text": TEXT}, style=Style(LIVE)).figure.to_json()
@@ -218,7 +223,7 @@ def test_half_a_character_becomes_the_sign_for_one(client, session, minilm, smol
 
 def test_a_bench_that_would_wait_has_no_answer(client, session, monkeypatch):
     monkeypatch.setattr("seqviz.models.ready.is_ready", lambda *_: False)
-    caching.shelves.cache_clear()
+    result_cache.result_cache.cache_clear()
     answer = ask(client, session, "/live/attention/real", **{"at.real.layer": "2"})
     assert answer.status_code == 204
 
@@ -235,16 +240,17 @@ def test_a_failure_is_logged_and_says_nothing(client, session, monkeypatch, capl
 
 
 @pytest.mark.parametrize(("header", "rank"), [
-    (None, Rank.PRESS), (fast_path.MOVING, Rank.MOVING), (fast_path.AHEAD, Rank.MOVING),
+    (None, Priority.INTERACTION), (handler.H_DRAGGING, Priority.DRAG), (handler.H_PREFETCH,
+        Priority.DRAG),
 ])  # fmt: skip
 def test_a_hand_that_has_stopped_comes_before_one_that_moves_on(
     client, session, monkeypatch, header, rank
 ):
     ranks = []
     queue = draw_queue()
-    come = queue.come
-    monkeypatch.setattr(queue, "come", lambda r, *more: ranks.append(r) or come(r, *more))
-    asked = {fast_path.TOKEN: session.token} | ({header: "1"} if header else {})
+    come = queue.enqueue
+    monkeypatch.setattr(queue, "enqueue", lambda r, *more: ranks.append(r) or come(r, *more))
+    asked = {handler.H_SESSION: session.token} | ({header: "1"} if header else {})
     assert client.get(AR, headers=asked).status_code == 200
     assert ranks == [rank]
 
@@ -252,7 +258,7 @@ def test_a_hand_that_has_stopped_comes_before_one_that_moves_on(
 def test_what_nobody_waits_for_any_more_is_not_begun(monkeypatch):
     """Another one is just being drawn; the browser has gone."""
     begun = []
-    monkeypatch.setattr(fast_path, "_answered", lambda *_: begun.append(1))
+    monkeypatch.setattr(handler, "_render_response", lambda *_: begun.append(1))
     made = Session("test", 0.0)
     run_context._by_token[made.token] = made
 
@@ -261,43 +267,43 @@ def test_what_nobody_waits_for_any_more_is_not_begun(monkeypatch):
 
     request = SimpleNamespace(
         path_params={"slug": "ar_fitting", "bench": "process"},
-        headers={fast_path.TOKEN: made.token},
+        headers={handler.H_SESSION: made.token},
         query_params={},
         receive=left,
     )
-    with draw_queue().turn(Rank.PRESS):
-        assert attend(fast_path.endpoint(request)).status_code == 408
+    with draw_queue().slot(Priority.INTERACTION):
+        assert attend(handler.endpoint(request)).status_code == 408
         assert draw_queue().waiting == 0
     assert begun == []
 
 
 def test_one_visitor_does_not_fill_the_queue(client, session):
-    session.asked = fast_path.AT_ONCE
+    session.asked = handler.MAX_REQUESTS_PER_SESSION
     assert ask(client, session, AR).status_code == 429
     session.asked -= 1
     assert ask(client, session, AR).status_code == 200
-    assert session.asked == fast_path.AT_ONCE - 1
+    assert session.asked == handler.MAX_REQUESTS_PER_SESSION - 1
 
 
 def test_a_class_that_is_busy_has_nothing_for_who_only_may_want_it(client, session):
-    ahead = {fast_path.TOKEN: session.token, fast_path.AHEAD: "1"}
+    ahead = {handler.H_SESSION: session.token, handler.H_PREFETCH: "1"}
     assert client.get(AR, headers=ahead).status_code == 200
-    with draw_queue().turn(Rank.PRESS):
+    with draw_queue().slot(Priority.INTERACTION):
         assert client.get(AR, headers=ahead).status_code == 204
     assert client.get(AR, headers=ahead).status_code == 200
 
 
 def test_a_formula_is_the_page_s_and_html_in_a_sentence_stays_text():
-    assert fast_path.html(Note("$$\nx^2\n$$")) is None
+    assert html.note_html(Note("$$\nx^2\n$$")) is None
     assert (
-        fast_path.html(Note("**b** <img src=x>")) == "<p><strong>b</strong> &lt;img src=x&gt;</p>\n"
+        html.note_html(Note("**b** <img src=x>")) == "<p><strong>b</strong> &lt;img src=x&gt;</p>\n"
     )
 
 
 def test_small_answers_are_not_compressed():
-    small = fast_path.Answer({}, (b"{}",)).sent()
+    small = html.LiveResponse({}, (b"{}",)).encode()
     assert small == b'{"arrays": []}\n{}'
-    large = fast_path.Answer({"alt": "x"}, (b"x" * 5000,)).sent()
+    large = html.LiveResponse({"alt": "x"}, (b"x" * 5000,)).encode()
     assert gzip.decompress(large) == b'{"alt": "x", "arrays": []}\n' + b"x" * 5000
 
 
@@ -306,7 +312,7 @@ def test_an_array_that_the_browser_has_does_not_travel_again(client, session):
     first = ask(client, session, GATES, **{"ga.watch.step": "20"})
     around, figure = unpacked(first)
     (name,) = around["arrays"]
-    headers = {fast_path.TOKEN: session.token, fast_path.HAS: f"0123456789abcdef,{name}"}
+    headers = {handler.H_SESSION: session.token, handler.H_KNOWN_ARRAYS: f"0123456789abcdef,{name}"}
     again = client.get(GATES, params={"ga.watch.step": "21"}, headers=headers)
     assert len(again.text) < len(first.text) / 5
     told, short = unpacked(again)

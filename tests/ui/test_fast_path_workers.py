@@ -13,11 +13,12 @@ import psutil
 import pytest
 from threadpoolctl import threadpool_limits
 
-from seqviz import catalog, lessons
-from seqviz.ui.bench import fast_path
-from seqviz.ui.server import gauges, metrics
-from seqviz.ui.server.workers import Workers
-from seqviz.ui.shared import caching
+from seqviz import lessons
+from seqviz.content import catalog
+from seqviz.ui.app import collectors
+from seqviz.ui.live import handler
+from seqviz.ui.runtime import metrics, result_cache
+from seqviz.ui.runtime.workers import Workers
 
 READY = 120  # seconds that a process may take to start
 GATES = "/live/gates/watch"
@@ -42,7 +43,7 @@ def counted(name: str, **labels: str) -> float:
 
 @pytest.fixture(scope="module")
 def pool():
-    made = Workers(1, fast_path._prepare, fast_path._answer_afar)
+    made = Workers(1, handler._prepare_worker, handler._worker_main)
     yield made
     made.close()
 
@@ -52,27 +53,27 @@ def worker(pool, monkeypatch):
     """One worker that can be asked, and a parent that answers nothing."""
     (one,) = pool.all
     assert one.ready.wait(READY)
-    monkeypatch.setattr(fast_path, "workers", lambda: pool)
+    monkeypatch.setattr(handler, "workers", lambda: pool)
 
     async def here(*_) -> tuple[int, bytes]:
         return 418, b""
 
-    monkeypatch.setattr(fast_path, "_respond", here)
-    fast_path._only_here.clear()
+    monkeypatch.setattr(handler, "_render_scheduled", here)
+    handler._only_here.clear()
     return one
 
 
 def ask(client, session, address, **query):
-    return client.get(address, params=query, headers={fast_path.TOKEN: session.token})
+    return client.get(address, params=query, headers={handler.H_SESSION: session.token})
 
 
 def home(session, address, **query) -> tuple[int, bytes]:
     """The parent's own answer, with as many threads as the app has."""
     _, _, slug, name = address.split("/")
-    bench = getattr(fast_path.lessons, slug).lesson.benches[name]
-    caching.shelves.cache_clear()
+    bench = getattr(handler.lessons, slug).lesson.benches[name]
+    result_cache.result_cache.cache_clear()
     with threadpool_limits(1, user_api="blas"):
-        return fast_path._answered(bench, query, session, frozenset())
+        return handler._render_response(bench, query, session, frozenset())
 
 
 def timeless(answer: bytes) -> bytes:
@@ -117,7 +118,7 @@ def test_what_a_worker_computes_is_charged_and_counted_here(client, session, wor
 
 def test_who_has_used_up_the_seconds_gets_no_more_from_a_worker(client, session, worker):
     account = session.account
-    account.seconds.draw(1000.0, 60.0, 0.25)
+    account.seconds.consume(1000.0, 60.0, 0.25)
     refused = counted("seqviz_refusals_total", kind="compute")
     answer = ask(client, session, "/live/ar_fitting/process", **{"ar.process.phi": "0.5213"})
     assert answer.status_code == 204
@@ -125,10 +126,10 @@ def test_who_has_used_up_the_seconds_gets_no_more_from_a_worker(client, session,
 
 
 def test_nothing_is_fetched_ahead_while_questions_wait(client, session, worker):
-    ahead = {fast_path.TOKEN: session.token, fast_path.AHEAD: "1"}
+    ahead = {handler.H_SESSION: session.token, handler.H_PREFETCH: "1"}
     bench = lessons.gates.lesson.benches["watch"]
     sent = [
-        fast_path._sent_away(bench, {"ga.watch.step": str(step)}, session, frozenset())
+        handler._dispatch_to_worker(bench, {"ga.watch.step": str(step)}, session, frozenset())
         for step in range(20, 60)
     ]
     assert client.get(GATES, headers=ahead).status_code == 204
@@ -152,7 +153,7 @@ def test_a_student_s_text_goes_along(client, session, worker):
 
 def test_who_has_used_up_the_tokens_is_answered_by_the_parent(client, session, worker):
     account = session.account
-    account.tokens.draw(1e6, 20_000, 333.0)
+    account.tokens.consume(1e6, 20_000, 333.0)
     assert ask(client, session, GATES, **{"ga.watch.step": "5"}).status_code == 418
 
 
@@ -160,10 +161,10 @@ def test_what_only_the_parent_has_is_answered_there_from_then_on(client, session
     """A result of a training; the same bench in another language is asked for anew."""
     address, query = "/live/bert_accuracy/heads", {"lang": "en", "ba.heads.epochs": "3"}
     assert ask(client, session, address, **query).status_code == 418
-    (fixed,) = fast_path._only_here
+    (fixed,) = handler._only_here
     assert fixed == ("ba.heads", ("lang", "en"))
-    assert fast_path._sent_away(
-        fast_path.lessons.bert_accuracy.lesson.benches["heads"],
+    assert handler._dispatch_to_worker(
+        handler.lessons.bert_accuracy.lesson.benches["heads"],
         {"lang": "en", "ba.heads.epochs": "4"}, session, frozenset(),
     ) is None  # fmt: skip
 
@@ -187,13 +188,13 @@ def test_a_process_does_not_run_the_page_that_stands_for_the_main_module(monkeyp
     page = ModuleType("__main__")
     page.__file__ = str(tmp_path / "gone.py")
     monkeypatch.setitem(sys.modules, "__main__", page)
-    one = Workers(1, fast_path._prepare, fast_path._answer_afar)
+    one = Workers(1, handler._prepare_worker, handler._worker_main)
     assert one.all[0].ready.wait(READY)
     one.close()
 
 
 def test_the_figures_of_the_server_have_those_of_workers(worker):
-    gauges.install()
+    collectors.install()
     child, parent = psutil.Process(worker.process.pid), psutil.Process()
     assert counted("seqviz_memory_bytes") > parent.memory_info().rss + child.memory_info().rss / 2
     times = parent.cpu_times(), child.cpu_times()
@@ -203,8 +204,8 @@ def test_the_figures_of_the_server_have_those_of_workers(worker):
 def test_none_is_no_process(monkeypatch, client, session):
     monkeypatch.setenv("SEQVIZ_WORKERS", "0")
     before = set(psutil.Process().children())
-    fast_path.workers.cache_clear()
-    assert fast_path.workers().all == []
+    handler.workers.cache_clear()
+    assert handler.workers().all == []
     answer = ask(client, session, "/live/ar_fitting/process", **{"ar.process.phi": "0.717"})
     assert answer.status_code == 200
     assert set(psutil.Process().children()) <= before

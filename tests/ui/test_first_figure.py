@@ -8,18 +8,20 @@ import re
 
 import pytest
 
-from seqviz import catalog, lessons
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.style import LIVE, Style
-from seqviz.text import LANGUAGES, Text
-from seqviz.ui.bench import first_figure, first_page
+from seqviz import lessons
+from seqviz.content import catalog
+from seqviz.core.i18n import LANGUAGES, Text
+from seqviz.plotting.figure import Figure
+from seqviz.plotting.style import LIVE, Style
 from seqviz.ui.page import home
+from seqviz.ui.prerender import figure as first_figure
+from seqviz.ui.prerender import shell
 
 DATA = re.compile(r'id="seqviz-first-figure">(.*?)</script>', re.DOTALL)
 
 
 def sent(slug: str, lang: str, plain: bool = True) -> str:
-    return first_page.page(slug, lang, plain, first_figure.undrawn)
+    return shell.page(slug, lang, plain, first_figure.undrawn)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -46,9 +48,9 @@ def test_home_has_its_title_and_a_picture_of_its_bench_as_it_stands_there(lang):
     page = sent("", lang)
     assert html.escape(Text(lang)("home.title")) in page
     assert page.count("<svg") == 2  # on a wide window, and on a phone
-    words = first_page.home_words(lang)
+    words = shell.home_words(lang)
     bench = getattr(lessons, catalog.SHOWN).lesson.benches[catalog.lesson(catalog.SHOWN).first[0]]
-    assert bench is home.shown()
+    assert bench is home.opening_bench()
     assert str(bench.declaration().steps) in words["lead"]  # said without loading the lesson
     assert all(html.escape(words[name]) in page for name in ("title", "lead"))
 
@@ -56,7 +58,7 @@ def test_home_has_its_title_and_a_picture_of_its_bench_as_it_stands_there(lang):
 def test_a_failure_is_logged_and_leaves_the_place_empty(monkeypatch, tmp_path, caplog):
     monkeypatch.setenv("SEQVIZ_CACHE", str(tmp_path))
     monkeypatch.setattr(first_figure, "_figure", lambda *_: 1 / 0)
-    monkeypatch.setattr(first_page, "_kept", {})
+    monkeypatch.setattr(shell, "_kept", {})
     first_figure._draw("gates", "en")
     assert "a first figure failed" in caplog.text
     assert json.loads(DATA.findall(sent("gates", "en"))[0])["figures"] == {}
@@ -65,11 +67,11 @@ def test_a_failure_is_logged_and_leaves_the_place_empty(monkeypatch, tmp_path, c
 def test_the_next_start_has_what_this_version_has_drawn(monkeypatch, tmp_path):
     def again(slug: str, lang: str) -> str:
         """As the next start sends it, which has not drawn anything."""
-        monkeypatch.setattr(first_page, "_kept", {})
-        return first_page.page(slug, lang, True, lambda *_: first_page.First("undrawn", {}))
+        monkeypatch.setattr(shell, "_kept", {})
+        return shell.page(slug, lang, True, lambda *_: shell.PrerenderedFigure("undrawn", {}))
 
     monkeypatch.setenv("SEQVIZ_CACHE", str(tmp_path))
-    monkeypatch.setattr(first_page, "_kept", {})
+    monkeypatch.setattr(shell, "_kept", {})
     first_figure._draw("ar_fitting", "zh")
     drawn = sent("ar_fitting", "zh")
     older = tmp_path / "first_figures" / "ar_fitting.en.0123456789abcdef.json"
@@ -80,7 +82,7 @@ def test_the_next_start_has_what_this_version_has_drawn(monkeypatch, tmp_path):
     assert not older.exists()
     kept = [path.name.rpartition(".")[2] for path in older.parent.iterdir()]
     assert kept == ["json", "json"]
-    damaged = older.with_name(first_page._file("ar_fitting", "en").name)
+    damaged = older.with_name(shell._file("ar_fitting", "en").name)
     for content in ("{", "[]", "{}"):
         damaged.write_text(content)
         assert "undrawn" in again("ar_fitting", "en")

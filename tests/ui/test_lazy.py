@@ -9,10 +9,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from seqviz import jobs
+from seqviz.core.i18n import Text
 from seqviz.models import pretrained
-from seqviz.text import Text
-from seqviz.ui.bench import lazy
-from seqviz.ui.bench import model_progress as models
+from seqviz.ui.page import lazy_loading
+from seqviz.ui.page import model_progress as models
 from tests.sliders import sliders
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 @pytest.fixture
 def waiting(monkeypatch):
-    monkeypatch.setattr(lazy.LAZY, "on", True)
+    monkeypatch.setattr(lazy_loading.LAZY, "on", True)
 
 
 go_on = threading.Event()
@@ -37,10 +37,10 @@ def loading(vectors, minilm, monkeypatch):
     monkeypatch.setattr(jobs.queue, "_defaults", {})
     monkeypatch.setattr(pretrained, "_loaded", {})
     go_on.clear()
-    jobs.default(models.QUEUE).submit(hold, owner="another class")
+    jobs.queue_for(models.QUEUE).submit(hold, owner="another class")
     yield
     go_on.set()
-    for job in jobs.default(models.QUEUE)._active():
+    for job in jobs.queue_for(models.QUEUE)._active():
         assert job.wait(60)
 
 
@@ -69,22 +69,22 @@ def test_the_first_bench_is_drawn_at_once(waiting):
 def test_a_link_to_a_bench_in_a_tab_draws_the_first_of_that_tab(waiting):
     app = opened("bert_accuracy", **{"ba__part": "padding"})
     assert not app.exception
-    reached = app.session_state[lazy.KEY][1]
+    reached = app.session_state[lazy_loading.KEY][1]
     assert reached == {"padding"}
 
 
 def test_what_was_reached_is_drawn_again_and_forgotten_in_another_lesson(waiting):
     app = opened("gates")
-    app.session_state[lazy.KEY] = ("gates", frozenset({"watch", "force"}))
+    app.session_state[lazy_loading.KEY] = ("gates", frozenset({"watch", "force"}))
     assert set(drawn(app.run(), "ga")) == {f"ga.{name}.chart" for name in ("one", "watch", "force")}
-    app.session_state[lazy.KEY] = ("positions", frozenset({"watch", "force"}))
+    app.session_state[lazy_loading.KEY] = ("positions", frozenset({"watch", "force"}))
     assert drawn(app.run(), "ga") == ["ga.one.chart"]
 
 
 def test_a_link_with_settings_of_a_bench_that_waits_is_kept(waiting):
     app = opened("gates", **{"ga__force__f": "0.25"})
     assert app.query_params["ga.force.f"] in ("0.25", ["0.25"])
-    app.session_state[lazy.KEY] = ("gates", frozenset({"watch", "force"}))
+    app.session_state[lazy_loading.KEY] = ("gates", frozenset({"watch", "force"}))
     assert sliders(app.run())["ga.force.f"]["value"] == "0.25"
 
 
@@ -105,11 +105,11 @@ def test_progress_is_shown_by_the_bench_that_is_there(
     """Not "see above" where nothing above it waits; and not twice."""
     above = Text("en")("work.model_above", model="all-MiniLM-L6-v2")
     app = opened(slug, **settings)
-    app.session_state[lazy.KEY] = (slug, frozenset({asked}))
+    app.session_state[lazy_loading.KEY] = (slug, frozenset({asked}))
     app.run()
     assert app.button(key=f"{prefix}.{asked}.stop").label == Text("en")("work.cancel")
     assert above not in [box.value for box in app.info]
-    app.session_state[lazy.KEY] = (slug, frozenset({asked, other}))
+    app.session_state[lazy_loading.KEY] = (slug, frozenset({asked, other}))
     app.run()
     assert app.button(key=f"{prefix}.{other}.stop").label == Text("en")("work.cancel")
     assert not app.exception

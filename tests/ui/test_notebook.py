@@ -10,13 +10,13 @@ import json
 import nbformat
 import pytest
 
-from seqviz import catalog
-from seqviz.text import LANGUAGES, Text, sections
+from seqviz.content import catalog
+from seqviz.core.i18n import LANGUAGES, Text, sections
 from seqviz.ui.page import notebook
 
 SLUG = catalog.LESSONS[0].slug
 RECIPES = {
-    "process": "from seqviz.compute.autoregression import simulate\n\npath = simulate((0.8,))\n",
+    "process": "from seqviz.compute.ar_fitting import simulate\n\npath = simulate((0.8,))\n",
     "fit": "x = 1\nx\n",
 }
 

@@ -10,9 +10,9 @@ import zlib
 import numpy as np
 import pytest
 
-from seqviz.figures.grammar.figure import Array, Figure
-from seqviz.paths import STATIC
-from seqviz.ui.bench.packed import packed
+from seqviz.core.paths import STATIC
+from seqviz.plotting.figure import Array, Figure
+from seqviz.ui.render.encoding import compress
 
 LIVE = (STATIC / "live.js").read_text("utf-8")
 NOISE = np.random.default_rng(0).normal(size=(148, 256)).astype(np.float32)
@@ -30,7 +30,7 @@ def array(values: np.ndarray) -> Array:
 ])  # fmt: skip
 def test_it_is_read_as_it_was_written(parts):
     whole = b"".join(part.text if isinstance(part, Array) else part for part in parts)
-    assert gzip.decompress(packed(parts)) == whole
+    assert gzip.decompress(compress(parts)) == whole
 
 
 def test_measured_values_take_less_time_and_no_more_room():
@@ -38,14 +38,14 @@ def test_measured_values_take_less_time_and_no_more_room():
     started = time.thread_time()
     one = gzip.compress(noise.text, 1)
     middle = time.thread_time()
-    other = packed((noise,))
+    other = compress((noise,))
     assert time.thread_time() - middle < 0.7 * (middle - started)
     assert len(other) <= len(one)
 
 
 def test_what_comes_back_is_found():
     same = array(SAME)
-    assert len(packed((same,))) <= len(zlib.compress(same.text, 1)) + 18 < len(same.text) / 10
+    assert len(compress((same,))) <= len(zlib.compress(same.text, 1)) + 18 < len(same.text) / 10
 
 
 @pytest.mark.parametrize("size", range(3066, 3076))

@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from seqviz.compute import autoregression as ar
-from seqviz.compute.autoregression import networks
-from seqviz.data import DataProblem
-from seqviz.lessons.bench.problems import sentence
-from seqviz.refusal import Problem
-from seqviz.text import LANGUAGES, Text, duration
-from seqviz.units import unbroken
+from seqviz.compute import ar_fitting as ar
+from seqviz.compute.ar_fitting import networks
+from seqviz.core.errors import MessageError
+from seqviz.core.i18n import LANGUAGES, Text, duration
+from seqviz.core.units import unbroken
+from seqviz.data import DataError
+from seqviz.lessons.framework.error_messages import to_message
 
 PAGE = """
 import streamlit as st
-from seqviz.text import Text
-from seqviz.ui.bench.host import guarded
-from seqviz.refusal import Problem
+from seqviz.core.i18n import Text
+from seqviz.ui.page.page_host import render_safely
+from seqviz.core.errors import MessageError
 
 text = Text(st.query_params["lang"])
 
@@ -29,7 +29,7 @@ def body():
     {body}
     st.markdown("after")
 
-guarded(body, text)
+render_safely(body, text)
 st.markdown("the rest of the page")
 """
 
@@ -55,7 +55,7 @@ def test_a_bench_that_works_says_nothing():
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_problem_becomes_its_sentence_and_the_page_goes_on(lang):
-    app = shown("raise Problem('queue_full', waiting=3)", lang)
+    app = shown("raise MessageError('queue_full', waiting=3)", lang)
     assert [w.value for w in app.warning] == [Text(lang)("problem.queue_full", waiting=3)]
     assert said(app) == ["before", "the rest of the page"]
 
@@ -69,9 +69,10 @@ def test_a_refusal_without_a_code_speaks_for_itself():
 def test_a_refusal_whose_code_has_no_words_speaks_for_itself():
     """Such as a table of a teacher's own model that is too long: a sentence, not a stack trace."""
     app = shown(
-        "from seqviz.refusal import Refusal; raise Refusal('of_mars', 'Too far away.', far=1)", "zh"
+        "from seqviz.core.errors import UserError; raise UserError('of_mars', 'Too far.', far=1)",
+        "zh",
     )
-    assert [w.value for w in app.warning] == ["Too far away."]
+    assert [w.value for w in app.warning] == ["Too far."]
     assert not app.error
     assert said(app)[-1] == "the rest of the page"
 
@@ -98,8 +99,8 @@ def test_stopping_and_running_again_are_not_mistakes():
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_problem_with_a_file_is_translated(lang):
-    problem = DataProblem("not_a_number", row=4, column="temp", text="warm")
-    words = sentence(problem, Text(lang))
+    problem = DataError("not_a_number", row=4, column="temp", text="warm")
+    words = to_message(problem, Text(lang))
     assert words == Text(lang)("problem.not_a_number", row=4, column="temp", text="warm")
     assert "warm" in words
     assert "4" in words
@@ -124,13 +125,13 @@ def test_a_refusal_of_the_mathematics_is_translated(case, lang):
     """What a student can reach with sliders and a file, met as the page meets it."""
     with pytest.raises(ValueError, match=r"\w") as caught:
         REACHED[case]()
-    words = sentence(caught.value, Text(lang))
+    words = to_message(caught.value, Text(lang))
     assert "{" not in words
     assert any("\u4e00" <= letter <= "\u9fff" for letter in words) == (lang == "zh"), words
 
 
 def test_a_problem_is_a_value_error_with_its_code():
-    problem = Problem("exploded", steps=12)
+    problem = MessageError("exploded", steps=12)
     assert isinstance(problem, ValueError)
     assert (problem.code, problem.details) == ("exploded", {"steps": 12})
 

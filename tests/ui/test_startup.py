@@ -9,18 +9,18 @@ import sys
 
 import pytest
 
-from driver.protocol import attend
-from seqviz import catalog
-from seqviz.text import ASSETS
-from seqviz.ui.shared import startup
+from seqviz.content import catalog
+from seqviz.core.i18n import ASSETS
+from seqviz.ui.runtime import startup
+from testing.protocol import attend
 
 SCRIPT = """
 import gc, os
 import numpy  # as Streamlit does before
-from seqviz.ui.shared import startup
-startup.prepare()
+from seqviz.ui.runtime import startup
+startup.configure_process()
 frozen = gc.get_freeze_count()
-startup.prepare()
+startup.configure_process()
 print(os.environ["OMP_NUM_THREADS"], os.environ["MKL_NUM_THREADS"])
 print(os.environ["TOKENIZERS_PARALLELISM"], frozen > 1000, gc.isenabled())
 import scipy.linalg, threadpoolctl
@@ -32,8 +32,8 @@ print(len(blas), max(pool["num_threads"] for pool in blas))
 # How many heaps malloc has after forty threads have had memory of it at once.
 HEAPS = """
 import ctypes, re, tempfile, threading
-from seqviz.ui.shared import startup
-startup.prepare()
+from seqviz.ui.runtime import startup
+startup.configure_process()
 libc = ctypes.CDLL(None)
 libc.fopen.restype = ctypes.c_void_p
 meet = threading.Barrier(40)
@@ -85,9 +85,10 @@ FIRST = """
 import sys
 from streamlit.testing.v1 import AppTest
 import seqviz
-from seqviz.ui.bench import fast_path, lazy
-from seqviz.ui.server import application
-lazy.LAZY.on = True
+from seqviz.ui.live import handler
+from seqviz.ui.page import lazy_loading
+from seqviz.ui.app import application
+lazy_loading.LAZY.on = True
 for path in ("app.py", "pages/ar_fitting.py"):
     assert not AppTest.from_file(path, default_timeout=120).run().exception
 heavy = {"torch", "transformers", "scipy", "sklearn", "statsmodels", "pandas", "altair"}
@@ -103,18 +104,18 @@ BEFORE = """
 import json, sys
 from pathlib import Path
 from seqviz.models import store
-from seqviz.ui.bench import first_page
-from seqviz.ui.server import application
-application.begin()
+from seqviz.ui.prerender import shell
+from seqviz.ui.app import application
+application.configure()
 for layer in reversed(application.middleware()):
     layer.cls(None, *layer.args, **layer.kwargs)
-application.startup.prepare()
-kept = first_page._file("gates", "en")
+application.startup.configure_process()
+kept = shell._file("gates", "en")
 kept.parent.mkdir()
 kept.write_text(json.dumps({"html": "", "told": {}, "figures": {}}))
 for slug in ("", "gates"):
-    first_page.page(slug, "en", True, application._undrawn)
-needless = {"numpy", "pandas", "seqviz.lessons", "seqviz.figures", "seqviz.ui.bench.fast_path"}
+    shell.page(slug, "en", True, application._undrawn)
+needless = {"numpy", "pandas", "seqviz.lessons", "seqviz.figures", "seqviz.ui.live.handler"}
 print(*needless & set(sys.modules))
 """
 
@@ -133,7 +134,7 @@ def test_what_comes_later_is_loaded_beside(monkeypatch):
     monkeypatch.setattr(startup.importlib, "import_module", loaded.append)
     monkeypatch.setattr(startup.asyncio, "sleep", sleep)
     here = iter((False, False, True))
-    attend(startup.load_beside(lambda: next(here)))
+    attend(startup.preload_in_background(lambda: next(here)))
     lessons = [f"seqviz.lessons.{lesson.slug}" for lesson in catalog.LESSONS]
     assert loaded == [startup.PAGE, *lessons, *startup.LIBRARIES, "torch"]
     there = 1 + len(lessons)
@@ -145,10 +146,10 @@ def test_what_comes_later_is_loaded_beside(monkeypatch):
 IMPORTS = """
 import os, sys
 from streamlit.testing.v1 import AppTest
-from seqviz import catalog
+from seqviz.content import catalog
 from seqviz.models import pretrained
-from seqviz.ui.shared import startup
-startup.prepare()
+from seqviz.ui.runtime import startup
+startup.configure_process()
 startup.load_libraries()
 pretrained.load("minilm")
 AppTest.from_file("app.py", default_timeout=120).run()  # the map: what Streamlit needs itself

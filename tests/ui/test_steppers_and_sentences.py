@@ -10,17 +10,17 @@ import widget_page
 from streamlit.testing.v1 import AppTest
 from widget_page import links
 
-from seqviz.lessons.bench.controls import (
-    Sentence,
+from seqviz.core.errors import UserError
+from seqviz.core.i18n import LANGUAGES, Text
+from seqviz.lessons.framework.controls import (
     Slider,
+    TextInput,
     choice,
     controls,
-    sentence,
     slider,
-    stepper,
+    step_slider,
+    text_input,
 )
-from seqviz.refusal import Refusal
-from seqviz.text import LANGUAGES, Text
 from tests.sliders import sliders
 
 LIMIT = 40
@@ -31,22 +31,22 @@ class Walk:
     """A place within a length, a text, and what applies only beside it."""
 
     length: int = slider(2, 6, 4)
-    place: int = stepper(0, 6, 1, within="length")
-    free: int = stepper(-1, 2, 0)
+    place: int = step_slider(0, 6, 1, within="length")
+    free: int = step_slider(-1, 2, 0)
     share: float = slider(0.0, 9.0, 0.5, 0.5, within="length")
-    end: int = stepper(2, 6, 2, within="length")
+    end: int = step_slider(2, 6, 2, within="length")
     source: str = choice(("numbers", "words"), "numbers")
-    words: str = sentence("one two three", when=lambda v: v["source"] == "words")
-    short: str = sentence("", LIMIT)
+    words: str = text_input("one two three", when=lambda v: v["source"] == "words")
+    short: str = text_input("", LIMIT)
     gain: float = slider(0.0, 2.0, 1.0, 0.25, when=lambda v: v["source"] == "numbers")
-    look: int = stepper(1, 6, 0, within="length", opens=lambda v: v["length"] - 1)
+    look: int = step_slider(1, 6, 0, within="length", opens=lambda v: v["length"] - 1)
 
 
 PAGE = """
 import streamlit as st
 from test_steppers_and_sentences import Walk
-from seqviz.text import Text
-from seqviz.ui.bench import widgets
+from seqviz.core.i18n import Text
+from seqviz.ui.page import widgets
 
 st.session_state["before"] = widgets.current("t.b", Walk)
 st.session_state["drawn"] = widgets.draw(
@@ -160,10 +160,10 @@ def test_where_the_others_cannot_say_it_stands_at_its_lower_end():
     """The bench says why not; the page, its other benches and this text box stay."""
 
     def refuses(_values):
-        raise Refusal("no_text", "There is nothing to read. Type a text.")
+        raise UserError("no_text", "There is nothing to read. Type a text.")
 
     slider = Slider(0, low=1, high=9, within=refuses, opens=refuses)
-    assert (slider.stands(0, {}), slider.top({})) == (1, 9)
+    assert (slider.display_value(0, {}), slider.top({})) == (1, 9)
 
 
 def test_a_slider_that_nobody_has_moved_stands_where_the_others_put_it():
@@ -238,9 +238,9 @@ def test_markup_is_shown_as_text(text):
 
 def test_the_grid_tries_nothing_and_as_much_as_fits():
     control = dict(controls(Walk))["short"]
-    assert isinstance(control, Sentence)
-    assert control.extremes() == ("", LIMIT * "x")
-    assert [control.clean(text) for text in control.extremes()] == ["", LIMIT * "x"]
+    assert isinstance(control, TextInput)
+    assert control.bounds() == ("", LIMIT * "x")
+    assert [control.parse(text) for text in control.bounds()] == ["", LIMIT * "x"]
 
 
 @pytest.mark.parametrize(("place", "before", "after"), [(2, 4, 5), (2, 4, 6), (2, 6, 4), (1, 4, 6)])

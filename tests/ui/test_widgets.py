@@ -12,15 +12,15 @@ from sample_bench import METHODS, Sample
 from streamlit.testing.v1 import AppTest
 from widget_page import links
 
-from seqviz.lessons.bench.controls import controls, encoded
-from seqviz.ui.bench import widgets
+from seqviz.lessons.framework.controls import controls, encoded
+from seqviz.ui.page import widgets
 from tests.sliders import rest, sliders
 
 PAGE = """
 import streamlit as st
 from sample_bench import Sample
-from seqviz.text import Text
-from seqviz.ui.bench import widgets
+from seqviz.core.i18n import Text
+from seqviz.ui.page import widgets
 
 st.session_state["before"] = widgets.current("t.b", Sample)
 st.session_state["drawn"] = widgets.draw(
@@ -193,8 +193,8 @@ def test_what_a_browser_says_of_a_slider_may_be_anything(text):
     app = AppTest.from_string(f"""
 import streamlit as st
 from sample_bench import Sample
-from seqviz.lessons.bench.controls import controls
-from seqviz.ui.bench import widgets
+from seqviz.lessons.framework.controls import controls
+from seqviz.ui.page import widgets
 
 st.session_state["t.b.phi"] = 0.5
 widgets._rested("t.b.phi", dict(controls(Sample))["phi"], {text!r})

@@ -8,9 +8,9 @@ import numpy as np
 from jaxtyping import Bool
 
 from seqviz.compute import typed_numbers as typed
-from seqviz.refusal import Refusal
+from seqviz.core.errors import UserError
 
-KINDS = ("own", "none", "causal", "reverse", "diagonal", "window", "strided")
+MASK_KINDS = ("own", "none", "causal", "reverse", "diagonal", "window", "strided")
 SPARSE = ("window", "strided")
 REACH = 4
 _CELL = re.compile(r"(\d{1,4})\.(\d{1,4})", re.ASCII)
@@ -36,8 +36,8 @@ def allowed(
     text are ignored. Raises ValueError for an unknown kind and for a reach below 1.
     """
     tokens = len(real)
-    if kind not in KINDS:
-        raise ValueError(f"The mask must be one of {', '.join(KINDS)}, not {kind!r}.")
+    if kind not in MASK_KINDS:
+        raise ValueError(f"The mask must be one of {', '.join(MASK_KINDS)}, not {kind!r}.")
     whole = np.ones((tokens, tokens), bool)
     if kind == "causal" or (kind == "own" and decoder):
         whole = np.tril(whole)
@@ -68,23 +68,24 @@ def cells_computed(kind: str, tokens: int, decoder: bool, reach: int = REACH) ->
 
 
 def pairs(text: str) -> tuple[tuple[int, int], ...]:
-    """ "2.5 3.0" as ((2, 5), (3, 0)), sorted, each once. Raises Refusal("pairs") for anything else.
+    """ "2.5 3.0" as ((2, 5), (3, 0)), sorted, each once. Raises UserError("pairs") for anything
+    else.
 
     The form in which heads that are off (layer.head) and cells of a mask (query.key) stand in a
     link.
     """
     found = set()
     for part in " ".join(typed.cut(text, ",;+")).split():
-        match = _CELL.fullmatch(typed.plain(part))
+        match = _CELL.fullmatch(typed.normalize(part))
         if not match:
-            raise Refusal(
+            raise UserError(
                 "pairs",
                 f"“{part[:20]}” is not a pair of numbers with a point between them, such as 2.5.",
                 part=part[:20],
             )
         found.add((int(match[1]), int(match[2])))
     if len(found) > MOST_CELLS:
-        raise Refusal("many_pairs", f"At most {MOST_CELLS} pairs.", limit=MOST_CELLS)
+        raise UserError("many_pairs", f"At most {MOST_CELLS} pairs.", limit=MOST_CELLS)
     return tuple(sorted(found))
 
 

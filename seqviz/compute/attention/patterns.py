@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.attention.scaled import entropy
-from seqviz.units import Share
+from seqviz.core.units import Share
 
 # What a head may be named after; the share of its weight that goes there, a mean over queries.
 HABITS = ("previous", "next", "itself", "same", "first", "separator")

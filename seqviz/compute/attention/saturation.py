@@ -12,13 +12,13 @@ from seqviz.compute.attention.scaled import entropy, softmax
 
 SCALINGS = ("none", "d_k", "d")
 HEADS = {"base": 8, "big": 16}  # d = 512 and 1024 with d_k = 64 (Vaswani et al. 2017, table 3)
-LONGEST = 1024
+MAX_KEY_SIZE = 1024
 MOST_KEYS, MOST_DRAWS = 128, 400
 _PER_OCTAVE = 5
 
 
 @dataclass(frozen=True)
-class Saturation:
+class SoftmaxSaturation:
     """Softmax of random scores by d_k: unscaled, divided by sqrt(d_k), by sqrt(d), d = heads d_k.
 
     variance: of what enters the softmax, measured; theory: the same, d_k / (divisor temperature)^2.
@@ -54,7 +54,7 @@ class Saturation:
 
 def sizes() -> Int[np.ndarray, "size"]:
     """Values of d_k from 1 to 1024, five to an octave where whole numbers are that close."""
-    exponents = np.arange(math.log2(LONGEST) * _PER_OCTAVE + 1) / _PER_OCTAVE
+    exponents = np.arange(math.log2(MAX_KEY_SIZE) * _PER_OCTAVE + 1) / _PER_OCTAVE
     return np.unique(np.rint(2**exponents).astype(int))
 
 
@@ -64,7 +64,7 @@ def saturation(
     seed: int = 1,
     draws: int = 200,
     size: str = "base",
-) -> Saturation:
+) -> SoftmaxSaturation:
     """What the softmax does with the scores of a query and `keys` keys, all entries normal.
 
     Entries of q and k are independent with mean 0 and variance 1, so q · k has variance d_k
@@ -89,7 +89,7 @@ def saturation(
     heads = HEADS[size]
     source = np.random.RandomState(seed)
     d_k = sizes()
-    queries = source.standard_normal((draws, LONGEST))
+    queries = source.standard_normal((draws, MAX_KEY_SIZE))
     lengths = np.sqrt(np.cumsum(queries**2, axis=1)[:, d_k - 1].T)  # [size, draw]
     # The order of keys means nothing; the largest first lets `_jacobian` avoid a difference of
     # nearly equal numbers.
@@ -111,7 +111,9 @@ def saturation(
             )
         )
     variance, theory, bits, error, largest, gradient = map(np.array, zip(*found, strict=True))
-    return Saturation(SCALINGS, d_k, variance, theory, bits, error, largest, gradient, keys, heads)
+    return SoftmaxSaturation(
+        SCALINGS, d_k, variance, theory, bits, error, largest, gradient, keys, heads
+    )
 
 
 def _jacobian(weights: Float[np.ndarray, "*batch key"]) -> Float[np.ndarray, "*batch"]:

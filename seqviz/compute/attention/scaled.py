@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
-from seqviz.units import Exact, Share, VeryExact
+from seqviz.core.units import Exact, Share, VeryExact
 
 SCALES = ("d_k", "d", "none")
 OPERATORS = ("add", "multiply")
 
 
 @dataclass(frozen=True)
-class Attention:
+class AttentionStages:
     """Every stage of one attention, in this order; leading axes are heads (or none).
 
     scores: q · k. scaled: divided. masked: what enters the softmax. weights: each row sums to 1
@@ -74,7 +74,7 @@ def attend(
     temperature: float = 1.0,
     allowed: Bool[np.ndarray, "query key"] | None = None,
     operator: str = "add",
-) -> Attention:
+) -> AttentionStages:
     """Dot-product attention, softmax(Q K^T / c) V with tokens as rows (Vaswani et al. 2017, eq. 1).
 
     divide_by, temperature: the scores are divided by both. allowed: which key each query may look
@@ -95,7 +95,7 @@ def attend(
     if allowed is not None:
         masked = np.where(allowed, scaled, scaled.dtype.type(-np.inf if operator == "add" else 0))
     weights = softmax(masked)
-    return Attention(scores, scaled, masked, weights, weights @ values)
+    return AttentionStages(scores, scaled, masked, weights, weights @ values)
 
 
 def softmax(scores: Float[np.ndarray, "*batch key"]) -> Float[np.ndarray, "*batch key"]:

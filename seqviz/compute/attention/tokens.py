@@ -32,7 +32,7 @@ class Tokens:
         return tuple(piece.replace("␣", " ").replace("⏎", "\n") for piece in self.pieces)
 
     @property
-    def own(self) -> int:
+    def n_text_tokens(self) -> int:
         """How many tokens are of the text itself: neither special nor padding."""
         return int((self.real & ~self.special).sum())
 

@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.attention.patterns import ranked
-from seqviz.compute.proportions import Proportion, of_share
-from seqviz.units import Share, ShareEnds
+from seqviz.core.units import Share, ShareEnds
+from seqviz.stats.proportions import Proportion, of_share
 
 HYPOTHESES = ("pronoun", "previous", "repeated")
 _FLIPS = 2000
@@ -18,7 +18,7 @@ _CHANCE = 0.95  # quantile of the best head among all that know nothing
 
 
 @dataclass(frozen=True)
-class Trials:
+class HeadTrials:
     """Every head of a model on every trial; layers and heads from 0.
 
     share: what the hypothesis promises to be large. "previous": the weight on the token before, a

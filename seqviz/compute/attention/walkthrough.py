@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from seqviz.compute.attention.scaled import Attention, attend, divisor
-from seqviz.units import VeryExact
+from seqviz.compute.attention.scaled import AttentionStages, attend, divisor
+from seqviz.core.units import VeryExact
 
 WORDS = ("can", "you", "help", "me", "to", "translate", "this", "sentence")
 IDS = (0, 7, 1, 2, 5, 6, 4, 3)  # places of these words in the alphabet of the sentence
@@ -31,7 +31,7 @@ class Roles:
 
 
 @dataclass(frozen=True)
-class Walk:
+class AttentionWalkthrough:
     """Every number between eight words and their new vectors; all arrays are float32.
 
     basic: attention without parameters, x · x, unscaled. weights: right factors, [head, d, d_k].
@@ -42,10 +42,10 @@ class Walk:
     words: tuple[str, ...]
     ids: Int[np.ndarray, "token"]
     embeddings: Float[np.ndarray, "token d"]
-    basic: Attention
+    basic: AttentionStages
     weights: Roles
     vectors: Roles
-    attention: Attention
+    attention: AttentionStages
     output_weight: Float[np.ndarray, "concat d"]
     output_bias: Float[np.ndarray, "d"]
     scale: str
@@ -96,7 +96,7 @@ def walk(
     causal: bool = False,
     width: str = "full",
     order: str = "text",
-) -> Walk:
+) -> AttentionWalkthrough:
     """Multi-head self-attention on "can you help me to translate this sentence", d = 16.
 
     d_k: entries of a query, key and value, 1 to 64. heads: 1 to 8. scale, operator: see `scaled`.
@@ -134,7 +134,7 @@ def walk(
         allowed=np.tri(len(IDS), dtype=bool) if causal else None,
         operator=operator,
     )
-    return Walk(
+    return AttentionWalkthrough(
         tuple(WORDS[place] for place in taken), np.array(IDS)[taken], embeddings,
         attended(embeddings, embeddings, embeddings),
         Roles(*learnt), vectors,
@@ -150,14 +150,14 @@ def joined(
     return np.moveaxis(by_head, 0, 1).reshape(by_head.shape[1], -1)
 
 
-def cut_apart(found: Walk, part: str) -> VeryExact:
+def cut_apart(found: AttentionWalkthrough, part: str) -> VeryExact:
     """The largest difference between X times the one matrix of all heads, cut into heads, and head
     by head. part: "query", "key" or "value"."""
     whole = found.embeddings @ joined(getattr(found.weights, part))
     return float(np.abs(whole - joined(getattr(found.vectors, part))).max())
 
 
-def moved_by_order(found: Walk, other: Walk) -> VeryExact:
+def moved_by_order(found: AttentionWalkthrough, other: AttentionWalkthrough) -> VeryExact:
     """The largest change of a word's new vector from one order of the words to another."""
     places = [found.words.index(word) for word in other.words]
     return float(np.abs(found.combined[places] - other.combined).max())

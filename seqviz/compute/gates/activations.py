@@ -49,7 +49,7 @@ def activation(trace: Trace, symbol: str) -> Float[np.ndarray, "time hidden"]:
     return values[1:] if symbol in "ch" else values
 
 
-def kept(trace: LSTMTrace | GRUTrace) -> Float[np.ndarray, "time hidden"]:
+def retention(trace: LSTMTrace | GRUTrace) -> Float[np.ndarray, "time hidden"]:
     """The share of the old state that stays: f of an LSTM, z of a GRU."""
     return trace.forget_gate if isinstance(trace, LSTMTrace) else trace.update_gate
 
@@ -72,16 +72,16 @@ def time_constant(gate: float) -> float:
 
 
 @dataclass(frozen=True)
-class Saturation:
+class GateSaturation:
     """Per unit: the share of steps at which the gate is nearly shut, and nearly open."""
 
     left: Float[np.ndarray, "hidden"]
     right: Float[np.ndarray, "hidden"]
 
 
-def saturation(gate: Float[np.ndarray, "time hidden"]) -> Saturation:
+def saturation(gate: Float[np.ndarray, "time hidden"]) -> GateSaturation:
     """Shares of steps with a gate below 0.1 and above 0.9 (Karpathy, Johnson, Fei-Fei 2015)."""
-    return Saturation((gate < SHUT).mean(axis=0), (gate > OPEN).mean(axis=0))
+    return GateSaturation((gate < SHUT).mean(axis=0), (gate > OPEN).mean(axis=0))
 
 
 def feature(name: str, tokens: Sequence[str]) -> Float[np.ndarray, "time"]:

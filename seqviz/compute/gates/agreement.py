@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.gates.encoding import normalized
-from seqviz.compute.gates.networks import Network
-from seqviz.compute.gates.observation import LONGEST, Expectation, expect
+from seqviz.compute.gates.networks import GatedNetwork
+from seqviz.compute.gates.observation import MAX_SYMBOLS, Expectation, expect
 
 # Subjects that are put in place of the word in which a pair differs: (many, one).
 NOUNS = (
@@ -19,12 +19,12 @@ NOUNS = (
     ("characters", "character"), ("critics", "critic"), ("players", "player"),
     ("writers", "writer"),
 )  # fmt: skip
-_LONGEST = LONGEST - max(len(many) for many, _ in NOUNS)  # characters
+_LONGEST = MAX_SYMBOLS - max(len(many) for many, _ in NOUNS)  # characters
 _T = 2.201  # 97.5% point of Student's t with 11 degrees of freedom, for the 12 pairs of nouns
 
 
 @dataclass(frozen=True)
-class Pair:
+class AgreementPair:
     """Two sentences that differ in the word at `place` (from 1), and twelve pairs of nouns there.
 
     one, other: what is expected after each word of either. effects: bits of a sentence with the
@@ -84,8 +84,12 @@ def differing(text: str, other: str) -> int | None:
 
 
 def pair(
-    networks: Sequence[Network], text: str, other: str, first: str = "was", second: str = "were"
-) -> Pair:
+    networks: Sequence[GatedNetwork],
+    text: str,
+    other: str,
+    first: str = "was",
+    second: str = "were",
+) -> AgreementPair:
     """Ask character models about both sentences, and about both with other nouns.
 
     Raises ValueError when the sentences do not differ in exactly one word, and the refusals of
@@ -101,7 +105,7 @@ def pair(
         expect(networks, many, first, second).bits - expect(networks, single, first, second).bits
         for many, single in sentences
     ])  # fmt: skip
-    return Pair(
+    return AgreementPair(
         expect(networks, text, first, second),
         expect(networks, other, first, second),
         place,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from seqviz.compute.recurrent import GRU, LSTM, Cell, Weights, as_dtype, run
+from seqviz.compute.recurrent import GRU, LSTM, Cell, RecurrentWeights, as_dtype, run
 
 # What is changed, beside PyTorch's own reading of the weights.
 VARIANTS = {
@@ -18,7 +18,7 @@ _PEEP = 0.1  # weight of every peephole in the variant: these networks were trai
 
 
 @dataclass(frozen=True)
-class Reading:
+class EquationVariant:
     """One variant of the equations, beside PyTorch's reading of the same weights.
 
     distance: |h'_t - h_t|_2 for t = 1 ... T. size: |h_t|_2 of PyTorch's reading, to compare with.
@@ -35,10 +35,10 @@ class Reading:
 def reading(
     variant: str,
     kind: str,
-    weights: Weights,
+    weights: RecurrentWeights,
     inputs: Float[np.ndarray, "time input"],
     before: Float[np.ndarray, "first input"] | None = None,
-) -> Reading:
+) -> EquationVariant:
     """Run trained weights under a variant of the cell, in float64.
 
     before: inputs that both read first, from states of zero, and that are not in the result.
@@ -66,10 +66,10 @@ def reading(
     )
     largest = float(changed.max(initial=0))
     moved = abs(float(nearly.max(initial=0)) - largest) / largest if largest else 0.0
-    return Reading(variant, changed, np.linalg.norm(usual, axis=-1), moved)
+    return EquationVariant(variant, changed, np.linalg.norm(usual, axis=-1), moved)
 
 
-def _variant(variant: str, cell: Cell, weights: Weights) -> tuple[Cell, Weights]:
+def _variant(variant: str, cell: Cell, weights: RecurrentWeights) -> tuple[Cell, RecurrentWeights]:
     nothing = np.zeros_like(weights.input_bias)
     if variant == "one_bias":
         both = weights.input_bias + weights.hidden_bias
@@ -89,7 +89,7 @@ def _variant(variant: str, cell: Cell, weights: Weights) -> tuple[Cell, Weights]
     return GRU(update="write"), _negated_update(weights)
 
 
-def _negated_update(weights: Weights) -> Weights:
+def _negated_update(weights: RecurrentWeights) -> RecurrentWeights:
     """sigma(-a) = 1 - sigma(a): the sign of z's block turns "keep" into "write"."""
     sign = np.ones((3, weights.hidden))
     sign[1] = -1

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seqviz.compute.recurrent import GRU, LSTM, RNN, Cell, Weights, run
+from seqviz.compute.recurrent import GRU, LSTM, RNN, Cell, RecurrentWeights, run
 
 CELLS = ("rnn", "gru", "lstm")
 BIASES = {"none": 0, "one": 1, "two": 2}
@@ -43,7 +43,7 @@ def by_counting(cell: str, inputs: int, hidden: int, biases: str = "two") -> Par
     rows = kind.blocks * hidden
     draw = np.random.RandomState(0).standard_normal
     first, second = (np.zeros(rows) for _ in range(2))
-    weights = Weights(draw((rows, inputs)), draw((rows, hidden)), first, second)
+    weights = RecurrentWeights(draw((rows, inputs)), draw((rows, hidden)), first, second)
     run(kind, weights, draw((1, inputs)))
     kept = (first, second)[: BIASES[biases]]
     return Parameters(
@@ -52,7 +52,7 @@ def by_counting(cell: str, inputs: int, hidden: int, biases: str = "two") -> Par
 
 
 @dataclass(frozen=True)
-class Table:
+class ParameterTable:
     """The three cells side by side; counted and formula agree, or there is a mistake here."""
 
     cells: tuple[str, ...]
@@ -75,9 +75,9 @@ class Table:
         return self.formula[self.cells.index(cell)].total
 
 
-def table(inputs: int, hidden: int, biases: str = "two") -> Table:
+def table(inputs: int, hidden: int, biases: str = "two") -> ParameterTable:
     """RNN, GRU and LSTM of one size, by formula and by counting."""
-    return Table(
+    return ParameterTable(
         CELLS,
         tuple(by_formula(cell, inputs, hidden, biases) for cell in CELLS),
         tuple(by_counting(cell, inputs, hidden, biases) for cell in CELLS),

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from seqviz.compute.gates.networks import Network, right, whole
+from seqviz.compute.gates.networks import GatedNetwork, right, sequence_accuracy
 from seqviz.compute.gates.tasks import draw, majority, majority_whole, right_answers
-from seqviz.units import Share
+from seqviz.core.units import Share
 
 _TRIED = 200  # sequences of each length
 _FARTHEST = 40  # a string of that many a and as many b is not tried
@@ -52,7 +52,7 @@ class ByLength:
         return int(np.flatnonzero(self.length == length)[0])
 
 
-def by_length(networks: Sequence[Network], trained: int, seed: int = 0) -> ByLength:
+def by_length(networks: Sequence[GatedNetwork], trained: int, seed: int = 0) -> ByLength:
     """Networks of one task on 200 fresh sequences of each length, up to three times `trained`."""
     task = networks[0].kind
     lengths = np.unique(np.round(trained * np.arange(2, 13) / 4).astype(int))
@@ -64,7 +64,7 @@ def by_length(networks: Sequence[Network], trained: int, seed: int = 0) -> ByLen
         often[place], often_whole[place] = majority(batch), majority_whole(batch)
         for row, network in enumerate(networks):
             answers[row, place] = right(network, batch)[batch.scored].mean()
-            all_right[row, place] = whole(network, batch)
+            all_right[row, place] = sequence_accuracy(network, batch)
     return ByLength(
         task,
         tuple(network.cell for network in networks),
@@ -78,10 +78,10 @@ def by_length(networks: Sequence[Network], trained: int, seed: int = 0) -> ByLen
     )
 
 
-def counts_to(network: Network) -> int:
+def counts_to(network: GatedNetwork) -> int:
     """The largest n up to which a network of the task "count" answers every a^n b^n rightly."""
     for n in range(1, _FARTHEST + 1):
         batch = right_answers("count", np.repeat([0, 1, 2], [n, n, 1]))
-        if whole(network, batch) < 1:
+        if sequence_accuracy(network, batch) < 1:
             return n - 1
     return _FARTHEST

@@ -11,15 +11,24 @@ from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.gates import encoding
 from seqviz.compute.gates.encoding import Encoded
-from seqviz.compute.gates.tasks import TASKS, Batch
-from seqviz.compute.recurrent import GRU, LSTM, Cell, GRUTrace, LSTMTrace, State, Weights, run
+from seqviz.compute.gates.tasks import TASKS, SymbolBatch
+from seqviz.compute.recurrent import (
+    GRU,
+    LSTM,
+    Cell,
+    GRUTrace,
+    LSTMTrace,
+    RecurrentWeights,
+    State,
+    run,
+)
 
 Gated = LSTMTrace | GRUTrace
-KINDS = ("characters", "sentiment", *TASKS)
+NETWORK_KINDS = ("characters", "sentiment", *TASKS)
 
 
 @dataclass(frozen=True)
-class Network:
+class GatedNetwork:
     """Symbols -> embedding -> LSTM or GRU (PyTorch's equations) -> linear read-out.
 
     kind: one of `KINDS`, what it was trained for. symbols: what its numbers stand for. head: rows
@@ -31,7 +40,7 @@ class Network:
     kind: str
     symbols: tuple[str, ...]
     embedding: Float[np.ndarray, "symbols input"]
-    weights: Weights
+    weights: RecurrentWeights
     head: Float[np.ndarray, "answers hidden"]
     head_bias: Float[np.ndarray, "answers"]
 
@@ -57,7 +66,7 @@ class Network:
         return reader.get(self.kind, encoding.marks)(text, self.symbols)
 
 
-def inputs(network: Network, ids: Int[np.ndarray, "time *batch"]) -> np.ndarray:
+def inputs(network: GatedNetwork, ids: Int[np.ndarray, "time *batch"]) -> np.ndarray:
     """Embeddings of symbols, shape (time, *batch, input).
 
     An unknown symbol of a tiny task has the number -1 and enters as zeros: indexing with -1 would
@@ -66,14 +75,14 @@ def inputs(network: Network, ids: Int[np.ndarray, "time *batch"]) -> np.ndarray:
     return np.where(ids[..., None] >= 0, network.embedding[ids], np.float32(0))
 
 
-def first_read(network: Network) -> np.ndarray:
+def first_read(network: GatedNetwork) -> np.ndarray:
     """What a network reads before every text: a language model an `END`, others nothing."""
     begin = [network.symbols.index(encoding.END)] if network.kind == "characters" else []
     return network.embedding[np.array(begin, np.int64)]
 
 
 def trace(
-    network: Network,
+    network: GatedNetwork,
     ids: Int[np.ndarray, "time *batch"],
     forced: np.ndarray | None = None,
 ) -> Gated:
@@ -91,36 +100,38 @@ def trace(
     return cast(Gated, run(network.equations, network.weights, read, first, forced))
 
 
-def logits(network: Network, hidden: Float[np.ndarray, "*any hidden"]) -> np.ndarray:
+def logits(network: GatedNetwork, hidden: Float[np.ndarray, "*any hidden"]) -> np.ndarray:
     """Scores of the answers from hidden states."""
     return hidden @ network.head.T + network.head_bias
 
 
-def log_probabilities(network: Network, hidden: Float[np.ndarray, "*any hidden"]) -> np.ndarray:
+def log_probabilities(
+    network: GatedNetwork, hidden: Float[np.ndarray, "*any hidden"]
+) -> np.ndarray:
     """log softmax of the scores, natural logarithm, float64."""
     scores = logits(network, hidden).astype(float)
     scores = scores - scores.max(axis=-1, keepdims=True)
     return scores - np.log(np.exp(scores).sum(axis=-1, keepdims=True))
 
 
-def accuracy(network: Network, batch: Batch) -> float:
+def accuracy(network: GatedNetwork, batch: SymbolBatch) -> float:
     """Share of right answers at the steps that are scored."""
     return float(right(network, batch)[batch.scored].mean())
 
 
-def right(network: Network, batch: Batch) -> Bool[np.ndarray, "time batch"]:
+def right(network: GatedNetwork, batch: SymbolBatch) -> Bool[np.ndarray, "time batch"]:
     """Where the network's answer is the task's, scored or not."""
     answers = logits(network, trace(network, batch.symbols).hidden[1:]).argmax(axis=-1)
     return answers == batch.answers
 
 
-def whole(network: Network, batch: Batch) -> float:
+def sequence_accuracy(network: GatedNetwork, batch: SymbolBatch) -> float:
     """Share of sequences without a wrong answer."""
     return float((right(network, batch) | ~batch.scored).all(axis=0).mean())
 
 
 def word_probabilities(
-    network: Network, text: str, candidates: Sequence[str]
+    network: GatedNetwork, text: str, candidates: Sequence[str]
 ) -> tuple[tuple[str, ...], Float[np.ndarray, "word candidate"]]:
     """After each word of a text: how likely a character model goes on with each candidate.
 

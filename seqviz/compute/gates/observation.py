@@ -15,7 +15,7 @@ from seqviz.compute.gates.encoding import Encoded, normalized
 from seqviz.compute.gates.forcing import Clamp, forced
 from seqviz.compute.gates.networks import (
     Gated,
-    Network,
+    GatedNetwork,
     first_read,
     inputs,
     log_probabilities,
@@ -25,10 +25,10 @@ from seqviz.compute.gates.networks import (
 from seqviz.compute.gates.tasks import ANSWERS, right_answers
 from seqviz.compute.letters import plain_marks
 from seqviz.compute.recurrent import LSTM, LSTMTrace
-from seqviz.refusal import Refusal
-from seqviz.units import Share, WholeShare
+from seqviz.core.errors import UserError
+from seqviz.core.units import Share, WholeShare
 
-LONGEST = 400  # symbols; a longer text is cut
+MAX_SYMBOLS = 400  # symbols; a longer text is cut
 _DIGITS = 5e-3  # a share that rounding moves by less has two digits
 _ROUNDING = 1e-10  # shares of a state's length below it are put down to rounding
 _MOST_READ = 20_000  # characters looked at before the cut: nobody waits for a megabyte
@@ -179,7 +179,7 @@ class Observation:
 
 
 def observe(
-    network: Network,
+    network: GatedNetwork,
     text: str,
     symbol: str = "h",
     by: str = "unit",
@@ -190,13 +190,13 @@ def observe(
 
     probability: that the sentence so far is positive (sentiment); that the model had given to the
     character that came (characters); of the task's right answer (tiny networks).
-    Raises Refusal "no_text" when there is nothing to read.
+    Raises UserError "no_text" when there is nothing to read.
     """
     encoded, left_out = _cut(network, text)
     clamped = forced(network.equations, len(encoded), network.weights.hidden, clamps)
     found = trace(network, encoded.ids, clamped if clamps else None)
     values = activations.activation(found, symbol)
-    keep = activations.kept(found)
+    keep = activations.retention(found)
     order = activations.order(by, values, keep, activations.feature(feature, encoded.pieces))
     log_p = log_probabilities(network, found.hidden)
     return Observation(
@@ -216,26 +216,30 @@ def observe(
     )
 
 
-def symbols_read(network: Network, text: str) -> int:
+def symbols_read(network: GatedNetwork, text: str) -> int:
     """How many symbols of a text `observe` reads."""
     try:
         return len(_cut(network, text)[0])
-    except Refusal:
+    except UserError:
         return 0
 
 
-def _cut(network: Network, text: str) -> tuple[Encoded, int]:
+def _cut(network: GatedNetwork, text: str) -> tuple[Encoded, int]:
     """The first symbols of a text, and how many characters of it (normalized) were left out."""
     whole = normalized(text)
     encoded = network.encode(whole[:_MOST_READ])
     if not len(encoded):
-        raise Refusal("no_text", "There is nothing to read. Type a text.")
-    ids, pieces, spans = encoded.ids[:LONGEST], encoded.pieces[:LONGEST], encoded.spans[:LONGEST]
+        raise UserError("no_text", "There is nothing to read. Type a text.")
+    ids, pieces, spans = (
+        encoded.ids[:MAX_SYMBOLS],
+        encoded.pieces[:MAX_SYMBOLS],
+        encoded.spans[:MAX_SYMBOLS],
+    )
     end = int(spans[-1, 1])
     return Encoded(whole[:end], ids, pieces, spans), len(whole) - end
 
 
-def _unknown(network: Network, encoded: Encoded) -> Bool[np.ndarray, "time"]:
+def _unknown(network: GatedNetwork, encoded: Encoded) -> Bool[np.ndarray, "time"]:
     """Unknown symbols have the number of <unk>, or -1 where there is no such symbol."""
     return (encoded.ids < 0) | (
         np.array([network.symbols[i].startswith("<unk") if i >= 0 else False for i in encoded.ids])
@@ -243,7 +247,7 @@ def _unknown(network: Network, encoded: Encoded) -> Bool[np.ndarray, "time"]:
 
 
 def _probability(
-    network: Network, ids: Int[np.ndarray, "time"], p: Float[np.ndarray, "time_1 answers"]
+    network: GatedNetwork, ids: Int[np.ndarray, "time"], p: Float[np.ndarray, "time_1 answers"]
 ) -> Float[np.ndarray, "time"]:
     step = np.arange(len(ids))
     if network.kind == "sentiment":
@@ -312,7 +316,7 @@ def one_step(
 
 
 @dataclass(frozen=True)
-class Comparison:
+class VariantComparison:
     """A text read under variants of the equations; see `conventions.Reading`.
 
     moved: by what share of itself the largest distance of each variant changes when what is read
@@ -359,8 +363,8 @@ class Comparison:
         return bool(self.moved[int(self.shares.argmax())] < _DIGITS)
 
 
-def compare(network: Network, text: str) -> Comparison:
-    """All variants of the network's cell on a text. Raises Refusal "no_text"."""
+def compare(network: GatedNetwork, text: str) -> VariantComparison:
+    """All variants of the network's cell on a text. Raises UserError "no_text"."""
     encoded, _ = _cut(network, text)
     kind = "lstm" if isinstance(network.equations, LSTM) else "gru"
     before, read = first_read(network), inputs(network, encoded.ids)
@@ -368,7 +372,7 @@ def compare(network: Network, text: str) -> Comparison:
         conventions.reading(variant, kind, network.weights, read, before)
         for variant in conventions.VARIANTS[kind]
     ]
-    return Comparison(
+    return VariantComparison(
         encoded.pieces,
         tuple(one.variant for one in found),
         np.array([one.distance for one in found]),
@@ -407,20 +411,20 @@ class Expectation:
 
 
 def expect(
-    networks: Sequence[Network], text: str, first: str = "was", second: str = "were"
+    networks: Sequence[GatedNetwork], text: str, first: str = "was", second: str = "were"
 ) -> Expectation:
     """Ask character models which of two words comes next.
 
-    Raises Refusal "no_text" without a text, "no_word" when a word is missing or is several.
+    Raises UserError "no_text" without a text, "no_word" when a word is missing or is several.
     """
     for word in (first, second):
         if len(word.split()) != 1:
-            raise Refusal("no_word", "Each of the two words is one word. Type one in each field.")
+            raise UserError("no_word", "Each of the two words is one word. Type one in each field.")
     whole = normalized(text)
     if not whole:
-        raise Refusal("no_text", "There is nothing to read. Type a text.")
-    read = whole if len(whole) <= LONGEST else whole[: LONGEST + 1].rpartition(" ")[0]
-    read = read or whole[:LONGEST]  # one endless word
+        raise UserError("no_text", "There is nothing to read. Type a text.")
+    read = whole if len(whole) <= MAX_SYMBOLS else whole[: MAX_SYMBOLS + 1].rpartition(" ")[0]
+    read = read or whole[:MAX_SYMBOLS]  # one endless word
     found = [word_probabilities(one, read, (first.strip(), second.strip())) for one in networks]
     return Expectation(
         found[0][0],

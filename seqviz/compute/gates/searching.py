@@ -11,14 +11,14 @@ from jaxtyping import Float, Int
 from seqviz.compute.gates import activations
 from seqviz.compute.gates.activations import correlation, feature
 from seqviz.compute.gates.observation import Observation
-from seqviz.units import Share
+from seqviz.core.units import Share
 
 FEATURES = tuple(name for name in activations.FEATURES if name != "position")
 BEYOND = 0.05  # as good by chance in fewer cases than this: not put down to chance
 
 
 @dataclass(frozen=True)
-class Search:
+class UnitSearch:
     """Correlations of all units with a property of the text, on one text and on another.
 
     found, scored: Pearson's r on the text on which units are looked for, and on the other.
@@ -93,7 +93,7 @@ def comes_back(name: str, pieces: Sequence[str]) -> bool:
     return bool((np.diff(feature(name, pieces)) < 0).any())
 
 
-def search(first: Observation, second: Observation, name: str) -> Search:
+def search(first: Observation, second: Observation, name: str) -> UnitSearch:
     """Look for the unit that follows a property (`activations.FEATURES`) best, and score it.
 
     Both observations are of one network and one gate or state. The null is that of circular shifts:
@@ -108,7 +108,7 @@ def search(first: Observation, second: Observation, name: str) -> Search:
     shifted = np.abs(_shifted(first.values, given))
     alone = np.abs(_shifted(second.values[:, [unit]], other))
     varies = bool(np.ptp(given) > 0), bool(np.ptp(other) > 0)
-    return Search(
+    return UnitSearch(
         first, second, name, found, scored, shifted.max(axis=1, initial=0), alone[:, 0], varies
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Int
 
-from seqviz.units import Share
+from seqviz.core.units import Share
 
 TASKS = ("latch", "count", "parity", "adding")
 
@@ -35,7 +35,7 @@ EXAMPLES = {
 
 
 @dataclass(frozen=True)
-class Batch:
+class SymbolBatch:
     """Symbols in, answers out. scored: at which steps the answer follows from what was read."""
 
     symbols: Int[np.ndarray, "time batch"]
@@ -43,7 +43,7 @@ class Batch:
     scored: Bool[np.ndarray, "time batch"]
 
 
-def draw(task: str, length: int, size: int, random: np.random.RandomState) -> Batch:
+def draw(task: str, length: int, size: int, random: np.random.RandomState) -> SymbolBatch:
     """Random sequences of a task, `length` symbols each.
 
     latch: letters; the answer is the first one, at every step. count: a^n b^n and full stops, n
@@ -62,58 +62,58 @@ def draw(task: str, length: int, size: int, random: np.random.RandomState) -> Ba
     )
 
 
-def majority(batch: Batch) -> Share:
+def majority(batch: SymbolBatch) -> Share:
     """The share of answers that the most frequent one gets right, whatever was read."""
     wanted = batch.answers[batch.scored]
     return float(np.bincount(wanted).max() / wanted.size) if wanted.size else 0.0
 
 
-def majority_whole(batch: Batch) -> Share:
+def majority_whole(batch: SymbolBatch) -> Share:
     """The share of sequences all of whose answers one and the same answer gets right."""
     wanted = np.unique(batch.answers[batch.scored])
     whole = [((batch.answers == one) | ~batch.scored).all(axis=0).mean() for one in wanted]
     return float(max(whole, default=0.0))
 
 
-def right_answers(task: str, symbols: Int[np.ndarray, "time"]) -> Batch:
+def right_answers(task: str, symbols: Int[np.ndarray, "time"]) -> SymbolBatch:
     """The answers for a sequence that somebody typed; `scored` says where there is one.
 
     From a symbol that the task does not have (-1) on, there is none.
     """
     if len(symbols) == 0:
         nothing = np.zeros((0, 1), np.int64)
-        return Batch(nothing, nothing, np.zeros((0, 1), bool))
+        return SymbolBatch(nothing, nothing, np.zeros((0, 1), bool))
     column = symbols[:, None]
     answers = {"latch": _latched, "parity": _flipped, "count": _counted, "adding": _added}
     found = answers[task](np.maximum(column, 0))
     known = np.logical_and.accumulate(column >= 0, axis=0)
-    return Batch(column, found.answers, found.scored & known)
+    return SymbolBatch(column, found.answers, found.scored & known)
 
 
-def _latch(length: int, size: int, random: np.random.RandomState) -> Batch:
+def _latch(length: int, size: int, random: np.random.RandomState) -> SymbolBatch:
     return _latched(random.randint(len(_LETTERS), size=(length, size)))
 
 
-def _latched(symbols: Int[np.ndarray, "time batch"]) -> Batch:
+def _latched(symbols: Int[np.ndarray, "time batch"]) -> SymbolBatch:
     answers = np.broadcast_to(symbols[:1], symbols.shape).copy()
-    return Batch(symbols, answers, np.ones(symbols.shape, bool))
+    return SymbolBatch(symbols, answers, np.ones(symbols.shape, bool))
 
 
-def _parity(length: int, size: int, random: np.random.RandomState) -> Batch:
+def _parity(length: int, size: int, random: np.random.RandomState) -> SymbolBatch:
     return _flipped(random.randint(2, size=(length, size)))
 
 
-def _flipped(symbols: Int[np.ndarray, "time batch"]) -> Batch:
-    return Batch(symbols, np.cumsum(symbols, axis=0) % 2, np.ones(symbols.shape, bool))
+def _flipped(symbols: Int[np.ndarray, "time batch"]) -> SymbolBatch:
+    return SymbolBatch(symbols, np.cumsum(symbols, axis=0) % 2, np.ones(symbols.shape, bool))
 
 
-def _count(length: int, size: int, random: np.random.RandomState) -> Batch:
+def _count(length: int, size: int, random: np.random.RandomState) -> SymbolBatch:
     n = random.randint(1, (length - 1) // 2 + 1, size=size)
     step = np.arange(length)[:, None]
     return _counted(np.where(step < n, 0, np.where(step < 2 * n, 1, 2)))
 
 
-def _counted(symbols: Int[np.ndarray, "time batch"]) -> Batch:
+def _counted(symbols: Int[np.ndarray, "time batch"]) -> SymbolBatch:
     """The next symbol, from the first b to the full stop, as long as the string is a^n b^n."""
     step = np.arange(len(symbols))[:, None]
     not_a = symbols != 0
@@ -121,21 +121,21 @@ def _counted(symbols: Int[np.ndarray, "time batch"]) -> Batch:
     proper = np.where(step < n, symbols == 0, symbols == np.where(step < 2 * n, 1, 2))
     answers = np.where(step + 1 < n, 0, np.where(step + 1 < 2 * n, 1, 2))
     sound = np.logical_and.accumulate(proper, axis=0)
-    return Batch(symbols, answers, sound & (step >= n) & (step < 2 * n) & (n > 0))
+    return SymbolBatch(symbols, answers, sound & (step >= n) & (step < 2 * n) & (n > 0))
 
 
-def _adding(length: int, size: int, random: np.random.RandomState) -> Batch:
+def _adding(length: int, size: int, random: np.random.RandomState) -> SymbolBatch:
     symbols = random.randint(10, size=(length, size))
     places = np.argsort(random.rand(length, size), axis=0)[:2]
     np.put_along_axis(symbols, places, np.take_along_axis(symbols, places, 0) + 10, 0)
     batch = _added(symbols)
     last = np.zeros(symbols.shape, bool)
     last[-1] = True
-    return Batch(symbols, batch.answers, last)
+    return SymbolBatch(symbols, batch.answers, last)
 
 
-def _added(symbols: Int[np.ndarray, "time batch"]) -> Batch:
+def _added(symbols: Int[np.ndarray, "time batch"]) -> SymbolBatch:
     """The sum so far; it is the answer once two digits were marked, and until a third is."""
     marked = symbols >= 10
     total = np.cumsum(np.where(marked, symbols - 10, 0), axis=0)
-    return Batch(symbols, np.minimum(total, 18), np.cumsum(marked, axis=0) == 2)
+    return SymbolBatch(symbols, np.minimum(total, 18), np.cumsum(marked, axis=0) == 2)

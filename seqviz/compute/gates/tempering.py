@@ -8,11 +8,11 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.compute.gates.activations import OPEN, SHUT, activation
-from seqviz.compute.gates.networks import Network, accuracy
+from seqviz.compute.gates.networks import GatedNetwork, accuracy
 from seqviz.compute.gates.observation import Observation, observe
 from seqviz.compute.gates.tasks import draw, majority, right_answers
-from seqviz.compute.recurrent import GRUTrace, LSTMTrace, Weights
-from seqviz.units import Part, Share
+from seqviz.compute.recurrent import GRUTrace, LSTMTrace, RecurrentWeights
+from seqviz.core.units import Fraction, Share
 
 # In the blocks of the weights, PyTorch's order: those that a sigmoid follows, and the one that
 # keeps (f of an LSTM, z of a GRU).
@@ -21,7 +21,7 @@ _PLACES = {"i": 0, "f": 1, "o": 3, "r": 0, "z": 1}
 _TRIED = 200  # sequences
 
 
-def tempered(network: Network, temperature: float, added: float = 0.0) -> Network:
+def tempered(network: GatedNetwork, temperature: float, added: float = 0.0) -> GatedNetwork:
     """The network with sigma((a + added) / T) in place of sigma(a) in its gates.
 
     temperature: T > 0 of every gate; near 0 a gate is a step function, far above 1 it is 1/2
@@ -39,7 +39,7 @@ def tempered(network: Network, temperature: float, added: float = 0.0) -> Networ
     shift[keeps] = added
     rows = factor.reshape(-1).astype(w.input_bias.dtype)
     bias = (w.input_bias + shift.reshape(-1)).astype(w.input_bias.dtype)
-    scaled: Weights = replace(
+    scaled: RecurrentWeights = replace(
         w,
         input_hidden=rows[:, None] * w.input_hidden,
         hidden_hidden=rows[:, None] * w.hidden_hidden,
@@ -62,7 +62,7 @@ class Tempered:
     temperature: float
     preactivation: dict[str, Float[np.ndarray, "time hidden"]]
 
-    def right_steps(self) -> Part:
+    def right_steps(self) -> Fraction:
         """Of the steps whose answer follows from what was read, those answered rightly."""
         known = ~np.isnan(self.seen.probability)
         given = right_answers(self.seen.kind, self.ids).answers[:, 0]
@@ -75,9 +75,9 @@ class Tempered:
 
 
 def read_tempered(
-    network: Network, text: str, symbol: str, temperature: float, added: float = 0.0
+    network: GatedNetwork, text: str, symbol: str, temperature: float, added: float = 0.0
 ) -> Tempered:
-    """`observe` with that sigmoid. Raises Refusal "no_text"."""
+    """`observe` with that sigmoid. Raises UserError "no_text"."""
     seen = observe(tempered(network, temperature, added), text, symbol)
     found = seen.trace
     assert isinstance(found, (LSTMTrace, GRUTrace))
@@ -110,7 +110,7 @@ class ByTemperature:
 
 
 def by_temperature(
-    network: Network, temperatures: tuple[float, ...], added: float = 0.0, length: int = 16
+    network: GatedNetwork, temperatures: tuple[float, ...], added: float = 0.0, length: int = 16
 ) -> ByTemperature:
     """A network of a little task on 200 fresh sequences at each temperature."""
     batch = draw(network.kind, length, _TRIED, np.random.RandomState([0, 3]))

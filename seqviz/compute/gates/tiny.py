@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from seqviz.compute.gates.networks import Network, accuracy, whole
-from seqviz.compute.gates.tasks import ANSWERS, SYMBOLS, Batch, draw, majority, majority_whole
+from seqviz.compute.gates.networks import GatedNetwork, accuracy, sequence_accuracy
+from seqviz.compute.gates.tasks import ANSWERS, SYMBOLS, SymbolBatch, draw, majority, majority_whole
 from seqviz.compute.gates.tiny_results import Tiny, TinyReport, TinySettings, recommended
-from seqviz.compute.recurrent import Weights
+from seqviz.compute.recurrent import RecurrentWeights
 from seqviz.compute.training.loop import run
 from seqviz.compute.training.progress import Pulse
-from seqviz.units import Share
+from seqviz.core.units import Share
 
 TESTED = 400  # sequences
 __all__ = [
@@ -43,11 +43,14 @@ class Longer:
     majority_whole: Share
 
 
-def longer(network: Network, length: int, seed: int = 0) -> Longer:
+def longer(network: GatedNetwork, length: int, seed: int = 0) -> Longer:
     """400 fresh sequences twice as long as those of the training, `length` each."""
     batch = draw(network.kind, 2 * length, TESTED, np.random.RandomState([seed, 2]))
     return Longer(
-        accuracy(network, batch), majority(batch), whole(network, batch), majority_whole(batch)
+        accuracy(network, batch),
+        majority(batch),
+        sequence_accuracy(network, batch),
+        majority_whole(batch),
     )
 
 
@@ -87,11 +90,11 @@ def train_tiny(
     optimizer = torch.optim.Adam([*layer.parameters(), *head.parameters()], settings.rate)
     one_hot = torch.eye(symbols, device=device)
 
-    def scores(batch: Batch) -> torch.Tensor:
+    def scores(batch: SymbolBatch) -> torch.Tensor:
         out, _ = layer(one_hot[torch.as_tensor(batch.symbols, device=device)])
         return head(out[torch.as_tensor(batch.scored, device=device)])
 
-    def wanted(batch: Batch) -> torch.Tensor:
+    def wanted(batch: SymbolBatch) -> torch.Tensor:
         return torch.as_tensor(batch.answers[batch.scored], device=device)
 
     test = draw(settings.task, settings.length, TESTED, np.random.RandomState([settings.seed, 1]))
@@ -115,8 +118,8 @@ def train_tiny(
     def array(tensor: torch.Tensor) -> np.ndarray:
         return tensor.detach().cpu().numpy().copy()
 
-    weights = Weights(*map(array, layer.parameters()))
-    network = Network(
+    weights = RecurrentWeights(*map(array, layer.parameters()))
+    network = GatedNetwork(
         f"{settings.task}_{settings.cell}",
         settings.cell,
         settings.task,

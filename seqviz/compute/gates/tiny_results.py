@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float, Int
 
-from seqviz.compute.gates.networks import Network
+from seqviz.compute.gates.networks import GatedNetwork
 from seqviz.compute.gates.tasks import TASKS
-from seqviz.compute.training.loop import Record
+from seqviz.compute.training.loop import TrainingRecord
 from seqviz.compute.training.settings import RATE, SEED, Choices, Limit, Range, Settings
-from seqviz.units import Share, entry
+from seqviz.core.units import Share, array_item
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def recommended(task: str, cell: str, seed: int = 0) -> TinySettings:
 
 
 @dataclass(frozen=True)
-class TinyReport(Record):
+class TinyReport(TrainingRecord):
     """Where a training stands: the share of right answers on 400 fresh sequences."""
 
     accuracy: float
@@ -68,8 +68,8 @@ class Tiny:
     """A trained network, and the accuracy on the way: at updates[k] it was accuracy[k]."""
 
     settings: TinySettings
-    network: Network
+    network: GatedNetwork
     updates: Int[np.ndarray, "report"]
     accuracy: Float[np.ndarray, "report"]
 
-    accuracy_at_end = entry("accuracy", -1, "After the last update.", Share)
+    accuracy_at_end = array_item("accuracy", -1, "After the last update.", Share)

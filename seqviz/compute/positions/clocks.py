@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.positions.sinusoidal import Sinusoids, columns
-from seqviz.refusal import Refusal
+from seqviz.core.errors import UserError
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,11 @@ class Clocks:
 def clocks(encoding: Sinusoids, position: int) -> Clocks:
     """Read a row of the table as d_model/2 clocks; a sine without its cosine is left out.
 
-    Raises Refusal for a position outside the table.
+    Raises UserError for a position outside the table.
     """
     length, width = encoding.table.shape
     if not 0 <= position < length:
-        raise Refusal(
+        raise UserError(
             "position_outside",
             f"There is no position {position} in a table of {length}.",
             position=position,

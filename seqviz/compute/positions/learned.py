@@ -14,15 +14,15 @@ from seqviz.compute.positions.sinusoidal import (
     check_positions,
     check_range,
 )
-from seqviz.refusal import Refusal
-from seqviz.units import WholeShare
+from seqviz.core.errors import UserError
+from seqviz.core.units import WholeShare
 
 SHUFFLES = 20
 _FROM_TO = "There can be from {least} to {limit} positions, not {found}."
 
 
 @dataclass(frozen=True)
-class Path:
+class PrincipalPath:
     """Principal components of a table: where each position lies along the widest directions.
 
     components: coordinates of the centered rows. directions: unit vectors, each with its largest
@@ -34,10 +34,10 @@ class Path:
     explained: Float[np.ndarray, "component"]
 
 
-def path(table: Float[np.ndarray, "position d_model"]) -> Path:
+def path(table: Float[np.ndarray, "position d_model"]) -> PrincipalPath:
     """PCA: two eigenvectors of the covariance, the widest first; of a table of one dimension one.
 
-    A table whose rows are all equal has no directions: its shares are 0. Raises Refusal as
+    A table whose rows are all equal has no directions: its shares are 0. Raises UserError as
     `checked`.
     """
     centered = _centered(checked(table))
@@ -49,11 +49,11 @@ def path(table: Float[np.ndarray, "position d_model"]) -> Path:
     directions = directions * np.where(np.take_along_axis(directions, largest, 1) < 0, -1.0, 1.0)
     total = (centered**2).sum()
     explained = np.maximum(values, 0) / total if total > 0 else np.zeros(len(values))
-    return Path(centered @ directions.T, directions, explained)
+    return PrincipalPath(centered @ directions.T, directions, explained)
 
 
 @dataclass(frozen=True)
-class Spectrum:
+class PositionSpectrum:
     """Power of each frequency along the positions, averaged over the dimensions.
 
     frequency: cycles per position, from 1/positions up to 1/2. power: one-sided; its sum is the
@@ -69,19 +69,19 @@ class Spectrum:
         return float(self.power[:8].sum() / self.power.sum()) if self.power.any() else 0.0
 
 
-def spectrum(table: Float[np.ndarray, "position d_model"]) -> Spectrum:
+def spectrum(table: Float[np.ndarray, "position d_model"]) -> PositionSpectrum:
     """The periodogram of each dimension over the positions, each dimension's mean taken out.
 
     No window: a wave that does not fit the table a whole number of times leaks into its neighbors.
-    Raises Refusal as `checked`, and for a single position, which has no frequencies.
+    Raises UserError as `checked`, and for a single position, which has no frequencies.
     """
     table = checked(table)
     n = len(table)
     if n < 2:
-        raise Refusal("one_position", "A spectrum needs at least two positions.")
+        raise UserError("one_position", "A spectrum needs at least two positions.")
     power = np.abs(np.fft.rfft(_centered(table), axis=0)[1:]) ** 2 / n**2
     power[: (n - 1) // 2] *= 2  # each stands for its negative too, except 1/2 in an even length
-    return Spectrum(np.fft.rfftfreq(n)[1:], power.mean(axis=1))
+    return PositionSpectrum(np.fft.rfftfreq(n)[1:], power.mean(axis=1))
 
 
 @dataclass(frozen=True)
@@ -143,9 +143,9 @@ class Ages:
 
 
 def ages(table: Float[np.ndarray, "position d_model"]) -> Ages:
-    """Norm and likeness to the next position along a table. Raises Refusal as `checked`.
+    """Norm and likeness to the next position along a table. Raises UserError as `checked`.
 
-    Also Refusal for fewer than 8 positions, which have no quarters. A row of zeros has no cosine.
+    Also UserError for fewer than 8 positions, which have no quarters. A row of zeros has no cosine.
     """
     table = checked(table)
     check_range("encoding_positions", len(table), 8, MAX_PAIRS_OF_POSITIONS, _FROM_TO)
@@ -155,7 +155,7 @@ def ages(table: Float[np.ndarray, "position d_model"]) -> Ages:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class TableComparison:
     """A table beside the sinusoidal one of the same shape.
 
     in_eight: the variance of the table in its first eight principal components, and the same of
@@ -173,11 +173,11 @@ class Comparison:
     unlike: WholeShare
 
 
-def compare(table: Float[np.ndarray, "position d_model"]) -> Comparison:
+def compare(table: Float[np.ndarray, "position d_model"]) -> TableComparison:
     """Concentration, and likeness to the sinusoidal encoding; the shuffles are always the same.
 
     CKA: Kornblith et al. (2019), equation 4 with linear kernels, biased variant. A table without
-    variation has likeness NaN. Raises Refusal as `checked`.
+    variation has likeness NaN. Raises UserError as `checked`.
     """
     table = checked(table)
     waves = sinusoidal.encoding(len(table), table.shape[1]).table
@@ -192,14 +192,15 @@ def compare(table: Float[np.ndarray, "position d_model"]) -> Comparison:
         unlike = 1 - nuclear**2 / ((x**2).sum() * (y**2).sum())
         cka = (gram_x * gram_y).sum() / scale
     shares = _in_eight(gram_x), _in_eight(gram_y)
-    return Comparison(*shares, float(cka), float(np.mean(chance)), float(unlike))
+    return TableComparison(*shares, float(cka), float(np.mean(chance)), float(unlike))
 
 
 def checked(table: Float[np.ndarray, "position d_model"]) -> Float[np.ndarray, "position d_model"]:
-    """The table in float64. Raises Refusal for no or more than 2048 rows, or values not finite."""
+    """The table in float64. Raises UserError for no or more than 2048 rows, or values not
+    finite."""
     check_positions(len(table), MAX_PAIRS_OF_POSITIONS)
     if not np.isfinite(table).all():
-        raise Refusal("table_not_finite", "The position table has values that are not numbers.")
+        raise UserError("table_not_finite", "The position table has values that are not numbers.")
     return table.astype(float)
 
 

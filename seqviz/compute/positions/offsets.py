@@ -60,7 +60,7 @@ class Similarity:
 def similarity(table: Float[np.ndarray, "position d_model"]) -> Similarity:
     """Compare every row of a position table, sinusoidal or learned, with every other.
 
-    Raises Refusal for no row or more than 2048: the matrix of all pairs would be too large.
+    Raises UserError for no row or more than 2048: the matrix of all pairs would be too large.
     """
     check_positions(len(table), MAX_PAIRS_OF_POSITIONS)
     table = table.astype(float)

@@ -13,7 +13,7 @@ from seqviz.compute.positions.sinusoidal import check_positions
 
 
 @dataclass(frozen=True)
-class Attention:
+class OrderAttention:
     """One head: weights (rows sum to 1), outputs per token."""
 
     weights: Float[np.ndarray, "query key"]
@@ -26,7 +26,7 @@ def attend(
     causal: bool = False,
     seed: int = 0,
     strength: float = 1.0,
-) -> Attention:
+) -> OrderAttention:
     """softmax(q . k / sqrt(d_model)) v of one head without output matrix, words at 0, 1, 2, ...
 
     Vaswani et al. (2017), equation 1, with random projections, fixed by `seed`. scheme: how
@@ -37,8 +37,8 @@ def attend(
     move with their words. "Exactly the same answer" would need f(Px) = f(x), which does not hold.
     Sums in another order differ by rounding, some 1e-16. A causal mask alone breaks equivariance.
 
-    Raises Refusal for no or more than 512 words, which is what a learned table has rows for, or an
-    odd width with "rotary"; ValueError for an unknown scheme.
+    Raises UserError for no or more than 512 words, which is what a learned table has rows for, or
+    an odd width with "rotary"; ValueError for an unknown scheme.
     """
     n, d_model = words.shape
     check_positions(n, LEARNED_ROWS)
@@ -47,4 +47,4 @@ def attend(
     seen = np.where(np.triu(np.ones((n, n), bool), 1), -np.inf, found) if causal else found
     weights = softmax(seen)
     read = placed(words, place, scheme, seed, strength)
-    return Attention(weights, weights @ (read @ maps.value))
+    return OrderAttention(weights, weights @ (read @ maps.value))

@@ -11,8 +11,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.compute.positions.order import attend
-from seqviz.refusal import Refusal
-from seqviz.units import FineShare
+from seqviz.core.errors import UserError
+from seqviz.core.units import FineShare
 
 SCHEMES = ("none", "sinusoidal", "learned", "rotary")
 WIDTH = 64
@@ -21,7 +21,7 @@ ROUNDING = 1e-12  # of a move, as a share of the size of the outputs
 
 
 @dataclass(frozen=True)
-class Orders:
+class OrderComparison:
     """Two orders of words through one layer, once with each position scheme.
 
     partner: for each word of the first sentence the place of the same word in the second, the n-th
@@ -85,19 +85,19 @@ def shuffle(text: str, seed: int = 1) -> str:
 
 def compare_orders(
     first: str, second: str, causal: bool = False, seed: int = 0, strength: float = 1.0
-) -> Orders:
+) -> OrderComparison:
     """How far the outputs of one self-attention layer move when the words change places.
 
     One head with fixed random projections (`order.attend`), word vectors of `vectors`. Without
     encoding and mask a word's output does not depend on where the words stand: the layer is
-    permutation equivariant; `strength` 0 is no encoding. Raises Refusal("no_text") for a text
-    without words and Refusal("many_words") for more than 24.
+    permutation equivariant; `strength` 0 is no encoding. Raises UserError("no_text") for a text
+    without words and UserError("many_words") for more than 24.
     """
     words, others = split(first), split(second)
     if not words or not others:
-        raise Refusal("no_text", "There is nothing to read. Type a text.")
+        raise UserError("no_text", "There is nothing to read. Type a text.")
     if max(len(words), len(others)) > MOST_WORDS:
-        raise Refusal("many_words", f"At most {MOST_WORDS} words; shorten.", limit=MOST_WORDS)
+        raise UserError("many_words", f"At most {MOST_WORDS} words; shorten.", limit=MOST_WORDS)
     partner = _partners(words, others)
     moved = np.full((len(SCHEMES), len(words)), np.nan)
     pairs: list[tuple[np.ndarray, np.ndarray]] = []
@@ -110,7 +110,7 @@ def compare_orders(
                 moved[row, place] = np.linalg.norm(a.outputs[place] - b.outputs[other]) / size
         pairs.append((a.weights, b.weights))
     maps = [np.stack(side) for side in zip(*pairs, strict=True)]
-    return Orders(words, others, partner, SCHEMES, moved, *maps)
+    return OrderComparison(words, others, partner, SCHEMES, moved, *maps)
 
 
 def _partners(words: tuple[str, ...], others: tuple[str, ...]) -> tuple[int, ...]:

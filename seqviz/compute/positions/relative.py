@@ -18,8 +18,8 @@ from seqviz.compute.positions.sinusoidal import (
     check_positions,
     check_range,
 )
-from seqviz.refusal import Refusal
-from seqviz.units import Exact, Part, Rough
+from seqviz.core.errors import UserError
+from seqviz.core.units import Exact, Fraction, TwoDigits
 
 SCHEMES = ("none", "sinusoidal", "learned", "rotary", "alibi", "t5")
 LEARNED_ROWS = 512  # BERT's table
@@ -32,7 +32,7 @@ def alibi_slopes(heads: int) -> Float[np.ndarray, "head"]:
     Press, Smith and Lewis (2022), section 3. For other numbers their code (get_slopes): the slopes
     of the nearest smaller power of two, then every second of the next larger, from its first.
 
-    Raises Refusal for fewer than 1 or more than 1024 heads.
+    Raises UserError for fewer than 1 or more than 1024 heads.
     """
     check_range("heads", heads, 1, 1024, "There can be from {least} to {limit} heads, not {found}.")
     power = 2 ** (heads.bit_length() - 1)
@@ -57,7 +57,7 @@ def alibi_bias(heads: int, n: int, causal: bool = True) -> Float[np.ndarray, "he
     causal=True is the paper's: -inf for keys after the query. causal=False is the symmetric variant
     -m |i - j| that its authors suggest for encoders.
 
-    Raises Refusal as `alibi_slopes` does and for n outside 1 to 2048.
+    Raises UserError as `alibi_slopes` does and for n outside 1 to 2048.
     """
     check_positions(n, MAX_PAIRS_OF_POSITIONS)
     ahead = np.subtract.outer(np.arange(n), np.arange(n))
@@ -78,12 +78,12 @@ def t5_bucket(
     otherwise these all share bucket 0. In each direction, half the buckets are one distance each,
     the others grow logarithmically up to max_distance, beyond which all share the last.
 
-    Raises Refusal for buckets that cannot be divided so, or max_distance within the exact ones.
+    Raises UserError for buckets that cannot be divided so, or max_distance within the exact ones.
     """
     one_way = buckets // 2 if bidirectional else buckets
     exact = one_way // 2
     if exact < 1 or (bidirectional and buckets % 2) or max_distance <= exact:
-        raise Refusal(
+        raise UserError(
             "buckets",
             f"{buckets} buckets up to a distance of {max_distance} cannot be divided: take an even "
             "number of at least 4 and a larger distance.",
@@ -102,7 +102,8 @@ def t5_bucket(
 def t5_map(
     n: int, bidirectional: bool = True, buckets: int = 32, max_distance: int = 128
 ) -> Int[np.ndarray, "query key"]:
-    """The bucket of every pair among n positions. Raises Refusal as `t5_bucket`, n from 1 to 2048.
+    """The bucket of every pair among n positions. Raises UserError as `t5_bucket`, n from 1 to
+    2048.
 
     Equal along diagonals: only key minus query counts.
     """
@@ -115,13 +116,13 @@ def t5_last(bidirectional: bool = True, buckets: int = 32, max_distance: int = 1
     """The distance from which on all keys before a query are in one bucket, the last.
 
     Below max_distance, as that bucket is as wide as the others on a logarithmic scale. Raises
-    Refusal as `t5_bucket`.
+    UserError as `t5_bucket`.
     """
     found = t5_bucket(-np.arange(max_distance + 1), bidirectional, buckets, max_distance)
     return int(np.argmax(found == found.max()))
 
 
-def buckets_used(found: Int[np.ndarray, "query key"], buckets: int) -> Part:
+def buckets_used(found: Int[np.ndarray, "query key"], buckets: int) -> Fraction:
     """How many different buckets the pairs of a map are in, and of how many."""
     return len(np.unique(found)), buckets
 
@@ -211,7 +212,7 @@ def scores(
 
 
 @dataclass(frozen=True)
-class Terms:
+class SchemeTerms:
     """What each scheme adds to the score of one word with itself, by the two positions.
 
     schemes: all but "none". terms: the score less the one without positions, divided by
@@ -223,16 +224,16 @@ class Terms:
     terms: Float[np.ndarray, "scheme query key"]
     spread: Float[np.ndarray, "scheme"]
 
-    def spread_of(self, scheme: str) -> Rough:
+    def spread_of(self, scheme: str) -> TwoDigits:
         """The largest difference between two pairs of the same offset."""
         return float(self.spread[self.schemes.index(scheme)])
 
 
-def position_terms(n: int = 24, d_model: int = 64, seed: int = 0) -> Terms:
+def position_terms(n: int = 24, d_model: int = 64, seed: int = 0) -> SchemeTerms:
     """The same word at n places: what is left of its scores is the positions' part.
 
     Word, projections, and the tables of "learned" and "t5" are Gaussian, fixed by `seed`. Raises
-    Refusal for n outside 1 to 512, the rows of the learned table.
+    UserError for n outside 1 to 512, the rows of the learned table.
     """
     check_positions(n, LEARNED_ROWS)
     word = np.random.RandomState([seed, 0]).standard_normal((1, d_model))
@@ -241,7 +242,7 @@ def position_terms(n: int = 24, d_model: int = 64, seed: int = 0) -> Terms:
     terms = np.stack([scores(words, place, name, maps, seed) - without for name in SCHEMES[1:]])
     offset = np.subtract.outer(place, place)
     spread = np.array([by_offset(term, offset).spread for term in terms])
-    return Terms(SCHEMES[1:], terms, spread)
+    return SchemeTerms(SCHEMES[1:], terms, spread)
 
 
 @dataclass(frozen=True)
@@ -265,12 +266,12 @@ class ShiftChange:
     beyond: int
 
     @property
-    def rounding(self) -> Rough:
+    def rounding(self) -> TwoDigits:
         """The greatest change of a score, of a scheme that should not notice."""
         return self.largest
 
     @property
-    def without_row(self) -> Part:
+    def without_row(self) -> Fraction:
         """How many positions have no row in the learned table, and of how many."""
         return self.beyond, len(self.before)
 
@@ -284,7 +285,7 @@ def shift_change(
     Relative schemes do not notice. Added encodings do, sinusoidal ones too: p_i . p_j alone would
     depend on i - j, but the words' products with positions, and p_i W p_j, do not.
 
-    Raises Refusal for n outside 1 to 2048 or a shift outside 0 to 100,000.
+    Raises UserError for n outside 1 to 2048 or a shift outside 0 to 100,000.
     """
     check_positions(n, MAX_PAIRS_OF_POSITIONS)
     sentence = "The shift can be from {least} to {limit}, not {found}."

@@ -16,18 +16,18 @@ from seqviz.compute.positions.sinusoidal import (
     MAX_POSITIONS,
     check_positions,
 )
-from seqviz.refusal import Refusal
-from seqviz.units import Rough
+from seqviz.core.errors import UserError
+from seqviz.core.units import TwoDigits
 
 
 def frequencies(d_k: int, base: float = BASE) -> Float[np.ndarray, "pair"]:
     """base^(-2i/d_k) radians per position; Su et al. (2021), RoFormer, equation 15.
 
-    Raises Refusal for an odd or non-positive d_k, whose last dimension has no partner to turn with,
-    and as the sinusoidal `frequencies`, which these are.
+    Raises UserError for an odd or non-positive d_k, whose last dimension has no partner to turn
+    with, and as the sinusoidal `frequencies`, which these are.
     """
     if d_k < 2 or d_k % 2:
-        raise Refusal(
+        raise UserError(
             "odd_head",
             f"Rotation works on pairs: the head needs an even number of dimensions, not {d_k}.",
             width=d_k,
@@ -48,7 +48,7 @@ def rotate(
     checkpoint works only with the layout it was trained with, though both are the same up to an
     order of dimensions. Any positions, negative ones too.
 
-    Raises Refusal as `frequencies` does, ValueError for an unknown layout.
+    Raises UserError as `frequencies` does, ValueError for an unknown layout.
     """
     angle = np.multiply.outer(positions, frequencies(vectors.shape[-1], base))
     cos, sin = np.cos(angle), np.sin(angle)
@@ -75,12 +75,12 @@ class ScoresByOffset:
     pairs: int
 
     @property
-    def spread(self) -> Rough:
+    def spread(self) -> TwoDigits:
         """The largest difference between two scores of the same offset: rounding."""
         return self.by_offset.spread
 
     @property
-    def error(self) -> Rough:
+    def error(self) -> TwoDigits:
         """The largest difference from the closed form."""
         return float(np.abs(self.by_offset.mean - self.closed_form).max())
 
@@ -111,11 +111,11 @@ def score_by_offset(
     (R_i q) . (R_j k) = q . R_(j-i) k (RoFormer, equation 16): the spread within an offset is
     rounding, about 1e-16 x position x |q||k|.
 
-    Raises Refusal for no or more than 2048 positions, or any beyond 100,000 either way.
+    Raises UserError for no or more than 2048 positions, or any beyond 100,000 either way.
     """
     check_positions(len(positions), MAX_PAIRS_OF_POSITIONS)
     if np.abs(positions).max() > MAX_POSITIONS:
-        raise Refusal(
+        raise UserError(
             "position_too_far",
             f"Positions can be up to {MAX_POSITIONS}.",
             limit=MAX_POSITIONS,
@@ -177,7 +177,7 @@ def turned(
 ) -> Turned:
     """The query and the key of `random_scores` with the same seed, pair by pair, set somewhere.
 
-    Pairs are "halves"; the first turns fastest. Raises Refusal as `frequencies` does.
+    Pairs are "halves"; the first turns fastest. Raises UserError as `frequencies` does.
     """
     omega, both = frequencies(d_k, base), _drawn(d_k, seed)
     places = np.array([query_position, key_position])

@@ -13,12 +13,12 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.positions.sinusoidal import check_range, encoding
-from seqviz.units import Part
+from seqviz.core.units import Fraction
 
 CODES = ("number", "share", "binary", "waves")
 WIDTH = 16  # dimensions of a word vector, and of each code
 BASE = 2.0 ** (WIDTH / 2)  # the wavelengths of neighboring pairs then differ by a factor of 2
-LONGEST = 1024  # words of a text
+MAX_WORDS = 1024  # words of a text
 
 
 def code(name: str, length: int) -> Float[np.ndarray, "position d_model"]:
@@ -26,10 +26,10 @@ def code(name: str, length: int) -> Float[np.ndarray, "position d_model"]:
 
     number, share: in the first dimension, 0 in the others. binary: digit k of the position in
     dimension k, the lowest first. waves: Vaswani et al. (2017) with base 256.
-    Raises Refusal for fewer than 2 or more than 1024 words, ValueError for another name.
+    Raises UserError for fewer than 2 or more than 1024 words, ValueError for another name.
     """
     sentence = "There can be from {least} to {limit} words, not {found}."
-    check_range("encoding_positions", length, 2, LONGEST, sentence)
+    check_range("encoding_positions", length, 2, MAX_WORDS, sentence)
     place = np.arange(length)
     if name == "waves":
         return encoding(length, WIDTH, BASE).table
@@ -63,7 +63,7 @@ class Demands:
         return found
 
     @property
-    def drowned(self) -> Part:
+    def drowned(self) -> Fraction:
         """At how many positions the number is longer than a word vector, and of how many."""
         return int((self.of("number", "norm") > self.word).sum()), self.length
 
@@ -89,7 +89,7 @@ class Demands:
 
 
 def demands(length: int) -> Demands:
-    """Hold the four codes to the three demands. Raises Refusal as `code` at twice the length."""
+    """Hold the four codes to the three demands. Raises UserError as `code` at twice the length."""
     short = np.stack([code(name, length) for name in CODES])
     long = np.stack([code(name, 2 * length)[:length] for name in CODES])
     return Demands(

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int, Num
 
-from seqviz.refusal import Refusal
-from seqviz.units import Exact, Part, Rough, entry
+from seqviz.core.errors import UserError
+from seqviz.core.units import Exact, Fraction, TwoDigits, array_item
 
 LAYOUTS = ("interleaved", "halves")
 BASE = 10_000.0
@@ -38,8 +38,8 @@ class Sinusoids:
         """Euclidean length of the first row; of every row, where the width is even: √(d/2)."""
         return float(np.linalg.norm(self.table[0]))
 
-    shortest = entry("wavelengths", 0, "The shortest wavelength, in positions.", Exact)
-    longest = entry("wavelengths", -1, "The longest wavelength, in positions.", Exact)
+    shortest = array_item("wavelengths", 0, "The shortest wavelength, in positions.", Exact)
+    longest = array_item("wavelengths", -1, "The longest wavelength, in positions.", Exact)
 
     def dot(self, offset: int) -> float:
         """The dot product of two positions so far apart (even width): sum of cos(frequency k)."""
@@ -56,10 +56,12 @@ def frequencies(d_model: int, base: float = BASE) -> Float[np.ndarray, "pair"]:
     It stops short of 1/base, so wavelengths run from 2 pi to just under 2 pi base. The last
     dimension of an odd d_model has a frequency too: it is a sine without its cosine.
 
-    Raises Refusal for a base that is not a number above 1 and for a width outside 2 to 4096.
+    Raises UserError for a base that is not a number above 1 and for a width outside 2 to 4096.
     """
     if not (math.isfinite(base) and base > 1):
-        raise Refusal("encoding_base", f"The base must be a number above 1, not {base}.", base=base)
+        raise UserError(
+            "encoding_base", f"The base must be a number above 1, not {base}.", base=base
+        )
     sentence = "The encoding needs from {least} to {limit} dimensions, not {found}."
     check_range("encoding_width", d_model, 2, MAX_WIDTH, sentence)
     return float(base) ** (-np.arange(0, d_model, 2) / d_model)
@@ -90,7 +92,7 @@ def rows(
     """The encodings of any positions, whole or not, in any order. Raises as `encoding` does."""
     omega = frequencies(d_model, base)
     if len(positions) * d_model > MAX_ENTRIES:
-        raise Refusal(
+        raise UserError(
             "encoding_too_large",
             f"A table of {len(positions)} positions in {d_model} dimensions is too large: "
             f"it may have {MAX_ENTRIES} entries.",
@@ -114,7 +116,7 @@ def encoding(
     Vaswani et al. (2017), section 3.5; layout as in `columns`. An odd d_model ends in a sine
     without its cosine (the formula taken literally, as Marian's code does).
 
-    Raises Refusal for a base not above 1, fewer than 1 or more than 100,000 positions, a width
+    Raises UserError for a base not above 1, fewer than 1 or more than 100,000 positions, a width
     outside 2 to 4096, or a table of more than 2^26 entries; ValueError for an unknown layout.
     """
     check_positions(positions)
@@ -131,13 +133,13 @@ def rotation(
     On (sin, cos) of a pair with b = offset x frequency the block is [[cos b, sin b], [-sin b,
     cos b]], by the addition theorems; what the paper calls a linear function of PE[pos].
 
-    Raises Refusal for an odd d_model: the last sine has no cosine, and its next value does not
+    Raises UserError for an odd d_model: the last sine has no cosine, and its next value does not
     follow from the row.
     """
     omega = frequencies(d_model, base)
     sine, cosine = columns(d_model, layout)
     if len(sine) > len(cosine):
-        raise Refusal(
+        raise UserError(
             "lone_sine",
             f"With {d_model} dimensions the last sine has no cosine, so no matrix moves the "
             "encoding along: choose an even number.",
@@ -151,7 +153,7 @@ def rotation(
 
 
 @dataclass(frozen=True)
-class FoundRotation:
+class FittedRotation:
     """The matrix that best carries each row of a table to the row `offset` further on.
 
     rank: how many directions the rows show; below d_model the matrix is one of many, the smallest.
@@ -160,19 +162,19 @@ class FoundRotation:
 
     matrix: Float[np.ndarray, "d_model d_model"]
     rank: int
-    residual: Rough
+    residual: TwoDigits
 
     @property
-    def rank_of_width(self) -> Part:
+    def rank_of_width(self) -> Fraction:
         """The rank, of the full one."""
         return self.rank, len(self.matrix)
 
-    def gap(self, formula: Float[np.ndarray, "d_model d_model"]) -> Rough:
+    def gap(self, formula: Float[np.ndarray, "d_model d_model"]) -> TwoDigits:
         """The largest difference between an entry and the one of the formula."""
         return float(np.abs(self.matrix - formula).max())
 
 
-def found_rotation(table: Float[np.ndarray, "position d_model"], offset: int) -> FoundRotation:
+def fit_rotation(table: Float[np.ndarray, "position d_model"], offset: int) -> FittedRotation:
     """R found from a table alone, by least squares over all positions of any table.
 
     Directions with a singular value below 1e-10 of the largest count as not shown: rounding in the
@@ -180,18 +182,18 @@ def found_rotation(table: Float[np.ndarray, "position d_model"], offset: int) ->
     positions, so the rank is often below d_model; then R is the least-norm solution, which still
     fits every row, but is not a rotation.
 
-    Raises Refusal when the table has no two rows that far apart or more than 2^18 entries.
+    Raises UserError when the table has no two rows that far apart or more than 2^18 entries.
     """
     positions, width = table.shape
     if not 0 < offset < positions:
-        raise Refusal(
+        raise UserError(
             "offset_beyond_table",
             f"No two of {positions} positions are {offset} apart.",
             positions=positions,
             offset=offset,
         )
     if positions * width > MAX_SOLVED:
-        raise Refusal(
+        raise UserError(
             "too_large_to_solve",
             f"{positions} positions in {width} dimensions take too long to solve.",
             positions=positions,
@@ -200,17 +202,17 @@ def found_rotation(table: Float[np.ndarray, "position d_model"], offset: int) ->
     start, end = table[:-offset], table[offset:]
     solved, _, rank, _ = np.linalg.lstsq(start, end, rcond=_RANK_TOLERANCE)
     residual = float(np.abs(start @ solved - end).max())
-    return FoundRotation(solved.T.copy(), int(rank), residual)
+    return FittedRotation(solved.T.copy(), int(rank), residual)
 
 
 def check_positions(positions: int, limit: int = MAX_POSITIONS) -> None:
-    """Raise Refusal unless there are from 1 to `limit` positions."""
+    """Raise UserError unless there are from 1 to `limit` positions."""
     sentence = "There can be from {least} to {limit} positions, not {found}."
     check_range("encoding_positions", positions, 1, limit, sentence)
 
 
 def check_range(code: str, found: int, least: int, limit: int, sentence: str) -> None:
-    """Raise Refusal, with the sentence filled in, unless a number is from `least` to `limit`."""
+    """Raise UserError, with the sentence filled in, unless a number is from `least` to `limit`."""
     if not least <= found <= limit:
         filled = sentence.format(found=found, least=least, limit=limit)
-        raise Refusal(code, filled, found=found, limit=limit)
+        raise UserError(code, filled, found=found, limit=limit)

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Record:
+class TrainingRecord:
     """Where a training stands after `update` of `total` updates."""
 
     update: int
@@ -44,14 +44,14 @@ def run(
     records: list[T] = []
     done = 0
     if not untrained:
-        pulse.tell(measure(0, 0))
+        pulse.report(measure(0, 0))
     for moment in moments(updates)[0 if untrained else 1 :]:
         for number in range(done, moment):
             update(number)
             pulse.beat()
         records.append(measure(moment, moment - done))
         done = moment
-        pulse.tell(records[-1])
+        pulse.report(records[-1])
         if stop(records[-1]):
             break
     return tuple(records)

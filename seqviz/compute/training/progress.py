@@ -30,7 +30,7 @@ class Pulse(Generic[T]):
         self._latest: T | None = None
         self._told = time.monotonic()
 
-    def tell(self, record: T) -> None:
+    def report(self, record: T) -> None:
         """Report a new record; whatever the report raises goes through."""
         self._latest = record
         if self._report is not None:
@@ -40,4 +40,4 @@ class Pulse(Generic[T]):
     def beat(self) -> None:
         """Report the latest record again if it is time."""
         if self._latest is not None and time.monotonic() - self._told > _PATIENCE:
-            self.tell(self._latest)
+            self.report(self._latest)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-from seqviz.refusal import Refusal
+from seqviz.core.errors import UserError
 
 
 class Limit(Protocol):
@@ -68,7 +68,7 @@ class Several:
 
     def check(self, setting: str, value: Any) -> None:
         if not value:
-            raise Refusal(*self.none)
+            raise UserError(*self.none)
         for one in value:
             Choices(self.options, self.name).check(setting, one)
         if len(set(value)) < len(value):

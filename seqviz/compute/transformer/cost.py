@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from seqviz.units import Count, Share
+from seqviz.core.units import Count, Share
 
 GROUPS = ("embeddings", "encoder", "decoder", "pooler")
-PARTS = ("table", "self_attention", "cross_attention", "feed_forward", "norm", "pooler")
-LONGEST = 4096  # tokens on the axis of lengths
+COST_PARTS = ("table", "self_attention", "cross_attention", "feed_forward", "norm", "pooler")
+MAX_LENGTH_TOKENS = 4096  # tokens on the axis of lengths
 _POINTS = 65
 
 
@@ -44,7 +44,7 @@ class Architecture:
 
     def share(self, part: str) -> Share:
         """The share of all parameters that one of `PARTS` has."""
-        return float(self.counts[:, PARTS.index(part)].sum() / self.counts.sum())
+        return float(self.counts[:, COST_PARTS.index(part)].sum() / self.counts.sum())
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def operations(model: Architecture) -> Operations:
     Of an encoder-decoder: as many tokens on either side. `crossing`: the length at which both parts
     are the same, weights / (2 blocks heads d_head).
     """
-    tokens = np.unique(np.geomspace(1, LONGEST, _POINTS).round().astype(int))
+    tokens = np.unique(np.geomspace(1, MAX_LENGTH_TOKENS, _POINTS).round().astype(int))
     a_pair = 4 * model.blocks * model.heads * model.d_head
     linear, quadratic = 2.0 * model.weights * tokens, 1.0 * a_pair * tokens**2
     return Operations(tokens, linear, quadratic, 2 * model.weights / a_pair)
@@ -87,7 +87,7 @@ def in_a_row(model: Architecture, recurrent: int = 0) -> Count:
     """
     if recurrent < 0:
         raise ValueError(f"There cannot be {recurrent} tokens.")
-    sides = int((model.counts[:, PARTS.index("self_attention")] > 0).sum())
+    sides = int((model.counts[:, COST_PARTS.index("self_attention")] > 0).sum())
     return float(sides * (model.stack + max(0, recurrent - 1)))
 
 
@@ -104,7 +104,7 @@ def cache_bytes(model: Architecture, tokens: int, key_heads: int | None = None) 
 
 
 @dataclass(frozen=True)
-class Timed:
+class PassTimes:
     """Seconds of a pass by its length, as measured, several times each; one model a row.
 
     fraction: of the measuring that is done.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from seqviz.units import Log10
+from seqviz.core.units import Log10
 
 ARRANGEMENTS = ("post", "pre", "none", "plain")
 QUANTITIES = ("signal", "gradient")

@@ -12,8 +12,8 @@ from jaxtyping import Float
 from seqviz.compute.attention.scaled import attend
 from seqviz.compute.positions.sinusoidal import encoding
 from seqviz.compute.transformer.normalization import normalize
-from seqviz.refusal import Refusal
-from seqviz.units import Ends, Share
+from seqviz.core.errors import UserError
+from seqviz.core.units import Interval, Share
 
 STEPS = (
     "tokens", "embed", "position", "queries", "weights", "mixed", "first_norm", "hidden",
@@ -47,7 +47,7 @@ class Dropout:
     scheme: str = "vaswani"
     seed: int = 0
 
-    def kept(self, place: str, layer: int, shape: tuple[int, ...]) -> np.ndarray:
+    def mask(self, place: str, layer: int, shape: tuple[int, ...]) -> np.ndarray:
         """Which numbers stay, [*shape]; all of them where this scheme drops nothing."""
         if not self.rate or place not in SCHEMES[self.scheme]:
             return np.ones(shape, bool)
@@ -58,12 +58,12 @@ class Dropout:
         """x after dropout at this place."""
         if not self.rate or place not in SCHEMES[self.scheme]:
             return x
-        dropped: np.ndarray = x * self.kept(place, layer, x.shape) / np.float32(1 - self.rate)
+        dropped: np.ndarray = x * self.mask(place, layer, x.shape) / np.float32(1 - self.rate)
         return dropped
 
 
 @dataclass(frozen=True)
-class Weights:
+class LayerWeights:
     """One encoder layer without biases, which start at 0; vectors are rows, so x W.
 
     Matrices are drawn uniformly as `nn.Transformer` draws them (Glorot & Bengio 2010): queries,
@@ -77,7 +77,7 @@ class Weights:
 
 
 @dataclass(frozen=True)
-class Step:
+class FlowStep:
     """One step: the tensor, laid flat for a picture (heads side by side), and its own shape."""
 
     name: str
@@ -93,7 +93,7 @@ class Flow:
     """
 
     words: tuple[str, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[FlowStep, ...]
     layer: int
     layers: int
     heads: int
@@ -114,10 +114,10 @@ class Flow:
         if one.name not in PLACES:
             return 0.0
         layer = 0 if one.name == "position" else self.layer
-        return float((~self.dropout.kept(one.name, layer, one.shape)).mean())
+        return float((~self.dropout.mask(one.name, layer, one.shape)).mean())
 
     @property
-    def row_sums(self) -> Ends:
+    def row_sums(self) -> Interval:
         """The least and the largest sum of the attention weights of a query."""
         weights = self.steps[STEPS.index("weights")]
         heads, queries, _ = weights.shape
@@ -130,7 +130,7 @@ class Flow:
         return float(np.linalg.norm(mine - theirs) / np.linalg.norm(theirs))
 
 
-def weights(layer: int, d_model: int, d_ff: int, seed: int) -> Weights:
+def weights(layer: int, d_model: int, d_ff: int, seed: int) -> LayerWeights:
     """The matrices of a layer, the same for the same arguments."""
     random = np.random.default_rng([seed, layer])
 
@@ -138,7 +138,7 @@ def weights(layer: int, d_model: int, d_ff: int, seed: int) -> Weights:
         bound = math.sqrt(6 / (rows + columns))
         return bound * (2 * random.random((rows, columns), np.float32) - 1)
 
-    return Weights(
+    return LayerWeights(
         drawn(d_model, 3 * d_model), drawn(d_model, d_model), drawn(d_model, d_ff),
         drawn(d_ff, d_model),
     )  # fmt: skip
@@ -158,14 +158,14 @@ def flow(
 
     Words are split at blanks; the same word has the same row, of variance 1 once it has been
     multiplied by sqrt(d_model). layer: whose steps are kept, from 0. dropout: None is that of a
-    network in use, none. Raises Refusal "no_words" for an empty text, "many_words" for more than 16
-    words, and ValueError for a layer that is not there or heads that do not divide the width.
+    network in use, none. Raises UserError "no_words" for an empty text, "many_words" for more than
+    16 words, and ValueError for a layer that is not there or heads that do not divide the width.
     """
     words = text.split()
     if not words:
-        raise Refusal("no_words", "Write at least one word.")
+        raise UserError("no_words", "Write at least one word.")
     if len(words) > MOST_WORDS:
-        raise Refusal("many_words", f"At most {MOST_WORDS} words.", limit=MOST_WORDS)
+        raise UserError("many_words", f"At most {MOST_WORDS} words.", limit=MOST_WORDS)
     if not 0 <= layer < layers <= MOST_LAYERS or d_model % heads:
         raise ValueError(f"No layer {layer} of {layers}, or {heads} heads in {d_model} dimensions.")
     ids = [zlib.crc32(word.encode()) % 30_000 for word in words]
@@ -173,23 +173,25 @@ def flow(
         [np.random.default_rng([seed, 99, one]).standard_normal(d_model) for one in ids]
     )
     x = table.astype(np.float32)
-    before = [Step("tokens", np.array(ids, np.float32)[:, None], (len(words),))]
-    before.append(Step("embed", x, x.shape))
+    before = [FlowStep("tokens", np.array(ids, np.float32)[:, None], (len(words),))]
+    before.append(FlowStep("embed", x, x.shape))
     drop = dropout or Dropout()
     x = drop("position", 0, x + encoding(len(words), d_model).table.astype(np.float32))
-    before.append(Step("position", x, x.shape))
-    kept: tuple[Step, ...] = ()
+    before.append(FlowStep("position", x, x.shape))
+    kept: tuple[FlowStep, ...] = ()
     active = 0.0
     for number in range(layers):
         found = block(x, weights(number, d_model, d_ff, seed), heads, drop, number)
         if number == layer:
             kept, active = found, float((found[4].values > 0).mean())
         x = found[-1].values
-    steps = (*before, *kept, Step("output", x, x.shape))
+    steps = (*before, *kept, FlowStep("output", x, x.shape))
     return Flow(tuple(words), steps, layer, layers, heads, active, drop)
 
 
-def block(x: Matrix, layer: Weights, heads: int, drop: Dropout, number: int) -> tuple[Step, ...]:
+def block(
+    x: Matrix, layer: LayerWeights, heads: int, drop: Dropout, number: int
+) -> tuple[FlowStep, ...]:
     """One encoder layer: LN(x + attention(x)), then LN(x + FFN(x)), with every step on the way.
 
     FFN(x) = max(0, x W_1) W_2 (Vaswani et al. 2017, equation 2; biases are 0). number: of the
@@ -205,12 +207,12 @@ def block(x: Matrix, layer: Weights, heads: int, drop: Dropout, number: int) -> 
     hidden = drop("hidden", number, np.maximum(0, first @ layer.up))
     second = _norm(first + drop("fed", number, hidden @ layer.down))
     return (
-        Step("queries", parts[0].swapaxes(0, 1).reshape(n, d), parts[0].shape),
-        Step("weights", weights.swapaxes(0, 1).reshape(n, -1), weights.shape),
-        Step("mixed", mixed, mixed.shape),
-        Step("first_norm", first, first.shape),
-        Step("hidden", hidden, hidden.shape),
-        Step("second_norm", second, second.shape),
+        FlowStep("queries", parts[0].swapaxes(0, 1).reshape(n, d), parts[0].shape),
+        FlowStep("weights", weights.swapaxes(0, 1).reshape(n, -1), weights.shape),
+        FlowStep("mixed", mixed, mixed.shape),
+        FlowStep("first_norm", first, first.shape),
+        FlowStep("hidden", hidden, hidden.shape),
+        FlowStep("second_norm", second, second.shape),
     )
 
 

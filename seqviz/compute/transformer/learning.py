@@ -10,10 +10,10 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float, Int
 
-from seqviz.compute.training.loop import Record
+from seqviz.compute.training.loop import TrainingRecord
 from seqviz.compute.training.settings import RATE, SEED, Limit, Range, Settings
 from seqviz.compute.transformer.depth import ARRANGEMENTS
-from seqviz.units import Part
+from seqviz.core.units import Fraction
 
 SCHEDULES = ("constant", "warm_up")
 LETTERS, LENGTH = 6, 8
@@ -47,7 +47,7 @@ class StackSettings(Settings):
 
 
 @dataclass(frozen=True)
-class StackReport(Record):
+class StackReport(TrainingRecord):
     """Where the trainings stand after `update` of `total` updates.
 
     loss: mean cross-entropy in nats on the sequences since the last report, each read before it was
@@ -66,7 +66,7 @@ class StackResult:
     updates: Int[np.ndarray, "report"]
     loss: Float[np.ndarray, "report schedule arrangement run"]
 
-    def learned(self, schedule: str, arrangement: str) -> Part:
+    def learned(self, schedule: str, arrangement: str) -> Fraction:
         """How many runs end with less than half the loss of guessing, and of how many."""
         last = self.last(schedule, arrangement)
         return int((last < CHANCE / 2).sum()), len(last)  # nan is not less

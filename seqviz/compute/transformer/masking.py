@@ -9,15 +9,15 @@ from jaxtyping import Bool, Float
 
 from seqviz.compute.attention.scaled import OPERATORS, softmax
 from seqviz.compute.transformer.normalization import read
-from seqviz.refusal import Refusal
-from seqviz.units import Share
+from seqviz.core.errors import UserError
+from seqviz.core.units import Share
 
-KINDS = ("none", "causal", "padding", "both", "token")
+MASK_KINDS = ("none", "causal", "padding", "both", "token")
 SCORES = "2 1 3, 1 2 0.5, 0.3 1 2"  # three words (S2 multiplies the mask into such a matrix)
 
 
 @dataclass(frozen=True)
-class Masked:
+class MaskedScores:
     """Scores, who may look at whom, and the weights with either operator, in that order."""
 
     scores: Float[np.ndarray, "query key"]
@@ -41,7 +41,9 @@ class Masked:
         return float(found.sum(axis=1).max())
 
 
-def masked(scores: str = SCORES, kind: str = "causal", pads: int = 1, hidden: int = 1) -> Masked:
+def masked(
+    scores: str = SCORES, kind: str = "causal", pads: int = 1, hidden: int = 1
+) -> MaskedScores:
     """The weights of written scores under one of `KINDS`.
 
     "causal": a query sees itself and what stands before it. "padding": nobody sees the last `pads`
@@ -49,15 +51,15 @@ def masked(scores: str = SCORES, kind: str = "causal", pads: int = 1, hidden: in
     is hidden as a key; its own query still has a row, which nobody reads. Operators: -inf is added
     before the softmax (Vaswani et al. 2017), or the score is multiplied by 0 (S2),
     which leaves exp(0).
-    Raises ValueError for another kind, Refusal "square" for scores that are no square, and what
+    Raises ValueError for another kind, UserError "square" for scores that are no square, and what
     `read` refuses.
     """
     several = read(scores)
     found = several[0]
     if found.shape[0] != found.shape[1] or len(several) > 1:
-        raise Refusal("square", "As many rows as numbers in a row: a row for each query.")
-    if kind not in KINDS:
-        raise ValueError(f"The mask is one of {', '.join(KINDS)}, not {kind!r}.")
+        raise UserError("square", "As many rows as numbers in a row: a row for each query.")
+    if kind not in MASK_KINDS:
+        raise ValueError(f"The mask is one of {', '.join(MASK_KINDS)}, not {kind!r}.")
     n = len(found)
     allowed = np.tri(n, dtype=bool) if kind in ("causal", "both") else np.ones((n, n), bool)
     if kind in ("padding", "both"):
@@ -65,4 +67,4 @@ def masked(scores: str = SCORES, kind: str = "causal", pads: int = 1, hidden: in
     if kind == "token":
         allowed[:, hidden - 1 : hidden] = False
     weights = [softmax(np.where(allowed, found, instead)) for instead in (-np.inf, 0.0)]
-    return Masked(found, allowed, np.stack(weights))
+    return MaskedScores(found, allowed, np.stack(weights))

@@ -10,11 +10,11 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute import typed_numbers as typed
-from seqviz.refusal import Refusal
-from seqviz.units import Exact
+from seqviz.core.errors import UserError
+from seqviz.core.units import Exact
 
-KINDS = ("layer", "batch", "rms")
-PARTS = ("all", "sentence", "word")
+NORM_KINDS = ("layer", "batch", "rms")
+NORM_AXES = ("all", "sentence", "word")
 PRINTED = "1 2 4, 2 3 4 | 3 4 4, 4 4 4"  # the tensor of S0
 MOST_WORDS, MOST_FEATURES = 8, 6  # of all sentences together; of a word
 _LARGEST = 1e6
@@ -38,7 +38,7 @@ class Normalized:
 
 
 @dataclass(frozen=True)
-class Norms:
+class NormComparison:
     """One tensor and what the three norms make of it, in the order of `KINDS`.
 
     first: sentence and word, from 0, that stand first in it: of a part they are not (0, 0).
@@ -51,7 +51,7 @@ class Norms:
 
     def of(self, kind: str) -> Normalized:
         """What one of `KINDS` makes of the tensor."""
-        return self.found[KINDS.index(kind)]
+        return self.found[NORM_KINDS.index(kind)]
 
     def at(self, kind: str, sentence: int, word: int, feature: int) -> Exact:
         """What becomes of one number, counted from 0 in the whole tensor."""
@@ -62,7 +62,7 @@ class Norms:
 def read(text: str = PRINTED) -> Float[np.ndarray, "batch time hidden"]:
     """ "1 2 4, 2 3 4 | 3 4 4, 4 4 4" as a tensor: sentences, in them words, in them numbers.
 
-    A semicolon between words is as good as a comma. Raises Refusal "tensor" for what is no number
+    A semicolon between words is as good as a comma. Raises UserError "tensor" for what is no number
     or larger than a million, "ragged" where words or sentences differ in size, "large_tensor"
     beyond 8 words or 6 numbers a word, "comma" and "commas" for one between two digits.
     """
@@ -71,9 +71,9 @@ def read(text: str = PRINTED) -> Float[np.ndarray, "batch time hidden"]:
     words = {len(sentence) for sentence in sentences}
     features = {len(word) for sentence in sentences for word in sentence}
     if len(words) > 1 or len(features) > 1 or 0 in features:
-        raise Refusal("ragged", "Every sentence has as many words, every word as many numbers.")
+        raise UserError("ragged", "Every sentence has as many words, every word as many numbers.")
     if len(sentences) * max(words) > MOST_WORDS or max(features) > MOST_FEATURES:
-        raise Refusal(
+        raise UserError(
             "large_tensor",
             f"At most {MOST_WORDS} words in all and {MOST_FEATURES} numbers a word.",
             words=MOST_WORDS,
@@ -86,7 +86,7 @@ def _number(part: str) -> float:
     with suppress(ValueError):
         if abs(found := typed.number(part)) <= _LARGEST:
             return found
-    raise Refusal("tensor", f"“{part[:20]}” is not a number up to 1e6.", part=part[:20])
+    raise UserError("tensor", f"“{part[:20]}” is not a number up to 1e6.", part=part[:20])
 
 
 def normalize(
@@ -103,8 +103,8 @@ def normalize(
     >>> normalize(np.array([[[1.0, 3.0]]]), eps=1e-12).values.round(3).tolist()
     [[[-1.0, 1.0]]]
     """
-    if kind not in KINDS:
-        raise ValueError(f"The norm is one of {', '.join(KINDS)}, not {kind!r}.")
+    if kind not in NORM_KINDS:
+        raise ValueError(f"The norm is one of {', '.join(NORM_KINDS)}, not {kind!r}.")
     if not (math.isfinite(eps) and eps > 0):
         raise ValueError(f"eps is a positive number, not {eps}.")
     axes = _AXES[kind]
@@ -125,7 +125,7 @@ def compare(
     added: float = 0.0,
     part: str = "all",
     eps: float = 1e-5,
-) -> Norms:
+) -> NormComparison:
     """The three norms of a written tensor, one of whose numbers has `added` to it.
 
     sentence, word, feature: which one, from 0. part: one of `PARTS`: the whole tensor, the sentence
@@ -134,8 +134,8 @@ def compare(
     """
     tensor = read(text)
     place = (sentence, word, feature)
-    if part not in PARTS:
-        raise ValueError(f"The part is one of {', '.join(PARTS)}, not {part!r}.")
+    if part not in NORM_AXES:
+        raise ValueError(f"The part is one of {', '.join(NORM_AXES)}, not {part!r}.")
     if any(not 0 <= at < size for at, size in zip(place, tensor.shape, strict=True)):
         raise ValueError(f"There is no number {place} in a tensor of the shape {tensor.shape}.")
     tensor[place] += added
@@ -144,4 +144,6 @@ def compare(
         tensor = tensor[sentence : sentence + 1]
     if part == "word":
         tensor = tensor[:, word : word + 1]
-    return Norms(tensor, tuple(normalize(tensor, kind, eps) for kind in KINDS), eps, first)
+    return NormComparison(
+        tensor, tuple(normalize(tensor, kind, eps) for kind in NORM_KINDS), eps, first
+    )

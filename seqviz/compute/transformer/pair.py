@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float, Int
 
-from seqviz.compute.proportions import Proportion, of
-from seqviz.compute.training.loop import Record
+from seqviz.compute.training.loop import TrainingRecord
 from seqviz.compute.training.settings import SEED, Choices, Limit, Range, Settings
 from seqviz.compute.transformer.spelling import LANGUAGES
+from seqviz.stats.proportions import Proportion, of
 
 INPUTS = ("shifted", "unshifted")  # what the decoder reads at a place: the word before, or its own
 FED = ("own", "right")  # words: what it has written itself, or what is right
@@ -39,7 +39,7 @@ class PairSettings(Settings):
 
 
 @dataclass(frozen=True)
-class PairReport(Record):
+class PairReport(TrainingRecord):
     """Where the training stands after `update` of `total` updates.
 
     loss: mean cross-entropy in nats a word since the last report, in the order of `INPUTS`; the
@@ -73,7 +73,7 @@ class PairResult:
 
 
 @dataclass(frozen=True)
-class Said:
+class TranslatedNumber:
     """One number on its way through a pair: what the decoder read at each place, and wrote there.
 
     source: three digits, padding behind them. reads, writes: words. chance: of each written word.

@@ -22,13 +22,13 @@ from seqviz.compute.transformer.pair import (
     PairReport,
     PairResult,
     PairSettings,
-    Said,
+    TranslatedNumber,
 )
 from seqviz.compute.transformer.spelling import (
     DIGITS,
     END,
-    LONGEST,
-    MOST,
+    MAX_NUMBER,
+    MAX_NUMBER_WORDS,
     SOURCE,
     VOCABULARY,
     read,
@@ -64,7 +64,7 @@ def train_pair(
     import torch  # two seconds, paid by the first training and not by the first visitor
 
     random = np.random.default_rng(settings.seed)
-    order = random.permutation(MOST + 1)
+    order = random.permutation(MAX_NUMBER + 1)
     test, known = np.sort(order[:TEST]), order[TEST:]
     drawn = _drawn(settings.language, random)
     weights = [one.float().to(device).requires_grad_() for one in drawn]
@@ -104,11 +104,13 @@ def train_pair(
     )  # fmt: skip
 
 
-def say(found: PairResult, text: str = "342", kind: str = "shifted", words: str = "own") -> Said:
+def say(
+    found: PairResult, text: str = "342", kind: str = "shifted", words: str = "own"
+) -> TranslatedNumber:
     """One number, read and said by one of the two pairs, at each place the likeliest word.
 
     words: one of `FED`. At the place that it is about to fill, a decoder whose input is not shifted
-    and that is fed its own words reads the start sign: its word is not there yet. Raises Refusal
+    and that is fed its own words reads the start sign: its word is not there yet. Raises UserError
     "no_number" (`spelling.read`), and ValueError for another kind or other words.
     """
     import torch
@@ -125,7 +127,7 @@ def say(found: PairResult, text: str = "342", kind: str = "shifted", words: str 
     vocabulary = VOCABULARY[language]
     written = [vocabulary[one] for one in scores[at, 0].argmax(-1).tolist()]
     length = written.index(END) + 1 if END in written else len(written)
-    return Said(
+    return TranslatedNumber(
         number, tuple(SOURCE[one] for one in source[0].tolist()),
         tuple(vocabulary[one] for one in reads[at, 0, :length].tolist()), tuple(written[:length]),
         scores[at, 0, :length].softmax(-1).max(-1).values.numpy(),
@@ -140,7 +142,7 @@ def coded(
     """Digits and words as places in their vocabularies; padding is 0 and -1."""
     places = {word: at for at, word in enumerate(VOCABULARY[language])}
     source = np.zeros((len(numbers), DIGITS), int)
-    words = np.full((len(numbers), LONGEST[language] + 1), -1)
+    words = np.full((len(numbers), MAX_NUMBER_WORDS[language] + 1), -1)
     for row, number in enumerate(numbers.tolist()):
         digits = [SOURCE.index(digit) for digit in str(number)]
         said = [places[word] for word in (*spoken(number, language), END)]
@@ -220,7 +222,7 @@ def _write(
     """Word by word, each the likeliest: what each place read when it wrote, and `_passed` of it."""
     import torch
 
-    places = LONGEST[language] + 1
+    places = MAX_NUMBER_WORDS[language] + 1
     ids = torch.zeros(len(INPUTS), len(source), places, dtype=torch.long, device=source.device)
     start = torch.zeros_like(ids[:1, :, :1])
     kept: list[tuple[Tensor, ...]] = []

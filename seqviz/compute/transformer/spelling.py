@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from seqviz.compute.typed_numbers import plain
-from seqviz.refusal import Refusal
+from seqviz.compute.typed_numbers import normalize
+from seqviz.core.errors import UserError
 
 LANGUAGES = ("english", "chinese")
-MOST = 999
+MAX_NUMBER = 999
 DIGITS = 3  # of the longest source
 START, END, PAD = "<s>", "</s>", "<pad>"
 _ONES = (
@@ -20,14 +20,16 @@ VOCABULARY = {
     "english": (START, END, *_ONES, *_TENS, "hundred"),
     "chinese": (START, END, *_CHINESE, "十", "百"),
 }
-LONGEST = {"english": 4, "chinese": 5}  # words of the longest number, without the end
+MAX_NUMBER_WORDS = {"english": 4, "chinese": 5}  # words of the longest number, without the end
 
 
 def read(text: str) -> int:
-    """A number from 0 to 999 in digits. Raises Refusal "no_number" for anything else."""
-    digits = plain(text)
+    """A number from 0 to 999 in digits. Raises UserError "no_number" for anything else."""
+    digits = normalize(text)
     if not (digits.isascii() and digits.isdigit() and len(digits.lstrip("0")) <= DIGITS):
-        raise Refusal("no_number", f"Write a whole number from 0 to {MOST}.", most=MOST)
+        raise UserError(
+            "no_number", f"Write a whole number from 0 to {MAX_NUMBER}.", most=MAX_NUMBER
+        )
     return int(digits)
 
 
@@ -40,8 +42,10 @@ def spoken(number: int, language: str = "english") -> tuple[str, ...]:
     >>> spoken(342), "".join(spoken(305, "chinese"))
     (('three', 'hundred', 'forty', 'two'), '三百零五')
     """
-    if not 0 <= number <= MOST or language not in LANGUAGES:
-        raise ValueError(f"No number from 0 to {MOST}, or no language: {number}, {language!r}.")
+    if not 0 <= number <= MAX_NUMBER or language not in LANGUAGES:
+        raise ValueError(
+            f"No number from 0 to {MAX_NUMBER}, or no language: {number}, {language!r}."
+        )
     hundreds, rest = divmod(number, 100)
     tens, ones = divmod(rest, 10)
     if language == "english":

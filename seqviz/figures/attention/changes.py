@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from seqviz.compute.attention.findings import Change, Map
+from seqviz.compute.attention.results import AttentionMap, Change
+from seqviz.core.i18n import number
 from seqviz.figures.attention.head_grid import HeadGrid
-from seqviz.figures.grammar import NAMED, STYLE, Figure, Sheet, Style, axes, plain
-from seqviz.figures.grammar.scales import Scale
-from seqviz.text import number
+from seqviz.plotting import NAMED, STYLE, Figure, Sheet, Style, axes, escape
+from seqviz.plotting.scales import ColorScale
 
 _LEFT, _RIGHT = (0, 0.44), (0.68, 1)
 _CROSSED, _NAMED = 16, 20  # tokens of a mask whose crosses, and whose names, find room
@@ -39,7 +39,7 @@ def head_switches(
     board.cells(
         on,
         text("figure.head_on"),
-        Scale([[0, palette.highlight], [1, palette.band]], 0, 1),
+        ColorScale([[0, palette.highlight], [1, palette.band]], 0, 1),
         bar=None,
         xgap=2,
         ygap=2,
@@ -57,7 +57,7 @@ def _next_tokens(sheet: Sheet, found: Change, mean: Change | None) -> str:
     """The likeliest next tokens before and after, in words as well."""
     text, palette = sheet.style.text, sheet.style.palette
     pieces, chances = found.candidates, found.probabilities
-    names = [plain({"\t": "⇥"}.get(piece, piece.replace("\n", "⏎"))) for piece in pieces]
+    names = [escape({"\t": "⇥"}.get(piece, piece.replace("\n", "⏎"))) for piece in pieces]
     sheet.page["bargap"] = 0.25
     panel = sheet.panel(
         axes.axis(
@@ -123,7 +123,7 @@ def _moved(sheet: Sheet, found: Change, mean: Change | None) -> str:
     return text("alt.moved", most=pieces[furthest], value=number(moved[furthest]))
 
 
-def attention_mask(found: Map, style: Style = STYLE) -> Figure:
+def attention_mask(found: AttentionMap, style: Style = STYLE) -> Figure:
     """Left who may look at whom, to be clicked (x key, y query); right one head under this mask."""
     text, palette = style.text, style.palette
     pieces, allowed = found.text.pieces, found.allowed
@@ -139,7 +139,7 @@ def attention_mask(found: Map, style: Style = STYLE) -> Figure:
     mask.cells(
         allowed.astype(np.uint8),
         text("figure.allowed"),
-        Scale([[0, palette.baseline], [1, palette.band]], 0, 1),
+        ColorScale([[0, palette.baseline], [1, palette.band]], 0, 1),
         bar=None,
         pick=True,
         xgap=1 if len(pieces) <= 64 else 0,

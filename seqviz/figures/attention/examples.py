@@ -5,20 +5,27 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float32
 
-from seqviz.compute.attention.findings import Change, Effects, Map, Mosaic, Parts, Text
 from seqviz.compute.attention.patterns import carried_first, entropy, habits, tiles
+from seqviz.compute.attention.results import (
+    AttentionMap,
+    Change,
+    Effects,
+    HeadParts,
+    Mosaic,
+    ReadText,
+)
 from seqviz.compute.attention.saturation import saturation
 from seqviz.compute.attention.scaled import attend
-from seqviz.compute.attention.trials import Trials
+from seqviz.compute.attention.trials import HeadTrials
 from seqviz.compute.attention.walkthrough import STAGES, walk
 from seqviz.figures.attention.changes import attention_mask, head_switches
 from seqviz.figures.attention.heads import head_importance, heads_by_measure, importance_so_far
+from seqviz.figures.attention.inside_head import query_key_products, scores_to_weights
 from seqviz.figures.attention.maps import attention_map, head_mosaic, rollout_map
-from seqviz.figures.attention.parts import query_key_products, scores_to_weights
 from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
 from seqviz.figures.attention.steps import walk_basic, walk_stage
 from seqviz.figures.attention.trials import head_on_pairs, head_on_texts, trials_so_far
-from seqviz.figures.grammar.example import Example
+from seqviz.plotting.example import Example
 
 WORDS = ("[CLS]", "the", "cat", "sat", "on", "the", "mat", "[SEP]")
 CANDIDATES = ("␣Paris", "␣the", "<b>", "⏎")
@@ -134,11 +141,12 @@ def weights_of(*shape: int, seed: int = 0, causal: bool = False) -> Float32[np.n
 
 def text_of(
     layers: int, heads: int, pieces: tuple[str, ...] = WORDS, decoder: bool = False
-) -> Text:
+) -> ReadText:
     """A text of these pieces, read by a model of this size."""
     count = len(pieces)
     special = np.array([piece in ("[CLS]", "[SEP]") for piece in pieces])
-    return Text(pieces, np.unique(pieces, return_inverse=True)[1], np.zeros(count, int), special,
+    return ReadText(pieces, np.unique(pieces, return_inverse=True)[1], np.zeros(count, int),
+        special,
                 np.ones(count, bool), 0, "minilm", decoder, layers, heads, "cpu", "")  # fmt: skip
 
 
@@ -168,23 +176,23 @@ def map_of(
     head: int = 3,
     causal: bool = False,
     by: str = "weight",
-) -> Map:
+) -> AttentionMap:
     """One head of a model of 6 layers with 12 heads."""
     count = len(pieces)
     weights = weights_of(count, count, causal=causal)
     allowed = np.tri(count, dtype=bool) if causal else np.ones((count, count), bool)
     bits, shown = entropy(weights), weights if by == "weight" else 3 * weights
-    return Map(text_of(6, 12, pieces, causal), shown, layer, head, bits, allowed, by)
+    return AttentionMap(text_of(6, 12, pieces, causal), shown, layer, head, bits, allowed, by)
 
 
-def parts_of(pieces: tuple[str, ...] = WORDS, d_k: int = 8, causal: bool = False) -> Parts:
+def parts_of(pieces: tuple[str, ...] = WORDS, d_k: int = 8, causal: bool = False) -> HeadParts:
     """One head whose stages follow from its queries and keys."""
     count, draw = len(pieces), np.random.RandomState(0).standard_normal
     q, k, v = (draw((count, d_k)).astype(np.float32) for _ in range(3))
     allowed = np.tri(count, dtype=bool) if causal else np.ones((count, count), bool)
     divisor = float(np.sqrt(d_k))
     found = attend(q, k, v, divide_by=divisor, allowed=allowed)
-    return Parts(text_of(6, 12, pieces, causal), 2, 3, q, k, found.scores, found.scaled,
+    return HeadParts(text_of(6, 12, pieces, causal), 2, 3, q, k, found.scores, found.scaled,
                  found.weights, np.linalg.norm(v, axis=1), allowed)  # fmt: skip
 
 
@@ -211,11 +219,11 @@ def effects_of(layers: int, heads: int, done: int, decoder: bool = True) -> Effe
     return Effects(change, decoder, done / layers)
 
 
-def trials_of(hypothesis: str, layers: int, heads: int, texts: int = 12) -> Trials:
+def trials_of(hypothesis: str, layers: int, heads: int, texts: int = 12) -> HeadTrials:
     """Trials of a hypothesis with all heads of a small model."""
     random = np.random.RandomState(0)
     other = random.beta(2, 2, (texts, 2, layers, heads))
     right = (other[:, 0] + 1 - other[:, 1]) / 2
     labels = tuple(f"{WORDS[2]} {n} / {WORDS[6]}" for n in range(texts))
     given, even = random.beta(2, 5, (layers, heads)), 0.5 if hypothesis == "pronoun" else 0.1
-    return Trials(hypothesis, right, other, given, even, labels, False, 1.0)
+    return HeadTrials(hypothesis, right, other, given, even, labels, False, 1.0)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Shaped
 
-from seqviz.figures.grammar import Sheet, axis
-from seqviz.figures.grammar.scales import Scale
+from seqviz.plotting import Sheet, axis
+from seqviz.plotting.scales import ColorScale
 
 NAMED = 12  # layers or heads of which each has its number
 
@@ -46,7 +46,7 @@ class HeadGrid:
         return values.swapaxes(0, 1) if self.deep else values
 
     def cells(
-        self, values: Shaped[np.ndarray, "layer head"], name: str, scale: Scale, **more: Any
+        self, values: Shaped[np.ndarray, "layer head"], name: str, scale: ColorScale, **more: Any
     ) -> None:
         """A number for each head, in cells that answer to a click; `more` as in `Panel.cells`."""
         columns, rows = (np.arange(count) for count, _ in self.sides)

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
-from seqviz.compute.attention.findings import Effects, Mosaic
 from seqviz.compute.attention.patterns import HABITS, NAMED_FROM, Habits, ranked
+from seqviz.compute.attention.results import Effects, Mosaic
+from seqviz.core.i18n import Text, number
 from seqviz.figures.attention.head_grid import HeadGrid
-from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes, scales
-from seqviz.text import Text, number
+from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, scales
 
 _GRID, _BARS = (0.0, 0.5), (0.68, 1.0)
 _MOST = 10  # heads that have a bar
@@ -87,7 +87,7 @@ def _ranked(
     grid.cells(
         values.astype(np.float32),
         measure,
-        scales.plain(min(0.0, float(known.min(initial=0))), top),
+        scales.unit_scale(min(0.0, float(known.min(initial=0))), top),
         xgap=1,
         ygap=1,
         hoverongaps=False,

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from seqviz.compute.attention.findings import Map, Mosaic
+from seqviz.compute.attention.results import AttentionMap, Mosaic
+from seqviz.core.i18n import number
 from seqviz.figures.attention.head_grid import HeadGrid
 from seqviz.figures.attention.heads import head_names
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain, scales
-from seqviz.figures.grammar.weights_color import picture
-from seqviz.text import number
+from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, scales
+from seqviz.plotting.weights_color import picture
 
 _GAP = 2  # pixels between two tiles
 _TILE = 56  # pixels of a tile at least
@@ -36,14 +36,14 @@ def head_mosaic(found: Mosaic, layer: int, head: int, style: Style = STYLE) -> F
     grid.cells(
         entropy.astype(np.float32),
         text("figure.entropy_bits"),
-        scales.plain(),
+        scales.unit_scale(),
         bar=None,
         text=grid.turned(_said(found, style)),
         hover="%{text}",
         opacity=0,  # the picture is seen; this is what hovers and clicks meet
     )
-    sheet.page["images"] = [_picture(grid.turned(found.tiles), found.most)]
-    grid.panel.key(scales.weights(found.most), text(f"figure.{_SHOWN[found.by]}"))
+    sheet.page["images"] = [_picture(grid.turned(found.tiles), found.max_weight)]
+    grid.panel.key(scales.weights(found.max_weight), text(f"figure.{_SHOWN[found.by]}"))
     grid.outline(layer, head)
     reduced = text("figure.reduced", cells=number(found.cells, 2))
     sheet.headline(
@@ -105,7 +105,7 @@ def _picture(tiles: np.ndarray, most: float) -> dict[str, Any]:
     }
 
 
-def attention_map(found: Map, query: int, key: int, style: Style = STYLE) -> Figure:
+def attention_map(found: AttentionMap, query: int, key: int, style: Style = STYLE) -> Figure:
     """The weights of a head, or a mean over heads, with their tokens.
 
     query, key: the chosen cell, from 1, the last token where there are fewer; its row and the cell
@@ -120,12 +120,12 @@ def attention_map(found: Map, query: int, key: int, style: Style = STYLE) -> Fig
     return _map(found, title, query, key, style)
 
 
-def rollout_map(found: Map, query: int, key: int, style: Style = STYLE) -> Figure:
+def rollout_map(found: AttentionMap, query: int, key: int, style: Style = STYLE) -> Figure:
     """Attention rollout up to the layer of `found`; query and key as in `attention_map`."""
     return _map(found, style.text("figure.rollout_to", layer=found.layer), query, key, style)
 
 
-def _map(found: Map, title: str, query: int, key: int, style: Style) -> Figure:
+def _map(found: AttentionMap, title: str, query: int, key: int, style: Style) -> Figure:
     text, pieces, color = style.text, found.text.pieces, style.palette.highlight
     query, key = min(query, len(pieces)), min(key, len(pieces))
     of_query, to_key = pieces[query - 1], pieces[key - 1]
@@ -137,13 +137,13 @@ def _map(found: Map, title: str, query: int, key: int, style: Style) -> Figure:
         axes.tokens(style, pieces, text("figure.queries"), upright=True),
     )
     shown = text(f"figure.{_SHOWN[found.by]}")
-    panel.weights(found.weights, found.allowed, shown, found.most, pick=True)
+    panel.weights(found.weights, found.allowed, shown, found.max_weight, pick=True)
     panel.rectangle((0.5, len(pieces) + 0.5), (query - 0.5, query + 0.5), color, width=1.5)
     panel.outline(color, column=key, row=query, width=3.5)
-    said = {"query": plain(of_query), "key": plain(to_key), "weight": f"<b>{weight}</b>"}
+    said = {"query": escape(of_query), "key": escape(to_key), "weight": f"<b>{weight}</b>"}
     carried = "" if found.by == "weight" else "_carried"
     # Two lines: a phone has no room for both in one.
-    sheet.headline(f"{plain(title)}<br>{text(f'figure.chosen_weight{carried}', **said)}")
+    sheet.headline(f"{escape(title)}<br>{text(f'figure.chosen_weight{carried}', **said)}")
     sheet.margin(t=58 * style.scale)
     return sheet.described(
         f"alt.attention_map{carried}",

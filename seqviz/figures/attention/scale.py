@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from seqviz.compute.attention.saturation import Saturation
+from seqviz.compute.attention.saturation import SoftmaxSaturation
+from seqviz.core.i18n import number
 from seqviz.figures.attention.walk_matrices import bare
-from seqviz.figures.grammar import NAMED, STYLE, Figure, Sheet, Style, axes
-from seqviz.text import number
+from seqviz.plotting import NAMED, STYLE, Figure, Sheet, Style, axes
 
 QUANTITIES = ("entropy", "largest", "gradient", "variance")
 _TICKS = [4**k for k in range(6)]
@@ -24,7 +24,7 @@ _LOOKS = {
 }
 
 
-def saturation_lines(found: Saturation, quantity: str, style: Style = STYLE) -> Figure:
+def saturation_lines(found: SoftmaxSaturation, quantity: str, style: Style = STYLE) -> Figure:
     """One line a scaling over d_k (log axis).
 
     quantity: "entropy" of the weights (bits) with the most that it can be, "largest" weight,
@@ -73,7 +73,7 @@ def saturation_lines(found: Saturation, quantity: str, style: Style = STYLE) -> 
     )
 
 
-def _dimensions(found: Saturation, style: Style) -> dict[str, Any]:
+def _dimensions(found: SoftmaxSaturation, style: Style) -> dict[str, Any]:
     return axes.axis(
         style.text("figure.attention_scale_d_k"),
         type="log",
@@ -83,7 +83,7 @@ def _dimensions(found: Saturation, style: Style) -> dict[str, Any]:
     )
 
 
-def _upright(found: Saturation, quantity: str, title: str) -> dict[str, Any]:
+def _upright(found: SoftmaxSaturation, quantity: str, title: str) -> dict[str, Any]:
     """From zero, or decades for the variance, which runs over three."""
     if quantity == "variance":
         return axes.decades(np.log10([*found.variance, *found.theory]).ravel(), title)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from seqviz.compute.attention.walkthrough import STAGES, Walk
+from seqviz.compute.attention.walkthrough import STAGES, AttentionWalkthrough
 from seqviz.figures.attention.walk_matrices import bare, draw
-from seqviz.figures.attention.walk_stages import Stages
-from seqviz.figures.grammar import STYLE, Figure, Style
+from seqviz.figures.attention.walk_stages import WalkStages
+from seqviz.plotting import STYLE, Figure, Style
 
-PARTS = ("query", "key", "value")
+PROJECTIONS = ("query", "key", "value")
 
 
 def walk_stage(
-    walk: Walk,
+    walk: AttentionWalkthrough,
     stage: str,
     head: int,
     query: int,
@@ -28,7 +28,7 @@ def walk_stage(
     there the heads' matrices stand as one, of which each head has its columns.
     Raises ValueError for a stage, part, head or word that there is not.
     """
-    if stage not in STAGES or part not in PARTS:
+    if stage not in STAGES or part not in PROJECTIONS:
         raise ValueError(f"There is no stage {stage!r} with the part {part!r}.")
     words = len(walk.words)
     if not (0 <= head < walk.heads and 1 <= query <= words and 1 <= key <= words):
@@ -36,10 +36,10 @@ def walk_stage(
     several = walk.heads > 1 and stage != "embed"
     joined = joined and walk.heads > 1 and stage == "project"
     of_head = style.text("figure.walk_head", head=head) if several and not joined else ""
-    return _drawn(Stages(walk, head, query, key, style, part, joined), stage, of_head)
+    return _drawn(WalkStages(walk, head, query, key, style, part, joined), stage, of_head)
 
 
-def walk_basic(walk: Walk, query: int, key: int, style: Style = STYLE) -> Figure:
+def walk_basic(walk: AttentionWalkthrough, query: int, key: int, style: Style = STYLE) -> Figure:
     """Attention without parameters: words, their products, and the weights; words from 1.
 
     Raises ValueError for a word that there is not.
@@ -47,10 +47,10 @@ def walk_basic(walk: Walk, query: int, key: int, style: Style = STYLE) -> Figure
     words = len(walk.words)
     if not (1 <= query <= words and 1 <= key <= words):
         raise ValueError(f"There is no query {query} with key {key}.")
-    return _drawn(Stages(walk, 0, query, key, style), "basic", "")
+    return _drawn(WalkStages(walk, 0, query, key, style), "basic", "")
 
 
-def _drawn(stages: Stages, stage: str, of_head: str) -> Figure:
+def _drawn(stages: WalkStages, stage: str, of_head: str) -> Figure:
     words, style = stages.walk.words, stages.style
     matrices, said = getattr(stages, stage)()
     said = of_head + said

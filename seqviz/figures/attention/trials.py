@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from seqviz.compute.attention.trials import Trials
+from seqviz.compute.attention.trials import HeadTrials
+from seqviz.core.i18n import percent
 from seqviz.figures.attention.head_grid import HeadGrid
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, scales
-from seqviz.figures.grammar.done import share_done
-from seqviz.text import percent
+from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, scales
+from seqviz.plotting.progress_figure import share_done
 
 _GRID, _TRIALS = (0.0, 0.36), (0.7, 1.0)
 _FEW_ROWS = (0.3, 1.0)
 _NAMED = 9  # heads or layers side by side whose numbers find room on a phone
 
 
-def head_on_pairs(found: Trials, layer: int, head: int, style: Style = STYLE) -> Figure:
+def head_on_pairs(found: HeadTrials, layer: int, head: int, style: Style = STYLE) -> Figure:
     """Left all heads by their part of the right noun; right the chosen head, pair by pair.
 
     Of each pair the part of the first noun in the sentence in which it is right, and in the one in
@@ -46,7 +46,7 @@ def head_on_pairs(found: Trials, layer: int, head: int, style: Style = STYLE) ->
     return _described(sheet, found, layer, head)
 
 
-def head_on_texts(found: Trials, layer: int, head: int, style: Style = STYLE) -> Figure:
+def head_on_texts(found: HeadTrials, layer: int, head: int, style: Style = STYLE) -> Figure:
     """Left all heads by their mean share; right the chosen head on each text, ordered by size.
 
     The mean has its 95% interval, and a line stands where a head is that gives all alike.
@@ -79,7 +79,7 @@ def trials_so_far(done: Any, style: Style = STYLE) -> Figure:
     )
 
 
-def _grid(found: Trials, layer: int, head: int, style: Style) -> tuple[Sheet, int, int]:
+def _grid(found: HeadTrials, layer: int, head: int, style: Style) -> tuple[Sheet, int, int]:
     """The sheet with all heads on its left, and the chosen one."""
     means = found.means
     layers, heads = means.shape
@@ -91,12 +91,12 @@ def _grid(found: Trials, layer: int, head: int, style: Style) -> tuple[Sheet, in
     up = _FEW_ROWS if even else (0.0, 1.0)
     grid = HeadGrid(sheet, layers, heads, across=_GRID, up=up, named=_NAMED)
     reach = 100 * (float(np.abs(means - found.even).max()) or 0.01)
-    scale = scales.signed(reach) if even else scales.plain(0, 100)
+    scale = scales.signed(reach) if even else scales.unit_scale(0, 100)
     shown = 100 * (means - found.even if even else means)
     ticks = [-reach, 0, reach]
     if even:
         words = [f"{100 * found.even + tick:.0f}%" for tick in ticks]
-        scale = scales.Scale(scale.colors, scale.low, scale.high, (ticks, words))
+        scale = scales.ColorScale(scale.colors, scale.low, scale.high, (ticks, words))
     grid.cells(
         shown.astype(np.float32),
         measure,
@@ -119,14 +119,14 @@ def _grid(found: Trials, layer: int, head: int, style: Style) -> tuple[Sheet, in
     return sheet, layer, head
 
 
-def _measure(found: Trials, style: Style) -> str:
+def _measure(found: HeadTrials, style: Style) -> str:
     """What is counted, with its unit where the scale does not have it."""
     measure = style.text(f"figure.share_{found.hypothesis}")
     even = found.hypothesis == "pronoun"
     return measure if even else style.text("figure.in_percent", measure=measure)
 
 
-def _described(sheet: Sheet, found: Trials, layer: int, head: int) -> Figure:
+def _described(sheet: Sheet, found: HeadTrials, layer: int, head: int) -> Figure:
     low, high = found.interval(layer, head)
     best = found.best
     return sheet.described(

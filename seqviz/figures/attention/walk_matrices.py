@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Shaped
 
-from seqviz.figures.grammar import Panel, Sheet, Style, axes, plain, scales
+from seqviz.plotting import Panel, Sheet, Style, axes, escape, scales
 
 ABOVE = 68  # pixels over the panels: a line of text, and a title for each
 _ROOM = 1.25  # colors end here times the largest number: text is read on the strongest one, too
@@ -125,7 +125,7 @@ def _domains(matrices: Sequence[Matrix]) -> list[list[float]]:
 def _axis(title: str, length: int, words: Sequence[str]) -> dict[str, Any]:
     """Places from 1, with their words or with a few numbers."""
     if words:
-        return axes.names([plain(word) for word in words], title)
+        return axes.names([escape(word) for word in words], title)
     step = next(s for s in (1, 4, 8, 16, 32, 64, 128) if length / s <= 4)
     places = [1, *range(step if step > 1 else 2, length + 1, step)]
     labels = [str(place) for place in places]
@@ -137,7 +137,7 @@ def _cells(panel: Panel, matrix: Matrix, barred: bool) -> None:
     limit = (matrix.limit or scales.largest(z)) * _ROOM
     colors = {
         "signed": scales.signed(limit),
-        "weights": scales.plain(0, 1),
+        "weights": scales.unit_scale(0, 1),
         "plain": scales.flat(style.palette.band),
     }
     below = np.isneginf(z)
@@ -174,7 +174,7 @@ def _closed_cells(panel: Panel, matrix: Matrix) -> None:
     if len(across) and matrix.digits is not None:
         size = (12 if matrix.share > 1.5 else 10) * panel.style.scale
         font = {"size": size, "color": palette.truth}
-        panel.letters(across + 1, down + 1, ["−∞"] * len(across), textfont=font)
+        panel.marks_text(across + 1, down + 1, ["−∞"] * len(across), textfont=font)
 
 
 def _outlines(panel: Panel, matrix: Matrix) -> None:

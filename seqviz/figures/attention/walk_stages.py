@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from seqviz.compute.attention.walkthrough import D, Walk, joined
+from seqviz.compute.attention.walkthrough import AttentionWalkthrough, D, joined
+from seqviz.core.i18n import number
 from seqviz.figures.attention.walk_matrices import Matrix, written
-from seqviz.figures.grammar import Style, plain
-from seqviz.figures.grammar.scales import largest
-from seqviz.text import number
+from seqviz.plotting import Style, escape
+from seqviz.plotting.scales import largest
 
 Stage = tuple[tuple[Matrix, ...], str]
 _TERMS = 3  # of a weighted sum that are written out
@@ -20,14 +20,14 @@ _NUMBERED = 8  # columns whose numbers find room in their cells beside other mat
 
 
 @dataclass(frozen=True)
-class Stages:
+class WalkStages:
     """One head (from 0), query and key (words from 1) of a walk; each stage by its name.
 
     part: which projection `project` shows, "query", "key" or "value". joined: there the matrices of
     all heads stand side by side as one, and the columns of the chosen head are a part of it.
     """
 
-    walk: Walk
+    walk: AttentionWalkthrough
     head: int
     query: int
     key: int
@@ -233,4 +233,4 @@ class Stages:
         return self.style.text(f"figure.walk_said_{which}", **words)
 
     def _word(self, place: int) -> str:
-        return plain(self.walk.words[place - 1])
+        return escape(self.walk.words[place - 1])

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from seqviz.figures.grammar import Sheet, Style, axis
-from seqviz.figures.grammar.scales import sign_color
+from seqviz.plotting import Sheet, Style, axis
+from seqviz.plotting.scales import sign_color
 
 WIDTH, HEIGHT = 0.9, 0.58  # of a box; one unit is a column or a row of the diagram
 _RADIUS = 13  # pixels, of the circle of an operation

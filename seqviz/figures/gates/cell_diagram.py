@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from seqviz.compute.gates.observation import GRUStep, LSTMStep
+from seqviz.core.i18n import number
 from seqviz.figures.gates.boxes import HEIGHT, WIDTH, Diagram, short
-from seqviz.figures.grammar import STYLE, Figure, Style
-from seqviz.text import number
+from seqviz.plotting import STYLE, Figure, Style
 
 _UP, _SIDE = HEIGHT / 2, WIDTH / 2  # from the middle of a box to its edges
 _OLD_C, _OLD_H, _PAST = "c<sub>t−1</sub>", "h<sub>t−1</sub>", "U h + b′"

@@ -7,9 +7,9 @@ from itertools import cycle
 import numpy as np
 
 from seqviz.compute.gates.activations import activation
-from seqviz.compute.gates.observation import Comparison, Observation
-from seqviz.figures.gates.looks import at_step, ending, marked, shown
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, axis
+from seqviz.compute.gates.observation import Observation, VariantComparison
+from seqviz.figures.gates.style import at_step, ending, marked, visible_symbols
+from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, axis
 
 FARTHEST = 3  # lengths of the state: beyond, a variant is another network, however far it is
 # Lines that are no cell: role of the color, dash, marker.
@@ -36,7 +36,7 @@ def free_and_forced(
     unit: whose state, from 1, or None for the length of the vector of all: c of an LSTM, h of a
     GRU. The steps at which gates are held, from 1, are tinted unless they are all.
     """
-    text, palette, pieces = style.text, style.palette, shown(free.pieces)
+    text, palette, pieces = style.text, style.palette, visible_symbols(free.pieces)
     symbol = "c" if free.cell == "lstm" else "h"
     name = text(f"figure.state_{symbol}_{'all' if unit is None else 'one'}", unit=unit)
     p_name = text(f"figure.p_{free.kind if free.kind in ('sentiment', 'characters') else 'task'}")
@@ -79,7 +79,7 @@ def free_and_forced(
     )  # fmt: skip
 
 
-def distance_by_variant(found: Comparison, style: Style = STYLE) -> Figure:
+def distance_by_variant(found: VariantComparison, style: Style = STYLE) -> Figure:
     """How far the hidden states are from PyTorch's under each variant of the equations, by step.
 
     Beside them the length of PyTorch's own. The axis is linear and starts at zero, so that names
@@ -93,7 +93,7 @@ def distance_by_variant(found: Comparison, style: Style = STYLE) -> Figure:
         top = min(top, FARTHEST * float(found.size.max()))
     sheet = Sheet(style)
     panel = sheet.panel(
-        axes.tokens(style, shown(found.pieces)),
+        axes.tokens(style, visible_symbols(found.pieces)),
         # A little below zero, so that a line of zeros is seen whole.
         axis(text("figure.distance"), range=[-0.03 * top, 1.06 * top]),
     )

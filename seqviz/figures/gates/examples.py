@@ -11,7 +11,7 @@ from seqviz.compute.gates.counting import table
 from seqviz.compute.gates.encoding import END
 from seqviz.compute.gates.forcing import Clamp
 from seqviz.compute.gates.lengths import by_length
-from seqviz.compute.gates.networks import Network
+from seqviz.compute.gates.networks import GatedNetwork
 from seqviz.compute.gates.observation import (
     GRUStep,
     LSTMStep,
@@ -25,7 +25,7 @@ from seqviz.compute.gates.searching import search
 from seqviz.compute.gates.tasks import SYMBOLS
 from seqviz.compute.gates.tempering import by_temperature, read_tempered
 from seqviz.compute.gates.tiny_results import Tiny, TinyReport, TinySettings
-from seqviz.compute.recurrent import Weights
+from seqviz.compute.recurrent import RecurrentWeights
 from seqviz.figures.gates import (
     cell_diagram,
     effects,
@@ -36,32 +36,32 @@ from seqviz.figures.gates import (
     tempering,
     traces,
 )
-from seqviz.figures.grammar.example import Example
+from seqviz.plotting.example import Example
 
 TEXT = "a <b>bold</b> & long text"
 SENTENCE = "The flights <i>the</i> airline"
 _ROWS = {"lstm": 4, "gru": 3}
 
 
-def network(cell: str, units: int = 6, kind: str = "characters") -> Network:
+def network(cell: str, units: int = 6, kind: str = "characters") -> GatedNetwork:
     """A network with random weights: kind "characters" or a task, cell "lstm" or "gru"."""
     draw = np.random.RandomState(0).standard_normal
     rows = _ROWS[cell] * units
-    weights = Weights(draw((rows, 3)), draw((rows, units)), draw(rows), draw(rows))
+    weights = RecurrentWeights(draw((rows, 3)), draw((rows, units)), draw(rows), draw(rows))
     symbols = (*string.printable[:95], END)
     answers = len(symbols) if kind == "characters" else 2
-    return Network(
+    return GatedNetwork(
         f"{kind}_{cell}", cell, kind, symbols, draw((len(symbols), 3)), weights,
         draw((answers, units)), draw(answers),
     )  # fmt: skip
 
 
-def task_network(cell: str) -> Network:
+def task_network(cell: str) -> GatedNetwork:
     """Random weights for the task "count"."""
     draw = np.random.RandomState(1).standard_normal
     rows, symbols = _ROWS[cell] * 4, SYMBOLS["count"]
-    weights = Weights(draw((rows, 3)), draw((rows, 4)), draw(rows), draw(rows))
-    return Network(f"count_{cell}", cell, "count", symbols, np.eye(3), weights, draw((3, 4)),
+    weights = RecurrentWeights(draw((rows, 3)), draw((rows, 4)), draw(rows), draw(rows))
+    return GatedNetwork(f"count_{cell}", cell, "count", symbols, np.eye(3), weights, draw((3, 4)),
                    draw(3))  # fmt: skip
 
 

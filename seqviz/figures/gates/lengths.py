@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from seqviz.compute.gates.lengths import ByLength
-from seqviz.figures.gates.looks import CELLS
-from seqviz.figures.grammar import NAMED, STYLE, Figure, Sheet, Style, axis
-from seqviz.figures.grammar.axes import percent
+from seqviz.figures.gates.style import CELLS
+from seqviz.plotting import NAMED, STYLE, Figure, Sheet, Style, axis
+from seqviz.plotting.axes import percent
 
 
 def accuracy_by_length(found: ByLength, style: Style = STYLE) -> Figure:

@@ -9,10 +9,10 @@ from jaxtyping import Float, Int
 
 from seqviz.compute.gates.activations import SIGNED, activation, saturation
 from seqviz.compute.gates.observation import Observation
-from seqviz.figures.gates.looks import LOOKS, shown
-from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, axis, scales
-from seqviz.text import number
-from seqviz.units import unbroken
+from seqviz.core.i18n import number
+from seqviz.core.units import unbroken
+from seqviz.figures.gates.style import LOOKS, visible_symbols
+from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, axis, scales
 
 _PER_DECADE = 4
 _SHORTEST, _LONGEST = 0.1, 1000.0  # steps: what is beyond goes into the outer bins
@@ -32,11 +32,11 @@ def gate_map(seen: Observation, unit: int, step: int, style: Style = STYLE) -> F
     ranks = [str(place + 1) for place in seen.order]
     sheet = Sheet(style)
     panel = sheet.panel(
-        axes.tokens(style, shown(seen.pieces)),
+        axes.tokens(style, visible_symbols(seen.pieces)),
         axes.ranks(ranks, text("figure.units_in_order"), text("figure.ranks")),
     )
     hover = {"token": "%{x}", "step": "%{x:d}", "unit": "%{y}", "value": "%{z:.3g}"}
-    scale = scales.signed(*_reach(seen)) if signed else scales.plain(0, 1)
+    scale = scales.signed(*_reach(seen)) if signed else scales.unit_scale(0, 1)
     panel.cells(
         seen.by_rank, label, scale, bar_at=1.03, hover=text("figure.hover_cell", **hover), pick=True
     )

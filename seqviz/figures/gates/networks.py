@@ -8,18 +8,20 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from seqviz.compute.gates.agreement import Pair
-from seqviz.compute.gates.counting import Table
+from seqviz.compute.gates.agreement import AgreementPair
+from seqviz.compute.gates.counting import ParameterTable
 from seqviz.compute.gates.observation import Expectation
 from seqviz.compute.gates.tiny_results import Tiny, TinyReport, TinySettings
-from seqviz.figures.gates.looks import CELLS, ending, marked
-from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, axis, plain
-from seqviz.text import number
+from seqviz.core.i18n import number
+from seqviz.figures.gates.style import CELLS, ending, marked
+from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, axis, escape
 
 _PARTS = {"input": ("prediction", ""), "recurrent": ("highlight", "/"), "biases": ("baseline", ".")}
 
 
-def agreement(found: Expectation, pair: Pair | None = None, style: Style = STYLE) -> Figure:
+def agreement(
+    found: Expectation, pair: AgreementPair | None = None, style: Style = STYLE
+) -> Figure:
     """How many bits more probable the second verb (the plural) is than the first after each word.
 
     Above the line of zero the network expects the plural. A probability of exactly 0 leaves a gap.
@@ -27,7 +29,7 @@ def agreement(found: Expectation, pair: Pair | None = None, style: Style = STYLE
     which they differ does, in bits; the bands are the 95% intervals of the mean over other nouns.
     """
     text, words = style.text, found.words
-    one, many = map(plain, found.candidates)
+    one, many = map(escape, found.candidates)
     title = text("figure.log_ratio", plural=many, singular=one)
     sheet = Sheet(style)
     shown = [found, *([pair.other] if pair else [])]
@@ -39,7 +41,7 @@ def agreement(found: Expectation, pair: Pair | None = None, style: Style = STYLE
     )
     _zero(upper, len(words), text("figure.equally_likely"))
     for faint, expected in zip((False, True), shown, strict=False):
-        subject = plain(expected.words[pair.place - 1]) if pair else ""
+        subject = escape(expected.words[pair.place - 1]) if pair else ""
         _expected(upper, expected, subject, faint)
     for y, anchor, word in ((1, "top", f"↑ {many}"), (0, "bottom", f"↓ {one}")):
         upper.words(text("figure.more_likely", word=f"<i>{word}</i>"), 0.99, y, xref="domain",
@@ -87,7 +89,7 @@ def _zero(panel: Panel, words: int, name: str) -> None:
 def _expected(panel: Panel, found: Expectation, subject: str, faint: bool) -> None:
     """A line for each network; the second sentence of a pair thinner, with open markers."""
     text, palette = panel.style.text, panel.style.palette
-    one, many = map(plain, found.candidates)
+    one, many = map(escape, found.candidates)
     for network, values, p in zip(
         found.networks, _finite(found.bits), found.probability, strict=True
     ):
@@ -104,7 +106,7 @@ def _expected(panel: Panel, found: Expectation, subject: str, faint: bool) -> No
         )  # fmt: skip
 
 
-def _differences(sheet: Sheet, upper: Panel, pair: Pair) -> None:
+def _differences(sheet: Sheet, upper: Panel, pair: AgreementPair) -> None:
     """What the word in which two sentences differ does: this pair's, and the mean of others."""
     text, palette = sheet.style.text, sheet.style.palette
     low, high = pair.mean - pair.margin, pair.mean + pair.margin
@@ -131,7 +133,7 @@ def _differences(sheet: Sheet, upper: Panel, pair: Pair) -> None:
             )  # fmt: skip
 
 
-def parameter_bars(found: Table, style: Style = STYLE) -> Figure:
+def parameter_bars(found: ParameterTable, style: Style = STYLE) -> Figure:
     """Parameters of the three cells, stacked from their parts, the total at the end of the bar."""
     text, palette = style.text, style.palette
     names = [text(f"option.{cell}") for cell in found.cells]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from seqviz.compute.gates.searching import Search
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axis
-from seqviz.text import number
+from seqviz.compute.gates.searching import UnitSearch
+from seqviz.core.i18n import number
+from seqviz.plotting import STYLE, Figure, Sheet, Style, axis
 
 _BINS = np.linspace(0, 1, 41)
 
 
-def found_and_scored(found: Search, style: Style = STYLE) -> Figure:
+def found_and_scored(found: UnitSearch, style: Style = STYLE) -> Figure:
     """Left: each unit's r on the first text and on the second; on the diagonal both are equal.
 
     Right: a histogram of the largest |r| of any unit when the property is moved along the first

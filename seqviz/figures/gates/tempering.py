@@ -7,9 +7,9 @@ import numpy as np
 from seqviz.compute.gates.activations import activation
 from seqviz.compute.gates.tempering import ByTemperature, Tempered
 from seqviz.compute.recurrent import sigmoid
-from seqviz.figures.gates.looks import CELLS, LOOKS, shown
-from seqviz.figures.grammar import NAMED, STYLE, Figure, Sheet, Style, axis
-from seqviz.figures.grammar.axes import percent
+from seqviz.figures.gates.style import CELLS, LOOKS, visible_symbols
+from seqviz.plotting import NAMED, STYLE, Figure, Sheet, Style, axis
+from seqviz.plotting.axes import percent
 
 _REACH = 8.0  # pre-activations shown at least
 
@@ -41,7 +41,7 @@ def gate_mask(
         np.ravel(a[:, others]), np.ravel(values[:, others]), text("figure.other_units"),
         palette.baseline, size=6, opacity=0.5, hover="%{x:.3g} → %{y:.3g}" + NAMED,
     )  # fmt: skip
-    pieces = [f"{piece}, {place}" for place, piece in enumerate(shown(seen.pieces), 1)]
+    pieces = [f"{piece}, {place}" for place, piece in enumerate(visible_symbols(seen.pieces), 1)]
     left.points(
         a[:, unit - 1], values[:, unit - 1], text("figure.this_unit", unit=unit),
         getattr(palette, role), size=11, symbol=symbol, customdata=pieces,

@@ -10,9 +10,9 @@ from jaxtyping import Float
 
 from seqviz.compute.gates.activations import activation, symbols
 from seqviz.compute.gates.observation import Observation
-from seqviz.figures.gates.looks import LOOKS, at_step, shown
-from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes, axis
-from seqviz.text import number
+from seqviz.core.i18n import number
+from seqviz.figures.gates.style import LOOKS, at_step, visible_symbols
+from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, axis
 
 _HEIGHT = 0.43  # of either panel, as a share of the sheet
 _LETTER = 16  # pixels between two letters at the ends of lines
@@ -24,7 +24,7 @@ def unit_traces(seen: Observation, unit: int, step: int, style: Style = STYLE) -
     unit, step: those selected, from 1; a line runs through the step and each quantity has its
     marker there. Letters stand at the ends of the lines where they do not run into each other.
     """
-    text, pieces = style.text, shown(seen.pieces)
+    text, pieces = style.text, visible_symbols(seen.pieces)
     lines = {s: activation(seen.trace, s)[:, unit - 1] for s in symbols(seen.trace)}
     gates = {s: lines[s] for s in seen.gates}
     states = {s: values for s, values in lines.items() if s not in gates}

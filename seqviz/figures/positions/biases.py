@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, scales
-from seqviz.figures.grammar.scales import ABOVE, BELOW, Scale
-from seqviz.figures.positions.parts import cells, look, stride
-from seqviz.text import number
+from seqviz.core.i18n import number
+from seqviz.figures.positions.style import cells, look, stride
+from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, scales
+from seqviz.plotting.scales import ABOVE, BELOW, ColorScale
 
 _SIDE = 512  # positions of a matrix that is shown whole
 _WRITTEN = 16  # positions whose buckets find room in the cells
@@ -39,7 +39,7 @@ def alibi(
         across=(0.5, 0.93),
         title=text("figure.pos_bias_of", head=head, slope=_fraction(float(slopes[head]))),
     )
-    blue = Scale([[0, f"rgb{BELOW}"], [1, f"rgba{(*BELOW, 0)}"]], -limit, 0)
+    blue = ColorScale([[0, f"rgb{BELOW}"], [1, f"rgba{(*BELOW, 0)}"]], -limit, 0)
     hover = "i = %{y}, j = %{x}: <b>%{z:.4g}</b>"
     cells(right, seen, text("figure.pos_bias"), blue, step, hover=hover)
     return sheet.described(
@@ -122,7 +122,7 @@ def t5_buckets(buckets: Int[np.ndarray, "query key"], style: Style = STYLE) -> F
     )
 
 
-def _bucket_colors(buckets: Int[np.ndarray, "query key"]) -> Scale:
+def _bucket_colors(buckets: Int[np.ndarray, "query key"]) -> ColorScale:
     """Even steps from bucket to bucket; those that no pair falls into have no color."""
     last = int(buckets.max())
     after = np.unique(buckets[np.triu_indices(len(buckets), 1)])
@@ -133,7 +133,7 @@ def _bucket_colors(buckets: Int[np.ndarray, "query key"]) -> Scale:
         color = shades.get(bucket, "rgba(0,0,0,0)")
         stops += [[bucket / (last + 1), color], [(bucket + 1) / (last + 1), color]]
     marks = axes.counted(last + 1, "")
-    return Scale(stops, -0.5, last + 0.5, (marks["tickvals"], marks["ticktext"]))
+    return ColorScale(stops, -0.5, last + 0.5, (marks["tickvals"], marks["ticktext"]))
 
 
 def _shades(buckets: Int[np.ndarray, "bucket"], color: tuple[int, int, int]) -> dict[int, str]:

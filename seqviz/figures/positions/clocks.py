@@ -10,8 +10,8 @@ from jaxtyping import Float, Int
 
 from seqviz.compute.positions.clocks import Clocks, EmbeddingScale
 from seqviz.compute.positions.sinusoidal import Sinusoids
-from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
-from seqviz.text import number
+from seqviz.core.i18n import number
+from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
 
 _MOST = 32  # clocks that can be told apart
 _WIDE, _HIGH = 2.5, 3.1  # room of a clock of radius 1 with its wavelength below

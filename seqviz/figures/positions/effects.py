@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
-from seqviz.compute.positions.orders import Orders
-from seqviz.figures.grammar import NAMED, STYLE, Figure, Sheet, Style, axes, plain, short
-from seqviz.figures.positions.parts import hatched, look
-from seqviz.text import number
+from seqviz.compute.positions.orders import OrderComparison
+from seqviz.core.i18n import number
+from seqviz.figures.positions.style import hatched, look
+from seqviz.plotting import NAMED, STYLE, Figure, Sheet, Style, axes, escape, short
 
 ROUNDING = 1e-10  # a smaller distance is that of sums taken in another order
 _NUMBERED, _NAMED = 26, 64  # bars that find room for their numbers, for their words
@@ -22,7 +22,7 @@ _HEIGHT = 0.8  # of the axis of moves, at least; a share of the mean size of the
 _WRITTEN = 9  # words of a map whose weights find room in the cells
 
 
-def moved_words(found: Orders, style: Style = STYLE) -> Figure:
+def moved_words(found: OrderComparison, style: Style = STYLE) -> Figure:
     """How far each word's output is from its output in the other order; a group a scheme.
 
     A word that is in one order only is left out; a distance that is only rounding is written as 0.
@@ -45,7 +45,7 @@ def moved_words(found: Orders, style: Style = STYLE) -> Figure:
     panel = sheet.panel(
         axes.axis(
             text("figure.pos_word"), range=[0.3, max(slots, 1) + 0.7], showgrid=False,
-            tickvals=named, ticktext=[plain(short(names[place - 1], _LONGEST)) for place in named],
+            tickvals=named, ticktext=[escape(short(names[place - 1], _LONGEST)) for place in named],
         ),
         axes.axis(text("figure.pos_output_moved"), range=[0, _HEIGHT * 2**doubles]),
     )  # fmt: skip
@@ -56,7 +56,7 @@ def moved_words(found: Orders, style: Style = STYLE) -> Figure:
             first + np.arange(1, count + 1), found.moved[group, found.paired], drawn.name,
             drawn.color, width=0.8, legend=False, ends=_numbers(gaps, slots <= _NUMBERED),
             textangle=0, constraintext="outside", marker=hatched(drawn.color, drawn.pattern, style),
-            customdata=[plain(word) for word in words], hover="%{customdata}: %{y:.3g}" + NAMED,
+            customdata=[escape(word) for word in words], hover="%{customdata}: %{y:.3g}" + NAMED,
         )  # fmt: skip
         panel.words(
             f"<b>{drawn.name.replace(' ', '<br>')}</b>",  # they are near on a phone
@@ -77,7 +77,7 @@ def _numbers(gaps: Float[np.ndarray, "word"], written: bool) -> list[str]:
     return ["0" if not gap else number(gap, 2) if written else "" for gap in gaps.tolist()]
 
 
-def both_orders(found: Orders, scheme: str, style: Style = STYLE) -> Figure:
+def both_orders(found: OrderComparison, scheme: str, style: Style = STYLE) -> Figure:
     """The attention weights (x key, y query) of both orders under one scheme.
 
     Raises ValueError for a scheme that was not compared.

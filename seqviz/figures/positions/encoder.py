@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from seqviz.compute.positions.findings import Reordered
-from seqviz.figures.grammar import NAMED, STYLE, Figure, Sheet, Style, axes
-from seqviz.figures.positions.parts import twins
-from seqviz.text import number
+from seqviz.compute.positions.results import Reordered
+from seqviz.core.i18n import number
+from seqviz.figures.positions.style import twins
+from seqviz.plotting import NAMED, STYLE, Figure, Sheet, Style, axes
 
 
 def encoder_variants(found: Reordered, style: Style = STYLE) -> Figure:

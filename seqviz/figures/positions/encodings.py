@@ -8,10 +8,10 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.positions.offsets import Similarity
-from seqviz.compute.positions.sinusoidal import FoundRotation, Sinusoids
-from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, scales
-from seqviz.figures.positions.parts import cells, every, stride, twins
-from seqviz.text import number
+from seqviz.compute.positions.sinusoidal import FittedRotation, Sinusoids
+from seqviz.core.i18n import number
+from seqviz.figures.positions.style import cells, every, stride, twins
+from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, scales
 
 _CELLS = 2**18  # of a map: more than a screen has pixels for
 _SIDE = 512  # positions of a matrix of all pairs
@@ -115,7 +115,7 @@ def dot_products(found: Similarity, style: Style = STYLE) -> Figure:
     )
     cells(
         panel, matrix[::step, ::step], title,
-        scales.signed(scales.largest(matrix)) if negative else scales.plain(),
+        scales.signed(scales.largest(matrix)) if negative else scales.unit_scale(),
         step, hover="i = %{y}, j = %{x}: <b>%{z:.4g}</b>", pick=True,
     )  # fmt: skip
     sheet.headline(title + every(step, text))
@@ -132,7 +132,7 @@ def dot_products(found: Similarity, style: Style = STYLE) -> Figure:
 
 def rotation_matrices(
     closed: Float[np.ndarray, "d_model d_model"],
-    found: FoundRotation,
+    found: FittedRotation,
     offset: int,
     style: Style = STYLE,
 ) -> Figure:

@@ -7,13 +7,11 @@ from jaxtyping import Float
 
 from seqviz.compute.positions import learned, offsets, orders, relative, rotary, simple
 from seqviz.compute.positions.clocks import clocks, embedding_scale
-from seqviz.compute.positions.findings import VARIANTS, Reordered
-from seqviz.compute.positions.sinusoidal import encoding, found_rotation, rotation
-from seqviz.compute.positions.tiny.results import OrderReport, OrderResult, Scores
+from seqviz.compute.positions.results import VARIANTS, Reordered
+from seqviz.compute.positions.sinusoidal import encoding, fit_rotation, rotation
+from seqviz.compute.positions.tiny.results import OrderReport, OrderResult, TaskScores
 from seqviz.compute.positions.tiny.settings import ENCODINGS, OrderSettings
-from seqviz.compute.positions.tiny.tasks import Examples
-from seqviz.compute.proportions import Shares
-from seqviz.figures.grammar.example import Example
+from seqviz.compute.positions.tiny.tasks import LetterExamples
 from seqviz.figures.positions import tables
 from seqviz.figures.positions.biases import alibi, t5_buckets
 from seqviz.figures.positions.clocks import clock_hands, embedding_norms, wavelengths
@@ -28,6 +26,8 @@ from seqviz.figures.positions.encodings import (
 from seqviz.figures.positions.schemes import rotary_scores, shift_bars, term_maps
 from seqviz.figures.positions.simple import code_demands, digits_and_waves
 from seqviz.figures.positions.tasks import accuracies, learning_curves, learning_progress
+from seqviz.plotting.example import Example
+from seqviz.stats.proportions import Shares
 
 FIRST, SECOND = "<b>Mary</b> gave John&co a flower", "John&co gave <b>Mary</b> a flower"
 PIECES = ("[CLS]", "<b>mary</b>", "%{x}", "john & co", "a", "[SEP]")
@@ -59,13 +59,13 @@ def _encodings() -> tuple[Example, ...]:
         Example(
             "positions: rotation",
             rotation_matrices,
-            (rotation(3, 8), found_rotation(narrow.table, 3), 3),
+            (rotation(3, 8), fit_rotation(narrow.table, 3), 3),
             float(np.cos(3)),
         ),
         Example(
             "positions: rotation without numbers",
             rotation_matrices,
-            (rotation(3, 16), found_rotation(encoding(256, 16).table, 3), 3),
+            (rotation(3, 16), fit_rotation(encoding(256, 16).table, 3), 3),
             16,
         ),
         Example("positions: clocks", clock_hands, (here, there), 12),
@@ -204,15 +204,15 @@ def order_result(encodings: tuple[str, ...] = ENCODINGS, runs: int = 3) -> Order
         draw.uniform(0.1, 1.0, (len(updates), count, runs)),
         _scores(8, accuracy),
         _scores(16, longer),
-        Examples(letters, letters[:, ::-1].copy()),
+        LetterExamples(letters, letters[:, ::-1].copy()),
         np.zeros((count, runs, 8, 8), int),
         np.full(count, 1000),
         "cpu",
     )
 
 
-def _scores(length: int, accuracy: Float[np.ndarray, "encoding run"]) -> Scores:
+def _scores(length: int, accuracy: Float[np.ndarray, "encoding run"]) -> TaskScores:
     """An interval of 0.02 to either side; the limits of the tasks are numbers of their own."""
     low, high = np.maximum(accuracy - 0.02, 0), np.minimum(accuracy + 0.02, 1)
     n = np.full(accuracy.shape, 1000)
-    return Scores(length, Shares(accuracy, low, high, n), 0.167, 0.365)
+    return TaskScores(length, Shares(accuracy, low, high, n), 0.167, 0.365)

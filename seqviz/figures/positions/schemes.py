@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from seqviz.compute.positions.relative import LEARNED_ROWS, ShiftChange, Terms
+from seqviz.compute.positions.relative import LEARNED_ROWS, SchemeTerms, ShiftChange
 from seqviz.compute.positions.rotary import ScoresByOffset, Turned
-from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, scales
-from seqviz.figures.positions.parts import cells, hatched, look, stride
-from seqviz.text import number
+from seqviz.core.i18n import number
+from seqviz.figures.positions.style import cells, hatched, look, stride
+from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, scales
 
 _POINTS = 4096  # pairs of positions that are drawn one by one
 _STEP = 2.6  # from the middle of a dial to the next one's; a dial has the radius 1
@@ -127,7 +127,7 @@ def _stroke(
     )  # fmt: skip
 
 
-def term_maps(found: Terms, style: Style = STYLE) -> Figure:
+def term_maps(found: SchemeTerms, style: Style = STYLE) -> Figure:
     """What each scheme adds to the score of one word at two places, a map each; blue below 0.
 
     Each map has its own scale, which its title says: from -limit to limit.

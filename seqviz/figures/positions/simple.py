@@ -6,9 +6,9 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.positions.simple import CODES, Demands
-from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, scales
-from seqviz.figures.positions.parts import cells
-from seqviz.text import number
+from seqviz.core.i18n import number
+from seqviz.figures.positions.style import cells
+from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, scales
 
 _LOOKS = {  # role of its color, dash
     "number": ("rnn", "longdash"),

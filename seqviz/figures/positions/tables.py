@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from seqviz.compute.positions.learned import Ages, Path, Spectrum
+from seqviz.compute.positions.learned import Ages, PositionSpectrum, PrincipalPath
 from seqviz.compute.positions.offsets import Similarity
-from seqviz.figures.grammar import NAMED, STYLE, Figure, Sheet, Style, axes, scales
-from seqviz.figures.positions.parts import cells, every, look, stride, twins
-from seqviz.text import number
+from seqviz.core.i18n import number
+from seqviz.figures.positions.style import cells, every, look, stride, twins
+from seqviz.plotting import NAMED, STYLE, Figure, Sheet, Style, axes, scales
 
 _BOTH = ("learned", "sinusoidal")
 _SIDE = 256  # positions of each of two matrices beside one another: a cell is then a pixel
@@ -56,7 +56,7 @@ def _beside(found: Similarity) -> float:
     return float(np.diag(found.cosine, 1).mean()) if len(found.cosine) > 1 else float("nan")
 
 
-def component_path(found: Path, style: Style = STYLE) -> Figure:
+def component_path(found: PrincipalPath, style: Style = STYLE) -> Figure:
     """The first two principal components against one another, from position to position."""
     text, palette = style.text, style.palette
     positions = len(found.components)
@@ -79,7 +79,7 @@ def component_path(found: Path, style: Style = STYLE) -> Figure:
             "color": np.arange(positions),
             "cmin": 0,
             "cmax": max(positions - 1, 1),
-            "colorscale": scales.plain().colors,
+            "colorscale": scales.unit_scale().colors,
             "showscale": True,
             "colorbar": scales.color_bar(style, text("figure.pos_position"), x=1.015),
         },
@@ -140,7 +140,9 @@ def early_and_late(learned: Ages, waves: Ages, style: Style = STYLE) -> Figure:
     )
 
 
-def power_spectrum(learned: Spectrum, waves: Spectrum, style: Style = STYLE) -> Figure:
+def power_spectrum(
+    learned: PositionSpectrum, waves: PositionSpectrum, style: Style = STYLE
+) -> Figure:
     """The share of the variance along the positions at each frequency, both axes logarithmic."""
     text = style.text
     shares = [_percent(found.power) for found in (learned, waves)]

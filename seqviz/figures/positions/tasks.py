@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float, Int
 
-from seqviz.compute.positions.tiny.results import OrderReport, OrderResult, Scores
+from seqviz.compute.positions.tiny.results import OrderReport, OrderResult, TaskScores
 from seqviz.compute.positions.tiny.settings import OrderSettings
-from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, whisker
-from seqviz.figures.positions.parts import Look, look
-from seqviz.text import number
+from seqviz.core.i18n import number
+from seqviz.figures.positions.style import SchemeStyle, look
+from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, whisker
 
 _SPAN = (-3.0, 106.0)  # percent on the axis of the curves
 _MARKED = 12  # reports up to which each has a marker
@@ -107,7 +107,7 @@ def accuracies(found: OrderResult, style: Style = STYLE) -> Figure:
     )
 
 
-def _limits(panel: Panel, scores: Scores, rows: int, legend: bool) -> None:
+def _limits(panel: Panel, scores: TaskScores, rows: int, legend: bool) -> None:
     """Lines from top to bottom at what needs no reading, and at what needs no order."""
     palette = panel.style.palette
     for name, share, color, dash in (
@@ -120,7 +120,7 @@ def _limits(panel: Panel, scores: Scores, rows: int, legend: bool) -> None:
         )  # fmt: skip
 
 
-def _runs(panel: Panel, scores: Scores, row: int, drawn: Look) -> None:
+def _runs(panel: Panel, scores: TaskScores, row: int, drawn: SchemeStyle) -> None:
     """The runs of one encoding, each with its interval."""
     found = scores.accuracy
     accuracy, low, high = (100 * part[row] for part in (found.share, found.low, found.high))
@@ -131,7 +131,7 @@ def _runs(panel: Panel, scores: Scores, row: int, drawn: Look) -> None:
     )  # fmt: skip
 
 
-def _mean(panel: Panel, scores: Scores, row: int, at: float, drawn: Look) -> None:
+def _mean(panel: Panel, scores: TaskScores, row: int, at: float, drawn: SchemeStyle) -> None:
     """A stroke at their mean, with the number beside the row; or that there is none."""
     text, mean = panel.style.text, 100 * float(scores.mean[row])
     panel.points(
@@ -147,7 +147,7 @@ def _mean(panel: Panel, scores: Scores, row: int, at: float, drawn: Look) -> Non
     panel.words(said, _RIGHT, at, xanchor="right")
 
 
-def _listed(scores: Scores, names: Sequence[str], style: Style) -> str:
+def _listed(scores: TaskScores, names: Sequence[str], style: Style) -> str:
     return "; ".join(
         f"{name}: "
         + (style.text("figure.pos_no_rows") if np.isnan(mean) else f"{number(100 * mean)}%")

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from seqviz.compute.transformer.cost import (
+    COST_PARTS,
     GROUPS,
-    PARTS,
     Architecture,
     Operations,
-    Timed,
+    PassTimes,
     cache_bytes,
 )
-from seqviz.figures.grammar import NAMED, STYLE, Figure, Sheet, Style, axes
-from seqviz.figures.grammar.treemap import treemap
-from seqviz.text import number, percent
+from seqviz.core.i18n import number, percent
+from seqviz.plotting import NAMED, STYLE, Figure, Sheet, Style, axes
+from seqviz.plotting.treemap import treemap
 
 _COLORS = {
     "table": "rnn", "self_attention": "lstm", "cross_attention": "mlp", "feed_forward": "gru",
@@ -38,11 +38,11 @@ def parameter_map(found: Architecture, style: Style = STYLE) -> Figure:
         axes.axis(text("figure.tr_of_column"), range=[0, 100], showgrid=False),
     )
     sizes = found.counts / _MILLION
-    parts = [(text(f"figure.tr_{p}"), getattr(style.palette, _COLORS[p])) for p in PARTS]
+    parts = [(text(f"figure.tr_{p}"), getattr(style.palette, _COLORS[p])) for p in COST_PARTS]
     words = [
         [
             f"{text(f'figure.tr_{part}')}<br>{count:,}"
-            for part, count in zip(PARTS, row, strict=True)
+            for part, count in zip(COST_PARTS, row, strict=True)
         ]
         for row in found.counts.tolist()
     ]
@@ -51,7 +51,7 @@ def parameter_map(found: Architecture, style: Style = STYLE) -> Figure:
         for group, size in zip(GROUPS, sizes.sum(axis=1), strict=True)
     ]
     treemap(panel, sizes, groups, parts, words)
-    most = PARTS[int(found.counts.sum(axis=0).argmax())]
+    most = COST_PARTS[int(found.counts.sum(axis=0).argmax())]
     return sheet.described(
         "alt.tr_parameters", total=f"{found.total:,.0f}", most=text(f"figure.tr_{most}"),
         share=percent(found.share(most)), attention=percent(found.share("self_attention")),
@@ -124,7 +124,7 @@ def cache_lines(models: Sequence[Architecture], tokens: int, style: Style = STYL
     return sheet.described("alt.tr_cache", tokens=f"{tokens:,}", values=said)
 
 
-def measured_passes(found: Timed, titles: Mapping[str, str], style: Style = STYLE) -> Figure:
+def measured_passes(found: PassTimes, titles: Mapping[str, str], style: Style = STYLE) -> Figure:
     """Milliseconds of a pass by its length, each measurement a point, and the fitted powers of n.
 
     titles: of the models by their names.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.transformer.depth import Depth
-from seqviz.figures.grammar import NAMED, STYLE, Figure, Sheet, Style, axes
-from seqviz.text import from_log10
+from seqviz.core.i18n import format_log10
+from seqviz.plotting import NAMED, STYLE, Figure, Sheet, Style, axes
 
 LOOKS = {"post": ("lstm", "solid"), "pre": ("gru", "dash"), "none": ("rnn", "dot"),
           "plain": ("mlp", "dashdot")}  # fmt: skip
@@ -38,6 +38,6 @@ def norms_by_depth(found: Depth, quantity: str, style: Style = STYLE) -> Figure:
         ends.append(float(np.log10(middle[-1 if quantity == "signal" else 0])))
     # All gradients are 1 at the output: their lines are apart at the input, which is on the right.
     panel.ends(names, colors, ends, found.blocks if quantity == "signal" else 0, y["range"])
-    said = "; ".join(f"{name}: {from_log10(end)}" for name, end in zip(names, ends, strict=True))
+    said = "; ".join(f"{name}: {format_log10(end)}" for name, end in zip(names, ends, strict=True))
     said = said.replace("<br>", " ")
     return sheet.described(f"alt.tr_depth_{quantity}", blocks=found.blocks, values=said)

@@ -13,8 +13,7 @@ from seqviz.compute.transformer.learning import (
     StackResult,
     StackSettings,
 )
-from seqviz.compute.transformer.pair import Said
-from seqviz.figures.grammar.example import Example
+from seqviz.compute.transformer.pair import TranslatedNumber
 from seqviz.figures.transformer.cost import (
     cache_lines,
     measured_passes,
@@ -26,6 +25,7 @@ from seqviz.figures.transformer.flow import step_tensor, two_operators
 from seqviz.figures.transformer.learning import losses, losses_so_far
 from seqviz.figures.transformer.norms import three_norms
 from seqviz.figures.transformer.pair import two_attentions
+from seqviz.plotting.example import Example
 
 
 def examples() -> tuple[Example, ...]:
@@ -58,7 +58,7 @@ def _pair() -> tuple[Example, ...]:
     weights = np.tril(np.ones((2, 3, 3))) / np.arange(1, 4)[:, None]
     cross = np.stack([np.eye(3), np.full((3, 3), 1 / 3)])
     words = ("three", "hundred", "</s>")
-    found = Said(
+    found = TranslatedNumber(
         300,
         ("3", "0", "0"),
         ("<s>", *words[:2]),
@@ -100,13 +100,13 @@ def _learning() -> tuple[Example, ...]:
 
 
 def _cost() -> tuple[Example, ...]:
-    counts = np.zeros((len(cost.GROUPS), len(cost.PARTS)), int)
+    counts = np.zeros((len(cost.GROUPS), len(cost.COST_PARTS)), int)
     counts[0, 0], counts[2, 1:5] = 30, (400, 200, 250, 20)
     shared = cost.Architecture("smollm2", counts, 3, 3, 32, 8, 2, 4, 14_000, True)
     found = cost.operations(shared)
     tokens = np.array([8, 64, 512])
     seconds = 1e-3 * (3 + tokens / 8 + np.arange(2)[:, None] / 4 + (tokens / 99) ** 2)
-    timed = cost.Timed(("minilm", "smollm2"), tokens, np.stack([seconds, 3 * seconds]))
+    timed = cost.PassTimes(("minilm", "smollm2"), tokens, np.stack([seconds, 3 * seconds]))
     titles = {"minilm": "<b>MiniLM", "smollm2": "SmolLM2"}
     longest = float(np.median(1000 * timed.seconds[0, :, -1]))
     kept = cost.cache_bytes(shared, 100) / 1e6

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.transformer.flow import STEPS, Flow
-from seqviz.compute.transformer.masking import Masked
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, scales
-from seqviz.text import number, percent
-from seqviz.units import unbroken
+from seqviz.compute.transformer.masking import MaskedScores
+from seqviz.core.i18n import number, percent
+from seqviz.core.units import unbroken
+from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, scales
 
 _PANELS = ((0, 0.28), (0.36, 0.64), (0.72, 1))
 _ROOM = 1.6  # colors end here times the largest number: numbers are read in the cells
@@ -31,7 +31,7 @@ def step_tensor(found: Flow, step: int, style: Style = STYLE) -> Figure:
     if name == "weights":
         scale = scales.weights(max(1, scales.largest(z)))  # larger than 1 behind dropout
     elif name == "tokens":
-        scale = scales.plain(0, 30_000)
+        scale = scales.unit_scale(0, 30_000)
     written = "%{z:.0f}" if name == "tokens" else ""
     panel.cells(
         z, said, scale, x=np.arange(z.shape[1]), ygap=1,
@@ -50,7 +50,7 @@ def step_tensor(found: Flow, step: int, style: Style = STYLE) -> Figure:
     )  # fmt: skip
 
 
-def two_operators(found: Masked, style: Style = STYLE) -> Figure:
+def two_operators(found: MaskedScores, style: Style = STYLE) -> Figure:
     """Scores with crosses where they are forbidden, and the weights with either operator."""
     text, n = style.text, len(found.scores)
     places = [str(place + 1) for place in range(n)]

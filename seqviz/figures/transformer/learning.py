@@ -15,9 +15,9 @@ from seqviz.compute.transformer.learning import (
     StackResult,
     StackSettings,
 )
-from seqviz.figures.grammar import NAMED, STYLE, Figure, Sheet, Style, axes
+from seqviz.core.i18n import number
 from seqviz.figures.transformer.depth import LOOKS
-from seqviz.text import number
+from seqviz.plotting import NAMED, STYLE, Figure, Sheet, Style, axes
 
 _ACROSS = ((0, 0.44), (0.56, 1))
 _LEAST, _MOST = 1e-4, 1e6  # losses that are shown

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from seqviz.compute.transformer.normalization import KINDS, Norms
-from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes, scales
-from seqviz.text import number
+from seqviz.compute.transformer.normalization import NORM_KINDS, NormComparison
+from seqviz.core.i18n import number
+from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, scales
 
 _ROOM = 1.6  # colors end here times the largest number: numbers are read in the cells
 _ACROSS, _UP = ((0, 0.48), (0.52, 1)), ((0.55, 1), (0, 0.45))
 
 
-def three_norms(found: Norms, row: int, feature: int, style: Style = STYLE) -> Figure:
+def three_norms(found: NormComparison, row: int, feature: int, style: Style = STYLE) -> Figure:
     """A tensor, and what the norms make of it; outlined what shares its mean with one number.
 
     row: of that number, counted from 1 over the words of all sentences; feature: from 1. A click
@@ -38,7 +38,7 @@ def three_norms(found: Norms, row: int, feature: int, style: Style = STYLE) -> F
         range=[rows[-1] + 0.5, rows[0] - 0.5],
     )  # fmt: skip
     panels = []
-    for place, kind in enumerate(("input", *KINDS)):
+    for place, kind in enumerate(("input", *NORM_KINDS)):
         panel = sheet.panel(
             columns if place > 1 else {**columns, "title": {"text": ""}, "showticklabels": False},
             sides if place % 2 == 0 else {**sides, "title": {"text": ""}, "showticklabels": False},
@@ -48,7 +48,7 @@ def three_norms(found: Norms, row: int, feature: int, style: Style = STYLE) -> F
         panel.outline(style.palette.highlight, column=feature, row=row, width=3)
         panels.append(panel)
     color = style.palette.truth
-    for panel, kind in zip(panels[1:], KINDS, strict=True):
+    for panel, kind in zip(panels[1:], NORM_KINDS, strict=True):
         panel.outline(color, **({"column": feature} if kind == "batch" else {"row": row}), width=2)
     at = (row - rows[0], feature - 1)
     flat = [_said(float(one.values.reshape(-1, features)[at])) for one in found.found]
@@ -63,7 +63,7 @@ def _said(value: float) -> str:
     return "–" if np.isnan(value) else number(value)
 
 
-def _numbers(panel: Panel, found: Norms, kind: str, rows: np.ndarray) -> None:
+def _numbers(panel: Panel, found: NormComparison, kind: str, rows: np.ndarray) -> None:
     """The numbers of one tensor, written in its cells, with their mean and deviation on hover."""
     text = panel.style.text
     values = found.tensor if kind == "input" else found.of(kind).values

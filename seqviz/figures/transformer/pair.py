@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from seqviz.compute.transformer.pair import Said
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain
-from seqviz.text import number
+from seqviz.compute.transformer.pair import TranslatedNumber
+from seqviz.core.i18n import number
+from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape
 
 _ACROSS = ((0, 0.52), (0.62, 1))
 _LONG = 6  # signs of a word that would touch its neighbor on a phone
 
 
-def two_attentions(found: Said, head: int = 0, style: Style = STYLE) -> Figure:
+def two_attentions(found: TranslatedNumber, head: int = 0, style: Style = STYLE) -> Figure:
     """A row for each place, "what it reads → what it writes"; left the decoder's masked
     self-attention, right its attention on the digits. head: from 1; 0: the mean of all."""
     text, count = style.text, len(found.writes)
     rows = [
-        f"{plain(a)} → <b>{plain(b)}</b>" for a, b in zip(found.reads, found.writes, strict=True)
+        f"{escape(a)} → <b>{escape(b)}</b>" for a, b in zip(found.reads, found.writes, strict=True)
     ]
     y = axes.names(rows, text("figure.tr_reads_writes"), range=[count + 0.5, 0.5])
     hidden = {**y, "title": {"text": ""}, "showticklabels": False}
@@ -24,7 +24,7 @@ def two_attentions(found: Said, head: int = 0, style: Style = STYLE) -> Figure:
     for name, keys, side, across in (
         ("own", found.reads, y, _ACROSS[0]), ("cross", found.source, hidden, _ACROSS[1]),
     ):  # fmt: skip
-        x = axes.names([plain(key) for key in keys], text(f"figure.tr_pair_{name}_keys"),
+        x = axes.names([escape(key) for key in keys], text(f"figure.tr_pair_{name}_keys"),
                        range=[0.5, len(keys) + 0.5],
                        tickangle=-30 if max(map(len, keys)) > _LONG else 0)  # fmt: skip
         panel = sheet.panel(x, side, across=across, title=text(f"figure.tr_pair_{name}"))

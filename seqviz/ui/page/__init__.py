@@ -1,1 +1,1 @@
-"""A page from title to "next lesson": the lesson, its header, its notebook."""
+"""A lesson page: its benches, widgets, dialogs, header and home."""

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 
 import streamlit as st
 
-from seqviz import catalog, glossary
-from seqviz.glossary import Letter, Meaning
-from seqviz.text import Text, literal
-from seqviz.ui.server import run_context
-from seqviz.ui.shared import panels
-from seqviz.ui.shared.fragments import fragment
+from seqviz.content import catalog, glossary
+from seqviz.content.glossary import GlossaryEntry, Letter
+from seqviz.core.i18n import Text, escape_markdown
+from seqviz.ui.page import dialogs
+from seqviz.ui.page.fragments import fragment
+from seqviz.ui.runtime import run_context
 
-LONGEST = 40  # characters of what is searched
+MAX_QUERY_CHARS = 40  # characters of what is searched
 LINKED = "glossary"  # the parameter of a link
 _OPENED = "_glossary"  # in the session's state: the link that has been opened
 _BUTTON = "glossary.open"
@@ -27,17 +27,17 @@ def button(slug: str, text: Text) -> None:
     """
     chosen = slug if any(one.slug == slug for one in catalog.LESSONS) else ""
 
-    @run_context.beside()
+    @run_context.lesson_scope()
     def draw() -> None:
         label, icon = text("frame.glossary"), ":material/menu_book:"
-        pressed = panels.asked_for(label, icon, _BUTTON)
+        pressed = dialogs.asked_for(label, icon, _BUTTON)
         linked = st.query_params.get(LINKED)
         by_link = linked is not None and st.session_state.get(_OPENED) != linked
         if not pressed and not by_link:
             return
-        panels.ask_for(_BUTTON)
+        dialogs.ask_for(_BUTTON)
         st.session_state[_OPENED] = linked
-        st.session_state[_SEARCH] = (linked or "")[:LONGEST] if by_link else ""
+        st.session_state[_SEARCH] = (linked or "")[:MAX_QUERY_CHARS] if by_link else ""
         st.session_state[_LESSON] = "" if by_link else chosen
         st.dialog(label, width="large", icon=icon)(lambda: fill(text))()
 
@@ -48,7 +48,7 @@ def button(slug: str, text: Text) -> None:
 def fill(text: Text) -> None:
     """Search field, choice of a lesson, and the table; what is in them is in the session."""
     with st.container(horizontal=True, key="glossary-search"):
-        typed = st.text_input(text("frame.glossary_search"), key=_SEARCH, max_chars=LONGEST)
+        typed = st.text_input(text("frame.glossary_search"), key=_SEARCH, max_chars=MAX_QUERY_CHARS)
         slug = st.selectbox(
             text("frame.glossary_lesson"),
             ["", *(one.slug for one in catalog.LESSONS)],
@@ -56,12 +56,12 @@ def fill(text: Text) -> None:
             key=_LESSON,
         )
     with st.container(key="glossary-table"):
-        found = glossary.found(typed, slug)
-        if not found and slug and (found := glossary.found(typed, "")):
+        found = glossary.search(typed, slug)
+        if not found and slug and (found := glossary.search(typed, "")):
             st.caption(text("frame.glossary_beyond"))
             slug = ""
         if not found:
-            st.markdown(text("frame.glossary_none", typed=literal(typed)))
+            st.markdown(text("frame.glossary_none", typed=escape_markdown(typed)))
         else:
             st.markdown(table(found, text, slug))
         st.caption(five_texts(text))
@@ -74,7 +74,7 @@ def five_texts(text: Text) -> str:
     return f"{text('frame.five_texts')}\n\n{named}"
 
 
-def table(found: Iterable[tuple[Letter | None, list[Meaning]]], text: Text, slug: str) -> str:
+def table(found: Iterable[tuple[Letter | None, list[GlossaryEntry]]], text: Text, slug: str) -> str:
     """What was found as a Markdown table; slug: of the lesson to which it was narrowed down."""
     lines = [_line(text.items("frame.glossary_columns")), "|---|---|---|---|"]
     for letter, shown in found:
@@ -86,7 +86,7 @@ def table(found: Iterable[tuple[Letter | None, list[Meaning]]], text: Text, slug
     return "\n".join(lines)
 
 
-def same(letter: Letter, shown: list[Meaning], text: Text) -> str:
+def same(letter: Letter, shown: list[GlossaryEntry], text: Text) -> str:
     """The sentence that says that a letter has several meanings, with those that are not shown."""
     hidden = [one for one in letter.meanings if one not in shown]
     said = [f"**{text('frame.glossary_same', count=len(letter.meanings))}**"]
@@ -102,7 +102,7 @@ def same(letter: Letter, shown: list[Meaning], text: Text) -> str:
     return " ".join(said)
 
 
-def _row(letter: Letter | None, one: Meaning, text: Text, slug: str) -> list[str]:
+def _row(letter: Letter | None, one: GlossaryEntry, text: Text, slug: str) -> list[str]:
     """Letter, both terms, lessons, texts. In a narrowed list its form is that of the lesson."""
     forms = [] if letter is None else one.written(letter.name)
     if slug and letter is not None:
@@ -125,18 +125,18 @@ def _lesson(slug: str, written: list[str], text: Text) -> str:
     return " ".join([link, *(f"${form}$" for form in written[:1])])
 
 
-def _where(one: Meaning, letter: Letter, text: Text) -> str:
+def _where(one: GlossaryEntry, letter: Letter, text: Text) -> str:
     """The lessons and texts that call it by this letter."""
     lessons = [
         text(f"{slug}.title")
         for slug, forms in one.here.items()
         if any(glossary.letter(form) == letter.name for form in forms)
     ]
-    texts = [name for name in one.texts if letter.name in one.letters_of(name)]
+    texts = [name for name in one.texts if letter.name in one.base_letters_of(name)]
     return text.items("frame.glossary_joined")[0].join([*lessons, *texts])
 
 
-def _term(one: Meaning, text: Text) -> str:
+def _term(one: GlossaryEntry, text: Text) -> str:
     return one.words[text.lang]
 
 

@@ -8,15 +8,18 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from seqviz import catalog, lessons, settings
+from seqviz import lessons
+from seqviz.content import catalog
+from seqviz.core import settings
+from seqviz.core.i18n import LANGUAGES, Text
 from seqviz.models import device, placement, pretrained
-from seqviz.text import LANGUAGES, Text
-from seqviz.ui.page import classroom, glossary, ways
-from seqviz.ui.shared import components, css
-from seqviz.ui.shared.share_link import frame_of, link_and_code
-from seqviz.ui.streamlit_internals.navigation import went_back
+from seqviz.ui.page import classroom_panel, components, glossary
+from seqviz.ui.page import navigation as ways
+from seqviz.ui.render import css
+from seqviz.ui.render.share_link import frame_of, link_and_code
+from seqviz.ui.streamlit_patches.navigation import went_back
 
-LONGEST = 2000  # characters of an address without its parameters
+MAX_ADDRESS_CHARS = 2000  # characters of an address without its parameters
 # The language of the page before: a press that changes the page empties the link. Switches are told
 # where they stand in every run, as they forget it at some changes of page that the browser makes.
 KEPT_LANGUAGE = "_lang"
@@ -42,17 +45,17 @@ def presenting() -> bool:
     return st.query_params.get("present") == "true"
 
 
-def looks() -> dict[str, str]:
+def view_parameters() -> dict[str, str]:
     """The parameters that the address of every page has now."""
     present = {"present": "true"} if presenting() else {}
-    room = {classroom.KEY: found} if (found := classroom.code()) else {}
+    room = {classroom_panel.KEY: found} if (found := classroom_panel.code()) else {}
     return {"lang": language(), **present, **room}
 
 
 def open_page(slug: str) -> Text:
     """Title on the left, the switches and panels on the right; returns the words of the page."""
     text = Text(language())
-    ways.arrive(slug, looks())
+    ways.arrive(slug, view_parameters())
     css.apply(presenting())
     with st.container(horizontal=True, key="masthead", vertical_alignment="center"):
         st.title(text(f"{slug}.title"), anchor=False)
@@ -60,13 +63,13 @@ def open_page(slug: str) -> Text:
         _language_switch(text)
         _presenter_switch(text)
         glossary.button(slug, text)
-        classroom.be_in(text, slug)
+        classroom_panel.room_chip(text, slug)
         _share(slug, text)
         _about(text)
         names = {"data": "data_key", "copy_keys": "copy_keys", "copy_touch": "copy_touch"}
         words = {name: text(f"frame.{key}") for name, key in names.items()}
         tag = text("frame.language_tag")
-        components.watch_theme(tag, words, ways.addresses(slug, looks()))
+        components.watch_theme(tag, words, ways.addresses(slug, view_parameters()))
         if presenting():
             components.present()
     if presenting():
@@ -119,10 +122,10 @@ def _share(slug: str, text: Text) -> None:
     known = slug in {record.slug for record in catalog.LESSONS}
     first = next(iter(getattr(lessons, slug).lesson.benches)) if known else None
     with panel:
-        if code := classroom.code():
-            classroom.way_in(text, code, address({classroom.KEY: code}))
+        if code := classroom_panel.code():
+            classroom_panel.invite_panel(text, code, address({classroom_panel.KEY: code}))
             return
-        classroom.door(text)
+        classroom_panel.join_panel(text)
         st.divider()
         frame = frame_of(slug, first, text) if first else None
         link_and_code(text, address(st.query_params.to_dict()), frame, "embed.line_first")
@@ -134,7 +137,7 @@ def _about(text: Text) -> None:
         with panel:
             chosen = device.choose()
             st.markdown(text("frame.device", name=chosen.name))
-            for key in placement.said():
+            for key in placement.device_messages():
                 st.caption(text(f"frame.{key}", wish=chosen.wish, **placement.facts()))
             for model in pretrained.all_loaded():
                 st.caption(
@@ -161,7 +164,7 @@ def _here() -> str:
         whole = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
     except ValueError:  # such as http://[bad
         return ""
-    return told if whole and told.isprintable() and len(told) <= LONGEST else ""
+    return told if whole and told.isprintable() and len(told) <= MAX_ADDRESS_CHARS else ""
 
 
 def neighbours(slug: str, text: Text) -> None:
@@ -174,7 +177,7 @@ def neighbours(slug: str, text: Text) -> None:
             _step(after, "next", ":material/arrow_forward:", text)
 
 
-def _step(target: catalog.Lesson | None, name: str, icon: str, text: Text) -> None:
+def _step(target: catalog.LessonRecord | None, name: str, icon: str, text: Text) -> None:
     page = f"pages/{target.slug}.py" if target else "pages/home.py"
     if st.button(
         text(f"{target.slug}.title") if target else text("frame.map"),
@@ -184,4 +187,4 @@ def _step(target: catalog.Lesson | None, name: str, icon: str, text: Text) -> No
         type="tertiary",
     ):
         slug = target.slug if target else ways.HOME
-        st.switch_page(page, query_params=ways.query(slug, looks()))
+        st.switch_page(page, query_params=ways.query(slug, view_parameters()))

@@ -12,19 +12,22 @@ from typing import Any
 
 import streamlit as st
 
-from seqviz import catalog, lessons, road
-from seqviz.figures.grammar.figure import joined
-from seqviz.lessons.bench.controls import Slider, controls
-from seqviz.lessons.bench.controls_told import slider_options
-from seqviz.lessons.bench.lesson import Bench
-from seqviz.lessons.bench.words import Words
-from seqviz.paths import STATIC
-from seqviz.text import Text
-from seqviz.ui.bench import fast_path, first_page
-from seqviz.ui.bench.host import guarded
-from seqviz.ui.page import header
-from seqviz.ui.server import run_context, static_files
-from seqviz.ui.shared import components, css
+from seqviz import lessons
+from seqviz.content import catalog, search_index
+from seqviz.core.i18n import Text
+from seqviz.core.paths import STATIC
+from seqviz.lessons.framework.control_schema import slider_options
+from seqviz.lessons.framework.controls import Slider, controls
+from seqviz.lessons.framework.lesson import Bench
+from seqviz.lessons.framework.words import LessonWords
+from seqviz.plotting.figure import joined
+from seqviz.ui.live import handler
+from seqviz.ui.page import components, header
+from seqviz.ui.page.page_host import render_safely
+from seqviz.ui.prerender import shell
+from seqviz.ui.render import css
+from seqviz.ui.runtime import run_context
+from seqviz.ui.server import static_files
 
 SENTENCE = 1  # of those under the figure: what was measured, per step, in each network
 _PICTURE = """<img src="{}" alt="" width="304" height="152" loading="lazy" decoding="async">"""
@@ -34,24 +37,26 @@ _CARD = """
 <h3>{number} · {title}</h3><p>{question}</p><p class="small"><span>{minutes}</span></p></a></li>"""
 
 
-def shown() -> Bench:
+def opening_bench() -> Bench:
     """The bench that home opens with."""
     return next(iter(getattr(lessons, catalog.SHOWN).lesson.benches.values()))
 
 
 def bench(text: Text) -> None:
     """Figure, slider and sentence, with the way into the lesson; else one sentence, why not."""
-    words = Words(catalog.SHOWN, text)
-    guarded(lambda: _bench(words, text), words)
+    words = LessonWords(catalog.SHOWN, text)
+    render_safely(lambda: _bench(words, text), words)
 
 
-def _bench(words: Words, text: Text) -> None:
-    found, dark = shown(), css.theme() == "dark"
+def _bench(words: LessonWords, text: Text) -> None:
+    found, dark = opening_bench(), css.theme() == "dark"
     name = catalog.lesson(catalog.SHOWN).first[1]
     params = found.declaration()
-    live = fast_path.source(found, {found.prefix: params}, text.lang, header.presenting(), dark)
+    live = handler.live_descriptor(
+        found, {found.prefix: params}, text.lang, header.presenting(), dark
+    )
     assert live is not None  # the slider is one of its own
-    answer = fast_path.answer(found, live["query"], run_context.session())
+    answer = handler.render_bench(found, live["query"], run_context.session())
     label, help_text = words.control(name)
     control = dict(controls(found.declaration))[name]
     assert isinstance(control, Slider)
@@ -67,7 +72,7 @@ def _bench(words: Words, text: Text) -> None:
             "lesson": _address(catalog.SHOWN, text),
             "missing": text("frame.no_library"),
             "sentence": SENTENCE,
-            "words": first_page.home_words(text.lang),
+            "words": shell.home_words(text.lang),
         },
         joined(answer.figure),
     )
@@ -76,7 +81,7 @@ def _bench(words: Words, text: Text) -> None:
 def search(text: Text) -> None:
     """The field, and what this browser remembers of the lessons."""
     titles = {record.slug: text(f"{record.slug}.title") for record in catalog.LESSONS}
-    components.road("home-search", road.rows(text.lang), titles, text.table("home"))
+    components.home_search("home-search", search_index.rows(text.lang), titles, text.table("home"))
 
 
 def cards(text: Text) -> None:
@@ -91,9 +96,9 @@ def cards(text: Text) -> None:
         st.html(f'<ol class="seqviz-cards">{listed}</ol>{after}')
 
 
-def _card(number: int, record: catalog.Lesson, text: Text) -> str:
+def _card(number: int, record: catalog.LessonRecord, text: Text) -> str:
     tasks = [f"{kind}-{name}" for kind in ("predict", "exercise", "target")
-             for name in road.named(record.slug, kind)]  # fmt: skip
+             for name in search_index.named(record.slug, kind)]  # fmt: skip
     values: dict[str, Any] = {
         "href": _address(record.slug, text),
         "slug": record.slug,
@@ -102,7 +107,7 @@ def _card(number: int, record: catalog.Lesson, text: Text) -> str:
         "number": number,
         "title": text(f"{record.slug}.title"),
         "question": text(f"stage.{record.stage}.question"),
-        "minutes": text("home.minutes", minutes=road.minutes(record.slug)),
+        "minutes": text("home.minutes", minutes=search_index.minutes(record.slug)),
     }
     written = {key: html.escape(str(value)) for key, value in values.items()}
     return _CARD.format(**written, picture=_picture(record.slug))
@@ -115,4 +120,4 @@ def _picture(slug: str) -> str:
 
 
 def _address(slug: str, text: Text) -> str:
-    return road.address(slug, text.lang) + ("&present=true" if header.presenting() else "")
+    return search_index.address(slug, text.lang) + ("&present=true" if header.presenting() else "")

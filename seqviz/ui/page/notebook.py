@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from seqviz.text import Text, sections
+from seqviz.core.i18n import Text, sections
 
 
 def build(slug: str, text: Text, recipes: Mapping[str, str]) -> bytes:
@@ -15,7 +15,7 @@ def build(slug: str, text: Text, recipes: Mapping[str, str]) -> bytes:
     """
     import nbformat.v4 as nb  # slow to import; nobody waits for it but who asks for a notebook
 
-    from seqviz.lessons.class_notebook import written
+    from seqviz.export.room_report import written
 
     cells = [
         nb.new_markdown_cell(f"# {text(f'{slug}.title')}\n\n{text(f'{slug}.goal')}"),

@@ -13,25 +13,24 @@ import streamlit as st
 
 from seqviz import lessons
 from seqviz.compute import typed_numbers
-from seqviz.lessons.bench import controls
-from seqviz.lessons.bench.controls_told import number_options
-from seqviz.lessons.bench.lesson import Exercise, Lesson
-from seqviz.lessons.bench.problems import sentence
-from seqviz.lessons.bench.words import Words
-from seqviz.text import Text
-from seqviz.ui.bench import fast_path
-from seqviz.ui.page import classroom
-from seqviz.ui.shared import components
-from seqviz.ui.shared.caching import cached
+from seqviz.core.i18n import Text
+from seqviz.lessons.framework import controls
+from seqviz.lessons.framework.control_schema import number_options
+from seqviz.lessons.framework.error_messages import to_message
+from seqviz.lessons.framework.lesson import Exercise, Lesson
+from seqviz.lessons.framework.words import LessonWords
+from seqviz.ui.page import classroom_panel, components
+from seqviz.ui.render import html
+from seqviz.ui.runtime.result_cache import cached
 
 
-def predict(words: Words, key: str, name: str, values: Mapping[str, object]) -> None:
+def predict(words: LessonWords, key: str, name: str, values: Mapping[str, object]) -> None:
     """The question, its options, and its reveal once one is chosen."""
     text, place = words.text, f"{words.slug}.predict.{name}"
     options = text.items(f"{place}.options")
     st.markdown(f"**{text('frame.predict')}** {text(f'{place}.question')}")
-    if classroom.code():
-        classroom.vote(text, key, options)
+    if classroom_panel.code():
+        classroom_panel.vote(text, key, options)
         chosen = st.session_state.get(f"{key}.revealed", "hidden")
         if chosen is None:  # who has not voted reads the answer, too
             st.info(text(f"{place}.reveal", **values))
@@ -51,17 +50,17 @@ def predict(words: Words, key: str, name: str, values: Mapping[str, object]) -> 
 def posed(slug: str, name: str, variant: int) -> tuple[Mapping[str, object], float, float]:
     """A variant of an exercise of a lesson, for what the class shares: told by its names."""
     found: Exercise = getattr(lessons, slug).lesson.exercises[name]
-    return found.posed(variant)
+    return found.variant_of(variant)
 
 
-def ask(words: Words, key: str, exercise: Exercise) -> None:
+def ask(words: LessonWords, key: str, exercise: Exercise) -> None:
     """One variant of a task; a new one can be asked for as often as one likes."""
     text, place = words.text, f"{words.slug}.exercise.{exercise.name}"
     variant = st.session_state.setdefault(f"{key}.variant", 0)
     try:
         values, answer, tolerance = cached(posed)(words.slug, exercise.name, variant).result
     except ValueError as refusal:
-        st.warning(sentence(refusal, words), icon=":material/info:")
+        st.warning(to_message(refusal, words), icon=":material/info:")
         return
     st.markdown(f"**{text('frame.exercise')}** {text(f'{place}.question', **values)}")
     row = st.container(horizontal=True, vertical_alignment="bottom")
@@ -99,7 +98,7 @@ _TAG = re.compile(r"<[^>]*>")
 
 
 @dataclass(frozen=True)
-class Drawn:
+class SketchFigures:
     """A sketch's figures as a page sends them, before and after it is computed.
 
     around: what the browser needs to draw and to compare (`assets/static/sketch.js`). y: the
@@ -113,11 +112,11 @@ class Drawn:
     y: list[Any]
 
 
-def drawn(slug: str, name: str, lang: str, presenting: bool) -> Drawn:
+def sketch_figures(slug: str, name: str, lang: str, presenting: bool) -> SketchFigures:
     """A sketch of a lesson in a language, for what the class shares."""
     lesson: Lesson = getattr(lessons, slug).lesson
     sketch = lesson.sketches[name]
-    style = fast_path.style(lang, presenting)
+    style = html.style(lang, presenting)
     posed = sketch.posed(lesson, style)
     axes = {letter: posed.after.axis(letter) for letter in "xy"}
     titles = {letter: _TAG.sub("", axis["title"]["text"]) for letter, axis in axes.items()}
@@ -128,7 +127,7 @@ def drawn(slug: str, name: str, lang: str, presenting: bool) -> Drawn:
         "rows": posed.rows.tolist(),
         "ends": posed.ends,
         "log": axes["y"].get("type") == "log",
-        "most": posed.most,
+        "most": posed.max_values,
         "titles": titles,
         "height": style.height,
         "named": {
@@ -139,26 +138,26 @@ def drawn(slug: str, name: str, lang: str, presenting: bool) -> Drawn:
         "bench": sketch.bench,
         "prefix": bench.prefix,
         "settings": controls.permalink(
-            bench.prefix, controls.filled(bench.declaration, sketch.values)
+            bench.prefix, controls.parse_params(bench.declaration, sketch.values)
         ),
     }
     values = posed.y.astype(object)
     values[~np.isfinite(posed.y)] = None  # JSON has no NaN
     alts = (style.text("alt.sketch", **titles), style.text("alt.sketch_computed", **titles))
     before, after = (figure.to_json().encode() for figure in (posed.before, posed.after))
-    return Drawn(before, after, alts, around, values.tolist())
+    return SketchFigures(before, after, alts, around, values.tolist())
 
 
-def sketch(words: Words, key: str, name: str, presenting: bool) -> None:
+def sketch(words: LessonWords, key: str, name: str, presenting: bool) -> None:
     """A prediction that is drawn on real axes, and its result once it is asked for."""
     text, place = words.text, f"{words.slug}.sketch.{name}"
     st.markdown(f"**{text('frame.predict')}** {text(f'{place}.question')}")
     try:
-        found = cached(drawn)(words.slug, name, text.lang, presenting).result
+        found = cached(sketch_figures)(words.slug, name, text.lang, presenting).result
     except ValueError as refusal:
-        st.warning(sentence(refusal, words), icon=":material/info:")
+        st.warning(to_message(refusal, words), icon=":material/info:")
         return
-    state = f"{key}.{classroom.code()}.computed"  # in a room it is the teacher who reveals
+    state = f"{key}.{classroom_panel.code()}.computed"  # in a room it is the teacher who reveals
 
     def computed(on: bool) -> None:
         st.session_state[state] = on
@@ -169,7 +168,7 @@ def sketch(words: Words, key: str, name: str, presenting: bool) -> None:
     around = {"alt": found.alts[done], "y": found.y if done else None, "missing": missing}
     told = {**found.around, **around, "words": {**text.table("sketch"), **own}}
     components.sketch(
-        key, told, found.after if done else found.before, classroom.words(text), computed
+        key, told, found.after if done else found.before, classroom_panel.words(text), computed
     )
     if done:
         st.info(text(f"{place}.reveal"))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from seqviz.ui.streamlit_internals import origin_check
+from seqviz.ui.streamlit_patches import origin_check
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send

@@ -20,8 +20,9 @@ from urllib.parse import parse_qsl
 
 import streamlit as st
 
-from seqviz import catalog, settings
-from seqviz.paths import STATIC
+from seqviz.content import catalog
+from seqviz.core import settings
+from seqviz.core.paths import STATIC
 from seqviz.ui.server import page_head, static_files
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def theme_script() -> str:
     return (STATIC / "first_theme.js").read_text("utf-8")
 
 
-class KnownServer:
+class IndexPageMiddleware:
     """Middleware that puts script and style into the page.
 
     first: what stands there before a page does, by slug ("" is the map), language, and whether

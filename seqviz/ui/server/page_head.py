@@ -11,13 +11,13 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from seqviz.text import LANGUAGES, Text
+from seqviz.core.i18n import LANGUAGES, Text
 from seqviz.ui.server.static_files import base
 
 if TYPE_CHECKING:
     from starlette.types import Scope
 
-LONGEST = 300  # characters of a description
+MAX_DESCRIPTION_CHARS = 300  # characters of a description
 _HOST = re.compile(r"[\w.-]+(:\d{1,5})?|\[[\da-fA-F:.]+\](:\d{1,5})?", re.ASCII)
 _LANG, _TITLE = re.compile(rb'<html lang="[^"]*"'), re.compile(rb"<title>[^<]*</title>")
 
@@ -37,7 +37,11 @@ def _said(name: str, lang: str) -> str:
     text = Text(lang)
     title = html.escape(f"{text(f'{name}.title')} · SeqViz")
     told = re.sub(r"[*`$\\\\]", "", text(f"{name}.goal")).strip()
-    told = told if len(told) <= LONGEST else told[:LONGEST].rsplit(" ", 1)[0] + " …"
+    told = (
+        told
+        if len(told) <= MAX_DESCRIPTION_CHARS
+        else told[:MAX_DESCRIPTION_CHARS].rsplit(" ", 1)[0] + " …"
+    )
     return f'<title>{title}</title>\n    <meta name="description" content="{html.escape(told)}" />'
 
 

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 
 import streamlit
 
-from seqviz.experiments import bertviz_scripts
+from seqviz.experiments.bertviz import scripts as bertviz_scripts
 from seqviz.ui.server import index_page
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def policy(frame_ancestors: str) -> str:
 
 
 NOSNIFF = (b"x-content-type-options", b"nosniff")
-PARTS = (
+POLICY_PARTS = (
     b"text/javascript",
     b"application/javascript",
     b"text/css",
@@ -86,7 +86,7 @@ PARTS = (
 )  # of a page, which has the policy itself
 
 
-class Headers:
+class SecurityHeadersMiddleware:
     """Middleware that puts the policy and its like on every answer.
 
     On a script, style or font, which is no page, only what keeps it from being taken for one: with
@@ -120,7 +120,9 @@ class Headers:
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
                 kept = [h for h in message.get("headers", ()) if h[0].lower() not in self._names]
-                part = any(h[0].lower() == b"content-type" and h[1].startswith(PARTS) for h in kept)
+                part = any(
+                    h[0].lower() == b"content-type" and h[1].startswith(POLICY_PARTS) for h in kept
+                )
                 added = [NOSNIFF] if part else self._added
                 message = {**message, "headers": [*kept, *added]}
             await send(message)

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 import brotli
 import streamlit as st
 
-from seqviz import packed
-from seqviz.paths import ASSETS, STATIC
-from seqviz.ui.streamlit_internals import patch
+from seqviz.core import brotli_assets
+from seqviz.core.paths import ASSETS, STATIC
+from seqviz.ui.streamlit_patches import patch
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -79,7 +79,7 @@ def _files() -> dict[str, Path]:
     found = {f"/{path.relative_to(streamlit).as_posix()}": path
              for path in (streamlit / "static").rglob("*") if path.suffix in TYPES}  # fmt: skip
     for path in STATIC.iterdir():
-        path = path.with_name(path.name.removesuffix(packed.PACKED))
+        path = path.with_name(path.name.removesuffix(brotli_assets.PACKED))
         if path.suffix in TYPES:
             found[f"{OURS}{path.name}"] = found[f"{OURS}{digest()}/{path.name}"] = path
     return found
@@ -96,16 +96,16 @@ def _fonts() -> dict[str, Path]:
 @cache
 def _whole(path: Path) -> tuple[bytes, bytes]:
     """A file as it is, and its tag."""
-    whole = packed.whole(path)
+    whole = brotli_assets.read_asset(path)
     return whole, f'"{hashlib.sha256(whole).hexdigest()[:16]}"'.encode()
 
 
 @cache
 def _compressed(path: Path, encoding: str) -> tuple[bytes, bytes]:
     """A file compressed, and its tag."""
-    whole = packed.whole(path)
+    whole = brotli_assets.read_asset(path)
     tag = f'"{hashlib.sha256(whole).hexdigest()[:16]}-{encoding}"'.encode()
-    kept = path.with_name(path.name + packed.PACKED)
+    kept = path.with_name(path.name + brotli_assets.PACKED)
     if encoding == "br" and kept.exists():
         return kept.read_bytes(), tag
     if encoding == "br":
@@ -113,7 +113,7 @@ def _compressed(path: Path, encoding: str) -> tuple[bytes, bytes]:
     return gzip.compress(whole, 9, mtime=0), tag
 
 
-class Precompressed:
+class StaticFilesMiddleware:
     """Middleware that answers for those files; everything else is passed on."""
 
     def __init__(self, app: ASGIApp) -> None:

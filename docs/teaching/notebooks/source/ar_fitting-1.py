@@ -15,7 +15,7 @@
 # %%
 import numpy as np
 
-from seqviz.compute.autoregression import replicate, replicate_paths
+from seqviz.compute.ar_fitting import replicate, replicate_paths
 
 phi, n = 0.9, 50
 paths = replicate_paths(phi, n, replications=500, seed=1)  # shape (series, time)

@@ -13,7 +13,7 @@
 # %%
 import numpy as np
 
-from seqviz.compute.autoregression import forecast_recursive, simulate, stationary_variance
+from seqviz.compute.ar_fitting import forecast_recursive, simulate, stationary_variance
 
 phi, sigma = 0.8, 1.0
 path = simulate((phi,), sigma, n=500, burn_in=100, seed=1).values

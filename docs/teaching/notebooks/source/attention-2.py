@@ -15,7 +15,7 @@
 # %%
 import numpy as np
 
-from seqviz.compute.accuracy.corruption import words_of, written
+from seqviz.compute.bert_accuracy.corruption import words_of, written
 from seqviz.data import precomputed
 from seqviz.data.pronoun_pairs import PAIRS
 from seqviz.models import forward_cache

@@ -15,8 +15,8 @@
 import numpy as np
 from scipy.stats import binomtest
 
-from seqviz.compute import proportions
-from seqviz.experiments.accuracy import systems
+from seqviz.experiments.bert_accuracy import systems
+from seqviz.stats import proportions
 
 first = systems.first_run(
     "head_mean"

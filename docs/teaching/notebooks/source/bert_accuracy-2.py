@@ -11,8 +11,8 @@
 # %%
 import numpy as np
 
-from seqviz.compute.accuracy import corruption
-from seqviz.compute.accuracy.findings import FillSettings
+from seqviz.compute.bert_accuracy import corruption
+from seqviz.compute.bert_accuracy.results import FillSettings
 
 MASK, VOCABULARY, FIRST = 103, 30_522, 999
 rng = np.random.RandomState(1)

@@ -12,8 +12,8 @@
 import numpy as np
 import torch
 
-from seqviz.compute.wirings.graph import Wiring
-from seqviz.compute.wirings.influence import jacobian, network
+from seqviz.compute.recurrent.wirings.graph import WiringGraph
+from seqviz.compute.recurrent.wirings.influence import jacobian, network
 
 
 # %% [markdown] en
@@ -74,10 +74,10 @@ def ancestors(arrows, node):
 # **检查。** 四种连接方式，权重随机。两种办法必须一致；第一种的数还要与页面所用的自动求导相同。
 # %%
 wirings = {
-    "left to right": Wiring(),
-    "two layers": Wiring(layers=2),
-    "two directions": Wiring(both=True),
-    "one input, many outputs": Wiring(enter="first"),
+    "left to right": WiringGraph(),
+    "two layers": WiringGraph(layers=2),
+    "two directions": WiringGraph(both=True),
+    "one input, many outputs": WiringGraph(enter="first"),
 }
 for name, wiring in wirings.items():
     net = network(wiring, 0)
@@ -101,4 +101,6 @@ for name, wiring in wirings.items():
     assert np.array_equal(found > 0, drawn), f"{name}: moving and arrows disagree"
     assert np.allclose(found, exact, atol=1e-6), f"{name}: autograd finds other numbers"
 for t in range(1, 7):
-    assert ancestors(list(Wiring().edges()), ("y", t)) == Wiring().ancestors(("y", t)) - {("y", t)}
+    assert ancestors(list(WiringGraph().edges()), ("y", t)) == WiringGraph().ancestors(("y", t)) - {
+        ("y", t)
+    }

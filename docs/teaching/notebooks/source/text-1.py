@@ -16,7 +16,7 @@ from collections import Counter
 import numpy as np
 
 from seqviz.data.reviews import characters_split
-from seqviz.experiments.windows.counted import of_bundled
+from seqviz.experiments.text.windows.counted import of_bundled
 
 
 def clean(line):

@@ -11,8 +11,8 @@
 # %%
 import numpy as np
 
-from seqviz.compute.windows.carried import bits_of_windows
-from seqviz.compute.windows.cutting import random_windows, sequential_windows
+from seqviz.compute.text.windows.carried import bits_of_windows
+from seqviz.compute.text.windows.cutting import random_windows, sequential_windows
 from seqviz.data.reviews import characters_split
 from seqviz.models.checkpoints import load
 

@@ -11,11 +11,11 @@
 # %%
 import numpy as np
 
-from seqviz.compute import bptt
-from seqviz.compute.bptt import Experiment
+from seqviz.compute import vanishing_gradients
+from seqviz.compute.vanishing_gradients import GradientExperiment
 
-setting = Experiment("linear", steps=100, width=32, gain=0.9, seed=1)
-net = bptt.unroll(setting)
+setting = GradientExperiment("linear", steps=100, width=32, gain=0.9, seed=1)
+net = vanishing_gradients.unroll(setting)
 W = net.weights.hidden_hidden  # shape (hidden, hidden)
 last = net.errors[-1]  # dJ/dh_T, shape (hidden,); the loss is that of the last step
 
@@ -58,12 +58,16 @@ def gain_for(k):
 # %% [markdown] zh
 # **检查。** 最后几行量出 tanh 网络每步的倍数。它为什么不等于增益？
 # %%
-reference = 10.0 ** bptt.reach(setting).norms.hidden
+reference = 10.0 ** vanishing_gradients.reach(setting).norms.hidden
 assert np.allclose(norms(W, last, setting.steps), reference), "the norms differ"
 for k in (20, 50, 80):
-    found = bptt.reach(Experiment("linear", 100, 32, "orthogonal", gain_for(k))).horizon
+    found = vanishing_gradients.reach(
+        GradientExperiment("linear", 100, 32, "orthogonal", gain_for(k))
+    ).horizon
     assert found == k, f"with this gain the error reaches {found} steps, not {k}"
     print(f"{k} steps: gain {gain_for(k):.4f}")
 for cell in ("linear", "rnn"):
-    factor = bptt.reach(Experiment(cell, 100, 32, "orthogonal", gain_for(50))).factor
+    factor = vanishing_gradients.reach(
+        GradientExperiment(cell, 100, 32, "orthogonal", gain_for(50))
+    ).factor
     print(f"{cell}: {factor:.4f} per step")

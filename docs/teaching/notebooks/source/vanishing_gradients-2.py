@@ -11,13 +11,15 @@
 # %%
 import numpy as np
 
-from seqviz.compute import bptt
-from seqviz.compute.bptt import Experiment
+from seqviz.compute import vanishing_gradients
+from seqviz.compute.vanishing_gradients import GradientExperiment
 
 
 def measured(bias):
     """The factor per step on c, of an untrained LSTM whose forget gate starts with this bias."""
-    return bptt.reach(Experiment("lstm", 200, 32, gain=0.9, forget_bias=bias, seed=1)).factor
+    return vanishing_gradients.reach(
+        GradientExperiment("lstm", 200, 32, gain=0.9, forget_bias=bias, seed=1)
+    ).factor
 
 
 # %% [markdown] en

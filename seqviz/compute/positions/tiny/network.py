@@ -20,7 +20,7 @@ from seqviz.compute.positions.tiny.settings import ENCODINGS
 from seqviz.compute.training.settings import Choices
 
 
-class Encoder(nn.Module):
+class TinyEncoder(nn.Module):
     """Embedding, blocks of self-attention and MLP, a linear head at every position.
 
     Pre-norm (Xiong et al. 2020): x + attention(norm(x)), then x + mlp(norm(x)), and a last norm

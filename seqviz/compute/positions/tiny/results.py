@@ -8,17 +8,17 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.compute.positions.tiny.settings import OrderSettings
-from seqviz.compute.positions.tiny.tasks import Examples
-from seqviz.compute.proportions import Shares
-from seqviz.compute.training.loop import Record
-from seqviz.units import Share
+from seqviz.compute.positions.tiny.tasks import LetterExamples
+from seqviz.compute.training.loop import TrainingRecord
+from seqviz.core.units import Share
+from seqviz.stats.proportions import Shares
 
 TEST_SEQUENCES = 1000  # an accuracy of 0.5 then has an interval of 0.03 to either side
 EXAMPLES = 8  # of these, are part of the result with all answers
 
 
 @dataclass(frozen=True)
-class OrderReport(Record):
+class OrderReport(TrainingRecord):
     """Where a training stands after `update` of `total` updates.
 
     accuracy: share of right answers on the sequences of the updates since the last report, each
@@ -29,7 +29,7 @@ class OrderReport(Record):
 
 
 @dataclass(frozen=True)
-class Scores:
+class TaskScores:
     """Accuracy on 1,000 sequences of `length` letters, the same for all networks.
 
     accuracy: share of right answers over all slots; nan where a network cannot read so long a
@@ -64,9 +64,9 @@ class OrderResult:
     settings: OrderSettings
     updates: Int[np.ndarray, "report"]
     curve: Float[np.ndarray, "report encoding run"]
-    test: Scores
-    longer: Scores
-    examples: Examples
+    test: TaskScores
+    longer: TaskScores
+    examples: LetterExamples
     given: Int[np.ndarray, "encoding run example slot"]
     parameters: Int[np.ndarray, "encoding"]
     device: str

@@ -21,7 +21,7 @@ class OrderSettings(Settings):
     draws all weights and sequences. encodings: some of `ENCODINGS`, none twice. updates: of each
     network. runs: how many networks for each encoding, with other weights and other sequences.
 
-    Raises ValueError when a setting is out of its range; Refusal "no_encodings" without any.
+    Raises ValueError when a setting is out of its range; UserError "no_encodings" without any.
     """
 
     task: str = "reverse"

@@ -16,7 +16,7 @@ _A, _B = 0, 1
 
 
 @dataclass(frozen=True)
-class Examples:
+class LetterExamples:
     """Letters in, answers out.
 
     letters: numbers of `LETTERS`. answers: for copy, reverse and sort as many letters as there
@@ -48,7 +48,7 @@ def kinds(task: str, length: int) -> int:
 
 def draw(
     task: str, length: int, size: int, random: np.random.RandomState, most: int | None = None
-) -> Examples:
+) -> LetterExamples:
     """`size` random sequences of `length` letters, and the right answers.
 
     Every letter is as likely as every other, with two exceptions. before: an a and a b are put at
@@ -70,7 +70,7 @@ def draw(
     if task == "before":
         rank = _shuffled(size, length, random)
         letters[rank == 0], letters[rank == 1] = _A, _B
-    return Examples(letters, right_answers(task, letters))
+    return LetterExamples(letters, right_answers(task, letters))
 
 
 def right_answers(
@@ -89,7 +89,7 @@ def right_answers(
     return (_first(letters == _A) < _first(letters == _B))[:, None].astype(letters.dtype)
 
 
-def chance(task: str, length: int) -> float:
+def chance_accuracy(task: str, length: int) -> float:
     """The best expected accuracy of somebody who knows the task and reads no letter.
 
     1/2 for before, 1/(length + 1) for count, 1/6 for copy and reverse. For sort each slot has its

@@ -13,24 +13,24 @@ from seqviz.compute.positions.tiny.results import (
     TEST_SEQUENCES,
     OrderReport,
     OrderResult,
-    Scores,
+    TaskScores,
 )
 from seqviz.compute.positions.tiny.settings import OrderSettings
 from seqviz.compute.positions.tiny.tasks import (
     LETTERS,
-    Examples,
-    chance,
+    LetterExamples,
+    chance_accuracy,
     draw,
     kinds,
     order_blind,
     slots,
 )
-from seqviz.compute.proportions import with_intervals
 from seqviz.compute.training import loop
 from seqviz.compute.training.progress import Pulse
+from seqviz.stats.proportions import with_intervals
 
 if TYPE_CHECKING:
-    from seqviz.compute.positions.tiny.network import Encoder
+    from seqviz.compute.positions.tiny.network import TinyEncoder
 
 BATCH = 32  # sequences per update and network
 RATE = 5e-3  # of Adam, at its height
@@ -115,14 +115,14 @@ def train(
         curve=np.array([r.accuracy for r in found]),
         test=_scores(settings, test, near_answers),
         longer=_scores(settings, far, far_answers),
-        examples=Examples(test.letters[:EXAMPLES], test.answers[:EXAMPLES]),
+        examples=LetterExamples(test.letters[:EXAMPLES], test.answers[:EXAMPLES]),
         given=np.stack(near_answers)[:, :, :EXAMPLES],
         parameters=np.array([sum(p[0].numel() for p in n.parameters()) for n in networks]),
         device=device,
     )
 
 
-def _longer(settings: OrderSettings) -> Examples:
+def _longer(settings: OrderSettings) -> LetterExamples:
     """Test sequences of twice the length; those of `count` have no more to count."""
     length, random = settings.length, _stream(settings, 0, _LONGER)
     most = length if settings.task == "count" else None
@@ -135,8 +135,8 @@ def rate(update: int, updates: int) -> float:
 
 
 def training_batch(
-    settings: OrderSettings, random: np.random.RandomState, test: Examples
-) -> Examples:
+    settings: OrderSettings, random: np.random.RandomState, test: LetterExamples
+) -> LetterExamples:
     """Fresh sequences, none of which is a test sequence; for `count` any."""
     batch = draw(settings.task, settings.length, BATCH, random)
     if settings.task == "count":
@@ -146,7 +146,7 @@ def training_batch(
     while (known := np.isin(_numbered(letters), numbers)).any():
         other = draw(settings.task, settings.length, int(known.sum()), random)
         letters[known], answers[known] = other.letters, other.answers
-    return Examples(letters, answers)
+    return LetterExamples(letters, answers)
 
 
 def _numbered(letters: np.ndarray) -> np.ndarray:
@@ -158,10 +158,10 @@ def _stream(settings: OrderSettings, run: int, purpose: int) -> np.random.Random
     return np.random.RandomState([settings.seed, run, purpose])
 
 
-def _network(settings: OrderSettings, encoding: str) -> Encoder:
-    from seqviz.compute.positions.tiny.network import Encoder
+def _network(settings: OrderSettings, encoding: str) -> TinyEncoder:
+    from seqviz.compute.positions.tiny.network import TinyEncoder
 
-    return Encoder(
+    return TinyEncoder(
         encoding,
         symbols=len(LETTERS) + 1,
         answers=kinds(settings.task, settings.length),
@@ -172,7 +172,7 @@ def _network(settings: OrderSettings, encoding: str) -> Encoder:
 
 
 def _answer(
-    network: Encoder, examples: Examples, pulse: Pulse[OrderReport]
+    network: TinyEncoder, examples: LetterExamples, pulse: Pulse[OrderReport]
 ) -> Int[np.ndarray, "run batch slot"]:
     """What each run's network answers."""
     import torch
@@ -188,14 +188,14 @@ def _answer(
 
 
 def _scores(
-    settings: OrderSettings, examples: Examples, given: Sequence[np.ndarray | None]
-) -> Scores:
+    settings: OrderSettings, examples: LetterExamples, given: Sequence[np.ndarray | None]
+) -> TaskScores:
     length = examples.letters.shape[1]
     accuracy = np.full((len(given), settings.runs), np.nan)
     for i, answers in enumerate(given):
         if answers is not None:
             accuracy[i] = (answers == examples.answers).mean(axis=(1, 2))
     # Of `count` the longer sequences have as many kinds of answers as those of the training.
-    guess = chance(settings.task, settings.length if settings.task == "count" else length)
+    guess = chance_accuracy(settings.task, settings.length if settings.task == "count" else length)
     found = with_intervals(accuracy, len(examples.letters))
-    return Scores(length, found, guess, order_blind(settings.task, length))
+    return TaskScores(length, found, guess, order_blind(settings.task, length))

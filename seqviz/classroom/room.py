@@ -1,0 +1,746 @@
+"""One room: who sits in it, what a teacher and students may say, and what everybody is told.
+
+Everything here belongs to one event loop: no lock, and no call waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import itertools
+import json
+import math
+import re
+import secrets
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from seqviz.classroom.credentials import Credentials
+from seqviz.classroom.drawn_predictions import DrawnPredictions
+from seqviz.classroom.poll import ROUNDS, Poll
+from seqviz.classroom.record import RoomSummary
+from seqviz.classroom.seed_experiment import KEPT, SeedExperimentRun
+from seqviz.classroom.shared_texts import SharedTexts
+from seqviz.classroom.stock import may_take
+from seqviz.classroom.storage import ClosedRooms
+from seqviz.core.errors import UserError
+
+SEATS = 300
+DESERTED = 1800.0  # seconds after which a room ends whose teacher is gone, and a seat is free
+AWAY = 60.0  # seconds after which a seat without a stream is nobody's who is here
+# In which a page that has lost its line keeps its seat or room, however full it is: as long as it
+# was there before, so that a phone or laptop may sleep, within these.
+GRACE_S, LONG_GRACE_S = 10.0, 600.0
+RESTORE_S = 60.0  # in which pages tell a server that was started anew what was voted and drawn
+STUCK = 180.0  # seconds at one bench without a change
+SENT, EACH = 300, 3  # settings that students have sent, of all and of one seat
+GOALS = 40  # of one seat
+QUESTIONS = 40  # of each kind, whose votes or drawings are kept
+BENCHES = 80  # that a teacher can allow by name
+PLACE = 4000  # characters of what a teacher shows: a lesson's name and the settings of its benches
+_KEY = re.compile(r"[a-z]{2}(\.[a-z_][a-z_0-9]*)+")
+_NAME = re.compile(r"[a-z_]{1,40}")
+_MARK = re.compile(r"[0-9a-f]{24}")
+Looks = tuple[str, bool, bool]  # of a figure: its language, for a lecture hall, for a dark page
+
+
+class InvalidMessageError(ValueError):
+    """What nobody can say in a room."""
+
+
+@dataclass(eq=False)
+class EventStream:
+    """One open stream of a page. is_displaced: a newer one of the same visitor has its place."""
+
+    is_displaced: bool = False
+
+
+@dataclass(eq=False)
+class Seat:
+    """One browser of a student. number: from 1 up, which is also its seed. secret: its proof.
+    claim: an older one, for which it was given as somebody else had that number. taken: when.
+
+    streams: connections that are open. bench: where the student is, "lesson/bench"; moved: since
+    when, by the room's clock. left: whether the student has left the teacher's settings.
+    looks: of the figure there; None where the page would not ask for its picture.
+    """
+
+    number: int
+    secret: str = field(repr=False)
+    claim: str = field(default="", repr=False)
+    taken: float = 0.0
+    lines: list[EventStream] = field(default_factory=list, repr=False)
+    streams: int = 0
+    seen: float = 0.0
+    line_seen: float = -math.inf  # when its last stream ended
+    device: str = ""  # its mark in this room; empty where the browser brings no name of it
+    is_new: bool = False  # nobody had its secret before
+    address: str = ""
+    bench: str = ""
+    moved: float = 0.0
+    left: bool = False
+    looks: Looks | None = None
+    goals: frozenset[str] = frozenset()  # "lesson/target" that its page has shown as reached
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What a student has sent: a state of a bench, which the teacher can open and go on from.
+
+    own: keys of the settings that are texts.
+    """
+
+    number: int
+    seat: int
+    place: Mapping[str, Any]
+    own: tuple[str, ...] = ()
+
+
+@dataclass(eq=False)
+class Room:
+    """One class. place: what the teacher shows, see `shows`. pictures: of that, as they are told,
+    for all whose pages show the same figure.
+
+    opened_at: in seconds since 1970, which its tokens carry; opened: by the room's clock. address:
+    from which it was opened. is_door_open: whether newcomers may come in. removed: numbers of seats
+    that were sent out, removed_devices: marks of theirs. is_forgotten: this server has lost what it
+    knew, and the teacher has said nothing since; restored: when the teacher's page has told it
+    again, by the room's clock. epoch: another one after each restart.
+    """
+
+    code: str
+    opened_at: int
+    credentials: Credentials = field(repr=False)
+    closed: ClosedRooms = field(repr=False)
+    opened: float
+    clock: Callable[[], float] = field(repr=False)
+    teachers: int = 0  # streams of the teacher's pages
+    lines: list[EventStream] = field(default_factory=list, repr=False)  # the same ones
+    taught: float = 0.0  # when the last of them was there
+    place: dict[str, Any] = field(default_factory=dict)
+    pictures: Mapping[Looks, bytes] = field(default_factory=dict, repr=False)
+    saying: object = None  # the place that is being drawn, or waits for it
+    paused: bool = False
+    allowed: list[str] = field(default_factory=list)  # "lesson/bench" that students may use; [] all
+    ballot: Poll | None = None
+    asked: list[Poll] = field(default_factory=list)  # those before
+    questions: int = 0  # that were put, to a vote or to be drawn
+    run: SeedExperimentRun | None = None
+    ran: list[SeedExperimentRun] = field(default_factory=list)  # those before
+    runs: int = 0
+    sketched: list[DrawnPredictions] = field(
+        default_factory=list
+    )  # drawn questions; the last is put
+    seats: dict[int, Seat] = field(default_factory=dict)
+    address: str = ""
+    is_door_open: bool = True
+    removed: set[int] = field(default_factory=set)
+    removed_devices: set[str] = field(default_factory=set)
+    is_forgotten: bool = False
+    restored: float = -math.inf
+    epoch: str = field(default_factory=lambda: secrets.token_hex(4))
+    sent: dict[int, Sent] = field(default_factory=dict)  # by their numbers, in the teacher's order
+    sendings: int = 0
+    board: SharedTexts = field(default_factory=SharedTexts)
+    version: int = 0
+    changed: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
+    ended: bool = False
+    drawing: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)  # of its pictures
+    _told: dict[bool, tuple[int, bytes]] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        """Seats that were sent out stay so, whatever happened to the server."""
+        closed = self.closed.seats(self.code, self.opened_at)
+        self.removed |= {*closed}
+        self.removed_devices |= {*closed.values()} - {""}
+
+    def is_teachers(self, token: str) -> bool:
+        """Return whether this is the teacher's token; takes as long whatever it is."""
+        return self.credentials.opened_by_teacher(token, self.code) == self.opened_at
+
+    def seat(self, secret: str) -> Seat | None:
+        """Return the seat that has this secret."""
+        number = self._number(secret)
+        found = self.seats.get(number) if number else None
+        return found if found and hmac.compare_digest(found.secret, secret) else None
+
+    def returned(self, secret: str) -> Seat | None:
+        """Return the seat that has this secret, or that was given for it.
+
+        One secret has one seat, whoever has taken its number since the server has lost the room.
+        """
+        if (found := self.seat(secret)) or not self._number(secret):
+            return found
+        return next((seat for seat in self.seats.values() if seat.claim == secret), None)
+
+    def can_return(self, secret: str) -> bool:
+        """Return whether this secret proves a seat of this room."""
+        return bool(self._number(secret))
+
+    def _number(self, secret: str) -> int:
+        """The number of the seat for which this room has issued a secret; 0 for any other text."""
+        number, opened = self.credentials.opened_by_seat(secret, self.code) or (0, 0)
+        return number if opened == self.opened_at else 0
+
+    def join(
+        self, claimed: str = "", device: str = "", address: str = "", n_addresses: int = 1
+    ) -> tuple[Seat, str]:
+        """Take a new seat, or return to the one that this secret is of.
+
+        A server that was started anew knows no seats: who proves to have had one gets a seat, and
+        its number again where nobody has that now.
+
+        Args:
+            claimed: the secret of a seat, or "".
+            device: what the visitor's browser calls its device, if anything; this server has given
+                that name, or one before it.
+            address: the visitor's.
+            n_addresses: how many addresses the server sees.
+
+        Returns:
+            The seat, and the secret to show from then on.
+
+        Raises:
+            UserError: "sent_out", "door_closed", "room_full".
+        """
+        if known := self.returned(claimed):
+            return known, known.secret
+        number = self._number(claimed)
+        mark = device and self.credentials.mark_device(self.code, self.opened_at, device)
+        if number in self.removed or mark in self.removed_devices:
+            raise UserError("sent_out", "The teacher has closed this seat.")
+        if not number and not self.is_door_open:
+            raise UserError("door_closed", "The teacher lets nobody else in.")
+        self._forget()
+        held = Counter(seat.address for seat in self.seats.values())
+        if not may_take(SEATS, held, address, n_addresses, returns=bool(number)):
+            self._free_one()
+        secret, claim = claimed, ""
+        if is_new := not number or number in self.seats:
+            claim = claimed if number else ""
+            number = self._free_number()
+            secret = self.credentials.issue_seat(self.code, self.opened_at, number)
+        now = self.clock()
+        seat = Seat(number, secret, claim, now, seen=now, device=mark, is_new=is_new,
+                    address=address)  # fmt: skip
+        self.seats[number] = seat
+        self.notify()
+        return seat, secret
+
+    def _free_number(self) -> int:
+        """The smallest number that no seat has, nor anybody whose vote or drawing is counted."""
+        taken = {*self.seats, *self.removed}
+        taken.update(n for ballot in self._ballots() for votes in ballot.votes for n in votes)
+        taken.update(n for one in self.sketched for n in one.drawn)
+        return next(n for n in itertools.count(1) if n not in taken)
+
+    def is_unused(self) -> bool:
+        """Return whether no page of a teacher or student is connected, and none was lately."""
+        if self.teachers or any(seat.streams for seat in self.seats.values()):
+            return False
+        return self.clock() - self.taught > _grace(self.taught - self.opened)
+
+    def unused_seats(self) -> list[Seat]:
+        """Return the seats without a line, but for those whose page was there lately."""
+        now = self.clock()
+        return [
+            seat for seat in self.seats.values()
+            if not seat.streams and now - seat.seen > _grace(seat.seen - seat.taken)
+        ]  # fmt: skip
+
+    def _free_one(self) -> None:
+        """Free the seat whose page is gone for longest. Raises UserError("room_full")."""
+        if not (unused := self.unused_seats()):
+            raise UserError("room_full", f"This room has {SEATS} seats, and all are taken.",
+                          most=SEATS)  # fmt: skip
+        self.free(min(unused, key=lambda seat: seat.seen))
+
+    def free(self, seat: Seat) -> None:
+        """Take a seat away; its votes stay counted."""
+        del self.seats[seat.number]
+        self.notify()
+
+    def remove(self, number: int) -> None:
+        """Send a seat out, for as long as this room lives, with what it has voted, drawn and sent.
+
+        Raises KeyError where nobody has it.
+        """
+        seat = self.seats.pop(number)
+        for ballot in self._ballots():
+            for votes in ballot.votes:
+                votes.pop(number, None)
+        for one in self.sketched:
+            one.drawn.pop(number, None)
+        self.sent = {n: one for n, one in self.sent.items() if one.seat != number}
+        self.board.discard_of(number)
+        self.removed.add(number)
+        self.closed.add(self.code, self.opened_at, number, seat.device)
+        if seat.device:
+            self.removed_devices.add(seat.device)
+
+    def _of_device(self, number: int) -> list[int]:
+        """This seat and, where its device is told apart, all others of that."""
+        device = self.seats[number].device
+        others = [n for n, seat in self.seats.items() if device and seat.device == device]
+        return [*{number, *others}]
+
+    def is_told_apart(self, seat: int) -> bool:
+        """Return whether the device of a seat is known from others."""
+        return seat in self.seats and bool(self.seats[seat].device)
+
+    def _forget(self) -> None:
+        """Seats whose page is gone for long are free again."""
+        old = self.clock() - DESERTED
+        self.seats = {
+            n: seat for n, seat in self.seats.items() if seat.streams or seat.seen > old
+        }  # fmt: skip
+
+    def _ballots(self) -> list[Poll]:
+        return [*self.asked, *([self.ballot] if self.ballot else [])]
+
+    def present(self) -> list[Seat]:
+        """The seats of who is here."""
+        lately = self.clock() - AWAY
+        return [seat for seat in self.seats.values() if seat.streams or seat.seen > lately]
+
+    def notify(self) -> None:
+        """Something is to be told: wake whoever waits for it."""
+        self.version += 1
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+    # What a teacher says -------------------------------------------------------------------
+
+    def apply_teacher_message(
+        self, said: Mapping[str, Any], pictures: Mapping[Looks, bytes] | None = None
+    ) -> None:
+        """One of the things that a teacher can say: {"kind": ..., ...}. pictures: of a place.
+
+        "place": see `shows`. "pause": {"on": bool}. "allow": {"benches": ["lesson/bench"]}, one, a
+        range, or none for all. "ask": {"key", "options"}; "close", "again", "reveal" the question.
+        "sketch": a question that is drawn, {"do": "ask", "key", "as": its kind, "most"} as of
+        `Sketches`, or {"do": "close" or "reveal"}. "door": {"open": bool}, whether newcomers may
+        come. "remove": {"seat": its number}, to send it out with all of its device. "restore": see
+        `_restore`. "order": what was sent, as numbers in "sent"; what is not named is thrown away.
+        "approve", "discard": a text, by its "number". "run": a bench as a class, as in `shows`;
+        "stop" it. "end". Raises InvalidMessageError for what is none of these,
+        UserError("board_full").
+        """
+        match said:
+            case {"kind": "place"}:
+                self.place, self.pictures = shows(said), {**(pictures or {})}
+                self._allow_on()
+            case {"kind": "pause", "on": bool(on)}:
+                self.paused = on
+            case {"kind": "allow", "benches": list(benches)}:
+                if not all(map(_is_place, benches)) or len(benches) > BENCHES:
+                    raise InvalidMessageError("benches")
+                self.allowed = benches
+            case {"kind": "ask", "key": str(key), "options": int(options)}:
+                self._ask(key, options)
+            case {"kind": "close" | "again" | "reveal" as kind} if self.ballot:
+                self._go_on(kind)
+            case {"kind": "sketch", "do": str(what)}:
+                self._sketch(what, said)
+            case {"kind": "order", "sent": list(numbers)}:
+                self._order(numbers)
+            case {"kind": "run"}:
+                self._run(shows(said))
+            case {"kind": "stop"} if self.run:
+                self.run.stopped = True
+            case {"kind": "approve" | "discard" as kind, "number": int(number)}:
+                try:
+                    (self.board.approve if kind == "approve" else self.board.discard)(number)
+                except KeyError:
+                    raise InvalidMessageError("number") from None
+            case {"kind": "door", "open": bool(is_open)}:
+                self.is_door_open = is_open
+            case {"kind": "remove", "seat": int(number)}:
+                if number not in self.seats:
+                    raise InvalidMessageError("seat")
+                for one in self._of_device(number):
+                    self.remove(one)
+            case {"kind": "restore"} if self.is_forgotten:
+                self._restore(said)
+            case {"kind": "end"}:
+                self.ended = True
+                self.closed.add(self.code, self.opened_at)
+            case _:
+                raise InvalidMessageError(str(said.get("kind"))[:20])
+        self.is_forgotten = False
+        self.notify()
+
+    def _restore(self, said: Mapping[str, Any]) -> None:
+        """What the teacher's page knows of a room that this server has lost.
+
+        {"paused": bool, "door": bool, "allowed": as of "allow", "removed": numbers of seats,
+        "devices": marks of theirs, "ballots": [{"number", "key", "options", "state", "round"}],
+        "sketches": [{"number", "key", "as", "most", "state"}]}. Pages of students tell their votes
+        and drawings after it (`hear`). Raises InvalidMessageError where it cannot be; the room
+        stays as it was.
+        """
+        match said:
+            case {"paused": bool(paused), "door": bool(door), "allowed": list(allowed),
+                  "removed": list(removed), "ballots": list(ballots),
+                  "sketches": list(sketches)}:  # fmt: skip
+                pass
+            case _:
+                raise InvalidMessageError("restore")
+        if not all(map(_is_place, allowed)) or len(allowed) > BENCHES:
+            raise InvalidMessageError("benches")
+        if not all(type(n) is int and 0 < n < 10_000 for n in removed) or len(removed) > SEATS:
+            raise InvalidMessageError("seats")
+        devices = said.get("devices", [])
+        if not isinstance(devices, list) or len(devices) > SEATS or not all(map(_is_mark, devices)):
+            raise InvalidMessageError("devices")
+        asked = [_ballot(one) for one in ballots[-QUESTIONS:]]
+        drawn = [_sketches(one) for one in sketches[-QUESTIONS:]]
+        self.paused, self.is_door_open, self.allowed = paused, door, allowed
+        self.removed_devices |= {*devices}
+        for seat in [*self.seats.values()]:
+            proven = self._number(seat.claim if seat.is_new else seat.secret)
+            if seat.number in removed and proven not in removed:
+                seat.device = ""  # who has come since, and has that number by chance
+            if seat.device in self.removed_devices or {seat.number, proven} & {*removed}:
+                self.remove(seat.number)
+        self.removed |= {*removed}
+        self.ballot, self.asked = (asked[-1], asked[:-1]) if asked else (None, [])
+        self.sketched = drawn
+        numbers = [*(one.number for one in asked), *(one.number for one in drawn)]
+        self.questions = max(numbers, default=0)
+        self.restored = self.clock()
+
+    def _allow_on(self) -> None:
+        """One bench alone is that which the teacher shows; a range ends with its lesson."""
+        lesson, bench = self.place["lesson"], self.place["bench"]
+        if bench and len(self.allowed) == 1:
+            self.allowed = [f"{lesson}/{bench}"]
+        elif bench and not any(one.startswith(f"{lesson}/") for one in self.allowed):
+            self.allowed = []
+
+    def _ask(self, key: str, options: int) -> None:
+        if not _KEY.fullmatch(key) or not 2 <= options <= 8:
+            raise InvalidMessageError("question")
+        if self.ballot:
+            self.asked = [*self.asked, self.ballot][1 - QUESTIONS :]
+        self.questions += 1
+        self.ballot = Poll(key, options, self.questions)
+
+    def _sketch(self, what: str, said: Mapping[str, Any]) -> None:
+        if what in ("close", "reveal") and self.sketched:
+            getattr(self.sketched[-1], what)()
+            return
+        match said:
+            case {"do": "ask", "key": key, "as": kind, "most": most}:
+                pass
+            case _:
+                raise InvalidMessageError("sketch")
+        number = self.questions + 1
+        asked = _sketches({"number": number, "key": key, "as": kind, "most": most, "state": "open"})
+        self.questions = number
+        self.sketched = [*self.sketched[1 - QUESTIONS :], asked]
+
+    def _order(self, numbers: list[Any]) -> None:
+        if not all(isinstance(number, int) and number in self.sent for number in numbers):
+            raise InvalidMessageError("order")
+        self.sent = {number: self.sent[number] for number in dict.fromkeys(numbers)}
+
+    def _run(self, place: dict[str, Any]) -> None:
+        if self.run and self.run.found:
+            self.ran = [*self.ran, self.run][-KEPT:]
+        self.runs += 1
+        self.run = SeedExperimentRun(self.runs, place)
+
+    def _go_on(self, kind: str) -> None:
+        assert self.ballot
+        if kind == "again":
+            self.ballot.reopen()
+        elif kind == "close":
+            self.ballot.close()
+        else:
+            self.ballot.reveal()
+
+    # What a student says -------------------------------------------------------------------
+
+    def apply_student_message(self, seat: Seat, said: Mapping[str, Any]) -> None:
+        """One of the things that a student can say: {"kind": "vote", "number", "round", "option"},
+        {"kind": "sketch", "number", "marks": whole numbers}, {"kind": "recall", "votes": [[number,
+        round, option]], "sketches": [[number, marks]]}, what a server that was started anew has
+        forgotten, {"kind": "where", "bench":
+        "lesson/bench", "left": bool, "goals": ["lesson/target"], "looks": `Looks`, or none},
+        {"kind": "send", "lesson", "bench", "values", "own"}, as in `shows`, own: which of them are
+        texts, or {"kind": "text", "lesson", "bench", "values", "key", "text"}, a text for a bench.
+        Of the last two the caller knows that the lesson has them
+        (`lessons.framework.room_validation.validate_message`).
+
+        Raises InvalidMessageError for what is none of these, UserError("vote_closed",
+        "sketch_closed"), and what `Board.send` does.
+        """
+        seat.seen = self.clock()
+        match said:
+            case {
+                "kind": "vote",
+                "number": int(number),
+                "round": int(round_),
+                "option": int(option),
+            }:
+                self._vote(seat, number, round_, option)
+            case {"kind": "recall", "votes": list(votes), "sketches": list(sketches)}:
+                self._recall(seat, votes, sketches)
+            case {"kind": "sketch", "number": int(number), "marks": list(marks)}:
+                asked = self.sketched[-1] if self.sketched else None
+                if asked is None or asked.number != number or not asked.draw(seat.number, marks):
+                    raise UserError("sketch_closed", "Nothing is drawn here now.")
+            case {"kind": "where", "bench": str(bench), "left": bool(left), "goals": list(goals)}:
+                if not all(map(_is_place, (bench, *goals))) or len(goals) > GOALS:
+                    raise InvalidMessageError("bench")
+                if bench != seat.bench:
+                    seat.moved = seat.seen
+                seat.bench, seat.left, seat.goals = bench, left, frozenset(goals)
+                seat.looks = _looks(said.get("looks"))
+            case {"kind": "send"}:
+                self._send(seat, shows(said), tuple(said.get("own", ())))
+            case {"kind": "text", "key": str(key), "text": str(text)} if _KEY.fullmatch(key):
+                self.board.send(seat.number, shows(said), key, text)
+            case _:
+                raise InvalidMessageError(str(said.get("kind"))[:20])
+        self.notify()
+
+    def _vote(self, seat: Seat, asked: int, round_: int, option: int) -> None:
+        ballot = self.ballot
+        if not seat.streams and seat.line_seen < self.clock() - AWAY:
+            raise UserError("no_line", "This page is not connected with the room.")
+        if ballot is None or (ballot.number, ballot.round) != (asked, round_) \
+                or not ballot.vote(seat.number, option, seat.device):  # fmt: skip
+            raise UserError("vote_closed", "This vote is closed.")
+
+    def _recall(self, seat: Seat, votes: list[Any], sketches: list[Any]) -> None:
+        if self.clock() - self.restored > RESTORE_S:
+            raise UserError("vote_closed", "This vote is closed.")
+        ballots = {one.number: one for one in self._ballots()}
+        drawn = {one.number: one for one in self.sketched}
+        for one in votes[: 2 * QUESTIONS]:
+            match one:
+                case [int(number), int(round_), int(option)] if number in ballots:
+                    ballots[number].recall(round_, seat.number, option, seat.device)
+        for one in sketches[:QUESTIONS]:
+            match one:
+                case [int(number), list(marks)] if number in drawn:
+                    drawn[number].recall(seat.number, marks)
+
+    def _send(self, seat: Seat, place: dict[str, Any], texts: tuple[str, ...]) -> None:
+        """Of one seat the last few are kept; of all, none is pushed out by another's."""
+        own = [one.number for one in self.sent.values() if one.seat == seat.number]
+        for number in own[: len(own) - EACH + 1]:
+            del self.sent[number]
+        if len(self.sent) >= SENT:
+            raise UserError("much_sent", "The teacher has as much as can be kept.")
+        self.sendings += 1
+        self.sent[self.sendings] = Sent(self.sendings, seat.number, place, texts)
+
+    def record(self) -> RoomSummary:
+        """Return a copy of what is left of a lecture; takes little time, whatever it holds."""
+        return RoomSummary(
+            len(self.seats),
+            [replace(one, votes=[dict(votes) for votes in one.votes]) for one in self._ballots()],
+            [replace(one, drawn=dict(one.drawn)) for one in self.sketched],
+            [one.place for one in self.sent.values()],
+            self.texts(),
+            self._goals(),
+            [replace(one, found=dict(one.found))
+             for one in (*self.ran, *([self.run] if self.run else []))],
+        )  # fmt: skip
+
+    def afterwards(self) -> dict[str, Any]:
+        """Return what is left of a lecture as JSON has it."""
+        return self.record().to_dict()
+
+    def texts(self) -> list[dict[str, Any]]:
+        """Those on the board, as all may read them."""
+        return [line.payload() for line in self.board.shown.values()]
+
+    def _goals(self) -> dict[str, int]:
+        return dict(Counter(goal for seat in self.seats.values() for goal in sorted(seat.goals)))
+
+    # What is told --------------------------------------------------------------------------
+
+    def view_keys(self, place: Mapping[str, Any]) -> set[Looks]:
+        """Of the figure of a place, on the pages that show it and follow."""
+        return {
+            seat.looks for seat in self.seats.values()
+            if seat.looks and seat.streams and _follows(seat, place)
+        }  # fmt: skip
+
+    def picture(self, seat: Seat | None) -> bytes:
+        """What this page would ask for next; empty where nothing was drawn for it."""
+        if seat is None or seat.looks is None or not _follows(seat, self.place):
+            return b""
+        return self.pictures.get(seat.looks, b"")
+
+    def snapshot(self, teacher: bool) -> bytes:
+        """The room as it stands, as JSON: what all are told, and what only the teacher is.
+
+        Made once for all of one kind after each change.
+        """
+        made, text = self._told.get(teacher, (-1, b""))
+        if made != self.version:
+            found = self._public() | (self._for_teacher() if teacher else {})
+            text = json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()
+            self._told[teacher] = self.version, text
+        return text
+
+    def snapshot_for(self, seat: Seat) -> bytes:
+        """What students are told, with the own answers of this one to the last questions."""
+        marks = self.sketched[-1].drawn.get(seat.number) if self.sketched else None
+        own = {
+            "vote": self.ballot.votes[-1].get(seat.number) if self.ballot else None,
+            "sketch": None if marks is None else [*marks],
+        }
+        return b'%b,"own":%b}' % (self.snapshot(False)[:-1], json.dumps(own).encode())
+
+    def _public(self) -> dict[str, Any]:
+        return {
+            "place": self.place,
+            "paused": self.paused,
+            "allowed": self.allowed,
+            "board": [self.board.revision, len(self.board.shown)],
+            "ballot": self._ballot(),
+            "run": self.run.snapshot(self.seats) if self.run else None,
+            "sketch": self._sketched(),
+            "present": len(self.present()),
+            "door": self.is_door_open,
+            "epoch": self.epoch,
+            "restored": not math.isinf(self.restored),
+            "ended": self.ended,
+        }
+
+    def _ballot(self) -> dict[str, Any] | None:
+        """Nobody, not even the projector, is told a count before it is revealed."""
+        if (one := self.ballot) is None:
+            return None
+        shown = {"counts": one.counts(), "flow": one.flow()} if one.state == "revealed" else {}
+        return {
+            "key": one.key, "number": one.number, "options": one.options, "state": one.state,
+            "round": one.round, "voted": len(one.votes[-1]), **shown,
+        }  # fmt: skip
+
+    def _sketched(self) -> dict[str, Any] | None:
+        """Without what was drawn: that is asked for once, see `drawn`."""
+        if not self.sketched:
+            return None
+        one = self.sketched[-1]
+        return {
+            "key": one.key, "number": one.number, "as": one.kind, "most": [*one.most],
+            "state": one.state, "drawn": len(one.drawn),
+        }  # fmt: skip
+
+    def revealed(self) -> DrawnPredictions:
+        """Return what was drawn last. Raises UserError("not_revealed")."""
+        if not self.sketched or self.sketched[-1].state != "revealed":
+            raise UserError("not_revealed", "Nothing is revealed yet.")
+        return self.sketched[-1]
+
+    def predictions_snapshot(self, teacher: bool) -> dict[str, Any]:
+        """What was drawn last: see `Sketches.told`. Raises UserError("not_revealed")."""
+        return self.revealed().snapshot(teacher)
+
+    def _for_teacher(self) -> dict[str, Any]:
+        here, now = self.present(), self.clock()
+        dots: dict[str, list[int]] = {}  # at each bench: how many, and how many of them are stuck
+        for seat in here:
+            dot = dots.setdefault(seat.bench, [0, 0])
+            dot[0] += 1
+            dot[1] += bool(seat.bench) and now - seat.moved > STUCK
+        sent = [
+            {"number": one.number, "seat": one.seat, "device": self.is_told_apart(one.seat),
+             "own": bool(one.own), "lesson": one.place["lesson"], "bench": one.place["bench"]}
+            for one in self.sent.values()
+        ]  # fmt: skip
+        left = sum(seat.left for seat in here)
+        return {"dots": dots, "left": left, "goals": self._goals(), "sent": sent,
+                "waiting": self._waiting(), "removed": sorted(self.removed)[-SEATS:],
+                "devices": sorted(self.removed_devices)[-SEATS:],
+                "forgotten": self.is_forgotten}  # fmt: skip
+
+    def _waiting(self) -> dict[str, Any]:
+        """How many texts wait, and where the first belongs; what it says is asked for apart."""
+        line = self.board.first()
+        where = {"number": line.number, "lesson": line.place["lesson"],
+                 "bench": line.place["bench"]} if line else None  # fmt: skip
+        return {"count": len(self.board.pending), "first": where}
+
+
+def _grace(used: float) -> float:
+    """How long what was used for so many seconds is kept for who is gone."""
+    return min(max(GRACE_S, used), LONG_GRACE_S)
+
+
+def _is_place(text: object) -> bool:
+    """Whether this is "lesson/bench", or a lesson alone."""
+    if not isinstance(text, str):
+        return False
+    lesson, _, name = text.partition("/")
+    return bool(_NAME.fullmatch(lesson) and (not name or _NAME.fullmatch(name)))
+
+
+def _is_mark(text: object) -> bool:
+    """Return whether this is a mark of a device (`Credentials.mark_device`)."""
+    return isinstance(text, str) and bool(_MARK.fullmatch(text))
+
+
+def _ballot(told: object) -> Poll:
+    match told:
+        case {"number": int(number), "key": str(key), "options": int(options),
+              "state": "open" | "closed" | "revealed" as state, "round": int(round_)} \
+              if _KEY.fullmatch(key) and 2 <= options <= 8 and round_ in (1, ROUNDS):  # fmt: skip
+            ballot = Poll(key, options, number)
+            if round_ == ROUNDS:
+                ballot.reopen()
+            ballot.state = state
+            return ballot
+    raise InvalidMessageError("ballot")
+
+
+def _sketches(told: object) -> DrawnPredictions:
+    match told:
+        case {"number": int(number), "key": str(key), "as": str(kind), "most": list(most),
+              "state": "open" | "closed" | "revealed" as state} if _KEY.fullmatch(key):  # fmt: skip
+            try:
+                return DrawnPredictions(key, kind, tuple(most), number, state)  # type: ignore[arg-type]
+            except ValueError:
+                pass
+    raise InvalidMessageError("sketch")
+
+
+def _looks(told: object) -> Looks | None:
+    match told:
+        case None:
+            return None
+        case [str(lang), bool(presenting), bool(dark)] if len(lang) == 2:
+            return lang, presenting, dark
+    raise InvalidMessageError("looks")
+
+
+def _follows(seat: Seat, place: Mapping[str, Any]) -> bool:
+    return not seat.left and seat.bench == f"{place['lesson']}/{place['bench']}"
+
+
+def shows(said: Mapping[str, Any]) -> dict[str, Any]:
+    """What a teacher shows: {"lesson", "bench", "values"}, as it comes from a browser.
+
+    lesson: "" is home. values: settings as they stand in a link. Raises InvalidMessageError for
+    what cannot be.
+    """
+    lesson, bench, values = (said.get(name) for name in ("lesson", "bench", "values"))
+    if not isinstance(lesson, str) or not isinstance(bench, str) or not isinstance(values, dict):
+        raise InvalidMessageError("place")
+    if any(name and not _NAME.fullmatch(name) for name in (lesson, bench)):
+        raise InvalidMessageError("place")
+    for key, text in values.items():
+        if not _KEY.fullmatch(key) or not isinstance(text, str):
+            raise InvalidMessageError("place")
+    if len(lesson) + sum(len(key) + len(text) for key, text in values.items()) > PLACE:
+        raise UserError("long_place", "This text is too long to be shown on all screens.")
+    return {"lesson": lesson, "bench": bench, "values": values}

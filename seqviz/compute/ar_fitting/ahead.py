@@ -1,0 +1,81 @@
+"""What feeding forecasts back costs a trained network, beside a line, the truth and the mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.compute.ar_fitting.forecasting import iterate
+from seqviz.compute.ar_fitting.networks import AHEAD, NetworkFit
+from seqviz.compute.ar_fitting.nonlinear import Rule
+from seqviz.compute.ar_fitting.process import Coefficients, as_coefficients, read_only
+from seqviz.core.units import Count
+
+
+@dataclass(frozen=True)
+class AheadErrors:
+    """Mean squared errors 1 ... H steps ahead from the same origins, each array of shape (step,).
+
+    network, line, rule: the forecaster fed its own forecasts; rule is the true one without its
+    noise. level: the mean of the training values, whatever the step. origins: how many.
+    """
+
+    network: Float[np.ndarray, "step"]
+    line: Float[np.ndarray, "step"]
+    rule: Float[np.ndarray, "step"]
+    level: Float[np.ndarray, "step"]
+    origins: int
+
+    @property
+    def useful(self) -> Count:
+        """The steps, from the first on, for which the network is better than the mean."""
+        worse = self.network >= self.level
+        return float(np.argmax(worse) if worse.any() else worse.size)
+
+
+def errors_ahead(
+    done: NetworkFit, line: Coefficients, intercept: float, rule: Rule | Coefficients
+) -> AheadErrors:
+    """Compare a network with a line and the true rule over its own origins.
+
+    line, intercept: of the least squares fit. rule: the truth, a `Rule` or coefficients. Before its
+    first value a series counts as 0, as in `simulate`. Raises ValueError when there is no origin.
+    """
+    if not done.origins.size:
+        raise ValueError("The series is too short to forecast so far ahead.")
+    values = np.concatenate(([0.0], done.targets))  # of the first value nothing is asked but this
+    true = (
+        _of_rule(rule, values, done.origins)
+        if isinstance(rule, Rule)
+        else _of_line(rule, 0.0, values, done.origins)
+    )
+    straight = _of_line(line, intercept, values, done.origins)
+    mean = np.full_like(true, done.targets[: done.train_end].mean())
+    came = done.observed()
+    network, best, truth, level = (
+        read_only(((came - made) ** 2).mean(axis=0)) for made in (done.ahead, straight, true, mean)
+    )
+    return AheadErrors(network, best, truth, level, done.origins.size)
+
+
+def _of_rule(
+    rule: Rule, values: Float[np.ndarray, "time"], origins: Int[np.ndarray, "origin"]
+) -> Float[np.ndarray, "origin step"]:
+    steps = [rule.next(values[origins])]
+    while len(steps) < AHEAD:
+        steps.append(rule.next(steps[-1]))
+    return np.column_stack(steps)
+
+
+def _of_line(
+    coefficients: Coefficients,
+    intercept: float,
+    values: Float[np.ndarray, "time"],
+    origins: Int[np.ndarray, "origin"],
+) -> Float[np.ndarray, "origin step"]:
+    phi = as_coefficients(coefficients)
+    padded = np.concatenate((np.zeros(phi.size), values))
+    newest_first = padded[origins[:, None] + phi.size - np.arange(phi.size)]
+    return iterate(newest_first, phi, intercept, AHEAD)

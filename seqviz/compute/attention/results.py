@@ -1,0 +1,276 @@
+"""What is found when a model's attention is looked into: plain arrays, for any model.
+
+Layers, heads and places of tokens are counted from 0; attention is [layer, head, query, key].
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from seqviz.compute.attention.patterns import NAMED_FROM, Habits, ranked
+from seqviz.compute.attention.tokens import Tokens
+from seqviz.core.units import Exact, Fraction, Share, WholeShare, array_item
+
+ROUNDING = 1e-9  # 1 - cosine below it is that of float32
+BY = ("weight", "value")  # what a map shows: a weight, or the weight times the norm of the value
+
+
+@dataclass(frozen=True)
+class ReadText(Tokens):
+    """What a model read, and where it was computed.
+
+    model: its name in the registry. decoder: whether it reads from left to right only. note: why it
+    ran on another device than it should, or empty.
+    """
+
+    model: str
+    decoder: bool
+    layers: int
+    heads: int
+    device: str
+    note: str
+
+
+def _most(shown: Float[np.ndarray, "*cells"], by: str) -> float:
+    """Where the colors end: the largest weight there can be, or the largest product."""
+    return 1.0 if by == "weight" else float(shown.max(initial=0)) or 1.0
+
+
+@dataclass(frozen=True)
+class Mosaic:
+    """All heads of all layers; tiles [layer, head, row, column], the weights where all fit.
+
+    cells: of a side that were put together into one, 1 where nothing was (the largest is kept).
+    norms: of the values. carried: of what each head mixes (weight times norm of the value) the
+    share that comes from the first token, a mean over the queries but the first; by the weights it
+    is `habits.first`. by: one of `BY`.
+    """
+
+    text: ReadText
+    tiles: Float[np.ndarray, "layer head row column"]
+    cells: float
+    habits: Habits
+    norms: Float[np.ndarray, "layer head token"]
+    carried: Float[np.ndarray, "layer head"]
+    by: str = "weight"
+
+    @property
+    def max_weight(self) -> float:
+        """Where the colors end."""
+        return _most(self.tiles, self.by)
+
+    @property
+    def on_first(self) -> tuple[int, int]:
+        """The heads that give the first token half of their weight or more, and of how many."""
+        found = self.habits.first
+        return int((found >= NAMED_FROM).sum()), found.size
+
+    def carried_first(self, layer: int, head: int) -> Share:
+        """The share of what one head mixes that comes from the first token."""
+        return float(self.carried[layer, head])
+
+    def norm_of_first(self, layer: int, head: int) -> float:
+        """Norm of the value of the first token."""
+        return float(self.norms[layer, head, 0])
+
+    def norm_of_others(self, layer: int, head: int) -> float:
+        """Mean norm of the values of all tokens but the first."""
+        others = self.norms[layer, head, 1:]
+        return float(others.mean()) if others.size else math.nan
+
+
+@dataclass(frozen=True)
+class AttentionMap:
+    """One matrix of weights [query, key]; layer and head are -1 for a mean over all of them.
+
+    entropy: of each row as shares of its sum, in bits. allowed: who may look at whom. by: "value"
+    where each weight is multiplied by the norm of its value.
+    """
+
+    text: ReadText
+    weights: Float[np.ndarray, "query key"]
+    layer: int
+    head: int
+    entropy: Float[np.ndarray, "query"]
+    allowed: Bool[np.ndarray, "query key"]
+    by: str = "weight"
+
+    @property
+    def max_weight(self) -> float:
+        """Where the colors end."""
+        return _most(self.weights, self.by)
+
+    def share_at(self, query: int, key: int) -> Share:
+        """What a query's row gives to a key, of all that it gives; from 0."""
+        return float(self.weights[query, key]) / (float(self.weights[query].sum()) or 1.0)
+
+    def max_weight_of(self, query: int) -> int:
+        """The key to which a query's row gives most; from 0."""
+        return int(np.nan_to_num(self.weights[query]).argmax())
+
+    @property
+    def on_first(self) -> Share:
+        """What rows give to the first token, a mean over the queries but the first.
+
+        Of all that they give, so that weights and products can be compared.
+        """
+        rows = self.weights[min(1, len(self.weights) - 1) :].astype(float)
+        return float((rows[:, 0] / np.maximum(rows.sum(1), 1e-300)).mean())
+
+    @property
+    def share_allowed(self) -> Share:
+        """The cells that the mask leaves open."""
+        return float(self.allowed.mean())
+
+    @property
+    def on_padding(self) -> Share:
+        """The weight that real tokens give to padding, a mean over these queries."""
+        real = self.text.real
+        return float(self.weights[real][:, ~real].sum(1).mean())
+
+    @property
+    def blind(self) -> bool:
+        """Whether a query may look nowhere."""
+        return bool((~self.allowed).all(1).any())
+
+
+@dataclass(frozen=True)
+class HeadParts:
+    """One head from the inside. norms: of the values. allowed: False where the mask forbids."""
+
+    text: ReadText
+    layer: int
+    head: int
+    queries: Float[np.ndarray, "token d_k"]
+    keys: Float[np.ndarray, "token d_k"]
+    scores: Float[np.ndarray, "query key"]
+    scaled: Float[np.ndarray, "query key"]
+    weights: Float[np.ndarray, "query key"]
+    norms: Float[np.ndarray, "token"]
+    allowed: Bool[np.ndarray, "query key"]
+
+    @property
+    def carried(self) -> Float[np.ndarray, "query key"]:
+        """Weights times the norms of the values: what each token adds, at most."""
+        return self.weights * self.norms
+
+    def largest_product(self, query: int, key: int) -> tuple[int, float]:
+        """The entry, from 1, whose product adds most to a score in either direction, and it."""
+        terms = self.queries[query].astype(float) * self.keys[key]
+        entry = int(np.abs(terms).argmax())
+        return entry + 1, float(terms[entry])
+
+    @property
+    def divisor(self) -> Exact:
+        """The square root of d_k."""
+        return math.sqrt(self.keys.shape[1])
+
+    def product_at(self, query: int, key: int) -> Exact:
+        """q · k of two tokens, from 0."""
+        return float(self.scores[query, key])
+
+    def divided_at(self, query: int, key: int) -> Exact:
+        """What the mask and the softmax get of it."""
+        return float(self.scores[query, key]) / self.divisor
+
+    def weight_at(self, query: int, key: int) -> Exact:
+        """The weight of the key for the query."""
+        return float(self.weights[query, key])
+
+
+@dataclass(frozen=True)
+class Change:
+    """What the model says before and after something was done to it.
+
+    moved: 1 - cosine of each real token's last vector with what it was. sentence: cosine of the
+    sentence vector with what it was. pair: cosine of the text's and the other text's vectors,
+    before and after (nan without another text). candidates: pieces likely next, before or after
+    (decoder), with their probabilities [before and after, candidate]. bits: the divergence
+    KL(before || after) of the next token's distribution (nan for an encoder).
+    """
+
+    text: ReadText
+    moved: Float[np.ndarray, "token"]
+    sentence: Exact
+    pair: Float[np.ndarray, "2"]
+    candidates: tuple[str, ...]
+    probabilities: Float[np.ndarray, "2 candidate"]
+    bits: float
+    off: int
+
+    @property
+    def heads_off(self) -> Fraction:
+        """How many heads are off, and of how many."""
+        return self.off, self.text.layers * self.text.heads
+
+    @property
+    def furthest(self) -> float:
+        """1 - cosine of the token that moved most; 0 where that is the rounding of float32."""
+        most = float(self.moved.max())
+        return most if most > ROUNDING else 0.0
+
+    @property
+    def furthest_place(self) -> int:
+        """The place of the token that moved most, from 0."""
+        return int(self.moved.argmax())
+
+    @property
+    def furthest_piece(self) -> str:
+        """The token that moved most."""
+        return self.text.pieces[self.furthest_place]
+
+    @property
+    def likeliest(self) -> tuple[str, str]:
+        """The likeliest next piece before and after (decoder)."""
+        before, after = (self.candidates[int(row.argmax())] for row in self.probabilities)
+        return before, after
+
+    pair_before = array_item(
+        "pair", 0, "Cosine of the two texts' vectors in the model as it is.", Exact
+    )
+    pair_after = array_item("pair", 1, "The same after the change.", Exact)
+
+
+@dataclass(frozen=True)
+class MeanOutputs:
+    """What each head gives on average: its output, a mean over all tokens of some sentences.
+
+    fraction: of the sentences that have been read.
+    """
+
+    output: Float[np.ndarray, "layer head d_k"]
+    sentences: int
+    tokens: int
+    fraction: float
+
+
+@dataclass(frozen=True)
+class Effects:
+    """The change by each head alone, [layer, head]; nan for those not yet done.
+
+    In an encoder 1 - cosine of the sentence vector with what it was; in a decoder the divergence
+    KL(before || after) of the next token's distribution in bits.
+    """
+
+    change: Float[np.ndarray, "layer head"]
+    decoder: bool
+    fraction: float
+
+    @property
+    def most_missed(self) -> tuple[int, int]:
+        """Layer and head of the largest change."""
+        return ranked(self.change, 1)[0]
+
+    @property
+    def largest(self) -> float:
+        """The change without the head that is missed most."""
+        return float(self.change[self.most_missed])
+
+    @property
+    def hardly_missed(self) -> WholeShare:
+        """The heads whose absence changes less than a tenth of that."""
+        return float((self.change < self.change.max() / 10).mean())

@@ -1,0 +1,183 @@
+"""How many parameters an encoder with a classifier has, and how many of them are trained.
+
+Counted from the configuration alone: no weights are needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+
+from seqviz.compute.bert_accuracy.results import REGIMES
+from seqviz.core.units import SmallShare
+
+Shapes = Iterator[tuple[str, tuple[int, ...]]]
+
+
+@dataclass(frozen=True)
+class Config:
+    """An encoder like BERT's (Devlin et al. 2019), and a classifier on it.
+
+    vocabulary: tokens. width: of a token's vector. layers; heads: of each (they share the width, so
+    their number changes no count). inner: width of the feed-forward part. positions: the longest
+    input. types: segments, 0 if there is no such embedding. pooler: is there a dense layer on
+    [CLS] that belongs to the encoder? classes: of the classifier, 0 for the encoder alone.
+    deep_head: has the classifier a dense layer of its own before the last one (DistilBERT)?
+    """
+
+    vocabulary: int
+    width: int
+    layers: int
+    heads: int
+    inner: int
+    positions: int
+    types: int
+    pooler: bool
+    classes: int
+    deep_head: bool = False
+
+
+BERT_BASE = Config(30522, 768, 12, 12, 3072, 512, 2, True, 2)
+BERT_LARGE = Config(30522, 1024, 24, 16, 4096, 512, 2, True, 2)
+DISTILBERT = Config(30522, 768, 6, 12, 3072, 512, 0, False, 2, deep_head=True)
+MINILM = Config(30522, 384, 6, 12, 1536, 512, 2, True, 2)
+CONFIGS = {
+    "bert_base": BERT_BASE, "bert_large": BERT_LARGE, "distilbert": DISTILBERT, "minilm": MINILM
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Part:
+    """One matrix or vector; name: as in transformers' BERT, also where another library differs."""
+
+    name: str
+    shape: tuple[int, ...]
+    parameters: int
+    trainable: bool
+
+
+@dataclass(frozen=True)
+class ParameterCount:
+    """All parts, and how many parameters they have together."""
+
+    parts: tuple[Part, ...]
+    total: int
+    trainable: int
+
+    @property
+    def share_trained(self) -> SmallShare:
+        """Of all parameters."""
+        return self.trainable / self.total
+
+
+@dataclass(frozen=True)
+class ParameterGroup:
+    """What belongs together: "embeddings", "layer 1", ..., "pooler", "classifier", "lora"."""
+
+    name: str
+    total: int
+    trainable: int
+
+
+def count(
+    config: Config, regime: str = "all", layers: int = 2, rank: int = 8, feature: str = "pooler"
+) -> ParameterCount:
+    """The parameters of the encoder and its classifier.
+
+    regime: what is trained (see `findings.TuneSettings`): "random" nothing; "head" the classifier;
+    "top" the last `layers` layers and the classifier; "lora" two matrices of `rank` beside each of
+    a layer's six (query, key, value, attention output, both of the feed-forward part: B A added to
+    W, Hu et al. 2022) and the classifier; "all" everything.
+    feature: what the classifier reads. In "top" and "all" the pooler is trained along if it is the
+    pooler, and cannot be if it is "mean" or "cls", as nothing depends on the pooler then.
+    bert-base with two classes: 109,483,778 in all, 1,538 in the classifier.
+    Raises ValueError for an unknown regime, a rank below 1, and more layers than there are.
+    """
+    if regime not in REGIMES:
+        raise ValueError(f"The regime must be one of {', '.join(REGIMES)}, not {regime!r}.")
+    if not 0 <= layers <= config.layers and regime == "top":
+        raise ValueError(f"Of {config.layers} layers the last {layers} cannot be trained.")
+    if rank < 1 and regime == "lora":
+        raise ValueError(f"The rank of an adapter must be 1 or more, not {rank}.")
+    last = config.layers - layers if regime == "top" else 0
+    above = tuple(f"encoder.layer.{i}." for i in range(last, config.layers))
+    trained: tuple[str, ...] = () if regime == "random" else _HEAD
+    if regime in ("top", "all"):
+        trained += above + (("pooler.",) if feature == "pooler" else ())
+    if regime == "all":
+        trained += ("embeddings.",)
+    parts = [_part(name, shape, name.startswith(trained)) for name, shape in _shapes(config)]
+    if regime == "lora":
+        parts += [_part(name, shape, True) for name, shape in _adapters(config, rank)]
+    return ParameterCount(
+        tuple(parts),
+        sum(part.parameters for part in parts),
+        sum(part.parameters for part in parts if part.trainable),
+    )
+
+
+def groups(counted: ParameterCount) -> tuple[ParameterGroup, ...]:
+    """The parts put together, from the input to the classifier; adapters last."""
+    totals: dict[str, list[int]] = {}
+    for part in counted.parts:
+        pair = totals.setdefault(_group(part.name), [0, 0])
+        pair[0] += part.parameters
+        pair[1] += part.parameters * part.trainable
+    return tuple(ParameterGroup(name, *pair) for name, pair in totals.items())
+
+
+_HEAD = ("pre_classifier.", "classifier.")
+
+
+def _part(name: str, shape: tuple[int, ...], trainable: bool) -> Part:
+    return Part(name, shape, prod(shape), trainable)
+
+
+def _shapes(config: Config) -> Shapes:
+    width = config.width
+    rows = {"word": config.vocabulary, "position": config.positions, "token_type": config.types}
+    for name, number in rows.items():
+        if number:
+            yield f"embeddings.{name}_embeddings.weight", (number, width)
+    yield from _both("embeddings.LayerNorm", (width,))
+    for i in range(config.layers):
+        for name, shape in _matrices(config):
+            yield from _both(f"encoder.layer.{i}.{name}", shape)
+            if name.endswith("output.dense"):
+                yield from _both(f"encoder.layer.{i}.{name[:-5]}LayerNorm", (width,))
+    if config.pooler:
+        yield from _both("pooler.dense", (width, width))
+    if config.classes:
+        if config.deep_head:
+            yield from _both("pre_classifier", (width, width))
+        yield from _both("classifier", (config.classes, width))
+
+
+def _matrices(config: Config) -> Shapes:
+    """The six of a layer: [to, from]."""
+    width, inner = config.width, config.inner
+    for name in ("self.query", "self.key", "self.value", "output.dense"):
+        yield f"attention.{name}", (width, width)
+    yield "intermediate.dense", (inner, width)
+    yield "output.dense", (width, inner)
+
+
+def _both(name: str, shape: tuple[int, ...]) -> Shapes:
+    """A weight and its bias."""
+    yield f"{name}.weight", shape
+    yield f"{name}.bias", shape[:1]
+
+
+def _adapters(config: Config, rank: int) -> Shapes:
+    for i in range(config.layers):
+        for name, (out, into) in _matrices(config):
+            yield f"encoder.layer.{i}.{name}.lora_A.weight", (rank, into)
+            yield f"encoder.layer.{i}.{name}.lora_B.weight", (out, rank)
+
+
+def _group(name: str) -> str:
+    if ".lora_" in name:
+        return "lora"
+    first, *rest = name.split(".")
+    return f"layer {int(rest[1]) + 1}" if first == "encoder" else first.removeprefix("pre_")

@@ -1,0 +1,98 @@
+"""The distribution of one next token on its way through filters, and the token drawn from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.compute.gpt import filters
+from seqviz.compute.gpt.continuation import NextToken
+from seqviz.compute.gpt.draw import draw, entropy, order, probabilities
+from seqviz.compute.gpt.filters import Chain
+from seqviz.compute.gpt.many import ManyDraws, many_draws
+from seqviz.compute.gpt.uniform import uniforms
+from seqviz.core.units import Probability, Share
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """What filters make of the scores of a next token, and what a number u draws from them.
+
+    stages: the name of each filter that is on, in order, and the scores behind it. u: in [0, 1).
+    """
+
+    found: NextToken
+    stages: tuple[tuple[str, Float[np.ndarray, "vocabulary"]], ...]
+    u: Probability
+
+    @cached_property
+    def scores(self) -> Float[np.ndarray, "vocabulary"]:
+        """Behind all filters, -inf where a token is cut."""
+        return self.stages[-1][1] if self.stages else self.found.scores.astype(float)
+
+    @cached_property
+    def chances(self) -> Float[np.ndarray, "vocabulary"]:
+        """The probabilities that are drawn from."""
+        return probabilities(self.scores)
+
+    @cached_property
+    def ranked(self) -> Int[np.ndarray, "vocabulary"]:
+        """The tokens from the likeliest down."""
+        return order(self.scores)
+
+    @cached_property
+    def token(self) -> int:
+        """The id of the drawn token."""
+        return draw(self.scores, self.u)
+
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        """Where the drawn token begins and ends on the cumulative bar, the likeliest token first.
+
+        Each in 0 to 1; u lies between them.
+        """
+        cumulated = np.cumsum(self.chances[self.ranked])
+        place = int(np.flatnonzero(self.ranked == self.token)[0])
+        return float(cumulated[place] - self.chances[self.token]), float(cumulated[place])
+
+    @property
+    def entropy_before(self) -> float:
+        """Of the model's distribution, in bits."""
+        return self.found.entropy
+
+    @cached_property
+    def entropy(self) -> float:
+        """Of the distribution that is drawn from, in bits."""
+        return float(entropy(self.scores))
+
+    @cached_property
+    def cut(self) -> Share:
+        """The probability, by the model, of all tokens that can no longer be drawn."""
+        return float(self.found.all_chances[np.isneginf(self.scores)].sum())
+
+    @cached_property
+    def n_kept(self) -> int:
+        """How many tokens can still be drawn."""
+        return filters.count_kept(self.scores)
+
+    def cut_by(self, token: int) -> str:
+        """The name of the filter that cuts a token, "" where none does."""
+        return next((name for name, scores in self.stages if np.isneginf(scores[token])), "")
+
+
+def filtered(found: NextToken, chain: Chain, seed: int = 0, number: int = 1) -> Filtered:
+    """Filter the scores and draw with number `number`, from 1, of a seed (`uniforms`)."""
+    return Filtered(found, chain.stages(found.scores, found.text_ids), uniforms(seed, number)[-1])
+
+
+def first_words(behind: Filtered, seed: int = 0, count: int = 200, bars: int = 18) -> ManyDraws:
+    """Draw with the first numbers of a seed, and count by the likeliest tokens that are left."""
+    return many_draws(behind.scores, uniforms(seed, count), min(bars, behind.n_kept))
+
+
+def largest_difference(one: Filtered, other: Filtered) -> Probability:
+    """The largest difference of a token's probability between both: 0 where they are alike."""
+    return float(np.abs(one.chances - other.chances).max())

@@ -1,0 +1,118 @@
+"""What is done to scores before a token is drawn, as transformers does it, in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute.gpt.draw import log_probabilities, order, probabilities
+from seqviz.core.units import Share
+
+ORDER = ("penalty", "temperature", "top_k", "top_p", "min_p", "typical")  # of transformers
+Scores = Float[np.ndarray, "vocabulary"]
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Filters in a row; each changes nothing at its default.
+
+    penalty: of repetition, what a positive score of a token that has been there is divided by (a
+    negative one is multiplied with it; Keskar et al., 2019). temperature: what scores are divided
+    by. top_k: how many of the highest scores are kept, and what is equal to the last (0: all).
+    top_p: the fewest tokens from the likeliest down that have this probability together (Holtzman
+    et al., 2020). min_p: tokens that have this share of the highest probability (Nguyen et al.,
+    2024). typical: the fewest tokens of this probability together whose surprise is nearest to the
+    entropy (Meister et al., 2022). order: of `ORDER`, each once; a name left out is not applied.
+    Raises ValueError for values that no filter has, and names that are none.
+    """
+
+    penalty: float = 1.0
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    min_p: float = 0.0
+    typical: float = 1.0
+    order: tuple[str, ...] = ORDER
+
+    def __post_init__(self) -> None:
+        if len(set(self.order)) < len(self.order) or not set(self.order) <= set(ORDER):
+            raise ValueError(f"The order names some of {', '.join(ORDER)}, each once.")
+        if min(self.penalty, self.temperature) <= 0 or self.top_k < 0:
+            raise ValueError("A penalty and a temperature are positive, and top-k is not negative.")
+        if not all(0 <= part <= 1 for part in (self.top_p, self.min_p, self.typical)):
+            raise ValueError("Top-p, min-p and typical are shares from 0 to 1.")
+
+    def __call__(self, scores: Scores, ids: Sequence[int]) -> Scores:
+        """The scores behind all filters, -inf where a token is cut; ids: of what stands before."""
+        stages = self.stages(scores, ids)
+        return stages[-1][1] if stages else scores.astype(float)
+
+    def stages(self, scores: Scores, ids: Sequence[int]) -> tuple[tuple[str, Scores], ...]:
+        """The name of each filter that is on, in order, and the scores behind it."""
+        now, found = scores.astype(float), []
+        for name in self.order:
+            if getattr(self, name) != getattr(_OFF, name):
+                now = (
+                    penalized(now, ids, self.penalty) if name == "penalty" else self._by(name, now)
+                )
+                found.append((name, now))
+        return tuple(found)
+
+    def _by(self, name: str, scores: Scores) -> Scores:
+        if name == "temperature":
+            return scores / self.temperature
+        keep = {
+            "top_k": lambda: scores >= np.sort(scores)[-min(self.top_k, len(scores))],
+            "top_p": lambda: _nucleus(scores, self.top_p),
+            "min_p": lambda: _at_least(scores, self.min_p),
+            "typical": lambda: _typical(scores, self.typical),
+        }[name]()
+        return np.where(keep, scores, -np.inf)
+
+
+_OFF = Chain()
+
+
+def penalized(scores: Scores, ids: Sequence[int], penalty: float) -> Scores:
+    """The scores with the penalty on every token that is among `ids`, once each."""
+    seen = np.unique(np.asarray(ids, int))
+    changed = scores.copy()
+    changed[seen] = np.where(scores[seen] < 0, scores[seen] * penalty, scores[seen] / penalty)
+    return changed
+
+
+def cut(before: Scores, after: Scores) -> Share:
+    """The probability, by the scores before, of all tokens that are -inf after."""
+    return float(probabilities(before)[np.isneginf(after)].sum())
+
+
+def count_kept(scores: Scores) -> int:
+    """How many tokens can still be drawn."""
+    return int(np.isfinite(scores).sum())
+
+
+def _nucleus(scores: Scores, mass: float) -> np.ndarray:
+    ranked = order(scores)
+    likely = probabilities(scores)[ranked]
+    keep = np.zeros(len(scores), bool)
+    keep[ranked[np.cumsum(likely) - likely < mass]] = True
+    keep[ranked[0]] = True
+    return keep
+
+
+def _at_least(scores: Scores, share: float) -> np.ndarray:
+    likely = probabilities(scores)
+    return np.asarray(likely >= share * likely.max())
+
+
+def _typical(scores: Scores, mass: float) -> np.ndarray:
+    logs = log_probabilities(scores)
+    likely = np.exp(logs)
+    expected = -(likely * np.where(likely > 0, logs, 0.0)).sum()
+    far = np.abs(-logs - expected)
+    nearest = np.argsort(far, kind="stable")
+    last = min(int((np.cumsum(likely[nearest]) < mass).sum()), len(scores) - 1)
+    return np.asarray(far <= far[nearest[last]])

@@ -1,0 +1,27 @@
+"""Recurrent cells, their wirings, and what is trained with them."""
+
+from seqviz.compute.recurrent.cells import (
+    GRU,
+    LSTM,
+    RNN,
+    Array,
+    Cell,
+    Gradients,
+    GRUTrace,
+    Inputs,
+    LSTMTrace,
+    Pulled,
+    RecurrentWeights,
+    RNNTrace,
+    State,
+    Trace,
+    as_dtype,
+    at,
+    backward,
+    jacobians,
+    run,
+    sigmoid,
+    sigmoid_slope,
+    tanh_slope,
+    weight_gradients,
+)

@@ -1,0 +1,39 @@
+"""Steps one after another beside one product with as many multiplications."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+WAYS = ("steps", "product")
+
+
+@dataclass(frozen=True)
+class StepTimes:
+    """Seconds of each way, by number of sequences read at once and by length, of each repeat.
+
+    hidden: units; "steps" reads inputs of as many features, "product" multiplies by both matrices
+    side by side, [W_hx W_hh], at all steps at once.
+    """
+
+    hidden: int
+    batches: tuple[int, ...]
+    lengths: Int[np.ndarray, "length"]
+    seconds: Float[np.ndarray, "way batch repeat length"]
+
+    def milliseconds(self, batch: int, length: int) -> tuple[float, float]:
+        """Medians over the repeats: all steps, and the product."""
+        k = int(np.flatnonzero(self.lengths == length)[0])
+        found = 1000 * np.median(self.seconds[:, self.batches.index(batch), :, k], axis=-1)
+        return float(found[0]), float(found[1])
+
+    def ratio(self, batch: int, length: int) -> float:
+        """How many times as long the steps take."""
+        steps, product = self.milliseconds(batch, length)
+        return steps / product
+
+    def a_step(self, batch: int, length: int) -> float:
+        """Milliseconds of one step."""
+        return self.milliseconds(batch, length)[0] / length

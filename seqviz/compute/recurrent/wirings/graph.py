@@ -1,0 +1,161 @@
+"""Wirings of recurrent cells as graphs: boxes, arrows, and what an output can depend on.
+
+A node is ("x", s), ("h", layer, direction, t), ("d", layer, t) or ("y", t), all counted from 1;
+direction 1 reads from left to right, -1 from right to left; "d" are states of a decoder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from seqviz.core.units import Fraction
+
+Node = tuple[str | int, ...]
+CELLS = ("rnn", "lstm", "gru")
+ENTER = ("each", "first")
+READ = ("each", "last", "ends", "after")
+
+
+@dataclass(frozen=True)
+class WiringGraph:
+    """Which cell is used where.
+
+    steps: of the input. enter: "each" step has an input, or the "first" alone. read: an output at
+    "each" step, one at the "last", one from the state that each direction ends in ("ends"; without
+    a backward direction the same), or `written` of them from a decoder "after" the last step. Its
+    first state is the last one (of both directions the sum), its input its own last output.
+    """
+
+    cell: str = "rnn"
+    layers: int = 1
+    both: bool = False
+    enter: str = "each"
+    read: str = "each"
+    steps: int = 6
+    written: int = 4
+
+    @property
+    def inputs(self) -> int:
+        """How many there are."""
+        return 1 if self.enter == "first" else self.steps
+
+    @property
+    def outputs(self) -> int:
+        """How many there are."""
+        return {"each": self.steps, "after": self.written}.get(self.read, 1)
+
+    @property
+    def directions(self) -> tuple[int, ...]:
+        """1, and -1 where it reads from both sides."""
+        return (1, -1) if self.both else (1,)
+
+    def edges(self) -> Iterator[tuple[Node, Node]]:
+        """All arrows, each from what is needed to what needs it."""
+        span = range(1, self.steps + 1)
+        for layer in range(1, self.layers + 1):
+            for way in self.directions:
+                for t in span:
+                    here: Node = ("h", layer, way, t)
+                    if layer == 1 and t <= self.inputs:
+                        yield ("x", t), here
+                    if layer > 1:
+                        for below in self.directions:
+                            yield ("h", layer - 1, below, t), here
+                    if t - way in span:
+                        yield ("h", layer, way, t - way), here
+        yield from self._read_off()
+
+    def _read_off(self) -> Iterator[tuple[Node, Node]]:
+        top = self.layers
+        for way in self.directions:
+            for t in range(1, self.steps + 1):
+                if self.read == "each":
+                    yield ("h", top, way, t), ("y", t)
+            end = self.steps if way == 1 or self.read == "last" else 1
+            if self.read in ("last", "ends"):
+                yield ("h", top, way, end), ("y", 1)
+        if self.read != "after":
+            return
+        for t in range(1, self.written + 1):
+            for layer in range(1, top + 1):
+                if t == 1:
+                    for way in self.directions:
+                        yield ("h", layer, way, self.steps if way == 1 else 1), ("d", layer, 1)
+                else:
+                    yield ("d", layer, t - 1), ("d", layer, t)
+                if layer > 1:
+                    yield ("d", layer - 1, t), ("d", layer, t)
+            if t > 1:
+                yield ("y", t - 1), ("d", 1, t)
+            yield ("d", top, t), ("y", t)
+
+    def nodes(self) -> tuple[Node, ...]:
+        """All boxes, in the order in which they first stand in an arrow."""
+        return tuple(dict.fromkeys(node for edge in self.edges() for node in edge))
+
+    def ancestors(self, node: Node) -> frozenset[Node]:
+        """All that this one can depend on, itself included."""
+        into: dict[Node, list[Node]] = {}
+        for one, other in self.edges():
+            into.setdefault(other, []).append(one)
+        found, left = {node}, [node]
+        while left:
+            new = [one for one in into.get(left.pop(), ()) if one not in found]
+            found.update(new)
+            left += new
+        return frozenset(found)
+
+    def reach(self) -> Bool[np.ndarray, "output input"]:
+        """Whether there is a way from each input to each output."""
+        outputs = [self.ancestors(("y", t)) for t in range(1, self.outputs + 1)]
+        return np.array([[("x", s) in one for s in range(1, self.inputs + 1)] for one in outputs])
+
+
+_FEW = WiringGraph(steps=4, written=3)
+WIRINGS = {  # the figure of every text on this subject
+    "one_one": replace(_FEW, steps=1),
+    "one_many": replace(_FEW, enter="first"),
+    "many_one": replace(_FEW, read="last"),
+    "many_many": _FEW,
+    "encoder": replace(_FEW, read="after"),
+    "stacked": replace(_FEW, layers=2),
+    "both": replace(_FEW, both=True),
+}
+
+
+@dataclass(frozen=True)
+class Influence:
+    """Mean Frobenius norm of dy_t / dx_s over inputs and networks, measured.
+
+    backward: of the half of the output that the backward state gives, where one output is read from
+    both directions; else empty. seeds, samples: networks, and inputs of each.
+    """
+
+    wiring: WiringGraph
+    norm: Float[np.ndarray, "output input"]
+    backward: Float[np.ndarray, "half"]
+    seeds: int
+    samples: int
+
+    @property
+    def nonzero(self) -> Fraction:
+        """How many pairs of output and input there are with any influence, and of how many."""
+        return int((self.norm > 0).sum()), self.norm.size
+
+    @property
+    def backward_read(self) -> Fraction:
+        """How many inputs the backward half of the output has read, and of how many."""
+        return int((self.backward > 0).sum()), self.wiring.inputs
+
+    def inputs_of(self, output: int) -> Fraction:
+        """How many inputs move an output (from 1), and of how many."""
+        return int((self.norm[output - 1] > 0).sum()), self.wiring.inputs
+
+    @property
+    def as_drawn(self) -> bool:
+        """Whether the influence is exactly 0 where there is no way in the graph, and only there."""
+        return bool(((self.norm > 0) == self.wiring.reach()).all())

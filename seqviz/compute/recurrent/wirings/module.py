@@ -1,0 +1,59 @@
+"""A wiring as a module of PyTorch's own recurrent layers."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from seqviz.compute.recurrent.wirings.graph import WiringGraph
+
+LAYERS = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
+State = Tensor | tuple[Tensor, ...]
+
+
+class WiredNetwork(nn.Module):
+    """See `influence.network`."""
+
+    def __init__(self, wiring: WiringGraph, width: int, units: int, out: int):
+        super().__init__()
+        layer = LAYERS[wiring.cell]
+        self.wiring, self.units = wiring, units
+        self.core = layer(width, units, wiring.layers, bidirectional=wiring.both)
+        after = wiring.read == "after"
+        self.decoder = layer(out, units, wiring.layers) if after else None
+        self.out = nn.Linear(units if after else units * len(wiring.directions), out)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x: [input, batch, width]; where the first input is the only one, zeros follow it."""
+        rest = x.new_zeros(self.wiring.steps - len(x), *x.shape[1:])
+        states, last = self.core(torch.cat([x, rest]))
+        match self.wiring.read:
+            case "each":
+                read = states
+            case "last":  # the backward half of this has read one input: the last
+                read = states[-1:]
+            case "ends":
+                forward, backward = states[-1:, :, : self.units], states[:1, :, self.units :]
+                read = torch.cat([forward, backward], -1)
+            case _:
+                return self._write(last)
+        found: Tensor = self.out(read)
+        return found
+
+    def _write(self, last: State) -> Tensor:
+        """The decoder's outputs: it begins with 0 and goes on with its own last output."""
+        state = tuple(map(self._joined, last)) if isinstance(last, tuple) else self._joined(last)
+        assert self.decoder is not None
+        batch = state[0].shape[-2]
+        y = self.out.weight.new_zeros(1, batch, self.out.out_features)
+        outputs = []
+        for _ in range(self.wiring.written):
+            h, state = self.decoder(y, state)
+            y = self.out(h)
+            outputs.append(y)
+        return torch.cat(outputs)
+
+    def _joined(self, last: Tensor) -> Tensor:
+        """One state a layer: of two directions the sum."""
+        layers = self.wiring.layers
+        return last.unflatten(0, (layers, -1)).sum(1)

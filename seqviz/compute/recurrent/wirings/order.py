@@ -1,0 +1,74 @@
+"""Two texts read by one untrained cell: does the state know the order, where a sum cannot?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute.seeded import seeded
+from seqviz.core.errors import UserError
+
+UNITS, WIDTH, OTHERS = 8, 8, 100
+
+
+@dataclass(frozen=True)
+class OrderDistance:
+    """How far the two readings lie apart after each token; a text that has ended stays as it is.
+
+    states: of the hidden states. sums: of the sums of the input vectors, which know no order.
+    others: the distance of the last states for so many other cells of the seed.
+    """
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    states: Float[np.ndarray, "time"]
+    sums: Float[np.ndarray, "time"]
+    others: Float[np.ndarray, "cell"]
+
+    @property
+    def apart(self) -> float:
+        """Distance of the last states."""
+        return float(self.states[-1])
+
+    @property
+    def sum_apart(self) -> float:
+        """Distance of the sums over the whole texts."""
+        return float(self.sums[-1])
+
+
+def pieces(text: str) -> tuple[str, ...]:
+    """Words where there are spaces, else characters."""
+    words = text.split()
+    return tuple(words if len(words) > 1 else "".join(words))
+
+
+def orders(first: str, second: str, seed: int) -> OrderDistance:
+    """Read both with the cell of a seed: weights from N(0, 1/8), a random vector a token.
+
+    Raises UserError where one of them is empty.
+    """
+    one, other = pieces(first), pieces(second)
+    if not one or not other:
+        raise UserError("no_text", "There is nothing to read. Type a text.")
+    random, known = seeded(seed), sorted({*one, *other})
+    table = random.normal(0, 1, (1 + OTHERS, len(known), WIDTH))
+    back, new = random.normal(0, UNITS**-0.5, (2, 1 + OTHERS, UNITS, UNITS))
+    last = max(len(one), len(other))
+    read = []
+    for text in (one, other):
+        ids = [known.index(piece) for piece in text]
+        h = np.zeros((1 + OTHERS, 1, UNITS))
+        states = []
+        for at in ids:
+            h = np.tanh(h @ back + table[:, at : at + 1] @ new)
+            states.append(h[:, 0])
+        # Counts times rows: a sum that is rounded alike whatever the order.
+        sums = np.cumsum(np.eye(len(known))[ids], axis=0) @ table[0]
+        keep = np.minimum(np.arange(last), len(text) - 1)
+        read.append((np.stack(states)[keep], sums[keep]))
+    (h_one, sum_one), (h_other, sum_other) = read
+    apart = np.linalg.norm(h_one - h_other, axis=-1)
+    sums_apart = np.linalg.norm(sum_one - sum_other, axis=-1)
+    return OrderDistance(one, other, apart[:, 0], sums_apart, apart[-1, 1:])

@@ -1,0 +1,174 @@
+"""One recurrent cell whose every number is somebody's own: h = tanh(W_hh h + W_hx x + b).
+
+Elman (1990); y is softmax(W_yh h) (Jurafsky and Martin) or sigmoid (eq. 41 of S0).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute import recurrent
+from seqviz.compute import typed_numbers as typed
+from seqviz.compute.attention.scaled import softmax
+from seqviz.core.errors import UserError
+from seqviz.core.units import Count, unbroken
+
+OUTPUTS = ("softmax", "sigmoid")
+MAX_UNITS = 3  # units, inputs and outputs that find room in the figure
+_LARGEST = 100.0
+
+
+@dataclass(frozen=True)
+class CellWeights:
+    """The four sets of weights that every step uses; names and layout of the lecture (S0)."""
+
+    recurrent: Float[np.ndarray, "hidden hidden"]
+    inputs: Float[np.ndarray, "hidden input"]
+    bias: Float[np.ndarray, "hidden"]
+    output: Float[np.ndarray, "out hidden"]
+
+    @property
+    def parameters(self) -> Count:
+        """Numbers in all four."""
+        return float(sum(w.size for w in (self.recurrent, self.inputs, self.bias, self.output)))
+
+
+class Term(NamedTuple):
+    """One product of the sum: of "h" (or "x") number `place` (from 1) times its weight."""
+
+    of: str
+    place: int
+    weight: float
+    value: float
+
+    @property
+    def product(self) -> float:
+        """What it adds."""
+        return self.weight * self.value
+
+
+@dataclass(frozen=True)
+class CellSteps:
+    """A cell at work: `h[t]` after step t (`h[0]` is zero), `a` and `y` from step 1 on at 0."""
+
+    cell: CellWeights
+    x: Float[np.ndarray, "time input"]
+    a: Float[np.ndarray, "time hidden"]
+    h: Float[np.ndarray, "time_1 hidden"]
+    y: Float[np.ndarray, "time out"]
+    by: str
+
+    @property
+    def parameters(self) -> Count:
+        """Numbers that every step uses."""
+        return self.cell.parameters
+
+    @property
+    def x_apart(self) -> float:
+        """How far the last state lies from where it were without the first input."""
+        return self.moved(len(self.x))
+
+    def sum_of(self, t: int, unit: int) -> float:
+        """a of a unit at step t, both from 1."""
+        return float(self.a[t - 1, unit - 1])
+
+    def state_of(self, t: int, unit: int) -> float:
+        """h of a unit after step t."""
+        return float(self.h[t, unit - 1])
+
+    def terms(self, t: int, unit: int) -> tuple[Term, ...]:
+        """The sum a of a unit at step t (both from 1), product by product; the bias has value 1."""
+        back, new = self.cell.recurrent[unit - 1], self.cell.inputs[unit - 1]
+        sides = (("h", back, self.h[t - 1]), ("x", new, self.x[t - 1]),
+                 ("b", self.cell.bias[unit - 1 : unit], np.ones(1)))  # fmt: skip
+        return tuple(
+            Term(of, place, float(weight), float(value))
+            for of, weights, values in sides
+            for place, (weight, value) in enumerate(zip(weights, values, strict=True), 1)
+        )
+
+    def moved(self, t: int) -> float:
+        """How far h_t lies from where it were with the first input 0 (Euclidean distance)."""
+        x = self.x.copy()
+        x[0] = 0
+        return float(np.linalg.norm(self.h[t] - run(self.cell, x, self.by).h[t]))
+
+
+def matrix(text: str, name: str) -> Float[np.ndarray, "row column"]:
+    """What somebody wrote: numbers with spaces or commas between, rows with semicolons.
+
+    Raises UserError for what is no number, for rows of unequal length, for more than 3 of either,
+    for a number beyond 100, and for a comma between two digits.
+    """
+    lines = typed.cut(typed.without_decimal_commas(text), ";")
+    rows = [" ".join(typed.cut(line, ",")).split() for line in lines if line.strip()]
+    try:
+        values = [[typed.number(one) for one in row] for row in rows]
+    except ValueError:
+        values = []
+    fits = values and len({len(row) for row in values}) == 1
+    if not fits or not all(abs(v) <= _LARGEST for row in values for v in row):
+        raise UserError("no_matrix", f"{name} is no matrix of numbers from -100 to 100.", name=name)
+    if name != "x" and max(len(values), len(values[0])) > MAX_UNITS:
+        raise UserError("large_matrix", f"{name} has more than {MAX_UNITS} rows or columns.",
+            name=name,
+                      most=MAX_UNITS)  # fmt: skip
+    return np.array(values)
+
+
+def cell(recurrent: str, inputs: str, bias: str, output: str) -> CellWeights:
+    """The cell of four texts (see `matrix`); raises UserError where shapes do not fit."""
+    w_hh, w_hx, b, w_yh = (
+        matrix(text, name)
+        for text, name in (
+            (recurrent, "W_hh"), (inputs, "W_hx"), (bias, "b"), (output, "W_yh"),
+        )
+    )  # fmt: skip
+    units = len(w_hh)
+    wanted = (("W_hh", w_hh.shape[1], w_hh), ("W_hx", len(w_hx), w_hx), ("b", b.size, b),
+              ("W_yh", w_yh.shape[1], w_yh))  # fmt: skip
+    for name, found, one in wanted:
+        if found != units:
+            shape = unbroken(" × ".join(map(str, one.shape)))
+            raise UserError("shapes", f"{name} is {shape}, but W_hh has {units} rows.", name=name,
+                          shape=shape, units=units)  # fmt: skip
+    return CellWeights(w_hh, w_hx, b.ravel(), w_yh)
+
+
+def inputs(text: str, width: int, steps: int) -> Float[np.ndarray, "time input"]:
+    """So many inputs: what is written, `width` numbers a step, and then zeros.
+
+    Raises UserError for what is no number, and for a last step that is not whole.
+    """
+    written = matrix(" ".join(typed.cut(text, ";")).strip() or "0", "x").ravel()
+    if written.size % width:
+        raise UserError("part_of_input", f"{written.size} numbers are no whole inputs of {width}.",
+                      found=written.size, width=width)  # fmt: skip
+    found = np.zeros((steps, width))
+    given = written.reshape(-1, width)[:steps]
+    found[: len(given)] = given
+    return found
+
+
+def run(cell: CellWeights, x: Float[np.ndarray, "time input"], by: str = "softmax") -> CellSteps:
+    """All steps: h_0 = 0; at each, h = tanh(W_hh h + W_hx x + b), then y of W_yh h."""
+    weights = recurrent.RecurrentWeights(
+        cell.inputs, cell.recurrent, cell.bias, np.zeros_like(cell.bias)
+    )
+    trace = recurrent.run(recurrent.RNN(), weights, x)
+    h = trace.hidden
+    scores = h[1:] @ cell.output.T
+    y = softmax(scores) if by == "softmax" else recurrent.sigmoid(scores)
+    return CellSteps(cell, x, trace.preactivation, h, y, by)
+
+
+def steps(
+    recurrent: str, inputs_by: str, bias: str, output: str, x: str, count: int, by: str
+) -> CellSteps:
+    """The same from what somebody wrote, `count` steps."""
+    made = cell(recurrent, inputs_by, bias, output)
+    return run(made, inputs(x, made.inputs.shape[1], count), by)

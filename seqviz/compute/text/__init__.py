@@ -1,0 +1,1 @@
+"""Text to numbers: tokenization, windows of a text, and word vectors."""

@@ -1,0 +1,184 @@
+"""Byte-pair encoding: a word's bytes are merged, the pair that was learned first before others.
+
+Sennrich, Haddow and Birch (2016), "Neural Machine Translation of Rare Words with Subword Units",
+ACL, on bytes as in Radford et al. (2019), GPT-2, whose pattern cuts a text into words first.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import re
+import sys
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache, lru_cache
+
+import numpy as np
+from jaxtyping import Int
+
+from seqviz.compute.text.tokenization.cut import (
+    Tokenization,
+    around_special,
+    encoded,
+    one_after_another,
+)
+
+_BITS = 20  # a pair of symbols as one number
+_KEPT = 20_000  # words whose symbols are remembered
+# Unicode's White_Space; Python's \s has U+001C to U+001F as well.
+_SPACE = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+
+
+@cache
+def pattern() -> re.Pattern[str]:
+    r"""GPT-2's pattern: contractions, letters, numbers and other signs, each with a space before.
+
+    Written there as `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;
+    `re` has no \p{L}, so the ranges are spelled out.
+    """
+    letters, numbers = _ranges("L"), _ranges("N")
+    return re.compile(
+        f"'s|'t|'re|'ve|'m|'ll|'d| ?[{letters}]+| ?[{numbers}]+| ?[^{_SPACE}{letters}{numbers}]+"
+        f"|[{_SPACE}]+(?![^{_SPACE}])|[{_SPACE}]+"
+    )
+
+
+def _ranges(category: str) -> str:
+    """The code points of a category of Unicode, as the inside of a class of `re`."""
+    found: list[list[int]] = []
+    for code in range(sys.maxunicode + 1):
+        if unicodedata.category(chr(code))[0] == category:
+            if found and found[-1][1] == code - 1:
+                found[-1][1] = code
+            else:
+                found.append([code, code])
+    return "".join(f"{chr(low)}-{chr(high)}" for low, high in found)
+
+
+@cache
+def alphabet() -> tuple[int, ...]:
+    """The bytes in the order of GPT-2's first 256 ids: those that can be seen come first."""
+    seen = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    return (*seen, *(byte for byte in range(256) if byte not in seen))
+
+
+@cache
+def byte_letters() -> dict[str, int]:
+    """The letter that stands for each byte in GPT-2's files ("Ġ" is a space), and its byte."""
+    order = alphabet()
+    return {chr(byte if k < 188 else 256 + k - 188): byte for k, byte in enumerate(order)}
+
+
+class Bpe:
+    """An encoder: symbols 0 to 255 are bytes, symbol 256 + k is what merge k makes.
+
+    pairs: the two symbols of each merge. order: the byte of each of the first 256 symbols. results:
+    the symbol of each merge, where it is not 256 + k. ids: of each symbol, where it is not the
+    symbol itself; -1: a byte without one. digits: every digit is a word of its own. special: tokens
+    that are read whole wherever they stand in a text, and their ids.
+    """
+
+    def __init__(
+        self,
+        pairs: Int[np.ndarray, "merge 2"],
+        order: Sequence[int] = tuple(range(256)),
+        results: Sequence[int] | None = None,
+        ids: Sequence[int] | None = None,
+        digits: bool = False,
+        special: Mapping[str, int] | None = None,
+    ) -> None:
+        self.results = range(256, 256 + len(pairs)) if results is None else results
+        self.ids, self.digits, self.special = ids, digits, special or {}
+        self.spelled = [bytes([byte]) for byte in order]
+        self._symbol = {byte: symbol for symbol, byte in enumerate(order)}
+        self._ranks: dict[int, int] = {}
+        for rank, (left, right) in enumerate(pairs.tolist()):
+            self._ranks.setdefault(left << _BITS | right, rank)
+            if self.results[rank] == len(self.spelled):
+                self.spelled.append(self.spelled[left] + self.spelled[right])
+        self.word = lru_cache(_KEPT)(self._word)
+
+    def _word(self, word: bytes) -> tuple[int, ...]:
+        """The symbols of one word.
+
+        Waiting pairs lie on a heap by rank, then by place; a pair whose ends have changed since is
+        passed over.
+        """
+        symbols: list[int] = [self._symbol[byte] for byte in word]
+        after = [*range(1, len(word)), -1]
+        before = list(range(-1, len(word) - 1))
+        heap: list[tuple[int, int, int]] = []  # rank, place of the left one, the right symbol
+
+        def offer(left: int, right: int) -> None:
+            rank = self._ranks.get(symbols[left] << _BITS | symbols[right])
+            if rank is not None:
+                heapq.heappush(heap, (rank, left, symbols[right]))
+
+        pairs = itertools.pairwise(symbols)
+        for place, (left, right) in enumerate(pairs):
+            if (rank := self._ranks.get(left << _BITS | right)) is not None:
+                heap.append((rank, place, right))
+        heapq.heapify(heap)
+        while heap:
+            rank, place, was = heapq.heappop(heap)
+            right = after[place]
+            if symbols[place] < 0 or right < 0 or symbols[right] != was:
+                continue
+            if self._ranks.get(symbols[place] << _BITS | was) != rank:
+                continue
+            symbols[place], symbols[right] = self.results[rank], -1
+            after[place] = following = after[right]
+            if following >= 0:
+                before[following] = place
+                offer(place, following)
+            if before[place] >= 0:
+                offer(before[place], place)
+        return tuple(one for one in symbols if one >= 0)
+
+    def words(self, text: str) -> list[str]:
+        """The words that a text is cut into first; put together they are the text."""
+        parts = re.split(r"(\d)", text) if self.digits else [text]
+        return [word for part in parts for word in pattern().findall(part)]
+
+    def symbols(self, text: str) -> list[int]:
+        """The symbols of a text."""
+        return [one for word in self.words(text) for one in self.word(encoded(word))]
+
+    def cut(self, text: str) -> Tokenization:
+        """A text in pieces; every text comes back but for bytes that have no id."""
+        pieces: list[bytes] = []
+        names: list[str] = []
+        ids: list[int] = []
+        special: list[int] = []
+        for part, whole in around_special(text, self.special):
+            if whole:
+                special.append(len(pieces))
+                pieces.append(encoded(part))
+                names.append(part)
+                ids.append(self.special[part])
+                continue
+            symbols = self.symbols(part)
+            spelled = [self.spelled[one] for one in symbols]
+            pieces += spelled
+            names += map(written, spelled)
+            ids += symbols if self.ids is None else [self.ids[one] for one in symbols]
+        found = one_after_another(names, ids, list(map(len, pieces)), text)
+        found = replace(found, special=tuple(special))
+        if min(ids, default=0) >= 0:
+            return found
+        known = b"".join(piece for piece, one in zip(pieces, ids, strict=True) if one >= 0)
+        return replace(found, back=known.decode("utf-8", "replace"), lost=("unknown",),
+                       unknown=found.ids < 0)  # fmt: skip
+
+
+@lru_cache(_KEPT)
+def written(piece: bytes) -> str:
+    """A piece as a reader sees it: a space as "␣", bytes that are no whole character in hex."""
+    try:
+        shown = piece.decode("utf-8")
+    except UnicodeDecodeError:
+        shown = " ".join(f"{byte:02X}" for byte in piece)
+        return shown if piece[:1] != b" " else f"␣{shown[3:]}"
+    return shown.replace(" ", "␣").replace("\n", "⏎").replace("\t", "⇥")

@@ -1,0 +1,290 @@
+"""Learning byte-pair merges: the most frequent pair becomes a symbol, again and again.
+
+The counts are kept: after a merge only the pairs next to it are counted anew. Of pairs that are
+equally frequent the one that is seen first in the words is merged, as in minBPE (Karpathy 2024),
+whose dictionary of counts is filled from left to right. No pair crosses the end of a word.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Int, Shaped
+
+from seqviz.compute.text.tokenization.cut import encoded
+from seqviz.core.units import Share
+
+BASE = 1 << 16  # of a pair as one number
+SHOWN = 10  # of the most frequent pairs
+_END = 256  # stands behind each word; symbols are from 257 on inside, and one less outside
+
+
+@dataclass(frozen=True)
+class LearnedMerges:
+    """Merges in their order, with the most frequent pairs before each of them and after the last.
+
+    frequent: symbols of these pairs, the next to be merged first, -1 where there are fewer; 0 to
+    255 are bytes, 256 + k is what merge k makes. often: how often each stood in the words. equal:
+    how many pairs were as frequent as the first. tokens: of the words, as often as they occur.
+    """
+
+    frequent: Int[np.ndarray, "state pair 2"]
+    often: Int[np.ndarray, "state pair"]
+    equal: Int[np.ndarray, "state"]
+    tokens: Int[np.ndarray, "state"]
+
+    @property
+    def pairs(self) -> Int[np.ndarray, "merge 2"]:
+        """What was merged, one after the other."""
+        return self.frequent[:-1, 0]
+
+    @property
+    def counts(self) -> Int[np.ndarray, "merge"]:
+        """How often each of these pairs stood in the words when it was merged."""
+        return self.often[:-1, 0]
+
+    def after(self, merges: int) -> PairCounts:
+        """The most frequent pairs after so many merges, or after all where there are fewer."""
+        merges = min(merges, len(self.tokens) - 1)
+        there = self.often[merges] > 0
+        return PairCounts(
+            merges, self.frequent[merges][there].astype(np.int64),
+            self.often[merges][there].astype(np.int64), int(self.equal[merges]),
+            int(self.tokens[merges]), int(self.tokens[0]),
+        )  # fmt: skip
+
+    @cached_property
+    def spelled(self) -> tuple[bytes, ...]:
+        """The bytes of each symbol."""
+        found = [bytes([byte]) for byte in range(256)]
+        for left, right in self.pairs.tolist():
+            found.append(found[left] + found[right])
+        return tuple(found)
+
+
+class WordSymbols:
+    """Different words, one after another, as symbols; each counts as often as it occurs.
+
+    Example: the merges of minBPE's example.
+
+    >>> learn({b"aaabdaaabac": 1}, 3).pairs.tolist()
+    [[97, 97], [256, 97], [257, 98]]
+    """
+
+    def __init__(self, counts: Mapping[bytes, int]) -> None:
+        joined = [symbol for word in counts for symbol in (*word, _END)]
+        self.symbols = np.array(joined, np.uint16)
+        weights = np.fromiter(counts.values(), np.int32, len(counts))
+        self.weights = np.repeat(weights, [len(word) + 1 for word in counts])
+        self.made = 0  # merges
+
+    def copy(self) -> WordSymbols:
+        """Another one that merges by itself."""
+        made = WordSymbols({})
+        made.symbols, made.weights, made.made = self.symbols.copy(), self.weights.copy(), self.made
+        return made
+
+    @property
+    def tokens(self) -> int:
+        """Symbols of all words as often as they occur."""
+        return int(self.weights[self.symbols != _END].sum())
+
+    def counts(self) -> tuple[Int[np.ndarray, "pair"], Int[np.ndarray, "pair"]]:
+        """The pairs that stand side by side, (a, b) as a * `BASE` + b, and how often each does."""
+        codes, weights = self.at(np.arange(len(self.symbols) - 1))
+        found, where = np.unique(codes, return_inverse=True)
+        return found, np.bincount(where, weights, len(found)).astype(np.int64)
+
+    def at(self, places: Int[np.ndarray, "place"]) -> tuple[np.ndarray, np.ndarray]:
+        """The pairs that begin at these places, as numbers, and how often each word occurs."""
+        left, right = (self.symbols[at].astype(np.int64) for at in (places, places + 1))
+        inside = (left != _END) & (right != _END)
+        return left[inside] * BASE + right[inside], self.weights[places[inside]]
+
+    def merge_positions(self, left: int, right: int) -> Int[np.ndarray, "place"]:
+        """Where this pair is merged: of overlapping ones, as in "aaa", the first."""
+        places = np.flatnonzero((self.symbols[:-1] == left) & (self.symbols[1:] == right))
+        if left == right and len(places) > 1:
+            first = np.flatnonzero(np.diff(places, prepend=-2) > 1)
+            run = np.arange(len(places)) - np.repeat(first, np.diff(first, append=len(places)))
+            places = places[run % 2 == 0]
+        return places
+
+    def merge(self, left: int, right: int, counts: _Counts | None = None) -> int:
+        """Make one symbol of a pair everywhere; returns how many tokens are fewer then.
+
+        counts: of all pairs, to be kept up to date.
+        """
+        places = self.merge_positions(left, right)
+        fewer = int(self.weights[places].sum())
+        if counts is not None:
+            beside = _beside(places, (-1, 0, 1), len(self.symbols))
+            counts.change(*self.at(beside), -1)
+        self.symbols[places] = _END + 1 + self.made
+        kept = np.ones(len(self.symbols), bool)
+        kept[places + 1] = False
+        self.symbols, self.weights = self.symbols[kept], self.weights[kept]
+        self.made += 1
+        if counts is not None:
+            places = places - np.arange(len(places))
+            counts.change(*self.at(_beside(places, (-1, 0), len(self.symbols))), 1)
+        return fewer
+
+    def first(self, codes: Int[np.ndarray, "pair"]) -> int:
+        """Of these pairs the one that is seen first."""
+        if len(codes) == 1:
+            return int(codes[0])
+        seen, _ = self.at(np.arange(len(self.symbols) - 1))
+        return int(seen[np.argmax(np.isin(seen, codes))])
+
+
+class _Counts:
+    """How often each pair stands in the words, and of each left symbol the most frequent one."""
+
+    def __init__(self, words: WordSymbols, symbols: int) -> None:
+        self._table = np.zeros((symbols, symbols), np.int32)
+        self._best = np.zeros(symbols, np.int32)
+        self.change(*words.counts(), 1)
+
+    def change(self, codes: np.ndarray, weights: np.ndarray, sign: int) -> None:
+        """Add these weights to the counts of these pairs, or take them away."""
+        left, right = np.divmod(codes, BASE)
+        np.add.at(self._table, (left, right), sign * weights.astype(np.int32))
+        rows = np.unique(left)
+        self._best[rows] = self._table[rows].max(axis=1, initial=0)
+
+    def most_frequent(self, many: int) -> tuple[Int[np.ndarray, "pair"], Int[np.ndarray, "pair"]]:
+        """The pairs with the `many` highest counts, and all as frequent as the last of them.
+
+        They stand in the rows whose highest count is among the highest.
+        """
+        least = max(1, int(np.partition(self._best, -many)[-many]))
+        rows = np.flatnonzero(self._best >= least)
+        places, right = np.nonzero(self._table[rows] >= least)
+        codes, counts = rows[places] * BASE + right, self._table[rows[places], right]
+        order = np.argsort(-counts, kind="stable")
+        return codes[order], counts[order]
+
+
+def _beside(places: np.ndarray, steps: Sequence[int], size: int) -> Int[np.ndarray, "place"]:
+    """Places at these steps from the given ones, each once, at which a pair may begin."""
+    found = np.unique(np.concatenate([places + step for step in steps]))
+    return found[(found >= 0) & (found < size - 1)]
+
+
+def learn(
+    counts: Mapping[bytes, int], most: int, each: Callable[[int], None] | None = None
+) -> LearnedMerges:
+    """At most so many merges of these words; none of a pair that stands there only once.
+
+    counts: how often each word occurs, in the order in which they are first seen. each: is told
+    how many merges there are.
+    """
+    words = WordSymbols(counts)
+    known = _Counts(words, _END + 1 + most)
+    frequent = np.full((most + 1, SHOWN, 2), -1, np.int16)
+    often = np.zeros((most + 1, SHOWN), np.int32)
+    equal, tokens = np.zeros(most + 1, np.int32), np.zeros(most + 1, np.int32)
+    tokens[0] = words.tokens
+    for made in range(most + 1):
+        codes, how_often = known.most_frequent(SHOWN)
+        if len(codes):
+            equal[made] = alike = int((how_often == how_often[0]).sum())
+            first = words.first(codes[:alike])
+            codes[:alike] = np.roll(codes[:alike], -int(np.argmax(codes[:alike] == first)))
+            pairs = np.stack(np.divmod(codes[:SHOWN], BASE), axis=-1)
+            frequent[made, : len(pairs)] = _outside(pairs)
+            often[made, : len(pairs)] = how_often[:SHOWN]
+        if made == most or often[made, 0] < 2:
+            break
+        tokens[made + 1] = tokens[made] - words.merge(*divmod(int(codes[0]), BASE), known)
+        if each is not None:
+            each(made + 1)
+    states = made + 1
+    return LearnedMerges(frequent[:states], often[:states], equal[:states], tokens[:states])
+
+
+def _outside(symbols: Int[np.ndarray, "pair 2"]) -> Int[np.ndarray, "pair 2"]:
+    return symbols - (symbols > _END)
+
+
+def _inside(symbol: int) -> int:
+    return symbol + (symbol >= _END)
+
+
+def applied(words: WordSymbols, pairs: Int[np.ndarray, "merge 2"]) -> WordSymbols:
+    """These words after these merges; they may have had the first of them already."""
+    found = words.copy()
+    for left, right in pairs[found.made :].tolist():
+        found.merge(_inside(left), _inside(right))
+    return found
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """The most frequent pairs after some merges, the next one to be merged first.
+
+    merges: how many there are. pairs: symbols. counts: how often each stands in the words. equal:
+    how many pairs are as frequent as the first. tokens, size: of the words, as often as they occur.
+    """
+
+    merges: int
+    pairs: Int[np.ndarray, "pair 2"]
+    counts: Int[np.ndarray, "pair"]
+    equal: int
+    tokens: int
+    size: int
+
+    @property
+    def per_token(self) -> float:
+        """Bytes of one token."""
+        return self.size / self.tokens if self.tokens else float("nan")
+
+    @property
+    def vocabulary(self) -> int:
+        """Symbols: the bytes and the merges."""
+        return 256 + self.merges
+
+    @property
+    def saved(self) -> Share:
+        """The share of the bytes that the merges have saved."""
+        return 1 - self.tokens / self.size if self.size else float("nan")
+
+
+def tokens_after(
+    words: WordSymbols, learned: LearnedMerges, places: Sequence[int]
+) -> tuple[int, ...]:
+    """Tokens of words after so many merges each, from few to many."""
+    found = []
+    for place in places:
+        words = applied(words, learned.pairs[:place])
+        found.append(words.tokens)
+    return tuple(found)
+
+
+def word_counts(words: Sequence[str]) -> dict[bytes, int]:
+    """How often each word occurs, the first seen first."""
+    return {encoded(word): count for word, count in Counter(words).items()}
+
+
+@dataclass(frozen=True)
+class Compression:
+    """Bytes for one token of several texts, after more and more merges.
+
+    texts: their names. merges: the places. sizes: bytes of each. tokens: of each at each place.
+    """
+
+    texts: tuple[str, ...]
+    merges: Int[np.ndarray, "place"]
+    sizes: Int[np.ndarray, "text"]
+    tokens: Int[np.ndarray, "text place"]
+
+    @property
+    def per_token(self) -> Shaped[np.ndarray, "text place"]:
+        """Bytes for one token; nan of an empty text."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return self.sizes[:, None] / self.tokens

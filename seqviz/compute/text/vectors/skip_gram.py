@@ -1,0 +1,79 @@
+"""Skip-gram with negative samples (Mikolov et al., 2013), written out: no autograd, no library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+BATCH, RATE = 2048, 0.02
+_DECAY, _SQUARES = 0.9, 0.999  # Adam's
+
+
+@dataclass(frozen=True)
+class TrainedVectors:
+    """The vectors of words, and the loss of every epoch: nats a pair, its negatives included."""
+
+    vectors: Float[np.ndarray, "word dimension"]
+    losses: Float[np.ndarray, "epoch"]
+
+
+def train(
+    pairs: Int[np.ndarray, "pair 2"], words: int, dimensions: int, epochs: int, negatives: int,
+    seed: int, note: Callable[[int, float], None] = lambda epoch, loss: None,
+) -> TrainedVectors:  # fmt: skip
+    """Vectors of which those of a word and of its neighbors have large products.
+
+    Of each pair (word w, neighbor c) and `negatives` words n drawn by count^0.75 the loss is
+    -ln s(w.c) - sum ln s(-w.n), s the logistic function. Differences from word2vec: batches with
+    Adam in place of single steps, whole windows, no word left out. note: is told the loss of each
+    epoch; what it raises ends the work.
+    """
+    import torch
+
+    random = torch.Generator().manual_seed(seed)
+    tables = [(torch.rand(words, dimensions, generator=random) - 0.5) / dimensions,
+              torch.zeros(words, dimensions)]  # fmt: skip
+    moments = [(torch.zeros_like(one), torch.zeros_like(one)) for one in tables]
+    drawn = torch.from_numpy(np.bincount(pairs[:, 1], minlength=words) ** 0.75)
+    given = torch.from_numpy(pairs)
+    losses, step = [], 0
+    for epoch in range(epochs):
+        total = 0.0
+        for batch in given[torch.randperm(len(given), generator=random)].split(BATCH):
+            others = torch.multinomial(drawn, negatives * len(batch), True, generator=random)
+            loss, gradients = _gradients(
+                tables[0], tables[1], batch, others.view(len(batch), negatives)
+            )
+            total += loss
+            step += 1
+            for table, gradient, (mean, square) in zip(tables, gradients, moments, strict=True):
+                mean.lerp_(gradient, 1 - _DECAY)
+                square.lerp_(gradient**2, 1 - _SQUARES)
+                size = RATE * (1 - epoch / epochs) / (1 - _DECAY**step)
+                table -= size * mean / ((square / (1 - _SQUARES**step)).sqrt() + 1e-8)
+        losses.append(total / max(len(given), 1))
+        note(epoch + 1, losses[-1])
+    return TrainedVectors(tables[0].double().numpy(), np.array(losses))
+
+
+def _gradients(words: Any, contexts: Any, batch: Any, others: Any) -> tuple[float, tuple[Any, Any]]:
+    """The sum of the losses of a batch, and the gradients of their mean, written out."""
+    import torch
+    from torch.nn.functional import logsigmoid
+
+    w = words[batch[:, 0]]  # [pair, dimension]
+    seen = torch.cat([batch[:, 1:], others], 1)  # [pair, 1 + negative]
+    c = contexts[seen]  # [pair, 1 + negative, dimension]
+    scores = (c @ w[:, :, None])[..., 0]
+    signs = torch.full_like(scores, -1.0)
+    signs[:, 0] = 1.0
+    loss = -logsigmoid(signs * scores).sum()
+    slope = -signs * torch.sigmoid(-signs * scores) / len(batch)  # dloss / dscore
+    of_words, of_contexts = torch.zeros_like(words), torch.zeros_like(contexts)
+    of_words.index_add_(0, batch[:, 0], (slope[:, :, None] * c).sum(1))
+    of_contexts.index_add_(0, seen.flatten(), (slope[:, :, None] * w[:, None]).flatten(0, 1))
+    return float(loss), (of_words, of_contexts)

@@ -1,0 +1,121 @@
+"""Words in each other's neighborhood: the pairs of a window, counted; PMI and its SVD."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+MODES = ("skipgram", "cbow")
+
+
+@dataclass(frozen=True)
+class SkipGramPair:
+    """One example that word2vec learns from: places of its words, counted from 0.
+
+    middle: of the window. given: the input. wanted: what is to be predicted from it.
+    """
+
+    middle: int
+    given: tuple[int, ...]
+    wanted: int
+
+
+@dataclass(frozen=True)
+class TrainingPairs:
+    """The words of a text and its examples, in the order of the text."""
+
+    words: tuple[str, ...]
+    pairs: tuple[SkipGramPair, ...]
+
+    @property
+    def spelled(self) -> Counter[tuple[tuple[str, ...], str]]:
+        """How often each example is there, in words; the order of the input does not count."""
+        return Counter(
+            (tuple(sorted(self.words[at] for at in pair.given)), self.words[pair.wanted])
+            for pair in self.pairs
+        )
+
+    def shared(self, other: TrainingPairs) -> int:
+        """How many examples another text gives as well."""
+        return sum((self.spelled & other.spelled).values())
+
+
+def training_pairs(words: Sequence[str], window: int, mode: str) -> TrainingPairs:
+    """What word2vec (Mikolov et al., 2013) is trained on.
+
+    mode: "skipgram" predicts each word of the window from the one in its middle, "cbow" the one in
+    the middle from all of the window. Raises ValueError for another.
+    """
+    if mode not in MODES:
+        raise ValueError(f"The mode is skipgram or cbow, not {mode!r}.")
+    found: list[SkipGramPair] = []
+    for middle in range(len(words)):
+        near = range(max(0, middle - window), min(len(words), middle + window + 1))
+        around = tuple(at for at in near if at != middle)
+        if mode == "cbow" and around:
+            found.append(SkipGramPair(middle, around, middle))
+        elif mode == "skipgram":
+            found += [SkipGramPair(middle, (middle,), at) for at in around]
+    return TrainingPairs(tuple(words), tuple(found))
+
+
+def neighbors(
+    ids: Int[np.ndarray, "token"], text: Int[np.ndarray, "token"], window: int
+) -> Int[np.ndarray, "pair 2"]:
+    """All (word, word of its window) of many texts, both ways; ids below 0 are no words.
+
+    text: which text a token is of: no window reaches into the next one. What is no word keeps its
+    place.
+    """
+    found = []
+    for step in range(1, window + 1):
+        one, two = ids[:-step], ids[step:]
+        good = (text[:-step] == text[step:]) & (one >= 0) & (two >= 0)
+        found += [np.stack([one[good], two[good]], 1), np.stack([two[good], one[good]], 1)]
+    return np.concatenate(found) if found else np.zeros((0, 2), int)
+
+
+def counts(pairs: Int[np.ndarray, "pair 2"], words: int) -> Float[np.ndarray, "word word"]:
+    """How often each word stands in the window of each."""
+    flat = np.bincount(pairs[:, 0] * words + pairs[:, 1], minlength=words * words)
+    return flat.reshape(words, words).astype(float)
+
+
+def positive_pmi(
+    counted: Float[np.ndarray, "word word"], smoothing: float = 0.75
+) -> Float[np.ndarray, "word word"]:
+    """max(0, ln P(w, c) / (P(w) P(c))), 0 where a pair never occurs.
+
+    smoothing: the power of the counts in P(c), as word2vec draws its negative samples (Levy,
+    Goldberg and Dagan, 2015); 1 is the PMI of Church and Hanks (1990).
+    """
+    context = counted.sum(0) ** smoothing
+    expected = np.outer(counted.sum(1), context / max(float(context.sum()), 1e-300))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.log(counted / expected)
+    return np.where(counted > 0, np.maximum(found, 0.0), 0.0)
+
+
+def reduced(matrix: Float[np.ndarray, "word word"], rank: int) -> Float[np.ndarray, "word rank"]:
+    """U sqrt(S) of the singular value decomposition cut at `rank`: exact, no randomness.
+
+    U and S^2 are eigenvectors and eigenvalues of M M^T, of which only the largest are computed: by
+    Lanczos' method from a fixed start, up to rounding, which never makes M M^T.
+    """
+    from scipy.linalg import eigh
+    from scipy.sparse import csr_array
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
+    size = len(matrix)
+    if 2 * rank < size:
+        sparse = csr_array(matrix)
+        gram = LinearOperator((size, size), lambda x: sparse @ (sparse.T @ x), dtype=float)
+        squares, u = eigsh(gram, rank, v0=np.ones(size))
+    else:
+        rank = min(rank, size)
+        squares, u = eigh(matrix @ matrix.T, subset_by_index=(size - rank, size - 1))
+    return np.asarray(u[:, ::-1] * np.maximum(squares[::-1], 0) ** 0.25)

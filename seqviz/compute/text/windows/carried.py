@@ -1,0 +1,141 @@
+"""A recurrent network reads windows, and its state is carried from batch to batch, or not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.compute.gates.networks import (
+    Gated,
+    GatedNetwork,
+    inputs,
+    log_probabilities,
+    state_after,
+)
+from seqviz.compute.recurrent import State, run
+from seqviz.stats.intervals import NORMAL_95
+
+CONDITIONS = ("sequential", "random", "reset")
+
+
+@dataclass(frozen=True)
+class Carried:
+    """Bits per character of the same windows under three conditions, by the length of the window.
+
+    lengths: of the windows, in characters. characters: that were predicted. bits: mean over each of
+    the stretches of the text. place: mean over the windows of each place in them, from the first;
+    nan beyond the length. Both with the conditions in the order of `CONDITIONS`.
+    """
+
+    lengths: Int[np.ndarray, "length"]
+    characters: int
+    bits: Float[np.ndarray, "length condition stretch"]
+    place: Float[np.ndarray, "length condition step"]
+
+    @property
+    def stretches(self) -> int:
+        """Parts of the text, which stand for many texts."""
+        return self.bits.shape[-1]
+
+    def at(self, length: int, condition: str) -> Float[np.ndarray, "stretch"]:
+        """Bits of each stretch."""
+        (row,) = np.flatnonzero(self.lengths == length)
+        found: np.ndarray = self.bits[row, CONDITIONS.index(condition)]
+        return found
+
+    def mean(self, length: int, condition: str) -> float:
+        """Bits per character."""
+        return float(self.at(length, condition).mean())
+
+    def ends(self, length: int, condition: str) -> tuple[float, float]:
+        """The 95% interval of the mean over stretches (normal)."""
+        return _ends(self.at(length, condition))
+
+    def dearer(self, length: int, condition: str, than: str) -> tuple[float, float, float]:
+        """How many bits more a character costs than under another condition, on the same text.
+
+        The mean over stretches and the ends of its 95% interval.
+        """
+        more = self.at(length, condition) - self.at(length, than)
+        return float(more.mean()), *_ends(more)
+
+    def by_place(self, length: int, condition: str) -> Float[np.ndarray, "step"]:
+        """Bits of the first, second, ... character that a window predicts."""
+        (row,) = np.flatnonzero(self.lengths == length)
+        found: np.ndarray = self.place[row, CONDITIONS.index(condition), :length]
+        return found
+
+
+def _ends(values: np.ndarray) -> tuple[float, float]:
+    half = NORMAL_95 * float(values.std(ddof=1)) / np.sqrt(len(values))
+    return float(values.mean()) - half, float(values.mean()) + half
+
+
+def bits_of_windows(
+    network: GatedNetwork,
+    ids: Int[np.ndarray, "time"],
+    starts: Int[np.ndarray, "batch row"],
+    steps: int,
+    carry: bool,
+) -> Float[np.ndarray, "batch row step"]:
+    """Bits of each character that windows predict, read batch by batch.
+
+    starts: see `cutting.Windows`. carry: whether the state at the end of a window is that before
+    the window of the same row in the next batch; it is zero otherwise, as before the first batch.
+    """
+    found = np.empty((*starts.shape, steps), np.float32)
+    state: State | None = None
+    for k, begins in enumerate(starts):
+        places = begins[None] + np.arange(steps)[:, None]
+        read = inputs(network, ids[places])
+        states = cast(Gated, run(network.equations, network.weights, read, state))
+        log_p = log_probabilities(network, states.hidden[1:])
+        wanted = ids[places + 1][..., None]
+        found[k] = -np.take_along_axis(log_p, wanted, -1)[..., 0].T / np.log(2)
+        state = state_after(states, steps) if carry else None
+    return found
+
+
+def compare(
+    network: GatedNetwork,
+    ids: Int[np.ndarray, "time"],
+    lengths: tuple[int, ...],
+    rows: int,
+    seed: int,
+    each: Callable[[float], object] = lambda share: None,
+) -> Carried:
+    """The three conditions on the very same windows: only their order, or the state, differs.
+
+    rows: windows in a batch, and stretches of the text; each is as long as the longest window
+    divides. "random" reads all windows in an order drawn from the seed, and carries the state as
+    "sequential" does. each: called with the share that is done. Raises ValueError where a length
+    does not divide the longest, or the text is too short.
+    """
+    longest = max(lengths)
+    if any(longest % one for one in lengths):
+        raise ValueError(f"Each length has to divide {longest}.")
+    stretch = (len(ids) - 1) // rows // longest * longest
+    if not stretch:
+        raise ValueError(f"{rows} rows need {rows * longest + 1} characters.")
+    bits = np.empty((len(lengths), len(CONDITIONS), rows), np.float32)
+    place = np.full((len(lengths), len(CONDITIONS), longest), np.nan, np.float32)
+    random = np.random.RandomState(seed)
+    for k, steps in enumerate(lengths):
+        begins = stretch * np.arange(rows) + steps * np.arange(stretch // steps)[:, None]
+        order = random.permutation(begins.size)
+        shuffled = begins.ravel()[order].reshape(begins.shape)
+        orders = {"sequential": (begins, True), "random": (shuffled, True),
+                  "reset": (begins, False)}  # fmt: skip
+        for c, condition in enumerate(CONDITIONS):
+            found = bits_of_windows(network, ids, orders[condition][0], steps, orders[condition][1])
+            by_window = found.reshape(-1, steps)
+            if condition == "random":  # back to where the windows stand in the text
+                by_window = by_window[np.argsort(order)]
+            bits[k, c] = by_window.mean(-1).reshape(begins.shape).mean(0)
+            place[k, c, :steps] = by_window.mean(0)
+            each((k * len(CONDITIONS) + c + 1) / bits[:, :, 0].size)
+    return Carried(np.array(lengths), stretch * rows, bits, place)

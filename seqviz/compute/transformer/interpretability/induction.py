@@ -1,0 +1,135 @@
+"""What a decoder gains from having seen the same tokens before, and which heads it needs for it.
+
+Olsson et al. (2022): a head whose query looks at the token that came next the first time (its map
+of weights has a stripe) copies; such heads are named induction heads.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.core.units import Interval, Share, ShareEnds
+
+HEAD_CHOICES = ("best", "random")
+
+
+@dataclass(frozen=True)
+class Induction:
+    """Sequences of random tokens, each read twice in a row, with heads of a decoder switched off.
+
+    heads: layer and head of those with the strongest stripe on other sequences than these, the
+    strongest first. stripe: what each gives to the token that came next the first time, a mean over
+    the queries of the second copy. maps: the weights of each, a mean over the sequences; queries
+    and keys from 0. losses: bits of each token but the first, with so many heads off (0 to all of
+    `heads`): the foremost of `heads` ("best"), or as many drawn from all others ("random"), anew
+    for each sequence. even: the stripe of a head that gives all it may see alike. all_heads, words:
+    of the model. pieces: the tokens, where there is one sequence only.
+    """
+
+    heads: Int[np.ndarray, "rank 2"]
+    stripe: Float[np.ndarray, "sequence rank"]
+    maps: Float[np.ndarray, "rank query key"]
+    losses: Float[np.ndarray, "kind off sequence token"]
+    even: float
+    all_heads: int
+    words: int
+    pieces: tuple[str, ...]
+
+    @property
+    def sequences(self) -> int:
+        """How many there are."""
+        return len(self.stripe)
+
+    @property
+    def length(self) -> int:
+        """Tokens of one copy."""
+        return self.maps.shape[-1] // 2
+
+    @property
+    def alike(self) -> float:
+        """Bits of a token if all of the vocabulary were as likely."""
+        return math.log2(self.words)
+
+    @property
+    def first(self) -> float:
+        """Bits of a token of the first copy, with all heads; the first token has no prediction."""
+        return float(self.losses[0, 0, :, : self.length - 1].mean())
+
+    @property
+    def second(self) -> float:
+        """Bits of a token of the second copy but its first, which nothing announces; all heads."""
+        return float(self.losses[0, 0, :, self.length :].mean())
+
+    def loss(self, kind: str, off: int) -> Float[np.ndarray, "token"]:
+        """Bits of each token but the first, a mean over the sequences."""
+        return self._of(kind, off).mean(0)
+
+    def band(self, kind: str, off: int) -> Float[np.ndarray, "end token"]:
+        """Ends of the 95% interval of that mean (Student t); nan of one sequence."""
+        values = self._of(kind, off)
+        return values.mean(0) + np.array([[-1], [1]]) * reach(values)
+
+    def gains(self, kind: str, off: int) -> Float[np.ndarray, "sequence"]:
+        """By how many bits the second copy is cheaper than the first, with these heads off."""
+        values = self._of(kind, off)
+        return values[:, : self.length - 1].mean(1) - values[:, self.length :].mean(1)
+
+    def gain(self, kind: str, off: int) -> float:
+        """The mean of that, in bits."""
+        return float(self.gains(kind, off).mean())
+
+    def gain_ends(self, kind: str, off: int) -> Interval:
+        """Its 95% interval (Student t); the sequences are its only source of uncertainty."""
+        return _ends(self.gains(kind, off))
+
+    def gain_left(self, kind: str, off: int) -> Share:
+        """What is left of the gain that the model has with all its heads."""
+        return self.gain(kind, off) / self.gain(kind, 0)
+
+    def stripe_of(self, rank: int) -> Share:
+        """The stripe of the head of this rank, from 0; a mean over the sequences."""
+        return float(self.stripe[:, rank].mean())
+
+    def stripe_ends(self, rank: int) -> ShareEnds:
+        """Its 95% interval (Student t), within 0 and 1; nan of one sequence."""
+        low, high = _ends(self.stripe[:, rank])
+        return max(0.0, low), min(1.0, high)
+
+    def name(self, rank: int) -> str:
+        """Layer and head of this rank, as "18.6"."""
+        layer, head = self.heads[rank]
+        return f"{layer}.{head}"
+
+    def _of(self, kind: str, off: int) -> Float[np.ndarray, "sequence token"]:
+        found: np.ndarray = self.losses[HEAD_CHOICES.index(kind), off]
+        return found
+
+
+def stripe(
+    weights: Float[np.ndarray, "*head query key"], length: int
+) -> Float[np.ndarray, "*head"]:
+    """The mean weight of the second copy on the token that came next the first time.
+
+    Of all queries of the second copy but its last, whose next token the first copy does not have.
+    """
+    queries = length + np.arange(length - 1)
+    return np.asarray(weights[..., queries, queries - length + 1].mean(-1))
+
+
+def reach(values: Float[np.ndarray, "sequence *rest"]) -> Float[np.ndarray, "*rest"]:
+    """Half of the 95% interval of the mean (Student t) over the first axis; nan of one value."""
+    from scipy.stats import t
+
+    count = len(values)
+    if count == 1:
+        return np.full(values.shape[1:], np.nan)
+    return np.asarray(t.ppf(0.975, count - 1) * values.std(0, ddof=1) / math.sqrt(count))
+
+
+def _ends(values: Float[np.ndarray, "sequence"]) -> tuple[float, float]:
+    mean, half = float(values.mean()), float(reach(values))
+    return mean - half, mean + half

@@ -1,0 +1,57 @@
+"""What a model would say after each layer: the stream there, read by the model's own last step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute.attention.tokens import Tokens
+from seqviz.core.units import Probability
+
+
+@dataclass(frozen=True)
+class Lens:
+    """The logit lens (nostalgebraist 2020): layers x the last tokens of a text.
+
+    tokens: what was read. pieces: those that are looked at. likeliest: the token that is likeliest
+    by the stream of a layer at a place; row 0 is the embedding, the last row the model's own
+    output. chance: its probability. answer: the probability of the token that is likeliest in the
+    end, at the same place. bits: KL divergence of the distribution in the end from that of the
+    layer, in bits. decoder: whether a place stands for the token behind it, or for its own (an
+    encoder fills in).
+    """
+
+    tokens: Tokens
+    pieces: tuple[str, ...]
+    likeliest: tuple[tuple[str, ...], ...]
+    chance: Float[np.ndarray, "row token"]
+    answer: Float[np.ndarray, "row token"]
+    bits: Float[np.ndarray, "row token"]
+    decoder: bool
+
+    @property
+    def rows(self) -> int:
+        """The embedding and the layers."""
+        return len(self.likeliest)
+
+    def settled_layer(self, place: int) -> int:
+        """The first row from which on the likeliest token at a place is that of the end."""
+        last = self.likeliest[-1][place]
+        others = [row for row in range(self.rows) if self.likeliest[row][place] != last]
+        return others[-1] + 1 if others else 0
+
+    @property
+    def median_settled_layer(self) -> int | float:
+        """The median of that row over all places: a whole row, or half between two."""
+        found = float(np.median([self.settled_layer(k) for k in range(len(self.pieces))]))
+        return int(found) if found.is_integer() else found
+
+    def chance_of(self, place: int) -> Probability:
+        """The probability of the likeliest token in the end."""
+        return float(self.chance[-1, place])
+
+    def before_settled(self, place: int) -> Probability:
+        """What the answer had one row before it became the likeliest for good."""
+        return float(self.answer[max(0, self.settled_layer(place) - 1), place])

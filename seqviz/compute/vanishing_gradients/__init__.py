@@ -1,0 +1,57 @@
+"""Backpropagation through time, measured: how far an error reaches, and by which paths.
+
+Everything here needs only numpy; the check against autograd imports torch when it is asked for.
+"""
+
+from seqviz.compute.vanishing_gradients.cliff import (
+    BIASES,
+    WEIGHTS,
+    DescentPath,
+    ErrorSurface,
+    surface,
+    walk,
+)
+from seqviz.compute.vanishing_gradients.clipping import Descent, descend
+from seqviz.compute.vanishing_gradients.experiment import (
+    CELLS,
+    INITS,
+    LOSSES,
+    SIGNALS,
+    GradientExperiment,
+    Signal,
+    Unrolled,
+    recurrent_matrix,
+    signal,
+    split,
+    unroll,
+)
+from seqviz.compute.vanishing_gradients.norms import (
+    FLOAT32,
+    THRESHOLD,
+    GradientReach,
+    LogNorms,
+    MatrixSpectrum,
+    log_norms,
+    reach,
+    spectrum,
+)
+from seqviz.compute.vanishing_gradients.pairs import (
+    NORMS,
+    STATE_PARTS,
+    PairNorms,
+    PairSpectrum,
+    pair_norms,
+    pair_spectrum,
+)
+from seqviz.compute.vanishing_gradients.paths import PathContributions, Recursion, paths, recursion
+from seqviz.compute.vanishing_gradients.simplified_gru import SimplifiedGRU, simplified_gru
+from seqviz.compute.vanishing_gradients.truncation import (
+    TRUNCATIONS,
+    GradientTerms,
+    Randomized,
+    Truncation,
+    randomized,
+    terms,
+    truncation,
+)
+from seqviz.compute.vanishing_gradients.weight_steps import MATRICES, WeightSteps, weight_steps

@@ -1,0 +1,224 @@
+"""How far back does the error reach? Norms of dJ/dh_t that neither overflow nor vanish."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute.recurrent import Cell, LSTMTrace, RecurrentWeights, State, Trace
+from seqviz.compute.vanishing_gradients.experiment import (
+    GradientExperiment,
+    recurrent_matrix,
+    unroll,
+)
+from seqviz.core.units import Log10, Share, unbroken
+
+THRESHOLD = 0.01  # the error still arrives where at least a hundredth of it does
+# What float32 can hold: its largest number, and half its smallest (what is below rounds to zero).
+FLOAT32 = (float(np.log10(np.finfo(np.float32).max)), float(np.log10(2.0**-150)))
+LOG2 = np.log10(2.0)
+# Steps between two looks at the size: each would have to shrink a vector of 1e-60 by 1e-23 to lose
+# its square (tanh' of 17 is 1e-14), and every look costs a quarter of an RNN's step.
+_BETWEEN = 4
+_ROUNDING = 9  # decimals of a singular value of 1 that are right
+
+
+@dataclass(frozen=True)
+class LogNorms:
+    """Decimal logarithms of the norms of dJ/dh_t (and of dJ/dc_t for the LSTM), t = 1 ... T.
+
+    -inf where the gradient is exactly zero.
+    """
+
+    hidden: Float[np.ndarray, "time"]
+    cell_state: Float[np.ndarray, "time"] | None
+
+    @property
+    def on_gradient_path(self) -> Float[np.ndarray, "time"]:
+        """On the way over c for the LSTM, whose long road it is, else over h."""
+        return self.hidden if self.cell_state is None else self.cell_state
+
+
+@dataclass(frozen=True)
+class GradientReach:
+    """The gradient through time of one network.
+
+    arrived: log10 of the share of the last step's error that is there at step t, on c for the LSTM,
+    whose long road is c, else on h; nan where that step makes none. horizon: the largest number of
+    steps back over which at least `THRESHOLD` of it arrives, 0 where there is none;
+    horizon_hidden: the same on h for every cell. left_float32: the step t at which the norm on that
+    road first leaves float32 on the way back, or None. overflow: the first step whose state left
+    float64 on the way forward, or None; the sequence ends before it.
+    """
+
+    norms: LogNorms
+    loss: float
+    arrived: Float[np.ndarray, "time"]
+    horizon: int
+    horizon_hidden: int
+    left_float32: int | None
+    overflow: int | None
+    labels: tuple[str, ...] | None
+
+    def horizon_seen(self, on_h: bool = False) -> str:
+        """The horizon, with ≥ where the sequence ended before the gradient did."""
+        steps = self.horizon_hidden if on_h else self.horizon
+        return unbroken(f"≥ {steps}") if steps == len(self.arrived) - 1 else str(steps)
+
+    @property
+    def factor(self) -> float:
+        """What a step back multiplies the last step's error by: geometric mean over all T - 1."""
+        return float(10 ** (self.arrived[0] / max(1, len(self.arrived) - 1)))
+
+    def arrives(self, step: int) -> Share:
+        """The share of the last step's error that is there at this step, from 1."""
+        return float(10 ** self.arrived[step - 1])
+
+    @property
+    def left_with(self) -> Log10 | None:
+        """log10 of the norm with which it left float32, or None."""
+        return (
+            None
+            if self.left_float32 is None
+            else float(self.norms.on_gradient_path[self.left_float32 - 1])
+        )
+
+
+@dataclass(frozen=True)
+class MatrixSpectrum:
+    """Largest singular value and spectral radius of a recurrent matrix, and its eigenvalues."""
+
+    sigma_max: float
+    radius: float
+    eigenvalues: np.ndarray
+
+    @property
+    def verdict(self) -> str:
+        """What the powers of W do to an error, by its two numbers; rounding is no side of 1.
+
+        "shrinks": sigma_max < 1. "keeps": both are 1. "edge": rho = 1 < sigma_max. "between":
+        rho < 1 <= sigma_max. "grows": rho > 1.
+        """
+        sigma, radius = (round(one, _ROUNDING) for one in (self.sigma_max, self.radius))
+        if radius > 1 or sigma < 1:
+            return "grows" if radius > 1 else "shrinks"
+        if radius < 1:
+            return "between"
+        return "keeps" if sigma == 1 else "edge"
+
+    def bound(self, steps: int) -> Log10:
+        """log10 of sigma_max^steps: more than that no RNN stretches an error over these steps."""
+        return steps * float(np.log10(self.sigma_max))
+
+
+def spectrum(init: str, width: int, gain: float, seed: int) -> MatrixSpectrum:
+    """sigma_max(W) and rho(W) of the matrix that `recurrent_matrix` draws.
+
+    In a linear RNN, |dh_T/dh_t| is at most sigma_max^(T-t) and falls or grows like rho^(T-t) in the
+    end. sigma_max < 1 is sufficient for vanishing (|tanh'| <= 1); sigma_max > 1 is necessary for
+    exploding, not sufficient (Pascanu, Mikolov and Bengio 2013).
+    """
+    w = recurrent_matrix(init, width, gain, seed)
+    values = np.linalg.eigvals(w)
+    return MatrixSpectrum(float(np.linalg.norm(w, 2)), float(np.abs(values).max()), values)
+
+
+def log_norms(
+    cell: Cell,
+    weights: RecurrentWeights,
+    trace: Trace,
+    errors: Float[np.ndarray, "time *batch hidden"],
+) -> LogNorms:
+    """log10 |dJ/dh_t|, the norm taken over units and any batch together.
+
+    errors: dJ/dh_t as it comes directly from the output of step t. The gradient is carried as a
+    vector of ordinary size and a power of two, so it is followed far beyond what float64 holds.
+    """
+    slopes: Any = cell.slopes(weights, trace)  # type: ignore[arg-type]
+    steps = len(errors)
+    gated = isinstance(trace, LSTMTrace)
+    zero = np.zeros_like(trace.hidden[0])
+    carried, power = State(zero, zero if gated else None), 0
+    # dJ/dh_t and dJ/dc_t, each times two to the power beside it.
+    hidden, powers = np.empty_like(trace.hidden[1:]), np.empty(steps, int)
+    memory = np.empty_like(hidden) if gated else None
+    contributes = (errors.reshape(steps, -1) != 0).any(axis=1)
+    with np.errstate(under="ignore"):
+        each = [type(slopes)(*parts) for parts in zip(*slopes, strict=True)]
+        for t in reversed(range(steps)):
+            now = each[t]
+            if contributes[t]:
+                carried, power = _plus(carried, power, errors[t])
+            hidden[t], powers[t] = carried.hidden, power
+            if memory is not None:
+                memory[t] = carried.cell_state + carried.hidden * now.to_memory
+            carried = cell.pullback(weights, now, carried).state
+            if contributes[t] or t % _BETWEEN == 0:
+                carried, power = _rescaled(carried, power)
+    return LogNorms(
+        _log_norms(hidden, powers), None if memory is None else _log_norms(memory, powers)
+    )
+
+
+def reach(experiment: GradientExperiment) -> GradientReach:
+    """Run the experiment and follow its gradient back through time."""
+    net = unroll(experiment)
+    norms = last = log_norms(net.cell, net.weights, net.trace, net.errors)
+    if experiment.loss != "last":  # the horizon is about the last step's error alone
+        errors = np.zeros_like(net.errors)
+        errors[-1] = net.errors[-1]
+        last = log_norms(net.cell, net.weights, net.trace, errors)
+    seen = norms.on_gradient_path
+    left = np.flatnonzero((seen > FLOAT32[0]) | (seen < FLOAT32[1]))
+    with np.errstate(invalid="ignore"):
+        arrived = last.on_gradient_path - last.on_gradient_path[-1]
+    return GradientReach(
+        norms,
+        net.loss,
+        arrived,
+        _horizon(last.on_gradient_path),
+        _horizon(last.hidden),
+        int(left[-1]) + 1 if left.size else None,
+        net.overflow,
+        net.signal.labels,
+    )
+
+
+def _horizon(road: np.ndarray) -> int:
+    """Steps back from the last over which a hundredth of what is there still arrives."""
+    if not np.isfinite(road[-1]):
+        return 0
+    # A hundredth itself counts, however the last digits of the logarithms were rounded.
+    arrives = np.flatnonzero(road >= road[-1] + np.log10(THRESHOLD) - 1e-9)
+    return len(road) - 1 - int(arrives[0])
+
+
+def _plus(carried: State, power: int, error: np.ndarray) -> tuple[State, int]:
+    """Add an error of ordinary size to a gradient of any size."""
+    if power < -900:  # nothing of what is carried is left beside the error
+        carried, power = carried.each(np.zeros_like), 0
+    elif power < 0:  # bring it to the error's scale
+        carried, power = carried.each(lambda part: np.ldexp(part, power)), 0
+    return State(carried.hidden + np.ldexp(error, -power), carried.cell_state), power
+
+
+def _rescaled(carried: State, power: int) -> tuple[State, int]:
+    """The same gradient with a vector near one; most steps need nothing."""
+    squares = sum(float(np.vdot(part, part)) for part in carried if part is not None)
+    if 1e-120 < squares < 1e120:  # the cheaper test: half of the time of all this was the other
+        return carried, power
+    size = max(float(np.abs(part).max()) for part in carried if part is not None)
+    if size == 0 or 1e-60 < size < 1e60:
+        return carried, power
+    shift = int(np.frexp(size)[1])
+    return carried.each(lambda part: np.ldexp(part, -shift)), power + shift
+
+
+def _log_norms(vectors: np.ndarray, powers: np.ndarray) -> np.ndarray:
+    """log10 of |vectors[t]| 2^powers[t]."""
+    squares = (vectors.reshape(len(vectors), -1) ** 2).sum(axis=1)
+    with np.errstate(divide="ignore"):
+        return 0.5 * np.log10(squares) + powers * LOG2

@@ -1,0 +1,212 @@
+"""Every pair of steps: how strongly does the state at t move the state at tau > t?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.compute.recurrent import LSTMTrace, State, as_dtype, at
+from seqviz.compute.vanishing_gradients.experiment import GradientExperiment, Unrolled, unroll
+from seqviz.core.units import Log10
+
+NORMS = ("rms", "largest")
+STATE_PARTS = ("hidden", "cell_state")
+_CELLS = 100  # pairs beyond that many rows and columns cannot be told apart on a screen
+_FLOPS = 2e10  # about half a second of float32 products on one core
+_SVD_SECONDS, _SVD_BUDGET = 1.3e-9, 0.6  # a d x d matrix takes about 1.3 ns d^3 on one core
+
+
+@dataclass(frozen=True)
+class PairNorms:
+    """log10 of a norm of d(state at later) / d(state at earlier) for pairs of steps.
+
+    log10: nan where later < earlier; 0 on the diagonal (a state moves itself one to one).
+    steps: which steps the rows and columns stand for: all, or every `stride`-th.
+    """
+
+    log10: Float[np.ndarray, "later earlier"]
+    steps: Int[np.ndarray, "later"]
+    stride: int
+
+
+@dataclass(frozen=True)
+class PairSpectrum:
+    """All singular values of d(state at later) / d(state at earlier), largest first, as log10.
+
+    lost: how many lie so far below the largest (a factor 1e-15) that float64 does not resolve them;
+    these are nan.
+    """
+
+    log10: Float[np.ndarray, "hidden"]
+    lost: int
+
+    @property
+    def resolved(self) -> Float[np.ndarray, "value"]:
+        """Those that are neither lost nor exactly zero."""
+        return self.log10[np.isfinite(self.log10)]
+
+    @property
+    def largest(self) -> Log10:
+        """log10 of the largest; -inf where all are zero."""
+        return float(self.resolved.max(initial=-np.inf))
+
+    @property
+    def smallest(self) -> Log10:
+        """log10 of the smallest that is resolved; -inf where all are zero."""
+        return float(self.resolved[-1]) if self.resolved.size else -np.inf
+
+    @property
+    def strong(self) -> int:
+        """How many are at least a hundredth of the largest; 0 where all are zero."""
+        return int((self.resolved >= self.largest - 2).sum())
+
+    @property
+    def digits(self) -> int:
+        """Significant digits of the smallest, 1 to 3: float64 has 15 of the largest."""
+        seen = self.resolved
+        return int(np.clip(15 - np.ptp(seen), 1, 3)) if seen.size else 1
+
+
+def pair_norms(
+    experiment: GradientExperiment,
+    part: str = "hidden",
+    norm: str = "rms",
+    stride: int | None = None,
+    device: str = "cpu",
+) -> PairNorms:
+    """The norm of dh_tau/dh_t for all pairs t <= tau (part "hidden"), or of dc_tau/dc_t of an LSTM.
+
+    An LSTM's h_t and c_t are two parts of one state: the one is moved, the other held.
+    norm: "rms", the root of the mean squared singular value (the Frobenius norm over sqrt(d): how
+    an error of random direction grows on average), or "largest", the largest singular value.
+    stride: take every stride-th step only; None chooses it so that the answer comes in about half
+    a second. device: where the products are computed, in float32 with a power of two kept aside.
+
+    The Jacobian of each stretch of `stride` steps is the pullback of the unit vectors; then all
+    products ending in different steps grow together, one matrix product a stretch.
+    Raises ValueError for an unknown norm or part, or for the cell state of another cell.
+    """
+    if norm not in NORMS:
+        raise ValueError(f"There is no norm {norm!r}.")
+    net = _unrolled(experiment, part)
+    stride = stride or _affordable(net, norm)
+    steps = np.arange(net.steps, 0, -stride)[::-1]  # the last step is always one of them
+    blocks, sizes_of_blocks = _stretches(net, steps)
+    n, d = len(steps), net.weights.hidden
+    first = d if part == "cell_state" else 0  # which rows and columns of the state are meant
+    own = slice(first, first + d)
+
+    products: Any = np.zeros((n, d, blocks.shape[-1]), np.float32)
+    products[:, np.arange(d), first + np.arange(d)] = 1
+    blocks_there: Any = blocks
+    if device != "cpu":
+        import torch
+
+        products = torch.from_numpy(products).to(device)
+        blocks_there = torch.from_numpy(blocks).to(device)
+    powers, logs = np.zeros(n), np.full((n, n), np.nan)
+    np.fill_diagonal(logs, 0.0)
+    width = products.shape[-1]
+    for k in range(n - 1, 0, -1):  # the stretch that ends in steps[k] is crossed backward
+        rows = products[k:]
+        rows[:] = (rows.reshape((-1, width)) @ blocks_there[k - 1]).reshape(rows.shape)
+        shown = rows[..., own]
+        if norm == "rms":
+            sizes = np.sqrt(_squares(shown) / d)
+        else:
+            there = shown if device == "cpu" else shown.cpu().numpy()
+            sizes = np.linalg.svd(there, compute_uv=False)[:, 0]
+        powers[k:] += sizes_of_blocks[k - 1]
+        with np.errstate(divide="ignore"):
+            logs[k:, k - 1] = np.log10(sizes) + powers[k:]
+        whole = np.sqrt(_squares(rows))
+        for i in np.flatnonzero((whole > 1e9) | ((whole < 1e-9) & (whole > 0))):
+            rows[i] /= float(whole[i])  # back into float32's comfort, the power kept aside
+            powers[k + i] += np.log10(whole[i])
+    return PairNorms(logs, steps, stride)
+
+
+def pair_spectrum(
+    experiment: GradientExperiment, earlier: int, later: int, part: str = "hidden"
+) -> PairSpectrum:
+    """Singular values of dh_later/dh_earlier (or dc/dc), steps counted from 1.
+
+    Raises ValueError unless 1 <= earlier <= later <= steps, and as `pair_norms` does.
+    """
+    net = _unrolled(experiment, part)
+    if not 1 <= earlier <= later <= net.steps:
+        raise ValueError(f"The steps must satisfy 1 <= t <= tau <= {net.steps}.")
+    d = net.weights.hidden
+    unit, zero = np.eye(d), np.zeros((d, d))
+    if isinstance(net.trace, LSTMTrace):
+        rows = State(unit, zero) if part == "hidden" else State(zero, unit)
+    else:
+        rows = State(unit)
+    power = 0.0
+    for t in range(later, earlier, -1):
+        rows = net.cell.pullback(net.weights, at(net.slopes, t - 1), rows).state
+        size = max(np.abs(part_).max() for part_ in rows if part_ is not None) or 1.0
+        rows = State(*(None if part_ is None else part_ / size for part_ in rows))
+        power += np.log10(size)
+    matrix: Any = rows.hidden if part == "hidden" else rows.cell_state
+    values = np.linalg.svd(matrix, compute_uv=False)
+    values = np.where(values > 1e-15 * values[0], values, np.nan)
+    return PairSpectrum(np.log10(values) + power, int(np.isnan(values).sum()))
+
+
+def _unrolled(experiment: GradientExperiment, part: str) -> Unrolled:
+    """The experiment, when its state has that part."""
+    if part not in STATE_PARTS:
+        raise ValueError(f"There is no part of the state called {part!r}.")
+    net = unroll(experiment)
+    if part == "cell_state" and not isinstance(net.trace, LSTMTrace):
+        raise ValueError("Only the LSTM has a cell state.")
+    return net
+
+
+def _stretches(net: Unrolled, steps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """d(state at steps[k + 1]) / d(state at steps[k]) for every k, all stretches at once.
+
+    Matrices of size one in float32, shape (stretch, state, state), and log10 of their true sizes.
+    """
+    d = net.weights.hidden
+    gated = isinstance(net.trace, LSTMTrace)
+    size = 2 * d if gated else d
+    count, stride = len(steps) - 1, int(steps[1] - steps[0]) if len(steps) > 1 else 1
+    weights = as_dtype(net.weights, np.float32)
+    unit = np.broadcast_to(np.eye(size, dtype=np.float32), (count, size, size))
+    rows = State(unit[..., :d], unit[..., d:]) if gated else State(unit)
+    logs = np.zeros(count)
+    for back in range(stride):
+        # The same slopes for all rows of a stretch.
+        now = [np.expand_dims(s[steps[1:] - 1 - back], 1).astype(np.float32) for s in net.slopes]
+        rows = net.cell.pullback(weights, type(net.slopes)(*now), rows).state
+        parts = [part for part in rows if part is not None]
+        sizes = np.max([np.abs(part).max((1, 2), initial=0) for part in parts], axis=0)
+        sizes[sizes == 0] = 1
+        rows = State(*(part / sizes[:, None, None] for part in parts))
+        logs += np.log10(sizes)
+    return np.concatenate([part for part in rows if part is not None], axis=-1), logs
+
+
+def _squares(matrices: Any) -> np.ndarray:
+    """The sum of squares of each matrix, wherever the matrices are."""
+    flat = matrices.reshape((len(matrices), -1))
+    return np.asarray((flat * flat).sum(1).tolist())
+
+
+def _affordable(net: Unrolled, norm: str) -> int:
+    """The least stride with at most `_CELLS` rows whose work stays within the budget."""
+    d = net.weights.hidden
+    state = 2 * d if isinstance(net.trace, LSTMTrace) else d
+    rows = min(_CELLS, net.steps)
+    while rows > 2:
+        products = rows**2 * d * state**2
+        searches = rows**2 / 2 * _SVD_SECONDS * d**3 if norm == "largest" else 0
+        if products <= _FLOPS and searches <= _SVD_BUDGET:
+            break
+        rows -= 1
+    return -(-(net.steps - 1) // max(1, rows - 1)) if net.steps > 1 else 1

@@ -1,0 +1,155 @@
+"""The paths of equation 44: which error contributes how much to dJ/dh_t, and one step at a time.
+
+The text writes the contribution of step tau to dJ/dh_t in a linear RNN as
+-(2/T) (W^T)^(tau-t) W_yh^T (y_{T+t-tau} - yhat_{T+t-tau}); the error must be that of step tau. Both
+are computed here. With tanh, W^T becomes W^T diag(tanh').
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute.recurrent import State, at, jacobians
+from seqviz.compute.vanishing_gradients.experiment import GradientExperiment, unroll
+from seqviz.core.units import Share, TwoDigits
+
+
+@dataclass(frozen=True)
+class PathContributions:
+    """Contributions to dJ/dh_t of the errors at tau = t ... T, each a vector.
+
+    terms: with the error of step tau. printed: with the error that the text's index names. total:
+    the sum of `terms`. autograd: dJ/dh_t by PyTorch's automatic differentiation. stretch: the
+    largest singular value of dh_tau/dh_t, the most that the path stretches an error. error:
+    |W_yh^T dJ/dyhat_tau|, its length where it is made.
+    """
+
+    moment: int
+    terms: Float[np.ndarray, "later hidden"]
+    printed: Float[np.ndarray, "later hidden"]
+    total: Float[np.ndarray, "hidden"]
+    autograd: Float[np.ndarray, "hidden"]
+    stretch: Float[np.ndarray, "later"]
+    error: Float[np.ndarray, "later"]
+
+    @property
+    def largest(self) -> tuple[int, float]:
+        """The step whose error has the largest share, and that share."""
+        shares = self.along(self.terms)
+        place = int(np.argmax(np.abs(shares)))
+        return self.moment + place, float(shares[place])
+
+    def along(self, vectors: Float[np.ndarray, "later hidden"]) -> Float[np.ndarray, "later"]:
+        """Each vector's length along the gradient; those of `terms` sum to the gradient's."""
+        size = float(np.linalg.norm(self.autograd))
+        return vectors @ self.autograd / size if size > 0 else np.zeros(len(vectors))
+
+    @property
+    def length(self) -> float:
+        """The sum of the lengths of `terms` along the gradient."""
+        return float(self.along(self.terms).sum())
+
+    @property
+    def autograd_length(self) -> float:
+        """|dJ/dh_t| by automatic differentiation."""
+        return float(np.linalg.norm(self.autograd))
+
+    @property
+    def mismatch(self) -> TwoDigits:
+        """|sum of `terms` - autograd| / |autograd|."""
+        return _relative(self.total, self.autograd)
+
+    @property
+    def printed_mismatch(self) -> Share:
+        """The same for the sum with the index as it is printed."""
+        return _relative(self.printed.sum(0), self.autograd)
+
+
+@dataclass(frozen=True)
+class Recursion:
+    """Backpropagation step by step: dJ/dh_t = (dh_{t+1}/dh_t)^T dJ/dh_{t+1} + W_yh^T dJ/dyhat_t.
+
+    Index 0 is t = 1. total: dJ/dh_t. jacobian[t] is dh_{t+2}/dh_{t+1} in this counting:
+    the matrix that carries the gradient of the step after into this one; zero at t = T.
+    """
+
+    residuals: Float[np.ndarray, "time output"]
+    readout: Float[np.ndarray, "output hidden"]
+    jacobian: Float[np.ndarray, "time hidden hidden"]
+    total: Float[np.ndarray, "time hidden"]
+
+    def carried(self, t: int) -> float:
+        """Length of what comes back to step t (from 1) from later steps."""
+        after = self.total[t] if t < len(self.total) else np.zeros_like(self.total[0])
+        return float(np.linalg.norm(self.jacobian[t - 1].T @ after))
+
+    def own_error(self, t: int) -> float:
+        """Length of what the error of step t itself adds."""
+        return float(np.linalg.norm(self.residuals[t - 1] @ self.readout))
+
+    def length(self, t: int) -> float:
+        """|dJ/dh_t|."""
+        return float(np.linalg.norm(self.total[t - 1]))
+
+
+def paths(experiment: GradientExperiment, moment: int) -> PathContributions:
+    """The contributions to dJ/dh_t at t = `moment` (1 ... T), J the mean loss over all steps.
+
+    Source: the Chinese lecture text behind this lesson, equations 42 to 44. Raises ValueError for a
+    moment outside the sequence, and for cells other than the RNN.
+    """
+    from seqviz.compute.vanishing_gradients.autograd import state_gradients
+
+    net = unroll(experiment)
+    if not 1 <= moment <= net.steps:
+        raise ValueError(f"The step t must lie between 1 and {net.steps}.")
+    if experiment.cell not in ("linear", "rnn", "relu"):
+        raise ValueError("Equation 44 is about the RNN.")
+    last, t = net.steps, moment
+    terms: list[np.ndarray] = []
+    printed: list[np.ndarray] = []
+    for later in range(t, last + 1):
+        for error, kept in ((later, terms), (last + t - later, printed)):
+            carried = State(net.errors[error - 1])
+            for step in range(later, t, -1):  # cross the steps later, ..., t + 1
+                carried = net.cell.pullback(net.weights, at(net.slopes, step - 1), carried).state
+            kept.append(carried.hidden)
+    stacked = np.stack(terms)
+    steps = jacobians(net.cell, net.weights, net.trace)
+    products = [np.eye(net.weights.hidden)]
+    for step in steps[t:]:  # the later factor stands on the left
+        products.append(step @ products[-1])
+    return PathContributions(
+        t,
+        stacked,
+        np.stack(printed),
+        stacked.sum(0),
+        state_gradients(experiment)[t - 1],
+        np.linalg.norm(np.stack(products), 2, axis=(1, 2)),
+        np.linalg.norm(net.errors[t - 1 :], axis=1),
+    )
+
+
+def recursion(experiment: GradientExperiment) -> Recursion:
+    """All the numbers of the backward pass of a small RNN, from the last step to the first.
+
+    Raises ValueError for the LSTM, whose state is more than h.
+    """
+    if experiment.cell == "lstm":
+        raise ValueError("This recursion is about h alone; the state of an LSTM is h and c.")
+    net = unroll(experiment)
+    d = net.weights.hidden
+    steps = jacobians(net.cell, net.weights, net.trace)  # steps[t] = dh_{t+1}/dh_t
+    carry = np.concatenate([steps[1:], np.zeros((1, d, d))])
+    total = np.zeros((net.steps + 1, d))
+    for t in reversed(range(net.steps)):
+        total[t] = carry[t].T @ total[t + 1] + net.errors[t]
+    return Recursion(net.residuals, net.readout, carry, total[:-1])
+
+
+def _relative(found: np.ndarray, expected: np.ndarray) -> float:
+    size = float(np.linalg.norm(expected))
+    return float(np.linalg.norm(found - expected)) / size if size > 0 else 0.0

@@ -1,0 +1,133 @@
+"""One network of a comparison, in torch: updated, tested, its gradients through time measured.
+
+The training is PyTorch's; the gradients that are shown come from the kernel in
+`seqviz.compute.recurrent.cells`, in float64 and followed beyond what float64 holds.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+from jaxtyping import Float, Shaped
+from torch import Tensor, nn
+
+from seqviz.compute import recurrent
+from seqviz.compute.training import initial_weights
+from seqviz.compute.vanishing_gradients import log_norms
+from seqviz.compute.vanishing_gradients.recall.settings import RecallSettings
+from seqviz.compute.vanishing_gradients.recall.tasks import (
+    RecallExamples,
+    Score,
+    score,
+    sizes,
+    slope,
+)
+from seqviz.core.errors import UserError
+
+_MODULES: dict[str, Callable[..., nn.RNNBase]] = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
+_KERNEL: dict[str, recurrent.Cell] = {
+    "rnn": recurrent.RNN(),
+    "lstm": recurrent.LSTM(),
+    "gru": recurrent.GRU(),
+}
+
+
+class CellTrainer:
+    """A recurrent cell and a linear head on its last hidden state, with an optimizer.
+
+    `seconds` is the time spent in updates so far.
+    """
+
+    def __init__(self, cell: str, settings: RecallSettings, device: str = "cpu"):
+        self.cell, self.settings, self.device = cell, settings, device
+        inputs, outputs = sizes(settings.task)
+        with torch.device("meta"):
+            self.body = _MODULES[cell](inputs, settings.hidden)
+            self.head = nn.Linear(settings.hidden, outputs)
+        both = nn.ModuleList([self.body, self.head])
+        initial_weights.draw(both, settings.seed)
+        if cell != "rnn":
+            # the second block of rows: forget in i f g o, update in r z n
+            input_bias = self.body.get_parameter("bias_ih_l0")
+            with torch.no_grad():
+                input_bias[settings.hidden : 2 * settings.hidden] += settings.forget_bias
+        both.to(device)
+        self.parameters = list(both.parameters())
+        self.optimizer = optimizer_of(self.parameters, settings)
+        self.seconds = 0.0
+        self.updates = 0
+
+    def update(self, examples: RecallExamples) -> None:
+        """One step of the optimizer on one batch. Raises UserError "race_diverged"."""
+        started = time.perf_counter()
+        answers = self._answers(examples)
+        targets = torch.from_numpy(examples.targets).to(self.device)
+        loss = loss_of(self.settings.task, answers, targets)
+        self.optimizer.zero_grad()
+        loss.backward()
+        if self.settings.clip is not None:
+            nn.utils.clip_grad_norm_(self.parameters, self.settings.clip)
+        self.optimizer.step()
+        self.check_finite(loss.item())
+        self.updates += 1
+        self.seconds += time.perf_counter() - started
+
+    def test(self, examples: RecallExamples) -> Score:
+        """Accuracy and loss on sequences it is not trained on. Raises UserError "race_diverged"."""
+        with torch.no_grad():
+            answers = self._answers(examples).float().cpu().numpy()
+        result = score(self.settings.task, answers, examples.targets)
+        self.check_finite(result.loss)
+        return result
+
+    def log10_gradients(self, examples: RecallExamples) -> Float[np.ndarray, "time"]:
+        """log10 |dJ/dh_t| for t = 1 ... T; J: mean loss of the examples, norm over all of them."""
+        weights = recurrent.RecurrentWeights(*(_float64(p) for p in self.body.parameters()))
+        matrix, bias = _float64(self.head.weight), _float64(self.head.bias)
+        cell = _KERNEL[self.cell]
+        trace = recurrent.run(cell, weights, examples.inputs.astype(float))
+        answers = trace.hidden[-1] @ matrix.T + bias
+        errors = np.zeros_like(trace.hidden[1:])
+        errors[-1] = slope(self.settings.task, answers, examples.targets) @ matrix
+        return log_norms(cell, weights, trace, errors).hidden
+
+    def _answers(self, examples: RecallExamples) -> Float[Tensor, "batch output"]:
+        hidden, _ = self.body(torch.from_numpy(examples.inputs).to(self.device))
+        return self.head(hidden[-1])
+
+    def check_finite(self, loss: float) -> None:
+        """Raise UserError "race_diverged" for a loss that is not a number, or infinite."""
+        if math.isfinite(loss):
+            return
+        rate = f"{self.settings.learning_rate:g}"
+        raise UserError(
+            "race_diverged",
+            f"The loss of the {self.cell.upper()} became infinite or undefined after "
+            f"{self.updates} updates: the learning rate {rate} is too large.",
+            cell=self.cell.upper(),
+            done=self.updates,
+            rate=rate,
+        )
+
+
+def optimizer_of(parameters: Sequence[Tensor], settings: RecallSettings) -> torch.optim.Optimizer:
+    """Adam or plain gradient descent, as the settings have it."""
+    kind = torch.optim.Adam if settings.optimizer == "adam" else torch.optim.SGD
+    return kind([*parameters], lr=settings.learning_rate)
+
+
+def loss_of(
+    task: str, answers: Float[Tensor, "batch output"], targets: Shaped[Tensor, "batch"]
+) -> Float[Tensor, ""]:
+    """Mean cross-entropy in nats, or mean squared error of a sum."""
+    if task == "first":
+        return nn.functional.cross_entropy(answers, targets)
+    return nn.functional.mse_loss(answers[:, 0], targets)
+
+
+def _float64(tensor: Tensor) -> np.ndarray:
+    return tensor.detach().cpu().numpy().astype(float)

@@ -1,0 +1,267 @@
+"""Truncated backpropagation: which terms are lost, how far the gradient turns, a cure by chance.
+
+The full gradient of the recurrent weights is a sum over pairs (tau, t): the error of step tau,
+carried back to step t, times what entered there. Truncation keeps some pairs and drops the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.compute.recurrent import LSTMTrace, State, at, backward
+from seqviz.compute.vanishing_gradients.experiment import GradientExperiment, Unrolled, unroll
+from seqviz.compute.vanishing_gradients.norms import LOG2, log_norms
+from seqviz.core.errors import UserError
+from seqviz.core.units import Degrees, Share, array_item
+
+TRUNCATIONS = ("window", "segments")
+_SHOWN, _WINDOWS = 100, 40
+
+
+@dataclass(frozen=True)
+class Truncation:
+    """The truncated gradient of the recurrent weights against the full one, by window k.
+
+    angle: degrees between the two. length: |truncated| / |full|. kept: the share of the pairs.
+    """
+
+    windows: Int[np.ndarray, "window"]
+    angle: Float[np.ndarray, "window"]
+    length: Float[np.ndarray, "window"]
+    kept: Float[np.ndarray, "window"]
+
+    def nearest(self, window: int) -> int:
+        """The window nearest to this one among those computed."""
+        return int(self.windows[np.argmin(np.abs(self.windows - window))])
+
+    def kept_by(self, window: int) -> Share:
+        """The share of the pairs that a window has. ValueError for one that was not computed."""
+        return float(self.kept[self._place(window)])
+
+    def angle_of(self, window: int) -> Degrees:
+        """The angle between the gradient with this window and the full one."""
+        return float(self.angle[self._place(window)])
+
+    def length_of(self, window: int) -> float:
+        """|truncated| / |full| with this window."""
+        return float(self.length[self._place(window)])
+
+    def _place(self, window: int) -> int:
+        return self.windows.tolist().index(window)
+
+
+@dataclass(frozen=True)
+class GradientTerms:
+    """Size of each term of the full gradient, and which the window keeps.
+
+    log10: log10 |term|, nan where t > tau. steps: which steps rows and columns stand for.
+    kept: True where the truncated gradient has the term.
+    """
+
+    log10: Float[np.ndarray, "later earlier"]
+    kept: np.ndarray
+    steps: Int[np.ndarray, "later"]
+
+
+@dataclass(frozen=True)
+class Randomized:
+    """Means of n randomly truncated gradients, n = 1, 2, 4 ...
+
+    error: |mean of n draws - full| / |full|. fixed: the same for fixed truncation to a window of
+    the same expected length `window`; it does not depend on n. expected: steps that an error
+    travels on average, one over the probability of stopping.
+    """
+
+    draws: Int[np.ndarray, "mean"]
+    error: Float[np.ndarray, "mean"]
+    window: int
+    fixed: float
+    expected: float
+
+    error_of_one = array_item("error", 0, "Of the first draw alone.")
+    error_of_all = array_item("error", -1, "Of the mean of all draws.")
+
+
+def truncation(experiment: GradientExperiment, kind: str = "window") -> Truncation:
+    """Angle and length of the truncated gradient for every window (beyond 40, for 40 of them).
+
+    kind "window": every error flows back over at most k steps, itself included (the truncation of
+    d2l, chapter 9.7, and of one of the texts). "segments": the sequence is cut into pieces of k
+    steps, the state is handed on and the gradient is not (Jurafsky and Martin, chapter 9; what
+    training loops with `detach` do). Both are biased: terms are missing, always the same ones.
+    Raises ValueError for an unknown kind, and where the full gradient is zero.
+    """
+    _known(kind)
+    net, _ = _tamed(unroll(experiment))
+    steps = net.steps
+    windows = np.arange(1, steps + 1)
+    if steps > _WINDOWS:
+        each = _WINDOWS // 2  # the short ones, where the gradient turns
+        longer = np.round(np.geomspace(each, steps, _WINDOWS - each + 1)).astype(int)
+        windows = np.unique(np.concatenate([np.arange(1, each), longer]))
+    full, length = _full(net)
+    contributes = (net.errors != 0).any(axis=1)
+    if kind == "segments":
+        cut = _cut_gradients(net, windows)
+        products = np.array([float((part * full).sum()) for part in cut])
+        sizes = np.array([float(np.linalg.norm(part)) for part in cut])
+        kept = [_pairs_in_segments(contributes, k) for k in windows.tolist()]
+    else:
+        products, sizes = _window_gradients(net, full)
+        products, sizes = products[windows - 1], sizes[windows - 1]
+        kept = [int(np.minimum(np.arange(1, steps + 1), k)[contributes].sum()) for k in windows]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        cosine = np.clip(products / (sizes * length), -1, 1)
+    return Truncation(
+        windows, np.degrees(np.arccos(cosine)), sizes / length, np.array(kept) / kept[-1]
+    )
+
+
+def terms(experiment: GradientExperiment, window: int, kind: str = "window") -> GradientTerms:
+    """The size of each pair's term, |d a_t of error tau| |h_{t-1}|, and whether it is kept.
+
+    Raises ValueError for an unknown kind of truncation; `truncation` names them.
+    """
+    _known(kind)
+    net, taken = _tamed(unroll(experiment))
+    stride = -(-net.steps // _SHOWN)
+    steps = np.arange(net.steps, 0, -stride)[::-1]
+    logs = np.full((len(steps), len(steps)), np.nan)
+    before = np.linalg.norm(net.trace.hidden[:-1], axis=1)
+    for now, row, pre in _lags(net, steps):
+        column = np.searchsorted(steps, now)
+        shown = steps[np.minimum(column, len(steps) - 1)] == now
+        with np.errstate(divide="ignore"):
+            size = _log_norm_of_rows(pre) + np.log10(before[now - 1]) + taken
+        logs[row[shown], column[shown]] = size[shown]
+    later, earlier = steps[:, None], steps[None, :]
+    if kind == "window":
+        kept = later - earlier < window
+    else:
+        kept = (later - 1) // window == (earlier - 1) // window
+    return GradientTerms(logs, kept & (earlier <= later), steps)
+
+
+def randomized(
+    experiment: GradientExperiment, stop: float, draws: int = 1024, seed: int = 0
+) -> Randomized:
+    """Cut the way back at random, and weight what gets through: on average nothing is lost.
+
+    At every step back the gradient goes on with probability 1 - `stop`, divided by it, and else
+    stops (Tallec and Ollivier 2017). The mean of many draws tends to the full gradient; the price
+    is variance. Fixed truncation to the expected length 1 / stop is the comparison.
+    Raises ValueError unless 0 < stop < 1, and where the full gradient is zero.
+    """
+    if not 0 < stop < 1:
+        raise ValueError("The probability of stopping must lie between 0 and 1.")
+    net, _ = _tamed(unroll(experiment))
+    full, length = _full(net)
+    rng = np.random.RandomState(seed)
+    counts = 2 ** np.arange(int(np.log2(draws)) + 1)
+    starts = np.concatenate([[0], counts[:-1]])  # the draws that each mean has in addition
+    groups = np.zeros((len(counts), *full.shape))
+    carried = _zeros(net, int(counts[-1]))
+    for t in range(net.steps, 0, -1):
+        after = State(carried.hidden + net.errors[t - 1], carried.cell_state)
+        pulled = net.cell.pullback(net.weights, at(net.slopes, t - 1), after)
+        added = np.add.reduceat(_joined(pulled.hidden_side), starts, axis=0)
+        groups += added[:, :, None] * net.trace.hidden[t - 1]
+        goes_on = (rng.uniform(size=(int(counts[-1]), 1)) >= stop) / (1 - stop)
+        carried = pulled.state.each(partial(np.multiply, goes_on))
+    means = groups.cumsum(0) / counts[:, None, None]
+    error = np.linalg.norm((means - full).reshape(len(counts), -1), axis=1) / length
+    window = min(net.steps, max(1, round(1 / stop)))
+    products, sizes = _window_gradients(net, full)
+    gap = sizes[window - 1] ** 2 - 2 * products[window - 1] + length**2
+    fixed = float(np.sqrt(max(gap, 0))) / length
+    return Randomized(counts, error, window, fixed, 1 / stop)
+
+
+def _known(kind: str) -> None:
+    if kind not in TRUNCATIONS:
+        raise ValueError(f"There is no truncation called {kind!r}.")
+
+
+def _tamed(net: Unrolled) -> tuple[Unrolled, float]:
+    """The same with a gradient whose square float64 holds, and log10 of the factor taken out."""
+    largest = log_norms(net.cell, net.weights, net.trace, net.errors).hidden.max()
+    power = int(max(0.0, float(largest)) / LOG2)
+    return replace(net, errors=np.ldexp(net.errors, -power)), power * LOG2
+
+
+def _full(net: Unrolled) -> tuple[np.ndarray, float]:
+    """The full gradient of the recurrent weights, and its length."""
+    full = backward(net.cell, net.weights, net.trace, net.errors).weights.hidden_hidden
+    length = float(np.linalg.norm(full))
+    if length == 0:
+        raise UserError("zero_gradient", "The full gradient is zero.")
+    return full, length
+
+
+def _lags(net: Unrolled, rows: np.ndarray | None = None) -> Any:
+    """Carry the error of every step tau back, all of them one step at a time.
+
+    Yields (t of each row, index of each row, d(pre-activations at t)); rows that have reached the
+    first step drop out. rows: which tau; default those that have an error.
+    """
+    taus = np.flatnonzero(net.errors.any(axis=1)) + 1 if rows is None else rows
+    index = np.arange(len(taus))
+    now, carried = taus, State(net.errors[taus - 1], _zeros(net, len(taus)).cell_state)
+    while len(now):
+        pulled = net.cell.pullback(net.weights, at(net.slopes, now - 1), carried)
+        yield now, index, _joined(pulled.hidden_side)
+        alive = now > 1
+        now, index = now[alive] - 1, index[alive]
+        carried = pulled.state.each(itemgetter(alive))
+
+
+def _window_gradients(net: Unrolled, full: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """<truncated, full> and |truncated| for the windows 1 ... T, without keeping the gradients."""
+    products, sizes = np.zeros(net.steps), np.zeros(net.steps)
+    total = np.zeros_like(full)
+    for lag, (now, _, pre) in enumerate(_lags(net)):
+        total += pre.T @ net.trace.hidden[now - 1]
+        products[lag] = (total * full).sum()
+        sizes[lag] = np.linalg.norm(total)
+    return products, sizes
+
+
+def _cut_gradients(net: Unrolled, windows: np.ndarray) -> Float[np.ndarray, "window rows hidden"]:
+    """The gradient with segments of each length: one way back for all, cut where each must be."""
+    carried = _zeros(net, len(windows))
+    sides = np.empty((net.steps, len(windows), net.weights.hidden_hidden.shape[0]))
+    for t in range(net.steps, 0, -1):
+        after = State(carried.hidden + net.errors[t - 1], carried.cell_state)
+        pulled = net.cell.pullback(net.weights, at(net.slopes, t - 1), after)
+        sides[t - 1] = _joined(pulled.hidden_side)
+        open_ = ((t - 1) % windows != 0)[:, None]
+        carried = pulled.state.each(partial(np.multiply, open_))
+    return np.einsum("twr,th->wrh", sides, net.trace.hidden[:-1], optimize=True)
+
+
+def _pairs_in_segments(contributes: np.ndarray, window: int) -> int:
+    moment = np.flatnonzero(contributes)
+    return int((moment % window + 1).sum())
+
+
+def _log_norm_of_rows(rows: np.ndarray) -> np.ndarray:
+    """log10 of the norm of each row, also where its square is too small for float64."""
+    size = np.abs(rows).max(axis=1)
+    return np.log10(size) + np.log10(
+        np.linalg.norm(rows / np.where(size > 0, size, 1)[:, None], axis=1)
+    )
+
+
+def _zeros(net: Unrolled, rows: int) -> State:
+    zeros = np.zeros((rows, net.weights.hidden))
+    return State(zeros, zeros if isinstance(net.trace, LSTMTrace) else None)
+
+
+def _joined(side: Any) -> np.ndarray:
+    return np.concatenate(side, axis=-1) if isinstance(side, tuple) else side

@@ -1,0 +1,85 @@
+"""dJ/dW taken apart by time: what each step adds to the gradients of W_hh, W_hx and W_yh."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute.recurrent import RNNTrace, backward
+from seqviz.compute.vanishing_gradients.experiment import GradientExperiment, unroll
+from seqviz.core.units import TwoDigits
+
+MATRICES = ("hidden_hidden", "input_hidden", "readout")
+_NEAR = 0.1
+
+
+@dataclass(frozen=True)
+class WeightSteps:
+    """The contribution of each step to the gradient of one matrix, and their sum by autograd."""
+
+    each: Float[np.ndarray, "time rows columns"]
+    autograd: Float[np.ndarray, "rows columns"]
+
+    @property
+    def total(self) -> Float[np.ndarray, "rows columns"]:
+        """The sum over the steps."""
+        return self.each.sum(0)
+
+    @property
+    def shares(self) -> Float[np.ndarray, "time"]:
+        """Each contribution's length along the gradient; they add up to the gradient's length."""
+        size = self.length
+        return np.einsum("tij,ij->t", self.each, self.total) / (size if size > 0 else 1.0)
+
+    @property
+    def length(self) -> float:
+        """|dJ/dW|, all entries together."""
+        return float(np.linalg.norm(self.total))
+
+    @property
+    def autograd_length(self) -> float:
+        """|dJ/dW| by automatic differentiation."""
+        return float(np.linalg.norm(self.autograd))
+
+    @property
+    def mismatch(self) -> TwoDigits:
+        """|sum - autograd| / |autograd|."""
+        size = self.autograd_length
+        return float(np.linalg.norm(self.total - self.autograd)) / size if size > 0 else 0.0
+
+    @property
+    def enough(self) -> int:
+        """So many of the last steps give the gradient within a tenth, and any more of them do."""
+        recent = np.cumsum(self.each[::-1], axis=0)
+        misses = np.linalg.norm(recent - self.total, axis=(1, 2))
+        far = np.flatnonzero(misses > _NEAR * self.length)
+        return int(far[-1]) + 2 if far.size else 1
+
+
+def weight_steps(experiment: GradientExperiment, matrix: str) -> WeightSteps:
+    """The terms of dJ/dW_hh = sum_t da_t h_{t-1}^T, dJ/dW_hx = sum_t da_t x_t^T (da_t = dJ/da_t, a
+    the pre-activations), or dJ/dW_yh = sum_t dJ/dyhat_t h_t^T.
+
+    matrix: one of `MATRICES`. Source: the lecture text behind this lesson, before equation 43 and
+    after 44, with the error of step tau in place of the printed index. Raises ValueError for an
+    unknown matrix, and for cells other than the RNN.
+    """
+    from seqviz.compute.vanishing_gradients.autograd import matrix_gradient
+
+    if matrix not in MATRICES:
+        raise ValueError(f"There is no matrix {matrix!r}.")
+    net = unroll(experiment)
+    if not isinstance(net.trace, RNNTrace):
+        raise ValueError("These sums are those of an RNN.")
+    slopes: Any = net.slopes
+    sides = slopes.activation * backward(net.cell, net.weights, net.trace, net.errors).hidden[1:]
+    left, right = {
+        "hidden_hidden": (sides, net.trace.hidden[:-1]),
+        "input_hidden": (sides, net.trace.inputs),
+        "readout": (net.residuals, net.trace.hidden[1:]),
+    }[matrix]
+    each = left[:, :, None] * right[:, None, :]
+    return WeightSteps(each, matrix_gradient(experiment, matrix))

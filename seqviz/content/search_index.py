@@ -1,0 +1,176 @@
+"""What home says of each lesson, read off its words: minutes, questions and tasks, and the search.
+
+No lesson is imported for it: home would wait for what they load.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from urllib.parse import quote
+
+from seqviz.content import catalog, glossary
+from seqviz.core.i18n import LANGUAGES, Text, catalogue, sections
+
+# Minutes that a lesson takes. Its words are read more slowly than a story's (238 a minute:
+# Brysbaert 2019), as formulas stand among them; the others are the least that a bench, a question
+# and a task ask for.
+WORDS_A_MINUTE, A_BENCH, A_QUESTION, A_TASK, ROUNDED = 200, 3, 1, 3, 5
+NOT_READ = "sources"  # the section that nobody reads in the lesson
+_FORMULA = re.compile(r"\$+([^$]+)\$+")
+_COMMAND = re.compile(r"\\(?:var)?([a-z]+)")
+_HAT = re.compile(r"\\hat\s*\{?(\w)\}?")
+_MARKS = re.compile(r"[\\{}$_^*`“”\"']")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Something that is searched for. kind: "lesson", "bench" or "term". names: by language.
+
+    slug: of the lesson to go to. bench: the figure in it, or empty. words: what finds it besides
+    its names, as `normal` writes it. term: as the glossary has it, by language.
+    """
+
+    kind: str
+    names: Mapping[str, str]
+    slug: str
+    bench: str
+    words: str
+    term: Mapping[str, str] = field(default_factory=dict)
+
+
+@cache
+def named(slug: str, kind: str) -> tuple[str, ...]:
+    """Names of the benches, questions ("predict"), exercises or targets of a lesson."""
+    start = f"{slug}.{kind}."
+    keys = (key.removeprefix(start) for key in catalogue("en") if key.startswith(start))
+    return tuple(dict.fromkeys(key.partition(".")[0] for key in keys))
+
+
+@cache
+def minutes(slug: str) -> int:
+    """How long a lesson takes, in steps of five minutes: its words and what there is to do."""
+    prose = " ".join(said for name, said in sections(slug, "en").items() if name != NOT_READ)
+    benches, questions = (len(named(slug, kind)) for kind in ("bench", "predict"))
+    tasks = len(named(slug, "exercise")) + len(named(slug, "target"))
+    whole = len(prose.split()) / WORDS_A_MINUTE
+    whole += A_BENCH * benches + A_QUESTION * questions + A_TASK * tasks
+    return ROUNDED * round(whole / ROUNDED)
+
+
+def normal(text: str) -> str:
+    r"""Words as they are compared: without case, marks of LaTeX and width (`$d_k$`, `dₖ` -> dk)."""
+    plain = _FORMULA.sub(lambda found: glossary.typed_form(found[1]), text)
+    return _MARKS.sub("", unicodedata.normalize("NFKC", plain)).casefold()
+
+
+def plain_title(text: str) -> str:
+    r"""A title without the marks of Markdown and of LaTeX around its formulas (`\varphi` -> φ)."""
+    text = _HAT.sub("\\1\u0302", text).replace(r"\odot", "⊙")
+    text = text.replace(r"\langle ", "⟨").replace(r"\rangle", "⟩")
+    greek = _COMMAND.sub(lambda found: glossary.GREEK.get(found[1], found[0]), text)
+    return re.sub(r"[\\{}$*`]", "", greek)
+
+
+@cache
+def entries() -> tuple[Entry, ...]:
+    """Everything that can be found: lessons and benches in teaching order, letters, terms."""
+    return (*_lessons(), *_benches(), *_meanings())
+
+
+@cache
+def rows(lang: str) -> list[list[str]]:
+    """The entries for the browser: kind, name, place of the lesson, address, what finds it."""
+    return [
+        [
+            one.kind,
+            one.names[lang],
+            one.slug if one.kind != "lesson" else "",
+            _leads(one, lang),
+            " ".join(dict.fromkeys([*map(normal, one.names.values()), one.words])),
+        ]
+        for one in entries()
+    ]
+
+
+def address(slug: str, lang: str, bench: str = "") -> str:
+    """Of a lesson, or of a bench in it, beside home."""
+    code = catalog.lesson(slug).code
+    part = f"&{code}.part={bench}" if bench and Text("en").table(f"{slug}.part") else ""
+    return f"{slug}?lang={lang}{part}" + (f"#bench-{bench}" if bench else "")
+
+
+def _leads(one: Entry, lang: str) -> str:
+    """Where it leads: a term that no figure is about to its place in the glossary."""
+    place = address(one.slug, lang, one.bench)
+    return place if one.bench or not one.term else f"{place}&glossary={quote(one.term[lang])}"
+
+
+def _named(key: str) -> dict[str, str]:
+    return {lang: str(catalogue(lang)[key]) for lang in LANGUAGES}
+
+
+def _shown(names: Mapping[str, str], before: str = "") -> dict[str, str]:
+    return {lang: before + plain_title(name) for lang, name in names.items()}
+
+
+def _lessons() -> Iterator[Entry]:
+    for record in catalog.LESSONS:
+        stage = [_shown(_named(f"stage.{record.stage}.{part}")) for part in ("title", "question")]
+        words = normal(" ".join(said for names in stage for said in names.values()))
+        yield Entry("lesson", _shown(_named(f"{record.slug}.title")), record.slug, "", words)
+
+
+def _benches() -> Iterator[Entry]:
+    for record in catalog.LESSONS:
+        for name in named(record.slug, "bench"):
+            names = _named(f"{record.slug}.bench.{name}")
+            words = normal(" ".join(names.values()))
+            yield Entry("bench", _shown(names), record.slug, name, words)
+
+
+def _meanings() -> Iterator[Entry]:
+    letters = [one for letter in glossary.list_letters() for one in letter.meanings]
+    for one in dict.fromkeys([*map(_Known, letters), *map(_Known, glossary.terms())]):
+        for slug, forms in one.meaning.here.items():
+            said = one.meaning.words
+            words = normal(" ".join([*said.values(), *(f"${form}$" for form in forms)]))
+            signs = "".join(f"{plain_title(form)}: " for form in forms[:1])
+            names, place = _shown(said, signs), _bench_of(slug, one.meaning, forms)
+            yield Entry("term", names, slug, place, words, said)
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """A meaning that stands under several letters is one."""
+
+    meaning: glossary.GlossaryEntry
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Known) and self.meaning is other.meaning
+
+    def __hash__(self) -> int:
+        return id(self.meaning)
+
+
+def _bench_of(slug: str, meaning: glossary.GlossaryEntry, forms: list[str]) -> str:
+    """The first bench of a lesson in whose title or prose this stands, or empty."""
+    prose = sections(slug, "en")
+    said = re.compile(rf"\b{re.escape(meaning.en)}s?\b", re.IGNORECASE)
+    benches = named(slug, "bench")
+    titles = {name: str(catalogue("en")[f"{slug}.bench.{name}"]) for name in benches}
+    for place in (titles, prose):
+        for name in benches:
+            text = place.get(name, "")
+            formulas = " ".join(_FORMULA.findall(text))
+            if any(_stands(form, formulas) for form in forms) or (not forms and said.search(text)):
+                return name
+    return ""
+
+
+def _stands(form: str, formulas: str) -> bool:
+    """Whether a letter stands in these formulas, and not as a part of another name."""
+    return bool(re.search(rf"(?<![A-Za-z\\]){re.escape(form)}(?![A-Za-z])", formulas))

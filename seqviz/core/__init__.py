@@ -1,0 +1,1 @@
+"""What every package may import: errors, settings, paths, units, words, hashing and file writes."""

@@ -1,0 +1,218 @@
+"""The words of the app in each of its languages, and how a number is written.
+
+Labels live in `assets/locale/<lang>.toml` (shared), `assets/locale/figures/<subject>/<lang>.toml`
+and `assets/lessons/<slug>/<lang>.toml` (one lesson); prose lives in
+`assets/lessons/<slug>/<lang>.md` in named sections. This module only reads them: figures and pages
+ask it for a key and get a sentence.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from seqviz.core.languages import DEFAULT
+from seqviz.core.languages import LANGUAGES as LANGUAGES
+from seqviz.core.paths import ASSETS
+from seqviz.core.units import JOINER, NO_BREAK, NUMBER, Unit, unbroken
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+# What Streamlit's Markdown changes after its escapes have been read: addresses, icons, arrows.
+_TAKEN = re.compile(
+    r"https?(?=://)|www(?=\.)|[-.\w+](?=@)|:(?=material/|streamlit:)"
+    r"|(?<![^\s\ufeff])(?:<->|->|<-|--|[><~]=)(?![^\s\ufeff])",
+    re.IGNORECASE,
+)
+TIMES_TEN = f"{NO_BREAK}×{NO_BREAK}10"  # between the digits of a number and its power of ten
+_SECTION = re.compile(r"^<!--\s*section:\s*([a-z0-9_]+)\s*-->\s*$", re.MULTILINE)
+
+
+def _flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            flat.update(_flatten(value, f"{prefix}{key}."))
+        else:
+            flat[prefix + key] = value
+    return flat
+
+
+def _unbroken(value: Any) -> Any:
+    """All sentences of a value."""
+    if isinstance(value, list):
+        return [_unbroken(one) for one in value]
+    return unbroken(value) if isinstance(value, str) else value
+
+
+def _of_figures(lang: str) -> list[Path]:
+    """The words of figures, one file a subject."""
+    return sorted((ASSETS / "locale" / "figures").glob(f"*/{lang}.toml"))
+
+
+@cache
+def catalogue(lang: str) -> Mapping[str, Any]:
+    """Every key of one language: shared keys as they are, a lesson's keys after its slug."""
+    keys: dict[str, Any] = {}
+    for path in (ASSETS / "locale" / f"{lang}.toml", *_of_figures(lang)):
+        keys.update(_flatten(tomllib.loads(path.read_text("utf-8"))))
+    for path in sorted((ASSETS / "lessons").glob(f"*/{lang}.toml")):
+        keys.update(_flatten(tomllib.loads(path.read_text("utf-8")), f"{path.parent.name}."))
+    return {key: _unbroken(value) for key, value in keys.items()}
+
+
+@cache
+def sections(slug: str, lang: str) -> Mapping[str, str]:
+    """The named prose sections of a lesson: `<!-- section: name -->` starts one."""
+    parts = _SECTION.split((ASSETS / "lessons" / slug / f"{lang}.md").read_text("utf-8"))
+    named = zip(parts[1::2], parts[2::2], strict=True)
+    return {name: unbroken(body.strip()) for name, body in named}
+
+
+@dataclass(frozen=True)
+class Text:
+    """Sentences of one language; calling it with a key gives the sentence.
+
+    Raises KeyError for a key that the language lacks: a test walks through all of them, so a
+    missing word is found there and not in a lecture.
+    """
+
+    lang: str = DEFAULT
+
+    def __call__(self, key: str, /, **values: object) -> str:
+        sentence = catalogue(self.lang)[key]
+        return sentence.format(**values) if values else sentence
+
+    def first(self, *keys: str) -> str:
+        """The sentence of the first key that exists (a lesson's word before the shared one)."""
+        known = catalogue(self.lang)
+        for key in keys:
+            if key in known:
+                return known[key]
+        raise KeyError(keys[0])
+
+    def has(self, key: str) -> bool:
+        """Whether the language has this key."""
+        return key in catalogue(self.lang)
+
+    def table(self, prefix: str) -> dict[str, str]:
+        """All sentences whose keys begin with `prefix` and a point, by the rest of their keys."""
+        start = prefix + "."
+        known = catalogue(self.lang)
+        return {key[len(start) :]: words for key, words in known.items() if key.startswith(start)}
+
+    def items(self, key: str) -> list[str]:
+        """A key that holds a list of sentences."""
+        return list(catalogue(self.lang)[key])
+
+
+def escape_markdown(text: str) -> str:
+    """A reader's own text as it is, inside Markdown: no emphasis, no formula, no image, no link.
+
+    A link shared by somebody else can carry any text; an image in it would be fetched. A backslash
+    does not stop what Streamlit makes of addresses, icons and arrows: there an invisible character
+    does. Line breaks become spaces, as two of them would end the paragraph.
+    """
+    whole = _TAKEN.sub(lambda found: found[0] + JOINER, re.sub(r"[\r\n]+", " ", text))
+    return re.sub(r"([\\`*_{}\[\]()#+\-.!|<>~$:^&])", r"\\\1", whole)
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A number as it stands on screen: three significant digits, commas for thousands.
+
+    Examples: 0.80312 -> "0.803", 12345.6 -> "12,346", 0.00001234 -> "1.23 × 10⁻⁵", nan -> "–".
+    The minus is a true minus sign (U+2212), as in the axis labels.
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    if digits > 2 and 0.001 <= abs(value) < 999:  # most numbers; as below, in one go
+        return f"{value:#.{digits}g}".rstrip(".").replace("-", "−")
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if value == 0:
+        return "0"
+    mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")  # rounds before it decides
+    exponent = int(power)
+    if exponent < -3 or exponent > 6:
+        return f"{mantissa}{_tens(exponent)}".replace("-", "−")
+    return f"{value:,.{max(0, digits - 1 - exponent)}f}".replace("-", "−")
+
+
+@cache
+def _tens(exponent: int) -> str:
+    """Times ten to this power."""
+    return f"{TIMES_TEN}{str(exponent).translate(_RAISED)}"
+
+
+def percent(share: float, digits: int = 1) -> str:
+    """A share of 1 in percent as it stands on screen, with so many decimals; nan is "–".
+
+    Examples: 0.66139 -> "66.1%", 0.35 with no digits -> "35%", 12.5 -> "1,250.0%".
+    """
+    if math.isnan(share):
+        return "–"
+    return f"{100 * share:,.{digits}f}%".replace("-", "−")
+
+
+def format_log10(log10: float, digits: int = 3) -> str:
+    """10 to this power as it stands on screen, also where float64 would be 0 or infinite.
+
+    Examples: 0.30103 -> "2.00", -400.5 -> "3.16 × 10⁻⁴⁰¹", -inf -> "0".
+    """
+    if not math.isfinite(log10) or abs(log10) < 300:
+        return number(10**log10, digits)
+    exponent = math.floor(log10)
+    mantissa = f"{10 ** (log10 - exponent):.{digits - 1}f}"
+    return f"{mantissa}{_tens(exponent)}"
+
+
+def format_value(value: Any, unit: Unit = NUMBER) -> str:
+    """A read-out as it stands on screen; None is "–", words stay as they are."""
+    if value is None:
+        return "–"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, tuple):
+        first, last = (format_value(end, unit) for end in value)
+        if unit.kind == "share":
+            return f"{first.removesuffix('%')}–{last}"
+        dots, after = ("/", NO_BREAK) if unit.kind == "part" else ("…", " ")
+        return f"{first}{NO_BREAK}{dots}{after}{last}"
+    if isinstance(value, bool | int):
+        return f"{value:,}"
+    return _written(float(value), unit)
+
+
+def _written(value: float, unit: Unit) -> str:
+    match unit.kind:
+        case "share":
+            return percent(value, unit.digits)
+        case "small share":
+            return f"{100 * value:.{unit.digits}g}%"
+        case "fine share":
+            return "–" if math.isnan(value) else f"{number(100 * value, unit.digits)}%"
+        case "log10":
+            return format_log10(value, unit.digits)
+        case "count" if math.isfinite(value):
+            return f"{value:,.0f}"
+        case "probability":
+            return f"<{NO_BREAK}0.001" if value < 0.001 else f"{value:.3f}"
+        case "seconds":
+            return f"{value:.{unit.digits}g}{NO_BREAK}s" if value < 99.5 else duration(value)
+    return number(value, unit.digits) + unit.sign
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person reads them: 120 ms, 2.4 s, 14 min."""
+    if seconds < 0.001:
+        return f"<{NO_BREAK}1{NO_BREAK}ms"
+    if seconds < 0.9995:  # what would be rounded to 1000 ms is a second
+        return f"{seconds * 1000:.0f}{NO_BREAK}ms"
+    if seconds < 99.95:
+        return f"{seconds:.1f}{NO_BREAK}s"
+    return f"{seconds / 60:.0f}{NO_BREAK}min"

@@ -1,0 +1,254 @@
+"""Every environment variable of the app: its name, its default, what it means, how it is read.
+
+`value("SEQVIZ_QUEUE")` reads one when it is asked for; `check()` reads all, before the first
+visitor. What is empty or blank counts as not set. The table in
+docs/operations.md is made of this list.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from seqviz.core.languages import DEFAULT, LANGUAGES, matching, preferred
+
+DEVICES = ("auto", "cpu", "cuda", "mps")
+ENGINES = ("local", "ray")
+LEVELS = ("debug", "info", "warning", "error")
+UPLOAD_MB = 5  # .streamlit/config.toml lets the server take 6, so that the app can explain
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One environment variable.
+
+    default: what is read where it is not set. meaning: for that table. allowed: completes the
+    sentence "NAME must be ...". read: from text to value; raises ValueError for what is not
+    allowed. shown: the default in that table, where it is not the text itself. secret: what is set
+    is not quoted.
+    """
+
+    name: str
+    default: str
+    meaning: str
+    allowed: str
+    read: Callable[[str], Any]
+    shown: str = ""
+    secret: bool = False
+
+    def value(self) -> Any:
+        """What is set, checked. Raises ValueError with one sentence for what is not allowed."""
+        text = os.environ.get(self.name, "").strip() or self.default
+        try:
+            return self.read(text)
+        except ValueError:
+            not_this = "" if self.secret else f", not {text!r}"
+            raise ValueError(f"{self.name} must be {self.allowed}{not_this}.") from None
+
+
+def value(name: str) -> Any:
+    """The value of a setting now. Raises ValueError where what is set is not allowed."""
+    return _BY_NAME[name].value()
+
+
+def language(asked: str | None, accepted: str) -> str:
+    """What a visitor sees: what the link asks for, else the server's, else the browser's."""
+    chosen = matching(asked or "") or value("SEQVIZ_LANGUAGE")
+    return str(chosen or preferred(accepted) or DEFAULT)
+
+
+def check() -> None:
+    """Raise ValueError, with one sentence, where any setting has a value that is not allowed."""
+    for setting in SETTINGS:
+        setting.value()
+    folder: Path | None = value("SEQVIZ_CACHE")
+    if folder is not None and folder.exists() and not folder.is_dir():
+        raise ValueError(f"SEQVIZ_CACHE must be a folder, not {str(folder)!r}.")
+    if value("SEQVIZ_ENGINE") == "ray" and importlib.util.find_spec("ray") is None:
+        raise ValueError("SEQVIZ_ENGINE=ray needs Ray: pip install -r requirements-ray.txt.")
+    if value("SEQVIZ_SHARED") and importlib.util.find_spec("redis") is None:
+        raise ValueError("SEQVIZ_SHARED needs redis: pip install -r requirements-ray.txt.")
+
+
+def _one_of(choices: tuple[str, ...]) -> dict[str, Any]:
+    def read(text: str) -> str:
+        if text.lower() not in choices:
+            raise ValueError(text)
+        return text.lower()
+
+    return {"allowed": f"one of {', '.join(choices)}", "read": read}
+
+
+def _whole(least: int) -> dict[str, Any]:
+    def read(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            raise ValueError(text)
+        return int(text)
+
+    return {"allowed": f"a whole number of at least {least}", "read": read}
+
+
+def _number(least: float, most: float = math.inf) -> dict[str, Any]:
+    def read(text: str) -> float:
+        number = float(text)
+        if not least <= number <= most or math.isinf(number):
+            raise ValueError(text)
+        return number
+
+    above = "" if math.isinf(most) else f" and at most {most:g}"
+    return {"allowed": f"a number of at least {least:g}{above}", "read": read}
+
+
+def _yes(text: str) -> bool:
+    if text not in ("0", "1"):
+        raise ValueError(text)
+    return text == "1"
+
+
+def _token(text: str) -> str:
+    if text and not re.fullmatch(r"[A-Za-z0-9._~+/=-]{16,}", text):
+        raise ValueError(text)
+    return text
+
+
+def _room_key(text: str) -> str:
+    if text and not re.fullmatch(r"[A-Za-z0-9._~+/=-]{43,}", text):
+        raise ValueError(text)
+    return text
+
+
+def _address(text: str) -> str:
+    if not re.fullmatch(r"auto|[\w.-]+:\d{1,5}", text, re.A) or not _has_port(f"//{text}"):
+        raise ValueError(text)
+    return text
+
+
+def _store(text: str) -> str:
+    pattern = r"rediss?://[^\s/@]*@?[\w.\[\]:-]+(/\d*)?|unix://\S+"
+    if text and not (re.fullmatch(pattern, text, re.A) and _has_port(text)):
+        raise ValueError(text)
+    return text
+
+
+def _has_port(url: str) -> bool:
+    """Return whether the port of an address can be one, or is left out. Raises ValueError."""
+    return urlsplit(url).port != 0
+
+
+def _language(text: str) -> str | None:
+    if text and matching(text) is None:
+        raise ValueError(text)
+    return matching(text)
+
+
+def _folder(text: str) -> Path | None:
+    try:
+        return Path(text).expanduser() if text else None
+    except RuntimeError:  # ~somebody who has no home here
+        raise ValueError(text) from None
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _origins(text: str) -> str:
+    # it becomes part of a header: nothing that could begin another directive
+    if not re.fullmatch(r"('none'|'self'|[\w:/.*-]+)( +('none'|'self'|[\w:/.*-]+))*", text, re.A):
+        raise ValueError(text)
+    return text
+
+
+_NAMES: dict[str, Any] = {"allowed": "names of models, separated by commas", "read": _names}
+
+SETTINGS = (
+    Setting("SEQVIZ_DEVICE", "auto", "where networks run: `auto`, `cpu`, `cuda`, `mps`",
+        **_one_of(DEVICES)),
+    Setting("SEQVIZ_THREADS", "1", "threads of one torch operation; one is best with many students",
+        **_whole(1)),
+    Setting("SEQVIZ_WORKERS", "0",
+        "processes that answer sliders in motion, one for each core to spare; `0`: the app itself",
+        **_whole(0)),
+    Setting("SEQVIZ_ENGINE", "local",
+        "who computes forward passes and trainings: `local`, this machine; `ray`, a cluster",
+        **_one_of(ENGINES)),
+    Setting("SEQVIZ_RAY_ADDRESS", "auto",
+        "of the cluster, `host:port`; `auto`: the one that this machine is a node of",
+        "auto or host:port", _address),
+    Setting("SEQVIZ_RAY_SECONDS", "10",
+        "seconds that a forward pass of the cluster may take before this machine does it",
+        **_number(0.1)),
+    Setting("SEQVIZ_SHARED", "",
+        "a Redis in which several processes of the app count together: `redis://host:6379`",
+        "redis://[:password@]host[:port], rediss:// or unix://", _store, shown="none",
+        secret=True),
+    Setting("SEQVIZ_CACHE", "", "folder for fetched models and what is computed from them",
+        "a folder", _folder, shown="`~/.cache/seqviz`"),
+    # `models.registry` reads the names and says what is wrong.
+    Setting("SEQVIZ_MODELS", "",
+        "which models students may choose: `minilm,gpt2,encoder:owner/name`", "names of models",
+        str, shown="all that are listed"),
+    Setting("SEQVIZ_PRELOAD", "",
+        "models loaded before the first student comes; the image has `minilm,smollm2`",
+        **_NAMES, shown="none"),
+    Setting("SEQVIZ_READINGS_MB", "512",
+        "memory for the attention of the last texts, for the whole class", **_number(0)),
+    Setting("SEQVIZ_CACHE_MB", "64", "memory for the last results and figures, for the whole class",
+        **_whole(1)),
+    Setting("SEQVIZ_LANGUAGE", "",
+        f"what a visitor sees whose link names no language: `{'`, `'.join(LANGUAGES)}`",
+        f"one of {', '.join(LANGUAGES)}", _language, shown="the browser's"),
+    Setting("SEQVIZ_SESSION_JOBS", "3",
+        "trainings of one student that wait or run at a time; `0`: any number", **_whole(0)),
+    Setting("SEQVIZ_SESSION_SECONDS", "60",
+        "seconds of computation that one student may use at once; `0`: any number",
+        **_number(0)),
+    Setting("SEQVIZ_SESSION_SHARE", "0.25",
+        "seconds of computation that one student gets back each second", **_number(0.01)),
+    Setting("SEQVIZ_SESSION_TOKENS", "20000",
+        "tokens of text that one student may have read each minute; `0`: any number",
+        **_whole(0)),
+    Setting("SEQVIZ_SEATS", "180",
+        "students who use the app at a time; who comes then waits in front; `0`: any number",
+        **_whole(0)),
+    Setting("SEQVIZ_PROXIES", "0",
+        "proxies of your own in front: from the header of that many a visitor's address is read",
+        **_whole(0)),
+    Setting("SEQVIZ_ROOM_KEY", "",
+        "proves who has which place in a room, for several processes or where no disk lasts: "
+        "32 random bytes in base64",
+        "letters, digits and the signs -._~+/=, at least 43 of them (32 random bytes in base64)",
+        _room_key, shown="one of the server's own, in SEQVIZ_CACHE", secret=True),
+    Setting("SEQVIZ_QUEUE", "16", "trainings that may wait for one device", **_whole(1)),
+    Setting("SEQVIZ_STALL_SECONDS", "120",
+        "seconds without news after which a training is given up", **_number(1)),
+    Setting("SEQVIZ_UPLOAD_MB", f"{UPLOAD_MB}",
+        f"largest file that a student may upload; at most {UPLOAD_MB}",
+        **_number(0.001, UPLOAD_MB)),
+    Setting("SEQVIZ_FRAME_ANCESTORS", "*",
+        "sites that may show the app in a frame, as in the header of that name",
+        "origins separated by spaces, 'self' or 'none'", _origins),
+    Setting("SEQVIZ_METRICS", "1", "`1`: figures for Prometheus at `/metrics`; `0`: none", "0 or 1",
+        _yes),
+    Setting("SEQVIZ_METRICS_TOKEN", "",
+        "who sends `Authorization: Bearer` with it sees `/metrics`; without one only this machine, "
+        "and nobody behind `SEQVIZ_PROXIES`",
+        "letters, digits and the signs -._~+/=, at least 16", _token, "none", secret=True),
+    Setting("SEQVIZ_FREEZE", "1",
+        "`1`: what is loaded is taken out of garbage collection; `0`: Python as it is, to compare",
+        "0 or 1", _yes),
+    Setting("SEQVIZ_PATCHES", "1",
+        "`1`: what is slow or wrong in Streamlit is replaced; `0`: Streamlit as it is, to compare",
+        "0 or 1", _yes),
+    Setting("SEQVIZ_LOG_LEVEL", "info", "least level that is logged", **_one_of(LEVELS)),
+    Setting("SEQVIZ_LOG_FORMAT", "text", "lines of the log: `text`, `json`",
+        **_one_of(("text", "json"))),
+)  # fmt: skip
+_BY_NAME = {setting.name: setting for setting in SETTINGS}

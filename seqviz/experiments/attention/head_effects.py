@@ -1,0 +1,91 @@
+"""What is lost when one head alone is switched off, for every head of a model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from seqviz.compute.attention.results import Effects, MeanOutputs
+from seqviz.data.reviews import sentiment_split
+from seqviz.jobs import Report, no_progress
+from seqviz.models import attention_hook as taps
+from seqviz.models import forward_cache, texts
+from seqviz.models.pretrained import load
+from seqviz.models.texts import ModelText
+
+
+def each_head(
+    model: str, text: ModelText, report: Report = no_progress, device: str = "cpu"
+) -> Effects:
+    """A job: one pass per layer, in which each text of a batch has another head switched off.
+
+    Michel, Levy and Neubig (2019) ask the same of a whole test set. (`device` names the queue.)
+    """
+    import torch
+
+    pretrained = load(model)
+    before = forward_cache.read(model, text)
+    layers, heads = before.weights.shape[:2]
+    tokens = before.tokens
+    last = int(tokens.real.sum()) - 1
+    ids, segments = (np.repeat(x[None], heads, 0) for x in (tokens.ids, tokens.segments))
+    change = np.full((layers, heads), np.nan)
+    decoder = bool(before.following.size)
+    for layer in range(layers):
+        on = torch.ones(heads, layers, heads)
+        on[:, layer] -= torch.eye(heads)
+
+        def stopped(done: int, layer: int = layer) -> None:
+            share = (layer + done / layers) / layers
+            report(Effects(change.copy(), decoder, share), share)
+
+        def work(network: Any, place: str, on: torch.Tensor = on) -> torch.Tensor:
+            tap = taps.AttentionHook(on=on.to(place), note=False, each=stopped)
+            with taps.hooked(tap):
+                output = forward_cache.run_network(network, pretrained, ids, segments, place)
+            return output.logits[:, last] if decoder else output.last_hidden_state
+
+        found = pretrained.run(work)
+        if decoder:
+            q = torch.log_softmax(found.double(), -1).cpu().numpy() / np.log(2)
+            p = before.following
+            terms = p * (np.log2(np.maximum(p, np.finfo(float).tiny)) - q)
+            change[layer] = terms.sum(-1)
+        else:
+            means = found[:, : last + 1].double().mean(1).cpu().numpy()
+            means /= np.linalg.norm(means, axis=1, keepdims=True)
+            change[layer] = 0.5 * ((means - before.sentence) ** 2).sum(1)  # 1 - cosine
+    return Effects(change, decoder, 1.0)
+
+
+SENTENCES = 100  # film reviews
+
+
+def mean_outputs(model: str, report: Report = no_progress, device: str = "cpu") -> MeanOutputs:
+    """A job: what each head gives on average over film reviews, for mean ablation.
+
+    Setting a head to zero also takes away what it gives to any text whatever; its mean leaves that
+    (Wang et al. 2023, section 2). (`device` names the queue.)
+    """
+    import torch
+
+    pretrained = load(model)
+    total: Any = 0.0
+    tokens = 0
+    for done, sentence in enumerate(sentiment_split()[1].texts[:SENTENCES], 1):
+        tap = taps.AttentionHook(note=False, sums=[])
+        read = texts.tokens(pretrained, sentence)
+
+        def work(network: Any, place: str, read: Any = read, tap: taps.AttentionHook = tap) -> None:
+            tap.sums, tap.layer = [], 0
+            with taps.hooked(tap):
+                ids, segments = read.ids[None], read.segments[None]
+                forward_cache.run_network(network, pretrained, ids, segments, place)
+
+        pretrained.run(work)
+        assert tap.sums is not None
+        total = total + torch.stack(tap.sums).double().cpu().numpy()
+        tokens += len(read.ids)
+        report(done / SENTENCES, done / SENTENCES)
+    return MeanOutputs(np.asarray(total / tokens), SENTENCES, tokens, 1.0)

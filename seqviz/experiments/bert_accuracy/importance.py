@@ -1,0 +1,104 @@
+"""How much each token of a sentence matters to a classifier, by attention and by gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute.bert_accuracy.results import LinearHead
+from seqviz.experiments.bert_accuracy.encoding import SentenceBatch, buckets, hidden, pad, pooled
+from seqviz.models import attention_hook as taps
+from seqviz.models.pretrained import Pretrained
+
+Scores = tuple[Float[np.ndarray, "token"], ...]
+_BATCH = 32
+
+
+def attention_received(pretrained: Pretrained, ids: Sequence[np.ndarray]) -> Scores:
+    """The share of attention that each token receives, one array a sentence.
+
+    Mean over layers, heads, and the queries that are words: [CLS] and [SEP], which look and are
+    looked at in ways of their own (Clark et al. 2019), are left out as queries.
+    """
+
+    def received(network: Any, device: str, batch: SentenceBatch) -> Any:
+        import torch
+
+        asks = torch.from_numpy(batch.real & ~_ends(batch)).to(device)
+        asks = asks / asks.sum(1, keepdim=True).clamp(min=1)
+        layers: list[Any] = []
+
+        def each(_: int) -> None:
+            weights = tap.weights.pop()  # [sentence, head, query, key], not kept
+            layers.append((weights.mean(1) * asks[:, :, None]).sum(1))
+
+        tap = taps.AttentionHook(each=each)
+        with taps.hooked(tap):
+            hidden(network, device, batch)
+        return torch.stack(layers).mean(0)
+
+    return _scores(pretrained, ids, received)
+
+
+def gradient_times_input(
+    pretrained: Pretrained, ids: Sequence[np.ndarray], head: LinearHead, feature: str
+) -> Scores:
+    """|gradient . input| of each token, one array a sentence.
+
+    The gradient of logit("positive") - logit("negative") by the token's word vector, times that
+    vector, summed over its dimensions, without sign: gradient x input (Ancona et al. 2018, table 1;
+    Simonyan et al. 2013 take the gradient alone). Positions and segments are not part of the input.
+    """
+
+    def slope(network: Any, device: str, batch: SentenceBatch) -> Any:
+        import torch
+
+        with torch.inference_mode(False), torch.enable_grad():
+            real = torch.from_numpy(batch.real).to(device)
+            words = network.get_input_embeddings()(torch.from_numpy(batch.ids).to(device))
+            words = words.detach().requires_grad_()
+            output = network(inputs_embeds=words, attention_mask=real.long())
+            pooler = getattr(output, "pooler_output", None)
+            vector = getattr(pooled(output.last_hidden_state, pooler, real), feature)
+            direction = torch.from_numpy(head.weight[1] - head.weight[0]).to(device)
+            (gradient,) = torch.autograd.grad((vector @ direction).sum(), words)
+            return (gradient * words.detach()).sum(-1).abs()
+
+    return _scores(pretrained, ids, slope)
+
+
+def _scores(
+    pretrained: Pretrained,
+    ids: Sequence[np.ndarray],
+    work: Callable[[Any, str, SentenceBatch], Any],
+) -> Scores:
+    """`work` gives [sentence, token] for a batch; its rows without padding, in the given order."""
+    found: dict[int, np.ndarray] = {}
+    for numbers, batch in _batches(pretrained, ids):
+
+        def table(network: Any, device: str, batch: SentenceBatch = batch) -> np.ndarray:
+            rows: np.ndarray = work(network, device, batch).cpu().numpy()
+            return rows
+
+        for number, row, real in zip(numbers, pretrained.run(table), batch.real, strict=True):
+            found[int(number)] = row[real].astype(np.float64)
+    return tuple(found[number] for number in range(len(ids)))
+
+
+def _batches(
+    pretrained: Pretrained, ids: Sequence[np.ndarray]
+) -> Iterator[tuple[np.ndarray, SentenceBatch]]:
+    for numbers in buckets([len(one) for one in ids], _BATCH):
+        yield numbers, pad([ids[n] for n in numbers], pretrained.tokenizer.pad_token_id)
+
+
+def _ends(batch: SentenceBatch) -> np.ndarray:
+    """Where [CLS] and [SEP] stand: first and last of the real tokens."""
+    ends = np.zeros_like(batch.real)
+    rows = np.arange(len(ends))
+    ends[:, 0] = True
+    ends[rows, batch.real.sum(1) - 1] = True
+    return ends

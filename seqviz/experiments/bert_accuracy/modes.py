@@ -1,0 +1,63 @@
+"""What eval() and train() do, and what they do not: dropout is one thing, gradients another."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+
+from seqviz.compute.bert_accuracy.results import LinearHead, ModeComparison
+from seqviz.experiments.bert_accuracy.encoding import hidden, pad, pooled, tokenize
+from seqviz.experiments.bert_accuracy.heads import standard_head
+from seqviz.experiments.bert_accuracy.trainable_copy import DropoutGenerator, make_trainable
+from seqviz.models.pretrained import Pretrained, load
+from seqviz.models.texts import ModelText, ReadBy
+
+MODES = ("eval", "train")
+
+
+def modes(model: str, text: ModelText, repeats: int = 20, seed: int = 0) -> ModeComparison:
+    """A sentence `repeats` times in evaluation mode and in training mode, nothing being trained.
+
+    Of a longer one the first 64 tokens. `network.train()` switches dropout on, `network.eval()`
+    switches it off, and that is all they do in an encoder. Whether a gradient can be computed is
+    another switch: `gradient` [mode, no_grad] is found by trying, once as it is and once under
+    `torch.no_grad()`. With the standard head on the mean; dropout's random numbers follow from
+    `seed`.
+    """
+    return measure(load(model), standard_head(model), text, repeats, seed)
+
+
+def measure(
+    pretrained: Pretrained,
+    head: LinearHead,
+    text: Annotated[str, ReadBy("pretrained")],
+    repeats: int,
+    seed: int,
+) -> ModeComparison:
+    """`modes` with any head on the mean."""
+    import torch
+
+    ids = tokenize(pretrained, [text])
+    made = make_trainable(pretrained, "head")
+    generator = DropoutGenerator(seed, made.device)
+    weight = torch.tensor(head.weight, device=made.device, requires_grad=True)
+    bias = torch.tensor(head.bias, device=made.device)
+
+    def logits(count: int) -> torch.Tensor:
+        batch = pad(ids * count, pretrained.tokenizer.pad_token_id)
+        with generator.installed():
+            last, pooler = hidden(made.network, made.device, batch)
+        real = torch.from_numpy(batch.real).to(made.device)
+        return pooled(last, pooler, real).mean @ weight.T + bias
+
+    probability = np.zeros((len(MODES), repeats))
+    gradient = np.zeros((len(MODES), 2), bool)
+    for row, mode in enumerate(MODES):
+        made.network.train(mode == "train")
+        with torch.no_grad():
+            probability[row] = torch.softmax(logits(repeats), 1)[:, 1].cpu().numpy()
+        for column, computed in enumerate((True, False)):
+            with torch.set_grad_enabled(computed):  # False is what no_grad() does
+                gradient[row, column] = logits(1).requires_grad
+    return ModeComparison(MODES, probability, gradient)

@@ -1,0 +1,225 @@
+"""The same sentences padded to any length, on either side, the network told so or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute.bert_accuracy.results import (
+    TOLD,
+    LinearHead,
+    Padding,
+    PadsInMean,
+    UserTextPadding,
+)
+from seqviz.data.reviews import sentiment_split
+from seqviz.experiments.bert_accuracy import heads
+from seqviz.experiments.bert_accuracy.encoding import (
+    SentenceBatch,
+    Side,
+    hidden,
+    pad,
+    pooled,
+    tokenize,
+    vectors,
+)
+from seqviz.experiments.bert_accuracy.word_masking import standard_head
+from seqviz.jobs import Report, no_progress
+from seqviz.models import attention_hook as taps
+from seqviz.models import texts
+from seqviz.models.pretrained import Pretrained, load
+from seqviz.models.texts import ModelText
+
+LONG, FEW = 128, 300  # beyond so many tokens, so few sentences
+_SCORES = 2**19  # query-key pairs of a batch: two sentences of 512 tokens, 0.4 s
+_MOST = 64  # sentences of a batch
+_SIDES: tuple[Side, ...] = ("right", "left")  # as in findings.SIDES
+_SHOWN = 8  # paddings of a student's sentence
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one pass over some sentences gives; see `Padding`."""
+
+    vectors: Float[np.ndarray, "sentence d"]
+    on_pads: Float[np.ndarray, "sentence"]
+
+
+def padding(
+    model: str,
+    sentences: int,
+    lengths: Sequence[int],
+    report: Report = no_progress,
+    device: str = "cpu",
+    feature: str = "mean",
+    few: int = FEW,
+) -> Padding:
+    """A job: the first test sentences, padded to each length on each side, told and untold.
+
+    lengths: tokens, at most what the encoder has positions for (512). few: so many sentences are
+    tried beyond `LONG` tokens, as each costs twenty times as much; the others are nan there.
+    Reports the share that is done. Raises ValueError for a length beyond the positions, and the
+    refusals of `load` and `standard_head`. (`device` names the queue.)
+    """
+    head = standard_head(model, feature, lambda: report(0.0, 0.0))
+    pretrained = load(model)
+    _check(pretrained, lengths)
+    test = sentiment_split()[1]
+    ids = tokenize(pretrained, test.texts[:sentences])
+    counts = [len(one) for one in ids]
+    before = getattr(vectors(pretrained, ids, report=lambda _: report(0.0, 0.0)), feature)
+    table = np.full((3, len(TOLD), len(_SIDES), len(lengths), len(ids)), np.nan)
+    tried = [len(ids) if length <= LONG else min(few, len(ids)) for length in lengths]
+    total = len(TOLD) * len(_SIDES) * sum(n * w for n, w in zip(tried, lengths, strict=True))
+    done = 0
+    for column, length in enumerate(lengths):
+        for t, told in enumerate(TOLD):
+            for s, side in enumerate(_SIDES):
+                for numbers in _batches(counts[: tried[column]], length):
+                    some = [ids[n] for n in numbers]
+                    seen = _pass(pretrained, some, length, side, told == "told", feature)
+                    table[:, t, s, column, numbers] = _measures(seen, head, before[numbers])
+                    done += len(numbers) * length  # the time grows with it, and a little faster
+                    report(done / total, done / total)
+    plain = heads.apply(head, before)
+    return Padding(
+        np.array(lengths), plain, table[0], table[1], table[2], test.positive[:sentences]
+    )
+
+
+def pads_in_mean(
+    model: str,
+    sentences: int,
+    lengths: Sequence[int],
+    report: Report = no_progress,
+    device: str = "cpu",
+    few: int = FEW,
+) -> PadsInMean:
+    """A job: as `padding`, on the right, with the mean over all tokens: who forgets the mask there.
+
+    The standard head, which was trained on means of real tokens. Arguments, reports and refusals as
+    in `padding`.
+    """
+    head = standard_head(model, "mean", lambda: report(0.0, 0.0))
+    pretrained = load(model)
+    _check(pretrained, lengths)
+    test = sentiment_split()[1]
+    ids = tokenize(pretrained, test.texts[:sentences])
+    counts = [len(one) for one in ids]
+    table = np.full((len(TOLD), len(lengths), len(ids)), np.nan)
+    tried = [len(ids) if length <= LONG else min(few, len(ids)) for length in lengths]
+    total = len(TOLD) * sum(n * w for n, w in zip(tried, lengths, strict=True))
+    done = 0
+    for column, length in enumerate(lengths):
+        for t, told in enumerate(TOLD):
+            for numbers in _batches(counts[: tried[column]], length):
+                batch = pad([ids[n] for n in numbers], pretrained.tokenizer.pad_token_id, "right",
+                            length)  # fmt: skip
+                found = pretrained.run(partial(_mean_of_all, batch=batch, told=told == "told"))
+                table[t, column, numbers] = heads.apply(head, found)
+                done += len(numbers) * length
+                report(done / total, done / total)
+    return PadsInMean(np.array(lengths), table, test.positive[:sentences])
+
+
+def _mean_of_all(
+    network: Any, device: str, batch: SentenceBatch, told: bool
+) -> Float[np.ndarray, "sentence d"]:
+    """The mean over all tokens of a batch, padding among them."""
+    last, _ = hidden(network, device, batch, told=told)
+    found: np.ndarray = last.mean(1).float().cpu().numpy()
+    return found
+
+
+def pad_user_text(
+    model: str, text: ModelText, lengths: Sequence[int], feature: str = "mean"
+) -> UserTextPadding:
+    """A student's sentence (its first 64 tokens) padded to each length.
+
+    A second and a half for 32, 64, ..., 512 on one core. Refusals as in `padding`.
+    """
+    pretrained = load(model)
+    _check(pretrained, lengths)
+    head = heads.standard_head(model, feature)
+    ids = tokenize(pretrained, [text])
+    before = getattr(vectors(pretrained, ids), feature)
+    table = np.full((3, len(TOLD), len(_SIDES), len(lengths)), np.nan)
+    for column, length in enumerate(lengths):
+        for t, told in enumerate(TOLD):
+            for s, side in enumerate(_SIDES):
+                seen = _pass(pretrained, ids, length, side, told == "told", feature)
+                table[:, t, s, column] = _measures(seen, head, before)[:, 0]
+    shown = np.append(ids[0], [pretrained.tokenizer.pad_token_id] * _SHOWN)
+    return UserTextPadding(
+        tuple(texts.piece(pretrained, int(token)) for token in shown),
+        shown,
+        np.arange(len(shown)) < len(ids[0]),
+        np.array(lengths),
+        float(heads.apply(head, before)[0]),
+        table[0],
+        table[1],
+        table[2],
+    )
+
+
+def _pass(
+    pretrained: Pretrained,
+    ids: Sequence[np.ndarray],
+    length: int,
+    side: Side,
+    told: bool,
+    feature: str,
+) -> Seen:
+    """Sentences that all come to one width; the attention is summed up layer by layer."""
+    batch = pad(ids, pretrained.tokenizer.pad_token_id, side, length)
+
+    def work(network: Any, device: str) -> Seen:
+        import torch
+
+        real = torch.from_numpy(batch.real).to(device)
+        pads = (~real).float()
+        layers: list[Any] = []
+
+        def each(_: int) -> None:
+            weights = tap.weights.pop()  # [sentence, head, query, key], not kept
+            on_pads = (weights @ pads[:, None, :, None])[..., 0].mean(1)
+            layers.append((on_pads * real).sum(1) / real.sum(1))
+
+        tap = taps.AttentionHook(each=each)
+        with taps.hooked(tap):
+            found = pooled(*hidden(network, device, batch, told=told), real)
+        vector = getattr(found, feature)
+        return Seen(vector.float().cpu().numpy(), torch.stack(layers).mean(0).float().cpu().numpy())
+
+    return pretrained.run(work)
+
+
+def _measures(
+    seen: Seen, head: LinearHead, before: Float[np.ndarray, "sentence d"]
+) -> Float[np.ndarray, "measure sentence"]:
+    """Probability, drift (1 - cosine), share of the attention on [PAD]."""
+    a, b = seen.vectors.astype(np.float64), before.astype(np.float64)
+    cosine = (a * b).sum(1) / (np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1))
+    drift = np.maximum(0, 1 - cosine)  # rounding can make of the same vectors a little less than 0
+    return np.stack([heads.apply(head, seen.vectors), drift, seen.on_pads])
+
+
+def _batches(counts: Sequence[int], length: int) -> Iterator[np.ndarray]:
+    """Sentences that come to the same width: no longer one makes its neighbors longer."""
+    widths = np.maximum(counts, length)
+    for width in np.unique(widths):
+        same = np.flatnonzero(widths == width)
+        size = min(_MOST, max(1, _SCORES // int(width) ** 2))
+        for start in range(0, len(same), size):
+            yield same[start : start + size]
+
+
+def _check(pretrained: Pretrained, lengths: Sequence[int]) -> None:
+    most = pretrained.network.config.max_position_embeddings
+    if not lengths or max(lengths) > most:
+        raise ValueError(f"Sentences can be padded to between 1 and {most} tokens.")

@@ -1,0 +1,126 @@
+"""Searching for the head's learning rate and batch size: every trial trains a head."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from seqviz.compute.bert_accuracy import searching
+from seqviz.compute.bert_accuracy.results import Searched, SearchSettings, SearchSurface
+from seqviz.experiments.bert_accuracy import features, heads
+from seqviz.experiments.bert_accuracy.heads import Fitted
+from seqviz.jobs import Report, no_progress
+
+RATES = 21  # of the surface: four a decade
+_FEATURES = 0.8  # of the work where the sentence vectors have to be made first
+
+
+class _Trials:
+    """Heads trained with one rate and one batch size, from the same seed, on the same sentences."""
+
+    def __init__(
+        self, model: str, feature: str, epochs: int, trials: int, report: Report, so_far: Any
+    ):
+        self._waited = 0.0 if features.ready(model) else _FEATURES
+        self._report, self._trials, self._done = report, trials, 0
+        self._epochs, self.so_far = epochs, so_far  # what is reported; the owner keeps it fresh
+
+        def making(record: object, fraction: float | None = None) -> None:
+            report(self.so_far, self._waited * (fraction or 0.0))
+
+        features.make(model, making, "")
+        labels = features.parts()
+        self._train = heads.chosen(model, "train", feature), labels["train"].positive
+        self._valid = heads.chosen(model, "validation", feature), labels["validation"].positive
+
+    def fit(self, rate: float, batch: int) -> Fitted:
+        """One trial; within it one can leave after every epoch."""
+
+        def each(so_far: Fitted, epoch: int) -> None:
+            share = (self._done + epoch / (self._epochs + 1)) / self._trials
+            self._report(self.so_far, self._waited + (1 - self._waited) * share)
+
+        found = heads.fit(
+            *self._train, *self._valid, epochs=self._epochs, rate=rate, batch=batch, each=each
+        )
+        self._done += 1
+        return found
+
+
+def search(settings: SearchSettings, report: Report = no_progress, device: str = "cpu") -> Searched:
+    """A job: `compute.bert_accuracy.searching.propose` with what a head reaches in validation.
+
+    The test sentences are looked at once, by the trial that was best in validation (the first of
+    equals). Reports the trials so far, a Searched without test answers. (`device` names the
+    queue.) Raises the ValueErrors of `propose` and the refusals of `tuning.tune`.
+    """
+    empty = searching.SearchTrials(np.zeros(0), np.zeros(0, np.int64), np.zeros(0))
+    trials = _Trials(
+        settings.model,
+        settings.feature,
+        settings.epochs,
+        settings.budget,
+        report,
+        _searched(settings, empty, np.zeros(0)),
+    )
+    kept: list[Fitted] = []
+
+    def evaluate(rate: float, batch: int) -> float:
+        kept.append(trials.fit(rate, batch))
+        return float(kept[-1].validation[0, -1])
+
+    def each(tried: searching.SearchTrials) -> None:
+        trials.so_far = _searched(settings, tried, np.zeros(0))
+
+    tried = searching.propose(settings.method, settings.budget, settings.seed, evaluate, each)
+    best = kept[int(np.argmax(tried.value))].heads[0]
+    test = heads.chosen(settings.model, "test", settings.feature)
+    return _searched(settings, tried, heads.apply(best, test))
+
+
+def searches(
+    settings: tuple[SearchSettings, ...], report: Report = no_progress, device: str = "cpu"
+) -> tuple[Searched, ...]:
+    """A job: `search` with each of these settings, one after the other."""
+    found: list[Searched] = []
+
+    def each(record: object, fraction: float | None = None) -> None:
+        report(record, (len(found) + (fraction or 0.0)) / len(settings))
+
+    for one in settings:
+        found.append(search(one, each, device))  # noqa: PERF401
+    return tuple(found)
+
+
+def surface(
+    model: str,
+    feature: str = "mean",
+    epochs: int = SearchSettings.epochs,
+    *,
+    report: Report = no_progress,
+    device: str = "cpu",
+) -> SearchSurface:
+    """A job: what every combination of 21 learning rates and three batch sizes reaches.
+
+    Reports the Surface so far, nan where nothing was tried yet. (`device` names the queue.)
+
+    The same trials as in `search` (seed, sentences), so a search's points lie on this surface.
+    """
+    rates, sizes = np.geomspace(*searching.RATES, RATES), np.array(searching.BATCHES)
+    found = SearchSurface(rates, sizes, np.full((len(sizes), len(rates)), np.nan))
+    trials = _Trials(model, feature, epochs, found.validation.size, report, found)
+    for row, column in np.ndindex(found.validation.shape):
+        value = trials.fit(float(rates[column]), int(sizes[row])).validation[0, -1]
+        validation = trials.so_far.validation.copy()
+        validation[row, column] = value
+        trials.so_far = SearchSurface(rates, sizes, validation)
+    done: SearchSurface = trials.so_far
+    return done
+
+
+def _searched(
+    settings: SearchSettings, tried: searching.SearchTrials, probability: np.ndarray
+) -> Searched:
+    best = int(np.argmax(tried.value)) if len(tried.value) else 0
+    return Searched(settings, tried.rate, tried.batch, tried.value, best, probability)

@@ -1,0 +1,93 @@
+"""The experiments whose results come with the app, so that every figure is full at once.
+
+`tools/measure_accuracy.py` runs them; the page's defaults are these very settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from seqviz.compute.bert_accuracy.results import (
+    FEATURES,
+    METHODS,
+    FillSettings,
+    SearchSettings,
+    TuneSettings,
+)
+from seqviz.experiments.bert_accuracy import (
+    baselines,
+    direction,
+    fill,
+    heads,
+    padding,
+    search,
+    tuning,
+    word_masking,
+)
+
+MODEL = "minilm"
+SENTENCES = 2000
+SHARES = tuple(round(0.05 * step, 2) for step in range(21))  # of the words that are masked
+SELECTED = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)  # of the tokens, when filling in
+LENGTHS = (32, 64, 128, 256, 512)
+
+KNIFE: Mapping[str, Any] = {"model": MODEL, "sentences": SENTENCES, "shares": SHARES}
+CONTROLLED: Mapping[str, Any] = {**KNIFE, "sentences": 1000}
+FILL = FillSettings(sentences=SENTENCES)
+PADDING: Mapping[str, Any] = {"model": MODEL, "sentences": SENTENCES, "lengths": LENGTHS}
+PADS_IN_MEAN: Mapping[str, Any] = {**PADDING, "sentences": 1000}
+DIRECTION: Mapping[str, Any] = {"model": MODEL, "sentences": SENTENCES}
+BY_CLS: Mapping[str, Any] = {**DIRECTION, "feature": "cls"}
+HEAD = replace(heads.STANDARD, model=MODEL, runs=5)
+TUNE = TuneSettings(MODEL, "all", "mean", epochs=2, rate=5e-5, head_rate=1e-3)
+SEARCH = SearchSettings(MODEL)
+TUNED = {
+    "random_head": replace(HEAD, regime="random", epochs=0),
+    **{f"head_{feature}": replace(HEAD, feature=feature) for feature in FEATURES},
+    "top_2": replace(TUNE, regime="top", layers=2),
+    "lora": replace(TUNE, regime="lora", rank=8, rate=3e-4),
+    "all": TUNE,
+}
+AGAIN = ("top_2", "lora", "all")  # of which one run takes minutes: other seeds are results apart
+SEEDS = 5
+
+Call = tuple[Callable[..., Any], Mapping[str, Any]]
+
+
+def calls() -> dict[str, Call]:
+    """Every experiment by name, the quick ones first."""
+    found: dict[str, Call] = {
+        f"standard_{feature}": (heads.fit_standard, {"model": MODEL, "feature": feature})
+        for feature in FEATURES
+    }
+    found["baselines"] = (baselines.baselines, {})
+    for name, settings in TUNED.items():
+        found[name] = (tuning.tune, {"settings": settings})
+    found["surface"] = (search.surface, {"model": MODEL, "feature": "mean"})
+    three = tuple(replace(SEARCH, method=method) for method in METHODS)
+    for one in three:
+        found[f"search_{one.method}"] = (search.searches, {"settings": (one,)})
+    found["race"] = (search.searches, {"settings": three})
+    found["fill"] = (fill.fill_in, {"settings": FILL, "model": MODEL})
+    found["fill_by_share"] = (
+        fill.fill_in_by_share,
+        {"settings": FILL, "shares": SELECTED, "model": MODEL},
+    )
+    found["direction"] = (direction.direction, DIRECTION)
+    found["knife"] = (word_masking.mask_words, KNIFE)
+    found["padding"] = (padding.padding, PADDING)
+    found["controls"] = (word_masking.controls, CONTROLLED)
+    found["pads_in_mean"] = (padding.pads_in_mean, PADS_IN_MEAN)
+    found["by_cls"] = (direction.direction, BY_CLS)
+    return found
+
+
+def seeds() -> dict[tuple[str, int], Call]:
+    """Further random seeds of what takes minutes a run, by name and seed. Some may be missing."""
+    return {
+        (name, seed): (tuning.tune_again, {"settings": TUNED[name], "seed": seed})
+        for name in AGAIN
+        for seed in range(1, SEEDS)
+    }

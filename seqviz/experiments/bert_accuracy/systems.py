@@ -1,0 +1,128 @@
+"""All systems of the lesson on the same test sentences, from the results that come with the app."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from seqviz.compute.bert_accuracy.results import (
+    AttentionDirections,
+    Padding,
+    SystemPredictions,
+    Tuned,
+    WordMaskingCurve,
+)
+from seqviz.core.errors import UserError
+from seqviz.data import precomputed
+from seqviz.data.reviews import sentiment_split
+from seqviz.experiments.bert_accuracy import features, shipped
+from seqviz.stats import proportions
+from seqviz.stats.proportions import Proportion
+
+NAMES = (
+    "random_head", "head_pooler", "head_cls", "head_mean", "top_2", "lora", "all",
+    "bag_of_words", "lstm", "gru",
+    "masked_50", "pads_64", "pads_128", "causal",
+)  # fmt: skip
+WITHOUT_SEED = ("bag_of_words",)  # nothing in their training is random
+
+
+@dataclass(frozen=True)
+class RunPredictions:
+    """One run's answers to the test sentences.
+
+    probability: of "positive". positive: the answer. right: whether it is the true one.
+    """
+
+    probability: Float[np.ndarray, "sentence"]
+    positive: Bool[np.ndarray, "sentence"]
+    right: Bool[np.ndarray, "sentence"]
+
+
+@cache
+def answers() -> tuple[SystemPredictions, ...]:
+    """What each of `NAMES` says of the 2,000 test sentences, in that order, one row a seed.
+
+    masked_50: half of the words masked at random. pads_64, pads_128: padded to that length on the
+    right, the network not told. causal: every token looks to the left only. These four have the
+    head of head_mean's first run. Raises UserError("damaged") when a result is not there.
+    """
+    return tuple(map(predictions_of, NAMES))
+
+
+def predictions_of(name: str) -> SystemPredictions:
+    """Those of one system; only its own result is read. Raises UserError("damaged")."""
+    return SystemPredictions(name, _probability(name))
+
+
+@cache
+def _probability(name: str) -> np.ndarray:
+    """Of "positive", by one system: [seed, sentence]."""
+    if name in shipped.TUNED:
+        return _tuned(name)
+    if name == "masked_50":
+        knife: WordMaskingCurve = _result("knife")
+        half = int(np.argmin(abs(knife.shares - 0.5)))
+        return knife.probability[knife.orders.index("random"), half][None]
+    if name.startswith("pads_"):
+        padding: Padding = _result("padding")
+        column = int(np.flatnonzero(padding.lengths == int(name.removeprefix("pads_")))[0])
+        return padding.probability[1, 0, column][None]
+    if name == "causal":
+        direction: AttentionDirections = _result("direction")
+        return direction.probability[direction.directions.index("left")][None]
+    return next(one.probability for one in _result("baselines") if one.system == name)
+
+
+def first_run(name: str) -> RunPredictions:
+    """What the first run of one of `NAMES` says. Raises UserError("damaged")."""
+    probability = _probability(name)[0]
+    positive = probability > 0.5
+    return RunPredictions(probability, positive, positive == truth())
+
+
+def differing(first: RunPredictions, second: RunPredictions, sentences: int) -> tuple[int, ...]:
+    """On which of the first sentences just one of the two is right, by number."""
+    apart = first.right[:sentences] != second.right[:sentences]
+    return tuple(np.flatnonzero(apart).tolist())
+
+
+def majority(part: str = "test") -> Proportion:
+    """Always the class that is more frequent in training, on a part of `features.parts`."""
+    known = features.parts()
+    return proportions.majority(known["train"].positive, known[part].positive)
+
+
+def truth() -> np.ndarray:
+    """Which of the test sentences are positive."""
+    return sentiment_split()[1].positive
+
+
+def origin() -> precomputed.ShippedResult:
+    """When and on what the longest of these experiments was run."""
+    return _measured("all")
+
+
+def _tuned(name: str) -> np.ndarray:
+    """The answers of all runs; of what takes minutes a run, those seeds that have been trained."""
+    again = (precomputed.find(*call) for key, call in shipped.seeds().items() if key[0] == name)
+    runs: list[Tuned] = [_result(name), *(one.result for one in again if one is not None)]
+    return np.concatenate([one.probability for one in runs])
+
+
+def _result(name: str) -> Any:
+    return _measured(name).result
+
+
+def _measured(name: str) -> precomputed.ShippedResult:
+    function, keywords = shipped.calls()[name]
+    found = precomputed.find(function, keywords)
+    if found is None:
+        raise UserError(
+            "damaged", "The results of the experiments are missing; install again.", file=name
+        )
+    return found

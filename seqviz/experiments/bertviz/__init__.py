@@ -1,0 +1,1 @@
+"""BertViz's views as pages that need no other host."""

@@ -1,0 +1,88 @@
+"""Beam search over a decoder's continuations, as transformers does it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from seqviz.compute.gpt import draw
+from seqviz.compute.gpt.futures import Beams, Hypothesis
+from seqviz.jobs import Report, no_progress
+from seqviz.models import texts
+from seqviz.models.kv_tree import ROOT, KVCacheTree, ends
+from seqviz.models.pretrained import Pretrained, decoder
+from seqviz.models.texts import ModelText
+
+Found = tuple[float, float, tuple[int, ...]]
+Row = tuple[np.ndarray, np.ndarray, np.ndarray]  # parents, tokens, log-probabilities
+
+
+def beam(
+    model: str, text: ModelText, beams: int = 3, count: int = 8, penalty: float = 1.0,
+    report: Report = no_progress, device: str = "cpu",
+) -> Beams:  # fmt: skip
+    """A job: the `beams` texts of at most `count` tokens that a beam search finds.
+
+    penalty: of length, the power of the number of tokens by which a log-probability is divided.
+    As `generate(num_beams=beams, length_penalty=penalty, early_stopping=False)`: of the twice as
+    many best candidates those that end are hypotheses where they are among the first `beams`; the
+    search is over when its best beam, divided by its length so far, is below all that are kept.
+    Raises what `next_token` raises, and ValueError beyond the limits of `Branches.grow`.
+    (`device` names the queue.)
+    """
+    pretrained = decoder(model)
+    prompt = texts.tokens(pretrained, text)
+    last = ends(pretrained)
+
+    def work(network: Any, device: str) -> Beams:
+        tree = KVCacheTree(network, device, prompt.ids)
+        done, rows = search(tree, last, beams, count, penalty, report)
+        made = tuple(_hypothesis(pretrained, *one) for one in done)
+        parent, token, log = (np.array(part) for part in zip(*rows, strict=True))
+        pieces = tuple(tuple(texts.piece(pretrained, int(k)) for k in row) for row in token)
+        return Beams(prompt, made, parent, token, pieces, log, penalty)
+
+    return pretrained.run(work)
+
+
+def search(
+    tree: KVCacheTree, last: frozenset[int], beams: int, count: int, penalty: float,
+    report: Report = no_progress,
+) -> tuple[list[Found], list[Row]]:  # fmt: skip
+    """Score, log-probability and tokens of each hypothesis, and what was kept at each step."""
+    nodes, running = [ROOT], np.zeros(1)
+    logs = draw.log_probabilities(tree.logits[None].cpu().numpy())
+    done: list[Found] = []
+    rows: list[Row] = []
+    for step in range(1, count + 1):
+        total = (running[:, None] + logs).ravel()
+        best = np.argpartition(-total, 2 * beams)[: 2 * beams]
+        best = best[np.argsort(-total[best], kind="stable")]
+        parents, tokens = np.divmod(best, logs.shape[1])
+        final = [step == count or int(token) in last for token in tokens]
+        for place in range(min(beams, len(best))):
+            if final[place]:
+                ids = (*tree.ids(nodes[parents[place]]), int(tokens[place]))
+                whole = float(total[best[place]])
+                done.append((whole / step**penalty, whole, ids))
+        done = sorted(done, key=lambda one: -one[0])[:beams]
+        on = [k for k in range(len(best)) if int(tokens[k]) not in last][:beams]
+        running = total[best[on]]
+        rows.append((parents[on], tokens[on], running))
+        report(step / count, step / count)
+        full = len(done) == beams
+        if step == count or (full and running[0] / step**penalty <= done[-1][0]):
+            break
+        grown = [nodes[k] for k in parents[on]], [int(one) for one in tokens[on]]
+        nodes, found = tree.extend(*grown)
+        logs = draw.log_probabilities(found.cpu().numpy())
+    return done, rows
+
+
+def _hypothesis(
+    pretrained: Pretrained, score: float, log: float, ids: tuple[int, ...]
+) -> Hypothesis:
+    pieces = tuple(texts.piece(pretrained, one) for one in ids)
+    ended = ids[-1] in ends(pretrained)
+    return Hypothesis(ids, pieces, texts.spelled(pretrained, ids), log, score, ended)

@@ -1,0 +1,152 @@
+"""A decoder's next token, and texts that it writes: the likeliest token always, or a drawn one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute.attention.tokens import Tokens
+from seqviz.compute.gpt import draw
+from seqviz.compute.gpt.continuation import Continuation, NextToken
+from seqviz.compute.gpt.draw import Filters
+from seqviz.jobs import Report, no_progress
+from seqviz.models import texts
+from seqviz.models.kv_tree import DEPTH, ROOT, KVCacheTree, ends
+from seqviz.models.pretrained import Pretrained, decoder
+from seqviz.models.texts import ModelText
+
+CANDIDATES = 10  # tokens that are kept of each step
+Choose = Callable[[Float[np.ndarray, "vocabulary"], Sequence[int], int], tuple[int, float]]
+
+
+def next_token(model: str, text: ModelText, after: tuple[int, ...] = ()) -> NextToken:
+    """The distribution of the token behind a text, in one pass.
+
+    after: ids of tokens that stand behind the text, `DEPTH` at most. Raises the refusals of
+    `decoder` and `texts.tokens`.
+    """
+    pretrained = decoder(model)
+    prompt = texts.tokens(pretrained, text)
+    after = after[:DEPTH]
+    ids = np.array([*prompt.ids, *after])
+    logits = pretrained.run(
+        lambda network, device: _numpy(KVCacheTree(network, device, ids).logits)
+    )
+    scores = draw.scores(logits)
+    first = draw.foremost(scores, draw.EXACT)
+    pieces = tuple(texts.piece(pretrained, int(one)) for one in first)
+    return NextToken(prompt, after, scores, first, pieces)
+
+
+def pieces(model: str, ids: tuple[int, ...]) -> tuple[str, ...]:
+    """How tokens of a decoder are written. Raises the refusals of `decoder`."""
+    pretrained = decoder(model)
+    return tuple(texts.piece(pretrained, one) for one in ids)
+
+
+def greedy(
+    model: str, text: ModelText, count: int = 20, after: tuple[int, ...] = (),
+    filters: Filters | None = None, report: Report = no_progress, device: str = "cpu",
+) -> Continuation:  # fmt: skip
+    """A job: `count` times the token of the highest score, or until the model ends.
+
+    after: ids of tokens that were forced before; they are the first of the text. filters: such as a
+    penalty of repetition; a cut token is never taken. Reports the text so far with each token. Of
+    equal scores the smaller id is taken. Raises what `next_token` raises, and ValueError beyond
+    `DEPTH` tokens. (`device` names the queue.)
+    """
+
+    def choose(scores: np.ndarray, ids: Sequence[int], _: int) -> tuple[int, float]:
+        return int((scores if filters is None else filters(scores, ids)).argmax()), 1.0
+
+    return _written(decoder(model), text, after, count, choose, report)
+
+
+def sampled(
+    model: str, text: ModelText, uniforms: tuple[float, ...], after: tuple[int, ...] = (),
+    filters: Filters | None = None, report: Report = no_progress, device: str = "cpu",
+) -> Continuation:  # fmt: skip
+    """A job: each token is drawn with the next of the given numbers in [0, 1), see `draw.draw`.
+
+    The rest as in `greedy`. A token of `after` uses no number.
+    """
+
+    def choose(scores: np.ndarray, ids: Sequence[int], step: int) -> tuple[int, float]:
+        changed = scores if filters is None else filters(scores, ids)
+        token = draw.draw(changed, uniforms[step - len(after)])
+        return token, float(draw.probabilities(changed)[token])
+
+    return _written(decoder(model), text, after, len(uniforms), choose, report)
+
+
+def _written(
+    pretrained: Pretrained, text: str, after: tuple[int, ...], count: int, choose: Choose,
+    report: Report,
+) -> Continuation:  # fmt: skip
+    prompt = texts.tokens(pretrained, text)
+    last, whole = ends(pretrained), len(after) + count
+
+    def work(network: Any, device: str) -> Continuation:
+        tree = KVCacheTree(network, device, prompt.ids)
+        node, logits, steps = ROOT, tree.logits, _Steps(pretrained, prompt, last)
+        for step in range(whole):
+            scores = draw.scores(_numpy(logits))
+            if step < len(after):
+                token, chance = after[step], 1.0
+            else:
+                token, chance = choose(scores, [*prompt.ids.tolist(), *steps.ids], step)
+            steps.take(scores, token, chance)
+            report(steps.record(), (step + 1) / whole)
+            if token in last or step + 1 == whole:
+                break
+            (node,), (logits,) = tree.extend([node], [token])
+        return steps.record()
+
+    return pretrained.run(work)
+
+
+class _Steps:
+    """What is known of a text while it is written."""
+
+    def __init__(self, pretrained: Pretrained, prompt: Tokens, last: frozenset[int]):
+        self.pretrained, self.prompt, self.last = pretrained, prompt, last
+        self.ids: list[int] = []
+        self.pieces: list[str] = []
+        self.names: list[tuple[str, ...]] = []
+        self.rows: list[tuple[Any, ...]] = []
+
+    def take(self, scores: Float[np.ndarray, "vocabulary"], token: int, chance: float) -> None:
+        logs = draw.log_probabilities(scores)
+        first = draw.foremost(scores, CANDIDATES)
+        rank = 1 + int((scores > scores[token]).sum())
+        self.rows.append((-logs[token] / np.log(2), chance, draw.entropy(scores), rank, first,
+                          np.exp(logs[first])))  # fmt: skip
+        self.ids.append(token)
+        self.pieces.append(texts.piece(self.pretrained, token))
+        self.names.append(tuple(texts.piece(self.pretrained, int(one)) for one in first))
+
+    def record(self) -> Continuation:
+        bits, drawn, entropy, rank, first, chances = (
+            np.array(x) for x in zip(*self.rows, strict=True)
+        )
+        return Continuation(
+            self.prompt,
+            tuple(self.ids),
+            tuple(self.pieces),
+            texts.spelled(self.pretrained, self.ids),
+            bits,
+            drawn,
+            entropy,
+            rank,
+            first,
+            chances,
+            tuple(self.names),
+            self.ids[-1] in self.last,
+        )
+
+
+def _numpy(logits: Any) -> np.ndarray:
+    return np.asarray(logits.float().cpu().numpy())

@@ -1,0 +1,67 @@
+"""Milliseconds of a token by the number of tokens before it, with a cache and without."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.compute.gpt.cost import PASS_KINDS, CacheTimes
+from seqviz.data.reviews import editorials
+from seqviz.jobs import Report, no_progress
+from seqviz.models import texts
+from seqviz.models.kv_tree import ROOT, KVCacheTree
+from seqviz.models.pretrained import decoder
+
+LENGTHS = (8, 16, 32, 64, 128, 256, 504)
+REPEATS = 5
+
+
+def time_cache(
+    model: str, lengths: tuple[int, ...] = LENGTHS, repeats: int = REPEATS,
+    report: Report = no_progress, device: str = "cpu",
+) -> CacheTimes:  # fmt: skip
+    """A job: prefill, a token with the cache, and the same token without, by number of tokens.
+
+    The text is that of bundled editorials, the token behind it the model's likeliest. Rounds over
+    all lengths follow one another, so that a noisy second does not meet one length alone; the first
+    is not counted. Raises ValueError for lengths that a text may not have, and what `decoder`
+    raises. (`device` names the queue.)
+    """
+    pretrained = decoder(model)
+    ids = texts.tokens(pretrained, " ".join(editorials().texts[:200])).ids
+    if not all(0 < n <= len(ids) for n in lengths):
+        raise ValueError(f"A text has 1 to {len(ids)} tokens here.")
+    seconds = np.zeros((len(PASS_KINDS), repeats, len(lengths)))
+    apart, ranks = np.zeros(len(lengths)), np.ones(len(lengths), int)
+    for repeat in range(-1, repeats):
+        for place, n in enumerate(lengths):
+            took, kept, anew = pretrained.run(partial(_once, ids[:n]))
+            if repeat >= 0:
+                seconds[:, repeat, place] = took
+            apart[place] = max(apart[place], np.abs(kept - anew).max())
+            ranks[place] = max(ranks[place], 1 + int((anew > anew[kept.argmax()]).sum()))
+        report((repeat + 2) / (repeats + 1), (repeat + 2) / (repeats + 1))
+    return CacheTimes(np.array(lengths), seconds, apart, ranks)
+
+
+def _once(
+    ids: Int[np.ndarray, "token"], network: Any, device: str
+) -> tuple[list[float], Float[np.ndarray, "vocabulary"], Float[np.ndarray, "vocabulary"]]:
+    """Seconds of the three, and the logits with the cache and without."""
+    import torch
+
+    marks = [time.perf_counter()]
+    tree = KVCacheTree(network, device, ids)
+    token = int(tree.logits.argmax())  # what a GPU is still computing is waited for
+    marks.append(time.perf_counter())
+    kept = tree.extend([ROOT], [token])[1][0].cpu().numpy()
+    marks.append(time.perf_counter())
+    whole = torch.tensor([[*ids, token]], device=device)
+    anew = network(input_ids=whole, use_cache=False, logits_to_keep=1).logits[0, -1]
+    anew = anew.float().cpu().numpy()
+    marks.append(time.perf_counter())
+    return list(np.diff(marks)), kept, anew

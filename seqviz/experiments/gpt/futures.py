@@ -1,0 +1,117 @@
+"""All continuations of a prompt, the most probable first: a tree with exact probabilities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from seqviz.compute.attention.tokens import Tokens
+from seqviz.compute.gpt import draw
+from seqviz.compute.gpt.futures import ContinuationTree
+from seqviz.jobs import Report, no_progress
+from seqviz.models import texts
+from seqviz.models.kv_tree import ROOT, ROWS, KVCacheTree, ends
+from seqviz.models.pretrained import Pretrained, decoder
+from seqviz.models.texts import ModelText
+
+WIDTH = 8  # likeliest followers of a node that are in the tree
+PASSES = 16  # each reads up to `ROWS` nodes
+
+
+def futures(
+    model: str, text: ModelText, steps: int = 8, passes: int = PASSES, width: int = WIDTH,
+    ways: tuple[tuple[int, ...], ...] = (), report: Report = no_progress, device: str = "cpu",
+) -> ContinuationTree:  # fmt: skip
+    """A job: the tree of what may follow, grown `passes` times where it is most probable.
+
+    steps: tokens of a whole future. width: followers that a node shows. ways: ids of texts (greedy,
+    beams, draws) that are in the tree whatever their probability; they are read first, in passes
+    of their own. Reports the tree so far after each pass. Raises what `next_token` raises, and
+    ValueError beyond the limits of `Branches.grow`. (`device` names the queue.)
+    """
+    pretrained = decoder(model)
+    prompt = texts.tokens(pretrained, text)
+
+    def work(network: Any, device: str) -> ContinuationTree:
+        tree = KVCacheTree(network, device, prompt.ids)
+        grown = _Grown(pretrained, prompt, steps, width, ways)
+        grown.open(ROOT, tree.logits.cpu().numpy())
+        for depth in range(1, steps):
+            some = {way[:depth] for way in ways if len(way) > depth}
+            grown.read(tree, [grown.at[one] for one in sorted(some)])
+        for done in range(passes):
+            if not (some_open := grown.likeliest()):
+                break
+            grown.read(tree, some_open)
+            report(grown.record(), (done + 1) / passes)
+        return grown.record()
+
+    return pretrained.run(work)
+
+
+class _Grown:
+    """The nodes of a tree, by their numbers; those that were read have a branch."""
+
+    def __init__(
+        self, pretrained: Pretrained, prompt: Tokens, steps: int, width: int,
+        ways: tuple[tuple[int, ...], ...],
+    ):  # fmt: skip
+        self.pretrained, self.prompt = pretrained, prompt
+        self.steps, self.width, self.ways, self.last = steps, width, ways, ends(pretrained)
+        self.ids: list[tuple[int, ...]] = []
+        self.at: dict[tuple[int, ...], int] = {(): ROOT}
+        self.parent: list[int] = []
+        self.log: list[float] = []
+        self.branch: dict[int, int] = {ROOT: ROOT}
+        self.passes = 0
+
+    def open(self, node: int, logits: np.ndarray) -> None:
+        """The likeliest followers of a node, and those that a way takes."""
+        logs = draw.log_probabilities(logits)
+        before, so_far = ((), 0.0) if node == ROOT else (self.ids[node], self.log[node])
+        first = [int(one) for one in draw.foremost(logs, self.width)]
+        depth = len(before)
+        more = {way[depth] for way in self.ways if len(way) > depth and way[:depth] == before}
+        for token in (*first, *sorted(more - set(first))):
+            self.at[(*before, token)] = len(self.ids)
+            self.ids.append((*before, token))
+            self.parent.append(node)
+            self.log.append(so_far + float(logs[token]))
+
+    def likeliest(self) -> list[int]:
+        """The nodes to be read next: the most probable ones of all that can go on."""
+        some = [k for k in range(len(self.ids)) if k not in self.branch and not self._whole(k)]
+        return sorted(some, key=lambda k: -self.log[k])[:ROWS]
+
+    def read(self, tree: KVCacheTree, nodes: list[int]) -> None:
+        """Nodes whose parents have been read, in one pass."""
+        nodes = [one for one in nodes if one not in self.branch and not self._whole(one)]
+        if not nodes:
+            return
+        parents = [self.branch[self.parent[one]] for one in nodes]
+        new, logits = tree.extend(parents, [self.ids[one][-1] for one in nodes])
+        self.branch |= dict(zip(nodes, new, strict=True))
+        self.passes += 1
+        for one, row in zip(nodes, logits.cpu().numpy(), strict=True):
+            self.open(one, row)
+
+    def record(self) -> ContinuationTree:
+        tokens = np.array([one[-1] for one in self.ids])
+        names = {int(k): texts.piece(self.pretrained, int(k)) for k in np.unique(tokens)}
+        return ContinuationTree(
+            self.prompt,
+            np.array(self.parent),
+            tokens,
+            tuple(names[int(k)] for k in tokens),
+            np.array([len(one) for one in self.ids]),
+            np.array(self.log),
+            np.array([k in self.branch for k in range(len(self.ids))]),
+            np.isin(tokens, sorted(self.last)),
+            self.steps,
+            self.width,
+            self.passes,
+        )
+
+    def _whole(self, node: int) -> bool:
+        return len(self.ids[node]) == self.steps or self.ids[node][-1] in self.last

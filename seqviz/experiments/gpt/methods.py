@@ -1,0 +1,112 @@
+"""Texts that people have written against texts that a decoder writes behind the same beginnings.
+
+After Holtzman et al. (2020), "The Curious Case of Neural Text Degeneration", on other texts and
+another model.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.compute.gpt import draw
+from seqviz.compute.gpt.filters import Chain
+from seqviz.compute.gpt.methods import BEAMS, HOT, METHODS, NUCLEUS, ByMethod
+from seqviz.data.reviews import editorials
+from seqviz.experiments.gpt.beam import search
+from seqviz.experiments.gpt.surprise import expected
+from seqviz.jobs import Report, no_progress
+from seqviz.models import texts as reading
+from seqviz.models.kv_tree import ROOT, KVCacheTree, ends
+from seqviz.models.pretrained import Pretrained, decoder
+
+TEXTS, BEGINNING, STEPS = 100, 8, 20
+READ = 9  # of the beginnings of seed 0: no continuation of it hurts anybody
+_FILTERS = {
+    "greedy": Chain(), "nucleus": Chain(top_p=NUCLEUS), "hot": Chain(temperature=HOT),
+    "plain": Chain(),
+}  # fmt: skip
+DRAWN = tuple(_FILTERS)  # what is written token by token
+
+
+def by_method(
+    model: str, texts: int = TEXTS, seed: int = 0, report: Report = no_progress, device: str = "cpu"
+) -> ByMethod:
+    """A job: beginnings of newspaper sentences, and how likely every continuation of each is.
+
+    seed: which sentences, and the numbers that tokens are drawn with. Raises what `decoder` raises.
+    (`device` names the queue.)
+    """
+    pretrained = decoder(model)
+    chosen = sentences(pretrained, texts, seed)
+    bits = np.full((len(METHODS), texts, STEPS), np.nan)
+    entropy = np.full(bits.shape, np.nan)
+    first: list[tuple[int, ...]] = []
+    for number, ids in enumerate(chosen):
+        uniforms = np.random.RandomState([seed, number]).uniform(size=(len(DRAWN), STEPS))
+        read = pretrained.run(partial(_read, ends(pretrained), ids, uniforms))
+        for row, (_, *costs) in enumerate(read):
+            for to, part in zip((bits, entropy), costs, strict=True):
+                to[row, number, : len(part)] = part
+        if number == min(READ, texts - 1):
+            first = [tuple(whole) for whole, *_ in read]
+        report((number + 1) / texts, (number + 1) / texts)
+    names = [tuple(reading.piece(pretrained, int(one)) for one in ids) for ids in first]
+    return ByMethod(
+        bits.astype(np.float16),
+        np.nanmean(entropy, axis=1),
+        names[0][:BEGINNING],
+        tuple(one[BEGINNING:] for one in names),
+    )
+
+
+def sentences(pretrained: Pretrained, count: int, seed: int) -> list[Int[np.ndarray, "token"]]:
+    """The first tokens of sentences that are long enough, drawn from the bundled editorials."""
+    every = editorials().texts
+    found: list[np.ndarray] = []
+    for place in np.random.RandomState(seed).permutation(len(every)):
+        ids = reading.tokens(pretrained, every[place]).ids
+        if len(ids) >= BEGINNING + STEPS:
+            found.append(ids[: BEGINNING + STEPS])
+        if len(found) == count:
+            break
+    return found
+
+
+def _read(
+    last: frozenset[int], ids: Int[np.ndarray, "token"],
+    uniforms: Float[np.ndarray, "method step"], network: Any, device: str,
+) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:  # fmt: skip
+    """Every text with bits and entropy of what stands behind the beginning."""
+    found = []
+    for whole in written(KVCacheTree(network, device, ids[:BEGINNING]), last, ids, uniforms):
+        bits, entropy, *_ = expected(network, device, whole)[0]
+        found.append((whole, bits[BEGINNING - 1 :], entropy[BEGINNING - 1 :]))
+    return found
+
+
+def written(
+    tree: KVCacheTree, last: frozenset[int], ids: Int[np.ndarray, "token"],
+    uniforms: Float[np.ndarray, "method step"],
+) -> list[Int[np.ndarray, "token"]]:  # fmt: skip
+    """The beginning with each continuation, in the order of `METHODS`; ids are a person's."""
+    tokens: dict[str, list[int]] = {name: [] for name in DRAWN}
+    going, nodes, logits = list(DRAWN), [ROOT] * len(DRAWN), [tree.logits] * len(DRAWN)
+    for step in range(STEPS):
+        for name, row in zip(going, logits, strict=True):
+            u = float(uniforms[DRAWN.index(name), step])
+            scores = _FILTERS[name](draw.scores(row.cpu().numpy()), ())
+            greedy = name == "greedy"
+            tokens[name].append(int(scores.argmax()) if greedy else draw.draw(scores, u))
+        still = [k for k, name in enumerate(going) if tokens[name][-1] not in last]
+        if not still or step + 1 == STEPS:
+            break
+        going, nodes = [going[k] for k in still], [nodes[k] for k in still]
+        nodes, grown = tree.extend(nodes, [tokens[name][-1] for name in going])
+        logits = list(grown)
+    best, _ = search(tree, last, BEAMS, STEPS, 1.0)
+    texts = {"human": list(ids[BEGINNING:]), "beam": list(best[0][2]), **tokens}
+    return [np.concatenate([ids[:BEGINNING], texts[name]]) for name in METHODS]

@@ -1,0 +1,127 @@
+"""Film reviews judged by a decoder behind solved examples: in-context learning, with its control.
+
+The examples are read once for all questions behind them (`Branches.behind`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from seqviz.compute.gpt.shots import CONDITIONS, FewShotAccuracy
+from seqviz.data.reviews import Labeled, sentiment_split
+from seqviz.jobs import Report, no_progress
+from seqviz.models.kv_tree import KVCacheTree
+from seqviz.models.pretrained import Pretrained, decoder
+
+AMOUNTS = (0, 1, 2, 4, 8)
+QUESTIONS, DRAWS = 60, 8
+LABELS = ("negative", "positive")
+TASK = "Decide whether each film review is positive or negative."
+MAX_REVIEW_CHARS = 120  # characters of a review: eight of them and a question are one text
+Example = tuple[str, int]  # a review, and the place of its label
+
+
+def few_shots(
+    model: str, questions: int = QUESTIONS, draws: int = DRAWS, described: bool = False,
+    amounts: tuple[int, ...] = AMOUNTS, report: Report = no_progress, device: str = "cpu",
+) -> FewShotAccuracy:  # fmt: skip
+    """A job: the same short reviews of the test set behind examples of the training set.
+
+    questions: half of them positive. described: whether `TASK` stands first. Raises what `decoder`
+    raises, and ValueError for an odd number of questions. (`device` names the queue.)
+    """
+    if questions % 2:
+        raise ValueError("As many questions are positive as negative: their number is even.")
+    pretrained = decoder(model)
+    asked = _short(sentiment_split()[1], questions)
+    shape = len(CONDITIONS), len(amounts), draws
+    said = np.zeros((*shape, questions), int)
+    named, mass = np.zeros((*shape, questions), bool), np.zeros(shape)
+    cells = [
+        (draw, place, condition)
+        for draw in range(draws)
+        for place, amount in enumerate(amounts)
+        for condition in (CONDITIONS if amount else CONDITIONS[: draw == 0])
+    ]
+    for done, (draw, place, condition) in enumerate(cells):
+        start = beginning(draw, amounts[place], condition, described)
+        found = _judged(pretrained, start, [review for review, _ in asked])
+        # without examples all conditions and draws are one
+        at = (CONDITIONS.index(condition), place, draw) if amounts[place] else np.s_[:, place]
+        said[at], named[at], mass[at] = found[0], found[1], found[2].mean()
+        report((done + 1) / len(cells), (done + 1) / len(cells))
+    return FewShotAccuracy(
+        np.array(amounts), said == [label for _, label in asked], said == 1, named, mass
+    )
+
+
+def beginning(draw: int, amount: int, condition: str = "right", described: bool = False) -> str:
+    """What stands before a question: the task if it is described, then the examples.
+
+    Of each two examples one is positive. A draw with more examples begins with those of fewer.
+    """
+    parts = [TASK] if described else []
+    coin = np.random.RandomState([draw, 1])
+    for review, label in examples(draw)[:amount]:
+        given = int(coin.randint(2)) if condition == "random" else label
+        other = f"{review} ({LABELS[given]})"
+        parts.append(other if condition == "other" else f"{question(review)} {LABELS[given]}")
+    return "\n\n".join(parts)
+
+
+def question(review: str) -> str:
+    """A question as it is put; the answer would be the next word."""
+    return f"Review: {review}\nSentiment:"
+
+
+def examples(draw: int) -> list[Example]:
+    """The solved examples of a draw, the most that are asked for."""
+    random = np.random.RandomState([draw, 0])
+    pool = _short(sentiment_split()[0], 2000)
+    by_label = [[one for one in pool if one[1] == label] for label in (0, 1)]
+    found: list[Example] = []
+    for pair in zip(*(random.permutation(len(part)) for part in by_label), strict=False):
+        two = [by_label[label][int(place)] for label, place in enumerate(pair)]
+        found += two if random.randint(2) else two[::-1]
+        if len(found) >= max(AMOUNTS):
+            break
+    return found
+
+
+def _short(part: Labeled, count: int) -> list[Example]:
+    """The first short reviews of a set, as many positive as negative, in its order."""
+    left, found = [count // 2, count // 2], []
+    for text, positive in zip(part.texts, part.positive, strict=True):
+        label = int(positive)
+        if left[label] and len(text) <= MAX_REVIEW_CHARS:
+            left[label] -= 1
+            found.append((text, label))
+    return found
+
+
+def _judged(
+    pretrained: Pretrained, start: str, reviews: list[str]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of each review the likelier label, whether a label is likeliest of all, and their mass."""
+    with pretrained.lock:
+        read = pretrained.tokenizer
+        labels = [read(f" {word}")["input_ids"][0] for word in LABELS]
+        before = read(start)["input_ids"]
+        gap = "\n\n" if start else ""
+        rows = [read(gap + question(review))["input_ids"] for review in reviews]
+
+    def work(network: Any, device: str) -> np.ndarray:
+        if before:
+            tree = KVCacheTree(network, device, np.array(before))
+            return np.asarray(tree.score_suffixes(rows).softmax(-1).cpu().numpy())
+        alone = [KVCacheTree(network, device, np.array(row)).logits.softmax(-1) for row in rows]
+        return np.stack([one.cpu().numpy() for one in alone])
+
+    chances = pretrained.run(work)
+    return (
+        chances[:, labels].argmax(1),
+        np.isin(chances.argmax(1), labels),
+        chances[:, labels].sum(1),
+    )

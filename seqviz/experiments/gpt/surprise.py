@@ -1,0 +1,105 @@
+"""What a decoder expects of a text that is there: bits per token, also of a repeated sentence."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.compute.gpt.surprise import Repeated, Surprise
+from seqviz.core.errors import UserError
+from seqviz.models import texts
+from seqviz.models.pretrained import decoder
+from seqviz.models.texts import ModelText
+
+COPIES = 12
+_TOGETHER = 64  # places whose scores are computed at once: 12.6 MB
+
+
+def surprise(model: str, text: ModelText) -> Surprise:
+    """Bits, entropy and rank of each token of a text but the first, in one pass.
+
+    Raises the refusals of `decoder` and `texts.tokens`, and UserError("one_token") where there is
+    nothing behind the first.
+    """
+    pretrained = decoder(model)
+    tokens = texts.tokens(pretrained, text)
+    if len(tokens.ids) < 2:
+        raise UserError("one_token", "There is one token only: write a word more.")
+    bits, entropy, rank, best = pretrained.run(
+        lambda network, device: expected(network, device, tokens.ids)[0]
+    )
+    answer = tuple(texts.piece(pretrained, int(one)) for one in best)
+    return Surprise(tokens, bits, entropy, rank, answer)
+
+
+def repeated(
+    model: str, sentence: ModelText, copies: int = COPIES, penalty: float = 1.0
+) -> Repeated:
+    """A sentence behind itself, `copies` times, in one pass: the bits of every token.
+
+    Every copy has the tokens of the sentence behind a space. The penalty is that of transformers
+    (Keskar et al., 2019), counted over all tokens before. Raises what `surprise` raises, and
+    ValueError for a penalty that is not positive. Of copies that are more than a text may have
+    tokens, those that fit are read.
+    """
+    if penalty <= 0:
+        raise ValueError("A penalty is positive; 1 is none.")
+    pretrained = decoder(model)
+    one = texts.tokens(pretrained, f" {sentence.strip()}")
+    if len(one.ids) < 2:
+        raise UserError("one_token", "There is one token only: write a word more.")
+    copies = max(1, min(copies, texts.MAX_TEXT_TOKENS // len(one.ids)))
+    ids = np.tile(one.ids, copies)
+
+    def work(network: Any, device: str) -> list[np.ndarray]:
+        penalties = (1.0,) if penalty == 1 else (1.0, penalty)
+        read = [bits for bits, *_ in expected(network, device, ids, penalties)]
+        return [np.concatenate([[np.nan], one]).reshape(copies, -1) for one in read]
+
+    found = pretrained.run(work)
+    return Repeated(one.pieces, found[0], found[-1], penalty)
+
+
+def expected(
+    network: Any,
+    device: str,
+    ids: Int[np.ndarray, "token"],
+    penalties: tuple[float, ...] = (1.0,),
+) -> list[list[Float[np.ndarray, "place"]]]:
+    """For each penalty: bits of each token but the first, entropy, rank, and the likeliest one."""
+    import torch
+
+    tokens = torch.tensor(ids, device=device)
+    hidden = network.base_model(input_ids=tokens[None, :-1], use_cache=False).last_hidden_state[0]
+    found: list[list[list[np.ndarray]]] = [[] for _ in penalties]
+    for start in range(0, len(hidden), _TOGETHER):
+        plain = network.get_output_embeddings()(hidden[start : start + _TOGETHER]).float()
+        right = tokens[start + 1 : start + 1 + len(plain), None]
+        for penalty, parts in zip(penalties, found, strict=True):
+            logs = torch.log_softmax(_penalized(plain, tokens, start, penalty), -1)
+            own = logs.gather(1, right)
+            said = (
+                -own[:, 0] / math.log(2),
+                -(logs.exp() * logs).sum(-1) / math.log(2),
+                1 + (logs > own).sum(-1),
+                logs.argmax(-1),
+            )
+            parts.append([part.cpu().numpy() for part in said])
+    return [[np.concatenate(part) for part in zip(*parts, strict=True)] for parts in found]
+
+
+def _penalized(scores: Any, tokens: Any, start: int, penalty: float) -> Any:
+    """Scores [place, vocabulary] of the places from `start` on; each counts what it has read."""
+    import torch
+
+    if penalty == 1:
+        return scores
+    scores = scores.clone()
+    for row in range(len(scores)):
+        seen = tokens[: start + row + 1]
+        old = scores[row, seen]
+        scores[row, seen] = torch.where(old < 0, old * penalty, old / penalty)
+    return scores

@@ -1,0 +1,6 @@
+"""The position table of a pretrained model."""
+
+from seqviz.experiments.positions.table import (
+    reordered,
+    table,
+)

@@ -1,0 +1,145 @@
+"""The position table of a pretrained model, and what the model does without it.
+
+The shared model is not changed: another table is brought in through the word vectors. An encoder
+adds word, position and segment vectors; a word vector that carries (new row - own row) makes of the
+model's own row the new one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute.attention import patterns
+from seqviz.compute.positions.results import VARIANTS, PositionTable, Reordered
+from seqviz.compute.positions.sinusoidal import encoding
+from seqviz.core.errors import UserError
+from seqviz.models import attention_hook as taps
+from seqviz.models import texts
+from seqviz.models.pretrained import Pretrained, load
+from seqviz.models.texts import ModelText
+
+_SAMPLE = 2_000  # word vectors of the vocabulary, evenly taken
+
+
+def table(model: str) -> PositionTable:
+    """The learned position vectors of a model.
+
+    Raises UserError("no_position_table") for a model with rotary positions, which has none.
+    """
+    loaded = load(model)
+    rows = _rows(loaded)
+    words = loaded.network.get_input_embeddings().weight.detach().float().cpu().numpy()
+    sample = words[:: max(1, len(words) // _SAMPLE)]
+    # Copies: these arrays are the memory of the shared model.
+    return PositionTable(loaded.card.title, rows.copy(), sample.copy())
+
+
+def reordered(
+    model: str, first: ModelText, second: ModelText, layer: int = 0, head: int = 2, seed: int = 1
+) -> Reordered:
+    """Two texts through an encoder with another position table in place of its own.
+
+    Variants: "own"; "zero" (no position at all); "shuffled" (the rows in a random order, drawn with
+    `seed`); "sinusoidal" (Vaswani et al. 2017, scaled to the table's mean length). Raises the
+    refusals of `table` and UserError("encoder_only") for a decoder.
+    """
+    loaded = load(model)
+    if loaded.card.kind != "encoder":
+        raise UserError(
+            "encoder_only",
+            f"{loaded.card.title} is a decoder; choose an encoder, which makes sentence vectors.",
+            model=loaded.card.title,
+        )
+    own = _rows(loaded)
+    read = [texts.tokens(loaded, text) for text in (first, second)]
+    tables = _variants(own, max(len(tokens.ids) for tokens in read), seed)
+    config = loaded.network.config
+    layer = min(layer, config.num_hidden_layers - 1)
+    head = min(head, config.num_attention_heads - 1)
+    alike, kept, previous, maps = [], [], [], []
+    untouched: np.ndarray | None = None
+    for name in VARIANTS:
+        found = [_through(loaded, tokens, own, tables[name]) for tokens in read]
+        weights, vector = found[0]
+        untouched = vector if untouched is None else untouched
+        alike.append(float(vector @ found[1][1]))
+        kept.append(float(vector @ untouched))
+        habits = patterns.habits(weights, read[0].ids, read[0].special)
+        previous.append(float(habits.previous.max()))
+        maps.append(weights[layer, head])
+    return Reordered(
+        loaded.card.title,
+        read[0].pieces,
+        read[1].pieces,
+        VARIANTS,
+        np.array(alike),
+        np.array(kept),
+        np.array(previous),
+        np.stack(maps),
+        layer,
+        head,
+        any(tokens.left_out for tokens in read),
+    )
+
+
+def _variants(
+    own: Float[np.ndarray, "position d_model"], most: int, seed: int
+) -> dict[str, Float[np.ndarray, "position d_model"]]:
+    sines = encoding(*own.shape).table
+    scale = np.linalg.norm(own, axis=1).mean() / np.linalg.norm(sines, axis=1).mean()
+    order = np.random.RandomState(seed).permutation(most)
+    shuffled = own.copy()
+    shuffled[:most] = own[order]  # among the places that the texts use, or nothing would be seen
+    return {
+        "own": own,
+        "zero": np.zeros_like(own),
+        "shuffled": shuffled,
+        "sinusoidal": (sines * scale).astype(own.dtype),
+    }
+
+
+def _through(
+    loaded: Pretrained, tokens: texts.Tokens, own: np.ndarray, rows: np.ndarray
+) -> tuple[Float[np.ndarray, "layer head query key"], Float[np.ndarray, "d_model"]]:
+    """Attention and sentence vector (length 1) of a text with other position rows."""
+    import torch
+
+    tap = taps.AttentionHook()
+    count = len(tokens.ids)
+
+    def work(network: Any, device: str) -> Any:
+        tap.weights, tap.layer = [], 0
+        ids = torch.from_numpy(tokens.ids).to(device)
+        change = torch.from_numpy(np.ascontiguousarray(rows[:count] - own[:count])).to(device)
+        words = network.get_input_embeddings()(ids) + change
+        more = {}
+        if "token_type_ids" in loaded.tokenizer.model_input_names:
+            more["token_type_ids"] = torch.from_numpy(tokens.segments)[None].to(device)
+        return network(inputs_embeds=words[None], **more).last_hidden_state[0]
+
+    with taps.hooked(tap):
+        hidden = loaded.run(work)
+    weights = torch.stack([layer[0] for layer in tap.weights]).float().cpu().numpy()
+    vector = hidden.double().cpu().numpy().mean(0)
+    return weights, vector / np.linalg.norm(vector)
+
+
+def _rows(loaded: Pretrained) -> Float[np.ndarray, "position d_model"]:
+    """The table, wherever the architecture keeps it, from the row of the first token on."""
+    network = loaded.network
+    for path in ("embeddings.position_embeddings", "transformer.wpe", "wpe"):
+        found = network
+        for name in path.split("."):
+            found = getattr(found, name, None)
+        if found is not None:
+            rows: np.ndarray = found.weight.detach().float().cpu().numpy()
+            # RoBERTa and its relatives count from behind the row that padding has.
+            return rows if found.padding_idx is None else rows[found.padding_idx + 1 :]
+    raise UserError(
+        "no_position_table",
+        f"{loaded.card.title} has no table of positions: it turns queries and keys instead.",
+        model=loaded.card.title,
+    )

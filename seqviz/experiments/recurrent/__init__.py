@@ -1,0 +1,1 @@
+"""Recurrent networks that are trained and measured for the lesson "RNN"."""

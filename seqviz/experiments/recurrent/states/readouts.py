@@ -1,0 +1,176 @@
+"""The bundled sentiment network reads reviews: what its last state says, and what all of them say.
+
+A second network of the same size learns to read the reviews backwards, so that both ends are there.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from seqviz.compute.gates.encoding import word, words
+from seqviz.compute.gates.networks import GatedNetwork, inputs, trace
+from seqviz.compute.recurrent.states import readouts
+from seqviz.compute.recurrent.states.readouts import ByReadout, Padded, Plane, StatePath
+from seqviz.data.reviews import Labeled, sentiment_split
+from seqviz.experiments.gates import Symbols
+from seqviz.jobs import Report, no_progress
+from seqviz.models.checkpoints import load
+from seqviz.models.texts import TokenizerText
+
+PADS = (0, 1, 2, 3, 5, 10, 20, 40)
+_SHARE_READ = 0.25  # of the work
+_EPOCHS, _BATCH, _RATE, _DROP = 4, 32, 2e-3, 0.5
+_FOR_PLANE = 500  # reviews
+_STRENGTH = 0.1  # of the logistic regressions' inputs against their penalty (scikit-learn's C)
+Ids = list[np.ndarray]
+
+
+def path(network: str, text: Symbols, without: int = 0) -> StatePath:
+    """`readouts.path` of a bundled network in the plane of its states on training reviews."""
+    return readouts.path(load(network), _plane(network), text, without)
+
+
+def padded(network: str, text: Symbols) -> Padded:
+    """`readouts.padded` of a bundled network."""
+    return readouts.padded(load(network), text, PADS[-1])
+
+
+def words_read(network: str, text: TokenizerText) -> int:
+    """How many words of a text the network reads."""
+    return max(1, len(load(network).encode(text)))
+
+
+@cache
+def _plane(network: str) -> Plane:
+    """From the states behind every word of some training reviews."""
+    found = load(network)
+    known = sentiment_split()[0]
+    ids = _ids(found, Labeled(known.texts[:_FOR_PLANE], known.positive[:_FOR_PLANE]))
+    states = trace(found, readouts.batch(ids)).hidden[1:]
+    real = np.arange(len(states))[:, None] < np.array([len(one) for one in ids])
+    return readouts.plane(found, states[real].astype(float))
+
+
+def compare_readouts(
+    network: str, seed: int = 0, report: Report = no_progress, device: str = "cpu"
+) -> ByReadout:
+    """A job: a logistic regression on each readout of 8,072 reviews, tried on 2,000 others.
+
+    seed: of the network that learns to read backwards. (`device` names the queue.)
+    """
+    found = load(network)
+    known, held = sentiment_split()
+    texts = [_ids(found, one) for one in (known, held)]
+    features = [_features(found, one) for one in texts]
+    report(_SHARE_READ, _SHARE_READ)
+    ends = _read_backwards(found, texts, known.positive, seed, report)
+    for one, back in zip(features, ends, strict=True):
+        one |= readouts.combined(one["last"], back)
+    right = [_answers(features[0][name], features[1][name], known.positive) == held.positive
+             for name in features[0]]  # fmt: skip
+    counts = [(_verdicts(found, texts[1], pad) == held.positive).sum(-1) for pad in (-1, 0)]
+    often = bool(2 * known.positive.sum() >= len(known.positive))
+    return ByReadout(
+        tuple(features[0]), np.stack(right), np.array([len(one) for one in texts[1]]),
+        held.positive.copy(), often, np.array(PADS), np.stack(counts),
+    )  # fmt: skip
+
+
+def _ids(network: GatedNetwork, reviews: Labeled) -> Ids:
+    place = {symbol: k for k, symbol in enumerate(network.symbols)}
+    return [
+        np.array([place.get(word(one), 0) for one in words(text, ()).pieces])
+        for text in reviews.texts
+    ]
+
+
+def _in_batches(ids: Ids, size: int = 256) -> list[np.ndarray]:
+    """Places of sequences of like length."""
+    order = np.argsort([len(one) for one in ids], kind="stable")
+    return [order[k : k + size] for k in range(0, len(order), size)]
+
+
+def _features(network: GatedNetwork, ids: Ids) -> dict[str, np.ndarray]:
+    """By readout; "words": the mean of the word vectors, which no state is needed for."""
+    found: dict[str, np.ndarray] = {}
+    for places in _in_batches(ids):
+        lengths = np.array([len(ids[k]) for k in places])
+        side_by_side = readouts.batch([ids[k] for k in places])
+        vectors = inputs(network, side_by_side).sum(0) / lengths[:, None]
+        parts = readouts.pooled(trace(network, side_by_side).hidden[1:], lengths)
+        for name, values in {"words": vectors, **parts}.items():
+            found.setdefault(name, np.empty((len(ids), values.shape[1]), np.float32))
+            found[name][places] = values
+    return found
+
+
+def _verdicts(network: GatedNetwork, ids: Ids, pad: int) -> np.ndarray:
+    """Whether each is called positive from the state behind `PADS` pads: (amount, case)."""
+    found = np.empty((len(PADS), len(ids)), bool)
+    for length in {len(one) for one in ids}:
+        places = [k for k, one in enumerate(ids) if len(one) == length]
+        behind = np.full((PADS[-1], len(places)), pad)
+        read = np.concatenate([np.stack([ids[k] for k in places], 1), behind])
+        last = trace(network, read).hidden[np.array(PADS) + length]
+        scores = last @ (network.head[1] - network.head[0])
+        found[:, places] = scores > network.head_bias[0] - network.head_bias[1]
+    return found
+
+
+def _answers(known: np.ndarray, held: np.ndarray, positive: np.ndarray) -> np.ndarray:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    reader = LogisticRegression(C=_STRENGTH, max_iter=1000)
+    found: np.ndarray = make_pipeline(StandardScaler(), reader).fit(known, positive).predict(held)
+    return found
+
+
+def _read_backwards(
+    network: GatedNetwork, texts: list[Ids], positive: np.ndarray, seed: int, report: Report
+) -> list[np.ndarray]:
+    """Train a GRU on the same word vectors from the last word to the first; its last states."""
+    import torch
+
+    back = [[one[::-1].copy() for one in ids] for ids in texts]
+    table = torch.tensor(network.embedding)
+    hidden = network.weights.hidden
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        cell, head = torch.nn.GRU(table.shape[1], hidden), torch.nn.Linear(hidden, 2)
+        drop = torch.nn.Dropout(_DROP)
+        trained = [*cell.parameters(), *head.parameters()]
+        optimizer = torch.optim.AdamW(trained, _RATE, weight_decay=0.05)
+
+        def ends(ids: Ids, change: Any) -> Any:
+            lengths = torch.tensor([len(one) for one in ids])
+            read = torch.tensor(readouts.batch(ids, 0))
+            out, _ = cell(change(table[read]))
+            return out[lengths - 1, torch.arange(len(ids))]
+
+        random = np.random.RandomState(seed)
+        for epoch in range(_EPOCHS):
+            batches = _in_batches(back[0], _BATCH)
+            for k, at in enumerate(random.permutation(len(batches))):
+                places = batches[at]
+                scores = head(drop(ends([back[0][p] for p in places], drop)))
+                loss = torch.nn.functional.cross_entropy(scores, torch.tensor(1 * positive[places]))
+                optimizer.zero_grad()
+                loss.backward()
+                torch.nn.utils.clip_grad_norm_(trained, 1.0)
+                optimizer.step()
+                if k % 20 == 0:
+                    done = _SHARE_READ + 0.7 * (epoch + k / len(batches)) / _EPOCHS
+                    report(done, done)
+        found = []
+        with torch.no_grad():
+            for ids in back:
+                states = np.empty((len(ids), hidden), np.float32)
+                for places in _in_batches(ids):
+                    states[places] = ends([ids[k] for k in places], lambda one: one).numpy()
+                found.append(states)
+    return found

@@ -1,0 +1,121 @@
+"""LAC on a text: whole, with one side of each character taken away, and with other decoders."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Annotated, Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.compute.attention.scaled import softmax
+from seqviz.compute.recurrent.tagging.lac import (
+    DECODERS,
+    SIDES,
+    WAYS,
+    Lac,
+    TagChanges,
+    TagSequence,
+    broken,
+)
+from seqviz.core.errors import UserError
+from seqviz.jobs import Report, no_progress
+from seqviz.models.pretrained import load
+from seqviz.models.texts import ReadBy
+
+MAX_SENTENCE_CHARS = 30  # characters of a student's sentence
+
+
+def _characters_read(_: Any, text: str) -> int:
+    return min(len(text), MAX_SENTENCE_CHARS)
+
+
+Characters = Annotated[str, ReadBy("text", _characters_read)]
+
+
+def tagged(text: Characters, decoder: str = "viterbi") -> TagSequence:
+    """A text with the tags that the whole network gives.
+
+    decoder: of `DECODERS`: the best row of tags, or at each character the most probable tag by the
+    CRF ("marginal") or by the network alone. Raises UserError("empty_text") and those of `load`.
+    """
+    return _tagged(text, decoder)
+
+
+def without(text: Characters, side: str, way: str) -> TagSequence:
+    """A text with the best row of tags where no character knows its side ("right" or "left").
+
+    way: "deleted", a character is tagged in the text that ends (or begins) with it; "mean" or
+    "zero", the states that come from that side are replaced, in both layers, by their mean over the
+    sentences of the package or by zero. Raises as `tagged`.
+    """
+    return _tagged(text, "viterbi", side, way)
+
+
+def lac_changes(report: Report = no_progress, device: str = "cpu") -> TagChanges:
+    """A job: what changes on the sentences that the package is tested with."""
+    network = _network()
+    lengths = np.array([len(one) for one in network.sentences])
+    cut = np.zeros((len(WAYS), len(SIDES), len(lengths)), int)
+    decoded, torn = np.zeros((2, len(DECODERS), len(lengths)), int)
+    paths = []
+    for k, text in enumerate(network.sentences):
+        whole = _tagged(text, "viterbi")
+        paths.append(whole.path)
+        for d, decoder in enumerate(DECODERS):
+            path = decode(network, whole.emissions, decoder)
+            decoded[d, k] = (path != whole.path).sum()
+            torn[d, k] = broken(path, network.tags).sum()
+        for w, way in enumerate(WAYS):
+            for s, side in enumerate(SIDES):
+                path = _tagged(text, "viterbi", side, way).path
+                cut[w, s, k] = (path != whole.path).sum()
+        report((k + 1) / len(lengths), (k + 1) / len(lengths))
+    common = np.bincount(np.concatenate(paths)).argmax()
+    constant = np.array([(path != common).sum() for path in paths])
+    return TagChanges(lengths, cut, decoded, torn, constant, network.tags[common])
+
+
+def decode(
+    network: Lac, emissions: Float[np.ndarray, "time tags"], decoder: str
+) -> Int[np.ndarray, "time"]:
+    """Tags by one of `DECODERS`."""
+    if decoder == "viterbi":
+        return network.crf.viterbi(emissions)
+    shares = network.crf.marginals(emissions) if decoder == "marginal" else softmax(emissions)
+    return np.asarray(shares.argmax(-1))
+
+
+def _network() -> Lac:
+    found: Lac = load("lac").network
+    return found
+
+
+def _tagged(text: str, decoder: str, side: str = "", way: str = "") -> TagSequence:
+    network = _network()
+    text = text.encode("utf-8", "replace").decode().strip()
+    if not text:
+        raise UserError("empty_text", "There is nothing to read yet: write a word or two.")
+    rows = network.rows(text)
+    length = len(rows)
+    if way == "deleted":
+        # in row t the text ends, or begins, with character t
+        real = np.tri(length, dtype=bool) if side == "right" else ~np.tri(length, k=-1, dtype=bool)
+        places = np.arange(length)
+        states = tuple(layer[places, places] for layer in network.states(rows, real))
+    else:
+        value = _means() if way == "mean" else None
+        all_read = np.ones((1, length), bool)
+        states = tuple(layer[0] for layer in network.states(rows, all_read, side, value))
+    emissions = network.emissions(states[-1])
+    path = decode(network, emissions, decoder)
+    shares = np.stack([softmax(emissions), network.crf.marginals(emissions)])
+    unknown = int((rows == network.unknown).sum())
+    return TagSequence(text, network.tags, np.stack(states), emissions, shares, path, unknown)
+
+
+@cache
+def _means() -> Float[np.ndarray, "layers features"]:
+    """The mean state of each layer over all characters of the package's sentences."""
+    found = [_tagged(text, "emission").states for text in _network().sentences]
+    return np.asarray(np.concatenate(found, 1).mean(1))

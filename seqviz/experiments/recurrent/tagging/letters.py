@@ -1,0 +1,344 @@
+"""Three wirings with equally many parameters learn to tag the letters of the bundled sentences.
+
+Sentences of one length make a batch, so that there is no padding: a backward cell would read it
+before the sentence.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.compute.recurrent.tagging.letters import (
+    TAGS,
+    WIRINGS,
+    TaggedExample,
+    TaggedText,
+    TrainedTagger,
+    boundaries,
+    parameters,
+    rounded,
+    width_of,
+    without_spaces,
+)
+from seqviz.compute.recurrent.tagging.letters_compared import Compared, TrainedAhead
+from seqviz.core.errors import UserError
+from seqviz.data.chinese import reviews_split
+from seqviz.data.reviews import characters_split
+from seqviz.experiments.text.tokenization.vocabularies import dictionary
+from seqviz.jobs import Report, no_progress
+from seqviz.models.texts import TokenizerText
+
+TASKS = ("spaces", "words")  # of an English text, and of a Chinese one
+AHEAD = (0, 1, 2, 3, 5, 10, 20)
+LEARNED_AHEAD = AHEAD[:-1]  # a network is trained for each of these
+READERS = ("uni", "bi")  # of a student's text
+MAX_SENTENCE_SIGNS = 48  # signs of a student's sentence
+SEEDS, SEEDS_AHEAD = 5, 3
+SHORT = 100  # updates where a class trains: thirty seeds of 600 take ten minutes
+_LONGEST = 60  # signs of a sentence that is learned from
+_BATCH = 128
+_RATE = 1e-2
+
+
+class Sizes(NamedTuple):
+    """least: a symbol that is seen less often has no id. read: length of a symbol's vector."""
+
+    least: int
+    read: int
+    parameters: int
+    updates: int
+
+
+SIZES = {"spaces": Sizes(20, 12, 9_560, 600), "words": Sizes(20, 12, 16_100, 600)}
+
+
+class LengthGroup(NamedTuple):
+    """Sentences of one length. places: which of all they are."""
+
+    ids: Int[np.ndarray, "time sentence"]
+    tags: Int[np.ndarray, "time sentence"]
+    places: Int[np.ndarray, "sentence"]
+
+
+def tagged(task: str, text: TokenizerText) -> TaggedExample:
+    """A text with the tags that the task asks for.
+
+    Raises UserError("nothing_to_tag") for one without letters, or Chinese characters.
+    """
+    found = _tagged(task, text)
+    found = TaggedExample(found.symbols[:MAX_SENTENCE_SIGNS], found.tags[:MAX_SENTENCE_SIGNS])
+    if not (found.tags >= 0).any():
+        raise UserError("nothing_to_tag", "There is no letter to tag. Write a sentence.")
+    return found
+
+
+def tag_text(
+    task: str, taggers: tuple[TrainedTagger, ...], text: TokenizerText, ahead: int
+) -> TaggedText:
+    """A student's text, of which at most `MOST` signs are read, as all networks tag it.
+
+    Behind them the last one once more, whose backward cell reads `ahead` signs. Raises what
+    `tagged` raises.
+    """
+    found = tagged(task, text)
+    rows = [one.probabilities(one.ids(found.symbols)) for one in taggers]
+    rows.append(taggers[-1].probabilities(taggers[-1].ids(found.symbols), ahead))
+    unknown = int((taggers[0].ids(found.symbols)[found.tags >= 0] == 0).sum())
+    return TaggedText(task, found.symbols, found.tags, np.array(rows), unknown)
+
+
+def _tagged(task: str, text: str) -> TaggedExample:
+    return without_spaces(text) if task == "spaces" else boundaries(text, dictionary().words)
+
+
+@cache
+def _sentences(task: str) -> tuple[list[TaggedExample], list[TaggedExample]]:
+    """(train, held out)."""
+    parts = characters_split() if task == "spaces" else reviews_split()
+    train, held = ([_tagged(task, one) for one in part] for part in parts)
+    short = [one for one in train if len(one.symbols) <= _LONGEST]
+    return short, [one for one in held if len(one.symbols) <= _LONGEST and (one.tags >= 0).any()]
+
+
+@cache
+def known_symbols(task: str) -> str:
+    """The symbols that have an id: the commonest first."""
+    count = Counter("".join(one.symbols for one in _sentences(task)[0]))
+    return "".join(one for one, n in count.most_common() if n >= SIZES[task].least)
+
+
+def _groups(task: str, sentences: Sequence[TaggedExample]) -> list[LengthGroup]:
+    place = {one: k + 1 for k, one in enumerate(known_symbols(task))}
+    lengths = np.array([len(one.symbols) for one in sentences])
+    found = []
+    for length in np.unique(lengths):
+        places = np.flatnonzero(lengths == length)
+        some = [sentences[k] for k in places.tolist()]
+        ids = np.array([[place.get(sign, 0) for sign in one.symbols] for one in some])
+        found.append(LengthGroup(ids.T, np.array([one.tags for one in some]).T, places))
+    return found
+
+
+def _learn(
+    task: str, wiring: str, seed: int, device: str, each: Callable[[list[float], float], object],
+    updates: int = 0, ahead: int | None = None,
+) -> TrainedTagger:  # fmt: skip
+    """Train one network. each: called with the losses so far and the share that is done. updates:
+    another number than `SIZES` has. ahead: how many signs to the right the backward cell of "bi"
+    reads at most; all by default.
+    """
+    import torch
+
+    started = time.process_time()
+    size, symbols = SIZES[task], known_symbols(task)
+    size = size._replace(updates=updates or size.updates)
+    width = width_of(wiring, size.parameters, len(symbols) + 1, size.read)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        table = torch.nn.Embedding(len(symbols) + 1, size.read)
+        cells = torch.nn.GRU(size.read, width, 2 if wiring == "two" else 1,
+                             bidirectional=wiring == "bi")  # fmt: skip
+        head = torch.nn.Linear(width * (1 + (wiring == "bi")), len(TAGS))
+    network = torch.nn.ModuleList([table, cells, head]).to(device)
+    weights = list(network.parameters())
+    adam = torch.optim.Adam(weights, lr=_RATE)
+    random = np.random.default_rng([seed, WIRINGS.index(wiring)])
+    batches: list[Any] = []
+    lately: list[Any] = []
+    losses: list[float] = []
+    for update in range(size.updates):
+        if not batches:
+            batches = _batches(_groups_of_training(task), random)
+        ids, truth = (torch.from_numpy(one).to(device) for one in batches.pop())
+        for group in adam.param_groups:  # falls to zero along half a cosine
+            group["lr"] = _RATE * 0.5 * (1 + np.cos(np.pi * update / size.updates))
+        read = table(ids)
+        hidden = cells(read)[0] if ahead is None else _cut_states(cells, read, ahead)
+        loss = torch.nn.functional.cross_entropy(
+            head(hidden).flatten(0, 1), truth.flatten(), ignore_index=-1
+        )
+        adam.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(weights, 1.0)
+        adam.step()
+        lately.append(loss.detach())
+        if (update + 1) % max(size.updates // 25, 1) == 0:
+            losses.append(float(torch.stack(lately).mean()))
+            lately.clear()
+        each(losses, (update + 1) / size.updates)
+    levels, steps = rounded([one.detach().cpu().numpy() for one in weights])
+    return TrainedTagger(task, wiring, width, size.read, np.array([ord(one) for one in symbols]),
+        levels,
+                  steps, np.array(losses), time.process_time() - started)  # fmt: skip
+
+
+def _cut_states(cells: Any, read: Any, ahead: int) -> Any:
+    """What `states` computes with `ahead`, of tensors, so that a network can learn by it."""
+    import torch
+
+    weights = list(cells.parameters())
+    begin = read.new_zeros(1, read.shape[1], cells.hidden_size)
+    forward = torch.gru(read, begin, weights[:4], True, 1, 0.0, True, False, False)[0]
+    backward = begin[:0]
+    for right in range(min(ahead, len(read) - 1), -1, -1):
+        new = begin.expand(len(read) - right - len(backward), -1, -1)
+        before = torch.cat([backward, new]).flatten(0, 1)
+        step = torch.gru_cell(read[right:].flatten(0, 1), before, *weights[4:])
+        backward = step.unflatten(0, (-1, read.shape[1]))
+    return torch.cat([forward, backward], -1)
+
+
+@cache
+def _groups_of_training(task: str) -> list[LengthGroup]:
+    return _groups(task, _sentences(task)[0])
+
+
+def _batches(groups: list[LengthGroup], random: np.random.Generator) -> list[Any]:
+    """All sentences once, in batches of one length, in random order."""
+    found = []
+    for group in groups:
+        order = random.permutation(len(group.places))
+        for k in range(0, len(order), _BATCH):
+            some = order[k : k + _BATCH]
+            found.append((group.ids[:, some], group.tags[:, some]))
+    return [found[k] for k in random.permutation(len(found))]
+
+
+def train_taggers(
+    task: str, seed: int, report: Report = no_progress, device: str = "cpu"
+) -> tuple[TrainedTagger, ...]:
+    """A job: two networks of one seed, in the order of `READERS`.
+
+    Reports the losses so far of each network, from the first on.
+    """
+    found: list[TrainedTagger] = []
+    for wiring in READERS:
+
+        def each(losses: list[float], share: float) -> None:
+            curves = (*(tuple(one.losses.tolist()) for one in found), tuple(losses))
+            if curves[0]:
+                report(tuple(filter(len, curves)), (len(found) + share) / len(READERS))
+
+        found.append(_learn(task, wiring, seed, device, each))
+    return tuple(found)
+
+
+def errors_of_seeds(
+    seeds: Sequence[int], task: str, updates: int = SHORT, report: Report = no_progress
+) -> Float[np.ndarray, "seed wiring"]:
+    """A job: of 100 held-out letters, how many each of the `READERS` tags wrongly, at each seed.
+
+    A seed draws first weights and batches as `compare_taggers` does, with fewer updates.
+    """
+    held = _sentences(task)[1]
+    groups = _groups(task, held)
+    letters = sum(int((group.tags >= 0).sum()) for group in groups)
+    found: Float[np.ndarray, "seed wiring"] = np.zeros((len(seeds), len(READERS)))
+    for done, (row, column) in enumerate(np.ndindex(found.shape)):
+
+        def each(_: list[float], share: float, done: int = done) -> None:
+            report((done, found.size), (done + share) / found.size)
+
+        one = _learn(task, READERS[column], seeds[row], "cpu", each, updates)
+
+        def answer(group: LengthGroup, one: TrainedTagger = one) -> np.ndarray:
+            return one.probabilities(group.ids).argmax(-1)
+
+        found[row, column] = 100 * _counted(groups, len(held), answer).sum() / letters
+    return found
+
+
+def _counted(
+    groups: list[LengthGroup], sentences: int, answer: Callable[[LengthGroup], np.ndarray]
+) -> Int[np.ndarray, "tag sentence"]:
+    """Wrong answers by true tag and sentence. answer: the tags of a group."""
+    found = np.zeros((len(TAGS), sentences), int)
+    for group in groups:
+        wrong = (answer(group) != group.tags) & (group.tags >= 0)
+        for tag in range(len(TAGS)):
+            found[tag, group.places] = (wrong & (group.tags == tag)).sum(0)
+    return found
+
+
+def compare_taggers(
+    task: str, seeds: int = SEEDS, report: Report = no_progress, device: str = "cpu"
+) -> Compared:
+    """A job: three networks with each of the seeds, and their wrong tags on held-out sentences.
+
+    "majority" and "alone" are counted in the training sentences.
+    """
+    held = _sentences(task)[1]
+    groups = _groups(task, held)
+    every: list[list[TrainedTagger]] = [[] for _ in WIRINGS]
+    steps = len(WIRINGS) * seeds
+    for seed in range(seeds):
+        for wiring, row in zip(WIRINGS, every, strict=True):
+            done = sum(map(len, every))
+
+            def each(_: list[float], share: float, done: int = done) -> None:
+                report((done, steps), (done + share) / steps)
+
+            row.append(_learn(task, wiring, seed + 1, device, each))
+
+    def wrong(tagger: TrainedTagger, ahead: int | None = None) -> np.ndarray:
+        def answer(group: LengthGroup) -> np.ndarray:
+            return tagger.probabilities(group.ids, ahead).argmax(-1)
+
+        return _counted(groups, len(held), answer)
+
+    symbols = np.array([0, *range(1, len(known_symbols(task)) + 1)])
+    count: Float[np.ndarray, "symbol tag"] = np.zeros((len(symbols), len(TAGS)))
+    for group in _groups_of_training(task):
+        there = group.tags >= 0
+        np.add.at(count, (group.ids[there], group.tags[there]), 1)
+    commonest = int(count.sum(0).argmax())
+    of_symbol = np.where(count.sum(1) > 0, count.argmax(1), commonest)
+    widths = np.array([row[0].width for row in every])
+    size = SIZES[task]
+    return Compared(
+        task,
+        _counted(groups, len(held), lambda group: np.full_like(group.tags, -2)),
+        np.array([[wrong(one) for one in row] for row in every]),
+        _counted(groups, len(held), lambda group: np.full_like(group.tags, commonest)),
+        _counted(groups, len(held), lambda group: of_symbol[group.ids]),
+        np.array(AHEAD),
+        np.array([[wrong(one, ahead) for one in every[-1]] for ahead in AHEAD]),
+        widths,
+        np.array([parameters(wiring, int(width), len(symbols), size.read)
+                  for wiring, width in zip(WIRINGS, widths, strict=True)]),
+        np.array([[one.seconds for one in row] for row in every]),
+    )  # fmt: skip
+
+
+def compare_ahead(
+    task: str, seeds: int = SEEDS_AHEAD, report: Report = no_progress, device: str = "cpu"
+) -> TrainedAhead:
+    """A job: networks of both directions that learn with `LEARNED_AHEAD` signs to the right.
+
+    A seed draws the first weights and the batches that it draws in `compare_taggers` for "bi".
+    """
+    held = _sentences(task)[1]
+    groups = _groups(task, held)
+    wrong = np.zeros((len(LEARNED_AHEAD), seeds, len(TAGS), len(held)), int)
+    seconds = np.zeros(wrong.shape[:2])
+    for done, (seed, row) in enumerate(np.ndindex(seeds, len(LEARNED_AHEAD))):
+        ahead = LEARNED_AHEAD[row]
+
+        def each(_: list[float], share: float, done: int = done) -> None:
+            report((done, seconds.size), (done + share) / seconds.size)
+
+        one = _learn(task, "bi", seed + 1, device, each, ahead=ahead)
+
+        def answer(group: LengthGroup, one: TrainedTagger = one, ahead: int = ahead) -> np.ndarray:
+            return one.probabilities(group.ids, ahead).argmax(-1)
+
+        wrong[row, seed], seconds[row, seed] = _counted(groups, len(held), answer), one.seconds
+    letters = _counted(groups, len(held), lambda group: np.full_like(group.tags, -2))
+    return TrainedAhead(task, letters, np.array(LEARNED_AHEAD), wrong, seconds)

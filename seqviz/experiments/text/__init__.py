@@ -1,0 +1,1 @@
+"""Text to numbers, measured on tokenizers and word vectors of pretrained models."""

@@ -1,0 +1,121 @@
+"""Seven cutters of one text; those of models only where the model is on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, partial
+
+from seqviz.compute.text.tokenization.cut import (
+    Strips,
+    Tokenization,
+    around_special,
+    characters,
+    single_bytes,
+    strips,
+)
+from seqviz.compute.text.tokenization.merges import LearnedMerges
+from seqviz.compute.text.tokenization.wordpiece import Letter, PrefixLookups
+from seqviz.core.errors import UserError
+from seqviz.experiments.text.tokenization import vocabularies as kept
+from seqviz.experiments.text.tokenization.learned import encoder_of
+from seqviz.models import texts
+from seqviz.models.registry import DEFAULTS
+
+ENCODER, DECODER = DEFAULTS["encoder"], DEFAULTS["decoder"]
+NAMES = ("characters", "bytes", "words", "wordpiece", "gpt2", "smollm2", "own")
+SPECIAL = ("wordpiece", "gpt2", "smollm2", "own")  # that may have special tokens
+
+
+def missing() -> tuple[str, ...]:
+    """Cutters whose model is not on this machine."""
+    models = (("wordpiece", ENCODER), ("smollm2", DECODER))
+    return tuple(name for name, model in models if not kept.has_tokenizer(model))
+
+
+def cutter(name: str) -> Callable[[str], Tokenization]:
+    """One of `NAMES` but "own". Raises what `vocabularies` raises."""
+    match name:
+        case "characters":
+            return characters
+        case "bytes":
+            return single_bytes
+        case "words":
+            return kept.dictionary().cut
+        case "wordpiece":
+            return kept.wordpiece().cut
+        case "gpt2":
+            return kept.gpt2().cut
+    return kept.decoder_bpe().cut
+
+
+def available_cutters() -> tuple[str, ...]:
+    """The cutters that can be had on this machine."""
+    gone = missing()
+    return tuple(name for name in NAMES if name not in gone)
+
+
+def cut_by_all(
+    text: texts.TokenizerText, names: tuple[str, ...], learned: LearnedMerges, merges: int
+) -> Strips:
+    """A text as each of these cutters cuts it."""
+    own = encoder_of(learned, merges).cut
+    return strips(text, [(name, own if name == "own" else partial(_cut, name)) for name in names])
+
+
+@lru_cache(256)
+def _cut(name: str, text: str) -> Tokenization:
+    """A text as one of `NAMES` cuts it whose tokens depend on nothing else."""
+    return cutter(name)(text)
+
+
+def special_tokens() -> dict[str, dict[str, tuple[str, int]]]:
+    """Of each cutter that has a vocabulary the special tokens by their roles, with their ids."""
+    models = {"wordpiece": ENCODER, "smollm2": DECODER}
+    gone = missing()
+    return {
+        name: kept.GPT2_SPECIAL if name == "gpt2"
+        else kept.special(models[name]) if name in models
+        else {}
+        for name in SPECIAL if name not in gone
+    }  # fmt: skip
+
+
+def special_typed(cuts: Strips, chosen: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The special tokens in a text: those that a cutter reads whole, and those of other cutters."""
+    own, every = (
+        dict.fromkeys(cut.names[place] for cut in those for place in cut.special)
+        for those in ([cuts.of(chosen)], cuts.cuts)
+    )
+    return tuple(own), tuple(one for one in every if one not in own)
+
+
+def framed(name: str, cut: Tokenization) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Names and ids as the model reads them: BERT's between [CLS] and [SEP]."""
+    ids = tuple(cut.ids.tolist())
+    if name != "wordpiece":
+        return cut.names, ids
+    roles = kept.special(ENCODER)
+    (first, begin), (last, end) = (roles[role] for role in ("class", "separator"))
+    return (first, *cut.names, last), (begin, *ids, end)
+
+
+def prefix_lookups(text: texts.TokenizerText) -> PrefixLookups:
+    """How WordPiece cuts the first word of a text.
+
+    Raises UserError("no_text") where there is none, "special_word" where it is a special token, and
+    what `vocabularies.wordpiece` raises.
+    """
+    cutter = kept.wordpiece()
+    words: list[list[Letter]] = []
+    for part, whole in around_special(text, cutter.special):
+        if whole:
+            raise UserError(
+                "special_word",
+                f"{part} is a special token: it is read whole, and nothing is looked up.",
+                token=part, id=cutter.vocabulary[part],
+            )  # fmt: skip
+        if words := cutter.read(part):
+            break
+    if not words:
+        raise UserError("no_text", "There is nothing to read. Type a text.")
+    return cutter.prefix_lookups("".join(letter for letter, _, _ in words[0]))

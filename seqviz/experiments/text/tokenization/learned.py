@@ -1,0 +1,147 @@
+"""A byte-pair encoding learned from the film reviews, or from two examples of the literature."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache, lru_cache
+
+import numpy as np
+
+from seqviz.compute.text.tokenization.bpe import Bpe, pattern
+from seqviz.compute.text.tokenization.cut import Strips, single_bytes, strips
+from seqviz.compute.text.tokenization.merges import (
+    Compression,
+    LearnedMerges,
+    WordSymbols,
+    applied,
+    learn,
+    tokens_after,
+    word_counts,
+)
+from seqviz.data.reviews import editorials, movie_reviews
+from seqviz.jobs import Report, no_progress
+from seqviz.models.texts import TokenizerText
+
+# Sennrich, Haddow and Birch (2016), without their sign for the end of a word; Karpathy (2024).
+TOY = {b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}
+MINBPE = {b"aaabdaaabac": 1}
+MAX_MERGES = 1000  # merges
+HELD = 10  # every tenth review is held out
+ALL = 9_545  # the others
+_STEP = 100  # merges between two states of the words that are kept
+_PLACES = 41  # of a curve
+
+
+def texts(name: str, amount: int = ALL) -> tuple[str, ...]:
+    """Sentences: the first `amount` of "reviews", those "held" out, or the "editorials"."""
+    if name == "editorials":
+        return editorials().texts
+    reviews = movie_reviews().texts
+    if name == "held":
+        return reviews[HELD - 1 :: HELD]
+    return tuple(text for k, text in enumerate(reviews, 1) if k % HELD)[:amount]
+
+
+def counted(name: str, amount: int = ALL) -> Mapping[bytes, int]:
+    """The words of a corpus, "toy", "minbpe" or as of `texts`, and how often each occurs."""
+    if name in ("toy", "minbpe"):
+        return TOY if name == "toy" else MINBPE
+    return word_counts([word for text in texts(name, amount) for word in pattern().findall(text)])
+
+
+@lru_cache(8)
+def _words(name: str, amount: int) -> WordSymbols:
+    return WordSymbols(counted(name, amount))
+
+
+def train_tokenizer(
+    amount: int, report: Report = no_progress, device: str = "cpu"
+) -> LearnedMerges:
+    """A job: a thousand merges, learned from the first `amount` reviews that are not held out.
+
+    (`device` names the queue.)
+    """
+    return learn(
+        counted("reviews", amount), MAX_MERGES, lambda done: report("merges", done / MAX_MERGES)
+    )
+
+
+@cache
+def learned(corpus: str, amount: int = ALL) -> LearnedMerges:
+    """As many merges as there are, at most a thousand, of a corpus that is small: at once."""
+    return learn(counted(corpus, amount), MAX_MERGES)
+
+
+def _after(found: LearnedMerges, corpus: str, amount: int, merges: int) -> WordSymbols:
+    """The words after so many merges, from the nearest state that is kept."""
+    pairs = found.pairs[: merges - merges % _STEP].astype(np.int64)
+    before = _kept(corpus, amount, merges // _STEP, pairs.tobytes())
+    return applied(before, found.pairs[:merges])
+
+
+@lru_cache(48)
+def _kept(corpus: str, amount: int, steps: int, pairs: bytes) -> WordSymbols:
+    """The words after so many hundreds of merges, which are these."""
+    if not steps:
+        return _words(corpus, amount)
+    done = np.frombuffer(pairs, np.int64).reshape(-1, 2)
+    before = _kept(corpus, amount, steps - 1, done[: (steps - 1) * _STEP].tobytes())
+    return applied(before, done)
+
+
+@lru_cache(8)
+def encoder(pairs: bytes) -> Bpe:
+    """An encoder with these merges (int64)."""
+    return Bpe(np.frombuffer(pairs, np.int64).reshape(-1, 2))
+
+
+def encoder_of(found: LearnedMerges, merges: int) -> Bpe:
+    """An encoder with the first so many merges."""
+    return encoder(found.pairs[:merges].astype(np.int64).tobytes())
+
+
+def before_and_after(found: LearnedMerges, merges: int, text: TokenizerText) -> Strips:
+    """A text in bytes, and after the first so many merges."""
+    return strips(text, (("bytes", single_bytes), ("own", encoder_of(found, merges).cut)))
+
+
+def compression(found: LearnedMerges, corpus: str, amount: int) -> Compression:
+    """Bytes for one token of the texts that were learned from, held-out reviews, and editorials.
+
+    Of an example, whose words are few, only of itself.
+    """
+    shown = _texts(corpus, amount)
+    every = [_words(*words) for words in shown.values()]
+    places = _places(found)
+    tokens = np.array([tokens_after(one, found, places.tolist()) for one in every])
+    return Compression(tuple(shown), places, np.array([one.tokens for one in every]), tokens)
+
+
+def compression_at(found: LearnedMerges, corpus: str, amount: int, merges: int) -> Compression:
+    """The same after so many merges alone."""
+    shown = _texts(corpus, amount)
+    sizes = np.array([_words(*words).tokens for words in shown.values()])
+    tokens = [[_after(found, name, many, merges).tokens] for name, many in shown.values()]
+    return Compression(tuple(shown), np.array([merges]), sizes, np.array(tokens))
+
+
+def compression_of(
+    found: LearnedMerges, text: TokenizerText, merges: int | None = None
+) -> Compression:
+    """The same of a text, after more and more merges or after so many alone."""
+    words = WordSymbols(word_counts(pattern().findall(text)))
+    places = _places(found) if merges is None else np.array([merges])
+    tokens = np.array([tokens_after(words, found, places.tolist())])
+    return Compression(("own",), places, np.array([words.tokens]), tokens)
+
+
+def _texts(corpus: str, amount: int) -> dict[str, tuple[str, int]]:
+    """The lines of a figure, and the words of each as `_words` names them."""
+    found = {"trained": (corpus, amount)}
+    if corpus == "reviews":
+        found |= {"held": ("held", ALL), "editorials": ("editorials", ALL)}
+    return found
+
+
+def _places(found: LearnedMerges) -> np.ndarray:
+    return np.unique(np.linspace(0, len(found.pairs), _PLACES).astype(int))

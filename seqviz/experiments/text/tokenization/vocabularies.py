@@ -1,0 +1,135 @@
+"""What the cutters read: GPT-2's merges and a Chinese dictionary, and the tokenizers of models.
+
+Of a model only its file `tokenizer.json` is read: no network is loaded to cut a text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import lzma
+from array import array
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from seqviz.compute.text.tokenization.bpe import Bpe, alphabet, byte_letters
+from seqviz.compute.text.tokenization.dictionary import Dictionary
+from seqviz.compute.text.tokenization.wordpiece import WordPiece
+from seqviz.core.errors import damaged
+from seqviz.core.paths import ASSETS
+from seqviz.models import store
+from seqviz.models.registry import DEFAULTS
+
+FOLDER = ASSETS / "data"
+_SHA256 = {
+    "gpt2_merges": "5ec10828bccba092cd1b4e52dcd27ca5227ffc2c513c75dbe246d4909d6aa756",
+    "words_zh": "9e4605cb2a93916975285efaef7e71e19773114cb8631415105a20afd31de37e",
+}
+TOKENIZER = "tokenizer.json"
+# What special tokens are for, and how transformers calls each.
+ROLES = {
+    "unknown": "unk", "padding": "pad", "beginning": "bos", "end": "eos", "class": "cls",
+    "separator": "sep", "hidden": "mask",
+}  # fmt: skip
+GPT2_SPECIAL = {"end": ("<|endoftext|>", 50256)}  # its only one, behind every merge
+
+
+def _read(name: str) -> bytes:
+    """Raises UserError("damaged") when the file is not the one that was bundled."""
+    path = FOLDER / f"{name}.xz"
+    try:
+        content = lzma.decompress(path.read_bytes())
+    except (OSError, EOFError, lzma.LZMAError):
+        content = b""
+    if hashlib.sha256(content).hexdigest() != _SHA256[name]:
+        raise damaged(path)
+    return content
+
+
+@cache
+def gpt2() -> Bpe:
+    """GPT-2's encoder: 50,257 ids; the last, <|endoftext|>, is read whole where it is typed."""
+    pairs = np.frombuffer(_read("gpt2_merges"), "<u2").reshape(2, -1).T.astype(np.int64)
+    return Bpe(pairs, alphabet(), special=dict(GPT2_SPECIAL.values()))
+
+
+@cache
+def dictionary() -> Dictionary:
+    """jieba's 35,000 commonest words; counts rounded to half powers of two."""
+    lines = [line.split(" ") for line in _read("words_zh").decode("utf-16-le").split("\n")]
+    return Dictionary({word: int(count) for count, *words in lines for word in words})
+
+
+def has_tokenizer(model: str) -> bool:
+    """Whether a model's tokenizer is on this machine."""
+    return store.stored(model) is not None
+
+
+def _file(model: str, name: str) -> dict[str, Any]:
+    """A file of a model in JSON. Raises UserError("not_fetched") or ("damaged")."""
+    found = store.stored(model) or store.verify(model)
+    path = found.folder / name
+    try:
+        content: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        raise damaged(path) from None
+    return content
+
+
+@cache
+def wordpiece(model: str = DEFAULTS["encoder"]) -> WordPiece:
+    """An encoder's cutter. Raises UserError("not_fetched"), or ("damaged") of another file."""
+    read = _file(model, TOKENIZER)
+    try:
+        lower = read["normalizer"]["lowercase"]
+        return WordPiece(read["model"]["vocab"], lower, tuple(_added(read)))
+    except (KeyError, TypeError):
+        raise damaged(Path(TOKENIZER)) from None
+
+
+@cache
+def decoder_bpe(model: str = DEFAULTS["decoder"]) -> Bpe:
+    """A decoder's cutter, of bytes as GPT-2's. Raises as `wordpiece`."""
+    read = _file(model, TOKENIZER)
+    try:
+        vocabulary, merges = read["model"]["vocab"], read["model"]["merges"]
+        digits = "Digits" in json.dumps(read["pre_tokenizer"])
+        return _from_names(vocabulary, merges, digits, _added(read))
+    except (KeyError, TypeError, ValueError):
+        raise damaged(Path(TOKENIZER)) from None
+
+
+def _added(read: dict[str, Any]) -> dict[str, int]:
+    """The tokens, and their ids, that a tokenizer reads whole before it cuts a text."""
+    return {one["content"]: one["id"] for one in read["added_tokens"]}
+
+
+def _from_names(
+    vocabulary: dict[str, int], merges: list[Any], digits: bool, special: dict[str, int]
+) -> Bpe:
+    """Merges written as two strings in GPT-2's letters, "Ġ t", as symbols."""
+    symbols = {letter: symbol for symbol, letter in enumerate(byte_letters())}
+    pairs = np.zeros((len(merges), 2), np.int64)
+    results = array("i")  # a list of so many would be five times as large
+    for rank, merge in enumerate(merges):
+        left, right = merge.split(" ") if isinstance(merge, str) else merge
+        pairs[rank] = symbols[left], symbols[right]
+        results.append(symbols.setdefault(left + right, len(symbols)))
+    ids = array("i", [vocabulary.get(name, -1) for name in symbols])
+    return Bpe(pairs, alphabet(), results, ids, digits, special)
+
+
+def special(model: str) -> dict[str, tuple[str, int]]:
+    """The special tokens of a model by their roles (`ROLES`), each with its id."""
+    told = _file(model, "tokenizer_config.json")
+    ids = _added(_file(model, TOKENIZER))
+    found: dict[str, tuple[str, int]] = {}
+    for role, key in ROLES.items():
+        name = told.get(f"{key}_token")
+        name = name["content"] if isinstance(name, dict) else name
+        if name in ids:
+            found[role] = (str(name), ids[name])
+    return found

@@ -1,0 +1,110 @@
+"""A student's words in a plane, the neighbors of one, and analogies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seqviz.compute.text.vectors import plane
+from seqviz.compute.text.vectors import table as tables
+from seqviz.compute.text.vectors.plane import PROJECTIONS, Placed
+from seqviz.compute.text.vectors.table import ByClass, Ranked, by_class, ranked
+from seqviz.core.errors import UserError
+from seqviz.data import word_lists
+from seqviz.experiments.text.vectors.tables import needed, table, vector, words_of
+from seqviz.jobs import Report, no_progress
+from seqviz.models import texts
+
+NEAREST = 8
+FEWEST = 3
+
+
+def project(
+    source: str,
+    text: texts.TokenizerText,
+    projection: str,
+    across: str = "",
+    up: str = "",
+    centered: bool = True,
+) -> Placed:
+    """The words of a text in a plane, without those that the table lacks.
+
+    projection: "axes" runs from the first to the second word of `across` and of `up`; "pca" takes
+    the vectors at length 1, "mds" the angles between them. centered: whether the mean of the table
+    is removed before lengths and angles are taken; axes do not depend on it. Raises ValueError for
+    another projection, UserError("few_words", "axis_words", "unknown_word", "no_word").
+    """
+    if projection not in PROJECTIONS:
+        raise ValueError(f"The projection is one of {', '.join(PROJECTIONS)}, not {projection!r}.")
+    found = {word: vector(source, word) for word in words_of(text)}
+    known = {word: one for word, one in found.items() if one is not None}
+    if len(known) < FEWEST:
+        raise UserError("few_words", f"Write at least {FEWEST} words that are known here.",
+                      least=FEWEST)  # fmt: skip
+    rows = np.stack([one for one, _ in known.values()])
+    moved = table(source).moved(rows, centered)
+    cosines = plane.cosine_matrix(moved)
+    ends: tuple[tuple[str, str], ...] = ()
+    shares, slant = np.full(2, np.nan), 0.0
+    if projection == "axes":
+        ends = (_two(across), _two(up))
+        ways = [[needed(source, word) for word in pair] for pair in ends]
+        try:
+            places = np.stack([plane.along(rows, *way) for way in ways], 1)
+        except ValueError as error:
+            raise UserError("axis_words", str(error)) from error
+        slant = float(plane.cosine_matrix(np.stack([high - low for low, high in ways]))[0, 1])
+    elif projection == "pca":
+        places, shares = plane.principal(moved / np.linalg.norm(moved, axis=1, keepdims=True))
+    else:
+        places, shares = plane.classical(np.arccos(cosines))
+    return Placed(
+        tuple(known), places, cosines, projection, ends, shares, slant, rows.shape[1],
+        tuple(word for word, one in found.items() if one is None),
+        tuple(word for word, (_, pieces) in known.items() if pieces > 1),
+    )  # fmt: skip
+
+
+def _two(text: str) -> tuple[str, str]:
+    """The two words of an axis. Raises UserError("axis_words")."""
+    words = words_of(text)
+    if len(words) != 2:
+        raise UserError("axis_words", "An axis runs between two different words: write two.")
+    return words[0], words[1]
+
+
+def nearest(source: str, word: str, centered: bool) -> Ranked:
+    """The nearest words of a table to a word. Raises UserError("unknown_word", "no_word")."""
+    first = words_of(word)[0]
+    known = table(source)
+    moved = known.moved(needed(source, first), centered)
+    return ranked(known, moved, centered, (first,), NEAREST, keep=False)
+
+
+def solve(source: str, question: str, centered: bool) -> tuple[Ranked, Ranked]:
+    """The nearest words to a - b + c of a question "a - b + c", the three among them; and to c.
+
+    The second is what no arithmetic would answer: the neighbors of c. Raises
+    UserError("three_words", "unknown_word", "no_word").
+    """
+    words = words_of(question)
+    if len(words) != 3:
+        raise UserError("three_words", "An analogy has three different words: a - b + c.")
+    known = table(source)
+    a, b, c = (known.moved(needed(source, word), centered) for word in words)
+    return (
+        ranked(known, tables.target(a, b, c), centered, words, NEAREST, keep=True),
+        ranked(known, c, centered, words, NEAREST, keep=False),
+    )
+
+
+def analogies(
+    source: str, centered: bool, report: Report = no_progress, device: str = "cpu"
+) -> ByClass:
+    """A job: the bundled questions in one of the large tables. (`device` names the queue.)
+
+    Raises what `load` raises.
+    """
+    kinds = tuple(word_lists.analogy_pairs())
+    found = by_class(table(source), word_lists.analogy_questions(), kinds, centered)
+    report(1.0, 1.0)
+    return found

@@ -1,0 +1,89 @@
+"""Vectors from the neighbors of words in the bundled film reviews: counted, or learned."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache
+
+import numpy as np
+from jaxtyping import Int
+
+from seqviz.compute.text.vectors import learned, skip_gram, windows
+from seqviz.compute.text.vectors.learned import LearnedVectors, Substitutes
+from seqviz.core.errors import UserError
+from seqviz.data import word_lists
+from seqviz.data.reviews import movie_reviews
+from seqviz.experiments.text.vectors.tables import words_of
+from seqviz.jobs import Report, no_progress
+
+LEAST = 20  # times that a word stands in the reviews
+DIMENSIONS, EPOCHS, NEGATIVES, SEEDS = 50, 5, 5, 3
+WINDOWS = (2, 5, 10)
+_WORD = re.compile(r"[a-z']*[a-z][a-z']*")
+
+
+@cache
+def corpus() -> tuple[
+    tuple[str, ...], Int[np.ndarray, "word"], Int[np.ndarray, "token"], Int[np.ndarray, "token"]
+]:
+    """(words, how often each, ids, texts): all tokens of the reviews; id -1 is a rare word.
+
+    The words from the most frequent down, of equal ones in the order of the alphabet.
+    """
+    texts = [_WORD.findall(text.lower()) for text in movie_reviews().texts]
+    counted = Counter(word for text in texts for word in text)
+    kept = sorted((w for w, n in counted.items() if n >= LEAST), key=lambda w: (-counted[w], w))
+    at = {word: place for place, word in enumerate(kept)}
+    ids = np.array([at.get(word, -1) for text in texts for word in text])
+    of = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
+    return tuple(kept), np.array([counted[word] for word in kept]), ids, of
+
+
+def counted(window: int) -> LearnedVectors:
+    """Positive PMI of the words of a window, cut to `DIMENSIONS` by the SVD: exact."""
+    words, often, ids, texts = corpus()
+    pairs = windows.neighbors(ids, texts, window)
+    matrix = windows.positive_pmi(windows.counts(pairs, len(words)))
+    vectors = windows.reduced(matrix, DIMENSIONS)
+    return LearnedVectors(words, vectors, often, len(pairs), np.zeros(0))
+
+
+def skip_grams(
+    window: int, seed: int, report: Report = no_progress, device: str = "cpu"
+) -> LearnedVectors:
+    """A job: skip-gram with negative samples on the same pairs. (`device` names the queue.)"""
+    words, often, ids, texts = corpus()
+    pairs = windows.neighbors(ids, texts, window)
+    found = skip_gram.train(
+        pairs, len(words), DIMENSIONS, EPOCHS, NEGATIVES, seed,
+        lambda epoch, loss: report(epoch / EPOCHS, loss),
+    )  # fmt: skip
+    return LearnedVectors(words, found.vectors.astype(np.float16), often, len(pairs), found.losses)
+
+
+def substitutes(
+    seeds: int = SEEDS, report: Report = no_progress, device: str = "cpu"
+) -> Substitutes:
+    """A job: both methods with each window on the bundled list. (`device` names the queue.)"""
+    items = word_lists.substitutes()
+    nearer = np.zeros((2, len(WINDOWS), seeds, len(items)), bool)
+    for place, window in enumerate(WINDOWS):
+        nearer[0, place] = learned.substitutes_nearer(counted(window), items)
+        for seed in range(seeds):
+            done = (place * seeds + seed) / (len(WINDOWS) * seeds)
+            report(done, done)
+            nearer[1, place, seed] = learned.substitutes_nearer(skip_grams(window, seed), items)
+    return Substitutes(WINDOWS, nearer)
+
+
+def check_word(word: str) -> str:
+    """A word of the reviews, in lower case. Raises UserError("rare_word", "no_word")."""
+    found = words_of(word, 1)[0]
+    if found not in corpus()[0]:
+        raise UserError(
+            "rare_word",
+            f"“{found}” stands in the reviews less than {LEAST} times; take another word.",
+            word=found, least=LEAST,
+        )  # fmt: skip
+    return found

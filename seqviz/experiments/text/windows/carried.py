@@ -1,0 +1,37 @@
+"""The bundled character GRU reads held-out sentences in windows: in order, shuffled, or afresh."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seqviz.compute.gates.encoding import END, UNKNOWN
+from seqviz.compute.text.windows import carried
+from seqviz.compute.text.windows.carried import Carried
+from seqviz.data.reviews import characters_split
+from seqviz.jobs import Report, no_progress
+from seqviz.models.checkpoints import load
+
+LENGTHS = (5, 10, 20, 50, 100)
+ROWS = 32
+CHARACTERS = 50_000
+
+
+def read_windows(
+    network: str,
+    lengths: tuple[int, ...] = LENGTHS,
+    rows: int = ROWS,
+    characters: int = CHARACTERS,
+    seed: int = 0,
+    report: Report = no_progress,
+    device: str = "cpu",
+) -> Carried:
+    """A job: `carried.compare` on the first characters of the sentences held out in training.
+
+    Sentences follow one another with a line break between them, as in training. (`device` names
+    the queue.)
+    """
+    found = load(network)
+    place = {symbol: k for k, symbol in enumerate(found.symbols)}
+    text = END.join(characters_split()[1])[:characters]
+    ids = np.array([place.get(one, place[UNKNOWN]) for one in text])
+    return carried.compare(found, ids, lengths, rows, seed, lambda share: report(share, share))

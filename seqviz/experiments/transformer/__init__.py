@@ -1,0 +1,1 @@
+"""Transformers measured part by part: architectures, interventions, interpretability."""

@@ -1,0 +1,168 @@
+"""The logit of the next token of a decoder, added up from its parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute.attention.tokens import Tokens
+from seqviz.compute.transformer.interpretability.account import (
+    LogitAttribution,
+    Split,
+    foremost,
+    part_location,
+)
+from seqviz.core.errors import UserError
+from seqviz.experiments.transformer import functional
+from seqviz.models import texts
+from seqviz.models.pretrained import Pretrained, decoder, load
+from seqviz.models.texts import ModelText
+
+NEURONS = 8  # of an MLP that have a bar of their own
+
+
+@dataclass(frozen=True)
+class _Last:
+    """What the parts of a decoder are at the last token of a text.
+
+    gain: what the last normalization multiplies each entry with, once for all (frozen).
+    """
+
+    tokens: Tokens
+    embedding: Float[np.ndarray, "d_model"]
+    attention: Float[np.ndarray, "layer d_model"]
+    mlp: Float[np.ndarray, "layer d_model"]
+    heads: Float[np.ndarray, "layer head d_k"]
+    neurons: Float[np.ndarray, "layer neuron"]
+    gain: Float[np.ndarray, "d_model"]
+    scale: float
+    logits: Float[np.ndarray, "vocabulary"]
+
+
+def account(model: str, text: ModelText, target: str = "", against: str = "") -> LogitAttribution:
+    """The logit of `target` behind a text, as the sum of what each part of the model adds.
+
+    target, against: a word, of which the first token counts, read as behind a space where it begins
+    with a letter or digit; an empty target is the likeliest token, with an empty `against` there
+    is no other. Raises UserError("decoder_only") for an encoder, UserError("same_token") where
+    both are the same token, and the refusals of `load` and `texts.tokens`.
+    """
+    pretrained = load(model)
+    found = _last(model, text)
+    one, other = _tokens(pretrained, found, target, against)
+    reads = _reads(pretrained, found, one, other)
+    layered = np.stack([found.attention, found.mlp], 1).reshape(-1, len(reads))
+    parts = np.concatenate([found.embedding[None], layered]).astype(float) @ reads
+    logits = found.logits.astype(float)
+    chances = np.exp(logits - logits.max())
+    return LogitAttribution(
+        found.tokens,
+        texts.piece(pretrained, one),
+        "" if other is None else texts.piece(pretrained, other),
+        parts,
+        float(logits[one] - (0.0 if other is None else logits[other])),
+        float(chances[one] / chances.sum()),
+        1 + int((logits > logits[one]).sum()),
+        found.scale,
+    )
+
+
+def split(model: str, text: ModelText, target: str = "", against: str = "", part: int = 1) -> Split:
+    """One part of that account: an attention by heads, an MLP by its foremost neurons.
+
+    part: 0 the embedding, then attention and MLP of each layer, the last where there are fewer.
+    Raises what `account` raises.
+    """
+    pretrained = load(model)
+    found = _last(model, text)
+    reads = _reads(pretrained, found, *_tokens(pretrained, found, target, against))
+    part = min(part, 2 * len(found.attention))
+    kind, layer = part_location(part)
+    if kind == "embedding":
+        only = np.array([float(found.embedding.astype(float) @ reads)])
+        return Split(part, kind, np.zeros(1, int), only, 0.0, 0)
+    if kind == "attention":
+        heads, d_k = found.heads[layer].shape
+        columns = _weights(pretrained, "output", layer).T.reshape(heads, d_k, -1) @ reads
+        values = (found.heads[layer].astype(float) * columns).sum(1)
+        return Split(part, kind, np.arange(heads), values, 0.0, 0)
+    values = found.neurons[layer].astype(float) * (_weights(pretrained, "down", layer).T @ reads)
+    numbers, kept, rest = foremost(values, NEURONS)
+    return Split(part, kind, numbers, kept, rest, len(values) - len(numbers))
+
+
+def token(pretrained: Pretrained, word: str) -> int | None:
+    """The first token of a word as it stands within a text; None of nothing."""
+    word = word.strip()
+    if not word:
+        return None
+    return int(texts.tokens(pretrained, f" {word}" if word[0].isalnum() else word).ids[0])
+
+
+def _tokens(
+    pretrained: Pretrained, found: _Last, target: str, against: str
+) -> tuple[int, int | None]:
+    one, other = token(pretrained, target), token(pretrained, against)
+    one = int(found.logits.argmax()) if one is None else one
+    if one == other:
+        piece = texts.piece(pretrained, one)
+        raise UserError(
+            "same_token", f"Both words begin with the same token, {piece}: the difference is 0.",
+            piece=piece,
+        )  # fmt: skip
+    return one, other
+
+
+@lru_cache(maxsize=16)  # 0.6 MB each
+def _last(model: str, text: str) -> _Last:
+    """One pass over a text; another word or another part asks nothing of the model."""
+    import torch
+
+    pretrained = decoder(model)
+    tokens = texts.tokens(pretrained, text)
+
+    def work(network: Any, device: str) -> _Last:
+        parts = functional.NetworkParts(network, tokens.ids, tokens.segments, device)
+        kept: dict[str, list[Any]] = {}
+
+        def watch(part: str, _: int, x: Any) -> None:
+            last = x[0, :, -1] if part == "heads" else x[0, -1]
+            kept.setdefault(part, []).append(last.float().cpu())
+
+        stream = functional.forward(parts, (functional.Variant(),), watch)[0, -1]
+        normalized = parts.last(stream[None])[0]
+        scale = torch.rsqrt(stream.float().pow(2).mean() + parts.body.norm.variance_epsilon)
+        names = ("attention", "mlp", "heads", "neurons")
+        attention, mlp, heads, neurons = (torch.stack(kept[name]).numpy() for name in names)
+        return _Last(
+            tokens,
+            parts.first[0, -1].float().cpu().numpy(),
+            attention,
+            mlp,
+            heads,
+            neurons,
+            (parts.body.norm.weight * scale).float().cpu().numpy(),
+            float(scale),
+            network.lm_head(normalized).float().cpu().numpy(),
+        )
+
+    return pretrained.run(work)
+
+
+def _reads(
+    pretrained: Pretrained, found: _Last, one: int, other: int | None
+) -> Float[np.ndarray, "d_model"]:
+    """What each entry of the stream counts for in the logit."""
+    table = pretrained.network.lm_head.weight
+    row = table[one] if other is None else table[one].double() - table[other].double()
+    return row.double().cpu().numpy() * found.gain
+
+
+def _weights(pretrained: Pretrained, of: str, layer: int) -> Float[np.ndarray, "d_model unit"]:
+    block = pretrained.network.model.layers[layer]
+    linear = block.self_attn.o_proj if of == "output" else block.mlp.down_proj
+    return linear.weight.detach().float().cpu().numpy()

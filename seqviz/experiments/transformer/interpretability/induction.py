@@ -1,0 +1,123 @@
+"""Random tokens read twice by a decoder: which heads copy, and what is lost without them."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.compute.transformer.interpretability.induction import Induction, stripe
+from seqviz.experiments.attention.head_trials import ordinary
+from seqviz.experiments.transformer import functional
+from seqviz.experiments.transformer.functional import Factor, Variant
+from seqviz.jobs import Report, no_progress
+from seqviz.models import attention_hook as taps
+from seqviz.models import texts
+from seqviz.models.pretrained import Pretrained, load
+
+LENGTH = 24  # tokens of one copy
+SEQUENCES = 50
+MAX_HEADS_OFF = 16  # heads that can be switched off
+_OTHERS, _APART = 10, 10_000  # sequences on which heads are ranked; the first of their seeds
+_CHUNK = 6  # variants that run together
+
+
+def copy_twice(
+    model: str,
+    seed: int = 0,
+    count: int = SEQUENCES,
+    report: Report = no_progress,
+    device: str = "cpu",
+) -> Induction:
+    """A job: `count` sequences of random tokens, each twice, with more and more heads off.
+
+    seed: of the first sequence; those after it have the next ones. (`device` names the queue.)
+    """
+    pretrained = load(model)
+    heads, others = ranked(model)
+    stripes, losses, maps = [], [], 0.0
+    for done in range(count):
+        ids = tokens(pretrained, seed + done)
+        weights = _weights(pretrained, ids)[heads[:, 0], heads[:, 1]]
+        stripes.append(stripe(weights, LENGTH))
+        maps = maps + weights / count
+        drawn = np.random.RandomState(seed + done).permutation(others)[:MAX_HEADS_OFF]
+        rows = [_without(pool[:off]) for pool in (heads, drawn) for off in range(MAX_HEADS_OFF + 1)]
+        found: list[np.ndarray] = []
+        for start in range(0, len(rows), _CHUNK):
+            found += _bits(pretrained, ids, rows[start : start + _CHUNK])
+            share = (done + len(found) / len(rows)) / count
+            report(share, share)
+        losses.append(np.reshape(found, (2, MAX_HEADS_OFF + 1, -1)))
+    queries = LENGTH + np.arange(LENGTH - 1)
+    pieces = tuple(texts.piece(pretrained, int(one)) for one in ids) if count == 1 else ()
+    return Induction(
+        heads,
+        np.array(stripes),
+        np.asarray(maps),
+        np.stack(losses, 2),
+        float((1 / (queries + 1)).mean()),
+        len(heads) + len(others),
+        pretrained.network.config.vocab_size,
+        pieces,
+    )
+
+
+def tokens(pretrained: Pretrained, seed: int) -> Int[np.ndarray, "token"]:
+    """Ids of different words of the vocabulary, drawn at random, all of them twice in a row."""
+    words = np.random.RandomState(seed).choice(ordinary(pretrained), LENGTH, replace=False)
+    return np.concatenate([words, words])
+
+
+@lru_cache(maxsize=4)
+def ranked(model: str) -> tuple[Int[np.ndarray, "rank 2"], Int[np.ndarray, "other 2"]]:
+    """Layer and head of the strongest stripes, and of all other heads, on sequences set apart."""
+    pretrained = load(model)
+    found = np.mean(
+        [
+            stripe(_weights(pretrained, tokens(pretrained, _APART + k)), LENGTH)
+            for k in range(_OTHERS)
+        ],
+        0,
+    )
+    order = np.argsort(-found, axis=None, kind="stable")
+    places = np.stack(np.unravel_index(order, found.shape), 1)
+    return places[:MAX_HEADS_OFF], places[MAX_HEADS_OFF:]
+
+
+def _without(heads: Int[np.ndarray, "off 2"]) -> Variant:
+    return Variant(tuple(Factor("attention", int(layer), 0.0, int(head)) for layer, head in heads))
+
+
+def _weights(
+    pretrained: Pretrained, ids: Int[np.ndarray, "token"]
+) -> Float[np.ndarray, "layer head query key"]:
+    import torch
+
+    def work(network: Any, device: str) -> np.ndarray:
+        with taps.hooked(taps.AttentionHook()) as tap:
+            network.model(input_ids=torch.tensor(ids, device=device)[None], use_cache=False)
+        return torch.cat(tap.weights).float().cpu().numpy()
+
+    return pretrained.run(work)
+
+
+def _bits(
+    pretrained: Pretrained, ids: Int[np.ndarray, "token"], rows: list[Variant]
+) -> list[Float[np.ndarray, "token"]]:
+    """Of each variant the bits of each token but the first."""
+    import torch
+
+    def work(network: Any, device: str) -> list[np.ndarray]:
+        parts = functional.NetworkParts(network, ids, np.zeros(len(ids), int), device)
+        after = torch.tensor(ids[1:], device=device)[:, None]
+        found = []
+        for stream in functional.forward(parts, rows):  # the scores of all at once would be 60 MB
+            said = torch.log_softmax(network.lm_head(parts.last(stream[:-1])), -1)
+            found.append((-said.gather(1, after)[:, 0] / math.log(2)).float().cpu().numpy())
+        return found
+
+    return pretrained.run(work)

@@ -1,0 +1,96 @@
+"""The stream behind every layer, read by the last step of a decoder or by a head that fills in."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from seqviz.compute.transformer.interpretability.fitted_lens import TunedLens
+from seqviz.compute.transformer.interpretability.lens import Lens
+from seqviz.core.errors import UserError
+from seqviz.experiments.bert_accuracy import fill_head
+from seqviz.experiments.transformer import functional
+from seqviz.models import texts
+from seqviz.models.pretrained import load, loaded
+from seqviz.models.texts import ModelText
+
+MAX_POSITIONS = 12  # tokens of a text that are looked at, its last ones
+_TOGETHER = 8  # rows whose scores are computed at once: of all they would be 70 MB
+
+
+def default_position(model: str, text: ModelText) -> int:
+    """The place of a text that is looked at first, counted from its last token, which is 1.
+
+    Of an encoder that of the first [MASK], of a decoder the last token.
+    """
+    if not loaded(model):
+        return 1
+    shared = load(model)
+    if shared.card.kind == "decoder":
+        return 1
+    try:
+        tokens = texts.tokens(shared, text)
+        return min(MAX_POSITIONS, len(tokens.ids) - fill_head.hidden_place(shared, tokens))
+    except UserError:  # nothing to read, or no [MASK]: said where the figure would be
+        return 1
+
+
+def lens(model: str, text: ModelText, maps: TunedLens | None = None) -> Lens:
+    """What the model would say after each layer, at each of the last tokens of a text.
+
+    Of a decoder the last normalization and the output matrix read the stream; of an encoder its
+    head that fills in (`fill_head.head`). maps: of a decoder, what the streams go through before
+    the output matrix reads them. Raises the refusals of both and of `texts.tokens`; of an encoder's
+    text UserError("nothing_hidden") without a [MASK], and ("hidden_early") where it stands too
+    early.
+    """
+    shared = load(model)
+    decoder = shared.card.kind == "decoder"
+    pretrained = shared if decoder else fill_head.head(model)
+    tokens = texts.tokens(pretrained, text)
+    if not decoder and len(tokens.ids) - fill_head.hidden_place(shared, tokens) > MAX_POSITIONS:
+        raise UserError(
+            "hidden_early",
+            f"The [MASK] stands before the last {MAX_POSITIONS} tokens, which are looked at. "
+            "Shorten what follows it.",
+            places=MAX_POSITIONS,
+        )  # fmt: skip
+
+    def work(network: Any, device: str) -> list[list[np.ndarray]]:
+        import torch
+
+        parts = functional.NetworkParts(network, tokens.ids, tokens.segments, device)
+        streams = [parts.first[0, -MAX_POSITIONS:]]
+        functional.forward(
+            parts,
+            (functional.Variant(),),
+            lambda part, _, x: streams.append(x[0, -MAX_POSITIONS:]) if part == "stream" else None,
+        )
+        read = network.lm_head if decoder else network.fill_in
+        last = [parts.last(x) for x in streams]
+        if maps is not None:
+            u = torch.stack(streams[:-1]).float()
+            u = u * torch.rsqrt(u.pow(2).mean(-1, keepdim=True))
+            fitted = u.new_tensor(maps.read(u.cpu().numpy())) * parts.body.norm.weight
+            last = [*fitted, last[-1]]
+        end = torch.log_softmax(read(last[-1]), -1)
+        chances, answer = end.exp(), end.argmax(-1)[:, None]
+        own = (chances * end).sum(-1)
+        found = []
+        for start in range(0, len(last), _TOGETHER):
+            scores = read(torch.stack(last[start : start + _TOGETHER]))
+            whole = torch.logsumexp(scores, -1)
+            highest, best = scores.max(-1)
+            right = scores.gather(-1, answer.expand(len(scores), -1, -1))[..., 0]
+            bits = (own - (chances * scores).sum(-1) + whole) / math.log(2)
+            said = (best, (highest - whole).exp(), (right - whole).exp(), bits.clamp(min=0))
+            found.append([part.cpu().numpy() for part in said])
+        return found
+
+    best, *numbers = (np.concatenate(part) for part in zip(*pretrained.run(work), strict=True))
+    names = {int(k): texts.piece(pretrained, int(k)) for k in np.unique(best)}
+    likeliest = tuple(tuple(names[int(k)] for k in row) for row in best)
+    chance, answer, bits = (part.astype(float) for part in numbers)
+    return Lens(tokens, tokens.pieces[-MAX_POSITIONS:], likeliest, chance, answer, bits, decoder)

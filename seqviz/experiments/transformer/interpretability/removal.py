@@ -1,0 +1,152 @@
+"""Something is taken from one layer of a model, for every layer: what becomes of its prediction.
+
+A decoder predicts the token behind the text, an encoder with a head that fills in the hidden one.
+
+The rows of one batch are the layers; those that are changed late come first, as they share all that
+lies below.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from seqviz.compute.attention.tokens import Tokens
+from seqviz.compute.transformer.interpretability.removal import (
+    CHANGES,
+    Ablation,
+    AblationSweep,
+    divergence,
+)
+from seqviz.data.reviews import sentiment_split
+from seqviz.experiments.bert_accuracy import fill_head
+from seqviz.experiments.transformer import functional
+from seqviz.experiments.transformer.functional import Variant
+from seqviz.jobs import Report, no_progress
+from seqviz.models import texts
+from seqviz.models.pretrained import Pretrained, load
+from seqviz.models.texts import ModelText
+
+TEXTS, TOKENS = 200, 12  # film reviews, and how much of each is read
+HIDDEN = 6  # of these tokens, counted from 0: the one that an encoder does not see
+FIRST = "skip"  # the change that is computed first
+_CHUNK = 6  # layers that are changed in one pass
+
+
+def variants(change: str, layers: int) -> tuple[Variant, ...]:
+    """The change of each layer; a swap is with the layer above, so the last one has none.
+
+    Raises ValueError for what is none of `CHANGES`.
+    """
+    if change not in CHANGES:
+        raise ValueError(f"A change is one of {', '.join(CHANGES)}, not {change!r}.")
+    if change == "skip":
+        return tuple(functional.skipped(layers, k) for k in range(layers))
+    if change == "swap":
+        return tuple(functional.swapped(layers, k, k + 1) for k in range(layers - 1))
+    if change == "repeat":
+        return tuple(functional.repeated(layers, k) for k in range(layers))
+    return tuple(functional.off(change, k) for k in range(layers))
+
+
+def remove(
+    model: str, text: ModelText, report: Report = no_progress, device: str = "cpu"
+) -> tuple[Ablation, ...]:
+    """A job: the prediction for a text under every change of each layer, one layer at a time.
+
+    Of a decoder the next token, of an encoder the first token that is hidden. Reports what is known
+    after every few layers. In the order of `CHANGES`. Raises UserError("nothing_hidden") for an
+    encoder without a hidden token, and the refusals of `load`, `fill_head.head` and `texts.tokens`.
+    (`device` names the queue.)
+    """
+    pretrained = _predicting(model)
+    tokens = texts.tokens(pretrained, text)
+    place = _asked(pretrained, tokens)
+    rows = {one: variants(one, pretrained.network.config.num_hidden_layers) for one in CHANGES}
+    before = _predicted(pretrained, tokens, place, (Variant(),))[0]
+    piece = texts.piece(pretrained, int(before.argmax()))
+    bits = {one: np.full(len(rows[one]), np.nan) for one in CHANGES}
+    after = {one: [""] * len(rows[one]) for one in CHANGES}
+
+    def known() -> tuple[Ablation, ...]:
+        return tuple(Ablation(one, bits[one].copy(), piece, tuple(after[one])) for one in CHANGES)
+
+    for number, one in enumerate(sorted(CHANGES, key=lambda change: change != FIRST)):
+        for end in range(len(rows[one]), 0, -_CHUNK):
+            some = range(max(0, end - _CHUNK), end)
+            found = _predicted(pretrained, tokens, place, [rows[one][k] for k in some])
+            bits[one][list(some)] = divergence(before, found)
+            for k, row in zip(some, found, strict=True):
+                after[one][k] = texts.piece(pretrained, int(row.argmax()))
+            report(known(), (number + 1 - some[0] / len(rows[one])) / len(CHANGES))
+    return known()
+
+
+def remove_from_many(
+    model: str, report: Report = no_progress, device: str = "cpu"
+) -> AblationSweep:
+    """A job: every change of every layer on the beginnings of film reviews.
+
+    Of an encoder one token of each is hidden. (`device` names the queue.)
+    """
+    pretrained = _predicting(model)
+    layers = pretrained.network.config.num_hidden_layers
+    read = beginnings(pretrained)
+    bits = np.full((len(CHANGES), len(read), layers), np.nan)
+    kept = np.zeros(bits.shape, bool)
+    for number, tokens in enumerate(read):
+        place = _asked(pretrained, tokens)
+        before = _predicted(pretrained, tokens, place, (Variant(),))[0]
+        for row, change in enumerate(CHANGES):
+            found = _predicted(pretrained, tokens, place, variants(change, layers))
+            bits[row, number, : len(found)] = divergence(before, found)
+            kept[row, number, : len(found)] = found.argmax(-1) == before.argmax()
+        report((number + 1) / len(read), (number + 1) / len(read))
+    return AblationSweep(bits, kept, len(read), TOKENS)
+
+
+def beginnings(pretrained: Pretrained) -> list[Tokens]:
+    """The first tokens of the first reviews that are long enough; for an encoder one is hidden."""
+    found = []
+    mask = None if pretrained.card.kind == "decoder" else pretrained.tokenizer.mask_token_id
+    for sentence in sentiment_split()[1].texts:
+        read = texts.tokens(pretrained, sentence)
+        if len(read.ids) >= TOKENS:
+            first = {name: getattr(read, name)[:TOKENS]
+                     for name in ("pieces", "ids", "segments", "special", "real")}  # fmt: skip
+            if mask is not None:  # and the last token is the [SEP] of a whole text
+                ids = first["ids"].copy()
+                ids[HIDDEN], ids[-1] = mask, read.ids[-1]
+                first["ids"] = ids
+            found.append(Tokens(**first, left_out=0))
+        if len(found) == TEXTS:
+            break
+    return found
+
+
+def _predicting(model: str) -> Pretrained:
+    """A decoder, or an encoder with its head that fills in."""
+    shared = load(model)
+    return shared if shared.card.kind == "decoder" else fill_head.head(model)
+
+
+def _asked(pretrained: Pretrained, tokens: Tokens) -> int:
+    """The place whose vector says what is predicted."""
+    if pretrained.card.kind == "decoder":
+        return len(tokens.ids) - 1
+    return fill_head.hidden_place(pretrained, tokens)
+
+
+def _predicted(
+    pretrained: Pretrained, tokens: Tokens, place: int, rows: Any
+) -> np.ndarray:  # [row, vocabulary], natural logarithms of probabilities
+    import torch
+
+    def work(network: Any, device: str) -> np.ndarray:
+        parts = functional.NetworkParts(network, tokens.ids, tokens.segments, device)
+        read = network.lm_head if parts.kind == "llama" else network.fill_in
+        last = parts.last(functional.forward(parts, rows)[:, place])
+        return torch.log_softmax(read(last).double(), -1).cpu().numpy()
+
+    return pretrained.run(work)

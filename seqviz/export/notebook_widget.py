@@ -1,0 +1,171 @@
+"""A bench in a notebook, live: its controls beside the figure, which is drawn again as they move.
+
+There is no server of ours: the kernel runs the bench, and the browser draws with the slider and the
+Plotly.js of the pages (`assets/static`), so nothing is fetched. A notebook that is saved has that
+script once (`Script`), and below each bench a picture and its words, which a page hides where the
+bench itself is drawn. Needs anywidget, which Jupyter, VS Code, Colab and marimo show (`pip install
+'.[notebook]'`); without it `Output` shows a figure that stands still.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import html
+import re
+import threading
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import anywidget
+import ipywidgets
+import traitlets
+
+from seqviz.core.brotli_assets import read_asset
+from seqviz.core.i18n import Text
+from seqviz.core.paths import STATIC
+from seqviz.lessons.framework import controls
+from seqviz.lessons.framework.control_schema import describe_controls
+from seqviz.lessons.framework.error_messages import to_message
+from seqviz.lessons.framework.output import Metric, Note, Output
+from seqviz.lessons.framework.words import LessonWords
+from seqviz.plotting.figure import Figure
+from seqviz.plotting.style import LIGHT, opaque
+
+if TYPE_CHECKING:
+    from seqviz.lessons.framework.lesson import Bench
+
+
+SCRIPTS = ("words.js", "number_field.js", "slider.js", "number_box.js", "order.js",
+           "plain_controls.js", "plotly.min.js", "notebook.js")  # fmt: skip
+LOADER = "notebook_loader.js"
+STYLES = ("slider.css", "plain_controls.css", "notebook.css")
+
+
+def _inline(name: str) -> str:
+    """The HTML of an option's name, of whose Markdown there are only letters in italics."""
+    return re.sub(r"\*([^*]+)\*", r"<i>\1</i>", html.escape(name))
+
+
+@cache
+def packed() -> str:
+    """The script of all benches, as a browser unpacks it: gzip in base64, a third of its length."""
+    return base64.b64encode(gzip.compress(_module().encode(), 9, mtime=0)).decode("ascii")
+
+
+def _module() -> str:
+    """Controls, Plotly.js and the bench as one module: a notebook cannot load one from another."""
+    *ours, plotly, bench = (read_asset(STATIC / name).decode() for name in SCRIPTS)
+    controls = re.sub(r"(?m)^(export |import .*$)", "", "\n".join(ours))
+    return "\n".join([controls, plotly, bench])
+
+
+@cache
+def _version() -> str:
+    return hashlib.sha256(packed().encode()).hexdigest()[:16]
+
+
+class Script(ipywidgets.Widget):
+    """The script that the benches of a notebook share: a model without a view."""
+
+    packed = traitlets.Unicode().tag(sync=True)
+
+
+_shared = threading.local()  # marimo serves each of its sessions in a thread of its own
+
+
+def _script() -> Script:
+    """The one of this notebook; another where somebody has closed all widgets."""
+    found: Script | None = getattr(_shared, "script", None)
+    if found is None or found.comm is None:
+        found = _shared.script = Script(packed=packed())
+    return found
+
+
+class LiveBench(anywidget.AnyWidget):
+    """One bench with its controls. `output` is what it shows at the settings as they stand.
+
+    shown: what the browser draws; asked: what it asks for, as the texts of a permalink by control.
+    script, version: what draws it, and which one that is. mark: the class of what it hides.
+    """
+
+    _esm = (STATIC / LOADER).read_text("utf-8")
+    script = traitlets.Instance(Script).tag(sync=True, **ipywidgets.widget_serialization)
+    version = traitlets.Unicode().tag(sync=True)
+    mark = traitlets.Unicode().tag(sync=True)
+    _css = "\n".join((STATIC / name).read_text("utf-8") for name in STYLES)
+    shown = traitlets.Dict().tag(sync=True)
+    asked = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, bench: Bench, output: Output, given: Mapping[str, Any], language: str):
+        self._bench, self._given, self._text = bench, dict(given), Text(language)
+        self._own = {name for name, _ in controls.controls(bench.declaration)}
+        self.output = output
+        raw = {name: controls.encoded(v) for name, v in given.items() if name in self._own}
+        super().__init__(asked={"values": raw, "number": 0}, script=_script(), version=_version())
+        self.shown = self._shown(output, self._params(raw), 0)
+        self.mark = f"seqviz-still-{self.model_id}"
+        self.observe(self._answer, "asked")
+        self.on_msg(self._send_script)
+
+    def _send_script(self, _: Any, message: Any, buffers: Any) -> None:
+        if message == {"wants": "script"}:
+            self.send({"packed": packed()})
+
+    def _ipython_display_(self) -> None:
+        """Show it, and below it for a page without widgets its picture and words, in two outputs.
+
+        Of one output a page takes one kind, and that is the widget wherever its state was saved,
+        or a Jupyter is open: also where it then cannot be drawn.
+        """
+        from IPython.display import display
+
+        if (live := super()._repr_mimebundle_()) is None:
+            return
+        still = self.output.static_bundle()
+        below = {kind: still.pop(kind) for kind in [*still] if kind.startswith("image/")}
+        below["text/html"] = f'<div class="{self.mark}">{still["text/html"]}</div>'
+        above = {**live[0], **still, "text/html": "<!-- its picture and words are below -->"}
+        display(above, metadata=live[1], raw=True)
+        display({**below, "text/plain": ""}, raw=True)
+
+    def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """The widget, and beside it what is shown where no widget can live."""
+        live = super()._repr_mimebundle_(**options)
+        return live and ({**live[0], **self.output.static_bundle()}, live[1])
+
+    def _params(self, raw: Mapping[str, str]) -> dict[str, Any]:
+        """The values of the texts of a link. Raises ValueError or KeyError for what is none."""
+        known = dict(controls.controls(self._bench.declaration))
+        return {name: known[name].parse(text) for name, text in raw.items()}
+
+    def _answer(self, change: Mapping[str, Any]) -> None:
+        asked = change["new"]
+        try:
+            values = self._params(asked["values"])
+            others = {name: v for name, v in self._given.items() if name not in self._own}
+            self.output = self._bench.run(values | others, self._text.lang)
+            self.shown = self._shown(self.output, values, asked["number"])
+        except (ValueError, KeyError) as refusal:
+            problem = to_message(refusal, LessonWords(self._bench.lesson.slug, self._text))
+            self.shown = {**self.shown, "problem": problem, "number": asked["number"]}
+
+    def _shown(self, output: Output, values: Mapping[str, Any], number: int) -> dict[str, Any]:
+        params = controls.parse_params(self._bench.declaration, values)
+        words = LessonWords(self._bench.lesson.slug, self._text)
+        figure = output.figure
+        said = [(one.kind, one.sentence) for one in output.of(Note)]
+        read = [
+            f"{one.label} **{one.value}**" + (f" ({one.beside})" if one.beside else "")
+            for one in output.of(Metric)
+        ]
+        return {
+            "controls": describe_controls(params, words, "", _inline),
+            "figure": opaque(figure, LIGHT).to_json() if isinstance(figure, Figure) else "",
+            "said": [("readouts", " · ".join(read)), *said, ("hint", output.waits)],
+            "more": self._text("frame.more"),
+            "problem": "",
+            "number": number,
+        }

@@ -1,0 +1,205 @@
+"""What is left of a class in a room, as a notebook: votes in words, figures as calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+
+from seqviz import lessons
+from seqviz.content import catalog
+from seqviz.core.i18n import Text, escape_markdown, percent
+from seqviz.lessons.framework.room_validation import lesson_controls
+from seqviz.stats import proportions
+
+
+def build(left: Mapping[str, Any], text: Text, address: str) -> bytes:
+    """An .ipynb of `Room.afterwards`. address: of the app, with a slash at its end, for links.
+
+    Nobody's seat or name is in it, as there is none in `left`.
+    """
+    import nbformat.v4 as nb  # slow to import; nobody waits for it but who asks for a notebook
+
+    cells: list[Any] = []
+
+    def say(words: str) -> None:
+        cells.append(nb.new_markdown_cell(words))
+
+    def do(code: str) -> None:
+        cells.append(nb.new_code_cell(code))
+
+    def shows(place: Mapping[str, Any], beside: str = "") -> None:
+        say(f"[{_named(place, text)}]({_link(place, text, address)}){beside}")
+        if code := call(place, text.lang):
+            do(code)
+
+    title = text("class_notebook.seats", count=left["seats"])
+    say(f"# {text('class_notebook.title')}\n\n{title}\n\n{text('frame.notebook_setup')}")
+    do("import numpy as np\n\nfrom seqviz import lessons\n"
+       "from seqviz.stats.intervals import median_rank, student_t_95")  # fmt: skip
+    for question in left["questions"]:
+        say(_question(question, text))
+    for kind in ("sent", "texts", "runs", "sketches"):
+        if found := left.get(kind):
+            say(f"## {text(f'class_notebook.{kind}')}")
+        for one in found or ():
+            if kind == "sketches":
+                say(_words(one["key"], text, "question"))
+                do(f"drawn = np.array({one['drawn']!r})  # 0 … {one['most']!r}\n"
+                   "np.median(drawn, axis=0) if drawn.size else None")  # fmt: skip
+                if one["kind"] != "cell":
+                    say(text("class_notebook.interval"))
+                    do("rank = median_rank(len(drawn))\n"
+                       "np.sort(drawn, axis=0)[[rank - 1, -rank]] if rank else ()")  # fmt: skip
+                continue
+            own = {one["key"]: one["text"]} if kind == "texts" else {}
+            shows({**one, "values": {**one["values"], **own}},
+                  f"\n\n{escape_markdown(one['text'])}" if own else "")  # fmt: skip
+            if kind == "runs":
+                do(_run(one))
+    if left["goals"]:
+        rows = [
+            [_words(_key(goal, "target"), text, "task"), n] for goal, n in left["goals"].items()
+        ]
+        head = ["", text("class_notebook.seats_in")]
+        say(f"## {text('class_notebook.goals')}\n\n{_table(head, rows)}")
+    return written(cells)
+
+
+def written(cells: Sequence[Any]) -> bytes:
+    """Cells as a file; the same cells give the same file."""
+    import nbformat.v4 as nb
+    from nbformat import writes
+
+    for number, cell in enumerate(cells):
+        cell["id"] = f"cell-{number}"
+    book = nb.new_notebook(
+        cells=list(cells),
+        metadata={
+            "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
+            "language_info": {"name": "python"},
+        },
+    )
+    return writes(book).encode("utf-8")
+
+
+def call(place: Mapping[str, Any], language: str) -> str:
+    """The call that draws what stands at a place, see `room.shows`; "" where no bench does.
+
+    Settings of other benches than this and those on which it builds, and what no control takes,
+    are passed over, as a page does.
+    """
+    slug, name = place["lesson"], place["bench"]
+    those = lesson_controls(slug)
+    module = getattr(lessons, slug) if those else None
+    if module is None or (bench := module.lesson.benches.get(name)) is None:
+        return ""
+    values = {}
+    for key, raw in place["values"].items():
+        where, _, control = key.partition(".")[2].partition(".")
+        if key in those and where in (name, *bench.after):
+            try:
+                value = those[key].parse(raw)
+            except (ValueError, KeyError):
+                continue
+            values[control if where == name else f"{where}.{control}"] = value
+    held = name if getattr(module, name, None) is bench else f'lesson.benches["{name}"]'
+    given = f"{values!r}, " if values else ""
+    if language != "en":
+        return f'lessons.{slug}.{held}.run({given or "{}, "}"{language}")'
+    if any("." in control for control in values):
+        return f"lessons.{slug}.{held}.run({given.removesuffix(', ')})"
+    return f"lessons.{slug}.{held}({', '.join(f'{k}={v!r}' for k, v in values.items())})"
+
+
+def _run(one: Mapping[str, Any]) -> str:
+    pairs = [(seed, x) for seed, x in zip(one["seeds"], one["found"], strict=True)
+             if x is not None and np.isfinite(x).all()]  # fmt: skip
+    return (
+        f"seeds = np.array({[seed for seed, _ in pairs]!r})\n"
+        f"found = np.array({[x for _, x in pairs]!r})\n"
+        "n = len(found)\n"
+        "for kind in found.reshape(n, -1).T if n else ():\n"
+        "    half = student_t_95(n - 1) * kind.std(ddof=1) / n**0.5 if n > 1 else np.nan\n"
+        "    print(f'n = {n}, mean {kind.mean():.4g} ± {half:.2g} (95%, t)')\n"
+        "if not n:\n"
+        "    print('n = 0')"
+    )
+
+
+def _question(one: Mapping[str, Any], text: Text) -> str:
+    """The question, its answers with their votes and intervals, and how votes have moved."""
+    key, rounds = one["key"], one["counts"]
+    place = _place(key)
+    known_one = text.has(f"{place}.options")
+    options = (
+        text.items(f"{place}.options") if known_one else [str(k + 1) for k in range(one["options"])]
+    )
+    right = int(text(f"{place}.answer")) if text.has(f"{place}.answer") else -1
+    rows = []
+    for k, option in enumerate(options[: one["options"]]):
+        mark = f" **({text('frame.right').rstrip('.。')})**" if k == right else ""
+        rows.append([option + mark, *(_share(votes[k], sum(votes)) for votes in rounds)])
+    heads = [text("room.round", round=k + 1) for k in range(len(rounds))]
+    parts = [_words(key, text, "question"), _table(["", *heads], rows)]
+    if one["flow"]:
+        head = ["", *(f"→ {k + 1}" for k in range(one["options"]))]
+        parts += [
+            text("room.flow"),
+            _table(head, [[k + 1, *row] for k, row in enumerate(one["flow"])]),
+        ]
+    return "\n\n".join(parts)
+
+
+def _share(count: int, of: int) -> str:
+    if not of:
+        return "0"
+    found = proportions.of(count, of)
+    return f"{count} / {of}: {percent(found.share)} ({percent(found.low)} … {percent(found.high)})"
+
+
+def _table(head: Sequence[Any], rows: Sequence[Sequence[Any]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(str(one).replace('|', chr(92) + '|') for one in line)} |"
+                     for line in lines)  # fmt: skip
+
+
+def _slug(code: str) -> str:
+    return next((one.slug for one in catalog.LESSONS if one.code == code), code)
+
+
+def _place(key: str) -> str:
+    """Where the words of a key of a page are: ar.predict.decay -> ar_fitting.predict.decay."""
+    code, _, rest = key.partition(".")
+    return f"{_slug(code)}.{rest}"
+
+
+def _key(goal: str, kind: str) -> str:
+    slug, _, name = goal.partition("/")
+    return f"{slug}.{kind}.{name}"
+
+
+def _words(key: str, text: Text, part: str) -> str:
+    """A question or a task with its lesson before it; the key where nobody has words for it."""
+    place = _place(key)
+    words = text(f"{place}.{part}") if text.has(f"{place}.{part}") else key
+    slug = place.partition(".")[0]
+    return (
+        f"**{text(f'{slug}.title')}.** {words}"
+        if text.has(f"{slug}.title")
+        else escape_markdown(words)
+    )
+
+
+def _named(place: Mapping[str, Any], text: Text) -> str:
+    slug, bench = place["lesson"], place["bench"]
+    names = [text(key) for key in (f"{slug}.title", f"{slug}.bench.{bench}") if text.has(key)]
+    return ": ".join(names) or text("frame.map")
+
+
+def _link(place: Mapping[str, Any], text: Text, address: str) -> str:
+    asked = urlencode({**place["values"], "lang": text.lang})
+    bench = f"#bench-{place['bench']}" if place["bench"] else ""
+    return f"{address}{place['lesson']}?{asked}{bench}"

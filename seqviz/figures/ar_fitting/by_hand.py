@@ -1,0 +1,144 @@
+"""Fit a line by hand: a slope slider that lives in the browser (Vega), no trip to the server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.core import lazy_import
+from seqviz.core.i18n import number
+from seqviz.plotting import STYLE, Style
+from seqviz.plotting.style import FONT, LIVE, ROLES
+
+if TYPE_CHECKING:
+    alt = lazy_import.import_or_retry("altair", "jsonschema")
+
+POINTS = 400
+
+
+def colored(chart: alt.Chart, role: str, style: Style) -> alt.Chart:
+    """The chart in the colour of a role.
+
+    Streamlit gives Vega the theme's colours as the default range of categories, so on a page a
+    role is named by its place among all roles and follows the reader's theme; in files it is the
+    plain colour.
+    """
+    alt = lazy_import.import_or_retry("altair", "jsonschema")
+
+    if style.palette != LIVE:
+        return chart.encode(color=alt.value(getattr(style.palette, role)))
+    # The order of the domain is that of `chartCategoricalColors`.
+    scale = alt.Scale(domain=list(ROLES))
+    color = alt.Color("role:N", scale=scale, legend=None)
+    return chart.transform_calculate(role=f"'{role}'").encode(color=color)
+
+
+def template(style: Style) -> dict[str, Any]:
+    """The house template for Altair: the same type, grid and absence of frames as in Plotly."""
+    axis = {"labelFontSize": 13, "titleFontSize": 14, "titleFontWeight": "normal",
+            "domain": False, "ticks": False}  # fmt: skip
+    if style.palette != LIVE:
+        axis["gridColor"] = style.palette.grid
+    # An explosive series has values of twelve digits.
+    return {"font": FONT, "axis": axis, "view": {"stroke": None}, "numberFormat": "~g"}
+
+
+def _altair() -> Any:
+    """Import Altair: half a second, for the bench that needs it and not for the first figure.
+
+    It looks at any pandas that is there: one that another thread is importing has to be whole.
+    """
+    lazy_import.import_or_retry("pandas")
+    return lazy_import.import_or_retry("altair", "jsonschema")
+
+
+def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = STYLE) -> alt.LayerChart:
+    """Pairs (x_{t-1}, x_t), a line whose slope a slider moves, and the error of that slope.
+
+    values: shape (time,); at most `POINTS` pairs are drawn (evenly chosen), but the error is that
+    of all pairs. As a function of the slope it is a parabola,
+    mse(phi) = mse(phi-hat) + m (phi - phi-hat)^2 with m the mean of x_{t-1}^2, so the browser
+    computes it exactly for any slope, without the server.
+    """
+    alt = _altair()
+    text = style.text
+    before, now = values[:-1], values[1:]
+    m = float(np.mean(before**2))
+    best = float(np.mean(before * now) / m)
+    floor = float(np.mean((now - best * before) ** 2))
+    chosen = np.unique(np.linspace(0, len(now) - 1, min(POINTS, len(now))).astype(int))
+    low, high = float(before.min()), float(before.max())
+    bottom, highest = float(now.min()), float(now.max())
+    top = highest + 0.25 * (highest - bottom)  # two lines of words above the points
+    data = {
+        "pairs": _rows(before=before[chosen].tolist(), now=now[chosen].tolist()),
+        "ends": _rows(before=[low, high]),
+        "corner": _rows(before=[low], now=[top]),
+    }
+    pairs, ends, corner = map(alt.NamedData, data)
+
+    slope = alt.param(
+        name="slope",
+        value=0,
+        bind=alt.binding_range(min=-1.2, max=1.2, step=0.01, name=text("figure.your_slope") + " "),
+    )
+    x = alt.X("before:Q", title=text("figure.before_plain"), axis=alt.Axis(tickCount=8, grid=False))
+    y = alt.Y(
+        "now:Q", title=text("figure.now_plain"), axis=alt.Axis(tickCount=6),
+        scale=alt.Scale(domain=[bottom, top], nice=True),
+    )  # fmt: skip
+    misses = colored(
+        alt.Chart(pairs)
+        .transform_calculate(line="slope * datum.before")
+        .mark_rule(strokeWidth=1, opacity=0.35, clip=True)
+        .encode(x=x, y=y, y2=alt.Y2("line:Q")),
+        "baseline",
+        style,
+    )
+    points = colored(
+        alt.Chart(pairs).mark_circle(size=30, opacity=0.55).encode(x=x, y=y), "truth", style
+    )
+    line = colored(
+        alt.Chart(ends)
+        .transform_calculate(now="slope * datum.before")
+        .mark_line(strokeWidth=4, clip=True)
+        .encode(x=x, y=y),
+        "prediction",
+        style,
+    )
+    error = f"({m!r} * (slope - ({best!r})) * (slope - ({best!r})))"
+    found = _spoken(text("figure.found_least"), f"{best!r}")
+    said = f"abs(slope - ({best!r})) < 0.006 ? {found} : " + _spoken(
+        text("figure.above_least"), error
+    )
+    total = f"'{text('figure.your_error')} ' + format({floor!r} + {error}, '.3g')"
+    readout = colored(
+        alt.Chart(corner)
+        .transform_calculate(words=f"[{total}, {said}]")
+        .mark_text(align="left", baseline="top", fontSize=17, fontWeight="bold", lineHeight=23)
+        .encode(x=x, y=y, text=alt.Text("words:N")),
+        "prediction",
+        style,
+    )
+    # In one go: Altair copies all layers at each further step.
+    return alt.LayerChart(
+        layer=[misses, points, line, readout],
+        datasets=data,
+        params=[slope.param],
+        config=template(style),
+        width="container",
+        height=style.height - 70,
+        description=text("alt.by_hand", best=number(best), floor=number(floor), n=len(now)),
+    )
+
+
+def _rows(**columns: list[float]) -> list[dict[str, float]]:
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _spoken(sentence: str, value: str) -> str:
+    """A Vega expression for a sentence with one number, `{}`, where its language puts it."""
+    before, after = sentence.split("{}")
+    return f"'{before}' + format({value}, '.3g') + '{after}'"

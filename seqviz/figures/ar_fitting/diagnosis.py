@@ -1,0 +1,59 @@
+"""What a fitted autoregression has left over: residuals, their correlations, the Ljung-Box test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from seqviz.compute.ar_fitting import Diagnosis
+from seqviz.core.i18n import number
+from seqviz.figures.ar_fitting.series import correlation_bars, value_name
+from seqviz.plotting import STYLE, Figure, Sheet, Style, axis
+
+
+def residual_check(
+    found: Diagnosis,
+    index: Sequence[str] | np.ndarray | None = None,
+    unit: str = "",
+    style: Style = STYLE,
+) -> Figure:
+    """The residuals on top; below them their ACF, and Q(m) against what noise would not exceed.
+
+    index: labels of the time axis of the whole series, of which the last are those of the
+    residuals. unit: of the values.
+    """
+    text, palette, n = style.text, style.palette, len(found.residuals)
+    sheet = Sheet(style)
+    sheet.margin(r=14, t=30)
+    time = text("figure.steps" if index is None else "figure.dates")
+    top = sheet.panel(
+        {"title": {"text": time, "standoff": 14}, "showgrid": False},
+        axis(value_name(text, unit, "figure.residual_value")), up=(0.64, 1),
+    )  # fmt: skip
+    labels = np.arange(found.order, found.order + n) if index is None else np.asarray(index)[-n:]
+    top.line(labels, found.residuals, text("figure.residuals"), palette.truth, width=1.2,
+             legend=False)  # fmt: skip
+    acf = found.correlations.acf
+    reach = 1.15 * max(float(np.abs(acf[1:]).max()), found.correlations.band)
+    left = sheet.panel(
+        axis(text("figure.lag"), showgrid=False),
+        axis(text("figure.residual_acf"), range=[-reach, reach]),
+        across=(0, 0.43), up=(0, 0.36),
+    )  # fmt: skip
+    correlation_bars(left, acf, None, found.correlations.band, legend=True)
+    right = sheet.panel(
+        axis(text("figure.tested_lags"), showgrid=False),
+        axis(text("figure.q"), rangemode="tozero"), across=(0.57, 1), up=(0, 0.36),
+    )  # fmt: skip
+    tests = found.tests
+    right.reference(tests.lags, tests.limit, text("figure.q_limit"), width=2.2, dash="dash")
+    color = palette.rnn if found.refused else palette.prediction
+    right.line(tests.lags, tests.statistic, text("figure.q"), color, width=2.4)
+    right.points([found.tested], [found.q], text("figure.verdict"), palette.highlight, size=11,
+                 symbol="diamond")  # fmt: skip
+    return sheet.described(
+        "alt.residuals", n=n, order=found.order, lags=int(found.tested), q=number(found.q),
+        limit=number(found.q_limit), outside=int(np.sum(np.abs(acf[1:]) > found.correlations.band)),
+        last=len(acf) - 1,
+    )  # fmt: skip

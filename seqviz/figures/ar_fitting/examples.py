@@ -1,0 +1,118 @@
+"""Every figure of autoregressive series with short simulated ones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seqviz.compute import ar_fitting as ar
+from seqviz.compute.ar_fitting.ahead import errors_ahead
+from seqviz.compute.ar_fitting.networks import (
+    EpochReport,
+    LearnedMap,
+    NetworkFit,
+    NetworkSettings,
+)
+from seqviz.compute.ar_fitting.windows import WindowErrors, WindowReport
+from seqviz.figures.ar_fitting import by_hand, diagnosis, estimation, forecast, series, training
+from seqviz.plotting.example import Example
+
+
+def learned(
+    cell: str,
+    values: np.ndarray,
+    predictions: np.ndarray,
+    inputs: np.ndarray,
+    mean: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+) -> NetworkFit:
+    """A network that has learned this map, and made these predictions for values[1:].
+
+    Nothing is trained: torch is not a figure's business.
+    """
+    epochs = np.arange(1.0, 41.0)
+    train = 2.0 * np.exp(-epochs / 15) + 1.0
+    end = len(predictions)
+    return NetworkFit(
+        NetworkSettings(cell, epochs=40), train, train + 0.2, predictions, values[1:], end, end,
+        float(train[-1]), np.nan, 1, LearnedMap(inputs, mean, low, high), np.array([100, 120]),
+        np.stack([predictions[100:120], predictions[120:140]]),
+    )  # fmt: skip
+
+
+def examples() -> tuple[Example, ...]:
+    """Every figure function of the subject; more than one where they have branches."""
+    values = ar.simulate((0.6, -0.3), 1.5, n=200, seed=4).values
+    years = [str(year) for year in range(1800, 2000)]
+    found, plain = ar.correlogram(values, 15, (0.6, -0.3)), ar.correlogram(values, 20)
+    slope = ar.fit(values, 1, "ols")
+    fits = [ar.fit(values, 2, method, True) for method in ar.METHODS]
+    chosen = ar.select_order(values, 8)
+    many = ar.replicate(0.9, n=60, replications=300, seed=5, intercept=True)
+    walks = ar.replicate(1.0, n=60, replications=200, seed=5)
+    history, future = values[:180], values[180:]
+    line = ar.fit(history, 2, "ols")
+    fan = ar.forecast_recursive(history, line.coefficients, line.sigma, 20)
+    direct = ar.forecast_direct(history, 2, 20)
+    errors = ar.errors_by_horizon(values, 2, 10, coefficients=(0.6, -0.3), sigma=1.5)
+    z = ar.roots((1.2, -0.2, 0.5))
+    grid = np.linspace(-4, 4, 101)
+    curve = np.tanh(grid)
+    done = learned("lstm", values, 0.6 * values[:-1], grid, curve, curve - 0.1, curve + 0.1)
+    trail = [EpochReport(e, 100, 2.0 / e, 2.1 / e) for e in range(1, 13)]
+    begun = [EpochReport(1, 100, 2.0, np.nan)]
+    error = float(np.mean((done.targets - done.predictions)[-120:] ** 2))
+    white, bent = ar.diagnose(values, 2), ar.diagnose(values, 1)
+    back = errors_ahead(done, (0.6, -0.3), 0.0, (0.6, -0.3))
+    tried = WindowErrors(
+        np.linspace(2, 1, 10)[:, None] * np.ones(4), np.ones(4), np.arange(25, 98, 8), 97, 150
+    )
+    part = WindowReport(3, 110, tried.scores[:3])
+    least = float(values[1:] @ values[:-1] / (values[:-1] @ values[:-1]))
+    return (
+        Example("series", series.series_and_correlations, (values, found), float(found.acf[1])),
+        Example("series of years", series.series_and_correlations,
+                (values, plain, years, "10⁸ m³"), float(plain.acf[1])),
+        Example("roots", series.roots_in_circle, (z,), float(np.abs(z).max())),
+        Example("roots, all inside", series.roots_in_circle, (0.5 * z,),
+                float(0.5 * np.abs(z).max())),
+        Example("lag plot", series.lag_plot, (values, slope, 0.6), float(slope.coefficients[0])),
+        Example("lag plot, no truth", series.lag_plot, (values, slope),
+                float(slope.coefficients[0])),
+        Example("estimates", estimation.estimates_beside_truth, (fits, (0.6, -0.3)),
+                float(fits[0].coefficients[0])),
+        Example("estimates, too few", estimation.estimates_beside_truth, ([slope], (0.6, -0.3)),
+                float(slope.upper[0])),
+        Example("order", estimation.order_criteria, (chosen, 2), chosen.chosen_bic),
+        Example("order, no truth", estimation.order_criteria, (chosen,), chosen.chosen_aic),
+        Example("sampling", estimation.sampling_distribution, (many,), many.mean_bias),
+        Example("sampling, unit root", estimation.sampling_distribution, (walks,),
+                walks.mean_bias),
+        Example("fan", forecast.forecast_fan, (history, fan, direct.mean, future, 0.0),
+                float(fan.upper[-1])),
+        Example("fan of years", forecast.forecast_fan,
+                (history, fan, direct.mean, future, np.nan, years, "10⁸ m³"), float(fan.mean[0])),
+        Example("fan of differences", forecast.forecast_fan,
+                (history, fan, None, future, np.nan), float(fan.mean[0])),
+        Example("errors", forecast.error_by_horizon, (errors,), float(errors.recursive_mse[-1])),
+        Example("loss of a fit", training.loss_of_fit, (done, (1.0, 0.95, None)),
+                float(done.train_loss[-1])),
+        Example("loss, held out", training.loss_of_fit, (done, (1.0, 0.95, 0.97)),
+                float(done.train_loss[-1])),
+        Example("loss so far", training.loss_so_far, (trail, done.settings, (1.0, 0.95, None)),
+                trail[-1].train_loss),
+        Example("loss, first epoch", training.loss_so_far,
+                (begun, done.settings, (1.0, 0.95, None)), 2.0),
+        Example("map", training.one_step_map, (done, values, 0.6), 0.6),
+        Example("map, no truth", training.one_step_map, (done, values),
+                done.map.slope),
+        Example("map of a bent rule", training.one_step_map, (done, values),
+                done.map.slope, {"rule": np.abs(grid), "line": 0.5 * grid}),
+        Example("fed back", training.errors_fed_back, (back, "lstm"), float(back.network[-1])),
+        Example("windows", training.error_by_window, (tried, 4, 0.9), 0.9),
+        Example("windows so far", training.windows_so_far, ([part], 4, 0.9), tried.error(3)),
+        Example("residuals", diagnosis.residual_check, (white,), white.q),
+        Example("residuals of years", diagnosis.residual_check, (bent, years, "10⁸ m³"), bent.q),
+        Example("predictions", training.one_step_predictions, (done,), error),
+        Example("by hand", by_hand.fit_by_hand, (values,), least),
+    )  # fmt: skip

@@ -1,0 +1,92 @@
+"""Forecasts with their intervals, and how the error grows with the horizon."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute.ar_fitting import Forecast, HorizonErrors
+from seqviz.core.i18n import number
+from seqviz.figures.ar_fitting.series import value_name
+from seqviz.plotting import STYLE, Figure, Sheet, Style, axis
+
+_LAST = 80  # so much of the history is shown
+
+
+def forecast_fan(
+    history: Float[np.ndarray, "time"],
+    recursive: Forecast,
+    direct: Float[np.ndarray, "step"] | None,
+    future: Float[np.ndarray, "step"],
+    mean: float,
+    index: Sequence[str] | np.ndarray | None = None,
+    unit: str = "",
+    style: Style = STYLE,
+) -> Figure:
+    """The end of the series, the recursive forecast with its 95% interval, and the direct one.
+
+    history: shape (time,). recursive: forecasts for steps 1 ... H after it. direct: means of the
+    direct forecasts, shape (step,), if there are any. future: what really came, shape (step,).
+    mean: the long-run mean to which forecasts of a stationary model decay, else nan.
+    index: labels of the time axis for history and future together, else 0, 1, 2 ...
+    """
+    text, palette = style.text, style.palette
+    n, steps = len(history), len(recursive.mean)
+    labels = np.arange(n + steps) if index is None else np.asarray(index)
+    past = labels[max(0, n - _LAST) : n]
+    ahead = labels[n - 1 : n + steps]  # starts at the last value, so that the lines join
+
+    def joined(values: np.ndarray) -> np.ndarray:
+        return np.concatenate([history[-1:], values])
+
+    sheet = Sheet(style)
+    time = text("figure.steps" if index is None else "figure.dates")
+    panel = sheet.panel(axis(time, showgrid=False), axis(value_name(text, unit)))
+    panel.band(ahead, joined(recursive.lower), joined(recursive.upper), palette.band,
+               name=text("figure.interval"), opacity=1, legend=True)  # fmt: skip
+    panel.line(past, history[-_LAST:], text("figure.history"), palette.truth, width=1.8)
+    panel.line(ahead, joined(future), text("figure.future"), palette.truth, width=1.4, dash="dash")
+    panel.line(ahead, joined(recursive.mean), text("figure.recursive"), palette.prediction, width=3)
+    if direct is not None:
+        panel.line(ahead[1:], direct, text("figure.direct"), palette.mlp, width=1.6, dash="dash",
+                   symbol="diamond", size=5)  # fmt: skip
+    if np.isfinite(mean):
+        panel.reference([past[0], ahead[-1]], [mean, mean], text("figure.long_run_mean"), width=1.5,
+                        hover=None)  # fmt: skip
+    first, final, low, high = (
+        number(float(v))
+        for v in (recursive.mean[0], recursive.mean[-1], recursive.lower[-1], recursive.upper[-1])
+    )
+    return sheet.described("alt.forecast", steps=steps, first=first, last=final, low=low, high=high)
+
+
+def error_by_horizon(errors: HorizonErrors, style: Style = STYLE) -> Figure:
+    """Mean squared forecast error by horizon, both methods, against theory."""
+    text, palette = style.text, style.palette
+    sheet = Sheet(style)
+    panel = sheet.panel(
+        axis(text("figure.horizon"), showgrid=False),
+        axis(text("figure.forecast_mse"), rangemode="tozero"),
+    )
+    alone: dict[str, Any] = (
+        {"symbol": "square", "size": 10} if len(errors.horizon) == 1 else {}
+    )  # no line
+    panel.reference(errors.horizon, errors.theory, text("figure.theory_error"), width=2.5,
+                    hover=None, **alone)  # fmt: skip
+    for values, name, color, dash, symbol in (
+        (errors.recursive_mse, "figure.recursive", palette.prediction, "solid", "circle"),
+        (errors.direct_mse, "figure.direct", palette.mlp, "dash", "diamond"),
+    ):
+        panel.line(errors.horizon, values, text(name), color, width=2.2, dash=dash, symbol=symbol,
+                   size=6)  # fmt: skip
+    first, last, theory = (
+        number(float(v))
+        for v in (errors.recursive_mse[0], errors.recursive_mse[-1], errors.theory[-1])
+    )
+    return sheet.described(
+        "alt.horizon", origins=errors.origins, steps=len(errors.horizon), first=first, last=last,
+        theory=theory,
+    )  # fmt: skip

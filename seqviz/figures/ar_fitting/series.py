@@ -1,0 +1,135 @@
+"""A series and its dependence: path, correlations, roots, each value against the last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute.ar_fitting import ARFit, Correlogram
+from seqviz.core.i18n import Text, number
+from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axis
+
+
+def value_name(text: Text, unit: str, key: str = "figure.value") -> str:
+    """The title of an axis of values."""
+    return text(key) + (f" ({unit})" if unit else "")
+
+
+def series_and_correlations(
+    values: Float[np.ndarray, "time"],
+    correlations: Correlogram,
+    index: Sequence[str] | np.ndarray | None = None,
+    unit: str = "",
+    style: Style = STYLE,
+) -> Figure:
+    """The series on top; below it the sample ACF and PACF with the theory over them.
+
+    values: shape (time,). index: labels of the time axis (years, dates), of which the last n
+    are those of the values; else 0 ... n - 1.
+    unit: unit of the values, shown on the axis. The dotted lines are the 95% band that a series
+    without any dependence stays in.
+    """
+    text, n, found = style.text, len(values), correlations
+    sheet = Sheet(style)
+    sheet.margin(r=14, t=30)
+    time = text("figure.steps" if index is None else "figure.dates")
+    top = sheet.panel(
+        {"title": {"text": time, "standoff": 14}, "showgrid": False},
+        axis(value_name(text, unit)),
+        up=(0.64, 1),
+    )
+    top.line(
+        np.arange(n) if index is None else np.asarray(index)[-n:], np.asarray(values, float),
+        text("figure.series"), style.palette.truth, width=1.2, legend=False,
+    )  # fmt: skip
+    lags = axis(text("figure.lag"), showgrid=False)
+    scale = {"range": [-1.05, 1.05], "dtick": 0.5}
+    left = sheet.panel(lags, axis(text("figure.acf"), **scale), across=(0, 0.44), up=(0, 0.36))
+    correlation_bars(left, found.acf, found.theory_acf, found.band, legend=True)
+    # Both panels share one scale: numbers on the left one only.
+    shared = axis(text("figure.pacf"), showticklabels=False, **scale)
+    right = sheet.panel(lags, shared, across=(0.58, 1), up=(0, 0.36))
+    correlation_bars(right, found.pacf, found.theory_pacf, found.band, legend=False)
+    low, high, first = (number(float(v)) for v in (values.min(), values.max(), found.acf[1]))
+    outside = int(np.sum(np.abs(found.acf[1:]) > found.band))
+    last = len(found.acf) - 1
+    return sheet.described(
+        "alt.series", n=n, low=low, high=high, first=first, outside=outside, lags=last
+    )
+
+
+def correlation_bars(
+    panel: Panel,
+    sample: Float[np.ndarray, "lag"],
+    theory: Float[np.ndarray, "lag"] | None,
+    band: float,
+    legend: bool,
+) -> None:
+    """Bars from lag 1 on, the theory as diamonds, and the band of a series without dependence."""
+    text, palette, lags = panel.style.text, panel.style.palette, np.arange(1, len(sample))
+    panel.bars(lags, sample[1:], text("figure.sample"), palette.prediction, width=0.55,
+               group="sample", legend=legend)  # fmt: skip
+    if theory is not None:
+        panel.points(lags, theory[1:], text("figure.theory"), palette.highlight, size=7,
+                     symbol="diamond", group="theory", legend=legend)  # fmt: skip
+    for end in (band, -band):
+        panel.reference([0.4, lags[-1] + 0.6], [end] * 2, text("figure.band"), width=1.4,
+                        group="band", legend=legend and end == band)  # fmt: skip
+
+
+def roots_in_circle(roots: np.ndarray, style: Style = STYLE) -> Figure:
+    """The roots of z^P - phi_1 z^(P-1) - ... - phi_P against the unit circle.
+
+    roots: complex, shape (lag,). Inside the circle: stationary; on it: unit root; outside:
+    explosive. (Textbooks that write 1 - phi_1 z - ... have the reciprocals of these.)
+    """
+    text, palette = style.text, style.palette
+    outside, largest = np.abs(roots) >= 1 - 1e-9, float(np.max(np.abs(roots)))
+    reach = max(1.3, 1.15 * largest)
+    plane = {"range": [-reach, reach], "zeroline": True, "zerolinecolor": palette.grid,
+             "constrain": "domain"}  # fmt: skip
+    sheet = Sheet(style)
+    panel = sheet.panel(
+        axis(text("figure.real"), **plane), axis(text("figure.imaginary"), scaleanchor="x", **plane)
+    )
+    angle = np.linspace(0, 2 * np.pi, 181)
+    panel.reference(np.cos(angle), np.sin(angle), text("figure.unit_circle"), width=1.5)
+    for chosen, name, color, symbol in (
+        (roots[~outside], "figure.root_inside", palette.prediction, "circle"),
+        (roots[outside], "figure.root_outside", palette.rnn, "x"),
+    ):
+        if len(chosen):
+            panel.points(chosen.real, chosen.imag, text(name), color, size=14, symbol=symbol)
+    return sheet.described(
+        "alt.roots", count=len(roots), outside=int(outside.sum()), largest=number(largest)
+    )
+
+
+def lag_plot(
+    values: Float[np.ndarray, "time"],
+    line: ARFit,
+    truth: float | None = None,
+    style: Style = STYLE,
+) -> Figure:
+    """Each value against the one before it, with the fitted line and the true one.
+
+    values: shape (time,). line: the fit of x_t = phi x_{t-1} (no intercept).
+    truth: the phi that made the series, when known and of order 1.
+    """
+    text, palette, slope = style.text, style.palette, float(line.coefficients[0])
+    before, now = np.asarray(values[:-1], float), np.asarray(values[1:], float)
+    ends = np.array([before.min(), before.max()])
+    sheet = Sheet(style)
+    panel = sheet.panel(axis(text("figure.before")), axis(text("figure.now")))
+    panel.points(before, now, text("figure.pairs"), palette.truth, size=5, opacity=0.35)
+    fitted = text("figure.fitted_line", slope=number(slope))
+    panel.line(ends, slope * ends, fitted, palette.prediction, width=3)
+    if truth is not None:
+        name = text("figure.true_line", slope=number(truth))
+        panel.line(ends, truth * ends, name, palette.highlight, width=2.5, dash="dash")
+    if truth is None:
+        return sheet.described("alt.lag_plot_alone", n=len(now), slope=number(slope))
+    known = number(truth)
+    return sheet.described("alt.lag_plot", n=len(now), slope=number(slope), truth=known)

@@ -1,0 +1,202 @@
+"""A network learning a series: its loss, the map it learned, its predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute.ar_fitting.ahead import AheadErrors
+from seqviz.compute.ar_fitting.network_settings import NetworkSettings
+from seqviz.compute.ar_fitting.networks import EpochReport, NetworkFit
+from seqviz.compute.ar_fitting.windows import WINDOWS, Scores, WindowErrors, WindowReport
+from seqviz.core.i18n import number
+from seqviz.core.units import unbroken
+from seqviz.plotting import STYLE, Figure, Sheet, Style, axis
+
+# Mean squared errors to compare with: sigma^2, what the truth itself would score on average, and of
+# least squares on the training data, and on the validation data where there are any.
+Levels = tuple[float, float, float | None]
+
+
+def loss_of_fit(done: NetworkFit, levels: Levels, style: Style = STYLE) -> Figure:
+    """The losses of a network that has been trained, with the lines that matter (`Levels`)."""
+    epochs = np.arange(1.0, len(done.train_loss) + 1)
+    losses = np.stack([epochs, done.train_loss, done.validation_loss])
+    return _losses(losses, done.settings, levels, style)
+
+
+def loss_so_far(
+    trail: Sequence[EpochReport], settings: NetworkSettings, levels: Levels, style: Style = STYLE
+) -> Figure:
+    """The losses as far as training has come; the levels as in `loss_of_fit`."""
+    told = np.array([(r.update, r.train_loss, r.validation_loss) for r in trail])
+    return _losses(told.T, settings, levels, style)
+
+
+def _losses(
+    told: Float[np.ndarray, "3 report"], settings: NetworkSettings, levels: Levels, style: Style
+) -> Figure:
+    """Mean squared error by epoch; the axis does not move while the curve grows.
+
+    told: the epochs, the training and the validation losses, which may be nan.
+    """
+    text, palette, color = style.text, style.palette, getattr(style.palette, settings.cell)
+    (epochs, train, validation), cell = told, settings.cell.upper()
+    seen = np.concatenate([train, validation[np.isfinite(validation)]])
+    looks = (
+        ("figure.noise_floor", palette.baseline, "dot"),
+        ("figure.ols_mse", palette.prediction, "dashdot"),
+        ("figure.ols_held_out", palette.truth, "longdashdot"),
+    )
+    lines = [(value, *look) for value, look in zip(levels, looks, strict=True) if value is not None]
+    low, high = min(float(seen.min()), *(line[0] for line in lines)), seen.max()
+    sheet = Sheet(style)
+    panel = sheet.panel(
+        axis(text("figure.epoch"), range=[0, settings.epochs * 1.02]),
+        axis(text("figure.mse"), range=[low - 0.08 * (high - low), high + 0.05 * (high - low)]),
+    )
+    panel.line(epochs, train, text("figure.train_loss", cell=cell), color, width=2.5)
+    if np.isfinite(validation).any():
+        name = text("figure.validation_loss", cell=cell)
+        panel.line(epochs, validation, name, color, width=2, dash="dash")
+        least = int(np.nanargmin(validation))
+        name = text("figure.least_loss", epoch=int(epochs[least]))
+        panel.points([epochs[least]], [validation[least]], name, palette.highlight, size=11,
+                     symbol="diamond")  # fmt: skip
+    for value, key, level_color, dash in lines:
+        name = f"{text(key)} ({number(value)})"
+        panel.line([1, settings.epochs], [value, value], name, level_color, width=2, dash=dash)
+    first, last, floor = (number(float(v)) for v in (train[0], train[-1], levels[0]))
+    return sheet.described(
+        "alt.loss", cell=cell, epoch=int(epochs[-1]), first=first, last=last, floor=floor
+    )
+
+
+def one_step_map(
+    found: NetworkFit,
+    values: Float[np.ndarray, "time"],
+    truth: float | None = None,
+    rule: Float[np.ndarray, "grid"] | None = None,
+    line: Float[np.ndarray, "grid"] | None = None,
+    style: Style = STYLE,
+) -> Figure:
+    """What the network learned: its prediction as a function of the last value.
+
+    The band is that of 10% to 90% of the moments of the series: it shows how much the network
+    listens to anything but the last value. values: the series, for the pairs behind the curve.
+    truth: the true slope of an AR(1). rule, line: a true rule that is no line, and the best line,
+    at the map's inputs.
+    """
+    text, palette, cell = style.text, style.palette, found.settings.cell
+    inputs, mean = found.map.inputs, found.map.mean
+    sheet = Sheet(style)
+    panel = sheet.panel(axis(text("figure.before")), axis(text("figure.predicted")))
+    if found.map.band_width > 0:
+        panel.band(inputs, found.map.low, found.map.high, palette.band,
+                   name=text("figure.map_band"), opacity=1, legend=True)  # fmt: skip
+    panel.points(
+        np.asarray(values[:-1], float), np.asarray(values[1:], float), text("figure.pairs"),
+        palette.truth, size=4, opacity=0.22,
+    )  # fmt: skip
+    if truth is not None:
+        name = text("figure.true_line", slope=number(truth))
+        panel.line(inputs, truth * inputs, name, palette.highlight, width=2.5, dash="dash")
+    if line is not None:
+        panel.line(inputs, line, text("figure.ols_line"), palette.prediction, dash="dashdot")
+    if rule is not None:
+        panel.line(inputs, rule, text("figure.true_rule"), palette.highlight, dash="dash")
+    learned = text("figure.learned_map", cell=cell.upper())
+    panel.line(inputs, mean, learned, getattr(palette, cell), width=3)
+    slope = number(found.map.slope)
+    if truth is None:
+        return sheet.described("alt.map_alone", cell=cell.upper(), slope=slope)
+    return sheet.described("alt.map", cell=cell.upper(), slope=slope, truth=number(truth))
+
+
+def one_step_predictions(found: NetworkFit, style: Style = STYLE) -> Figure:
+    """The last 120 steps of the series with the one-step predictions made for them."""
+    text, palette, cell = style.text, style.palette, found.settings.cell
+    time = np.arange(1, len(found.targets) + 1)[-120:]
+    targets, predictions = found.targets[-120:], found.predictions[-120:]
+    sheet = Sheet(style)
+    panel = sheet.panel(axis(text("figure.steps")), axis(text("figure.value")))
+    panel.line(time, targets, text("figure.series"), palette.truth, width=1.6)
+    name = text("figure.one_step", cell=cell.upper())
+    panel.line(time, predictions, name, getattr(palette, cell), width=2.2, dash="dash")
+    error = number(float(np.nanmean((targets - predictions) ** 2)))
+    return sheet.described("alt.predictions", cell=cell.upper(), last=len(time), mse=error)
+
+
+def errors_fed_back(errors: AheadErrors, cell: str, style: Style = STYLE) -> Figure:
+    """How the error of each forecaster grows as it reads its own forecasts.
+
+    cell: of the network, in small letters.
+    """
+    text, palette = style.text, style.palette
+    steps = np.arange(1, len(errors.network) + 1)
+    sheet = Sheet(style)
+    panel = sheet.panel(
+        axis(text("figure.horizon"), showgrid=False),
+        axis(text("figure.forecast_mse"), rangemode="tozero"),
+    )
+    panel.reference(steps, errors.level, text("figure.mean_forecast"), width=2)
+    for values, name, color, dash, symbol in (
+        (errors.rule, text("figure.true_rule"), palette.highlight, "dash", "diamond"),
+        (errors.line, text("figure.ols_line"), palette.prediction, "dashdot", "square"),
+        (errors.network, cell.upper(), getattr(palette, cell), "solid", "circle"),
+    ):
+        panel.line(steps, values, name, color, width=2.4, dash=dash, symbol=symbol, size=6)
+    ends = errors.network[0], errors.network[-1], errors.line[-1], errors.level[-1]
+    first, last, line, level = (number(float(v)) for v in ends)
+    return sheet.described(
+        "alt.fed_back", cell=cell.upper(), origins=errors.origins, steps=len(steps), first=first,
+        last=last, line=line, level=level,
+    )  # fmt: skip
+
+
+def error_by_window(done: WindowErrors, window: int, noise: float, style: Style = STYLE) -> Figure:
+    """Test error and number of parameters of the MLP over its window, with those of the RNN.
+
+    window: the one that is read off. noise: mean squared error of the true rule on the same data.
+    """
+    return _windows(done.scores, window, noise, style)
+
+
+def windows_so_far(
+    trail: Sequence[WindowReport], window: int, noise: float, style: Style = STYLE
+) -> Figure:
+    """The same of the networks that are trained so far."""
+    return _windows(trail[-1].scores, window, noise, style)
+
+
+def _windows(scores: Scores, window: int, noise: float, style: Style) -> Figure:
+    text, palette = style.text, style.palette
+    ends = [WINDOWS[0], WINDOWS[-1]]
+    mlp, rnn = scores[: len(WINDOWS)], scores[len(WINDOWS) :]
+    places = list(WINDOWS)[: len(mlp)]
+    sheet = Sheet(style)
+    for panel, key in ((0, "figure.test_mse"), (1, "figure.parameters")):
+        drawn = sheet.panel(
+            axis(text("figure.mlp_window"), dtick=1, range=[0.5, ends[1] + 0.5], showgrid=False),
+            axis(text(key), rangemode="tozero"),
+            across=((0, 0.44), (0.56, 1))[panel],
+        )
+        first = panel == 0
+        if first:
+            drawn.reference(ends, [noise, noise], text("figure.unforeseeable"), width=2)
+        drawn.line(places, [score[panel] for score in mlp], "MLP", palette.mlp, symbol="circle",
+                   group="mlp", legend=first)  # fmt: skip
+        for score in rnn:
+            drawn.line(ends, [score[panel]] * 2, text("figure.any_length"), palette.rnn,
+                       dash="dash", group="rnn", legend=first)  # fmt: skip
+        if window <= len(mlp):
+            drawn.points([window], [mlp[window - 1][panel]], unbroken(f"P = {window}"),
+                         palette.highlight, size=13, symbol="diamond", group="chosen",
+                         legend=first)  # fmt: skip
+    return sheet.described(
+        "alt.windows", windows=len(mlp), first=number(mlp[0][0]), last=number(mlp[-1][0]),
+        few=mlp[0][1], many=mlp[-1][1], noise=number(noise),
+        rnn=number(rnn[0][0]) if rnn else "–",
+    )  # fmt: skip

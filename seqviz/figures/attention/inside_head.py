@@ -1,0 +1,200 @@
+"""One head from the inside: the products of a query with the keys, and the way to the weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from seqviz.compute.attention.results import HeadParts
+from seqviz.core.i18n import number
+from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, escape, scales
+from seqviz.plotting.tokens import numbered
+
+_WRITTEN = 16  # tokens whose numbers find room above the bars
+_ACROSS = ((0, 0.3), (0.33, 0.63), (0.67, 0.8), (0.84, 0.97))
+_HEIGHT, _GAP = 0.19, 0.08  # of the panels from scores to weights
+_LAST = {"weight": "weights", "value": "carried"}
+
+
+def query_key_products(
+    found: HeadParts, query: int, key: int, by: str = "weight", style: Style = STYLE
+) -> Figure:
+    """From left to right: the query and all keys, their products entry by entry, scores, weights.
+
+    The first row of the left panel is the query's vector. A row of products sums to the score
+    before it is divided. query, key: from 1, the last token where there are fewer. by: "value" for
+    weights times the norms of the values. A click on a row chooses the key (y).
+    """
+    text, palette, pieces = style.text, style.palette, found.text.pieces
+    tokens, d_k = found.keys.shape
+    query, key = min(query, tokens), min(key, tokens)
+    q = found.queries[query - 1].astype(np.float64)
+    terms = q * found.keys.astype(np.float64)
+    last = _LAST[by]
+    names = [text(f"figure.parts_{part}") for part in ("keys", "products", "scaled", last)]
+    rows = _rows(found, query, style)
+    # On a phone these have their own labels: none for the query, whose row is in the first only.
+    own = ["", *rows["ticktext"][1:]]
+    others = {**rows, "ticktext": own, "showticklabels": False, "title": {"text": ""}}
+    ticks = sorted({1, max(1, d_k // 2), d_k})
+    entries = axes.axis(
+        text("figure.entry"), range=[0.5, d_k + 0.5], tickvals=ticks, showgrid=False
+    )
+    sheet = Sheet(style)
+    left = sheet.panel(entries, rows, across=_ACROSS[0], title=names[0])
+    # The query's row stands above the keys with a gap of half a row, where 0 is on the axis.
+    _entries(left, np.vstack([q, found.keys]), names[0], key, first=0)
+    left.horizontal(0.5, palette.truth, width=1.5, layer="above")
+    middle = sheet.panel(entries, others, across=_ACROSS[1], title=names[1])
+    _entries(middle, terms, names[1], key)
+    shown = []
+    under = (names[2], text(f"figure.axis_{last}"))
+    both = zip((found.scaled, getattr(found, last)), under, strict=True)
+    for place, (values, axis) in enumerate(both, 2):
+        row = np.where(found.allowed[query - 1], values[query - 1], np.nan).astype(float)
+        low, high = np.nanmin(row, initial=0), np.nanmax(np.abs(row), initial=0) or 1.0
+        reach = [low - 0.5 * high if low < 0 else 0, 1.5 * high]
+        along = axes.axis(axis, range=reach, nticks=3, showgrid=False)
+        panel = sheet.panel(along, others, across=_ACROSS[place], title=names[place])
+        written = [number(v) for v in row] if tokens <= _WRITTEN else None
+        _bars(panel, row, names[place], key, written, sideways=True)
+        shown.append(number(row[key - 1]))
+    return sheet.described(
+        f"alt.products{'' if by == 'weight' else '_carried'}",
+        query=pieces[query - 1],
+        key=pieces[key - 1],
+        d_k=d_k,
+        score=number(terms[key - 1].sum()),
+        scaled=shown[0],
+        weight=shown[1],
+    )
+
+
+def _rows(found: HeadParts, query: int, style: Style) -> dict[str, Any]:
+    """The query in row 0, and all keys below it from row 1."""
+    pieces = found.text.pieces
+    labels = [f"<b>{escape(pieces[query - 1])}</b> q", *map(escape, pieces)]
+    named: dict[str, Any] = {"tickvals": list(range(len(labels))), "ticktext": labels}
+    if len(pieces) > axes.NAMED_ROWS:
+        named = numbered(len(pieces), labels[1:])
+        named["tickvals"] = [0, *named["tickvals"]]
+        named["ticktext"] = [labels[0], *named["ticktext"]]
+    title, span = style.text("figure.keys"), [len(pieces) + 0.5, -0.5]
+    return axes.axis(title, range=span, showgrid=False, **named)
+
+
+def _entries(panel: Panel, z: np.ndarray, name: str, key: int, first: int = 1) -> None:
+    """Vectors as rows from `first` on; the row of the chosen key is outlined."""
+    place = {"key": "%{y}", "entry": "%{x}", "value": "%{z:.4f}"}
+    panel.cells(
+        z.astype(np.float32),
+        name,
+        scales.signed(float(np.percentile(np.abs(z), 99)) or 1.0),
+        y=np.arange(first, first + len(z)),
+        bar=None,
+        pick=True,
+        hover=panel.style.text("figure.hover_entry", **place) + NAMED,
+    )
+    panel.outline(panel.style.palette.highlight, row=key)
+
+
+def _bars(
+    panel: Panel,
+    values: np.ndarray,
+    name: str,
+    key: int,
+    written: Sequence[str] | None,
+    sideways: bool = False,
+    **more: Any,
+) -> None:
+    """One bar a key, with its number; that of the chosen key is lit."""
+    palette, places = panel.style.palette, np.arange(1, len(values) + 1)
+    at, length = ("y", "x") if sideways else ("x", "y")
+    hover = panel.style.text("figure.hover_bar", key=f"%{{{at}}}", value=f"%{{{length}:.4f}}")
+    panel.bars(
+        places,
+        values,
+        name,
+        [palette.highlight if place == key else palette.prediction for place in places],
+        sideways=sideways,
+        ends=written,
+        ends_size=11,
+        legend=False,
+        hover=hover + NAMED,
+        **more,
+    )
+
+
+def scores_to_weights(
+    found: HeadParts, query: int, key: int, by: str = "weight", style: Style = STYLE
+) -> Figure:
+    """From scores to weights for one query, top to bottom: q·k, divided, masked, softmax.
+
+    query, key: from 1, the last token where there are fewer; a click on a bar chooses the key (x).
+    by: with "value" the weights times the norms of the values stand below, and the divided scores
+    only after the mask.
+    """
+    text, pieces = style.text, found.text.pieces
+    query, key = min(query, len(pieces)), min(key, len(pieces))
+    at, few = query - 1, len(pieces) <= _WRITTEN
+    stages = {
+        "scores": found.scores[at].astype(float),
+        "scaled": found.scaled[at].astype(float),
+        "masked": np.where(found.allowed[at], found.scaled[at], np.nan).astype(float),
+        "weights": found.weights[at].astype(float),
+    }
+    if by == "value":  # in place of a stage, or the panels would be too low
+        stages["carried"] = found.carried[at].astype(float)
+        del stages["scaled"]
+    # On a phone the numbers would run into one another: those that find no room are left out.
+    sheet = Sheet(style, uniformtext={"minsize": 10 * style.scale, "mode": "hide"})
+    x: Any = axes.tokens(style, pieces, text("figure.keys"), anchor=f"y{len(stages)}")
+    for row, (stage, values) in enumerate(stages.items()):
+        top = 1 - row * (_HEIGHT + _GAP)
+        panel = sheet.panel(x, _upright(stage, values, style), up=(max(0.0, top - _HEIGHT), top))
+        x = panel
+        name = text(f"figure.parts_{stage}")
+        small = "< 0.001" if stage in _LAST.values() else None
+        written = [
+            "−∞" if not np.isfinite(v) else small if small and 0 < v < 0.001 else number(v)
+            for v in values
+        ]
+        _bars(panel, values, name, key, written if few else None, pick=True,
+              textangle=0, constraintext="outside")  # fmt: skip
+        panel.title(name, xref="paper")
+        for place in 1 + np.flatnonzero(~np.isfinite(values)) if few else ():
+            quiet = {"size": 11, "color": style.palette.baseline}
+            panel.words("−∞", int(place), 0, yanchor="bottom", **quiet)
+    of_query = text("figure.of_query", query=escape(pieces[at]), at=query)
+    sheet.words(of_query, 1, 1, xanchor="right", yanchor="bottom", yshift=10 * style.scale, size=14)
+    score, scaled, weight = (
+        number(values[at, key - 1]) for values in (found.scores, found.scaled, found.weights)
+    )
+    best = int(np.argmax(stages["weights"]))
+    return sheet.described(
+        "alt.chain",
+        query=pieces[at],
+        key=pieces[key - 1],
+        score=score,
+        scaled=scaled,
+        weight=weight,
+        best=pieces[best],
+        most=number(stages["weights"][best]),
+        names={"x": pieces},
+    )
+
+
+def _upright(stage: str, values: np.ndarray, style: Style) -> dict[str, Any]:
+    """The axis of a stage, with a line at zero and room for the numbers at the bars."""
+    known = values[np.isfinite(values)]
+    low, high = float(known.min(initial=0)), float(known.max(initial=0))
+    reach = (high - low) or 1.0
+    return axes.axis(
+        style.text(f"figure.axis_{stage}"),
+        range=[low - (0.35 * reach if low < 0 else 0), high + 0.4 * reach],
+        nticks=3,
+        zeroline=True,
+        zerolinecolor=style.palette.baseline,
+    )

@@ -1,0 +1,64 @@
+"""A panel of upright bars in percent, each with its interval, n and number, and the baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from seqviz.core.units import unbroken
+from seqviz.figures.bert_accuracy.bars_and_labels import bar, bare
+from seqviz.plotting import Sheet, axes
+from seqviz.stats.proportions import Proportion
+
+
+@dataclass(frozen=True)
+class Row:
+    """One bar: its name, what was found, its color."""
+
+    name: str
+    found: Proportion
+    color: str
+
+
+def bar_panel(
+    sheet: Sheet,
+    across: tuple[float, float],
+    title: str,
+    rows: Sequence[Row],
+    reads: str,
+    guess: Row | None,
+) -> dict[str, list[str]]:
+    """A panel with a bar a row; returns the names of its places, by its axis.
+
+    reads: title of the axis of names. guess: what can be had without reading. It is a dotted line
+    through all bars, and has a place of its own at the right for its number: on a bar the words
+    could not be read.
+    """
+    text = sheet.style.text
+    all_rows = [*rows, *([guess] if guess else [])]
+    ticks = [_broken(row.name) for row in all_rows]
+    counts = [row.found.n for row in all_rows]
+    if len(set(counts)) > 1:
+        numbers = [unbroken(f"n = {n:,}") for n in counts]
+        ticks = [f"{name}<br>{n}" for name, n in zip(ticks, numbers, strict=True)]
+    elif counts:
+        reads = text("figure.acc_with_n", title=reads, n=f"{counts[0]:,}")
+    share = axes.percent(text("figure.acc_right"), range=[0, 114])
+    panel = sheet.panel(axes.names(ticks, reads), share, across=across, title=title)
+    for place, row in enumerate(rows, 1):
+        bar(panel, place, row.found, row.name, row.color)
+        words, height = text("figure.acc_none"), 0.0
+        if row.found.n:
+            words, height = f"<b>{bare(row.found.share)}</b>", 100 * row.found.high
+        panel.words(words, place, height, yanchor="bottom", yshift=2)
+    if guess and guess.found.n:
+        place, height = len(all_rows), 100 * guess.found.share
+        panel.reference([0.4, place, place + 0.6], [height] * 3, guess.name, legend=False)
+        words = f"<b>{bare(guess.found.share)}</b>"
+        panel.words(words, place, height, yanchor="bottom", yshift=2, color=guess.color)
+    return {panel.x: [row.name for row in all_rows]}
+
+
+def _broken(name: str) -> str:
+    """A name in two lines where it has two words: four of them stand side by side on a phone."""
+    return name.replace(" ", "<br>", 1)

@@ -1,0 +1,150 @@
+"""What the figures about accuracy share: shares in words, bars with intervals, the baseline.
+
+Every share comes with its n and its Wilson interval. Arguments are shares of 1, axes in percent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Real, Shaped
+
+from seqviz.core.i18n import Text, percent
+from seqviz.plotting import NAMED, Panel
+from seqviz.stats.proportions import Proportion, Shares
+
+HOVER = "%{x}: %{y:.1f}%" + NAMED
+_FEW = 12  # points up to which each has a marker
+_HATCH = 6  # pixels between the strokes of a hatched bar
+
+
+def bare(share: float) -> str:
+    """A share in percent without the sign, where an axis or its neighbor has it."""
+    return percent(share).removesuffix("%")
+
+
+def format_proportion(found: Proportion, text: Text) -> str:
+    """A proportion in words, for hover texts and descriptions: share, interval, n."""
+    if not found.n:
+        return text("figure.acc_none")
+    ends = {"low": bare(found.low), "high": bare(found.high)}
+    return text("figure.acc_said", share=percent(found.share), n=f"{found.n:,}", **ends)
+
+
+def format_proportions(found: Shares, text: Text) -> np.ndarray:
+    """The same of many rows: an array of words of their shape."""
+    rows = zip(*map(np.ravel, (found.n, found.share, found.low, found.high)), strict=True)
+    words = [
+        format_proportion(Proportion(0, int(n), *map(float, shares)), text) for n, *shares in rows
+    ]
+    return np.array(words, object).reshape(found.n.shape)
+
+
+def curve(
+    panel: Panel,
+    x: Shaped[np.ndarray, "point"],
+    percents: Real[np.ndarray, "point"],
+    name: str,
+    look: tuple[str, str, str],
+    **more: Any,
+) -> None:
+    """A named line, with markers where there are few points: of one there is no line.
+
+    look: its color, dash and marker.
+    """
+    color, dash, symbol = look
+    marker = symbol if len(x) <= _FEW else None
+    panel.line(x, percents, name, color, dash=dash, symbol=marker, **{"hover": HOVER, **more})
+
+
+def bar(
+    panel: Panel,
+    place: float,
+    found: Proportion,
+    name: str,
+    color: str,
+    *,
+    hatched: bool = False,
+    **more: Any,
+) -> None:
+    """One bar in percent with its interval as a whisker, at `place` of the axis of names.
+
+    hatched: a figure from a text, not computed here (its interval, where n is known, follows from
+    share and n); empty inside, so that it is not taken for ours.
+    """
+    keys: dict[str, Any] = {
+        "width": 0.62,
+        "hover": format_proportion(found, panel.style.text) + NAMED,
+    }
+    if hatched:
+        keys["marker"] = {
+            "color": "rgba(0,0,0,0)",
+            "line": {"color": color, "width": 1.8},
+            "pattern": {"shape": "/", "fgcolor": color, "size": _HATCH, "solidity": 0.2},
+        }
+    value, low, high = ([100 * share] for share in (found.share, found.low, found.high))
+    whiskers = (low, high)
+    panel.bars([place], value, name, color, whiskers=whiskers, legend=False, **{**keys, **more})
+
+
+def majority(
+    panel: Panel,
+    found: Proportion,
+    ends: Sequence[float],
+    *,
+    upright: bool = False,
+    words_at: float | None = 1,
+) -> None:
+    """The accuracy of the answer that is most frequent in training, given always.
+
+    ends: of the axis along which the line runs. upright: the line stands, the bars lie. words_at:
+    where on it its name and value stand, as a share of the panel's width; None: they do not.
+    """
+    value = [100 * found.share] * 2
+    x, y = (value, ends) if upright else (ends, value)
+    text = panel.style.text
+    panel.reference(x, y, text("figure.acc_majority"), legend=False)
+    if words_at is not None and found.n:
+        words = text("figure.acc_majority_at", percent=percent(found.share))
+        on_line(panel, words, value[0], x=words_at)
+
+
+def undecided(panel: Panel, ends: Sequence[float], *, above: bool = False) -> None:
+    """The line at 50%, where an answer turns, with its name below or above it."""
+    words = panel.style.text("figure.acc_undecided")
+    panel.reference(ends, [50, 50], words, legend=False)
+    on_line(panel, words, 50, above=above, x=0)
+
+
+def on_line(panel: Panel, words: str, at: float, *, above: bool = False, x: float = 1) -> None:
+    """Words on a reference line at the height `at`, below or above it."""
+    place = {"xanchor": "right" if x > 0.5 else "left", "yanchor": "bottom" if above else "top"}
+    color = panel.style.palette.baseline
+    panel.words(words, x, at, xref="domain", yshift=1 if above else -1, color=color, **place)
+
+
+def reading(panel: Panel, words: str, x: float, last: float) -> None:
+    """What is read off, at the top beside the upright line, on the side that has room."""
+    side, shift = ("left", 6) if x <= 0.7 * last else ("right", -6)
+    panel.words(words, x, 1, yref="domain", xanchor=side, xshift=shift, yanchor="top")
+
+
+def fitted(
+    *values: Shaped[np.ndarray, "..."] | Sequence[float],
+    least: float = 10,
+    above: float = 0.12,
+    below: float = 0.0,
+) -> tuple[float, float]:
+    """Ends of an axis in percent around these values, never beyond 0 and (but for words) 100.
+
+    least: percent that it spans. above, below: room for words, as shares of what it spans.
+    """
+    flat = np.concatenate([np.ravel(np.asarray(value, float)) for value in values])
+    seen = flat[np.isfinite(flat)]
+    low, high = (float(seen.min()), float(seen.max())) if seen.size else (0.0, 100.0)
+    short = max(0.0, least - (high - low)) / 2
+    low, high = low - short, high + short
+    low, high = max(low - 0.06 * (high - low), -1.0), min(high + 0.06 * (high - low), 101.0)
+    return low - below * (high - low), high + above * (high - low)

@@ -1,0 +1,135 @@
+"""Where a network's parameters are, and which of them are trained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from seqviz.compute.bert_accuracy.counting import ParameterCount, ParameterGroup, groups
+from seqviz.core.i18n import number
+from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, escape, scales
+
+_ROWS = 14  # that find room; layers that are alike share a row beyond
+_LABEL = 0.36  # of the axis: room for the number at the end of the longest bar, also on a phone
+_TABLES = {"word_embeddings": "words", "position_embeddings": "positions",
+           "token_type_embeddings": "types", "LayerNorm": "norm"}  # fmt: skip
+
+
+def parameter_counts(found: ParameterCount, title: str, style: Style = STYLE) -> Figure:
+    """Parameters of each part on a log axis: trained ones solid, frozen ones hatched.
+
+    title: which network and what is trained, for the line above.
+    """
+    text, palette = style.text, style.palette
+    named = _rows(found, style)
+    names, rows = [name for name, _ in named], [row for _, row in named]
+    share = number(100 * found.trainable / found.total if found.total else float("nan"))
+    trained, total = f"{found.trainable:,}", f"{found.total:,}"
+    counts = {"total": total, "share": share}
+    words = text(
+        "figure.acc_trained_of", title=escape(title), trainable=f"<b>{trained}</b>", **counts
+    )
+    # Two lines from the left edge of the figure: on a phone one would be too long.
+    place = {"x": 0, "xref": "container", "y": 1, "yref": "paper", "yanchor": "bottom"}
+    above = {
+        "text": words,
+        "font": {"size": 13 * style.scale},
+        "pad": {"l": 10, "b": 5 + 17 * style.scale},
+        **place,
+    }
+    sheet = Sheet(style, barmode="overlay", title=above)
+    sheet.legend(y=1.14, traceorder="normal")
+    sheet.margin(t=90 * style.scale)
+    parts = axes.names(names, text("figure.acc_part"), range=[len(rows) + 0.6, 0.4])
+    panel = sheet.panel(_parameters([row.total for row in rows], style), parts)
+    hatched = {"shape": "/", "fillmode": "replace", "size": 6, "fgcolor": palette.baseline,
+               "solidity": 0.25}  # fmt: skip
+    solid = {"color": palette.prediction}
+    frozen = {"color": palette.baseline, "pattern": hatched,
+              "line": {"width": 1.2, "color": palette.baseline}}  # fmt: skip
+    _bars(panel, "trained", names, [row.trainable for row in rows], solid)
+    _bars(panel, "frozen", names, [row.total - row.trainable for row in rows], frozen)
+    for at, row in enumerate(rows, 1):
+        said = f"<b>{row.total:,}</b>" if row.trainable else f"{row.total:,}"
+        panel.words(said, float(np.log10(max(row.total, 1))), at, xanchor="left", xshift=5)
+    values = "; ".join(f"{name}: {row.total:,}" for name, row in named)
+    alt = text("alt.acc_parts", title=title, trainable=trained, values=values, **counts)
+    return sheet.finish(alt, {"y": names})
+
+
+def _parameters(totals: Sequence[int], style: Style) -> dict[str, Any]:
+    """A log axis around these counts, with room for the number behind the longest bar."""
+    largest = float(np.log10(max([10, *totals])))
+    smallest = np.log10(max(1, min([10**6, *filter(None, totals)])))
+    low = float(np.floor(smallest - 0.3))
+    places, words = scales.decades(int(low), int(np.ceil(largest)), most=10)
+    return axes.axis(
+        style.text("figure.acc_parameters_log"),
+        type="log",
+        range=[low, largest + _LABEL * (largest - low)],
+        tickvals=[10.0**k for k in places],
+        ticktext=words,
+    )
+
+
+def _bars(
+    panel: Panel, kind: str, names: Sequence[str], counts: Sequence[int], marker: dict[str, Any]
+) -> None:
+    """The bars of the parts that have any of this kind; none where none has."""
+    kept = [place for place, count in enumerate(counts, 1) if count]
+    if not kept:
+        return
+    panel.bars(
+        kept,
+        [counts[place - 1] for place in kept],
+        panel.style.text(f"figure.acc_{kind}"),
+        marker["color"],
+        sideways=True,
+        width=0.66,
+        marker=marker,
+        customdata=[names[place - 1] for place in kept],
+        hover="%{customdata}: %{x:,d}" + NAMED,
+    )
+
+
+def _rows(found: ParameterCount, style: Style) -> list[tuple[str, ParameterGroup]]:
+    """Tables of the embeddings, layers, pooler, classifier, adapters, each with its name.
+
+    Where there are too many, layers with the same numbers share a row.
+    """
+    tables = {name: [0, 0] for name in _TABLES}
+    for part in found.parts:
+        first, table, *_ = part.name.split(".")
+        if first == "embeddings":
+            tables[table][0] += part.parameters
+            tables[table][1] += part.parameters * part.trainable
+    rows = [
+        (style.text(f"figure.acc_part_{_TABLES[name]}"), ParameterGroup(name, *pair))
+        for name, pair in tables.items()
+        if pair[0]
+    ]
+    others = [group for group in groups(found) if group.name != "embeddings"]
+    merged = len(rows) + len(others) > _ROWS
+
+    def alike(group: ParameterGroup) -> tuple[object, ...]:
+        layer = merged and group.name.startswith("layer")
+        return (group.total, group.trainable) if layer else (group.name,)
+
+    for _, each in groupby(others, alike):
+        run = list(each)
+        total, trained = sum(group.total for group in run), sum(group.trainable for group in run)
+        rows.append((_named(run, style), ParameterGroup(run[0].name, total, trained)))
+    return rows
+
+
+def _named(run: list[ParameterGroup], style: Style) -> str:
+    kind, *first = run[0].name.split()
+    if not first:
+        return style.text(f"figure.acc_part_{kind}")
+    if len(run) == 1:
+        return style.text("figure.acc_part_layer", layer=first[0])
+    last = run[-1].name.split()[1]
+    return style.text("figure.acc_part_layer_range", first=first[0], last=last)

@@ -1,0 +1,200 @@
+"""How a classifier learned: loss and accuracy, epoch by epoch."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute.bert_accuracy.reported import Curve
+from seqviz.compute.bert_accuracy.results import Tuned
+from seqviz.core.i18n import number, percent
+from seqviz.figures.bert_accuracy import bars_and_labels
+from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
+from seqviz.stats.proportions import Proportion, of_share, wilson
+
+VALIDATED = 800  # sentences set apart, on which what was trained is judged
+QUIET = 0.35  # opacity of a single run beside the mean, or of an earlier one
+HOVER_LOSS = "%{x}: %{y:.3f}" + NAMED
+_RIGHT = 92  # pixels for the names at the ends of lines
+
+
+class Panels(NamedTuple):
+    """Loss (left) and accuracy (right), and from where to where their vertical axes run."""
+
+    loss: Panel
+    accuracy: Panel
+    losses: tuple[float, float]
+    percents: tuple[float, float]
+
+
+def learning_curves(
+    found: Tuned,
+    reported: Curve | None = None,
+    baseline: Proportion | None = None,
+    n: int = VALIDATED,
+    style: Style = STYLE,
+) -> Figure:
+    """Loss (left) and accuracy (right) by epoch, 0 is before training: mean of the runs, and runs.
+
+    The band is the 95% interval of the mean accuracy on the n validation sentences; the epoch in
+    which it is best is marked. reported: what a text prints of its own training. baseline: the
+    answer that is most frequent in training, given always.
+    """
+    text, palette = style.text, style.palette
+    runs, points = found.loss.shape
+    loss, train, valid = (_mean(v) for v in (found.loss, found.accuracy, found.validation))
+    low, high = wilson(valid, n)
+    last = max(points - 1, 1)
+    losses, shares = [found.loss], [found.accuracy, found.validation, low, high]
+    if reported is not None:
+        last = max(last, len(reported.loss))
+        losses.append(reported.loss)
+        shares += [reported.train, reported.validation]
+    sheet = Sheet(style)
+    drawn = panels(
+        sheet, text("figure.acc_epoch"), last, losses, shares, baseline, reported is not None
+    )
+    epochs = np.arange(points)
+    training, validation = curve_styles(style)
+    names = [text("figure.acc_training"), text("figure.acc_validation")]
+    keys: dict[str, Any] = {"legend": False}
+    bars_and_labels.curve(drawn.loss, epochs, loss, names[0], training, hover=HOVER_LOSS, **keys)
+    drawn.accuracy.band(epochs, 100 * low, 100 * high, palette.prediction)
+    for run in range(runs if runs > 1 else 0):
+        _run(drawn, found, run)
+    bars_and_labels.curve(drawn.accuracy, epochs, 100 * train, names[0], training, **keys)
+    bars_and_labels.curve(
+        drawn.accuracy, epochs, 100 * valid, names[1], validation, width=3.4, **keys
+    )
+    ends, colors = [train[-1], valid[-1]], [training[0], validation[0]]
+    if reported is not None:
+        _reported(drawn, reported)
+        names.append(text("figure.acc_in_text"))
+        colors.append(palette.mlp)
+        ends.append(float(reported.train[-1]))
+        both = [float(loss[-1]), float(reported.loss[-1])]
+        drawn.loss.ends([names[0], names[2]], [colors[0], colors[2]], both, last, drawn.losses)
+    drawn.accuracy.ends(names, colors, [100 * end for end in ends], last, drawn.percents)
+    best, value = "–", "–"
+    if np.isfinite(valid).any():
+        at = int(np.nanargmax(valid))
+        best, value = str(at), percent(valid[at])
+        _best(drawn, at, of_share(float(valid[at]), n))
+    if baseline is not None:
+        bars_and_labels.majority(drawn.accuracy, baseline, [0, last])
+    alt = text(
+        "alt.acc_curves",
+        epochs=points - 1,
+        runs=runs,
+        first=number(float(loss[0])),
+        last=number(float(loss[-1])),
+        train=percent(train[-1]),
+        validation=percent(valid[-1]),
+        best=best,
+        value=value,
+        n=f"{n:,}",
+    )
+    if baseline is not None:
+        alt += " " + text("alt.acc_baseline", percent=percent(baseline.share))
+    return sheet.finish(alt, gap=0.17)
+
+
+def panels(
+    sheet: Sheet,
+    across: str,
+    last: float,
+    losses: Sequence[Any],
+    shares: Sequence[Any],
+    baseline: Proportion | None,
+    named: bool,
+) -> Panels:
+    """The panels of the loss (left) and of the accuracy (right), from 0 to `last`.
+
+    across: title of the horizontal axes. losses, shares: what both are to show. named: lines of the
+    loss have names at their ends.
+    """
+    style = sheet.style
+    flat = np.concatenate([np.ravel(np.asarray(values, float)) for values in losses])
+    top = 1.06 * float(np.nanmax(flat)) if np.isfinite(flat).any() else 0.8
+    percents = [100 * np.asarray(values, float) for values in shares]
+    if baseline is not None and baseline.n:
+        percents.append(np.array([100 * baseline.share - 3]))
+    ends = bars_and_labels.fitted(*percents, above=0.04)
+    sheet.margin(r=_RIGHT * style.scale, t=30 * style.scale)
+    ticks = {"dtick": 1} if last <= 12 else {"nticks": 6}
+    x = axes.axis(across, range=[-0.02 * last, 1.02 * last], tickformat=",d", **ticks)
+    loss = axes.axis(style.text("figure.acc_loss"), range=[0, top])
+    right = axes.percent(style.text("figure.acc_accuracy"), *ends)
+    wide = (0, 0.36 if named else 0.42)
+    return Panels(
+        sheet.panel(x, loss, across=wide), sheet.panel(x, right, across=(0.56, 1)), (0, top), ends
+    )
+
+
+def curve_styles(style: Style) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
+    """Color, dash and marker of the training and of the validation sentences."""
+    palette = style.palette
+    return (palette.truth, "dash", "circle-open"), (palette.prediction, "solid", "circle")
+
+
+def _mean(values: Float[np.ndarray, "run epoch"]) -> Float[np.ndarray, "epoch"]:
+    """Mean of the runs that have a number; nan where none has."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return np.nanmean(values, axis=0)
+
+
+def _run(drawn: Panels, found: Tuned, run: int) -> None:
+    """One run: thin and pale lines in both panels."""
+    style = drawn.loss.style
+    training, validation = curve_styles(style)
+    for panel, values, look, kind, hover in (
+        (drawn.loss, found.loss[run], training, "training", HOVER_LOSS),
+        (drawn.accuracy, 100 * found.accuracy[run], training, "training", bars_and_labels.HOVER),
+        (
+            drawn.accuracy,
+            100 * found.validation[run],
+            validation,
+            "validation",
+            bars_and_labels.HOVER,
+        ),
+    ):
+        name = style.text("figure.acc_run", name=style.text(f"figure.acc_{kind}"), run=run + 1)
+        color, dash, _ = look
+        keys: dict[str, Any] = {"width": 1.2, "opacity": QUIET, "hover": hover, "legend": False}
+        panel.line(np.arange(len(values)), values, name, color, dash=dash, **keys)
+
+
+def _best(drawn: Panels, epoch: int, found: Proportion) -> None:
+    """A ring around the best epoch, its line in both panels, and its accuracy in words."""
+    style, panel = drawn.accuracy.style, drawn.accuracy
+    color, name = style.palette.highlight, style.text("figure.acc_best_validation")
+    keys: dict[str, Any] = {
+        "symbol": "circle-open",
+        "edge": {"width": 3, "color": color},
+        "hover": False,
+    }
+    panel.points([epoch], [100 * found.share], name, color, size=15, legend=False, **keys)
+    drawn.loss.vertical(epoch, color)
+    panel.vertical(epoch, color)
+    said = bars_and_labels.format_proportion(found, style.text)
+    panel.title(style.text("figure.acc_best_epoch", epoch=epoch, said=said))
+
+
+def _reported(drawn: Panels, curve: Curve) -> None:
+    """What a text prints: dotted, with crosses; its epochs count from 1."""
+    style = drawn.loss.style
+    epochs = np.arange(1, len(curve.loss) + 1)
+    for panel, values, kind, hover in (
+        (drawn.loss, curve.loss, "training", HOVER_LOSS),
+        (drawn.accuracy, 100 * curve.train, "training", bars_and_labels.HOVER),
+        (drawn.accuracy, 100 * curve.validation, "validation", bars_and_labels.HOVER),
+    ):
+        if np.isfinite(values).any():
+            name = style.text("figure.acc_reported_line", name=style.text(f"figure.acc_{kind}"))
+            look = (style.palette.mlp, "dot", "x")
+            bars_and_labels.curve(panel, epochs, values, name, look, hover=hover, legend=False)

@@ -1,0 +1,92 @@
+"""What the network is given: tokens, their ids, and the mask that tells paddings apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from seqviz.compute.bert_accuracy.results import UserTextPadding
+from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, escape
+from seqviz.plotting.scales import ColorScale
+
+_COLUMNS = 24  # tokens that find room side by side
+_LAST = 10  # of these, tokens from the end where some are left out
+_NUMBERED = 12  # columns that find room for their numbers, on a phone
+_LONGEST = 16  # characters of a token that stands upright
+_SIZE = 11  # of the words: turned, they stand side by side on a phone
+_FLAT = 8  # tokens that find room without being turned
+_LEFT_OUT = -1  # stands for the places that are not shown
+_ROWS = ("token", "id", "mask")
+
+
+def token_ids(found: UserTextPadding, style: Style = STYLE) -> Figure:
+    """What the network is given: tokens, their ids, and the attention mask below them.
+
+    At most 24 columns: of a longer sentence the beginning and the end.
+    """
+    text, palette = style.text, style.palette
+    places = _shown(len(found.pieces))
+    pieces = [found.pieces[p] if p != _LEFT_OUT else "…" for p in places]
+    ids, real = (
+        np.array([[row[p] if p != _LEFT_OUT else np.nan for p in places]], float)
+        for row in (found.ids, found.real)
+    )
+    rows = [text(f"figure.acc_row_{row}") for row in _ROWS]
+    sheet = Sheet(style)
+    sheet.margin(t=14)
+    panel = sheet.panel(
+        _places(places, text("figure.acc_place")),
+        axes.names(rows, text("figure.acc_given"), range=[3.5, 0.5]),
+    )
+    quiet: dict[str, Any] = {"bar": None, "xgap": 2, "ygap": 2, "hover": "%{z:d}" + NAMED}
+    scale = ColorScale([[0, palette.grid], [1, palette.band]], 0, 1)
+    # The ids are written as words: their cells are what a table and hovers meet.
+    panel.cells(ids, rows[1], ColorScale(scale.colors), y=[2], opacity=0, **quiet)
+    panel.cells(real, rows[2], scale, y=[3], **quiet)
+    turned = -90 if len(places) > _FLAT else 0
+    for column, place in enumerate(places, 1):
+        _column(panel, found, column, place, turned)
+    values = ", ".join(
+        f"{found.pieces[p]} {found.ids[p]} ({int(found.real[p])})" for p in places if p != _LEFT_OUT
+    )
+    tokens, kept = len(found.pieces), int(found.real.sum())
+    return sheet.finish(text("alt.acc_ids", tokens=tokens, real=kept, values=values), {"x": pieces})
+
+
+def _shown(count: int) -> list[int]:
+    """Places of the tokens that are shown."""
+    if count <= _COLUMNS:
+        return list(range(count))
+    return [*range(_COLUMNS - _LAST - 1), _LEFT_OUT, *range(count - _LAST, count)]
+
+
+def _places(places: list[int], title: str) -> dict[str, Any]:
+    """The axis of the columns, numbered as in the sentence; every fifth where there are many."""
+    step = 1 if len(places) <= _NUMBERED else 5
+    ticks = {
+        column: str(p + 1)
+        for column, p in enumerate(places, 1)
+        if p == 0 or (p != _LEFT_OUT and (p + 1) % step == 0)
+    }
+    return axes.axis(
+        title,
+        range=[0.4, max(len(places), 1) + 0.6],
+        showgrid=False,
+        tickvals=list(ticks),
+        ticktext=list(ticks.values()),
+        tickangle=0,
+    )
+
+
+def _column(panel: Panel, found: UserTextPadding, column: int, place: int, turned: int) -> None:
+    """The words of one token; those of a padding are quiet."""
+    palette = panel.style.palette
+    words, color = ("…", "…", "…"), palette.truth
+    if place != _LEFT_OUT:
+        piece, real = found.pieces[place], bool(found.real[place])
+        short = piece if len(piece) <= _LONGEST else piece[: _LONGEST - 1] + "…"
+        words = (escape(short), str(int(found.ids[place])), str(int(real)))
+        color = palette.truth if real else palette.baseline
+    for row, (word, angle) in enumerate(zip(words, (turned, turned, 0), strict=True), 1):
+        panel.words(word, column, row, color=color, textangle=angle, size=_SIZE)

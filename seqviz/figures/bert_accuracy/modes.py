@@ -1,0 +1,74 @@
+"""One sentence several times in evaluation and in training mode: dropout, and what it is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from seqviz.compute.bert_accuracy.results import ModeComparison
+from seqviz.core.i18n import percent
+from seqviz.figures.bert_accuracy.bars_and_labels import bare
+from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
+
+_LOOKS = {"eval": ("prediction", "circle"), "train": ("rnn", "diamond")}
+_LIFT = 0.3  # of a row: how far the repeats fan out, so that equal ones do not hide one another
+
+
+def train_and_eval(found: ModeComparison, style: Style = STYLE) -> Figure:
+    """Probability of "positive" of one sentence, each repeat a mark, in a row for each mode.
+
+    Below each row: whether a gradient can be computed, as it is and under no_grad(). The repeats
+    fan out upward in the order in which they were made.
+    """
+    text, palette = style.text, style.palette
+    rows, count = found.probability.shape
+    names = [f"<b>{mode}()</b>" for mode in reversed(found.modes)]
+    sheet = Sheet(style)
+    sheet.margin(t=30)
+    panel = sheet.panel(
+        axes.percent(text("figure.acc_positive")), axes.names(names, text("figure.acc_mode"))
+    )
+    half = text("figure.acc_undecided")
+    # Beside the marks only: on a phone the notes below them reach as far.
+    ends = [end for place in range(1, rows + 1) for end in (place - 0.06, place + 0.5, np.nan)]
+    panel.reference([50] * len(ends), ends, half, legend=False)
+    panel.words(half, 50, 1, yref="domain", yanchor="bottom", color=palette.baseline)
+    fan = np.linspace(-_LIFT / 2, _LIFT / 2, count) if count > 1 else np.zeros(count)
+    values = []
+    for row, mode in enumerate(found.modes):
+        place, shares = rows - row, found.probability[row]
+        role, symbol = _LOOKS[mode]
+        name, color = text(f"figure.acc_mode_{mode}"), getattr(palette, role)
+        keys: dict[str, Any] = {"symbol": symbol, "opacity": 0.8, "legend": False}
+        hover = "%{x:.2f}%" + NAMED
+        panel.points(100 * shares, place + 0.16 + fan, name, color, hover=hover, **keys)
+        spread = _spread(shares)
+        values.append(f"{name}: {spread}")
+        _notes(panel, found, row, place, spread)
+    able = [
+        ", ".join(f"{mode}()" for mode, yes in zip(found.modes, column, strict=True) if yes)
+        or text("figure.acc_none")
+        for column in found.gradient.T
+    ]
+    words = {"repeats": count, "values": "; ".join(values), "plain": able[0], "under": able[1]}
+    return sheet.described("alt.acc_modes", **words)
+
+
+def _spread(shares: np.ndarray) -> str:
+    """From the least to the largest, or the one that all are."""
+    low, high = float(np.nanmin(shares)), float(np.nanmax(shares))
+    return percent(high) if bare(low) == bare(high) else f"{bare(low)} – {percent(high)}"
+
+
+def _notes(panel: Panel, found: ModeComparison, row: int, place: float, spread: str) -> None:
+    """Below a row: its repeats, and whether there is a gradient."""
+    text, count = panel.style.text, found.probability.shape[1]
+    yes, under = (text(f"figure.acc_{'yes' if able else 'no'}") for able in found.gradient[row])
+    lines = (
+        text("figure.acc_repeats", count=count, spread=f"<b>{spread}</b>"),
+        text("figure.acc_gradient", able=f"<b>{yes}</b>"),
+        text("figure.acc_gradient_under", able=f"<b>{under}</b>"),
+    )
+    left = {"xref": "domain", "xanchor": "left", "align": "left"}
+    panel.words("<br>".join(lines), 0.01, place - 0.31, **left)

@@ -1,0 +1,101 @@
+"""A classifier while it learns: loss and accuracy, update by update."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute.bert_accuracy.results import TuneRecord, TuneSettings
+from seqviz.core.i18n import number, percent
+from seqviz.figures.bert_accuracy import bars_and_labels
+from seqviz.figures.bert_accuracy.curves import HOVER_LOSS, QUIET, VALIDATED, Panels, panels
+from seqviz.plotting import STYLE, Figure, Sheet, Style, whisker
+from seqviz.stats.proportions import Proportion, wilson
+
+_VALUES = ("loss", "accuracy", "validation")
+
+
+def training_progress(
+    trail: Sequence[TuneRecord],
+    settings: TuneSettings,
+    baseline: Proportion | None = None,
+    n: int = VALIDATED,
+    style: Style = STYLE,
+) -> Figure:
+    """Loss (left) and accuracy (right), update by update; earlier runs are pale.
+
+    trail: what was reported so far. n: validation sentences, for the intervals of the accuracies
+    after each epoch. The axis is as long as a run from the start.
+    """
+    text, palette = style.text, style.palette
+    batches = -(-settings.sentences // settings.batch)
+    updates = max([record.steps for record in trail], default=0) or settings.epochs * batches
+    loss, accuracy, valid = (_of(trail, name) for name in _VALUES)
+    sheet = Sheet(style)
+    across = text("figure.acc_update")
+    drawn = panels(sheet, across, updates, [loss], [[0.4, 1]], baseline, False)
+    runs = sorted({record.run for record in trail})
+    for run in runs:
+        part = [record for record in trail if record.run == run]
+        _run(drawn, part, settings.runs > 1, 1 if run == runs[-1] else QUIET, n)
+    if runs:
+        words = [text("figure.acc_training"), text("figure.acc_validation")]
+        colors = [palette.truth, palette.prediction]
+        ends = [100 * float(accuracy[-1]), 100 * _last(valid)]
+        drawn.accuracy.ends(words, colors, ends, updates, drawn.percents)
+        most = max(settings.runs, runs[-1] + 1)
+        drawn.loss.title(text("figure.acc_run_of", run=runs[-1] + 1, runs=most))
+    else:
+        for panel in (drawn.loss, drawn.accuracy):
+            panel.unseen([0], [0], "")  # without a trace a panel would have no axes
+    if baseline is not None:
+        bars_and_labels.majority(drawn.accuracy, baseline, [0, updates])
+    if not trail:
+        said = text("alt.acc_progress_start", steps=updates, runs=settings.runs)
+        return sheet.finish(said, gap=0.17)
+    said = text(
+        "alt.acc_progress",
+        run=runs[-1] + 1,
+        runs=settings.runs,
+        step=trail[-1].step,
+        steps=updates,
+        loss=number(_last(loss)),
+        accuracy=percent(_last(accuracy)),
+        validation=percent(_last(valid)),
+    )
+    return sheet.finish(said, gap=0.17)
+
+
+def _of(trail: Sequence[TuneRecord], name: str) -> Float[np.ndarray, "record"]:
+    return np.array([getattr(record, name) for record in trail], float)
+
+
+def _run(drawn: Panels, trail: Sequence[TuneRecord], many: bool, opacity: float, n: int) -> None:
+    """One run: its loss and its accuracies, those after an epoch with their intervals."""
+    text, palette = drawn.loss.style.text, drawn.loss.style.palette
+    names = [text("figure.acc_training"), text("figure.acc_validation")]
+    if many:
+        names = [text("figure.acc_run", name=name, run=trail[0].run + 1) for name in names]
+    step = np.array([record.step for record in trail])
+    loss, accuracy, valid = (_of(trail, name) for name in _VALUES)
+    keys: dict[str, Any] = {"opacity": opacity, "legend": False}
+    thin = {"width": 1.6, "symbol": None if len(step) > 1 else "circle", **keys}
+    drawn.loss.line(step, loss, names[0], palette.truth, hover=HOVER_LOSS, **thin)
+    drawn.accuracy.line(
+        step, 100 * accuracy, names[0], palette.truth, hover=bars_and_labels.HOVER, **thin
+    )
+    known = np.isfinite(valid)
+    if known.any():
+        share, color = valid[known], palette.prediction
+        low, high = wilson(share, n)
+        keys |= {"error_y": whisker(100 * share, 100 * low, 100 * high, color)}
+        keys |= {"symbol": "circle", "hover": bars_and_labels.HOVER}
+        drawn.accuracy.line(step[known], 100 * share, names[1], color, **keys)
+
+
+def _last(values: Float[np.ndarray, "record"]) -> float:
+    known = values[np.isfinite(values)]
+    return float(known[-1]) if known.size else float("nan")

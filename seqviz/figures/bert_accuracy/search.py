@@ -1,0 +1,216 @@
+"""A search for learning rate and batch size: where each trial lay, and how soon the best came."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.compute.bert_accuracy.results import Searched, SearchSurface
+from seqviz.core.i18n import number, percent
+from seqviz.figures.bert_accuracy.bars_and_labels import HOVER, bare, fitted, format_proportion
+from seqviz.figures.bert_accuracy.curves import VALIDATED
+from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, scales, whisker
+from seqviz.stats.proportions import Proportion, of_share
+
+# A cell may have any color of the scale, in either theme: on a disc of its own a number is legible.
+_DISC, _ON_DISC = "rgba(16,20,28,0.88)", "rgba(255,255,255,1)"
+_BESIDE = 0.16  # decades between two discs of one row that both find room
+_ASIDE = (0.0, 0.27, -0.27)  # rows by which a disc moves otherwise
+_TICKS = 8
+_BELOW = 8  # percent below the interval of the best down to which trials are shown
+_METHODS = {  # role of the color, dash, marker
+    "grid": ("truth", "dash", "square"),
+    "random": ("rnn", "dot", "diamond"),
+    "bayes": ("prediction", "solid", "circle"),
+}
+_EMPTY = np.array([1e-5, 1e-1])  # rates at the ends of an axis without trials
+
+
+def search_trials(
+    found: Searched, surface: SearchSurface | None = None, n: int = VALIDATED, style: Style = STYLE
+) -> Figure:
+    """The trials, numbered in their order, on a map of what each pair reaches; the best is ringed.
+
+    surface: validation accuracy of all combinations, tried beforehand: the search does not know it.
+    n: validation sentences. Rates are shown by their logarithm.
+    """
+    text, count = style.text, len(found.rate)
+    rates, batches = found.rate, np.unique(found.batch)
+    if surface is not None:
+        rates = np.concatenate([rates, surface.rate])
+        batches = np.union1d(batches, surface.batch)
+    names = [str(int(batch)) for batch in batches]
+    rows = axes.names(names, text("figure.acc_batch"), range=[0.5, max(len(names), 1) + 0.5])
+    sheet = Sheet(style)
+    panel = sheet.panel(_rates(rates if len(rates) else _EMPTY, surface, style), rows)
+    if surface is not None:
+        _map(panel, surface, batches)
+    alt = {"value": "–", "rate": "–", "batch": "–", "best": "–"}
+    if count:
+        answers = [of_share(float(share), n) for share in found.validation]
+        words = [format_proportion(answer, style.text) for answer in answers]
+        x, row = np.log10(found.rate), np.searchsorted(batches, found.batch) + 1.0
+        _trials(panel, found, x, row, words)
+        _discs(panel, x, row, found.best)
+        best = found.best
+        told = text("figure.acc_best_is", trial=best + 1, said=words[best])
+        sheet.headline(told, size=13, yshift=5)
+        value, rate = percent(answers[best].share), number(float(found.rate[best]))
+        alt = {"value": value, "rate": rate, "batch": f"{found.batch[best]}", "best": f"{best + 1}"}
+    method = text(f"figure.acc_method_{found.settings.method}")
+    whole = text("alt.acc_search", method=method, trials=count, n=f"{n:,}", **alt)
+    if surface is not None:
+        whole += text("alt.acc_search_map", top=percent(float(np.nanmax(surface.validation))))
+    return sheet.finish(whole, {"y": names})
+
+
+def _map(panel: Panel, surface: SearchSurface, batches: Int[np.ndarray, "row"]) -> None:
+    """All combinations as cells: rates on a log scale, a row a batch size."""
+    text, shape = panel.style.text, surface.validation.shape
+    value = {"rate": "%{customdata}", "batch": "%{y}", "value": "<b>%{z:.1f}</b>"}
+    panel.cells(
+        100 * surface.validation,
+        text("figure.acc_validation_accuracy"),
+        scales.unit_scale(),
+        x=np.log10(surface.rate),
+        y=np.searchsorted(batches, surface.batch) + 1,
+        hoverongaps=False,
+        ygap=1,
+        customdata=np.broadcast_to([f"{rate:.2g}" for rate in surface.rate], shape),
+        hover=text("figure.acc_hover_cell", **value),
+    )
+
+
+def _trials(
+    panel: Panel,
+    found: Searched,
+    x: Float[np.ndarray, "trial"],
+    row: Float[np.ndarray, "trial"],
+    words: list[str],
+) -> None:
+    """A dot where each trial lay, with what it reached on hover."""
+    text = panel.style.text
+    parts = {"trial": "%{customdata[0]}", "rate": "%{customdata[1]}", "batch": "%{customdata[2]}"}
+    hover = text("figure.acc_hover_trial", said="<b>%{customdata[3]}</b>", **parts)
+    data = [
+        [trial, f"{rate:.2g}", str(int(batch)), said]
+        for trial, (rate, batch, said) in enumerate(
+            zip(found.rate, found.batch, words, strict=True), 1
+        )
+    ]
+    keys: dict[str, Any] = {"size": 6, "edge": {"width": 1, "color": _DISC}, "legend": False}
+    name = text("figure.acc_trials")
+    panel.points(x, row, name, _ON_DISC, customdata=data, hover=hover, **keys)
+
+
+def _discs(
+    panel: Panel, x: Float[np.ndarray, "trial"], row: Float[np.ndarray, "trial"], best: int
+) -> None:
+    """The number of each trial on a disc at its place, or beside it; a ring around the best."""
+    style, y = panel.style, row + _aside(x, row)
+    quiet: dict[str, Any] = {"hover": False, "legend": False}
+    # dark at its edge: the best lies on the lightest cells
+    ring = quiet | {"size": 31 * style.scale, "edge": {"width": 2.5, "color": _DISC}}
+    panel.points(x[[best]], y[[best]], "", style.palette.highlight, **ring)
+    disc = quiet | {"size": 21 * style.scale, "edge": {"width": 1, "color": _ON_DISC}}
+    numbers = [str(trial) for trial in range(1, len(x) + 1)]
+    font = {"size": 12 * style.scale, "color": _ON_DISC}
+    keys: dict[str, Any] = {"mode": "markers+text", "text": numbers, "textfont": font, "opacity": 1}
+    panel.points(x, y, "", _DISC, **disc, **keys)
+
+
+def _aside(
+    x: Float[np.ndarray, "trial"], row: Float[np.ndarray, "trial"]
+) -> Float[np.ndarray, "trial"]:
+    """How far each disc moves within its row, so that it does not hide one before it."""
+    moved = np.zeros(len(x))
+    for trial in range(len(x)):
+        near = (np.abs(x[:trial] - x[trial]) < _BESIDE) & (row[:trial] == row[trial])
+        taken = [int(np.sum(near & (moved[:trial] == aside))) for aside in _ASIDE]
+        moved[trial] = _ASIDE[int(np.argmin(taken))]
+    return moved
+
+
+def _rates(
+    rates: Float[np.ndarray, "rate"], surface: SearchSurface | None, style: Style
+) -> dict[str, Any]:
+    """The axis of log10 of the rate, decades labelled, half a cell beyond the last at both ends."""
+    low, high = float(np.log10(rates.min())), float(np.log10(rates.max()))
+    cells = np.empty(0) if surface is None else np.diff(np.log10(surface.rate))
+    room = max(0.12, float(cells.min()) / 2 if cells.size else 0.0)
+    places, words = scales.decades(int(np.floor(low)), int(np.ceil(high)))
+    return axes.axis(
+        style.text("figure.acc_rate_log"),
+        range=[low - room, high + room],
+        tickvals=places,
+        ticktext=words,
+        showgrid=surface is None,
+    )
+
+
+def best_so_far(found: tuple[Searched, ...], n: int = VALIDATED, style: Style = STYLE) -> Figure:
+    """The best validation accuracy so far, trial by trial, for each method of searching.
+
+    n: validation sentences. Behind the last trial stands the 95% interval of each method's best;
+    pale marks are the trials themselves, those far below the lines are left out of view.
+    """
+    text = style.text
+    runs = [one for one in found if len(one.validation)]
+    last = max([1, *(len(one.validation) for one in runs)])
+    room = max(0.3, 0.05 * last)  # between two intervals
+    right = last + room * (len(runs) + 1)
+    best = [np.fmax.accumulate(one.validation) for one in runs]
+    tops = [of_share(float(line[-1]), n) for line in best]
+    seen = [
+        100 * np.array([top.low, top.high, *np.maximum(line, top.low - _BELOW / 100)])
+        for line, top in zip(best, tops, strict=True)
+    ]
+    ends = fitted(*(seen or [np.array([50, 100])]), above=0.02)
+    every = next(step for step in (1, 2, 5, 10, 20, 50, 100, 10**9) if last / step <= _TICKS)
+    ticks = [1, *range(max(every, 2), last + 1, every)]
+    sheet = Sheet(style)
+    sheet.margin(r=108 * style.scale, t=20)
+    panel = sheet.panel(
+        axes.axis(text("figure.acc_trial"), range=[0.5, right], tickangle=0, tickvals=ticks),
+        axes.percent(text("figure.acc_best_so_far", n=f"{n:,}"), *ends),
+    )
+    for place, (one, line, top) in enumerate(zip(runs, best, tops, strict=True), 1):
+        _runner(panel, one, line, top, last + room * place)
+    methods = [one.settings.method for one in runs]
+    panel.ends(
+        [f"{text(f'figure.acc_race_{method}')} <b>{bare(top.share)}</b>"
+         for method, top in zip(methods, tops, strict=True)],
+        [getattr(style.palette, _METHODS[method][0]) for method in methods],
+        [100 * top.share for top in tops],
+        right,
+        ends,
+    )  # fmt: skip
+    reached = [
+        text("figure.acc_reached", name=text(f"figure.acc_method_{method}"),
+             value=percent(top.share), trials=len(line))
+        for method, top, line in zip(methods, tops, best, strict=True)
+    ]  # fmt: skip
+    return sheet.described("alt.acc_race", n=f"{n:,}", values="; ".join(reached) or "–")
+
+
+def _runner(
+    panel: Panel, found: Searched, best: np.ndarray, top: Proportion, behind: float
+) -> None:
+    """One method: a step where a trial is better than all before, the trials, and the interval."""
+    style = panel.style
+    role, dash, symbol = _METHODS[found.settings.method]
+    name = style.text(f"figure.acc_method_{found.settings.method}")
+    color, trials = getattr(style.palette, role), np.arange(1, len(best) + 1)
+    step = {"color": color, "width": 2.8, "dash": dash, "shape": "hv"}
+    panel.line(trials, 100 * best, name, color, line=step, hover=HOVER, legend=False)
+    look: dict[str, Any] = {"size": 7, "symbol": symbol, "legend": False}
+    each = style.text("figure.acc_trials_of", name=name)
+    panel.points(trials, 100 * found.validation, each, color, opacity=0.6, hover=HOVER, **look)
+    interval = whisker([100 * top.share], [100 * top.low], [100 * top.high], color)
+    each, hover = (
+        style.text("figure.acc_best_of", name=name),
+        format_proportion(top, style.text) + NAMED,
+    )
+    panel.points([behind], [100 * top.share], each, color, error_y=interval, hover=hover, **look)

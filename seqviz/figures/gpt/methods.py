@@ -1,0 +1,73 @@
+"""How many bits the tokens of texts cost, step by step, by who has written them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seqviz.compute.gpt.methods import METHODS, ByMethod
+from seqviz.core.i18n import number
+from seqviz.plotting import STYLE, Figure, Sheet, Style, axes
+from seqviz.plotting.style import Palette
+
+_LEFT, _RIGHT = (0.0, 0.6), (0.76, 1.0)
+_DASH = {
+    "human": "solid", "greedy": "dot", "beam": "dash", "nucleus": "solid", "plain": "dashdot",
+    "hot": "solid",
+}  # fmt: skip
+
+
+def surprise_by_method(found: ByMethod, style: Style = STYLE) -> Figure:
+    """Left the bits at each step, means in the bands of their 95% intervals; right per text.
+
+    The diamonds are what the model expects to pay there (its entropy).
+    """
+    text = style.text
+    sheet = Sheet(style)
+    steps = np.arange(1, found.steps + 1)
+    bands = {method: found.band(method) for method in METHODS}
+    top = 1.04 * max(float(np.nanmax(high)) for _, _, high in bands.values())
+    left = sheet.panel(
+        axes.axis(text("figure.method_step"), range=[0.5, found.steps + 0.5]),
+        axes.axis(text("figure.method_bits"), range=[0, top]),
+        across=_LEFT,
+    )
+    names = [text(f"figure.method_{method}") for method in METHODS]
+    for method, name in zip(METHODS, names, strict=True):
+        low, mean, high = bands[method]
+        color = _color(method, style.palette)
+        left.band(steps, low, high, color)
+        left.line(steps, mean, name, color, dash=_DASH[method], width=2, hover="%{x}: %{y:.2f}")
+    right = sheet.panel(
+        axes.axis(text("figure.method_mean"), range=[0, top], nticks=4),
+        axes.names(names, text("figure.method_way"), range=[len(names) + 0.6, 0.4]),
+        across=_RIGHT,
+    )
+    places = np.arange(1, len(METHODS) + 1)
+    ends = np.array([found.ends(method) for method in METHODS]).T
+    right.bars(
+        places, [found.mean(method) for method in METHODS], text("figure.method_mean"),
+        [_color(method, style.palette) for method in METHODS], sideways=True, legend=False,
+        whiskers=(ends[0], ends[1]), hover="%{y}: %{x:.2f}",
+    )  # fmt: skip
+    right.points(
+        [found.entropy_of(method) for method in METHODS], places, text("figure.method_entropy"),
+        style.palette.highlight, symbol="diamond", size=10,
+        edge={"color": style.palette.truth, "width": 1},
+    )  # fmt: skip
+    return sheet.described(
+        "alt.methods",
+        names={"y2": names},
+        texts=found.texts,
+        means="; ".join(
+            f"{name}: {number(found.mean(method))}"
+            for method, name in zip(METHODS, names, strict=True)
+        ),
+    )
+
+
+def _color(method: str, palette: Palette) -> str:
+    roles = {
+        "human": "truth", "greedy": "lstm", "beam": "gru", "nucleus": "mlp", "plain": "baseline",
+        "hot": "rnn",
+    }  # fmt: skip
+    return str(getattr(palette, roles[method]))

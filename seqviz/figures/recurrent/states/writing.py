@@ -1,0 +1,193 @@
+"""A character model reads a text, or what it has written itself."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seqviz.compute.recurrent.states.tying import TIED_PARTS, Tables
+from seqviz.compute.recurrent.states.writing import ByStep, GeneratedText, LettersRead
+from seqviz.core.i18n import number, percent
+from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, scales
+from seqviz.plotting.progress_figure import share_done
+
+GUESSES = 8  # bars of the next letter
+SHOWN = 24  # steps of a text that is written
+_LEFT, _RIGHT = (0.0, 0.64), (0.76, 1.0)
+_HALF, _OTHER = (0.0, 0.43), (0.57, 1.0)
+_VISIBLE = {" ": "␣", "\n": "⏎"}
+
+
+def visible(letter: str) -> str:
+    """A letter on an axis."""
+    return _VISIBLE.get(letter, letter)
+
+
+def letters_read(found: LettersRead, place: int, style: Style = STYLE) -> Figure:
+    """Left the bits of each letter, right the likeliest letters before the one at `place` (from 1).
+
+    Lines: the mean over this text, of the network and of what counts pay for it.
+    """
+    text, palette = style.text, style.palette
+    sheet = Sheet(style)
+    pieces = [visible(one) for one in found.pieces]
+    at = np.arange(1, len(pieces) + 1)
+    top = 1.12 * float(max(found.bits.max(), found.mean_alone))
+    left = sheet.panel(
+        axes.tokens(style, pieces, text("figure.states_letter")),
+        axes.axis(text("figure.states_bits"), range=[0, top]), across=_LEFT,
+    )  # fmt: skip
+    colors = [palette.highlight if k == place else palette.gru for k in at]
+    left.bars(at, found.bits, text("figure.states_network"), colors, legend=False, hover="%{y:.2f}")
+    ends = [0.5, len(pieces) + 0.5]
+    left.line(ends, [found.mean_bits] * 2, text("figure.states_network"), palette.gru, width=2,
+              hover=False)  # fmt: skip
+    left.reference(ends, [found.mean_fives] * 2, text("figure.states_fives"), dash="dashdot")
+    left.reference(ends, [found.mean_pairs] * 2, text("figure.states_pairs"), dash="dash")
+    left.reference(ends, [found.mean_alone] * 2, text("figure.states_alone"))
+    guesses = found.first(place, GUESSES)
+    names = [escape(visible(found.symbols[k])) for k in guesses]
+    chances = 100 * 2.0 ** found.log2[place - 1, guesses]
+    right = sheet.panel(
+        axes.axis(text("figure.states_chance"), range=[0, max(1.3 * float(chances.max()), 10)]),
+        axes.ranks(names, text("figure.states_next"), ""), across=_RIGHT,
+        title=text("figure.states_before", place=place),
+    )  # fmt: skip
+    comes = found.ids[place - 1]
+    right.bars(
+        np.arange(1, len(names) + 1), chances, text("figure.states_chance"),
+        [palette.highlight if k == comes else palette.gru for k in guesses], sideways=True,
+        legend=False, hover="%{x:.1f}%",
+    )  # fmt: skip
+    sheet.margin(t=52)
+    sheet.legend(y=1.06)
+    return sheet.described(
+        "alt.states_read", gap=0.16, names={"x": pieces, "y2": names}, letters=len(pieces),
+        place=place, letter=escape(pieces[place - 1]), first=names[0],
+        chance=percent(float(chances[0]) / 100),
+        bits=number(float(found.bits[place - 1])), mean=number(found.mean_bits),
+        pairs=number(found.mean_pairs), alone=number(found.mean_alone),
+        fives=number(found.mean_fives),
+    )  # fmt: skip
+
+
+def own_letters(found: GeneratedText, style: Style = STYLE) -> Figure:
+    """Above the letters of the text and those that the network wrote, below the text's bits.
+
+    Bits of the same letters: after the text's own ones, and after the network's.
+    """
+    text, palette = style.text, style.palette
+    sheet = Sheet(style)
+    steps = max(1, min(SHOWN, max(len(found.own), len(found.true))))
+    rows = [[visible(one) for one in row[:steps]] for row in (found.true, found.own)]
+    rows = [row + [""] * (steps - len(row)) for row in rows]
+    other = np.array([[0.0] * steps, [a != b and b != "" for a, b in zip(*rows, strict=True)]])
+    above = sheet.panel(
+        axes.axis(range=[0.5, steps + 0.5], showticklabels=False, showgrid=False),
+        axes.names([text("figure.states_text"), text("figure.states_own")],
+                   text("figure.states_letters"), range=[2.5, 0.5]),
+        up=(0.74, 1.0),
+    )  # fmt: skip
+    above.cells(
+        0.6 * other, text("figure.states_differs"), scales.tint(), bar=None, xgap=1, ygap=1,
+        hover=False,
+    )  # fmt: skip
+    for k, row in enumerate(rows, 1):
+        above.marks_text(np.arange(1, steps + 1), [k] * steps, [escape(one) for one in row],
+                      textfont={"size": 12 * style.scale, "color": palette.truth})  # fmt: skip
+    curves = [row[:steps] for row in (found.forced, found.free)]
+    top = 1.1 * max(1.0, *(float(one.max(initial=0)) for one in curves))
+    below = sheet.panel(
+        axes.tokens(style, rows[0], text("figure.states_true_letter")),
+        axes.axis(text("figure.states_bits"), range=[-0.03 * top, top]), up=(0.0, 0.58),
+    )  # fmt: skip
+    for values, name, color, dash, symbol in (
+        (curves[0], "forced", palette.gru, "solid", "circle"),
+        (curves[1], "free", palette.rnn, "dash", "diamond"),
+    ):
+        below.line(np.arange(1, len(values) + 1), values, text(f"figure.states_{name}"), color,
+                   dash=dash, symbol=symbol, hover="%{y:.2f}")  # fmt: skip
+    return sheet.described(
+        "alt.states_own", before=escape("".join(found.before)), own=escape("".join(found.own)),
+        parted=found.parted, forced=number(found.mean_forced), free=number(found.mean_free),
+    )  # fmt: skip
+
+
+def bits_by_step(found: ByStep, temperature: float, style: Style = STYLE) -> Figure:
+    """Left the bits of the sentence's letters, right a second network's of what was written.
+
+    Bands: 95% intervals over sentences. The dotted line: a letter by its frequency.
+    """
+    text, palette = style.text, style.palette
+    sheet = Sheet(style)
+    case = found.case(temperature)
+    steps = np.arange(1, found.bits.shape[-1] + 1)
+    left = sheet.panel(
+        axes.axis(text("figure.states_step", before=found.before), range=[0.5, len(steps) + 0.5]),
+        axes.axis(text("figure.states_bits"), range=[0, 1.08 * float(found.bits.sum(0).max())]),
+        across=_HALF, title=text("figure.states_of_text"),
+    )  # fmt: skip
+    right = sheet.panel(
+        axes.axis(text("figure.states_step", before=found.before), range=[0.5, len(steps) + 0.5]),
+        axes.axis(text("figure.states_bits"), range=[0, 1.08 * float(found.judged.sum(0).max())]),
+        across=_OTHER, title=text("figure.states_judged"),
+    )  # fmt: skip
+    looks = {
+        "forced": (palette.gru, "solid"), "free": (palette.rnn, "dash"),
+        "other": (palette.baseline, "dashdot"),
+    }  # fmt: skip
+    for panel, values, rows in (
+        (left, found.bits, {"forced": 0, "free": case + 1, "other": 1}),
+        (right, found.judged, {"forced": 0, "free": case}),
+    ):
+        for name, row in rows.items():
+            color, dash = looks[name]
+            mean, half = values[:, row]
+            panel.band(steps, mean - half, mean + half, color)
+            said = text(f"figure.states_{name}")
+            panel.line(steps, mean, said, color, dash=dash, legend=panel is left, hover="%{y:.2f}")
+    left.reference(steps, [found.alone] * len(steps), text("figure.states_alone"))
+    sheet.margin(t=72)
+    sheet.legend(y=1.12)
+    return sheet.described(
+        "alt.states_by_step", gap=0.24, sentences=found.sentences, before=found.before,
+        temperature=number(temperature), forced=number(float(found.bits[0, 0].mean())),
+        free=number(float(found.bits[0, case + 1].mean())),
+        other=number(float(found.bits[0, 1].mean())),
+        judged=number(float(found.judged[0, case].mean())),
+        truth=number(float(found.judged[0, 0].mean())),
+    )  # fmt: skip
+
+
+def steps_so_far(done: object, style: Style = STYLE) -> Figure:
+    """How much of the work is done."""
+    return share_done(
+        done, style, read="figure.states_done", of="figure.states_work", alt="alt.states_so_far"
+    )
+
+
+def tied_tables(found: Tables, style: Style = STYLE) -> Figure:
+    """Parameters with a narrow input table, with two equal ones, and with one for both."""
+    text, palette = style.text, style.palette
+    sheet = Sheet(style, barmode="stack")
+    every = np.array([found.narrow, found.untied, found.tied], float)
+    names = [text(f"figure.states_{k}") for k in ("narrow", "untied", "tied")]
+    panel = sheet.panel(
+        axes.axis(
+            text("figure.states_parameters"),
+            tickformat="~s",
+            range=[0, 1.25 * float(every.sum(1).max())],
+        ),
+        axes.names(names, text("figure.states_tables"), range=[3.6, 0.4]),
+    )
+    for k, (part, color) in enumerate(
+        zip(TIED_PARTS, (palette.prediction, palette.baseline, palette.rnn), strict=True)
+    ):
+        ends = [f"{int(one):,}" for one in every.sum(1)] if k == len(TIED_PARTS) - 1 else None
+        panel.bars([1, 2, 3], every[:, k], text(f"figure.states_part_{part}"), color,
+                   sideways=True, ends=ends, hover="%{x:,.0f}")  # fmt: skip
+    sheet.legend(traceorder="normal")
+    return sheet.described(
+        "alt.states_tied", names={"y": names}, symbols=f"{found.symbols:,}", hidden=found.hidden,
+        narrow=f"{found.all_narrow:,.0f}", untied=f"{found.all_untied:,.0f}",
+        tied=f"{found.all_tied:,.0f}",
+    )  # fmt: skip

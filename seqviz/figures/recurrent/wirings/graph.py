@@ -1,0 +1,234 @@
+"""Wirings as boxes and arrows, and under each how much every input moves every output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from seqviz.compute.recurrent.wirings.graph import WIRINGS, Influence, Node, WiringGraph
+from seqviz.core.i18n import number
+from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, scales
+
+_LOW = -4  # decades below 1 where the colors end
+_ROOM = 0.55  # columns and rows around the boxes
+_BEGIN = (0.0, 0.24, 0.48, 0.72)  # of the panels above; those below: a decoder is wide
+_BELOW = (0.0, 0.38, 0.62)
+_WIDE, _WIDER = 0.2, 0.32
+_UP = ((0.62, 0.79, 0.98), (0.0, 0.17, 0.43))  # of cells and of graphs, above and below
+_CODES = {"x": "square", "h": "circle", "d": "diamond", "y": "square"}
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    """Where the boxes of a wiring stand; a decoder's columns go on behind the encoder's."""
+
+    wiring: WiringGraph
+
+    @property
+    def left_columns(self) -> int:
+        """Columns left of column 1: with a decoder the outputs begin at column 1."""
+        return self.wiring.steps if self.wiring.read == "after" else 0
+
+    @property
+    def top(self) -> float:
+        """The row of the outputs."""
+        return float(self.wiring.layers * len(self.wiring.directions) + 1)
+
+    @property
+    def columns(self) -> tuple[float, float]:
+        """The first and the last column."""
+        last = self.wiring.written if self.left_columns else self.wiring.steps
+        return 1.0 - self.left_columns, float(last)
+
+    def position(self, node: Node) -> tuple[float, float]:
+        """Column and row of a node."""
+        kind, *rest = node
+        if kind == "y":
+            single = self.wiring.read in ("last", "ends")
+            return float(self.wiring.steps if single else rest[0]), self.top
+        if kind == "x":
+            return float(rest[0]) - self.left_columns, 0.0
+        layer = int(rest[0])
+        if kind == "d":
+            return float(rest[1]), float(layer * len(self.wiring.directions))
+        ways = len(self.wiring.directions)
+        row = (layer - 1) * ways + (1 if rest[1] == 1 else 2)
+        return float(rest[2]) - self.left_columns, float(row)
+
+
+def _arrows(
+    panel: Panel, drawing: _Drawing, edges: Iterable[tuple[Node, Node]], color: str, width: float,
+    head: float, away: float,
+) -> None:  # fmt: skip
+    """One trace of arrows; `away`: pixels from the middle of a box to its rim."""
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for one, other in edges:
+        (x0, y0), (x1, y1) = drawing.position(one), drawing.position(other)
+        x += [x0, x1, None]
+        y += [y0, y1, None]
+    if x:
+        panel.trace(
+            "scatter", x=x, y=y, mode="lines+markers", line={"color": color, "width": width},
+            # Markers of several sizes are pale and have an edge, unless told otherwise.
+            marker={"symbol": "arrow", "angleref": "previous", "color": color, "standoff": away,
+                    "size": [0, head, 0] * (len(x) // 3), "opacity": 1, "line": {"width": 0}},
+            hover=False, legend=False,
+        )  # fmt: skip
+
+
+def _graph(
+    panel: Panel, wiring: WiringGraph, style: Style, size: float,
+    lit: frozenset[Node] | None = None,
+    names: bool = False, keyed: str = "",
+) -> None:  # fmt: skip
+    """Boxes and arrows; those of `lit` stand out. names: of inputs and outputs, written beside.
+
+    keyed: the kinds of boxes that the legend explains here.
+    """
+    palette, text, drawing = style.palette, style.text, _Drawing(wiring)
+    edges = list(wiring.edges())
+    inside = [edge for edge in edges if lit is not None and set(edge) <= lit]
+    rest = [edge for edge in edges if edge not in set(inside)]
+    head = 9.0 if names else 7.0
+    quiet = palette.baseline if lit is None else palette.grid
+    _arrows(panel, drawing, rest, quiet, 1.3, head, size / 2)
+    _arrows(panel, drawing, inside, palette.truth, 2.2, head, size / 2)
+    colors = {"x": palette.baseline, "h": palette.rnn, "d": palette.mlp, "y": palette.prediction}
+    for kind, color in colors.items():
+        here = [node for node in wiring.nodes() if node[0] == kind]
+        if not here:
+            continue
+        named = text(f"figure.wiring_box_{kind}")
+        bright = [node for node in here if lit is None or node in lit]
+        # Two traces, as the legend of one would be as faint as its boxes are on average.
+        for some, opacity in ((bright, None), ([n for n in here if n not in bright], 0.25)):
+            if some:
+                x, y = np.array([drawing.position(node) for node in some]).T
+                panel.points(
+                    x, y, named, color, size=size * style.scale, symbol=_CODES[kind],
+                    opacity=opacity, text=[named] * len(some), hover="%{text}",
+                    legend=kind in keyed and (some is bright or not bright), group=named,
+                    pick=kind == "y" and wiring.outputs > 1,
+                )  # fmt: skip
+        if names:
+            for node in here:
+                if kind in "xy":
+                    below = kind == "x"
+                    panel.words(f"{kind}<sub>{node[1]}</sub>", *drawing.position(node), size=13,
+                                yshift=(-1 if below else 1) * (size / 2 + 10))  # fmt: skip
+
+
+def _cells(
+    panel: Panel, norm: np.ndarray, first: float, style: Style, *, of: str = "",
+    bar: Mapping[str, float] | None = None, written: bool = False, low: int = _LOW,
+) -> None:  # fmt: skip
+    """log10 of the influence; a cell that is exactly 0 stays blank.
+
+    of: the wiring's name. bar: keys of the color bar, if it is to have one.
+    """
+    with np.errstate(divide="ignore"):
+        z = np.where(norm > 0, np.log10(norm), np.nan)
+    keys: dict[str, Any] = {}
+    if written:
+        keys = {"text": [[_short(v) for v in row] for row in norm], "texttemplate": "%{text}",
+                "textfont": {"size": 12 * style.scale}}  # fmt: skip
+    name = style.text("figure.wiring_influence")
+    panel.cells(
+        z, f"{name}, {of}" if of else name, scales.unit_scale(low, 0, scales.decades(low, 0)),
+        x=first + np.arange(norm.shape[1]), bar=None if bar is None else name, xgap=1, ygap=1,
+        hoverongaps=False, hover="10^%{z:.2f}", **keys,
+    )  # fmt: skip
+    if bar is not None:
+        panel.sheet.traces[-1]["colorbar"] |= bar
+    rows, columns = norm.shape
+    panel.rectangle((first - 0.5, first + columns - 0.5), (0.5, rows + 0.5), style.palette.baseline,
+                    width=1, layer="below")  # fmt: skip
+
+
+def _short(value: float) -> str:
+    if value == 0:
+        return ""
+    return f"{value:.1g}" if value >= 1e-3 else f"{value:.0e}".replace("e-0", "e−")
+
+
+def wirings_beside(found: Sequence[Influence], style: Style = STYLE) -> Figure:
+    """The seven wirings that texts draw, and under each its influence matrix.
+
+    Rows: outputs from the top; columns: inputs, each under its own. What is blank is exactly 0.
+    """
+    text = style.text
+    sheet = Sheet(style)
+    hidden = {"showticklabels": False, "showgrid": False}
+    shared: dict[int, tuple[Panel, Panel]] = {}
+    for k, (name, one) in enumerate(zip(WIRINGS, found, strict=True)):
+        row, place = divmod(k, 4)
+        left = (_BELOW if row else _BEGIN)[place]
+        across = (left, left + (_WIDER if name == "encoder" else _WIDE))
+        low, middle, high = _UP[row]
+        drawing = _Drawing(one.wiring)
+        first, last = drawing.columns
+        last = max(last, first + 3)
+        x = axes.axis(
+            text("figure.wiring_inputs"),
+            range=[first - _ROOM, last + _ROOM],
+            **hidden,
+        )
+        cells_y = axes.axis(text("figure.wiring_outputs") if not place else "",
+                            range=[4 + _ROOM, 1 - _ROOM], **hidden)  # fmt: skip
+        graph_y = axes.axis("", range=[-_ROOM, 2 + row + _ROOM], **hidden)
+        if row not in shared:
+            cells = sheet.panel(x, cells_y, across=across, up=(low, middle))
+            graph = sheet.panel(cells, graph_y, across=across, up=(middle + 0.01, high))
+            shared[row] = cells, graph
+        else:
+            cells = sheet.panel(x, shared[row][0], across=across)
+            graph = Panel(sheet, cells.x, shared[row][1].y, right=across[1])
+        graph.title(text(f"figure.wiring_{name}"))
+        _graph(graph, one.wiring, style, 9, keyed="xhdy" if name == "encoder" else "")
+        bar = {"x": 0.85, "y": 0.22, "len": 0.44} if name == "both" else None
+        _cells(cells, one.norm, first, style, of=text(f"figure.wiring_{name}"), bar=bar, low=-3)
+    sheet.margin(t=64, b=24)
+    sheet.legend(y=1.08)
+    counts = [one.nonzero for one in found]
+    listed = "; ".join(f"{text(f'figure.wiring_{name}')}: {some} / {of}"
+                       for name, (some, of) in zip(WIRINGS, counts, strict=True))  # fmt: skip
+    return sheet.described("alt.wirings_beside", listed=listed,
+                           some=sum(some for some, _ in counts))  # fmt: skip
+
+
+def wiring_lit(found: Influence, output: int, style: Style = STYLE) -> Figure:
+    """One wiring, the boxes that an output (from 1) can depend on, and the influence under it.
+
+    A click on an output gives x = its number.
+    """
+    text, wiring = style.text, found.wiring
+    drawing = _Drawing(wiring)
+    first, last = drawing.columns
+    sheet = Sheet(style)
+    hidden = {"showticklabels": False, "showgrid": False}
+    rows = [f"y<sub>{t}</sub>" for t in range(1, wiring.outputs + 1)]
+    cells = sheet.panel(
+        axes.axis(text("figure.wiring_inputs"), range=[first - 0.6, last + 0.6], showgrid=False,
+                  tickvals=[first + s for s in range(wiring.inputs)],
+                  ticktext=[f"x<sub>{s}</sub>" for s in range(1, wiring.inputs + 1)]),
+        axes.axis(text("figure.wiring_outputs"), range=[len(rows) + 0.5, 0.5], showgrid=False,
+                  tickvals=list(range(1, len(rows) + 1)), ticktext=rows),
+        up=(0.0, 0.36),
+    )  # fmt: skip
+    graph = sheet.panel(
+        cells, axes.axis("", range=[-0.75, drawing.top + 0.75], **hidden), up=(0.42, 1.0)
+    )
+    lit = wiring.ancestors(("y", output))
+    few = last - first < 7  # columns: else boxes and numbers have no room on a phone
+    _graph(graph, wiring, style, 15 if few else 11, lit, names=True,
+           keyed="xhdy" if drawing.left_columns else "xhy")  # fmt: skip
+    _cells(cells, found.norm, first, style, bar={"y": 0.18, "len": 0.42}, written=few)
+    cells.rectangle((first - 0.5, first + wiring.inputs - 0.5), (output - 0.5, output + 0.5),
+                    style.palette.highlight, width=3)  # fmt: skip
+    inputs = sum(node[0] == "x" for node in lit)
+    return sheet.described("alt.wiring_lit", output=output, inputs=inputs, of=wiring.inputs,
+                           row=", ".join(number(v, 2) for v in found.norm[output - 1]))  # fmt: skip

@@ -1,0 +1,218 @@
+"""One step of a cell with its sum written out, the sheet of all steps, and what texts call it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seqviz.compute.recurrent.wirings.notations import NotationExample
+from seqviz.compute.recurrent.wirings.order import OrderDistance
+from seqviz.compute.recurrent.wirings.step import CellSteps, Term
+from seqviz.core.i18n import number
+from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, escape, scales, short
+
+_SUM, _SHEET = (0.0, 0.36), (0.46, 1.0)
+_BETWEEN = 12  # pixels between the columns of the sheet, for the lines
+_GAP = 0.4  # rows between inputs, states and outputs of the sheet
+_NUMBERS = 11  # pixels, in cells
+_PAIRS = 24  # tokens of two texts that stand one above the other under an axis
+
+
+def sub(symbol: str, index: object) -> str:
+    """A symbol with an index below."""
+    return f"{symbol}<sub>{index}</sub>"
+
+
+def two(value: float) -> str:
+    """Two decimals, as in the cells."""
+    return f"{value:.2f}".replace("-", "−")
+
+
+def _term(term: Term) -> str:
+    value = "b" if term.of == "b" else f"{two(term.weight)} · {sub(term.of, term.place)}"
+    return value if term.of == "b" else f"{value} = {two(term.weight)} · {two(term.value)}"
+
+
+def one_step(steps: CellSteps, t: int, unit: int, style: Style = STYLE) -> Figure:
+    """Left the sum of a unit at step t (both from 1), term by term, and its tanh; right all steps.
+
+    A click on a state of the sheet gives x = t and y = unit. Lines come from the cells that the
+    chosen one is made of.
+    """
+    text, sheet = style.text, Sheet(style)
+    terms = steps.terms(t, unit)
+    products = np.array([term.product for term in terms])
+    total, state = float(steps.a[t - 1, unit - 1]), float(steps.h[t, unit - 1])
+    ends = np.cumsum(products)
+    rows = [*map(_term, terms), f"a = {two(total)}", f"tanh(a) = {two(state)}"]
+    span = axes.around(ends, np.array([0.0, total, state]), margin=0.25)
+    left = sheet.panel(
+        axes.axis(text("figure.wiring_sum"), range=span),
+        axes.axis(text("figure.wiring_term"), range=[len(rows) + 0.5, 0.4], showgrid=False,
+                  showticklabels=False, tickvals=[]),
+        across=_SUM, title=text("figure.wiring_sum_of", unit=unit, t=t),
+    )  # fmt: skip
+    values = np.array([*products, total, state])
+    base = np.array([*(ends - products), 0, 0])
+    left.bars(
+        np.arange(1, len(rows) + 1) + 0.2, values, text("figure.wiring_adds"),
+        [scales.sign_color(v, 0.9 if k >= len(terms) else 0.6) for k, v in enumerate(values)],
+        sideways=True, base=base, hover="%{x:.3f}", ends=[two(v) for v in values], legend=False,
+        width=0.42,
+    )  # fmt: skip
+    for k, words in enumerate(rows, 1):  # above its bar: beside it a phone has no room
+        left.words(words, 0, k - 0.24, xref="domain", xanchor="left", size=12)
+    _sheet(steps, t, unit, sheet)
+    sheet.margin(t=30)
+    return sheet.described("alt.wiring_step", unit=unit, t=t, sum=number(total),
+                           state=number(state), steps=len(steps.x))  # fmt: skip
+
+
+def _sheet(steps: CellSteps, t: int, unit: int, sheet: Sheet) -> None:
+    """Rows: outputs, states, inputs from the top; columns: steps, 0 for the state before all."""
+    style, (count, units) = sheet.style, steps.a.shape
+    text, outs, ins = style.text, steps.y.shape[1], steps.x.shape[1]
+    at = {
+        "y": np.arange(1, outs + 1) - outs - _GAP, "h": np.arange(1, units + 1),
+        "x": np.arange(1, ins + 1) + units + _GAP,
+    }  # fmt: skip
+    named = [(float(y), sub(of, k)) for of, where in at.items() for k, y in enumerate(where, 1)]
+    panel = sheet.panel(
+        axes.axis(text("figure.wiring_t"), range=[-0.5, count + 0.5], dtick=1, showgrid=False),
+        axes.axis(text("figure.wiring_rows"), range=[at["x"][-1] + 0.6, at["y"][0] - 0.6],
+                  tickvals=[y for y, _ in named], ticktext=[name for _, name in named],
+                  showgrid=False),
+        across=_SHEET, title=text("figure.wiring_sheet"),
+    )  # fmt: skip
+    for of, values in (("y", steps.y), ("h", steps.h), ("x", steps.x)):
+        first = 0 if of == "h" else 1
+        panel.cells(
+            values.T, text(f"figure.wiring_{of}"), scales.signed(1.0),
+            x=np.arange(first, count + 1), y=at[of], bar=None, xgap=_BETWEEN, ygap=2,
+            texttemplate="%{z:.2~f}", pick=of == "h",
+            textfont={"size": _NUMBERS * style.scale, "color": style.palette.truth},
+            hover="%{z:.4f}",
+        )  # fmt: skip
+    made = [*((t - 1, float(y)) for y in at["h"]), *((t, float(y)) for y in at["x"])]
+    for x, y in made:
+        panel.outline(style.palette.baseline, column=x, row=y, width=2, dash="dot")
+        # Between the columns from the rim of that cell to the rim of the chosen one.
+        panel.trace(
+            "scatter", x=[x + (0.36 if x < t else -0.36), t - 0.5, t - 0.5, t - 0.36],
+            y=[y, y, unit, unit], mode="lines+markers", hover=False, legend=False,
+            line={"color": style.palette.truth, "width": 2},
+            marker={"symbol": "arrow", "angleref": "previous", "color": style.palette.truth,
+                    "size": [0, 0, 0, 10], "opacity": 1, "line": {"width": 0}},
+        )  # fmt: skip
+    panel.outline(style.palette.highlight, column=t, row=unit, width=3)
+
+
+def notation_blocks(written: NotationExample, style: Style = STYLE) -> Figure:
+    """The sum of one step as one text writes it: matrices, vectors and bias as blocks of numbers.
+
+    Parts that multiply the state have an outline of one color, those of the input of the other,
+    whatever letters stand over them.
+    """
+    text, palette, notation = style.text, style.palette, written.notation
+    units = len(written.bias)
+    blocks: list[tuple[str, np.ndarray, str]] = []
+    for side, letter, matrix, vector in zip(
+        notation.sides, notation.letters, written.matrices, written.vectors, strict=True
+    ):
+        blocks += [
+            (_letter(letter), matrix, side),
+            (_vector(side, notation.state), vector[:, None], side + "|"),
+        ]
+    if notation.bias:
+        blocks.append(("b", written.bias[:, None], "b"))
+    blocks.append((sub(notation.state, "t"), written.result[:, None], "="))
+    deepest = max(len(block) for _, block, _ in blocks)
+    wide = sum(block.shape[1] for _, block, _ in blocks) + 0.9 * (len(blocks) - 1)
+    sheet = Sheet(style)
+    hidden = {"showticklabels": False, "showgrid": False}
+    panel = sheet.panel(
+        axes.axis(text("figure.wiring_column"), range=[0.3, wide + 0.7], **hidden),
+        axes.axis(text("figure.wiring_row"), range=[deepest + 0.8, -0.2], **hidden),
+    )
+    at = 1.0
+    for k, (name, block, side) in enumerate(blocks):
+        width = block.shape[1]
+        panel.cells(
+            block, f"{k + 1}: {name}", scales.signed(1.0), x=at + np.arange(width), bar=None,
+            xgap=2, ygap=2, texttemplate="%{z:.2~f}", hover="%{z:.4f}",
+            textfont={"size": _NUMBERS * style.scale, "color": palette.truth},
+        )  # fmt: skip
+        panel.words(name, at + (width - 1) / 2, 0.15, size=15)
+        _roles(panel, side, block, at, units)
+        if k < len(blocks) - 1:
+            following = blocks[k + 1][2]
+            sign = "=" if following == "=" else "·" if following.endswith("|") else "+"
+            sign = "→" if following == "=" else sign
+            panel.words(f"<b>{sign}</b>", at + width - 0.05, (units + 1) / 2, size=16)
+        at += width + 0.9
+    return sheet.described("alt.wiring_notation", formula=notation.formula,
+                           difference=number(written.difference),
+                           result=", ".join(number(v) for v in written.result))  # fmt: skip
+
+
+def _letter(letter: str) -> str:
+    head, _, tail = letter.partition("_")
+    return sub(head, tail) if tail else head
+
+
+def _vector(side: str, state: str) -> str:
+    names = {"h": sub(state, "t−1"), "x": sub("x", "t")}
+    return "[" + ", ".join(names[one] for one in side) + "]" if len(side) > 1 else names[side]
+
+
+def _roles(panel: Panel, side: str, block: np.ndarray, at: float, units: int) -> None:
+    """Outlines of the parts of a block that belong to the state and to the input."""
+    palette = panel.style.palette
+    colors = {"h": palette.rnn, "x": palette.lstm}
+    upright = side.endswith("|")
+    long = block.shape[0 if upright else 1]
+    first = 0
+    for one in side.rstrip("|"):
+        if one not in colors:
+            panel.rectangle((at - 0.5, at + 0.5), (0.5, len(block) + 0.5), palette.baseline,
+                            width=1)  # fmt: skip
+            return
+        size = long if len(side.rstrip("|")) == 1 else units if one == "h" else long - units
+        ends = (first + 0.5, first + size + 0.5)
+        rows = ends if upright else (0.5, block.shape[0] + 0.5)
+        columns = (at - 0.5, at + 0.5) if upright else (at + first - 0.5, at + first + size - 0.5)
+        (left, right), (top, bottom) = columns, rows
+        panel.line(
+            [left, right, right, left, left], [top, top, bottom, bottom, top],
+            panel.style.text(f"figure.wiring_times_{one}"), colors[one], width=3, hover=False,
+            group=one, legend=not upright,
+        )  # fmt: skip
+        first += size
+
+
+def orders_apart(found: OrderDistance, style: Style = STYLE) -> Figure:
+    """How far two readings lie apart after each token: the states, and the sums of the inputs."""
+    text, palette = style.text, style.palette
+    count = len(found.states)
+    both = (found.first, found.second)
+    pairs = [
+        "<br>".join(escape(short(one[k], 6)) if k < len(one) else "–" for one in both)
+        for k in range(count)
+    ]
+    sheet = Sheet(style)
+    top = float(max(found.states.max(), found.sums.max())) or 1.0
+    few = {"tickvals": list(range(1, count + 1)), "ticktext": pairs} if count <= _PAIRS else {}
+    panel = sheet.panel(
+        axes.axis(text("figure.wiring_tokens"), range=[0.5, count + 0.5 + 0.14 * count],
+                  showgrid=False, **few),
+        axes.axis(text("figure.wiring_apart"), range=[-0.06 * top, 1.1 * top]),
+    )  # fmt: skip
+    lines = (("states", found.states, palette.rnn, "solid", "circle"),
+             ("sums", found.sums, palette.baseline, "dash", "square"))  # fmt: skip
+    place = np.arange(1, count + 1)
+    for name, values, color, dash, symbol in lines:
+        panel.line(place, values, text(f"figure.wiring_{name}"), color, dash=dash, symbol=symbol,
+                   hover="%{y:.3f}")  # fmt: skip
+    panel.ends([number(found.apart), number(found.sum_apart)], [palette.rnn, palette.baseline],
+               [found.apart, found.sum_apart], count, (-0.06 * top, 1.1 * top))  # fmt: skip
+    return sheet.described("alt.wiring_orders", apart=number(found.apart),
+                           sums=number(found.sum_apart), tokens=count)  # fmt: skip

@@ -1,0 +1,200 @@
+"""The distribution of a number over random seeds, a mark for each, beside theory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute.replicates import Replicates, Theory, expected
+from seqviz.core.i18n import number
+from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axis, whisker
+
+BINS = 15, 24  # of piles, for a class and for several
+MANY = 80  # seeds from which on there are more
+_ROOM = 0.62  # of the panel's height, in pixels at a desk: what piles of marks share
+_LARGEST, _LEAST_IN_ROW, _SMALLEST = 12.0, 6.0, 2.5  # of a mark
+_MEAN = 0.11  # of a row: where the mean stands, below the marks
+_BEYOND = 0.03  # of the panel, on both sides: a ring around the first mark finds room on a phone
+_LEAST = 5  # marks that a row has room for, one over the other
+
+
+def distribution_over_seeds(
+    found: Replicates, quantity: str, theory: Theory | None = None, style: Style = STYLE
+) -> Figure:
+    """A mark for each seed, piled up where the number lies; the mean with its 95% interval.
+
+    quantity: name and unit of the number. theory: how many marks it expects in each bin, its mean,
+    and where it has 95% of all replicates.
+    """
+    text, palette = style.text, style.palette
+    edges, piles = bins(found, theory), pile(found, theory)
+    many = None if theory is None else expected(theory, edges, found.values.size)
+    top = max(4.0, piles[:, 1].max() + 0.5, 0.0 if many is None else many.max())
+    head = 1.12 * top  # where the mean stands
+    size = style.scale * min(_LARGEST, max(_SMALLEST, _ROOM * style.height / style.scale / head))
+    sheet = Sheet(style)
+    panel = sheet.panel(
+        axis(quantity, range=[float(edges[0]), float(edges[-1])], showgrid=False, nticks=7),
+        axis(text("figure.seeds_in_bin"), range=[0, 1.1 * head], dtick=max(1, round(head / 6))),
+    )
+    if theory is not None and many is not None:
+        panel.reference(
+            np.repeat(edges, 2), np.concatenate(([0.0], np.repeat(many, 2), [0.0])),
+            text("figure.seeds_expected"), group="theory",
+        )  # fmt: skip
+        panel.reference(
+            [theory.mean, theory.mean], [0, head], text("figure.seeds_theory_mean"), dash="dash",
+            group="theory", legend=False,
+        )  # fmt: skip
+        panel.reference(
+            [theory.low, theory.high], [0, 0], text("figure.seeds_theory_range"), dash="solid",
+            width=5, cliponaxis=False,
+        )  # fmt: skip
+    x, y = piles.T
+    _marks(panel, style, found.of_class, x, y, found.seeds, found.values, size)
+    low, high = found.interval
+    ends = (
+        None if np.isnan(low) else whisker([found.mean], [low], [high], palette.rnn, thickness=2.5)
+    )
+    panel.points(
+        [found.mean], [head], text("figure.seeds_mean"), palette.rnn, symbol="diamond", size=12,
+        hover=False, error_x=ends,
+    )  # fmt: skip
+    return sheet.finish(_said(found, theory, style))
+
+
+def _said(found: Replicates, theory: Theory | None, style: Style) -> str:
+    """What the figure shows, in sentences."""
+    text, n, own = style.text, found.values.size, int(found.of_class.sum())
+    low, high = found.interval
+    key = "alt.seeds_one" if n == 1 else "alt.seeds_all" if own == n else "alt.seeds_some"
+    seen = text(key, count=n, own=own, further=n - own, mean=number(found.mean), low=number(low),
+                high=number(high))  # fmt: skip
+    if theory is None:
+        return seen
+    inside, _ = found.within(theory)
+    return text("alt.seeds_theory", seen=seen, mean=number(theory.mean), low=number(theory.low),
+                high=number(theory.high), inside=inside, count=n)  # fmt: skip
+
+
+def kinds_over_seeds(
+    found: Mapping[str, Replicates], quantity: str, style: Style = STYLE
+) -> Figure:
+    """Several numbers of the same seeds by name, in rows: a mark for each, the mean with its 95%
+    interval below them. In a tall pile they lie partly over each other.
+    """
+    text, palette, count = style.text, style.palette, len(found)
+    rows, (x, y, size) = [*found.values()], _rows(found, style)
+    sheet = Sheet(style)
+    ends = _edges([one.values for one in rows])
+    beyond = _BEYOND * float(ends[-1] - ends[0])
+    panel = sheet.panel(
+        axis(quantity, range=[ends[0] - beyond, ends[-1] + beyond], showgrid=False, nticks=7),
+        axis(text("figure.seeds_in_bin"), tickvals=np.arange(count)[::-1] + 0.5,
+             ticktext=list(found), range=[0, count + _BEYOND], showgrid=False, zeroline=False),
+    )  # fmt: skip
+    for at in range(1, count):
+        panel.horizontal(at, palette.grid, width=1)
+    seeds, values = (np.tile(rows[0].seeds, count), np.concatenate([one.values for one in rows]))
+    of_class = np.tile(rows[0].of_class, count)
+    _marks(panel, style, of_class, x.ravel(), y.ravel(), seeds, values, size)
+    low, high = np.array([one.interval for one in rows]).T
+    means = np.array([one.mean for one in rows])
+    ends_of = None if np.isnan(low).any() else whisker(means, low, high, palette.rnn, thickness=2.5)
+    panel.points(
+        means, np.arange(count)[::-1] + _MEAN, text("figure.seeds_mean"), palette.rnn,
+        symbol="diamond", size=11, hover=False, error_x=ends_of,
+    )  # fmt: skip
+    return sheet.finish(_said_of_kinds(found, style))
+
+
+def _marks(
+    panel: Panel, style: Style, of_class: np.ndarray, x: np.ndarray, y: np.ndarray,
+    seeds: np.ndarray, values: np.ndarray, size: float,
+) -> None:  # fmt: skip
+    """One for each seed, those of the class filled."""
+    text, palette = style.text, style.palette
+    for kind, chosen, symbol, color in (
+        ("class", of_class, "circle", palette.prediction),
+        ("further", ~of_class, "circle-open", palette.truth),
+    ):
+        if chosen.any():
+            panel.points(
+                x[chosen], y[chosen], text(f"figure.seeds_{kind}"), color,
+                size=size, symbol=symbol, edge={"color": color, "width": 1.5},
+                customdata=np.column_stack((seeds[chosen], values[chosen])),
+                hover=text("figure.seeds_hover", seed="%{customdata[0]}",
+                           value="%{customdata[1]:.4g}"),
+            )  # fmt: skip
+
+
+def _rows(
+    found: Mapping[str, Replicates], style: Style
+) -> tuple[Float[np.ndarray, "kind seed"], Float[np.ndarray, "kind seed"], float]:
+    """Where the marks of `kinds_over_seeds` stand, and their size."""
+    rows = [*found.values()]
+    edges = _edges([one.values for one in rows])
+    heights = np.array([one.heights(edges) - 1 for one in rows])
+    levels = max(_LEAST, heights.max() + 1)
+    x = np.array([one.values for one in rows])
+    base = np.arange(len(rows))[::-1, None]
+    y = base + 2 * _MEAN + (1 - 2 * _MEAN) * (heights + 0.5) / levels
+    high = _ROOM * style.height / style.scale / len(rows) / levels
+    return x, y, style.scale * min(_LARGEST, max(_LEAST_IN_ROW, high))
+
+
+def row_piles(found: Mapping[str, Replicates]) -> Float[np.ndarray, "seed 2 kind"]:
+    """Where the marks of each seed stand in `kinds_over_seeds`."""
+    x, y, _ = _rows(found, STYLE)
+    return np.stack((x, y), 1).transpose(2, 1, 0)
+
+
+def _said_of_kinds(found: Mapping[str, Replicates], style: Style) -> str:
+    """Means, and their differences seed by seed, in sentences."""
+    text, rows = style.text, [*found.values()]
+    n, own = rows[0].values.size, int(rows[0].of_class.sum())
+
+    def with_ends(one: Replicates) -> dict[str, str]:
+        low, high = one.interval
+        return {"mean": number(one.mean), "low": number(low), "high": number(high)}
+
+    if n == 1:
+        one = [text("alt.seeds_kind_one", name=name, value=number(row.mean))
+               for name, row in found.items()]  # fmt: skip
+        return text("alt.seeds_kinds_one", means=text("figure.seeds_and").join(one))
+    means = [text("alt.seeds_kind", name=name, **with_ends(row)) for name, row in found.items()]
+    pairs = [
+        text("alt.seeds_pair", one=one, other=other, **with_ends(row.more_than(less)))
+        for (other, less), (one, row) in combinations(found.items(), 2)
+    ]
+    join = text("figure.seeds_and").join
+    said = {"count": n, "own": own, "further": n - own, "means": join(means), "pairs": join(pairs)}
+    return text("alt.seeds_kinds" if own < n else "alt.seeds_kinds_all", **said)
+
+
+def bins(found: Replicates, theory: Theory | None) -> Float[np.ndarray, "edge"]:
+    """Edges of bins that stay where they are while a class comes in, as far as theory knows."""
+    ends = [found.values.min(), found.values.max()]
+    if theory is not None:
+        wide = 0.7 * (theory.high - theory.low)
+        ends += [min(theory.mean - wide, theory.low), max(theory.mean + wide, theory.high)]
+        ends[2] = max(ends[2], min(float(theory.values[0]), ends[0]))
+        ends[3] = min(ends[3], max(float(theory.values[-1]), ends[1]))
+    return _edges([np.array(ends)], BINS[found.values.size >= MANY])
+
+
+def _edges(values: Sequence[np.ndarray], many: int = BINS[0]) -> Float[np.ndarray, "edge"]:
+    """So many bins that hold all of the values."""
+    low, high = (float(end(values)) for end in (np.min, np.max))
+    if high - low < 1e-9 * max(1.0, abs(low)):
+        low, high = low - 0.5, high + 0.5
+    room = 0.02 * (high - low)
+    return np.linspace(low - room, high + room, many + 1)
+
+
+def pile(found: Replicates, theory: Theory | None) -> Float[np.ndarray, "seed 2"]:
+    """Where the mark of each seed stands: at its value, and at its place in the pile of its bin."""
+    return np.column_stack((found.values, found.heights(bins(found, theory)) - 0.5))

@@ -1,0 +1,167 @@
+"""One text as several cutters cut it: strips of the same letters, a tint for each token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from seqviz.compute.text.tokenization.cut import Strips, Tokenization, seen
+from seqviz.core.i18n import Text, number
+from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, escape, short
+
+COLUMNS, LINES = 26, 3  # letters of a line on a phone, and lines that find room
+_APART = 0.6  # of a row, between two lines
+_TINTS = tuple(
+    f"rgba({color},0.3)" for color in ("43,108,196", "214,104,20", "10,127,92", "160,58,120")
+)
+_LONGEST = 24  # characters of a token on hover
+_MARKS = {" ": "", "\n": "⏎", "\r": "⏎", "\r\n": "⏎", "\t": "⇥"}
+
+
+def lines(widths: Sequence[int], columns: int = COLUMNS) -> list[tuple[int, int]]:
+    """Where each line of characters of these widths begins and ends, as places of them."""
+    made: list[tuple[int, int]] = []
+    begin = taken = 0
+    for place, wide in enumerate(widths):
+        if taken + wide > columns:
+            made.append((begin, place))
+            begin, taken = place, 0
+        taken += wide
+    return [*made, (begin, len(widths))] if len(widths) > begin else made
+
+
+def part_of(widths: Sequence[int], part: int) -> list[tuple[int, int]]:
+    """The lines that one figure shows, from 1."""
+    return lines(widths)[LINES * (part - 1) : LINES * part]
+
+
+def parts(widths: Sequence[int]) -> int:
+    """How many figures a text of characters of these widths needs."""
+    return max(1, -(-len(lines(widths)) // LINES))
+
+
+def name_of(cutter: str, text: Text) -> str:
+    """The reader's word for a cutter."""
+    return text(f"figure.cut_{cutter}")
+
+
+def cut_strips(found: Strips, chosen: str, part: int = 1, style: Style = STYLE) -> Figure:
+    """A row for each cutter, the same letters in all; a tint is a token, stripes are unknown.
+
+    A special token that stands in the text has dots.
+
+    chosen: the cutter whose numbers are told. part: which lines of a long text, from 1.
+    """
+    sheet = Sheet(style, barmode="overlay")  # a cutter has a row, not a part of each row
+    sheet.margin(t=8, b=8)
+    draw_strips(sheet, found, chosen, part_of(found.columns.tolist(), part), (0, 1))
+    cut = found.of(chosen)
+    return sheet.described(
+        "alt.cut_strips",
+        text=seen("".join(found.shown[:40])),
+        cutters=len(found.names),
+        name=name_of(chosen, style.text),
+        tokens=cut.tokens,
+        characters=len(found.text),
+        chinese=number(found.per_character(chosen, True)),
+        others=number(found.per_character(chosen, False)),
+    )
+
+
+def draw_strips(
+    sheet: Sheet, found: Strips, chosen: str, shown: list[tuple[int, int]],
+    up: tuple[float, float], names: Mapping[str, str] | None = None,
+) -> Panel:  # fmt: skip
+    """These lines of a text in a panel of a sheet. names: other ones of the cutters."""
+    style = sheet.style
+    named = names or {name: name_of(name, style.text) for name in found.names}
+    rows = len(found.names)
+    tops = [line * (rows + _APART) for line in range(max(1, len(shown)))]
+    labels = [
+        f"<b>{named[name]}</b>" if name == chosen and rows > 1 else named[name]
+        for _ in tops
+        for name in found.names
+    ]
+    panel = sheet.panel(
+        axes.axis(range=[0, COLUMNS], showgrid=False, showticklabels=False),
+        axes.axis(
+            style.text("figure.cut_cutter"), range=[tops[-1] + rows - 0.4, -0.6], showgrid=False,
+            tickvals=[top + row for top in tops for row in range(rows)], ticktext=labels,
+            tickangle=0,
+        ),
+        up=up,
+    )  # fmt: skip
+    ends = np.concatenate([[0], np.cumsum(found.sizes)])
+    for row, name in enumerate(found.names):
+        _strip(panel, found, found.of(name), named[name], shown, ends, [top + row for top in tops])
+    letters = [
+        (x, tops[line] + row, sign)
+        for line, (begin, end) in enumerate(shown)
+        for x, sign in _centers(found, begin, end)
+        for row in range(rows)
+    ]
+    if letters:
+        x, y, said = zip(*letters, strict=True)
+        font = {"size": 13 * style.scale, "color": style.palette.truth}
+        panel.marks_text(x, y, said, textfont=font, cliponaxis=False)
+    return panel
+
+
+def _visible(sign: str) -> str:
+    """What a browser can show of a character."""
+    kept = seen(sign)
+    return kept if kept.isprintable() or len(kept) > 1 else "\ufffd"
+
+
+def _centers(found: Strips, begin: int, end: int) -> Iterator[tuple[float, str]]:
+    """The middle of each character of a line, and what a browser shows of it."""
+    x = 0.0
+    for place in range(begin, end):
+        sign, wide = found.shown[place], float(found.columns[place])
+        yield x + wide / 2, escape(_MARKS.get(sign, _visible(sign)))
+        x += wide
+
+
+def _strip(
+    panel: Panel, found: Strips, cut: Tokenization, name: str, shown: list[tuple[int, int]],
+    ends: np.ndarray, rows: list[float],
+) -> None:  # fmt: skip
+    """The pieces of one cutter; one that goes on in the next line has a bar in each.
+
+    A piece that is a part of a character has that part of its width.
+    """
+    style = panel.style
+    bars = [np.empty((4, 0))]  # where each begins, how wide it is, its row and its piece
+    for (begin, end), row in zip(shown, rows, strict=False):
+        edges = np.concatenate([[0], np.cumsum(found.columns[begin:end])])
+        inside = np.flatnonzero((cut.starts < ends[end]) & (cut.ends > ends[begin]))
+        spans = np.clip([cut.starts[inside], cut.ends[inside]], ends[begin], ends[end])
+        left, right = np.interp(spans, ends[begin : end + 1], edges)
+        bars.append(np.stack([left, right - left, np.full(len(inside), row), inside]))
+    joined = np.concatenate(bars, axis=1)
+    start, wide, at, places = joined[:, joined[1] > 0]
+    pieces = places.astype(int).tolist()
+    if not pieces:
+        panel.unseen([0], [rows[0]], name)
+        return
+    special = f" ({style.text('figure.cut_special')})"
+    told = [
+        (
+            escape(short(_visible(cut.names[k]), _LONGEST)) + (special if k in cut.special else ""),
+            f"{cut.ids[k]}" if cut.ids[k] >= 0 else "–",
+        )
+        for k in pieces
+    ]
+    panel.bars(
+        at, wide, name, [_TINTS[k % len(_TINTS)] for k in pieces], sideways=True, base=start,
+        width=0.86, legend=False, customdata=told,
+        edge={"color": style.palette.grid, "width": 1},
+        hover=style.text("figure.cut_hover", token="%{customdata[0]}", id="%{customdata[1]}"),
+    )  # fmt: skip
+    if cut.unknown.any() or cut.special:
+        marker = panel.sheet.traces[-1]["marker"]
+        marker["pattern"] = {
+            "shape": ["." if k in cut.special else "/" if cut.unknown[k] else "" for k in pieces],
+            "fgcolor": style.palette.baseline, "size": 6, "solidity": 0.3,
+        }  # fmt: skip

@@ -1,0 +1,70 @@
+"""What a recurrent network pays for a character when its state is right, wrong, or empty."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from seqviz.compute.text.windows.carried import CONDITIONS, Carried
+from seqviz.core.i18n import number
+from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, whisker
+from seqviz.plotting.progress_figure import share_done
+
+_LEFT, _RIGHT = (0.0, 0.45), (0.58, 1.0)
+_ASIDE = 0.08
+_DASH = {"sequential": "solid", "random": "dash", "reset": "dot"}
+_SYMBOL = {"sequential": "circle", "random": "diamond", "reset": "square"}
+
+
+def bits_by_window(found: Carried, length: int, style: Style = STYLE) -> Figure:
+    """Left bits per character by the length of the windows, right by the place in a window.
+
+    Whiskers: 95% interval over stretches of the text. The vertical line is the chosen length.
+    """
+    text, palette = style.text, style.palette
+    sheet = Sheet(style)
+    lengths = found.lengths.tolist()
+    names = [str(one) for one in lengths]
+    top = 1.05 * float(np.nanmax(found.place[lengths.index(length)]))
+    left = sheet.panel(
+        axes.names(names, text("figure.carried_length")),
+        axes.axis(text("figure.carried_bits"), range=[0, 1.08 * float(found.bits.max())]),
+        across=_LEFT,
+    )
+    left.vertical(lengths.index(length) + 1, palette.highlight, width=1.5)
+    right = sheet.panel(
+        axes.axis(text("figure.carried_place", length=length), range=[0.5, length + 0.5]),
+        axes.axis(text("figure.carried_bits"), range=[0, top]),
+        across=_RIGHT,
+    )
+    steps = np.arange(1, length + 1)
+    for k, condition in enumerate(CONDITIONS):
+        color = {"sequential": palette.gru, "random": palette.rnn, "reset": palette.mlp}[condition]
+        name = text(f"figure.carried_{condition}")
+        at = np.arange(1, len(lengths) + 1) + _ASIDE * (k - 1)
+        values = [found.mean(one, condition) for one in lengths]
+        ends = np.array([found.ends(one, condition) for one in lengths]).T
+        look: dict[str, Any] = {
+            "dash": _DASH[condition],
+            "symbol": _SYMBOL[condition],
+            "hover": "%{y:.2f}",
+        }
+        left.line(at, values, name, color, **look, error_y=whisker(values, ends[0], ends[1], color))
+        right.line(steps, found.by_place(length, condition), name, color, legend=False,
+                   **{**look, "symbol": look["symbol"] if length <= 20 else None})  # fmt: skip
+    return sheet.described(
+        "alt.carried",
+        names={"x": names},
+        length=length,
+        sequential=number(found.mean(length, "sequential")),
+        random=number(found.mean(length, "random")),
+        reset=number(found.mean(length, "reset")),
+    )
+
+
+def carried_so_far(done: object, style: Style = STYLE) -> Figure:
+    """How much of the text has been read."""
+    return share_done(
+        done, style, read="figure.carried_read", of="figure.permuted_all", alt="alt.windows_so_far"
+    )

@@ -1,0 +1,164 @@
+"""A vocabulary by its ids, and a network whose ids or rows have been moved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from seqviz.compute.text.windows.permuted import CASES, ByShare, Listed, Permuted
+from seqviz.core.i18n import number, percent
+from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, scales, short
+from seqviz.plotting.progress_figure import share_done
+
+SHOWN = 8  # tokens of a sentence that have a row
+_LETTERS = 11  # of a token in a cell
+_TABLE, _BESIDE = (0.0, 0.6), (0.68, 1.0)
+_MOVED, _EFFECT = (0.0, 0.56), (0.79, 1.0)
+_UPPER, _LOWER = (0.62, 1.0), (0.0, 0.36)
+
+
+def vocabulary_window(found: Listed, style: Style = STYLE) -> Figure:
+    """Left ids and tokens, the special ones on top, each with its nearest vector; right cosines.
+
+    Right of each row: the cosine of its vector with that of the next id, and with the nearest one.
+    The dotted line is the mean over random pairs.
+    """
+    text, palette = style.text, style.palette
+    sheet = Sheet(style)
+    above, rows = len(found.special), len(found.special) + len(found.ids)
+    names = [text(f"figure.ids_{what}") for what in ("id", "token", "near", "near_id")]
+    cells = [[str(one), name, "", ""] for one, name in found.special]
+    cells += [
+        [str(one), name, near, str(its)]
+        for one, name, near, its in zip(
+            found.ids.tolist(), found.names, found.nearest_names, found.nearest.tolist(),
+            strict=True,
+        )
+    ]  # fmt: skip
+    depth = np.zeros((rows, len(names)), np.float32)
+    depth[:above, :2] = 0.5
+    depth[above:, 2:] = found.closeness[:, None]
+    upright: dict[str, Any] = {
+        "range": [rows + 0.5, 0.5],
+        "showticklabels": False,
+        "showgrid": False,
+        "tickvals": list(range(1, rows + 1)), "ticktext": [row[0] for row in cells],
+    }  # fmt: skip
+    table = sheet.panel(
+        axes.names(names, text("figure.ids_table"), side="top", ticklabelstandoff=0),
+        axes.axis(**upright), across=_TABLE,
+    )  # fmt: skip
+    table.cells(
+        depth, text("figure.ids_near"), scales.tint(), bar=None, xgap=1, ygap=1,
+        text=[[escape(short(one, _LETTERS)) for one in row] for row in cells],
+        texttemplate="%{text}", textfont={"size": 12 * style.scale, "color": palette.truth},
+        hover="%{text}",
+    )  # fmt: skip
+    panel = sheet.panel(
+        axes.axis(text("figure.ids_cosine"), range=[-0.25, 1.02], tickvals=[0, 0.5, 1]),
+        axes.axis(**upright), across=_BESIDE,
+    )  # fmt: skip
+    panel.vertical(found.pairs, palette.baseline, width=1.5, dash="dot")
+    places = np.arange(above + 1, rows + 1)
+    panel.points(found.beside, places, text("figure.ids_next"), palette.rnn, symbol="diamond",
+                 hover="%{x:.3f}")  # fmt: skip
+    panel.points(found.closeness, places, text("figure.ids_nearest"), palette.prediction,
+                 hover="%{x:.3f}")  # fmt: skip
+    sheet.margin(t=64)
+    sheet.legend(x=1, xanchor="right", y=1.08)
+    return sheet.described(
+        "alt.ids_window",
+        first=found.ids[0] if len(found.ids) else "–",
+        tokens=", ".join(escape(one) for one in found.names) or "–",
+        size=f"{found.size:,}",
+        next=number(found.neighbors),
+        pairs=number(found.pairs),
+    )
+
+
+def permuted_sentence(found: Permuted, many: ByShare, share: float, style: Style = STYLE) -> Figure:
+    """Left the first tokens of a sentence: which id enters, and whose vector the network reads.
+
+    A column for the network as trained and one for each case; orange: another token's vector.
+    Right, over many reviews: the cosine of the sentence vector with the trained network's, and how
+    often the verdict is right. Whiskers: 95% intervals; diamonds: the sentence itself.
+    """
+    text, palette = style.text, style.palette
+    sheet = Sheet(style)
+    shown = min(SHOWN, len(found.ids))
+    cases = [text(f"figure.permuted_{case}") for case in ("trained", *CASES)]
+    columns = ["<br>".join(case.rsplit(" ", 1)) for case in cases]  # four share a phone's width
+    names = [found.pieces, *found.reads]
+    ids = [found.ids, *found.given]
+    written = [
+        [f"{int(ids[c][r])}<br>{escape(short(names[c][r], _LETTERS))}" for c in range(len(columns))]
+        for r in range(shown)
+    ]
+    wrong = np.zeros((shown, len(columns)), np.float32)
+    wrong[:, 1:] = ~found.same[:, :shown].T
+    table = sheet.panel(
+        axes.names(columns, text("figure.permuted_enters"), side="top", ticklabelstandoff=0),
+        axes.axis(
+            range=[shown + 0.5, 0.5],
+            showticklabels=False,
+            showgrid=False,
+            tickvals=list(range(1, shown + 1)),
+            ticktext=[escape(short(one, _LETTERS)) for one in found.pieces[:shown]],
+        ),
+        across=_MOVED,
+    )
+    table.cells(
+        0.55 * wrong, text("figure.permuted_reads"), scales.tint(), bar=None, xgap=1, ygap=1,
+        text=written, texttemplate="%{text}",
+        textfont={"size": 11 * style.scale, "color": palette.truth}, hover="%{text}",
+    )  # fmt: skip
+    rows = [text(f"figure.permuted_{case}") for case in CASES]
+    colors = [palette.prediction, palette.rnn, palette.mlp, palette.baseline]
+    ends = [*(many.ends(share, case) for case in CASES), many.others()[1:]]
+    means = [*(many.mean(share, case) for case in CASES), many.others()[0]]
+    upper = sheet.panel(
+        axes.axis(text("figure.permuted_cosine"), range=[-0.25, 1.12], tickvals=[0, 0.5, 1]),
+        axes.names([*rows, text("figure.permuted_other")], text("figure.permuted_moved"),
+                   range=[4.6, 0.4]),
+        across=_EFFECT, up=_UPPER,
+    )  # fmt: skip
+    upper.bars(np.arange(1, 5), means, text("figure.permuted_many"), colors, sideways=True,
+               whiskers=tuple(np.array(ends).T), legend=False, hover="%{x:.3f}")  # fmt: skip
+    upper.points(found.cosine, np.arange(1, 4), text("figure.permuted_own"), palette.highlight,
+                 symbol="diamond", size=10, edge={"color": palette.truth, "width": 1},
+                 hover="%{x:.3f}")  # fmt: skip
+    right = [*(many.accuracy(share, case) for case in CASES), many.as_trained()]
+    lower = sheet.panel(
+        axes.percent(text("figure.permuted_right"), tickvals=[0, 50, 100]),
+        axes.names([*rows, text("figure.permuted_trained")], text("figure.permuted_moved"),
+                   range=[4.6, 0.4]),
+        across=_EFFECT, up=_LOWER,
+    )  # fmt: skip
+    lower.vertical(50, palette.baseline, width=1.5, dash="dot")
+    lower.bars(np.arange(1, 5), [100 * one.share for one in right], text("figure.permuted_many"),
+               colors, sideways=True, legend=False, hover="%{x:.1f}%",
+               whiskers=([100 * one.low for one in right], [100 * one.high for one in right]),
+               )  # fmt: skip
+    sheet.margin(t=30)
+    sheet.legend(x=1, xanchor="right", y=1.02)
+    return sheet.described(
+        "alt.permuted",
+        names={"y2": [*rows, text("figure.permuted_other")]},
+        moved=found.moved(),
+        tokens=len(found.ids),
+        both=number(float(found.cosine[0])),
+        ids=number(float(found.cosine[1])),
+        rows=number(float(found.cosine[2])),
+        many=number(many.mean(share, "ids")),
+        right=percent(many.accuracy(share, "ids").share),
+        trained=percent(many.as_trained().share),
+        sentences=many.sentences,
+    )
+
+
+def permuted_so_far(done: object, style: Style = STYLE) -> Figure:
+    """How much of the reviews has been read."""
+    return share_done(
+        done, style, read="figure.permuted_read", of="figure.permuted_all", alt="alt.windows_so_far"
+    )

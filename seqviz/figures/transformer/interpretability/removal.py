@@ -1,0 +1,93 @@
+"""What is missed when each layer is changed: bars for a text, means with intervals for many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from seqviz.compute.transformer.interpretability.removal import Ablation, AblationSweep, of_change
+from seqviz.core.i18n import number, percent
+from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, escape
+
+
+def removal_bars(changes: Sequence[Ablation], change: str, style: Style = STYLE) -> Figure:
+    """Of the changes of a text one, by its name: a bar for each layer, in bits.
+
+    A light bar: the likeliest token stays; a dark one: it is another. Layers that are not computed
+    yet are blank.
+    """
+    text, palette = style.text, style.palette
+    found = of_change(changes, change)
+    sheet, panel = _layers(style, len(found.bits), float(np.nanmax(found.bits, initial=0.1)))
+    for name, same, color in (
+        ("removal_same", True, palette.baseline), ("removal_other", False, palette.prediction),
+    ):  # fmt: skip
+        at = np.array(
+            [
+                k
+                for k, piece in enumerate(found.after)
+                if np.isfinite(found.bits[k]) and (piece == found.before) == same
+            ],
+            int,
+        )
+        if at.size:
+            panel.bars(at, found.bits[at], text(f"figure.{name}", piece=escape(found.before)),
+                color,
+                       customdata=[escape(found.after[k]) for k in at],
+                       hover=text("figure.removal_hover", layer="%{x}", bits="%{y:.3g}",
+                                  piece="%{customdata}"))  # fmt: skip
+    return sheet.described(
+        "alt.removal",
+        change=text(f"figure.removal_{change}"),
+        layers=len(found.bits),
+        known=int(np.isfinite(found.bits).sum()),
+        layer=found.largest,
+        most=number(found.largest_shift),
+        median=number(found.median),
+        same=found.same[0],
+    )
+
+
+def removal_so_far(
+    trail: Sequence[Sequence[Ablation]], change: str, style: Style = STYLE
+) -> Figure:
+    """The same while layers are still being changed."""
+    return removal_bars(trail[-1], change, style)
+
+
+def removal_of_many(found: AblationSweep, change: str, style: Style = STYLE) -> Figure:
+    """One bar a layer: the mean over the texts with its 95% interval."""
+    text, palette = style.text, style.palette
+    means = found.means(change)
+    ends = np.array([found.interval(change, layer) for layer in range(len(means))])
+    sheet, panel = _layers(style, len(means), float(ends.max()))
+    kept = [percent(found.kept_share(change, layer), 0) for layer in range(len(means))]
+    panel.bars(
+        np.arange(len(means)), means, text("figure.removal_mean", texts=found.texts),
+        palette.prediction, whiskers=(ends[:, 0], ends[:, 1]), customdata=kept,
+        hover=text("figure.removal_hover_many", layer="%{x}", bits="%{y:.3g}",
+                   kept="%{customdata}"),
+    )  # fmt: skip
+    largest = found.largest(change)
+    return sheet.described(
+        "alt.removal_many",
+        change=text(f"figure.removal_{change}"),
+        texts=found.texts,
+        layer=largest,
+        most=number(means[largest]),
+        low=number(ends[largest, 0]),
+        high=number(ends[largest, 1]),
+        median=number(float(np.median(means))),
+    )
+
+
+def _layers(style: Style, layers: int, top: float) -> tuple[Sheet, Panel]:
+    sheet = Sheet(style, barmode="overlay", bargap=0.25)
+    every = max(1, -(-layers // 10))
+    panel = sheet.panel(
+        axes.axis(style.text("figure.removal_layer"), range=[-0.8, layers - 0.2], dtick=every,
+                  showgrid=False),
+        axes.axis(style.text("figure.removal_bits"), range=[0, 1.08 * top]),
+    )  # fmt: skip
+    return sheet, panel

@@ -1,0 +1,58 @@
+"""What clipping saves: the same training with and without it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seqviz.compute.vanishing_gradients import Descent
+from seqviz.core.i18n import number
+from seqviz.figures.vanishing_gradients.style import log10
+from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes
+
+_FEW = 12  # updates whose points are marked
+
+
+def with_and_without_clipping(
+    free: Descent, clipped: Descent, threshold: float, style: Style = STYLE
+) -> Figure:
+    """Left: loss by update, with and without clipping. Right: the gradient's norm and theta.
+
+    threshold: theta, the largest norm that clipping lets through.
+    """
+    text, palette, runs = style.text, style.palette, (free, clipped)
+    total = max(len(run.loss) for run in runs)
+    update = axes.axis(text("figure.update"), range=[0, total * 1.02])
+    losses = log10(np.concatenate([run.loss for run in runs]))
+    norms = log10(np.concatenate([*(run.norm for run in runs), [threshold]]))
+    sheet = Sheet(style)
+    left = sheet.panel(update, axes.decades(losses, text("figure.mse")), across=(0, 0.45))
+    right = sheet.panel(
+        update, axes.decades(norms, text("figure.weight_gradient_norm")), across=(0.58, 1)
+    )
+    for name, run, color, dash in (
+        ("free", free, palette.rnn, "dash"),
+        ("clipped", clipped, palette.prediction, "solid"),
+    ):
+        _run(left, run.loss, text(f"figure.descent_{name}"), color, dash, legend=True)
+        _run(right, run.norm, text(f"figure.descent_{name}"), color, dash, legend=False)
+        if run.left_float32 is not None and len(run.loss):
+            left.points(
+                [len(run.loss)], left.powers(log10(run.loss[-1:])), "", color, symbol="x", size=12,
+                legend=False, hover=False, mode="markers+text", textposition="middle right",
+                text=[text("figure.left_at", update=run.left_float32)], textfont={"color": color},
+            )  # fmt: skip
+    named = text("figure.threshold", value=number(threshold))
+    right.reference([1, total], [threshold, threshold], named, width=2, hover=None)
+    ends = {
+        name: number(float(run.loss[-1])) if len(run.loss) else "–"
+        for name, run in (("clipped", clipped), ("free", free))
+    }
+    updates = {"updates": len(clipped.loss), "free_updates": len(free.loss)}
+    return sheet.finish(text("alt.clipping", threshold=number(threshold), **ends, **updates))
+
+
+def _run(panel: Panel, values: np.ndarray, name: str, color: str, dash: str, legend: bool) -> None:
+    """A value after each update, from 1; the points marked where there are few."""
+    symbol = "circle" if len(values) < _FEW else None
+    panel.line(np.arange(1, len(values) + 1), panel.powers(log10(values)), name, color, width=2.4,
+               dash=dash, symbol=symbol, size=6, legend=legend)  # fmt: skip

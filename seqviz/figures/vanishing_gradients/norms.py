@@ -1,0 +1,97 @@
+"""How far an error reaches: the norm of the gradient at every step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from seqviz.compute.vanishing_gradients import FLOAT32, GradientReach, MatrixSpectrum
+from seqviz.core.i18n import format_log10, number
+from seqviz.figures.vanishing_gradients.style import (
+    bounds,
+    cell_color,
+    decades_line,
+    diamond,
+    log10,
+)
+from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes
+
+
+def gradient_reach(
+    cells: Sequence[str],
+    reaches: Sequence[GradientReach],
+    spectrum: MatrixSpectrum,
+    style: Style = STYLE,
+) -> Figure:
+    """|dJ/dh_t| against t for several cells, with the two powers that bound and govern it.
+
+    cells: their names, in the order of `reaches`. spectrum: of the recurrent matrix that all cells
+    share; its lines start at the first cell's gradient at the last step. A diamond marks how far
+    back a hundredth of the last step's error still arrives; beside each name stands the factor by
+    which a step back multiplies that error, on the state where the horizon is measured.
+    """
+    text, first = style.text, reaches[0]
+    last = max(len(found.norms.hidden) for found in reaches)
+    seen = [part for found in reaches for _, part, _ in _parts(found)]
+    height = axes.decades(np.concatenate(seen), text("figure.gradient_norm"))
+    sheet = Sheet(style)
+    if first.labels:
+        panel = sheet.panel(axes.tokens(style, first.labels), height)
+    else:
+        panel = sheet.panel(axes.axis(text("figure.steps"), range=[0.5, last + 0.5]), height)
+    for cell, found in zip(cells, reaches, strict=True):
+        _road(panel, cell, found)
+    time = np.arange(1, last + 1)
+    for name, value, dash in bounds(spectrum):
+        line = first.norms.hidden[-1] + (last - time) * log10(value)
+        named = text(f"figure.power_{name}", value=number(value))
+        panel.reference(time, panel.powers(line), named, dash=dash)
+    _ends_of_float32(panel, height["range"])
+    horizons = [
+        f"{text(f'option.{cell}')}: {found.horizon} (× {number(found.factor)})"
+        for cell, found in zip(cells, reaches, strict=True)
+    ]
+    return sheet.described(
+        "alt.reach",
+        cell=text(f"option.{cells[0]}"),
+        last=last,
+        end=format_log10(float(first.norms.hidden[-1])),
+        first=format_log10(float(first.norms.hidden[0])),
+        horizons="; ".join(horizons),
+    )
+
+
+def _parts(found: GradientReach) -> list[tuple[str, np.ndarray, str]]:
+    """The gradient's norm on the way over h and, in an LSTM, over c: symbol, log10, dash."""
+    ways = (("h", found.norms.hidden, "solid"), ("c", found.norms.cell_state, "dash"))
+    return [(symbol, norms, dash) for symbol, norms, dash in ways if norms is not None]
+
+
+def _road(panel: Panel, cell: str, found: GradientReach) -> None:
+    """The lines of one cell, and where its horizon is."""
+    text, color = panel.style.text, cell_color(cell, panel.style.palette)
+    name, parts = text(f"option.{cell}"), _parts(found)
+    for symbol, norms, dash in parts:
+        named = f"{name}, {symbol}<sub>t</sub>" if len(parts) > 1 else name
+        if norms is parts[-1][1] and np.isfinite(found.factor):
+            named = text("figure.per_step", cell=named, factor=number(found.factor))
+        decades_line(panel, np.arange(1, len(norms) + 1), norms, named, color, dash=dash)
+    road = parts[-1][1]
+    place = len(road) - found.horizon
+    height = panel.powers(road[place - 1 : place])[0]
+    diamond(panel, place, height, text("figure.reaches", cell=name), color, size=12)
+
+
+def _ends_of_float32(panel: Panel, span: Sequence[float]) -> None:
+    """The largest and the smallest number of float32, named where the axis reaches them."""
+    palette = panel.style.palette
+    names = ("float32_largest", "float32_smallest")
+    for name, end in zip(names, FLOAT32, strict=True):
+        panel.horizontal(panel.powers(np.array(end)).item(), palette.grid)
+        if span[0] < end < span[1]:
+            side = "bottom" if end < 0 else "top"
+            panel.words(
+                panel.style.text(f"figure.{name}"), 0.005, end, xref="domain", xanchor="left",
+                yanchor=side, color=palette.baseline, size=12,
+            )  # fmt: skip

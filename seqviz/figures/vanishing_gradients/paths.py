@@ -1,0 +1,186 @@
+"""The backward pass taken apart: the path of every error, one step after another, as LaTeX."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seqviz.compute.vanishing_gradients import PathContributions, Recursion
+from seqviz.core.i18n import TIMES_TEN, number
+from seqviz.figures.vanishing_gradients.style import log10
+from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
+
+_PLAIN = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_INK = "rgb(17,22,29)"  # on the highlight, in either theme
+
+
+def path_bars(found: PathContributions, printed: bool = False, style: Style = STYLE) -> Figure:
+    """Left: one bar for each error, its share of the gradient at t, measured along the gradient.
+
+    The shares add up to the length of the gradient; the line is their running sum, the dotted one
+    the length that autograd finds. printed: the index as the text prints it, too. Right: what makes
+    a share: how much the path stretches at most, and how long the error is.
+    """
+    text, palette = style.text, style.palette
+    count, shares = len(found.terms), found.along(found.terms)
+    later = np.arange(found.moment, found.moment + count)
+    length = float(np.linalg.norm(found.autograd))
+    edge = [later[0] - 0.6, later[-1] + 0.6]
+    sheet = Sheet(style)
+    panel = sheet.panel(
+        axes.axis(text("figure.error_of_step"), range=edge, dtick=1 if count <= 20 else 5),
+        axes.axis(text("figure.share_axis"), zeroline=True, zerolinecolor=palette.baseline),
+        across=(0, 0.58),
+    )
+    share_bars(panel, later, shares, "figure.share", palette.prediction)
+    if printed:
+        as_printed = found.along(found.printed)
+        share_bars(panel, later, as_printed, "figure.share_printed", palette.rnn, hatched=True)
+    named = text("figure.autograd", value=number(length))
+    panel.line(edge, [length, length], named, palette.truth, width=2, dash="dot", hover=False)
+    sizes = log10(np.concatenate([found.stretch, found.error]))
+    right = sheet.panel(
+        axes.axis(text("figure.error_of_step"), range=edge, dtick=1 if count <= 10 else 5),
+        axes.decades(sizes, text("figure.size")),
+        across=(0.71, 1),
+    )
+    for key, values, color, dash in (
+        ("stretch", found.stretch, palette.truth, "solid"),
+        ("error", found.error, palette.lstm, "dot"),
+    ):
+        right.line(
+            later, right.powers(log10(values)), text(f"figure.{key}"), color, width=2.2, dash=dash,
+            symbol="circle", size=6, hover=f"τ = %{{x}}: %{{y:.3g}}{NAMED}",
+        )  # fmt: skip
+    return sheet.described(
+        "alt.paths",
+        t=found.moment,
+        last=int(later[-1]),
+        nearest=number(float(shares[0])),
+        farthest=number(float(shares[-1])),
+        total=number(float(shares.sum())),
+        autograd=number(length),
+        stretch=number(float(found.stretch[-1])),
+    )
+
+
+def share_bars(
+    panel: Panel, later: np.ndarray, values: np.ndarray, key: str, color: str, hatched: bool = False
+) -> None:
+    """Bars, and their running sum."""
+    text = panel.style.text
+    lines = {"fillmode": "overlay", "fgcolor": panel.style.palette.grid}
+    pattern = {"shape": "/" if hatched else "", **lines}
+    panel.bars(later, values, text(key), color, marker={"color": color, "pattern": pattern},
+               hover=f"τ = %{{x}}: %{{y:.3g}}{NAMED}")  # fmt: skip
+    line = {"color": color, "width": 2, "shape": "hv", "dash": "dash" if hatched else "solid"}
+    panel.line(later, np.cumsum(values), text(f"{key}_sum"), color, line=line, symbol="circle",
+               size=6, hover=f"τ ≤ %{{x}}: %{{y:.3g}}{NAMED}")  # fmt: skip
+
+
+def unrolled_graph(found: Recursion, taken: int, style: Style = STYLE) -> Figure:
+    """The unrolled network with the gradient as far as it has come back, `taken` steps.
+
+    Below each state that has been reached: the length of dJ/dh_t. Above each output: its residual
+    dJ/dyhat_t. The arrow just taken is highlighted.
+    """
+    text, last = style.text, len(found.total)
+    time = list(range(1, last + 1))
+    reached = last - taken + 1  # the earliest state whose gradient is known (none: last + 1)
+    sizes = np.linalg.norm(found.total, axis=1)
+    sheet = Sheet(style, margin={"l": 4, "r": 4, "t": 4, "b": 4})
+    panel = sheet.panel(
+        axes.axis(text("figure.steps"), visible=False, range=[-0.75, last + 0.5]),
+        axes.axis(text("figure.value_now"), visible=False, range=[-0.75, 1.6]),
+    )
+    _nodes(panel, time, reached)
+    _arrows(panel, time, reached)
+    for t in time:
+        ink = _INK if t == reached else None
+        size = number(sizes[t - 1]) if t >= reached else "?"
+        residual = number(float(found.residuals[t - 1, 0]))
+        over, said = f"‖∂J/∂h<sub>{t}</sub>‖ = {size}", f"∂J/∂ŷ<sub>{t}</sub> = {residual}"
+        panel.words(f"h<sub>{t}</sub>", t, 0, size=17, color=ink, hovertext=over)
+        panel.words(f"ŷ<sub>{t}</sub>", t, 1, size=14, hovertext=said)
+        panel.words(residual, t, 1.36)
+        if t >= reached:
+            panel.words(f"<b>{size}</b>", t, -0.42)
+    for key, values, since, height in (
+        ("figure.gradient_length", sizes, reached, -0.42),
+        ("figure.residual", found.residuals[:, 0], 1, 1.36),
+    ):
+        panel.words(text(key), 0.35, height, xanchor="right")
+        if since <= last:  # nothing to see: the numbers for the table behind the figure
+            panel.unseen(time[since - 1 :], values[since - 1 :], text(key))
+    known = [f"t = {t}: {number(sizes[t - 1])}" for t in time[::-1] if t >= reached]
+    return sheet.described("alt.recursion", last=last, taken=taken, known="; ".join(known) or "–")
+
+
+def _nodes(panel: Panel, time: list[int], reached: int) -> None:
+    """States below, outputs above; the state just reached in the color of what is new."""
+    palette, scale = panel.style.palette, panel.style.scale
+    fills = [
+        palette.highlight if t == reached else palette.band if t > reached else palette.grid
+        for t in time
+    ]
+    for height, color, size, symbol in ((0, fills, 46, "circle"), (1, palette.band, 34, "square")):
+        panel.points(time, np.full(len(time), height), "", color, size=size * scale, symbol=symbol,
+                     hover=False, legend=False)  # fmt: skip
+
+
+def _arrows(panel: Panel, time: list[int], reached: int) -> None:
+    """Forward from state to state; back from outputs and from later states, as far as known."""
+    palette = panel.style.palette
+    for t in time[:-1]:
+        _arrow(panel, (t, 0), (t + 1, 0), palette.baseline, 1.6, lift=0.09)
+    for t in time:
+        new = t == reached
+        color = palette.rnn if t >= reached else palette.grid
+        _arrow(panel, (t, 1), (t, 0), color, 3 if new else 1.8)
+        if reached <= t < time[-1]:
+            _arrow(panel, (t + 1, 0), (t, 0), palette.rnn, 4 if new else 2.4, lift=-0.11)
+
+
+def _arrow(
+    panel: Panel, start: tuple[float, float], end: tuple[float, float], color: str, width: float,
+    lift: float = 0.0,
+) -> None:  # fmt: skip
+    """An arrow from node to node, between their edges; `lift` above the line that joins them."""
+    (x0, y0), (x1, y1) = start, end
+    along, down = (0.26 * np.sign(x1 - x0), 0.0) if y0 == y1 else (0.0, 0.2)
+    panel.words(
+        "", x1 - along, y1 + lift + down, ax=x0 + along, ay=y0 + lift - down, axref="x",
+        ayref="y", showarrow=True, arrowhead=2, arrowwidth=width, arrowcolor=color,
+    )  # fmt: skip
+
+
+def recursion_step(found: Recursion, t: int) -> str:
+    """dJ/dh_t = (dh_{t+1}/dh_t)^T dJ/dh_{t+1} + W_yh^T dJ/dyhat_t with all its numbers.
+
+    t counts from 1; at the last step only the second term is there.
+    """
+    output = (
+        rf"\underbrace{{{_matrix(found.readout.T)}}}_{{W_{{yh}}^\top}}"
+        rf"\underbrace{{({_number(found.residuals[t - 1, 0])})}}"
+        rf"_{{\partial J/\partial\hat y_{t}}}"
+    )
+    carried = ""
+    if t < len(found.total):
+        carried = (
+            rf"\underbrace{{{_matrix(found.jacobian[t - 1].T)}}}"
+            rf"_{{(\partial h_{t + 1}/\partial h_{t})^\top}}"
+            rf"\underbrace{{{_matrix(found.total[t][:, None])}}}"
+            rf"_{{\partial J/\partial h_{t + 1}}} + "
+        )
+    ending = _matrix(found.total[t - 1][:, None])
+    return rf"\frac{{\partial J}}{{\partial h_{t}}} = {carried}{output} = {ending}"
+
+
+def _matrix(values: np.ndarray) -> str:
+    rows = r"\\".join("&".join(_number(v) for v in row) for row in values)
+    return rf"\begin{{pmatrix}}{rows}\end{{pmatrix}}"
+
+
+def _number(value: float) -> str:
+    """The digits that a screen shows, in LaTeX."""
+    mantissa, _, power = number(float(value)).replace("−", "-").partition(TIMES_TEN)
+    return rf"{mantissa}\cdot 10^{{{power.translate(_PLAIN)}}}" if power else mantissa

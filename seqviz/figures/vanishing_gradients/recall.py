@@ -1,0 +1,133 @@
+"""Learning to remember: accuracy and gradients while cells train, and how far each can see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from seqviz.compute.vanishing_gradients.recall.results import (
+    CellComparison,
+    ComparisonReport,
+    LongestDelay,
+    LongestDelayReport,
+)
+from seqviz.compute.vanishing_gradients.recall.settings import RecallSettings
+from seqviz.compute.vanishing_gradients.recall.tasks import LEARNED, baseline
+from seqviz.core.i18n import format_log10
+from seqviz.figures.vanishing_gradients.style import decades_line
+from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes
+
+_DASHES = {"rnn": "dot", "lstm": "solid", "gru": "dash"}
+
+
+def race_course(done: CellComparison, style: Style = STYLE) -> Figure:
+    """Left: accuracy on the test sequences by update. Right: |dJ/dh_t| by step, at the end."""
+    return _course(done.settings, done.updates, done.accuracy, done.log10_gradients[-1], style)
+
+
+def race_progress(
+    trail: Sequence[ComparisonReport], settings: RecallSettings, style: Style = STYLE
+) -> Figure:
+    """`race_course` of a comparison that still runs, from its reports so far (at least one).
+
+    The axis of the updates is that of the whole run: it does not move while the curves grow.
+    """
+    updates = np.array([report.update for report in trail])
+    accuracy = np.array([report.accuracy for report in trail])
+    return _course(settings, updates, accuracy, trail[-1].log10_gradients, style)
+
+
+def _course(
+    settings: RecallSettings,
+    updates: Int[np.ndarray, "report"],
+    accuracy: Float[np.ndarray, "report cell"],
+    log10_gradients: Float[np.ndarray, "cell time"],
+    style: Style,
+) -> Figure:
+    text, palette = style.text, style.palette
+    names = [text(f"option.{cell}") for cell in settings.cells]
+    time = np.arange(1, log10_gradients.shape[1] + 1)
+    sheet = Sheet(style)
+    left = sheet.panel(
+        axes.axis(text("figure.update"), range=[0, settings.updates * 1.01]),
+        axes.axis(text("figure.accuracy"), range=[-3, 104]),
+        across=(0, 0.5),
+    )
+    right = sheet.panel(
+        axes.axis(text("figure.steps"), range=[0.5, len(time) + 0.5]),
+        axes.decades(log10_gradients, text("figure.gradient_norm")),
+        across=(0.62, 1),
+    )
+    _levels(left, settings)
+    for name, cell, shares, norms in zip(
+        names, settings.cells, accuracy.T, log10_gradients, strict=True
+    ):
+        color, dash = getattr(palette, cell), _DASHES[cell]
+        left.line(updates, 100 * shares, name, color, width=2.8, dash=dash)
+        named = text("figure.gradient_of", cell=name)
+        decades_line(right, time, norms, named, color, dash=dash, width=2.8, legend=False)
+    now, first = accuracy[-1].tolist(), log10_gradients[:, 0].tolist()
+    return sheet.described(
+        "alt.race",
+        update=int(updates[-1]),
+        standings=_each(names, [f"{100 * share:.1f}%" for share in now]),
+        gradients=_each(names, [format_log10(norm) for norm in first]),
+    )
+
+
+def _levels(panel: Panel, settings: RecallSettings) -> None:
+    """The accuracy from which a cell has learned the task and, of four symbols, that of chance."""
+    levels = [("learned", LEARNED, "dash")]
+    if settings.task == "first":
+        levels.append(("chance", baseline(settings.task).accuracy, "dot"))
+    for name, level, dash in levels:
+        named = panel.style.text(f"figure.{name}", percent=f"{100 * level:.0f}")
+        panel.reference([0, settings.updates], [100 * level] * 2, named, dash=dash, width=1.6)
+
+
+def accuracy_by_delay(done: LongestDelay, style: Style = STYLE) -> Figure:
+    """Accuracy of each cell at each delay it was trained at; filled where it learned the task."""
+    return _ladder(done.settings.cells, done.delays, done.accuracy, done.learned, style)
+
+
+def accuracy_by_delay_progress(
+    trail: Sequence[LongestDelayReport], settings: RecallSettings, style: Style = STYLE
+) -> Figure:
+    """`ladder` of a search that still runs, from its reports so far (at least one)."""
+    latest = {report.delay: report.accuracy for report in trail}
+    accuracy = np.array(list(latest.values()))
+    delays = np.array(list(latest))
+    return _ladder(settings.cells, delays, accuracy, accuracy >= LEARNED, style)
+
+
+def _ladder(
+    cells: Sequence[str],
+    delays: Int[np.ndarray, "rung"],
+    accuracy: Float[np.ndarray, "rung cell"],
+    learned: Bool[np.ndarray, "rung cell"],
+    style: Style,
+) -> Figure:
+    text, names = style.text, [style.text(f"option.{cell}") for cell in cells]
+    sheet = Sheet(style)
+    panel = sheet.panel(
+        axes.axis(text("figure.delay"), type="log", tickvals=delays.tolist(),
+                  range=[-0.05, float(np.log10(delays[-1])) + 0.05]),
+        axes.axis(text("figure.accuracy"), range=[-3, 106]),
+    )  # fmt: skip
+    for name, cell, shares, passed in zip(names, cells, accuracy.T, learned.T, strict=True):
+        color, tried = getattr(style.palette, cell), np.isfinite(shares)
+        signs = ["circle" if ok else "x" for ok in passed[tried]]
+        panel.line(
+            delays[tried], 100 * shares[tried], name, color, width=2.4, dash=_DASHES[cell],
+            mode="lines+markers", marker={"size": 13, "color": color, "symbol": signs},
+        )  # fmt: skip
+    longest = (delays[:, None] * learned).max(axis=0).tolist()
+    return sheet.described(
+        "alt.ladder", longest=_each(names, [str(delay or "–") for delay in longest])
+    )
+
+
+def _each(names: Sequence[str], values: Sequence[str]) -> str:
+    return "; ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))

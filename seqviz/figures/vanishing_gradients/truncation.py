@@ -1,0 +1,107 @@
+"""What truncation loses, and what chance gives back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seqviz.compute.vanishing_gradients import GradientTerms, Randomized, Truncation
+from seqviz.core.i18n import number
+from seqviz.figures.vanishing_gradients.style import diamond, log10
+from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, scales
+from seqviz.plotting.decades import POWER
+from seqviz.plotting.scales import ColorScale
+
+_DEEPEST = 12  # decades that the colors tell apart
+_GRAYS = [[0, "rgba(128,140,152,0.08)"], [1, "rgba(128,140,152,0.75)"]]
+_WINDOWS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
+
+
+def kept_and_lost(
+    terms: GradientTerms, found: Truncation, window: int, style: Style = STYLE
+) -> Figure:
+    """Left: the terms of the gradient, the lost ones in gray. Right: angle and length by window.
+
+    window: the one of `terms`, marked on the right.
+    """
+    text, palette = style.text, style.palette
+    half = (terms.steps[1] - terms.steps[0]) / 2 if len(terms.steps) > 1 else 0.5
+    square = {"range": [float(terms.steps[0] - half), float(terms.steps[-1] + half)]}
+    last = found.windows[-1]
+    sheet = Sheet(style)
+    left = sheet.panel(
+        axes.axis(text("figure.carried_to"), showgrid=False, **square),
+        axes.axis(text("figure.error_of_step"), showgrid=False, **square),
+        across=(0, 0.48),
+    )
+    _maps(left, terms)
+    windows = axes.axis(
+        text("figure.window"), type="log", range=[-0.04, float(np.log10(last)) + 0.04],
+        tickvals=[k for k in _WINDOWS if k <= last], anchor="y3",
+    )  # fmt: skip
+    angle = axes.axis(text("figure.angle"), rangemode="tozero")
+    length = axes.axis(text("figure.length"), rangemode="tozero")
+    upper = sheet.panel(windows, angle, across=(0.7, 1), up=(0.56, 1))
+    lower = sheet.panel(upper, length, up=(0, 0.44))
+    place = int(np.argmin(np.abs(found.windows - window)))
+    for panel, name, values, color, dash in (
+        (upper, "angle", found.angle, palette.rnn, "solid"),
+        (lower, "length", found.length, palette.prediction, "dash"),
+    ):
+        panel.line(found.windows, values, text(f"figure.{name}"), color, width=2.4, dash=dash,
+                   symbol="circle", size=5, legend=False)  # fmt: skip
+        diamond(panel, found.windows[place], values[place], "", palette.highlight)
+    return sheet.described(
+        "alt.truncation",
+        window=window,
+        last=int(last),
+        kept=f"{100 * float(found.kept[place]):.1f}",
+        angle=number(float(found.angle[place])),
+        length=number(float(found.length[place])),
+    )
+
+
+def _maps(panel: Panel, terms: GradientTerms) -> None:
+    """The sizes of kept and of lost terms, over one another, on the same scale of decades."""
+    text, sizes = panel.style.text, terms.log10[np.isfinite(terms.log10)]
+    high = int(np.ceil(np.nanmax(terms.log10)))
+    low = int(max(np.floor(sizes.min()), high - _DEEPEST)) if sizes.size else high - 1
+    low = min(low, high - 1)
+    ticks = scales.decades(low, high, 6)
+    for name, kept, scale in (
+        ("kept", True, scales.unit_scale(low, high, ticks)),
+        ("lost", False, ColorScale(_GRAYS, low, high)),
+    ):
+        # A term that is exactly zero (there is no state before the first step) has no color.
+        there = (terms.kept == kept) & np.isfinite(terms.log10)
+        if there.any():
+            named = text(f"figure.terms_{name}")
+            panel.cells(
+                np.where(there, terms.log10, np.nan), named, scale, x=terms.steps, y=terms.steps,
+                bar=text("figure.term_size") if kept else None, bar_at=0.5, hoverongaps=False,
+                hover=f"t = %{{x}}, τ = %{{y}}: {POWER}<extra>{named}</extra>",
+            )  # fmt: skip
+
+
+def mean_of_draws(found: Randomized, style: Style = STYLE) -> Figure:
+    """Distance of the mean of n randomly truncated gradients from the full one, by n."""
+    text, palette, draws = style.text, style.palette, found.draws
+    sheet = Sheet(style)
+    panel = sheet.panel(
+        axes.axis(text("figure.draws"), type="log", tickvals=draws.tolist()),
+        axes.decades(log10(np.append(found.error, found.fixed)), text("figure.relative_distance")),
+    )
+    for name, values, color, dash, symbol in (
+        ("random", found.error, palette.prediction, "solid", "circle"),
+        ("square_root", found.error[0] / np.sqrt(draws), palette.baseline, "dot", None),
+        ("fixed", np.full(len(draws), found.fixed), palette.rnn, "dash", None),
+    ):
+        named = text(f"figure.draws_{name}", window=found.window)
+        panel.line(draws, values, named, color, width=2.4, dash=dash, symbol=symbol)
+    return sheet.described(
+        "alt.draws",
+        draws=int(draws[-1]),
+        error=number(float(found.error[-1])),
+        one=number(float(found.error[0])),
+        window=found.window,
+        fixed=number(found.fixed),
+    )

@@ -1,0 +1,1 @@
+"""Optional services that the app can use."""

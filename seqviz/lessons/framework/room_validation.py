@@ -1,0 +1,109 @@
+"""What students say of a bench in a room, held to what the bench has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from seqviz import lessons
+from seqviz.classroom.shared_texts import strip_invisible
+from seqviz.content import catalog
+from seqviz.core.errors import UserError
+from seqviz.core.i18n import Text
+from seqviz.core.languages import DEFAULT
+from seqviz.lessons.framework.controls import Control, TextInput, controls
+from seqviz.lessons.framework.lesson import Bench
+
+HOME = "home"  # what a page that is no lesson's calls its place
+
+
+@cache
+def lesson_controls(slug: str) -> Mapping[str, Control]:
+    """The controls of a lesson by their keys in a link; none of what is no lesson.
+
+    Imports the lesson, which can take seconds the first time.
+    """
+    return {
+        f"{one.prefix}.{name}": control
+        for one in _benches(slug).values()
+        for name, control in controls(one.declaration)
+    }
+
+
+def _benches(slug: str) -> Mapping[str, Bench]:
+    return getattr(lessons, slug).lesson.benches if _is_lesson(slug) else {}
+
+
+def _is_lesson(slug: str) -> bool:
+    return slug in {record.slug for record in catalog.LESSONS}
+
+
+@cache
+def targets(slug: str) -> frozenset[str]:
+    """The names of a lesson's goals; none of what is no lesson."""
+    if not _is_lesson(slug):
+        return frozenset()
+    return frozenset(key.partition(".")[0] for key in Text(DEFAULT).table(f"{slug}.target"))
+
+
+def known_goals(told: object) -> object:
+    """Those "lesson/target" that are goals: a table of them has no words of a student."""
+    if not isinstance(told, list):
+        return told
+    goals = [one for one in told if isinstance(one, str)]
+    return [one for one in goals if one.partition("/")[2] in targets(one.partition("/")[0])]
+
+
+def known_place(told: object) -> object:
+    """Where a student is, "lesson/bench"; "", which no room takes, where that is no lesson."""
+    if not isinstance(told, str):
+        return told
+    slug = told.partition("/")[0]
+    return told if slug == HOME or _is_lesson(slug) else ""
+
+
+def validate_message(said: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A "send" or "text" of `Room.hear` with the settings alone that the lesson takes; else as is.
+
+    What is no setting could be read in the teacher's address bar. "own" are then the settings that
+    are texts; a text for a bench goes without the others. A bench that the lesson does not have is
+    none. Raises UserError("long_text") for a text that the field would cut, UserError("bad") where
+    there is no such field or lesson.
+    """
+    kind, slug, values = said.get("kind"), said.get("lesson"), said.get("values")
+    if kind not in ("send", "text") or not isinstance(slug, str) or not isinstance(values, dict):
+        return said
+    those = lesson_controls(slug)
+    kept = {key: text for key, text in values.items() if _takes(those.get(key), text)}
+    texts = {
+        key: strip_invisible(kept[key]) for key in sorted(kept) if isinstance(those[key], TextInput)
+    }
+    if kind == "send":
+        if slug and not _is_lesson(slug):
+            raise UserError("bad", "There is no such lesson.")
+        bench = said.get("bench")
+        known_bench = "" if isinstance(bench, str) and bench not in _benches(slug) else bench
+        return {**said, "bench": known_bench, "values": kept | texts, "own": list(texts)}
+    key, text = said.get("key"), said.get("text")
+    field = those.get(key) if isinstance(key, str) else None
+    if not isinstance(field, TextInput) or not isinstance(text, str):
+        raise UserError("bad", "There is no such text field.")
+    if len(strip_invisible(text)) > field.limit:
+        raise UserError("long_text", f"At most {field.limit} characters.", most=field.limit)
+    start = f"{str(key).rpartition('.')[0]}."
+    return {
+        **said,
+        "bench": start.split(".")[1],
+        "values": {k: v for k, v in kept.items() if k.startswith(start) and k not in texts},
+    }
+
+
+def _takes(control: Control | None, text: object) -> bool:
+    if control is None or not isinstance(text, str):
+        return False
+    try:
+        control.parse(text)
+    except (ValueError, KeyError):
+        return False
+    return True

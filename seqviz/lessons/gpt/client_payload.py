@@ -1,0 +1,81 @@
+"""What the first bench of GPT and decoding answers a moving hand with, in the browser."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import numpy as np
+
+from seqviz.compute.gpt.filtered import filtered
+from seqviz.compute.gpt.filters import ORDER, Chain
+from seqviz.experiments.gpt.continuation import next_token, pieces
+from seqviz.figures.gpt.scores import filter_name, next_token_bars
+from seqviz.lessons.framework.controls import controls, encoded
+from seqviz.lessons.framework.lesson import ClientRenderer
+from seqviz.lessons.framework.output import Note
+from seqviz.lessons.framework.show import Show
+from seqviz.lessons.gpt.generation import DECODER, read
+
+FEW, EVEN = 5, 2.2  # the goal: tokens that are left, bits of entropy
+ROUNDING = 1e-9  # of a probability: two orders of the same filters agree as far as that
+# Every filter is on and one cuts, but not the likeliest: a figure with every mark and word.
+_ALL = Chain(1.000001, temperature=0.9, top_k=3, top_p=0.999, min_p=1e-6, typical=0.999999)
+_SAID = ("token", "u", "low", "high", "filters", "kept", "cut", "entropy", "before", "apart")
+_ALT = ("first", "before", "after", "kept", "cut", "u", "low", "high")
+_WORDS = ("note.scores", "note.scores_none", "note.order", "note.order_same")
+
+
+def scores_sent(p: Any, show: Show) -> dict[str, Any]:
+    """Scores of the vocabulary, and the figure and the words that are filled in with numbers.
+
+    A note stands for its HTML.
+    half: all scores as half floats; first: those of `ids`, the likeliest tokens, as float32. What
+    is rounded up beyond the last of these is that one (`compute.gpt.draw.scores`).
+    """
+    read(show, p.text)
+    before = len(show.output.items)
+    found = show.run(next_token, DECODER, p.text)
+    figure = next_token_bars(filtered(found, _ALL), style=show.style)
+    empty = {name: f"{{{name}}}" for name in _SAID}
+    return {
+        "half": _bytes(found.scores, np.float16),
+        "first": _bytes(found.scores[found.ids], np.float32),
+        "ids": found.ids.tolist(),
+        "pieces": found.pieces,
+        "seen": found.text_ids,
+        "start": {name: encoded(control.default) for name, control in controls(type(p))},
+        "figure": json.loads(figure.to_json()),
+        "filters": {name: filter_name(name, show.text) for name in ORDER},
+        "joined": show.words("note.between_filters"),
+        "behind": show.text("figure.scores_behind", filter="{filter}"),
+        "u": show.text("figure.scores_u", u="{u}"),
+        "alt": show.text("alt.next_token", **{name: f"{{{name}}}" for name in _ALT}),
+        "beside": show.words("metric.entropy.beside", before="{before}"),
+        "notes_before": before,
+        "notes": {key.removeprefix("note."): Note(show.words(key, **empty)) for key in _WORDS},
+        "targets": [_target(reached, show) for reached in (False, True)],
+        "goal": [FEW, EVEN],
+        "rounding": ROUNDING,
+    }
+
+
+def _bytes(values: np.ndarray, kind: type) -> str:
+    return base64.b64encode(values.astype(kind).tobytes()).decode()
+
+
+def _target(reached: bool, show: Show) -> Note:
+    show.target("even", reached, kept="{kept}", entropy="{entropy}")
+    target: Note = show.output.items[-1]  # type: ignore[assignment]
+    return target
+
+
+def vocabulary(p: Any, show: Show) -> list[str]:
+    """How each token is written, for a draw that falls on none of the likeliest."""
+    read(show, p.text)
+    count = len(show.run(next_token, DECODER, p.text).scores)
+    return list(show.run(pieces, DECODER, tuple(range(count)), name="pieces"))
+
+
+ANSWERS = ClientRenderer("next_token", {"": scores_sent, "vocabulary": vocabulary}, needs=("text",))

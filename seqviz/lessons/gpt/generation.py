@@ -1,0 +1,350 @@
+"""Whole texts of a decoder: trees, surprise, repetition, examples in the prompt, and the bill."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from seqviz.compute.gpt import methods
+from seqviz.compute.gpt.cost import readings
+from seqviz.compute.gpt.filters import Chain
+from seqviz.compute.gpt.methods import METHODS
+from seqviz.compute.gpt.shots import CONDITIONS
+from seqviz.core.i18n import escape_markdown, format_value, number, percent
+from seqviz.core.units import Unit
+from seqviz.data import precomputed
+from seqviz.experiments.gpt.continuation import greedy, next_token
+from seqviz.experiments.gpt.cost import time_cache
+from seqviz.experiments.gpt.methods import by_method
+from seqviz.experiments.gpt.prompts import SEPARATOR, build_prompt, in_template, scored, special
+from seqviz.experiments.gpt.shots import AMOUNTS, LABELS, few_shots
+from seqviz.experiments.gpt.surprise import COPIES, repeated
+from seqviz.experiments.gpt.ways import compare_decoding
+from seqviz.experiments.transformer import architectures
+from seqviz.figures.attention.trials import trials_so_far
+from seqviz.figures.gpt.cost import token_times
+from seqviz.figures.gpt.futures import all_futures, futures_so_far
+from seqviz.figures.gpt.labels import label_bars
+from seqviz.figures.gpt.losses import token_losses
+from seqviz.figures.gpt.methods import surprise_by_method
+from seqviz.figures.gpt.repeated import repetition
+from seqviz.figures.gpt.shots import shots_by_amount
+from seqviz.figures.gpt.sizes import model_sizes
+from seqviz.figures.gpt.written import written_bits
+from seqviz.lessons.framework.controls import (
+    choice,
+    on,
+    seed,
+    slider,
+    step_slider,
+    text_input,
+    view,
+)
+from seqviz.lessons.framework.controls import select_slider as stops
+from seqviz.lessons.framework.show import Show
+from seqviz.models import ready
+from seqviz.models.registry import DEFAULTS
+
+DECODER = DEFAULTS["decoder"]
+PASTED = 1_000  # characters of a text that is read anew after every press
+STORY = "Once upon a time"
+AGAIN = "The weather is nice today."
+LOOP = 48  # tokens of a greedy text
+REVIEW = "A slow and pointless film, but the music is wonderful."
+ARTICLE = "It snowed all night in Boston. Schools are closed today, and most buses are late."
+SUMMARY = "Snow closes the schools of Boston."
+
+
+def read(show: Show, text: str) -> None:
+    """The model is here, and the text is short enough for a pass after every press."""
+    show.model(DECODER, text)
+    ready.check_interactive_length(DECODER, text)
+
+
+def read_for(show: Show, function: Callable[..., Any], wish: Mapping[str, Any]) -> None:
+    """The same before a job, for its text; what came with the app waits for no model."""
+    if precomputed.find(function, wish) is None:
+        read(show, wish["text"])
+
+
+def fine(share: float) -> str:
+    """A share in percent with three significant digits, however small."""
+    return format_value(share, Unit("fine share"))
+
+
+@dataclass(frozen=True)
+class FuturesParams:
+    """A tree of what may follow, and the ways of greedy decoding, beams and draws in it."""
+
+    prompt: str = text_input(STORY, PASTED, above=True)
+    beams: int = step_slider(1, 6, 3)
+    length_penalty: float = stops((0.0, 0.5, 1.0, 2.0, 4.0), 1.0)
+    shown: int = slider(8, 40, 16, 2)
+    length: int = stops((4, 6, 8, 10), 8, more=True)
+    seed: int = seed(0, more=True)
+
+
+def futures(p: FuturesParams, show: Show) -> None:
+    wish: dict[str, Any] = {
+        "model": DECODER, "text": p.prompt, "steps": p.length, "beams": p.beams,
+        "penalty": p.length_penalty, "seed": p.seed,
+    }  # fmt: skip
+    read_for(show, compare_decoding, wish)
+    found = show.job(compare_decoding, **wish, so_far=(futures_so_far, p.shown))
+    show.figure(all_futures, found, p.shown)
+    tree = found.tree
+    show.readouts(
+        found, best="best_probability", greedy="greedy_probability", beam="beam_probability"
+    )
+    show.readouts(tree, "covered")
+    ratio = found.best_probability / found.greedy_probability
+    show.note(
+        f"futures.{'missed' if found.fork else 'found'}", best=escape_markdown(tree.best_text),
+        greedy=escape_markdown(found.greedy.text), chance=fine(found.best_probability),
+        step=found.fork, times=number(ratio), covered=fine(tree.covered), length=p.length,
+        passes=tree.passes, shown=p.shown, beginnings=f"{len(tree.pieces):,}",
+    )  # fmt: skip
+    show.note("futures.proven" if tree.proven else "futures.open",
+              bound=fine(float(np.exp(tree.open_log))))  # fmt: skip
+    best = found.beams.best
+    show.note(
+        "futures.beam", beams=p.beams, text=escape_markdown(best.text), score=number(best.score),
+        log=number(best.log), tokens=len(best.ids), penalty=f"{p.length_penalty:g}",
+        chance=fine(found.beam_probability),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LikelyParams:
+    """How likely texts of people are, and texts of five ways of writing."""
+
+    method: str = choice(METHODS[1:], "greedy", menu=True)
+
+
+def likely(p: LikelyParams, show: Show) -> None:
+    found = show.job(by_method, model=DECODER, so_far=(trials_so_far,))
+    show.figure(surprise_by_method, found)
+    low, high = found.less_ends(p.method)
+    show.readout("human", found.mean, "human")
+    show.readout("method", found.mean, p.method)
+    show.readout("expected", found.entropy_of, p.method)
+    show.readout("spread", found.spread, p.method)
+    less = found.less(p.method)
+    if less < 0:
+        low, high = -high, -low
+    shown = "null" if low <= 0 else "less" if less > 0 else "more"
+    show.note(
+        f"likely.{shown}", method=show.option("method", p.method), texts=found.texts,
+        human=number(found.mean("human")), bits=number(found.mean(p.method)),
+        less=number(abs(less)), low=number(low), high=number(high),
+        below=percent(found.below(p.method)),
+    )  # fmt: skip
+    human, expected = found.mean("human"), found.entropy_of("human")
+    show.note(
+        "likely.split", human=number(human), expected=number(expected),
+        extra=number(human - expected), plain=number(found.mean("plain")),
+        plain_expected=number(found.entropy_of("plain")),
+    )  # fmt: skip
+    for name in ("human", p.method):
+        show.note("likely.text", who=show.option("method", name), text=_spelled(found, name))
+
+
+def _spelled(found: methods.ByMethod, method: str) -> str:
+    """The beginning that is there to read, and how one goes on."""
+    pieces = (*found.beginning, "…", *found.pieces[METHODS.index(method)])
+    return escape_markdown("".join(pieces).replace("␣", " ").replace("⏎", " "))
+
+
+@dataclass(frozen=True)
+class AgainParams:
+    """A sentence that is repeated, and a greedy text that repeats itself."""
+
+    view: str = view(("copies", "loop"), "copies")
+    copied: str = text_input(AGAIN, 200, when=on(view="copies"), above=True)
+    opening: str = text_input(AGAIN, 200, when=on(view="loop"), above=True)
+    copies: int = slider(2, COPIES, COPIES, when=on(view="copies"))
+    penalty: float = slider(1.0, 2.0, 1.0, 0.05)
+
+
+def again(p: AgainParams, show: Show) -> None:
+    if p.view == "loop":
+        return say_loop(p, show)
+    read(show, p.copied)
+    found = show.run(repeated, DECODER, p.copied, p.copies, p.penalty)
+    show.figure(repetition, found)
+    punished = found.penalty != 1
+    first, last = (found.probability(k, punished) for k in (1, found.copies))
+    show.readout("first_copy", found.probability, 1, punished)
+    show.readout("last_copy", found.probability, found.copies, punished)
+    show.note(
+        "again.penalty" if punished else "again.plain", copies=found.copies,
+        first=percent(first), last=percent(last), penalty=f"{p.penalty:g}",
+        before=percent(found.probability(found.copies)), rises=found.rises(punished)[0],
+        repeats=found.copies - 1,
+    )  # fmt: skip
+    return None
+
+
+def say_loop(p: AgainParams, show: Show) -> None:
+    """A greedy text, and how much of it stood there before."""
+    filters = Chain(penalty=p.penalty) if p.penalty != 1 else None
+    wish: dict[str, Any] = {
+        "model": DECODER, "text": p.opening, "count": LOOP, "after": (), "filters": filters,
+    }  # fmt: skip
+    read_for(show, greedy, wish)
+    found = show.job(greedy, **wish, so_far=(written_bits,))
+    show.figure(written_bits, found)
+    half = len(found.ids) // 2
+    show.readout("first_half", found.mean_of, 0, half)
+    show.readout("second_half", found.mean_of, half, len(found.ids))
+    show.readouts(found, seen="seen_before")
+    show.passage(found.spelled, found.bits / max(8.0, float(found.bits.max())), signed=False,
+                 title=show.words("note.pieces"))  # fmt: skip
+    show.note(
+        "again.loop", tokens=len(found.ids), seen=found.seen_before, penalty=f"{p.penalty:g}",
+        first=number(found.mean_of(0, half)), second=number(found.mean_of(half, len(found.ids))),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ShotsParams:
+    """Solved examples in the prompt: on many reviews, or one prompt to read."""
+
+    view: str = view(("many", "one"), "many")
+    amount: int = stops(AMOUNTS[:-1], 2, when=on(view="one"))
+    condition: str = choice(CONDITIONS, "right", menu=True)
+    layout: str = choice(("plain", "chat"), "plain", when=on(view="one"))
+    review: str = text_input(REVIEW, 200, when=on(view="one"))
+    draw: int = seed(0, when=on(view="one"))
+
+
+def shots(p: ShotsParams, show: Show) -> None:
+    if p.view == "one":
+        return say_prompt(p, show)
+    found = show.job(few_shots, model=DECODER, so_far=(trials_so_far,))
+    show.figure(shots_by_amount, found)
+    most = AMOUNTS[-1]
+    show.readout("without", found.accuracy, "right", 0)
+    show.readout("behind", found.accuracy, p.condition, most)
+    show.readout("form_without", found.form, "right", 0)
+    show.readout("form_behind", found.form, p.condition, most)
+    one, none = (p.condition, most), ("right", 0)
+    low, high = found.gain_ends(one, none)
+    show.note(
+        f"shots.{'shown' if found.is_significant(one, none) else 'null'}",
+        condition=show.option("condition", p.condition), most=most, questions=found.questions,
+        draws=found.draws, none=percent(found.accuracy(*none)), some=percent(found.accuracy(*one)),
+        gain=_points(found.gain(one, none)), low=_points(low), high=_points(high),
+        form=percent(found.form(*none)), formed=percent(found.form(*one)),
+    )  # fmt: skip
+    if p.condition != "right":
+        right = ("right", most)
+        low, high = found.gain_ends(right, one)
+        show.note(
+            f"shots.labels_{'shown' if found.is_significant(right, one) else 'null'}",
+            condition=show.option("condition", p.condition), right=percent(found.accuracy(*right)),
+            gain=_points(found.gain(right, one)), low=_points(low), high=_points(high),
+        )  # fmt: skip
+    return None
+
+
+def _points(share: float) -> str:
+    """A difference of shares in percentage points."""
+    return number(100 * share)
+
+
+def say_prompt(p: ShotsParams, show: Show) -> None:
+    """One prompt as the model reads it, and what it would say next."""
+    show.model(DECODER)
+    prompt = show.derive(build_prompt, p.review, p.amount, p.condition, p.draw, name="prompt")
+    if p.layout == "chat":
+        prompt = show.derive(in_template, DECODER, prompt, name="template")
+    read(show, prompt)
+    found = show.run(next_token, DECODER, prompt)
+    show.figure(label_bars, found, LABELS)
+    for label in LABELS:
+        show.readout(label, found.chance_of, label)
+    read_as = found.prompt
+    marked = show.derive(special, DECODER, tuple(read_as.ids.tolist()), name="marked")
+    show.passage(read_as.spelled, np.array(marked, float), signed=False,
+                 title=show.words("note.special"))  # fmt: skip
+    names = sorted({piece for piece, one in zip(read_as.pieces, marked, strict=True) if one})
+    show.note(
+        f"prompt.{p.layout}", tokens=len(marked), token=escape_markdown(found.pieces[0]),
+        chance=percent(float(found.chances[0])), special=sum(marked),
+        names=", ".join(map(escape_markdown, names)),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class CostParams:
+    """Words and readings: time with a cache, sizes, and which tokens carry loss."""
+
+    view: str = view(("time", "summary", "training", "sizes"), "time")
+    given: int = slider(1, 200, 5, when=on(view="time"))
+    written: int = slider(1, 200, 20, when=on(view="time"))
+    article: str = text_input(ARTICLE, 500, when=on(view="summary"))
+    summary: str = text_input(SUMMARY, 200, when=on(view="summary"))
+    document: str = text_input(ARTICLE, 500, when=on(view="training"), above=True)
+
+
+def cost(p: CostParams, show: Show) -> None:
+    if p.view == "sizes":
+        return say_sizes(show)
+    if p.view != "time":
+        return say_losses(p, show)
+    found = show.job(time_cache, model=DECODER, so_far=(trials_so_far,))
+    show.figure(token_times, found, p.given, p.written)
+    cached = show.readout("cached", readings, p.given, p.written)
+    anew = show.readout("anew", readings, p.given, p.written, cached=False)
+    longest = int(found.tokens[-1])
+    show.readout("times", found.times, longest)
+    show.note(
+        "bill.time", prompt=p.given, written=p.written, all=p.given + p.written,
+        cached=f"{cached:,.0f}", anew=f"{anew:,.0f}", longest=longest,
+        decode=number(1e3 * found.at("decode", longest)),
+        slow=number(1e3 * found.at("anew", longest)),
+    )  # fmt: skip
+    show.note("bill.time_same" if found.same else "bill.time_differs",
+              difference=number(found.largest_difference))  # fmt: skip
+    return None
+
+
+def say_losses(p: CostParams, show: Show) -> None:
+    """Which tokens of a text are scored, and what a context saves."""
+    if p.view == "training":
+        read(show, p.document)
+        found = show.run(scored, DECODER, p.document)
+    else:
+        read(show, f"{p.article} {p.summary}")
+        found = show.run(scored, DECODER, p.summary, p.article)
+    show.figure(token_losses, found)
+    show.readouts(found, "tokens", "scored", "loss", "nats")
+    if p.view == "training":
+        show.note("bill.training", tokens=len(found.pieces), scored=f"{found.scored:.0f}",
+                  loss=number(found.loss), nats=number(found.nats))  # fmt: skip
+        return
+    alone = show.run(scored, DECODER, f"{SEPARATOR}{p.summary}", name="alone")
+    show.note(
+        "bill.summary", m=found.first - 1, n=f"{found.scored:.0f}", all=len(found.pieces),
+        loss=number(found.loss), alone=number(alone.loss),
+    )  # fmt: skip
+
+
+def say_sizes(show: Show) -> None:
+    """The GPT family, counted."""
+    models = tuple(
+        show.run(architectures.architecture, name, name=name) for name in architectures.FAMILY
+    )
+    show.figure(model_sizes, models)
+    _, _, xl, third = models
+    show.note("bill.sizes", times=number(third.total / xl.total), first=f"{models[0].total:,.0f}",
+              second=f"{xl.total:,.0f}", third=f"{third.total:,.0f}")  # fmt: skip
+
+
+def read_anew(prompt: int, written: int) -> float:
+    """How many times is a token read for `written` tokens behind a prompt, without a cache?"""
+    return readings(prompt, written, cached=False)

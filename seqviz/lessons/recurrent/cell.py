@@ -1,0 +1,274 @@
+"""One cell by hand, the wirings that are made of it, and what is left of it without tanh."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from seqviz.compute.recurrent.wirings import influence, notations, step
+from seqviz.compute.recurrent.wirings.collapse import CollapseTrace as Replaced
+from seqviz.compute.recurrent.wirings.collapse import collapse as linear
+from seqviz.compute.recurrent.wirings.graph import (
+    CELLS,
+    ENTER,
+    READ,
+    WIRINGS,
+    Influence,
+    WiringGraph,
+)
+from seqviz.compute.recurrent.wirings.notations import NOTATIONS, all_written, written
+from seqviz.compute.recurrent.wirings.order import orders
+from seqviz.compute.recurrent.wirings.step import MAX_UNITS, OUTPUTS, CellSteps
+from seqviz.core.errors import UserError
+from seqviz.core.i18n import escape_markdown, number
+from seqviz.core.units import unbroken
+from seqviz.figures.recurrent.wirings.collapse import network_beside_convolution
+from seqviz.figures.recurrent.wirings.graph import wiring_lit, wirings_beside
+from seqviz.figures.recurrent.wirings.step import notation_blocks, one_step, orders_apart
+from seqviz.lessons.framework.controls import (
+    choice,
+    on,
+    seed,
+    slider,
+    step_slider,
+    text_input,
+    toggle,
+    view,
+)
+from seqviz.lessons.framework.controls import select_slider as stops
+from seqviz.lessons.framework.show import Show
+
+CELL = on(view=("step", "notations"))
+MAX_UNROLLED_STEPS = 8  # steps that the sheet has room for
+NEARLY = 0.1  # of the largest response: the superposition error that the target wants
+
+
+def units_of(values: Mapping[str, Any]) -> int:
+    """Rows of the recurrent matrix."""
+    try:
+        return len(step.matrix(values["recurrent"], "W_hh"))
+    except UserError:
+        return MAX_UNITS
+
+
+@dataclass(frozen=True)
+class StepParams:
+    """A cell of one's own numbers, the order of a text, and the letters of six texts."""
+
+    view: str = view(("step", "order", "notations"), "step")
+    x: str = text_input("2 0 0 0 0 0", 100, above=True, typed=True, when=CELL)
+    one_text: str = text_input("the dog bites the man", 60, above=True, typed=True,
+                          when=on(view="order"))  # fmt: skip
+    other_text: str = text_input("the man bites the dog", 60, above=True, typed=True,
+                           when=on(view="order"))  # fmt: skip
+    unrolled: int = slider(1, MAX_UNROLLED_STEPS, 6, when=on(view="step"))
+    recurrent: str = text_input("0.8 -0.6; 0.6 0.8", 60, typed=True, when=CELL)
+    inputs: str = text_input("1; 0", 60, typed=True, when=CELL)
+    notation: str = choice(tuple(NOTATIONS), "s2", menu=True, when=on(view="notations"))
+    moment: int = step_slider(1, MAX_UNROLLED_STEPS, 3, within="unrolled", when=CELL)
+    unit: int = step_slider(1, MAX_UNITS, 1, within=units_of, when=on(view="step"))
+    bias: str = text_input("0 0", 60, typed=True, more=True, when=CELL)
+    outputs: str = text_input("2 0; 0 2", 60, typed=True, more=True, when=on(view="step"))
+    squash: str = choice(OUTPUTS, "softmax", more=True, when=on(view="step"))
+    seed: int = seed(1, when=on(view="order"))
+
+
+def read_steps(p: StepParams, show: Show) -> None:
+    if p.view == "order":
+        return _order(p, show)
+    outputs = p.outputs if p.view == "step" else " ".join(["0"] * units_of(vars(p)))
+    found = show.run(step.steps, p.recurrent, p.inputs, p.bias, outputs, p.x, p.unrolled, p.squash)
+    if p.view == "notations":
+        return _notations(p, found, show)
+    t, unit = min(p.moment, p.unrolled), min(p.unit, found.a.shape[1])
+    show.figure(one_step, found, t, unit, picks=("moment", "unit"))
+    show.readout("sum_of", found.sum_of, t, unit)
+    show.readout("state_of", found.state_of, t, unit)
+    show.readouts(found, "x_apart", used_each_step="parameters")
+    _say_step(found, t, unit, show)
+
+
+def _say_step(found: CellSteps, t: int, unit: int, show: Show) -> None:
+    def two(value: float) -> str:
+        written = f"{value:.2f}".replace("-", "−")
+        return f"({written})" if value < 0 else written
+
+    terms = found.terms(t, unit)
+    products = " + ".join(
+        two(one.weight) if one.of == "b" else f"{two(one.weight)} · {two(one.value)}"
+        for one in terms
+    )
+    show.note("step.sum", unit=unit, t=t, products=products, sum=number(found.sum_of(t, unit)),
+              state=number(found.state_of(t, unit)))  # fmt: skip
+    y = found.y[t - 1]
+    show.note(f"step.{found.by}", t=t, y=", ".join(number(v) for v in y), sum=number(y.sum()))
+    last = len(found.x)
+    far = found.x_apart
+    show.note(
+        "step.loop_once" if last == 1 else "step.gone" if far == 0 else "step.loop", steps=last,
+        parameters=f"{found.parameters:.0f}", far=number(far),
+        x=", ".join(f"{v:g}".replace("-", "−") for v in found.x[0]),
+        y=", ".join(number(v) for v in found.y[-1]),
+    )  # fmt: skip
+    cell = found.cell
+    shapes = {name: unbroken(" × ".join(map(str, getattr(cell, name).shape)))
+              for name in ("recurrent", "inputs", "output")}  # fmt: skip
+    show.note("step.shapes", d_h=len(cell.bias), d_in=cell.inputs.shape[1],
+              d_out=len(cell.output), **shapes)  # fmt: skip
+
+
+def _order(p: StepParams, show: Show) -> None:
+    found = show.run(orders, p.one_text, p.other_text, p.seed)
+    show.figure(orders_apart, found)
+    show.readouts(found, "apart", "sum_apart")
+    key = "other" if found.sum_apart > 0 else "same" if found.apart == 0 else "order"
+    show.note(
+        f"step.{key}", apart=number(found.apart), sums=number(found.sum_apart),
+        low=number(found.others.min()), high=number(found.others.max()),
+        cells=len(found.others), first=escape_markdown(p.one_text),
+        second=escape_markdown(p.other_text),
+    )  # fmt: skip
+
+
+def _notations(p: StepParams, found: CellSteps, show: Show) -> None:
+    t = min(p.moment, len(found.x))
+    h, x = found.h[t - 1], found.x[t - 1]
+    chosen = show.run(written, found.cell, h, x, p.notation, name="written")
+    show.figure(notation_blocks, chosen)
+    every = show.run(all_written, found.cell, h, x, name="every")
+    names = {name: show.option("notation", name) for name in every}
+    show.rows("notations", {
+        "written_by": list(names.values()),
+        "written_apart": [number(one.difference) for one in every.values()],
+        "written_as": [NOTATIONS[name].formula for name in every],
+    })  # fmt: skip
+    show.note("step.notation", text=names[p.notation], t=t, formula=chosen.notation.formula,
+              difference=number(chosen.difference))  # fmt: skip
+    if chosen.difference and not chosen.notation.bias:
+        show.note("step.no_bias")
+    if p.notation not in ("s1", "s2"):
+        return
+    wrong = show.run(notations.swapped, found.cell, h, x, name="swapped")
+    shape = unbroken(" × ".join(map(str, found.cell.inputs.shape)))
+    key = "swapped" if wrong is not None else "swapped_shape"
+    show.note(f"step.{key}", wrong=number(wrong or 0), shape=shape, units=len(h))
+
+
+def outputs_of(v: Mapping[str, Any]) -> int:
+    """How many outputs the chosen wiring has."""
+    return WiringGraph(read=v["read_at"]).outputs
+
+
+@dataclass(frozen=True)
+class WiringsParams:
+    """The seven wirings of the texts, and one of one's own."""
+
+    view: str = view(("beside", "one"), "beside")
+    cell: str = choice(CELLS, "rnn")
+    layers: int = step_slider(1, 3, 1, when=on(view="one"))
+    backward: bool = toggle(False, when=on(view="one"))
+    read_at: str = choice(READ, "each", menu=True, when=on(view="one"))
+    output: int = step_slider(1, 6, 3, within=outputs_of, when=on(view="one"))
+    enter: str = choice(ENTER, "each", more=True, when=on(view="one"))
+    seed: int = seed(0, more=True)
+
+
+def wirings(p: WiringsParams, show: Show) -> None:
+    if p.view == "one":
+        return _one_wiring(p, show)
+    found = show.run(influence.of_all, p.cell, p.seed)
+    show.figure(wirings_beside, found)
+    kinds = dict(zip(WIRINGS, found, strict=True))
+    some, of = np.sum([one.nonzero for one in found], axis=0)
+    show.note(
+        "wirings.beside" if all(one.as_drawn for one in found) else "wirings.rounded",
+        some=int(some), all=int(of), zero=int(of - some), samples=found[0].samples,
+        seeds=found[0].seeds, cell=show.option("cell", p.cell),
+    )  # fmt: skip
+    far, near = kinds["many_one"].norm[0, [0, -1]]
+    show.note(
+        "wirings.pairs", later=number(kinds["many_many"].norm[1, 2]),
+        both=number(kinds["both"].norm[1, 2]), stacked=number(kinds["stacked"].norm[1, 2]),
+        near=number(near), far=number(far),
+    )  # fmt: skip
+
+
+def _one_wiring(p: WiringsParams, show: Show) -> None:
+    found = show.run(influence.of_one, p.cell, p.layers, p.backward, p.enter, p.read_at, p.seed)
+    wiring = found.wiring
+    output = min(p.output, wiring.outputs)
+    show.figure(wiring_lit, found, output, picks=("output", ""))
+    show.readout("inputs_of", found.inputs_of, output)
+    show.readouts(found, "nonzero")
+    lit = wiring.ancestors(("y", output))
+    states = sum(node[0] in ("h", "d") for node in lit)
+    all_states = sum(node[0] in ("h", "d") for node in wiring.nodes())
+    show.metrics(lit=f"{states} / {all_states}")
+    _say_wiring(found, output, states, all_states, show)
+
+
+def _say_wiring(found: Influence, output: int, states: int, of: int, show: Show) -> None:
+    row = found.norm[output - 1]
+    moved = [f"x{_below(s)} ({number(v, 2)})" for s, v in enumerate(row, 1) if v > 0]
+    free = len(row) - len(moved)
+    show.note(
+        "wirings.all" if not free else "wirings.some", y=f"y{_below(output)}", states=states,
+        all=of, moved=show.words("note.wirings.and").join(moved), free=free,
+        samples=found.samples, seeds=found.seeds,
+    )  # fmt: skip
+    if len(found.backward):
+        some, inputs = found.backward_read
+        show.note(f"wirings.backward_{found.wiring.read}", some=some, inputs=inputs)
+
+
+def _below(index: int) -> str:
+    return str(index).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
+
+
+@dataclass(frozen=True)
+class CollapseParams:
+    """How much tanh, how large an input, how many units, and which floating-point numbers."""
+
+    tanh: float = stops((0.0, 0.1, 1.0, 10.0, 50.0, 100.0), 0.0)
+    amplitude: float = stops((0.01, 0.1, 0.3, 1.0, 3.0, 10.0), 1.0)
+    hidden_units: int = stops((1, 4, 16, 64), 16)
+    with_bias: bool = toggle(True)
+    precision: str = choice(("float32", "float64"), "float32")
+    seed: int = seed(1, more=True)
+
+
+def collapse(p: CollapseParams, show: Show) -> None:
+    share = p.tanh / 100
+    found = show.run(linear, share, p.amplitude, p.hidden_units, p.precision, p.seed, p.with_bias)
+    show.figure(network_beside_convolution, found)
+    show.readouts(found, "superposition", kernel_error="error", weights_there="parameters",
+                  kernel_numbers="numbers")  # fmt: skip
+    values = {
+        "share": f"{p.tanh:g}%", "superposition": number(found.superposition, 2),
+        "error": number(found.error, 2), "parameters": f"{found.parameters:,.0f}",
+        "numbers": f"{found.numbers:.0f}", "precision": p.precision, "size": f"{p.amplitude:g}",
+        "full": number(float(found.errors[-1]), 2),
+    }  # fmt: skip
+    if share == 0:
+        show.note("collapse.off", **values)
+    else:
+        show.note("collapse.nearly" if found.superposition < NEARLY else "collapse.on", **values)
+        show.note("collapse.close" if found.error < NEARLY else "collapse.apart", **values)
+        if p.with_bias:
+            _say_without_bias(p, found, show)
+    show.note("collapse.size", **values)
+    reached = share == 1 and found.superposition < NEARLY
+    show.target("nearly_linear", reached, share=values["share"],
+                superposition=values["superposition"])  # fmt: skip
+
+
+def _say_without_bias(p: CollapseParams, found: Replaced, show: Show) -> None:
+    """The control: the same network with b = 0."""
+    other = show.run(linear, found.share, p.amplitude, p.hidden_units, p.precision, p.seed,
+                     biased=False, name="without_bias")  # fmt: skip
+    key = "moved" if other.error < NEARLY <= found.error else "without"
+    show.note(f"collapse.{key}", superposition=number(other.superposition, 2),
+              error=number(other.error, 2))  # fmt: skip

@@ -1,0 +1,117 @@
+"""What a recurrent network costs: parameters, time, and the terms of its loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from seqviz.compute.recurrent.costs import counting
+from seqviz.compute.recurrent.costs.counting import NetworkSizes
+from seqviz.compute.recurrent.costs.terms import ENDS
+from seqviz.core.i18n import escape_markdown, number, percent
+from seqviz.core.units import unbroken
+from seqviz.experiments.recurrent import costs
+from seqviz.experiments.recurrent.costs import BATCHES, LENGTHS
+from seqviz.figures.recurrent.costs.measured import terms_of_loss, time_by_length, timed_so_far
+from seqviz.figures.recurrent.costs.parameters import matrices, parameters_by_length
+from seqviz.lessons.framework.controls import choice, on, slider, text_input, toggle, view
+from seqviz.lessons.framework.controls import select_slider as stops
+from seqviz.lessons.framework.show import Show
+
+READER = "characters_gru"
+SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+SIZED = on(view=("length", "shapes"))
+AT_ONCE = {"one": BATCHES[0], "many": BATCHES[1]}
+TERMS = on(view="terms")
+
+
+@dataclass(frozen=True)
+class CellCostParams:
+    """Parameters by length, shapes, time, and which terms a loss has."""
+
+    view: str = view(("length", "time", "shapes", "terms"), "length")
+    given: str = text_input("The music", 150, when=TERMS, above=True)
+    answer: str = text_input("is wonderful, and the film is not.", 150, when=TERMS, above=True)
+    n_inputs: int = stops(SIZES, 1, when=SIZED)
+    n_hidden: int = stops(SIZES, 32, when=SIZED)
+    n_layers: int = slider(1, 4, 1, when=on(view="length"))
+    n_directions: int = slider(1, 2, 1, when=SIZED)
+    n_steps: int = stops(LENGTHS, 128, when=on(view=("length", "time")))
+    n_outputs: int = stops((0, 1, 2, 10, 100), 1, more=True, when=SIZED)
+    n_biases: str = choice(tuple(counting.BIASES), "two", more=True, when=on(view="length"))
+    of_cell: str = choice(counting.CELLS, "rnn", when=on(view="shapes"))
+    batch_axis: bool = toggle(True, when=on(view="shapes"))
+    at_once: str = choice(tuple(AT_ONCE), "one", when=on(view="time"))
+    read_from: str = choice(("before", "same"), "before", when=TERMS)
+    summed_to: str = choice(ENDS, "ty", when=TERMS)
+
+
+def bill(p: CellCostParams, show: Show) -> None:
+    {"length": _length, "time": _time, "shapes": _shapes, "terms": _terms}[p.view](p, show)
+
+
+def _wiring(p: CellCostParams) -> NetworkSizes:
+    return NetworkSizes(p.n_inputs, p.n_hidden, p.n_layers, p.n_directions, p.n_biases, p.n_outputs)
+
+
+def _length(p: CellCostParams, show: Show) -> None:
+    found = show.run(counting.bill, _wiring(p), p.n_steps)
+    show.figure(parameters_by_length, found)
+    for k, cell in enumerate(found.cells):
+        formula = show.words("metric.bill_rnn.formula", count=f"{found.formula[k]:,}")
+        show.readout(f"bill_{cell}", found.count, cell, beside=formula)
+    counts = {cell: f"{found.count(cell):,}" for cell in found.cells}
+    show.note("bill.shared", inputs=p.n_inputs, hidden=p.n_hidden, layers=p.n_layers,
+              directions=p.n_directions, output=found.output, whole=f"{found.total('rnn'):,}",
+              **counts)  # fmt: skip
+    own = found.unshared("rnn")
+    show.note("bill.unshared" if p.n_steps > 1 else "bill.one_step", steps=p.n_steps,
+              own=f"{own:,}", ratio=number(own / found.total("rnn")))  # fmt: skip
+
+
+def _time(p: CellCostParams, show: Show) -> None:
+    found = show.job(costs.time_steps, so_far=(timed_so_far,))
+    batch = AT_ONCE[p.at_once]
+    show.figure(time_by_length, found, batch, p.n_steps)
+    steps, product = show.derive(found.milliseconds, batch, p.n_steps, name="milliseconds")
+    ratio = show.readout("bill_ratio", found.ratio, batch, p.n_steps)
+    step = show.readout("bill_step", found.a_step, batch, p.n_steps)
+    show.note(
+        "bill.slower" if ratio > 1 else "bill.faster", steps=p.n_steps, hidden=found.hidden,
+        batch=batch, rnn=number(steps), step=number(step), product=number(product),
+        ratio=number(max(ratio, 1 / ratio)),
+    )  # fmt: skip
+    other = next(one for one in found.batches if one != batch)
+    show.note("bill.other_batch", batch=other, ratio=number(found.ratio(other, p.n_steps)))
+
+
+def _shapes(p: CellCostParams, show: Show) -> None:
+    found = show.derive(counting.shapes, p.of_cell, _wiring(p), name="shapes")
+    show.figure(matrices, found)
+    tried = show.run(costs.as_printed, p.n_inputs, p.n_hidden, p.batch_axis, name="tried")
+    written = {name: unbroken(" × ".join(map(str, shape))) for name, shape in found.items()}
+    show.note("bill.shapes", rows=found["W_hh"][0], hidden=p.n_hidden, inputs=p.n_inputs,
+              W_hx=written["W_hx"], W_hh=written["W_hh"])  # fmt: skip
+    show.note("bill.output" if p.n_outputs else "bill.no_output", outputs=p.n_outputs,
+              directions=p.n_directions, W_yh=written.get("W_yh", ""))  # fmt: skip
+    show.note(
+        "bill.works" if tried.state else "bill.fails", input=list(tried.input),
+        state=list(tried.hidden), after=list(tried.state or ()), error=escape_markdown(tried.error),
+    )  # fmt: skip
+
+
+def _terms(p: CellCostParams, show: Show) -> None:
+    found = show.run(costs.score, READER, p.given, p.answer)
+    show.figure(terms_of_loss, found, p.read_from, p.summed_to)
+    show.readout("bill_bits", found.bits, p.read_from, p.summed_to)
+    show.readout("bill_perplexity", found.perplexity, p.read_from, p.summed_to)
+    tx, ty, terms = found.read, len(found.pieces), found.summed(p.summed_to)
+    show.note("bill.terms", tx=tx, ty=ty, terms=terms,
+              bits=number(found.bits(p.read_from, p.summed_to)))  # fmt: skip
+    if p.summed_to == "tx":
+        key = "bill.left_out" if tx < ty else "bill.not_there" if tx > ty else "bill.equal"
+        show.note(key, tx=tx, ty=ty, missing=abs(ty - tx), whole=number(found.bits(p.read_from)))
+    right, wrong = found.bits("before"), found.bits("same")
+    show.note(f"bill.{p.read_from}", right=number(right), wrong=number(wrong), ty=ty)
+    if found.unknown.any():
+        show.note("bill.unknown", unknown=int(found.unknown.sum()), ty=ty,
+                  share=percent(float(found.unknown.mean())))  # fmt: skip

@@ -1,0 +1,126 @@
+"""A tagger that people use: LAC on a sentence, whole and with one side of each character gone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from seqviz.compute.recurrent.tagging.lac import DECODERS, SIDES, WAYS, TagChanges, TagSequence
+from seqviz.core.i18n import escape_markdown, format_value, number, percent
+from seqviz.core.units import Unit
+from seqviz.experiments.recurrent.tagging.lac import (
+    MAX_SENTENCE_CHARS,
+    lac_changes,
+    tagged,
+    without,
+)
+from seqviz.figures.recurrent.lac.tagger import (
+    changes_counted,
+    counted_so_far,
+    sides_of_characters,
+    tags_of_characters,
+)
+from seqviz.lessons.framework.controls import choice, on, step_slider, text_input, view
+from seqviz.lessons.framework.output import COMPUTED
+from seqviz.lessons.framework.show import Show
+
+MODEL = "lac"
+ORIGIN = "研究生命的起源"  # 研究|生命, "to study life", or 研究生|命, "a student's life"
+LAYERS = 2
+
+
+@dataclass(frozen=True)
+class TaggerParams:
+    """A sentence with its tags, the sides that each tag rests on, and both counted."""
+
+    view: str = view(("sides", "tags", "counted"), "sides")
+    line: str = text_input(
+        ORIGIN, MAX_SENTENCE_CHARS, above=True, typed=True, when=on(view=("tags", "sides"))
+    )
+    side: str = choice(SIDES, "right", when=on(view="sides"))
+    way: str = choice(WAYS, "deleted", when=on(view=("sides", "counted")))
+    layer: int = step_slider(1, LAYERS, LAYERS, when=on(view="sides"))
+    shown: str = choice(("emission", "marginal"), "emission", when=on(view="tags"))
+
+
+def tagger(p: TaggerParams, show: Show) -> None:
+    many = show.job(lac_changes, name="many", so_far=(counted_so_far,))
+    if p.view == "counted":
+        show.figure(changes_counted, many, p.way)
+        return _say_counted(p, many, show)
+    show.model(MODEL)
+    whole = show.run(tagged, p.line, name="whole")
+    if p.view == "sides":
+        _sides(p, whole, many, show)
+    else:
+        _tags(p, whole, many, show)
+    if whole.unknown:
+        show.note("tagger.unknown", unknown=whole.unknown, characters=len(whole.text))
+    if latin := sum(one.isascii() and one.isalpha() for one in whole.text):
+        show.note("tagger.latin", latin=latin, characters=len(whole.text))
+
+
+def _sides(p: TaggerParams, whole: TagSequence, many: TagChanges, show: Show) -> None:
+    cut = show.run(without, p.line, p.side, p.way, name="cut")
+    show.figure(sides_of_characters, whole, cut, p.side, p.layer, provenance=COMPUTED)
+    changed = int(whole.changed(cut).sum())
+    show.metrics(
+        tags_changed=f"{changed} / {len(whole.text)}",
+        tags_changed_many=(percent(many.share(p.way, p.side)[0]), _ends(many.share(p.way, p.side))),
+    )
+    show.note(
+        f"tagger.{'changed' if changed else 'same'}_{p.way}", whole=escape_markdown(whole.written),
+        cut=escape_markdown(cut.written), side=show.option("side", p.side), changed=changed,
+        characters=len(whole.text),
+    )  # fmt: skip
+    forward, backward = whole.moved(cut, p.layer)
+    show.note("tagger.moved", layer=p.layer, forward=number(forward), backward=number(backward))
+
+
+def _tags(p: TaggerParams, whole: TagSequence, many: TagChanges, show: Show) -> None:
+    every = [whole, *(show.run(tagged, p.line, one, name=one) for one in DECODERS[1:])]
+    show.figure(tags_of_characters, every, p.shown, provenance=COMPUTED)
+    weighed, alone = every[1:]
+    show.metrics(
+        tags_alone=f"{int(whole.changed(alone).sum())} / {len(whole.text)}",
+        tags_broken=str(alone.breaks),
+        sentences_broken=f"{many.unlawful('emission')} / {many.sentences}",
+    )
+    shares = whole.shares[int(p.shown == "marginal")]
+    on_path = shares[np.arange(len(whole.text)), whole.path]
+    least = int(on_path.argmin())
+    show.note(
+        "tagger.tags", whole=escape_markdown(whole.written), alone=escape_markdown(alone.written),
+        changed=int(whole.changed(alone).sum()), characters=len(whole.text), broken=alone.breaks,
+    )  # fmt: skip
+    same = "_own" if shares[least].argmax() == whole.path[least] else ""
+    show.note(
+        f"tagger.least_{p.shown}{same}", character=escape_markdown(whole.text[least]), at=least + 1,
+        tag=whole.tags[whole.path[least]], share=number(float(on_path[least])),
+        best=whole.tags[int(shares[least].argmax())], most=number(float(shares[least].max())),
+        weighed=int(whole.changed(weighed).sum()),
+    )  # fmt: skip
+
+
+def _say_counted(p: TaggerParams, many: TagChanges, show: Show) -> None:
+    right, left = (many.share(p.way, side) for side in SIDES)
+    for side, found in zip(SIDES, (right, left), strict=True):
+        show.metrics(**{f"without_{side}": (percent(found[0]), _ends(found))})
+    gap = many.more(p.way)
+    key = "null" if gap[1] <= 0 <= gap[2] else "more" if gap[0] > 0 else "less"
+    show.note(
+        f"tagger.counted_{p.way}", right=percent(right[0]), left=percent(left[0]),
+        sentences=many.sentences, characters=f"{many.characters:,}", tag=many.common,
+        constant=percent(many.by_constant),
+    )  # fmt: skip
+    show.note(f"tagger.gap_{key}", gap=number(100 * abs(gap[0])), ends=_ends(gap))
+    show.note(
+        "tagger.decoders", sentences=many.sentences, emission=many.unlawful("emission"),
+        marginal=many.unlawful("marginal"), viterbi=many.unlawful("viterbi"),
+        alone=percent(many.of("emission")[0]), weighed=percent(many.of("marginal")[0]),
+    )  # fmt: skip
+
+
+def _ends(found: tuple[float, float, float]) -> str:
+    return format_value(found[1:], Unit("share", 1))

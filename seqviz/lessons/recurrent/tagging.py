@@ -1,0 +1,224 @@
+"""Which letters need the right side: three wirings of equal size find the words of a text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from seqviz.compute.recurrent.tagging.letters import TAGS, WIRINGS, TaggedText
+from seqviz.compute.recurrent.tagging.letters_compared import Compared, ErrorRate, TrainedAhead
+from seqviz.core.i18n import escape_markdown, number, percent
+from seqviz.data.chinese import bundled_words
+from seqviz.experiments.recurrent.tagging.letters import (
+    LEARNED_AHEAD,
+    MAX_SENTENCE_SIGNS,
+    READERS,
+    SHORT,
+    SIZES,
+    TASKS,
+    compare_ahead,
+    compare_taggers,
+    errors_of_seeds,
+    tag_text,
+    train_taggers,
+)
+from seqviz.figures.recurrent.tagging.letters import (
+    errors_ahead,
+    errors_by_wiring,
+    losses_so_far,
+    tagged_text,
+    trained_so_far,
+)
+from seqviz.lessons.framework.controls import (
+    choice,
+    on,
+    seed,
+    select_slider,
+    step_slider,
+    text_input,
+    view,
+)
+from seqviz.lessons.framework.lesson import SeedExperiment
+from seqviz.lessons.framework.show import Show
+
+ENGLISH = "I can not see the end of this story, but it is so funny."
+CHINESE = "从马上下来的客人马上走了，我们都很高兴。"  # cut alike with all of jieba's words
+_LISTED = 24  # letters that a sentence names
+
+
+def _signs(values: Mapping[str, Any]) -> float:
+    """How many signs of the text are read."""
+    typed = values["english"] if values["task"] == "spaces" else values["chinese"]
+    return float(min(MAX_SENTENCE_SIGNS, max(1, len("".join(typed.split())))))
+
+
+@dataclass(frozen=True)
+class TaggingParams:
+    """One direction, two layers, two directions: where do the words begin?"""
+
+    view: str = view(("errors", "ahead", "letters"), "errors")
+    task: str = choice(TASKS, "spaces", shipped=True)
+    english: str = text_input(ENGLISH, 100, above=True, typed=True,
+                            when=on(view="letters", task="spaces"))  # fmt: skip
+    chinese: str = text_input(CHINESE, 100, above=True, typed=True,
+                            when=on(view="letters", task="words"))  # fmt: skip
+    ahead: int = select_slider(LEARNED_AHEAD, 3, when=on(view=("ahead", "letters")))
+    letter: int = step_slider(1, MAX_SENTENCE_SIGNS, 4, within=_signs, when=on(view="letters"))
+    training: int = seed(1, when=on(view="letters"))
+
+
+def class_tagging(p: TaggingParams, show: Show) -> SeedExperiment:
+    """How often each seat's own taggers are wrong, of one direction and of two."""
+    return SeedExperiment(
+        partial(errors_of_seeds, task=p.task),
+        show.words(f"class.tagging.{p.task}"),
+        show.words("class.tagging.settings", updates=SHORT, usual=SIZES[p.task].updates),
+        kinds=[show.text(f"figure.letters_{wiring}") for wiring in READERS],
+        at_once=5, long=True,
+    )  # fmt: skip
+
+
+def tagging(p: TaggingParams, show: Show) -> None:
+    {"errors": _held_out, "ahead": _ahead, "letters": _letters}[p.view](p, show)
+    known = bundled_words()
+    show.caption(show.words(
+        f"note.tagging.from_{p.task}", words=f"{known.words:,}", all_words=f"{known.all_words:,}",
+        alike=known.alike, sentences=known.sentences, differ=percent(known.differ / known.tags),
+    ))  # fmt: skip
+
+
+def _held_out(p: TaggingParams, show: Show) -> None:
+    found: Compared = show.job(compare_taggers, task=p.task, so_far=(trained_so_far,))
+    show.figure(errors_by_wiring, found)
+    show.metric("wrong_uni", found.error("uni").value)
+    show.metric("wrong_two", found.error("two").value)
+    show.metric("wrong_bi", found.error("bi").value)
+    show.metric("wrong_alone", found.baseline("alone"))
+    _say_better(found, show)
+    _say_tags(found, show)
+    sizes = {
+        f"{one}_size": f"{n:,}" for one, n in zip(WIRINGS, found.parameters.tolist(), strict=True)
+    }
+    units = {f"{one}_units": n for one, n in zip(WIRINGS, found.widths.tolist(), strict=True)}
+    times = found.seconds
+    show.note("tagging.equal", **sizes, **units, least=number(times.min(), 2),
+              most=number(times.max(), 2))  # fmt: skip
+
+
+def _intervals(one: ErrorRate, sign: int = 1) -> dict[str, str]:
+    """The numbers of a difference for a sentence, turned round where it is less than zero."""
+    ends: dict[str, str] = {}
+    for name, pair in (("", one.sentences), ("seed_", one.seeds)):
+        low, high = sorted(sign * end for end in pair)
+        ends |= {f"{name}low": number(low), f"{name}high": number(high)}
+    return {"gap": number(sign * one.value), **ends}
+
+
+def _verdict(one: ErrorRate) -> str:
+    return "null" if not one.clear else "better" if one.value > 0 else "worse"
+
+
+def _say_better(found: Compared, show: Show) -> None:
+    for wiring in ("bi", "two"):
+        gap = found.better(wiring)
+        key = _verdict(gap)
+        show.note(
+            f"tagging.{key}", name=show.text(f"figure.letters_{wiring}"),
+            wrong=number(found.error(wiring).value), uni=number(found.error("uni").value),
+            sentences=found.sentences, seeds=found.seeds,
+            **_intervals(gap, -1 if key == "worse" else 1),
+        )  # fmt: skip
+
+
+def _say_tags(found: Compared, show: Show) -> None:
+    """Where the right side helps, where it harms, and where neither is shown."""
+    groups: dict[str, list[str]] = {"better": [], "worse": [], "null": []}
+    for tag in TAGS:
+        gap = found.better("bi", "uni", tag)
+        groups[_verdict(gap)].append(show.words(
+            "note.tagging.tag", name=show.text(f"figure.letters_tag_{tag}"),
+            uni=number(found.error("uni", tag).value), bi=number(found.error("bi", tag).value),
+            many=f"{found.many(tag):,}",
+        ))  # fmt: skip
+    for verdict, tags in groups.items():
+        if tags:
+            show.note(f"tagging.tags_{verdict}", tags=show.words("note.tagging.and").join(tags))
+
+
+def _ahead(p: TaggingParams, show: Show) -> None:
+    # A place on a page has one job: the other result is what came with the app.
+    every = show.shipped(compare_taggers, name="every", task=p.task)
+    if every is None:
+        every = show.job(compare_taggers, name="every", task=p.task, so_far=(trained_so_far,))
+    trained: TrainedAhead = show.job(
+        compare_ahead, name="trained", task=p.task, so_far=(trained_so_far,)
+    )
+    found = show.derive(every.of_first, trained.seeds)
+    show.figure(errors_ahead, found, trained, p.ahead)
+    error, cut = trained.error(p.ahead).value, found.error_cut(p.ahead).value
+    both, uni = found.error("bi").value, found.error("uni").value
+    more = trained.beyond(p.ahead, found)
+    show.metric("wrong_ahead", error)
+    show.metric("wrong_cut", cut)
+    show.metric("wrong_bi", both)
+    show.metric("wrong_uni", uni)
+    show.note(
+        f"tagging.ahead_{_verdict(more)}", ahead=p.ahead, wrong=number(error), seeds=trained.seeds,
+        bi=number(both), **_intervals(more, 1 if more.value > 0 else -1),
+    )  # fmt: skip
+    if p.ahead > 0:
+        show.note("tagging.ahead_gained", ahead=p.ahead, none=number(trained.error(0).value),
+                  bi=number(both), share=percent(trained.gained(p.ahead, found)))  # fmt: skip
+    apart = cut - error
+    show.note(
+        f"tagging.ahead_cut_{'more' if apart > 0 else 'same'}", cut=number(cut), ahead=p.ahead,
+        wrong=number(error), apart=number(apart), uni=number(uni),
+    )  # fmt: skip
+    if cut > uni:
+        show.note("tagging.ahead_mismatch", uni=number(uni))
+
+
+def _letters(p: TaggingParams, show: Show) -> None:
+    taggers = show.job(
+        train_taggers, name="taggers", task=p.task, seed=p.training, so_far=(losses_so_far,)
+    )
+    typed = p.english if p.task == "spaces" else p.chinese
+    found: TaggedText = show.run(tag_text, p.task, taggers, typed, p.ahead)
+    letter = min(p.letter, len(found.text))
+    show.figure(tagged_text, found, p.ahead, letter)
+    losses = found.losses.sum(1)
+    show.metric("loss_uni", float(losses[0]))
+    show.metric("loss_bi", float(losses[1]))
+    _say_letters(p, found, letter, show)
+    if found.unknown:
+        show.note("tagging.unknown", unknown=found.unknown, letters=found.n_letters)
+    if len("".join(typed.split())) > MAX_SENTENCE_SIGNS:
+        show.note("tagging.longer", most=MAX_SENTENCE_SIGNS)
+
+
+def _say_letters(p: TaggingParams, found: TaggedText, letter: int, show: Show) -> None:
+    uni, bi, cut = found.wrong.sum(1).tolist()
+    show.note("tagging.letters", letters=found.n_letters, uni=uni, bi=bi, cut=cut, ahead=p.ahead)
+    show.note("tagging.letters_cut", ahead=p.ahead)
+    framed = found.needs_right.nonzero()[0].tolist()
+    named = [
+        show.words("note.tagging.letter", sign=escape_markdown(found.text[t]), place=t + 1,
+                   said=found.tags_of(0)[t], true=TAGS[found.tags[t]])
+        for t in framed[:_LISTED]
+    ]  # fmt: skip
+    if named:
+        show.note("tagging.framed", many=len(framed),
+                  letters=show.words("note.tagging.and").join(named))  # fmt: skip
+    else:
+        show.note("tagging.framed_none")
+    t, losses = letter - 1, found.losses
+    if found.tags[t] < 0:
+        return show.note("tagging.no_tag", place=letter, sign=escape_markdown(found.text[t]))
+    true = found.tags[t]
+    uni, bi = (number(float(found.probabilities[k, t, true])) for k in (0, 1))
+    show.note("tagging.loss", place=letter, sign=escape_markdown(found.text[t]), true=TAGS[true],
+        uni=uni,
+              bi=bi, at_uni=number(losses[0, t]), at_bi=number(losses[1, t]),
+              sum_uni=number(losses[0].sum()), sum_bi=number(losses[1].sum()))  # fmt: skip

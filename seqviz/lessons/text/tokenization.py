@@ -1,0 +1,282 @@
+"""How a text is cut: seven cutters, merges that are learned, and the longest match first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from seqviz.compute.text.tokenization.cut import Strips, Tokenization, graphemes, seen, width
+from seqviz.compute.text.tokenization.merges import LearnedMerges
+from seqviz.core.errors import UserError
+from seqviz.core.i18n import escape_markdown, number, percent
+from seqviz.experiments.text.tokenization import cutters as made
+from seqviz.experiments.text.tokenization import learned as own
+from seqviz.experiments.text.tokenization.vocabularies import ROLES, has_tokenizer
+from seqviz.figures.text.tokenization.ladder import tried_prefixes
+from seqviz.figures.text.tokenization.merges import bytes_per_token, pair_counts, pair_name
+from seqviz.figures.text.tokenization.special import special_ids
+from seqviz.figures.text.tokenization.strips import cut_strips, part_of, parts
+from seqviz.lessons.framework.controls import choice, on, slider, step_slider, text_input, view
+from seqviz.lessons.framework.show import Show
+
+TEXT = "AI and ML course is interesting and easy! 人工智能与机器学习这门课真有意思"
+SAMPLE = "the newest and lowest film"  # a line
+AMOUNTS = {"20": 20, "200": 200, "2000": 2000, "all": own.ALL}
+COSTLY, FEW = 3, 4  # the goal: tokens a character, of so many characters
+_PARTS = 20  # a text of 500 wide characters has fewer
+_IDS = 60  # that are listed
+Values = Mapping[str, Any]
+
+
+# --- cutters --------------------------------------------------------------------------------------
+
+
+def _parts(values: Values) -> float:
+    """How many figures a text needs."""
+    return float(parts([width(one) for one in graphemes(values["text"])]))
+
+
+@dataclass(frozen=True)
+class CuttersParams:
+    """One text as seven cutters cut it."""
+
+    view: str = view(("strips", "special"), "strips")
+    text: str = text_input(TEXT, above=True, typed=True, when=on(view="strips"))
+    strip: str = choice(made.NAMES, "gpt2", menu=True, when=on(view="strips"))
+    part: int = step_slider(1, _PARTS, 1, within=_parts,
+                        when=lambda v: v["view"] == "strips" and _parts(v) > 1)  # fmt: skip
+
+
+def cutters(p: CuttersParams, show: Show) -> None:
+    if p.view == "special":
+        return say_special(show)
+    above = controls_of_merges()
+    learned = learned_above(above, show)
+    names = made.available_cutters()
+    cuts = show.run(made.cut_by_all, p.text, names, learned, above.merges, name="cuts")
+    chosen = p.strip if p.strip in names else "gpt2"
+    show.figure(cut_strips, cuts, chosen, p.part)
+    cut = show.derive(cuts.of, chosen, name="cut")
+    show.readouts(cut, "tokens", unknown_share="share_unknown")
+    chinese = show.readout("per_chinese", cuts.per_character, chosen, True)
+    others = show.readout("per_other", cuts.per_character, chosen, False)
+    key = "both" if chinese > 0 and others > 0 else "one"
+    show.note(
+        f"cutters.{key}", name=show.option("strip", chosen), tokens=cut.tokens,
+        characters=len(p.text), chinese=number(chinese), others=number(others),
+        times=number(chinese / others if key == "both" else float("nan")),
+        each=number(cut.tokens / len(p.text)),
+    )  # fmt: skip
+    say_back(p, cut, show)
+    say_ids(chosen, cut, show)
+    own, others_own = made.special_typed(cuts, chosen)
+    for key, tokens in (("special_read", own), ("special_plain", others_own)):
+        if tokens:
+            told = show.words("lost.and").join(map(escape_markdown, tokens))
+            show.note(f"cutters.{key}", name=show.option("strip", chosen), tokens=told)
+    shown = part_of(cuts.columns.tolist(), p.part)
+    if shown[-1][1] - shown[0][0] < len(cuts.shown):
+        show.note("cutters.part", first=shown[0][0] + 1, last=shown[-1][1], all=len(cuts.shown))
+    for gone in made.missing():
+        show.note("cutters.missing", name=show.option("strip", gone))
+    bill(cuts, show)
+    each = cuts.of("gpt2").tokens / len(p.text)
+    reached = each >= COSTLY and len(p.text) >= FEW
+    show.target("costly", reached, each=number(each), characters=len(p.text))
+
+
+def controls_of_merges() -> MergesParams:
+    """The controls of the bench with the merges, as they stand."""
+    from seqviz.lessons.text.lesson import lesson  # which imports this module
+
+    found: MergesParams = lesson.values("merges")
+    return found
+
+
+def say_back(p: CuttersParams, cut: Tokenization, show: Show) -> None:
+    """Whether the text comes back, and what is lost."""
+    if cut.back == p.text:
+        return show.note("cutters.back")
+    lost = [show.words(f"lost.{name}") for name in cut.lost]
+    show.note("cutters.lost", lost=show.words("lost.and").join(lost),
+        back=escape_markdown(seen(cut.back)),
+              unknown=int(cut.unknown.sum()), share=percent(cut.share_unknown))  # fmt: skip
+
+
+def say_ids(chosen: str, cut: Tokenization, show: Show) -> None:
+    """The numbers that a network would be given."""
+    names, ids = made.framed(chosen, cut)
+    if not ids or min(ids) < -1 or max(ids) < 0:
+        return show.note("cutters.no_ids", name=show.option("strip", chosen))
+    some = ", ".join(str(one) if one >= 0 else "–" for one in ids[:_IDS])
+    more = ", …" if len(ids) > _IDS else ""
+    show.note("cutters.ids", count=len(ids), ids=f"{some}{more}",
+        first=escape_markdown(seen(names[0])),
+              last=escape_markdown(seen(names[-1])))  # fmt: skip
+
+
+def bill(cuts: Strips, show: Show) -> None:
+    """What each cutter costs, and what it loses."""
+    every = [(name, cuts.of(name)) for name in cuts.names]
+    show.rows("bill", {
+        "cut.cutter": [show.text(f"figure.cut_{name}") for name, _ in every],
+        "cut.tokens": [f"{cut.tokens:,}" for _, cut in every],
+        "cut.chinese": [number(cuts.per_character(name, True)) for name, _ in every],
+        "cut.others": [number(cuts.per_character(name, False)) for name, _ in every],
+        "cut.unknown": [percent(cut.share_unknown) for _, cut in every],
+        "cut.lost": [
+            show.words("lost.and").join(show.words(f"lost.{one}") for one in cut.lost)
+            or show.words("lost.nothing")
+            for _, cut in every
+        ],
+    })  # fmt: skip
+
+
+def say_special(show: Show) -> None:
+    """Which special tokens the tokenizers have."""
+    found = show.derive(made.special_tokens)
+    show.figure(special_ids, found, tuple(ROLES))
+    many = show.words("lost.and").join(
+        f"{show.option('strip', name)} {len(tokens)}" for name, tokens in found.items()
+    )
+    written = {token for tokens in found.values() for token, _ in tokens.values()}
+    never = [escape_markdown(one) for one in ("[BOS]", "[EOS]") if one not in written]
+    show.note("cutters.special", many=many, roles=len(ROLES), different=len(written),
+              never=show.words("lost.or").join(never))  # fmt: skip
+    show.rows("special", {
+        "cut.role": [show.text(f"figure.special_{role}") for role in ROLES],
+        **{f"cut.{name}": [tokens.get(role, ("–", 0))[0] for role in ROLES]
+           for name, tokens in found.items()},
+    })  # fmt: skip
+
+
+# --- merges ---------------------------------------------------------------------------------------
+
+
+def _most(values: Values) -> float:
+    """How many merges the corpus gives."""
+    corpus, amount = values["corpus"], AMOUNTS[values["amount"]]
+    if corpus == "reviews" and amount >= 200:
+        return own.MAX_MERGES
+    return float(len(own.learned(corpus, amount if corpus == "reviews" else own.ALL).pairs))
+
+
+@dataclass(frozen=True)
+class MergesParams:
+    """Byte-pair merges of a corpus, one after the other."""
+
+    view: str = view(("frequent", "compression"), "frequent")
+    corpus: str = choice(("reviews", "toy", "minbpe"), "reviews")
+    amount: str = choice(tuple(AMOUNTS), "all", when=on(corpus="reviews"))
+    merges: int = slider(0, own.MAX_MERGES, 300, within=_most)
+    sample: str = text_input(SAMPLE, when=on(corpus=("reviews", "toy")))
+
+
+def learned_as(p: MergesParams, show: Show) -> LearnedMerges:
+    """The merges of the corpus that is chosen; those of all reviews came with the app."""
+    if p.corpus == "reviews" and p.amount == "all":
+        return show.job(own.train_tokenizer, amount=own.ALL)
+    return show.run(own.learned, p.corpus, amount_of(p))
+
+
+def amount_of(p: MergesParams) -> int:
+    """How many reviews are learned from, where they are."""
+    return AMOUNTS[p.amount] if p.corpus == "reviews" else own.ALL
+
+
+def learned_above(p: MergesParams, show: Show) -> LearnedMerges:
+    """The same for a figure of something else, which does not wait and is computed now."""
+    origin, found = show.origin, None
+    if p.corpus == "reviews" and p.amount == "all":
+        found = show.shipped(own.train_tokenizer, amount=own.ALL)
+    show.origin = origin
+    return found or show.run(own.learned, p.corpus, amount_of(p))
+
+
+def merges(p: MergesParams, show: Show) -> None:
+    learned = learned_as(p, show)
+    amount = amount_of(p)
+    if p.view == "compression":
+        return say_compression(p, learned, amount, show)
+    sample = "aaabdaaabac" if p.corpus == "minbpe" else p.sample
+    now = show.derive(learned.after, p.merges, name="now")
+    both = show.run(own.before_and_after, learned, p.merges, sample, name="both")
+    show.figure(pair_counts, now, learned, both)
+    show.readouts(now, "saved", symbols="vocabulary", corpus_bytes="per_token")
+    show.note("merges.now", merges=p.merges, vocabulary=now.vocabulary,
+              bytes=number(now.per_token), saved=percent(now.saved))  # fmt: skip
+    if now.counts.max(initial=0) > 1:
+        key = "next" if now.equal == 1 else "tie"
+        pair = escape_markdown(pair_name(learned, now.pairs[0].tolist()))
+        show.note(f"merges.{key}", pair=pair, count=f"{now.counts[0]:,}", equal=now.equal,
+                  symbol=now.vocabulary)  # fmt: skip
+    else:
+        show.note("merges.end", merges=p.merges)
+    cut = both.of("own")
+    ids = ", ".join(map(str, cut.ids[:_IDS].tolist())) + (", …" if len(cut.ids) > _IDS else "")
+    show.note("merges.sample", text=escape_markdown(seen(sample)), bytes=both.of("bytes").tokens,
+              tokens=cut.tokens, ids=ids)  # fmt: skip
+
+
+def say_compression(p: MergesParams, learned: LearnedMerges, amount: int, show: Show) -> None:
+    """Bytes for one token of texts that the merges were learned from, and of others."""
+    text = "aaabdaaabac" if p.corpus == "minbpe" else p.sample
+    if not text:
+        raise UserError("no_text", "There is nothing to read. Type a text.")
+    curves = show.run(own.compression, learned, p.corpus, amount, name="curves")
+    line = show.run(own.compression_of, learned, text, name="line")
+    show.figure(bytes_per_token, curves, line, p.merges)
+    at = show.run(own.compression_at, learned, p.corpus, amount, p.merges, name="at")
+    mine = show.run(own.compression_of, learned, text, p.merges, name="mine")
+    values = [*at.per_token[:, 0].tolist(), float(mine.per_token[0, 0])]
+    told = {name: number(value) for name, value in zip((*at.texts, "own"), values, strict=True)}
+    show.metrics(**{f"bytes_{name}": value for name, value in told.items()})
+    if len(told) > 2:
+        show.note("merges.held", merges=p.merges, amount=f"{amount:,}", **told,
+                  gap=percent(1 - values[1] / values[0]),
+                  further=percent(1 - values[2] / values[0]))  # fmt: skip
+    else:
+        show.note("merges.example", merges=p.merges, **told)
+
+
+# --- longest match --------------------------------------------------------------------------------
+
+
+def _lookups(values: Values) -> float:
+    """Look-ups of the word."""
+    return (
+        float(made.prefix_lookups(values["word"]).lookups) if has_tokenizer(made.ENCODER) else 1.0
+    )
+
+
+@dataclass(frozen=True)
+class PrefixesParams:
+    """The prefixes of one word that WordPiece looks up, the longest first."""
+
+    word: str = text_input("unaffable", 60)
+    tries: int = step_slider(1, 2000, 0, within=_lookups, opens=_lookups)
+
+
+def prefixes(p: PrefixesParams, show: Show) -> None:
+    if not has_tokenizer(made.ENCODER):
+        show.model(made.ENCODER)
+    found = show.run(made.prefix_lookups, p.word)
+    tries = p.tries or found.lookups
+    show.figure(tried_prefixes, found, tries)
+    show.readouts(found, "lookups", "parts")
+    done = found.after(tries)
+    pieces = " ".join(escape_markdown(seen(one)) for one in done)
+    if tries < found.lookups:
+        show.note("ladder.so_far", tries=tries, all=found.lookups, pieces=pieces or "–")
+    else:
+        show.note(
+            "ladder.unknown" if found.pieces == ("[UNK]",) else "ladder.all", tries=tries,
+            word=escape_markdown(seen(found.word)), count=len(found.pieces), pieces=pieces,
+            ids=", ".join(map(str, found.ids)),
+        )  # fmt: skip
+    others = {
+        word: show.run(made.prefix_lookups, word, name=word) for word in ("playing", "interesting")
+    }
+    if all(len(one.pieces) == 1 for one in others.values()):
+        show.note("ladder.whole", **{word: one.ids[0] for word, one in others.items()})

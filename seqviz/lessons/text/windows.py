@@ -1,0 +1,262 @@
+"""Ids and windows: what a number of a token means to a network, and how a text becomes batches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from seqviz.compute.text.windows.carried import Carried
+from seqviz.compute.text.windows.cutting import WAYS, Windows, cut
+from seqviz.compute.text.windows.permuted import ByShare, Permuted
+from seqviz.compute.text.windows.vocabulary import (
+    LEVELS,
+    LookupComparison,
+    TokenFrequencies,
+    beside_indexing,
+    cleaned,
+    counted,
+    counts,
+    tokens,
+    vocabulary,
+)
+from seqviz.core.errors import UserError
+from seqviz.core.i18n import escape_markdown, format_value, number, percent
+from seqviz.core.units import Unit
+from seqviz.experiments.text.windows.carried import LENGTHS, read_windows
+from seqviz.experiments.text.windows.counted import of_bundled
+from seqviz.experiments.text.windows.ids import listed, permute, permute_many
+from seqviz.figures.text.windows.carried import bits_by_window, carried_so_far
+from seqviz.figures.text.windows.counted import RARE, frequencies_by_rank, one_hot_rows
+from seqviz.figures.text.windows.cutting import windows_of_text
+from seqviz.figures.text.windows.ids import permuted_sentence, permuted_so_far, vocabulary_window
+from seqviz.lessons.framework.controls import (
+    choice,
+    on,
+    seed,
+    slider,
+    step_slider,
+    text_input,
+    toggle,
+    view,
+)
+from seqviz.lessons.framework.controls import select_slider as stops
+from seqviz.lessons.framework.show import Show
+from seqviz.models import ready, texts
+from seqviz.models.registry import DEFAULTS
+
+ENCODER = DEFAULTS["encoder"]
+READER = "characters_gru"
+OPINION = "A slow and pointless film, but the music is wonderful."
+PAGE = "A taut, intelligent psychological drama."
+TRAVELLER = "The Time Traveller was expounding a recondite matter to us."  # H. G. Wells (1895)
+COURSE = "This course is interesting"  # S0's sentence
+LAST_ID = 30_521
+_SEED = 0  # of the table that one-hot vectors read: its numbers are not the point
+
+
+@dataclass(frozen=True)
+class IdsParams:
+    """Other ids for the tokens of a vocabulary; and the vocabulary itself."""
+
+    view: str = view(("permute", "window"), "permute")
+    opinion: str = text_input(OPINION, 1_000, when=on(view="permute"), above=True)
+    permuted: int = stops((1, 5, 10, 25, 50, 100), 100, when=on(view="permute"))
+    shuffle: int = seed(1, when=on(view="permute"))
+    first: int = slider(0, LAST_ID, 2013, when=on(view="window"))
+    find: str = text_input("", 100, when=on(view="window"))
+
+
+def ids(p: IdsParams, show: Show) -> None:
+    if p.view == "window":
+        return _window(p, show)
+    show.model(ENCODER, p.opinion)
+    ready.check_interactive_length(ENCODER, p.opinion)
+    many = show.job(permute_many, name="many", model=ENCODER, so_far=(permuted_so_far,))
+    found = show.run(permute, ENCODER, p.opinion, p.permuted / 100, p.shuffle)
+    show.figure(permuted_sentence, found, many, p.permuted / 100)
+    show.readouts(found, "both_difference", "ids_cosine", "ids_positive", beside={
+        "ids_positive": show.words("metric.ids_positive.beside", trained=percent(found.trained)),
+    })  # fmt: skip
+    show.readout("ids_right", many.accuracy, p.permuted / 100, "ids")
+    show.unknown_tokens(*texts.unknown_tokens(ENCODER, p.opinion))
+    _say_permuted(p, found, many, show)
+
+
+def _say_permuted(p: IdsParams, found: Permuted, many: ByShare, show: Show) -> None:
+    share = p.permuted / 100
+    show.note(
+        "ids.same" if found.both_difference == 0 else "ids.differ", share=p.permuted,
+        moved=found.moved(), tokens=len(found.ids), both=number(found.both_difference),
+        ids=number(float(found.cosine[1])), rows=number(float(found.cosine[2])),
+        positive=percent(found.ids_positive), trained=percent(found.trained),
+    )  # fmt: skip
+    low, high = many.ends(share, "ids")
+    right, before = many.accuracy(share, "ids"), many.as_trained()
+    show.note(
+        "ids.many", sentences=many.sentences, permutations=many.permutations,
+        equal=many.equal_at(share), cosine=number(many.mean(share, "ids")), low=number(low),
+        high=number(high), other=number(many.others()[0]), right=percent(right.share),
+        ends=format_value((right.low, right.high), Unit("share", 1)), before=percent(before.share),
+    )  # fmt: skip
+
+
+def _window(p: IdsParams, show: Show) -> None:
+    show.model(ENCODER)
+    found = show.run(listed, ENCODER, p.first, p.find)
+    show.figure(vocabulary_window, found)
+    show.readouts(found, "matches", "neighbors", "pairs")
+    if not len(found.ids):
+        return show.note("ids.none", find=escape_markdown(p.find), size=f"{found.size:,}")
+    show.note(
+        "ids.found" if p.find.strip() else "ids.window", find=escape_markdown(p.find.strip()),
+        matches=f"{found.matches:,}", size=f"{found.size:,}", first=int(found.ids[0]),
+        last=int(found.ids[-1]), token=escape_markdown(found.names[0]), start=p.first,
+        beside=number(float(found.beside.mean())), near=number(float(found.closeness.mean())),
+        neighbors=number(found.neighbors), pairs=number(found.pairs), rows=len(found.ids),
+    )  # fmt: skip
+
+
+def _written(text: str) -> str:
+    """A text that can be sent: half a surrogate pair cannot."""
+    return text.strip().encode("utf-8", "replace").decode("utf-8")
+
+
+def _steps_of(values: Mapping[str, Any]) -> int:
+    """How many tokens the phrase of the one-hot vectors has."""
+    return max(1, len(tokens(_written(values["phrase"]), values["level"])))
+
+
+@dataclass(frozen=True)
+class WindowsOfTextParams:
+    """A text as windows, a state that is carried across them, tokens by frequency, one-hot rows."""
+
+    view: str = view(("cut", "memory", "counts", "onehot"), "cut")
+    page: str = text_input(PAGE, 2_000, when=on(view="cut"), above=True)
+    line: str = text_input(TRAVELLER, 500, when=on(view="counts"), above=True)
+    phrase: str = text_input(COURSE, 120, when=on(view="onehot"), above=True)
+    cutting: str = choice(WAYS, "random", when=on(view="cut"))
+    batch: int = step_slider(1, 4, 2, when=on(view="cut"))
+    steps: int = step_slider(2, 10, 5, when=on(view="cut"))
+    offset: int = seed(3, when=on(view="cut"))
+    length: int = stops(LENGTHS, 10, when=on(view="memory"))
+    counted_by: str = choice(LEVELS, "word", when=on(view="counts"))
+    min_freq: int = stops(RARE, 5, when=on(view="counts"))
+    clean: bool = toggle(True, when=on(view="counts"))
+    level: str = choice(LEVELS[::-1], "character", when=on(view="onehot"))
+    step: int = step_slider(1, 120, 1, when=on(view="onehot"), within=_steps_of)
+    width: int = step_slider(1, 16, 4, when=on(view="onehot"))
+
+
+def windows(p: WindowsOfTextParams, show: Show) -> None:
+    {"cut": _cut, "memory": _memory, "counts": _counts, "onehot": _onehot}[p.view](p, show)
+
+
+def _cut(p: WindowsOfTextParams, show: Show) -> None:
+    pieces = show.derive(tokens, _written(p.page), "character", name="pieces")
+    found = show.derive(cut, p.cutting, len(pieces), p.batch, p.steps, p.offset)
+    show.figure(windows_of_text, found, pieces)
+    show.readouts(found, "continued", "offset", "unread")
+    _say_cut(p, found, show)
+
+
+def _say_cut(p: WindowsOfTextParams, found: Windows, show: Show) -> None:
+    some, of_all = found.continued
+    show.note(
+        "windows.cut" if of_all else "windows.cut_once", tokens=found.length, offset=found.offset,
+        windows=found.starts.size, steps=found.steps, batch=p.batch, batches=len(found.starts),
+        some=some, all=of_all, unread=found.unread,
+    )  # fmt: skip
+    other = WAYS[1 - WAYS.index(p.cutting)]
+    try:
+        beside = show.derive(cut, other, found.length, p.batch, p.steps, p.offset, name="beside")
+    except UserError:  # with another offset there is no batch left
+        return
+    some, of_all = beside.continued
+    show.note("windows.other", way=show.option("cutting", other), some=some, all=of_all)
+
+
+def _memory(p: WindowsOfTextParams, show: Show) -> None:
+    found: Carried = show.job(read_windows, network=READER, so_far=(carried_so_far,))
+    show.figure(bits_by_window, found, p.length)
+    for condition in ("sequential", "random", "reset"):
+        ends = format_value(found.ends(p.length, condition))
+        show.readout(f"bits_{condition}", found.mean, p.length, condition, beside=ends)
+    more = [number(v) for v in found.dearer(p.length, "random", "sequential")]
+    empty = [number(v) for v in found.dearer(p.length, "reset", "sequential")]
+    gap, low, high = found.dearer(p.length, "reset", "random")
+    first = [found.by_place(p.length, c)[0] for c in ("sequential", "random", "reset")]
+    show.note(
+        "windows.memory", length=p.length, characters=f"{found.characters:,}",
+        stretches=found.stretches, right=number(found.mean(p.length, "sequential")),
+        wrong=number(found.mean(p.length, "random")), more=more[0], low=more[1], high=more[2],
+        reset=number(found.mean(p.length, "reset")), empty=empty[0], empty_low=empty[1],
+        empty_high=empty[2],
+    )  # fmt: skip
+    key = "null" if low <= 0 <= high else "worse" if gap < 0 else "better"
+    low, high = (low, high) if gap > 0 else (-high, -low)
+    show.note(
+        f"windows.wrong_{key}", gap=number(abs(gap)), low=number(low), high=number(high),
+        right=number(first[0]), wrong=number(first[1]), reset=number(first[2]),
+    )  # fmt: skip
+
+
+def _counts(p: WindowsOfTextParams, show: Show) -> None:
+    found = show.run(of_bundled, p.counted_by, p.clean)
+    show.figure(frequencies_by_rank, found, p.min_freq)
+    show.readout("vocabulary", found.size, p.min_freq)
+    show.readout("unknown_here", found.unknown, p.min_freq)
+    show.readout("unknown_held", found.unknown_held, p.min_freq)
+    show.note(
+        "windows.counts", size=f"{found.size(p.min_freq):,}", all=f"{len(found.names):,}",
+        min_freq=p.min_freq, held=percent(found.unknown_held(p.min_freq)),
+        here=percent(found.unknown(p.min_freq)), first=escape_markdown(found.names[0]).replace(" ",
+            "␣"),
+    )  # fmt: skip
+    _say_line(p, found, show)
+
+
+def _say_line(p: WindowsOfTextParams, found: TokenFrequencies, show: Show) -> None:
+    """The student's own line: what is left of it, and which of its tokens have an id."""
+    line = _written(p.line)
+    kept = cleaned(line) if p.clean else line
+    pieces = tokens(kept, p.counted_by)
+    if not pieces:
+        return show.note("windows.nothing_left", signs=len(line))
+    strange = found.vocabulary(p.min_freq).ids(pieces) == 0
+    behind = " " if p.counted_by == "word" else ""
+    show.passage([piece + behind for piece in pieces], strange.astype(float), signed=False,
+                 title=show.words("note.windows.passage"))  # fmt: skip
+    gone = len(line) - len(kept)
+    show.note("windows.line", tokens=len(pieces), unknown=int(strange.sum()), gone=gone)
+
+
+def _onehot(p: WindowsOfTextParams, show: Show) -> None:
+    phrase = _written(p.phrase)
+    pieces = show.derive(tokens, phrase, p.level, name="pieces")
+    if not pieces:
+        raise UserError("no_text", "There is nothing to read. Type a text.")
+    frequency = show.derive(counted, [phrase], p.level, clean=False, name="frequency")
+    known = show.derive(vocabulary, frequency, name="known")
+    read = show.derive(known.ids, pieces, name="ids")
+    found = show.derive(beside_indexing, read, len(known), p.width, _SEED, name="rows")
+    step = min(p.step, len(pieces))
+    show.figure(one_hot_rows, found, pieces, known.names, step)
+    show.readouts(found, "difference", "multiplications")
+    spelled = counts(phrase)
+    show.metrics(letters=str(spelled.letters), signs=str(spelled.signs))
+    _say_onehot(p, found, pieces, step, show)
+    show.note("windows.spelled", letters=spelled.letters, signs=spelled.signs, words=spelled.words)
+
+
+def _say_onehot(
+    p: WindowsOfTextParams, found: LookupComparison, pieces: list[str], step: int, show: Show
+) -> None:
+    size = found.hot.shape[1]
+    after = step % len(pieces) + 1
+    one, other = (escape_markdown(pieces[k - 1].replace(" ", "␣")) for k in (step, after))
+    show.note(
+        "windows.onehot", t=step, token=one, id=int(found.ids[step - 1]), tokens=len(pieces),
+        size=size, other=other, after=after, cosine=number(found.cosine(step, after)),
+        width=p.width, products=f"{found.multiplications:,}", difference=number(found.difference),
+    )  # fmt: skip

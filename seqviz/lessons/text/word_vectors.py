@@ -1,0 +1,316 @@
+"""Vectors of words: a map, a word before and after reading, and what neighbors alone teach."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from seqviz.compute.text.vectors.learned import METHODS, LearnedVectors, nearest, shared
+from seqviz.compute.text.vectors.plane import PROJECTIONS, Placed
+from seqviz.compute.text.vectors.table import WAYS
+from seqviz.compute.text.vectors.windows import MODES, TrainingPairs, training_pairs
+from seqviz.core.errors import UserError
+from seqviz.core.i18n import escape_markdown, number, percent
+from seqviz.experiments.text.vectors import map as maps
+from seqviz.experiments.text.vectors import neighbors as counting
+from seqviz.experiments.text.vectors.senses import sense_pairs, two_readings
+from seqviz.experiments.text.vectors.tables import in_a_row
+from seqviz.figures.attention.trials import trials_so_far
+from seqviz.figures.text.vectors.map import (
+    analogies_by_class,
+    analogy_words,
+    nearest_words,
+    word_map,
+)
+from seqviz.figures.text.vectors.neighbors import (
+    drawn_pairs,
+    losses_so_far,
+    substitutes_by_window,
+    two_windows,
+)
+from seqviz.figures.text.vectors.reading import senses_by_layer, word_by_layer
+from seqviz.lessons.framework.controls import (
+    choice,
+    on,
+    seed,
+    slider,
+    step_slider,
+    text_input,
+    toggle,
+    view,
+)
+from seqviz.lessons.framework.controls import select_slider as stops
+from seqviz.lessons.framework.output import COMPUTED
+from seqviz.lessons.framework.show import Show
+from seqviz.models import ready
+from seqviz.models.registry import DEFAULTS
+
+ENCODER = DEFAULTS["encoder"]
+SIX = "boy man woman prince queen king"  # S0's figure 19
+LAYERS = 6
+SHOWN = 8  # nearest words
+
+
+@dataclass(frozen=True)
+class MapParams:
+    """Words of one's own in a plane, their neighbors, and analogies."""
+
+    view: str = view(("map", "near", "analogy", "classes"), "map")
+    listed: str = text_input(SIX, 500, above=True, when=on(view="map"))
+    asked: str = text_input("king", 60, above=True, when=on(view="near"))
+    question: str = text_input("king - man + woman", 100, above=True, when=on(view="analogy"))
+    source: str = choice(("glove", "minilm"), "glove", shipped=True)
+    large: bool = toggle(False, when=on(view=("map", "near", "analogy"), source="glove"))
+    projection: str = choice(PROJECTIONS, "axes", when=on(view="map"))
+    across: str = text_input("man woman", 60, when=on(view="map", projection="axes"))
+    up: str = text_input("man king", 60, when=on(view="map", projection="axes"))
+    centered: bool = toggle(
+        True, when=lambda values: values["view"] != "map" or values["projection"] != "axes"
+    )
+
+
+def word_vectors(p: MapParams, show: Show) -> None:
+    if p.view == "classes":
+        return say_classes(p, show)
+    source = p.source if p.source != "glove" or p.large else "bundled"
+    if source != "bundled":
+        show.model(source)
+    if p.view == "near":
+        return say_nearest(p, source, show)
+    if p.view == "analogy":
+        return say_analogy(p, source, show)
+    found = show.run(maps.project, source, p.listed, p.projection, p.across, p.up, p.centered)
+    show.figure(word_map, found)
+    shape = "slant" if found.ends else "both"
+    names: dict[str, Any] = {"kept": "neighbors_preserved", shape: shape}
+    show.readouts(found, **names, dimensions="dimensions")
+    say_map(found, show)
+    return None
+
+
+def say_map(found: Placed, show: Show) -> None:
+    """Where a word stands, what two numbers keep, and which words are not as they were typed."""
+    k, n = found.neighbors_preserved
+    facts = {"kept": k, "words": n, "dimensions": found.dimensions}
+    if found.ends:
+        x, y = found.places[found.corner]
+        show.note("map.axes", word=escape_markdown(found.words[found.corner]), x=number(x),
+            y=number(y),
+                  slant=number(found.slant), **facts)  # fmt: skip
+    else:
+        show.note(f"map.{found.projection}", both=percent(found.both), **facts)
+    if found.unknown:
+        show.note("map.unknown", words=escape_markdown(", ".join(found.unknown)))
+    if found.split:
+        show.note("map.split", words=escape_markdown(", ".join(found.split)))
+
+
+def say_nearest(p: MapParams, source: str, show: Show) -> None:
+    """The neighbors of a word; and what the mean, left in or removed, does to all cosines."""
+    found = show.run(maps.nearest, source, p.asked, p.centered)
+    other = show.run(maps.nearest, source, p.asked, not p.centered, name="other")
+    show.figure(nearest_words, found)
+    show.readouts(found, "top", "between", candidates="of")
+    show.note(
+        "near.removed" if p.centered else "near.left", word=escape_markdown(found.asked[0]),
+        first=escape_markdown(found.first), cosine=number(found.top), of=f"{found.of:,}",
+        between=number(found.between), other=number(other.between),
+    )  # fmt: skip
+
+
+def say_analogy(p: MapParams, source: str, show: Show) -> None:
+    """What an analogy answers with and without its own three words, and without arithmetic."""
+    answer, neighbor = show.run(maps.solve, source, p.question, p.centered)
+    show.figure(analogy_words, answer, neighbor)
+    a, b, c = map(escape_markdown, answer.asked)
+    show.metrics(
+        nearest=(escape_markdown(answer.first), number(float(answer.cosines[0]))),
+        left_out=(escape_markdown(answer.first_new), number(answer.top)),
+        neighbor=(escape_markdown(neighbor.first), number(float(neighbor.cosines[0]))),
+    )
+    said = "asked" if answer.first in answer.asked else "new"
+    show.note(
+        f"analogy.{said}", a=a, b=b, c=c, first=escape_markdown(answer.first),
+        new=escape_markdown(answer.first_new), cosine=number(float(answer.cosines[0])),
+        second=number(answer.top), neighbor=escape_markdown(neighbor.first),
+        of=f"{neighbor.of + 3:,}",
+    )  # fmt: skip
+
+
+def say_classes(p: MapParams, show: Show) -> None:
+    """Many analogies by class, in three ways."""
+    found = show.job(maps.analogies, source=p.source, centered=p.centered, so_far=(trials_so_far,))
+    show.figure(analogies_by_class, found)
+    shares = {way: show.readout(way, found.overall, way) for way in WAYS}
+    paired = show.derive(found.compared, name="paired")
+    show.note(
+        "classes", questions=found.questions, classes=len(found.classes),
+        first=paired.only_first, second=paired.only_second,
+        **{way: percent(share.share) for way, share in shares.items()},
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ReadingParams:
+    """One word in two sentences, and many words of two senses."""
+
+    view: str = view(("one", "many"), "one")
+    shared: str = text_input("bank", 40, above=True, when=on(view="one"))
+    first_text: str = text_input("We sat on the bank of the river.", 300, when=on(view="one"))
+    second_text: str = text_input("She opened an account at the bank.", 300, when=on(view="one"))
+    layer: int = step_slider(0, LAYERS, LAYERS, when=on(view="many"))
+
+
+def reading(p: ReadingParams, show: Show) -> None:
+    pairs = show.job(sense_pairs, name="pairs", model=ENCODER, so_far=(trials_so_far,))
+    if p.view == "many":
+        show.figure(senses_by_layer, pairs)
+        return say_senses(p, pairs, show)
+    show.model(ENCODER, p.first_text)
+    show.model(ENCODER, p.second_text)
+    for text in (p.first_text, p.second_text):
+        ready.check_interactive_length(ENCODER, text)
+    found = show.run(two_readings, ENCODER, p.shared, p.first_text, p.second_text)
+    show.figure(word_by_layer, found, pairs, provenance=COMPUTED)
+    show.readouts(found, layer_table="table", layer_input="read_in", layer_last="last")
+    low, _, high = pairs.random[:, -1]
+    show.note(
+        "reading.one", word=escape_markdown(found.word), table=number(found.table, 4),
+        first=number(found.read_in), last=number(found.last), count=pairs.random_pairs,
+        low=number(low), high=number(high), same=number(float(pairs.mean("same")[-1])),
+        other=number(float(pairs.mean("other")[-1])),
+    )  # fmt: skip
+    if len(found.pieces) > 1:
+        show.note(
+            "reading.pieces",
+            pieces=escape_markdown(" ".join(found.pieces)),
+            count=len(found.pieces),
+        )
+
+
+def say_senses(p: ReadingParams, pairs: Any, show: Show) -> None:
+    """Fifty words of two senses at one layer, and the bags of the other words."""
+    level = p.layer + 1
+    told = show.readout("told", pairs.told_at, level)
+    bag = show.readout("bag", pairs.told_by_bag)
+    ends = {kind: [float(end[level]) for end in pairs.ends(kind)] for kind in ("same", "other")}
+    show.note(
+        "reading.many", layer=p.layer, pairs=pairs.pairs, words=len(pairs.words),
+        told=percent(told.share, 0), bag=percent(bag.share, 0),
+        **{kind: number(float(pairs.mean(kind)[level])) for kind in ends},
+        **{f"{kind}_{end}": number(ends[kind][k])
+           for kind in ends for k, end in enumerate(("low", "high"))},
+    )  # fmt: skip
+
+
+def count_of_pairs(values: Mapping[str, Any]) -> float:
+    """How many training pairs a text has, or 1 where it has too few words."""
+    try:
+        words = in_a_row(values["line"])
+    except ValueError:
+        return 1
+    return len(training_pairs(words, values["reach"], values["mode"]).pairs)
+
+
+@dataclass(frozen=True)
+class NeighborsParams:
+    """Vectors of which the neighbors in film reviews are the only teacher."""
+
+    view: str = view(("words", "list", "pairs"), "words")
+    looked_up: str = text_input("action", 40, above=True, when=on(view="words"))
+    line: str = text_input("the dog bites the man", 200, above=True, when=on(view="pairs"))
+    reordered: str = text_input("the man bites the dog", 200, above=True, when=on(view="pairs"))
+    method: str = choice(METHODS, "svd", when=on(view="words"))
+    narrow: int = stops((1, 2, 3, 5), 2, when=on(view="words"))
+    wide: int = stops((5, 10, 20), 10, when=on(view="words"))
+    seed: int = seed(0, when=on(view="words", method="skipgram"))
+    mode: str = choice(MODES, "skipgram", when=on(view="pairs"))
+    reach: int = slider(1, 5, 2, when=on(view="pairs"))
+    pair: int = step_slider(1, 600, 3, when=on(view="pairs"), within=count_of_pairs)
+
+
+def neighbors(p: NeighborsParams, show: Show) -> None:
+    if p.view == "list":
+        return say_substitutes(show)
+    if p.view == "pairs":
+        return say_pairs(p, show)
+    word = show.derive(counting.check_word, p.looked_up, name="word")
+    one, other = (vectors(p, window, f"by_{name}", show)
+                  for name, window in (("narrow", p.narrow), ("wide", p.wide)))  # fmt: skip
+    near = show.derive(nearest, one, word, p.narrow, SHOWN, name="near")
+    far = show.derive(nearest, other, word, p.wide, SHOWN, name="far")
+    show.figure(two_windows, near, far)
+    both = show.readout("shared_words", shared, near, far)
+    show.metrics(narrow_pairs=f"{one.pairs:,}", wide_pairs=f"{other.pairs:,}")
+    show.note(
+        "neighbors.words", word=escape_markdown(word), narrow=p.narrow, wide=p.wide, shown=SHOWN,
+        near=", ".join(near.words[:4]), far=", ".join(far.words[:4]), both=both,
+        count=f"{int(one.counts[one.words.index(word)]):,}", words=f"{len(one.words):,}",
+    )  # fmt: skip
+    return None
+
+
+def vectors(p: NeighborsParams, window: int, name: str, show: Show) -> LearnedVectors:
+    """Counted at once, or trained when somebody asks for it."""
+    if p.method == "svd":
+        return show.run(counting.counted, window, name=name)
+    return show.job(
+        counting.skip_grams, name=name, window=window, seed=p.seed, so_far=(losses_so_far,)
+    )
+
+
+def say_substitutes(show: Show) -> None:
+    """Both methods on the list, and whether the windows differ by more than chance."""
+    found = show.job(counting.substitutes, so_far=(trials_so_far,))
+    show.figure(substitutes_by_window, found)
+    first, last = found.windows[0], found.windows[-1]
+    for method in METHODS:
+        for name, window in (("narrow", first), ("wide", last)):
+            show.readout(f"{method}_{name}", found.share, method, window)
+    for method in METHODS:
+        paired = show.derive(found.compared, method, first, last, name=f"paired_{method}")
+        show.note(
+            f"list.{paired.verdict}", method=show.option("method", method), items=found.items,
+            first=first, last=last, one=percent(found.share(method, first).share),
+            other=percent(found.share(method, last).share), only=paired.only_first,
+            only_other=paired.only_second, p=f"{paired.p:.3f}", seeds=found.seeds,
+        )  # fmt: skip
+
+
+def say_pairs(p: NeighborsParams, show: Show) -> None:
+    """The pairs of a text one by one, and whether its order is in them."""
+    words = show.derive(in_a_row, p.line, name="words")
+    found = show.derive(training_pairs, words, p.reach, p.mode)
+    back = show.derive(training_pairs, words[::-1], p.reach, p.mode, name="back")
+    step = min(p.pair, len(found.pairs))
+    show.figure(drawn_pairs, found, step)
+    now = found.pairs[step - 1]
+    same = found.shared(back)
+    show.metrics(pairs_in_all=f"{len(found.pairs):,}", pairs_same=f"{same:,}")
+    show.note(
+        "pairs", step=step, pairs=len(found.pairs), reach=p.reach, words=len(words), same=same,
+        given=escape_markdown(", ".join(words[at] for at in now.given)),
+        wanted=escape_markdown(words[now.wanted]),
+        back=escape_markdown(" ".join(words[::-1])),
+    )  # fmt: skip
+    _say_reordered(p, found, show)
+    if p.reach >= len(words) - 1:
+        show.note("pairs_all_near", words=len(words), reach=p.reach)
+
+
+def _say_reordered(p: NeighborsParams, found: TrainingPairs, show: Show) -> None:
+    """How many of the pairs another order of the words gives as well."""
+    try:
+        words = show.derive(in_a_row, p.reordered, name="reordered")
+    except UserError:
+        return show.note("pairs_no_other")
+    other = show.derive(training_pairs, words, p.reach, p.mode, name="other")
+    kept, text = found.shared(other), escape_markdown(" ".join(words))
+    show.metrics(pairs_kept=f"{kept:,}")
+    if words == found.words:
+        return show.note("pairs_same_text")
+    if sorted(words) != sorted(found.words):
+        return show.note("pairs_other_words", other=text, kept=kept, pairs=len(found.pairs))
+    key = "kept" if kept == len(found.pairs) else "near"
+    return show.note(f"pairs_{key}", other=text, kept=kept, pairs=len(found.pairs))

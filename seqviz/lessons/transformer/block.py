@@ -1,0 +1,380 @@
+"""Norms and cost of a Transformer block: benches of the lesson that need no text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from seqviz.compute.transformer import cost, flow, masking, normalization
+from seqviz.compute.transformer.depth import ARRANGEMENTS, MOST_BLOCKS, QUANTITIES
+from seqviz.compute.transformer.depth_signal import depth as by_depth
+from seqviz.compute.transformer.learning import CHANCE, SCHEDULES, StackSettings
+from seqviz.compute.transformer.pair import FED, INPUTS, TEST, PairSettings
+from seqviz.compute.transformer.pair import HEADS as PAIR_HEADS
+from seqviz.compute.transformer.pair_training import say, train_pair
+from seqviz.compute.transformer.spelling import END, LANGUAGES
+from seqviz.compute.transformer.stack_training import train_stacks
+from seqviz.core.i18n import escape_markdown, format_log10, number, percent
+from seqviz.experiments.transformer import architectures
+from seqviz.figures.transformer.cost import (
+    cache_lines,
+    measured_passes,
+    operation_lines,
+    parameter_map,
+)
+from seqviz.figures.transformer.depth import norms_by_depth
+from seqviz.figures.transformer.flow import step_tensor, two_operators
+from seqviz.figures.transformer.learning import losses, losses_so_far
+from seqviz.figures.transformer.norms import three_norms
+from seqviz.figures.transformer.pair import two_attentions
+from seqviz.lessons.framework.controls import (
+    choice,
+    on,
+    seed,
+    slider,
+    step_slider,
+    text_input,
+    view,
+)
+from seqviz.lessons.framework.controls import select_slider as stops
+from seqviz.lessons.framework.show import Show
+from seqviz.models.registry import MODELS
+
+CELLS = 200  # characters of a written tensor
+PASTED = 200  # characters of a text of which at most 16 words are read
+EPS = (1e-12, 1e-5, 1e-3, 0.1)
+HALF = 0.5
+STACKS = {"two": 2, "six": 6, "twelve": 12}  # blocks
+WIDTH = 512  # of S0's encoder
+RATES = (0.0, 0.1, 0.3, 0.5)  # of dropout
+DROPPED = on(dropout=RATES[1:])
+INSIDE = on(step=tuple(range(4, len(flow.STEPS))))  # steps that each layer has
+
+
+def shape(v: Mapping[str, Any]) -> tuple[int, int, int]:
+    """Of the tensor that is written above; that of S0 where it cannot be read."""
+    try:
+        found = normalization.read(v["tensor"])
+    except ValueError:
+        found = normalization.read()
+    sentences, words, features = found.shape
+    return sentences, words, features
+
+
+@dataclass(frozen=True)
+class NormsParams:
+    """One small tensor under three norms."""
+
+    tensor: str = text_input(normalization.PRINTED, CELLS)
+    row: int = slider(1, normalization.MOST_WORDS, 1, within=lambda v: shape(v)[0] * shape(v)[1])
+    feature: int = slider(1, normalization.MOST_FEATURES, 1, within=lambda v: shape(v)[2])
+    added: float = slider(-10.0, 10.0, 0.0, 0.1)
+    given: str = choice(normalization.NORM_AXES, "all")
+    eps: float = stops(EPS, 1e-5, more=True)
+
+
+@dataclass(frozen=True)
+class EncoderFlowParams:
+    """The way of a text through an untrained encoder of S0's size."""
+
+    step: int = step_slider(1, len(flow.STEPS), 5)
+    words: str = text_input(flow.TEXT, PASTED)
+    depth: int = slider(1, flow.MOST_LAYERS, 6, more=True)
+    layer: int = slider(0, flow.MOST_LAYERS - 1, 0, within=lambda v: v["depth"] - 1, when=INSIDE)
+    dropout: float = stops(RATES, 0.0)
+    places: str = choice(tuple(flow.SCHEMES), "vaswani", menu=True, when=DROPPED)
+    zeros: int = seed(0, more=True, when=DROPPED)
+    hidden: int = stops((256, 512, 1024, 2048, 4096), 2048, more=True)
+    split: int = stops((1, 2, 4, 8, 16, 32), 8, more=True)
+    seed: int = seed(0, more=True)
+
+
+@dataclass(frozen=True)
+class MaskedSoftmaxParams:
+    """One matrix of scores under a mask, with two operators."""
+
+    scores: str = text_input(masking.SCORES, CELLS)
+    mask: str = choice(masking.MASK_KINDS, "causal", menu=True)
+    pads: int = slider(
+        1, 5, 1, within=lambda v: max(1, shape({"tensor": v["scores"]})[1] - 1),
+        when=on(mask=("padding", "both")),
+    )  # fmt: skip
+    key: int = slider(
+        1, 6, 2, within=lambda v: shape({"tensor": v["scores"]})[1], when=on(mask="token")
+    )
+
+
+@dataclass(frozen=True)
+class DepthsParams:
+    """Stacks of blocks: untrained, forward and back; and while they learn."""
+
+    view: str = view((*QUANTITIES[::-1], "training"), "gradient")
+    blocks: int = slider(2, MOST_BLOCKS, 24, when=on(view=QUANTITIES))
+    gain: float = slider(0.5, 1.2, 1.0, 0.05, when=on(view=QUANTITIES))
+    preset: str = choice(tuple(STACKS), "six", when=on(view="training"))
+    rate: float = stops((5e-4, 1e-3, 2e-3, 4e-3), 2e-3, when=on(view="training"))
+    seed: int = seed(0, more=True)
+
+
+@dataclass(frozen=True)
+class PairParams:
+    """A trained encoder with its decoder that says a number."""
+
+    view: str = view(LANGUAGES, LANGUAGES[0])
+    number: str = text_input("342", 8)
+    kind: str = choice(INPUTS, INPUTS[0])
+    fed: str = choice(FED, FED[0])
+    look: int = slider(0, PAIR_HEADS, 0)
+    seed: int = seed(0, more=True)
+
+
+own = on(design="own", view=("parameters", "operations"))
+
+
+@dataclass(frozen=True)
+class TransformerCostParams:
+    """Parameters, operations, cache and time."""
+
+    view: str = view(("parameters", "operations", "cache", "time"), "parameters")
+    design: str = choice(
+        (*architectures.NAMES, "own"), "transformer", menu=True,
+        when=on(view=("parameters", "operations")),
+    )  # fmt: skip
+    tokens: int = slider(8, cost.MAX_LENGTH_TOKENS, 512, 8, when=on(view=("operations", "cache")))
+    width: int = stops((64, 128, 256, 512, 768, 1024, 2048), 512, when=own)
+    heads: int = stops((1, 2, 4, 8, 16, 32, 64), 8, when=own)
+    layers: int = slider(1, 24, 6, when=own)
+    d_ff: int = stops((256, 512, 1024, 2048, 3072, 4096, 8192), 2048, when=own)
+
+
+def steps(p: EncoderFlowParams, show: Show) -> None:
+    layer = min(p.layer, p.depth - 1)
+    asked = (p.words, layer, p.depth, WIDTH, p.split, p.hidden, p.seed)
+    drop = flow.Dropout(p.dropout, p.places, p.zeros)
+    found = show.run(flow.flow, *asked, *((drop,) if p.dropout else ()))
+    show.figure(step_tensor, found, p.step)
+    step = p.step - 1
+    name = found.steps[step].name
+    show.readout("numbers", found.size, step)
+    if name not in ("tokens", "weights"):
+        show.readout("row_norm", found.norm, step)
+    if name == "hidden":
+        show.readouts(found, active="active")
+    show.note(
+        f"steps.{name}", step=p.step, all=len(flow.STEPS), words=len(found.words), width=WIDTH,
+        heads=p.split, each=WIDTH // p.split, hidden=f"{p.hidden:,}", layer=layer, layers=p.depth,
+        active=percent(found.active), norm=number(found.norm(step)),
+        before=number(found.norm(max(0, step - 1))),
+    )  # fmt: skip
+    if p.dropout:
+        say_dropped(found, step, show.run(flow.flow, *asked, name="whole"), show)
+
+
+def say_dropped(found: flow.Flow, step: int, whole: flow.Flow, show: Show) -> None:
+    """What dropout has set to 0 at this step, and how far the output is from that without it."""
+    show.readout("dropped", found.dropped, step)
+    apart = show.derive(found.apart, whole, name="apart")
+    here = "here" if found.dropped(step) else "not_here"
+    show.note(
+        f"dropped.{here}", share=percent(found.dropped(step)), apart=percent(apart),
+        scale=number(1 / (1 - found.dropout.rate)),
+    )  # fmt: skip
+    if here == "here" and found.steps[step].name == "weights":
+        low, high = found.row_sums
+        show.note("dropped.rows", low=number(low), high=number(high))
+
+
+def masks(p: MaskedSoftmaxParams, show: Show) -> None:
+    found = show.run(
+        masking.masked, p.scores, p.mask, p.pads, min(p.key, shape({"tensor": p.scores})[1]),
+    )  # fmt: skip
+    show.figure(two_operators, found)
+    show.readouts(found, leaked="leaked", most_leaked="worst")
+    closed = int((~found.allowed).sum())
+    if not closed:
+        return show.note("masks.open")
+    show.note(
+        "masks.closed", closed=closed, cells=found.allowed.size, leaked=percent(found.leaked),
+        worst=percent(found.worst),
+    )  # fmt: skip
+    if not found.allowed.any(axis=1).all():
+        show.note("masks.blind")
+
+
+def pair(p: PairParams, show: Show) -> None:
+    found = show.job(train_pair, name="trained", settings=PairSettings(p.view, p.seed))
+    said = show.run(say, found, p.number, p.kind, p.fed, name="said")
+    show.figure(two_attentions, said, p.look)
+    for how in ("forced", "written"):
+        show.readout(how, found.right, p.kind, how)
+    place, digit, weight = said.sharpest(p.look)
+    gap = " " if p.view == "english" else ""
+    facts = {
+        "number": said.number,
+        "said": escape_markdown(gap.join(word for word in said.writes if word != END)),
+        "word": escape_markdown(said.writes[place]),
+        "digit": said.source[digit],
+        "weight": percent(weight),
+    }
+    show.note("pair.right" if said.right else "pair.wrong", **facts)
+    show.note("pair.trained" if said.trained else "pair.unseen", number=said.number, test=TEST)
+    own = float(np.diagonal(said.of_head("own", p.look)).mean())
+    show.note(f"pair.{p.kind}", own=percent(own))
+
+
+def depths(p: DepthsParams, show: Show) -> None:
+    if p.view == "training":
+        return say_training(StackSettings(STACKS[p.preset], p.rate, p.seed), show)
+    found = show.run(by_depth, p.blocks, p.gain, p.seed)
+    show.figure(norms_by_depth, found, p.view)
+    end = p.blocks if p.view == "signal" else 0
+    for arrangement in found.arrangements:
+        show.readout(f"arranged_{arrangement}", found.at, p.view, arrangement, end)
+    show.note(
+        f"depths.{p.view}", blocks=p.blocks,
+        **{name: format_log10(found.at(p.view, name, end)) for name in found.arrangements},
+    )  # fmt: skip
+    return None
+
+
+def say_training(settings: StackSettings, show: Show) -> None:
+    """Loss by update of the four arrangements, and how many of their runs learn."""
+    found = show.job(
+        train_stacks, settings=settings, then=(losses,),
+        so_far=(losses_so_far, settings),
+    )  # fmt: skip
+    for arrangement in ("post", "pre"):
+        for schedule in SCHEDULES:
+            show.readout(f"{arrangement}_{schedule}", found.learned, schedule, arrangement)
+    ends = {
+        f"{arrangement}_{schedule}": number(found.median(schedule, arrangement))
+        for arrangement in ARRANGEMENTS for schedule in SCHEDULES
+    }  # fmt: skip
+    learned = {
+        f"{arrangement}_learned": found.learned("constant", arrangement)[0]
+        for arrangement in ("none", "plain")
+    }
+    show.note(
+        "depths.training", blocks=settings.blocks, runs=settings.runs,
+        half=number(CHANCE / 2), **ends, **learned,
+    )  # fmt: skip
+
+
+def norms(p: NormsParams, show: Show) -> None:
+    sentences, words, features = show.derive(normalization.read, p.tensor, name="tensor").shape
+    row = min(p.row, sentences * words) - 1
+    place = (*divmod(row, words), min(p.feature, features) - 1)
+    found = show.run(normalization.compare, p.tensor, *place, p.added, p.given, p.eps)
+    show.figure(three_norms, found, row + 1, place[2] + 1, picks=("feature", "row"))
+    for kind in normalization.NORM_KINDS:
+        show.readout(kind, found.at, kind, *place)
+    say_norms(found, place, p, show)
+
+
+def say_norms(
+    found: normalization.NormComparison, place: tuple[int, int, int], p: NormsParams, show: Show
+) -> None:
+    """Which numbers share mean and variance with the chosen one, and what a part changes."""
+    within = (place[0] - found.first[0], place[1] - found.first[1], place[2])
+    layer, batch = found.of("layer"), found.of("batch")
+    _, words, features = found.tensor.shape
+    facts = {
+        "cell": f"w[{place[0]}, {place[1]}][{place[2]}]",
+        "value": f"{found.tensor[within]:.4g}",
+        "features": features,
+        "mean": number(float(layer.mean[within])),
+        "deviation": number(float(layer.deviation[within])),
+        "words": len(found.tensor) * words,
+    }
+    if np.isnan(batch.values).any():
+        return show.note("norms.alone", **facts)
+    facts["of_feature"] = number(float(batch.mean[within]))
+    facts["spread"] = number(float(batch.deviation[within]))
+    show.note("norms.shared", **facts)
+    if p.given != "all":
+        whole = show.run(
+            normalization.compare, p.tensor, *place, p.added, "all", p.eps, name="whole"
+        )
+        show.note(
+            "norms.part", layer=number(found.at("layer", *place), 4),
+            batch=number(found.at("batch", *place), 4),
+            layer_before=number(whole.at("layer", *place), 4),
+            batch_before=number(whole.at("batch", *place), 4),
+        )  # fmt: skip
+
+
+def bill(p: TransformerCostParams, show: Show) -> None:
+    if p.view == "time":
+        return say_time(show)
+    if p.view == "cache":
+        return say_cache(p, show)
+    if p.design == "own":
+        sizes = (p.width, p.heads, p.layers, p.d_ff)
+        found = show.run(architectures.seq2seq, *sizes)
+    else:
+        found = show.run(architectures.architecture, p.design)
+    title = show.option("design", p.design)
+    if p.view == "parameters":
+        show.figure(parameter_map, found)
+        show.readouts(found, parameters="total")
+        shares = {part: found.share(part) for part in cost.COST_PARTS}
+        for part in ("self_attention", "cross_attention", "feed_forward", "table"):
+            if shares[part]:
+                show.readout(part, found.share, part)
+        show.note(
+            "bill.parameters", model=title, total=f"{found.total:,.0f}",
+            attention=percent(shares["self_attention"] + shares["cross_attention"]),
+            feed_forward=percent(shares["feed_forward"]), table=percent(shares["table"]),
+        )  # fmt: skip
+        return None
+    work = show.run(cost.operations, found, name="work")
+    show.figure(operation_lines, work, p.tokens)
+    show.readout("quadratic", work.share_at, p.tokens)
+    show.readouts(work, crossing="crossing")
+    more = "most" if work.share_at(p.tokens) > HALF else "few"
+    show.note(
+        f"bill.operations_{more}", model=title, tokens=f"{p.tokens:,}",
+        share=percent(work.share_at(p.tokens)), crossing=f"{work.crossing:,.0f}",
+    )  # fmt: skip
+    waits = show.readout("in_a_row", cost.in_a_row, found)
+    recurrent = show.readout("recurrent", cost.in_a_row, found, p.tokens)
+    show.note("bill.in_a_row", waits=f"{waits:,.0f}", recurrent=f"{recurrent:,.0f}")
+    return None
+
+
+def say_cache(p: TransformerCostParams, show: Show) -> None:
+    """The cache of three decoders, and what shared keys save."""
+    models = tuple(
+        show.run(architectures.architecture, name, name=name) for name in architectures.DECODERS
+    )
+    show.figure(cache_lines, models, p.tokens)
+    shared = next(model for model in models if model.key_heads < model.heads)
+    kept, full = (
+        show.derive(cost.cache_bytes, shared, p.tokens, heads, name=name) / 1e6
+        for name, heads in (("kept", shared.key_heads), ("full", shared.heads))
+    )
+    show.note(
+        "bill.cache", tokens=f"{p.tokens:,}", kept=number(kept), full=number(full),
+        heads=shared.heads, key_heads=shared.key_heads,
+        weights=number(4 * shared.total / 1e6),
+    )  # fmt: skip
+
+
+def say_time(show: Show) -> None:
+    """Seconds of real passes, and what of them goes with the square of the length."""
+    found = show.job(architectures.time_passes, name="timed")
+    titles = {model.name: model.title for model in MODELS if model.name in found.models}
+    show.figure(measured_passes, found, titles)
+    for at, name in enumerate(found.models):
+        once = 1000 * np.median(found.seconds[at], axis=0)
+        longest = int(found.tokens[-1])
+        built = show.run(architectures.architecture, name, name=f"built_{at}")
+        work = show.run(cost.operations, built, name=f"work_{at}")
+        show.note(
+            "bill.time", model=titles[name], longest=longest, time=number(float(once[-1])),
+            shortest=int(found.tokens[0]), short=number(float(once[0])),
+            share=percent(found.quadratic_share(at)), counted=percent(work.share_at(longest)),
+        )  # fmt: skip

@@ -1,0 +1,76 @@
+"""Requests that come at the same time, answered by one pass: nobody waits who is alone."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+BATCH_WINDOW_S = 0.005  # seconds
+
+
+@dataclass(eq=False)
+class _Asked:
+    item: Any
+    taken: bool = False
+    done: bool = False
+    result: Any = None
+    error: BaseException | None = None
+
+
+class MicroBatcher(Generic[T, R]):
+    """work: from at most `most` items to a result for each.
+
+    Who finds no pass under way begins one at once. Others wait for its end, `patience` seconds at
+    the most; the first of them to wake takes along all that wait in the same group.
+    """
+
+    def __init__(
+        self, work: Callable[[Sequence[T]], list[R]], most: int, patience: float = BATCH_WINDOW_S
+    ):
+        self._work, self._most, self._patience = work, most, patience
+        self._changed = threading.Condition()
+        self._waiting: dict[Hashable, list[_Asked]] = {}
+        self._passes = 0
+
+    def submit(self, group: Hashable, item: T) -> R:
+        """The result of this item; raises what the pass raised that it was in."""
+        mine = _Asked(item)
+        with self._changed:
+            line = self._waiting.setdefault(group, [])
+            line.append(mine)
+            self._changed.wait_for(lambda: mine.taken or not self._passes, self._patience)
+            if mine.taken:
+                self._changed.wait_for(lambda: mine.done)
+                batch = []
+            else:
+                batch = [mine, *(one for one in line if one is not mine)][: self._most]
+                for one in batch:
+                    one.taken = True
+                    line.remove(one)
+                if not line:
+                    del self._waiting[group]
+                self._passes += 1
+        if batch:
+            self._pass(batch)
+        if mine.error is not None:
+            raise mine.error
+        result: R = mine.result
+        return result
+
+    def _pass(self, batch: list[_Asked]) -> None:
+        try:
+            results = self._work([one.item for one in batch])
+            for one, result in zip(batch, results, strict=True):
+                one.result = result
+        except BaseException as error:
+            for one in batch:
+                one.error = error
+        with self._changed:
+            for one in batch:
+                one.done = True
+            self._passes -= 1
+            self._changed.notify_all()

@@ -1,0 +1,7 @@
+"""How any figure of ours is made: a sheet with panels, axes, scales and words over them."""
+
+from seqviz.plotting.axes import axis
+from seqviz.plotting.figure import Figure
+from seqviz.plotting.sheet import NAMED, Panel, Sheet, whisker
+from seqviz.plotting.style import STYLE, Style
+from seqviz.plotting.tokens import escape, short

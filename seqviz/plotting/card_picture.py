@@ -1,0 +1,43 @@
+"""A figure without words: small enough for a card, where its letters could not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from seqviz.plotting.figure import Figure
+
+WIDTH, HEIGHT = 304, 152  # pixels
+_MARGIN = {"l": 6, "r": 6, "t": 6, "b": 6}
+_THIN = 0.7  # of a line's width and of a marker's size
+_WORDS = ("text", "texttemplate", "textfont", "hovertemplate", "customdata", "name", "colorbar")
+
+
+def wordless(figure: Figure) -> Figure:
+    """The same data in the same colors, with neither words nor numbers, on 304 x 152 pixels.
+
+    Example:
+
+    >>> wordless(Figure([{"type": "bar", "y": [1, 2], "text": ["a", "b"]}], {})).traces
+    [{'type': 'bar', 'y': [1, 2], 'hoverinfo': 'skip'}]
+    """
+    dropped = ("annotations", "title", "legend", "meta", "uniformtext")
+    page = {key: value for key, value in figure.page.items() if key not in dropped}
+    page |= {"showlegend": False, "width": WIDTH, "height": HEIGHT, "margin": _MARGIN}
+    for key, axis in page.items():
+        if "axis" in key:
+            page[key] = {**axis, "title": {"text": ""}, "showticklabels": False,
+                         "automargin": False}  # fmt: skip
+    return Figure([_trace(trace) for trace in figure.traces], page)
+
+
+def _trace(trace: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in trace.items() if key not in _WORDS}
+    kept["hoverinfo"] = "skip"
+    if trace["type"] == "heatmap":
+        kept["showscale"] = False
+    for part, size in (("line", "width"), ("marker", "size")):
+        value = (kept.get(part) or {}).get(size)
+        if isinstance(value, int | float):
+            kept[part] = {**kept[part], size: _THIN * value}
+    return kept

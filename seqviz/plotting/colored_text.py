@@ -1,0 +1,103 @@
+"""A text whose every piece is colored by a number, as HTML without a script."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from html import escape
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.core.i18n import number
+from seqviz.plotting.scales import ABOVE, BELOW
+from seqviz.plotting.style import Style
+
+_STYLE = Style()
+# The strongest color still leaves the letters in it 4.5 : 1, in the light theme and in the dark.
+STRONGEST = 0.7
+_MARKS = str.maketrans({"\n": "↵", "\r": "", "\t": "⇥"})
+_CONTROLS = {*range(32), *range(0x7F, 0xA0)} - {ord(letter) for letter in "\t\n\r"}
+_SQUARES = dict.fromkeys(_CONTROLS, "\ufffd")
+
+
+def colored_text(
+    pieces: Sequence[str],
+    values: Float[np.ndarray, "pieces"],
+    signed: bool,
+    title: str,
+    selected: int | None = None,
+    unknown: Sequence[bool] | None = None,
+    style: Style = _STYLE,
+) -> str:
+    """The pieces one after another, each on a color that tells its value.
+
+    pieces: as they stand in the text, spaces and line breaks included. values: in [0, 1], shown as
+    deeper and deeper blue; or signed, blue below zero and orange above, the largest magnitude
+    deepest. title: of what the values are (plain text). selected: the place of one piece, from 1,
+    to be outlined. unknown: pieces that the network does not know, underlined with dots.
+    Everything from the student is escaped.
+    """
+    floats = np.ascontiguousarray(values, float)
+    word = style.text("figure.unknown_symbol")
+    known = () if unknown is None else tuple(unknown)
+    spans = [*_spans(tuple(pieces), floats.tobytes(), signed, known, word)]
+    if selected is not None and 1 <= selected <= len(spans):
+        look, rest = spans[selected - 1]
+        spans[selected - 1] = (f"{look};outline:2px solid currentColor;border-radius:2px", rest)
+    alt = style.text(
+        "alt.colored_text",
+        title=title,
+        text=_one_line("".join(pieces)),
+        low=number(float(np.min(values))) if len(pieces) else "–",
+        high=number(float(np.max(values))) if len(pieces) else "–",
+    )
+    return (
+        f'<div role="img" aria-label="{_escaped(alt)}" style="white-space:pre-wrap;'
+        "overflow-wrap:anywhere;font-variant-ligatures:none;line-height:1.9;color:inherit"
+        f'">{"".join(map("".join, spans))}</div>'
+    )
+
+
+@lru_cache(32)  # while the selected piece moves, the others stay
+def _spans(
+    pieces: tuple[str, ...], floats: bytes, signed: bool, unknown: tuple[bool, ...], word: str
+) -> tuple[tuple[str, str], ...]:
+    """Each piece as the beginning of a span and, from the end of its style on, the rest.
+
+    floats: the values. word: for an unknown piece.
+    """
+    values = np.frombuffer(floats)
+    strength = np.nan_to_num(values)
+    if signed:
+        strength = strength / (np.abs(strength).max(initial=0) or 1.0)
+    strength = STRONGEST * np.clip(strength, -1 if signed else 0, 1)
+    above, below = (f'<span style="background:rgba({r},{g},{b},' for r, g, b in (ABOVE, BELOW))
+    found: list[tuple[str, str]] = []
+    for piece, value, deep in zip(pieces, values.tolist(), strength.tolist(), strict=True):
+        color = above if signed and deep > 0 else below
+        name, shown = _read(piece)
+        look, said = f"{color}{abs(deep):.2f});padding:.2em 0", f"{name}: {number(value)}"
+        if unknown and unknown[len(found)]:
+            look += ";text-decoration:underline dotted;text-underline-offset:.2em"
+            said += _escaped(f" ({word})")
+        found.append((look, f'" title="{said}">{shown}</span>'))
+    return tuple(found)
+
+
+@lru_cache(1000)
+def _read(piece: str) -> tuple[str, str]:
+    """A piece in a title and as it is shown; texts have few that differ."""
+    # A line break has no width of its own to be colored: the mark before it has.
+    shown = _escaped(piece).replace("\r\n", "\n").replace("\r", "\n").replace("\n", "↵\n")
+    return _escaped(_one_line(piece)), shown
+
+
+def _one_line(text: str) -> str:
+    return text.translate(_MARKS)
+
+
+def _escaped(text: str) -> str:
+    """Plain text between tags and in attributes; what HTML cannot hold becomes a square."""
+    kept = text.translate(_SQUARES)
+    return escape(kept.encode("utf-8", "replace").decode("utf-8"), quote=True)

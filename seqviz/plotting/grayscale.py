@@ -1,0 +1,126 @@
+"""A figure in grays, for a printer without colors: what color tells, dash, marker and pattern tell.
+
+A gray is as light as its color. Lines of different colors that share a dash get dashes of their
+own, points their own marker, bars their own pattern. A scale with two colors and nothing between
+them, whose ends would be the same gray, goes from black over gray to white.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, MutableMapping
+from typing import Any
+
+from seqviz.plotting.figure import Figure, read
+from seqviz.plotting.style import LIGHT, LIVE
+
+DASHES = (
+    "solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "2px,2px", "12px,3px",
+    "1px,6px", "10px,2px,2px,2px,2px,2px",
+)  # fmt: skip
+MARKERS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down", "star")
+PATTERNS = ("", "/", "x", ".", "-", "\\", "|", "+")
+SIGNED = [[0, "#000000"], [0.5, "#969696"], [1, "#ffffff"]]
+_COLOR = re.compile(r"#[0-9a-fA-F]{6}\b|rgba?\([^)]*\)")
+_APART = 40  # of 255: how much lighter the middle of a scale is than both of its ends
+_ROLES = dict(zip(LIVE.colors(), LIGHT.colors(), strict=True))
+
+
+def grayscale(figure: Figure) -> Figure:
+    """The same figure in grays on white; `figure` stays as it is.
+
+    Example:
+
+    >>> red = Figure([{"type": "bar", "marker": {"color": "#ff0000"}}], {})
+    >>> grayscale(red).traces[0].get("marker")
+    {'color': '#363636', 'pattern': {'shape': '', 'fgcolor': '#000000', 'bgcolor': '#363636'}}
+    """
+    whole = read(figure.to_json())
+    traces: list[Any] = whole.traces
+    _told_apart(traces)
+    page = {**whole.page, "paper_bgcolor": "#ffffff", "plot_bgcolor": "#ffffff"}
+    return Figure([_gray(trace) for trace in traces], _gray(page))
+
+
+def lightness(color: str) -> int:
+    """How light a color is on white paper, 0 to 255.
+
+    >>> lightness("#ffffff"), lightness("rgba(0,0,0,0.5)")
+    (255, 128)
+    """
+    color, strength = _ROLES.get(color, color), 1.0
+    red: float
+    green: float
+    blue: float
+    if color.startswith("#"):
+        red, green, blue = (int(color[k : k + 2], 16) for k in (1, 3, 5))
+    else:
+        red, green, blue, *more = (float(part) for part in re.findall(r"[\d.]+", color))
+        strength = more[0] if more else 1.0
+    light = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return round(light * strength + 255 * (1 - strength))
+
+
+def _grayed(color: str) -> str:
+    parts = re.findall(r"[\d.]+", color)
+    if color.startswith("rgba") and float(parts[3]) == 0:
+        return color  # nothing is there
+    return "#" + f"{lightness(color):02x}" * 3
+
+
+def _gray(part: Any, name: str = "") -> Any:
+    """Every color in it, wherever it stands."""
+    match part:
+        case Mapping():
+            return {key: _gray(value, key) for key, value in part.items()}
+        case list() if name == "colorscale":
+            return _scale(part)
+        case list():
+            return [_gray(value) for value in part]
+        case str() if name not in ("bdata", "source"):  # arrays and pictures
+            return _COLOR.sub(lambda found: _grayed(found[0]), part)
+    return part
+
+
+def _scale(stops: list[list[Any]]) -> list[list[Any]]:
+    lights = [lightness(color) for _, color in stops]
+    middle = lights[len(lights) // 2]
+    if len(stops) > 2 and middle - _APART > max(lights[0], lights[-1]):
+        return SIGNED
+    return [[place, _grayed(color)] for place, color in stops]
+
+
+def _told_apart(traces: list[dict[str, Any]]) -> None:
+    """Give lines, points and bars of different colors what tells them apart."""
+    lines = [one for one in traces if "lines" in str(one.get("mode", ""))]
+    points = [one for one in traces if one.get("mode") == "markers"]
+    bars = [one for one in traces if one.get("type") == "bar"]
+    _each_its_own(lines, "line", "dash", DASHES)
+    _each_its_own(points, "marker", "symbol", MARKERS)
+    colors = list(dict.fromkeys(str(_inner(one, "marker").get("color")) for one in bars))
+    for one in bars:
+        marker = _inner(one, "marker")
+        if isinstance(color := marker.get("color"), str):
+            shape = PATTERNS[colors.index(color) % len(PATTERNS)]
+            marker["pattern"] = {"shape": shape, "fgcolor": "#000000", "bgcolor": color}
+
+
+def _each_its_own(
+    traces: list[dict[str, Any]], part: str, name: str, signs: tuple[str, ...]
+) -> None:
+    """A sign for each pair of color and sign: its own, where no other color has that."""
+    looks = [(str(inner.get("color")), str(inner.get(name, signs[0]))) for inner in
+             (_inner(one, part) for one in traces)]  # fmt: skip
+    chosen: dict[tuple[str, str], str] = {}
+    free = [sign for sign in signs if sign not in {sign for _, sign in looks}]
+    for look in dict.fromkeys(looks):
+        taken = look[1] in chosen.values()
+        chosen[look] = free.pop(0) if taken and free else look[1]
+    for one, look in zip(traces, looks, strict=True):
+        if isinstance(_inner(one, part).get(name, ""), str):
+            _inner(one, part)[name] = chosen[look]
+
+
+def _inner(trace: MutableMapping[str, Any], part: str) -> dict[str, Any]:
+    found: dict[str, Any] = trace.setdefault(part, {})
+    return found

@@ -1,0 +1,23 @@
+"""How far long work has come, where what it has found so far is not drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from seqviz.core.i18n import percent
+from seqviz.plotting import axes
+from seqviz.plotting.figure import Figure
+from seqviz.plotting.sheet import Sheet
+from seqviz.plotting.style import Style
+
+
+def share_done(done: Any, style: Style, *, read: str, of: str, alt: str) -> Figure:
+    """A bar of the share that was reported last; read, of, alt: keys of its words."""
+    share = float(np.asarray(done, float).ravel()[-1])
+    said, name = percent(share, 0), style.text(read)
+    sheet = Sheet(style, showlegend=False)
+    panel = sheet.panel(axes.percent(name), axes.names([said], style.text(of)))
+    panel.bars([1], [100 * share], name, style.palette.prediction, sideways=True, hover=False)
+    return sheet.described(alt, what=name, share=said)

@@ -1,0 +1,117 @@
+"""A tree with probabilities: nodes as large as they are probable, leaves below one another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.plotting.sheet import Panel
+
+_SMALLEST, _LARGEST = 4.0, 22.0  # pixels across a node
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Nodes behind a root that is not one of them; a parent comes before its children.
+
+    parent: -1 for the root. depth: 1 for a child of the root. chance: of the way to each, in
+    [0, 1]. names: escaped.
+    """
+
+    parent: Int[np.ndarray, "node"]
+    depth: Int[np.ndarray, "node"]
+    chance: Float[np.ndarray, "node"]
+    names: tuple[str, ...]
+
+    def part(self, nodes: Sequence[int]) -> tuple[Tree, dict[int, int]]:
+        """The tree of these nodes and all that lead to them; the new number of each."""
+        kept: set[int] = set()
+        for node in nodes:
+            while node >= 0 and node not in kept:
+                kept.add(node)
+                node = int(self.parent[node])
+        order = sorted(kept)
+        new = {old: place for place, old in enumerate(order)} | {-1: -1}
+        found = Tree(
+            np.array([new[int(self.parent[old])] for old in order], int),
+            self.depth[order],
+            self.chance[order],
+            tuple(self.names[old] for old in order),
+        )
+        return found, new
+
+    def layout(self) -> tuple[Float[np.ndarray, "node"], float]:
+        """The row of each node and of the root: leaves at 1, 2, ... , the likelier child first."""
+        children: dict[int, list[int]] = {}
+        for node, above in enumerate(self.parent.tolist()):
+            children.setdefault(above, []).append(node)
+        rows, last, at_root = np.zeros(len(self.parent)), 0, 1.0
+        left = [(-1, False)]
+        while left:
+            node, done = left.pop()
+            below = sorted(children.get(node, []), key=lambda one: -self.chance[one])
+            if below and not done:
+                left += [(node, True), *((one, False) for one in below[::-1])]
+                continue
+            if below:
+                at = float(rows[below[0]])  # a straight line to the likeliest child
+            else:
+                last += 1
+                at = float(last)
+            if node >= 0:
+                rows[node] = at
+            else:
+                at_root = at
+        return rows, at_root
+
+
+@dataclass(frozen=True)
+class TreePath:
+    """A line through nodes, from the first behind the root on."""
+
+    name: str
+    nodes: Sequence[int]
+    color: str
+    dash: str = "solid"
+    width: float = 2.0
+
+
+def draw_tree(
+    panel: Panel, tree: Tree, root: str, name: str, hover: str, ways: Sequence[TreePath]
+) -> None:
+    """Draw it with the depth as x, see `Tree.places` for y.
+
+    root: what stands at the root, escaped. ways: lines through it; those of one name have one entry
+    in the legend.
+    """
+    palette, scale = panel.style.palette, panel.style.scale
+    rows, at_root = tree.layout()
+
+    def through(nodes: Sequence[int]) -> tuple[list[float], list[float]]:
+        across = [0.0, *(float(tree.depth[node]) for node in nodes)]
+        return across, [at_root, *(float(rows[node]) for node in nodes)]
+
+    above = np.append(rows, at_root)[tree.parent]  # the root is the last one
+    gap = np.full(len(rows), np.nan)
+    x = np.stack([tree.depth - 1.0, tree.depth, gap], 1).ravel()
+    y = np.stack([above, rows, gap], 1).ravel()
+    panel.line(x, y, name, palette.grid, width=1.5, legend=False, hover=False)
+    named: set[str] = set()
+    for way in ways:
+        panel.line(*through(way.nodes), way.name, way.color, dash=way.dash, width=way.width,
+                   hover=False, legend=way.name not in named)  # fmt: skip
+        named.add(way.name)
+    size = np.clip(_LARGEST * np.sqrt(tree.chance), _SMALLEST, None) * scale
+    panel.points(
+        tree.depth, rows, name, palette.prediction, size=size, legend=False,
+        edge={"color": palette.grid, "width": 1}, customdata=100 * tree.chance,
+        hovertext=list(tree.names), hover=hover,
+    )  # fmt: skip
+    panel.marks_text(
+        [0, *tree.depth.tolist()], [at_root, *rows.tolist()], [root, *tree.names],
+        textposition="top center", textfont={"size": 12 * scale, "color": palette.truth},
+        cliponaxis=False,
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""The ASGI application: routing, start, maintenance and collectors of metrics."""

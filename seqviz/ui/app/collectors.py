@@ -1,0 +1,218 @@
+"""What `/metrics` reads when it is asked: queues, models, connections, memory, collections."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from typing import Any
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from seqviz import jobs
+from seqviz.core import gc_tuning
+from seqviz.models import device
+from seqviz.ui.embed import sessions
+from seqviz.ui.runtime import metrics
+
+ENDS = ("done", "failed", "cancelled", "given_up")
+
+
+class GcPauses:
+    """How often and how long the garbage collector has stopped everything, by generation.
+
+    Plain numbers: a collection may start while this very thread holds the lock of a counter.
+    """
+
+    def __init__(self) -> None:
+        self.counts = [0, 0, 0]
+        self.seconds, self.longest = 0.0, 0.0
+        self._started = 0.0
+
+    def __call__(self, phase: str, info: dict[str, int]) -> None:
+        """Called by the collector before ("start") and after ("stop") its work."""
+        if phase == "start":
+            self._started = time.perf_counter()
+            return
+        seconds = time.perf_counter() - self._started
+        self.counts[info["generation"]] += 1
+        self.seconds += seconds
+        self.longest = max(self.longest, seconds)
+
+
+class Connections:
+    """Websockets that are open now: tabs that show the app."""
+
+    def __init__(self) -> None:
+        self.open = 0
+
+
+pauses = GcPauses()
+connections = Connections()
+
+
+class _Now(Collector):
+    def describe(self) -> list[Metric]:
+        return []  # nothing is read before somebody asks
+
+    def collect(self) -> Iterator[Metric]:
+        yield _gauge("sessions_connected", "Tabs that are connected now", connections.open)
+        yield _gauge("embeds_open", "Benches in other pages in use", sessions.embeds().open)
+        yield from _device()
+        yield from _queues()
+        yield from _models()
+        yield from _engine()
+        yield from _shared()
+        yield from _process()
+        collections = CounterMetricFamily(
+            "seqviz_gc_pauses", "Collections of garbage; 2: of everything", labels=["generation"]
+        )
+        for generation, count in enumerate(pauses.counts):
+            collections.add_metric([str(generation)], count)
+        yield collections
+        yield _counter("gc_pause_seconds", "Seconds that they took", pauses.seconds)
+        yield _gauge("gc_longest_pause_seconds", "The longest of them", pauses.longest)
+        yield _gauge("gc_frozen", "Objects that no collection looks at", gc_tuning.frozen.count)
+
+
+@cache
+def install() -> None:
+    """Begin to count; called once, by the server."""
+    gc.callbacks.append(pauses)
+    metrics.registry.register(_Now())
+
+
+def _device() -> Iterator[Metric]:
+    """1 for the device that networks run on, once somebody has asked for it."""
+    family = GaugeMetricFamily(
+        "seqviz_device",
+        "Where networks run; note: why not where they should",
+        labels=["kind", "name", "note"],
+    )
+    if device.choose.cache_info().currsize:  # asking may import torch
+        chosen = device.choose()
+        family.add_metric([chosen.kind, chosen.name, chosen.note], 1)
+    yield family
+
+
+def _queues() -> Iterator[Metric]:
+    waiting = GaugeMetricFamily("seqviz_jobs_waiting", "Jobs in the queue", labels=["device"])
+    running = GaugeMetricFamily("seqviz_jobs_running", "Jobs that run", labels=["device"])
+    left = GaugeMetricFamily(
+        "seqviz_jobs_left_behind", "Threads of jobs that were given up", labels=["device"]
+    )
+    ended = CounterMetricFamily("seqviz_jobs", "Jobs that have ended", labels=["device", "how"])
+    seconds = CounterMetricFamily(
+        "seqviz_job_seconds", "Seconds that jobs have run", labels=["device"]
+    )
+    for name, queue in jobs.all_queues().items():
+        waiting.add_metric([name], queue.waiting)
+        running.add_metric([name], queue.running)
+        left.add_metric([name], queue.left_behind)
+        for how in ENDS:
+            ended.add_metric([name, how], getattr(queue.tally, how))
+        seconds.add_metric([name], queue.tally.seconds)
+    yield from (waiting, running, left, ended, seconds)
+
+
+def _models() -> Iterator[Metric]:
+    # Where nobody has loaded a model the module need not be either; or it is half there by now.
+    pretrained = sys.modules.get("seqviz.models.pretrained")
+    loaded: tuple[Any, ...] = getattr(pretrained, "all_loaded", tuple)()
+    family = GaugeMetricFamily(
+        "seqviz_model_bytes", "Weights of a model in memory", labels=["model", "device"]
+    )
+    for one in loaded:
+        size = one.bytes
+        family.add_metric([one.card.name, one.device], size)
+    yield _gauge("models_loaded", "Pretrained models in memory", len(loaded))
+    yield family
+
+
+def _engine() -> Iterator[Metric]:
+    """Both sides of the line to a cluster; nothing where there is none."""
+    client: Any = sys.modules.get("seqviz.integrations.ray.client")
+    engine = client.engine() if hasattr(client, "engine") else None
+    if engine is None:
+        return
+    state = GaugeMetricFamily("seqviz_engine", "1: how the cluster is", labels=["state"])
+    for name in client.STATES:
+        state.add_metric([name], float(engine.state == name))
+    calls = CounterMetricFamily(
+        "seqviz_engine_calls",
+        "What was asked of it; how: answered, or why it was computed here or failed",
+        labels=["kind", "how"],
+    )
+    seconds = CounterMetricFamily(
+        "seqviz_engine_seconds", "Seconds that answers took", labels=["kind"]
+    )
+    size = CounterMetricFamily("seqviz_engine_bytes", "Bytes of its answers", labels=["kind"])
+    for kind in client.REQUEST_KINDS:
+        for how in client.HOWS:
+            calls.add_metric([kind, how], engine.counts[kind, how])
+        seconds.add_metric([kind], engine.seconds[kind])
+        size.add_metric([kind], engine.bytes[kind])
+    replicas = GaugeMetricFamily(
+        "seqviz_cluster_replicas", "Replicas of a model's deployment", labels=["model"]
+    )
+    cluster = engine.cluster
+    for model, count in cluster.replicas.items():
+        replicas.add_metric([model], count)
+    yield from (state, calls, seconds, size, replicas)
+    yield _counter("engine_connections", "Times that the cluster was found", engine.connections)
+    yield _gauge("cluster_nodes", "Nodes of the cluster", cluster.nodes)
+    yield _gauge("cluster_processors", "Processors of the cluster", cluster.processors)
+    yield _gauge("cluster_processors_free", "Those that nothing has taken", cluster.free)
+    yield _gauge("cluster_gpus", "GPUs of the cluster", cluster.gpus)
+    yield _gauge("cluster_runs", "Trainings of all app replicas, wait or run", cluster.runs)
+
+
+def _shared() -> Iterator[Metric]:
+    """The store in which replicas of the app count together; nothing where there is none."""
+    module: Any = sys.modules.get("seqviz.ui.quota.redis_sync")
+    if (shared := module.replicas() if hasattr(module, "replicas") else None) is None:
+        return
+    state = GaugeMetricFamily("seqviz_shared", "1: how the store is", labels=["state"])
+    told = CounterMetricFamily("seqviz_shared_exchanges", "Times that it was asked", labels=["how"])
+    for name in module.STATES:
+        state.add_metric([name], float(shared.state == name))
+        told.add_metric([name], shared.exchanges[name])
+    yield from (state, told)
+    yield _counter("shared_seconds", "Seconds that its answers took", shared.seconds)
+
+
+def _process() -> Iterator[Metric]:
+    import psutil
+
+    process = psutil.Process()
+    with process.oneshot():
+        parts = [process.cpu_times()]
+        memory = process.memory_info().rss
+        seconds = parts[0].children_user + parts[0].children_system  # of workers that have ended
+        with suppress(psutil.NoSuchProcess):  # it has died meanwhile
+            workers = process.children()
+            memory += sum(one.memory_info().rss for one in workers)
+            parts += [one.cpu_times() for one in workers]
+        seconds += sum(part.user + part.system for part in parts)
+        yield _gauge("memory_bytes", "Resident memory, with that of workers", memory)
+        yield _counter("cpu_seconds", "Processor time, with that of workers", seconds)
+        yield _gauge("started_seconds", "When it started, since 1970", process.create_time())
+    if hasattr(os, "sched_getaffinity"):
+        yield _gauge("cores", "Cores that it may use", len(os.sched_getaffinity(0)))
+    yield _gauge("threads", "Threads", threading.active_count())
+    if hasattr(process, "num_fds"):  # not on Windows
+        yield _gauge("open_files", "Open files and sockets", process.num_fds())
+
+
+def _gauge(name: str, meaning: str, value: float) -> Metric:
+    return GaugeMetricFamily(f"seqviz_{name}", meaning, value)
+
+
+def _counter(name: str, meaning: str, value: float) -> Metric:
+    return CounterMetricFamily(f"seqviz_{name}", meaning, value)

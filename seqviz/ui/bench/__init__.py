@@ -1,1 +1,0 @@
-"""A bench: its controls, its figure, and what stands around it."""

@@ -1,0 +1,1 @@
+"""HTTP routes of rooms, and what a room computes and broadcasts."""

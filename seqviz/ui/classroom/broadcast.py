@@ -1,0 +1,83 @@
+"""What a teacher shows in a room, drawn once for all who follow (`ui.classroom.routes`).
+
+It is byte for byte what each of their pages would ask for (`fast_path`): told are the bench and the
+names and values that would stand in its address, and a page that would ask for anything else still
+does. What depends on who asks, or when, is not drawn here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import logging
+from collections.abc import Mapping, Set
+from functools import partial
+from typing import Any
+
+from seqviz.classroom.room import Looks
+from seqviz.core.languages import LANGUAGES
+from seqviz.lessons.framework.host import PendingError
+from seqviz.lessons.framework.lesson import Bench
+from seqviz.ui.embed.request import bench_of
+from seqviz.ui.live import handler
+from seqviz.ui.quota import charging
+from seqviz.ui.runtime import run_context
+from seqviz.ui.runtime.clients import ClientQuota
+from seqviz.ui.runtime.run_context import Session
+from seqviz.ui.runtime.scheduler import Priority
+
+LARGEST = 100_000  # bytes of a picture that all are told
+log = logging.getLogger(__name__)
+
+
+async def broadcast_frames(
+    place: Mapping[str, Any], before: Mapping[str, Any], wanted: Set[Looks], account: ClientQuota
+) -> dict[Looks, bytes]:
+    """By looks, an event of a room's stream: "picture", with the bench and what a page would ask
+    for as JSON, and the answer in base64. before: where the teacher was; pages ask for nothing
+    where the figure has not changed, and are drawn anew in another lesson. account: of the teacher.
+    """
+    bench = bench_of(place["lesson"], place["bench"])
+    if bench is None or before.get("lesson") != place["lesson"]:
+        return {}
+    session = Session("class", 0.0, account=account)
+    known, works = [], []
+    for looks in sorted(one for one in wanted if one[0] in LANGUAGES):
+        query = _query(bench, place, looks)
+        if query != _query(bench, before, looks):
+            known.append(looks)
+            works.append(partial(_event, bench, query, session))
+    drawn = await asyncio.gather(
+        *(handler.run_scheduled(Priority.INTERACTION, account, work) for work in works),
+        return_exceptions=True,
+    )
+    return {looks: one for looks, one in zip(known, drawn, strict=True) if isinstance(one, bytes)}
+
+
+def _query(bench: Bench, place: Mapping[str, Any], looks: Looks) -> dict[str, str]:
+    """What a page would ask for."""
+    lang, presenting, dark = looks
+    theirs = {bench.lesson.prefix(name) for name in (*bench.after, bench.name)}
+    values = {k: text for k, text in place["values"].items() if k.rpartition(".")[0] in theirs}
+    shown = {"present": "true"} if presenting else {}
+    return {"lang": lang, **values, **shown, **({"dark": "true"} if dark else {})}
+
+
+def _event(bench: Bench, query: Mapping[str, str], session: Session) -> bytes | None:
+    """In a thread: None where this is no picture for a class."""
+    with (
+        run_context.acting_as(session, bench.lesson.slug, bench.name),
+        charging.charge_cpu(session.account, Priority.INTERACTION),
+    ):
+        try:
+            answer = handler.render_bench(bench, query, session, shared=True)
+        except (PendingError, ValueError):  # the page says why
+            return None
+        except Exception:
+            log.exception("a bench failed for a class")
+            return None
+    if answer.around.get("passing") or len(body := answer.encode()) > LARGEST:
+        return None
+    told = json.dumps({"bench": bench.prefix, "query": query}, ensure_ascii=False)
+    return b"event: picture\ndata: %b\ndata: %b\n\n" % (told.encode(), base64.b64encode(body))

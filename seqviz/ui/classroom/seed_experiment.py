@@ -1,0 +1,331 @@
+"""Run a seed experiment for a room: computed seed by seed, drawn as it grows.
+
+Nobody's browser computes: a seat is a seed, and the server has the number of each once for all
+rooms. It computes in the draw queue, some seeds a turn, in the name of the teacher who has asked;
+what is trained is computed in the queue of long work, and ends where it is stopped. The event loop
+only waits. A class is told at most once in PACE seconds that there is more, and all
+of one language get the same figure, in which each browser marks its own seat
+(`assets/static/class_run.js`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import weakref
+from collections.abc import Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from seqviz import jobs
+from seqviz.classroom.room import Room
+from seqviz.classroom.seed_experiment import SeedExperimentRun, target_seeds
+from seqviz.compute.replicates import Replicates
+from seqviz.core import content_hash
+from seqviz.core.i18n import Text, number
+from seqviz.core.languages import DEFAULT, matching
+from seqviz.figures.seed_experiment.distribution import (
+    distribution_over_seeds,
+    kinds_over_seeds,
+    pile,
+    row_piles,
+)
+from seqviz.lessons.framework.error_messages import to_message
+from seqviz.lessons.framework.host import PendingError
+from seqviz.lessons.framework.lesson import Bench, SeedExperiment
+from seqviz.lessons.framework.words import LessonWords
+from seqviz.ui.classroom.broadcast import broadcast_frames as broadcast_frames
+from seqviz.ui.embed.embed_host import EmbedHost
+from seqviz.ui.embed.request import bench_of
+from seqviz.ui.embed.request import parse_request as settings_of
+from seqviz.ui.live import handler
+from seqviz.ui.quota import charging
+from seqviz.ui.render import html, markdown
+from seqviz.ui.render.encoding import compress
+from seqviz.ui.runtime import result_cache, run_context
+from seqviz.ui.runtime.clients import ClientQuota
+from seqviz.ui.runtime.run_context import Session
+from seqviz.ui.runtime.scheduler import Priority
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+THROTTLE_S = 0.6  # seconds between two pictures of a class that grows
+MIN_FRAMES = 6  # pictures at least from none to all, so that it is seen to grow
+LOOK = 0.4  # seconds between two looks at a training
+AGAIN, TRIES = 2.0, 60  # seconds between two looks whether a model is there, and how many
+log = logging.getLogger(__name__)
+
+
+class RunFailedError(ValueError):
+    """There is no number at these settings."""
+
+
+class RunSession(Session):
+    """In whose name a class's seeds are trained: there as long as the run is, without a page."""
+
+    @property
+    def is_open(self) -> bool:
+        """Always: `_trained` itself leaves the queue where nobody wants the run any more."""
+        return True
+
+
+@dataclass(eq=False)
+class RunState:
+    """A run that is computed here, for this session.
+
+    problem: why it has failed, where that has words. known: what is run and a name of its settings,
+    by language. pictures: of this version, by their looks.
+    """
+
+    session: Session
+    known: dict[str, tuple[SeedExperiment, bytes]] = field(default_factory=dict)
+    task: asyncio.Task[None] | None = None
+    problem: ValueError | None = None
+    version: int = -1
+    pictures: dict[tuple[str, bool], asyncio.Future[bytes]] = field(default_factory=dict)
+
+
+_going: weakref.WeakKeyDictionary[SeedExperimentRun, RunState] = weakref.WeakKeyDictionary()
+
+
+def start(room: Room, account: ClientQuota) -> None:
+    """Compute the room's run, until all seats have their number, another takes its place, it is
+    stopped, or the room ends; whoever joins later gets a number as well.
+    """
+    run = room.run
+    assert run is not None
+    going = _going[run] = RunState(run_context.register(RunSession("class", 0.0, account=account)))
+    going.task = asyncio.get_running_loop().create_task(_go(room, run, going))
+
+
+async def _go(room: Room, run: SeedExperimentRun, going: RunState) -> None:
+    tries = 0
+    try:
+        while room.run is run and not (room.ended or run.stopped):
+            changed = room.changed
+            if missing := run.missing(room.seats):
+                portion = -(-len(target_seeds(room.seats)) // MIN_FRAMES)
+                found = await _in_turn(going, partial(_found, run.place, going, missing, portion))
+                if isinstance(found, TrainingBatch):
+                    found = await _trained(room, run, going, found)
+                if found is None and (tries := tries + 1) <= TRIES:  # a model is on its way
+                    await asyncio.sleep(AGAIN)
+                    continue
+                run.found |= found or {}
+                run.failed = found is None
+            if missing or run.of_class != room.seats.keys():
+                run.of_class = frozenset(room.seats)
+                run.version += 1
+                room.notify()
+                if run.failed:
+                    return
+                await asyncio.sleep(THROTTLE_S)
+            else:
+                await changed.wait()
+    except Exception as error:
+        if not isinstance(error, (ValueError, PendingError)):
+            log.exception("a class's run failed")
+        going.problem = error if isinstance(error, ValueError) else None
+        run.failed = True
+        run.version += 1
+        room.notify()
+
+
+async def _in_turn(going: RunState, work: Any) -> Any:
+    return await handler.run_scheduled(Priority.DEPENDENT, going.session.account, work)
+
+
+@contextmanager
+def _experiment(
+    place: Mapping[str, Any], going: RunState, lang: str
+) -> Iterator[tuple[SeedExperiment, bytes]]:
+    """What is run, and what tells its settings from others; within, what is computed is charged.
+
+    Raises Failed for a bench that has none, and what the bench raises.
+    """
+    bench, session = bench_of(place["lesson"], place["bench"]), going.session
+    if bench is None or bench.replicate is None:
+        raise RunFailedError
+    with (
+        run_context.acting_as(session, bench.lesson.slug, bench.name),
+        charging.charge_cpu(session.account, Priority.DEPENDENT),
+    ):
+        if lang not in going.known:
+            going.known[lang] = _made(bench, place["values"], session, lang)
+        yield going.known[lang]
+
+
+def _made(
+    bench: Bench, values: Mapping[str, str], session: Session, lang: str
+) -> tuple[SeedExperiment, bytes]:
+    asked, text = settings_of(bench, values, {}, lang), Text(lang)
+    others = {name: asked.params[bench.lesson.prefix(name)] for name in bench.after}
+    words = LessonWords(bench.lesson.slug, text)
+    host = EmbedHost(others, session=session, prefix=bench.prefix, words=words)
+    key = content_hash.hash_value(("replicate", bench.prefix, sorted(asked.link.items())))
+    try:
+        with asked.reading():
+            return bench.replicated(asked.bench_parameters, host, text), key
+    except PendingError:
+        if not host.loading:
+            raise
+        raise _LoadingError from None
+
+
+class _LoadingError(Exception):
+    """A model is on its way."""
+
+
+@dataclass(frozen=True)
+class TrainingBatch:
+    """What is to be trained. names: under which the numbers of each seed are kept."""
+
+    experiment: SeedExperiment
+    names: Mapping[int, bytes]
+
+    def store(self, found: Any) -> dict[int, Any]:
+        """The numbers of these seeds by seed, kept for all rooms; raises Failed."""
+        if not np.isfinite(found).all():
+            raise RunFailedError
+        values = dict(zip(self.names, np.asarray(found, float).tolist(), strict=True))
+        for seed, value in values.items():
+            result_cache.result_cache().get_or_compute(self.names[seed], partial(_same, value))
+        return values
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+async def _trained(
+    room: Room, run: SeedExperimentRun, going: RunState, long: TrainingBatch
+) -> dict[int, Any] | None:
+    """The numbers of these seeds from the queue of long work; nothing where nobody wants them any
+    more, None where that is full.
+    """
+    work: Any = long.experiment.values
+    seeds, owner = tuple(long.names), going.session.owner
+    try:
+        job = jobs.queue_for().submit(
+            work.func, seeds, *work.args, owner=owner, group=going.session.account.name,
+            **work.keywords,
+        )  # fmt: skip
+    except jobs.QueueFullError:
+        return None
+    try:
+        while job.state in ("queued", "running"):
+            if room.run is not run or room.ended or run.stopped:
+                return {}
+            job.heartbeat(owner)
+            if (told := (len(seeds), int(100 * job.fraction))) != run.training:
+                run.training = told
+                room.notify()
+            await asyncio.sleep(LOOK)
+    finally:
+        job.unsubscribe(owner)
+        run.training = (0, 0)
+    if job.state != "done":
+        raise job.error or RunFailedError
+    return await asyncio.to_thread(long.store, job.result)
+
+
+def _found(
+    place: Mapping[str, Any], going: RunState, missing: list[int], portion: int
+) -> dict[int, Any] | TrainingBatch | None:
+    """In a thread: the numbers of so many of these seeds, at least of one.
+
+    None where a model is on its way.
+    """
+    try:
+        with _experiment(place, going, DEFAULT) as (experiment, key):
+            seeds = missing[: experiment.at_once]
+            if not experiment.long:
+                seeds = seeds[:portion]
+            names = {seed: content_hash.hash_value((key, seed)) for seed in seeds}
+            kept = {seed: result_cache.result_cache().peek(name) for seed, name in names.items()}
+            new = [seed for seed, value in kept.items() if value is None]
+            left = TrainingBatch(experiment, {seed: names[seed] for seed in new})
+            if experiment.long and new:
+                known = {seed: value for seed, value in kept.items() if value is not None}
+                return known or left
+            return kept | (left.store(experiment.values(new)) if new else {})
+    except _LoadingError:
+        return None
+
+
+async def render_run(room: Room, lang: str, presenting: bool) -> bytes:
+    """The room's run as it stands: two lines as of `fast_path.Answer`, or one with a problem.
+
+    Empty where there is nothing to draw. Drawn once for all who ask for the same.
+    """
+    run, lang = room.run, matching(lang) or DEFAULT
+    going = None if run is None else _going.get(run)
+    if run is None or going is None or not (run.found or run.failed):
+        return b""
+    if going.version != run.version:
+        going.version, going.pictures = run.version, {}
+    looks = lang, presenting
+    if looks not in going.pictures:
+        seeds, of_class, failed = run.plotted_seeds(), run.of_class, run.failed
+        values = np.array([run.found[seed] for seed in seeds], float)
+        own = np.isin(seeds, [*of_class]).astype(bool)
+        found = [
+            Replicates(np.array(seeds, int), one, own)
+            for one in (values.T if values.ndim > 1 else [values])
+        ]
+        work = partial(_picture, run.place, going, found, failed, looks)
+        going.pictures[looks] = asyncio.ensure_future(_in_turn(going, work))
+    return await asyncio.shield(going.pictures[looks])
+
+
+def _picture(
+    place: Mapping[str, Any], going: RunState, found: list[Replicates], failed: bool,
+    looks: tuple[str, bool],
+) -> bytes:  # fmt: skip
+    """In a thread: what `drawn` gives."""
+    lang, style = looks[0], html.style(*looks)
+    problem = Text(lang)("room.run_failed")
+    try:
+        with _experiment(place, going, lang) as (experiment, _):
+            if going.problem is not None:
+                raise going.problem
+            one, quantity, kinds = found[0], experiment.quantity, experiment.kinds
+            if one.values.size and not failed:
+                if kinds:
+                    named = dict(zip(kinds, found, strict=True))
+                    figure, piles = kinds_over_seeds(named, quantity, style), row_piles(named)
+                else:
+                    theory = experiment.theory(one.values)
+                    figure = distribution_over_seeds(one, quantity, theory, style)
+                    piles = pile(one, theory)[..., None]
+                values = np.array([row.values for row in found]).T.tolist()
+                around = {
+                    "alt": figure.alt,
+                    "settings": markdown.html(experiment.settings),
+                    "quantity": quantity,
+                    "kinds": [*kinds],
+                    "marks": {
+                        seed: [*place, [number(value) for value in its]]
+                        for seed, place, its in zip(
+                            one.seeds.tolist(), piles.tolist(), values, strict=True
+                        )
+                    },
+                }
+                return compress((_written(around), b"\n", *figure.parts()))
+    except (PendingError, _LoadingError) as waits:
+        problem = str(waits) or problem
+    except RunFailedError:
+        pass
+    except ValueError as refusal:
+        problem = to_message(refusal, LessonWords(place["lesson"], Text(lang)))
+    return compress((_written({"problem": markdown.html(problem)}), b"\n"))
+
+
+def _written(around: Mapping[str, Any]) -> bytes:
+    return json.dumps(around, ensure_ascii=False).encode()

@@ -1,0 +1,98 @@
+"""What runs a bench in a page of its own: as under a moving hand, but a model is made ready.
+
+Nothing is trained or downloaded for it: a page in a course is opened by whoever comes by. A model
+that is on this machine is loaded, once for all who wait; the page asks again until it is there.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from cachetools import TTLCache
+
+from seqviz import jobs
+from seqviz.core import content_hash
+from seqviz.core.errors import MessageError
+from seqviz.lessons.framework.error_messages import to_message
+from seqviz.lessons.framework.host import FigureCall, PendingError, TrainingResult
+from seqviz.lessons.framework.output import Item
+from seqviz.lessons.framework.words import LessonWords
+from seqviz.models import forward_cache, pretrained, ready, store
+from seqviz.models.registry import model as record_of
+from seqviz.ui.embed.sessions import OPEN, Embedded
+from seqviz.ui.live.live_host import LiveHost
+from seqviz.ui.page.model_progress import QUEUE
+from seqviz.ui.quota import charging
+from seqviz.ui.render.job_state import device_of
+from seqviz.ui.runtime import run_context
+
+R = TypeVar("R")
+# In whose name each model and text is made ready: it waits as long as anybody has asked of late.
+_waiting: TTLCache[bytes, Embedded] = TTLCache(64, OPEN)
+_lock = threading.Lock()
+
+
+@dataclass
+class EmbedHost(LiveHost):
+    """items: what the bench has shown so far. loading: a model is on its way."""
+
+    words: LessonWords = field(kw_only=True)
+    items: list[Item] = field(default_factory=list)
+    loading: bool = False
+
+    def emit(self, item: Item) -> None:
+        """Show this."""
+        self.items.append(item)
+
+    def training_result(
+        self, function: Callable[..., R], keywords: Mapping[str, Any], so_far: FigureCall | None
+    ) -> TrainingResult[R]:
+        """As there; raises PendingError with where it can be started."""
+        found = super().training_result(function, keywords, so_far)
+        if found is None:
+            raise PendingError(self.words("embed.not_trained"))
+        return found
+
+    def model(self, name: str, text: str | None, other: str) -> str:
+        """The device of a model that has read the text; raises PendingError with what it waits
+        for."""
+        if ready.is_ready(name, text, other):
+            return super().model(name, text, other)
+        self.settled = False
+        title = record_of(name).title
+        if store.stored(name) is None:
+            raise PendingError(self.words("embed.no_model", model=title))
+        if text is not None and not forward_cache.is_cached(name, text, other):
+            charging.read(text, other, model=name)
+        wish: dict[str, Any] = {"model": name, "text": text, "other": other, "device": QUEUE}
+        queue = jobs.queue_for(QUEUE)
+        job = queue.find(ready.load_job, **wish)
+        if job is not None and job.state == "done" and pretrained.loaded(name):
+            return device_of(name)  # read before and since forgotten: it is read again now
+        if job is not None and job.state == "failed":
+            refused = isinstance(job.error, ValueError)
+            raise PendingError(
+                to_message(job.error, self.words) if refused else self.words("frame.failed")
+            )
+        owner = _owner(content_hash.hash_value((name, text, other)))
+        try:
+            group = self.session.account.name
+            queue.submit(ready.load_job, owner=owner, group=group, **wish).heartbeat(owner)
+        except jobs.QueueFullError as full:
+            raise MessageError("queue_full", waiting=full.waiting) from None
+        self.loading = True
+        raise PendingError(self.words("embed.loading", model=title))
+
+
+def _owner(key: bytes) -> str:
+    with _lock:
+        found = _waiting.pop(key, None)
+        if found is None:
+            found = run_context.register(Embedded("embeds", time.monotonic()))
+        _waiting[key] = found
+    found.seen = time.monotonic()
+    return found.owner

@@ -1,0 +1,151 @@
+"""A bench as a page of its own: what it shows stands in it, so nothing else has to be asked for."""
+
+from __future__ import annotations
+
+from functools import cache
+from html import escape
+
+import streamlit as st
+
+from seqviz.core.i18n import Text
+from seqviz.ui.embed.payload import EmbedPayload
+from seqviz.ui.embed.request import EmbedRequest
+from seqviz.ui.render import markdown
+from seqviz.ui.render.share_link import frame_of
+from seqviz.ui.server.static_files import address, base
+
+# What the page loads before its script has asked for it: the same files as a lesson, without
+# Streamlit's.
+SCRIPTS = (
+    "embed.js", "plain_controls.js", "chart.js", "live.js", "repaint.js", "said.js", "sight.js",
+    "stack.js", "slider.js", "order.js",
+)  # fmt: skip
+STYLES = ("slider.css", "plain_controls.css", "embed.css")
+_PAGE = """<!doctype html>
+<html lang="{lang}" data-theme="{theme}" data-present="{present}">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex"><title>{title}</title>
+<style>{colors}</style>
+{links}</head>
+<body data-post="{post}"><main>
+<h1>{heading}</h1>
+<div id="over">{over}</div><div id="above"></div>
+<div id="columns">
+<div id="box"><div class="stage-figure"><div class="seqviz-chart"></div></div></div>
+<div id="side"><div id="front"></div><details id="more" hidden><summary>{more}</summary>
+<div id="behind"></div></details></div></div>
+<div id="problem" role="status">{problem}</div>
+<dl id="readouts">{readouts}</dl>
+<div id="under">{under}</div>
+<footer><span id="origin">{origin}</span>
+<a id="lesson" href="{lesson}" target="_blank" rel="noopener">{open}</a></footer></main>
+<noscript><p>{noscript}</p></noscript>
+<script type="application/json" id="told">{told}</script>
+<script type="module" src="{script}"></script>
+</body></html>
+"""
+_NONE = """<!doctype html>
+<html lang="{lang}"><head><meta charset="utf-8"><title>SeqViz</title>
+<style>:root {{color-scheme: light dark}} body {{font: 1rem/1.6 system-ui, sans-serif}}</style>
+</head><body><p>{sentence}</p></body></html>
+"""
+# A page that has to wait comes by itself, with and without scripts.
+_WAITS = """<!doctype html>
+<html lang="{lang}"><head><meta charset="utf-8"><title>SeqViz</title>
+<noscript><meta http-equiv="refresh" content="{seconds}"></noscript>
+<style>:root {{color-scheme: light dark}} body {{font: 1rem/1.6 system-ui, sans-serif}}</style>
+<script type="module" src="{script}"></script>
+</head><body data-seconds="{seconds}"><p role="status">{sentence}</p></body></html>
+"""
+RETRY_S = 2  # seconds after which a page that had to wait asks again, more or less
+_NAMES = {
+    "--st-background-color": "backgroundColor", "--st-text-color": "textColor",
+    "--st-primary-color": "primaryColor", "--st-border-color": "borderColor",
+    "--st-secondary-background-color": "secondaryBackgroundColor",
+    "--st-chart-categorical-colors": "chartCategoricalColors",
+}  # fmt: skip
+
+
+def page(asked: EmbedRequest, shown: EmbedPayload) -> str:
+    """The whole document."""
+    text, slug = Text(asked.lang), asked.bench.lesson.slug
+    told = shown.told
+    return _PAGE.format(
+        lang=text("frame.language_tag"),
+        theme=asked.theme,
+        present=str(asked.present).lower(),
+        title=escape(frame_of(slug, asked.bench.name, text)[1]),
+        heading=markdown.inline(title(asked)),
+        colors=colors(),
+        links=_links("figure" in told, told.get("component", {}).get("name", "")),
+        post=escape(f"{base()}/embed/{slug}/{asked.bench.name}"),
+        more=escape(text("frame.more")),
+        open=escape(text("embed.open", title=text(f"{slug}.title"))),
+        noscript=escape(text("embed.noscript")),
+        told=shown.json(),
+        script=address("embed.js"),
+        **{name: told[name] for name in ("over", "problem", "readouts", "under")},
+        origin=escape(told["origin"]),
+        lesson=escape(told["lesson"]),
+    )
+
+
+def none(lang: str, key: str) -> str:
+    """What stands where there is no bench: one sentence, by its key."""
+    text = Text(lang)
+    return _NONE.format(lang=text("frame.language_tag"), sentence=escape(text(key)))
+
+
+def waits(lang: str) -> str:
+    """Return the page that stands where too many are opened at once; it loads itself again."""
+    text = Text(lang)
+    return _WAITS.format(
+        lang=text("frame.language_tag"),
+        sentence=escape(text("embed.full")),
+        script=address("embed_wait.js"),
+        seconds=RETRY_S,
+    )
+
+
+def title(asked: EmbedRequest) -> str:
+    """The name of the bench, else that of its lesson; in Markdown."""
+    text, slug = Text(asked.lang), asked.bench.lesson.slug
+    own = f"{slug}.bench.{asked.bench.name}"
+    return text(own) if text.has(own) else text(f"{slug}.title")
+
+
+@cache
+def colors() -> str:
+    """The house's colors in both themes, as Streamlit has them.
+
+    Its font is used where the reader has it: it would be an eighth of all bytes, and as it comes
+    every figure would be painted again. In English the next one is the reader's own: the quotation
+    marks of a Chinese font are as wide as its signs.
+    """
+    light, dark = (
+        " ".join(f"{name}: {_option(theme, option)};" for name, option in _NAMES.items())
+        for theme in ("light", "dark")
+    )
+    family = st.get_option("theme.font")
+    english = f"{family.partition(',')[0]}, system-ui, sans-serif"
+    return f"""
+:root {{--st-font: {family}; color-scheme: light; {light}}}
+:root:lang(en) {{--st-font: {english}}}
+:root[data-theme="dark"] {{color-scheme: dark; {dark}}}
+@media (prefers-color-scheme: dark) {{:root[data-theme=""] {{color-scheme: dark; {dark}}}}}
+"""
+
+
+def _option(theme: str, name: str) -> str:
+    value = st.get_option(f"theme.{theme}.{name}")
+    return ",".join(value) if isinstance(value, list) else str(value)
+
+
+@cache
+def _links(drawn: bool, component: str) -> str:
+    """drawn: by the library; component: else by this script of ours, which has rules of its own."""
+    early = "".join(f'<link rel="modulepreload" href="{address(one)}">\n' for one in SCRIPTS)
+    names = (*STYLES, f"{component}.css") if component else STYLES
+    library = f'<link rel="preload" as="script" href="{address("plotly.min.js")}">\n'
+    styles = "".join(f'<link rel="stylesheet" href="{address(one)}">\n' for one in names)
+    return styles + (library if drawn else "") + early

@@ -1,0 +1,145 @@
+"""What a bench shows in a page of its own, as data that the browser puts on screen."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from seqviz.core.i18n import Text
+from seqviz.lessons.framework.control_schema import active_controls, describe_controls
+from seqviz.lessons.framework.controls import encoded
+from seqviz.lessons.framework.error_messages import to_message
+from seqviz.lessons.framework.output import Chart, ClickBindings, Output
+from seqviz.lessons.framework.words import LessonWords
+from seqviz.ui.embed import items
+from seqviz.ui.embed.embed_host import EmbedHost
+from seqviz.ui.embed.request import EmbedRequest, parse_request
+from seqviz.ui.live import handler
+from seqviz.ui.quota import charging
+from seqviz.ui.render import markdown
+from seqviz.ui.render.clicks import on_pick
+from seqviz.ui.runtime import run_context
+from seqviz.ui.runtime.run_context import Session
+from seqviz.ui.runtime.scheduler import Priority
+from seqviz.ui.server.static_files import base
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class EmbedPayload:
+    """told: what the browser is told (`assets/static/embed.js`), but for who it is.
+
+    live: where it asks while a hand moves; None where nothing is to be moved. settled: whether it
+    would be the same for everybody who asks for the same, at any time.
+    """
+
+    told: Mapping[str, Any]
+    live: Mapping[str, Any] | None
+    settled: bool
+
+    def json(self, token: str = "") -> str:
+        """With what the browser names itself by; without what would end a script around it."""
+        live = self.live and {**self.live, "token": token}
+        told = json.dumps({**self.told, "live": live}, ensure_ascii=False)
+        return told.replace("<", "\\u003c")
+
+
+def run_embed(
+    asked: EmbedRequest, session: Session, rank: Priority = Priority.INTERACTION
+) -> EmbedPayload:
+    """Run the bench; what goes wrong is one sentence, beside what there is before it.
+
+    rank: as what it counts for the session's account.
+    """
+    bench, text = asked.bench, Text(asked.lang)
+    words = LessonWords(bench.lesson.slug, text)
+    host = _host(asked, session)
+    problem, seconds, loading = "", 0.0, False
+    with run_context.acting_as(session, bench.lesson.slug, bench.name):
+        try:
+            output = _run(asked, host, session, rank)
+            problem, seconds, loading = output.waits, output.seconds, host.loading
+        except ValueError as refusal:
+            problem, host.settled = to_message(refusal, words), False
+        except Exception:
+            log.exception("a bench failed in a page of its own")
+            problem, host.settled = words("frame.failed"), False
+        live = _live(asked)
+    with asked.reading():
+        controls = describe_controls(
+            asked.bench_parameters, words, f"{bench.prefix}.", markdown.inline
+        )
+    told = {
+        "bench": bench.prefix,
+        "query": {**asked.shared, **asked.view_parameters},
+        "texts": dict(asked.typed),
+        "dark": asked.dark,
+        "lesson": lesson_link(asked),
+        "controls": controls,
+        "problem": markdown.html(problem) if problem else "",
+        "loading": loading,
+        "missing": text("frame.no_library"),
+        **items.figure_payload(host.items, vars(bench.declaration())),
+        **items.note_payload(host.items, words, seconds),
+    }
+    return EmbedPayload(told, live, host.settled and not asked.typed)
+
+
+def live_source(asked: EmbedRequest, session: Session) -> str:
+    """As JSON, only where to ask while a hand moves: the page knows all the rest."""
+    with run_context.acting_as(session, asked.bench.lesson.slug, asked.bench.name):
+        return json.dumps({"live": _live(asked)})
+
+
+def apply_click(asked: EmbedRequest, session: Session, x: Any, y: Any) -> EmbedRequest:
+    """What is asked for by a click on a place of the figure; what is said of it may be anything."""
+    bench = asked.bench
+    host = _host(asked, session)
+    with run_context.acting_as(session, bench.lesson.slug, bench.name), suppress(ValueError):
+        _run(asked, host, session, Priority.INTERACTION)  # what it refuses is said when it is shown
+    clicks = next((item.clicks for item in host.items if isinstance(item, Chart)), ClickBindings())
+    start = f"{bench.prefix}."
+    state = {
+        f"{start}{name}": getattr(asked.bench_parameters, name)
+        for name, *_ in active_controls(asked.bench_parameters)
+    }
+    if move := on_pick(bench.prefix, bench.declaration, clicks, state):
+        move(x, y)
+    written = {key: encoded(value) for key, value in state.items()}
+    # What a click writes into a text of the reader's stays the reader's.
+    typed = {key: written.pop(key, text) for key, text in asked.typed.items()}
+    query = {**asked.link, **asked.view_parameters, **written}
+    return parse_request(bench, query, typed, asked.lang, asked.dark)
+
+
+def lesson_link(asked: EmbedRequest, origin: str = "") -> str:
+    """The address of the bench in its lesson, with the same settings."""
+    lesson = asked.bench.lesson
+    inside = (part for part, names in lesson.parts.items() if asked.bench.name in names)
+    parts = {lesson.prefix("part"): part for part in inside}
+    present = {"present": "true"} if asked.present else {}
+    query = urlencode({**parts, **asked.shared, "lang": asked.lang, **present})
+    return f"{origin}{base()}/{lesson.slug}?{query}#bench-{asked.bench.name}"
+
+
+def _live(asked: EmbedRequest) -> dict[str, Any] | None:
+    return handler.live_descriptor(asked.bench, asked.params, asked.lang, asked.present, asked.dark)
+
+
+def _host(asked: EmbedRequest, session: Session) -> EmbedHost:
+    bench = asked.bench
+    others = {name: asked.params[bench.lesson.prefix(name)] for name in bench.after}
+    words = LessonWords(bench.lesson.slug, Text(asked.lang))
+    return EmbedHost(others, dark=asked.dark, session=session, prefix=bench.prefix, words=words)
+
+
+def _run(asked: EmbedRequest, host: EmbedHost, session: Session, rank: Priority) -> Output:
+    bench, text = asked.bench, Text(asked.lang)
+    with asked.reading(), charging.charge_cpu(session.account, rank):
+        return bench.run_on(asked.bench_parameters, host, text, asked.style, code=False)

@@ -1,0 +1,93 @@
+"""A bench as a picture for print: in grays or in colors, with its address as a code.
+
+Plotly draws in a browser only, so the page draws itself, and its buttons save what stands in it as
+SVG, and as PNG at twice the size.
+"""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from urllib.parse import urlencode
+
+import segno
+
+from seqviz.core.i18n import Text
+from seqviz.plotting.figure import Figure, read
+from seqviz.plotting.grayscale import grayscale
+from seqviz.plotting.style import LIGHT, LIVE, opaque, recolored
+from seqviz.ui.embed.page import colors, title
+from seqviz.ui.embed.payload import EmbedPayload, lesson_link
+from seqviz.ui.embed.request import EmbedRequest
+from seqviz.ui.render import markdown
+from seqviz.ui.render.share_link import frame_of, svg_code
+from seqviz.ui.server.static_files import address
+
+_PAGE = """<!doctype html>
+<html lang="{lang}" data-theme="light" data-present="{present}">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex"><title>{title}</title>
+<style>{colors}</style>
+{styles}</head>
+<body class="paper{gray}" data-stem="{stem}"><main>
+<h1>{heading}</h1>
+<div id="columns">
+<div id="box"><div class="stage-figure"><div class="seqviz-chart"></div></div></div></div>
+<div id="problem" role="status">{problem}</div>
+<dl id="readouts">{readouts}</dl>
+<div id="under">{under}</div>
+<div id="address"><p>{live_at}<br><a href="{url}">{url}</a></p><div id="code">{code}</div></div>
+<footer><span id="origin">{origin}</span><span class="buttons">
+<button type="button" data-kind="svg">{svg}</button>
+<button type="button" data-kind="png">{png}</button>
+<button type="button" data-kind="print">{print}</button>
+<a href="{other}">{other_name}</a></span></footer></main>
+<script type="application/json" id="told">{told}</script>
+<script type="module" src="{script}"></script>
+</body></html>
+"""
+
+
+def page(origin: str, color: bool, asked: EmbedRequest, shown: EmbedPayload) -> str:
+    """The whole document. origin: scheme and host of the server, as who asks knows it."""
+    text, bench, told = Text(asked.lang), asked.bench, shown.told
+    url = lesson_link(asked, origin)
+    drawn = {name: told[name] for name in ("alt", "vega", "component") if name in told}
+    if "figure" in told:
+        drawn["figure"] = _on_paper(read(told["figure"]), color).to_json()
+    css = [*("slider.css", "embed.css"), *(["sinusoid.css"] if "component" in told else [])]
+    query = dict(asked.shared) | dict(asked.view_parameters) | ({} if color else {"color": "true"})
+    return _PAGE.format(
+        lang=text("frame.language_tag"),
+        present=str(asked.present).lower(),
+        title=escape(frame_of(bench.lesson.slug, bench.name, text)[1]),
+        colors=colors(),
+        styles="".join(f'<link rel="stylesheet" href="{address(one)}">\n' for one in css),
+        gray="" if color else " gray",
+        stem=escape(bench.prefix.replace(".", "-")),
+        heading=markdown.inline(title(asked)),
+        live_at=escape(text("embed.live_at")),
+        url=escape(url),
+        code=_code(url),
+        svg=escape(text("frame.svg")),
+        png=escape(text("frame.png")),
+        print=escape(text("embed.print")),
+        other=escape(f"?{urlencode(query)}"),
+        other_name=escape(text(f"embed.in_{'grays' if color else 'colors'}")),
+        told=json.dumps(drawn, ensure_ascii=False).replace("<", "\\u003c"),
+        script=address("still.js"),
+        origin=escape(told["origin"]),
+        **{name: told[name] for name in ("problem", "readouts", "under")},
+    )
+
+
+def _on_paper(figure: Figure, color: bool) -> Figure:
+    return opaque(recolored(figure, LIVE, LIGHT), LIGHT) if color else grayscale(figure)
+
+
+def _code(url: str) -> str:
+    """Nothing where a pasted text makes it too long."""
+    try:
+        return svg_code(url, scale=3)
+    except segno.DataOverflowError:
+        return ""

@@ -1,0 +1,279 @@
+"""Where pages of single benches are asked for, and where they tell what was set in them.
+
+GET gives the page at the settings of its address, for everybody who asks for the same the same;
+POST, with the settings in the body (a reader's own texts are in no address and no log), what the
+page shows from then on, and the name of the session that a moving hand says (`fast_path`). A page
+that opens waits in the draw queue as a page, and what was set in it as a press. No cookie is given
+and no seat taken; `ui.embed.sessions` says how many sessions there are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import logging
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from seqviz.core import content_hash, settings
+from seqviz.lessons.framework.lesson import Bench
+from seqviz.ui.embed import page, print_page
+from seqviz.ui.embed.payload import EmbedPayload, apply_click, live_source, run_embed
+from seqviz.ui.embed.request import EmbedRequest, bench_of, parse_request
+from seqviz.ui.embed.sessions import Embedded, embeds
+from seqviz.ui.live import handler
+from seqviz.ui.runtime import metrics, result_cache
+from seqviz.ui.runtime.clients import ClientQuota, by_scope, client_registry
+from seqviz.ui.runtime.run_context import Session
+from seqviz.ui.runtime.scheduler import Priority
+from seqviz.ui.server import page_head
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+LARGEST = 250_000  # bytes of a body: every text of a bench, of which some take 10,000 characters
+BODY_SECONDS = 10.0
+WAITING = 64  # pages that one student may wait for
+LOOKS = ("lang", "present", "theme")
+PAGE = "text/html; charset=utf-8"
+log = logging.getLogger(__name__)
+R = TypeVar("R")
+Written = Callable[[EmbedRequest, EmbedPayload], str]
+_waiting: Counter[ClientQuota] = Counter()
+_drawing: dict[bytes, asyncio.Task[CompressedPage]] = {}
+
+
+@dataclass(frozen=True)
+class CachedPage:
+    """A page that everybody gets who asks for it, compressed."""
+
+    body: bytes
+
+
+class CompressedPage(NamedTuple):
+    """A page, compressed. is_for_all: whether others who ask for the same get it."""
+
+    body: bytes
+    is_for_all: bool
+
+
+class _UncacheableError(Exception):
+    """A page that is not for everybody, or not for long."""
+
+    def __init__(self, body: bytes):
+        super().__init__()
+        self.body = body
+
+
+async def get_page(request: Request) -> Response:
+    """The page of a bench."""
+    return await _opened(request, page.page)
+
+
+async def print_view(request: Request) -> Response:
+    """A bench for print: a picture with its address as a code."""
+    origin = page_head.origin(request.scope)
+    color = request.query_params.get("color") == "true"
+    return await _opened(request, partial(print_page.page, origin, color), origin, color)
+
+
+async def _opened(request: Request, written: Written, *kind: Any) -> Response:
+    """A page, as it is written of what the bench shows; kind: what else its words depend on."""
+    from starlette.responses import Response
+
+    lang = _language(request)
+    bench = await asyncio.to_thread(_bench, request)
+    if bench is None:
+        body = page.none(lang, "embed.none")
+        return Response(body, 404, media_type=PAGE)
+    query = _known(bench, request.query_params)
+    account = client_registry().get(*by_scope(request.scope))
+    key = content_hash.hash_value(("embed", bench.prefix, sorted(query.items()), lang, kind))
+    kept: CachedPage | None = result_cache.result_cache().peek(key)
+    found = None if kept is None else kept.body
+    while found is None:
+        drawing, is_mine = _drawing.get(key), False
+        if drawing is None:
+            if _waiting[account] >= WAITING * account.students:
+                body = page.waits(lang)
+                return Response(body, 429, {"retry-after": "5"}, PAGE)
+            work = partial(_page, written, key, bench, query, lang, account)
+            drawing, is_mine = _begin(key, account, work), True
+        try:
+            drawn = await _while_there(request, bench, asyncio.shield(drawing))
+        except Exception:
+            if is_mine:
+                log.exception("a page of a bench failed")
+            return Response(page.none(lang, "frame.failed"), 500, media_type=PAGE)
+        if drawn is None:
+            return Response(status_code=408)
+        if drawn.is_for_all or is_mine:
+            found = drawn.body
+    return _zipped(request, found, PAGE)
+
+
+def _begin(
+    key: bytes, account: ClientQuota, work: Callable[[], CompressedPage]
+) -> asyncio.Task[CompressedPage]:
+    """Draw a page when it is this account's turn; whoever asks for the same meanwhile shares it."""
+    drawing = asyncio.ensure_future(handler.run_scheduled(Priority.PAGE, account, work))
+    _drawing[key] = drawing
+    _waiting[account] += 1
+
+    def end(_: object) -> None:
+        del _drawing[key]
+        _waiting[account] -= 1
+        if not _waiting[account]:
+            del _waiting[account]
+
+    drawing.add_done_callback(end)
+    return drawing
+
+
+async def post_update(request: Request) -> Response:
+    """What a page shows after something was set in it, with the name of its session."""
+    from starlette.responses import Response
+
+    bench = await asyncio.to_thread(_bench, request)
+    if bench is None:
+        return Response(status_code=404)
+    # Another site's page may not send this type without being asked for it.
+    if request.headers.get("content-type", "") != "application/json":
+        return Response(status_code=415)
+    said = await _body(request)
+    if said is None:
+        return Response(status_code=400)
+    account = client_registry().get(*by_scope(request.scope))
+    session = embeds().of(request.headers.get(handler.H_SESSION, ""), account)
+    if session.asked >= handler.MAX_REQUESTS_PER_SESSION:
+        return Response(status_code=429)
+    session.asked += 1
+    try:
+        work = handler.run_scheduled(
+            Priority.INTERACTION,
+            session.account,
+            _told,
+            bench,
+            said,
+            _language(request, said),
+            session,
+        )
+        found = await _while_there(request, bench, work)
+    except Exception:
+        log.exception("a page of a bench failed")
+        return Response(status_code=500)
+    finally:
+        session.asked -= 1
+    if found is None:
+        return Response(status_code=408)
+    return _zipped(request, found, "application/json", store=False)
+
+
+def _bench(request: Request) -> Bench | None:
+    return bench_of(request.path_params["slug"], request.path_params["bench"])
+
+
+def _language(request: Request, said: Mapping[str, Any] | None = None) -> str:
+    query = _texts(said.get("query")) if said else request.query_params
+    return settings.language(query.get("lang"), request.headers.get("accept-language", ""))
+
+
+def _known(bench: Bench, query: Mapping[str, str]) -> dict[str, str]:
+    """What of an address this bench looks at."""
+    starts = tuple(f"{bench.lesson.prefix(name)}." for name in (*bench.after, bench.name))
+    return {key: text for key, text in query.items() if key in LOOKS or key.startswith(starts)}
+
+
+def _page(
+    written: Written,
+    key: bytes,
+    bench: Bench,
+    query: Mapping[str, str],
+    lang: str,
+    account: ClientQuota,
+) -> CompressedPage:
+    """In a thread, when it is its turn."""
+
+    def made() -> CachedPage:
+        asked = parse_request(bench, query, {}, lang)
+        found = run_embed(asked, Session("embed", 0.0, account=account), Priority.PAGE)
+        body = gzip.compress(written(asked, found).encode(), 6, mtime=0)
+        if not found.settled:
+            raise _UncacheableError(body)
+        return CachedPage(body)
+
+    try:
+        return CompressedPage(
+            result_cache.result_cache().get_or_compute(key, made).result.body, is_for_all=True
+        )
+    except _UncacheableError as only:
+        return CompressedPage(only.body, is_for_all=False)
+
+
+def _told(bench: Bench, said: Mapping[str, Any], lang: str, session: Embedded) -> bytes:
+    """In a thread, when it is its turn."""
+    query, typed = _known(bench, _texts(said.get("query"))), _texts(said.get("texts"))
+    asked: EmbedRequest = parse_request(
+        bench, query, _known(bench, typed), lang, said.get("dark") is True
+    )
+    if said.get("begin") is True:
+        return gzip.compress(live_source(asked, session).encode(), 1, mtime=0)
+    if isinstance(place := said.get("pick"), dict):
+        asked = apply_click(asked, session, place.get("x"), place.get("y"))
+    return gzip.compress(run_embed(asked, session).json(session.token).encode(), 1, mtime=0)
+
+
+async def _body(request: Request) -> dict[str, Any] | None:
+    """What was sent, if it is small enough and a JSON object."""
+    whole = bytearray()
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for part in request.stream():
+                whole += part
+                if len(whole) > LARGEST:
+                    return None
+        said = json.loads(whole)
+    except (ValueError, RecursionError, TimeoutError):
+        return None
+    return said if isinstance(said, dict) else None
+
+
+def _texts(said: object) -> dict[str, str]:
+    """The texts by name in what a browser says; half a letter of UTF-16 in them is none."""
+    if not isinstance(said, dict):
+        return {}
+    return {
+        key: text.encode("utf-8", "replace").decode()
+        for key, text in said.items()
+        if isinstance(text, str)
+    }
+
+
+async def _while_there(request: Request, bench: Bench, work: Awaitable[R]) -> R | None:
+    """What the work gives; None where nobody waits for it any more."""
+    started = time.perf_counter()
+    gone: asyncio.Future[Any] = asyncio.ensure_future(handler.wait_for_disconnect(request))
+    try:
+        found: R | None = await handler.race_disconnect(gone, work)
+        return found
+    finally:
+        gone.cancel()
+        metrics.observe_run(bench.lesson.slug, "embed", time.perf_counter() - started)
+
+
+def _zipped(request: Request, body: bytes, kind: str, store: bool = True) -> Response:
+    """store: whether a browser may keep it, and ask whether it is still so."""
+    from starlette.responses import Response
+
+    headers = {"cache-control": "no-cache" if store else "no-store", "vary": "Accept-Encoding"}
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        headers["content-encoding"] = "gzip"
+    else:
+        body = gzip.decompress(body)
+    return Response(body, 200, headers, kind)

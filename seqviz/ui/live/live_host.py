@@ -1,0 +1,65 @@
+"""The host of a bench while a hand moves: nothing is started, fetched or trained for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from seqviz.lessons.framework.host import (
+    FigureCall,
+    LocalHost,
+    PendingError,
+    TrainingResult,
+    shipped,
+)
+from seqviz.models import forward_cache, placement, ready
+from seqviz.ui.quota import charging
+from seqviz.ui.render import job_state
+from seqviz.ui.render.job_state import device_of
+from seqviz.ui.render.server_host import ServerHost
+from seqviz.ui.runtime.run_context import Session
+
+R = TypeVar("R")
+
+
+@dataclass
+class LiveHost(ServerHost, LocalHost):
+    """session: of the student. prefix: of the bench.
+
+    settled: whether the answer would be the same for everybody, at any time.
+    """
+
+    session: Session = field(kw_only=True)
+    prefix: str = field(kw_only=True)
+    settled: bool = True
+
+    def model(self, name: str, text: str | None, other: str) -> str:
+        """The device of a model that is in memory; raises PendingError where one has to wait for
+        it."""
+        if not ready.is_ready(name, text, other):
+            raise PendingError
+        if text is not None and not forward_cache.is_cached(name, text, other):
+            charging.read(text, other, model=name)
+        return device_of(name)
+
+    def training_result(
+        self, function: Callable[..., R], keywords: Mapping[str, Any], so_far: FigureCall | None
+    ) -> TrainingResult[R] | None:
+        """The result of a job that is done, or what came with the app."""
+        self.settled = False
+        job = job_state.find_job(function, keywords)
+        if job is not None and job.state == "done":
+            return TrainingResult(job.result, job.seconds, placement.named(job.device, job.note))
+        return shipped(function, keywords)
+
+    def upload(self, name: str) -> bytes | None:
+        """What the page has last read of the student's file."""
+        self.settled = False
+        file = self.session.files.get(f"{self.prefix}.{name}")
+        return file.content if file else None
+
+    def pick(self, name: str, options: Sequence[str], first: int) -> str:
+        """What is chosen on the page, in the data of this student."""
+        chosen = self.session.picks.get(f"{self.prefix}.{name}", options[first])
+        return chosen if chosen in options else options[first]

@@ -1,0 +1,163 @@
+"""The place of a bench on a page: it puts on screen what a bench shows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from seqviz.core.i18n import Text, escape_markdown
+from seqviz.lessons.framework import output as items
+from seqviz.lessons.framework.words import LessonWords
+from seqviz.plotting.figure import Figure
+from seqviz.plotting.style import Style
+from seqviz.ui.page import components
+from seqviz.ui.page.spreadsheet import no_formula
+from seqviz.ui.render import html
+from seqviz.ui.render.clicks import apply_browser_values, on_pick
+
+ICONS = {"hint": ":material/arrow_forward:"}
+_WHOLE = 8  # rows of a table that is shown whole; a longer one scrolls
+
+
+@dataclass
+class BenchView:
+    """stage: where the figure is. side: where its controls are. readouts: the row below.
+
+    below: under the figure, where its footer goes when the bench has said everything; chart: what
+    is drawn there, with where its numbers come from. live: where the browser asks for it while a
+    hand moves (`fast_path.source`). saying: where the next
+    sentence goes; places: how many of these there are.
+    """
+
+    prefix: str
+    words: LessonWords
+    stage: Any
+    side: Any
+    readouts: Any
+    declaration: type[Any]
+    style: Style = field(default_factory=Style)
+    below: Any = None
+    live: Mapping[str, Any] | None = None
+    shown: items.Chart | items.ClientComponent | None = None
+    saying: Any = None
+    places: int = 0
+
+    @property
+    def text(self) -> Text:
+        """Sentences that lessons share."""
+        return self.words.text
+
+    def emit(self, item: items.Item) -> None:
+        """Show this next, where it belongs."""
+        if not isinstance(item, items.Metric | items.Note | items.ColoredText):
+            self.saying = None
+        with self.readouts if isinstance(item, items.Metric) else self.stage:
+            self._put(item)
+
+    def _put(self, item: items.Item) -> None:
+        match item:
+            case items.Chart():
+                self.chart(item.drawn, item.clicks)
+                self.below, self.shown = st.container(), item
+            case items.ClientComponent():
+                self._live(item)
+                self.below, self.shown = st.container(), item
+            case items.Metric():
+                st.metric(
+                    item.label,
+                    item.value,
+                    delta=item.beside,
+                    delta_color="off",
+                    delta_arrow="off",
+                    help=item.help,
+                    border=True,
+                    height="stretch",
+                )
+            case items.Note() | items.ColoredText():
+                self._say(item)
+            case items.FramedPage():
+                st.iframe(item.html, height=item.height, alt=item.alt)
+            case items.Table():
+                columns = {key: [no_formula(cell) for cell in column]
+                           for key, column in item.columns.items()}  # fmt: skip
+                key = f"{self.prefix}.{item.name}"
+                count = max(map(len, columns.values()), default=0)
+                tall = 38 + 35 * count if count <= _WHOLE else 260
+                st.dataframe(columns, key=key, hide_index=True, height=tall)
+            case items.TokenPicker():
+                self._pieces(item)
+            case items.Download():
+                st.download_button(
+                    item.label,
+                    item.content,
+                    item.file_name,
+                    item.mime,
+                    key=f"{self.prefix}.{item.name}",
+                    on_click="ignore",
+                    type="tertiary",
+                    icon=":material/download:",
+                )
+
+    def chart(
+        self, picture: items.RenderedFigure, clicks: items.ClickBindings | None = None
+    ) -> None:
+        """The figure alone, at the height that the frame (or the presenter) gives it."""
+        with st.container(key=f"{self.prefix}.figure", height=self.style.height, border=False):
+            key = f"{self.prefix}.chart"
+            if isinstance(picture.chart, Figure):
+                missing = self.text("frame.no_library")
+                told = on_pick(self.prefix, self.declaration, clicks) if clicks else None
+                components.chart(key, picture.json, picture.alt, missing, told, self.live)
+            else:
+                spec = json.loads(picture.json)
+                spec.pop("description", None)  # which Streamlit does not say; it warns of both
+                st.vega_lite_chart(spec, key=key, alt=picture.alt)
+
+    def _say(self, item: items.Note | items.ColoredText) -> None:
+        """What follows each other stands in one place, which the fast path writes to."""
+        if self.saying is None:
+            self.places += 1
+            self.saying = st.container(key=f"{self.prefix}.notes.{self.places}")
+        with self.saying:
+            match item:
+                case items.ColoredText() | items.Target():
+                    st.html(html.note_html(item) or "")
+                case items.Note(kind="caption"):
+                    st.caption(item.sentence)
+                case items.Note(kind="hint"):
+                    st.info(item.sentence, icon=ICONS["hint"])
+                case items.Note():
+                    st.markdown(item.sentence)
+
+    def _live(self, item: items.ClientComponent) -> None:
+        with st.container(key=f"{self.prefix}.figure", border=False):
+            report = partial(apply_browser_values, self.prefix, self.declaration)
+            draw = components.IN_BROWSER[item.component]
+            words = {**item.words, "exact": self.text("frame.exact"),
+                     "field": self.text.table("number_field")}  # fmt: skip
+            start = vars(self.declaration())
+            draw(f"{self.prefix}.live", dict(item.values), start, words, report)
+
+    def _pieces(self, item: items.TokenPicker) -> None:
+        """A click on the words of a text moves a control."""
+        key = f"{self.prefix}.{item.control}"
+        st.session_state[f"{key}.pick"] = item.chosen
+
+        def moved() -> None:
+            if picked := st.session_state[f"{key}.pick"]:  # a click on the chosen one takes it back
+                st.session_state[key] = picked
+
+        st.pills(
+            item.label,
+            range(1, len(item.words) + 1),
+            format_func=lambda place: escape_markdown(item.words[place - 1]),
+            key=f"{key}.pick",
+            on_change=moved,
+            label_visibility="collapsed",
+            wrap=True,
+        )

@@ -1,0 +1,54 @@
+"""The line under a figure: where its numbers come from, how long they took, and what leaves it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from seqviz.lessons.framework.output import Chart
+from seqviz.lessons.framework.show import Show
+from seqviz.ui.page import dialogs, export
+from seqviz.ui.page.bench_view import BenchView
+from seqviz.ui.render.badge import badge
+from seqviz.ui.render.share_link import link_and_code
+
+_BADGES: dict[str, tuple[str, Any]] = {
+    "live": (":material/bolt:", "green"),
+    "browser": (":material/bolt:", "green"),
+    "precomputed": (":material/inventory_2:", "blue"),
+    "reported": (":material/menu_book:", "orange"),
+}
+
+
+def footer(
+    place: BenchView, show: Show, link: Callable[[], str], frame: tuple[str, str] | None = None
+) -> None:
+    """Badge, then the four quiet buttons. What they show is made when one is pressed.
+
+    frame: as `share_link.link_and_code` takes it.
+    """
+    if place.shown is None:
+        return
+    chart = place.shown.drawn.chart if isinstance(place.shown, Chart) else place.shown.chart
+    text, prefix = place.text, place.prefix
+    kinds = (
+        ("data", ":material/table_chart:", lambda: export.data_panel(text, chart)),
+        ("export", ":material/download:", lambda: export.files_panel(text, prefix, chart)),
+        ("code", ":material/code:", lambda: export.code_panel(text, show.trace.source())),
+        ("link", ":material/link:", lambda: link_and_code(text, link(), frame)),
+    )
+    with (
+        place.below,
+        st.container(horizontal=True, key=f"{prefix}.footer", vertical_alignment="center"),
+    ):
+        icon, color = _BADGES[place.shown.provenance.kind]
+        st.badge(badge(place.shown.provenance, show.output, text), icon=icon, color=color)
+        st.space("stretch")
+        for name, icon, fill in kinds:
+            label = text(f"frame.{name}")
+            if dialogs.asked_for(label, icon, f"{prefix}.{name}"):
+                # A dialog and not a popover: under a figure near the lower edge of the window
+                # a popover has room for two lines.
+                st.dialog(label, width="large" if name in ("data", "code") else "small")(fill)()

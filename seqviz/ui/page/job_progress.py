@@ -1,0 +1,152 @@
+"""Long work on a page: start, place in the queue, progress with a number, cancel, result.
+
+The page never trains in a script run. It asks the queue of `seqviz.jobs`, and a small fragment
+polls its own job; equal settings give the whole class one run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from seqviz import jobs
+from seqviz.core.errors import MessageError
+from seqviz.lessons.framework.error_messages import to_message as said
+from seqviz.lessons.framework.host import FigureCall
+from seqviz.models import device, placement
+from seqviz.ui.page.fragments import fragment
+from seqviz.ui.quota import charging
+from seqviz.ui.render.job_state import client_id, find_job, session_id
+from seqviz.ui.runtime.result_cache import render
+
+if TYPE_CHECKING:
+    from seqviz.ui.page.bench_view import BenchView
+
+POLL_SECONDS = 0.6
+STOP_SECONDS = 0.4  # most work has stopped by then, and the page says so at once
+ACTIVE = ("queued", "running")
+
+
+def show_job(
+    place: BenchView,
+    function: Callable[..., Any],
+    keywords: Mapping[str, Any],
+    so_far: FigureCall | None,
+    anew: bool = False,
+) -> jobs.Job[Any] | None:
+    """Start button; place in the queue; progress with cancel and a figure that grows.
+
+    Draws nothing once the work is done, and then returns the job. What it has drawn stands for this
+    run, although the work may end meanwhile: there is one figure. While it waits or runs, a
+    fragment of its own polls, so that nothing else on the page is touched; when it ends, the page
+    runs once more. anew: there is a result of an earlier computation, which stays on the page until
+    the new one is there.
+    """
+    text = place.text
+    job = find_job(function, keywords)
+    state = "none" if job is None else job.state
+    if state == "done":
+        return job
+    if job is None or state not in ACTIVE:
+        _start_button(place, function, keywords, job, anew)
+        return None
+    me = session_id()
+    # Who sees it waits for it: perhaps it is the page that started it, loaded again.
+    job.subscribe(me, client_id())
+    refused = _refused(place.prefix)
+
+    def cancel() -> None:
+        job.unsubscribe(me)
+        job.wait(STOP_SECONDS)
+
+    def poll() -> None:
+        if job.state not in ACTIVE:
+            if job.state == "cancelled" and job.error is not None:
+                st.session_state[refused] = job.error
+            st.rerun()
+        job.heartbeat(me)
+        position = job.position
+        label = (
+            text("work.queued", position=position)
+            if position
+            else place.words("work.running", percent=f"{100 * job.fraction:.0f}")
+        )
+        progress_row(place, job.fraction, label, "cancel", cancel)
+        trail = job.trail
+        if anew:
+            return  # the earlier figure stands in this place
+        measured = trail and getattr(trail[-1], "fraction", 1) > 0  # some tell that they begin
+        if measured and so_far:
+            draw, *chosen = so_far
+            place.chart(render(draw, (trail, *chosen), {"style": place.style}, shared=False))
+        else:
+            st.skeleton(place.style.height)  # the room that the curve will take
+
+    with place.stage:
+        fragment(poll, f"{place.prefix}.job", every=POLL_SECONDS)
+    return None
+
+
+def progress_row(
+    place: BenchView, share: float, label: str, key: str, stop: Callable[[], None]
+) -> None:
+    """How far some work is, with a button that stops it."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(share, label, width="stretch")
+        st.button(
+            place.text("work.cancel"), icon=":material/stop:", key=f"{place.prefix}.{key}",
+            on_click=stop,
+        )  # fmt: skip
+
+
+def _start_button(
+    place: BenchView,
+    function: Callable[..., Any],
+    keywords: Mapping[str, Any],
+    former: jobs.Job[Any] | None,
+    anew: bool,
+) -> None:
+    """The start button, and why the former run or the last press came to nothing."""
+    refused = st.session_state.pop(_refused(place.prefix), None)
+    height: Any = "content" if anew else place.style.height
+    with place.stage, st.container(height=height, border=False):
+        if refused is not None:
+            st.warning(said(refused, place.words), icon=":material/info:")
+        if former is not None and isinstance(former.error, ValueError):
+            st.warning(said(former.error, place.words), icon=":material/info:")
+        elif former is not None and former.state == "failed":
+            st.error(place.text("frame.failed"), icon=":material/error:")
+        if not anew:
+            st.info(place.words("hint.train"), icon=":material/play_arrow:")
+    with place.side:
+        st.button(
+            place.words("work.anew" if anew else "work.start"),
+            type="secondary" if anew else "primary",
+            icon=":material/play_arrow:",
+            key=f"{place.prefix}.start",
+            on_click=_start,
+            args=(place.prefix, function, dict(keywords)),
+            width="stretch",
+        )
+
+
+def _start(prefix: str, function: Callable[..., Any], keywords: Mapping[str, Any]) -> None:
+    """Put the work into the queue (the start button's callback)."""
+    device.prepare_torch()
+    kind = placement.of(function, keywords).kind
+    refused = _refused(prefix)
+    try:
+        charging.check_jobs(session_id(), function)
+        mine = {"owner": session_id(), "group": client_id()}
+        jobs.queue_for(kind).submit(function, **mine, **keywords, device=kind)
+    except MessageError as limit:
+        st.session_state[refused] = limit
+    except jobs.QueueFullError as full:
+        st.session_state[refused] = MessageError("queue_full", waiting=full.waiting)
+
+
+def _refused(prefix: str) -> str:
+    """Where a bench keeps why the last press came to nothing."""
+    return f"{prefix}._refused"

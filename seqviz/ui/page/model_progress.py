@@ -1,0 +1,122 @@
+"""Waiting for a pretrained model: it is fetched on first use, with progress and a way to stop.
+
+Several benches may need the same model. One of them shows how far it is; the page runs again when
+it is there. The work has a queue of its own, so that nobody's training waits for a download.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from seqviz import jobs
+from seqviz.lessons.framework.error_messages import to_message
+from seqviz.models import pretrained, ready
+from seqviz.models.registry import model as record_of
+from seqviz.ui.page.fragments import fragment
+from seqviz.ui.page.job_progress import ACTIVE, POLL_SECONDS, progress_row
+from seqviz.ui.render.job_state import client_id, device_of, session_id
+
+if TYPE_CHECKING:
+    from seqviz.ui.page.bench_view import BenchView
+
+QUEUE = "models"
+
+
+def wait_for(place: BenchView, model: str, text: str | None, other: str) -> str | None:
+    """The device of a model that has read this text, or will within a second.
+
+    Else None, and the bench says what it waits for. Of several that wait for one model the first
+    shows progress and the buttons; the others only say that they wait. Raises the refusals of
+    `ready.is_ready`.
+    """
+    leaders = _leaders()
+    if ready.is_ready(model, text, other):
+        if leaders.get(model) == place.prefix:
+            del leaders[model]
+        return device_of(model)
+    wish: dict[str, Any] = {"model": model, "text": text, "other": other, "device": QUEUE}
+    queue = jobs.queue_for(QUEUE)
+    job = queue.find(ready.load_job, **wish)
+    if job is not None and job.state == "done" and pretrained.loaded(model):
+        # Read before and since forgotten for others: it is read again in this run.
+        return device_of(model)
+    stopped = f"_{model}.stopped"
+    failed = job is not None and job.state == "failed"
+    if leaders.setdefault(model, place.prefix) != place.prefix:
+        missing = failed or st.session_state.get(stopped)
+        with place.stage:
+            state = "work.model_stopped" if missing else "work.model_above"
+            st.info(place.text(state, model=record_of(model).title))
+        return None
+    if failed or st.session_state.get(stopped):
+        _offer(place, wish, stopped, job if failed else None)
+        return None
+    try:  # where others wait for the same already, this visitor joins them
+        job = queue.submit(ready.load_job, owner=session_id(), group=client_id(), **wish)
+    except jobs.QueueFullError as full:
+        with place.stage:
+            st.warning(place.text("problem.queue_full", waiting=full.waiting))
+        return None
+    _progress(place, model, job, stopped)
+    return None
+
+
+def begin() -> None:
+    """A page is drawn from its start: the first of its benches that waits for a model leads."""
+    _leaders().clear()
+
+
+def _leaders() -> dict[str, str]:
+    """For each model that is waited for, the bench that shows how far it is."""
+    found: dict[str, str] = st.session_state.setdefault("_leaders", {})
+    return found
+
+
+def _progress(place: BenchView, model: str, job: jobs.Job[str], stopped: str) -> None:
+    me, text, title = session_id(), place.text, record_of(model).title
+    job.heartbeat(me)
+
+    def stop() -> None:
+        job.unsubscribe(me)
+        st.session_state[stopped] = True
+
+    def poll() -> None:
+        if job.state not in ACTIVE:
+            st.rerun()
+        job.heartbeat(me)
+        stage = job.trail[-1] if job.trail else "load"
+        size = f"{ready.size(model) / 1e6:,.0f}"
+        label = text(f"work.model_{stage}", model=title, size=size)
+        progress_row(place, job.fraction, f"{label} {100 * job.fraction:.0f}%", "stop", stop)
+        st.skeleton(place.style.height)
+
+    with place.stage:
+        fragment(poll, f"{place.prefix}.model", every=POLL_SECONDS)
+
+
+def _offer(
+    place: BenchView, wish: dict[str, Any], stopped: str, former: jobs.Job[str] | None
+) -> None:
+    """Why there is no model, and a button to try again."""
+
+    def again() -> None:
+        st.session_state.pop(stopped, None)
+        with contextlib.suppress(jobs.QueueFullError):  # then the page offers it once more
+            jobs.queue_for(QUEUE).submit(
+                ready.load_job, owner=session_id(), group=client_id(), **wish
+            )
+
+    with place.stage, st.container(height=place.style.height, border=False):
+        if former is None:
+            st.info(place.text("work.model_stopped", model=record_of(wish["model"]).title))
+        elif isinstance(former.error, ValueError):
+            st.warning(to_message(former.error, place.words), icon=":material/info:")
+        else:  # the queue has logged it
+            st.error(place.text("frame.failed"), icon=":material/error:")
+        st.button(
+            place.text("work.again"), icon=":material/refresh:", type="primary",
+            key=f"{place.prefix}.again", on_click=again,
+        )  # fmt: skip

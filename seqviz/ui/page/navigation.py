@@ -1,0 +1,97 @@
+"""Ways from page to page: a lesson is as this session left it, unless a link has settings for it.
+
+What a lesson shows stands in its address. So the address to go to is known beforehand, and the
+browser goes there in one step (`assets/static/ways.js`), which Back takes back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from seqviz import lessons
+from seqviz.content import catalog
+from seqviz.lessons.framework.lesson import Lesson
+from seqviz.ui.page import widgets
+from seqviz.ui.runtime import run_context
+from seqviz.ui.streamlit_patches.navigation import went_back
+
+HOME = "home"
+
+
+def query(slug: str, looks: Mapping[str, str]) -> dict[str, str]:
+    """The parameters of a page's address. looks: what they are on every page, such as `lang`."""
+    return {**looks, **_left(slug)}
+
+
+def addresses(slug: str, looks: Mapping[str, str]) -> dict[str, object]:
+    """For the browser, on the page `slug`: the query of every page by its path, and its neighbors.
+
+    What is left in another lesson stays as it is while this page is open.
+    """
+    paths = {_path(one): urlencode(query(one, looks)) for one in (HOME, *_slugs())}
+    before, after = catalog.neighbours(slug) if slug in _slugs() else (None, None)
+    return {
+        "pages": paths,
+        "previous": before.slug if before else "",
+        "next": after.slug if after else "",
+    }
+
+
+def arrive(slug: str, looks: Mapping[str, str]) -> None:
+    """Set a page to what its address says, or its address to what has been left in it.
+
+    By Back and Forward the address says all of it, also where it has no settings.
+    """
+    session = run_context.session()
+    entered, moved = session.page != slug, went_back()
+    if entered or moved:
+        declared = getattr(lessons, slug).lesson if slug in _slugs() else None
+        told = _told(declared) if declared else {}
+        if declared and (told or moved):
+            if not entered or told != _left(slug):
+                _follow(declared, told)
+        elif not st.query_params:
+            st.query_params.from_dict(query(slug, looks))
+        elif left := _left(slug):
+            st.query_params.update(left)
+        if declared and entered and f"{declared.record.code}.part" in st.query_params:
+            st.session_state.pop(f"_{declared.record.code}.tabs", None)
+    session.page = slug
+
+
+def _follow(declared: Lesson, told: Mapping[str, str]) -> None:
+    for bench in declared.benches.values():
+        widgets.follow_link(bench.prefix, bench.declaration)
+    session = run_context.session()
+    for key in _left(declared.slug):
+        del session.links[key]
+    session.links |= told
+
+
+def _told(declared: Lesson) -> dict[str, str]:
+    """The settings that the address has for the benches of a lesson, as they are written."""
+    return {
+        key: text
+        for bench in declared.benches.values()
+        for key, text in widgets.told_by_link(bench.prefix, bench.declaration).items()
+    }
+
+
+def _left(slug: str) -> dict[str, str]:
+    """What stands in the address of a lesson, here or when it was left."""
+    if slug not in _slugs():
+        return {}
+    start = f"{catalog.lesson(slug).code}."
+    links = run_context.session().links
+    return {key: text for key, text in links.items() if key.startswith(start)}
+
+
+def _slugs() -> list[str]:
+    return [record.slug for record in catalog.LESSONS]
+
+
+def _path(slug: str) -> str:
+    return "" if slug == HOME else slug

@@ -1,0 +1,120 @@
+"""A page as the host of a bench: its place, its models and jobs, and what a student gives it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from seqviz.core.i18n import escape_markdown
+from seqviz.lessons.framework.error_messages import to_message
+from seqviz.lessons.framework.host import FigureCall, PendingError, TrainingResult, shipped
+from seqviz.models import forward_cache, placement
+from seqviz.ui.page import job_progress, model_progress
+from seqviz.ui.page.bench_view import BenchView
+from seqviz.ui.quota import charging
+from seqviz.ui.render import css
+from seqviz.ui.render.server_host import ServerHost
+from seqviz.ui.runtime import run_context
+
+R = TypeVar("R")
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class PageHost(ServerHost, BenchView):
+    """others: the parameters of another bench of the page, by its name."""
+
+    others: Callable[[str], Any] = lambda bench: None
+
+    @property
+    def dark(self) -> bool:
+        """Whether the reader's page is dark."""
+        return css.theme() == "dark"
+
+    def values(self, bench: str) -> Any:
+        """As they stand on the page."""
+        return self.others(bench)
+
+    def model(self, name: str, text: str | None, other: str) -> str:
+        """Here, or fetched with progress: one of the benches that wait for it shows how far it is.
+
+        Raises Problem("token_limit") where this student has had too much read.
+        """
+        if text is not None and not forward_cache.is_cached(name, text, other):
+            charging.read(text, other, model=name)
+        if (place := model_progress.wait_for(self, name, text, other)) is None:
+            raise PendingError
+        return place
+
+    def training_result(
+        self, function: Callable[..., R], keywords: Mapping[str, Any], so_far: FigureCall | None
+    ) -> TrainingResult[R] | None:
+        """The job's result, or what came with the app, beside a button that computes it anew."""
+        found = shipped(function, keywords)
+        job = job_progress.show_job(self, function, keywords, so_far, anew=found is not None)
+        if job is not None:
+            return TrainingResult(
+                job.result, job.seconds, job.where or placement.named(job.device, job.note)
+            )
+        return found
+
+    def upload(self, name: str) -> bytes | None:
+        """A file of the student's own; None until there is one.
+
+        It stays in the session. The field is empty when one comes back from another lesson: then
+        a line beside it says which file is read, and a button takes it out.
+        """
+        files, key = run_context.session().files, f"{self.prefix}.{name}"
+
+        def remove() -> None:
+            files.pop(key, None)
+
+        def on_change() -> None:
+            if not st.session_state.get(key):  # taken out of the field
+                remove()
+
+        with self.side:
+            file = st.file_uploader(
+                self.words(f"control.{name}.label"),
+                type=["csv", "txt", "tsv"],
+                key=key,
+                help=self.words(f"control.{name}.help"),
+                on_change=on_change,
+            )
+            if file is not None:
+                files[key] = run_context.UploadedFile(file.name, bytes(file.getvalue()))
+            elif key in files:
+                st.caption(self.text("frame.file_in_use", name=escape_markdown(files[key].name)))
+
+                def remove() -> None:
+                    files.pop(key, None)
+
+                st.button(
+                    self.text("frame.file_remove"), key=f"{key}.remove", type="tertiary",
+                    icon=":material/close:", on_click=remove,
+                )  # fmt: skip
+        return files[key].content if key in files else None
+
+    def pick(self, name: str, options: Sequence[str], first: int) -> str:
+        """A menu among the controls."""
+        with self.side:
+            label = self.words(f"control.{name}.label")
+            key = f"{self.prefix}.{name}"
+            chosen = str(st.selectbox(label, options, first, key=key, persist_state="session"))
+            run_context.session().picks[key] = chosen
+            return chosen
+
+
+def render_safely(body: Callable[[], None], words: Callable[..., str]) -> None:
+    """Run a bench; what goes wrong becomes one sentence in its place, and the page stays whole."""
+    try:
+        body()
+    except ValueError as refusal:
+        st.warning(to_message(refusal, words), icon=":material/info:")
+    except Exception:
+        log.exception("a bench failed")
+        st.error(words("frame.failed"), icon=":material/error:")

@@ -1,0 +1,281 @@
+"""Draw what a bench declares, and keep the address bar in step with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from seqviz.core.i18n import Text
+from seqviz.lessons.framework.control_schema import (
+    active_controls,
+    is_constant,
+    order_options,
+    seed_options,
+    slider_options,
+)
+from seqviz.lessons.framework.controls import (
+    DRAGGABLE,
+    Choice,
+    Control,
+    Seed,
+    SelectSlider,
+    Slider,
+    Sortable,
+    TextInput,
+    Toggle,
+    controls,
+    encoded,
+)
+from seqviz.ui.page import components
+from seqviz.ui.runtime import run_context
+
+P = TypeVar("P")
+
+
+def current(prefix: str, declaration: type[P]) -> P:
+    """The values as they stand (widget, else link, else default), without drawing anything."""
+    values: dict[str, Any] = {}
+    for name, control in controls(declaration):
+        key = f"{prefix}.{name}"
+        shown = control.when is None or control.when(values)
+        values[name] = _within(control, _value(key, control), values) if shown else control.default
+    return declaration(**values)
+
+
+def told_by_link(prefix: str, declaration: type[Any]) -> dict[str, str]:
+    """What the address sets otherwise than by default, by key, as it is written."""
+    found: dict[str, str] = {}
+    for name, control in controls(declaration):
+        key = f"{prefix}.{name}"
+        value = _linked(key, control)
+        if value != control.default:
+            found[key] = encoded(value)
+    return found
+
+
+def follow_link(prefix: str, declaration: type[Any]) -> None:
+    """Set what has been set on the page to what the address says."""
+    for name, control in controls(declaration):
+        key = f"{prefix}.{name}"
+        if st.session_state.pop(key, None) is not None:
+            _remember(key, _value(key, control))
+
+
+def _within(control: Control, value: Any, values: Mapping[str, Any]) -> Any:
+    """A slider's value where the controls before it set its upper end."""
+    if isinstance(control, Slider) and value > control.top(values):
+        return type(control.default)(control.top(values))
+    return value
+
+
+def _value(key: str, control: Control) -> Any:
+    if key in st.session_state:
+        value = st.session_state[key]
+        if isinstance(control, Choice) and control.many:
+            return control.ordered(value)
+        if isinstance(control, Sortable):
+            return tuple(value)
+        # A menu's value may be an option's label in the language that the reader has just left.
+        if not isinstance(control, Choice) or value in control.options:
+            return value
+    return _linked(key, control)
+
+
+def _linked(key: str, control: Control) -> Any:
+    """What the address says, else the default."""
+    raw = st.query_params.get(key)
+    if raw is None:
+        return control.default
+    try:
+        return control.parse(raw)
+    except (ValueError, KeyError):  # an invalid link falls back to the default
+        return control.default
+
+
+def draw(
+    prefix: str,
+    declaration: type[P],
+    text: Text,
+    words: Callable[[str], tuple[str, str | None]],
+    names: Callable[[str, str], str],
+    above: Any,
+    side: Any,
+) -> P:
+    """Draw the widgets of a declaration and return its instance.
+
+    `words(field)` gives a control's label and help, `names(field, option)` an option's label.
+    What is declared as such goes to `above` (over the figure), everything else to `side`; controls
+    marked `more` hide behind one quiet expander, so that few are seen at first.
+    """
+    front = side.container()
+    behind = None
+    values: dict[str, Any] = {}
+    for name, control in controls(declaration):
+        if control.when is not None and not control.when(values):
+            values[name] = control.default
+            _set_aside(f"{prefix}.{name}", control)
+            continue
+        place = front
+        if isinstance(control, Choice | TextInput) and control.above:
+            place = above
+        elif control.more and not is_constant(control, values):
+            behind = behind or side.expander(text("frame.more"), type="compact")
+            place = behind
+        with place:
+            values[name] = _widget(control, prefix, name, text, words, names, values)
+    return declaration(**values)
+
+
+def _set_aside(key: str, control: Control) -> None:
+    """A control that does not apply leaves the link; its value waits until it applies again."""
+    if key in st.query_params:
+        _remember(key, _value(key, control))
+        _write_link(key, None, control)
+
+
+def _remember(key: str, value: Any) -> None:
+    st.session_state[key] = list(value) if isinstance(value, tuple) else value
+
+
+def _widget(
+    control: Control,
+    prefix: str,
+    name: str,
+    text: Text,
+    words: Callable[[str], tuple[str, str | None]],
+    names: Callable[[str, str], str],
+    values: Mapping[str, Any],
+) -> Any:
+    key = f"{prefix}.{name}"
+    start = _within(control, _value(key, control), values)
+    if key not in st.session_state or start != _value(key, control):
+        _remember(key, start)
+    if control.client:
+        _write_link(key, start, control)
+        return start
+    label, help_text = words(name)
+    common: dict[str, Any] = {
+        "key": key,
+        "help": help_text,
+        "persist_state": "session",
+    }
+    match control:
+        case Slider() if is_constant(control, values):
+            value = start
+        case Slider() | SelectSlider():
+            value = start
+            options = slider_options(control, start, label, help_text, text, values)
+            rested = partial(_rested, key, control)
+            components.slider(f"{key}.slider", prefix, key, options, rested)
+        case Sortable():
+            value = start
+            named = order_options(control, start, label, help_text, text, partial(names, name))
+            components.slider(f"{key}.slider", prefix, key, named, partial(_rested, key, control))
+        case Choice(many=True):
+            chosen = st.pills(
+                label,
+                control.options,
+                selection_mode="multi",
+                format_func=lambda option: names(name, option),
+                **common,
+            )
+            value = control.ordered(chosen)
+        case Choice(menu=True):
+            value = st.selectbox(
+                label, control.options, format_func=lambda o: names(name, o), **common
+            )
+        case Choice():
+            value = st.segmented_control(
+                label,
+                control.options,
+                format_func=lambda o: names(name, o),
+                required=True,
+                label_visibility="collapsed" if control.above else "visible",
+                **common,
+            )
+        case TextInput():
+            most = text("frame.text_limit", limit=f"{control.limit:,}")
+            common["help"] = f"{help_text} {most}" if help_text else most
+            value = st.text_input(label, max_chars=control.limit, **common)
+        case Toggle():
+            value = st.toggle(label, **common)
+        case Seed():
+            value = start
+            options = seed_options(control, start, label, help_text, text)
+            components.number(f"{key}.slider", options, partial(_rested, key, control))
+        case _:
+            raise TypeError(f"no widget for {type(control).__name__}")
+    _write_link(key, value, control)
+    return control.default if value is None else value
+
+
+def _rested(key: str, control: Control, text: str) -> None:
+    """A hand has left a slider; what the browser says may be anything."""
+    with suppress(ValueError, KeyError):
+        st.session_state[key] = control.parse(text)
+
+
+def apply_slider_values(prefix: str, declaration: type[Any]) -> None:
+    """Take what the sliders of a bench say in this very run.
+
+    For what else is heard in it: nobody says which of two is heard first.
+    """
+    told = components.event_value(f"{prefix}.hand", "rest")
+    if isinstance(told, Mapping):
+        take(prefix, declaration, told)
+    for name, control in controls(declaration):
+        key = f"{prefix}.{name}"
+        if isinstance(text := components.event_value(f"{key}.slider", "value"), str):
+            _rested(key, control, text)
+
+
+def take(prefix: str, declaration: type[Any], told: Mapping[str, Any]) -> dict[str, str]:
+    """Set sliders to the "values" that the browser tells, which may be anything; those that are."""
+    values = told.get("values")
+    taken: dict[str, str] = {}
+    for name, control in controls(declaration):
+        key = f"{prefix}.{name}"
+        text = values.get(key) if isinstance(values, Mapping) else None
+        if isinstance(control, DRAGGABLE) and isinstance(text, str):
+            with suppress(ValueError):
+                if not isinstance(control, Sortable):
+                    float(text)
+                _rested(key, control, text)
+                taken[name] = text
+    return taken
+
+
+def frame(params: Any) -> list[tuple[str, float | None]]:
+    """The controls that apply at these parameters, and the upper ends of those that have one."""
+    return [
+        (name, control.top(values) if isinstance(control, Slider) else None)
+        for name, control, values in active_controls(params)
+    ]
+
+
+def write_links(prefix: str, params: Any, names: Iterable[str]) -> None:
+    """Keep the address bar in step with these controls, without drawing them."""
+    declared = dict(controls(type(params)))
+    for name in names:
+        _write_link(f"{prefix}.{name}", getattr(params, name), declared[name])
+
+
+def _write_link(key: str, value: Any, control: Control) -> None:
+    """Keep the address bar in step, in words that do not depend on the reader's language.
+
+    Streamlit's own `bind` writes the translated label of an option into the link, so a link made
+    in Chinese would not open in English; values are written here instead.
+    """
+    links = run_context.session().links  # what the address of this lesson is when one comes back
+    if value == control.default or value is None:
+        links.pop(key, None)
+        if key in st.query_params:
+            del st.query_params[key]
+        return
+    links[key] = text = encoded(value)
+    if st.query_params.get(key) != text:
+        st.query_params[key] = text

@@ -1,0 +1,1 @@
+"""The first figure of a page, rendered before Streamlit connects."""

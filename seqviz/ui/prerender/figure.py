@@ -1,0 +1,96 @@
+"""Draws what comes with a page: the first bench's figure, at its defaults as `fast_path` answers.
+
+When the lesson has been seen, or at start, with the models that are preloaded. Before that, and
+where the address has settings of the lesson, its place is empty (`first_page`).
+"""
+
+from __future__ import annotations
+
+import html
+import logging
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from seqviz import lessons
+from seqviz.content import catalog
+from seqviz.core.i18n import LANGUAGES, Text
+from seqviz.lessons.framework.controls import controls
+from seqviz.lessons.framework.host import PendingError
+from seqviz.plotting.figure import joined
+from seqviz.ui.live import handler
+from seqviz.ui.prerender import shell
+from seqviz.ui.runtime import run_context
+from seqviz.ui.runtime.run_context import Session
+from seqviz.ui.runtime.scheduler import Priority, draw_queue
+from seqviz.ui.server import static_files
+
+if TYPE_CHECKING:
+    from seqviz.lessons.framework.lesson import Bench
+
+_BENCH = """
+  <div class="bench{parts}">
+    <div class="name">{name}</div>
+    <div class="stage{above}"><div class="stage-figure"><div class="seqviz-chart"></div></div></div>
+    <div><i></i><i></i><i></i></div>
+  </div>"""
+log = logging.getLogger(__name__)
+_begun: set[tuple[str, str]] = set()
+
+
+def mark_current(slug: str, lang: str) -> None:
+    """Somebody has this lesson on the screen: draw its first figure for those who come next."""
+    if static_files.SERVED.on and (slug, lang) not in _begun:
+        _begun.add((slug, lang))
+        if shell.load_figure(slug, lang) is None:
+            handler.render_threads().submit(_draw, slug, lang)
+
+
+def draw_all() -> None:
+    """Those of every lesson in every language, as far as what they need is here."""
+    for record in catalog.LESSONS:
+        for lang in LANGUAGES:
+            _draw(record.slug, lang)
+
+
+def _draw(slug: str, lang: str) -> None:
+    bench = _first(slug)
+    figures = {}
+    try:
+        if not all(control.client for _, control in controls(bench.declaration)):
+            with draw_queue().slot(Priority.DEPENDENT):
+                light, dark = (_figure(bench, lang, dark) for dark in ("false", "true"))
+            figures = {"light": light, "dark": None if dark == light else dark}
+        shell.save_figure(slug, lang, replace(undrawn(slug, lang), figures=figures))
+    except PendingError:
+        _begun.discard((slug, lang))
+    except Exception:
+        log.exception("a first figure failed")
+
+
+def _first(slug: str) -> Bench:
+    return next(iter(getattr(lessons, slug).lesson.benches.values()))
+
+
+def _figure(bench: Bench, lang: str, dark: str) -> dict[str, str]:
+    session = Session("first", 0.0)
+    with run_context.acting_as(session, bench.lesson.slug, bench.name):
+        found = handler.render_bench(bench, {"lang": lang, "dark": dark}, session)
+    return {"alt": found.around["alt"], "figure": joined(found.figure).decode()}
+
+
+@cache
+def undrawn(slug: str, lang: str) -> shell.PrerenderedFigure:
+    """A lesson's, without a figure."""
+    first, text = _first(slug), Text(lang)
+    place = f".st-key-bench-{first.name}"
+    name = f"{slug}.bench.{first.name}"
+    above = (getattr(control, "above", False) for _, control in controls(first.declaration))
+    bench = _BENCH.format(
+        parts=" in-part" if first.lesson.parts else "",
+        name=html.escape(text(name)) if text.has(name) else "",
+        above=" below-choice" if any(above) else "",
+    )
+    stands = f"{place} :is(.main-svg, .seqviz-sinusoid canvas)"
+    told = {"stands": stands, "place": place}
+    return shell.PrerenderedFigure(shell.head(slug, lang) + bench, told)

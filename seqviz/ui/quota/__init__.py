@@ -1,0 +1,1 @@
+"""Quotas, admission and rate limits of clients."""

@@ -1,0 +1,119 @@
+"""How many use the app at a time: beyond that, who comes waits in front and is told how long.
+
+A seat is taken by a device on which something has been moved or opened within RESTS seconds, and
+for ENTERS seconds by one that has just been let in. Who is in stays in: who has rested longer has
+no seat, but goes on as before, and opens other pages as before. Whoever waits in front has a place
+in the line, which the page asks for again every AGAIN seconds; who does not ask for GONE seconds
+has left it. A browser that does not keep our cookie (`accounts`) comes after those that wait.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl
+
+from seqviz.core import settings
+from seqviz.core.i18n import Text
+from seqviz.ui.runtime import metrics, run_context
+from seqviz.ui.runtime.clients import COOKIE, ClientQuota, PageMiddleware, by_scope, client_registry
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+IDLE_S = 180.0  # seconds
+GRACE_S = 20.0
+REFRESH_S = 5
+EXPIRE_S = 20.0
+PAGE = """<!doctype html><html lang="{lang}"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width"><meta http-equiv="refresh" content="{again}">
+<title>SeqViz</title><style>
+:root {{color-scheme: light dark}}
+body {{font: 1.15rem/1.6 system-ui, sans-serif; max-width: 34rem; margin: 18vh auto;
+  padding: 0 1rem}}
+b {{font-size: 2.6rem; display: block}}
+</style></head><body><h1>{title}</h1><p>{full}</p><p><b>{place}</b>{line}</p><p>{when}</p>
+</body></html>"""
+
+
+@dataclass
+class AdmissionControl:
+    """active: how many students have been at work since a time."""
+
+    active: Callable[[float], int]
+    clock: Callable[[], float] = time.monotonic
+    entered: dict[ClientQuota, float] = field(default_factory=dict)
+    line: dict[ClientQuota, float] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def admit(self, account: ClientQuota, most: int, new: bool = False) -> int:
+        """0: come in; else the place in the line. most: seats; 0: any number.
+
+        new: it has not shown that it keeps its cookie, and comes after those that have.
+        """
+        now = self.clock()
+        with self._lock:
+            self.entered = {a: t for a, t in self.entered.items() if now - t < GRACE_S}
+            self.line = {a: t for a, t in self.line.items() if now - t < EXPIRE_S}
+            known = not account.shared and (account in self.entered or bool(account.tabs))
+            line = [*self.line]
+            place = line.index(account) if account in self.line else len(line)
+            if known or not most or place < most - self.count_occupied(now):
+                self.line.pop(account, None)
+                self.entered.setdefault(account, now)  # to look again is to hold no seat
+                return 0
+            if not new:
+                self.line[account] = now  # it keeps its place
+            return place + 1
+
+    def count_occupied(self, now: float) -> int:
+        """Seats that somebody has."""
+        return self.active(now - IDLE_S) + sum(not account.tabs for account in self.entered)
+
+
+seats = AdmissionControl(run_context.count_active)
+
+
+class AdmissionMiddleware(PageMiddleware):
+    """Lets pages through while there is a seat."""
+
+    async def page(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on, or answer with the page that says how long."""
+        most = settings.value("SEQVIZ_SEATS")
+        account = client_registry().get(*by_scope(scope))
+        if not (place := seats.admit(account, most, new=COOKIE in scope or account.shared)):
+            await self.app(scope, receive, send)
+            return
+        metrics.refused("seat")
+        body = waiting_page(scope, place, most).encode()
+        headers = [
+            (b"content-type", b"text/html; charset=utf-8"),
+            (b"content-length", str(len(body)).encode()),
+            (b"cache-control", b"no-store"),
+            (b"retry-after", str(REFRESH_S).encode()),
+        ]
+        await send({"type": "http.response.start", "status": 503, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+
+def waiting_page(scope: Scope, place: int, most: int) -> str:
+    """In the language of the link, else of the browser."""
+    headers = dict(scope["headers"])
+    query = dict(parse_qsl(scope["query_string"].decode("latin-1")))
+    preferred = headers.get(b"accept-language", b"").decode("latin-1")
+    text = Text(settings.language(query.get("lang"), preferred))
+    minutes = math.ceil(IDLE_S / 60)
+    return PAGE.format(
+        lang=text("frame.language_tag"),
+        again=REFRESH_S,
+        title=escape(text("seats.title")),
+        full=escape(text("seats.full", seats=most)),
+        place=place,
+        line=escape(text("seats.line")),
+        when=escape(text("seats.when", minutes=minutes, again=REFRESH_S)),
+    )

@@ -1,0 +1,232 @@
+"""What several processes of the app count together, in a Redis: how much each device has used.
+
+No student waits for it. Each process counts by itself, and once a second it says what its devices
+have used since it last did, and hears what they have used in all: the same level of the same leaky
+bucket, which drains by the store's clock. So a device that goes from one replica to another has its
+limits once, within about a second. Only a cookie that this process has not given is asked for
+at once, with its page. Without the store each process goes on by itself, and what was used
+meanwhile is said when it is back.
+
+There are numbers alone, under hashes of the cookies and addresses: nothing that comes from there is
+more than a level.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import secrets
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from seqviz import jobs
+from seqviz.core import settings
+from seqviz.ui.quota import charging
+from seqviz.ui.runtime import clients, run_context
+from seqviz.ui.runtime.clients import ANOTHER, NEW_DEVICES, ClientQuota, LeakyBucket
+
+EVERY = 1.0  # seconds
+PATIENCE = 0.25  # seconds that the store may take
+BACK_OFF = (1.0, 2.0, 5.0, 10.0)  # between two attempts without an answer
+STATES = ("here", "away", "slow")
+PREFIX = "seqviz:"
+FASTEST = 1e9  # a second: no limit at all
+LARGEST = 1e15  # that can have been used; the store may hold anything
+# KEYS: of an account. ARGV: 1 to make it where there is none, who says this, tabs and jobs there,
+# then of each bucket what it has heard of, what was used in all, and its rate: who has no answer
+# says the same again, and it counts once. What another replica has said of its tabs and jobs holds
+# for 5 s, and an account for a day.
+SYNC_SCRIPT = """
+local time = redis.call('TIME')
+local now = time[1] + time[2] / 1e6
+local flat, kept = redis.call('HGETALL', KEYS[1]), {}
+if #flat == 0 and ARGV[1] == '0' then return false end
+for i = 1, #flat, 2 do kept[flat[i]] = flat[i + 1] end
+local past, told, tabs, jobs = math.max(0, now - (kept.at or now)), {}, 0, 0
+local mine, at = {}, string.format('%.6f', now)
+for number in (kept['of:' .. ARGV[2]] or ''):gmatch('%S+') do mine[#mine + 1] = number end
+for i, name in ipairs({'seconds', 'tokens', 'given'}) do
+  local heard, drawn, rate = ARGV[3 * i + 2], ARGV[3 * i + 3], ARGV[3 * i + 4]
+  local new = math.max(0, drawn - math.max(heard, mine[i + 3] or 0))
+  told[i] = string.format('%.6f', math.max(0, (kept[name] or 0) - past * rate) + new)
+end
+for name, said in pairs(kept) do
+  if name:sub(1, 3) == 'of:' and name ~= 'of:' .. ARGV[2] then
+    local since, its_tabs, its_jobs = said:match('(%S+) (%S+) (%S+)')
+    if now - since < 5 then tabs, jobs = tabs + its_tabs, jobs + its_jobs
+    elseif now - since > 60 then redis.call('HDEL', KEYS[1], name) end
+  end
+end
+redis.call('HSET', KEYS[1], 'at', at, 'seconds', told[1], 'tokens', told[2], 'given', told[3],
+  'of:' .. ARGV[2], table.concat({at, ARGV[3], ARGV[4], ARGV[6], ARGV[9], ARGV[12]}, ' '))
+redis.call('EXPIRE', KEYS[1], 86400)
+return {told[1], told[2], told[3], tostring(tabs), tostring(jobs)}
+"""
+NAME = hashlib.sha1(SYNC_SCRIPT.encode()).hexdigest()  # as Redis calls a script that it has
+log = logging.getLogger(__name__)
+
+
+class Replicas:
+    """This process among others, from when this is made until `close`."""
+
+    def __init__(self, address: str):
+        self._store = redis.Redis.from_url(
+            address,
+            socket_timeout=PATIENCE,
+            socket_connect_timeout=PATIENCE,
+            retry=Retry(NoBackoff(), 0),
+        )
+        self._me = secrets.token_hex(4)
+        self._closed = threading.Event()
+        self._one = threading.Lock()  # at a time asks
+        self.state = "away"
+        self._logged = ""  # the state of which the log knows
+        self.exchanges: Counter[str] = Counter()  # by how they went
+        self.seconds = 0.0  # of those that were answered
+        self._thread = threading.Thread(target=self._keep, daemon=True, name="seqviz-replicas")
+        self._thread.start()
+
+    def close(self) -> None:
+        """Say the last, and no more."""
+        self._closed.set()
+        self._thread.join()
+        self._store.close()
+
+    def exchange(self, of: Sequence[ClientQuota], make: bool = True) -> bool:
+        """What `accounts.elsewhere` does, at once; False, too, where the store does not answer."""
+        with self._one:
+            return self.state == "here" and self._sync(of, make)
+
+    def _sync(self, of: Sequence[ClientQuota], make: bool = True) -> bool:
+        began = time.perf_counter()
+        at_work = _at_work()
+        pipe = self._store.pipeline(transaction=False)
+        pipe.script_load(SYNC_SCRIPT)  # it may have been begun anew
+        drawn = []
+        for account in of:
+            said: list[float] = []
+            for bucket, (_, rate) in _buckets(account):
+                drawn.append(bucket.drawn)
+                said += [bucket.told, bucket.drawn, min(rate, FASTEST)]
+            known = account.tabs.open if account.shared else 0, at_work[account.name]
+            pipe.evalsha(NAME, 1, PREFIX + account.key, int(make), self._me, *known, *said)
+        try:
+            loaded, *answers = pipe.execute(raise_on_error=False)
+            if isinstance(loaded, Exception):
+                raise loaded
+        except (redis.RedisError, ValueError) as error:
+            self._set_state("slow" if isinstance(error, redis.TimeoutError) else "away", error)
+            return False
+        self._set_state("here")
+        self.seconds += time.perf_counter() - began
+        totals = iter(drawn)
+        # Each account by itself: what cannot be read of one keeps no other from its answer.
+        taken = [
+            _take(account, totals, answer) for account, answer in zip(of, answers, strict=True)
+        ]
+        return all(taken)
+
+    def _set_state(self, state: str, error: object = "") -> None:
+        if state != self._logged:
+            self._logged = state
+            told = log.info if state == "here" else log.warning
+            told("the store that replicas share is %s%s", state, f": {error}" if error else "")
+        self.state = state
+        self.exchanges[state] += 1
+
+    def _keep(self) -> None:
+        failures = 0
+        while True:
+            try:
+                with self._one:
+                    self._sync(_dirty_accounts())
+                    is_here = self.state == "here"
+            except Exception:  # the process goes on by itself, and tries again
+                self.state, is_here = "away", False
+                log.exception("replicas: an exchange failed")
+            failures = 0 if is_here else failures + 1
+            wait = BACK_OFF[min(failures, len(BACK_OFF)) - 1] if failures else EVERY
+            if self._closed.wait(wait):
+                break
+        self.exchange(_dirty_accounts())
+
+
+def _take(account: ClientQuota, totals: Iterator[float], answer: object) -> bool:
+    """Bring an account up to date with an answer. Returns False where that is none."""
+    buckets = _buckets(account)
+    drawn = [next(totals) for _ in buckets]
+    try:
+        numbers = [float(number) for number in answer]  # type: ignore[attr-defined]
+    except (TypeError, ValueError):  # an error of the store for this key, words, nothing
+        return False
+    if len(numbers) != len(buckets) + 2 or not all(0 <= one < LARGEST for one in numbers):
+        return False
+    for (bucket, (capacity, _)), total, level in zip(buckets, drawn, numbers, strict=False):
+        bucket.told = total
+        bucket.sync(level, capacity)
+    account.tabs_elsewhere, account.jobs_elsewhere = map(int, numbers[-2:])
+    return True
+
+
+def _buckets(account: ClientQuota) -> list[tuple[LeakyBucket, tuple[float, float]]]:
+    """Each with its capacity and its rate, in the order of `EXCHANGE`."""
+    return [
+        (account.seconds, charging.seconds_of(account)),
+        (account.tokens, charging.tokens_of(account)),
+        (account.given, (NEW_DEVICES, 1 / ANOTHER)),
+    ]
+
+
+def _at_work() -> Counter[str]:
+    """How many trainings wait or run here for each account, by its name."""
+    return sum((queue.by_group() for queue in jobs.all_queues().values()), Counter[str]())
+
+
+def _dirty_accounts() -> list[ClientQuota]:
+    """The accounts of which there is something to say, or to hear again."""
+    at_work = _at_work()
+    known = run_context.devices() | {*clients.spent}
+    due = [one for one in known if one.key and _is_dirty(one, at_work)]
+    clients.spent.difference_update(known.difference(due))
+    return due
+
+
+def _is_dirty(account: ClientQuota, at_work: Iterable[str]) -> bool:
+    return bool(
+        account.tabs_elsewhere
+        or account.jobs_elsewhere
+        or (account.shared and account.tabs.open)
+        or account.name in at_work
+        or any(bucket.drawn > bucket.told for bucket, _ in _buckets(account))
+    )
+
+
+_replicas: Replicas | None = None
+
+
+def begin() -> None:
+    """Share from now on, where that is wished for; once per process."""
+    global _replicas
+    if _replicas is None and (address := settings.value("SEQVIZ_SHARED")):
+        _replicas = Replicas(address)
+        clients.elsewhere = _replicas.exchange
+
+
+def end() -> None:
+    """Each process counts by itself again."""
+    global _replicas
+    if _replicas is not None:
+        clients.elsewhere = None
+        _replicas.close()
+        _replicas = None
+
+
+def replicas() -> Replicas | None:
+    """What `begin` has made."""
+    return _replicas

@@ -1,0 +1,1 @@
+"""How a bench and its texts become HTML, CSS, JSON and links."""

@@ -1,0 +1,107 @@
+"""Render the output of a bench as HTML and JSON for the browser."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from seqviz.core.i18n import Text
+from seqviz.lessons.framework.host import PendingError
+from seqviz.lessons.framework.output import Chart, ColoredText, Item, Metric, Note, Output, Target
+from seqviz.plotting.figure import Array, Figure
+from seqviz.plotting.style import LIVE, Style
+from seqviz.ui.render import markdown
+from seqviz.ui.render.badge import badge
+from seqviz.ui.render.encoding import compress
+
+if TYPE_CHECKING:
+    pass
+
+
+def style(lang: str, presenting: bool) -> Style:
+    """Charts in the theme's colors; larger for the lecture hall."""
+    return Style(LIVE, lang, height=525, scale=1.25) if presenting else Style(LIVE, lang)
+
+
+@dataclass(frozen=True)
+class LiveResponse:
+    """around: what is said around the figure. figure: its JSON, large arrays apart."""
+
+    around: Mapping[str, Any]
+    figure: tuple[bytes | Array, ...]
+
+    def encode(self, known: Set[str] = frozenset()) -> bytes:
+        """Two lines of JSON, the figure in the second, compressed where that is worth it.
+
+        known: names of arrays that the browser has.
+        """
+        names = [part.name for part in self.figure if isinstance(part, Array)]
+        head = json.dumps({**self.around, "arrays": names}, ensure_ascii=False).encode()
+        named = (
+            b"#" + part.name.encode() if isinstance(part, Array) and part.name in known else part
+            for part in self.figure
+        )
+        return compress((head, b"\n", *named))
+
+
+def layout_signature(items: Sequence[Item]) -> str | None:
+    """What a page shows of a bench besides what an answer tells; None where it never tells enough.
+
+    Two runs of one shape differ only in what the browser has drawn already.
+    """
+    parts: list[tuple[object, ...]] = []
+    for item in items:
+        match item:
+            case Chart() if isinstance(item.drawn.chart, Figure):
+                parts.append(("chart", item.provenance.kind, item.clicks))
+            case Metric():
+                parts.append(("readout", item.label, item.help, item.beside is None))
+            case Note() if "$" not in item.sentence:  # only the page can set a formula
+                parts.append((item.kind,))
+            case ColoredText():
+                parts.append(("passage",))
+            case _:
+                return None
+    alone = [kind for kind, *_ in parts].count("chart") == 1
+    return hashlib.blake2b(repr(parts).encode(), digest_size=8).hexdigest() if alone else None
+
+
+def serialize(output: Output, text: Text) -> LiveResponse:
+    """What is said and drawn, as the browser is told it.
+
+    Of a figure that is not Plotly's there is no JSON: the page draws it. Raises PendingError where
+    there is no figure at all.
+    """
+    items = output.items
+    charts = [item for item in items if isinstance(item, Chart)]
+    if not charts:
+        raise PendingError
+    drawn = charts[0].drawn
+    around = {
+        "alt": drawn.alt,
+        "readouts": [
+            {"value": item.value, "beside": item.beside}
+            for item in items
+            if isinstance(item, Metric)
+        ],
+        "notes": [note_html(item) for item in items if isinstance(item, Note | ColoredText)],
+        "badge": badge(charts[0].provenance, output, text),
+        "shape": layout_signature(items),
+    }
+    return LiveResponse(around, drawn.parts if isinstance(drawn.chart, Figure) else ())
+
+
+def note_html(note: Note | ColoredText) -> str | None:
+    """A sentence in Markdown as HTML; what looks like HTML in it stays text.
+
+    None for a formula, which only the page can set: it stays as it is.
+    """
+    if isinstance(note, ColoredText):
+        return note.html
+    if isinstance(note, Target):  # `assets/static/progress.js` looks for it
+        state = f'data-target="{note.name}" data-reached="{str(note.reached).lower()}"'
+        return f'<div class="seqviz-target" {state}>{markdown.html(note.sentence)}</div>'
+    return None if "$$" in note.sentence else markdown.html(note.sentence)

@@ -1,0 +1,95 @@
+"""A link to copy, and its QR code for the class."""
+
+from __future__ import annotations
+
+import socket
+from html import escape
+from urllib.parse import urlsplit, urlunsplit
+
+import segno
+import streamlit as st
+
+from seqviz.core.i18n import Text
+from seqviz.ui.server import loopback
+from seqviz.ui.streamlit_patches.origin_check import is_local
+
+LOOPBACK = "127.0.0.1"  # for which Streamlit says None
+
+
+HEIGHT = 640  # pixels of a bench in a frame as wide as a page's text: figure, read-outs, sentences
+
+
+def link_and_code(
+    text: Text, url: str, frame: tuple[str, str] | None = None, line: str = "embed.line"
+) -> None:
+    """A permalink to copy and its QR code for the class.
+
+    frame: path below the app's address, and title, of the bench that another page may embed; line:
+    what is said before the HTML that does so.
+    """
+    parts = urlsplit(url)
+    if is_local(parts.netloc):
+        # Who only says that it is here is not told where this is.
+        here = loopback.is_local_request(st.context.ip_address or LOOPBACK, st.context.headers)
+        own = _own_address() if here else None
+        if own is None:
+            st.caption(text("frame.only_here"))
+        else:
+            url = urlunsplit(parts._replace(netloc=f"{own}:{parts.port or 80}"))
+            st.caption(text("frame.same_network"))
+    st.code(url, language=None, wrap_lines=True)
+    if frame:
+        st.caption(text(line))
+        st.code(iframe(url, *frame), language=None, wrap_lines=True)
+        path = frame[0].replace("embed/", "still/", 1)
+        st.link_button(
+            text("embed.for_print"), sibling_address(url, path), icon=":material/download:"
+        )
+    try:
+        picture = svg_code(url)
+    except segno.DataOverflowError:  # a pasted text is in it
+        st.caption(text("frame.long_link"))
+        return
+    st.image(picture, width=260, alt=text("frame.qr_code"))
+
+
+def iframe(url: str, path: str, title: str) -> str:
+    """The line of HTML that shows a bench in another page, at the settings of its permalink.
+
+    >>> iframe("http://h/gates?ga.one.unit=3&lang=en", "embed/gates/one", "One").split(" title")[0]
+    '<iframe src="http://h/embed/gates/one?ga.one.unit=3&amp;lang=en"'
+    """
+    return (
+        f'<iframe src="{escape(sibling_address(url, path))}" title="{escape(title)}" '
+        'loading="lazy" '
+        f'width="100%" height="{HEIGHT}" style="border:0"></iframe>'
+    )
+
+
+def sibling_address(url: str, path: str) -> str:
+    """An address beside that of a page, with the same settings."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(path=f"{parts.path.rpartition('/')[0]}/{path}"))
+
+
+def frame_of(slug: str, bench: str, text: Text) -> tuple[str, str]:
+    """Path and title of a bench that another page may embed."""
+    own, title = f"{slug}.bench.{bench}", text(f"{slug}.title")
+    name = text(own).replace("$", "") if text.has(own) else ""  # a frame's title has no formula
+    return f"embed/{slug}/{bench}", f"{name} · {title}" if name else title
+
+
+def svg_code(url: str, scale: int = 6) -> str:
+    """The QR code of an address; its own white border lets it be read from a dark page too."""
+    return str(segno.make(url, error="m").svg_inline(scale=scale, border=4, light="#fff"))
+
+
+def _own_address() -> str | None:
+    """This machine's address in its own network; nothing is sent (a UDP socket only picks one)."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            return None
+        own = probe.getsockname()[0]
+    return None if own.startswith("127.") else own

@@ -1,0 +1,1 @@
+"""Scheduler, result cache, clients, worker processes, metrics and logs."""

@@ -1,0 +1,180 @@
+"""One line for each event, as text or JSON, and never what a student wrote.
+
+The message of an exception may quote its cause ("could not convert string to float: 'my secret'").
+So every record of the process, whoever makes it, is written with the exception's type and the
+places it went through, without its message; of our own refusals also the code. This is done where
+records are made, so no handler, not even Streamlit's own, can print more.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import traceback
+import warnings
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, TextIO
+
+from pythonjsonlogger.core import RESERVED_ATTRS
+from pythonjsonlogger.json import JsonFormatter
+
+from seqviz.core.errors import UserError
+from seqviz.ui.runtime import metrics, run_context
+from seqviz.ui.server.log_flood import FloodFilter
+from seqviz.ui.streamlit_patches.log_handlers import adopt
+
+_STANDARD = {*RESERVED_ATTRS, "message", "asctime"}
+# Chatter of a server that says nothing but addresses: one line for each connection.
+_QUIET = {"uvicorn.access": logging.WARNING, "uvicorn.error": logging.WARNING}
+MAX_MESSAGE_CHARS = 500  # characters of one message, or of one value in it
+_make: Any = logging.LogRecord
+_log = logging.getLogger(__name__)
+_flood = FloodFilter()
+
+
+class LineFormatter(logging.Formatter):
+    """Text: time, level, logger, message, then what the record brings along as name=value."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line, and below it where an exception went through."""
+        brought = "".join(
+            f" {name}={_plain(value)}"
+            for name, value in vars(record).items()
+            if name not in _STANDARD and not name.startswith("_") and value not in ("", None)
+        )
+        at = self.formatTime(record, self.datefmt)
+        line = f"{at} {record.levelname:7} {record.name}: {record.getMessage()}{brought}"
+        return f"{line}\n{record.exc_text}" if record.exc_text else line
+
+
+class _Counting(logging.Filter):
+    """Counts the failures that a page had to tell a student."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.levelno >= logging.ERROR and record.exc_text:
+            metrics.failed(run_context.lesson())
+        return True
+
+
+def begin(level: str, form: str, stream: TextIO | None = None) -> None:
+    """Everything that is logged in this process goes to `stream` (stderr) in our form."""
+    handler = logging.StreamHandler(stream or sys.stderr)
+    date = "%Y-%m-%dT%H:%M:%S%z"
+    names = {"asctime": "time", "levelname": "level", "name": "logger"}
+    json_lines = JsonFormatter(
+        "{asctime}{levelname}{name}{message}{exc_info}", style="{", rename_fields=names,
+        json_ensure_ascii=False, datefmt=date,
+    )  # fmt: skip
+    handler.setFormatter(json_lines if form == "json" else LineFormatter(datefmt=date))
+    handler.addFilter(_Counting())
+    handler.addFilter(_flood)
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(level.upper())
+    logging.setLogRecordFactory(_record)
+    adopt_all()
+    sys.excepthook = _uncaught
+    threading.excepthook = lambda args: _uncaught(args.exc_type, args.exc_value, args.exc_traceback)
+    warnings.showwarning = _warned
+
+
+def frames(error: BaseException | None) -> str:
+    """An exception and what caused it: types and places, no messages, no values."""
+    parts = []
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        places = "".join(traceback.format_tb(error.__traceback__))
+        parts.append(f"Traceback (most recent call last):\n{places}{error_name(error)}")
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return "\n\nwhich came from:\n".join(parts)
+
+
+def error_name(error: BaseException) -> str:
+    """An exception in a word: its type, of our own refusals also the code."""
+    kind = type(error)
+    name = kind.__qualname__ if kind.__module__ == "builtins" else _full(kind)
+    return f"{name}[{error.code}]" if isinstance(error, UserError) else name
+
+
+def _full(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _record(*args: Any, **keywords: Any) -> logging.LogRecord:
+    """A record without the words of an exception, and with where it happened."""
+    record: logging.LogRecord = _make(*args, **keywords)
+    if isinstance(record.args, tuple):
+        record.args = tuple(map(_value, record.args))
+    elif isinstance(record.args, Mapping):
+        record.args = {name: _value(value) for name, value in record.args.items()}
+    if isinstance(record.msg, str) and record.args:  # a form, which is ours
+        record.msg = one_line(record.msg)
+    else:
+        record.msg = _value(record.msg)
+    if record.exc_info and record.exc_info[1] is not None:
+        record.exc_text = frames(record.exc_info[1])
+        record.exc_info = None
+        for name, value in (("lesson", run_context.lesson()), ("bench", run_context.bench())):
+            setattr(record, name, value)
+    return record
+
+
+def _value(value: Any) -> Any:
+    """What is logged of a value: of an exception its type, of a text one line."""
+    if isinstance(value, BaseException):
+        return error_name(value)
+    return one_line(value)[:MAX_MESSAGE_CHARS] if isinstance(value, str) else value
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks and other signs that are not to be seen."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def _plain(value: Any) -> str:
+    """A value on one line, in quotes where it has a space."""
+    text = one_line(str(value))
+    return f'"{text}"' if " " in text else text
+
+
+def summarize() -> None:
+    """Write how often was held back what has flooded the log."""
+    for record in _flood.summaries():
+        logging.getLogger(record.name).handle(record)
+
+
+def adopt_all() -> None:
+    """Make loggers with handlers of their own write through ours instead.
+
+    Uvicorn makes its loggers after `begin`, so this is called again when it serves.
+    """
+    for name in list(logging.root.manager.loggerDict):
+        if (logger := logging.getLogger(name)).handlers:
+            adopt(logger)
+    for name, level in _QUIET.items():
+        logging.getLogger(name).setLevel(level)
+
+
+def _uncaught(
+    _kind: type[BaseException], error: BaseException | None, _places: TracebackType | None
+) -> None:
+    if isinstance(error, KeyboardInterrupt | SystemExit) or error is None:
+        return
+    _log.critical("uncaught", exc_info=error)
+
+
+def _warned(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """A library's warning: which and where; its words may quote a text."""
+    _log.warning("%s at %s:%d", category.__name__, filename, lineno)

@@ -1,1 +1,0 @@
-"""What pages and benches share: results of the class, limits, the order of drawing, components."""

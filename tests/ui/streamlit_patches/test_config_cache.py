@@ -1,0 +1,94 @@
+"""Options and the theme are read without Streamlit's lock, and say what Streamlit says."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from streamlit import config
+from streamlit.proto.NewSession_pb2 import CustomThemeConfig, NewSession
+from streamlit.runtime import app_session
+
+from seqviz.ui.streamlit_patches import config_cache
+
+locked, put_together = config.get_option, app_session._populate_theme_msg
+SECTIONS = ["theme", *(f"theme.{part.value}" for part in config.CustomThemeCategories)]
+
+
+@pytest.fixture(autouse=True)
+def as_configured(monkeypatch):
+    """The app's own `.streamlit/config.toml` has been read."""
+    config.get_config_options()
+    config_cache.theme.cache_clear()
+    for module, name in ((config, "get_option"), (app_session, "_populate_theme_msg")):
+        monkeypatch.setattr(module, name, getattr(module, name))  # is put back
+    config_cache.apply()
+    yield
+    config_cache.theme.cache_clear()
+
+
+def whole(write) -> bytes:
+    """All sections of the theme, in the order and at the places of `app_session`."""
+    told = NewSession().custom_theme
+    places = {
+        "theme": told,
+        "theme.light": told.light,
+        "theme.dark": told.dark,
+        "theme.sidebar": told.sidebar,
+        "theme.light.sidebar": told.light.sidebar,
+        "theme.dark.sidebar": told.dark.sidebar,
+    }
+    assert set(places) == set(SECTIONS), "Streamlit knows other sections now"
+    for section, place in places.items():
+        write(place, section)
+    return told.SerializeToString(deterministic=True)
+
+
+def test_every_option_has_the_value_that_streamlit_gives():
+    names = list(config.get_config_options())
+    assert len(names) > 100
+    for name in names:
+        assert config_cache.option(name) == locked(name), name
+    with pytest.raises(RuntimeError, match="not defined"):
+        config_cache.option("server.nonsense")
+
+
+def test_the_theme_is_the_one_that_streamlit_puts_together():
+    assert whole(config_cache.write_theme) == whole(put_together)
+    assert whole(config_cache.write_theme) == whole(put_together)  # from what is kept
+    assert config_cache.theme("theme") is not None, "the app has no theme"
+
+
+def test_a_section_that_says_nothing_leaves_no_trace():
+    told = NewSession().custom_theme
+    silent = [section for section in SECTIONS if config_cache.theme(section) is None]
+    assert silent
+    for section in silent:
+        config_cache.write_theme(told, section)
+    assert told == CustomThemeConfig()
+    assert not told.ListFields()
+
+
+def test_what_one_browser_is_told_does_not_reach_the_next():
+    first, second = CustomThemeConfig(), CustomThemeConfig()
+    config_cache.write_theme(first)
+    first.primary_color = "#000000"
+    config_cache.write_theme(second)
+    assert second.primary_color != "#000000"
+
+
+def test_nobody_waits_for_somebody_who_reads():
+    """A thread that holds Streamlit's lock does not stop another one."""
+    config_cache.theme("theme")
+    read = threading.Event()
+
+    def reader() -> None:
+        assert config.get_option("runner.fastReruns") in (True, False)
+        app_session._populate_theme_msg(CustomThemeConfig())
+        read.set()
+
+    with config._config_lock:
+        thread = threading.Thread(target=reader)
+        thread.start()
+        assert read.wait(5)
+    thread.join()

@@ -1,0 +1,37 @@
+"""A message of a page that is left does not lead the reader back to it."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.runtime.scriptrunner import RerunData, ScriptRunner
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
+
+from seqviz.ui.streamlit_patches import late_fragments
+
+
+@pytest.fixture(autouse=True)
+def _patched(monkeypatch):
+    for of, name in ((ScriptRunner, "_run_script"), (ScriptRequests, "_request_rerun_locked")):
+        monkeypatch.setattr(of, name, getattr(of, name))  # restored afterwards
+    late_fragments.apply()
+
+
+def merged(*asked: RerunData) -> RerunData:
+    requests = ScriptRequests()
+    assert all(map(requests.request_rerun, asked))
+    return requests.on_scriptrunner_ready().rerun_data
+
+
+def test_a_fragment_of_the_page_that_is_left_joins_no_run_of_the_next():
+    onward = RerunData("lang=zh", page_script_hash="next", is_history_navigation=True)
+    late = RerunData("lang=en", page_script_hash="left", fragment_id="rests")
+    assert merged(onward, late) == onward
+    assert merged(onward, late, late) == onward
+
+
+def test_what_is_said_on_one_page_and_a_way_to_another_are_heard_as_before():
+    first, second = (RerunData(page_script_hash="here", fragment_id=name) for name in "ab")
+    assert merged(first, second).fragment_id_queue == ["a", "b"]
+    there = RerunData(page_script_hash="there")
+    assert merged(first, there).page_script_hash == "there"
+    assert merged(there, RerunData(page_script_hash="here")).page_script_hash == "here"

@@ -1,0 +1,35 @@
+"""Each file has a name of its own, which its content does not give away."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.runtime import memory_media_file_storage as storage
+
+from seqviz.ui.streamlit_patches import media_names
+
+
+@pytest.fixture
+def files(monkeypatch):
+    monkeypatch.setattr(storage, "_calculate_file_id", storage._calculate_file_id)  # is put back
+    media_names.PATCH.put()
+    return storage.MemoryMediaFileStorage("/media")
+
+
+def test_large_files_that_differ_in_one_byte_are_two(files):
+    one, other = bytearray(3_000_000), bytearray(3_000_000)
+    other[500_000] = 1
+    kind = storage.MediaFileKind.DOWNLOADABLE
+    names = [files.load_and_get_id(bytes(data), "text/html", kind) for data in (one, other, one)]
+    assert names[0] == names[2] != names[1]
+    assert files.get_file(f"{names[1]}.html").content == bytes(other)
+
+
+def test_another_kind_or_name_is_another_file():
+    told = {(b"x", "a", None), (b"x", "b", None), (b"x", "a", "b"), (b"xb", "a", None)}
+    assert len({media_names.name(*parts) for parts in told}) == len(told)
+
+
+def test_another_process_gives_another_name(monkeypatch):
+    before = media_names.name(b"x", "a/b")
+    monkeypatch.setattr(media_names, "_secret", b"another")
+    assert media_names.name(b"x", "a/b") != before

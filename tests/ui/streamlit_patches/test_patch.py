@@ -1,0 +1,148 @@
+"""What Streamlit lacks takes nothing along: each patch is applied, or left out by itself."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+import streamlit as st
+
+from seqviz.core.i18n import ASSETS
+from seqviz.ui import streamlit_patches
+from seqviz.ui.streamlit_patches import patch
+from seqviz.ui.streamlit_patches.patch import Patch
+
+HERE = "streamlit.config:get_option"
+
+
+@pytest.fixture(autouse=True)
+def nothing_applied(monkeypatch):
+    monkeypatch.setattr(patch, "_applied", set())
+
+
+def patches(applied: list[str], *needs: str, fails: str = "") -> list[Patch]:
+    """Three, of which the second has these needs, or raises."""
+
+    def made(name: str) -> Patch:
+        def apply() -> None:
+            if name == fails:
+                raise RuntimeError("it has another form")
+            applied.append(name)
+
+        return Patch(name, needs if name == "two" and needs else (HERE,), apply, "a test")
+
+    return [made(name) for name in ("one", "two", "three")]
+
+
+def warnings(caplog) -> list[str]:
+    return [one.getMessage() for one in caplog.records if one.levelname == "WARNING"]
+
+
+@pytest.mark.parametrize(
+    "need",
+    [
+        "streamlit.config:no_such_name",
+        "streamlit.no_such_module:name",
+        "streamlit.runtime.state:SessionState.no_such_name",
+        "streamlit.config:get_option.no.such.name",
+    ],
+)
+def test_one_that_lacks_a_name_is_left_out_and_told_once(need, caplog):
+    applied: list[str] = []
+    patch.install(patches(applied, HERE, need))
+    assert applied == ["one", "three"]
+    assert warnings(caplog) == ["runs unpatched: two"]
+    assert need in caplog.records[0].reasons
+
+
+def test_all_that_are_left_out_are_in_one_warning(monkeypatch, caplog):
+    applied: list[str] = []
+    monkeypatch.setattr(st, "__version__", "1.68.0")
+    patch.install(patches(applied))
+    assert applied == []
+    assert warnings(caplog) == ["runs unpatched: one, two, three"]
+    assert "1.68.0" in caplog.records[0].reasons
+
+
+def test_a_fault_in_one_ends_no_other(caplog):
+    applied: list[str] = []
+    patch.install(patches(applied, fails="two"))
+    assert applied == ["one", "three"]
+    assert warnings(caplog) == ["runs unpatched: two"]
+    assert "RuntimeError" in caplog.records[0].reasons
+
+
+def test_a_setting_leaves_all_of_them_out(monkeypatch, caplog):
+    applied: list[str] = []
+    monkeypatch.setenv("SEQVIZ_PATCHES", "0")
+    patch.install(patches(applied))
+    assert applied == []
+    assert warnings(caplog) == []  # somebody wants it so
+
+
+def test_each_is_applied_once():
+    """Else what was Streamlit's own would be forgotten."""
+    applied: list[str] = []
+    for _ in range(2):
+        patch.install(patches(applied))
+    assert applied == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize("one", streamlit_patches.PATCHES, ids=lambda one: one.name)
+def test_the_streamlit_of_this_machine_has_what_each_needs(one):
+    assert st.__version__ == patch.TESTED
+    assert one.needs or one.apply
+    assert one.missing() == []
+    assert one.why.endswith(".")
+
+
+def test_names_are_unique_and_are_those_of_the_modules():
+    names = [one.name for one in streamlit_patches.PATCHES]
+    places = {name for name, one in vars(streamlit_patches).items() if hasattr(one, "PATCH")}
+    assert len(names) == len(set(names)) >= 8
+    assert places == set(names)
+
+
+# In a process of its own: the names are gone before anything of ours is imported.
+MOVED = """
+import sys
+import streamlit
+from streamlit import config, net_util
+from streamlit.components.v2.bidi_component import main
+from streamlit.runtime import app_session, memory_session_storage, scriptrunner
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.state import SafeSessionState
+import streamlit.logger
+from streamlit.web.server.starlette import starlette_websocket
+from streamlit.runtime import memory_media_file_storage
+from streamlit.runtime.state import session_state
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from uvicorn.server import Server
+del WebSocketsSansIOProtocol.handle_cont, Server.startup
+del session_state.WStates.set_widget_from_proto, HttpToolsProtocol.on_body
+del memory_media_file_storage._calculate_file_id
+del app_session.AppSession._handle_clear_cache_request, app_session.AppSession.has_fragment
+del app_session._populate_theme_msg, app_session.DeferredFileHandler
+del main.make_bidi_component_presenter, memory_session_storage.TTLCache
+del scriptrunner.RerunException, scriptrunner.ScriptRunner._run_script
+del SafeSessionState.filtered_state
+del MemoryUploadedFileManager.remove_file
+del streamlit.logger.setup_formatter, starlette_websocket._is_origin_allowed
+del starlette_websocket.StarletteSessionClient._sender
+import seqviz.ui.page.page_lesson
+from seqviz.ui.app import application
+application.configure()
+print("begun")
+"""
+
+
+def test_a_streamlit_that_has_none_of_the_names_does_not_stop_the_start():
+    done = subprocess.run(
+        [sys.executable, "-c", MOVED], cwd=ASSETS.parent, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout == "begun\n", done.stderr
+    (warning,) = [line for line in done.stderr.splitlines() if " WARNING " in line]
+    for one in streamlit_patches.PATCHES:
+        assert one.name in warning

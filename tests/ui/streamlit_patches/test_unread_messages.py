@@ -1,0 +1,77 @@
+"""Who reads nothing is let go when too many bytes wait; who reads slowly has everything."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from types import SimpleNamespace
+
+import pytest
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.session_manager import SessionClientDisconnectedError
+from streamlit.web.server.starlette import starlette_websocket
+
+from seqviz.ui.streamlit_patches import unread_messages
+from testing.protocol import attend
+
+MEGABYTE = 1_000_000
+
+
+class Socket:
+    """Sends when it is let to."""
+
+    headers = SimpleNamespace(items=lambda: ())
+    client = None
+
+    def __init__(self) -> None:
+        self.cookies = {}
+        self.open, self.sent = asyncio.Event(), []
+
+    async def send_bytes(self, payload: bytes) -> None:
+        await self.open.wait()
+        self.sent.append(len(payload))
+
+
+@pytest.fixture
+def client(monkeypatch):
+    client = starlette_websocket.StarletteSessionClient
+    monkeypatch.setattr(client, "__init__", client.__init__)  # is put back
+    unread_messages.apply()
+    return client
+
+
+def message() -> ForwardMsg:
+    made = ForwardMsg()
+    made.delta.new_element.markdown.body = "x" * MEGABYTE
+    return made
+
+
+def test_who_reads_nothing_is_let_go(client):
+    async def lesson() -> int:
+        one, written = client(Socket()), 0
+        await asyncio.sleep(0)
+        with suppress(SessionClientDisconnectedError):
+            while written < 500:  # Streamlit's own limit
+                one.write_forward_msg(message())
+                written += 1
+        await one.aclose()
+        return written
+
+    assert 40 < attend(lesson()) < 55
+
+
+def test_who_reads_slowly_has_everything(client):
+    async def lesson() -> list[int]:
+        socket = Socket()
+        one = client(socket)
+        for part in (30, 60, 90):
+            for _ in range(30):
+                one.write_forward_msg(message())
+            socket.open.set()
+            while len(socket.sent) < part:
+                await asyncio.sleep(0)
+            socket.open.clear()
+        await one.aclose()
+        return socket.sent
+
+    assert len(attend(lesson())) == 90

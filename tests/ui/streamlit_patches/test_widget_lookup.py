@@ -1,0 +1,72 @@
+"""A widget asks a session for one key: it gets what the whole copy would have held."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.runtime.state import SafeSessionState, SessionState
+from streamlit.testing.v1 import AppTest
+
+from seqviz.ui.streamlit_patches.widget_lookup import Lookup
+
+copied = SafeSessionState.filtered_state
+
+
+@pytest.fixture
+def safe():
+    state = SessionState()
+    state["gain"] = 0.9
+    state["nothing"] = None
+    state["$$STREAMLIT_INTERNAL_KEY_x"] = 1
+    return SafeSessionState(state, lambda: None)
+
+
+def test_it_holds_what_the_copy_holds(safe):
+    whole = copied.fget(safe)
+    found = Lookup(safe)
+    assert dict(found) == whole == {"gain": 0.9, "nothing": None}
+    assert len(found) == 2
+    assert "gain" in found
+    assert found["nothing"] is None
+    assert "other" not in found
+    with pytest.raises(KeyError):
+        found["other"]
+
+
+def test_one_key_is_found_without_a_copy(safe, monkeypatch):
+    monkeypatch.setattr(SessionState, "filtered_state", property(lambda _: pytest.fail("copied")))
+    found = Lookup(safe)
+    assert "gain" in found
+    assert found["gain"] == 0.9
+
+
+def page():
+    import streamlit as st
+
+    state = st.session_state
+    for key, value in (("one", None), ("two", None), ("three", None), ("four", 7)):
+        state.setdefault(key, value)
+    st.number_input("one", 0, 9, key="one")
+    st.selectbox("two", ["a", "b"], key="two")
+    st.text_input("three", key="three")
+    st.slider("four", 0, 9, key="four")
+    st.slider("five", 0, 9, key="five")
+
+
+def test_widgets_find_their_values_with_it(monkeypatch):
+    asked = []
+
+    def looked_up(safe):
+        asked.append(1)
+        return Lookup(safe)
+
+    monkeypatch.setattr(SafeSessionState, "filtered_state", property(looked_up))
+    app = AppTest.from_function(page).run()
+    assert not app.exception
+    assert len(asked) >= 5  # Streamlit still asks in this way
+    assert app.number_input(key="one").value is None
+    assert app.selectbox(key="two").value is None
+    assert app.text_input(key="three").value is None
+    assert app.slider(key="four").value == 7
+    assert app.slider(key="five").value == 0
+    app.slider(key="four").set_value(3).run()
+    assert app.slider(key="four").value == 3
