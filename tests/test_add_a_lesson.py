@@ -1,4 +1,7 @@
-"""docs/add-a-lesson.md, proved by following it: a lesson of one bench, in a copy of the project."""
+"""docs/add-a-lesson.md and docs/add-a-bench.md, proved by following them in a copy of the project.
+
+A lesson of one bench comes first, then a bench in that lesson.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from seqviz.paths import ROOT
+from seqviz.core.paths import ROOT
 
 SAMPLE = Path(__file__).parent / "fixtures" / "lesson_sample"
-LINE = '    Lesson("decay", "de", "ar", "time_series", ":material/timer:", ("curve", "rate")),\n'
+LINE = (
+    '    LessonRecord("decay", "de", "ar", "time_series", ":material/timer:", ("curve", "rate")),\n'
+)
 ALONE = """
 import sys
 from seqviz import lessons
@@ -23,7 +28,7 @@ space = {}
 exec(shown.code, space)
 assert space["figure"] == shown.figure
 assert "streamlit" not in sys.modules
-from seqviz.figures.grammar.example import functions
+from seqviz.figures.discovery import functions
 assert "decay_curve" in [f.__name__ for f in functions()]  # found: it has to have an example
 """
 PAGE = """
@@ -53,7 +58,7 @@ def project(tmp_path_factory) -> Path:
         copy(source, folder / name)
     (folder / "static").symlink_to("assets/static")
     shutil.copytree(SAMPLE, folder, dirs_exist_ok=True)
-    catalog = folder / "seqviz" / "catalog.py"
+    catalog = folder / "seqviz" / "content" / "catalog.py"
     text = catalog.read_text("utf-8")
     end = text.index("\n)", text.index("LESSONS = (")) + 1
     catalog.write_text(text[:end] + LINE + text[end:], "utf-8")
@@ -75,7 +80,7 @@ def test_it_takes_at_most_sixty_lines():
     lines = [
         line for path in files for line in path.read_text("utf-8").splitlines() if line.strip()
     ]
-    assert len(files) == 8
+    assert len(files) == 9
     assert len(lines) + 1 <= 60
 
 
@@ -85,3 +90,143 @@ def test_the_bench_runs_alone(project):
 
 def test_the_page_opens_in_both_languages(project):
     run(project, PAGE)
+
+
+# --- a bench in a lesson that exists -------------------------------------------------------------
+
+ADDED = {  # what the guide's files hold, in its order
+    "seqviz/compute/decay/half_life.py": '''
+"""When half is left."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class HalfLives:
+    """rates: shape (n,). steps: until half is left, shape (n,)."""
+
+    rates: np.ndarray
+    steps: np.ndarray
+
+    @property
+    def longest(self) -> float:
+        """The largest number of steps."""
+        return float(self.steps.max())
+
+
+def half_lives(n: int) -> HalfLives:
+    """Return the steps until half is left, for n rates from 0.1 to 0.9."""
+    rates = np.linspace(0.1, 0.9, n)
+    return HalfLives(rates, np.log(0.5) / np.log(rates))
+''',
+    "seqviz/figures/decay/half_life.py": '''
+"""When half is left, drawn."""
+
+from seqviz.plotting.axes import axis
+from seqviz.plotting.figure import Figure
+from seqviz.plotting.sheet import Sheet
+from seqviz.plotting.style import Style
+
+
+def half_life_curve(result, style=Style()) -> Figure:
+    """Draw the steps until half is left over the rate."""
+    text = style.text
+    sheet = Sheet(style)
+    panel = sheet.panel(axis(text("decay.rate")), axis(text("decay.step")))
+    panel.line(result.rates, result.steps, text("decay.step"), style.palette.prediction)
+    return sheet.finish(text("decay.alt_half", longest=f"{result.longest:.2f}"))
+''',
+    "seqviz/lessons/decay/half_life.py": '''
+"""When half is left: the declaration and the body of the bench."""
+
+from dataclasses import dataclass
+
+from seqviz.compute.decay.half_life import half_lives
+from seqviz.figures.decay.half_life import half_life_curve
+from seqviz.lessons.framework.controls import slider
+from seqviz.lessons.framework.show import Show
+
+
+@dataclass(frozen=True)
+class HalfLifeParams:
+    """How many rates."""
+
+    points: int = slider(3, 20, 9, 1)
+
+
+def half_life(p: HalfLifeParams, show: Show) -> None:
+    result = show.run(half_lives, p.points)
+    show.figure(half_life_curve, result)
+    show.readouts(result, "longest")
+''',
+}
+APPENDED = {
+    "seqviz/lessons/decay/lesson.py": """
+from seqviz.lessons.decay.half_life import HalfLifeParams, half_life
+lesson.bench("half_life", HalfLifeParams)(half_life)
+""",
+    "assets/lessons/decay/en.toml": """
+rate = "rate"
+alt_half = "At most {longest} steps."
+bench.half_life = "Half-life"
+control.points.label = "Rates"
+metric.longest.label = "Longest"
+metric.longest.help = "Of these rates."
+""",
+    "assets/lessons/decay/zh.toml": """
+rate = "速率"
+alt_half = "最多 {longest} 步。"
+bench.half_life = "半衰期"
+control.points.label = "速率个数"
+metric.longest.label = "最长"
+metric.longest.help = "在这些速率中。"
+""",
+}
+BENCH_ALONE = """
+from seqviz import lessons
+shown = lessons.decay.lesson.benches["half_life"].run({"points": 5})
+assert shown.figure.alt == "At most 6.58 steps."
+assert shown.readouts["longest"].value == "6.58"
+assert "result = half_lives(n=5)" in shown.code or "result = half_lives(5)" in shown.code
+space = {}
+exec(shown.code, space)
+assert space["figure"] == shown.figure
+"""
+BENCH_PAGE = """
+from streamlit.testing.v1 import AppTest
+app = AppTest.from_file("app.py", default_timeout=60)
+app.query_params["lang"] = "zh"
+app.run()
+app.switch_page("pages/decay.py")
+app.query_params["lang"] = "zh"
+app.query_params["de.half_life.points"] = "7"
+app.run()
+assert not app.exception, app.exception
+assert "半衰期" in [one.value.removeprefix("## ") for one in app.markdown]
+assert app.session_state["de.half_life.points"] == 7
+"""
+
+
+@pytest.fixture(scope="module")
+def with_bench(project) -> Path:
+    for name, text in ADDED.items():
+        (project / name).write_text(text.lstrip(), "utf-8")
+    for name, text in APPENDED.items():
+        path = project / name
+        path.write_text(path.read_text("utf-8") + text, "utf-8")
+    page = project / "pages" / "decay.py"
+    script = page.read_text("utf-8").replace(
+        "lesson.end()", 'lesson.bench("half_life")\nlesson.end()'
+    )
+    page.write_text(script, "utf-8")
+    return project
+
+
+def test_a_bench_of_an_existing_lesson_runs_alone(with_bench):
+    run(with_bench, BENCH_ALONE)
+
+
+def test_a_bench_of_an_existing_lesson_is_on_its_page_and_in_links(with_bench):
+    run(with_bench, BENCH_PAGE)

@@ -1,0 +1,93 @@
+"""Notebooks that version 0.1 exported run with the library of today, each name with a warning.
+
+`tests/fixtures/notebooks_0_1` has what that version exported of each lesson at its defaults.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from borrow import MODELS, models_of
+
+from seqviz.content import catalog
+from seqviz.core import deprecated
+
+FOLDER = Path(__file__).parents[1] / "fixtures" / "notebooks_0_1"
+SLUGS = [record.slug for record in catalog.LESSONS]
+
+
+def cells(slug: str) -> list[str]:
+    book = nbformat.read(FOLDER / f"{slug}.ipynb", as_version=4)
+    return [cell.source for cell in book.cells if cell.cell_type == "code"]
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_every_import_of_an_old_notebook_works(slug):
+    """Without running them: modules and names are there."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        for source in cells(slug):
+            lines = source.split("\n\n")[0].splitlines()
+            imports = [line for line in lines if line.startswith(("from ", "import "))]
+            exec("\n".join(imports), {})
+
+
+@pytest.mark.parametrize(
+    "slug",
+    [pytest.param(slug, marks=[pytest.mark.nightly] if slug in MODELS else []) for slug in SLUGS],
+)
+def test_an_old_notebook_draws_its_figures(slug, request):
+    models_of(slug, request)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        for source in cells(slug):
+            space: dict[str, Any] = {}
+            exec(compile(source, f"<old notebook of {slug}>", "exec"), space)
+            assert space.get("figure") is not None or "figure" not in source
+
+
+def test_an_old_name_warns_and_names_the_new_one():
+    sys.modules.pop("seqviz.compute.bptt", None)
+    with pytest.warns(
+        DeprecationWarning, match=r"bptt is now seqviz\.compute\.vanishing_gradients"
+    ):
+        module = importlib.import_module("seqviz.compute.bptt")
+    assert module.reach is importlib.import_module("seqviz.compute.vanishing_gradients").reach
+    with pytest.raises(AttributeError):
+        module.never_there  # noqa: B018
+
+
+def test_what_never_was_is_not_found():
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("seqviz.compute.bptt.never_there")
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("seqviz.never_there")
+
+
+def test_every_old_name_leads_somewhere():
+    for new in {*deprecated.MODULES.values(), *deprecated.NAMES}:
+        assert importlib.util.find_spec(new) is not None, new
+    for new in deprecated.NAMES:
+        importlib.import_module(new)
+    for module, names in deprecated.NAMES.items():
+        for name in names.values():
+            assert hasattr(sys.modules[module], name), (module, name)
+
+
+def test_a_command_by_an_old_name_runs_the_new_one():
+    """`python -m seqviz.engine` deploys models on a cluster; without Ray it says what it lacks."""
+    done = subprocess.run(
+        [sys.executable, "-m", "seqviz.engine", "--help"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert "minilm" in done.stdout or "No module named 'ray'" in done.stderr

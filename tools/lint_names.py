@@ -1,0 +1,209 @@
+"""Fail on public names and docstring openings that the field has no use for.
+
+    python -m tools.lint_names            # compare with the baseline
+    python -m tools.lint_names --write    # write a baseline that is shorter, never a longer one
+
+Public functions, classes and methods of `seqviz` may not be called a participle, pronoun, adverb or
+preposition (`BANNED`), a file may not have one of the stems in `STEMS`, an exception ends in
+`Error`, an ASGI class in `Middleware`, a class name has one meaning, a constant carries its noun
+(`VAGUE`). A docstring may not begin with one of `OPENINGS`. `tools/lint_names.txt` has what stood
+here when the rule came, and may only shrink.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BASELINE = Path(__file__).with_suffix(".txt")
+BANNED = frozenset(
+    [
+        "found",
+        "said",
+        "says",
+        "told",
+        "tell",
+        "tells",
+        "hear",
+        "heard",
+        "kept",
+        "keep",
+        "asked",
+        "known",
+        "shown",
+        "drawn",
+        "made",
+        "plain",
+        "whole",
+        "beside",
+        "behind",
+        "most",
+        "least",
+        "few",
+        "one",
+        "ones",
+        "other",
+        "own",
+        "way",
+        "ways",
+        "place",
+        "places",
+        "left",
+        "anew",
+        "elsewhere",
+        "chance",
+        "looks",
+        "wanted",
+        "wish",
+        "taken",
+        "came",
+        "come",
+        "gone",
+        "settled",
+        "settle",
+        "rest",
+        "rested",
+        "hand",
+        "hands",
+        "road",
+        "door",
+        "shelf",
+        "shelves",
+        "afar",
+        "together",
+        "tap",
+        "knife",
+        "ladder",
+        "letters",
+        "dear",
+        "here",
+        "there",
+        "who",
+        "whom",
+    ]
+)
+STEMS = frozenset(
+    [
+        "afar",
+        "road",
+        "whole_file",
+        "packed",
+        "refusal",
+        "tap",
+        "together",
+        "branches",
+        "parts",
+        "findings",
+        "looks",
+        "said",
+        "near",
+        "hand",
+        "settle",
+        "sight",
+        "door",
+        "first",
+        "still",
+        "offered",
+        "controls_told",
+        "in_room",
+        "tidying",
+        "seats",
+        "pace",
+        "peer",
+        "moving_hand",
+        "place",
+        "wanted",
+        "shown",
+    ]
+)
+VAGUE = frozenset(("MOST", "LONGEST", "KINDS", "PARTS"))
+OPENINGS = ("What ", "Who ", "Whoever ", "Whether ", "Whose ", "Whom ")
+SHARED_NAMES = 3  # class names that may have two meanings
+
+
+def definitions(body: list[ast.stmt], owner: str = "") -> Iterator[tuple[str, ast.AST]]:
+    """Yield every function, class and method with its qualified name."""
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield f"{owner}{node.name}", node
+            if isinstance(node, ast.ClassDef):
+                yield from definitions(node.body, f"{owner}{node.name}.")
+
+
+def class_problems(node: ast.ClassDef) -> Iterator[str]:
+    """Yield what is wrong with the name of a class."""
+    bases = {ast.unparse(base).split("[")[0] for base in node.bases}
+    raised = any(base.endswith(("Exception", "Error")) for base in bases)
+    if raised and not node.name.endswith("Error"):
+        yield "an exception ends in Error"
+    methods = {one.name: one for one in node.body if isinstance(one, ast.AsyncFunctionDef)}
+    call = methods.get("__call__")
+    arguments = [one.arg for one in call.args.args[1:]] if call is not None else []
+    if arguments == ["scope", "receive", "send"] and not node.name.endswith("Middleware"):
+        yield "an ASGI class ends in Middleware"
+
+
+def problems(path: Path, tree: ast.Module) -> Iterator[str]:
+    """Yield the problems of one module, each as a line of the baseline."""
+    name = path.relative_to(ROOT).as_posix()
+    if path.stem in STEMS:
+        yield f"{name}: the file's name is no noun"
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        targets = [node.target] if isinstance(node, ast.AnnAssign) else targets
+        for target in targets:
+            if isinstance(target, ast.Name) and target.id in VAGUE:
+                yield f"{name}: {target.id} has no noun"
+    for qualified, node in definitions(tree.body):
+        last = qualified.rpartition(".")[2]
+        if last.lower() in BANNED:
+            yield f"{name}: {qualified} is no noun and no verb"
+        if isinstance(node, ast.ClassDef):
+            yield from (f"{name}: {qualified}: {problem}" for problem in class_problems(node))
+        if (ast.get_docstring(node) or "").startswith(OPENINGS):  # type: ignore[arg-type]
+            yield f"{name}: the docstring of {qualified} begins with a subordinate clause"
+    if (ast.get_docstring(tree) or "").startswith(OPENINGS):
+        yield f"{name}: the docstring of the module begins with a subordinate clause"
+
+
+def list_problems(root: Path) -> list[str]:
+    """Return the problems of all modules of the product, sorted."""
+    lines, classes = [], defaultdict(set)
+    for path in sorted((root / "seqviz").rglob("*.py")):
+        tree = ast.parse(path.read_text("utf-8"))
+        lines += problems(path, tree)
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                classes[node.name].add(path)
+    doubled = sorted(name for name, paths in classes.items() if len(paths) > 1)
+    if len(doubled) > SHARED_NAMES:
+        lines += [f"class {name} has two meanings" for name in doubled]
+    return sorted(lines)
+
+
+def main() -> None:
+    """Print what is not in the baseline, and what is in it no longer; fail on either."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--write", action="store_true", help="write a baseline that is shorter")
+    arguments = parser.parse_args()
+    before = BASELINE.read_text("utf-8").splitlines() if BASELINE.exists() else []
+    now = list_problems(ROOT)
+    new, mended = sorted({*now} - {*before}), sorted({*before} - {*now})
+    if arguments.write and not (new and before):
+        BASELINE.write_text("".join(f"{line}\n" for line in now), "utf-8")
+        print(f"{len(now)} lines")
+        return
+    for line in new:
+        print(f"new: {line}")
+    for line in mended:
+        print(f"mended, take it out of the baseline (--write): {line}")
+    sys.exit(1 if new or mended else 0)
+
+
+if __name__ == "__main__":
+    main()
