@@ -54,8 +54,8 @@ def fails(*_: object) -> bool:
 @pytest.mark.parametrize(
     ("where", "name", "chore"),
     [
-        (session_release, "let_go", "release_session"),
-        (run_context, "flush_closed", "report_closed_sessions"),
+        (session_release, "let_go", "let_go"),
+        (run_context, "flush_closed", "count_those_who_left"),
     ],
 )
 def test_garbage_is_collected_where_another_chore_fails(

@@ -195,10 +195,10 @@ def _process() -> Iterator[Metric]:
         parts = [process.cpu_times()]
         memory = process.memory_info().rss
         seconds = parts[0].children_user + parts[0].children_system  # of workers that have ended
-        with suppress(psutil.NoSuchProcess):  # it has died meanwhile
-            workers = process.children()
-            memory += sum(one.memory_info().rss for one in workers)
-            parts += [one.cpu_times() for one in workers]
+        for worker in process.children():
+            with suppress(psutil.NoSuchProcess):  # it has died meanwhile
+                memory += worker.memory_info().rss
+                parts.append(worker.cpu_times())
         seconds += sum(part.user + part.system for part in parts)
         yield _gauge("memory_bytes", "Resident memory, with that of workers", memory)
         yield _counter("cpu_seconds", "Processor time, with that of workers", seconds)

@@ -268,7 +268,8 @@ def _is_written_plainly(request: Request) -> bool:
     answer to that, the proxy would lead the class there.
     """
     code = request.path_params.get("code")
-    raw = request.scope.get("raw_path", b"").decode("latin-1")
+    # Servers need not give the raw path; then there is none that could differ.
+    raw = (request.scope.get("raw_path") or request.scope["path"].encode()).decode("latin-1")
     found = raw.rpartition("/room")[2].partition("?")[0].split("/")
     return found[:2] == (["", code] if code else [""]) and codes.read(code or "") == (code or "")
 
