@@ -195,10 +195,10 @@ class Follower:
             found.errors += [f"another picture at {value}"] * wrong
             found.recomputed += any(one.badge != own.badge for one in theirs)
 
-    async def vote(self, found: Found, number: int, option: int) -> None:
-        """Vote; counted when it is answered."""
+    async def vote(self, found: Found, turn: int, option: int) -> None:
+        """Vote on the room's first question; counted when it is answered."""
         started = time.perf_counter()
-        words = {"kind": "vote", "key": QUESTION["key"], "round": number, "option": option}
+        words = {"kind": "vote", "number": 1, "round": turn, "option": option}
         try:
             seat = f"{SEAT}: {self.seat}"
             await said(self.student.url, f"/room/{self.code}/said", words, seat, self.device)
@@ -270,9 +270,9 @@ async def attend(server: Server, students: int, presses: int, dragging: int, res
     for task in drags:
         task.cancel()
     await said(server.url, path, QUESTION, teacher)
-    for number in (1, 2):
-        await asyncio.gather(*(one.vote(found, number, draw.randrange(3)) for one in followers))
-        await said(server.url, path, {"kind": "again" if number == 1 else "reveal"}, teacher)
+    for turn in (1, 2):
+        await asyncio.gather(*(one.vote(found, turn, draw.randrange(3)) for one in followers))
+        await said(server.url, path, {"kind": "again" if turn == 1 else "reveal"}, teacher)
     found.memory = server.megabytes() - before
     for task in tasks:
         task.cancel()

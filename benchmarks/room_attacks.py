@@ -144,7 +144,9 @@ async def fill(url: str, code: str, questions: int) -> Target:
     visitors = [Visitor(url) for _ in range(FILLING)]
 
     async def sit(visitor: Visitor, _: int) -> None:
-        _, answer = await visitor.ask("POST", f"/room/{own}/seat", {})
+        status, answer = await visitor.ask("POST", f"/room/{own}/seat", {})
+        if status != 200:
+            raise ConnectionRefusedError(f"a seat: {status} {answer!r}")
         seats.append(json.loads(answer)["seat"])
 
     async def for_all_seats(does: Callable[[Visitor, int], Awaitable[None]]) -> None:

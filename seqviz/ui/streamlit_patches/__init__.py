@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from seqviz.ui.streamlit_patches import (
-    accepting,
     batched_messages,
     component_search,
     component_state,
@@ -11,6 +10,7 @@ from seqviz.ui.streamlit_patches import (
     deferred_files,
     developer_messages,
     fragment_reruns,
+    keep_alive,
     late_fragments,
     log_handlers,
     media_names,
@@ -26,7 +26,7 @@ from seqviz.ui.streamlit_patches import (
 )
 
 PATCHES = (
-    accepting.PATCH,
+    keep_alive.PATCH,
     log_handlers.PATCH,
     config_cache.PATCH,
     component_search.PATCH,
