@@ -1,5 +1,5 @@
 // The first bench of GPT and decoding under a moving hand, answered here: what
-// seqviz/lessons/gpt/lesson.py shows, from scores that have come once (seqviz/lessons/gpt/client_payload.py). The
+// seqviz/lessons/gpt/next_token.py shows, from scores that have come once (seqviz/lessons/gpt/client_payload.py). The
 // figure is that of seqviz/figures/gpt/scores.py, with other numbers in its traces.
 
 import { OFF, ORDER, draw, entropy, philox, probabilities, stages } from "./decoding.js";

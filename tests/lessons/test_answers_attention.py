@@ -12,7 +12,8 @@ from seqviz.compute.attention.saturation import saturation
 from seqviz.core.i18n import Text, number, percent
 from seqviz.core.units import unbroken
 from seqviz.experiments import attention
-from seqviz.lessons.attention.lesson import ENCODER_TEXT, lesson
+from seqviz.lessons.attention.heads import ENCODER_TEXT
+from seqviz.lessons.attention.lesson import lesson
 from seqviz.lessons.framework.model_controls import MODELS
 from seqviz.models import forward_cache
 

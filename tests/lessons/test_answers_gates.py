@@ -19,7 +19,7 @@ from seqviz.core.i18n import ASSETS, LANGUAGES, number
 from seqviz.core.units import unbroken
 from seqviz.experiments import gates
 from seqviz.lessons.framework.controls import controls
-from seqviz.lessons.gates.lesson import PROSE, SECOND, lesson
+from seqviz.lessons.gates import PROSE, SECOND, lesson
 from seqviz.models import checkpoints
 
 WORDS = {

@@ -13,7 +13,7 @@ from seqviz.data import precomputed
 from seqviz.experiments.text.vectors import map as maps
 from seqviz.experiments.text.windows.ids import permute
 from seqviz.lessons.text.lesson import lesson
-from seqviz.lessons.text.windows import ENCODER, OPINION, READER
+from seqviz.lessons.text.training_windows import ENCODER, OPINION, READER
 
 SUM = "king - man + woman"
 of, says = (partial(one, "text") for one in (asked.of, asked.says))

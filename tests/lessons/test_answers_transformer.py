@@ -17,7 +17,8 @@ from seqviz.data import precomputed
 from seqviz.experiments.transformer import architectures
 from seqviz.experiments.transformer.interpretability import account
 from seqviz.lessons.framework.output import Metric
-from seqviz.lessons.transformer.lesson import SIZES, TEXT, lesson
+from seqviz.lessons.transformer.interpretability import TEXT
+from seqviz.lessons.transformer.lesson import SIZES, lesson
 
 
 def of(name: str, part: str, language: str):

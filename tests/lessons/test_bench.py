@@ -8,14 +8,16 @@ from functools import cached_property
 import numpy as np
 import pytest
 
+from seqviz import lessons
 from seqviz.compute import ar_fitting as ar
+from seqviz.content import catalog
 from seqviz.core.i18n import format_value
 from seqviz.core.units import FineShare, Fraction, Share, unbroken, unit_of
 from seqviz.figures.ar_fitting.series import lag_plot
 from seqviz.lessons.framework import controls
 from seqviz.lessons.framework.controls import choice, slider
 from seqviz.lessons.framework.host import LocalHost, PendingError
-from seqviz.lessons.framework.lesson import Lesson
+from seqviz.lessons.framework.lesson import Bench, Lesson
 from seqviz.lessons.framework.output import Chart
 
 lesson = Lesson("ar_fitting")  # a lesson that has words
@@ -182,3 +184,10 @@ def test_a_unit_is_read_from_a_field(value, wanted):
 def test_a_chart_knows_where_its_numbers_come_from():
     (chart,) = source().of(Chart)
     assert chart.provenance.kind == "live"
+
+
+@pytest.mark.parametrize("slug", [record.slug for record in catalog.LESSONS])
+def test_every_bench_of_a_lesson_is_a_function_of_its_package(slug):
+    package = getattr(lessons, slug)
+    offered = {bench.name for bench in vars(package).values() if isinstance(bench, Bench)}
+    assert offered == package.lesson.benches.keys()

@@ -15,7 +15,7 @@ from seqviz.content import catalog
 from seqviz.core.i18n import LANGUAGES, Text, catalogue
 from seqviz.core.units import unbroken
 from seqviz.data import precomputed
-from seqviz.lessons.ar_fitting.lesson import coefficients
+from seqviz.lessons.ar_fitting.series import coefficients
 from seqviz.lessons.framework.controls import parse_params
 from seqviz.lessons.framework.drawn_prediction import MARKS, compared
 from seqviz.lessons.gpt.generation import DECODER

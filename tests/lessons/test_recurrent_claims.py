@@ -30,7 +30,7 @@ from seqviz.experiments.text.tokenization.vocabularies import dictionary
 from seqviz.lessons.framework.output import Target
 from seqviz.lessons.recurrent.cell import NEARLY
 from seqviz.lessons.recurrent.lesson import lesson
-from seqviz.lessons.recurrent.tagging import CHINESE
+from seqviz.lessons.recurrent.letter_tagging import CHINESE
 from seqviz.models.checkpoints import card, load
 from tools import bundle_vocabularies, ngrams
 

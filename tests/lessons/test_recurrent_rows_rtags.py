@@ -18,7 +18,7 @@ from seqviz.core.units import unbroken
 from seqviz.data import precomputed
 from seqviz.experiments.recurrent.tagging.letters import TASKS, tag_text
 from seqviz.lessons.recurrent.lesson import lesson
-from seqviz.lessons.recurrent.tagging import CHINESE, ENGLISH, compare_taggers, train_taggers
+from seqviz.lessons.recurrent.letter_tagging import CHINESE, ENGLISH, compare_taggers, train_taggers
 
 AHEAD, LETTERS = {"view": "ahead"}, {"view": "letters"}
 TASK = {"task": "words"}

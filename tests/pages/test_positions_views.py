@@ -27,7 +27,6 @@ from seqviz.figures.positions.clocks import clock_hands, embedding_norms, wavele
 from seqviz.figures.positions.effects import both_orders, moved_words
 from seqviz.figures.positions.encoder import encoder_maps, encoder_variants
 from seqviz.figures.positions.encodings import dot_products, rotation_matrices, similarity_by_offset
-from seqviz.figures.positions.examples import order_result
 from seqviz.figures.positions.schemes import rotary_scores, shift_bars, term_maps
 from seqviz.figures.positions.simple import code_demands, digits_and_waves
 from seqviz.figures.positions.tables import (
@@ -37,8 +36,10 @@ from seqviz.figures.positions.tables import (
     table_similarity,
 )
 from seqviz.figures.positions.tasks import accuracies, learning_curves, learning_progress
-from seqviz.lessons.positions.lesson import FIRST, SECOND, lesson
+from seqviz.lessons.positions.lesson import lesson
+from seqviz.lessons.positions.word_order import FIRST, SECOND
 from seqviz.plotting.style import Style
+from seqviz.figures.positions.examples import order_result
 
 MARKS = ("not_unique", "equivariant", "causal", "strangers")
 EACH = pytest.mark.parametrize("language", LANGUAGES)

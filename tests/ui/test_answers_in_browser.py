@@ -12,7 +12,7 @@ from seqviz import lessons
 from seqviz.compute.gpt.filters import ORDER
 from seqviz.experiments.gpt.continuation import next_token
 from seqviz.lessons.framework import controls
-from seqviz.lessons.gpt.lesson import TEXT
+from seqviz.lessons.gpt.next_token import TEXT
 from seqviz.ui.live import handler
 
 BENCH = lessons.gpt.lesson.benches["scores"]

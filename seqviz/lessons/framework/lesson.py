@@ -28,6 +28,16 @@ Body = Callable[[Any, Show], None]
 _reader: ContextVar[Callable[[str], Any] | None] = ContextVar("reader", default=None)
 
 
+def read_params(bench: str, declaration: type[P]) -> P:
+    """Return the parameters of another bench of the lesson as they stand; outside a run, defaults.
+
+    declaration: the class of that bench's parameters.
+    """
+    reader = _reader.get()
+    params: P = declaration() if reader is None else reader(bench)
+    return params
+
+
 @dataclass(frozen=True)
 class Exercise:
     """A task with a number as its answer, checked against a computed one.
@@ -150,8 +160,7 @@ class Lesson:
 
     def values(self, bench: str) -> Any:
         """The parameters of another bench as they stand (for a bench that builds on it)."""
-        reader = _reader.get()
-        return self.benches[bench].declaration() if reader is None else reader(bench)
+        return read_params(bench, self.benches[bench].declaration)
 
     @contextmanager
     def read_by(self, reader: Callable[[str], Any]) -> Iterator[None]:

@@ -11,3 +11,4 @@ from seqviz.lessons.gates.lesson import (
     size,
     watch,
 )
+from seqviz.lessons.gates.trained_network import PROSE, SECOND

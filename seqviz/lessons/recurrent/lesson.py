@@ -6,34 +6,20 @@ from seqviz.compute.recurrent.costs.counting import stacked_bidirectional
 from seqviz.compute.recurrent.wirings.influence import jacobian
 from seqviz.compute.recurrent.wirings.step import run
 from seqviz.lessons.framework.lesson import Lesson
-from seqviz.lessons.recurrent.cell import (
-    CollapseParams,
-    StepParams,
-    WiringsParams,
-    collapse,
-    read_steps,
-    wirings,
-)
-from seqviz.lessons.recurrent.cost import CellCostParams, bill
-from seqviz.lessons.recurrent.lac_tagger import TaggerParams, tagger
-from seqviz.lessons.recurrent.language_model import ReadoutParams, WritingParams, readout, write
-from seqviz.lessons.recurrent.tagging import TaggingParams, class_tagging, tagging
+from seqviz.lessons.recurrent import cell, cost, lac_tagger, language_model, letter_tagging
 
 lesson = Lesson("recurrent", code=(run, jacobian, "seqviz.compute.recurrent.states.model:RNNModel"))
 
-# ---- step, wirings, collapse
-lesson.bench("step", StepParams)(read_steps)
-lesson.bench("wirings", WiringsParams)(wirings)
-lesson.bench("collapse", CollapseParams)(collapse)
-# ---- tagging
-lesson.bench("tagging", TaggingParams, replicate=class_tagging)(tagging)
-# ---- tagger
-lesson.bench("tagger", TaggerParams)(tagger)
-# ---- writing, readout
-lesson.bench("writing", WritingParams)(write)
-lesson.bench("readout", ReadoutParams)(readout)
-# ---- bill
-lesson.bench("bill", CellCostParams)(bill)
+read_steps = lesson.bench("step", cell.StepParams)(cell.read_steps)
+wirings = lesson.bench("wirings", cell.WiringsParams)(cell.wirings)
+collapse = lesson.bench("collapse", cell.CollapseParams)(cell.collapse)
+tagging = lesson.bench(
+    "tagging", letter_tagging.TaggingParams, replicate=letter_tagging.class_tagging
+)(letter_tagging.tagging)
+tagger = lesson.bench("tagger", lac_tagger.TaggerParams)(lac_tagger.tagger)
+write = lesson.bench("writing", language_model.WritingParams)(language_model.write)
+readout = lesson.bench("readout", language_model.ReadoutParams)(language_model.readout)
+bill = lesson.bench("bill", cost.CellCostParams)(cost.bill)
 
 lesson.exercise(
     "count",

@@ -5,38 +5,20 @@ from __future__ import annotations
 from seqviz.compute.text.tokenization.merges import learn
 from seqviz.compute.text.windows.cutting import count_windows
 from seqviz.lessons.framework.lesson import Lesson
-from seqviz.lessons.text.tokenization import (
-    CuttersParams,
-    MergesParams,
-    PrefixesParams,
-    cutters,
-    merges,
-    prefixes,
-)
-from seqviz.lessons.text.windows import IdsParams, WindowsOfTextParams, ids, windows
-from seqviz.lessons.text.word_vectors import (
-    MapParams,
-    NeighborsParams,
-    ReadingParams,
-    neighbors,
-    reading,
-    word_vectors,
-)
+from seqviz.lessons.text import tokenization, training_windows, vectors
 
 lesson = Lesson("text", code=(learn,))
 
-# ---- cutters, merges, ladder
-lesson.bench("cutters", CuttersParams, after=("merges",), leads=True)(cutters)
-lesson.bench("merges", MergesParams, leads=True)(merges)
-lesson.bench("ladder", PrefixesParams)(prefixes)
-# ---- ids
-lesson.bench("ids", IdsParams)(ids)
-# ---- map, reading, neighbors
-lesson.bench("map", MapParams)(word_vectors)
-lesson.bench("reading", ReadingParams)(reading)
-lesson.bench("neighbors", NeighborsParams)(neighbors)
-# ---- windows
-lesson.bench("windows", WindowsOfTextParams)(windows)
+cutters = lesson.bench("cutters", tokenization.CuttersParams, after=("merges",), leads=True)(
+    tokenization.cutters
+)
+merges = lesson.bench("merges", tokenization.MergesParams, leads=True)(tokenization.merges)
+prefixes = lesson.bench("ladder", tokenization.PrefixesParams)(tokenization.prefixes)
+ids = lesson.bench("ids", training_windows.IdsParams)(training_windows.ids)
+word_vectors = lesson.bench("map", vectors.MapParams)(vectors.word_vectors)
+reading = lesson.bench("reading", vectors.ReadingParams)(vectors.reading)
+neighbors = lesson.bench("neighbors", vectors.NeighborsParams)(vectors.neighbors)
+windows = lesson.bench("windows", training_windows.WindowsOfTextParams)(training_windows.windows)
 
 lesson.exercise(
     "windows",

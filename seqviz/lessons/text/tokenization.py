@@ -18,6 +18,7 @@ from seqviz.figures.text.tokenization.merges import bytes_per_token, pair_counts
 from seqviz.figures.text.tokenization.special import special_ids
 from seqviz.figures.text.tokenization.strips import cut_strips, part_of, parts
 from seqviz.lessons.framework.controls import choice, on, slider, step_slider, text_input, view
+from seqviz.lessons.framework.lesson import read_params
 from seqviz.lessons.framework.show import Show
 
 TEXT = "AI and ML course is interesting and easy! 人工智能与机器学习这门课真有意思"
@@ -51,7 +52,7 @@ class CuttersParams:
 def cutters(p: CuttersParams, show: Show) -> None:
     if p.view == "special":
         return say_special(show)
-    above = controls_of_merges()
+    above = read_params("merges", MergesParams)
     learned = learned_above(above, show)
     names = made.available_cutters()
     cuts = show.run(made.cut_by_all, p.text, names, learned, above.merges, name="cuts")
@@ -84,14 +85,6 @@ def cutters(p: CuttersParams, show: Show) -> None:
     each = cuts.of("gpt2").tokens / len(p.text)
     reached = each >= COSTLY and len(p.text) >= FEW
     show.target("costly", reached, each=number(each), characters=len(p.text))
-
-
-def controls_of_merges() -> MergesParams:
-    """The controls of the bench with the merges, as they stand."""
-    from seqviz.lessons.text.lesson import lesson  # which imports this module
-
-    found: MergesParams = lesson.values("merges")
-    return found
 
 
 def say_back(p: CuttersParams, cut: Tokenization, show: Show) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from seqviz.compute.gates.activations import feature
 from seqviz.experiments import gates
-from seqviz.lessons.gates.lesson import PROSE, SECOND
+from seqviz.lessons.gates import PROSE, SECOND
 
 found = gates.observe("characters_lstm", PROSE, "c")
 scored = gates.observe("characters_lstm", SECOND, "c")

@@ -1,0 +1,176 @@
+"""Coefficients by hand and by four methods, their order, and how far estimates scatter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, isfinite, sqrt
+from typing import Any, cast
+
+from seqviz.compute import ar_fitting as ar
+from seqviz.compute import replicates
+from seqviz.compute.ar_fitting.estimation import Method
+from seqviz.core.errors import MessageError
+from seqviz.core.i18n import format_value, number
+from seqviz.core.units import Unit, unbroken
+from seqviz.figures.ar_fitting import by_hand, estimation
+from seqviz.lessons.ar_fitting.series import (
+    ProcessParams,
+    Series,
+    coefficients,
+    studied,
+    theory,
+)
+from seqviz.lessons.framework.controls import choice, on, slider, toggle, view
+from seqviz.lessons.framework.lesson import SeedExperiment, read_params
+from seqviz.lessons.framework.show import Show
+
+ROUNDING = 1e-14  # a spread of estimates near 1 that float64 cannot resolve
+
+
+@dataclass(frozen=True)
+class FitByHandParams:
+    """Nothing to send to the server: the slider of this bench lives in the browser."""
+
+
+def fit_by_hand(p: FitByHandParams, show: Show) -> None:
+    _, values = studied(read_params("process", ProcessParams), show)
+    show.figure(by_hand.fit_by_hand, values)
+    start, least = show.run(ar.slope_errors, values, name="errors")
+    share = (
+        format_value(least / start, Unit("share", 0)) if least >= 0.01 * start else unbroken("< 1%")
+    )
+    show.note("by_hand", start=number(start), least=number(least), share=share)
+
+
+@dataclass(frozen=True)
+class FitParams:
+    """How the coefficients are estimated."""
+
+    view: str = view(("estimates", "order", "sampling"), "estimates")
+    methods: tuple[Method, ...] = choice(
+        ar.METHODS, ar.METHODS, many=True, when=on(view="estimates")
+    )
+    same: bool = toggle(True, when=on(view="estimates"))
+    model: int = slider(1, 8, 1, when=on(view="estimates", same=False))
+    estimator: str = choice(ar.METHODS, "ols", menu=True, when=on(view="sampling"))
+    intercept: bool = toggle(False)
+
+
+def draw_sampling(p: FitParams, world: ProcessParams, show: Show) -> None:
+    """The same experiment many times: how the estimator and its interval behave."""
+    if world.order > 1:
+        raise MessageError("sampling_needs_ar1")
+    drawn = {"n": world.n, "sigma": world.sigma, "seed": world.seed, "noise": world.noise,
+             "df": world.df, "shuffle": world.shuffle}  # fmt: skip
+    many = show.run(
+        ar.replicate,
+        world.phi,
+        intercept=p.intercept,
+        method=cast(Method, p.estimator),
+        name="many",
+        **drawn,
+    )
+    show.figure(estimation.sampling_distribution, many)
+    beside = {"bias": f"± {number(many.standard_error_of_bias, 2)}",
+              "spread": theory(show, many.theory_sd)}  # fmt: skip
+    show.readouts(
+        many, bias="mean_bias", theory_bias="theory_bias", spread="standard_deviation",
+        coverage="coverage", beside=beside,
+    )  # fmt: skip
+    tell_replications(p, world, many, drawn, show)
+    if isfinite(many.theory_sd):
+        times = number(many.standard_deviation / many.theory_sd)
+        sizes = {"spread": number(many.standard_deviation), "theory": number(many.theory_sd)}
+        show.note("spread", times=times, **sizes)
+    elif world.shuffle and many.mean_bias > 2 * many.standard_error_of_bias:
+        show.note("shuffled_mean")
+
+
+def tell_replications(
+    p: FitParams, world: ProcessParams, many: ar.Replications, drawn: dict[str, Any], show: Show
+) -> None:
+    """What the estimates of many series are on average, and how often the interval is right."""
+    coverage = many.coverage
+    said = {"method": show.option("methods", p.estimator), "n": f"{world.n:,}",
+            "phi": number(many.phi), "bias": number(many.mean_bias, 2), "held": coverage.correct,
+            "count": coverage.n}  # fmt: skip
+    if many.standard_deviation < ROUNDING:
+        # All alike, at the truth or, by a method that cannot reach it, far off.
+        key = "rounding" if abs(many.mean_bias) < 1e-9 else "inside"
+        return show.note(f"sampling_{key}", spread=number(many.standard_deviation, 2), **said)
+    if p.estimator == "ols":
+        return show.note("sampling", nominal=round(0.95 * coverage.n), **said)
+    ols = show.run(ar.replicate, world.phi, intercept=p.intercept, name="ols", **drawn)
+    show.note(
+        "sampling_beside", ols=number(ols.mean_bias, 2), ols_held=ols.coverage.correct, **said
+    )
+
+
+def draw_order(p: FitParams, world: ProcessParams, values: Series, show: Show) -> None:
+    """AIC and BIC on this series, and how often each finds the order in a hundred others."""
+    rule = () if world.shuffle else coefficients(world)
+    while rule and abs(rule[-1]) < 1e-12:  # a last coefficient of zero is no order
+        rule = rule[:-1]
+    chosen = show.run(ar.select_order, values, 10, p.intercept, name="chosen")
+    show.figure(estimation.order_criteria, chosen, len(rule))
+    show.readouts(chosen, aic_order="chosen_aic", bic_order="chosen_bic")
+    said = {"aic": chosen.chosen_aic, "bic": chosen.chosen_bic, "truth": len(rule)}
+    if not ar.is_stationary(rule):
+        return show.note("order", **said)
+    aic, bic = show.run(
+        ar.orders_found, rule, world.n, 10, p.intercept, world.seed, sigma=world.sigma,
+        noise=world.noise, df=world.df, burn_in=world.burn_in,
+    )  # fmt: skip
+    show.note("order_found", aic_found=aic.correct, bic_found=bic.correct, count=aic.n, **said)
+
+
+def class_estimates(p: FitParams, show: Show) -> SeedExperiment:
+    """The estimate of phi that each seat reads off at its own seed, all else as it stands."""
+    world = read_params("process", ProcessParams)
+    if world.order > 1 or not (p.same or p.model == 1):
+        raise MessageError("sampling_needs_ar1")
+    method = cast(Method, p.estimator) if p.view == "sampling" else p.methods[0]
+    shuffle, known = world.shuffle, (p.intercept, method, world.shuffle)
+    drawn: dict[str, Any] = {
+        "n": world.n, "sigma": world.sigma, "burn_in": world.burn_in, "noise": world.noise,
+        "df": world.df,
+    }  # fmt: skip
+    bias, deviation = ar.in_theory(world.phi, world.n, *known)
+    expected = replicates.normal((0.0 if shuffle else world.phi) + bias, deviation)
+    return SeedExperiment(
+        lambda seeds: ar.estimate_each(seeds, world.phi, *known, **drawn),
+        show.words("class.fit.quantity"),
+        show.words(
+            "class.fit.shuffled" if shuffle else "class.fit.settings", phi=number(world.phi),
+            n=f"{world.n:,}", method=show.option("methods", method),
+        ),
+        lambda values: expected,
+    )  # fmt: skip
+
+
+def fit(p: FitParams, show: Show) -> None:
+    world = read_params("process", ProcessParams)
+    if p.view == "sampling":
+        return draw_sampling(p, world, show)
+    path, values = studied(world, show)
+    if p.view == "order":
+        return draw_order(p, world, values, show)
+    truth = (0.0,) * world.order if world.shuffle else tuple(path.coefficients)
+    order = world.order if p.same else p.model
+    found = [show.run(ar.fit, values, order, m, p.intercept, name=m) for m in p.methods]
+    show.figure(estimation.estimates_beside_truth, found, truth)
+    method, sigma = show.option("methods", found[0].method), world.sigma
+    if world.shuffle:  # nothing of a value is explained: its noise is the whole of it
+        steady = ar.is_stationary(path.coefficients)
+        sigma = sqrt(ar.stationary_variance(path.coefficients, sigma)) if steady else inf
+    show.readouts(
+        found[0], estimate="first", interval="first_interval", sigma_hat="sigma",
+        beside={"estimate": method, "sigma_hat": f"σ = {number(sigma)}"},
+    )  # fmt: skip
+    held, count = show.readout("covered", ar.covering, found, float(truth[0]))
+    firsts, (low, high) = [one.first for one in found], found[0].first_interval
+    said = {"truth": number(truth[0]), "width": number(high - low, 2)}
+    if count == 1:
+        return show.note("estimate_held" if held else "estimate_missed", method=method, **said)
+    apart = number(max(firsts) - min(firsts), 2)
+    show.note("estimates", held=held, count=count, apart=apart, **said)

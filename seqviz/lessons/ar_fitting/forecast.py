@@ -1,0 +1,97 @@
+"""Forecasts with their fan, and their errors by horizon."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from seqviz.compute import ar_fitting as ar
+from seqviz.core.errors import MessageError
+from seqviz.core.i18n import number
+from seqviz.figures.ar_fitting import forecast
+from seqviz.lessons.ar_fitting.series import ProcessParams, Series, studied, theory
+from seqviz.lessons.framework.controls import on, slider, toggle, view
+from seqviz.lessons.framework.lesson import read_params
+from seqviz.lessons.framework.show import Show
+
+
+@dataclass(frozen=True)
+class AheadParams:
+    """How far to look ahead."""
+
+    view: str = view(("fan", "errors"), "fan")
+    horizon: int = slider(1, 50, 20, unit="steps")
+    model: int = slider(1, 8, 1)
+    intercept: bool = toggle(False, when=on(view="fan"))
+
+
+def draw_fan(
+    show: Show, values: Series, order: int, intercept: bool, horizon: int,
+    ordinary: bool = False, season: int = 0, index: Sequence[str] | None = None, unit: str = "",
+) -> None:  # fmt: skip
+    """Forecast the last `horizon` values from those before them.
+
+    Both ways, or by way of the differences.
+    """
+    needed = 2 * order + max(20, int(intercept) + horizon + 1)  # the latter: directly, H ahead
+    if len(values) - horizon - int(ordinary) - season < needed:
+        raise MessageError("too_short_to_forecast", horizon=horizon, steps=len(values))
+    past, future = values[:-horizon], values[-horizon:]
+    steady = past
+    if ordinary or season:
+        steady = show.run(ar.differenced, past, ordinary, season, name="changes")
+    line = show.run(ar.fit, steady, order, "ols", intercept, name="line")
+    constant, direct = line.intercept if intercept else 0.0, None
+    rule: Any = line.coefficients
+    if ordinary or season:
+        rule = show.run(ar.undifferenced, line.coefficients, ordinary, season, name="rule")
+    fan = show.run(ar.forecast_recursive, past, rule, line.sigma, horizon, constant, name="fan")
+    if steady is past:
+        direct = show.run(ar.forecast_direct, past, order, horizon, intercept, name="direct")
+    level = show.run(ar.long_run_mean, rule, constant, name="level")
+    means = None if direct is None else direct.mean
+    show.figure(forecast.forecast_fan, past, fan, means, future, level, index=index, unit=unit)
+    show.readouts(
+        fan, forecast_h="last", width_h="last_width", beside={"forecast_h": f"h = {horizon}"}
+    )
+    if direct is not None:
+        show.readout("difference", fan.distance, direct)
+    inside = round(show.readout("inside", fan.covers, future) * horizon)
+    kind = "some" if horizon > 1 else "one" if inside else "none"
+    came = show.words(f"note.came_{kind}", inside=inside, h=horizon)
+    measure = show.words("note.measure_some" if horizon > 1 else "note.measure_one")
+    own = show.derive(fan.error, future, name="error")
+    naive = show.derive(ar.error_of_repeating, past, future, season or 1, name="repeating")
+    repeating = show.words(f"note.repeat_{'season' if season else 'last'}", season=season)
+    better = "fan_better" if own < naive else "fan_worse"
+    show.note(
+        "fan_even" if number(own) == number(naive) else better, came=came, measure=measure,
+        error=number(own), naive=number(naive), repeating=repeating,
+    )  # fmt: skip
+
+
+def ahead(p: AheadParams, show: Show) -> None:
+    world = read_params("process", ProcessParams)
+    path, values = studied(world, show)
+    if p.view == "fan":
+        return draw_fan(show, values, p.model, p.intercept, p.horizon)
+    if not ar.is_stationary(path.coefficients):
+        raise MessageError("errors_need_stationary")
+    if 0.3 * len(values) < p.horizon + 5:
+        raise MessageError("too_short_to_forecast", horizon=p.horizon, steps=len(values))
+    rule = (0.0,) if world.shuffle else path.coefficients
+    sigma = float(values.std()) if world.shuffle else path.sigma
+    errors = show.run(
+        ar.errors_by_horizon, values, p.model, p.horizon, coefficients=rule, sigma=sigma,
+        name="errors",
+    )  # fmt: skip
+    show.figure(forecast.error_by_horizon, errors)
+    ends = {"mse_1": theory(show, errors.theory[0]), "mse_h": theory(show, errors.theory[-1])}
+    show.readouts(errors, "mse_1", "mse_h", "mse_direct", "origins", beside=ends)
+    several = "errors_recursive" if errors.mse_h <= errors.mse_direct else "errors_direct"
+    show.note(
+        several if p.horizon > 1 else "errors_one",
+        h=p.horizon, recursive=number(errors.mse_h), direct=number(errors.mse_direct),
+        theory=number(float(errors.theory[-1])), origins=errors.origins,
+    )  # fmt: skip

@@ -1,0 +1,125 @@
+"""Measured series and the student's own: correlations, order, residuals, forecast."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from seqviz.compute import ar_fitting as ar
+from seqviz.core.errors import MessageError
+from seqviz.core.i18n import escape_markdown, number
+from seqviz.data import series, upload
+from seqviz.figures.ar_fitting import estimation
+from seqviz.figures.ar_fitting.diagnosis import residual_check
+from seqviz.figures.ar_fitting.series import series_and_correlations
+from seqviz.lessons.ar_fitting.forecast import draw_fan
+from seqviz.lessons.ar_fitting.series import Series
+from seqviz.lessons.framework.controls import choice, on, slider, toggle, view
+from seqviz.lessons.framework.show import Show
+from seqviz.plotting.tokens import escape, short
+
+SEASONS = {"co2": 12, "elnino": 12, "macro_inflation": 4, "macro_unemployment": 4}
+
+
+@dataclass(frozen=True)
+class MeasuredSeriesParams:
+    """Measured series, and the student's own."""
+
+    view: str = view(("fan", "correlations", "order", "residuals"), "fan")
+    source: str = choice((*series.BUNDLED, "csv"), "sunspots", menu=True)
+    difference: bool = toggle(False)
+    seasonal: bool = toggle(False, when=on(source=(*SEASONS, "csv")))
+    period: int = slider(2, 52, 12, more=True, when=on(source="csv", seasonal=True), unit="steps")
+    model: int = slider(1, 12, 2, when=on(view=("fan", "residuals")))
+    horizon: int = slider(1, 50, 20, when=on(view="fan"), unit="steps")
+
+
+def own_column(show: Show) -> tuple[Series, str] | None:
+    """A column of the student's file, oldest first, and its name; None without a file.
+
+    What the file says against equal steps forward stands above the figure.
+    """
+    content = show.upload("csv")
+    if content is None:
+        show.hint("csv")
+        return None
+    table = show.read_upload(upload.parse, content)
+    name = show.pick("column", table.numeric_columns, upload.likely(table))
+    values = upload.column(table, name)
+    code = f'column(parse(Path("your.csv").read_bytes()), {name!r})'
+    for remark in upload.remarks(table, name):
+        if remark.code == "newest_first":
+            values, code = values[::-1], f"{code}[::-1]"
+        details = {
+            k: escape_markdown(v) if isinstance(v, str) else v for k, v in remark.details.items()
+        }
+        show.note(f"own_{remark.code}", **details)
+    show.trace.define("values", code, values, upload.column, upload.parse)
+    return values, escape(short(name))
+
+
+def real(p: MeasuredSeriesParams, show: Show) -> None:
+    index, unit, source = None, "", ""
+    if p.source == "csv":
+        own = own_column(show)
+        if own is None:
+            return
+        values, unit = own
+    else:
+        chosen = show.run(series.bundled, p.source, name="chosen")
+        values, index, source = chosen.values, chosen.labels, chosen.source
+        unit = show.words(f"unit.{p.source}")
+    season = (p.period if p.source == "csv" else SEASONS[p.source]) if p.seasonal else 0
+    steady = values
+    if p.difference or season:
+        if len(values) < season + 21:
+            raise MessageError("too_short_to_difference", steps=len(values))
+        steady = show.run(ar.differenced, values, p.difference, season, name="steady")
+    if p.view == "fan":
+        draw_fan(show, values, p.model, True, p.horizon, p.difference, season, index, unit)
+        check = show.run(ar.diagnose, steady, p.model, name="check")
+        if check.refused:
+            said = {"q": number(check.q), "limit": number(check.q_limit)}
+            show.note("fan_refused", order=p.model, lags=int(check.tested), **said)
+    elif p.view == "correlations":
+        found = show.run(ar.correlogram, steady, min(40, len(steady) // 4))
+        show.figure(series_and_correlations, steady, found, index, unit)
+        outside, bars = found.outside
+        show.note("bars", outside=outside, bars=bars, chance=f"{bars / 20:g}")
+    elif p.view == "order":
+        draw_real_orders(show, steady)
+    else:
+        check = show.run(ar.diagnose, steady, p.model, name="check")
+        show.figure(residual_check, check, index, unit)
+        tell_diagnosis(show, check)
+    if p.source == "sunspots" and steady is values and p.view in ("fan", "residuals"):
+        show.target("white", not check.refused, q=number(check.q), limit=number(check.q_limit))
+    if source:
+        show.caption(source)
+        if p.source == "sunspots":
+            show.caption(show.words("note.yule"))
+
+
+def tell_diagnosis(show: Show, check: ar.Diagnosis) -> None:
+    """The verdict of the Ljung-Box test in numbers and in a sentence."""
+    limit = show.words("metric.q.limit", limit=number(check.q_limit))
+    show.readouts(check, "q", "q_p", "strongest", beside={"q": limit})
+    show.readout("left_over", check.correlations.outside_acf)
+    show.note(
+        "refused" if check.refused else "accepted", order=check.order, lags=int(check.tested),
+        q=number(check.q), limit=number(check.q_limit), degrees=int(check.tested) - check.order,
+        lag=check.strongest_lag, strongest=number(check.strongest, 2),
+    )  # fmt: skip
+
+
+def draw_real_orders(show: Show, values: Series) -> None:
+    """AIC and BIC of the orders up to 12, and whether what AIC chooses passes the test."""
+    chosen = show.run(ar.select_order, values, min(12, len(values) // 4), True, name="chosen")
+    show.figure(estimation.order_criteria, chosen)
+    show.readouts(chosen, aic_order="chosen_aic", bic_order="chosen_bic")
+    order = max(1, chosen.chosen_aic)
+    check = show.run(ar.diagnose, values, order, name="check")
+    show.note(
+        "order_refused" if check.refused else "order_accepted", order=order,
+        aic=chosen.chosen_aic, bic=chosen.chosen_bic, lags=int(check.tested), q=number(check.q),
+        limit=number(check.q_limit), highest=len(chosen.orders) - 1,
+    )  # fmt: skip

@@ -1,0 +1,125 @@
+"""A mask on the attention of a pretrained model, and heads that are switched off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from seqviz.compute.attention import masks
+from seqviz.core.i18n import number, percent
+from seqviz.experiments import attention
+from seqviz.experiments.attention import head_effects
+from seqviz.figures.attention.changes import attention_mask, head_switches
+from seqviz.figures.attention.heads import head_importance, importance_so_far
+from seqviz.figures.attention.trials import trials_so_far
+from seqviz.lessons.attention.heads import PASTED, PretrainedParams, chosen
+from seqviz.lessons.attention.notes import read_change, say_change, say_mask
+from seqviz.lessons.framework.controls import choice, on, slider, text_input, toggle, view
+from seqviz.lessons.framework.lesson import read_params
+from seqviz.lessons.framework.model_controls import DECODERS, ENCODERS
+from seqviz.lessons.framework.show import Show
+from seqviz.models import ready
+from seqviz.models.forward_cache import Masking
+
+CLOSED, KEPT = 1 / 3, 0.87  # of the cells at least; cosine of the sentence vector
+LONG = 512  # tokens, for what a sparse pattern saves
+CELLS = 10 * masks.MOST_CELLS  # characters: "512.512 " is the longest pair
+
+
+@dataclass(frozen=True)
+class AttentionMaskParams:
+    """Who may look at whom."""
+
+    kind: str = choice(masks.MASK_KINDS, "causal", menu=True)
+    reach: int = slider(1, 16, masks.REACH, when=on(kind=masks.SPARSE), unit="tokens")
+    pads: int = slider(0, 8, 0)
+    told: bool = toggle(True, when=lambda v: v["pads"] > 0)
+    cells: str = text_input("", CELLS)
+
+
+def mask(p: AttentionMaskParams, show: Show) -> None:
+    above = read_params("real", PretrainedParams)
+    text, _ = chosen(vars(above))
+    # On the axes places count from 1, in a mask from 0.
+    cells = tuple((a - 1, b - 1) for a, b in masks.pairs(p.cells) if a and b)
+    show.model(above.model, text)
+    own = "causal" if above.model in DECODERS else "none"
+    sparse = p.kind in masks.SPARSE
+    if p.kind not in ("own", own) or p.pads or cells:
+        ready.check_interactive_length(above.model, text)
+    masking = Masking(p.kind, p.pads, p.told, cells, p.reach if sparse else masks.REACH)
+    one = show.run(
+        attention.head, above.model, text, "", above.layer, above.head, masking, name="one"
+    )
+    change = show.run(attention.masked, above.model, text, masking, name="change")
+    show.figure(attention_mask, one, toggles=("cells", "yx"))
+    show.readouts(one, allowed="share_allowed")
+    if p.pads:
+        show.readouts(one, on_pads="on_padding")
+    read_change(change, show)
+    say_mask(one, change, show)
+    if sparse:
+        long = show.derive(
+            masks.cells_computed, p.kind, LONG, change.text.decoder, p.reach, name="long"
+        )
+        show.note("sparse", tokens=LONG, cells=f"{long:,}", all=f"{LONG**2:,}",
+                  share=percent(long / LONG**2))  # fmt: skip
+    if one.blind:
+        show.note("blind")
+    if above.model not in DECODERS:
+        closed, kept = 1 - one.share_allowed, change.sentence
+        reached = closed >= CLOSED and kept >= KEPT
+        show.target("sparse", reached, closed=percent(closed), kept=number(kept, 4))
+
+
+@dataclass(frozen=True)
+class AblateParams:
+    """Which heads are switched off."""
+
+    view: str = view(("switches", "both", "each"), "switches")
+    off: str = text_input("5.7", CELLS, when=on(view=("switches", "both")))
+    compare: str = text_input("The creature was exhausted, so it stayed where it was.", PASTED)
+
+
+def ablate(p: AblateParams, show: Show) -> None:
+    above = read_params("real", PretrainedParams)
+    text, _ = chosen(vars(above))
+    off = masks.pairs(p.off)
+    show.model(above.model, text)
+    ready.check_interactive_length(above.model, text)
+    if p.view == "each":
+        found = show.job(
+            head_effects.each_head,
+            name="effects",
+            model=above.model,
+            text=text,
+            then=(head_importance, above.layer, above.head),
+            so_far=(importance_so_far, above.layer, above.head),
+        )
+        layer, head = found.most_missed
+        label = show.text("figure.head_label", layer=layer, head=head)
+        show.readouts(found, worth="largest", half="hardly_missed", beside={"worth": label})
+        show.note("each", label=label, value=number(found.largest), heads=found.change.size,
+                  median=number(float(np.median(found.change))),
+                  share=percent(found.hardly_missed, 0))  # fmt: skip
+        return
+    means = None
+    if p.view == "both":
+        means = show.job(head_effects.mean_outputs, name="means", model=above.model,
+                         so_far=(trials_so_far,))  # fmt: skip
+    compare = p.compare if above.model in ENCODERS else ""
+    change = show.run(attention.ablate, above.model, text, compare, off, name="change")
+    order = "xy" if change.text.layers > change.text.heads else "yx"
+    kept = None
+    if means is not None:
+        kept = show.run(attention.ablate, above.model, text, compare, off, means, name="kept")
+    show.figure(head_switches, change, off, *((kept,) if kept else ()), toggles=("off", order))
+    show.readouts(change, off_count="heads_off")
+    read_change(change, show)
+    if compare.strip():
+        before = show.words("metric.pair.before", value=number(change.pair_before, 4))
+        show.readouts(change, pair="pair_after", beside={"pair": before})
+    show.note("off", off=change.off, all=change.heads_off[1], said=say_change(change, show))
+    if means is not None and kept is not None:
+        show.note("mean", sentences=means.sentences, said=say_change(kept, show))

@@ -1,0 +1,93 @@
+"""Eight words with every number in sight, and what the dimension does to the softmax."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from seqviz.compute.attention import scaled, walkthrough
+from seqviz.compute.attention.saturation import HEADS, saturation
+from seqviz.core.i18n import percent
+from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
+from seqviz.figures.attention.steps import PROJECTIONS, walk_basic, walk_stage
+from seqviz.lessons.attention.notes import compare_walks, of_stage, say_scale
+from seqviz.lessons.framework.controls import choice, on, seed, slider, step_slider, toggle, view
+from seqviz.lessons.framework.controls import select_slider as stops
+from seqviz.lessons.framework.show import Show
+
+STAGES = ("embed", "basic", *walkthrough.STAGES[1:])
+WORDS = len(walkthrough.WORDS)
+WALKED = ("seed", "d_k", "heads", "scale", "temperature", "operator", "causal", "width", "order")
+
+
+@dataclass(frozen=True)
+class WalkthroughParams:
+    """Eight words, numbers drawn with the seed of the text, and every choice on the way."""
+
+    stage: int = step_slider(1, len(STAGES), 1)
+    query: int = slider(1, WORDS, 2)
+    key: int = slider(1, WORDS, 3)
+    part: str = choice(PROJECTIONS, "query", when=on(stage=STAGES.index("project") + 1))
+    # Both hold at every stage: the read-outs are those of the whole way.
+    scale: str = choice(scaled.SCALES, "d_k")
+    causal: bool = toggle(False)
+    operator: str = choice(scaled.OPERATORS, "add", when=on(causal=True))
+    heads: int = stops((1, 2, 4, 8), 1, more=True)
+    head: int = slider(
+        0, 7, 0, more=True, when=on(heads=(2, 4, 8)), within=lambda v: v["heads"] - 1
+    )
+    width: str = choice(walkthrough.WIDTHS, "full", more=True, when=on(heads=(2, 4, 8)))
+    joined: bool = toggle(
+        True, more=True, when=lambda v: v["heads"] > 1 and STAGES[v["stage"] - 1] == "project"
+    )
+    order: str = choice(walkthrough.ORDERS, "text", more=True)
+    d_k: int = stops(
+        (1, 2, 4, 8, 16, 32, 64), 16, more=True, when=on(width="full"), unit="dimensions"
+    )
+    temperature: float = slider(0.1, 5.0, 1.0, 0.1, more=True)
+    seed: int = seed(123, more=True)
+
+
+def by_hand(p: WalkthroughParams, show: Show) -> None:
+    name = STAGES[p.stage - 1]
+    settings = {name: getattr(p, name) for name in WALKED}
+    walk = show.run(walkthrough.walk, **settings)
+    head = min(p.head, p.heads - 1)
+    picks = ("key", "query")
+    if name == "basic":
+        show.figure(walk_basic, walk, p.query, p.key, picks=picks)
+    else:
+        show.figure(walk_stage, walk, name, head, p.query, p.key, p.part, p.joined, picks=picks)
+    # Without parameters: words themselves in place of queries and keys, and no heads.
+    found, at = (walk.basic, ()) if name == "basic" else (walk.attention, (head,))
+    row, column = p.query - 1, p.key - 1
+    facts = of_stage(walk, found.weights[at], found.scores[at], row)
+    plain = name == "scale" and walk.divide_by * walk.temperature == 1
+    show.note(f"stage_{name}{'_by_one' if plain else ''}", stage=p.stage, all=len(STAGES), **facts)
+    pair = f"{walk.words[row]} · {walk.words[column]}"
+    show.readout("score", found.score_at, *at, row, column, beside=pair)
+    show.readout("weight", found.weight_at, *at, row, column)
+    show.readout("row_sum", found.row_sum, *at, row)
+    show.readout("column_sum", found.column_sum, *at, column)
+    if p.causal and p.operator == "multiply":
+        show.note("leak", share=percent(found.later(*at)))
+    compare_walks(p, walk, settings, name, show)
+
+
+@dataclass(frozen=True)
+class ScaleParams:
+    """What the dimension of the vectors does to the softmax."""
+
+    quantity: str = view(QUANTITIES, "entropy")
+    temperature: float = slider(0.1, 5.0, 1.0, 0.1)
+    keys: int = stops((2, 4, 8, 16, 32, 64, 128), 16)
+    size: str = choice(tuple(HEADS), "base")
+    seed: int = seed(1, more=True)
+
+
+def scale(p: ScaleParams, show: Show) -> None:
+    found = show.run(saturation, keys=p.keys, temperature=p.temperature, seed=p.seed, size=p.size)
+    show.figure(saturation_lines, found, p.quantity)
+    show.readout("variance", found.variance_at, 64, "none")
+    for name, scaling in (("unscaled", "none"), ("divided", "d_k"), ("too_much", "d")):
+        show.readout(name, found.largest_at, 64, scaling)
+    say_scale(found, p.quantity, show)

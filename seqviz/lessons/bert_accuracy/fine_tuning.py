@@ -1,0 +1,234 @@
+"""Weights that are trained: heads, last layers, adapters, all; settings; train() and eval()."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from seqviz.compute import replicates
+from seqviz.compute.bert_accuracy import counting, reported, searching
+from seqviz.compute.bert_accuracy.results import FEATURES, METHODS, Tuned, TuneSettings
+from seqviz.core.i18n import number, percent
+from seqviz.experiments.bert_accuracy import (
+    encoding,
+    features,
+    heads,
+    modes,
+    search,
+    shipped,
+    systems,
+    tuning,
+)
+from seqviz.figures.bert_accuracy.counts import parameter_counts
+from seqviz.figures.bert_accuracy.curves import learning_curves
+from seqviz.figures.bert_accuracy.modes import train_and_eval
+from seqviz.figures.bert_accuracy.progress import training_progress
+from seqviz.figures.bert_accuracy.search import best_so_far, search_trials
+from seqviz.lessons.bert_accuracy.comparison_notes import say_against, say_runs
+from seqviz.lessons.bert_accuracy.encoders import PASTED, classified, model_menu, need_head
+from seqviz.lessons.framework.controls import choice, on, seed, slider, text_input, toggle, view
+from seqviz.lessons.framework.controls import select_slider as stops
+from seqviz.lessons.framework.host import PendingError
+from seqviz.lessons.framework.lesson import SeedExperiment
+from seqviz.lessons.framework.show import Show
+from seqviz.models import pretrained
+
+RATES = (1e-5, 3e-5, 5e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
+TRAINED_ON = (50, 100, 200, 500, 1000, 2000, 4000, 7272)
+HEADS_A_SECOND = 200_000  # sentences that the training of heads reads in a second
+MIXED = "The acting is fine, but the story is not as funny as it wants to be."
+
+
+def say_trained(found: Tuned, show: Show) -> None:
+    """Read-outs of a trained classifier."""
+    positive = show.run(systems.truth, name="positive")
+    show.readout("trained", found.tested, positive)
+    show.readout("spread", found.spread, positive)
+    show.readouts(found, "trainable", "seconds", beside={"trainable": f"/ {found.total:,}"})
+
+
+@dataclass(frozen=True)
+class HeadsParams:
+    """A head on the frozen encoder: trained while you watch."""
+
+    feature: str = choice(FEATURES, shipped.HEAD.feature)
+    head_rate: float = stops(RATES, shipped.HEAD.head_rate)
+    epochs: int = slider(1, 20, shipped.HEAD.epochs)
+    sentences: int = stops(TRAINED_ON, shipped.HEAD.sentences)
+    runs: int = slider(1, 5, shipped.HEAD.runs)
+    texts: bool = toggle(False, more=True)
+    model: str = model_menu()
+
+
+def of_head(p: HeadsParams) -> TuneSettings:
+    """What is trained on the frozen encoder."""
+    return TuneSettings(
+        p.model, "head", p.feature, p.sentences, p.epochs, head_rate=p.head_rate, runs=p.runs
+    )
+
+
+def class_heads(p: HeadsParams, show: Show) -> SeedExperiment:
+    """How often each seat's own head is right on the test sentences."""
+    show.model(p.model)
+    if not features.ready(p.model):
+        raise PendingError(show.words("note.features_first"))
+    settings, tested = of_head(p), len(systems.truth())
+    which = "all" if p.sentences == TRAINED_ON[-1] else "some"
+    return SeedExperiment(
+        lambda seeds: 100 * heads.accuracies(settings, seeds),
+        show.words("class.heads.quantity", n=f"{tested:,}"),
+        show.words(f"class.heads.{which}", sentences=f"{p.sentences:,}", n=f"{tested:,}"),
+        lambda values: replicates.share_of(float(values.mean()) / 100, tested).times(100.0),
+        at_once=min(30, max(1, HEADS_A_SECOND // (p.sentences * p.epochs))),
+    )
+
+
+def head(p: HeadsParams, show: Show) -> None:
+    settings = of_head(p)
+    here = pretrained.loaded(p.model) and features.ready(p.model)
+    found = None if here else show.shipped(tuning.tune, settings=settings)
+    if found is None:
+        show.model(p.model)
+        need_head(p.model, show)
+        found = show.run(heads.train_head, settings)
+    guess = show.run(systems.majority, "validation", name="guess")
+    show.figure(learning_curves, found, reported.CURVES[0] if p.texts else None, guess)
+    say_trained(found, show)
+    steps = settings.epochs * -(-min(settings.sentences, 7272) // settings.batch)
+    reach = reported.adam_reach(settings.head_rate, steps, falling=True)
+    say_against(found, show.words("option.regime.head"), "bag_of_words", show)
+    show.note(
+        "adam",
+        steps=f"{steps:,}",
+        rate=f"{settings.head_rate:g}".replace("e-0", "e-"),
+        reach=number(reach, 2),
+    )
+
+
+@dataclass(frozen=True)
+class TuneParams:
+    """More than the head: last layers, adapters, all weights."""
+
+    regime: str = choice(("top", "lora", "all"), "all")
+    layers: int = slider(1, 6, 2, when=on(regime="top"))
+    rank: int = stops((1, 2, 4, 8, 16, 32), 8, when=on(regime="lora"))
+    rate: float = stops(RATES[:6], shipped.TUNE.rate, when=on(regime=("top", "all")))
+    # Each regime opens with the run that is there: adapters need a larger rate.
+    lora_rate: float = stops(RATES[:6], shipped.TUNED["lora"].rate, when=on(regime="lora"))
+    sentences: int = stops(TRAINED_ON, shipped.TUNE.sentences)
+    epochs: int = slider(1, 5, shipped.TUNE.epochs)
+    head_rate: float = stops(RATES, shipped.TUNE.head_rate, more=True)
+    feature: str = choice(FEATURES, shipped.TUNE.feature, more=True)
+    runs: int = slider(1, 5, shipped.TUNE.runs, more=True)
+    texts: bool = toggle(False, more=True, when=on(regime="all"))
+    model: str = model_menu()
+
+
+def tune(p: TuneParams, show: Show) -> None:
+    rate = p.lora_rate if p.regime == "lora" else p.rate
+    settings = TuneSettings(
+        p.model, p.regime, p.feature, p.sentences, p.epochs, rate, p.head_rate, p.layers, p.rank,
+        runs=p.runs,
+    )  # fmt: skip
+    show.note("shipped_runs")
+    guess = show.run(systems.majority, "validation", name="guess")
+    found = show.job(
+        tuning.tune,
+        settings=settings,
+        then=(learning_curves, reported.CURVES[1] if p.texts else None, guess),
+        so_far=(training_progress, settings, guess),
+    )
+    say_trained(found, show)
+    say_against(found, show.option("regime", p.regime), "head_mean", show)
+    for name in shipped.AGAIN:
+        if settings == shipped.TUNED[name]:
+            say_runs(systems.predictions_of(name), show)
+    show.note("epoch_time", seconds=number(found.epoch_seconds, 2))
+    show.caption(show.words("note.split"))
+
+
+@dataclass(frozen=True)
+class CountParams:
+    """How many weights are trained."""
+
+    network: str = choice(tuple(counting.CONFIGS), "bert_base", menu=True)
+    regime: str = choice(("head", "top", "lora", "all"), "head")
+    layers: int = slider(1, 12, 2, when=on(regime="top"))
+    rank: int = stops((1, 2, 4, 8, 16, 32), 8, when=on(regime="lora"))
+
+
+def count(p: CountParams, show: Show) -> None:
+    config = counting.CONFIGS[p.network]
+    layers = min(p.layers, config.layers)
+    found = show.run(counting.count, config, p.regime, layers, p.rank)
+    title = f"{show.option('network', p.network)}, {show.option('regime', p.regime)}"
+    show.figure(parameter_counts, found, title)
+    show.readouts(found, "total", "trainable", "share_trained")
+    ratio = number(1 / found.share_trained, 2) if found.trainable else "∞"
+    most = "most_of" if 2 * found.trainable > found.total else "one_of"
+    show.note(
+        "all_of" if found.trainable == found.total else most, ratio=ratio,
+        trainable=f"{found.trainable:,}", total=f"{found.total:,}",
+        share=percent(found.share_trained),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SearchParams:
+    """Looking for a learning rate and a batch size within a budget."""
+
+    view: str = view(("surface", "race"), "surface")
+    method: str = choice(METHODS, "bayes", when=on(view="surface"))
+    budget: int = stops((6, 9, 12, 18, 24, 30), 12)
+    feature: str = choice(FEATURES, "mean", more=True)
+    seed: int = seed(0, more=True)
+
+
+def find_settings(p: SearchParams, show: Show) -> None:
+    base = replace(shipped.SEARCH, feature=p.feature, budget=p.budget, seed=p.seed)
+    if p.view == "race":
+        found = show.job(
+            search.searches,
+            settings=tuple(replace(base, method=method) for method in METHODS),
+            then=(best_so_far,),
+        )
+    else:
+        known = show.shipped(search.surface, name="known", model=shipped.MODEL, feature=p.feature)
+        found = show.job(
+            search.searches,
+            settings=(replace(base, method=p.method),),
+            then=(search_trials, known),
+            first=True,
+        )
+    one = max(found, key=lambda each: each.validation[each.best])
+    show.readout("best", one.validated, features.VALIDATION)
+    show.readouts(one, "best_rate", beside={"best_rate": f"{one.batch[one.best]}"})
+    test = show.readout("best_test", one.tested, show.run(systems.truth, name="positive"))
+    best = one.validated(features.VALIDATION)
+    less = best.share - test.share
+    shares = {"best": percent(best.share), "test": percent(test.share)}
+    key = "best_less" if less > 0 else "best_not_less"
+    show.note(key, trials=len(one.rate), points=f"{100 * abs(less):.1f}", **shares)
+    if searching.RATES[1] < 2 * one.best_rate:
+        show.note("at_the_edge", rate=number(one.best_rate, 2))
+
+
+@dataclass(frozen=True)
+class ModesParams:
+    """train() and eval()."""
+
+    text: str = text_input(MIXED, PASTED, above=True)
+    repeats: int = slider(5, 50, 20)
+    seed: int = seed(0, more=True)
+
+
+def both_modes(p: ModesParams, show: Show) -> None:
+    classified(shipped.MODEL, p.text, encoding.MAX_TOKENS, show)
+    found = show.run(modes.modes, shipped.MODEL, p.text, p.repeats, p.seed)
+    show.figure(train_and_eval, found)
+    still, noisy = (
+        percent(show.readout(f"spread_{mode}", found.spread, mode)) for mode in found.modes
+    )
+    a, c, b, d = (show.words("note.yes" if able else "note.no") for able in found.gradient.flat)
+    show.note(
+        "gradient", a=a, b=b, c=c, d=d, repeats=p.repeats, still=still, noisy=noisy
+    )  # each mode, as it is and within no_grad()

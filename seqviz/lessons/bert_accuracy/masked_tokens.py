@@ -1,0 +1,181 @@
+"""Words and tokens that are hidden: sentiment under masking, and BERT's own task."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from seqviz.compute.bert_accuracy import corruption
+from seqviz.compute.bert_accuracy.results import ORDERS, TREATMENTS, WordMaskingCurve
+from seqviz.core.i18n import escape_markdown, format_value, percent
+from seqviz.core.units import unbroken, unit_of
+from seqviz.experiments.bert_accuracy import fill, shipped, systems, word_masking
+from seqviz.figures.bert_accuracy.fill import (
+    best_guesses,
+    fill_in_accuracy,
+    fill_in_accuracy_by_share,
+)
+from seqviz.figures.bert_accuracy.word_masking import accuracy_under_masking, sentence_under_masking
+from seqviz.lessons.bert_accuracy.comparison_notes import say_compared
+from seqviz.lessons.bert_accuracy.encoders import (
+    FILMS,
+    MAX_SENTENCE_TOKENS,
+    PASTED,
+    REVIEW,
+    TESTED_ON,
+    choose_token,
+    classified,
+    model_menu,
+)
+from seqviz.lessons.framework.controls import (
+    choice,
+    on,
+    seed,
+    slider,
+    step_slider,
+    text_input,
+    view,
+)
+from seqviz.lessons.framework.controls import select_slider as stops
+from seqviz.lessons.framework.show import Show
+from seqviz.stats.proportions import Paired
+
+UNLIKELY = 100  # guesses
+
+
+@dataclass(frozen=True)
+class MaskedParams:
+    """Sentiment while words are masked."""
+
+    view: str = view(("class", "own"), "class")
+    text: str = text_input(REVIEW, PASTED, above=True, when=on(view="own"))
+    order: str = choice(ORDERS, "random", menu=True)
+    share: int = slider(0, 100, 35, unit="percent")
+    sentences: int = stops(TESTED_ON, shipped.SENTENCES, more=True, when=on(view="class"))
+    model: str = model_menu()
+
+
+def say_fall(found: WordMaskingCurve, controls: WordMaskingCurve, share: float, show: Show) -> None:
+    """What masking costs, taken apart by the two controls."""
+    fall = show.derive(found.fall, controls, share, name="fall")
+    p = format_value(fall.back.p, unit_of(Paired, "p"))
+    shown = fall.back.verdict == "real" and min(fall.shift, fall.information) > 0
+    nothing = found.nearest(share) == 0
+    key = "none_masked" if nothing else "fall" if shown else "no_fall"
+    points = {
+        name: f"{100 * getattr(fall, name):.1f}" for name in ("total", "shift", "information")
+    }
+    parts = ("whole", "masked", "adapted", "deleted")
+    shares = {name: percent(getattr(fall, name).share) for name in parts}
+    show.note(
+        key, share=percent(found.nearest(share), 0), n=f"{fall.masked.n:,}", **points, **shares,
+        p=p if p.startswith("<") else unbroken(f"= {p}"),
+    )  # fmt: skip
+
+
+def own_masking(p: MaskedParams, show: Show) -> None:
+    """A student's sentence under the knife."""
+    classified(p.model, p.text, word_masking.MAX_USER_TOKENS, show)
+    found = show.run(word_masking.mask_user_text, p.model, p.text)
+    masked = corruption.count(p.share / 100, len(found.words))
+    show.figure(sentence_under_masking, found, p.order, masked)
+    gone = found.masked_words(p.order, masked)
+    pieces = [f"{'[MASK]' if out else w} " for w, out in zip(found.words, gone, strict=True)]
+    show.passage(pieces, gone, signed=False, title=show.option("order", p.order))
+    show.readout("positive", found.positive, p.order, masked)
+    show.readout("words_masked", found.words_masked, masked)
+    turned = show.readout("undecided", found.undecided, p.order)
+    here, whole = (percent(found.positive(p.order, count)) for count in (masked, 0))
+    key = "own_kept" if turned is None else "own_turned"
+    show.note(key, masked=masked, words=len(found.words), here=here, whole=whole, turned=turned)
+
+
+def masking(p: MaskedParams, show: Show) -> None:
+    if p.view == "own":
+        return own_masking(p, show)
+    guess, share = show.run(systems.majority, name="guess"), p.share / 100
+    controls = show.shipped(
+        word_masking.controls, name="controls", **{**shipped.CONTROLLED, "model": p.model}
+    )
+    found = show.job(
+        word_masking.mask_words,
+        **{**shipped.KNIFE, "model": p.model, "sentences": p.sentences},
+        then=(accuracy_under_masking, p.order, share, guess, controls),
+    )
+    tried = percent(found.nearest(share), 0)
+    show.readout("accuracy_here", found.accuracy, p.order, share, beside=tried)
+    show.readout("says_positive", found.says_positive, p.order, share)
+    show.readout("accuracy_whole", found.accuracy, p.order, 0.0)
+    show.metric("majority", guess)
+    if controls is not None:
+        say_fall(found, controls, share, show)
+    other = "random" if p.order != "random" else "function"
+    pair = show.derive(found.compared, p.order, other, share, name="pair")
+    say_compared((show.option("order", p.order), show.option("order", other)), pair, show)
+
+
+@dataclass(frozen=True)
+class FillParams:
+    """The tokens that BERT's training hides."""
+
+    view: str = view(("treatments", "share"), "treatments")
+    selected: int = slider(5, 100, 15, 5, unit="percent")
+    mask: int = slider(0, 100, 80, 5, when=on(view="treatments"), unit="percent")
+    random: int = slider(
+        0, 100, 10, 5, within=lambda v: 100 - v["mask"],
+        when=lambda v: v["view"] == "treatments" and v["mask"] < 100,
+        unit="percent",
+    )  # fmt: skip
+    sentences: int = stops(TESTED_ON, shipped.SENTENCES, more=True)
+
+
+def fill_in(p: FillParams, show: Show) -> None:
+    share, settings = p.selected / 100, replace(shipped.FILL, sentences=p.sentences)
+    if p.view == "share":
+        found = show.job(
+            fill.fill_in_by_share,
+            settings=settings,
+            shares=shipped.SELECTED,
+            model=shipped.MODEL,
+            then=(fill_in_accuracy_by_share, share),
+        )
+        one = min(found, key=lambda each: abs(each.settings.share - share))
+    else:
+        one = show.job(
+            fill.fill_in,
+            settings=replace(settings, share=share, mask=p.mask / 100, random=p.random / 100),
+            model=shipped.MODEL,
+            then=(fill_in_accuracy,),
+        )
+    for treatment, name in enumerate(("top_mask", "top_random", "top_kept")):
+        show.readout(name, one.top, 1, treatment)
+    show.readout("top_frequent", one.by_frequency, 1)
+    right = {name: one.top(1, place) for place, name in enumerate(TREATMENTS)}
+    shares = {name: percent(found.share) for name, found in right.items() if found.n}
+    parts = " · ".join(
+        f"{show.text(f'figure.acc_condition_{name}')} {share}" for name, share in shares.items()
+    )
+    show.note(
+        "fill" if len(shares) == len(right) else "fill_some", parts=parts, **shares,
+        selected=percent(one.settings.share, 0), frequent=percent(one.by_frequency(1).share),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class GuessParams:
+    """One token of one's own sentence."""
+
+    text: str = text_input(FILMS, PASTED, above=True)
+    place: int = step_slider(1, MAX_SENTENCE_TOKENS, 7)
+    seed: int = seed(0, more=True)
+
+
+def guess_token(p: GuessParams, show: Show) -> None:
+    place = choose_token(p.text, p.place, show)
+    found = show.run(fill.guesses, shipped.MODEL, p.text, place, seed=p.seed)
+    show.figure(best_guesses, found)
+    for name, treatment in zip(("rank", "rank_random", "rank_kept"), TREATMENTS, strict=True):
+        show.readout(name, found.rank_of, treatment, beside=percent(found.chance_of(treatment)))
+    best, chance = escape_markdown(found.candidates[0][0]), percent(found.probability[0, 0])
+    rank, key = found.rank_of("mask"), "guess" if found.rank_of("mask") > 1 else "guess_right"
+    show.note(key, best=best, chance=chance, truth=escape_markdown(found.truth), rank=f"{rank:,}")
+    show.target("surprise", rank > UNLIKELY, rank=f"{rank:,}")

@@ -1,0 +1,79 @@
+"""A network with one little job, its gates softer or harder than they were trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from seqviz.compute.gates import activations, encoding, observation, tasks, tiny
+from seqviz.core.i18n import percent
+from seqviz.experiments import gates
+from seqviz.figures.gates.cell_diagram import gru_cell, lstm_cell
+from seqviz.figures.gates.tempering import gate_mask
+from seqviz.figures.gates.traces import unit_traces
+from seqviz.lessons.framework.controls import choice, on, slider, step_slider, view
+from seqviz.lessons.framework.controls import select_slider as stops
+from seqviz.lessons.framework.show import Show
+from seqviz.lessons.gates.trained_network import CELLS
+from seqviz.lessons.gates.unit_notes import between, say_arithmetic
+
+TEMPERATURES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0)
+
+
+def units_of(values: Any) -> int:
+    """How many units the bundled network of a task has."""
+    return tiny.recommended(values["task"], values["cell"]).hidden
+
+
+def steps_of(values: Any) -> int:
+    """How many steps the bundled example of a task has."""
+    return len(encoding.marks(tasks.EXAMPLES[values["task"]], ()))
+
+
+@dataclass(frozen=True)
+class SingleGateParams:
+    """A network with one little job, its gates softer or harder than they were trained."""
+
+    view: str = view(("mask", "unit", "cell"), "mask")
+    temperature: float = stops(TEMPERATURES, 1.0)
+    task: str = choice(tasks.TASKS, "latch", menu=True)
+    cell: str = choice(CELLS, "lstm")
+    unit: int = slider(1, 16, 5, within=units_of)
+    gate_lstm: str = choice(activations.LSTM_GATES, "f", when=on(cell="lstm", view="mask"))
+    gate_gru: str = choice(activations.GRU_GATES, "z", when=on(cell="gru", view="mask"))
+    step: int = step_slider(1, 16, 8, when=on(view=("unit", "cell")), within=steps_of)
+    added: float = slider(-6.0, 6.0, 0.0, 0.5, more=True)
+
+
+def single_gate(p: SingleGateParams, show: Show) -> None:
+    name, symbol = f"{p.task}_{p.cell}", "c" if p.cell == "lstm" else "h"
+    gate = p.gate_lstm if p.cell == "lstm" else p.gate_gru
+    keeps = "f" if p.cell == "lstm" else "z"
+    gate = gate if p.view == "mask" else keeps
+    found = show.run(gates.read_tempered, name, symbol, p.temperature, p.added)
+    tried = show.run(gates.by_temperature, name, TEMPERATURES, p.added, name="tried")
+    seen, steps = found.seen, len(found.seen.pieces)
+    step = min(p.step, steps)
+    if p.view == "unit":
+        show.figure(unit_traces, seen, p.unit, step)
+    elif p.view == "mask":
+        show.figure(gate_mask, found, gate, p.unit, tried)
+    else:
+        now = show.run(observation.one_step, seen, p.unit, step, name="now")
+        show.figure(lstm_cell if p.cell == "lstm" else gru_cell, now)
+        say_arithmetic(now, p.unit, step, show)
+    show.readout("answers", tried.accuracy_at, p.temperature, beside=show.words(
+        "metric.answers.majority", share=percent(tried.majority)))  # fmt: skip
+    show.readout("saturated", found.saturated, gate, beside=show.words("metric.saturated.of",
+                                                                     gate=gate))  # fmt: skip
+    show.readout("retained", seen.retained, p.unit)
+    low, high = seen.kept_between(p.unit)
+    right, asked = found.right_steps()
+    show.note("one_unit", gate=keeps, unit=p.unit, range=between(low, high, show), steps=steps,
+              retained=percent(seen.retained(p.unit)), right=right, asked=asked)  # fmt: skip
+    show.note(
+        "mask", t=f"{p.temperature:g}", n=tried.sequences, length=tried.length,
+        accuracy=percent(tried.accuracy_at(p.temperature)), majority=percent(tried.majority),
+        hard=f"{TEMPERATURES[0]:g}", hardest=percent(tried.accuracy[0]),
+        soft=f"{TEMPERATURES[-1]:g}", softest=percent(tried.accuracy[-1]),
+    )  # fmt: skip

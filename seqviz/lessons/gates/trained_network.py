@@ -1,0 +1,317 @@
+"""Trained networks: what their gates do, what a unit stands for, which verb they expect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+from seqviz.compute.gates import activations, agreement, observation, searching, tasks
+from seqviz.compute.gates.networks import NETWORK_KINDS
+from seqviz.compute.gates.observation import MAX_SYMBOLS
+from seqviz.core.i18n import escape_markdown, number, percent
+from seqviz.experiments import gates
+from seqviz.figures.gates import maps
+from seqviz.figures.gates import networks as drawn
+from seqviz.figures.gates.cell_diagram import gru_cell, lstm_cell
+from seqviz.figures.gates.searching import found_and_scored
+from seqviz.figures.gates.style import visible_symbols
+from seqviz.figures.gates.traces import unit_traces
+from seqviz.lessons.framework.controls import (
+    choice,
+    on,
+    slider,
+    step_slider,
+    text_input,
+    toggle,
+    view,
+)
+from seqviz.lessons.framework.show import Show
+from seqviz.lessons.gates.unit_notes import between, say_arithmetic
+from seqviz.models import checkpoints
+
+CELLS = ("lstm", "gru")
+WORDED = ("characters", "sentiment")  # kinds that read words
+PASTED = 10_000  # characters that a text field takes; LONGEST symbols of them are read
+PROSE = (
+    'The plot is thin and the jokes are old, but the two leads are so good that you forget it. "It '
+    'is not a great film," he said, "but it is never dull."'
+)
+REVIEW = "This film is not good at all, but the acting is great and I loved every minute of it."
+SECOND = (
+    'She said it was "a small film with a big heart," and nobody in the room laughed. I do not '
+    'agree: the songs are fine, the ending is not, and "heart" is no plot.'
+)
+AGREEMENT = "The flights the airline was cancelling"
+SINGULAR = "The flight the airline was cancelling"
+LASTING = 20.0  # steps: a time constant above is said to be long
+
+
+def typed(kind: str, text: str) -> Any:
+    """What the networks of one kind read."""
+    return text_input(text, PASTED, when=on(kind=kind))
+
+
+def symbols_of(values: Any) -> int:
+    """How many symbols of its text the chosen network reads."""
+    kind = values["kind"]
+    return symbols_in(f"{kind}_{values['cell']}", values[kind])
+
+
+@lru_cache(64)
+def symbols_in(network: str, text: str) -> int:
+    """How many symbols of a text a network reads."""
+    return observation.symbols_read(checkpoints.load(network), text)
+
+
+def units_seen(values: Any) -> int:
+    """How many units the chosen network has."""
+    return checkpoints.load(f"{values['kind']}_{values['cell']}").weights.hidden
+
+
+@dataclass(frozen=True)
+class WatchParams:
+    """A trained network and what it reads; the benches on forcing and conventions read it too."""
+
+    view: str = view(("map", "unit", "cell", "saturation"), "map")
+    kind: str = choice(NETWORK_KINDS, "characters", menu=True)
+    cell: str = choice(CELLS, "lstm")
+    characters: str = typed("characters", PROSE)
+    sentiment: str = typed("sentiment", REVIEW)
+    latch: str = typed("latch", tasks.EXAMPLES["latch"])
+    count: str = typed("count", tasks.EXAMPLES["count"])
+    parity: str = typed("parity", tasks.EXAMPLES["parity"])
+    adding: str = typed("adding", tasks.EXAMPLES["adding"])
+    lstm: str = choice(activations.LSTM_SYMBOLS, "c", when=on(cell="lstm"))
+    gru: str = choice(activations.GRU_SYMBOLS, "h", when=on(cell="gru"))
+    rank: int = slider(1, 256, 1, when=on(view=("map", "unit", "cell")), within=units_seen)
+    step: int = step_slider(1, MAX_SYMBOLS, 12, within=symbols_of)
+    order: str = choice(activations.ORDERS, "correlation", menu=True, more=True)
+    # Little jobs have no words: their units are compared with the position alone.
+    feature: str = choice(
+        activations.FEATURES, "in_word", menu=True, more=True, when=on(kind=WORDED)
+    )
+    writes: bool = toggle(False, more=True, when=on(cell="gru"))
+
+
+def chosen(p: WatchParams, cell: str | None = None) -> tuple[str, str]:
+    """The network's name and the text it reads."""
+    return f"{p.kind}_{cell or p.cell}", getattr(p, p.kind)
+
+
+def card_line(name: str, show: Show) -> str:
+    """How good the network is, beside its baselines, from its card."""
+    card = checkpoints.card(name)
+    kind = name.split("_")[0]
+    if kind == "characters":
+        ours, counts = card.alone or card.value, card.five_gram_alone or card.five_gram or 0
+        verdict = "note.card_worse" if ours > counts else "note.card_better"
+        values = {"value": number(ours), "five_gram": number(counts),
+                  "verdict": show.words(verdict)}  # fmt: skip
+    else:
+        values = {
+            "value": percent(card.value),
+            "baseline": percent(card.baseline_value),
+            "twice": percent(card.twice_as_long or 0),
+            "baseline_twice": percent(card.baseline_twice or 0),
+        }
+    key = f"note.card_{kind if kind in ('characters', 'sentiment') else 'task'}"
+    return show.words(key, parameters=f"{card.parameters:,}", date=card.date, **values)
+
+
+def show_answer(name: str, seen: observation.Observation, show: Show) -> None:
+    """The answer after the last step, as a read-out, and beside it how sure it is."""
+    if seen.kind == "characters":
+        show.readout(name, seen.bits_per_character, beside=show.words("metric.answer.bits"))
+    elif seen.kind == "sentiment":
+        side = "positive" if seen.probability[-1] > 0.5 else "negative"
+        sure = f"P = {number(seen.probability[-1])}"
+        show.metrics(**{name: (show.words(f"metric.answer.{side}"), sure)})
+    else:
+        show.readout(name, seen.answer_at_end, beside=show.words("metric.answer.at_end"))
+
+
+def draw_passage(seen: observation.Observation, unit: int, step: int, show: Show) -> None:
+    """The text that was read, colored by what the chosen unit did at each symbol."""
+    gap = "" if seen.kind == "characters" else " "
+    show.passage(
+        [piece + gap for piece in seen.pieces],
+        seen.values[:, unit - 1],
+        signed=seen.symbol in activations.SIGNED,
+        title=show.words("note.passage", symbol=seen.symbol, unit=unit),
+        selected=step,
+        unknown=[bool(u) for u in seen.unknown],
+    )
+
+
+def say_what_was_cut(seen: observation.Observation, show: Show, marked: bool = False) -> None:
+    """What was not read, or not known; marked: in the text under the figure."""
+    if seen.left_out:
+        show.note("cut", limit=len(seen.pieces), left=f"{seen.left_out:,}")
+    if seen.unknown.any():
+        known = "unknown" if marked else "unknown_unmarked"
+        show.note(known, count=int(seen.unknown.sum()))
+
+
+def say_unit(
+    seen: observation.Observation, unit: int, order: str, feature: str, show: Show
+) -> None:
+    """Where a unit goes in words, and what it means that it was chosen as the best of many."""
+    up, down = (seen.moves(unit, rises) if seen.kind == "characters" else None
+                for rises in (True, False))  # fmt: skip
+    low, high = float(seen.values[:, unit - 1].min()), float(seen.values[:, unit - 1].max())
+    said = {"symbol": seen.symbol, "unit": unit}
+    if up is None or down is None:
+        show.note("between", range=between(low, high, show), **said)
+    else:
+        (letters, spaces), key = (up, "moves") if sum(up) >= sum(down) else (down, "moves_down")
+        show.note(key, letters=percent(letters, 0), spaces=percent(spaces, 0),
+                  low=number(low), high=number(high), **said)  # fmt: skip
+    best = order == "correlation" and unit == seen.order[0] + 1
+    if best and searching.comes_back(feature, seen.pieces):
+        same = show.run(searching.search, seen, seen, feature, name="same")
+        show.note("picked", units=seen.hidden, r=number(abs(same.r_found)),
+                  chance=percent(same.by_chance), median=number(same.median_best))  # fmt: skip
+
+
+def say_saturation(seen: observation.Observation, show: Show) -> None:
+    """How often each gate is nearly shut or open, and how many units keep for long."""
+    for gate in seen.gates:
+        found = activations.saturation(activations.activation(seen.trace, gate))
+        show.note("saturation", gate=gate, shut=percent(found.left.mean()),
+                  open=percent(found.right.mean()))  # fmt: skip
+    show.note("lasting", count=seen.lasting(LASTING), units=seen.hidden, steps=f"{LASTING:g}")
+
+
+def watch(p: WatchParams, show: Show) -> None:
+    name, text = chosen(p)
+    symbol = p.lstm if p.cell == "lstm" else p.gru
+    feature = p.feature if p.kind in WORDED else "position"
+    seen = show.run(gates.observe, name, text, symbol, p.order, feature, name="seen")
+    unit, step = seen.unit_at(p.rank), min(p.step, len(seen.pieces))
+    update: Literal["keep", "write"] = "write" if p.writes else "keep"
+    if p.view == "map":
+        show.figure(maps.gate_map, seen, unit, step, picks=("step", "rank"))
+    elif p.view == "unit":
+        show.figure(unit_traces, seen, unit, step)
+    elif p.view == "cell":
+        now = show.run(observation.one_step, seen, unit, step, update, name="now")
+        show.figure(lstm_cell if p.cell == "lstm" else gru_cell, now)
+    else:
+        show.figure(maps.gate_saturation, seen)
+    if p.view != "saturation":
+        draw_passage(seen, unit, step, show)
+    if p.writes and symbol == "z":
+        show.note("renamed")
+    if p.view == "cell":
+        say_arithmetic(now, unit, step, show)
+    elif p.view == "saturation":
+        say_saturation(seen, show)
+    else:
+        say_unit(seen, unit, p.order, feature, show)
+    piece = escape_markdown(visible_symbols(seen.pieces)[step - 1])
+    where = show.words("metric.value.at", unit=unit, step=step, piece=piece)
+    show.readout("value", seen.value_at, unit, step, update, beside=where)
+    show.readout("constant", seen.time_constant, unit)
+    beside = show.option("feature", feature)
+    show.readout("correlation", seen.correlation, unit, feature, beside=beside)
+    show_answer("answer", seen, show)
+    show.caption(card_line(name, show))
+    say_what_was_cut(seen, show, marked=p.view != "saturation")
+
+
+@dataclass(frozen=True)
+class MeaningParams:
+    """A property of texts, one on which a unit is looked for, and one on which it is scored."""
+
+    feature: str = choice(searching.FEATURES, "quotes", menu=True)
+    cell: str = choice(CELLS, "lstm")
+    lstm: str = choice(activations.LSTM_SYMBOLS, "c", when=on(cell="lstm"))
+    gru: str = choice(activations.GRU_SYMBOLS, "h", when=on(cell="gru"))
+    found_on: str = text_input(PROSE, PASTED)
+    scored_on: str = text_input(SECOND, PASTED)
+
+
+def meaning(p: MeaningParams, show: Show) -> None:
+    symbol = p.lstm if p.cell == "lstm" else p.gru
+    name = f"characters_{p.cell}"
+    found = show.run(gates.search, name, p.found_on, p.scored_on, symbol, p.feature)
+    show.figure(found_and_scored, found)
+    show.readouts(found, "r_found", "by_chance", "r_scored", "alone_by_chance")
+    said = {
+        "unit": found.unit,
+        "symbol": symbol,
+        "units": len(found.found),
+        "feature": show.option("feature", p.feature),
+        "first": number(found.r_found),
+        "second": number(found.r_scored),
+        "chance": percent(found.by_chance),
+        "alone": percent(found.alone_by_chance),
+        "median": number(found.median_best),
+    }
+    show.note(f"meaning_{found.verdict}", **said)
+    for one_text in (found.first, found.second):
+        say_what_was_cut(one_text, show)
+
+
+@dataclass(frozen=True)
+class AgreementParams:
+    """A sentence, and the two words that could come next."""
+
+    text: str = text_input(AGREEMENT)
+    other: str = text_input(SINGULAR)
+    singular: str = text_input("was", 20)
+    plural: str = text_input("were", 20)
+
+
+def agree(p: AgreementParams, show: Show) -> None:
+    names = tuple(f"characters_{cell}" for cell in CELLS)
+    found = show.run(gates.expect, names, p.text, p.singular, p.plural)
+    both = None
+    if agreement.differing(p.text, p.other) is not None:
+        both = show.run(gates.pair, names, p.text, p.other, p.singular, p.plural, name="both")
+    show.figure(drawn.agreement, found, *([both] if both else []))
+    alike = found.candidates[0] == found.candidates[1]
+    for cell, name in zip(CELLS, names, strict=True):
+        likelier = escape_markdown(found.likelier_at_end(name))
+        more = None if alike else show.words("metric.bits.more", word=likelier)
+        show.readout(f"bits_{cell}", found.bits_at_end, name, beside=more)
+    if alike:
+        return show.note("one_word")
+    show.note(
+        "agreement",
+        first=escape_markdown(found.candidates[0]),
+        second=escape_markdown(found.candidates[1]),
+    )
+    if both is None:
+        show.note("no_pair")
+    else:
+        say_effects(both, show)
+    if found.left_out:
+        show.note("cut", limit=len(" ".join(found.words)), left=f"{found.left_out:,}")
+
+
+def hundredths(bits: float) -> str:
+    """With two decimals: a difference of bits is not the larger for its first digit's place."""
+    return f"{round(bits, 2) + 0.0:.2f}".replace("-", "−")
+
+
+def say_effects(both: agreement.AgreementPair, show: Show) -> None:
+    """What the word in which the sentences differ does there, a word later, and for how long."""
+    one, other = (escape_markdown(each.words[both.place - 1]) for each in (both.one, both.other))
+    words = len(both.one.words)
+    for row, network in enumerate(both.one.networks):
+        lasts = both.last_effect(network)
+        key = "no_effect" if lasts < 0 else "effect" if lasts else "effect_there"
+        if not lasts and both.place == words:
+            key = "effect_end"
+        bits = {
+            "here": both.effect_at(network, 0),
+            "end": both.effect_at(network, words),
+            "mean": float(both.mean[row, both.place - 1]),
+            "margin": float(both.margin[row, both.place - 1]),
+        }
+        said = {name: hundredths(value) for name, value in bits.items()}
+        last = escape_markdown(both.one.words[both.place - 1 + max(lasts, 0)])
+        show.note(key, cell=network.rsplit("_", 1)[-1].upper(), one=one, other=other, to=last,
+                  count=both.effects.shape[1], **said)  # fmt: skip

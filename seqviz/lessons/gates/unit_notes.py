@@ -1,0 +1,36 @@
+"""Sentences about one unit: where its value lies, and a step of it in numbers."""
+
+from __future__ import annotations
+
+from seqviz.compute.gates import observation
+from seqviz.core.i18n import number
+from seqviz.lessons.framework.show import Show
+
+
+def between(low: float, high: float, show: Show) -> str:
+    """Where a quantity lies over the steps; one number where both ends read the same."""
+    ends = {"low": number(low), "high": number(high)}
+    return show.words("note.stays" if ends["low"] == ends["high"] else "note.lies", **ends)
+
+
+def term(value: float) -> str:
+    """A number behind a sign of arithmetic: a negative one stands in brackets."""
+    return number(value) if value >= 0 else f"({number(value)})"
+
+
+def say_arithmetic(
+    now: observation.LSTMStep | observation.GRUStep, unit: int, step: int, show: Show
+) -> None:
+    """The step of one unit as a sum with its numbers."""
+    if isinstance(now, observation.LSTMStep):
+        kept, written, result = now.f * now.c_before, now.i * now.g, now.c
+        values = {"keep": now.f, "before": now.c_before, "write": now.i, "new": now.g}
+        key = "step_lstm"
+    else:
+        keep = now.z if now.update == "keep" else 1 - now.z
+        kept, written, result = keep * now.h_before, (1 - keep) * now.n, now.h
+        values = {"keep": keep, "before": now.h_before, "write": 1 - keep, "new": now.n}
+        key = "step_gru" if now.update == "keep" else "step_gru_write"
+    said = {name: term(value) for name, value in values.items()}
+    show.note(key, unit=unit, step=step, kept=number(kept), written=term(written),
+              result=number(result), **said)  # fmt: skip

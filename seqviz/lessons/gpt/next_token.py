@@ -1,0 +1,237 @@
+"""A next token from its scores to a draw, a text written token by token, and many draws."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from seqviz.compute import replicates
+from seqviz.compute.gpt import draw
+from seqviz.compute.gpt.continuation import Continuation, parted
+from seqviz.compute.gpt.filtered import Filtered, filtered, first_words, largest_difference
+from seqviz.compute.gpt.filters import ORDER, Chain
+from seqviz.compute.gpt.uniform import uniforms
+from seqviz.core.i18n import escape_markdown, number, percent
+from seqviz.experiments.gpt.continuation import greedy, next_token, pieces, sampled
+from seqviz.figures.gpt.draws import many_first_words
+from seqviz.figures.gpt.scores import filter_name, next_token_bars
+from seqviz.figures.gpt.steps import RANKS, text_steps
+from seqviz.lessons.framework.controls import (
+    choice,
+    on,
+    seed,
+    slider,
+    sortable,
+    step_slider,
+    text_input,
+)
+from seqviz.lessons.framework.controls import select_slider as stops
+from seqviz.lessons.framework.lesson import SeedExperiment, read_params
+from seqviz.lessons.framework.output import Note
+from seqviz.lessons.framework.show import Show
+from seqviz.lessons.gpt.client_payload import EVEN, FEW, ROUNDING
+from seqviz.lessons.gpt.generation import DECODER, PASTED, fine, read
+from seqviz.plotting import escape
+from seqviz.plotting.tokens import short
+
+TEXT = "Hey readers, today is"  # S4's prompt
+COUNT = 12  # tokens that are written
+
+
+@dataclass(frozen=True)
+class ScoresParams:
+    """One next token on its way through the filters to a draw."""
+
+    text: str = text_input(TEXT, PASTED, above=True)
+    temperature: float = slider(0.1, 3.0, 1.0, 0.05)
+    top_p: float = slider(0.05, 1.0, 0.9, 0.05)
+    top_k: int = stops((0, 1, 2, 3, 5, 10, 20, 50, 100, 200), 0)
+    min_p: float = slider(0.0, 0.5, 0.0, 0.01)
+    number: int = step_slider(1, 200, 1)
+    penalty: float = slider(1.0, 2.0, 1.0, 0.05, more=True)
+    typical: float = slider(0.05, 1.0, 1.0, 0.05, more=True)
+    order: tuple[str, ...] = sortable(ORDER, more=True)
+    seed: int = seed(2, more=True)
+
+
+def chain_of(p: ScoresParams) -> Chain:
+    """The filters as they stand."""
+    return Chain(p.penalty, p.temperature, p.top_k, p.top_p, p.min_p, p.typical, p.order)
+
+
+def class_surprise(p: ScoresParams, show: Show) -> SeedExperiment:
+    """How many bits the token has that each seat draws: its own u, the same distribution."""
+    read(show, p.text)
+    found = show.run(next_token, DECODER, p.text)
+    behind = filtered(found, chain_of(p))
+    left = behind.ranked[: behind.n_kept]
+    bits = dict(zip(left.tolist(), -np.log2(behind.chances[left]), strict=True))
+    expected = replicates.drawn_from(np.array([*bits.values()]), behind.chances[left])
+
+    def values(seeds: Sequence[int]) -> list[float]:
+        drawn = draw.draws(behind.scores, [uniforms(seed, p.number)[-1] for seed in seeds])
+        return [float(bits[token]) for token in drawn.tolist()]
+
+    return SeedExperiment(
+        values, show.words("class.scores.quantity"),
+        show.words("class.scores.settings", kept=f"{behind.n_kept:,}", number=p.number,
+                   entropy=number(behind.entropy)),
+        lambda _: expected,
+    )  # fmt: skip
+
+
+def scores(p: ScoresParams, show: Show) -> None:
+    read(show, p.text)
+    found = show.run(next_token, DECODER, p.text)
+    drawn = show.derive(filtered, found, chain_of(p), p.seed, p.number, name="drawn")
+    show.figure(next_token_bars, drawn)
+    show.readouts(drawn, kept="n_kept", cut="cut", entropy="entropy", beside={
+        "entropy": show.words("metric.entropy.beside", before=number(drawn.entropy_before)),
+    })  # fmt: skip
+    (token,) = show.derive(pieces, DECODER, (drawn.token,), name="token")
+    filters = show.words("note.between_filters").join(
+        filter_name(name, show.text) for name, _ in drawn.stages
+    )
+    low, high = drawn.ends
+    said = show.words(
+        "note.scores" if filters else "note.scores_none", token=escape_markdown(token),
+        u=f"{drawn.u:.3f}",
+        low=f"{low:.3f}", high=f"{high:.3f}", filters=filters,
+        kept=f"{drawn.n_kept:,}", cut=percent(drawn.cut), entropy=number(drawn.entropy),
+        before=number(drawn.entropy_before),
+    )  # fmt: skip
+    show.emit(Note(said + of_order(p, drawn, show)))
+    reached = drawn.n_kept <= FEW and drawn.entropy > EVEN
+    show.target("even", reached, kept=f"{drawn.n_kept:,}", entropy=number(drawn.entropy))
+
+
+def of_order(p: ScoresParams, drawn: Filtered, show: Show) -> str:
+    """How far the distribution is from that of transformers' order, where another is chosen.
+
+    A paragraph of the same note: a hand that changes the order changes the words of one place.
+    """
+    if p.order == ORDER:
+        return ""
+    usual = replace(chain_of(p), order=ORDER)
+    other = show.derive(filtered, drawn.found, usual, p.seed, p.number, name="usual")
+    apart = largest_difference(drawn, other)
+    key = "note.order" if apart > ROUNDING else "note.order_same"
+    return "\n\n" + show.words(key, apart=percent(apart), kept=f"{other.n_kept:,}",
+                               entropy=number(other.entropy))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class GenerationParams:
+    """A text written token by token; one of them may be replaced."""
+
+    way: str = choice(("greedy", "sampled"), "greedy")
+    step: int = step_slider(1, COUNT, 2)
+    rank: int = step_slider(0, RANKS, 0)
+    temperature: float = slider(0.1, 2.0, 0.7, 0.1, when=on(way="sampled"))
+    seed: int = seed(1, when=on(way="sampled"))
+
+
+def written(
+    p: GenerationParams, after: tuple[int, ...], temperature: float, name: str, show: Show
+) -> Continuation:
+    """A text of `COUNT` tokens that begins with those of `after`."""
+    text = read_params("scores", ScoresParams).text
+    if p.way == "greedy":
+        return show.run(greedy, DECODER, text, COUNT - len(after), after, name=name)
+    left = uniforms(p.seed, COUNT)[len(after) :]
+    filters = Chain(temperature=temperature) if temperature != 1 else None
+    return show.run(sampled, DECODER, text, left, after, filters, name=name)
+
+
+def steps(p: GenerationParams, show: Show) -> None:
+    read(show, read_params("scores", ScoresParams).text)
+    base = written(p, (), p.temperature, "base", show)
+    place = min(p.step, len(base.ids))
+    forced = int(base.candidates[place - 1][p.rank - 1]) if p.rank else base.ids[place - 1]
+    other = None
+    if forced != base.ids[place - 1] and place < COUNT:
+        after = (*base.ids[: place - 1], forced)
+        other, base = base, written(p, after, p.temperature, "branch", show)
+    show.figure(text_steps, base, other, place, p.rank, picks=("rank", "step"))
+    show.readouts(base, bits="mean_bits", chance="probability")
+    show.passage(base.spelled, base.bits / max(8.0, float(base.bits.max())), signed=False,
+                 title=show.words("note.pieces"))  # fmt: skip
+    say_steps(p, base, other, place, show)
+
+
+def say_steps(
+    p: GenerationParams, found: Continuation, other: Continuation | None, place: int, show: Show
+) -> None:
+    """What was written, what the replaced token has changed, and what the temperature has."""
+    facts = {
+        "text": escape_markdown(found.text), "bits": number(found.mean_bits), "step": place,
+        "chance": fine(found.probability), "token": escape_markdown(found.pieces[place - 1]),
+        "own": percent(float(2 ** -found.bits[place - 1])),
+    }  # fmt: skip
+    if other is None:
+        show.note(f"steps.{p.way}", **facts)
+    else:
+        show.note(
+            "steps.branch", **facts, instead=escape_markdown(other.pieces[place - 1]),
+            before=fine(other.probability), dearer=number(found.mean_bits - other.mean_bits),
+        )  # fmt: skip
+    if p.way == "sampled" and p.temperature != 1 and other is None:
+        plain = written(p, (), 1.0, "plain", show)
+        apart = parted(found.ids, plain.ids)
+        same = apart >= min(len(found.ids), len(plain.ids))
+        show.note("steps.same" if same else "steps.parted", temperature=f"{p.temperature:g}",
+                  step=apart + 1, plain=escape_markdown(plain.text))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class DrawsParams:
+    """Many first words from the distribution behind the filters of the first figure."""
+
+    count: int = stops((10, 20, 50, 100, 200, 500, 1000, 2000, 5000), 200)
+    seed: int = seed(2)
+
+
+def behind_filters(show: Show) -> Filtered:
+    """The distribution of the first figure that is drawn from."""
+    above = read_params("scores", ScoresParams)
+    read(show, above.text)
+    found = show.run(next_token, DECODER, above.text)
+    return show.derive(filtered, found, chain_of(above), name="behind")
+
+
+def class_shares(p: DrawsParams, show: Show) -> SeedExperiment:
+    """How often the likeliest token comes in each seat's own draws."""
+    behind = behind_filters(show)
+    first = int(behind.ranked[0])
+    (piece,) = pieces(DECODER, (first,))
+    chance = float(behind.chances[first])
+    expected = replicates.share_of(chance, p.count).times(100.0)
+
+    def values(seeds: Sequence[int]) -> list[float]:
+        drawn = [draw.draws(behind.scores, uniforms(seed, p.count)) for seed in seeds]
+        return [float(100 * (one == first).mean()) for one in drawn]
+
+    return SeedExperiment(
+        values, show.words("class.draws.quantity", token=escape(short(piece))),
+        show.words("class.draws.settings", count=f"{p.count:,}", chance=percent(chance),
+                   token=escape_markdown(piece)),
+        lambda _: expected,
+    )  # fmt: skip
+
+
+def draws(p: DrawsParams, show: Show) -> None:
+    behind = behind_filters(show)
+    many = show.derive(first_words, behind, p.seed, p.count, name="many")
+    names = show.derive(pieces, DECODER, tuple(many.ids.tolist()), name="names")
+    show.figure(many_first_words, many, names, p.count)
+    show.readout("within", many.within)
+    show.readout("distance", many.distance)
+    within, bars = many.within()
+    show.note(
+        "draws", count=f"{p.count:,}", within=within, bars=bars,
+        expected=number(many.expected_within()), first=escape_markdown(names[0]),
+        share=percent(float(many.counts()[0]) / p.count), chance=percent(float(many.chance[0])),
+        distance=percent(many.distance()),
+    )  # fmt: skip

@@ -1,0 +1,157 @@
+"""Simple codes of a position, the sinusoidal table, and what two of its rows say."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from seqviz.compute.positions import simple as codes
+from seqviz.compute.positions.clocks import clocks
+from seqviz.compute.positions.offsets import dot_by_offset, similarity
+from seqviz.compute.positions.sinusoidal import LAYOUTS, encoding, fit_rotation, rotation
+from seqviz.core.i18n import number, percent
+from seqviz.figures.positions.clocks import clock_hands, wavelengths
+from seqviz.figures.positions.encodings import (
+    dot_products,
+    encoding_map,
+    rotation_matrices,
+    similarity_by_offset,
+)
+from seqviz.figures.positions.simple import code_demands, digits_and_waves
+from seqviz.lessons.framework.controls import choice, in_browser, on, slider, view
+from seqviz.lessons.framework.controls import select_slider as stops
+from seqviz.lessons.framework.show import Show
+
+BASES = (1.5, 10.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0, 30_000.0, 100_000.0, 1_000_000.0)
+A_TENTH = 0.1  # of a turn
+
+
+@dataclass(frozen=True)
+class SimpleParams:
+    """Three simple answers, and the waves."""
+
+    view: str = view(("demands", "digits"), "demands")
+    words: int = slider(8, 128, 32)
+
+
+def simple(p: SimpleParams, show: Show) -> None:
+    found = show.run(codes.demands, p.words)
+    if p.view == "digits":
+        binary = show.run(codes.code, "binary", p.words, name="binary")
+        waves = show.run(codes.code, "waves", p.words, name="waves")
+        show.figure(digits_and_waves, binary, waves)
+    else:
+        show.figure(code_demands, found)
+    show.readouts(found, "drowned", "moved", "jump", "stride")
+    after = found.jump_at + 1
+    show.note(
+        p.view,
+        last=p.words - 1,
+        word=number(found.word),
+        moved=number(found.moved),
+        before=found.jump_at,
+        after=after,
+        digits=after.bit_length(),
+        jump=number(found.jump),
+        norm=number(float(found.of("waves", "norm")[0])),
+        stride=number(found.stride),
+    )
+
+
+@dataclass(frozen=True)
+class WavesParams:
+    """The sinusoidal table; drawn in the browser."""
+
+    positions: int = in_browser(slider(1, 10_000, 64))
+    d_model: int = in_browser(slider(2, 512, 64))
+    base: float = in_browser(slider(1.5, 1_000_000.0, 10_000.0, 0.5))
+    layout: str = in_browser(choice(LAYOUTS, "interleaved"))
+    position: int = in_browser(slider(0, 9999, 20))
+    dimension: int = in_browser(slider(0, 511, 8))
+
+
+def waves(p: WavesParams, show: Show) -> None:
+    sines = show.run(encoding, p.positions, p.d_model, p.base, p.layout, name="sines")
+    words = show.text.table("positions.client.sinusoid")
+    show.live("sinusoid", asdict(p), words, encoding_map, sines)
+    whole = int((sines.wavelengths <= p.positions).sum())
+    if len(sines.wavelengths) == 1:
+        return show.note("one_wave")
+    slower = whole < len(sines.wavelengths) and p.positions > 1  # one has no other to be told from
+    show.note(
+        "waves" if slower else "waves_all",
+        waves=len(sines.wavelengths),
+        shortest=number(sines.shortest),
+        longest=number(sines.longest),
+        positions=f"{p.positions:,}",
+        whole=whole,
+    )
+
+
+@dataclass(frozen=True)
+class DistanceParams:
+    """What two positions of the table say about each other."""
+
+    view: str = view(("offset", "matrix", "rotation", "clocks", "wavelengths"), "offset")
+    d_model: int = slider(2, 256, 16, 2, unit="dimensions")
+    base: float = stops(BASES, 10_000.0)
+    length: int = slider(8, 256, 64, 8, when=on(view=("offset", "matrix")))
+    offset: int = slider(1, 50, 3, when=on(view=("rotation", "clocks")), unit="positions")
+    place: int = slider(0, 200, 10, when=on(view="clocks"))
+
+
+def rotation_view(p: DistanceParams, show: Show) -> None:
+    """The matrix that carries a position on: by the formula, and found in the table alone."""
+    formula = show.run(rotation, p.offset, p.d_model, p.base, name="formula")
+    # Rows enough to tell all pairs apart: the slow ones hardly move among a few.
+    rows = show.run(encoding, 512, p.d_model, p.base, name="rows")
+    solved = show.run(fit_rotation, rows.table, p.offset, name="solved")
+    show.figure(rotation_matrices, formula, solved, p.offset)
+    show.readouts(solved, "residual", rank="rank_of_width")
+    gap = show.readout("gap", solved.gap, formula)
+    same = solved.rank == p.d_model
+    show.note("unique" if same else "not_unique", gap=number(gap, 2), rank=solved.rank)
+
+
+def clocks_view(p: DistanceParams, show: Show) -> None:
+    """Hands at one position and some further on."""
+    later = show.run(encoding, p.place + p.offset + 1, p.d_model, p.base, name="later")
+    here = show.run(clocks, later, p.place, name="here")
+    there = show.run(clocks, later, p.place + p.offset, name="there")
+    show.figure(clock_hands, here, there)
+    fast = show.readout("fastest", later.degrees, p.offset, 0)
+    slow = show.readout("slowest", later.degrees, p.offset, -1)
+    if p.d_model == 2:
+        show.note("one_clock", offset=p.offset, fast=number(fast))
+    else:
+        show.note("clocks", offset=p.offset, fast=number(fast), slow=number(slow))
+
+
+def distance(p: DistanceParams, show: Show) -> None:
+    if p.view == "rotation":
+        return rotation_view(p, show)
+    if p.view == "clocks":
+        return clocks_view(p, show)
+    sines = show.run(encoding, p.length, p.d_model, p.base, name="sines")
+    if p.view == "wavelengths":
+        show.figure(wavelengths, sines)
+        factor = sines.longest / sines.shortest
+        step = factor ** (1 / max(len(sines.wavelengths) - 1, 1))
+        many = len(sines.wavelengths) > 1
+        # Where each is hardly longer than the one before, a third digit is not enough to say so.
+        said = number(step, 3 if step >= 1.05 else 4)
+        show.note("wavelengths" if many else "one_wave", factor=said)
+    else:
+        found = show.run(similarity, sines.table)
+        offsets = found.dot_by_offset.offset
+        closed = show.run(dot_by_offset, sines.frequencies, offsets, name="closed")
+        if p.view == "offset":
+            show.figure(similarity_by_offset, found, closed)
+        else:
+            show.figure(dot_products, found)
+        near, far = sines.dot(1), sines.dot(13)
+        show.note("same_offset", spread=number(found.dot_by_offset.spread, 2))
+        show.note("nearer" if near > far else "farther", near=number(near), far=number(far))
+    turn = p.length / sines.longest
+    show.target("slowest", A_TENTH <= turn <= 1, turn=percent(turn), length=p.length)
+    root = f"√({p.d_model}/2)"
+    show.readouts(sines, "norm", "shortest", "longest", beside={"norm": root})

@@ -1,0 +1,169 @@
+"""The same words in another order: in one layer, in a real encoder, in tasks to be learned."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from seqviz.compute.positions import orders, tiny
+from seqviz.compute.positions.tiny.training import train
+from seqviz.core.i18n import escape_markdown, number, percent
+from seqviz.experiments import positions
+from seqviz.figures.positions.effects import both_orders, moved_words
+from seqviz.figures.positions.encoder import encoder_maps, encoder_variants
+from seqviz.figures.positions.tasks import accuracies, learning_curves, learning_progress
+from seqviz.lessons.framework.controls import choice, on, seed, slider, text_input, toggle, view
+from seqviz.lessons.framework.lesson import read_params
+from seqviz.lessons.framework.model_controls import ENCODERS, MODELS, head_slider, layer_slider
+from seqviz.lessons.framework.show import Show
+from seqviz.lessons.positions.learned_table import DEFAULT
+from seqviz.models import texts
+
+FIRST, SECOND = "Mary gave John a flower", "John gave Mary a flower"
+FIRST, SECOND = "Mary gave John a flower", "John gave Mary a flower"
+PASTED = 2000  # characters of a text field
+ROUNDING = 1e-6  # of a cosine, in an encoder of float32
+
+
+@dataclass(frozen=True)
+class EffectParams:
+    """The same words in another order."""
+
+    view: str = view(("moved", "maps"), "moved")
+    first: str = text_input(FIRST, PASTED)
+    how: str = choice(("own", "shuffled"), "own")
+    second: str = text_input(SECOND, PASTED, when=on(how="own"))
+    draw: int = slider(1, 50, 1, when=on(how="shuffled"))
+    strength: float = slider(0.0, 2.0, 1.0, 0.01, when=on(view="moved"))
+    causal: bool = toggle(False)
+    scheme: str = choice(orders.SCHEMES, "none", when=on(view="maps"))
+    seed: int = seed(0, more=True)
+
+
+def other_order(p: EffectParams) -> str:
+    """The second sentence: one's own, or the words of the first, shuffled."""
+    return orders.shuffle(p.first, p.draw) if p.how == "shuffled" else p.second
+
+
+def effect(p: EffectParams, show: Show) -> None:
+    second = other_order(p)
+    found = show.run(orders.compare_orders, p.first, second, p.causal, p.seed, p.strength)
+    if p.view == "moved":
+        show.figure(moved_words, found)
+    else:
+        show.figure(both_orders, found, p.scheme)
+    if p.how == "shuffled":
+        show.note("shuffled", text=escape_markdown(second))
+    for scheme in found.schemes:
+        show.readout(f"moved_{scheme}", found.farthest, scheme)
+    if found.strangers:
+        show.note("strangers")
+    elif movers := found.movers("none"):
+        show.note("causal", words=escape_markdown(", ".join(movers)))
+    elif p.causal:
+        show.note("causal_same")
+    else:
+        show.note("equivariant")
+    far = {scheme: found.farthest(scheme) for scheme in found.schemes[1:]}
+    if any(far.values()) and not any(map(math.isnan, far.values())):
+        key = "told_too" if found.movers("none") else "told"
+        show.note(key, **{scheme: percent(share) for scheme, share in far.items()})
+
+
+@dataclass(frozen=True)
+class EncoderParams:
+    """A real encoder with another table in place of its own."""
+
+    view: str = view(("variants", "maps"), "variants")
+    model: str = choice(ENCODERS or tuple(MODELS), DEFAULT, menu=True)
+    variant: str = choice(("zero", "shuffled", "sinusoidal"), "zero", when=on(view="maps"))
+    layer: int = layer_slider(0, on(view="maps"))
+    head: int = head_slider(2, on(view="maps"))
+
+
+def encoder(p: EncoderParams, show: Show) -> None:
+    above = read_params("effect", EffectParams)
+    second = other_order(above)
+    show.model(p.model)
+    found = show.run(positions.reordered, p.model, above.first, second, p.layer, p.head)
+    if found.left_out:
+        show.caption(show.words("note.first_tokens", limit=texts.MAX_TEXT_TOKENS - 2))
+    if p.view == "variants":
+        show.figure(encoder_variants, found)
+    else:
+        show.figure(encoder_maps, found, p.variant)
+        table = show.words.text(f"figure.pos_table_{p.variant}")
+        own, other = (percent(found.before_of(name)) for name in ("own", p.variant))
+        show.note("head", layer=found.layer, head=found.head, table=table, own=own, other=other)
+    show.readout("alike_own", found.alike_of, "own")
+    show.readout("alike_zero", found.alike_of, "zero")
+    show.readout("kept_zero", found.kept_of, "zero")
+    own = show.words("metric.previous_zero.own", share=percent(found.previous_of("own"), 0))
+    show.readout("previous_zero", found.previous_of, "zero", beside=own)
+    show.unknown_tokens(
+        *show.derive(texts.unknown_tokens, p.model, above.first, second, name="new")
+    )
+    if found.pieces == found.others:
+        return show.note("same_tokens")
+    changes = {name: 1 - found.alike_of(name) for name in found.variants}
+    said = {name: number(by, 2) if by > ROUNDING else "0" for name, by in changes.items()}
+    show.note("order_counts", **said)
+    if sorted(found.pieces) != sorted(found.others):
+        show.note("other_tokens")
+    elif changes["own"] > ROUNDING:
+        part = percent(max(changes["sinusoidal"], 0.0) / changes["own"])
+        show.note("order_hardly" if changes["own"] < 0.05 else "order_matters", part=part)
+    show.note(
+        "previous",
+        own=percent(found.previous_of("own")),
+        **{name: percent(found.previous_of(name)) for name in ("zero", "sinusoidal")},
+    )
+
+
+@dataclass(frozen=True)
+class TaskParams:
+    """Tiny Transformers with one task, each with another encoding."""
+
+    view: str = view(("result", "curves"), "result")
+    task: str = choice(tiny.TASKS, "reverse", menu=True)
+    causal: bool = toggle(False)
+    letters: int = slider(6, 12, 8)
+    seed: int = seed(0, more=True)
+
+
+def task(p: TaskParams, show: Show) -> None:
+    settings = tiny.OrderSettings(p.task, p.letters, p.causal, p.seed)
+    found = show.job(
+        train,
+        settings=settings,
+        then=(accuracies if p.view == "result" else learning_curves,),
+        so_far=(learning_progress, settings),
+    )
+    for scheme in ("none", "sinusoidal", "rotary"):
+        show.readout(f"task_{scheme}", found.right, scheme)
+    best = found.best_longer
+    names = {name: show.words.text(f"figure.pos_scheme_{name}") for name in settings.encodings}
+    show.readout("task_longer", found.right_longer, best, beside=names[best])
+    kept = ", ".join(names[name] for name in found.keepers)
+    show.note(
+        "extrapolates" if kept else "no_extrapolation",
+        kept=kept,
+        letters=p.letters,
+        longer=found.longer.length,
+        best=names[best],
+        best_longer=percent(found.right_longer(best)),
+        best_usual=percent(found.right(best)),
+    )
+    show.caption(
+        show.words(
+            "note.task",
+            runs=settings.runs,
+            sequences=f"{tiny.TEST_SEQUENCES:,}",
+            chance=percent(found.test.chance),
+            blind=percent(found.test.order_blind),
+            letters=found.test.length,
+            longer=found.longer.length,
+            chance_longer=percent(found.longer.chance),
+            blind_longer=percent(found.longer.order_blind),
+        )
+    )

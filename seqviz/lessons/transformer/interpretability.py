@@ -1,0 +1,281 @@
+"""A model taken apart: what each part adds, knows by layer, and is missed for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from seqviz.compute.transformer.interpretability.account import part_location
+from seqviz.compute.transformer.interpretability.fitted_lens import LENSES
+from seqviz.compute.transformer.interpretability.removal import CHANGES, of_change
+from seqviz.core.i18n import escape_markdown, format_value, number, percent
+from seqviz.experiments.attention import count
+from seqviz.experiments.transformer.interpretability import account as accounts
+from seqviz.experiments.transformer.interpretability import induction as copies
+from seqviz.experiments.transformer.interpretability import lens as lenses
+from seqviz.experiments.transformer.interpretability import removal as removals
+from seqviz.experiments.transformer.interpretability.fitted_lens import fit_lens
+from seqviz.experiments.transformer.interpretability.removal import FIRST
+from seqviz.figures.attention.trials import trials_so_far
+from seqviz.figures.transformer.interpretability.account import logit_account, part_name
+from seqviz.figures.transformer.interpretability.induction import induction_lines
+from seqviz.figures.transformer.interpretability.lens import lens_distance, lens_table, row_name
+from seqviz.figures.transformer.interpretability.removal import (
+    removal_bars,
+    removal_of_many,
+    removal_so_far,
+)
+from seqviz.lessons.framework.controls import choice, on, seed, step_slider, text_input, view
+from seqviz.lessons.framework.lesson import read_params
+from seqviz.lessons.framework.output import COMPUTED
+from seqviz.lessons.framework.show import Show
+from seqviz.models import ready
+from seqviz.models.registry import DEFAULTS, MODELS
+
+DECODER, ENCODER = DEFAULTS["decoder"], DEFAULTS["encoder"]
+LAYERS = {record.name: record.layers for record in MODELS}
+PASTED = 1_000  # characters of a text that is read anew after every press
+WORD = 40
+UNDECIDED = 0.1  # of the likeliest token
+TEXT = "The capital of France is"
+FILLED = "The film was [MASK]."
+
+
+def read(show: Show, text: str, model: str = DECODER) -> None:
+    """The model is here, and the text is short enough for a pass after every press."""
+    show.model(model, text)
+    ready.check_interactive_length(model, text)
+
+
+@dataclass(frozen=True)
+class AccountParams:
+    """The logit of a token as a sum over the parts of a decoder."""
+
+    text: str = text_input(TEXT, PASTED, above=True)
+    target: str = text_input("", WORD)
+    against: str = text_input("", WORD)
+    part: int = step_slider(1, 2 * LAYERS[DECODER] + 1, 48)
+
+
+def account(p: AccountParams, show: Show) -> None:
+    read(show, p.text)
+    asked = (DECODER, p.text, p.target, p.against)
+    found = show.run(accounts.account, *asked)
+    units = show.run(accounts.split, *asked, p.part - 1, name="units")
+    show.figure(logit_account, found, units, picks=("part", ""))
+    beside = {
+        "logit": escape_markdown(found.target),
+        "chance": show.words("metric.chance.beside", rank=f"{found.rank:,}"),
+        "largest": part_name(found.largest, show.text),
+    }
+    show.readouts(
+        found, "logit", "total", chance="probability", largest="largest_value", beside=beside
+    )
+    say_account(found, units, show)
+    if not p.target and not p.against:
+        chance, token = found.probability, escape_markdown(found.target)
+        show.target("undecided", chance < UNDECIDED, chance=percent(chance), token=token)
+
+
+def say_account(found: Any, split: Any, show: Show) -> None:
+    """The sum of the parts, where half of it is reached, and what the split part consists of."""
+    facts: Mapping[str, object] = {
+        "target": escape_markdown(found.target),
+        "logit": number(found.logit, 4),
+        "embedding": number(float(found.parts[0])),
+        "attention": number(float(found.attention.sum())),
+        "mlp": number(float(found.mlp.sum())),
+        "layers": found.layers,
+        "gap": number(found.gap, 2),
+        "half": part_name(found.half, show.text),
+    }
+    against = {"against": escape_markdown(found.against)} if found.against else {}
+    show.note("account_difference" if against else "account", **facts, **against)
+    kind, _ = part_location(split.part)
+    if kind == "embedding":
+        return
+    best = int(split.foremost)
+    value = float(split.values[list(split.numbers).index(best)])
+    show.note(
+        f"split_{kind}", part=part_name(split.part, show.text), total=number(split.total),
+        best=best, value=number(value), kept=len(split.values), rest=number(split.rest),
+        others=f"{split.others:,}",
+    )  # fmt: skip
+
+
+def n_positions(values: Mapping[str, Any]) -> int:
+    """How many tokens of the text are looked at, as soon as the model is here to say so."""
+    return min(lenses.MAX_POSITIONS, count(values["model"], text_read(values)))
+
+
+def default_position(values: Mapping[str, Any]) -> int:
+    """The place that is looked at until somebody chooses one."""
+    return lenses.default_position(values["model"], text_read(values))
+
+
+def text_read(values: Mapping[str, Any]) -> str:
+    """The text that the chosen model reads."""
+    decoder = values["model"] == DECODER
+    return str(read_params("account", AccountParams).text if decoder else values["filled"])
+
+
+@dataclass(frozen=True)
+class LookParams:
+    """What a model would say after each layer."""
+
+    view: str = view(("own", "reviews"), "own")
+    model: str = choice((DECODER, ENCODER), DECODER, menu=True, when=on(view="own"))
+    filled: str = text_input(FILLED, PASTED, above=True, when=on(view="own", model=(ENCODER,)))
+    reading: str = choice(LENSES, "plain", when=on(view="own", model=(DECODER,)))
+    place: int = step_slider(
+        1, lenses.MAX_POSITIONS, 0, within=n_positions, opens=default_position, when=on(view="own")
+    )
+
+
+def lens(p: LookParams, show: Show) -> None:
+    if p.view == "reviews":
+        many = show.job(fit_lens, name="many", model=DECODER, so_far=(trials_so_far,))
+        show.figure(lens_distance, many)
+        show.readouts(many, "plain_most", "fitted_there", "alone")
+        return say_lenses(many, show)
+    text = text_read(vars(p))
+    read(show, text, p.model)
+    plain = show.run(lenses.lens, p.model, text, name="plain")
+    found, picks, at = plain, ("place", ""), p.place or default_position(vars(p))
+    if p.reading == "fitted":
+        maps = show.job(fit_lens, name="maps", model=DECODER, so_far=(trials_so_far,))
+        found = show.run(lenses.lens, p.model, text, maps)
+        show.figure(lens_table, found, at, plain, provenance=COMPUTED, picks=picks)
+    else:
+        show.figure(lens_table, found, at, picks=picks)
+    column = len(found.pieces) - min(at, len(found.pieces))
+    settled = found.settled_layer(column)
+    answer = escape_markdown(found.likeliest[-1][column])
+    show.readout("ends", found.chance_of, column, beside=answer)
+    if settled:
+        before = row_name(settled - 1, show.text)
+        show.readout("comes", found.before_settled, column, beside=before)
+    show.readouts(found, median_settled="median_settled_layer")
+    show.note(
+        "lens" if settled else "lens_always", token=escape_markdown(found.pieces[column]),
+        answer=answer,
+        chance=number(found.chance_of(column)), settled=row_name(settled, show.text),
+        before=number(found.before_settled(column)), last=found.rows - 1,
+        bits=number(float(found.bits[:-1, column].max())),
+        median=format_value(found.median_settled_layer),
+    )  # fmt: skip
+    if found is not plain:
+        show.note("lens_fitted", bits=number(float(plain.bits[:-1, column].max())))
+    show.unknown_tokens(found.tokens.unknown, found.tokens.n_text_tokens)
+
+
+def say_lenses(found: Any, show: Show) -> None:
+    """Where the plain lens is furthest from the end, and what a fitted one reads there."""
+    row = found.furthest
+    facts: dict[str, object] = {}
+    for name in LENSES:
+        low, high = found.ends(name, row)
+        facts |= {f"{name}_low": number(low), f"{name}_high": number(high)}
+    show.note(
+        "lens_many", texts=found.texts, layer=row_name(row, show.text),
+        plain=number(found.plain_most), fitted=number(found.fitted_there),
+        alone=number(found.alone), **facts,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class RemoveParams:
+    """What is changed in one layer of a model, for one text or for many."""
+
+    view: str = view(("own", "many"), "own")
+    model: str = choice((DECODER, ENCODER), DECODER, menu=True, shipped=True)
+    filled: str = text_input(FILLED, PASTED, above=True, when=on(view="own", model=ENCODER))
+    change: str = choice(CHANGES, FIRST, menu=True)
+
+
+def remove(p: RemoveParams, show: Show) -> None:
+    if p.view == "many":
+        show.model(p.model)
+        many = show.job(removals.remove_from_many, name="many", model=p.model,
+                        so_far=(trials_so_far,))  # fmt: skip
+        show.figure(removal_of_many, many, p.change)
+        return say_many(many, p, show)
+    text = text_read(vars(p))
+    read(show, text, p.model)
+    if p.model == ENCODER:  # six layers: there at once
+        found = show.run(removals.remove, p.model, text)
+    else:
+        found = show.job(removals.remove, model=p.model, text=text,
+                         so_far=(removal_so_far, p.change))  # fmt: skip
+    show.figure(removal_bars, found, p.change)
+    one = show.derive(of_change, found, p.change, name="one")
+    beside = show.text("figure.removal_of", layer=one.largest)
+    show.readouts(one, "same", worst="largest_shift", middle="median", beside={"worst": beside})
+    show.note(
+        "removed", change=show.option("change", p.change), layer=one.largest,
+        most=number(one.largest_shift), after=escape_markdown(one.after[one.largest]),
+        before=escape_markdown(one.before),
+        median=number(one.median), same=one.same[0], layers=one.same[1],
+    )  # fmt: skip
+
+
+def say_many(found: Any, p: RemoveParams, show: Show) -> None:
+    """The layer that is missed most on many texts, with its interval, and how many are not."""
+    change = p.change
+    layer = found.largest(change)
+    low, high = found.interval(change, layer)
+    show.readout("mean", found.mean_of, change, layer,
+                 beside=show.text("figure.removal_of", layer=layer))  # fmt: skip
+    show.readout("stays", found.kept_share, change, layer)
+    show.readout("middle", found.median, change)
+    show.note(
+        f"removed_many.{p.model}", change=show.option("change", change), texts=found.texts,
+        tokens=found.tokens, layer=layer, mean=number(found.mean_of(change, layer)),
+        low=number(low), high=number(high), median=number(found.median(change)),
+        kept=percent(found.kept_share(change, layer)),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class CopiesParams:
+    """How many of the heads that copy are switched off, on many sequences or on one."""
+
+    view: str = view(("sequences", "one"), "sequences")
+    off: int = step_slider(0, copies.MAX_HEADS_OFF, 8)
+    draw: int = seed(0, when=on(view="one"))
+
+
+def induction(p: CopiesParams, show: Show) -> None:
+    one = p.view == "one"
+    if one:  # the many come with the app, and need no model
+        show.model(DECODER)
+    found = show.job(
+        copies.copy_twice, model=DECODER, seed=p.draw if one else 0,
+        count=1 if one else copies.SEQUENCES, so_far=(trials_so_far,),
+    )  # fmt: skip
+    show.figure(induction_lines, found, p.off, picks=("off", ""))
+    rank = max(p.off - 1, 0)
+    show.readout("gain_all", found.gain, "best", 0)
+    show.readout("gain_best", found.gain, "best", p.off)
+    show.readout("gain_random", found.gain, "random", p.off)
+    name = show.text("figure.head_label", layer=found.heads[rank][0], head=found.heads[rank][1])
+    show.readout("stripe", found.stripe_of, rank, beside=name)
+    say_copies(found, p.off, show)
+
+
+def say_copies(found: Any, off: int, show: Show) -> None:
+    """What the second copy is cheaper by, with all heads and without some."""
+    facts: dict[str, object] = {}
+    for name, kind, some in (("", "best", 0), ("best_", "best", off), ("random_", "random", off)):
+        low, high = found.gain_ends(kind, some)
+        facts |= {f"{name}low": number(low), f"{name}high": number(high)}
+    key = "many" if found.sequences > 1 else "one"
+    show.note(
+        f"induction.{key}" if off else f"induction.{key}_none", first=number(found.first),
+        second=number(found.second), gain=number(found.gain("best", 0)), off=off,
+        best=number(found.gain("best", off)), random=number(found.gain("random", off)),
+        left=percent(found.gain_left("best", off)), heads=found.all_heads, head=found.name(0),
+        stripe=percent(found.stripe_of(0)), even=percent(found.even), sequences=found.sequences,
+        **facts,
+    )  # fmt: skip

@@ -1,0 +1,191 @@
+"""How far back the error reaches: by cell, and between every pair of steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import inf
+
+from seqviz.compute import vanishing_gradients
+from seqviz.compute.vanishing_gradients import GradientExperiment
+from seqviz.core.i18n import escape_markdown, format_log10, number, percent
+from seqviz.figures.vanishing_gradients.norms import gradient_reach
+from seqviz.figures.vanishing_gradients.pairs import pair_map
+from seqviz.lessons.framework.controls import choice, on, seed, slider, text_input
+from seqviz.lessons.framework.controls import select_slider as stops
+from seqviz.lessons.framework.lesson import read_params
+from seqviz.lessons.framework.show import Show
+
+WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256)
+SENTENCE = "The flights the airline was cancelling were"  # its last error is that of the verb
+# What these benches compute grows with T d^2 and more; beyond this they would keep a class waiting.
+MOST_STEPS, MOST_WIDTH, DRAWS = 200, 64, 1024
+DIGITS = 10  # of a singular value beside 1, at most
+FAR = 50  # steps that the target wants
+# The two tasks want different settings to be learned in seconds (see RecallSettings): each has its
+# own three controls.
+SCALED = tuple(init for init in vanishing_gradients.INITS if init != "non_normal")  # by the gain
+
+
+@dataclass(frozen=True)
+class ReachParams:
+    """The network under study: the benches below work on it."""
+
+    cells: tuple[str, ...] = choice(
+        vanishing_gradients.CELLS, ("linear", "rnn", "lstm", "gru"), many=True
+    )
+    steps: int = slider(2, 500, 100)
+    init: str = choice(vanishing_gradients.INITS, "gaussian", menu=True)
+    gain: float = slider(0.1, 2.0, 0.9, 0.01, when=on(init=SCALED))
+    signal: str = choice(vanishing_gradients.SIGNALS, "random", menu=True)
+    sentence: str = text_input(SENTENCE, when=on(signal="sentence"))
+    width: int = stops(WIDTHS, 32, more=True)
+    loss: str = choice(vanishing_gradients.LOSSES, "last", more=True)
+    forget_bias: float = slider(-2.0, 6.0, 1.0, 0.25, more=True, when=on(cells="lstm"))
+    update_bias: float = slider(-2.0, 6.0, 1.0, 0.25, more=True, when=on(cells="gru"))
+    seed: int = seed(1, more=True)
+
+
+def experiment(p: ReachParams, cell: str) -> GradientExperiment:
+    """The settings of the first bench for one cell."""
+    chosen = GradientExperiment(
+        cell, p.steps, p.width, p.init, p.gain, p.forget_bias, p.update_bias, p.signal,
+        loss=p.loss, seed=p.seed,
+    )  # fmt: skip
+    return replace(chosen, sentence=p.sentence) if p.signal == "sentence" else chosen
+
+
+def modest(p: ReachParams, cell: str) -> GradientExperiment:
+    """The same, no larger than what answers within a second."""
+    asked = experiment(p, cell)
+    return replace(
+        asked, steps=min(asked.steps, MOST_STEPS), width=min(asked.width, MOST_WIDTH), loss="mean"
+    )
+
+
+def matrix_of(p: ReachParams, show: Show) -> vanishing_gradients.MatrixSpectrum:
+    """What its recurrent matrix is like, which all cells share."""
+    return show.run(vanishing_gradients.spectrum, p.init, p.width, p.gain, p.seed, name="matrix")
+
+
+def beside_one(value: float) -> str:
+    """With as many digits as it takes to see on which side of 1 it is."""
+    digits = next((d for d in range(3, DIGITS + 1) if round(value, d - 1) != 1), 3)
+    return number(value, digits)
+
+
+def on_road(cell: str, show: Show) -> str:
+    """The network's name, with the state on which its way back is measured if there are two."""
+    name = show.option("cells", cell)
+    return show.words("road.cell_state", cell=name) if cell == "lstm" else name
+
+
+def tell_sentence(
+    p: ReachParams, found: list[vanishing_gradients.GradientReach], show: Show
+) -> None:
+    """How much of the last word's error reaches the second word (of two, the first)."""
+    labels = found[0].labels or ()
+    step = 2 if len(labels) > 2 else 1
+    shares = show.words("road.comma").join(
+        f"{on_road(cell, show)} {percent(one.arrives(step))}"
+        for cell, one in zip(p.cells, found, strict=True)
+    )
+    show.note(
+        "sentence", word=escape_markdown(vanishing_gradients.split(p.sentence)[len(labels)]),
+        last=escape_markdown(labels[-1]),
+        earlier=escape_markdown(labels[step - 1]), back=len(labels) - step, shares=shares,
+    )  # fmt: skip
+
+
+def tell_reach(
+    p: ReachParams,
+    found: list[vanishing_gradients.GradientReach],
+    matrix: vanishing_gradients.MatrixSpectrum,
+    show: Show,
+) -> None:
+    """The verdict on W, and beside it what was measured."""
+    sigma, radius = beside_one(matrix.sigma_max), beside_one(matrix.radius)
+    show.note(matrix.verdict, sigma=sigma, radius=radius)
+    by_cell = dict(zip(p.cells, found, strict=True))
+    factors = [f"{on_road(cell, show)} {number(one.factor)}" for cell, one in by_cell.items()]
+    show.note("measured", radius=radius, factors=show.words("road.comma").join(factors))
+    if "linear" in by_cell and "rnn" in by_cell:
+        linear, tanh = (number(by_cell[cell].factor) for cell in ("linear", "rnn"))
+        show.note("tanh", linear=linear, tanh=tanh)
+    one = by_cell.get("lstm")
+    if one is not None and one.horizon != one.horizon_hidden:
+        show.note("on_c", cell_state=one.horizon_seen(), hidden=one.horizon_seen(on_h=True))
+    if p.signal == "sentence":
+        tell_sentence(p, found, show)
+    for cell, its in by_cell.items():
+        name = show.option("cells", cell)
+        if its.overflow is not None:
+            show.note("overflow", cell=name, step=its.overflow, last=its.overflow - 1)
+        if its.left_with is not None:
+            below = "left_zero" if its.left_with == -inf else "left_below"
+            key = "left_above" if its.left_with > 0 else below
+            show.note(key, cell=name, step=its.left_float32, value=format_log10(its.left_with))
+
+
+def reach(p: ReachParams, show: Show) -> None:
+    found = [
+        show.run(vanishing_gradients.reach, experiment(p, cell), name=cell) for cell in p.cells
+    ]
+    matrix = matrix_of(p, show)
+    show.figure(gradient_reach, p.cells, found, matrix)
+    show.readouts(matrix, "sigma_max", "radius")
+    horizons = [one.horizon for one in found]
+    for name, steps in {"longest": max(horizons), "shortest": min(horizons)}.items():
+        if name == "longest" or steps < max(horizons):
+            whose = [on_road(c, show) for c, h in zip(p.cells, horizons, strict=True) if h == steps]
+            everyone = len(whose) == len(found) > 1
+            beside = show.words("road.all" if everyone else "road.names")
+            beside = beside if everyone else beside.join(whose)
+            show.readout(name, found[horizons.index(steps)].horizon_seen, beside=beside)
+    tell_reach(p, found, matrix, show)
+    if "rnn" in p.cells and p.steps > FAR:
+        rnn = found[p.cells.index("rnn")]
+        show.target("rnn_reaches", rnn.horizon >= FAR, far=FAR, horizon=rnn.horizon_seen())
+
+
+@dataclass(frozen=True)
+class PairsParams:
+    """Which pair of steps, of which cell."""
+
+    cell: str = choice(vanishing_gradients.CELLS, "rnn", menu=True)
+    earlier: int = slider(1, 500, 40)
+    later: int = slider(1, 500, 80)
+    norm: str = choice(vanishing_gradients.NORMS, "rms", more=True)
+    part: str = choice(vanishing_gradients.STATE_PARTS, "cell_state", when=on(cell="lstm"))
+
+
+def pairs(p: PairsParams, show: Show) -> None:
+    world = read_params("reach", ReachParams)
+    asked = experiment(world, p.cell)
+    part = p.part if p.cell == "lstm" else "hidden"
+    found = show.run(vanishing_gradients.pair_norms, asked, part, p.norm)
+    last = int(found.steps[-1])
+    earlier, later = sorted((min(p.earlier, last), min(p.later, last)))
+    chosen = show.run(vanishing_gradients.pair_spectrum, asked, earlier, later, part, name="chosen")
+    matrix = matrix_of(world, show)
+    show.figure(
+        pair_map, found, chosen, earlier, later, p.cell, matrix,
+        picks=("earlier", "later"),
+    )  # fmt: skip
+    show.metrics(pair=f"{earlier} → {later}")
+    show.readouts(chosen, "largest")
+    show.readouts(chosen, "smallest", digits=chosen.digits)
+    show.readout("bound", matrix.bound, later - earlier)
+    if earlier == later:
+        show.note("pair_same", step=earlier)
+    elif chosen.largest == -inf:  # units that ReLU has switched off
+        show.note("pair_zero", earlier=earlier, later=later)
+    else:
+        show.note(
+            "pair", earlier=earlier, later=later, largest=format_log10(chosen.largest),
+            strong=chosen.strong, count=len(chosen.log10),
+        )  # fmt: skip
+    if found.stride > 1:
+        show.caption(show.words("note.stride", stride=found.stride))
+    if chosen.lost and chosen.largest > -inf:
+        key = "note.lost" if chosen.lost > 1 else "note.lost_one"
+        show.caption(show.words(key, lost=chosen.lost))

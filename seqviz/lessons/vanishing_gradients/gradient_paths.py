@@ -1,0 +1,106 @@
+"""A small network, every number in sight: paths, the recursion, the gradient of a matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from seqviz.compute import vanishing_gradients
+from seqviz.compute.vanishing_gradients import GradientExperiment
+from seqviz.core.i18n import number, percent
+from seqviz.figures.vanishing_gradients.paths import path_bars, recursion_step, unrolled_graph
+from seqviz.figures.vanishing_gradients.weights import weights_by_step
+from seqviz.lessons.framework.controls import choice, seed, slider, step_slider, toggle
+from seqviz.lessons.framework.show import Show
+
+
+@dataclass(frozen=True)
+class PathsParams:
+    """A small network, so that every path can be seen."""
+
+    cell: str = choice(("linear", "rnn"), "linear")
+    steps: int = slider(2, 30, 6)
+    t: int = slider(1, 30, 1, within="steps")
+    gain: float = slider(0.1, 1.5, 0.8, 0.05)
+    printed: bool = toggle(False)
+    seed: int = seed(1, more=True)
+
+
+def paths(p: PathsParams, show: Show) -> None:
+    small = GradientExperiment(p.cell, p.steps, 4, gain=p.gain, loss="mean", seed=p.seed)
+    found = show.run(vanishing_gradients.paths, small, p.t)
+    show.figure(path_bars, found, p.printed)
+    show.readouts(
+        found, total="length", autograd="autograd_length", mismatch="mismatch",
+        printed_mismatch="printed_mismatch",
+        beside={"total": show.words("metric.total.beside"), "autograd": "PyTorch"},
+    )  # fmt: skip
+    step, share = found.largest
+    if p.t == p.steps:
+        show.note("share_alone", last=p.steps)
+    else:
+        show.note(
+            "share", step=step, share=number(share), total=number(found.length), t=p.t,
+            last=p.steps, stretch=number(float(found.stretch[-1])),
+            least=number(float(found.error.min())), most=number(float(found.error.max())),
+        )  # fmt: skip
+        if not 0 <= share <= found.length:
+            show.note("share_over")
+    if p.printed:
+        show.note("printed_last" if p.t == p.steps else "printed", t=p.t, last=p.steps)
+
+
+@dataclass(frozen=True)
+class BackParams:
+    """A very small network, so that every number can be written down."""
+
+    steps: int = slider(2, 6, 4)
+    taken: int = step_slider(0, 6, 1, within="steps")
+    cell: str = choice(("linear", "rnn"), "linear")
+    width: int = slider(1, 3, 2)
+    shift: float = slider(-3.0, 3.0, 0.0, 0.1)
+    seed: int = seed(1, more=True)
+
+
+def back(p: BackParams, show: Show) -> None:
+    small = GradientExperiment(
+        p.cell, p.steps, p.width, gain=0.8, loss="mean", seed=p.seed, shift=p.shift
+    )
+    found = show.run(vanishing_gradients.recursion, small)
+    show.figure(unrolled_graph, found, p.taken)
+    if p.taken == 0:
+        return show.note("not_begun", last=p.steps)
+    t = p.steps - p.taken + 1
+    show.note("equation", equation=recursion_step(found, t))
+    carried, own, total = (number(of(t)) for of in (found.carried, found.own_error, found.length))
+    key = "entered" if t == p.steps else "carried"
+    show.note(key, t=t, carried=carried, own=own, total=total)
+
+
+@dataclass(frozen=True)
+class WeightGradientParams:
+    """A small RNN, and the matrix whose gradient is taken apart."""
+
+    matrix: str = choice(vanishing_gradients.MATRICES, "hidden_hidden", menu=True)
+    steps: int = slider(2, 30, 20)
+    t: int = step_slider(1, 30, 20, within="steps")
+    cell: str = choice(("linear", "rnn"), "linear")
+    gain: float = slider(0.1, 1.5, 0.8, 0.05)
+    loss: str = choice(vanishing_gradients.LOSSES, "last", more=True)
+    seed: int = seed(1, more=True)
+
+
+def weights(p: WeightGradientParams, show: Show) -> None:
+    small = GradientExperiment(p.cell, p.steps, 6, gain=p.gain, loss=p.loss, seed=p.seed)
+    found = show.run(vanishing_gradients.weight_steps, small, p.matrix)
+    show.figure(weights_by_step, found, p.matrix, p.t)
+    show.readouts(
+        found, weight_total="length", weight_autograd="autograd_length", weight_mismatch="mismatch",
+        beside={"weight_autograd": "PyTorch"},
+    )  # fmt: skip
+    share = found.shares[p.t - 1] / found.length if found.length > 0 else 0.0
+    show.metrics(weight_step=(percent(float(share)), f"t = {p.t}"))
+    few = "weights_one" if found.enough == 1 else "weights_enough"
+    many = "weights_every" if found.enough == p.steps else "weights_all"
+    key = few if found.enough <= p.steps / 2 else many
+    matrix = show.option("matrix", p.matrix)
+    show.note(key, enough=found.enough, steps=p.steps, matrix=matrix)

@@ -1,0 +1,139 @@
+"""The way back cut short: truncated, clipped, at a cliff, at random."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from seqviz.compute import vanishing_gradients
+from seqviz.core.i18n import number, percent
+from seqviz.figures.vanishing_gradients.cliff import cliff
+from seqviz.figures.vanishing_gradients.clipping import with_and_without_clipping
+from seqviz.figures.vanishing_gradients.truncation import kept_and_lost, mean_of_draws
+from seqviz.lessons.framework.controls import choice, on, seed, slider, view
+from seqviz.lessons.framework.controls import select_slider as stops
+from seqviz.lessons.framework.lesson import read_params
+from seqviz.lessons.framework.show import Show
+from seqviz.lessons.vanishing_gradients.error_reach import DRAWS, ReachParams, modest
+
+LITTLE = (5.0, 0.1)  # degrees that a gradient turns, and share of its length that it loses
+UNSEEN = 1e-6  # of the gradient's length: what a truncation misses is rounding, or next to it
+
+
+@dataclass(frozen=True)
+class CutParams:
+    """How the way back is cut short."""
+
+    view: str = view(("terms", "clipping", "cliff", "random"), "terms")
+    cell: str = choice(
+        vanishing_gradients.CELLS, "rnn", menu=True, when=on(view=("terms", "random"))
+    )
+    kind: str = choice(vanishing_gradients.TRUNCATIONS, "window", when=on(view="terms"))
+    window: int = slider(1, 200, 10, when=on(view="terms"), unit="steps")
+    stop: float = slider(0.02, 0.6, 0.1, 0.02, when=on(view="random"))
+    activation: str = choice(("linear", "rnn"), "linear", when=on(view="clipping"))
+    radius: float = slider(0.8, 1.3, 1.0, 0.02, when=on(view="clipping"))
+    start_weight: float = slider(*vanishing_gradients.WEIGHTS, 5.0, 0.05, when=on(view="cliff"))
+    start_bias: float = slider(*vanishing_gradients.BIASES, -2.5, 0.05, when=on(view="cliff"))
+    threshold: float = stops(
+        (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0),
+        1.0,
+        when=on(view=("clipping", "cliff")),
+    )
+    rate: float = stops(
+        (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1),
+        0.02,
+        when=on(view="clipping"),
+    )
+    rate_cliff: float = stops((0.01, 0.02, 0.05, 0.1, 0.2, 0.5), 0.1, when=on(view="cliff"))
+    seed: int = seed(1, more=True, when=on(view=("random", "clipping")))
+
+
+def draw_clipping(p: CutParams, show: Show) -> None:
+    activation = "tanh" if p.activation == "rnn" else "linear"
+    free, clipped = (
+        show.run(
+            vanishing_gradients.descend, activation, p.radius, theta, p.rate, p.seed, name=name
+        )
+        for name, theta in (("without", None), ("with_clipping", p.threshold))
+    )
+    show.figure(with_and_without_clipping, free, clipped, p.threshold)
+    show.readouts(free, loss_free="last_loss")
+    show.readouts(clipped, loss_clipped="last_loss", largest_norm="largest_norm")
+    show.metrics(clipped=f"{clipped.clipped} / {len(clipped.loss)}")
+    if free.left_float32 is not None:
+        show.note("free_left", update=free.left_float32)
+    if clipped.left_float32 is not None:
+        step, theta = number(p.rate * p.threshold), number(p.threshold)
+        show.note("clipped_left", update=clipped.left_float32, threshold=theta, step=step)
+    elif clipped.last_loss is not None:
+        key = "clipping_better" if clipped.last_loss < 1 else "clipping_no_better"
+        loss, updates = number(clipped.last_loss), len(clipped.loss)
+        show.note(key, loss=loss, updates=updates, clipped=clipped.clipped)
+
+
+def draw_cliff(p: CutParams, show: Show) -> None:
+    ground = show.run(vanishing_gradients.surface, name="ground")
+    free, clipped = (
+        show.run(
+            vanishing_gradients.walk, p.start_weight, p.start_bias, theta, p.rate_cliff, name=name
+        )
+        for name, theta in (("without", None), ("with_clipping", p.threshold))
+    )
+    show.figure(cliff, ground, free, clipped, p.threshold)
+    show.readouts(
+        free, cliff_norm="largest_norm", cliff_step="longest_step", cliff_free="last_error"
+    )
+    show.readouts(clipped, cliff_clipped="last_error")
+    if free.largest_norm <= p.threshold:
+        show.note("cliff_same", norm=number(free.largest_norm), threshold=number(p.threshold))
+        return
+    late = clipped.error[-50:]  # at the foot of the cliff it swings: one error alone is chance
+    low, high = number(late.min()), number(late.max())
+    show.note(
+        "cliff" if low != high else "cliff_still",
+        update=free.steepest, norm=number(free.largest_norm),
+        step=number(free.longest_step), error=number(free.last_error),
+        threshold=number(p.threshold), longest=number(clipped.longest_step),
+        clipped=number(clipped.last_error), low=low, high=high,
+    )  # fmt: skip
+
+
+def cut(p: CutParams, show: Show) -> None:
+    if p.view in ("clipping", "cliff"):
+        (draw_clipping if p.view == "clipping" else draw_cliff)(p, show)
+        return
+    world = read_params("reach", ReachParams)
+    asked = modest(world, p.cell)
+    if p.view == "random":
+        found = show.run(vanishing_gradients.randomized, asked, p.stop, DRAWS, p.seed)
+        show.figure(mean_of_draws, found)
+        show.readouts(
+            found, expected="expected", one_draw="error_of_one", all_draws="error_of_all",
+            fixed="fixed", beside={"all_draws": f"n = {found.draws[-1]:,}"},
+        )  # fmt: skip
+        key = "random_nearer" if found.error_of_all < found.fixed else "random_farther"
+        show.note(
+            "random_little" if found.fixed < UNSEEN else key,
+            draws=f"{found.draws[-1]:,}", mean=number(found.error_of_all),
+            one=number(found.error_of_one), window=found.window, fixed=number(found.fixed),
+        )  # fmt: skip
+    else:
+        curve = show.run(vanishing_gradients.truncation, asked, p.kind, name="curve")
+        window = curve.nearest(p.window)
+        parts = show.run(vanishing_gradients.terms, asked, window, p.kind, name="parts")
+        show.figure(kept_and_lost, parts, curve, window)
+        show.metrics(window=f"k = {window}")
+        show.readout("kept", curve.kept_by, window)
+        show.readout("angle", curve.angle_of, window)
+        show.readout("length", curve.length_of, window)
+        angle, length = curve.angle_of(window), curve.length_of(window)
+        little = angle <= LITTLE[0] and abs(length - 1) <= LITTLE[1]
+        if window >= asked.steps:
+            show.note("nothing_dropped", window=window)
+        else:
+            show.note(
+                f"{p.kind}_little" if little else f"{p.kind}_much", window=window,
+                kept=percent(curve.kept_by(window)), angle=number(angle), length=number(length),
+            )  # fmt: skip
+    if asked.steps < world.steps or asked.width < world.width:
+        show.caption(show.words("note.modest", steps=asked.steps, width=asked.width))
