@@ -17,10 +17,9 @@ from collections.abc import Callable
 import plotly.graph_objects as go
 
 from benchmarks.timing import timed
-from seqviz.figures.discovery import examples
-from seqviz.plotting.example import Example
 from seqviz.plotting.figure import Figure
 from seqviz.plotting.style import LIVE, Style
+from testing.figure_examples import Example, examples
 
 STYLE = Style(LIVE)
 

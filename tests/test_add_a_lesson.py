@@ -28,7 +28,7 @@ space = {}
 exec(shown.code, space)
 assert space["figure"] == shown.figure
 assert "streamlit" not in sys.modules
-from seqviz.figures.discovery import functions
+from testing.figure_examples import functions
 assert "decay_curve" in [f.__name__ for f in functions()]  # found: it has to have an example
 """
 PAGE = """
@@ -52,7 +52,7 @@ for lang, title in (("en", "Decay"), ("zh", "衰减")):
 def project(tmp_path_factory) -> Path:
     """A copy of the project with the sample in it, and its line in the catalogue."""
     folder = tmp_path_factory.mktemp("project")
-    for name in ("app.py", "pages", "seqviz", "assets", ".streamlit"):
+    for name in ("app.py", "pages", "seqviz", "testing", "assets", ".streamlit"):
         source = ROOT / name
         copy = shutil.copytree if source.is_dir() else shutil.copy
         copy(source, folder / name)

@@ -64,7 +64,6 @@ MODULES = {
     "seqviz.figures.gradients.parts": "seqviz.figures.vanishing_gradients.style",
     "seqviz.figures.grammar": "seqviz.plotting",
     "seqviz.figures.grammar.done": "seqviz.plotting.progress_figure",
-    "seqviz.figures.grammar.example": "seqviz.plotting.example",
     "seqviz.figures.grammar.still": "seqviz.plotting.static_image",
     "seqviz.figures.grammar.wordless": "seqviz.plotting.card_picture",
     "seqviz.figures.interpretability": "seqviz.figures.transformer.interpretability",

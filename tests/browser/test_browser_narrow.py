@@ -11,9 +11,9 @@ from seqviz.content import catalog
 from seqviz.core.brotli_assets import read_asset
 from seqviz.core.i18n import LANGUAGES
 from seqviz.core.paths import STATIC
-from seqviz.figures.discovery import examples
 from seqviz.plotting.figure import Figure
 from seqviz.plotting.style import Style
+from testing.figure_examples import examples
 
 pytestmark = pytest.mark.browser
 WIDTH = 356  # what a bench has on a screen of 380 px

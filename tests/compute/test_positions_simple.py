@@ -9,7 +9,7 @@ import pytest
 
 from seqviz.compute.positions import learned, order, relative, rotary, simple
 from seqviz.core.errors import UserError
-from seqviz.figures.positions.examples import order_result
+from testing.figure_examples.positions import order_result
 
 
 @pytest.mark.parametrize("length", [8, 9, 32, 512])

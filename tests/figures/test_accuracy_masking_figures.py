@@ -15,16 +15,6 @@ from seen import trace as named
 from seqviz.compute.bert_accuracy.results import DIRECTIONS, ORDERS
 from seqviz.core.units import unbroken
 from seqviz.figures.bert_accuracy import bars_and_labels
-from seqviz.figures.bert_accuracy.examples import (
-    BASELINE,
-    WORDS,
-    at,
-    fill_of,
-    fills,
-    guesses_of,
-    knife_of,
-    own_knife_of,
-)
 from seqviz.figures.bert_accuracy.fill import (
     best_guesses,
     fill_in_accuracy,
@@ -35,6 +25,16 @@ from seqviz.plotting import axes
 from seqviz.plotting.sheet import Sheet
 from seqviz.plotting.style import LIGHT, Style
 from seqviz.stats.proportions import of, proportion, shares
+from testing.figure_examples.bert_accuracy import (
+    BASELINE,
+    WORDS,
+    at,
+    fill_of,
+    fills,
+    guesses_of,
+    knife_of,
+    own_knife_of,
+)
 
 STYLE = Style()
 CUT, FILLED = knife_of(), fill_of()

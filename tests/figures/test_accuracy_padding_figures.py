@@ -11,7 +11,11 @@ from seen import trace as named
 
 from seqviz.core.units import unbroken
 from seqviz.figures.bert_accuracy.direction import accuracy_by_direction
-from seqviz.figures.bert_accuracy.examples import (
+from seqviz.figures.bert_accuracy.ids import token_ids
+from seqviz.figures.bert_accuracy.padding import MEASURES, padding_effect, sentence_padding
+from seqviz.plotting.style import LIGHT
+from seqviz.stats.proportions import proportion
+from testing.figure_examples.bert_accuracy import (
     BASELINE,
     LENGTHS,
     PIECES,
@@ -19,10 +23,6 @@ from seqviz.figures.bert_accuracy.examples import (
     own_padding_of,
     padding_of,
 )
-from seqviz.figures.bert_accuracy.ids import token_ids
-from seqviz.figures.bert_accuracy.padding import MEASURES, padding_effect, sentence_padding
-from seqviz.plotting.style import LIGHT
-from seqviz.stats.proportions import proportion
 
 PADDED = padding_of()
 

@@ -12,7 +12,6 @@ from seen import sound
 from seqviz.compute.bert_accuracy.counting import MINILM, count
 from seqviz.compute.bert_accuracy.reported import REPORTED
 from seqviz.compute.bert_accuracy.results import DIRECTIONS, ORDERS, SystemPredictions
-from seqviz.figures.bert_accuracy import examples as made
 from seqviz.figures.bert_accuracy.compare import confusion_matrices, running_accuracy
 from seqviz.figures.bert_accuracy.counts import parameter_counts
 from seqviz.figures.bert_accuracy.direction import accuracy_by_direction
@@ -24,6 +23,7 @@ from seqviz.figures.bert_accuracy.search import best_so_far
 from seqviz.figures.bert_accuracy.word_masking import accuracy_under_masking
 from seqviz.plotting.style import Style
 from seqviz.stats.proportions import Confusion, of, running
+from testing.figure_examples import bert_accuracy as made
 
 NONE = of(0, 0)
 

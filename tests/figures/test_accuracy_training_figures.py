@@ -28,7 +28,14 @@ from seqviz.figures.bert_accuracy.compare import (
 )
 from seqviz.figures.bert_accuracy.counts import parameter_counts
 from seqviz.figures.bert_accuracy.curves import learning_curves
-from seqviz.figures.bert_accuracy.examples import (
+from seqviz.figures.bert_accuracy.modes import train_and_eval
+from seqviz.figures.bert_accuracy.progress import training_progress
+from seqviz.figures.bert_accuracy.regimes import system_accuracies
+from seqviz.figures.bert_accuracy.search import best_so_far, search_trials
+from seqviz.plotting.style import LIGHT
+from seqviz.plotting.table import table
+from seqviz.stats.proportions import Paired, mcnemar, of, of_share, running
+from testing.figure_examples.bert_accuracy import (
     NAMES,
     RATES,
     baseline,
@@ -42,13 +49,6 @@ from seqviz.figures.bert_accuracy.examples import (
     truth,
     tuned,
 )
-from seqviz.figures.bert_accuracy.modes import train_and_eval
-from seqviz.figures.bert_accuracy.progress import training_progress
-from seqviz.figures.bert_accuracy.regimes import system_accuracies
-from seqviz.figures.bert_accuracy.search import best_so_far, search_trials
-from seqviz.plotting.style import LIGHT
-from seqviz.plotting.table import table
-from seqviz.stats.proportions import Paired, mcnemar, of, of_share, running
 
 ESCAPED = "head &lt;b&gt;&amp;"
 

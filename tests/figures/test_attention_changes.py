@@ -11,8 +11,8 @@ from seen import said, sound
 
 from seqviz.core.i18n import LANGUAGES, number
 from seqviz.figures.attention.changes import attention_mask, head_switches
-from seqviz.figures.attention.examples import CANDIDATES, WORDS, change_of, map_of, weights_of
 from seqviz.plotting.style import LIGHT, Style
+from testing.figure_examples.attention import CANDIDATES, WORDS, change_of, map_of, weights_of
 
 LANG = pytest.mark.parametrize("lang", LANGUAGES)
 

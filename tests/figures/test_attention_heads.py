@@ -14,11 +14,11 @@ from seen import said, sound
 from seqviz.compute.attention.patterns import HABITS, Habits
 from seqviz.core.i18n import LANGUAGES, Text, number
 from seqviz.figures.attention.changes import head_switches
-from seqviz.figures.attention.examples import change_of, effects_of, mosaic_of
 from seqviz.figures.attention.head_grid import counted
 from seqviz.figures.attention.heads import head_importance, head_names, heads_by_measure
 from seqviz.figures.attention.maps import head_mosaic
 from seqviz.plotting.style import LIGHT, Style
+from testing.figure_examples.attention import change_of, effects_of, mosaic_of
 
 LANG = pytest.mark.parametrize("lang", LANGUAGES)
 

@@ -13,19 +13,19 @@ from seen import said, sound
 
 from seqviz.core.i18n import LANGUAGES, number
 from seqviz.figures.attention.changes import attention_mask, head_switches
-from seqviz.figures.attention.examples import (
-    change_of,
-    map_of,
-    mosaic_of,
-    parts_of,
-    weights_of,
-)
 from seqviz.figures.attention.heads import head_names, heads_by_measure
 from seqviz.figures.attention.inside_head import query_key_products, scores_to_weights
 from seqviz.figures.attention.maps import attention_map, head_mosaic, rollout_map
 from seqviz.plotting.axes import NAMED_ROWS
 from seqviz.plotting.style import Style
 from seqviz.plotting.weights_color import picture
+from testing.figure_examples.attention import (
+    change_of,
+    map_of,
+    mosaic_of,
+    parts_of,
+    weights_of,
+)
 
 LANG = pytest.mark.parametrize("lang", LANGUAGES)
 

@@ -9,9 +9,9 @@ import pytest
 from seen import said, sound
 
 from seqviz.core.i18n import LANGUAGES, number
-from seqviz.figures.attention.examples import WORDS, parts_of
 from seqviz.figures.attention.inside_head import query_key_products, scores_to_weights
 from seqviz.plotting.style import LIGHT, Style
+from testing.figure_examples.attention import WORDS, parts_of
 
 BOTH = pytest.mark.parametrize("draw", [query_key_products, scores_to_weights])
 

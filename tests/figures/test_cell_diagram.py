@@ -12,7 +12,7 @@ from seen import sound
 from seqviz.compute.gates.observation import GRUStep, LSTMStep, one_step
 from seqviz.figures.gates.boxes import short
 from seqviz.figures.gates.cell_diagram import gru_cell, lstm_cell
-from seqviz.figures.gates.examples import observed
+from testing.figure_examples.gates import observed
 
 
 def test_lstm_cell_shows_its_numbers():

@@ -21,12 +21,11 @@ from seqviz.core.i18n import number
 from seqviz.core.units import plainly_spaced
 from seqviz.data.series import bundled
 from seqviz.figures.ar_fitting.series import series_and_correlations
-from seqviz.figures.discovery import examples, functions
-from seqviz.plotting.example import Example
 from seqviz.plotting.figure import Figure
 from seqviz.plotting.style import DARK, LIGHT, LIVE, Style, opaque, recolored
 from seqviz.plotting.table import axis_name, cells_name, table, tables
 from seqviz.ui.page import export
+from testing.figure_examples import Example, examples, functions
 
 PLACEHOLDER = re.compile(r"(?<!%){\w*}")  # "%{x}" is filled in by the browser
 RESERVED = re.compile(r"#0000\d\d")  # Streamlit replaces #000001 ... #000040 on a page

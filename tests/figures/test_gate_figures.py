@@ -17,13 +17,13 @@ from seqviz.compute.recurrent import LSTMTrace
 from seqviz.core.i18n import Text, number
 from seqviz.core.units import unbroken
 from seqviz.figures.gates.effects import distance_by_variant, free_and_forced
-from seqviz.figures.gates.examples import observed
 from seqviz.figures.gates.maps import gate_map, gate_saturation
 from seqviz.figures.gates.networks import agreement, parameter_bars, training_progress
 from seqviz.figures.gates.style import LOOKS, visible_symbols
 from seqviz.figures.gates.traces import unit_traces
 from seqviz.plotting.figure import Array, joined
 from seqviz.plotting.style import Style
+from testing.figure_examples.gates import observed
 
 ZERO = np.zeros(5)
 

@@ -13,7 +13,6 @@ from seqviz.compute.vanishing_gradients import GradientExperiment, recall
 from seqviz.compute.vanishing_gradients.recall.tasks import LEARNED, SYMBOLS
 from seqviz.core.i18n import format_log10
 from seqviz.figures.vanishing_gradients.clipping import with_and_without_clipping
-from seqviz.figures.vanishing_gradients.examples import reports, rungs, shipped
 from seqviz.figures.vanishing_gradients.norms import gradient_reach
 from seqviz.figures.vanishing_gradients.pairs import pair_map
 from seqviz.figures.vanishing_gradients.paths import path_bars, recursion_step, unrolled_graph
@@ -27,6 +26,7 @@ from seqviz.figures.vanishing_gradients.simplified_gru import gated_jacobian
 from seqviz.figures.vanishing_gradients.truncation import kept_and_lost, mean_of_draws
 from seqviz.plotting.axes import HIGHEST, LOWEST, decades
 from seqviz.plotting.table import table, tables
+from testing.figure_examples.vanishing_gradients import reports, rungs, shipped
 
 EXTREMES = (
     GradientExperiment(),

@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-from seqviz.figures.discovery import examples
 from seqviz.plotting.figure import Figure
 from seqviz.plotting.grayscale import SIGNED, grayscale, lightness
 from seqviz.plotting.style import LIVE, Style
+from testing.figure_examples import examples
 
 NUMBERS = {"x", "y", "z", "customdata"}
 HEX = re.compile(r"#([0-9a-fA-F]{6})\b")

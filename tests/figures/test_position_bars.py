@@ -13,13 +13,13 @@ from seqviz.compute.positions import relative
 from seqviz.compute.positions.orders import OrderComparison, compare_orders, shuffle
 from seqviz.compute.positions.results import VARIANTS
 from seqviz.core.i18n import number
-from seqviz.figures.discovery import examples
 from seqviz.figures.positions.effects import moved_words
 from seqviz.figures.positions.encoder import encoder_variants
-from seqviz.figures.positions.examples import FIRST, SECOND, reordered
 from seqviz.figures.positions.schemes import shift_bars
 from seqviz.figures.positions.style import look, stride
 from seqviz.plotting.style import DARK, LIGHT, LIVE, Style
+from testing.figure_examples import examples
+from testing.figure_examples.positions import FIRST, SECOND, reordered
 
 FOUND, ENCODER = compare_orders(FIRST, SECOND), reordered()
 MANY = " ".join(f"word{k}" for k in range(20))

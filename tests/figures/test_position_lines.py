@@ -24,12 +24,12 @@ from seqviz.core.units import unbroken
 from seqviz.figures.positions.biases import alibi
 from seqviz.figures.positions.clocks import clock_hands, embedding_norms, wavelengths
 from seqviz.figures.positions.encodings import similarity_by_offset
-from seqviz.figures.positions.examples import wandering_table
 from seqviz.figures.positions.schemes import rotary_scores, term_maps
 from seqviz.figures.positions.simple import code_demands, digits_and_waves
 from seqviz.figures.positions.tables import component_path, early_and_late, power_spectrum
 from seqviz.plotting.style import LIGHT
 from seqviz.plotting.table import table
+from testing.figure_examples.positions import wandering_table
 
 WAVES = sinusoidal.encoding(64, 64)
 OWN = wandering_table()

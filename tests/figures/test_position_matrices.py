@@ -18,9 +18,9 @@ from seqviz.figures.positions.biases import alibi, t5_buckets
 from seqviz.figures.positions.effects import both_orders
 from seqviz.figures.positions.encoder import encoder_maps
 from seqviz.figures.positions.encodings import dot_products, encoding_map, rotation_matrices
-from seqviz.figures.positions.examples import FIRST, PIECES, SECOND, reordered, wandering_table
 from seqviz.figures.positions.tables import table_similarity
 from seqviz.plotting.figure import Figure
+from testing.figure_examples.positions import FIRST, PIECES, SECOND, reordered, wandering_table
 
 ODD, WIDE = sinusoidal.encoding(8, 7, 1.5), sinusoidal.encoding(10_000, 128)
 FOUND = offsets.similarity(sinusoidal.encoding(40, 64).table)

@@ -11,9 +11,9 @@ from seen import said, sound, trace
 from seqviz.compute.positions.tiny.results import OrderReport
 from seqviz.compute.positions.tiny.settings import ENCODINGS
 from seqviz.core.i18n import number
-from seqviz.figures.positions.examples import order_result
 from seqviz.figures.positions.tasks import accuracies, learning_curves, learning_progress
 from seqviz.plotting.table import table
+from testing.figure_examples.positions import order_result
 
 DONE = order_result()
 NAMES = ["no encoding", "sinusoidal", "learned", "rotary", "ALiBi"]

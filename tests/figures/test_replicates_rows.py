@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.figures.seed_experiment.distribution import kinds_over_seeds
-from seqviz.figures.seed_experiment.examples import cells
+from testing.figure_examples.seed_experiment import cells
 
 
 def test_a_mark_stands_at_its_value_in_its_row():

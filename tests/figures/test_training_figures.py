@@ -12,7 +12,6 @@ from seen import trace
 from seqviz.compute.ar_fitting.network_settings import CELLS, NetworkSettings
 from seqviz.compute.ar_fitting.networks import EpochReport
 from seqviz.core.i18n import Text, number
-from seqviz.figures.ar_fitting.examples import learned
 from seqviz.figures.ar_fitting.training import (
     loss_of_fit,
     loss_so_far,
@@ -20,6 +19,7 @@ from seqviz.figures.ar_fitting.training import (
     one_step_predictions,
 )
 from seqviz.plotting.style import LIGHT
+from testing.figure_examples.ar_fitting import learned
 
 TEXT = Text("en")
 INPUTS = np.linspace(-4, 4, 101)

@@ -53,7 +53,8 @@ sys.meta_path[sys.meta_path.index(PathFinder)] = Lacking
 """
 DRAW = """
 import seqviz
-from seqviz.figures.discovery import examples
+sys.path.append(sys.argv[2])
+from testing.figure_examples import examples
 from seqviz.plotting.style import Style
 from seqviz.core import paths
 from seqviz.models import checkpoints
@@ -74,11 +75,12 @@ print(json.dumps({
 
 @dataclass(frozen=True)
 class Installed:
-    """The wheel; the folder of an environment that it is installed in; an empty folder."""
+    """The wheel; the environment that it is installed in; an empty folder; examples of figures."""
 
     wheel: Path
     place: Path
     elsewhere: Path
+    examples: Path
 
     def run(self, script: str, *words: str) -> subprocess.CompletedProcess[str]:
         """A script in the environment, from a folder far from the checkout."""
@@ -123,7 +125,9 @@ def installed(tmp_path_factory) -> Installed:
     ours = [path for path in sys.path if path.endswith("-packages")]
     (packages / "libraries.pth").write_text("\n".join(ours) + "\n")
     (place / "elsewhere").mkdir()
-    return Installed(wheel, new, place / "elsewhere")
+    examples = Path("testing", "figure_examples")  # no part of the wheel
+    shutil.copytree(ROOT / examples, place / "examples" / examples, ignore=leave)
+    return Installed(wheel, new, place / "elsewhere", place / "examples")
 
 
 def too_much() -> list[str]:
@@ -157,7 +161,7 @@ def test_every_lesson_s_figures_are_drawn_where_there_is_no_streamlit(installed)
     """In both languages, from an empty folder, with nothing but what is declared."""
     lacking = too_much()
     assert {"streamlit", "transformers", "prometheus_client", "beartype"} <= {*lacking}
-    done = installed.run(LACKING + DRAW, json.dumps(lacking))
+    done = installed.run(LACKING + DRAW, json.dumps(lacking), str(installed.examples))
     assert done.returncode == 0, done.stderr[-3000:]
     found = json.loads(done.stdout.splitlines()[-1])
     assert all(Path(place).is_relative_to(installed.place) for place in found["places"])

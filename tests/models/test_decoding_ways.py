@@ -10,7 +10,7 @@ from seqviz.compute.gpt.continuation import parted
 from seqviz.compute.gpt.uniform import uniforms
 from seqviz.experiments.gpt.continuation import greedy, sampled
 from seqviz.experiments.gpt.ways import SAMPLES, compare_decoding
-from seqviz.figures.gpt.examples import continuation_of
+from testing.figure_examples.gpt import continuation_of
 
 TEXT, STEPS = "Once upon a time", 3
 

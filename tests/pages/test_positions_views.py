@@ -39,7 +39,7 @@ from seqviz.figures.positions.tasks import accuracies, learning_curves, learning
 from seqviz.lessons.positions.lesson import lesson
 from seqviz.lessons.positions.word_order import FIRST, SECOND
 from seqviz.plotting.style import Style
-from seqviz.figures.positions.examples import order_result
+from testing.figure_examples.positions import order_result
 
 MARKS = ("not_unique", "equivariant", "causal", "strangers")
 EACH = pytest.mark.parametrize("language", LANGUAGES)

@@ -26,8 +26,8 @@ from seqviz.figures.positions.encodings import (
 from seqviz.figures.positions.schemes import rotary_scores, shift_bars, term_maps
 from seqviz.figures.positions.simple import code_demands, digits_and_waves
 from seqviz.figures.positions.tasks import accuracies, learning_curves, learning_progress
-from seqviz.plotting.example import Example
 from seqviz.stats.proportions import Shares
+from testing.figure_examples import Example
 
 FIRST, SECOND = "<b>Mary</b> gave John&co a flower", "John&co gave <b>Mary</b> a flower"
 PIECES = ("[CLS]", "<b>mary</b>", "%{x}", "john & co", "a", "[SEP]")

@@ -29,7 +29,7 @@ from seqviz.figures.vanishing_gradients import (
     truncation,
     weights,
 )
-from seqviz.plotting.example import Example
+from testing.figure_examples import Example
 
 R = TypeVar("R")
 HOSTILE = "<b>a</b> b %{x} & c"

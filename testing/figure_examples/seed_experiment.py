@@ -9,7 +9,7 @@ import numpy as np
 from seqviz.compute import replicates
 from seqviz.compute.replicates import Replicates
 from seqviz.figures.seed_experiment.distribution import distribution_over_seeds, kinds_over_seeds
-from seqviz.plotting.example import Example
+from testing.figure_examples import Example
 
 
 def examples() -> tuple[Example, ...]:

@@ -25,7 +25,7 @@ from seqviz.figures.attention.maps import attention_map, head_mosaic, rollout_ma
 from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
 from seqviz.figures.attention.steps import walk_basic, walk_stage
 from seqviz.figures.attention.trials import head_on_pairs, head_on_texts, trials_so_far
-from seqviz.plotting.example import Example
+from testing.figure_examples import Example
 
 WORDS = ("[CLS]", "the", "cat", "sat", "on", "the", "mat", "[SEP]")
 CANDIDATES = ("␣Paris", "␣the", "<b>", "⏎")

@@ -12,7 +12,7 @@ from seqviz.compute.recurrent.wirings.step import steps
 from seqviz.figures.recurrent.wirings.collapse import network_beside_convolution
 from seqviz.figures.recurrent.wirings.graph import wiring_lit, wirings_beside
 from seqviz.figures.recurrent.wirings.step import notation_blocks, one_step, orders_apart
-from seqviz.plotting.example import Example
+from testing.figure_examples import Example
 
 
 def examples() -> tuple[Example, ...]:

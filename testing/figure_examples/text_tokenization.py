@@ -18,7 +18,7 @@ from seqviz.figures.text.tokenization.ladder import tried_prefixes
 from seqviz.figures.text.tokenization.merges import bytes_per_token, pair_counts
 from seqviz.figures.text.tokenization.special import special_ids
 from seqviz.figures.text.tokenization.strips import cut_strips
-from seqviz.plotting.example import Example
+from testing.figure_examples import Example
 
 WORDS = {b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}
 VOCABULARY = {"[UNK]": 0, "a": 1, "##b": 2, "##bc": 3, "low": 4, "<": 5, ">": 6}

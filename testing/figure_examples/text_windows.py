@@ -16,7 +16,7 @@ from seqviz.figures.text.windows.ids import (
     permuted_so_far,
     vocabulary_window,
 )
-from seqviz.plotting.example import Example
+from testing.figure_examples import Example
 
 TEXT = "a <b>bold</b> line of text: windows"
 

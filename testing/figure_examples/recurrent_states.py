@@ -15,7 +15,7 @@ from seqviz.figures.recurrent.states.writing import (
     steps_so_far,
     tied_tables,
 )
-from seqviz.plotting.example import Example
+from testing.figure_examples import Example
 
 TEXT = "a <b>bold</b> line"
 NAMES = ("words", "last", "mean", "max", "both_concat")

@@ -12,12 +12,12 @@ from seqviz.compute.gpt.filters import Chain
 from seqviz.figures.gpt.draws import many_first_words
 from seqviz.figures.gpt.labels import label_bars
 from seqviz.figures.gpt.scores import next_token_bars
-from seqviz.plotting.example import Example
+from testing.figure_examples import Example
 
 LABELS = ("<i>4", "<i>59")
 
 
-def examples_of_scores() -> tuple[Example, ...]:
+def examples() -> tuple[Example, ...]:
     """Each figure function once or more, where its branches differ."""
     plain, cut = filtered_of(Chain()), filtered_of(Chain(temperature=1.5, top_p=0.6, penalty=1.5))
     many = first_words(cut, 3)

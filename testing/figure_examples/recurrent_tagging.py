@@ -13,7 +13,7 @@ from seqviz.figures.recurrent.tagging.letters import (
     tagged_text,
     trained_so_far,
 )
-from seqviz.plotting.example import Example
+from testing.figure_examples import Example
 
 
 def examples() -> tuple[Example, ...]:

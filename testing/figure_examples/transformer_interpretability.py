@@ -23,7 +23,7 @@ from seqviz.figures.transformer.interpretability.removal import (
     removal_of_many,
     removal_so_far,
 )
-from seqviz.plotting.example import Example
+from testing.figure_examples import Example
 
 WORDS = ("The", "␣capital", "␣of", "<b>", "␣is")
 

@@ -15,7 +15,6 @@ from seqviz.compute.gpt.surprise import Repeated, Surprise
 from seqviz.compute.gpt.ways import DecodingComparison
 from seqviz.compute.transformer.cost import COST_PARTS, GROUPS, Architecture
 from seqviz.figures.gpt.cost import token_times
-from seqviz.figures.gpt.examples_scores import examples_of_scores
 from seqviz.figures.gpt.futures import all_futures, futures_so_far
 from seqviz.figures.gpt.losses import token_losses
 from seqviz.figures.gpt.methods import surprise_by_method
@@ -24,7 +23,7 @@ from seqviz.figures.gpt.shots import shots_by_amount
 from seqviz.figures.gpt.sizes import model_sizes
 from seqviz.figures.gpt.steps import RANKS, text_steps
 from seqviz.figures.gpt.written import written_bits
-from seqviz.plotting.example import Example
+from testing.figure_examples import Example
 
 WORDS = ("␣a", "␣<b>", "␣far", ",", "⏎")
 STEPS = 4
@@ -36,7 +35,6 @@ def examples() -> tuple[Example, ...]:
     other = continuation_of((0, 3, 2, 1))
     plain, punished, methods, shots = repeated_of(1.0), repeated_of(1.3), methods_of(), shots_of()
     return (
-        *examples_of_scores(),
         Example("futures", all_futures, (ways, 6), 100 * ways.best_probability),
         Example("futures so far", futures_so_far, (ways.tree, 6), ways.tree.passes),
         Example("written", written_bits, (text,), float(text.entropy.mean())),

@@ -22,7 +22,7 @@ from seqviz.figures.text.vectors.neighbors import (
     two_windows,
 )
 from seqviz.figures.text.vectors.reading import senses_by_layer, word_by_layer
-from seqviz.plotting.example import Example
+from testing.figure_examples import Example
 
 WORDS = ("boy", "man", "<b>woman</b>", "prince", "queen", "king")
 LEVELS = 8

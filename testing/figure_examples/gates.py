@@ -36,7 +36,7 @@ from seqviz.figures.gates import (
     tempering,
     traces,
 )
-from seqviz.plotting.example import Example
+from testing.figure_examples import Example
 
 TEXT = "a <b>bold</b> & long text"
 SENTENCE = "The flights <i>the</i> airline"

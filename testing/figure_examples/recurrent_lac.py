@@ -19,7 +19,7 @@ from seqviz.figures.recurrent.lac.tagger import (
     sides_of_characters,
     tags_of_characters,
 )
-from seqviz.plotting.example import Example
+from testing.figure_examples import Example
 
 TEXT, LONG = "研究<b>的起源", "工信处女干事每月经过下属科室都要亲口交代24口交换机等技术"
 TAGS = ("n-B", "n-I", "v-B", "v-I", "u-B", "LOC-B", "LOC-I", "O")

@@ -14,7 +14,7 @@ from seqviz.compute.ar_fitting.networks import (
 )
 from seqviz.compute.ar_fitting.windows import WindowErrors, WindowReport
 from seqviz.figures.ar_fitting import by_hand, diagnosis, estimation, forecast, series, training
-from seqviz.plotting.example import Example
+from testing.figure_examples import Example
 
 
 def learned(

@@ -9,7 +9,7 @@ from seqviz.compute.recurrent.costs.terms import AnswerTerms
 from seqviz.compute.recurrent.costs.timing import StepTimes
 from seqviz.figures.recurrent.costs.measured import terms_of_loss, time_by_length, timed_so_far
 from seqviz.figures.recurrent.costs.parameters import matrices, parameters_by_length
-from seqviz.plotting.example import Example
+from testing.figure_examples import Example
 
 
 def examples() -> tuple[Example, ...]:

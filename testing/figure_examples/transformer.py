@@ -25,7 +25,7 @@ from seqviz.figures.transformer.flow import step_tensor, two_operators
 from seqviz.figures.transformer.learning import losses, losses_so_far
 from seqviz.figures.transformer.norms import three_norms
 from seqviz.figures.transformer.pair import two_attentions
-from seqviz.plotting.example import Example
+from testing.figure_examples import Example
 
 
 def examples() -> tuple[Example, ...]:

@@ -53,7 +53,6 @@ from seqviz.figures.bert_accuracy.progress import training_progress
 from seqviz.figures.bert_accuracy.regimes import system_accuracies
 from seqviz.figures.bert_accuracy.search import best_so_far, search_trials
 from seqviz.figures.bert_accuracy.word_masking import accuracy_under_masking, sentence_under_masking
-from seqviz.plotting.example import Example
 from seqviz.stats.proportions import (
     Confusion,
     Proportion,
@@ -63,6 +62,7 @@ from seqviz.stats.proportions import (
     of,
     running,
 )
+from testing.figure_examples import Example
 
 BASELINE = of(1003, 2000)
 WORDS = ("a", "<b>warm</b>", ",", "funny", "&", "engaging", "film", "touching", "50%", ".")

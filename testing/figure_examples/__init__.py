@@ -1,0 +1,60 @@
+"""Examples of every figure function, for the test of all figures and a benchmark.
+
+A module of a subject has `examples() -> tuple[Example, ...]`: calls with real results of
+`seqviz.compute`. A public figure function without one fails a test (tests/figures).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules, walk_packages
+from typing import Any
+
+import seqviz.figures
+from seqviz.plotting.style import Style
+
+RETURNED = ("Figure", "alt.LayerChart", "str")  # types that a figure function returns
+
+
+@dataclass(frozen=True)
+class Example:
+    """One call of a figure function; `key` is a number that its description must name."""
+
+    name: str
+    draw: Callable[..., Any]
+    args: tuple[Any, ...]
+    key: float
+    keywords: Mapping[str, Any] = field(default_factory=dict)
+
+    def figure(self, style: Style | None = None) -> Any:
+        """Draw it, by default in the light style."""
+        return self.draw(*self.args, **self.keywords, style=style or Style())
+
+
+def functions() -> tuple[Callable[..., Any], ...]:
+    """Return every public function that takes a style and draws something, module by module."""
+    drawing = []
+    for module in walk_packages(seqviz.figures.__path__, "seqviz.figures."):
+        for member in vars(import_module(module.name)).values():
+            if not inspect.isfunction(member) or member.__module__ != module.name:
+                continue
+            styled = "style" in inspect.signature(member).parameters
+            if member.__name__.startswith("_") or not styled:
+                continue
+            returned = member.__annotations__.get("return")
+            if getattr(returned, "__name__", returned) in RETURNED:
+                drawing.append(member)
+    return tuple(drawing)
+
+
+@cache
+def examples() -> tuple[Example, ...]:
+    """Return the examples of all subjects."""
+    collected: list[Example] = []
+    for module in iter_modules(__path__, f"{__name__}."):
+        collected += import_module(module.name).examples()
+    return tuple(collected)
