@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 KEY_BYTES = 32
 _TIME, _NONCE, _DIGEST = 5, 10, 21  # bytes; 36 in all are 48 letters without padding
 _MARK = 12  # bytes
-TOKEN_LETTERS = (_TIME + _NONCE + _DIGEST) * 4 // 3
 
 
 @dataclass(frozen=True)

@@ -553,10 +553,6 @@ class Room:
              for one in (*self.ran, *([self.run] if self.run else []))],
         )  # fmt: skip
 
-    def afterwards(self) -> dict[str, Any]:
-        """Return what is left of a lecture as JSON has it."""
-        return self.record().to_dict()
-
     def texts(self) -> list[dict[str, Any]]:
         """Those on the board, as all may read them."""
         return [line.payload() for line in self.board.shown.values()]
@@ -641,10 +637,6 @@ class Room:
         if not self.sketched or self.sketched[-1].state != "revealed":
             raise UserError("not_revealed", "Nothing is revealed yet.")
         return self.sketched[-1]
-
-    def predictions_snapshot(self, teacher: bool) -> dict[str, Any]:
-        """What was drawn last: see `Sketches.told`. Raises UserError("not_revealed")."""
-        return self.revealed().snapshot(teacher)
 
     def _for_teacher(self) -> dict[str, Any]:
         here, now = self.present(), self.clock()

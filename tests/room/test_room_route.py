@@ -680,7 +680,7 @@ def test_a_large_summary_is_written_in_parts(client, opened, monkeypatch):
 
     monkeypatch.setattr(json, "dumps", measured)
     found = client.get(f"/room/{opened['code']}/left", headers={TEACHER: opened["token"]})
-    assert found.json() == room.afterwards()
+    assert found.json() == room.record().to_dict()
     assert sum(sizes) > 0.9 * len(found.content)
     assert max(sizes) < 0.05 * len(found.content)
 

@@ -737,7 +737,7 @@ def test_a_vote_belongs_to_the_asking_for_which_it_was_given(room):
 def test_so_many_questions_are_kept_and_no_more(room):
     for _ in range(3 * one_room.QUESTIONS):
         room.apply_teacher_message(ASK)
-    assert [one["key"] for one in room.afterwards()["questions"]] == \
+    assert [one["key"] for one in room.record().to_dict()["questions"]] == \
         [ASK["key"]] * one_room.QUESTIONS  # fmt: skip
     assert told(room)["ballot"]["number"] == 3 * one_room.QUESTIONS
 
@@ -794,7 +794,7 @@ def test_a_class_is_as_before_when_its_pages_have_told_what_they_know(all_rooms,
         again.apply_student_message(
             back, {"kind": "recall", **memory[seat.number]}
         )  # nothing counts twice
-    left, before = again.afterwards(), room.afterwards()
+    left, before = again.record().to_dict(), room.record().to_dict()
     assert left["questions"] == before["questions"]
     assert left["sketches"] == before["sketches"]
     found = told(again)
@@ -1061,7 +1061,7 @@ def test_what_is_left_of_a_lecture_has_no_seats_in_it(room):
         )
     send(room, seats[0], 7)
     room.apply_teacher_message({"kind": "reveal"})
-    assert room.afterwards() == {
+    assert room.record().to_dict() == {
         "seats": 3,
         "questions": [{"key": ASK["key"], "options": 3, "counts": [[0, 3, 0]], "flow": None}],
         "sketches": [],
@@ -1087,7 +1087,7 @@ def test_a_text_is_shown_when_the_teacher_has_approved_it(room):
     assert told(room, teacher=True)["waiting"] == {"count": 0, "first": None}
     assert told(room)["board"] == [1, 1]
     wanted = {name: TEXT[name] for name in ("lesson", "bench", "values", "key", "text")}
-    assert room.texts() == [{"number": 1, **wanted}] == room.afterwards()["texts"]
+    assert room.texts() == [{"number": 1, **wanted}] == room.record().to_dict()["texts"]
     room.apply_teacher_message({"kind": "discard", "number": 1})
     assert (told(room)["board"], room.texts()) == ([2, 0], [])
 
@@ -1096,7 +1096,7 @@ def test_a_text_thrown_away_was_never_shown(room):
     seat, _ = room.join()
     room.apply_student_message(seat, TEXT)
     room.apply_teacher_message({"kind": "discard", "number": 1})
-    assert (told(room)["board"], room.afterwards()["texts"]) == ([0, 0], [])
+    assert (told(room)["board"], room.record().to_dict()["texts"]) == ([0, 0], [])
     for kind in ("approve", "discard"):
         with pytest.raises(InvalidMessageError):
             room.apply_teacher_message({"kind": kind, "number": 1})

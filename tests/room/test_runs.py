@@ -128,7 +128,7 @@ def test_another_run_replaces_the_first_which_is_kept_for_afterwards(monkeypatch
         room.run.found = {1: float(number), 2: 0.5}
     room.apply_teacher_message({"kind": "stop"})
     assert room.run.stopped
-    left = room.afterwards()["runs"]
+    left = room.record().to_dict()["runs"]
     assert [one["found"][0] for one in left] == [3.0, 4.0, 5.0]
     assert left[0] == {**{k: RUN[k] for k in ("lesson", "bench", "values")},
                        "seeds": [1, 2], "found": [3.0, 0.5]}  # fmt: skip

@@ -52,7 +52,7 @@ def test_a_seat_has_one_sketch_and_may_change_it_until_it_is_closed(room):
     assert code_of(refused) == "sketch_closed"
     room.apply_teacher_message(REVEAL)
     room.apply_teacher_message(CLOSE)  # what is revealed stays so
-    found = room.predictions_snapshot(teacher=True)
+    found = room.revealed().snapshot(teacher=True)
     assert found["sketches"] == [[10, 20, 30, 40, 50], [1000] * 5]
     assert (found["count"], found["median"][0]) == (2, 505)
 
@@ -66,14 +66,14 @@ def test_nobody_is_told_a_sketch_before_all_are_revealed(room):
             draw(room, seat, [1, 2, 3, 4, 5])
         for teacher in (False, True):
             with pytest.raises(UserError) as refused:
-                room.predictions_snapshot(teacher)
+                room.revealed().snapshot(teacher)
             assert code_of(refused) == "not_revealed"
             known = told(room, teacher)["sketch"]
             names = {"key", "number", "as", "most", "state", "drawn"}
             assert known is None or set(known) == names
     room.apply_teacher_message(REVEAL)
-    assert "sketches" not in room.predictions_snapshot(teacher=False)  # a class is shown as a whole
-    assert "median" in room.predictions_snapshot(teacher=False)
+    assert "sketches" not in room.revealed().snapshot(teacher=False)  # a class is shown as a whole
+    assert "median" in room.revealed().snapshot(teacher=False)
 
 
 def test_a_question_may_be_asked_anew_and_an_old_sketch_is_none_of_it(room):
@@ -86,7 +86,7 @@ def test_a_question_may_be_asked_anew_and_an_old_sketch_is_none_of_it(room):
     with pytest.raises(UserError):
         draw(room, seat, [2] * 5, number=1)
     draw(room, seat, [3] * 5, number=2)
-    assert [one["drawn"] for one in room.afterwards()["sketches"]] == [[[1] * 5], [[3] * 5]]
+    assert [one["drawn"] for one in room.record().to_dict()["sketches"]] == [[[1] * 5], [[3] * 5]]
 
 
 def test_what_is_left_has_no_seats_in_it(room):
@@ -94,7 +94,7 @@ def test_what_is_left_has_no_seats_in_it(room):
     room.apply_teacher_message(CELL)
     for seat, cell in zip(seats, ([20, 2], [3, 0], [3, 1]), strict=True):
         draw(room, seat, cell)
-    assert room.afterwards()["sketches"] == [
+    assert room.record().to_dict()["sketches"] == [
         {"key": KEY, "kind": "cell", "most": [20, 2], "drawn": [[3, 0], [3, 1], [20, 2]]}
     ]
 
@@ -114,7 +114,7 @@ def test_a_sketch_stays_when_its_seat_is_free(room):
     assert room.join()[0].number == 2  # nobody draws under the number of who has drawn
     assert room.join(secret)[0].number == seat.number
     room.apply_teacher_message(REVEAL)
-    assert room.predictions_snapshot(teacher=True)["sketches"] == [[1] * 5]
+    assert room.revealed().snapshot(teacher=True)["sketches"] == [[1] * 5]
 
 
 @pytest.mark.parametrize("marks", [
@@ -132,7 +132,7 @@ def test_what_is_no_sketch_is_refused_and_changes_nothing(room, marks):
     assert code_of(refused) == "sketch_closed"
     assert told(room) == before
     room.apply_teacher_message(REVEAL)
-    assert room.predictions_snapshot(teacher=True)["sketches"] == [[7] * 5]
+    assert room.revealed().snapshot(teacher=True)["sketches"] == [[7] * 5]
 
 
 @pytest.mark.parametrize("said", [
@@ -193,8 +193,8 @@ def test_a_full_room_of_the_longest_sketches_is_small():
         draw(room, room.join()[0], [LARGEST] * MARKS)
     room.apply_teacher_message(REVEAL)
     assert len(room.snapshot(False)) <= before + 20
-    assert len(json.dumps(room.predictions_snapshot(teacher=True))) < 150_000
-    assert len(json.dumps(room.predictions_snapshot(teacher=False))) < 2_000
+    assert len(json.dumps(room.revealed().snapshot(teacher=True))) < 150_000
+    assert len(json.dumps(room.revealed().snapshot(teacher=False))) < 2_000
     kept = sum(marks.itemsize * len(marks) for marks in room.sketched[-1].drawn.values())
     assert kept == 300 * MARKS * 2
 

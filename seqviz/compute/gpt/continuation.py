@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 
 from seqviz.compute.attention.tokens import Tokens
 from seqviz.compute.gpt.draw import entropy, order, probabilities
-from seqviz.core.units import Probability, Share, SmallShare
+from seqviz.core.units import Share, SmallShare
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,6 @@ class NextToken:
     def chance_of(self, word: str) -> Share:
         """The probability that this word is the next token, with a space before it or without."""
         return float(self.chances[self.spelled(word)].sum())
-
-    @property
-    def remaining_probability(self) -> Probability:
-        """The probability of all other tokens together."""
-        return float(1 - self.chances.sum())
 
     def rank(self, token: int) -> int:
         """1 is the likeliest."""

@@ -106,11 +106,6 @@ def _spend(account: ClientQuota, seconds: float, rank: Priority) -> None:
         clients.spent.add(account)
 
 
-def has_budget(account: ClientQuota) -> bool:
-    """Whether more may be computed for this device now."""
-    return not account.seconds.retry_after(*seconds_of(account))
-
-
 @contextmanager
 def turn(rank: Priority, tell: Callable[[int], object] | None = None) -> Iterator[None]:
     """Within, this thread computes for its session, when it is its turn.
