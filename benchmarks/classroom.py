@@ -394,7 +394,7 @@ def main() -> None:
     line = {"name": "classroom", "students": plan.students, "lessons": found, "rss_mb": memory}
     if asked.collector == "both":
         print("the same with Streamlit's own setting of the garbage collector")
-        plain, _ = visit(lessons, plan, False, {**MODELS, "SEQVIZ_FREEZE": "0"}, PLAIN)
+        plain, _ = visit(lessons, plan, False, {**MODELS, "SEQVIZ_GC_FREEZE": "0"}, PLAIN)
         line["default_collector"] = plain
     print(f"goals: {GOALS}")
     print(json.dumps(line))

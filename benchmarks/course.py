@@ -20,7 +20,7 @@ import numpy as np
 MOST = 32  # texts of one pass
 THINK = 6.0  # seconds between two presses of a student
 FRESH = 0.1  # of them ask for a text that nobody has read
-SEATS = 180  # of a process of the app (SEQVIZ_SEATS)
+SEATS = 180  # of a process of the app (SEQVIZ_MAX_CLIENTS)
 MACHINE = 8  # processors
 LOAD = 0.7  # of a processor that trains
 BETWEEN = 600.0  # seconds between two trainings of a student

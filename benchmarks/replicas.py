@@ -401,7 +401,7 @@ def whole_class(students: int, arrive: float, seconds: float, ray: bool) -> dict
     with ExitStack() as stack:
         kept: Store = stack.enter_context(store())
         environment = {
-            "SEQVIZ_SHARED": kept.address, "SEQVIZ_PROXIES": "1", "HF_HUB_OFFLINE": "1",
+            "SEQVIZ_REDIS_URL": kept.address, "SEQVIZ_PROXIES": "1", "HF_HUB_OFFLINE": "1",
             "SEQVIZ_METRICS_TOKEN": secrets.token_urlsafe(16),
         }  # fmt: skip
         if ray:

@@ -187,7 +187,7 @@ def main() -> None:
     lesson = catalog.lesson(options.lesson)
     plan = Plan(0, options.think, options.arrive, options.seconds, live=True)
     rows: dict[str, dict[str, float]] = {}
-    environment = {**MODELS, "SEQVIZ_WORKERS": str(options.workers), "SEQVIZ_SEATS": "0"}
+    environment = {**MODELS, "SEQVIZ_WORKERS": str(options.workers), "SEQVIZ_MAX_CLIENTS": "0"}
     holds = 0
     with serve(environment=environment) as server:
         asyncio.run(warm_up(server.url, lesson))

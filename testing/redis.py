@@ -24,7 +24,7 @@ NO_REDIS = (
 
 @dataclass
 class Store:
-    """address: as `SEQVIZ_SHARED` takes it. client: of its own, to look into it."""
+    """address: as `SEQVIZ_REDIS_URL` takes it. client: of its own, to look into it."""
 
     port: int
     password: str

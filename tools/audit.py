@@ -51,7 +51,7 @@ BROUGHT = {
     "protobuf": "the messages between streamlit and the browser",
     "pyyaml": "huggingface_hub's, which reads a file of this kind as well",
     "ray": "requirements-ray.txt, for who sets SEQVIZ_ENGINE=ray",
-    "redis": "requirements-ray.txt, for who sets SEQVIZ_SHARED",
+    "redis": "requirements-ray.txt, for who sets SEQVIZ_REDIS_URL",
     "starlette": "streamlit's server",
     "tokenizers": "transformers' own, of which one is put together for a package's model",
     "traitlets": "anywidget's",

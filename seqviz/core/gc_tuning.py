@@ -37,7 +37,7 @@ def collect_and_freeze() -> None:
     instead of seconds). What was frozen before is looked at once again, since a session that was
     open at that time may have left.
     """
-    if settings.value("SEQVIZ_FREEZE"):
+    if settings.value("SEQVIZ_GC_FREEZE"):
         gc.unfreeze()
         gc.collect()
         freeze_now()
@@ -48,7 +48,7 @@ def freeze_now() -> None:
 
     What is garbage by then, next to nothing, waits for `freeze`.
     """
-    if settings.value("SEQVIZ_FREEZE"):
+    if settings.value("SEQVIZ_GC_FREEZE"):
         gc.freeze()
         frozen.count = gc.get_freeze_count()
         gc.set_threshold(*THRESHOLDS)
@@ -56,7 +56,7 @@ def freeze_now() -> None:
 
 def collect_young() -> None:
     """Collect what has come and gone since the last time, which is most of what presses leave."""
-    if settings.value("SEQVIZ_FREEZE"):
+    if settings.value("SEQVIZ_GC_FREEZE"):
         gc.collect(1)
 
 
@@ -66,7 +66,7 @@ def collect_recent() -> None:
     It does not look at what was there before: what is frozen and becomes garbage in cycles
     afterwards waits for `freeze`.
     """
-    if settings.value("SEQVIZ_FREEZE"):
+    if settings.value("SEQVIZ_GC_FREEZE"):
         gc.collect()
         gc.freeze()
 

@@ -8,6 +8,7 @@ docs/operations.md is made of this list.
 from __future__ import annotations
 
 import importlib.util
+import logging
 import math
 import os
 import re
@@ -22,6 +23,7 @@ from seqviz.core.languages import DEFAULT, LANGUAGES, matching, preferred
 DEVICES = ("auto", "cpu", "cuda", "mps")
 ENGINES = ("local", "ray")
 LEVELS = ("debug", "info", "warning", "error")
+log = logging.getLogger(__name__)
 UPLOAD_MB = 5  # .streamlit/config.toml lets the server take 6, so that the app can explain
 
 
@@ -32,7 +34,7 @@ class Setting:
     default: what is read where it is not set. meaning: for that table. allowed: completes the
     sentence "NAME must be ...". read: from text to value; raises ValueError for what is not
     allowed. shown: the default in that table, where it is not the text itself. secret: what is set
-    is not quoted.
+    is not quoted. deprecated: a former name, which is read where this one is not set.
     """
 
     name: str
@@ -42,15 +44,28 @@ class Setting:
     read: Callable[[str], Any]
     shown: str = ""
     secret: bool = False
+    deprecated: str = ""
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that is read: the deprecated one where only that is set."""
+        if not _environment(self.name) and _environment(self.deprecated):
+            return self.deprecated
+        return self.name
 
     def value(self) -> Any:
         """What is set, checked. Raises ValueError with one sentence for what is not allowed."""
-        text = os.environ.get(self.name, "").strip() or self.default
+        text = _environment(self.variable) or self.default
         try:
             return self.read(text)
         except ValueError:
             not_this = "" if self.secret else f", not {text!r}"
-            raise ValueError(f"{self.name} must be {self.allowed}{not_this}.") from None
+            raise ValueError(f"{self.variable} must be {self.allowed}{not_this}.") from None
+
+
+def _environment(name: str) -> str:
+    """Return an environment variable; "" where it is blank or not set."""
+    return os.environ.get(name, "").strip()
 
 
 def value(name: str) -> Any:
@@ -73,8 +88,15 @@ def check() -> None:
         raise ValueError(f"SEQVIZ_CACHE must be a folder, not {str(folder)!r}.")
     if value("SEQVIZ_ENGINE") == "ray" and importlib.util.find_spec("ray") is None:
         raise ValueError("SEQVIZ_ENGINE=ray needs Ray: pip install -r requirements-ray.txt.")
-    if value("SEQVIZ_SHARED") and importlib.util.find_spec("redis") is None:
-        raise ValueError("SEQVIZ_SHARED needs redis: pip install -r requirements-ray.txt.")
+    if value("SEQVIZ_REDIS_URL") and importlib.util.find_spec("redis") is None:
+        raise ValueError("SEQVIZ_REDIS_URL needs redis: pip install -r requirements-ray.txt.")
+
+
+def log_deprecated() -> None:
+    """Log each deprecated name that is set, with the name to use instead."""
+    for setting in SETTINGS:
+        if _environment(setting.deprecated):
+            log.warning("%s is deprecated: set %s instead", setting.deprecated, setting.name)
 
 
 def _one_of(choices: tuple[str, ...]) -> dict[str, Any]:
@@ -185,10 +207,10 @@ SETTINGS = (
     Setting("SEQVIZ_RAY_SECONDS", "10",
         "seconds that a forward pass of the cluster may take before this machine does it",
         **_number(0.1)),
-    Setting("SEQVIZ_SHARED", "",
+    Setting("SEQVIZ_REDIS_URL", "",
         "a Redis in which several processes of the app count together: `redis://host:6379`",
         "redis://[:password@]host[:port], rediss:// or unix://", _store, shown="none",
-        secret=True),
+        secret=True, deprecated="SEQVIZ_SHARED"),
     Setting("SEQVIZ_CACHE", "", "folder for fetched models and what is computed from them",
         "a folder", _folder, shown="`~/.cache/seqviz`"),
     # `models.registry` reads the names and says what is wrong.
@@ -198,8 +220,9 @@ SETTINGS = (
     Setting("SEQVIZ_PRELOAD", "",
         "models loaded before the first student comes; the image has `minilm,smollm2`",
         **_NAMES, shown="none"),
-    Setting("SEQVIZ_READINGS_MB", "512",
-        "memory for the attention of the last texts, for the whole class", **_number(0)),
+    Setting("SEQVIZ_FORWARD_CACHE_MB", "512",
+        "memory for the attention of the last texts, for the whole class", **_number(0),
+        deprecated="SEQVIZ_READINGS_MB"),
     Setting("SEQVIZ_CACHE_MB", "64", "memory for the last results and figures, for the whole class",
         **_whole(1)),
     Setting("SEQVIZ_LANGUAGE", "",
@@ -210,14 +233,15 @@ SETTINGS = (
     Setting("SEQVIZ_SESSION_SECONDS", "60",
         "seconds of computation that one student may use at once; `0`: any number",
         **_number(0)),
-    Setting("SEQVIZ_SESSION_SHARE", "0.25",
-        "seconds of computation that one student gets back each second", **_number(0.01)),
+    Setting("SEQVIZ_CPU_REFILL", "0.25",
+        "seconds of computation that one student gets back each second", **_number(0.01),
+        deprecated="SEQVIZ_SESSION_SHARE"),
     Setting("SEQVIZ_SESSION_TOKENS", "20000",
         "tokens of text that one student may have read each minute; `0`: any number",
         **_whole(0)),
-    Setting("SEQVIZ_SEATS", "180",
+    Setting("SEQVIZ_MAX_CLIENTS", "180",
         "students who use the app at a time; who comes then waits in front; `0`: any number",
-        **_whole(0)),
+        **_whole(0), deprecated="SEQVIZ_SEATS"),
     Setting("SEQVIZ_PROXIES", "0",
         "proxies of your own in front: from the header of that many a visitor's address is read",
         **_whole(0)),
@@ -241,12 +265,12 @@ SETTINGS = (
         "who sends `Authorization: Bearer` with it sees `/metrics`; without one only this machine, "
         "and nobody behind `SEQVIZ_PROXIES`",
         "letters, digits and the signs -._~+/=, at least 16", _token, "none", secret=True),
-    Setting("SEQVIZ_FREEZE", "1",
+    Setting("SEQVIZ_GC_FREEZE", "1",
         "`1`: what is loaded is taken out of garbage collection; `0`: Python as it is, to compare",
-        "0 or 1", _yes),
-    Setting("SEQVIZ_PATCHES", "1",
+        "0 or 1", _yes, deprecated="SEQVIZ_FREEZE"),
+    Setting("SEQVIZ_STREAMLIT_PATCHES", "1",
         "`1`: what is slow or wrong in Streamlit is replaced; `0`: Streamlit as it is, to compare",
-        "0 or 1", _yes),
+        "0 or 1", _yes, deprecated="SEQVIZ_PATCHES"),
     Setting("SEQVIZ_LOG_LEVEL", "info", "least level that is logged", **_one_of(LEVELS)),
     Setting("SEQVIZ_LOG_FORMAT", "text", "lines of the log: `text`, `json`",
         **_one_of(("text", "json"))),

@@ -1,8 +1,8 @@
 """One forward pass of a pretrained model over a student's text, with all attention weights.
 
 A reading is up to 283 MB, too much to keep a copy for every figure made of it: the last ones stay
-here, shared and read-only, up to `SEQVIZ_READINGS_MB` megabytes (default 512) for the whole class.
-A long text that nobody has asked for lately is let go before that (`let_go`).
+here, shared and read-only, up to `SEQVIZ_FORWARD_CACHE_MB` megabytes (default 512) for the whole
+class. A long text that nobody has asked for lately is let go before that (`let_go`).
 """
 
 from __future__ import annotations
@@ -332,7 +332,7 @@ class ForwardCache:
 
     def put(self, key: Hashable, found: ForwardPass) -> None:
         """Keep it, and let go of the least recently asked for where there is no room."""
-        room = 1e6 * settings.value("SEQVIZ_READINGS_MB")
+        room = 1e6 * settings.value("SEQVIZ_FORWARD_CACHE_MB")
         with self._lock:
             self._kept[key] = found
             while len(self._kept) > 1 and _bytes(self._kept.values()) > room:

@@ -102,7 +102,7 @@ def test_nothing_is_asked_where_nobody_wants_it(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("SEQVIZ_ENGINE", "ray"), ("SEQVIZ_SHARED", "redis://:word@host:6379")]
+    ("name", "value"), [("SEQVIZ_ENGINE", "ray"), ("SEQVIZ_REDIS_URL", "redis://:word@host:6379")]
 )
 def test_without_its_packages_the_app_says_what_to_install(monkeypatch, name, value):
     monkeypatch.setenv(name, value)

@@ -64,7 +64,7 @@ def test_a_device_has_its_seconds_once_at_two_replicas(two, monkeypatch):
 
 
 def test_what_was_used_is_said_once_and_drains_by_the_stores_clock(two, monkeypatch):
-    monkeypatch.setenv("SEQVIZ_SESSION_SHARE", "1")
+    monkeypatch.setenv("SEQVIZ_CPU_REFILL", "1")
     one, account = two[0], device()
     account.seconds.consume(5.0, *charging.seconds_of(account))
     for _ in range(5):
@@ -184,7 +184,7 @@ def test_without_the_store_each_counts_for_itself_and_says_it_later(
     there, two, monkeypatch, does, state
 ):
     one, account = two[0], device()
-    monkeypatch.setenv("SEQVIZ_SESSION_SHARE", "0.01")
+    monkeypatch.setenv("SEQVIZ_CPU_REFILL", "0.01")
     limit = charging.seconds_of(account)
     one.exchange([account])
     getattr(there, does)()
@@ -207,8 +207,8 @@ def test_without_the_store_each_counts_for_itself_and_says_it_later(
 
 
 def test_what_is_computed_outside_of_a_page_is_said_by_itself(there, monkeypatch):
-    monkeypatch.setenv("SEQVIZ_SHARED", there.address)
-    monkeypatch.setenv("SEQVIZ_SESSION_SHARE", "0.01")
+    monkeypatch.setenv("SEQVIZ_REDIS_URL", there.address)
+    monkeypatch.setenv("SEQVIZ_CPU_REFILL", "0.01")
     from seqviz.ui.quota import redis_sync
 
     account, other = device(), device()

@@ -14,6 +14,7 @@ from testing.server import serve
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = [setting.name for setting in settings.SETTINGS]
+DEPRECATED = {one.deprecated: one.name for one in settings.SETTINGS if one.deprecated}
 FOR_TESTS = {"SEQVIZ_REQUIRE_BROWSER", "SEQVIZ_REQUIRE_MODELS", "SEQVIZ_VENV"}
 # One value of each that cannot be meant.
 WRONG = {
@@ -23,28 +24,28 @@ WRONG = {
     "SEQVIZ_ENGINE": "dask",
     "SEQVIZ_RAY_ADDRESS": "http://cluster:10001/",
     "SEQVIZ_RAY_SECONDS": "0",
-    "SEQVIZ_SHARED": "http://cache:6379",
+    "SEQVIZ_REDIS_URL": "http://cache:6379",
     "SEQVIZ_CACHE": "~nobody-of-this-name/cache",
     "SEQVIZ_MODELS": "no such model",
     "SEQVIZ_PRELOAD": "minilm, no such model",
-    "SEQVIZ_READINGS_MB": "nan",
+    "SEQVIZ_FORWARD_CACHE_MB": "nan",
     "SEQVIZ_CACHE_MB": "0",
     "SEQVIZ_LANGUAGE": "de",
     "SEQVIZ_SESSION_JOBS": "-1",
     "SEQVIZ_SESSION_SECONDS": "20 s",
-    "SEQVIZ_SESSION_SHARE": "0",
+    "SEQVIZ_CPU_REFILL": "0",
     "SEQVIZ_SESSION_TOKENS": "2e4",
-    "SEQVIZ_SEATS": "all",
+    "SEQVIZ_MAX_CLIENTS": "all",
     "SEQVIZ_PROXIES": "-1",
     "SEQVIZ_ROOM_KEY": "too short a key",
     "SEQVIZ_QUEUE": "many",
     "SEQVIZ_STALL_SECONDS": "0",
-    "SEQVIZ_FREEZE": "on",
+    "SEQVIZ_GC_FREEZE": "on",
     "SEQVIZ_UPLOAD_MB": "6",
     "SEQVIZ_FRAME_ANCESTORS": "*; script-src *",
     "SEQVIZ_METRICS": "yes",
     "SEQVIZ_METRICS_TOKEN": "short",
-    "SEQVIZ_PATCHES": "off",
+    "SEQVIZ_STREAMLIT_PATCHES": "off",
     "SEQVIZ_LOG_LEVEL": "loud",
     "SEQVIZ_LOG_FORMAT": "xml",
 }
@@ -52,7 +53,7 @@ WRONG = {
 
 @pytest.fixture(autouse=True)
 def _nothing_is_set(monkeypatch):
-    for name in NAMES:
+    for name in (*NAMES, *DEPRECATED):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -125,7 +126,7 @@ def test_a_value_is_read_when_it_is_asked_for(monkeypatch):
 def test_each_wrong_value_is_refused_in_one_sentence_that_names_it(monkeypatch):
     assert WRONG.keys() == {*NAMES}
     secret = {one.name for one in settings.SETTINGS if one.secret}  # it could be a password
-    assert secret == {name for name in NAMES if name.endswith(("_KEY", "_SHARED", "_TOKEN"))}
+    assert secret == {name for name in NAMES if name.endswith(("_KEY", "_REDIS_URL", "_TOKEN"))}
     for name, wrong in WRONG.items():
         with monkeypatch.context() as patch:
             patch.setenv(name, wrong)
@@ -138,7 +139,7 @@ def test_each_wrong_value_is_refused_in_one_sentence_that_names_it(monkeypatch):
 
 
 @pytest.mark.parametrize(("name", "wrong", "right"), [
-    ("SEQVIZ_SHARED", ("redis://cache:99999", "redis://:pass@cache:port", "redis://cache:0",
+    ("SEQVIZ_REDIS_URL", ("redis://cache:99999", "redis://:pass@cache:port", "redis://cache:0",
                        "redis://[::1:6379", "rediss://cache:-1"),
      ("redis://cache", "redis://:pass@cache:6379/1", "redis://[::1]:6379", "unix:///run/redis")),
     ("SEQVIZ_RAY_ADDRESS", ("head:99999", "head:0"), ("auto", "head:6379")),
@@ -151,6 +152,29 @@ def test_a_port_that_is_none_is_refused_in_one_sentence(monkeypatch, name, wrong
     for text in right:
         monkeypatch.setenv(name, text)
         assert settings.value(name) == text
+
+
+def test_a_deprecated_name_is_read_where_the_current_one_is_not_set(monkeypatch, caplog):
+    """With one line in the log, and in the sentence about a wrong value."""
+    assert not DEPRECATED.keys() & {*NAMES}
+    right = {"SEQVIZ_REDIS_URL": "redis://cache:6379"}
+    for old, name in DEPRECATED.items():
+        with monkeypatch.context() as patch:
+            patch.setenv(name, right.get(name, "1"))
+            current = settings.value(name)
+            settings.log_deprecated()
+            assert not caplog.records
+            patch.setenv(old, WRONG[name])
+            assert settings.value(name) == current
+            patch.setenv(name, " ")
+            with pytest.raises(ValueError, match=f"{old} must be"):
+                settings.value(name)
+            patch.setenv(old, right.get(name, "1"))
+            assert settings.value(name) == current
+            settings.log_deprecated()
+        (line,) = [record.getMessage() for record in caplog.records]
+        assert line == f"{old} is deprecated: set {name} instead"
+        caplog.clear()
 
 
 def test_a_model_that_is_not_offered_is_not_preloaded(monkeypatch):
@@ -172,7 +196,7 @@ def test_a_file_is_no_cache(monkeypatch, tmp_path):
     [
         ("SEQVIZ_DEVICE", device.choose.__wrapped__),
         ("SEQVIZ_THREADS", device.prepare_torch.__wrapped__),
-        ("SEQVIZ_READINGS_MB", lambda: forward_cache._shelf.put(("m", "t", "", None), None)),
+        ("SEQVIZ_FORWARD_CACHE_MB", lambda: forward_cache._shelf.put(("m", "t", "", None), None)),
     ],
 )
 def test_who_uses_a_setting_refuses_the_same_values(monkeypatch, name, reader):

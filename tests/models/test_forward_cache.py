@@ -43,7 +43,7 @@ def model(request):
 def shelf(monkeypatch):
     """Nothing is in memory."""
     monkeypatch.setattr(forward_cache, "_shelf", forward_cache.ForwardCache())
-    monkeypatch.delenv("SEQVIZ_READINGS_MB", raising=False)
+    monkeypatch.delenv("SEQVIZ_FORWARD_CACHE_MB", raising=False)
 
 
 @pytest.fixture
@@ -207,7 +207,7 @@ def bytes_of(found):
 def test_the_least_recently_used_goes_when_there_is_no_room(minilm, passes, monkeypatch):
     words = ("cat", "dog", "sun")
     one = bytes_of(read("minilm", words[0]))
-    monkeypatch.setenv("SEQVIZ_READINGS_MB", str(2.5 * one / 1e6))
+    monkeypatch.setenv("SEQVIZ_FORWARD_CACHE_MB", str(2.5 * one / 1e6))
     read("minilm", words[1])
     read("minilm", words[0])  # now the dog is the one that was not asked for longest
     read("minilm", words[2])
@@ -219,7 +219,7 @@ def test_the_least_recently_used_goes_when_there_is_no_room(minilm, passes, monk
 
 
 def test_one_reading_stays_however_little_room_there_is(minilm, passes, monkeypatch):
-    monkeypatch.setenv("SEQVIZ_READINGS_MB", "0")
+    monkeypatch.setenv("SEQVIZ_FORWARD_CACHE_MB", "0")
     for word in ("cat", "dog"):
         read("minilm", word)
         assert forward_cache.is_cached("minilm", word)
@@ -227,7 +227,7 @@ def test_one_reading_stays_however_little_room_there_is(minilm, passes, monkeypa
 
 
 def test_an_empty_setting_is_the_default(minilm, passes, monkeypatch):
-    monkeypatch.setenv("SEQVIZ_READINGS_MB", "")
+    monkeypatch.setenv("SEQVIZ_FORWARD_CACHE_MB", "")
     for word in ("cat", "dog", "sun"):
         read("minilm", word)
     assert forward_cache.is_cached("minilm", "cat")

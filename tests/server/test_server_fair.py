@@ -10,7 +10,7 @@ from testing.protocol import Student, attend
 from testing.server import serve
 
 LIMIT = "You have used up the computing time"
-TIGHT = {"SEQVIZ_SESSION_SECONDS": "1", "SEQVIZ_SESSION_SHARE": "0.01"}
+TIGHT = {"SEQVIZ_SESSION_SECONDS": "1", "SEQVIZ_CPU_REFILL": "0.01"}
 
 
 async def refused(url: str, cookies: dict[str, str] | None, seed: int) -> bool:
@@ -44,7 +44,7 @@ def test_who_reconnects_finds_the_account_again_and_nobody_else_is_refused():
 
 
 def test_a_newcomer_waits_in_front_and_who_is_in_opens_what_it_likes():
-    with serve(environment={"SEQVIZ_SEATS": "2"}) as server:
+    with serve(environment={"SEQVIZ_MAX_CLIENTS": "2"}) as server:
 
         async def lesson() -> list[str]:
             said = []

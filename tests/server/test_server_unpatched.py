@@ -22,7 +22,11 @@ def server():
 
 
 def test_nothing_is_patched(server):
-    assert "runs unpatched, as SEQVIZ_PATCHES says" in server.log.read_text("utf-8")
+    """By the former name of the setting, of which the log says once what to set instead."""
+    log = server.log.read_text("utf-8")
+    assert "runs unpatched, as SEQVIZ_STREAMLIT_PATCHES says" in log
+    assert log.count("SEQVIZ_PATCHES is deprecated: set SEQVIZ_STREAMLIT_PATCHES instead") == 1
+    assert log.count("deprecated: set") == 1
 
 
 def sliders(student: Student) -> list[dict[str, Any]]:

@@ -248,7 +248,7 @@ def test_a_sweep_collects_what_has_come_and_looks_at_what_is_left_no_more():
 
 
 def test_freezing_can_be_left_out_to_compare(monkeypatch):
-    monkeypatch.setenv("SEQVIZ_FREEZE", "0")
+    monkeypatch.setenv("SEQVIZ_GC_FREEZE", "0")
     gc.unfreeze()
     collector.collect_and_freeze()
     collector.collect_recent()

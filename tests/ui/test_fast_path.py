@@ -144,7 +144,7 @@ def test_equal_requests_are_one_computation(client, session, monkeypatch):
 
 def test_what_is_computed_counts_for_the_student_who_moves(client, session, monkeypatch):
     monkeypatch.setenv("SEQVIZ_SESSION_SECONDS", "0.01")
-    monkeypatch.setenv("SEQVIZ_SESSION_SHARE", "0.01")
+    monkeypatch.setenv("SEQVIZ_CPU_REFILL", "0.01")
     statuses = [ask(client, session, AR, **{"ar.process.phi": f"{k / 1000}"}).status_code
                 for k in range(311, 331)]  # fmt: skip
     assert statuses[0] == 200

@@ -67,6 +67,7 @@ def configure(script: str = "") -> None:
     except ValueError as refusal:
         sys.exit(f"SeqViz does not start: {refusal}")
     logs.begin(settings.value("SEQVIZ_LOG_LEVEL"), settings.value("SEQVIZ_LOG_FORMAT"))
+    settings.log_deprecated()
     startup.raise_fd_limit()
     startup.look_for_torch()
     collectors.install()
@@ -107,7 +108,7 @@ def middleware() -> list[Middleware]:
             frame_ancestors=settings.value("SEQVIZ_FRAME_ANCESTORS"),
         ),
         Middleware(MetricsAuthMiddleware),
-        *([Middleware(clients.PeerCookieMiddleware)] if settings.value("SEQVIZ_SHARED") else []),
+        *([Middleware(clients.PeerCookieMiddleware)] if settings.value("SEQVIZ_REDIS_URL") else []),
         Middleware(router.LiveMiddleware),
         Middleware(clients.DeviceCookieMiddleware),
         Middleware(admission.AdmissionMiddleware),
@@ -245,7 +246,7 @@ def _engine(does: str) -> None:
 
 def _replicas(does: str) -> None:
     """Begin or end to share with other replicas of the app, where there are any."""
-    if settings.value("SEQVIZ_SHARED"):
+    if settings.value("SEQVIZ_REDIS_URL"):
         from seqviz.ui.quota import redis_sync
 
         getattr(redis_sync, does)()

@@ -84,7 +84,7 @@ class AdmissionMiddleware(PageMiddleware):
 
     async def page(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on, or answer with the page that says how long."""
-        most = settings.value("SEQVIZ_SEATS")
+        most = settings.value("SEQVIZ_MAX_CLIENTS")
         account = client_registry().get(*by_scope(scope))
         if not (place := seats.admit(account, most, new=COOKIE in scope or account.shared)):
             await self.app(scope, receive, send)

@@ -202,7 +202,7 @@ def check_jobs(owner: str, function: Callable[..., Any]) -> None:
 def seconds_of(account: ClientQuota) -> tuple[float, float]:
     """Capacity in seconds and what comes back in a second."""
     most = settings.value("SEQVIZ_SESSION_SECONDS") or math.inf
-    return account.students * most, account.students * settings.value("SEQVIZ_SESSION_SHARE")
+    return account.students * most, account.students * settings.value("SEQVIZ_CPU_REFILL")
 
 
 def tokens_of(account: ClientQuota) -> tuple[float, float]:

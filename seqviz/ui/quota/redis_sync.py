@@ -213,7 +213,7 @@ _replicas: Replicas | None = None
 def begin() -> None:
     """Share from now on, where that is wished for; once per process."""
     global _replicas
-    if _replicas is None and (address := settings.value("SEQVIZ_SHARED")):
+    if _replicas is None and (address := settings.value("SEQVIZ_REDIS_URL")):
         _replicas = Replicas(address)
         clients.elsewhere = _replicas.exchange
 

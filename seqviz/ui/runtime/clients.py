@@ -181,7 +181,7 @@ class ClientQuota:
     def recent_cpu_s(self) -> float:
         """Seconds of the processor used of late, for each student."""
         students = self.students
-        rate: float = settings.value("SEQVIZ_SESSION_SHARE")
+        rate: float = settings.value("SEQVIZ_CPU_REFILL")
         return self.seconds.leak(students * rate) / students
 
 

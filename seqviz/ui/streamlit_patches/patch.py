@@ -54,8 +54,8 @@ class Patch:
 
 def install(patches: Iterable[Patch]) -> None:
     """Apply each once in this process; those that cannot be are named in one warning."""
-    if not settings.value("SEQVIZ_PATCHES"):
-        log.info("runs unpatched, as SEQVIZ_PATCHES says")
+    if not settings.value("SEQVIZ_STREAMLIT_PATCHES"):
+        log.info("runs unpatched, as SEQVIZ_STREAMLIT_PATCHES says")
         return
     hindered = {patch.name: _hindered(patch) for patch in patches if patch.name not in _applied}
     _applied.update(name for name, reason in hindered.items() if not reason)

@@ -75,7 +75,7 @@ def test_a_fault_in_one_ends_no_other(caplog):
 
 def test_a_setting_leaves_all_of_them_out(monkeypatch, caplog):
     applied: list[str] = []
-    monkeypatch.setenv("SEQVIZ_PATCHES", "0")
+    monkeypatch.setenv("SEQVIZ_STREAMLIT_PATCHES", "0")
     patch.install(patches(applied))
     assert applied == []
     assert warnings(caplog) == []  # somebody wants it so
