@@ -223,7 +223,7 @@ def faults(engine: client.Engine, there: Cluster) -> tuple[dict[str, Any], list[
         seconds, errors = ask_while(engine, model, kill, 50_000 * (number + 1))
         calm = calm or seconds
         new = {how: engine.counts["forward", how] - before.get(("forward", how), 0)
-               for how in client.HOWS}  # fmt: skip
+               for how in client.OUTCOMES}  # fmt: skip
         found[name] = {
             "passes": len(seconds), "errors": errors, "longest_s": round(max(seconds), 2),
             **told([1e3 * one for one in seconds]), "how": {k: v for k, v in new.items() if v},

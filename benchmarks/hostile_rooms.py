@@ -434,7 +434,7 @@ def _silenced(server: Server, there: Cluster | None) -> Iterator[None]:
         yield
         return
     last = time.monotonic() + STARTS
-    while not server.counter("seqviz_engine", state="here") and time.monotonic() < last:
+    while not server.counter("seqviz_engine", state="connected") and time.monotonic() < last:
         time.sleep(0.5)
     if not (replicas := there.workers("ServeReplica")):
         raise RuntimeError("The cluster has no replica that could fall silent.")

@@ -110,7 +110,7 @@ def operations() -> dict[str, Any]:
     }
     with store() as kept:
         replicas = Replicas(kept.address)
-        while replicas.state != "here":
+        while replicas.state != "connected":
             time.sleep(0.1)
 
         def redis(of: list[ClientQuota]) -> None:
@@ -413,12 +413,12 @@ def whole_class(students: int, arrive: float, seconds: float, ray: bool) -> dict
             }  # fmt: skip
         two = [stack.enter_context(serve(environment=environment)) for _ in range(2)]
         front = stack.enter_context(proxied(two))
-        while ray and not all(one.counter("seqviz_engine", state="here") for one in two):
+        while ray and not all(one.counter("seqviz_engine", state="connected") for one in two):
             time.sleep(1.0)
         found = asyncio.run(attend(front, two, students, arrive, seconds, ray))
         alive = next(one for one in two if one.process.poll() is None)
         found["shared"] = {
-            "state_here": alive.counter("seqviz_shared", state="here"),
+            "state_here": alive.counter("seqviz_shared", state="connected"),
             "exchanges": alive.counter("seqviz_shared_exchanges_total"),
         }
         return found

@@ -39,13 +39,13 @@ class QueueFullError(RuntimeError):
 class Tally:
     """How the jobs of a queue have ended so far; seconds: how long they ran, all together.
 
-    given_up: fell silent and were left behind (they count nowhere else).
+    timed_out: fell silent and were left behind (they count nowhere else).
     """
 
     done: int = 0
     failed: int = 0
     cancelled: int = 0
-    given_up: int = 0
+    timed_out: int = 0
     seconds: float = 0.0
 
 

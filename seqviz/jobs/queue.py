@@ -396,7 +396,7 @@ class JobQueue:
         had_their_turn = job.groups if job._started is not None else ()
         job._wishes.clear()
         self._behind(had_their_turn)
-        how = "given_up" if given_up else state
+        how = "timed_out" if given_up else state
         setattr(self.tally, how, getattr(self.tally, how) + 1)
         self.tally.seconds += job.seconds
         log.info(

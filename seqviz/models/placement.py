@@ -104,7 +104,7 @@ def named(kind: str, note: str = "") -> str:
 def device_messages() -> tuple[str, ...]:
     """What there is to say of the device: "device_missing" or "device_lost"; on an accelerator
     "device_measured", or "device_rule" where nobody has measured one. Of a cluster that is to
-    compute "engine_here", "engine_away", "engine_version" or "engine_slow" before it.
+    compute "engine_connected" before it, or which other of the cluster's states it is in.
     """
     if elsewhere is not None:
         return (f"engine_{elsewhere()}", *_said_here())

@@ -238,15 +238,15 @@ def test_a_deployment_of_another_version_is_told_apart_until_it_is_this_one(ther
             time.sleep(0.1)
         return engine.state == state
 
-    assert engine.state == "here"
+    assert engine.state == "connected"
     try:
         deploy("another")
-        assert becomes("version")
+        assert becomes("incompatible")
         assert engine.cluster.others == {"gpt2": "another"}
         assert "gpt2" not in engine.cluster.replicas
         assert f"the deployment of gpt2 runs another SeqViz (another, here {code()})" in caplog.text
         deploy(code())
-        assert becomes("here")
+        assert becomes("connected")
         assert engine.cluster.replicas["gpt2"] == 1
     finally:
         deploy("")
@@ -259,7 +259,7 @@ def test_without_the_token_nobody_is_let_in(there, monkeypatch, tmp_path):
     monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(tmp_path / "token"))
     engine = client.Engine(there.address, 20.0)
     assert not engine.wait(30)
-    assert engine.state == "away"
+    assert engine.state == "disconnected"
     engine.close()
 
 
@@ -286,7 +286,7 @@ def test_smollm2_reads_there_as_here_and_a_killed_head_is_replaced(monkeypatch, 
             assert job.wait(60)
             assert (job.state, job.note, len(job.result)) == ("done", "cluster_away", 300)
             forward_cache.read("smollm2", "Here.")
-            assert engine.state == "away"
+            assert engine.state == "disconnected"
             there.nodes.clear()
             there.begin(2)
             there.deploy("smollm2", "--most", "1", "--processors", "0.5")

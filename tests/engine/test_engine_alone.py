@@ -30,10 +30,10 @@ from seqviz.integrations.ray.client import Cluster
 line = Connection(int(sys.argv[1]))
 address = line.recv()
 {how}
-line.send((0, "here", Cluster(1, 2.0, 2.0, 0.0, {{"minilm": 1}}, 0)))
+line.send((0, "connected", Cluster(1, 2.0, 2.0, 0.0, {{"minilm": 1}}, 0)))
 while True:
     if not line.poll(1.0):
-        line.send((0, "here", Cluster(1, 2.0, 2.0, 0.0, {{"minilm": 1}}, 0)))
+        line.send((0, "connected", Cluster(1, 2.0, 2.0, 0.0, {{"minilm": 1}}, 0)))
         continue
     number, what, *words = line.recv()
     {then}
@@ -69,7 +69,7 @@ def jobs():
 
 
 def counts(engine: client.Engine, kind: str) -> dict[str, int]:
-    return {how: engine.counts[kind, how] for how in client.HOWS if engine.counts[kind, how]}
+    return {how: engine.counts[kind, how] for how in client.OUTCOMES if engine.counts[kind, how]}
 
 
 def ended(condition, seconds: float = 10.0) -> bool:
@@ -114,13 +114,21 @@ def test_without_its_packages_the_app_says_what_to_install(monkeypatch, name, va
 @pytest.mark.parametrize(
     ("how", "then", "reason"),
     [
-        ("line.send((0, 'trouble', ('away', 'nobody there'))); time.sleep(9)", "pass", "away"),
-        ("line.send((0, 'trouble', ('version', 'older'))); time.sleep(9)", "pass", "version"),
-        ("sys.exit(1)", "pass", "away"),
-        ("", "pass", "slow"),
-        ("", "line.send((number, 'gone', 'full'))", "full"),
-        ("", "line.send((number, 'gone', 'failed'))", "failed"),
-        ("", "sys.exit(1)", "away"),
+        (
+            "line.send((0, 'error', ('disconnected', 'nobody there'))); time.sleep(9)",
+            "pass",
+            "disconnected",
+        ),
+        (
+            "line.send((0, 'error', ('incompatible', 'older'))); time.sleep(9)",
+            "pass",
+            "incompatible",
+        ),
+        ("sys.exit(1)", "pass", "disconnected"),
+        ("", "pass", "degraded"),
+        ("", "line.send((number, 'unavailable', 'full'))", "full"),
+        ("", "line.send((number, 'unavailable', 'failed'))", "failed"),
+        ("", "sys.exit(1)", "disconnected"),
     ],
 )
 def test_without_an_answer_the_text_is_read_here(pretend, how, then, reason):
@@ -142,7 +150,7 @@ def test_a_deployment_of_another_version_is_said_and_not_asked(pretend, caplog):
         "made = Cluster\nCluster = lambda *known: made(*known[:4], {'gpt2': 1}, 0, {'minilm': 'x'})"
     )
     engine = pretend(other)
-    assert engine.state == "version"
+    assert engine.state == "incompatible"
     model = pretrained.load("minilm")
     with caplog.at_level("WARNING", client.__name__):
         for text in (TEXT, TEXT + " Again."):
@@ -150,32 +158,32 @@ def test_a_deployment_of_another_version_is_said_and_not_asked(pretend, caplog):
             mine = forward_cache.forward(model, texts.tokens(model, text))
             assert np.array_equal(found.weights, mine.weights)
         time.sleep(2.5)  # two more looks
-    assert counts(engine, "forward") == {"version": 2}
-    assert engine._ready == "here"
+    assert counts(engine, "forward") == {"incompatible": 2}
+    assert engine._ready == "connected"
     (said,) = [one.getMessage() for one in caplog.records if "another SeqViz" in one.getMessage()]
     assert said.startswith(f"the deployment of minilm runs another SeqViz (x, here {code()})")
 
 
 def test_a_node_of_another_version_is_said_once(pretend, jobs, caplog, tmp_path):
-    engine = pretend(then="line.send((number, 'version', 'y'))")
+    engine = pretend(then="line.send((number, 'incompatible', 'y'))")
     with caplog.at_level("WARNING", client.__name__):
         for n in (1, 2):
             mark = str(tmp_path / "runs")
             job = jobs.submit(works.count, n=n, mark=mark, owner="a", device="cpu")
             assert job.wait(20)
             assert job.state == "done"
-    assert counts(engine, "training") == {"version": 2}
+    assert counts(engine, "training") == {"incompatible": 2}
     assert sum("a node of the cluster runs another" in one.message for one in caplog.records) == 1
 
 
 def test_after_a_slow_answer_the_next_is_not_waited_for(pretend):
     engine = pretend()
     forward_cache.read("minilm", TEXT)
-    assert engine.state == "slow"
+    assert engine.state == "degraded"
     began = time.perf_counter()
     forward_cache.read("minilm", TEXT + " Again.")
     assert time.perf_counter() - began < 0.9  # it would be 1 s more
-    assert counts(engine, "forward") == {"slow": 2}
+    assert counts(engine, "forward") == {"degraded": 2}
 
 
 def test_a_probe_finds_that_a_silent_cluster_is_back(pretend, monkeypatch):
@@ -183,12 +191,12 @@ def test_a_probe_finds_that_a_silent_cluster_is_back(pretend, monkeypatch):
     monkeypatch.setattr(client, "REST_SECONDS", 0.3)
     engine = pretend("", "line.send((number, 'done', 'here')) if number > 3 else None")
     assert engine.forward("minilm", None, forward_cache.OWN, None) is None
-    assert engine.state == "slow"
+    assert engine.state == "degraded"
     began = time.perf_counter()
     assert engine.forward("minilm", None, forward_cache.OWN, None) is None
     assert time.perf_counter() - began < 0.1
-    assert ended(lambda: engine.state == "here", 30.0)
-    assert counts(engine, "forward") == {"slow": 2}
+    assert ended(lambda: engine.state == "connected", 30.0)
+    assert counts(engine, "forward") == {"degraded": 2}
     assert engine.forward("minilm", None, forward_cache.OWN, None) == "here"
 
 
@@ -227,8 +235,8 @@ def test_a_cluster_that_goes_and_comes_back_is_found_again(pretend):
     engine = pretend()
     first = engine._process
     first.kill()
-    assert ended(lambda: engine.state == "away")
-    assert ended(lambda: engine.state == "here")
+    assert ended(lambda: engine.state == "disconnected")
+    assert ended(lambda: engine.state == "connected")
     assert engine._process is not first
     assert engine.connections == 2
 
@@ -247,14 +255,14 @@ def test_who_leaves_a_long_reading_does_not_wait_for_the_cluster(pretend):
     assert time.perf_counter() - began < 0.9
 
 
-@pytest.mark.parametrize("then", ["line.send((number, 'gone', 'failed'))", "sys.exit(1)"])
+@pytest.mark.parametrize("then", ["line.send((number, 'unavailable', 'failed'))", "sys.exit(1)"])
 def test_a_training_that_the_cluster_loses_is_done_here_and_says_so(pretend, jobs, tmp_path, then):
     engine = pretend(then=then)
     job = jobs.submit(works.count, n=5, mark=str(tmp_path / "runs"), owner="a", device="cpu")
     assert job.wait(20)
     assert list(job.result) == [0, 1, 2, 3, 4]
     assert (job.note, job.where, job.trail) == ("cluster_away", "", (0, 1, 2, 3, 4))
-    assert counts(engine, "training") == {"failed" if "send" in then else "away": 1}
+    assert counts(engine, "training") == {"failed" if "send" in then else "disconnected": 1}
 
 
 def test_a_cluster_without_a_free_processor_is_not_waited_for(pretend, jobs, tmp_path, monkeypatch):
@@ -306,7 +314,7 @@ def test_there_is_a_sentence_for_every_state_and_note(pretend, monkeypatch, lang
 def test_metrics_show_both_sides(pretend):
     from seqviz.ui.app import collectors
 
-    engine = pretend(then="line.send((number, 'gone', 'full'))")
+    engine = pretend(then="line.send((number, 'unavailable', 'full'))")
     forward_cache.read("minilm", TEXT)
     client._engine, former = engine, client._engine
     try:
@@ -314,7 +322,7 @@ def test_metrics_show_both_sides(pretend):
     finally:
         client._engine = former
     states = {one.labels["state"]: one.value for one in found["seqviz_engine"].samples}
-    assert states == {"here": 1, "away": 0, "version": 0, "slow": 0}
+    assert states == {"connected": 1, "disconnected": 0, "incompatible": 0, "degraded": 0}
     calls = {tuple(one.labels.values()): one.value for one in found["seqviz_engine_calls"].samples}
     assert calls["forward", "full"] == 1
     assert sum(calls.values()) == 1

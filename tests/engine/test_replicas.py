@@ -32,7 +32,7 @@ def two(there):
 
     made = [Replicas(there.address) for _ in range(2)]
     for one in made:
-        assert until(lambda one=one: one.state == "here")
+        assert until(lambda one=one: one.state == "connected")
     yield made
     for one in made:
         one.close()
@@ -114,7 +114,7 @@ def test_a_bad_number_in_the_store_is_none_and_keeps_nobody_else_from_an_answer(
     good.seconds.consume(1.0, *charging.seconds_of(good))
     one.exchange([bad, good])
     assert good.seconds.used == pytest.approx(2.0, abs=0.5)
-    assert one.state == "here"
+    assert one.state == "connected"
     assert one._thread.is_alive()
 
 
@@ -122,9 +122,12 @@ def test_a_store_that_was_never_there_is_said_once(caplog):
     from seqviz.ui.quota.redis_sync import Replicas
 
     one = Replicas("redis://127.0.0.1:1")
-    assert until(lambda: one.exchanges["away"] >= 2)
+    assert until(lambda: one.exchanges["disconnected"] >= 2)
     one.close()
-    assert len([line for line in caplog.records if "replicas share is away" in line.message]) == 1
+    assert (
+        len([line for line in caplog.records if "replicas share is disconnected" in line.message])
+        == 1
+    )
 
 
 class Tab:
@@ -179,7 +182,7 @@ def test_neither_cookie_nor_address_is_in_the_store(there, two):
     assert "10.0.0.1" not in kept
 
 
-@pytest.mark.parametrize(("does", "state"), [("kill", "away"), ("pause", "slow")])
+@pytest.mark.parametrize(("does", "state"), [("kill", "disconnected"), ("pause", "degraded")])
 def test_without_the_store_each_counts_for_itself_and_says_it_later(
     there, two, monkeypatch, does, state
 ):
@@ -198,10 +201,10 @@ def test_without_the_store_each_counts_for_itself_and_says_it_later(
     assert time.monotonic() - began < 0.05
     assert account.seconds.used > 2
     there.again()
-    assert until(lambda: one.state == "here", 30)
+    assert until(lambda: one.state == "connected", 30)
     other = device()
     one.exchange([account])
-    assert until(lambda: two[1].state == "here", 30)
+    assert until(lambda: two[1].state == "connected", 30)
     two[1].exchange([other])
     assert other.seconds.used == pytest.approx(3.0, abs=1.0)
 
@@ -214,7 +217,7 @@ def test_what_is_computed_outside_of_a_page_is_said_by_itself(there, monkeypatch
     account, other = device(), device()
     redis_sync.begin()
     try:
-        assert until(lambda: redis_sync.replicas().state == "here")
+        assert until(lambda: redis_sync.replicas().state == "connected")
         with charging.charge_cpu(account, Priority.PAGE):
             sum(range(3_000_000))
         assert account in clients.spent

@@ -83,7 +83,7 @@ def test_a_silent_job_is_given_up_and_the_next_one_runs(jobs, clock):
     assert waiting.wait(LONG)
     assert waiting.result == 9
     assert jobs.left_behind == 1
-    assert jobs.tally == Tally(done=1, given_up=1, seconds=61.0)
+    assert jobs.tally == Tally(done=1, timed_out=1, seconds=61.0)
 
 
 @pytest.mark.parametrize("function", [hangs, never_listens])
@@ -105,7 +105,7 @@ def test_what_comes_late_is_dropped(jobs, clock, function):
     assert jobs.find(function, "first") is again
     if function is hangs:  # the late one was told that nobody waits
         assert sorted(heard) == ["first has ended", "first has ended", "first was heard"]
-    assert jobs.tally == Tally(done=1, given_up=1, seconds=61.0)
+    assert jobs.tally == Tally(done=1, timed_out=1, seconds=61.0)
 
 
 def test_a_job_that_reports_now_and_then_is_not_given_up(jobs, clock):
@@ -135,7 +135,7 @@ def test_a_silent_job_that_nobody_wants_any_more_is_given_up_too(jobs, clock):
     assert waiting.wait(LONG)
     assert hung.state == "cancelled"
     assert jobs.find(hangs, "first") is None
-    assert jobs.tally.given_up == 1
+    assert jobs.tally.timed_out == 1
 
 
 def test_who_only_waits_notices_too(jobs, clock):

@@ -284,7 +284,7 @@ def test_figures_are_given_while_models_are_half_imported(monkeypatch):
     (found,) = (one for one in collectors._models() if one.name == "seqviz_models_loaded")
     assert [sample.value for sample in found.samples] == [0]
     monkeypatch.setitem(sys.modules, "seqviz.models.forward_cache", half)
-    attend(maintenance.let_readings_go())
+    attend(maintenance.evict_forward_cache())
 
 
 def test_the_figures_name_the_device_once_it_is_chosen_and_say_why_not_the_one_asked_for(

@@ -1,4 +1,4 @@
-"""While the server runs memory is looked after: a chore that fails keeps no other from its turn."""
+"""While the server runs memory is looked after: a task that fails keeps no other from its turn."""
 
 from __future__ import annotations
 
@@ -52,20 +52,20 @@ def fails(*_: object) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("where", "name", "chore"),
+    ("where", "name", "task"),
     [
-        (session_release, "let_go", "let_go"),
-        (run_context, "flush_closed", "count_those_who_left"),
+        (session_release, "let_go", "release_sessions"),
+        (run_context, "flush_closed", "report_closed_sessions"),
     ],
 )
-def test_garbage_is_collected_where_another_chore_fails(
-    collected, monkeypatch, caplog, where, name, chore
+def test_garbage_is_collected_where_another_task_fails(
+    collected, monkeypatch, caplog, where, name, task
 ):
     """It ended all collections, unheard, and memory grew without end."""
     monkeypatch.setattr(where, name, fails)
     until(lambda: len(collected) >= 3)
-    (said,) = [one for one in caplog.records if one.message == "a chore failed"]  # once
-    assert said.chore == chore
+    (said,) = [one for one in caplog.records if one.message == "a maintenance task failed"]  # once
+    assert said.task == task
 
 
 def test_a_collection_that_fails_is_tried_again(collected, monkeypatch, caplog):
@@ -78,7 +78,7 @@ def test_a_collection_that_fails_is_tried_again(collected, monkeypatch, caplog):
 
     monkeypatch.setattr(gc_tuning, "collect_and_freeze", first_fails)
     until(lambda: len(tries) >= 2)
-    assert "a chore failed" in caplog.text
+    assert "a maintenance task failed" in caplog.text
 
 
 def test_sessions_whose_time_is_over_are_undone(collected):

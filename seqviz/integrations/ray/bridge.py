@@ -67,11 +67,11 @@ class Bridge:
         self._runs = runs()
         loop = asyncio.get_running_loop()
         found = await asyncio.wait_for(self._look(), 60.0)
-        self.say(0, "here", found)
+        self.say(0, "connected", found)
         threading.Thread(target=self._listen, args=(loop,), daemon=True).start()
         while True:
             await asyncio.sleep(LOOK_SECONDS)
-            self.say(0, "here", await asyncio.wait_for(self._look(), PATIENCE))
+            self.say(0, "connected", await asyncio.wait_for(self._look(), PATIENCE))
 
     async def _look(self) -> Cluster:
         version, running = await self._runs.about.remote()
@@ -131,10 +131,10 @@ class Bridge:
         try:
             await work
         except BackPressureError:
-            self.say(number, "gone", "full")
+            self.say(number, "unavailable", "full")
         except Exception as error:
             log.warning("the cluster gave no answer: %s", type(error).__name__)
-            self.say(number, "gone", "failed")
+            self.say(number, "unavailable", "failed")
 
     async def _forward(self, number: int, model: str, tokens: Tokens, *words: Any) -> None:
         handle = self._handles[model]
@@ -145,7 +145,7 @@ class Bridge:
         try:
             await asyncio.wait({asked})
             if asked.cancelled():
-                self.say(number, "gone", "away")
+                self.say(number, "unavailable", "disconnected")
             else:
                 self.say(number, "done", asked.result())
         finally:
@@ -175,10 +175,10 @@ class Bridge:
                     self.say(number, "done", answer)
                 elif state == "died":
                     self.say(number, "died")
-                elif state == "version":
-                    self.say(number, "version", answer.decode())
+                elif state == "version":  # as `cluster.train` of any version says it
+                    self.say(number, "incompatible", answer.decode())
                 elif state == "cancelled":  # not by who asked here: it is begun anew
-                    self.say(number, "gone", "failed")
+                    self.say(number, "unavailable", "failed")
                 else:
                     continue
                 return
@@ -222,8 +222,8 @@ def main(descriptor: int) -> None:
     except (EOFError, OSError):
         pass
     except BaseException as error:
-        why = "version" if "ersion mismatch" in str(error) else "away"
+        why = "incompatible" if "ersion mismatch" in str(error) else "disconnected"
         with suppress(OSError):
-            bridge.say(0, "trouble", (why, f"{type(error).__name__}: {str(error)[:300]}"))
+            bridge.say(0, "error", (why, f"{type(error).__name__}: {str(error)[:300]}"))
     sys.stdout.flush()
     os._exit(0)  # without waiting for what the cluster does not answer any more

@@ -32,10 +32,10 @@ from seqviz.jobs import CancelledError, Job, Report
 from seqviz.models import forward_cache, placement
 from seqviz.models.forward_cache import ForwardPass, Masking
 
-State = Literal["here", "away", "version", "slow"]
-STATES = ("here", "away", "version", "slow")
+State = Literal["connected", "disconnected", "incompatible", "degraded"]
+STATES = ("connected", "disconnected", "incompatible", "degraded")
 REQUEST_KINDS = ("forward", "training")
-HOWS = ("answered", "away", "version", "slow", "full", "failed")
+OUTCOMES = ("answered", "disconnected", "incompatible", "degraded", "full", "failed")
 LOOK_SECONDS = 0.1  # between two looks whether anybody still wants what is computed there
 SILENT_SECONDS = 12.0  # without news of the bridge, which sends some every second
 REST_SECONDS = 10.0  # between two probes whether a silent cluster answers again
@@ -48,7 +48,7 @@ log = logging.getLogger(__name__)
 
 
 class RemoteUnavailableError(Exception):
-    """None will come; how: one of `HOWS`."""
+    """None will come; how: one of `OUTCOMES`."""
 
     def __init__(self, how: str):
         super().__init__(how)
@@ -86,7 +86,7 @@ class Engine:
         self._silent = (
             threading.Event()
         )  # an answer did not come in time; a probe asks, nobody else
-        self._why: State = "away"
+        self._why: State = "disconnected"
         self._closed = threading.Event()
         self._found = threading.Event()
         self.cluster = Cluster()
@@ -99,15 +99,16 @@ class Engine:
 
     @property
     def state(self) -> State:
-        """How the cluster is: "version", too, where only a model's deployment runs another one."""
-        return "version" if self._ready == "here" and self.cluster.others else self._ready
+        """How the cluster is: "incompatible", too, where only a model's deployment is."""
+        is_partly = self._ready == "connected" and self.cluster.others
+        return "incompatible" if is_partly else self._ready
 
     @property
     def _ready(self) -> State:
-        """Return "here" where it would be asked now, else why it would not."""
+        """Return "connected" where it would be asked now, else why it would not."""
         if not self._found.is_set():
             return self._why
-        return "slow" if self._silent.is_set() else "here"
+        return "degraded" if self._silent.is_set() else "connected"
 
     def wait(self, timeout: float) -> bool:
         """Until the cluster is there, at most so many seconds; whether it is."""
@@ -133,7 +134,7 @@ class Engine:
         """
         if self._found.is_set() and model not in self.cluster.replicas:
             if model in self.cluster.others:
-                self._count("forward", "version")
+                self._count("forward", "incompatible")
             return None  # else it is none of those over there, which is no failure
         began = time.monotonic()
         words = model, tokens, masking, what
@@ -141,7 +142,7 @@ class Engine:
             with self._asking("forward", words) as answers:
                 found = self._answer(answers, began, each)
         except RemoteUnavailableError as none:
-            if none.how == "slow":
+            if none.how == "degraded":
                 self._fall_silent(words)
             self._count("forward", none.how)
             return None
@@ -201,9 +202,9 @@ class Engine:
                     "worker_died",
                     "The machine that computed this run has failed, and so has the second try.",
                 )
-            elif what == "version":
+            elif what == "incompatible":
                 self._meet("a node of the cluster", value)
-                raise RemoteUnavailableError("version")
+                raise RemoteUnavailableError("incompatible")
             else:
                 raise RemoteUnavailableError(str(value))
 
@@ -221,7 +222,7 @@ class Engine:
             if what == "done":
                 return value
             raise RemoteUnavailableError(str(value))
-        raise RemoteUnavailableError("slow")
+        raise RemoteUnavailableError("degraded")
 
     def _fall_silent(self, words: tuple[Any, ...]) -> None:
         """Ask nothing more until a probe, which repeats this request, has an answer in time."""
@@ -229,7 +230,7 @@ class Engine:
             if self._silent.is_set():
                 return
             self._silent.set()
-        log.warning("the cluster is slow: forward passes are computed here for a while")
+        log.warning("the cluster is degraded: forward passes are computed here for a while")
         threading.Thread(
             target=self._probe, args=(words,), daemon=True, name="seqviz-engine-probe"
         ).start()
@@ -261,13 +262,13 @@ class Engine:
             self._run()
             if self._found.is_set():
                 failures = 0
-                log.warning("the cluster is away: what was asked of it is computed here")
+                log.warning("the cluster is disconnected: what was asked of it is computed here")
             with self._lock:
                 self._found.clear()
                 self._line = None
                 asked = [*self._asked.values()]
             for _, answers in asked:
-                answers.put(("gone", "away"))
+                answers.put(("unavailable", "disconnected"))
             self._closed.wait(BACK_OFF[min(failures, len(BACK_OFF) - 1)])
             failures += 1
 
@@ -289,20 +290,20 @@ class Engine:
                     if (asked := self._asked.get(number)) is not None:
                         self.bytes[asked[0]] += len(packed)
                         asked[1].put((what, value))
-                elif what == "trouble":
-                    self._trouble(*value)
+                elif what == "error":
+                    self._on_error(*value)
                     return
                 else:
-                    self._here(line, value)
+                    self._on_connected(line, value)
         except (EOFError, OSError):
             pass
         finally:
-            self._why = "away" if self._found.is_set() else self._why
+            self._why = "disconnected" if self._found.is_set() else self._why
             process.kill()
             process.wait()
             line.close()
 
-    def _trouble(self, why: State, words: str) -> None:
+    def _on_error(self, why: State, words: str) -> None:
         if self._why != why or not self.connections:
             log.warning("the cluster cannot be used (%s): %s", why, words)
         self._why = why
@@ -314,13 +315,14 @@ class Engine:
             said = "%s runs another SeqViz (%s, here %s): what it would do is computed here"
             log.warning(said, what, version, code())
 
-    def _here(self, line: Connection, cluster: Cluster) -> None:
+    def _on_connected(self, line: Connection, cluster: Cluster) -> None:
         self.cluster = cluster
         for model, version in cluster.others.items():
             self._meet(f"the deployment of {model}", version)
         if not self._found.is_set():
             self.connections += 1
-            log.info("the cluster is here", extra={"models": ",".join(cluster.replicas) or "none"})
+            models = ",".join(cluster.replicas) or "none"
+            log.info("the cluster is connected", extra={"models": models})
             self._line = line
             self._found.set()
 
@@ -334,7 +336,7 @@ class _Asking:
 
     def __enter__(self) -> SimpleQueue[tuple[str, Any]]:
         engine, answers = self._engine, SimpleQueue[tuple[str, Any]]()
-        if (state := engine._ready) != "here" and not (self._probes and state == "slow"):
+        if (state := engine._ready) != "connected" and not (self._probes and state == "degraded"):
             raise RemoteUnavailableError(state)
         with engine._lock:
             engine._asked[self._number] = self._what, answers
@@ -356,10 +358,10 @@ class _Asking:
         try:
             with self._engine._lock:
                 if self._engine._line is None:
-                    raise RemoteUnavailableError("away")
+                    raise RemoteUnavailableError("disconnected")
                 self._engine._line.send((self._number, *words))
         except OSError:
-            raise RemoteUnavailableError("away") from None
+            raise RemoteUnavailableError("disconnected") from None
 
 
 def _leaves_something_here(function: Callable[..., Any]) -> bool:

@@ -21,7 +21,7 @@ from seqviz.models import device
 from seqviz.ui.embed import sessions
 from seqviz.ui.runtime import metrics
 
-ENDS = ("done", "failed", "cancelled", "given_up")
+ENDS = ("done", "failed", "cancelled", "timed_out")
 
 
 class GcPauses:
@@ -154,7 +154,7 @@ def _engine() -> Iterator[Metric]:
     )
     size = CounterMetricFamily("seqviz_engine_bytes", "Bytes of its answers", labels=["kind"])
     for kind in client.REQUEST_KINDS:
-        for how in client.HOWS:
+        for how in client.OUTCOMES:
             calls.add_metric([kind, how], engine.counts[kind, how])
         seconds.add_metric([kind], engine.seconds[kind])
         size.add_metric([kind], engine.bytes[kind])

@@ -103,7 +103,7 @@ async def release_session(sweeper: GcScheduler) -> None:
         await asyncio.sleep(BREATH_SECONDS)
 
 
-async def let_readings_go() -> None:
+async def evict_forward_cache() -> None:
     """Long texts that nobody reads any more: a model that was never loaded has none."""
     cache = sys.modules.get("seqviz.models.forward_cache")
     if getattr(cache, "let_go", bool)():  # bool: it is not there, or half there by now
@@ -123,22 +123,22 @@ async def summarize_log() -> None:
 async def run_maintenance() -> None:
     """Look every few seconds what is to be done, until this is cancelled."""
     sweeper = GcScheduler()
-    chores: dict[str, Callable[[], Awaitable[None]]] = {
-        "leave_queues": OrphanReaper().look,
-        "let_go": lambda: release_session(sweeper),
-        "count_those_who_left": report_closed_sessions,
+    tasks: dict[str, Callable[[], Awaitable[None]]] = {
+        "cancel_orphaned_jobs": OrphanReaper().look,
+        "release_sessions": lambda: release_session(sweeper),
+        "report_closed_sessions": report_closed_sessions,
         "summarize_log": summarize_log,
-        "let_readings_go": let_readings_go,
-        "sweep": sweeper.sweep,
+        "evict_forward_cache": evict_forward_cache,
+        "collect_garbage": sweeper.sweep,
     }
     failing: set[str] = set()
     while True:
         await asyncio.sleep(LOOKING_SECONDS)
-        for name, chore in chores.items():
+        for name, task in tasks.items():
             try:
-                await chore()
+                await task()
                 failing.discard(name)
             except Exception:
                 if name not in failing:  # once, else the log would be full of it
                     failing.add(name)
-                    log.exception("a chore failed", extra={"chore": name})
+                    log.exception("a maintenance task failed", extra={"task": name})

@@ -34,7 +34,7 @@ from seqviz.ui.runtime.clients import ANOTHER, NEW_DEVICES, ClientQuota, LeakyBu
 EVERY = 1.0  # seconds
 PATIENCE = 0.25  # seconds that the store may take
 BACK_OFF = (1.0, 2.0, 5.0, 10.0)  # between two attempts without an answer
-STATES = ("here", "away", "slow")
+STATES = ("connected", "disconnected", "degraded")
 PREFIX = "seqviz:"
 FASTEST = 1e9  # a second: no limit at all
 LARGEST = 1e15  # that can have been used; the store may hold anything
@@ -85,7 +85,7 @@ class Replicas:
         self._me = secrets.token_hex(4)
         self._closed = threading.Event()
         self._one = threading.Lock()  # at a time asks
-        self.state = "away"
+        self.state = "disconnected"
         self._logged = ""  # the state of which the log knows
         self.exchanges: Counter[str] = Counter()  # by how they went
         self.seconds = 0.0  # of those that were answered
@@ -101,7 +101,7 @@ class Replicas:
     def exchange(self, of: Sequence[ClientQuota], make: bool = True) -> bool:
         """What `accounts.elsewhere` does, at once; False, too, where the store does not answer."""
         with self._one:
-            return self.state == "here" and self._sync(of, make)
+            return self.state == "connected" and self._sync(of, make)
 
     def _sync(self, of: Sequence[ClientQuota], make: bool = True) -> bool:
         began = time.perf_counter()
@@ -121,9 +121,10 @@ class Replicas:
             if isinstance(loaded, Exception):
                 raise loaded
         except (redis.RedisError, ValueError) as error:
-            self._set_state("slow" if isinstance(error, redis.TimeoutError) else "away", error)
+            is_slow = isinstance(error, redis.TimeoutError)
+            self._set_state("degraded" if is_slow else "disconnected", error)
             return False
-        self._set_state("here")
+        self._set_state("connected")
         self.seconds += time.perf_counter() - began
         totals = iter(drawn)
         # Each account by itself: what cannot be read of one keeps no other from its answer.
@@ -135,7 +136,7 @@ class Replicas:
     def _set_state(self, state: str, error: object = "") -> None:
         if state != self._logged:
             self._logged = state
-            told = log.info if state == "here" else log.warning
+            told = log.info if state == "connected" else log.warning
             told("the store that replicas share is %s%s", state, f": {error}" if error else "")
         self.state = state
         self.exchanges[state] += 1
@@ -146,11 +147,11 @@ class Replicas:
             try:
                 with self._one:
                     self._sync(_dirty_accounts())
-                    is_here = self.state == "here"
+                    is_connected = self.state == "connected"
             except Exception:  # the process goes on by itself, and tries again
-                self.state, is_here = "away", False
+                self.state, is_connected = "disconnected", False
                 log.exception("replicas: an exchange failed")
-            failures = 0 if is_here else failures + 1
+            failures = 0 if is_connected else failures + 1
             wait = BACK_OFF[min(failures, len(BACK_OFF)) - 1] if failures else EVERY
             if self._closed.wait(wait):
                 break
