@@ -117,7 +117,7 @@ class Page:
 
     async def say(self, words: Mapping[str, Any]) -> bool:
         """Say something; whether it was heard."""
-        return await self._ask("said", words)
+        return await self._ask("messages", words)
 
     async def load(self) -> None:
         """Come back as a page does that is loaded again, and listen anew."""
@@ -169,7 +169,7 @@ class Page:
 
     async def _hear(self) -> None:
         cookie = f"Cookie: {self.visitor.cookie}\r\n" if self.visitor.cookie else ""
-        head = f"GET {self.path}/heard HTTP/1.1\r\n{cookie}{': '.join(self.proof)}\r\n\r\n"
+        head = f"GET {self.path}/events HTTP/1.1\r\n{cookie}{': '.join(self.proof)}\r\n\r\n"
         reader, writer, _ = await line(self.visitor.url, head)
         try:
             while text := await reader.readline():
@@ -201,7 +201,7 @@ class Classroom:
         self.students: list[Page] = []
         self._draw = random.Random(0)
         bench, name = pressed(catalog.lesson(LESSON))
-        self._place = {"kind": "place", "lesson": LESSON, "bench": bench}
+        self._place = {"kind": "navigate", "lesson": LESSON, "bench": bench}
         declared = getattr(lessons, LESSON).lesson.benches[bench]
         slider = dict(controls(declared.declaration))[name]
         assert isinstance(slider, Slider)
@@ -218,7 +218,7 @@ class Classroom:
         await self.teacher.load()
         await self.teacher.say({**self._place, "values": {}})
         where = f"{LESSON}/{self._place['bench']}"
-        stands = {"kind": "where", "bench": where, "left": False, "goals": [],
+        stands = {"kind": "presence", "bench": where, "detached": False, "goals": [],
                   "looks": ["en", False, False]}  # fmt: skip
         for _ in range(STUDENTS):
             visitor = Visitor(self.url)

@@ -207,7 +207,7 @@ class Member:
 
     async def hear(self, found: Class) -> None:
         """The stream, to its end."""
-        head = f"GET /room/{self.code}/heard HTTP/1.1\r\n{SEAT}: {self.seat}\r\n\r\n"
+        head = f"GET /room/{self.code}/events HTTP/1.1\r\n{SEAT}: {self.seat}\r\n\r\n"
         reader, writer, _ = await line(self.front, head)
         try:
             while text := await reader.readline():
@@ -318,9 +318,9 @@ async def attend(
         now = [asyncio.create_task(one.hear(found)) for one in members]
         await asyncio.sleep(2.0)
         heard = found.told
-        place = {"kind": "place", "lesson": LESSON, "bench": bench, "values": {}}
+        place = {"kind": "navigate", "lesson": LESSON, "bench": bench, "values": {}}
         head = f"{TEACHER}: {room['token']}"
-        await said(front, f"/room/{room['code']}/said", place, head)
+        await said(front, f"/room/{room['code']}/messages", place, head)
         await asyncio.sleep(2.0)
         for one in now:
             one.cancel()
@@ -354,7 +354,7 @@ def in_room(server: Server, room: dict[str, str]) -> bool:
     """Whether this process has it."""
     import urllib.request
 
-    path = f"{server.url}/room/{room['code']}/left"
+    path = f"{server.url}/room/{room['code']}/summary"
     request = urllib.request.Request(path, headers={TEACHER: room["token"]})
     try:
         with urllib.request.urlopen(request, timeout=10) as answer:

@@ -130,13 +130,13 @@ class Follower:
         query = self.student.live(self.key)["query"]
         looks = [query["lang"], "present" in query, "dark" in query]
         bench = f"{LESSON}/{self.key.split('.')[1]}"
-        words = {"kind": "where", "bench": bench, "left": False, "goals": [], "looks": looks}
+        words = {"kind": "presence", "bench": bench, "detached": False, "goals": [], "looks": looks}
         seat = f"{SEAT}: {self.seat}"
-        await said(self.student.url, f"/room/{self.code}/said", words, seat, self.device)
+        await said(self.student.url, f"/room/{self.code}/messages", words, seat, self.device)
 
     async def hear(self) -> None:
         """The room's stream: what the teacher shows, and its picture before it."""
-        head = f"GET /room/{self.code}/heard HTTP/1.1\r\n{SEAT}: {self.seat}\r\n\r\n"
+        head = f"GET /room/{self.code}/events HTTP/1.1\r\n{SEAT}: {self.seat}\r\n\r\n"
         reader, writer, _ = await line(self.student.url, head)
         try:
             while True:
@@ -201,7 +201,7 @@ class Follower:
         words = {"kind": "vote", "number": 1, "round": turn, "option": option}
         try:
             seat = f"{SEAT}: {self.seat}"
-            await said(self.student.url, f"/room/{self.code}/said", words, seat, self.device)
+            await said(self.student.url, f"/room/{self.code}/messages", words, seat, self.device)
             found.votes.append(time.perf_counter() - started)
         except (OSError, ConnectionRefusedError) as error:
             found.errors.append(str(error))
@@ -225,7 +225,7 @@ async def attend(server: Server, students: int, presses: int, dragging: int, res
     draw = random.Random(0)
     opened = await said(server.url, "/room", {})
     code, teacher = opened["code"], f"{TEACHER}: {opened['token']}"
-    path = f"/room/{code}/said"
+    path = f"/room/{code}/messages"
     followers: list[Follower] = []
     tasks: list[asyncio.Task[None]] = []
     for _ in range(students):
@@ -253,11 +253,11 @@ async def attend(server: Server, students: int, presses: int, dragging: int, res
     if rests:
         tasks += [asyncio.create_task(one.rest(found, students, draw)) for one in following]
     await asyncio.sleep(1.0)
-    before_all = {"kind": "place", "lesson": LESSON, "bench": bench, "values": {}}
+    before_all = {"kind": "navigate", "lesson": LESSON, "bench": bench, "values": {}}
     await said(server.url, path, before_all, teacher)
     for _ in range(presses):
         value = encoded(next(values))
-        place = {"kind": "place", "lesson": LESSON, "bench": bench, "values": {key: value}}
+        place = {"kind": "navigate", "lesson": LESSON, "bench": bench, "values": {key: value}}
         started = time.perf_counter()
         await said(server.url, path, place, teacher)
         deadline = started + PATIENCE
@@ -272,7 +272,7 @@ async def attend(server: Server, students: int, presses: int, dragging: int, res
     await said(server.url, path, QUESTION, teacher)
     for turn in (1, 2):
         await asyncio.gather(*(one.vote(found, turn, draw.randrange(3)) for one in followers))
-        await said(server.url, path, {"kind": "again" if turn == 1 else "reveal"}, teacher)
+        await said(server.url, path, {"kind": "reopen" if turn == 1 else "reveal"}, teacher)
     found.memory = server.megabytes() - before
     for task in tasks:
         task.cancel()

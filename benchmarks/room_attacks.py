@@ -34,7 +34,7 @@ PATIENCE = 30.0  # seconds
 GUESS_SECONDS = 1.0  # after which a guesser hangs up and guesses again
 SLIPS = 20  # mistyped codes to one that is valid
 FILLING = 16  # connections that fill a room
-SKETCH = {"kind": "sketch", "do": "ask", "key": "vg.predict.order", "as": "curve",
+SKETCH = {"kind": "sketch", "action": "ask", "key": "vg.predict.order", "type": "curve",
           "most": [LARGEST] * MARKS}  # fmt: skip
 ASK = {"kind": "ask", "key": "vg.predict.order", "options": 8}
 # What a course page has: three benches, for each student the same ones, or ones of its own.
@@ -160,11 +160,11 @@ async def fill(url: str, code: str, questions: int) -> Target:
 
     async def draw(number: int, visitor: Visitor, seat: int) -> None:
         words = {"kind": "sketch", "number": number, "marks": [seat] * MARKS}
-        await visitor.ask("POST", f"/room/{own}/said", words, (SEAT, seats[seat]))
+        await visitor.ask("POST", f"/room/{own}/messages", words, (SEAT, seats[seat]))
 
     await for_all_seats(sit)
     for number in range(1, questions + 1):
-        await host.ask("POST", f"/room/{own}/said", SKETCH, proof)
+        await host.ask("POST", f"/room/{own}/messages", SKETCH, proof)
         await for_all_seats(partial(draw, number))
     for one in (host, *visitors):
         one.close()
@@ -216,7 +216,7 @@ async def _listening(
     url: str, path: str, proof: tuple[str, str]
 ) -> AsyncIterator[Callable[[], dict[str, Any]]]:
     """Within, a line of a room is open, and what it is told is read; yields what gives the last."""
-    head = f"GET {path}/heard HTTP/1.1\r\n{proof[0]}: {proof[1]}\r\n\r\n"
+    head = f"GET {path}/events HTTP/1.1\r\n{proof[0]}: {proof[1]}\r\n\r\n"
     reader, writer, _ = await line(url, head)
     last = b"{}"
 
@@ -266,9 +266,9 @@ async def open_rooms(attacker: Attacker, at: Target, connections: int) -> None:
 async def _stir(visitor: Visitor, at: Target, seats: Iterator[int]) -> None:
     """Change the attacker's room, so that what was written of it is old."""
     number = next(seats)
-    words = {"kind": "where", "bench": "gates/force", "left": bool(number % 2), "goals": []}
+    words = {"kind": "presence", "bench": "gates/force", "detached": bool(number % 2), "goals": []}
     seat = at.seats[number % len(at.seats)]
-    await visitor.ask("POST", f"/room/{at.own}/said", words, (SEAT, seat))
+    await visitor.ask("POST", f"/room/{at.own}/messages", words, (SEAT, seat))
 
 
 async def ask_what_is_left(attacker: Attacker, at: Target, connections: int) -> None:
@@ -277,7 +277,7 @@ async def ask_what_is_left(attacker: Attacker, at: Target, connections: int) -> 
 
     async def once(visitor: Visitor, _: int) -> None:
         await _stir(visitor, at, seats)
-        asked = visitor.ask("GET", f"/room/{at.own}/left", None, at.teaches)
+        asked = visitor.ask("GET", f"/room/{at.own}/summary", None, at.teaches)
         await _note(attacker, visitor, asked)
 
     await _each(attacker, connections, once)
@@ -298,7 +298,7 @@ async def ask_for_notebooks(attacker: Attacker, at: Target, connections: int) ->
 
 async def cut_bodies(attacker: Attacker, at: Target, connections: int) -> None:
     """Requests whose visitor leaves in the middle of the body."""
-    paths = ("/room", f"/room/{at.code}/seat", f"/room/{at.own}/said", "/embed/gates/force")
+    paths = ("/room", f"/room/{at.code}/seat", f"/room/{at.own}/messages", "/embed/gates/force")
     place, proof = urlsplit(attacker.url), f"{SEAT}: {at.seats[0]}"
 
     async def once(number: int) -> None:
@@ -323,10 +323,10 @@ async def put_questions(attacker: Attacker, at: Target, connections: int) -> Non
     path = f"/room/{at.own}"
 
     async def teach(visitor: Visitor) -> None:
-        for words in ({"kind": "reveal"}, {"kind": "sketch", "do": "reveal"}, SKETCH, ASK):
-            status, _ = await visitor.ask("POST", f"{path}/said", words, at.teaches)
+        for words in ({"kind": "reveal"}, {"kind": "sketch", "action": "reveal"}, SKETCH, ASK):
+            status, _ = await visitor.ask("POST", f"{path}/messages", words, at.teaches)
             attacker.did[f"taught {status}"] += 1
-        await visitor.ask("GET", f"{path}/drawn", None, at.teaches)
+        await visitor.ask("GET", f"{path}/drawings", None, at.teaches)
 
     async def answer(visitor: Visitor, own: str, seat: str, told: Mapping[str, Any]) -> None:
         sketch, vote = ((told.get(kind) or {}).get("number", 0) for kind in ("sketch", "ballot"))
@@ -334,7 +334,7 @@ async def put_questions(attacker: Attacker, at: Target, connections: int) -> Non
             (seat, {"kind": "sketch", "number": sketch, "marks": [LARGEST] * MARKS}),
             (own, {"kind": "vote", "number": vote, "round": 1, "option": 7}),
         ):
-            status, _ = await visitor.ask("POST", f"{path}/said", words, (SEAT, speaks))
+            status, _ = await visitor.ask("POST", f"{path}/messages", words, (SEAT, speaks))
             attacker.did[f"{words['kind']} {status}"] += 1
 
     async def again(number: int) -> None:

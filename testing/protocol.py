@@ -192,8 +192,8 @@ class Student:
         live = self.live(key)
         query = urlencode({**live["query"], key: encoded(value)})
         has = self._arrays.get(live["bench"], "")
-        headers = {"X-SeqViz-Visitor": live["token"], "X-SeqViz-Has": has}
-        headers |= {"X-SeqViz-Moving": "1"} if moving else {}
+        headers = {"X-SeqViz-Session": live["token"], "X-SeqViz-Known-Arrays": has}
+        headers |= {"X-SeqViz-Dragging": "1"} if moving else {}
         status, _, self.body = await self._get(f"{live['address']}?{query}", headers)
         if status == 200:
             self.show(key, value, self.body)

@@ -27,7 +27,7 @@ class Vote extends InRoom {
     const { room, data } = this;
     if (!room?.state || this.pressed()) return;
     const ballot = room.state.ballot?.key === data.key ? room.state.ballot : null;
-    const own = ballot && room.state.own?.vote;
+    const own = ballot && room.state.answers?.vote;
     const told = JSON.stringify([ballot, own, room.teaches, ballot?.state === "revealed" || room.state.present]);
     if (told === this.drawn) return;
     this.drawn = told;
@@ -95,7 +95,7 @@ class Vote extends InRoom {
       press(words.close, { kind: "close" });
     } else {
       note(`${filled(words.round, { round: ballot.round })}: ${voted}`);
-      if (ballot.round === 1) press(words.again, { kind: "again" });
+      if (ballot.round === 1) press(words.again, { kind: "reopen" });
       press(words.reveal, { kind: "reveal" });
     }
   }

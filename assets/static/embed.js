@@ -107,7 +107,7 @@ class Embed {
   async post(more) {
     const { query, texts } = this.told;
     const body = JSON.stringify({ query, texts, dark: this.dark, ...more });
-    const headers = { "Content-Type": "application/json", "X-SeqViz-Visitor": this.token };
+    const headers = { "Content-Type": "application/json", "X-SeqViz-Session": this.token };
     const answer = await fetch(document.body.dataset.post, { method: "POST", credentials: "same-origin", headers, body });
     if (!answer.ok) throw new Error(answer.status);
     return answer.json();

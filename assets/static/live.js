@@ -266,7 +266,7 @@ class Bench {
 
   async part(needed, name) {
     const { address, token } = this.source;
-    const headers = { "X-SeqViz-Visitor": token, "X-SeqViz-Part": name };
+    const headers = { "X-SeqViz-Session": token, "X-SeqViz-Payload": name };
     const found = await fetch(`${address}?${named(needed)}`, { credentials: "omit", cache: "no-store", headers });
     if (found.status !== 200) throw new Error(found.status);
     return found.json();
@@ -299,7 +299,7 @@ class Bench {
       for (let tries = 0; left.length > 0 && tries < TRIES && !signal.aborted; ) {
         const asked = this.source;
         const values = { ...asked.query, [key]: left[0] };
-        const answer = await this.fetched(asked, values, { "X-SeqViz-Ahead": "1" }, signal);
+        const answer = await this.fetched(asked, values, { "X-SeqViz-Prefetch": "1" }, signal);
         if (answer === null || this.source !== asked) {
           tries += 1;
           await pause();
@@ -324,9 +324,9 @@ class Bench {
       credentials: "omit",
       cache: "no-store",
       headers: {
-        "X-SeqViz-Visitor": token,
-        "X-SeqViz-Has": [...had.keys()].join(),
-        ...(own.length > 0 && { "X-SeqViz-Typed": encodeURIComponent(JSON.stringify(Object.fromEntries(own))) }),
+        "X-SeqViz-Session": token,
+        "X-SeqViz-Known-Arrays": [...had.keys()].join(),
+        ...(own.length > 0 && { "X-SeqViz-Live-Text": encodeURIComponent(JSON.stringify(Object.fromEntries(own))) }),
         ...headers,
       },
       signal,
@@ -382,7 +382,7 @@ class Bench {
       answer =
         (this.sent && (await this.taken(values))) ??
         (await this.ahead.get(named(values))) ??
-        (await this.fetched(asked, values, moving ? { "X-SeqViz-Moving": "1" } : {}, aborter.signal));
+        (await this.fetched(asked, values, moving ? { "X-SeqViz-Dragging": "1" } : {}, aborter.signal));
     } catch {
       // The line is down, or the answer came too late.
     }

@@ -233,7 +233,7 @@ class Class {
     this.told = text;
     this.saying = true;
     try {
-      await room.say({ kind: "place", ...place });
+      await room.say({ kind: "navigate", ...place });
       this.refused = null;
     } catch (refusal) {
       this.refused = refusal.problem;
@@ -249,7 +249,7 @@ class Class {
     for (const { dataset } of document.querySelectorAll('.seqviz-target[data-reached="true"]'))
       this.goals.add(`${slug()}/${dataset.target}`);
     const seen = inSight();
-    const said = { kind: "where", bench: `${slug() || "home"}/${seen}`, left: !this.following, goals: [...this.goals].slice(0, 40), looks: drawnAs(seen) };
+    const said = { kind: "presence", bench: `${slug() || "home"}/${seen}`, detached: !this.following, goals: [...this.goals].slice(0, 40), looks: drawnAs(seen) };
     const told = JSON.stringify(said);
     if (told === this.where.told) return;
     this.where = { at: now, told };
@@ -286,7 +286,7 @@ class Class {
 
   // Questions, votes, links and goals as a table in a file; nobody's name is in it.
   async keep() {
-    const left = await this.room.ask("left");
+    const left = await this.room.ask("summary");
     const rows = [["kind", "what", "round", "answer", "count"], ["seats", "", "", "", left.seats]];
     for (const { key, counts } of left.questions)
       counts.forEach((votes, round) => votes.forEach((count, answer) => rows.push(["vote", key, round + 1, answer + 1, count])));
@@ -493,7 +493,7 @@ class Class {
     const list = element("ol", this.host, { className: "sent" });
     for (const place of sent) {
       const item = element("li", list);
-      const { own } = place;
+      const { has_text: own } = place;
       element("span", item, { textContent: `${this.placed(place)}${own ? ` (${words.with_text})` : ""}` });
       const numbers = sent.map(({ number }) => number), others = numbers.filter((one) => one !== place.number);
       const failed = (refusal) => this.notice(this.sentence(refusal));
@@ -502,7 +502,7 @@ class Class {
       // Its values are asked for when they are wanted.
       const visit = (texts) => async () => {
         try {
-          const { own, ...whole } = await this.room.ask(`sent/${place.number}`);
+          const { text_keys: own, ...whole } = await this.room.ask(`submissions/${place.number}`);
           const kept = Object.entries(whole.values).filter(([key]) => texts || !own.includes(key));
           this.visit({ ...whole, values: Object.fromEntries(kept) });
         } catch (refusal) {
@@ -574,7 +574,7 @@ class Class {
       return [...lists, me, ...question, ...closed, ...(this.following ? (closed.length ? [] : follows) : away), ...send, ...lost];
     }
     const say = (said) => () => room.say(said).catch((refusal) => this.notice(this.sentence(refusal)));
-    const { left, paused } = state;
+    const { detached: left, paused } = state;
     const apart = left ? [{ text: filled(words.apart, { count: left }) }] : [];
     const reached = Object.values(state.goals ?? {}).reduce((sum, one) => sum + one, 0);
     const goals = reached ? [{ text: filled(words.reached, { count: reached }) }] : [];

@@ -53,9 +53,9 @@ export class Board {
   parts(bench) {
     const { chip, texts } = this;
     const { words, room } = chip;
-    const count = room.state.waiting?.count;
+    const count = room.state.pending?.count;
     const lists = [], buttons = [];
-    if (this.within && (count || this.reading)) lists.push({ told: [room.state.waiting, this.reading], draw: (host) => this.card(element("div", host, { className: "private" })) });
+    if (this.within && (count || this.reading)) lists.push({ told: [room.state.pending, this.reading], draw: (host) => this.card(element("div", host, { className: "private" })) });
     if (this.open && texts.length) lists.push({ told: texts, draw: (host) => this.list(host) });
     if (!room.teaches && this.field(bench)) buttons.push({ text: words.send_text, press: () => chip.sent(() => this.send(bench, chip.shown()), words.text_sent) });
     if (count) buttons.push({ text: filled(words.texts_waiting, { count }), press: () => this.read() });
@@ -122,7 +122,7 @@ export class Board {
   draw() {
     const { window: other, chip } = this;
     if (!other || other.closed) return;
-    const told = JSON.stringify([chip.room.state.waiting, this.reading, this.problem]);
+    const told = JSON.stringify([chip.room.state.pending, this.reading, this.problem]);
     if (other.told === told || this.pressed()) return; // the focus stays, and a button that is held
     other.told = told;
     const { document: page } = other;
@@ -140,7 +140,7 @@ export class Board {
   card(host) {
     const { chip, reading, problem } = this;
     const { words, room } = chip;
-    const { count, first } = room.state.waiting;
+    const { count, first } = room.state.pending;
     element("p", host, { textContent: first ? filled(words.text_for, { count, place: chip.placed(first) }) : words.no_texts });
     const line = element("p", host);
     const press = (text, onclick) => {
@@ -156,7 +156,7 @@ export class Board {
       press(words.send_out, () => this.sendOut());
     } else if (first)
       press(words.read, async () => {
-        this.reading = await room.ask("waiting").catch(() => null);
+        this.reading = await room.ask("pending").catch(() => null);
         chip.changed();
         this.draw();
       });

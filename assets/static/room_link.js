@@ -131,7 +131,7 @@ export class Membership {
   // A server that does not know this page any more is asked to let it in again.
   async say(said) {
     try {
-      return await ask(`/${this.code}/said`, { said, headers: this.headers });
+      return await ask(`/${this.code}/messages`, { said, headers: this.headers });
     } catch (refusal) {
       if (refusal.status === 404 || refusal.problem === "not_yours") this.line?.abort();
       throw refusal;
@@ -154,7 +154,7 @@ export class Membership {
 
   // What the class has drawn, once that is revealed.
   async drawn() {
-    return (await ask(`/${this.code}/drawn`, { headers: this.headers })).json();
+    return (await ask(`/${this.code}/drawings`, { headers: this.headers })).json();
   }
 
   async vote(number, round, option) {
@@ -263,7 +263,7 @@ export class Membership {
     const silent = (this.line = new AbortController());
     const signal = AbortSignal.any([silent.signal, this.leaving.signal]);
     window.addEventListener("offline", () => silent.abort(), { signal }); // known before it is silent
-    const answer = await ask(`/${this.code}/heard`, { headers: this.headers, signal });
+    const answer = await ask(`/${this.code}/events`, { headers: this.headers, signal });
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     let left = "", timer;
     try {
@@ -302,7 +302,7 @@ export class Membership {
     this.remember({
       paused, door, allowed, removed, devices,
       ballots: among(ballots, ballot, ["number", "key", "options", "state", "round"]),
-      sketches: among(sketches, sketch, ["number", "key", "as", "most", "state"]),
+      sketches: among(sketches, sketch, ["number", "key", "type", "most", "state"]),
     });
   }
 

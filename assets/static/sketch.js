@@ -369,7 +369,7 @@ class Sketch extends InRoom {
     if (this.number !== asked.number) {
       this.number = asked.number;
       this.cloud = null;
-      this.remember(room.state.own?.sketch);
+      this.remember(room.state.answers?.sketch);
     }
     const revealed = asked.state === "revealed";
     if (revealed !== Boolean(data.y)) this.compute(revealed);
@@ -458,12 +458,12 @@ class Sketch extends InRoom {
 
   teachers(open) {
     const { data: { words, room: names, key, kind, most }, asked, room } = this;
-    const put = (text) => ({ text, press: () => this.ask({ do: "ask", key, as: kind, most }) });
+    const put = (text) => ({ text, press: () => this.ask({ action: "ask", key, type: kind, most }) });
     if (!asked) return [{ ...put(words.ask), main: true }, ...open];
     const count = { text: filled(words.count, { drawn: asked.drawn, present: Math.max(room.state.present, asked.drawn) }) };
     if (asked.state === "revealed") return [put(words.once_more), ...open];
-    if (asked.state === "open") return [{ text: names.close, press: () => this.ask({ do: "close" }), main: true }, count];
-    return [{ text: names.reveal, press: () => this.ask({ do: "reveal" }), main: true }, count];
+    if (asked.state === "open") return [{ text: names.close, press: () => this.ask({ action: "close" }), main: true }, count];
+    return [{ text: names.reveal, press: () => this.ask({ action: "reveal" }), main: true }, count];
   }
 
   // Made anew only where something else is said, so that the focus stays.

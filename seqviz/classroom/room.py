@@ -318,18 +318,18 @@ class Room:
     ) -> None:
         """One of the things that a teacher can say: {"kind": ..., ...}. pictures: of a place.
 
-        "place": see `shows`. "pause": {"on": bool}. "allow": {"benches": ["lesson/bench"]}, one, a
-        range, or none for all. "ask": {"key", "options"}; "close", "again", "reveal" the question.
-        "sketch": a question that is drawn, {"do": "ask", "key", "as": its kind, "most"} as of
-        `Sketches`, or {"do": "close" or "reveal"}. "door": {"open": bool}, whether newcomers may
-        come. "remove": {"seat": its number}, to send it out with all of its device. "restore": see
-        `_restore`. "order": what was sent, as numbers in "sent"; what is not named is thrown away.
-        "approve", "discard": a text, by its "number". "run": a bench as a class, as in `shows`;
-        "stop" it. "end". Raises InvalidMessageError for what is none of these,
-        UserError("board_full").
+        "navigate": see `shows`. "pause": {"on": bool}. "allow": {"benches": ["lesson/bench"]}, one,
+        a range, or none for all. "ask": {"key", "options"}; "close", "reopen", "reveal" the
+        question. "sketch": a question that is drawn, {"action": "ask", "key", "type": its kind,
+        "most"} as of `DrawnPredictions`, or {"action": "close" or "reveal"}. "door": {"open":
+        bool}, whether newcomers may come. "remove": {"seat": its number}, to send it out with all
+        of its device. "restore": see `_restore`. "order": what was sent, as numbers in "sent"; what
+        is not named is thrown away. "approve", "discard": a text, by its "number". "run": a bench
+        as a class, as in `shows`; "stop" it. "end". Raises InvalidMessageError for what is none of
+        these, UserError("board_full").
         """
         match said:
-            case {"kind": "place"}:
+            case {"kind": "navigate"}:
                 self.place, self.pictures = shows(said), {**(pictures or {})}
                 self._allow_on()
             case {"kind": "pause", "on": bool(on)}:
@@ -340,9 +340,9 @@ class Room:
                 self.allowed = benches
             case {"kind": "ask", "key": str(key), "options": int(options)}:
                 self._ask(key, options)
-            case {"kind": "close" | "again" | "reveal" as kind} if self.ballot:
+            case {"kind": "close" | "reopen" | "reveal" as kind} if self.ballot:
                 self._go_on(kind)
-            case {"kind": "sketch", "do": str(what)}:
+            case {"kind": "sketch", "action": str(what)}:
                 self._sketch(what, said)
             case {"kind": "order", "sent": list(numbers)}:
                 self._order(numbers)
@@ -377,9 +377,9 @@ class Room:
 
         {"paused": bool, "door": bool, "allowed": as of "allow", "removed": numbers of seats,
         "devices": marks of theirs, "ballots": [{"number", "key", "options", "state", "round"}],
-        "sketches": [{"number", "key", "as", "most", "state"}]}. Pages of students tell their votes
-        and drawings after it (`hear`). Raises InvalidMessageError where it cannot be; the room
-        stays as it was.
+        "sketches": [{"number", "key", "type", "most", "state"}]}. Pages of students tell their
+        votes and drawings after it ("recall"). Raises InvalidMessageError where it cannot be; the
+        room stays as it was.
         """
         match said:
             case {"paused": bool(paused), "door": bool(door), "allowed": list(allowed),
@@ -433,12 +433,14 @@ class Room:
             getattr(self.sketched[-1], what)()
             return
         match said:
-            case {"do": "ask", "key": key, "as": kind, "most": most}:
+            case {"action": "ask", "key": key, "type": kind, "most": most}:
                 pass
             case _:
                 raise InvalidMessageError("sketch")
         number = self.questions + 1
-        asked = _sketches({"number": number, "key": key, "as": kind, "most": most, "state": "open"})
+        asked = _sketches(
+            {"number": number, "key": key, "type": kind, "most": most, "state": "open"}
+        )
         self.questions = number
         self.sketched = [*self.sketched[1 - QUESTIONS :], asked]
 
@@ -455,7 +457,7 @@ class Room:
 
     def _go_on(self, kind: str) -> None:
         assert self.ballot
-        if kind == "again":
+        if kind == "reopen":
             self.ballot.reopen()
         elif kind == "close":
             self.ballot.close()
@@ -468,11 +470,11 @@ class Room:
         """One of the things that a student can say: {"kind": "vote", "number", "round", "option"},
         {"kind": "sketch", "number", "marks": whole numbers}, {"kind": "recall", "votes": [[number,
         round, option]], "sketches": [[number, marks]]}, what a server that was started anew has
-        forgotten, {"kind": "where", "bench":
-        "lesson/bench", "left": bool, "goals": ["lesson/target"], "looks": `Looks`, or none},
-        {"kind": "send", "lesson", "bench", "values", "own"}, as in `shows`, own: which of them are
-        texts, or {"kind": "text", "lesson", "bench", "values", "key", "text"}, a text for a bench.
-        Of the last two the caller knows that the lesson has them
+        forgotten, {"kind": "presence", "bench": "lesson/bench", "detached": whether it has left the
+        teacher's settings, "goals": ["lesson/target"], "looks": `Looks`, or none},
+        {"kind": "send", "lesson", "bench", "values", "text_keys"}, as in `shows`, text_keys: which
+        of them are texts, or {"kind": "text", "lesson", "bench", "values", "key", "text"}, a text
+        for a bench. Of the last two the caller knows that the lesson has them
         (`lessons.framework.room_validation.validate_message`).
 
         Raises InvalidMessageError for what is none of these, UserError("vote_closed",
@@ -493,7 +495,12 @@ class Room:
                 asked = self.sketched[-1] if self.sketched else None
                 if asked is None or asked.number != number or not asked.draw(seat.number, marks):
                     raise UserError("sketch_closed", "Nothing is drawn here now.")
-            case {"kind": "where", "bench": str(bench), "left": bool(left), "goals": list(goals)}:
+            case {
+                "kind": "presence",
+                "bench": str(bench),
+                "detached": bool(left),
+                "goals": list(goals),
+            }:
                 if not all(map(_is_place, (bench, *goals))) or len(goals) > GOALS:
                     raise InvalidMessageError("bench")
                 if bench != seat.bench:
@@ -501,7 +508,7 @@ class Room:
                 seat.bench, seat.left, seat.goals = bench, left, frozenset(goals)
                 seat.looks = _looks(said.get("looks"))
             case {"kind": "send"}:
-                self._send(seat, shows(said), tuple(said.get("own", ())))
+                self._send(seat, shows(said), tuple(said.get("text_keys", ())))
             case {"kind": "text", "key": str(key), "text": str(text)} if _KEY.fullmatch(key):
                 self.board.send(seat.number, shows(said), key, text)
             case _:
@@ -594,7 +601,7 @@ class Room:
             "vote": self.ballot.votes[-1].get(seat.number) if self.ballot else None,
             "sketch": None if marks is None else [*marks],
         }
-        return b'%b,"own":%b}' % (self.snapshot(False)[:-1], json.dumps(own).encode())
+        return b'%b,"answers":%b}' % (self.snapshot(False)[:-1], json.dumps(own).encode())
 
     def _public(self) -> dict[str, Any]:
         return {
@@ -628,7 +635,7 @@ class Room:
             return None
         one = self.sketched[-1]
         return {
-            "key": one.key, "number": one.number, "as": one.kind, "most": [*one.most],
+            "key": one.key, "number": one.number, "type": one.kind, "most": [*one.most],
             "state": one.state, "drawn": len(one.drawn),
         }  # fmt: skip
 
@@ -647,12 +654,12 @@ class Room:
             dot[1] += bool(seat.bench) and now - seat.moved > STUCK
         sent = [
             {"number": one.number, "seat": one.seat, "device": self.is_told_apart(one.seat),
-             "own": bool(one.own), "lesson": one.place["lesson"], "bench": one.place["bench"]}
+             "has_text": bool(one.own), "lesson": one.place["lesson"], "bench": one.place["bench"]}
             for one in self.sent.values()
         ]  # fmt: skip
         left = sum(seat.left for seat in here)
-        return {"dots": dots, "left": left, "goals": self._goals(), "sent": sent,
-                "waiting": self._waiting(), "removed": sorted(self.removed)[-SEATS:],
+        return {"dots": dots, "detached": left, "goals": self._goals(), "sent": sent,
+                "pending": self._waiting(), "removed": sorted(self.removed)[-SEATS:],
                 "devices": sorted(self.removed_devices)[-SEATS:],
                 "forgotten": self.is_forgotten}  # fmt: skip
 
@@ -697,7 +704,7 @@ def _ballot(told: object) -> Poll:
 
 def _sketches(told: object) -> DrawnPredictions:
     match told:
-        case {"number": int(number), "key": str(key), "as": str(kind), "most": list(most),
+        case {"number": int(number), "key": str(key), "type": str(kind), "most": list(most),
               "state": "open" | "closed" | "revealed" as state} if _KEY.fullmatch(key):  # fmt: skip
             try:
                 return DrawnPredictions(key, kind, tuple(most), number, state)  # type: ignore[arg-type]

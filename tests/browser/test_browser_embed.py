@@ -200,7 +200,7 @@ def test_a_picture_for_print_is_saved_with_its_name_and_the_code_of_its_address(
     browser, server, tmp_path, path
 ):
     page = browser.new_page()
-    page.goto(f"{server.url}/still/{path}")
+    page.goto(f"{server.url}/print/{path}")
     page.wait_for_selector(f"{CHART} :is(.main-svg .mlayer path, canvas)")
     for kind in ("svg", "png"):
         with page.expect_download() as coming:

@@ -81,7 +81,7 @@ def test_a_teacher_on_the_way_to_a_lesson_says_nothing_of_the_one_before(teacher
     teacher.rest()
     teacher.page.evaluate(SLOW)
     teacher.page.on(
-        "request", lambda one: told.append(one.post_data_json) if "/said" in one.url else None
+        "request", lambda one: told.append(one.post_data_json) if "/messages" in one.url else None
     )
     teacher.page.locator(".st-key-go-next button").click()
     student.titled(Text("zh")(f"{after.slug}.title"))
@@ -249,7 +249,7 @@ def drawing(room, teacher) -> Iterator[Locator]:
     found = teacher.page.locator(".seqviz-sketch").first
     found.scroll_into_view_if_needed()
     yield found
-    ends(room, {"kind": "sketch", "do": "reveal"})
+    ends(room, {"kind": "sketch", "action": "reveal"})
 
 
 def ask(put: Locator) -> None:
@@ -465,8 +465,8 @@ def test_a_student_sends_what_it_sees_and_the_teacher_goes_on_from_it(teacher, s
 HOSTILE = "=1+1 <img src=x onerror=document.title='hurt'>\u202e **so** $x$ [a](javascript:1)"
 # One more text waits, as far as this page hears.
 ONE_MORE = """() => {
-    const { room } = document.querySelector(".seqviz-room").class, { waiting } = room.state;
-    room.heard({ ...room.state, waiting: { ...waiting, count: waiting.count + 1 } });
+    const { room } = document.querySelector(".seqviz-room").class, { pending } = room.state;
+    room.heard({ ...room.state, pending: { ...pending, count: pending.count + 1 } });
 }"""
 HARMLESS = HOSTILE.replace("\u202e", "")
 

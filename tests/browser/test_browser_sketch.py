@@ -216,7 +216,7 @@ def test_a_class_draws_and_the_computed_line_lands_on_its_cloud(visit, teacher):
     said: list[str] = []
 
     def heard(request) -> None:
-        if request.url.endswith("/said"):
+        if request.url.endswith("/messages"):
             said.append(request.post_data or "")
 
     student.page.on("request", heard)

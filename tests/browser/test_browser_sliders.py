@@ -15,7 +15,7 @@ from testing.server import serve
 
 BENCH, KEY = "ar.process", "ar.process.phi"
 COPY = ".seqviz-over"
-AHEAD, MOVING = "x-seqviz-ahead", "x-seqviz-moving"
+AHEAD, MOVING = "x-seqviz-prefetch", "x-seqviz-dragging"
 
 
 @pytest.fixture(scope="module")

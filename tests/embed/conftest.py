@@ -54,6 +54,6 @@ def post(client):
 
     def ask(address, query=None, texts=None, token="", **more):
         said = {"query": query or {}, "texts": texts or {}, **more}
-        return client.post(address, json=said, headers={"x-seqviz-visitor": token})
+        return client.post(address, json=said, headers={"x-seqviz-session": token})
 
     return ask

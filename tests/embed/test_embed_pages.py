@@ -36,7 +36,7 @@ IN_BROWSER = {("positions", "waves")}
 ASKED_FOR = {("attention", "bertviz")}  # nothing stands there before a view is chosen
 
 
-@pytest.mark.parametrize("door", ["embed", "still"])
+@pytest.mark.parametrize("door", ["embed", "print"])
 @pytest.mark.parametrize(("query", "accepted"), [
     ("?lang=zh-CN", "en"), ("?lang=zh_Hans", "en"), ("?lang=ZH", "en"),
     ("", "fr-FR,zh-TW;q=0.8,en;q=0.5"),

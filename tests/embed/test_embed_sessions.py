@@ -32,7 +32,7 @@ def test_who_only_looks_has_no_session_and_who_moves_has_one(client, post):
     assert again["live"]["token"] == token
     assert run_context.count_active(0.0) == seats
     query = {**again["live"]["query"], "ga.one.temperature": "4"}
-    moved = client.get("/live/gates/one", params=query, headers={"x-seqviz-visitor": token})
+    moved = client.get("/live/gates/one", params=query, headers={"x-seqviz-session": token})
     assert moved.status_code == 200
 
 
@@ -56,7 +56,7 @@ def test_a_reader_s_text_is_drawn_and_stands_in_no_address_and_no_log(client, po
     assert all(word not in text for text in (found["lesson"], str(found["query"]), str(live)))
     assert live["query"]["own"]
     moved = client.get("/live/gates/watch", params={**live["query"], "ga.watch.step": "6"},
-                       headers={"x-seqviz-visitor": live["token"]})  # fmt: skip
+                       headers={"x-seqviz-session": live["token"]})  # fmt: skip
     assert moved.status_code == 200
     assert all(word not in str(call.getMessage()) for call in caplog.records)
     assert f"{KEY}=" not in found["lesson"]

@@ -20,7 +20,7 @@ PAIRS = [
 
 @pytest.mark.parametrize(("slug", "name"), PAIRS)
 def test_a_still_has_the_figure_in_grays_and_its_address_as_a_code(client, told, slug, name):
-    answer = client.get(f"/still/{slug}/{name}?lang=zh", headers={"host": "school.example"})
+    answer = client.get(f"/print/{slug}/{name}?lang=zh", headers={"host": "school.example"})
     assert answer.status_code == 200
     assert f"http://school.example/{slug}?" in html.unescape(answer.text)
     assert 'class="qrline"' in answer.text
@@ -29,15 +29,15 @@ def test_a_still_has_the_figure_in_grays_and_its_address_as_a_code(client, told,
         colors = re.findall(r'"color":"#([0-9a-f]{6})"', figure)
         assert colors
         assert all(one[:2] == one[2:4] == one[4:] for one in colors)
-        colored = told(client.get(f"/still/{slug}/{name}?lang=zh&color=true"))["figure"]
+        colored = told(client.get(f"/print/{slug}/{name}?lang=zh&color=true"))["figure"]
         assert json.loads(colored)["data"] != json.loads(figure)["data"]
 
 
 def test_the_address_is_the_one_by_which_the_page_was_asked_for(client):
     answer = client.get(
-        "/still/gates/size?lang=en&ga.size.inputs=8",
+        "/print/gates/size?lang=en&ga.size.inputs=8",
         headers={"host": "school.example", "x-forwarded-proto": "https"},
     )
     assert "https://school.example/gates?ga.size.inputs=8&amp;lang=en" in answer.text
-    bad = client.get("/still/gates/size?lang=en", headers={"host": '"><script>x</script>'})
+    bad = client.get("/print/gates/size?lang=en", headers={"host": '"><script>x</script>'})
     assert "<script>x" not in bad.text

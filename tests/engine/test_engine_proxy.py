@@ -86,7 +86,7 @@ def test_a_room_is_asked_where_it_is_and_comes_back_elsewhere(first):
 
         def homes() -> list[int]:
             """Of each process whether it has the room."""
-            return [at_room(one.url, f"{path}/left", None, **teaches)[0] for one in two]
+            return [at_room(one.url, f"{path}/summary", None, **teaches)[0] for one in two]
 
         for _ in range(5):  # a second device of the teacher comes to the same room
             assert comes_back("teacher")

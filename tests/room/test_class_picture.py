@@ -121,13 +121,13 @@ def test_what_is_another_for_another_student_or_later_is_not_for_all(monkeypatch
 
 
 def where(bench: str = "ar_fitting/process", left: bool = False, looks: object = EN) -> dict:
-    return {"kind": "where", "bench": bench, "left": left, "goals": [], "looks": looks}
+    return {"kind": "presence", "bench": bench, "detached": left, "goals": [], "looks": looks}
 
 
 @pytest.fixture
 def room() -> Room:
     room = Rooms().open()
-    room.apply_teacher_message({"kind": "place", **START})
+    room.apply_teacher_message({"kind": "navigate", **START})
     return room
 
 
@@ -143,10 +143,10 @@ def test_it_is_for_those_whose_page_shows_the_figure_and_follows(room):
     for seat in seats[:-1]:
         seat.streams = 1
     assert room.view_keys(MOVED) == {EN, ZH}
-    room.apply_teacher_message({"kind": "place", **MOVED}, {EN: b"en", ZH: b"zh"})
+    room.apply_teacher_message({"kind": "navigate", **MOVED}, {EN: b"en", ZH: b"zh"})
     assert [room.picture(seat) for seat in seats] == [b"en", b"", b"", b"", b"zh", b""]
     assert room.picture(None) == b""
-    room.apply_teacher_message({"kind": "place", **START})
+    room.apply_teacher_message({"kind": "navigate", **START})
     assert room.picture(seats[0]) == b""
 
 
@@ -163,7 +163,7 @@ def test_a_stream_tells_it_once_and_before_the_move(room):
         events = routes._events(room, seat)
         heard = [await anext(events)]
         room.apply_teacher_message(
-            {"kind": "place", **MOVED}, {EN: b"event: picture\ndata: 1\ndata: 2\n\n"}
+            {"kind": "navigate", **MOVED}, {EN: b"event: picture\ndata: 1\ndata: 2\n\n"}
         )
         heard.append(await anext(events))
         room.apply_teacher_message({"kind": "pause", "on": True})
@@ -222,7 +222,7 @@ def test_of_a_flood_of_moves_a_few_are_drawn_and_the_last_is_told(room, monkeypa
 
     async def flood() -> None:
         await asyncio.gather(*(
-            routes._place(room, {**MOVED, "kind": "place",
+            routes._place(room, {**MOVED, "kind": "navigate",
                                      "values": {"ar.process.phi": str(k)}}, ClientQuota())
             for k in range(100)
         ))  # fmt: skip
@@ -238,7 +238,7 @@ def test_a_picture_that_takes_long_does_not_hold_the_teacher_up(room, monkeypatc
     monkeypatch.setattr(routes, "runner", lambda: slow, raising=False)
     monkeypatch.setattr(routes, "DRAWN_WITHIN", 0.001)
     at(room).streams = 1
-    attend(routes._place(room, {"kind": "place", **MOVED}, ClientQuota()))
+    attend(routes._place(room, {"kind": "navigate", **MOVED}, ClientQuota()))
     assert (room.place, room.pictures) == (MOVED, {})
 
 
@@ -246,10 +246,10 @@ def test_a_browser_that_does_not_read_gets_the_last_of_a_flood(client):
     """It holds up nobody, and nothing is kept for it but what it is told next."""
     opened = client.post("/room").json()
     room = room_service().rooms.find(opened["code"])
-    room.apply_teacher_message({"kind": "place", **START})
+    room.apply_teacher_message({"kind": "navigate", **START})
     seat, secret = room.join()
     room.apply_student_message(seat, where())
-    path = f"/room/{room.code}/heard"
+    path = f"/room/{room.code}/events"
     scope = {"type": "http", "method": "GET", "path": path, "query_string": b"",
              "headers": [(SEAT.encode(), secret.encode())], "client": ("testclient", 1),
              "root_path": "", "http_version": "1.1", "scheme": "http",
@@ -275,7 +275,7 @@ def test_a_browser_that_does_not_read_gets_the_last_of_a_flood(client):
         for k in range(200):
             await asyncio.wait_for(told.wait(), 5) if k == 0 else await asyncio.sleep(0)
             picture = b"event: picture\ndata: %d\ndata: \n\n" % k
-            room.apply_teacher_message({"kind": "place", **MOVED,
+            room.apply_teacher_message({"kind": "navigate", **MOVED,
                 "values": {"ar.process.phi": str(k)}},
                       {EN: picture})  # fmt: skip
             if k == 5:
@@ -296,7 +296,7 @@ def test_a_teacher_who_drags_for_long_is_not_refused(client):
     """A page tells ten times a second where its hand is."""
     opened = client.post("/room").json()
     for k in range(100):
-        said = {"kind": "place", **START, "values": {"ar.process.phi": str(k)}}
-        answer = client.post(f"/room/{opened['code']}/said", json=said,
+        said = {"kind": "navigate", **START, "values": {"ar.process.phi": str(k)}}
+        answer = client.post(f"/room/{opened['code']}/messages", json=said,
                              headers={TEACHER: opened["token"]})  # fmt: skip
         assert answer.status_code == 204

@@ -65,7 +65,7 @@ def devices(client, number: int) -> Iterator[None]:
 def say(client, code: str, what, **who):
     headers = {{"teacher": TEACHER, "seat": SEAT}[key]: value for key, value in who.items()}
     content = what if isinstance(what, bytes) else json.dumps(what).encode()
-    return client.post(f"/room/{code}/said", content=content, headers=headers)
+    return client.post(f"/room/{code}/messages", content=content, headers=headers)
 
 
 def now(code: str) -> dict:
@@ -87,11 +87,17 @@ def test_a_class_draws_and_hears_of_it_when_it_is_revealed(client, opened):
     code, token = opened["code"], opened["token"]
     seat, other = join(client, code)["seat"], client.post("/room").json()
     who = {"teacher": {TEACHER: token}, "student": {SEAT: seat}}
-    ask = {"kind": "sketch", "do": "ask", "key": "vg.sketch.tanh", "as": "bar", "most": [1000] * 3}
+    ask = {
+        "kind": "sketch",
+        "action": "ask",
+        "key": "vg.sketch.tanh",
+        "type": "bar",
+        "most": [1000] * 3,
+    }
     drawn = {"kind": "sketch", "number": 1, "marks": [1, 2, 3]}
 
     def told(**headers) -> tuple[int, dict]:
-        found = client.get(f"/room/{code}/drawn", headers=headers)
+        found = client.get(f"/room/{code}/drawings", headers=headers)
         return found.status_code, found.json()
 
     assert say(client, code, ask, seat=seat).status_code == 400
@@ -103,7 +109,7 @@ def test_a_class_draws_and_hears_of_it_when_it_is_revealed(client, opened):
     assert (refused.status_code, refused.json()["problem"]) == (409, "sketch_closed")
     for headers in who.values():
         assert told(**headers) == (409, {"problem": "not_revealed"})
-    say(client, code, {"kind": "sketch", "do": "reveal"}, teacher=token)
+    say(client, code, {"kind": "sketch", "action": "reveal"}, teacher=token)
     assert told(**who["teacher"])[1]["sketches"] == [[1, 2, 3]]
     assert "sketches" not in told(**who["student"])[1]
     assert told(**{TEACHER: other["token"]})[0] == told()[0] == 404
@@ -111,7 +117,7 @@ def test_a_class_draws_and_hears_of_it_when_it_is_revealed(client, opened):
 
 def test_another_sites_page_can_say_nothing(client, opened):
     del client.headers[OURS]
-    for path in ("/room", f"/room/{opened['code']}/seat", f"/room/{opened['code']}/said"):
+    for path in ("/room", f"/room/{opened['code']}/seat", f"/room/{opened['code']}/messages"):
         assert client.post(path, json={}).status_code == 400
     assert len(room_service().rooms) == 1
 
@@ -124,7 +130,7 @@ def test_who_has_no_place_in_a_room_can_say_and_hear_nothing(client, opened, who
     refused = say(client, opened["code"], ASK, **who)
     assert (refused.status_code, refused.json()) == (404, {"problem": "no_room"})
     headers = {{"teacher": TEACHER, "seat": SEAT}[key]: value for key, value in who.items()}
-    assert client.get(f"/room/{opened['code']}/heard", headers=headers).status_code == 404
+    assert client.get(f"/room/{opened['code']}/events", headers=headers).status_code == 404
     assert now(opened["code"])["ballot"] is None
 
 
@@ -413,7 +419,7 @@ def test_a_seat_that_connects_as_fast_as_it_can_is_slowed_alone(client, opened):
     room.ended = False
 
     def connect(secret: str) -> int:
-        with client.stream("HEAD", f"/room/{code}/heard", headers={SEAT: secret}) as answer:
+        with client.stream("HEAD", f"/room/{code}/events", headers={SEAT: secret}) as answer:
             return answer.status_code
 
     statuses = [connect(seat) for _ in range(100)]
@@ -427,11 +433,11 @@ def test_a_student_reads_what_was_sent_only_as_a_teacher(client, opened):
     values = {"ga.watch.step": "3"}
     said = {"kind": "send", "lesson": "gates", "bench": "watch", "values": values}
     assert say(client, code, said, seat=seat).status_code == 204
-    path = f"/room/{code}/sent/1"
+    path = f"/room/{code}/submissions/1"
     assert client.get(path, headers={SEAT: seat}).status_code == 403
     found = client.get(path, headers={TEACHER: opened["token"]})
-    assert found.json() == {"lesson": "gates", "bench": "watch", "values": values, "own": []}
-    missing = client.get(f"/room/{code}/sent/2", headers={TEACHER: opened["token"]})
+    assert found.json() == {"lesson": "gates", "bench": "watch", "values": values, "text_keys": []}
+    missing = client.get(f"/room/{code}/submissions/2", headers={TEACHER: opened["token"]})
     assert missing.status_code == 400
 
 
@@ -480,7 +486,7 @@ def test_a_stream_reminds_a_seat_of_a_vote_that_it_changes(client, opened):
             if option is not None:
                 room.apply_student_message(seat, {**VOTE, "option": option})
             told = await asyncio.wait_for(anext(events), 5)
-            own.append(json.loads(told.removeprefix(b"data: "))["own"]["vote"])
+            own.append(json.loads(told.removeprefix(b"data: "))["answers"]["vote"])
         return own
 
     assert attend(listen()) == [None, 1, 2]
@@ -507,7 +513,7 @@ def test_all_of_one_kind_are_told_the_same_bytes(opened):
 
 def test_what_is_left_is_the_teachers_alone(client, opened):
     seat = join(client, opened["code"])["seat"]
-    path = f"/room/{opened['code']}/left"
+    path = f"/room/{opened['code']}/summary"
     assert client.get(path, headers={SEAT: seat}).status_code == 403
     assert client.get(path).status_code == 404
     found = client.get(path, headers={TEACHER: opened["token"]}).json()
@@ -524,16 +530,16 @@ def test_a_text_is_the_teachers_to_read_until_it_is_approved(client, opened):
     other = client.post("/room").json()["token"]
     assert say(client, code, TEXT, seat=seat).status_code == 204
     for who, status in (({SEAT: seat}, 403), ({TEACHER: other}, 404), ({}, 404)):
-        assert client.get(f"/room/{code}/waiting", headers=who).status_code == status
+        assert client.get(f"/room/{code}/pending", headers=who).status_code == status
     assert client.get(f"/room/{code}/board", headers={SEAT: seat}).json() == {"texts": []}
     assert client.get(f"/room/{code}/board").status_code == 404
-    found = client.get(f"/room/{code}/waiting", headers={TEACHER: token}).json()
+    found = client.get(f"/room/{code}/pending", headers={TEACHER: token}).json()
     assert found == {"number": 1, "text": TEXT["text"], "seat": 1, "device": False}
     assert say(client, code, {"kind": "approve", "number": 1}, seat=seat).status_code == 400
     assert say(client, code, {"kind": "approve", "number": 1}, teacher=token).status_code == 204
     (line,) = client.get(f"/room/{code}/board", headers={SEAT: seat}).json()["texts"]
     assert (line["text"], line["key"], "seat" in line) == (TEXT["text"], TEXT["key"], False)
-    assert client.get(f"/room/{code}/waiting", headers={TEACHER: token}).json() == {}
+    assert client.get(f"/room/{code}/pending", headers={TEACHER: token}).json() == {}
 
 
 def test_a_flood_of_texts_waits_as_three(client, opened):
@@ -600,7 +606,7 @@ def test_who_comes_back_is_no_newcomer_though_others_have_the_numbers(client, op
 
 @pytest.mark.parametrize("said", [
     {"kind": "send", "lesson": "you_fools", "bench": "", "values": {}},
-    {"kind": "where", "bench": "constructor/x", "left": True, "goals": [], "looks": None},
+    {"kind": "presence", "bench": "constructor/x", "detached": True, "goals": [], "looks": None},
 ])  # fmt: skip
 def test_a_lesson_that_is_none_is_shown_to_no_teacher(client, opened, said):
     seat = join(client, opened["code"])["seat"]
@@ -633,15 +639,15 @@ def filled(room, seats: int = 300, questions: int = 40) -> None:
     class_ = [room.join()[0] for _ in range(seats)]
     most = [1000] * 64
     for number in range(1, questions + 1):
-        room.apply_teacher_message({"kind": "sketch", "do": "ask", "key": "vg.sketch.tanh",
-            "as": "curve",
+        room.apply_teacher_message({"kind": "sketch", "action": "ask", "key": "vg.sketch.tanh",
+            "type": "curve",
                    "most": most})  # fmt: skip
         room.apply_teacher_message(ASK)
         for seat in class_:
             room.sketched[-1].draw(seat.number, [(seat.number * k) % 1001 for k in range(64)])
             room.ballot.vote(seat.number, seat.number % 3)
         assert room.ballot.number == 2 * number
-    room.apply_teacher_message({"kind": "sketch", "do": "reveal"})
+    room.apply_teacher_message({"kind": "sketch", "action": "reveal"})
 
 
 def test_a_large_summary_is_copied_on_the_loop_and_written_elsewhere(client, opened):
@@ -661,7 +667,7 @@ def test_a_large_summary_is_copied_on_the_loop_and_written_elsewhere(client, ope
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(RoomSummary, "to_dict", seen)
-        found = client.get(f"/room/{opened['code']}/left", headers={TEACHER: opened["token"]})
+        found = client.get(f"/room/{opened['code']}/summary", headers={TEACHER: opened["token"]})
     assert found.json() == {"seats": 300}
     (thread,) = threads
     assert "asyncio" in thread.name  # a pool's
@@ -679,7 +685,7 @@ def test_a_large_summary_is_written_in_parts(client, opened, monkeypatch):
         return text
 
     monkeypatch.setattr(json, "dumps", measured)
-    found = client.get(f"/room/{opened['code']}/left", headers={TEACHER: opened["token"]})
+    found = client.get(f"/room/{opened['code']}/summary", headers={TEACHER: opened["token"]})
     assert found.json() == room.record().to_dict()
     assert sum(sizes) > 0.9 * len(found.content)
     assert max(sizes) < 0.05 * len(found.content)
@@ -697,7 +703,7 @@ def test_what_all_ask_for_is_written_once(client, opened, monkeypatch):
         return summary(*args)
 
     monkeypatch.setattr(drawn_predictions, "summary", counted)
-    path = f"/room/{opened['code']}/drawn"
+    path = f"/room/{opened['code']}/drawings"
     seats = [room.seats[number].secret for number in range(1, 301)]
     found = {client.get(path, headers={SEAT: seat}).content for seat in seats}
     assert len(found) == 1
@@ -718,7 +724,7 @@ def test_who_asks_while_it_is_written_waits_for_the_next_together(client, opened
 
     monkeypatch.setattr(RoomSummary, "to_dict", slow)
     headers = {TEACHER: opened["token"]}
-    path = f"/room/{opened['code']}/left"
+    path = f"/room/{opened['code']}/summary"
     with ThreadPoolExecutor(12) as pool:
         asked = [pool.submit(client.get, path, headers=headers)]
         while not begun:
@@ -743,7 +749,7 @@ def test_a_summary_counts_as_computed_for_who_asks(client, opened, monkeypatch):
     headers, statuses = {TEACHER: opened["token"]}, []
     for _ in range(20):
         client.portal.call(room.notify)
-        found = client.get(f"/room/{opened['code']}/left", headers=headers)
+        found = client.get(f"/room/{opened['code']}/summary", headers=headers)
         statuses.append(found.status_code)
     assert statuses[0] == 200
     assert 429 in statuses

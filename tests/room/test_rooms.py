@@ -612,7 +612,7 @@ def test_a_claim_that_cannot_be_is_a_new_seat(room, claimed):
 
 # ---- what a teacher says
 
-PLACE = {"kind": "place", "lesson": "gates", "bench": "watch", "values": {"ga.watch.step": "20"}}
+PLACE = {"kind": "navigate", "lesson": "gates", "bench": "watch", "values": {"ga.watch.step": "20"}}
 
 
 def test_what_a_teacher_shows_is_told_to_all(room):
@@ -643,9 +643,9 @@ def test_every_control_of_every_bench_can_be_shown_and_so_can_home(room):
                 f"{bench.prefix}.{control}": "1" for control, _ in controls(bench.declaration)
             }
             place = {"lesson": record.slug, "bench": name, "values": values}
-            room.apply_teacher_message({"kind": "place", **place})
+            room.apply_teacher_message({"kind": "navigate", **place})
             assert told(room)["place"] == place
-    room.apply_teacher_message({"kind": "place", "lesson": "", "bench": "", "values": {}})
+    room.apply_teacher_message({"kind": "navigate", "lesson": "", "bench": "", "values": {}})
     assert told(room)["place"]["lesson"] == ""
 
 
@@ -751,13 +751,19 @@ def test_a_class_is_as_before_when_its_pages_have_told_what_they_know(all_rooms,
     draws, token = Random(8), token_of(room)
     class_ = [room.join(device=f"{k}" if k % 2 else "") for k in range(20)]
     memory: dict[int, dict] = {seat.number: {"votes": [], "sketches": []} for seat, _ in class_}
-    drawn = {"kind": "sketch", "do": "ask", "key": "vg.sketch.tanh", "as": "bar", "most": [9] * 3}
+    drawn = {
+        "kind": "sketch",
+        "action": "ask",
+        "key": "vg.sketch.tanh",
+        "type": "bar",
+        "most": [9] * 3,
+    }
     for state in ("revealed", "closed"):
         room.apply_teacher_message(ASK)
         for round_ in (1, 2):
             if round_ == 2:
                 room.apply_teacher_message({"kind": "close"})
-                room.apply_teacher_message({"kind": "again"})
+                room.apply_teacher_message({"kind": "reopen"})
             for seat, _ in class_[: 18 - round_]:
                 option = draws.randrange(3)
                 vote(room, seat, option, round_)
@@ -770,7 +776,7 @@ def test_a_class_is_as_before_when_its_pages_have_told_what_they_know(all_rooms,
             seat, {"kind": "sketch", "number": room.questions, "marks": marks}
         )
         memory[seat.number]["sketches"].append([room.questions, marks])
-    room.apply_teacher_message({"kind": "sketch", "do": "reveal"})
+    room.apply_teacher_message({"kind": "sketch", "action": "reveal"})
     room.apply_teacher_message({"kind": "pause", "on": True})
     room.apply_teacher_message({"kind": "remove", "seat": 20})
     room.apply_teacher_message({"kind": "door", "open": False})
@@ -782,7 +788,7 @@ def test_a_class_is_as_before_when_its_pages_have_told_what_they_know(all_rooms,
         {"number": 1, "key": ASK["key"], "options": 3, "state": "revealed", "round": 2},
         {name: known[0][name] for name in ("number", "key", "options", "state", "round")},
     ]
-    sketches = [{name: known[1][name] for name in ("number", "key", "as", "most", "state")}]
+    sketches = [{name: known[1][name] for name in ("number", "key", "type", "most", "state")}]
     again.apply_teacher_message({"kind": "restore", "paused": True, "door": False, "allowed": [],
         "removed": [20],
                 "ballots": ballots, "sketches": sketches})  # fmt: skip
@@ -831,14 +837,14 @@ def test_a_vote_that_is_counted_is_not_changed_by_what_a_page_recalls(all_rooms,
 RESTORE = {"kind": "restore", "paused": False, "door": True, "allowed": [], "removed": [],
            "ballots": [], "sketches": []}  # fmt: skip
 BALLOT = {"number": 1, "key": "vg.predict.order", "options": 3, "state": "open", "round": 1}
-SKETCH = {"number": 1, "key": "vg.sketch.tanh", "as": "bar", "most": [9], "state": "open"}
+SKETCH = {"number": 1, "key": "vg.sketch.tanh", "type": "bar", "most": [9], "state": "open"}
 
 
 @pytest.mark.parametrize("wrong", [
     {"paused": 1}, {"allowed": ["<b>"]}, {"removed": ["1"]}, {"removed": [0]}, {"door": None},
     {"removed": [1] * 301}, {"ballots": [3]}, {"ballots": [{**BALLOT, "key": "<b>"}]},
     {"ballots": [{**BALLOT, "round": 3}]}, {"ballots": [{**BALLOT, "options": 9}]},
-    {"ballots": [{**BALLOT, "state": "x"}]}, {"sketches": [{**SKETCH, "as": "x"}]},
+    {"ballots": [{**BALLOT, "state": "x"}]}, {"sketches": [{**SKETCH, "type": "x"}]},
     {"sketches": [{**SKETCH, "most": ["9"]}]}, {"sketches": [{**SKETCH, "key": 3}]},
     {"devices": "a" * 24}, {"devices": ["<b>"]}, {"devices": [3]}, {"devices": ["a" * 24] * 301},
 ])  # fmt: skip
@@ -880,22 +886,28 @@ def test_a_seat_is_reminded_of_its_own_answer_and_of_nobody_elses(room):
     """After a reload; an answer to the round or the question before is none to this one."""
 
     def own(seat) -> dict:
-        return json.loads(room.snapshot_for(seat))["own"]
+        return json.loads(room.snapshot_for(seat))["answers"]
 
     seat, other = (room.join()[0] for _ in range(2))
     assert own(seat) == {"vote": None, "sketch": None}
     room.apply_teacher_message(ASK)
     vote(room, seat, 2)
     assert (own(seat)["vote"], own(other)["vote"]) == (2, None)
-    assert "own" not in told(room, teacher=True)
-    room.apply_teacher_message({"kind": "again"})
+    assert "answers" not in told(room, teacher=True)
+    room.apply_teacher_message({"kind": "reopen"})
     assert own(seat)["vote"] is None
     vote(room, seat, 1, 2)
     room.apply_teacher_message({"kind": "reveal"})
     assert own(seat)["vote"] == 1
     room.apply_teacher_message(ASK)  # the same question, put anew
     assert own(seat)["vote"] is None
-    drawing = {"kind": "sketch", "do": "ask", "key": "vg.sketch.tanh", "as": "bar", "most": [9, 9]}
+    drawing = {
+        "kind": "sketch",
+        "action": "ask",
+        "key": "vg.sketch.tanh",
+        "type": "bar",
+        "most": [9, 9],
+    }
     room.apply_teacher_message(drawing)
     room.apply_student_message(
         seat, {"kind": "sketch", "number": told(room)["sketch"]["number"], "marks": [3, 4]}
@@ -905,7 +917,13 @@ def test_a_seat_is_reminded_of_its_own_answer_and_of_nobody_elses(room):
 
 
 def test_of_a_vote_and_a_drawing_the_number_tells_which_was_put_last(room):
-    drawing = {"kind": "sketch", "do": "ask", "key": "vg.sketch.tanh", "as": "bar", "most": [9, 9]}
+    drawing = {
+        "kind": "sketch",
+        "action": "ask",
+        "key": "vg.sketch.tanh",
+        "type": "bar",
+        "most": [9, 9],
+    }
     numbers = []
     for question, name in ((ASK, "ballot"), (drawing, "sketch"), (ASK, "ballot")):
         room.apply_teacher_message(question)
@@ -922,7 +940,7 @@ def test_vote_talk_vote_again(room):
     for seat in seats[:30]:
         vote(room, seat, first[seat.number])
     room.apply_teacher_message({"kind": "close"})
-    room.apply_teacher_message({"kind": "again"})
+    room.apply_teacher_message({"kind": "reopen"})
     second = {seat.number: draws.randrange(3) for seat in seats[10:]}
     for seat in seats[10:]:
         vote(room, seat, second[seat.number], 2)
@@ -954,9 +972,9 @@ def test_there_are_two_rounds_and_none_behind_the_reveal():
     {"kind": "vote", "number": 1, "round": 1, "option": "0"},
     {"kind": "recall", "votes": [[1, 1, 0]], "sketches": []}, {"kind": "restore"},
     {"kind": "remove", "seat": 1}, {"kind": "door", "open": False},
-    {"kind": "where", "bench": "<script>", "left": False, "goals": []},
-    {"kind": "where", "bench": "gates/watch", "left": False, "goals": ["<b>"]},
-    {"kind": "where", "bench": "gates/watch", "left": False, "goals": ["gates/a"] * 41},
+    {"kind": "presence", "bench": "<script>", "detached": False, "goals": []},
+    {"kind": "presence", "bench": "gates/watch", "detached": False, "goals": ["<b>"]},
+    {"kind": "presence", "bench": "gates/watch", "detached": False, "goals": ["gates/a"] * 41},
     {"kind": "send", "lesson": "gates", "bench": "watch", "values": {"<b>": "1"}},
     {"kind": "text", "lesson": "gates", "bench": "watch", "values": {}, "key": "<b>", "text": "x"},
     {"kind": "text", "lesson": "gates", "bench": "watch", "values": {}, "key": TEXT["key"]},
@@ -981,23 +999,24 @@ def test_dots_say_where_a_class_is_and_who_is_stuck(room, clock):
     seats = [room.join()[0] for _ in range(4)]
     for seat, bench in zip(seats, ("gates/watch", "gates/watch", "gates/force"), strict=False):
         room.apply_student_message(
-            seat, {"kind": "where", "bench": bench, "left": bench == "gates/force", "goals": []}
+            seat,
+            {"kind": "presence", "bench": bench, "detached": bench == "gates/force", "goals": []},
         )
         seat.streams = 1
     clock.now = one_room.STUCK + 1
     room.apply_student_message(
-        seats[0], {"kind": "where", "bench": "gates/watch", "left": False, "goals": []}
+        seats[0], {"kind": "presence", "bench": "gates/watch", "detached": False, "goals": []}
     )
     room.apply_student_message(
-        seats[1], {"kind": "where", "bench": "gates/one", "left": False, "goals": []}
+        seats[1], {"kind": "presence", "bench": "gates/one", "detached": False, "goals": []}
     )
     clock.now += 1
     room.apply_student_message(
-        seats[1], {"kind": "where", "bench": "gates/watch", "left": False, "goals": []}
+        seats[1], {"kind": "presence", "bench": "gates/watch", "detached": False, "goals": []}
     )
     found = told(room, teacher=True)
     assert found["dots"] == {"gates/watch": [2, 1], "gates/force": [1, 1]}
-    assert (found["left"], found["present"]) == (1, 3)  # the fourth has no page any more
+    assert (found["detached"], found["present"]) == (1, 3)  # the fourth has no page any more
     assert "dots" not in told(room)
 
 
@@ -1026,7 +1045,7 @@ def test_a_seat_sends_what_it_sees_and_the_teacher_puts_it_in_order(room):
         "number",
         "seat",
         "device",
-        "own",
+        "has_text",
         "lesson",
         "bench",
     }  # values may be long
@@ -1057,7 +1076,7 @@ def test_what_is_left_of_a_lecture_has_no_seats_in_it(room):
         vote(room, seat, 1)
         goals = ["gates/hold"] if seat.number < 3 else []
         room.apply_student_message(
-            seat, {"kind": "where", "bench": "gates", "left": False, "goals": goals}
+            seat, {"kind": "presence", "bench": "gates", "detached": False, "goals": goals}
         )
     send(room, seats[0], 7)
     room.apply_teacher_message({"kind": "reveal"})
@@ -1082,9 +1101,9 @@ def test_a_text_is_shown_when_the_teacher_has_approved_it(room):
     for teacher in (False, True):  # and even the teacher's page is not told what it says
         assert TEXT["text"] not in room.snapshot(teacher).decode()
     first = {"number": 1, "lesson": "gates", "bench": "watch"}
-    assert told(room, teacher=True)["waiting"] == {"count": 1, "first": first}
+    assert told(room, teacher=True)["pending"] == {"count": 1, "first": first}
     room.apply_teacher_message({"kind": "approve", "number": 1})
-    assert told(room, teacher=True)["waiting"] == {"count": 0, "first": None}
+    assert told(room, teacher=True)["pending"] == {"count": 0, "first": None}
     assert told(room)["board"] == [1, 1]
     wanted = {name: TEXT[name] for name in ("lesson", "bench", "values", "key", "text")}
     assert room.texts() == [{"number": 1, **wanted}] == room.record().to_dict()["texts"]
@@ -1162,10 +1181,10 @@ def test_what_is_sent_has_the_lessons_settings_alone():
     """Anything else could be read in the address bar of the teacher's projector."""
     values = {"ga.watch.step": "3", "ga.watch.view": "you fools", "ga.watch.nothing": "x",
               "at.real.encoder": "y", "ga.watch.characters": "\u202eMine"}  # fmt: skip
-    said = {**PLACE, "kind": "send", "values": values, "own": []}
+    said = {**PLACE, "kind": "send", "values": values, "text_keys": []}
     found = room_validation.validate_message(said)
     assert found["values"] == {"ga.watch.step": "3", "ga.watch.characters": "Mine"}
-    assert found["own"] == ["ga.watch.characters"]
+    assert found["text_keys"] == ["ga.watch.characters"]
 
 
 def test_a_text_goes_to_a_text_field_of_its_lesson_with_its_benchs_settings():

@@ -61,7 +61,7 @@ def join(client, code: str) -> dict:
 
 def say(client, room: dict, what: dict, seat: str | None = None):
     headers = {TEACHER: room["token"]} if seat is None else {SEAT: seat}
-    return client.post(f"/room/{room['code']}/said", json=what, headers=headers)
+    return client.post(f"/room/{room['code']}/messages", json=what, headers=headers)
 
 
 def look(client, room: dict, seat: str | None = None, **query: str):
@@ -164,7 +164,7 @@ def test_a_class_runs_and_each_finds_its_own(client, opened):
     chinese, _ = picture(look(client, opened, lang="zh"))
     assert chinese["marks"] == around["marks"]
     assert chinese["alt"].startswith("共 30 个种子")
-    left = client.get(f"/room/{opened['code']}/left", headers={TEACHER: opened["token"]}).json()
+    left = client.get(f"/room/{opened['code']}/summary", headers={TEACHER: opened["token"]}).json()
     assert left["runs"][0]["seeds"] == list(range(1, MIN_SEEDS + 1))
     assert left["runs"][0]["values"] == RUN["values"]
 
@@ -291,7 +291,7 @@ def test_what_fails_is_said_and_ends(client, opened, ours, value):
     say(client, opened, RUN)
     until(client, opened, lambda run: run["failed"])
     assert "problem" in json.loads(look(client, opened).text)
-    left = client.get(f"/room/{opened['code']}/left", headers={TEACHER: opened["token"]}).json()
+    left = client.get(f"/room/{opened['code']}/summary", headers={TEACHER: opened["token"]}).json()
     assert left["runs"][0]["found"] == []
 
 
@@ -374,7 +374,7 @@ def test_what_is_trained_comes_from_the_queue_of_long_work(
     assert ys[0] > 1 > ys[1]  # the first kind is the upper row
     assert "A 15.5" in around["alt"]
     assert "B minus A 15.5" in around["alt"]
-    left = client.get(f"/room/{opened['code']}/left", headers={TEACHER: opened["token"]}).json()
+    left = client.get(f"/room/{opened['code']}/summary", headers={TEACHER: opened["token"]}).json()
     assert left["runs"][0]["found"][:2] == [[1.0, 2.0], [2.0, 4.0]]
 
 

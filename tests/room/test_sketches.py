@@ -16,9 +16,9 @@ from seqviz.core.errors import UserError
 from seqviz.stats.intervals import median_rank
 
 KEY = "vg.sketch.tanh"
-ASK = {"kind": "sketch", "do": "ask", "key": KEY, "as": "curve", "most": [1000] * 5}
-CELL = {**ASK, "as": "cell", "most": [20, 2]}
-CLOSE, REVEAL = ({"kind": "sketch", "do": what} for what in ("close", "reveal"))
+ASK = {"kind": "sketch", "action": "ask", "key": KEY, "type": "curve", "most": [1000] * 5}
+CELL = {**ASK, "type": "cell", "most": [20, 2]}
+CLOSE, REVEAL = ({"kind": "sketch", "action": what} for what in ("close", "reveal"))
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_nobody_is_told_a_sketch_before_all_are_revealed(room):
                 room.revealed().snapshot(teacher)
             assert code_of(refused) == "not_revealed"
             known = told(room, teacher)["sketch"]
-            names = {"key", "number", "as", "most", "state", "drawn"}
+            names = {"key", "number", "type", "most", "state", "drawn"}
             assert known is None or set(known) == names
     room.apply_teacher_message(REVEAL)
     assert "sketches" not in room.revealed().snapshot(teacher=False)  # a class is shown as a whole
@@ -81,7 +81,7 @@ def test_a_question_may_be_asked_anew_and_an_old_sketch_is_none_of_it(room):
     room.apply_teacher_message(ASK)
     draw(room, seat, [1] * 5)
     room.apply_teacher_message(ASK)
-    asked = {"key": KEY, "as": "curve", "most": [1000] * 5}
+    asked = {"key": KEY, "type": "curve", "most": [1000] * 5}
     assert told(room)["sketch"] == {**asked, "number": 2, "state": "open", "drawn": 0}
     with pytest.raises(UserError):
         draw(room, seat, [2] * 5, number=1)
@@ -136,10 +136,11 @@ def test_what_is_no_sketch_is_refused_and_changes_nothing(room, marks):
 
 
 @pytest.mark.parametrize("said", [
-    {**ASK, "key": "x"}, {**ASK, "key": "<b>"}, {**ASK, "key": 3}, {**ASK, "as": "text"},
+    {**ASK, "key": "x"}, {**ASK, "key": "<b>"}, {**ASK, "key": 3}, {**ASK, "type": "text"},
     {**ASK, "most": []}, {**ASK, "most": [1000] * (MARKS + 1)}, {**ASK, "most": [LARGEST + 1]},
     {**ASK, "most": [0]}, {**ASK, "most": [True]}, {**ASK, "most": ["9"]}, {**ASK, "most": 5},
-    {**CELL, "most": [20]}, {**CELL, "most": [20, 2, 2]}, {**ASK, "do": "again"}, {**ASK, "do": 1},
+    {**CELL, "most": [20]}, {**CELL, "most": [20, 2, 2]}, {**ASK, "action": "again"},
+    {**ASK, "action": 1},
     {"kind": "sketch"}, CLOSE, REVEAL,
 ])  # fmt: skip
 def test_what_a_teacher_cannot_ask_changes_nothing(room, said):

@@ -36,9 +36,11 @@ def test_a_full_room_has_all_its_seats_and_drawings(server):
         at = await room_attacks.fill(server.url, "", questions=1)
         assert len(set(at.seats)) == room_attacks.SEATS
         await Visitor(server.url).ask(
-            "POST", f"/room/{at.own}/said", {"kind": "sketch", "do": "reveal"}, at.teaches
+            "POST", f"/room/{at.own}/messages", {"kind": "sketch", "action": "reveal"}, at.teaches
         )
-        return (await Visitor(server.url).ask("GET", f"/room/{at.own}/drawn", None, at.teaches))[1]
+        return (await Visitor(server.url).ask("GET", f"/room/{at.own}/drawings", None, at.teaches))[
+            1
+        ]
 
     assert b'"count":300' in attend(filled())
 
@@ -54,10 +56,10 @@ def test_a_vote_does_not_wait_for_300_who_ask_for_the_drawings_at_once():
             await classroom.teacher.say(hostile_rooms.ASK)
             vote = {"kind": "vote", "number": 1, "round": 1, "option": 0}
             pages = [Visitor(server.url) for _ in at.seats]
-            path, reveal = f"/room/{at.own}", {"kind": "sketch", "do": "reveal"}
-            await pages[0].ask("POST", f"{path}/said", reveal, at.teaches)
+            path, reveal = f"/room/{at.own}", {"kind": "sketch", "action": "reveal"}
+            await pages[0].ask("POST", f"{path}/messages", reveal, at.teaches)
             asked = asyncio.gather(*(
-                page.ask("GET", f"{path}/drawn", None, (SEAT, seat))
+                page.ask("GET", f"{path}/drawings", None, (SEAT, seat))
                 for page, seat in zip(pages, at.seats, strict=True)
             ))  # fmt: skip
             waits: list[float] = []

@@ -59,7 +59,7 @@ def test_server_allowed_hosts_hold_on_every_route_but_health_and_metrics():
                 return line.getresponse().status
 
         paths = [("/", "GET"), ("/ar_fitting", "GET"), ("/embed/ar_fitting/process", "GET"),
-                 ("/still/ar_fitting/process", "GET"), ("/room", "POST"),
+                 ("/print/ar_fitting/process", "GET"), ("/room", "POST"),
                  ("/app/static/live.js", "GET")]  # fmt: skip
         for path, method in paths:
             assert status(path, "evil.example", method) == 403, path

@@ -35,7 +35,7 @@ def listen(server: Server, code: str, **headers: str) -> socket.socket:
     """An open stream that has told something."""
     line = socket.create_connection((HOST, server.port), 20)
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    line.sendall(f"GET /room/{code}/heard HTTP/1.1\r\nHost: {HOST}\r\n{lines}\r\n".encode())
+    line.sendall(f"GET /room/{code}/events HTTP/1.1\r\nHost: {HOST}\r\n{lines}\r\n".encode())
     while b"data: {" not in line.recv(65_536):
         pass
     return line
@@ -66,7 +66,7 @@ def test_a_server_ends_within_seconds_while_a_class_is_connected(tmp_path, numbe
         assert post(server, f"{path}/teacher", **{TEACHER: seats[0]["seat"]})[0] == 404
         assert post(server, f"{path}/seat", {"seat": seats[6]["seat"]}) == (200, seats[6])
         assert post(server, f"{path}/teacher", **teaches) == (200, {"code": room["code"]})
-        assert post(server, f"{path}/said", {"kind": "end"}, **teaches)[0] == 204
+        assert post(server, f"{path}/messages", {"kind": "end"}, **teaches)[0] == 204
         server.kill()
         server.start()
         assert post(server, f"{path}/teacher", **teaches)[0] == 404
@@ -105,7 +105,7 @@ class Readers:
             while True:
                 value = f"{0.3 + 0.01 * (self.answers[place] % 60):.2f}"
                 said = {"query": {DRAGGED[place]: value, "lang": "en"}, "texts": {}}
-                headers = {"Content-Type": "application/json", "X-SeqViz-Visitor": token}
+                headers = {"Content-Type": "application/json", "X-SeqViz-Session": token}
                 line.request("POST", f"/embed/{place}", json.dumps(said), headers)
                 answer = line.getresponse()
                 body = answer.read()
@@ -230,7 +230,7 @@ def test_a_device_that_was_sent_out_gets_no_seat_after_the_server_is_killed(tmp_
         sent_out, other = page(server), page(server)
         _, seat = post(server, f"{path}/seat", cookie=sent_out)
         remove = {"kind": "remove", "seat": seat["number"]}
-        assert post(server, f"{path}/said", remove, **teaches)[0] == 204
+        assert post(server, f"{path}/messages", remove, **teaches)[0] == 204
         server.kill()
         server.start()
         assert post(server, f"{path}/teacher", **teaches)[0] == 200

@@ -66,10 +66,10 @@ def known_place(told: object) -> object:
 def validate_message(said: Mapping[str, Any]) -> Mapping[str, Any]:
     """A "send" or "text" of `Room.hear` with the settings alone that the lesson takes; else as is.
 
-    What is no setting could be read in the teacher's address bar. "own" are then the settings that
-    are texts; a text for a bench goes without the others. A bench that the lesson does not have is
-    none. Raises UserError("long_text") for a text that the field would cut, UserError("bad") where
-    there is no such field or lesson.
+    What is no setting could be read in the teacher's address bar. "text_keys" are then the settings
+    that are texts; a text for a bench goes without the others. A bench that the lesson does not
+    have is none. Raises UserError("long_text") for a text that the field would cut,
+    UserError("bad") where there is no such field or lesson.
     """
     kind, slug, values = said.get("kind"), said.get("lesson"), said.get("values")
     if kind not in ("send", "text") or not isinstance(slug, str) or not isinstance(values, dict):
@@ -84,7 +84,7 @@ def validate_message(said: Mapping[str, Any]) -> Mapping[str, Any]:
             raise UserError("bad", "There is no such lesson.")
         bench = said.get("bench")
         known_bench = "" if isinstance(bench, str) and bench not in _benches(slug) else bench
-        return {**said, "bench": known_bench, "values": kept | texts, "own": list(texts)}
+        return {**said, "bench": known_bench, "values": kept | texts, "text_keys": list(texts)}
     key, text = said.get("key"), said.get("text")
     field = those.get(key) if isinstance(key, str) else None
     if not isinstance(field, TextInput) or not isinstance(text, str):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from starlette.routing import Match, Route
 
+from seqviz.ui.server import deprecated_http
 from seqviz.ui.server.static_files import base
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 ROUTE = "/live/{slug}/{bench}"
 EMBED = "/embed/{slug}/{bench}"
-STILL = "/still/{slug}/{bench}"
+PRINT = "/print/{slug}/{bench}"
 
 
 class LiveMiddleware:
@@ -36,26 +37,29 @@ class LiveMiddleware:
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
+        self._base = start = base()
         self._routes = [
-            Route(base() + ROUTE, _endpoint),
-            Route(base() + EMBED, _opened),
-            Route(base() + EMBED, _told, methods=["POST"]),
-            Route(base() + STILL, _still),
+            Route(start + ROUTE, _endpoint),
+            Route(start + EMBED, _opened),
+            Route(start + EMBED, _told, methods=["POST"]),
+            Route(start + PRINT, _print),
         ]
         self._of_class: list[Route] = []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer or pass on."""
-        for route in (*self._routes, *self._rooms(scope)):
-            match, found = route.matches(scope)
-            if match is Match.FULL:
-                await route.handle({**scope, **found}, receive, send)
-                return
+        if scope["type"] == "http":
+            current = deprecated_http.current_request(scope, self._base)
+            for route in (*self._routes, *self._rooms(current)):
+                match, found = route.matches(current)
+                if match is Match.FULL:
+                    await route.handle({**current, **found}, receive, send)
+                    return
         await self.app(scope, receive, send)
 
     def _rooms(self, scope: Scope) -> list[Route]:
         """The routes of a class, where a request may be one of them."""
-        if not scope.get("path", "").startswith(f"{base()}/room"):
+        if not scope["path"].startswith(f"{self._base}/room"):
             return []
         if not self._of_class:
             from seqviz.ui.classroom import routes as room_route
@@ -89,7 +93,7 @@ async def _told(request: Request) -> Response:
     return await route.post_update(request)
 
 
-async def _still(request: Request) -> Response:
+async def _print(request: Request) -> Response:
     from seqviz.ui.embed import routes as route
 
     return await route.print_view(request)

@@ -39,7 +39,7 @@ from seqviz.ui.quota import charging
 from seqviz.ui.runtime import metrics
 from seqviz.ui.runtime.clients import ClientQuota, LeakyBucket, by_scope, client_registry, key_of
 from seqviz.ui.runtime.scheduler import Priority
-from seqviz.ui.server import shutdown
+from seqviz.ui.server import deprecated_http, shutdown
 from seqviz.ui.server.static_files import base
 
 if TYPE_CHECKING:
@@ -368,19 +368,19 @@ async def post_message(request: Request) -> Response:
     """Something that a teacher or a student says: see `Room.tell` and `Room.hear`."""
     room, seat = await _who(request)
     _let_in(room_service().said.setdefault(seat or room, LeakyBucket()), SAID if seat else TAUGHT)
-    words = await _body(request)
+    words: Mapping[str, Any] = deprecated_http.current_message(await _body(request))
     runs = seat is None and words.get("kind") == "run"
     if runs:
         _let_in(room_service().ran.setdefault(room, LeakyBucket()), RUNS)
     try:
-        if seat is None and words.get("kind") == "place":
+        if seat is None and words.get("kind") == "navigate":
             await _place(room, words, client_registry().get(*by_scope(request.scope)))
         elif seat is None:
             room.apply_teacher_message(words)
         else:
             if words.get("kind") in ("send", "text"):  # may import a lesson
                 words = await asyncio.to_thread(room_validation.validate_message, words)
-            elif words.get("kind") == "where":
+            elif words.get("kind") == "presence":
                 where = room_validation.known_place(words.get("bench"))
                 goals = room_validation.known_goals(words.get("goals"))
                 words = {**words, "bench": where, "goals": goals}
@@ -459,7 +459,7 @@ async def _teachers(request: Request) -> Room:
 
 @_told
 async def sent(request: Request) -> Response:
-    """What a student has sent, for the teacher: {"lesson", "bench", "values", "own"}.
+    """What a student has sent, for the teacher: {"lesson", "bench", "values", "text_keys"}.
 
     The stream tells that it is there, and its number; its values may be long.
     """
@@ -467,7 +467,10 @@ async def sent(request: Request) -> Response:
     found = room.sent.get(request.path_params["number"])
     if found is None:
         raise UserError("bad", "This was thrown away.")
-    return JSONResponse({**found.place, "own": found.own})
+    answer = {**found.place, "text_keys": found.own}
+    if deprecated_http.is_deprecated(request.scope):
+        answer = deprecated_http.deprecated_answer(answer)
+    return JSONResponse(answer)
 
 
 @_told
@@ -479,7 +482,7 @@ async def export_summary(request: Request) -> Response:
         record = room.record()
         return lambda: _to_json(record.to_dict())
 
-    return await _written(request, room, "left", lambda: room.version, prepare)
+    return await _written(request, room, "summary", lambda: room.version, prepare)
 
 
 @_told
@@ -511,7 +514,7 @@ async def get_drawings(request: Request) -> Response:
     def prepare() -> Callable[[], bytes]:
         return lambda: _to_json(sketches.snapshot(teacher))
 
-    name = "drawn for the teacher" if teacher else "drawn"
+    name = "drawings for the teacher" if teacher else "drawings"
     return await _written(request, room, name, lambda: sketches.number, prepare)
 
 
@@ -583,10 +586,13 @@ async def stream_events(request: Request) -> Response:
     room, seat = await _who(request)
     _let_in(room_service().returned.setdefault(seat or room, LeakyBucket()), RETURNS)
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-    return StreamingResponse(_events(room, seat), 200, headers, "text/event-stream")
+    events = _events(room, seat, deprecated_http.is_deprecated(request.scope))
+    return StreamingResponse(events, 200, headers, "text/event-stream")
 
 
-async def _events(room: Room, seat: Seat | None) -> AsyncIterator[bytes]:
+async def _events(
+    room: Room, seat: Seat | None, is_deprecated: bool = False
+) -> AsyncIterator[bytes]:
     who = seat or _Teacher(room)
     line = _take_line(room, seat)
     who.streams += 1
@@ -605,6 +611,8 @@ async def _events(room: Room, seat: Seat | None) -> AsyncIterator[bytes]:
             if text != told or pictures is not room.pictures:
                 picture = b"" if pictures is room.pictures else room.picture(seat)
                 told, pictures = text, room.pictures
+                if is_deprecated:
+                    text = _to_json(deprecated_http.deprecated_answer(json.loads(text)))
                 yield b"%bdata: %b\n\n" % (picture, text)
                 if ended:
                     return
@@ -656,13 +664,13 @@ def routes() -> list[Route]:
         Route(start, create_room, methods=["POST"]),
         Route(f"{start}/{{code}}/teacher", taught, methods=["POST"]),
         Route(f"{start}/{{code}}/seat", join_room, methods=["POST"]),
-        Route(f"{start}/{{code}}/said", post_message, methods=["POST"]),
-        Route(f"{start}/{{code}}/heard", stream_events),
+        Route(f"{start}/{{code}}/messages", post_message, methods=["POST"]),
+        Route(f"{start}/{{code}}/events", stream_events),
         Route(f"{start}/{{code}}/board", list_texts),
-        Route(f"{start}/{{code}}/waiting", next_pending_text),
-        Route(f"{start}/{{code}}/sent/{{number:int}}", sent),
-        Route(f"{start}/{{code}}/left", export_summary),
+        Route(f"{start}/{{code}}/pending", next_pending_text),
+        Route(f"{start}/{{code}}/submissions/{{number:int}}", sent),
+        Route(f"{start}/{{code}}/summary", export_summary),
         Route(f"{start}/{{code}}/run", get_run),
-        Route(f"{start}/{{code}}/drawn", get_drawings),
+        Route(f"{start}/{{code}}/drawings", get_drawings),
         Route(f"{start}/{{code}}/notebook", export_notebook, methods=["POST"]),
     ]

@@ -57,12 +57,12 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-H_SESSION = "x-seqviz-visitor"
-H_KNOWN_ARRAYS = "x-seqviz-has"
-H_PREFETCH = "x-seqviz-ahead"  # nobody looks at it yet
-H_LIVE_TEXT = "x-seqviz-typed"  # texts that are being typed, as JSON by the names of their controls
-H_PAYLOAD = "x-seqviz-part"  # of what answers in the browser
-H_DRAGGING = "x-seqviz-moving"  # the hand has not stopped here
+H_SESSION = "x-seqviz-session"
+H_KNOWN_ARRAYS = "x-seqviz-known-arrays"
+H_PREFETCH = "x-seqviz-prefetch"  # nobody looks at it yet
+H_LIVE_TEXT = "x-seqviz-live-text"  # texts being typed, as JSON by the names of their controls
+H_PAYLOAD = "x-seqviz-payload"  # of what answers in the browser
+H_DRAGGING = "x-seqviz-dragging"  # the hand has not stopped here
 VIEW_PARAMS = ("lang", "present", "dark", "own")  # names in the address that are no parameter's
 MAX_REQUESTS_PER_SESSION = (
     4  # requests of one visitor; a browser has one for each bench that a hand moves

@@ -41,7 +41,7 @@ def link_and_code(
     if frame:
         st.caption(text(line))
         st.code(iframe(url, *frame), language=None, wrap_lines=True)
-        path = frame[0].replace("embed/", "still/", 1)
+        path = frame[0].replace("embed/", "print/", 1)
         st.link_button(
             text("embed.for_print"), sibling_address(url, path), icon=":material/download:"
         )
