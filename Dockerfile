@@ -1,5 +1,5 @@
 # The app as an image, for a Hugging Face Docker Space and for any other container engine: README, "Host it".
-# `tools/space.sh` runs these steps without an engine; tools/container.py knows the instructions used here and no others.
+# `tools/space_dry_run.sh` runs these steps without an engine; tools/container.py knows the instructions used here and no others.
 FROM python:3.11-slim
 
 # cpu or cuda. TORCH_INDEX: address of PyTorch's package index for the CPU (its build for x86-64 is in the lock); empty: the

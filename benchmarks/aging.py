@@ -29,7 +29,7 @@ from pathlib import Path
 from benchmarks.classroom import BESIDE, MODELS, fresh, pressed
 from benchmarks.soak import EVERY, FLAT, drift, rounded
 from seqviz.content import catalog
-from testing.protocol import Student
+from testing.protocol import ProtocolClient
 from testing.server import ROOT, Server, serve
 
 COUNTING = (ROOT / "benchmarks" / "counting.py").read_text("utf-8")
@@ -47,7 +47,7 @@ async def visit(
     draw = random.Random(f"{number}.{lesson.slug}")
     bench, slider = pressed(lesson)
     key = f"{lesson.code}.{bench}.{slider}"
-    async with Student(url, lesson.slug) as student:
+    async with ProtocolClient(url, lesson.slug) as student:
         await student.open()
         await student.scroll(bench)
         if other := BESIDE.get(lesson.slug):

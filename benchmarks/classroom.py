@@ -44,7 +44,7 @@ import numpy as np
 from websockets.exceptions import WebSocketException
 
 from seqviz.content import catalog
-from testing.protocol import Student
+from testing.protocol import ProtocolClient
 from testing.server import Server, serve
 
 SEED = 8
@@ -124,7 +124,7 @@ def pressed(lesson: catalog.LessonRecord) -> tuple[str, str]:
     return INSTEAD.get(lesson.slug, lesson.first)
 
 
-def fresh(student: Student, key: str, draw: random.Random) -> Iterator[Any]:
+def fresh(student: ProtocolClient, key: str, draw: random.Random) -> Iterator[Any]:
     """Values of a slider (or a menu) in random order, none twice until all have been used."""
     slider = student.slider(key)
     if slider is None or "stops" in slider:
@@ -142,7 +142,7 @@ def fresh(student: Student, key: str, draw: random.Random) -> Iterator[Any]:
             yield value
 
 
-async def drag(student: Student, key: str, values: Iterator[Any], times: Times) -> Any:
+async def drag(student: ProtocolClient, key: str, values: Iterator[Any], times: Times) -> Any:
     """A hand moves for `DRAG` seconds: the latest value only, one request at a time.
 
     One that is under way when the hand stops is given up soon after, as in the browser. Returns
@@ -160,7 +160,7 @@ async def drag(student: Student, key: str, values: Iterator[Any], times: Times) 
     return last
 
 
-async def press(student: Student, key: str, value: Any, times: Times) -> None:
+async def press(student: ProtocolClient, key: str, value: Any, times: Times) -> None:
     """What a browser does where a slider is pressed: ask for the picture, then tell the page.
 
     Where there is no picture, the student waits for the page. One that never comes took as long.
@@ -179,7 +179,7 @@ async def press(student: Student, key: str, value: Any, times: Times) -> None:
             times.rests.append(loop.time() - started)
 
 
-async def look_around(student: Student, draw: random.Random) -> None:
+async def look_around(student: ProtocolClient, draw: random.Random) -> None:
     """After a press: some scroll on to another bench, which is drawn, or redrawn if it builds on
     the slider, and back."""
     scrolls = draw.random() < SCROLLS
@@ -195,7 +195,7 @@ async def sit(
     loop = asyncio.get_running_loop()
     end = loop.time() + plan.arrive + plan.seconds
     await asyncio.sleep(draw.random() * plan.arrive)
-    student = Student(url, lesson.slug, cookies=plan.devices.setdefault(number, {}))
+    student = ProtocolClient(url, lesson.slug, cookies=plan.devices.setdefault(number, {}))
     started = loop.time()
     with noted(student, times):
         async with student:
@@ -205,7 +205,7 @@ async def sit(
 
 
 @contextmanager
-def noted(student: Student, times: Times) -> Iterator[None]:
+def noted(student: ProtocolClient, times: Times) -> Iterator[None]:
     """Within: what goes wrong for a student ends its lesson, and is noted."""
     try:
         yield
@@ -216,7 +216,7 @@ def noted(student: Student, times: Times) -> Iterator[None]:
 
 
 async def work(
-    student: Student,
+    student: ProtocolClient,
     lesson: catalog.LessonRecord,
     draw: random.Random,
     plan: Plan,
@@ -247,7 +247,7 @@ async def work(
 async def train(url: str, running: asyncio.Event) -> None:
     """Keep one training going, and poll it as its page does."""
     for seed in SEEDS:  # the server knows the result of a former one
-        async with Student(url, TRAINER, training_link(seed)) as student:
+        async with ProtocolClient(url, TRAINER, training_link(seed)) as student:
             await begin_training(student)
             running.set()
             while student.polls:
@@ -259,7 +259,7 @@ def training_link(seed: int) -> dict[str, str]:
     return {**TRAINING, "ar.process.seed": str(seed)}
 
 
-async def begin_training(student: Student) -> None:
+async def begin_training(student: ProtocolClient) -> None:
     """Open the lesson, come to its training, start it."""
     await student.open()
     await student.scroll("networks")

@@ -22,7 +22,7 @@ from typing import Any
 
 from benchmarks.classroom import MODELS, SEED, Times, fresh, milliseconds, press, pressed
 from seqviz.content import catalog
-from testing.protocol import Student
+from testing.protocol import ProtocolClient
 from testing.server import serve
 
 GATES = catalog.lesson("gates")
@@ -47,7 +47,7 @@ WORDS = tuple(map(str.split, (
 )))  # fmt: skip
 
 
-async def write(student: Student, draw: random.Random, waits: list[float]) -> None:
+async def write(student: ProtocolClient, draw: random.Random, waits: list[float]) -> None:
     """Send one of 5 million sentences; note the seconds until its figures are there."""
     text = " ".join(map(draw.choice, WORDS))
     lesson = catalog.lesson(student.page)
@@ -64,7 +64,7 @@ async def write(student: Student, draw: random.Random, waits: list[float]) -> No
 
 
 async def press_during(
-    work: asyncio.Future[Any], student: Student, values: Iterator[Any], times: Times
+    work: asyncio.Future[Any], student: ProtocolClient, values: Iterator[Any], times: Times
 ) -> None:
     """Press the slider of Gates again and again until the work is done."""
     while not work.done():
@@ -80,7 +80,7 @@ async def attend(
     draw, alone, busy, waits = random.Random(SEED), Times(), Times(), list[float]()
     async with AsyncExitStack() as stack:
         other, *writers = [
-            await stack.enter_async_context(Student(url, page, cookies={}))
+            await stack.enter_async_context(ProtocolClient(url, page, cookies={}))
             for page in (GATES.slug, *[slug] * students)
         ]
         await asyncio.gather(*(one.open() for one in (other, *writers)))

@@ -50,8 +50,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from benchmarks import attacks, hostile_rooms
-from benchmarks.attacks import AGAIN, COSTLY, EVENTS_BYTES, Attack, Attacker, click
+from benchmarks import attack_scripts, hostile_rooms
+from benchmarks.attack_scripts import AGAIN, COSTLY, EVENTS_BYTES, Attack, Attacker, click
 from benchmarks.classroom import (
     MODELS,
     TRAINER,
@@ -68,8 +68,8 @@ from benchmarks.classroom import (
 )
 from benchmarks.classroom import attend as attend_class
 from seqviz.content import catalog
-from testing.protocol import Student
-from testing.server import DEAF, Server, serve
+from testing.protocol import ProtocolClient
+from testing.server import NO_DNS, Server, serve
 
 GATES = catalog.lesson("gates")
 BENCH, F = pressed(GATES)
@@ -90,7 +90,7 @@ def turns(end: float) -> Iterator[None]:
 async def downloads(url: str, end: float, times: Times) -> dict[str, float]:
     """A student has the CSV of a figure made, again and again."""
     waits = []
-    async with Student(url, GATES.slug, cookies={}) as student:
+    async with ProtocolClient(url, GATES.slug, cookies={}) as student:
         await student.open()
         await student.scroll(BENCH)
         values = fresh(student, SLIDER, random.Random(end))
@@ -120,7 +120,7 @@ async def own_training(url: str, end: float, times: Times) -> dict[str, float]:
     """An ordinary student starts a training half-way, sees its place in the queue, calls it off."""
     await asyncio.sleep((end - asyncio.get_running_loop().time()) / 2)
     seed = random.Random(end).randrange(10_000)
-    async with Student(url, TRAINER, training_link(seed), cookies={}) as student:
+    async with ProtocolClient(url, TRAINER, training_link(seed), cookies={}) as student:
         await begin_training(student)
         if not student.polls:
             return {"place": -1}
@@ -133,7 +133,7 @@ def events_cost(url: str, server: Server) -> dict[str, float]:
     """Processor of an otherwise idle server for one message of clicks, beside one of one click."""
 
     async def cost(size: int, first: int) -> float:
-        async with Student(url, "vanishing_gradients", cookies={}, patience=300) as tab:
+        async with ProtocolClient(url, "vanishing_gradients", cookies={}, patience=300) as tab:
             await tab.open()
             await tab.scroll("pairs")
             await click(tab, first, 0)
@@ -164,22 +164,26 @@ class Row:
 
 
 def _every_lesson(tabs: int, anew: bool = False) -> Row:
-    return Row({slug: partial(attacks.links, slug=slug, tabs=tabs, anew=anew) for slug in COSTLY})
+    return Row(
+        {slug: partial(attack_scripts.links, slug=slug, tabs=tabs, anew=anew) for slug in COSTLY}
+    )
 
 
 ROWS = {
     "links 1": _every_lesson(1),
     "links 10": _every_lesson(10),
     "links 10 anew": _every_lesson(10, anew=True),
-    "exports": Row({"exports": attacks.exports}),
-    "notebooks": Row({"notebooks": attacks.notebooks}, 1000, "csv_p95_ms", beside=downloads),
-    "origin": Row({"origin": attacks.origins}, 50, "health_p95_ms", above=True, beside=health),
-    "events": Row({"events": attacks.events}, 100, "cpu_ms", alone=events_cost),
-    "trainings": Row({"trainings": attacks.trainings}, lead=15.0, beside=own_training),
-    "texts": Row({"texts": attacks.texts}),
-    "embeds": Row({"embeds": attacks.embeds}),
-    "sockets": Row({"sockets": attacks.sockets}),
-    "unread": Row({"unread": attacks.unread}),
+    "exports": Row({"exports": attack_scripts.exports}),
+    "notebooks": Row({"notebooks": attack_scripts.notebooks}, 1000, "csv_p95_ms", beside=downloads),
+    "origin": Row(
+        {"origin": attack_scripts.origins}, 50, "health_p95_ms", above=True, beside=health
+    ),
+    "events": Row({"events": attack_scripts.events}, 100, "cpu_ms", alone=events_cost),
+    "trainings": Row({"trainings": attack_scripts.trainings}, lead=15.0, beside=own_training),
+    "texts": Row({"texts": attack_scripts.texts}),
+    "embeds": Row({"embeds": attack_scripts.embeds}),
+    "sockets": Row({"sockets": attack_scripts.sockets}),
+    "unread": Row({"unread": attack_scripts.unread}),
 }
 CLASSES = {"class 150": 150, "class 300": 300, "class 1000": 1000}
 CLASS_GOAL, LARGE_GOAL = 150.0, 2000.0
@@ -208,7 +212,9 @@ class Bench:
         plan = Plan(STUDENTS, THINK, 0.0, seconds, live=True)
         async with AsyncExitStack() as room:
             students = [
-                await room.enter_async_context(Student(self.server.url, GATES.slug, cookies={}))
+                await room.enter_async_context(
+                    ProtocolClient(self.server.url, GATES.slug, cookies={})
+                )
                 for _ in range(STUDENTS)
             ]
             for student in students:
@@ -217,12 +223,12 @@ class Bench:
             attacking = None
             if attack is not None:
                 attacking = loop.run_in_executor(
-                    self._pool, attacks.begin, attack, self.attacker(row.lead)
+                    self._pool, attack_scripts.begin, attack, self.attacker(row.lead)
                 )
                 await asyncio.sleep(row.lead)
             end = loop.time() + seconds
 
-            async def sit(student: Student) -> None:
+            async def sit(student: ProtocolClient) -> None:
                 with noted(student, times):
                     await work(student, GATES, random.Random(), plan, end, times)
 
@@ -377,7 +383,7 @@ def in_a_deaf_room(
         environment = {**MODELS, "ASKED": said.name}
         address = {"server.address": "0.0.0.0"}
         with serve(
-            environment=environment, options=address, before=DEAF, patience=PATIENCE
+            environment=environment, options=address, before=NO_DNS, patience=PATIENCE
         ) as server:
             asyncio.run(warm_up(server.url, GATES))
             return Bench(server, pool, asked).row(row)

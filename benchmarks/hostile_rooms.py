@@ -41,8 +41,8 @@ from typing import Any
 
 import psutil
 
-from benchmarks import attacks, room_attacks
-from benchmarks.attacks import Attacker
+from benchmarks import attack_scripts, room_attacks
+from benchmarks.attack_scripts import Attacker
 from benchmarks.classroom import FAILURES, MODELS, milliseconds, pressed
 from benchmarks.room import LESSON, SEAT, TEACHER, line
 from benchmarks.room_attacks import RoomAttack, Target, Visitor
@@ -409,7 +409,7 @@ def begin(
     attack: RoomAttack, attacker: Attacker, at: Target, connections: int
 ) -> Mapping[str, int]:
     """In the attacker's process."""
-    return attacks.begin(lambda one: attack(one, at, connections), attacker)
+    return attack_scripts.begin(lambda one: attack(one, at, connections), attacker)
 
 
 @contextmanager

@@ -40,7 +40,7 @@ from seqviz.ui.classroom.routes import SEAT, TEACHER
 from seqviz.ui.quota import charging
 from seqviz.ui.runtime.clients import COOKIE, ClientQuota
 from testing.cluster import NO_RAY, cluster
-from testing.protocol import Student
+from testing.protocol import ProtocolClient
 from testing.proxy import haproxy, proxied
 from testing.redis import NO_REDIS, Store, store
 from testing.server import Server, serve
@@ -175,12 +175,12 @@ class Member:
     cookies: dict[str, str] = field(default_factory=dict)
     seat: str = ""
     picture: bytes = b""
-    student: Student = field(init=False)
+    student: ProtocolClient = field(init=False)
 
     async def open(self, bench: str) -> None:
         """The page at its link."""
         link = {self.key: encoded(self.value), "room": self.code}
-        self.student = Student(self.front, LESSON, link, cookies=self.cookies)
+        self.student = ProtocolClient(self.front, LESSON, link, cookies=self.cookies)
         await self.student.__aenter__()
         await self.student.open()
         while f"{self.key}.slider" not in self.student.widgets:
@@ -239,7 +239,7 @@ async def attend(
     bench, name = pressed(lesson)
     key = f"{lesson.code}.{bench}.{name}"
     room = await said(front, "/room", {})
-    async with Student(two[0].url, LESSON) as probe:
+    async with ProtocolClient(two[0].url, LESSON) as probe:
         await probe.open()
         while f"{key}.slider" not in probe.widgets:
             await probe.scroll(bench)
@@ -376,7 +376,7 @@ async def train(two: list[Server]) -> dict[str, Any]:
 
     async def one(server: Server) -> float:
         began = time.monotonic()
-        async with Student(server.url, TRAINER, link) as student:
+        async with ProtocolClient(server.url, TRAINER, link) as student:
             await begin_training(student)
             while student.polls:
                 await student.poll()

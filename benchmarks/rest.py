@@ -16,7 +16,7 @@ import json
 import time
 from collections.abc import Iterator
 
-from testing.protocol import Student
+from testing.protocol import ProtocolClient
 from testing.server import Server, serve
 
 GOALS = {"picture": 5.0, "press": 12.0}  # milliseconds
@@ -35,7 +35,7 @@ MOVED: list[tuple[str, str, Iterator[float]]] = [
 async def press(server: Server, page: str, key: str, values: Iterator[float], presses: int) -> dict:
     """Milliseconds of the server's processor time a press: `picture`, `rest` and both."""
     used = {"picture": 0.0, "rest": 0.0}
-    async with Student(server.url, page, cookies={}) as student:
+    async with ProtocolClient(server.url, page, cookies={}) as student:
         await student.open()
         bench = key.split(".")[1]
         if f"{key}.slider" not in student.widgets:

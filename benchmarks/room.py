@@ -35,7 +35,7 @@ from benchmarks.classroom import MODELS, fresh, pressed
 from seqviz.content import catalog
 from seqviz.lessons.framework.controls import encoded
 from seqviz.ui.classroom.routes import OURS, SEAT, TEACHER
-from testing.protocol import Student
+from testing.protocol import ProtocolClient
 from testing.server import Server, serve
 
 LESSON = catalog.SHOWN
@@ -105,7 +105,7 @@ class Digest:
 class Follower:
     """A student who follows. arrived: when the picture of each value was there; got: it."""
 
-    student: Student
+    student: ProtocolClient
     code: str
     key: str
     seat: str = ""
@@ -207,7 +207,7 @@ class Follower:
             found.errors.append(str(error))
 
 
-async def drag(student: Student, key: str, values: Any, found: Found) -> None:
+async def drag(student: ProtocolClient, key: str, values: Any, found: Found) -> None:
     """A hand that goes its own way, ten times a second."""
     while True:
         status = await student.picture(key, next(values), moving=True)
@@ -229,7 +229,7 @@ async def attend(server: Server, students: int, presses: int, dragging: int, res
     followers: list[Follower] = []
     tasks: list[asyncio.Task[None]] = []
     for _ in range(students):
-        student = Student(server.url, LESSON, cookies={})
+        student = ProtocolClient(server.url, LESSON, cookies={})
         await student.__aenter__()
         await student.open()
         while f"{key}.slider" not in student.widgets:

@@ -20,7 +20,7 @@ from urllib.parse import urlencode, urlsplit
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from benchmarks.attacks import LETTERS, TEXTS, Attacker
+from benchmarks.attack_scripts import LETTERS, TEXTS, Attacker
 from benchmarks.classroom import SEED
 from benchmarks.room import OURS, SEAT, TEACHER, line
 from seqviz import lessons

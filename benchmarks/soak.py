@@ -44,7 +44,7 @@ from numpy.typing import ArrayLike
 from benchmarks.classroom import BESIDE, MODELS, SEED, fresh, look_around, pressed, warm_up
 from seqviz.content import catalog
 from seqviz.core import atomic_write
-from testing.protocol import Student
+from testing.protocol import ProtocolClient
 from testing.server import Server, serve
 
 RESULTS = Path(__file__).parent / "results"
@@ -181,7 +181,7 @@ async def seat(
         bench, slider = pressed(lesson)
         key = f"{lesson.code}.{bench}.{slider}"
         await asyncio.sleep(draw.random() * think)
-        student = Student(url, lesson.slug)
+        student = ProtocolClient(url, lesson.slug)
         try:
             async with student:
                 await student.open()

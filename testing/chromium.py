@@ -47,7 +47,7 @@ WHOLE = """() => {
 
 # Keeps the moment (milliseconds since the epoch) at which an element had been painted; PATH: its
 # selector, after those of the elements in whose shadow it lies.
-PAINTED = """
+PAINT_PROBE = """
 window.painted = new Promise((resolve, reject) => {
   setTimeout(() => reject(new Error("nothing was painted")), 120_000);
   const seen = (root, [selector, ...inner]) =>
@@ -103,7 +103,7 @@ def watched(context: BrowserContext, *path: str) -> Page:
 
     path: its selector, after those of the elements in whose shadow it lies.
     """
-    context.add_init_script(PAINTED.replace("PATH", json.dumps(path)))
+    context.add_init_script(PAINT_PROBE.replace("PATH", json.dumps(path)))
     return context.new_page()
 
 

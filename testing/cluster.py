@@ -134,15 +134,15 @@ def free_ports(count: int) -> list[int]:
 
 
 @contextmanager
-def cluster(*processors: int, path: str = "") -> Iterator[Cluster]:
-    """A cluster with nodes of so many processors. path: besides the project, for its workers."""
+def cluster(*processors: int) -> Iterator[Cluster]:
+    """A cluster with nodes of so many processors."""
     (port,) = free_ports(1)
     with tempfile.NamedTemporaryFile("w", prefix="seqviz-token-") as token:
         token.write(secrets.token_hex(32))
         token.flush()
         environment = {
             **os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": token.name,
-            "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), path))), "HF_HUB_OFFLINE": "1",
+            "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1",
             "OMP_NUM_THREADS": "1", "RAY_agent_register_timeout_ms": "120000",
         }  # fmt: skip
         found = Cluster(port, environment)

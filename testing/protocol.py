@@ -45,7 +45,7 @@ SLIDER = ".slider"  # how the key of a slider's component ends, after that of it
 PLACE = ".waiting"  # how the key of what keeps a bench's place ends
 
 
-def attend(lesson: Coroutine[Any, Any, T]) -> T:
+def run_async(lesson: Coroutine[Any, Any, T]) -> T:
     """`asyncio.run` in a thread of its own: a Chromium of this process has its loop in this one."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, lesson).result()
@@ -75,8 +75,8 @@ class Widget:
 
 
 @dataclass
-class Student:
-    """One connection; `async with Student(url, slug) as student`.
+class ProtocolClient:
+    """One connection; `async with ProtocolClient(url, slug) as student`.
 
     parameters: of the link; where they are one text, all of its query. patience: seconds to wait
     for a message, TimeoutError after that. source: the address of this machine that it comes from
@@ -119,7 +119,7 @@ class Student:
         self._arrays: dict[str, str] = {}  # bench -> names of the large ones in its last picture
         self._rests = 0
 
-    async def __aenter__(self) -> Student:
+    async def __aenter__(self) -> ProtocolClient:
         if self.cookies is not None:
             await self._visit()
         self.socket = await connect(

@@ -31,7 +31,7 @@ FIRST = "import sys\nif 'streamlit' in sys.orig_argv:\n"
 TAKEN = "is not available"  # what Streamlit says of a port
 # For `before`: a room whose DNS does not answer. Names of other machines are never found, and who
 # asks is written into the file that ASKED names.
-DEAF = """
+NO_DNS = """
 import os, socket, time
 known = socket.getaddrinfo
 def getaddrinfo(host, *arguments, **keywords):

@@ -22,11 +22,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MKL_NUM_THREADS", "1")
 
 import pytest
-from alone import turn
-from borrow import a_browser
 from jaxtyping import install_import_hook
 
 from testing.chromium import NO_PLAYWRIGHT
+from tests.exclusive import exclusive_run
+from tests.shared_fixtures import launch_browser
 
 install_import_hook("seqviz.compute", "beartype.beartype")
 
@@ -44,9 +44,9 @@ TOGETHER = "tests/browser/"
 def pytest_configure(config) -> None:
     """A folder that all workers of this run know; they are started later and inherit its name."""
     if "PYTEST_XDIST_WORKER" not in os.environ:
-        room = tempfile.TemporaryDirectory(prefix="seqviz-tests-")
-        config.add_cleanup(room.cleanup)
-        os.environ["SEQVIZ_TESTS_ROOM"] = room.name
+        lock_dir = tempfile.TemporaryDirectory(prefix="seqviz-tests-")
+        config.add_cleanup(lock_dir.cleanup)
+        os.environ["SEQVIZ_TESTS_LOCK_DIR"] = lock_dir.name
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -87,7 +87,8 @@ def pytest_make_parametrize_id(val) -> str | None:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item):
     """A test marked `timing` has the machine to itself; nobody's time limit runs while waiting."""
-    with turn(os.environ["SEQVIZ_TESTS_ROOM"], alone=bool(item.get_closest_marker("timing"))):
+    exclusive = bool(item.get_closest_marker("timing"))
+    with exclusive_run(os.environ["SEQVIZ_TESTS_LOCK_DIR"], exclusive):
         return (yield)
 
 
@@ -137,7 +138,7 @@ def fetch(name: str) -> None:
 
 @pytest.fixture(scope="session")
 def browser():
-    with a_browser() as running:
+    with launch_browser() as running:
         yield running
 
 
@@ -179,7 +180,7 @@ def vectors(minilm) -> None:
 
     from seqviz.experiments.bert_accuracy import features
 
-    with FileLock(os.path.join(os.environ["SEQVIZ_TESTS_ROOM"], "vectors.lock")):
+    with FileLock(os.path.join(os.environ["SEQVIZ_TESTS_LOCK_DIR"], "vectors.lock")):
         features.make("minilm")
 
 
@@ -191,7 +192,7 @@ def tell_where_the_time_went(terminalreporter) -> None:
         if not hasattr(report, "duration"):
             continue
         path = report.nodeid.partition("::")[0]
-        folder = path.rpartition("/")[0]
+        folder = "/".join(path.split("/")[:2]) if path.count("/") > 1 else path.rpartition("/")[0]
         folders[folder] += report.duration
         files[path] += report.duration
         tests.setdefault(folder, set()).add(report.nodeid)

@@ -13,8 +13,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from pseudo_language import KEPT, LANG, NAME, project, pseudo
-from rings import one_of
 
 from seqviz import lessons
 from seqviz.content import catalog
@@ -22,6 +20,8 @@ from seqviz.core.i18n import sections
 from seqviz.data import pronoun_pairs
 from seqviz.lessons.framework import controls
 from seqviz.models import registry
+from tests.pseudo_language import KEPT, LANG, NAME, project, pseudo
+from tests.tiers import first_only
 
 PAGES = ["home", *(record.slug for record in catalog.LESSONS)]
 READER = Path(__file__).with_name("pseudo_read.py")
@@ -94,7 +94,7 @@ def english(said: list[str], data: str = "") -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("page", one_of(PAGES))
+@pytest.mark.parametrize("page", first_only(PAGES))
 def test_a_page_in_a_new_language_has_no_english_left(folder, page):
     said = read(folder, page)
     if page == "home":  # what finds an entry of the search, in all languages, and where it leads

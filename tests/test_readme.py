@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from seqviz.core.paths import ROOT
-from tools import readme_picture, teaching
+from tools import build_teaching, readme_picture
 
 README = (ROOT / "README.md").read_text("utf-8")
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
@@ -64,7 +64,7 @@ def test_the_picture_is_there_and_small(scheme):
 def test_the_link_to_a_lesson_is_that_of_the_picture():
     (link,) = re.findall(r"<http://localhost:8501(/[^>]+)>", README)
     assert link == f"{readme_picture.LINK}#bench-force"
-    teaching.setting(link)
+    build_teaching.setting(link)
 
 
 def test_links_lead_somewhere():

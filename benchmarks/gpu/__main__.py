@@ -35,8 +35,9 @@ import numpy as np
 import torch
 
 from benchmarks.gpu import agreement, faults, speed
-from benchmarks.gpu.machine import PRECISIONS, Machine, find_model
+from benchmarks.gpu.machine import PRECISIONS, Machine, described, find_model
 from benchmarks.gpu.picture import svg
+from seqviz.content import catalog
 from seqviz.core.i18n import duration
 from seqviz.models import device, placement
 
@@ -70,7 +71,7 @@ def plain(found: Any) -> Any:
 def said_agreement(found: Any) -> str:
     if isinstance(found, str):
         return found
-    if isinstance(found, agreement.Seen):
+    if isinstance(found, agreement.VisibleDifference):
         return (
             f"{len(found.benches)} benches: {found.pixels:.2g} pixels, {found.levels:.2g} of 255 "
             f"levels, {100 * found.words:.2g}% of words; {found.refused} of {found.exercises} "
@@ -180,10 +181,12 @@ def kept(here: Machine, found: dict[str, Any]) -> dict[str, Any]:
     )  # fmt: skip
 
 
-def compared(found: dict[str, Any]) -> tuple[dict[str, Any], dict[str, agreement.Seen]]:
+def compared(
+    found: dict[str, Any],
+) -> tuple[dict[str, Any], dict[str, agreement.VisibleDifference]]:
     """What float32 gave, by row of the agreement (or the sentence why not), and the pages."""
     every = found["agreement"].items()
-    pages = {name: one for name, one in every if isinstance(one, agreement.Seen)}
+    pages = {name: one for name, one in every if isinstance(one, agreement.VisibleDifference)}
     rows = {name: one["float32"] if isinstance(one, dict) else one for name, one in every}
     return {name: one for name, one in rows.items() if name not in pages}, pages
 
@@ -192,6 +195,17 @@ def apart_in_float32(found: dict[str, Any]) -> list[float]:
     """The largest relative difference of each row of the agreement that was measured."""
     rows = [one for one in compared(found)[0].values() if not isinstance(one, str)]
     return [one.largest for one in rows if not math.isnan(one.largest)]
+
+
+def pages(here: Machine) -> Iterator[tuple[str, agreement.VisibleDifference | str]]:
+    """A row for each lesson: would a student see it? Named and left where the figures cannot be."""
+    try:
+        from benchmarks.gpu import visible_differences
+
+        yield from visible_differences.rows(here)
+    except ModuleNotFoundError as error:
+        for record in catalog.LESSONS:
+            yield f"page: {record.slug}", described(error)
 
 
 def main() -> None:
@@ -218,7 +232,7 @@ def main() -> None:
             "agreement",
             "agreement with the CPU in float32: largest and median relative difference, and share "
             f"of numbers printed with other digits\n{'':35}{heading}",
-            itertools.chain(agreement.rows(here), agreement.pages(here)),
+            itertools.chain(agreement.rows(here), pages(here)),
             said_agreement,
         ),
         ("speed", "speed: CPU | device, medians", speed.rows(here), said_speed),

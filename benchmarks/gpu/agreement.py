@@ -38,7 +38,6 @@ from seqviz.compute.transformer.pair_training import train_pair
 from seqviz.compute.transformer.stack_training import train_stacks
 from seqviz.compute.vanishing_gradients import GradientExperiment, pair_norms
 from seqviz.compute.vanishing_gradients.recall import RecallSettings, compare, find_longest_delay
-from seqviz.content import catalog
 from seqviz.core.i18n import format_value
 from seqviz.core.units import NUMBER, Unit, unit_of
 from seqviz.data.reviews import sentiment_split
@@ -95,8 +94,8 @@ class Difference:
 
 
 @dataclasses.dataclass
-class Seen:
-    """What differs on the pages of a lesson (`seen`).
+class VisibleDifference:
+    """What differs on the pages of a lesson (`visible_differences`).
 
     benches: those that were compared, and by how many pixels each differs. pixels: largest distance
     of two points of a figure. levels: of two colors, of 255. words: share of read-outs, sentences
@@ -196,17 +195,6 @@ def rows(machine: Machine) -> Iterator[tuple[str, dict[str, Difference | str] | 
             yield name, row(name, machine)
         except Exception as error:  # of any kind: the next row is another function
             yield name, described(error)
-
-
-def pages(machine: Machine) -> Iterator[tuple[str, Seen | str]]:
-    """A row for each lesson: would a student see it? Named and left where the figures cannot be."""
-    try:
-        from benchmarks.gpu import seen
-
-        yield from seen.rows(machine)
-    except ModuleNotFoundError as error:
-        for record in catalog.LESSONS:
-            yield f"page: {record.slug}", described(error)
 
 
 def _importance(place: str, small: bool) -> Any:

@@ -2,7 +2,7 @@
 
 A colour stands for a role (the LSTM, the truth, the noise floor), never for a position in a list,
 so that the LSTM is the same blue in all lessons. Contrasts on the page background are at least
-4.5 : 1 in both themes (`tests/figures/test_style.py` computes them), and the categories stay apart
+4.5 : 1 in both themes (`tests/plotting/test_style.py` computes them), and the categories stay apart
 for colour-blind readers; dashes and markers repeat what colour says.
 
 Streamlit replaces ten reserved colours (#000001 ... #000010) in the browser by the theme's

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from lesson_page import LessonPage
-
 from testing.chromium import css_class
+from tests.browser.lesson_page import LessonPage
 
 AXE = Path(__file__).resolve().parents[1] / "vendor" / "axe-core" / "axe.min.js"
 TAGS = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from borrow import NO_PLAYWRIGHT
 
 from testing.server import serve
+from tests.shared_fixtures import NO_PLAYWRIGHT
 
 if NO_PLAYWRIGHT:
     collect_ignore_glob = ["test_*.py"]
@@ -28,7 +28,7 @@ def server(visitors):
 @pytest.fixture(scope="session")
 def visitors(browser) -> Iterator:
     """Those of the app."""
-    from lesson_page import visitors
+    from tests.browser.lesson_page import visitors
 
     with serve(environment={"HF_HUB_OFFLINE": "1"}) as running, visitors(browser, running) as made:
         with made.watched() as open_page:
@@ -50,7 +50,7 @@ def visit(visitors) -> Iterator[Callable]:
 @pytest.fixture(scope="module")
 def room(browser, server) -> Iterator:
     """All tests of a file are in it."""
-    from room_page import a_room
+    from tests.browser.room_page import a_room
 
     with a_room(browser, server) as opened:
         yield opened

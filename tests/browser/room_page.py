@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from lesson_page import LessonPage, Visitors, visitors
 from playwright.sync_api import Browser, expect
 
 from seqviz.core.i18n import Text
 from testing.server import Server
+from tests.browser.lesson_page import LessonPage, Visitors, visitors
 
 SHOWN = ".seqviz-room"
 FIGURE, PHI = "ar.process", "ar.process.phi"

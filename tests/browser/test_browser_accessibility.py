@@ -6,13 +6,13 @@ import io
 
 import numpy as np
 import pytest
-from accessibility import DIALOG, panels, parts, told, unfold, violations
 from PIL import Image
-from rings import one_of
 
 from seqviz.content import catalog
 from seqviz.core.i18n import Text
 from testing.chromium import css_class
+from tests.browser.accessibility import DIALOG, panels, parts, told, unfold, violations
+from tests.tiers import first_only
 
 WIDE = {"width": 1280, "height": 900}
 PHONE = {"width": 420, "height": 900}
@@ -91,7 +91,7 @@ def options(scheme: str = "light", width: int = 1280) -> dict:
     return {"color_scheme": scheme, "viewport": view, **phone}
 
 
-@pytest.mark.parametrize(("slug", "scheme", "width"), one_of(LOOKS, keep=2))
+@pytest.mark.parametrize(("slug", "scheme", "width"), first_only(LOOKS, keep=2))
 def test_axe_finds_nothing(visit, slug, scheme, width, request):
     """On the page with everything on it opened; by night in each panel that opens over it, too."""
     lesson = visit(slug, {"lang": "en"}, **options(scheme, width))

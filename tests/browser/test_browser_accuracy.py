@@ -8,12 +8,12 @@ import time
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from lesson_page import CHARTS, watched
 from playwright.sync_api import expect
 
 from benchmarks.interaction import PROBE, Subject
 from seqviz.core.i18n import LANGUAGES, Text
 from testing.server import serve
+from tests.browser.lesson_page import CHARTS, watched
 
 SLUG = "bert_accuracy"
 PARTS = {

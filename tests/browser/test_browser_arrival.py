@@ -5,13 +5,13 @@ from __future__ import annotations
 from urllib.request import Request, urlopen
 
 import pytest
-from lesson_page import LessonPage
 from playwright.sync_api import expect
-from rings import one_of
 
 from seqviz.content import catalog
 from seqviz.core.i18n import Text
 from testing.chromium import GEOMETRY, MARKS
+from tests.browser.lesson_page import LessonPage
+from tests.tiers import first_only
 
 FIGURE = f".seqviz-chart :is({MARKS}), .seqviz-sinusoid canvas"
 BYTES = 1_500_000  # 6 s of a lecture hall's share of Wi-Fi, 2 Mbit/s
@@ -30,7 +30,7 @@ new PerformanceObserver((list) => {
 """
 
 
-@pytest.mark.parametrize("record", one_of(catalog.LESSONS), ids=lambda record: record.slug)
+@pytest.mark.parametrize("record", first_only(catalog.LESSONS), ids=lambda record: record.slug)
 def test_a_first_visit_is_light_finds_what_it_asks_for_and_stands_still(browser, server, record):
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     page = context.new_page()
@@ -52,7 +52,7 @@ def test_a_first_visit_is_light_finds_what_it_asks_for_and_stands_still(browser,
     assert moved == []
 
 
-@pytest.mark.parametrize("system", one_of(["dark", "light"]))
+@pytest.mark.parametrize("system", first_only(["dark", "light"]))
 def test_the_first_figure_is_there_before_the_server_has_spoken(browser, server, system):
     """In the system's colors, and in those that the visitor has chosen instead."""
     context = browser.new_context(color_scheme=system, locale="en-US")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from lesson_page import visitors
 from playwright.sync_api import expect
 
 from testing.server import serve_page
+from tests.browser.lesson_page import visitors
 
 LAYERS, HEADS, SECOND = 3, 4, 5
 TOKENS = [

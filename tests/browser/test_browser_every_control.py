@@ -9,7 +9,6 @@ from itertools import chain, combinations, product, zip_longest
 from typing import Any
 
 import pytest
-from lesson_page import LessonPage
 
 from seqviz import lessons
 from seqviz.content import catalog
@@ -26,6 +25,7 @@ from seqviz.lessons.framework.controls import (
 )
 from seqviz.lessons.framework.words import LessonWords
 from testing.chromium import slider_input
+from tests.browser.lesson_page import LessonPage
 
 PHONE = {"viewport": {"width": 420, "height": 800}, "has_touch": True, "is_mobile": True}
 THEMES = {"en": "light", "zh": "dark"}  # in turn

@@ -7,11 +7,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from lesson_page import with_a_curve
 from PIL import Image
-from rings import one_of
 
 from seqviz.content import catalog
+from tests.browser.lesson_page import with_a_curve
+from tests.tiers import first_only
 
 # The numbers that Plotly drew, trace by trace, as it unpacked them.
 DRAWN = """(host) => host.querySelector(".js-plotly-plot")._fullData
@@ -57,7 +57,7 @@ class Export:
         return self.lesson.figure(self.bench).locator(CURVE).first.get_attribute("d")
 
 
-@pytest.fixture(scope="module", params=one_of(catalog.LESSONS), ids=lambda record: record.slug)
+@pytest.fixture(scope="module", params=first_only(catalog.LESSONS), ids=lambda record: record.slug)
 def export(request, visitors):
     """One visitor of each lesson, who takes everything along that there is."""
     with visitors.watched() as visit:

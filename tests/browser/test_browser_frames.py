@@ -8,10 +8,10 @@ import io
 import numpy as np
 import pytest
 from PIL import Image
-from rings import one_of
 
 from seqviz.content import catalog
 from testing.chromium import MARKS, css_class
+from tests.tiers import first_only
 
 # After each frame has been painted: what of the bench could be seen in it.
 RECORD = """([bench, figure, readouts, marks]) => {
@@ -44,7 +44,7 @@ def ink(picture: str, box: dict[str, float], width: float) -> float:
     return float(np.mean(np.abs(seen - np.median(seen)) > 20))
 
 
-@pytest.mark.parametrize("record", one_of(catalog.LESSONS), ids=lambda record: record.slug)
+@pytest.mark.parametrize("record", first_only(catalog.LESSONS), ids=lambda record: record.slug)
 def test_no_frame_of_a_drag_is_without_its_figure(visit, record):
     bench = f"{record.code}.{record.first[0]}"
     lesson = visit(record.slug, {"lang": "en"}, viewport={"width": 1280, "height": 900})

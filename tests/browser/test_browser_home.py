@@ -7,12 +7,12 @@ import re
 
 import pytest
 from playwright.sync_api import expect
-from rings import one_of
 
 from benchmarks.arrival import home_bench
 from seqviz.content import catalog
 from seqviz.core.i18n import Text
 from seqviz.core.units import unbroken
+from tests.tiers import first_only
 from tools import pictures
 
 BENCH = ".seqviz-home-bench"
@@ -28,7 +28,7 @@ def home(visit, lang: str = "en", **options):
     return page
 
 
-@pytest.mark.parametrize(("width", "height"), one_of([(1280, 800), (420, 800)]))
+@pytest.mark.parametrize(("width", "height"), first_only([(1280, 800), (420, 800)]))
 def test_a_true_picture_is_there_before_the_server_has_spoken(browser, server, width, height):
     context = browser.new_context(viewport={"width": width, "height": height})
     page = context.new_page()
@@ -116,7 +116,7 @@ def test_a_target_that_is_reached_is_remembered(visit):
 
 @pytest.mark.parametrize(
     "script",
-    one_of([
+    first_only([
         f"localStorage.setItem('{KEY}', '{{\"gates\": [1, \"visited\"], \"x\": 3}}')",
         "Object.defineProperty(window, 'localStorage', {get() { throw new Error('none') }})",
         f"localStorage.setItem('{KEY}', '{{')",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from rings import one_of
 
 from seqviz.content import catalog
 from seqviz.core.i18n import LANGUAGES, Text
 from testing.chromium import css_class
+from tests.tiers import first_only
 
 # Names of the benches that wait, and of all that have a place where the reader can see it.
 WAITING = """() => [...document.querySelectorAll('[class*="st-key-bench-"]')]
@@ -31,7 +31,7 @@ def arrived(lesson, name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("record", one_of(catalog.LESSONS), ids=lambda record: record.slug)
+@pytest.mark.parametrize("record", first_only(catalog.LESSONS), ids=lambda record: record.slug)
 def test_benches_are_drawn_as_the_reader_scrolls_and_none_is_left_out(visit, record):
     lesson = visit(record.slug)
     lesson.rest()
@@ -103,7 +103,7 @@ def test_a_notebook_asked_for_at_once_has_all_benches(visit, server, tmp_path):
     assert len(whole) >= 5
 
 
-@pytest.mark.parametrize("lang", one_of(LANGUAGES))
+@pytest.mark.parametrize("lang", first_only(LANGUAGES))
 def test_a_jump_to_the_end_draws_nothing_on_its_way_and_stays_in_place(visit, lang):
     """A place out of sight is as tall as one in sight, so that the jump arrives where it went."""
     lesson = visit("vanishing_gradients", {"lang": lang})

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
-from lesson_page import with_a_curve
 from playwright.sync_api import expect
-from rings import one_of
 
 from seqviz.content import catalog
 from seqviz.core.i18n import Text
 from seqviz.plotting.style import DARK, LIGHT
+from tests.browser.lesson_page import with_a_curve
+from tests.tiers import first_only
 
 WHITE, NIGHT = "rgb(255, 255, 255)", "rgb(17, 22, 29)"  # the theme's two backgrounds
 UPRIGHT, SIDEWAYS = {"width": 420, "height": 800}, {"width": 844, "height": 390}
@@ -31,7 +31,7 @@ TOO_SMALL = """(least) => {
         .map((e) => [e.tagName, e.closest("[data-testid]")?.dataset.testid, ...box(e)].join(" "));
 }"""
 each_lesson = pytest.mark.parametrize(
-    "record", one_of(catalog.LESSONS), ids=lambda record: record.slug
+    "record", first_only(catalog.LESSONS), ids=lambda record: record.slug
 )
 
 
@@ -68,7 +68,7 @@ def test_a_dark_window_gets_dark_charts_and_they_follow_it_to_light_and_back(vis
 
 def on_a_phone(lessons: int = 1) -> pytest.MarkDecorator:
     """For tests that look at the one visit of each lesson on a phone."""
-    marked = one_of(catalog.LESSONS, keep=lessons)
+    marked = first_only(catalog.LESSONS, keep=lessons)
     return pytest.mark.parametrize("visited", marked, indirect=True, ids=lambda record: record.slug)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from rings import in_turn, one_of
 
 from seqviz.content import catalog
 from seqviz.core.brotli_assets import read_asset
@@ -14,6 +13,7 @@ from seqviz.core.paths import STATIC
 from seqviz.plotting.figure import Figure
 from seqviz.plotting.style import Style
 from testing.figure_examples import examples
+from tests.tiers import alternate, first_only
 
 pytestmark = pytest.mark.browser
 WIDTH = 356  # what a bench has on a screen of 380 px
@@ -77,7 +77,7 @@ PARTED = r"""() => {
 }"""
 
 
-@pytest.mark.parametrize(("slug", "lang"), in_turn([record.slug for record in catalog.LESSONS]))
+@pytest.mark.parametrize(("slug", "lang"), alternate([record.slug for record in catalog.LESSONS]))
 def test_no_line_ends_between_a_number_and_its_unit(visit, slug, lang):
     lesson = visit(slug, {"lang": lang}, viewport={"width": 390, "height": 844})
     lesson.rest()
@@ -88,7 +88,7 @@ def test_no_line_ends_between_a_number_and_its_unit(visit, slug, lang):
         assert seen
 
 
-@pytest.mark.parametrize("turn", one_of(range(len(LANGUAGES))))
+@pytest.mark.parametrize("turn", first_only(range(len(LANGUAGES))))
 def test_every_figure_can_be_read_on_a_phone(browser, turn):
     """The languages take turns along the figures; by night they change places."""
     context = browser.new_context(viewport={"width": 380, "height": 900})

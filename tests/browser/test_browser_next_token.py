@@ -13,7 +13,6 @@ from functools import partial
 import numpy as np
 import pytest
 from playwright.sync_api import expect
-from rings import one_of
 
 from seqviz import lessons
 from seqviz.compute.gpt.filters import ORDER
@@ -23,6 +22,7 @@ from seqviz.lessons.framework.controls import encoded
 from seqviz.plotting.figure import joined
 from seqviz.ui.live import handler
 from seqviz.ui.runtime.run_context import Session
+from tests.tiers import first_only
 
 BENCH = lessons.gpt.lesson.benches["scores"]
 ADDRESS = "http://own.test/"
@@ -83,7 +83,7 @@ def alike(one: object, other: object, where: str = "") -> None:
         assert one == other, where
 
 
-@pytest.mark.parametrize("lang", one_of(LANGUAGES))
+@pytest.mark.parametrize("lang", first_only(LANGUAGES))
 def test_answers_are_those_of_the_server(page, smollm2, lang):
     """Figure, description, read-outs and sentences, at many settings and in any order."""
     session, rng = Session("t", 0.0), np.random.RandomState(1)

@@ -10,10 +10,10 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import Frame, Page, expect
-from rings import one_of
 
 from benchmarks.arrival import framing
 from testing.chromium import WHOLE, css_class, slider_input
+from tests.tiers import first_only
 
 RECORD = """
 if (window === window.top) {
@@ -96,7 +96,7 @@ def around(browser, server) -> Iterator[Callable]:
     return opened
 
 
-@pytest.mark.parametrize("slug", one_of(list(FIELDS), keep=2))
+@pytest.mark.parametrize("slug", first_only(list(FIELDS), keep=2))
 def test_a_page_around_the_app_hears_settings_and_no_text(around, slug):
     text, slider = FIELDS[slug]
     with around(f"{slug}?lang=en") as outer:
@@ -144,7 +144,7 @@ def test_own_address_reload_back_and_an_old_link_keep_a_text_in_a_frame(around):
 
 
 @pytest.mark.parametrize(
-    "name", one_of(["%74x.cutters%2etext", "tx.cutters.text", "tx%2Ecutters.text"])
+    "name", first_only(["%74x.cutters%2etext", "tx.cutters.text", "tx%2Ecutters.text"])
 )
 def test_a_link_writes_the_name_of_a_text_in_several_ways(around, name):
     with around(f"text?lang=en&{name}={WORD}&tx.cutters.strip=gpt2&later=1") as outer:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from lesson_page import CHARTS, LessonPage, watched
 from playwright.sync_api import expect
-from rings import in_turn, one_of
 
 from seqviz.content import catalog
 from seqviz.core.i18n import LANGUAGES, Text
 from seqviz.plotting.card_picture import WIDTH
 from testing.server import serve
+from tests.browser.lesson_page import CHARTS, LessonPage, watched
+from tests.tiers import alternate, first_only
 
 # The class that says which figure it is.
 NAMES = """(figures) => figures.map((figure) =>
@@ -42,7 +42,7 @@ def all_charts(lesson) -> list:
     return list(charts.values())
 
 
-@pytest.mark.parametrize("lang", one_of(LANGUAGES))
+@pytest.mark.parametrize("lang", first_only(LANGUAGES))
 def test_the_map_paints(visit, lang):
     home = visit("", {"lang": lang})
     text = Text(lang)
@@ -56,7 +56,7 @@ def test_the_map_paints(visit, lang):
         assert card.locator("img").evaluate("(one) => one.naturalWidth") == WIDTH
 
 
-@pytest.mark.parametrize(("slug", "lang"), in_turn(SLUGS))
+@pytest.mark.parametrize(("slug", "lang"), alternate(SLUGS))
 def test_a_lesson_paints(visit, slug, lang):
     lesson = visit(slug, {"lang": lang})
     lesson.titled(Text(lang)(f"{slug}.title"))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from rings import one_of
+
+from tests.tiers import first_only
 
 WIDE = {"width": 1280, "height": 900}
 PHONE = {"width": 420, "height": 900}
@@ -33,7 +34,7 @@ def overlap(a: dict[str, float], b: dict[str, float]) -> bool:
     return across > 1 and down > 1
 
 
-@pytest.mark.parametrize("bench", one_of(BENCHES))
+@pytest.mark.parametrize("bench", first_only(BENCHES))
 def test_on_a_phone_each_panel_has_the_width_for_itself_and_they_follow_the_window(visit, bench):
     """On a phone, in a wide window, and on a phone again, which is as it was."""
     lesson = visit("vanishing_gradients", viewport=PHONE)

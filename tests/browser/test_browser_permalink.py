@@ -7,19 +7,21 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import expect
-from rings import one_of
 
 from seqviz.content import catalog
 from seqviz.core.i18n import Text
 from seqviz.lessons.framework.controls import SelectSlider, encoded
-from tests.hostile.declared import keys
+from tests.hostile.input_declarations import keys
+from tests.tiers import first_only
 
 
 def numbers(geometry: str) -> list[float]:
     return [float(one) for one in re.findall(r"-?\d+\.?\d*", geometry)]
 
 
-@pytest.mark.parametrize("record", one_of(catalog.LESSONS, keep=0), ids=lambda record: record.slug)
+@pytest.mark.parametrize(
+    "record", first_only(catalog.LESSONS, keep=0), ids=lambda record: record.slug
+)
 def test_slider_by_keyboard_changes_chart_and_address_and_reload_restores_both(visit, record):
     lesson = visit(record.slug)
     bench, parameter = f"{record.code}.{record.first[0]}", record.first[1]
@@ -65,7 +67,7 @@ def test_back_and_forward_bring_back_what_was_set(visit):
         expect(lesson.slider(key)).to_have_value(phi)
 
 
-@pytest.mark.parametrize("slug", one_of(["home", catalog.LESSONS[0].slug]))
+@pytest.mark.parametrize("slug", first_only(["home", catalog.LESSONS[0].slug]))
 def test_a_chinese_browser_gets_chinese_without_asking(visit, slug):
     lesson = visit("" if slug == "home" else slug, locale="zh-CN")
     lesson.titled(Text("zh")(f"{slug}.title"))

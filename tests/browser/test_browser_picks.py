@@ -6,10 +6,10 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from lesson_page import visitors
 from playwright.sync_api import expect
 
 from testing.server import serve_page
+from tests.browser.lesson_page import visitors
 
 BENCH = "sample.place"
 # The middle of a place in data units, of the first or the second panel, in pixels of the window.

@@ -9,12 +9,12 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 import pandas as pd
 import pytest
-from lesson_page import CHARTS, PATIENCE, LessonPage
-from sinusoid_drawing import Sinusoid
 
 from seqviz.compute.positions.sinusoidal import encoding
 from seqviz.core.i18n import Text
 from testing.server import serve
+from tests.browser.lesson_page import CHARTS, PATIENCE, LessonPage
+from tests.browser.sinusoid_drawing import Sinusoid
 
 SLUG = "positions"
 VALUES = {

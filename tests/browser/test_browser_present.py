@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from lesson_page import LessonPage
 from playwright.sync_api import expect
-from test_browser_layout import BESIDE, COVERED, MORE, framed
+
+from tests.browser.lesson_page import LessonPage
+from tests.browser.test_browser_layout import BESIDE, COVERED, MORE, framed
 
 HALL = {"width": 1920, "height": 1080}
 # Which bench stands at the upper edge, -1 for none of them.

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from lesson_page import LessonPage
 from playwright.sync_api import Locator, expect
-from room_page import FIGURE, PHI, SHOWN, TOP, joined
 
 from seqviz.classroom import codes, rooms
 from seqviz.content import catalog
 from seqviz.core.i18n import Text
 from testing.chromium import slider_input
+from tests.browser.lesson_page import LessonPage
+from tests.browser.room_page import FIGURE, PHI, SHOWN, TOP, joined
 
 ASKED = "ar.predict.decay"
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
-from room_page import SHOWN
 
 from seqviz.classroom import codes, rooms
 from seqviz.classroom.storage import CLOSED_FILE
 from seqviz.core.i18n import Text
 from testing.server import Server, serve
+from tests.browser.room_page import SHOWN
 
 pytestmark = pytest.mark.timeout(600)
 BACK_MS = 60_000  # on a machine that is busy; the goal is ten seconds from the first health answer

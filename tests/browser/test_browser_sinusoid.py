@@ -11,15 +11,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lesson_page import PATIENCE, visitors
 from PIL import Image
 from playwright.sync_api import expect
-from rings import one_of
-from sinusoid_drawing import Sinusoid
-from sinusoid_sample import BENCH, LINKED, VALUES, WORDS
 
 from seqviz.compute.positions import sinusoidal
 from testing.server import serve_page
+from tests.browser.lesson_page import PATIENCE, visitors
+from tests.browser.sinusoid_drawing import Sinusoid
+from tests.browser.sinusoid_sample import BENCH, LINKED, VALUES, WORDS
+from tests.tiers import first_only
 
 AT_ONCE = 50  # milliseconds from the press to the next frame with another picture: the issue
 ONE_DRAWING = 30  # milliseconds, of the largest table
@@ -394,7 +394,7 @@ def test_impossible_values_are_not_drawn(drawing):
     page.shows(positions=1, position=0)
 
 
-@pytest.mark.parametrize("width", one_of([1280, 700, 420, 340]))
+@pytest.mark.parametrize("width", first_only([1280, 700, 420, 340]))
 def test_nothing_is_cut_off(drawing, width):
     page = drawing({"positions": 10000, "d_model": 512}, viewport={"width": width, "height": 900})
     page.lesson.rest()

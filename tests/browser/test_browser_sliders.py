@@ -7,11 +7,11 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from lesson_page import PICTURES, LessonPage, Visitors, visitors
 from playwright.sync_api import Page, expect
 
 from testing.chromium import css_class, slider_input
 from testing.server import serve
+from tests.browser.lesson_page import PICTURES, LessonPage, Visitors, visitors
 
 BENCH, KEY = "ar.process", "ar.process.phi"
 COPY = ".seqviz-over"

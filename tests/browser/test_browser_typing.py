@@ -6,9 +6,9 @@ import time
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from lesson_page import FOLLOWED, PICTURES
 
 from seqviz.core.i18n import Text
+from tests.browser.lesson_page import FOLLOWED, PICTURES
 
 BENCH = "tx.cutters"
 KEY = f"{BENCH}.text"

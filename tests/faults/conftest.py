@@ -6,16 +6,13 @@ import threading
 from collections.abc import Callable, Iterator
 
 import pytest
-from borrow import conftest_of, reach
 
 from seqviz.ui.runtime import result_cache
+from tests.models import conftest as models
+from tests.pages import conftest as pages
 
-reach("pages", "models", "browser")  # for `looking`, `hub` and `lesson_page`
-
-pages = conftest_of("pages")
 nobody_has_trained, visit = pages.nobody_has_trained, pages.visit
 
-models = conftest_of("models")
 tiny_files, cache, hub = models.tiny_files, models.cache, models.hub
 small_disk = models.small_disk
 

@@ -7,16 +7,16 @@ import shutil
 from pathlib import Path
 
 import pytest
-from looking import alerts, bench, figures
-from rings import one_of
 
 from seqviz.core.i18n import LANGUAGES, escape_markdown
 from seqviz.data import precomputed, reviews
 from seqviz.experiments.bert_accuracy import features, heads, systems
 from seqviz.models import checkpoints
 from seqviz.ui.runtime import result_cache
+from tests.pages.page_assertions import alerts, bench, figures
+from tests.tiers import first_only
 
-EACH = pytest.mark.parametrize("lang", one_of(LANGUAGES))
+EACH = pytest.mark.parametrize("lang", first_only(LANGUAGES))
 REMEMBERED = (
     *(precomputed._read, systems.answers, systems._probability, heads.standard_head, reviews._load),
     *(reviews.sentiment_split, features.parts, checkpoints.load),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 
 import pytest
-from borrow import Clock
 
 from seqviz.core.errors import UserError
 from seqviz.jobs import JobQueue, Tally
+from tests.fakes import FakeClock
 
 LONG = 30.0  # seconds; a bound that is reached only when something hangs
 gates: dict[str, threading.Event] = {}
@@ -17,7 +17,7 @@ heard: list[str] = []
 
 @pytest.fixture
 def clock():
-    return Clock()
+    return FakeClock()
 
 
 @pytest.fixture

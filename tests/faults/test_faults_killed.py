@@ -21,10 +21,10 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
-from hub import REPO, leftovers
 
 from seqviz.compute.gates.tasks import TASKS
 from seqviz.models import checkpoints, store
+from tests.models.hub import REPO, leftovers
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(600)]
 KILLS = 25  # of each kind of work: a hundred in all

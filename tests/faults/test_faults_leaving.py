@@ -12,7 +12,7 @@ from websockets.exceptions import ConnectionClosed
 
 from seqviz import jobs
 from seqviz.models import ready, store
-from testing.protocol import Student, attend
+from testing.protocol import ProtocolClient, run_async
 from testing.server import serve
 
 KEPT = 2  # seconds for which the server of these tests keeps a vanished visitor's session
@@ -55,14 +55,14 @@ def alive(place) -> int:
     return int((place / "count").read_text())
 
 
-def cut(student: Student) -> None:
+def cut(student: ProtocolClient) -> None:
     """As a lid that is closed: no goodbye, the connection just ends."""
     student.socket.transport.abort()
 
 
 async def vanish(url: str, slug: str) -> None:
     """Open a page, move nothing, be gone in the middle of the next run."""
-    student = await Student(url, slug).__aenter__()
+    student = await ProtocolClient(url, slug).__aenter__()
     await student.open()
     for wait in (0.02, 0.01, 0.005, 0.002, 0.001):  # on a fast machine a run is over soon
         asking = asyncio.ensure_future(student.open())
@@ -76,13 +76,13 @@ async def vanish(url: str, slug: str) -> None:
 
 def test_vanishing_in_the_middle_of_a_run_harms_nobody(server):
     async def lesson() -> tuple[float, list[str]]:
-        async with Student(server.url, "ar_fitting") as stays:
+        async with ProtocolClient(server.url, "ar_fitting") as stays:
             await stays.open()
             await asyncio.gather(*(vanish(server.url, "ar_fitting") for _ in range(8)))
             seconds = await stays.move("ar.process.phi", 0.37)
             return seconds, stays.errors
 
-    seconds, errors = attend(lesson())
+    seconds, errors = run_async(lesson())
     assert errors == []
     assert seconds < 10  # on a busy machine; not a measurement
     assert "Traceback" not in server.log.read_text("utf-8")
@@ -93,21 +93,21 @@ def test_a_vanished_visitor_is_forgotten(server, place):
     """Sessions are objects with all that a visitor had; they leave memory."""
 
     async def come_and_vanish() -> None:
-        async with Student(server.url, "ar_fitting") as stays:
+        async with ProtocolClient(server.url, "ar_fitting") as stays:
             await stays.open()
             await asyncio.gather(*(vanish(server.url, "ar_fitting") for _ in range(6)))
 
-    attend(come_and_vanish())
+    run_async(come_and_vanish())
     last = time.monotonic() + LONG
 
     async def look() -> int:
         """Somebody comes now and then, as in a class: the server clears up when it is asked."""
-        async with Student(server.url, "home") as one:
+        async with ProtocolClient(server.url, "home") as one:
             await one.open()
         return alive(place)
 
-    most = attend(look())
-    while (now := attend(look())) > 3 and time.monotonic() < last:
+    most = run_async(look())
+    while (now := run_async(look())) > 3 and time.monotonic() < last:
         most = max(most, now)
         time.sleep(KEPT / 2)
     assert most > 3, "they were never there"
@@ -135,8 +135,8 @@ LONG_RUN = {"ar.networks.preset": "own", "ar.networks.cell": "lstm", "ar.network
 def test_who_has_left_waits_in_no_queue(server):
     """Runs of tabs that were closed make room within seconds; who comes back keeps its own."""
 
-    async def there(server, link) -> Student:
-        student = await Student(server.url, "ar_fitting", {**LONG_RUN, **link}).__aenter__()
+    async def there(server, link) -> ProtocolClient:
+        student = await ProtocolClient(server.url, "ar_fitting", {**LONG_RUN, **link}).__aenter__()
         await student.open()
         await student.scroll("networks")
         return student
@@ -162,7 +162,7 @@ def test_who_has_left_waits_in_no_queue(server):
         cut(again)
         return waited, await until("running", 0)
 
-    waited, ran = attend(lesson())
+    waited, ran = run_async(lesson())
     assert max(waited, ran) < 20  # two looks of five seconds, on a busy machine
     assert "Traceback" not in server.log.read_text("utf-8")
 

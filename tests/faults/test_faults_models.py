@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 import torch
-from attention_page import MODEL_BENCHES, opened
-from looking import alerts, bench, figures
-from rings import one_of
 
 from seqviz.core.i18n import LANGUAGES, escape_markdown
 from seqviz.models import device, forward_cache, placement, pretrained, sources, store
+from tests.pages.attention_page import MODEL_BENCHES, opened
+from tests.pages.page_assertions import alerts, bench, figures
+from tests.tiers import first_only
 
 pytestmark = pytest.mark.usefixtures("nothing_kept")
-EACH = pytest.mark.parametrize("lang", one_of(LANGUAGES))
+EACH = pytest.mark.parametrize("lang", first_only(LANGUAGES))
 TITLE = "all-MiniLM-L6-v2"
 LITERAL = escape_markdown(TITLE)
 LEADS, FOLLOWS = MODEL_BENCHES[0], MODEL_BENCHES[1:]

@@ -8,12 +8,12 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 pytest.importorskip("playwright")
-from lesson_page import LessonPage
 from playwright.sync_api import expect
 
 from seqviz.core.i18n import Text
 from testing.chromium import css_class
 from testing.server import serve
+from tests.browser.lesson_page import LessonPage
 
 pytestmark = pytest.mark.browser
 LONG = 60.0

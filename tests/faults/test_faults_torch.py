@@ -9,14 +9,14 @@ import sys
 from pathlib import Path
 
 import pytest
-import without_torch
-from rings import one_of
 
 from seqviz.content import catalog
 from seqviz.core.i18n import LANGUAGES, Text
 from seqviz.models import store
-from testing.protocol import Student, attend
+from testing.protocol import ProtocolClient, run_async
 from testing.server import serve
+from tests.faults import without_torch
+from tests.tiers import first_only
 
 SCRIPT = Path(without_torch.__file__)
 # Benches and exercises that need it, of each page; those of SmolLM2, which may not be here, do not
@@ -36,7 +36,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.usefixtures("minilm_on_disk")
-@pytest.mark.parametrize("page", one_of([*NEED_IT], keep=2))
+@pytest.mark.parametrize("page", first_only([*NEED_IT], keep=2))
 def test_without_torch_a_page_says_so_in_one_sentence_and_draws_the_rest(page):
     done = run(str(SCRIPT), page)
     assert done.returncode == 0, done.stderr[-3000:]
@@ -61,11 +61,11 @@ def test_without_torch_the_start_says_so_in_one_line():
     with serve(environment=environment, before=without_torch.HIDE) as server:
 
         async def visit() -> list[str]:
-            async with Student(server.url, "recurrent") as student:
+            async with ProtocolClient(server.url, "recurrent") as student:
                 await student.open()
                 return student.errors
 
-        assert not attend(visit())
+        assert not run_async(visit())
         log = server.log.read_text("utf-8")
     assert log.count("PyTorch is not installed") == 1
     assert "preloaded=none" in log

@@ -6,12 +6,12 @@ import threading
 
 import pytest
 import torch
-from borrow import Clock
-from looking import alerts, bench, figures
 
 from seqviz import jobs
 from seqviz.core.i18n import LANGUAGES
 from seqviz.ui.page import job_progress
+from tests.fakes import FakeClock
+from tests.pages.page_assertions import alerts, bench, figures
 
 SLUG = "ar_fitting"
 OWN = {"ar__networks__preset": "own", "ar__networks__cell": "mlp", "ar__networks__epochs": "50"}
@@ -19,9 +19,9 @@ LONG = 60.0  # seconds; a bound that is reached only when something hangs for go
 
 
 @pytest.fixture
-def clock(monkeypatch) -> Clock:
+def clock(monkeypatch) -> FakeClock:
     """What the queue goes by."""
-    made = Clock()
+    made = FakeClock()
     monkeypatch.setattr(jobs.queue, "_defaults", {"cpu": jobs.JobQueue(clock=made)})
     return made
 

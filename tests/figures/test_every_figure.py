@@ -14,7 +14,6 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from parted import parted
 
 from seqviz.compute import ar_fitting as ar
 from seqviz.core.i18n import number
@@ -26,6 +25,7 @@ from seqviz.plotting.style import DARK, LIGHT, LIVE, Style, opaque, recolored
 from seqviz.plotting.table import axis_name, cells_name, table, tables
 from seqviz.ui.page import export
 from testing.figure_examples import Example, examples, functions
+from tests.line_breaks import parted
 
 PLACEHOLDER = re.compile(r"(?<!%){\w*}")  # "%{x}" is filled in by the browser
 RESERVED = re.compile(r"#0000\d\d")  # Streamlit replaces #000001 ... #000040 on a page

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from testing.protocol import Student, attend
+from testing.protocol import ProtocolClient, run_async
 from testing.server import Server, serve
 
 
@@ -15,9 +15,9 @@ def server(minilm_on_disk) -> Iterator[Server]:
     """The app in a process of its own, with its imports done."""
 
     async def first(url: str) -> None:
-        async with Student(url, "vanishing_gradients") as student:
+        async with ProtocolClient(url, "vanishing_gradients") as student:
             await student.open()
 
     with serve(environment={"HF_HUB_OFFLINE": "1"}) as running:
-        attend(first(running.url))
+        run_async(first(running.url))
         yield running

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from seqviz.content import catalog
 from seqviz.lessons.framework import controls
-from tests.hostile import strange
-from tests.hostile.declared import SLUGS, benches, keys
+from tests.hostile import adversarial_inputs
+from tests.hostile.input_declarations import SLUGS, benches, keys
 
 Link = tuple[str, tuple[tuple[str, str], ...]]
 FRAME = ("lang", "present", "embed", "embed_options")
@@ -51,7 +51,7 @@ def values(control: controls.Control) -> st.SearchStrategy[Any]:
             filled = st.sampled_from(("word ", "x", "0.1 ", "a.", "我", "ab")).map(
                 lambda word: (word * limit)[:limit]
             )
-            return st.one_of(strange.texts, filled, st.just(control.default))
+            return st.one_of(adversarial_inputs.texts, filled, st.just(control.default))
     raise TypeError(f"no values for {type(control).__name__}")
 
 
@@ -99,7 +99,7 @@ def _names(slug: str) -> st.SearchStrategy[str]:
         st.sampled_from((*FRAME, f"{code}.part")),
         st.sampled_from(others),
         st.sampled_from(odd),
-        strange.letters,
+        adversarial_inputs.letters,
     )
 
 
@@ -110,9 +110,11 @@ def broken(draw: st.DrawFn, slug: str) -> Link:
     pairs = []
     for key in draw(st.lists(_names(slug), min_size=1, max_size=25)):
         fitting = [written(known[key])] if key in known else []
-        pairs.append((key, draw(st.one_of(strange.junk, strange.junk, *fitting))))
+        pairs.append(
+            (key, draw(st.one_of(adversarial_inputs.junk, adversarial_inputs.junk, *fitting)))
+        )
         if draw(st.integers(0, 9)) == 0:
-            pairs.append((key, draw(strange.junk)))
+            pairs.append((key, draw(adversarial_inputs.junk)))
     return slug, tuple(pairs)
 
 

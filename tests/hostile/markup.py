@@ -16,7 +16,7 @@ from google.protobuf.message import Message
 from markdown_it import MarkdownIt
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.looking import CHART, walk
+from tests.pages.page_assertions import CHART, walk
 
 READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 PLAIN = {"text", "softbreak", "hardbreak", "paragraph_open", "paragraph_close", "inline"}

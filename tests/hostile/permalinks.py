@@ -9,9 +9,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from tests.hostile import hunt, links
-from tests.hostile.declared import SLUGS, keys
-from tests.hostile.page import Visit, opened
+from tests.hostile import fuzz_runner, links
+from tests.hostile.app_page import Visit, opened
+from tests.hostile.input_declarations import SLUGS, keys
 
 
 def judge(link: links.Link) -> tuple[Visit, list[str]]:
@@ -24,15 +24,15 @@ def judge(link: links.Link) -> tuple[Visit, list[str]]:
     return visit, visit.faults() + numbers
 
 
-def hunting(slugs: tuple[str, ...] = SLUGS) -> hunt.Hunt:
+def hunting(slugs: tuple[str, ...] = SLUGS) -> fuzz_runner.Hunt:
     """Links to these lessons."""
-    return hunt.Hunt(links.links(slugs), lambda link: link, judge)
+    return fuzz_runner.Hunt(links.links(slugs), lambda link: link, judge)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--lesson", choices=SLUGS, action="append", help="only this one")
-    return hunt.command(
+    return fuzz_runner.command(
         "permalinks",
         __doc__,
         10_000,

@@ -14,10 +14,10 @@ from streamlit.testing.v1 import AppTest
 from seqviz import lessons
 from seqviz.core.i18n import ASSETS
 from seqviz.lessons.framework.controls import SelectSlider, Slider, encoded
-from testing.protocol import Student, attend
+from testing.protocol import ProtocolClient, run_async
 from testing.server import Server
-from tests.hostile.declared import SLUGS, fits, keys
-from tests.hostile.forged import EVENTS, HUGE, RAW, Room, event, forged, key_of, patched
+from tests.hostile.forged_messages import EVENTS, HUGE, RAW, Room, event, forged, key_of, patched
+from tests.hostile.input_declarations import SLUGS, fits, keys
 
 EACH, MOST = 5, 120  # which of the nonsense a real server is told
 WIDEST = 24  # characters of a number in a link
@@ -196,7 +196,7 @@ def test_of_two_panels_that_are_asked_for_at_once_one_opens():
         assert len(page.code) == 1
 
 
-def figures(student: Student) -> dict[str, bytes]:
+def figures(student: ProtocolClient) -> dict[str, bytes]:
     """The charts of a page by their keys, without what is around them."""
     return {
         key: widget.message.bytes.partition(b"\n")[2]
@@ -207,7 +207,7 @@ def figures(student: Student) -> dict[str, bytes]:
 
 async def poisoned(server: Server, slug: str, first: int) -> None:
     """Nonsense to all widgets of a page; then it looks as its link says, and a slider moves it."""
-    async with Student(server.url, slug, patience=120.0) as student:
+    async with ProtocolClient(server.url, slug, patience=120.0) as student:
         await student.open()
         await student.whole()
         for number in range(first, MOST, EACH):
@@ -223,7 +223,7 @@ async def poisoned(server: Server, slug: str, first: int) -> None:
             assert student.errors == [], number
         await student.whole()
         await student.ask()
-        async with Student(server.url, slug, student._query, patience=120.0) as other:
+        async with ProtocolClient(server.url, slug, student._query, patience=120.0) as other:
             await other.open()
             await other.whole()
             seen, expected = figures(student), figures(other)
@@ -243,7 +243,7 @@ async def poisoned(server: Server, slug: str, first: int) -> None:
 @pytest.mark.parametrize("slug", SLUGS)
 def test_a_server_hears_it_and_logs_nothing(server, slug):
     before = len(server.log.read_bytes())
-    attend(poisoned(server, slug, SLUGS.index(slug) % EACH))
+    run_async(poisoned(server, slug, SLUGS.index(slug) % EACH))
     new = server.log.read_bytes()[before:].decode("utf-8")
     assert "Traceback" not in new, new[-3000:]
     assert " ERROR " not in new, new[-3000:]

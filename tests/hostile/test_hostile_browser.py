@@ -14,19 +14,22 @@ from urllib.parse import urlencode, urlsplit
 
 import numpy as np
 import pytest
-from borrow import a_browser
-from rings import one_of
 
 from testing.chromium import draw_whole
-from tests.hostile import pasted, strange
+from tests.hostile import adversarial_inputs, fuzz_paste
+from tests.shared_fixtures import launch_browser
+from tests.tiers import first_only
 
-TEXTS = strange.NASTIEST
-FEW = "one two " + " ".join(strange.MARKUP[:4])  # 15 words: the lesson on orders reads 24
+TEXTS = adversarial_inputs.NASTIEST
+FEW = "one two " + " ".join(
+    adversarial_inputs.MARKUP[:4]
+)  # 15 words: the lesson on orders reads 24
 SHORT = {
     "ga.agreement.singular": "www.evil.exampl/<b>",
     "ga.agreement.plural": "a@b.cd<svg/onload>",
     "po.effect.first": FEW,
-    "po.effect.second": "one two " + " ".join((*strange.MARKUP[5:6], *strange.MARKDOWN[:1])),
+    "po.effect.second": "one two "
+    + " ".join((*adversarial_inputs.MARKUP[5:6], *adversarial_inputs.MARKDOWN[:1])),
 }
 LOOK = """() => {
     const all = [...document.querySelectorAll("*")];
@@ -39,7 +42,7 @@ LOOK = """() => {
         links: all.flatMap((e) => ["href", "src", "srcset", "action", "xlink:href"]
             .map((name) => e.getAttribute(name) ?? "")).filter((value) => bad.test(value)),
     };
-}""".replace("MARK", strange.MARK)
+}""".replace("MARK", adversarial_inputs.MARK)
 CHARTS = "svg.main-svg, .vega-embed, iframe"
 NUMBER = re.compile(r"[+-]?[0-9.]+(e[+-]?[0-9]+)?")
 CLEAN = {"pwned": None, "marked": [], "handlers": [], "links": []}
@@ -50,7 +53,7 @@ class Looker:
     """One browser with the network cut; what it met: requests to others, dialogs, errors.
 
     The server's content-security policy is off here: it would hide what the page itself lets pass
-    (tests/server has tests of its own for it).
+    (tests/ui/server has tests of its own for it).
     """
 
     def __init__(self, browser, url: str) -> None:
@@ -98,7 +101,7 @@ def look(server):
     """`look(f)`: f(looker), in the one thread in which the browser lives."""
     with ThreadPoolExecutor(1) as thread:
         stack = ExitStack()
-        browser = thread.submit(stack.enter_context, a_browser()).result()
+        browser = thread.submit(stack.enter_context, launch_browser()).result()
         try:
             looker = thread.submit(Looker, browser, server.url).result()
             yield lambda body: thread.submit(body, looker).result()
@@ -107,7 +110,7 @@ def look(server):
 
 
 def fields(scene: int, text: str) -> tuple[str, dict[str, str]]:
-    slug, pairs = pasted.link((scene, text))
+    slug, pairs = fuzz_paste.link((scene, text))
     return slug, {key: SHORT.get(key, value) for key, value in pairs}
 
 
@@ -120,7 +123,7 @@ def saved(looker: Looker, press, folder: Path) -> Path:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("scene", one_of(SEEN, keep=0))
+@pytest.mark.parametrize("scene", first_only(SEEN, keep=0))
 def test_texts_in_a_link_run_nothing_and_fetch_nothing(look, scene):
     turn = 7 * SEEN.index(scene)  # another beginning each time: some benches read but the first
     text = "one two " + " ".join((*TEXTS[turn:], *TEXTS[:turn]))
@@ -132,7 +135,7 @@ def test_texts_in_a_link_run_nothing_and_fetch_nothing(look, scene):
             """([mark, charts]) => document.querySelector(charts) !== null
                 && [...document.querySelectorAll("[data-testid=stTextInput] input")]
                     .some((field) => field.value.includes(mark))""",
-            arg=[strange.MARK, CHARTS],
+            arg=[adversarial_inputs.MARK, CHARTS],
         )
         looker.rest()
         looker.check(slug)
@@ -144,7 +147,7 @@ def test_texts_in_a_link_run_nothing_and_fetch_nothing(look, scene):
 def test_a_typed_text_runs_nothing_and_fetches_nothing(look):
     def body(looker: Looker) -> None:
         looker.open("vanishing_gradients", {"lang": "en", "vg.reach.signal": "sentence"})
-        for texts in (strange.MARKUP, strange.MARKDOWN):
+        for texts in (adversarial_inputs.MARKUP, adversarial_inputs.MARKDOWN):
             text = " ".join(" ".join(texts).split())[:490]  # a field has one line
             field = looker.page.locator(".st-key-vg-reach-sentence input")
             field.fill(text)
@@ -162,7 +165,11 @@ def test_a_typed_text_runs_nothing_and_fetches_nothing(look):
 @pytest.mark.nightly
 @pytest.mark.browser
 def test_names_of_columns_are_shown_as_they_are_typed(look, tmp_path):
-    names = [f"<b id={strange.MARK}>x</b>", ":red[r] ![x](http://evil.example/i.png)", "=1+1 $x$"]
+    names = [
+        f"<b id={adversarial_inputs.MARK}>x</b>",
+        ":red[r] ![x](http://evil.example/i.png)",
+        "=1+1 $x$",
+    ]
     walk = np.random.RandomState(1).standard_normal((60, 3)).cumsum(0)
     rows = [",".join(f"{value:.2f}" for value in row) for row in walk]
     file = tmp_path / "<img id=sqvz7 src=x onerror=window.__pwned=1>.csv"
@@ -220,7 +227,7 @@ def test_panels_and_files_carry_the_text_as_text(look, tmp_path):
         page.locator(".st-key-share button").first.click()
         page.locator("[data-testid=stPopoverBody] code").first.wait_for()
         looker.rest()
-        assert strange.MARK in page.locator("[data-testid=stPopoverBody]").inner_text()
+        assert adversarial_inputs.MARK in page.locator("[data-testid=stPopoverBody]").inner_text()
         looker.check("share")
         page.keyboard.press("Escape")
         page.locator("[data-testid=stPopoverBody]").wait_for(state="detached")
@@ -239,7 +246,7 @@ def check_table(content: str) -> None:
     rows = list(csv.reader(io.StringIO(content)))
     assert len({len(row) for row in rows}) == 1
     cells = [cell for row in rows for cell in row]
-    assert any(strange.MARK in cell for cell in cells)
+    assert any(adversarial_inputs.MARK in cell for cell in cells)
     assert "'=1+1" in cells
     formulas = [c for c in cells if re.match(r"\s*[=+\-@]", c) and not NUMBER.fullmatch(c)]
     assert formulas == []
@@ -249,7 +256,7 @@ def check_notebook(book: dict) -> None:
     for cell in book["cells"]:
         if cell["cell_type"] == "code":
             check_only_calls("".join(cell["source"]))
-    marked = [cell for cell in book["cells"] if strange.MARK in "".join(cell["source"])]
+    marked = [cell for cell in book["cells"] if adversarial_inputs.MARK in "".join(cell["source"])]
     assert marked
     assert {cell["cell_type"] for cell in marked} == {"code"}
 

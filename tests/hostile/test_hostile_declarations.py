@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from seqviz.core.i18n import escape_markdown
 from seqviz.lessons.framework.controls import Slider, encoded
-from tests.hostile import links, markup, strange
-from tests.hostile.declared import SLUGS, fits, keys, text_fields
+from tests.hostile import adversarial_inputs, links, markup
+from tests.hostile.input_declarations import SLUGS, fits, keys, text_fields
 
 CONTROLS = [(key, control) for slug in SLUGS for key, control in keys(slug).items()]
 FLOATS = [(key, c) for key, c in CONTROLS if isinstance(c, Slider) and isinstance(c.default, float)]
@@ -23,7 +23,7 @@ QUICK = settings(
 
 
 @QUICK
-@given(strange.junk)
+@given(adversarial_inputs.junk)
 def test_whatever_a_link_says_the_widget_gets_a_value_that_it_takes_or_none(raw):
     """300 texts for each of some 280 controls."""
     for key, control in CONTROLS:
@@ -60,7 +60,7 @@ def test_every_step_of_a_slider_comes_back_exactly():
 
 
 @QUICK
-@given(strange.raw_texts)
+@given(adversarial_inputs.raw_texts)
 def test_a_text_in_a_sentence_of_the_page_is_no_command(text):
     said = f"Read: {escape_markdown(text[:300])} (1)."
     assert markup._markdown(said) == set()

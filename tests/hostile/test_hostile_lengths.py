@@ -9,7 +9,6 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from rings import one_of
 from streamlit.testing.v1.element_tree import TextInput
 
 from seqviz.compute.positions.orders import MOST_WORDS
@@ -18,9 +17,10 @@ from seqviz.experiments.bert_accuracy import encoding, word_masking
 from seqviz.lessons.framework import controls as kinds
 from seqviz.lessons.framework.control_schema import active_controls
 from seqviz.models import texts
-from tests.hostile.declared import benches, text_fields
-from tests.hostile.page import Visit, opened
-from tests.hostile.pasted import PLACES
+from tests.hostile.app_page import Visit, opened
+from tests.hostile.fuzz_paste import PLACES
+from tests.hostile.input_declarations import benches, text_fields
+from tests.tiers import first_only
 
 MEGABYTE = ("so it is " * 120_000)[: 2**20]
 LONG = 11_000  # more than any field takes; of what is longer by far Streamlit reads no link
@@ -59,7 +59,7 @@ def fields_of(slug: str) -> list[str]:
     return [key for key, (where, _) in FIELDS.items() if where == slug]
 
 
-@pytest.mark.parametrize("slug", one_of(LESSONS))
+@pytest.mark.parametrize("slug", first_only(LESSONS))
 def test_a_megabyte_past_the_browser_is_cut_or_refused_in_seconds(minilm, smollm2, slug):
     page = opened(slug, tuple({"lang": "en", **scene_of(fields_of(slug)[0])}.items()))
     assert page.faults() == []
@@ -78,7 +78,7 @@ def test_a_megabyte_past_the_browser_is_cut_or_refused_in_seconds(minilm, smollm
         field_of(page, key).set_value(FIELDS[key][1].default)
 
 
-@pytest.mark.parametrize("slug", one_of(LESSONS, keep=2))
+@pytest.mark.parametrize("slug", first_only(LESSONS, keep=2))
 def test_a_link_with_long_texts_opens_with_what_the_fields_take(minilm, smollm2, slug):
     scenes = [scene_of(key) for key in fields_of(slug)]
     asked = {name: value for scene in reversed(scenes) for name, value in scene.items()}

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from seqviz import lessons
 from seqviz.core.i18n import Text
 from seqviz.ui.page import notebook
-from tests.hostile import strange
+from tests.hostile import adversarial_inputs
 
 
 def shape(code: str) -> list[str]:
@@ -41,7 +41,7 @@ def built(text: str) -> tuple[list[str], str]:
     derandomize=True,
     suppress_health_check=list(HealthCheck),
 )
-@given(strange.texts)
+@given(adversarial_inputs.texts)
 def test_a_text_stays_a_text(text):
     text = f"one two {text}"[:400]
     try:

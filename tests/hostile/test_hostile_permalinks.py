@@ -9,8 +9,8 @@ from __future__ import annotations
 import pytest
 
 from tests.hostile import links, permalinks
-from tests.hostile.declared import SLUGS
-from tests.hostile.page import opened
+from tests.hostile.app_page import opened
+from tests.hostile.input_declarations import SLUGS
 
 LEAST = 5
 

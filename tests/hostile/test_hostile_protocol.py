@@ -8,10 +8,10 @@ import struct
 from contextlib import suppress
 
 import pytest
-from rings import one_of
 from websockets.exceptions import ConnectionClosed
 
-from testing.protocol import Student, Widget, attend
+from testing.protocol import ProtocolClient, Widget, run_async
+from tests.tiers import first_only
 
 NAN, INF = float("nan"), float("inf")
 SLIDER, STEPS, BUTTONS, SEED, TEXT = (
@@ -23,11 +23,13 @@ PATIENCE = 120.0
 CHART, SETTLE, NEAR = "vg.pairs.chart", "vg.reach.settle", "vg.near"
 
 
-def student(server, parameters=SENTENCE, page: str = SLUG, patience: float = PATIENCE) -> Student:
-    return Student(server.url, page, parameters, patience)
+def student(
+    server, parameters=SENTENCE, page: str = SLUG, patience: float = PATIENCE
+) -> ProtocolClient:
+    return ProtocolClient(server.url, page, parameters, patience)
 
 
-async def visit(server) -> Student:
+async def visit(server) -> ProtocolClient:
     async with student(server) as one:
         await one.open()
         await one.whole()
@@ -37,7 +39,7 @@ async def visit(server) -> Student:
 def check_others_are_served(server) -> None:
     """The process lives, and a new visitor gets a whole page."""
     assert server.healthy(30)
-    seen = attend(visit(server))
+    seen = run_async(visit(server))
     assert not seen.errors
     assert seen.charts >= 5
 
@@ -152,13 +154,13 @@ async def tell(server, wrong: list[tuple[str, dict]]) -> list[tuple[str, str]]:
     return unanswered
 
 
-@pytest.mark.parametrize("part", one_of(range(2)))
+@pytest.mark.parametrize("part", first_only(range(2)))
 def test_states_of_the_wrong_kind_harm_nobody_else(server, part):
-    assert attend(tell(server, WRONG[part::2])) == []
+    assert run_async(tell(server, WRONG[part::2])) == []
     check_others_are_served(server)
 
 
-async def unknown(server) -> Student:
+async def unknown(server) -> ProtocolClient:
     async with student(server, {}) as one:
         await one.open()
         await one.whole()
@@ -168,13 +170,13 @@ async def unknown(server) -> Student:
 
 @pytest.mark.nightly
 def test_widgets_that_are_on_no_page_are_passed_over(server):
-    seen = attend(unknown(server))
+    seen = run_async(unknown(server))
     assert not seen.errors
     assert seen.charts >= 5
 
 
 def broken_messages() -> list[bytes | str]:
-    sent = Student("http://here", SLUG).request()
+    sent = ProtocolClient("http://here", SLUG).request()
     return [
         b"",
         b"\x00" * 1000,
@@ -208,7 +210,7 @@ async def send_all(server) -> None:
 
 
 def test_broken_messages_harm_nobody_else(server):
-    attend(send_all(server))
+    run_async(send_all(server))
     check_others_are_served(server)
 
 
@@ -223,5 +225,5 @@ async def send_much(server, megabytes: int) -> None:
 @pytest.mark.nightly
 def test_a_message_of_300_mb_is_refused_and_harms_nobody_else(server):
     with pytest.raises(ConnectionClosed):
-        attend(send_much(server, 300))
+        run_async(send_much(server, 300))
     check_others_are_served(server)

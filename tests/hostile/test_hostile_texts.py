@@ -1,38 +1,38 @@
 """Hostile texts in every text field: the page says the words, and does nothing that they say.
 
-By night for four minutes; with `python -m tests.hostile.pasted --count 2000` as many as you like.
+In the nightly run for four minutes; `python -m tests.hostile.fuzz_paste --count 2000` tries more.
 """
 
 from __future__ import annotations
 
 import pytest
-from rings import one_of
 
-from tests.hostile import links, markup, pasted, strange
+from tests.hostile import adversarial_inputs, fuzz_paste, links, markup
+from tests.tiers import first_only
 
-EVERYTHING = " ".join((*strange.MARKUP, *strange.MARKDOWN))
+EVERYTHING = " ".join((*adversarial_inputs.MARKUP, *adversarial_inputs.MARKDOWN))
 
 
 LEAST = 8
 # The first scene of each lesson; the night has all.
-FIRST = {slug: scene for scene, (slug, _) in reversed(list(enumerate(pasted.SCENES)))}.values()
+FIRST = {slug: scene for scene, (slug, _) in reversed(list(enumerate(fuzz_paste.SCENES)))}.values()
 
 
 @pytest.mark.parametrize(
     "scene",
     [
         pytest.param(scene, marks=[] if scene in FIRST else [pytest.mark.nightly])
-        for scene in range(len(pasted.SCENES))
+        for scene in range(len(fuzz_paste.SCENES))
     ],
 )
 def test_markup_in_every_field_stays_text(minilm, smollm2, scene):
-    _, faults = pasted.judge((scene, EVERYTHING))
+    _, faults = fuzz_paste.judge((scene, EVERYTHING))
     assert faults == []
 
 
-@pytest.mark.parametrize(("count", "seconds"), one_of([(100, 3.0), (2000, 250.0)]))
+@pytest.mark.parametrize(("count", "seconds"), first_only([(100, 3.0), (2000, 250.0)]))
 def test_random_texts_stay_text(minilm, smollm2, count, seconds, record_property):
-    found = pasted.hunting().search(count, start=8, within=seconds, least=LEAST)
+    found = fuzz_paste.hunting().search(count, start=8, within=seconds, least=LEAST)
     record_property("tried", found.count)
     assert found.count >= LEAST
     assert [f"{why}: {links.address(link)}" for link, why in found.failures] == []

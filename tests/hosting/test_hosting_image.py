@@ -194,7 +194,7 @@ def test_the_steps_of_the_dockerfile_lead_to_the_first_lesson():
     if os.environ.get("SEQVIZ_REQUIRE_BROWSER") != "1":
         pytest.importorskip("playwright")
     done = subprocess.run(
-        [str(ROOT / "tools/space.sh"), "--quick"], cwd=ROOT, capture_output=True, text=True,
+        [str(ROOT / "tools/space_dry_run.sh"), "--quick"], cwd=ROOT, capture_output=True, text=True,
         timeout=240, env={**os.environ, "PYTHON": sys.executable},
     )  # fmt: skip
     if "No Chromium" in done.stderr and os.environ.get("SEQVIZ_REQUIRE_BROWSER") != "1":

@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from seqviz.core.paths import ROOT
-from tools import audit, constraints
+from tools import constraints, supply_chain_audit
 
 IMAGE = {"python_version": "3.11", "python_full_version": "3.11.9", "sys_platform": "linux"}
 MACHINES = [{**IMAGE, "platform_machine": name} for name in ("x86_64", "aarch64")]
@@ -119,7 +119,7 @@ def test_a_resolution_is_divided_among_the_locks():
 
 def test_the_bill_of_materials_has_every_package_and_its_sums(tmp_path):
     pytest.importorskip("cyclonedx_py")
-    parts = audit.bill_of_materials(ROOT, tmp_path / "sbom.json")
+    parts = supply_chain_audit.bill_of_materials(ROOT, tmp_path / "sbom.json")
     assert parts["bomFormat"] == "CycloneDX"
     found = {canonicalize_name(part["name"]): part for part in parts["components"]}
     every = {package: one for name in constraints.LOCKS for package, one in locked(name).items()}

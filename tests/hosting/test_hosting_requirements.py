@@ -9,7 +9,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from seqviz.core.paths import ROOT
-from tools import audit, constraints
+from tools import constraints, supply_chain_audit
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
@@ -18,12 +18,12 @@ EXTRAS = PROJECT["optional-dependencies"]
 def declared(*extras: str) -> dict[str, Requirement]:
     """What these extras need besides what everybody needs, by its name."""
     lines = [*PROJECT["dependencies"], *(line for extra in extras for line in EXTRAS[extra])]
-    found = {audit.normal(one.name): one for one in map(Requirement, lines)}
+    found = {supply_chain_audit.normal(one.name): one for one in map(Requirement, lines)}
     return {name: one for name, one in found.items() if name != "seqviz"}
 
 
 def pins(name: str) -> dict[str, Requirement]:
-    return {audit.normal(one.name): one for one in constraints.required(ROOT / name)}
+    return {supply_chain_audit.normal(one.name): one for one in constraints.required(ROOT / name)}
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_an_extra_brings_what_it_stands_on():
 
 
 def test_a_plain_installation_has_what_mathematics_and_figures_import():
-    used = audit.imported(ROOT, ("seqviz/compute", "seqviz/figures", "seqviz/data"))
+    used = supply_chain_audit.imported(ROOT, ("seqviz/compute", "seqviz/figures", "seqviz/data"))
     assert used
     assert used <= declared().keys()
 
@@ -64,9 +64,9 @@ def test_models_has_what_everything_but_the_pages_imports():
     above = {"ui", "__main__.py"}
     parts = [path for path in (ROOT / "seqviz").iterdir() if path.name not in above]
     parts = [path for path in parts if path.is_dir() or path.suffix == ".py"]
-    used = audit.imported(ROOT, [str(path.relative_to(ROOT)) for path in parts])
+    used = supply_chain_audit.imported(ROOT, [str(path.relative_to(ROOT)) for path in parts])
     assert "transformers" in used
-    assert used - {*audit.BROUGHT} <= declared("models").keys()
+    assert used - {*supply_chain_audit.BROUGHT} <= declared("models").keys()
     assert "streamlit" not in declared("models")
 
 

@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-from rings import one_of
 
 from seqviz.core import settings
 from seqviz.models import device, forward_cache, registry, store
 from testing.server import serve
+from tests.tiers import first_only
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = [setting.name for setting in settings.SETTINGS]
@@ -205,7 +205,7 @@ def test_who_uses_a_setting_refuses_the_same_values(monkeypatch, name, reader):
         reader()
 
 
-@pytest.mark.parametrize("name", one_of(["SEQVIZ_QUEUE", "SEQVIZ_LOG_FORMAT"]))
+@pytest.mark.parametrize("name", first_only(["SEQVIZ_QUEUE", "SEQVIZ_LOG_FORMAT"]))
 def test_the_app_does_not_start_with_a_wrong_setting(name):
     with (
         pytest.raises(RuntimeError, match=rf"{name} must be .*, not '{WRONG[name]}'\.") as refused,

@@ -29,8 +29,8 @@ from seqviz import __main__ as command_line
 from seqviz.content import catalog
 from seqviz.core.i18n import LANGUAGES
 from seqviz.core.paths import ROOT
-from testing.protocol import Student, attend
-from tools import audit, constraints
+from testing.protocol import ProtocolClient, run_async
+from tools import constraints, supply_chain_audit
 
 SOURCES = (  # what the build reads
     "seqviz", "assets", "pages", ".streamlit", "app.py", "setup.py", "MANIFEST.in",
@@ -134,11 +134,14 @@ def too_much() -> list[str]:
     """The modules of this environment that a plain installation of SeqViz would not bring."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     wanted = [*project["dependencies"], "pytest"]  # imported by a helper that draws
-    brought = {*map(audit.normal, constraints.closure([*map(Requirement, wanted)])), "seqviz"}
+    brought = {
+        *map(supply_chain_audit.normal, constraints.closure([*map(Requirement, wanted)])),
+        "seqviz",
+    }
     return [
         module
         for module, owners in packages_distributions().items()
-        if not brought & {*map(audit.normal, owners)}
+        if not brought & {*map(supply_chain_audit.normal, owners)}
     ]
 
 
@@ -231,7 +234,7 @@ def test_the_command_serves_the_lessons_from_any_folder(installed, tmp_path):
     (tmp_path / ".streamlit/config.toml").write_text("[server]\nenableStaticServing = false\n")
 
     async def visit(url: str, slug: str, lang: str) -> tuple[list[str], list[str]]:
-        async with Student(url, slug, {"lang": lang}) as student:
+        async with ProtocolClient(url, slug, {"lang": lang}) as student:
             await student.open()
             return student.errors, [*student.widgets]
 
@@ -239,7 +242,7 @@ def test_the_command_serves_the_lessons_from_any_folder(installed, tmp_path):
         for path in sorted((ROOT / "assets/static").iterdir()):
             assert get(port, f"/app/static/{path.name}") == (200, path.read_bytes())
         for lang in LANGUAGES:
-            errors, widgets = attend(visit(f"http://127.0.0.1:{port}", LESSON.slug, lang))
+            errors, widgets = run_async(visit(f"http://127.0.0.1:{port}", LESSON.slug, lang))
             assert errors == []
             assert any(key.startswith(f"{LESSON.code}.") for key in widgets)
         lines = [json.loads(one) for one in log.read_text("utf-8").splitlines() if one[:1] == "{"]

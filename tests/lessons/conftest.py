@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from borrow import reach
 
 from seqviz.core.code_trace import Args, Function, Keywords
 from seqviz.lessons.framework.host import Computed, LocalHost
 from seqviz.ui.runtime.result_cache import cached
-
-reach("pages")
 
 
 @pytest.fixture(autouse=True)

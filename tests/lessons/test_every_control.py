@@ -12,9 +12,6 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from borrow import models_of
-from looking import HAN, PLACEHOLDER, ends, may_refuse, needed
-from scenes import words_of
 
 from seqviz.content import catalog
 from seqviz.core.errors import UserError
@@ -22,6 +19,9 @@ from seqviz.core.i18n import LANGUAGES
 from seqviz.lessons.framework.controls import controls
 from seqviz.lessons.framework.lesson import Bench
 from seqviz.lessons.framework.output import Chart, ClientComponent, FramedPage, Note
+from tests.pages.page_assertions import HAN, PLACEHOLDER, ends, may_refuse, needed
+from tests.pages.scenes import words_of
+from tests.shared_fixtures import models_of
 
 FORMULA = re.compile(r"\$\$?[^$]+\$\$?")
 NO_NUMBER = re.compile(r"nan|inf\b|None")

@@ -6,18 +6,23 @@ import ast
 
 import pytest
 
+from seqviz.lessons.framework import controls
+from seqviz.lessons.framework.lesson import Bench
 from seqviz.lessons.gates.lesson import lesson as gates
 from seqviz.lessons.vanishing_gradients.lesson import lesson as gradients
 
-VIEWS = {
-    "gates.watch": ("unit", "cell", "saturation"),
-    "vanishing_gradients.cut": ("random", "clipping", "cliff"),
-}
+
+def views(bench: Bench) -> tuple[str, ...]:
+    """The views of a bench but the one that it opens with."""
+    view = dict(controls.controls(bench.declaration)).get("view")
+    return () if view is None else tuple(one for one in view.bounds() if one != view.default)
+
+
 RUNS = [
     (bench, values)
     for lesson in (gates, gradients)
     for bench in lesson.benches.values()
-    for values in ({}, *({"view": v} for v in VIEWS.get(f"{lesson.slug}.{bench.name}", ())))
+    for values in ({}, *({"view": view} for view in views(bench)))
 ]
 
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import nbformat
 import pytest
-from borrow import MODELS, models_of
-from scenes import as_json, same
 
 from seqviz.core.i18n import LANGUAGES, Text
 from seqviz.lessons.framework.lesson import Bench
 from seqviz.lessons.framework.output import Chart
 from seqviz.ui.page import notebook
+from tests.pages.scenes import as_json, same
+from tests.shared_fixtures import MODELS, models_of
 from tools import measure_trainings
 
 BENCHES = {f"{bench.lesson.slug}.{bench.name}": bench for bench in measure_trainings.benches()}

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from borrow import models_of
 
 from seqviz.lessons.framework import controls
 from seqviz.lessons.framework.lesson import Bench
+from tests.shared_fixtures import models_of
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "old_links.json"
 ROWS = json.loads(FIXTURE.read_text("utf-8"))

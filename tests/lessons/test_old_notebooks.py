@@ -15,10 +15,10 @@ from typing import Any
 
 import nbformat
 import pytest
-from borrow import MODELS, models_of
 
 from seqviz.content import catalog
 from seqviz.core import deprecated
+from tests.shared_fixtures import MODELS, models_of
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "notebooks_0_1"
 SLUGS = [record.slug for record in catalog.LESSONS]

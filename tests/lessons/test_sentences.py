@@ -10,14 +10,14 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from borrow import models_of
-from looking import needed
 
 from seqviz.content import catalog
 from seqviz.core.errors import UserError
 from seqviz.lessons.framework.controls import SelectSlider, Slider, controls
 from seqviz.lessons.framework.lesson import Bench
 from seqviz.lessons.framework.output import Note
+from tests.pages.page_assertions import needed
+from tests.shared_fixtures import models_of
 
 BENCHES = [
     (record.slug, name)

@@ -81,7 +81,7 @@ def asked() -> tuple[tuple[Bench, Callable[..., Any], Mapping[str, Any]], ...]:
 
 @cache
 def trainings() -> dict[str, tuple[Bench, Callable[..., Any], Mapping[str, Any]]]:
-    """By their names, but for what tests/models/test_accuracy_shipped.py computes again."""
+    """By name, without those that tests/experiments/bert_accuracy/test_shipped.py recomputes."""
     found: dict[str, Any] = {}
     for bench, function, keywords in asked():
         if bench.lesson.slug != "bert_accuracy":

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from seqviz.lessons.framework.controls import Control
 from seqviz.ui.server import index_page
-from tests.hostile.declared import SLUGS, keys
+from tests.hostile.input_declarations import SLUGS, keys
 from tools import text_parameters
 
 WORDS = "any words of a reader's own"

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hub import Hub, make_bert, record, sha256
-from second import cut_off, in_place
 
 from seqviz.models import device, pretrained, registry, store
+from tests.models.hub import Hub, make_bert, record, sha256
+from tests.models.reference_model import cut_off, in_place
 
 
 @pytest.fixture(scope="session")

@@ -197,7 +197,7 @@ def test_files_are_small_read_only_and_documented(name):
     network, card = checkpoints.load(name), checkpoints.card(name)
     assert checkpoints.load(name) is network
     assert all(not array.flags.writeable for array in checkpoints.arrays(network).values())
-    assert card.parameters == network.parameters  # counted in tests/compute/test_gates_readings
+    assert card.parameters == network.parameters  # counted in tests/compute/gates/test_readings
     assert card.license
     assert card.data
     assert (checkpoints.FOLDER.parent.parent / card.script).exists()

@@ -9,10 +9,10 @@ import time
 import gguf
 import numpy as np
 import pytest
-from hub import REPO, build_wheel, leftovers, record
 
 from seqviz.jobs import CancelledError
 from seqviz.models import pretrained, registry, store
+from tests.models.hub import REPO, build_wheel, leftovers, record
 
 LAYERS, HEADS, SHARED, WIDTH, INNER = 2, 4, 2, 32, 48
 TOKENS = ("<|endoftext|>", *"abcdefghijklmnopqrstuvwxyz", "Ġ", "ab", "abc", "Ġa", "<1>", "<2>")
@@ -138,8 +138,7 @@ def test_expanding_can_be_cancelled_within_a_second(cache, package):
 LIMITED = f"""
 import resource, sys
 from seqviz.models import registry, store
-sys.path.insert(0, "tests/models")
-from hub import build_wheel, record
+from tests.models.hub import build_wheel, record
 from pathlib import Path
 _, wheel = build_wheel(Path(sys.argv[1]), {{"{NAME}": Path(sys.argv[1], "{NAME}").read_bytes()}})
 registry.MODELS = (record(kind="decoder", heads={HEADS}, quantized="{NAME}", wheel=wheel),)

@@ -9,14 +9,14 @@ from operator import attrgetter
 
 import numpy as np
 import pytest
-from hub import together
-from second import eager, passed
 
 from seqviz.compute.attention import masks
 from seqviz.core.errors import UserError
 from seqviz.jobs import CancelledError
 from seqviz.models import forward_cache, texts
 from seqviz.models.forward_cache import OWN, Masking, forward, read
+from tests.models.hub import together
+from tests.models.reference_model import eager, passed
 
 SENTENCE = "AI and ML course is interesting and easy!"
 OTHER = "This course is interesting"

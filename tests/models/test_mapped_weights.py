@@ -7,17 +7,16 @@ import sys
 
 import pytest
 import torch
-from hub import REPO
 from safetensors import safe_open
 from safetensors.torch import save_file
 
 from seqviz.experiments.bert_accuracy import adapted
 from seqviz.models import pretrained
+from tests.models.hub import REPO
 
 CUT = """
 import os, sys, torch
-sys.path.insert(0, "tests/models")
-from hub import record, sentence_ids
+from tests.models.hub import record, sentence_ids
 from seqviz.models import pretrained, registry, store
 registry.MODELS = (record(),)
 found = pretrained.load("tiny")

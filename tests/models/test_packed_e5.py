@@ -8,11 +8,11 @@ import struct
 import numpy as np
 import pytest
 import torch
-from hub import build_wheel, record
 from transformers import AutoModel
 
 from seqviz.models import pretrained, registry, store
 from seqviz.models.packed_e5 import read, tokenizer
+from tests.models.hub import build_wheel, record
 
 SHAPE = WIDTH, LAYERS, HEADS, INNER, WORDS, POSITIONS, KINDS = 32, 2, 2, 64, 70, 40, 2
 SPECIAL = BEGIN, END, PAD, UNKNOWN = 0, 2, 1, 3

@@ -7,11 +7,11 @@ import time
 
 import pytest
 import torch
-from hub import WORDS, sentence_ids, together
 from safetensors.torch import load, save
 
 from seqviz.core.errors import UserError
 from seqviz.models import pretrained, store
+from tests.models.hub import WORDS, sentence_ids, together
 
 
 @pytest.fixture

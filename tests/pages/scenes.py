@@ -1,6 +1,6 @@
 """Tests of a lesson as a table: a bench at some settings, and what it then shows.
 
-    from scenes import Scene, check, each
+    from tests.pages.scenes import Scene, check, each
 
     from seqviz.figures.vanishing_gradients.norms import gradient_reach
     from seqviz.lessons.vanishing_gradients.lesson import lesson
@@ -32,7 +32,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from looking import HAN, PLACEHOLDER
 
 from seqviz.core.errors import UserError
 from seqviz.core.i18n import LANGUAGES, catalogue
@@ -40,6 +39,7 @@ from seqviz.lessons.framework import controls
 from seqviz.lessons.framework.lesson import Bench, Lesson
 from seqviz.lessons.framework.output import Output
 from seqviz.plotting.style import Style
+from tests.pages.page_assertions import HAN, PLACEHOLDER
 
 # Altair numbers its parts as they are made: another drawing of the same chart has other numbers.
 _NUMBERED = re.compile(r"\b(param|view|data|layer|selector)[_-][0-9a-f]+\b")

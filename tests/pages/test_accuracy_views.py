@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from rings import one_of
-from scenes import Scene, check
 from scipy.stats import binom
 
 from seqviz.compute.bert_accuracy import counting, reported
@@ -51,6 +49,8 @@ from seqviz.figures.bert_accuracy.word_masking import accuracy_under_masking, se
 from seqviz.lessons.bert_accuracy.lesson import lesson
 from seqviz.lessons.framework.output import ColoredText, Table
 from seqviz.stats import proportions
+from tests.pages.scenes import Scene, check
+from tests.tiers import first_only
 
 pytestmark = pytest.mark.usefixtures("vectors")
 REVIEW = "The film is not good."
@@ -451,7 +451,7 @@ def own(text: str) -> list[tuple[str, dict[str, Any]]]:
     return [(name, {"text": text} | ({"view": view} if view else {})) for name, view in OWN]
 
 
-@pytest.mark.parametrize("kind", one_of(list(TEXTS), keep=2))
+@pytest.mark.parametrize("kind", first_only(list(TEXTS), keep=2))
 def test_any_text_is_read(kind):
     for turn, (name, values) in enumerate(own(TEXTS[kind])):
         shown = lesson.benches[name].run(values, LANGUAGES[turn % 2])

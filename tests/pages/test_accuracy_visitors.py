@@ -6,8 +6,6 @@ import re
 import time
 
 import pytest
-from looking import alerts, bench, figures, walk
-from rings import one_of
 
 from seqviz import jobs
 from seqviz.core.i18n import LANGUAGES
@@ -17,9 +15,11 @@ from seqviz.lessons.bert_accuracy.lesson import lesson
 from seqviz.lessons.framework import controls
 from seqviz.lessons.framework.output import Chart
 from seqviz.models import device, pretrained
+from tests.pages.page_assertions import alerts, bench, figures, walk
+from tests.tiers import first_only
 
 SLUG = "bert_accuracy"
-EACH = pytest.mark.parametrize("lang", one_of(LANGUAGES))
+EACH = pytest.mark.parametrize("lang", first_only(LANGUAGES))
 PATIENCE = 120
 NEED_MODEL = {"guess", "modes"}  # these have nothing to show without MiniLM
 JOBS = ("knife", "fill", "padding", "looks", "tune", "search")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pytest
-from looking import alerts, bench, figures
-from scenes import Scene, check, each
 
 from seqviz.compute import ar_fitting as ar
 from seqviz.core.errors import UserError
@@ -17,8 +15,13 @@ from seqviz.data import series as series_data
 from seqviz.figures.ar_fitting import by_hand, estimation, forecast, series, training
 from seqviz.figures.ar_fitting.diagnosis import residual_check
 from seqviz.lessons.ar_fitting.lesson import lesson
+from seqviz.lessons.framework import controls
 from seqviz.lessons.framework.error_messages import to_message
 from seqviz.lessons.framework.words import LessonWords
+from tests.pages.page_assertions import alerts, bench, figures
+from tests.pages.scenes import Scene, check, each
+from tests.shared_fixtures import dependents
+from tools import measure_trainings
 
 SLUG = "ar_fitting"
 X = ar.simulate((0.8,), n=500, seed=1).values
@@ -33,6 +36,20 @@ PROCESS = ("r1", "variance", "root", "memory")
 NETWORK = ("network_mse", "ols_mse", "floor", "parameters")
 OWN = {"preset": "own", "cell": "mlp", "epochs": 50, "hidden": 2}
 FREE = {"process.order": 5, "process.free": True}
+
+
+@cache
+def drawn_views() -> dict[str, tuple[str, ...]]:
+    """The views ("": one view) of `process` and of what builds on it and trains nothing."""
+    found = {}
+    for name in ("process", *dependents(SLUG, "process")):
+        bench = lesson.benches[name]
+        if not measure_trainings.calls(bench):
+            known = dict(controls.controls(bench.declaration))
+            found[name] = known["view"].bounds() if "view" in known else ("",)
+    return found
+
+
 SCENES = (
     Scene("process", {}, series.series_and_correlations, {
         "r1": number(ar.correlogram(X, 20).acf[1]), "variance": number(X.var()), "root": "0.800",
@@ -169,7 +186,7 @@ def test_what_stands_beside_it(name, values, beside):
 
 def test_shuffling_reaches_the_benches_below():
     """The help of the switch says so."""
-    for name in ("by_hand", "fit", "forecast"):
+    for name in drawn_views().keys() - {"process"}:
         run = lesson.benches[name].run
         assert run({}).figure.to_json() != run({"process.shuffle": True}).figure.to_json(), name
     shown = lesson.benches["fit"].run({"process.shuffle": True})
@@ -179,12 +196,6 @@ def test_shuffling_reaches_the_benches_below():
 
 # --- at the limits ------------------------------------------------------------------------------
 
-VIEWS = {
-    "process": ("correlations", "lag_plot", "roots"),
-    "by_hand": ("",),
-    "fit": ("estimates", "order", "sampling"),
-    "forecast": ("fan", "errors"),
-}
 NOT_STATIONARY = {"forecast.errors": "errors_need_stationary"}
 AR1_ONLY = {"fit.sampling": "sampling_needs_ar1"}
 # Settings, and what is refused: a bench, or one view of it. Everything else draws.
@@ -210,8 +221,7 @@ CASES = {
     "just long enough for errors": ({"process.n": 100, "forecast.horizon": 25}, {}),
     "heavy tails": ({"process.noise": "student_t", "process.df": 2.5, "process.n": 5000}, {}),
     "explosion in the burn-in": ({"process.phi": 1.2, "process.burn_in": 1000}, {
-        **dict.fromkeys(("process", "by_hand", "forecast"), "burn_in_explodes"),
-        **dict.fromkeys(("fit.estimates", "fit.order"), "burn_in_explodes"),
+        "every bench": "burn_in_explodes", "fit.sampling": None,
     }),
 }  # fmt: skip
 
@@ -220,14 +230,14 @@ CASES = {
 def test_a_figure_or_the_right_sentence(case, lang):
     settings, refusals = CASES[case]
     text = Text(lang)
-    for name, view in [(name, view) for name, views in VIEWS.items() for view in views]:
+    for name, view in [(name, view) for name, views in drawn_views().items() for view in views]:
         reached = {f"{name}.view": view} if view else {}
         reached |= {key: settings[key] for key in settings if key.startswith(("process.", name))}
         run = partial(
             lesson.benches[name].run,
             {key.removeprefix(f"{name}."): value for key, value in reached.items()}, lang,
         )  # fmt: skip
-        code = refusals.get(f"{name}.{view}", refusals.get(name))
+        code = refusals.get(f"{name}.{view}", refusals.get(name, refusals.get("every bench")))
         if code is None:
             for one in run().readouts.values():
                 assert "nan" not in f"{one.value} {one.beside}", (name, view)
@@ -248,7 +258,7 @@ def test_a_page_where_some_benches_refuse_is_whole(visit):
     link = {"process__phi": "1.2", "process__burn_in": "1000", "fit__view": "sampling"}
     page = visit(SLUG, "zh", **{f"ar__{key}": value for key, value in link.items()})
     words = page.text.first(f"{SLUG}.problem.burn_in_explodes", "problem.burn_in_explodes")
-    for name in (*VIEWS, "real"):
+    for name in (*drawn_views(), "real"):
         told = [] if name in ("fit", "real") else [words]
         place = bench(page.app, name)
         assert (alerts(place)["warning"], len(figures(place))) == (told, 1 - len(told)), name

@@ -7,9 +7,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from attention_page import ENCODER, opened, read_by
-from looking import colored, every_bench_shows
-from scenes import Scene, check
 
 from seqviz.compute.attention import walkthrough
 from seqviz.compute.attention.saturation import saturation
@@ -23,6 +20,9 @@ from seqviz.lessons.attention.lesson import lesson
 from seqviz.lessons.attention.notes import of_stage
 from seqviz.lessons.framework.output import Download
 from seqviz.models import forward_cache
+from tests.pages.attention_page import ENCODER, opened, read_by
+from tests.pages.page_assertions import colored, every_bench_shows
+from tests.pages.scenes import Scene, check
 
 pytestmark = pytest.mark.usefixtures("minilm", "smollm2")
 

@@ -6,9 +6,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from attention_page import ENCODER, opened, read_by
-from looking import alerts, bench, figures
-from scenes import Scene, check
 
 from seqviz.core.errors import UserError
 from seqviz.core.i18n import Text, escape_markdown, number
@@ -24,6 +21,9 @@ from seqviz.lessons.attention.lesson import lesson
 from seqviz.lessons.framework.output import FramedPage
 from seqviz.models import forward_cache
 from seqviz.models.forward_cache import Masking
+from tests.pages.attention_page import ENCODER, opened, read_by
+from tests.pages.page_assertions import alerts, bench, figures
+from tests.pages.scenes import Scene, check
 from tests.sliders import sliders
 
 pytestmark = pytest.mark.usefixtures("minilm", "smollm2")

@@ -5,9 +5,6 @@ from __future__ import annotations
 import hashlib
 
 import pytest
-from attention_page import DECODER, ENCODER, MODEL_BENCHES, opened, whole
-from looking import alerts, bench, colored, figures
-from rings import one_of
 
 from seqviz import jobs
 from seqviz.core.i18n import LANGUAGES, Text
@@ -16,6 +13,9 @@ from seqviz.models import forward_cache, pretrained, texts
 from seqviz.ui.page import model_progress
 from seqviz.ui.runtime import result_cache
 from tests.hostile import markup
+from tests.pages.attention_page import DECODER, ENCODER, MODEL_BENCHES, opened, whole
+from tests.pages.page_assertions import alerts, bench, colored, figures
+from tests.tiers import first_only
 
 LONG = "Once upon a time there was a king. " * 24  # 30 layers of it take seconds
 TITLES = {"minilm": "all-MiniLM-L6-v2", "smollm2": "SmolLM2-135M-Instruct"}
@@ -162,7 +162,9 @@ def again(page) -> None:
     page.healthy()
 
 
-@pytest.mark.parametrize("lang", one_of(LANGUAGES))  # the words: tests/ui/test_refusals.py
+@pytest.mark.parametrize(
+    "lang", first_only(LANGUAGES)
+)  # the words: tests/ui/page/test_user_errors.py
 def test_a_model_that_cannot_be_had_leaves_the_rest_whole(
     visit, minilm, smollm2, nowhere, tmp_path, lang
 ):

@@ -13,7 +13,11 @@ from itertools import zip_longest
 from typing import Any
 
 import pytest
-from looking import (
+
+from seqviz.content import catalog
+from seqviz.core.i18n import LANGUAGES, catalogue
+from seqviz.lessons.framework.controls import Slider, controls, encoded
+from tests.pages.page_assertions import (
     HAN,
     PLACEHOLDER,
     alerts,
@@ -27,16 +31,12 @@ from looking import (
     sentences,
 )
 
-from seqviz.content import catalog
-from seqviz.core.i18n import LANGUAGES, catalogue
-from seqviz.lessons.framework.controls import Slider, controls, encoded
-
 SLUGS = [lesson.slug for lesson in catalog.LESSONS]
 
 
 def leaders(page) -> list[str]:
     """The benches that others build on."""
-    return [name for name in page.lesson.benches if page.lesson.followers(name)]
+    return [name for name in page.lesson.benches if page.lesson.dependents(name)]
 
 
 def said_by(lang: str, slug: str, sentence: str) -> str | None:
@@ -87,7 +87,7 @@ def rounds(page) -> list[tuple[Trial, ...]]:
     each = {name: trials(page, name, its) for name, its in page.lesson.benches.items()}
     alone = []
     for name in leaders(page):
-        builds = page.lesson.followers(name)
+        builds = page.lesson.dependents(name)
         free = [other for other in each if other not in (*leaders(page), *builds)]
         alone += [
             (trial, *(each[other].pop(0) for other in free if each[other]))
@@ -103,7 +103,7 @@ def check(page, slug: str, tried: tuple[Trial, ...]) -> None:
     lang = page.text.lang
     may_refuse = {trial.bench for trial in tried if trial.refusable}
     for leader in may_refuse & set(leaders(page)):
-        may_refuse |= set(page.lesson.followers(leader))
+        may_refuse |= set(page.lesson.dependents(leader))
     for name in page.lesson.benches:
         place = bench(page.app, name)
         boxes = alerts(place)

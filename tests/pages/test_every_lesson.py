@@ -8,16 +8,16 @@ from importlib import import_module
 
 import nbformat
 import pytest
-from looking import PLACEHOLDER, as_state, sentences, walk
 from nbclient import NotebookClient
-from parted import parted
-from rings import in_turn, one_of
 
 from seqviz.content import catalog
 from seqviz.core.i18n import LANGUAGES, Text, catalogue
 from seqviz.lessons.framework.controls import Choice, Sortable, controls
 from seqviz.lessons.framework.words import LessonWords
 from seqviz.ui.page import notebook
+from tests.line_breaks import parted
+from tests.pages.page_assertions import PLACEHOLDER, as_state, sentences, walk
+from tests.tiers import alternate, first_only
 
 SLUGS = [lesson.slug for lesson in catalog.LESSONS]
 
@@ -46,7 +46,7 @@ def test_every_control_and_option_has_words_in_both_languages(slug):
     assert asked > 20
 
 
-@pytest.mark.parametrize(("slug", "lang"), in_turn(SLUGS))
+@pytest.mark.parametrize(("slug", "lang"), alternate(SLUGS))
 def test_a_lesson_as_it_opens(untouched, slug, lang):
     page = untouched(slug, lang)
     # A bench that waits for a training run or a file shows a hint in place of its chart.
@@ -59,7 +59,7 @@ def test_a_lesson_as_it_opens(untouched, slug, lang):
     assert not [part for sentence in said for part in parted(sentence)]
 
 
-@pytest.mark.parametrize(("slug", "lang"), in_turn(SLUGS))
+@pytest.mark.parametrize(("slug", "lang"), alternate(SLUGS))
 def test_what_the_texts_say_is_a_table_of_three_columns(untouched, slug, lang):
     """A bar inside a cell, as in P(x | y), would begin another column and push the last one out."""
     page = untouched(slug, lang)
@@ -71,7 +71,7 @@ def test_what_the_texts_say_is_a_table_of_three_columns(untouched, slug, lang):
         assert len(re.findall(r"(?<!\\)\|", line)) == 4, line
 
 
-@pytest.mark.parametrize(("slug", "lang"), in_turn(SLUGS))
+@pytest.mark.parametrize(("slug", "lang"), alternate(SLUGS))
 def test_controls_and_readouts_are_few(untouched, slug, lang):
     """At most five controls at first sight and four read-outs (the house's rule for a bench)."""
     page = untouched(slug, lang)
@@ -120,8 +120,8 @@ def broken(page, turn: int) -> dict[str, str]:
     return links
 
 
-@pytest.mark.parametrize("turn", one_of(range(len(BROKEN))))
-@pytest.mark.parametrize("slug", one_of(SLUGS))
+@pytest.mark.parametrize("turn", first_only(range(len(BROKEN))))
+@pytest.mark.parametrize("slug", first_only(SLUGS))
 def test_a_broken_link_falls_back_to_the_defaults(visit, untouched, slug, turn):
     """All that no control takes, in one link; the texts go round the controls by night."""
     page = untouched(slug)
@@ -135,7 +135,7 @@ def test_a_broken_link_falls_back_to_the_defaults(visit, untouched, slug, turn):
                 assert drawn == as_state(control.default)
 
 
-@pytest.mark.parametrize("slug", one_of(SLUGS))
+@pytest.mark.parametrize("slug", first_only(SLUGS))
 def test_the_notebook_runs_without_streamlit(untouched, slug):
     page = untouched(slug, "zh")
     assert set(page.lesson.sources()) == set(page.lesson.benches)

@@ -8,8 +8,6 @@ from urllib.parse import parse_qs, urlsplit
 
 import pandas as pd
 import pytest
-from looking import alerts, bench, figures, walk
-from rings import one_of
 from streamlit.testing.v1 import AppTest
 
 from seqviz.compute import ar_fitting as ar
@@ -21,7 +19,9 @@ from seqviz.lessons.framework.lesson import Bench
 from seqviz.models import device, placement
 from seqviz.ui.page import export
 from seqviz.ui.runtime import result_cache
+from tests.pages.page_assertions import alerts, bench, figures, walk
 from tests.sliders import sliders
+from tests.tiers import first_only
 
 SLUGS = [lesson.slug for lesson in catalog.LESSONS]
 SLUG = "ar_fitting"
@@ -52,7 +52,7 @@ def test_an_unknown_language_is_not_a_broken_page(visit):
     assert app.title[0].value == Text("en")("home.title")
 
 
-@pytest.mark.parametrize("slug", one_of(SLUGS))  # the settings are those of the first
+@pytest.mark.parametrize("slug", first_only(SLUGS))  # the settings are those of the first
 def test_changing_the_language_keeps_every_setting(visit, slug):
     page = visit(slug, "en", ar__process__phi="-0.5", ar__fit__view="order")
     before = {(b, n): page.value(b, n) for b, d in page.lesson.benches.items()
@@ -74,7 +74,7 @@ def rules(app: AppTest) -> str:
     return "".join(element.proto.body for element in app.get("html"))
 
 
-@pytest.mark.parametrize("slug", one_of(SLUGS))
+@pytest.mark.parametrize("slug", first_only(SLUGS))
 def test_presenter_mode(visit, slug):
     page = visit(slug)
     assert "stHeader" not in rules(page.app)
@@ -147,7 +147,7 @@ def link(page, name: str) -> None:
     assert page.text(f"{page.lesson.declared.slug}.title") in title
 
 
-@pytest.mark.parametrize("turn", one_of(range(4)))
+@pytest.mark.parametrize("turn", first_only(range(4)))
 @pytest.mark.parametrize("slug", SLUGS)
 def test_the_four_buttons_under_every_figure(visit, slug, turn):
     """A button of every bench, in turn; the other three by night, in either language."""

@@ -1,15 +1,23 @@
-"""Links that set every control of a lesson: set by hand, read back, opened afresh."""
+"""Links that set every control of a lesson: set by hand, read back, opened afresh.
+
+The links below have values worth trying. A control that none of them sets gets another value than
+its default by itself (`full_links`), so a new bench need not be entered here.
+"""
 
 from __future__ import annotations
 
-from importlib import import_module
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
-from looking import applied, as_state, bench, figures
-from rings import in_turn
 
+from seqviz.content import catalog
 from seqviz.lessons.framework import controls
+from tests.pages.page_assertions import applied, as_state, bench, figures, fixed, needed
+from tests.shared_fixtures import lesson_of
+from tests.tiers import alternate
 
+Link = Mapping[str, Mapping[str, Any]]  # bench -> control -> value
 TEXT = "a b <i> & 我们 + d=e? 1*"
 GRADIENTS = (
     {
@@ -306,13 +314,47 @@ LINKS = {
     "gpt": GPT,
     "text": TEXT_TO_NUMBERS,
 }
+SLUGS = [record.slug for record in catalog.LESSONS]
 
 
-@pytest.mark.parametrize("slug", LINKS)
-def test_the_links_above_set_every_control(slug):
-    for name, its in import_module(f"seqviz.lessons.{slug}").lesson.benches.items():
+def another(control: controls.Control) -> Any:
+    """A value that is not the default."""
+    match control:
+        case controls.TextInput():
+            return TEXT[: control.limit]
+        case controls.Seed():
+            return control.default + 1
+        case controls.Slider(low=low, default=default, step=step):
+            return default - step if default - step >= low else default + step
+        case controls.SelectSlider(stops=stops):
+            return next(stop for stop in stops if stop != control.default)
+    return next(value for value in control.bounds() if value != control.default)
+
+
+def full_links(slug: str, links: Sequence[Link]) -> tuple[Link, ...]:
+    """These links, and as many more as it takes to set the controls that none of them sets."""
+    more: list[dict[str, dict[str, Any]]] = []
+    for name, each in lesson_of(slug).benches.items():
+        set_in_links = {control for link in links for control in link.get(name, {})}
+        for control, its in controls.controls(each.declaration):
+            if control in set_in_links or control == "model" or fixed(its):
+                continue
+            values = {**needed(each.declaration, control), control: another(its)}
+            free = next((link for link in more if name not in link), None)
+            if free is None:
+                more.append(free := {})
+            free[name] = values
+    return (*links, *more)
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+@pytest.mark.parametrize("written", [True, False])
+def test_the_links_set_every_control(slug, written):
+    """With the links above, and where a lesson has none yet."""
+    links = full_links(slug, LINKS.get(slug, ()) if written else ())
+    for name, its in lesson_of(slug).benches.items():
         declaration = its.declaration
-        tried = {control for link in LINKS[slug] for control in link.get(name, {})}
+        tried = {control for link in links for control in link.get(name, {})}
         # a menu of one model has nothing to set, and which there are depends on the machine
         known = controls.controls(declaration)
         several = {control for control, its in known if len(set(its.bounds())) > 1}
@@ -320,14 +362,14 @@ def test_the_links_above_set_every_control(slug):
         assert several - tried <= {"model"}
 
 
-@pytest.mark.parametrize(("slug", "lang"), in_turn(list(LINKS)))
+@pytest.mark.parametrize(("slug", "lang"), alternate(SLUGS))
 def test_a_full_link_brings_back_every_control(visit, slug, lang):
     """Set by hand, read from the address bar, opened afresh: settings and figures are the same.
 
     One hand sets the links of a lesson one after the other, and puts back what it had set before.
     """
     page, back = visit(slug, lang), {}
-    for wanted in LINKS[slug]:
+    for wanted in full_links(slug, LINKS.get(slug, ())):
         state = {
             f"{page.lesson.prefix(name)}.{control}": value
             for name, values in wanted.items()

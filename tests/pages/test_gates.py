@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from gates_page import SAY
-from looking import colored
-from scenes import Scene, check, each, words_of
 
 from seqviz.compute.gates import tasks
 from seqviz.core.i18n import LANGUAGES, number, percent
@@ -22,6 +19,9 @@ from seqviz.figures.gates.traces import unit_traces
 from seqviz.lessons.framework.output import ColoredText
 from seqviz.lessons.gates.lesson import lesson
 from seqviz.models import checkpoints
+from tests.pages.gates_page import SAY
+from tests.pages.page_assertions import colored
+from tests.pages.scenes import Scene, check, each, words_of
 
 WATCHED = ("value", "constant", "correlation", "answer")
 HELD = ("free", "forced", "state", "largest")

@@ -7,14 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from gates_page import SAY, opened
-from looking import alerts, bench, colored, every_bench_shows, figures
 
 from seqviz.compute.gates.forcing import Clamp
 from seqviz.experiments import gates
 from seqviz.lessons.gates.lesson import lesson
 from seqviz.models import checkpoints
 from seqviz.ui.runtime import result_cache
+from tests.pages.gates_page import SAY, opened
+from tests.pages.page_assertions import alerts, bench, colored, every_bench_shows, figures
 
 READERS = ("watch", "force", "conventions")
 

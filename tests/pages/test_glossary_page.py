@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from looking import walk
 from streamlit.testing.v1 import AppTest
 
 from seqviz.content.glossary import TEXTS
 from seqviz.core.i18n import LANGUAGES, Text, sections
 from seqviz.ui.page.glossary import five_texts
+from tests.pages.page_assertions import walk
 
 
 def opened(app) -> str:

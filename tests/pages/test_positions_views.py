@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from looking import Given
-from scenes import Scene, as_json, check, each, same, words_of
 
 from seqviz.compute.positions import orders, relative, rotary, simple
 from seqviz.compute.positions.clocks import clocks, embedding_scale
@@ -40,6 +38,8 @@ from seqviz.lessons.positions.lesson import lesson
 from seqviz.lessons.positions.word_order import FIRST, SECOND
 from seqviz.plotting.style import Style
 from testing.figure_examples.positions import order_result
+from tests.pages.page_assertions import Given
+from tests.pages.scenes import Scene, as_json, check, each, same, words_of
 
 MARKS = ("not_unique", "equivariant", "causal", "strangers")
 EACH = pytest.mark.parametrize("language", LANGUAGES)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from looking import alerts, bench, every_bench_shows, figures
 
 from seqviz.compute.positions.sinusoidal import LAYOUTS, encoding
 from seqviz.core.i18n import LANGUAGES
@@ -12,6 +11,7 @@ from seqviz.lessons.framework import controls
 from seqviz.lessons.positions.lesson import lesson
 from seqviz.models import pretrained
 from seqviz.ui.page import components
+from tests.pages.page_assertions import alerts, bench, every_bench_shows, figures
 from tests.sliders import sliders
 
 SLUG = "positions"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from scenes import Scene, check, each
 
 from seqviz.compute import vanishing_gradients as bptt
 from seqviz.figures.vanishing_gradients.norms import gradient_reach
 from seqviz.figures.vanishing_gradients.paths import unrolled_graph
 from seqviz.figures.vanishing_gradients.simplified_gru import gated_jacobian
 from seqviz.lessons.vanishing_gradients.lesson import lesson
+from tests.pages.scenes import Scene, check, each
 
 
 def jacobian(style):

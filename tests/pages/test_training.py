@@ -9,8 +9,6 @@ import time
 
 import numpy as np
 import pytest
-from looking import alerts, bench, figures
-from scenes import Scene, check, words_of
 
 from seqviz import jobs
 from seqviz.compute import ar_fitting as ar
@@ -22,6 +20,8 @@ from seqviz.figures.ar_fitting.training import (
 )
 from seqviz.lessons.ar_fitting.lesson import lesson
 from seqviz.ui.page import job_progress
+from tests.pages.page_assertions import alerts, bench, figures
+from tests.pages.scenes import Scene, check, words_of
 
 SLUG = "ar_fitting"
 OWN = {"preset": "own", "cell": "mlp", "epochs": 50}

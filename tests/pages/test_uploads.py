@@ -6,12 +6,12 @@ from datetime import date, timedelta
 
 import numpy as np
 import pytest
-from looking import HAN, alerts, bench, figures
-from rings import one_of
 
 from seqviz.core.i18n import LANGUAGES, Text, escape_markdown
 from seqviz.data import PROBLEM_CODES, DataError, column, parse, upload
 from seqviz.data.upload import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
+from tests.pages.page_assertions import HAN, alerts, bench, figures
+from tests.tiers import first_only
 
 SLUG = "ar_fitting"
 VIEWS = ("fan", "correlations", "order")
@@ -69,7 +69,7 @@ def test_every_refusal_is_tried():
     assert set(FILES) == set(PROBLEM_CODES) - {"no_such_column"}
 
 
-@pytest.mark.parametrize("turn", one_of(range(2)))
+@pytest.mark.parametrize("turn", first_only(range(2)))
 def test_a_refusal_word_for_word(visit, turn):
     """On one page in each language, in turn."""
     pages = [visit(SLUG, lang, ar__real__source="csv") for lang in LANGUAGES]
@@ -116,7 +116,7 @@ def test_a_sentence_for_every_remark():
         assert set(REMARKED) == {key for key in own if key.startswith("own_")}
 
 
-@pytest.mark.parametrize("turn", one_of(range(2)))
+@pytest.mark.parametrize("turn", first_only(range(2)))
 def test_what_a_file_says_against_equal_steps_stands_above_the_figure(visit, turn):
     """One sentence each, and nothing else on the page is lost."""
     pages = [visit(SLUG, lang, ar__real__source="csv") for lang in LANGUAGES]

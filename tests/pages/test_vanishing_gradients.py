@@ -6,7 +6,6 @@ import re
 
 import numpy as np
 import pytest
-from scenes import Scene, check, drawn, each
 
 from seqviz.compute import vanishing_gradients as bptt
 from seqviz.compute.vanishing_gradients import GradientExperiment, recall
@@ -23,6 +22,7 @@ from seqviz.figures.vanishing_gradients.truncation import kept_and_lost, mean_of
 from seqviz.figures.vanishing_gradients.weights import weights_by_step
 from seqviz.lessons.framework.words import LessonWords
 from seqviz.lessons.vanishing_gradients.lesson import lesson
+from tests.pages.scenes import Scene, check, drawn, each
 
 ROUNDING = "~"  # a number made of rounding alone: another machine has another
 POWERS = (unbroken("k = 70"), unbroken("k = 70"))

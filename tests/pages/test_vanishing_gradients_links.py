@@ -6,7 +6,6 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
-from looking import Given, alerts, bench, every_bench_shows, figures, shows, walk
 
 from seqviz import jobs
 from seqviz.compute.vanishing_gradients import recall
@@ -14,6 +13,15 @@ from seqviz.core.i18n import format_log10, percent
 from seqviz.lessons.framework import controls
 from seqviz.lessons.vanishing_gradients.lesson import lesson
 from seqviz.plotting.style import LIVE, Style
+from tests.pages.page_assertions import (
+    Given,
+    alerts,
+    bench,
+    every_bench_shows,
+    figures,
+    shows,
+    walk,
+)
 from tests.sliders import sliders
 
 SLUG = lesson.slug

@@ -14,9 +14,9 @@ from nbclient import NotebookClient
 
 from seqviz.core.i18n import LANGUAGES
 from seqviz.core.paths import ROOT
-from tools import teaching
+from tools import build_teaching
 
-SOURCES = sorted(teaching.SOURCES.glob("*.py"))
+SOURCES = sorted(build_teaching.SOURCES.glob("*.py"))
 MODEL = ("attention-2",)  # need a pretrained model
 
 each = pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
@@ -30,7 +30,9 @@ by_day = pytest.mark.parametrize(
 
 
 def code(source, solved: bool) -> list[str]:
-    book = nbformat.reads(teaching.notebook(source.read_text("utf-8"), "en", solved), as_version=4)
+    book = nbformat.reads(
+        build_teaching.notebook(source.read_text("utf-8"), "en", solved), as_version=4
+    )
     return [cell.source for cell in book.cells if cell.cell_type == "code"]
 
 
@@ -41,19 +43,21 @@ def run(source, solved: bool) -> None:
 
 
 def test_every_lesson_has_two():
-    assert {path.stem for path in SOURCES} == {f"{s}-{n}" for s in teaching.SLUGS for n in (1, 2)}
+    assert {path.stem for path in SOURCES} == {
+        f"{s}-{n}" for s in build_teaching.SLUGS for n in (1, 2)
+    }
 
 
 def test_the_folder_has_what_the_sources_make():
-    """`python -m tools.teaching` builds them."""
-    there = {path: path.read_text("utf-8") for path in teaching.NOTEBOOKS.glob("*.ipynb")}
-    assert there == teaching.built()
+    """`python -m tools.build_teaching` builds them."""
+    there = {path: path.read_text("utf-8") for path in build_teaching.NOTEBOOKS.glob("*.ipynb")}
+    assert there == build_teaching.built()
 
 
 @each
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_notebook_is_valid_and_in_one_language(source, lang):
-    book = nbformat.reads(teaching.notebook(source.read_text("utf-8"), lang), as_version=4)
+    book = nbformat.reads(build_teaching.notebook(source.read_text("utf-8"), lang), as_version=4)
     nbformat.validate(book)
     words = [cell.source for cell in book.cells if cell.cell_type == "markdown"]
     assert len(words) >= 4
@@ -80,6 +84,6 @@ def test_nothing_is_passed_that_is_not_done(source, capsys):
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_it_runs_in_a_kernel(source, lang):
     """As a teacher would: the solved notebook from the first cell to the last."""
-    solved = teaching.notebook(source.read_text("utf-8"), lang, solved=True)
+    solved = build_teaching.notebook(source.read_text("utf-8"), lang, solved=True)
     book = nbformat.reads(solved, as_version=4)
     NotebookClient(book, timeout=120, resources={"metadata": {"path": str(ROOT)}}).execute()

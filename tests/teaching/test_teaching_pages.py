@@ -1,6 +1,6 @@
 """What the pages for teachers promise: every link sets its bench, every number is what it shows.
 
-`tools.teaching` says how a page marks them.
+`tools.build_teaching` says how a page marks them.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ import functools
 import re
 
 import pytest
-from rings import in_turn
 
 from seqviz.core.i18n import LANGUAGES
 from seqviz.core.units import unbroken
 from seqviz.lessons.framework.lesson import Bench
 from seqviz.lessons.framework.output import Output
-from tools import teaching
+from tests.tiers import alternate
+from tools import build_teaching
 
 PARTS = 5  # what they can say, the lesson, questions, homework, and where to go on
 
 
 @functools.cache
 def page(slug: str, lang: str) -> str:
-    return (teaching.PAGES / f"{slug}.{lang}.md").read_text("utf-8")
+    return (build_teaching.PAGES / f"{slug}.{lang}.md").read_text("utf-8")
 
 
 def told(out: Output) -> str:
@@ -34,36 +34,38 @@ def told(out: Output) -> str:
 
 @functools.cache
 def said(link: str) -> str:
-    bench, values, language = teaching.setting(link)
+    bench, values, language = build_teaching.setting(link)
     assert isinstance(bench, Bench)
     return told(bench.run(values, language, code=False))
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("slug", teaching.SLUGS)
+@pytest.mark.parametrize("slug", build_teaching.SLUGS)
 def test_every_link_sets_its_bench(slug, lang):
-    links = teaching.links(page(slug, lang))
+    links = build_teaching.links(page(slug, lang))
     assert len(links) >= 6
     for link in links:
-        bench, _, language = teaching.setting(link)
+        bench, _, language = build_teaching.setting(link)
         assert language == lang
         assert bench.lesson.slug == slug
 
 
-@pytest.mark.parametrize(("slug", "lang"), in_turn(teaching.SLUGS))
+@pytest.mark.parametrize(("slug", "lang"), alternate(build_teaching.SLUGS))
 def test_every_number_is_what_the_bench_shows(slug, lang):
-    promised = list(teaching.promises(page(slug, lang)))
+    promised = list(build_teaching.promises(page(slug, lang)))
     assert len(promised) >= 12
     for one in promised:
         if one.formula:
             number = one.number.split()[0].removesuffix("%")
             digits = len(number.partition(".")[2])
-            found = f"{teaching.value(one.formula):,.{digits}f}".replace("-", "−")
+            found = f"{build_teaching.value(one.formula):,.{digits}f}".replace("-", "−")
             assert number == found, f"line {one.line}"
         else:
             assert one.link, f"line {one.line}: {one.number} has no link before it"
             shown = said(one.link)
-            assert teaching.shows(one.number, shown), f"line {one.line}: {one.number}\n{shown}"
+            assert build_teaching.shows(one.number, shown), (
+                f"line {one.line}: {one.number}\n{shown}"
+            )
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -76,32 +78,37 @@ def test_what_is_called_rounding_is_as_small_as_that(lang):
     found = list(bound.finditer(text))
     assert len(found) == 3
     for one in found:
-        link = teaching.links(text[: one.start()])[-1]
+        link = build_teaching.links(text[: one.start()])[-1]
         small = [float(a) / 10 ** int(b.translate(plain)) for a, b in shown.findall(said(link))]
         assert small, link
         assert max(small) < 10.0 ** -int(one[1].translate(plain)), link
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("slug", teaching.SLUGS)
+@pytest.mark.parametrize("slug", build_teaching.SLUGS)
 def test_no_number_without_a_promise(slug, lang):
-    assert not teaching.unpromised(page(slug, lang))
+    assert not build_teaching.unpromised(page(slug, lang))
 
 
-@pytest.mark.parametrize("slug", teaching.SLUGS)
+@pytest.mark.parametrize("slug", build_teaching.SLUGS)
 def test_both_languages_promise_the_same(slug):
     """The same benches at the same settings (a text may differ), and numbers as many."""
     ours = [
-        [re.sub(r"lang=\w+|=[^&#]*%[^&#]*", "", link) for link in teaching.links(page(slug, lang))]
+        [
+            re.sub(r"lang=\w+|=[^&#]*%[^&#]*", "", link)
+            for link in build_teaching.links(page(slug, lang))
+        ]
         for lang in LANGUAGES
     ]
     assert ours[0] == ours[1]
-    numbers = [sorted(p.number for p in teaching.promises(page(slug, lang))) for lang in LANGUAGES]
+    numbers = [
+        sorted(p.number for p in build_teaching.promises(page(slug, lang))) for lang in LANGUAGES
+    ]
     assert numbers[0] == numbers[1]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("slug", teaching.SLUGS)
+@pytest.mark.parametrize("slug", build_teaching.SLUGS)
 def test_a_page_is_whole(slug, lang):
     """Its parts, fifty minutes, and two pieces of homework with a notebook each."""
     text = page(slug, lang)
@@ -112,7 +119,7 @@ def test_a_page_is_whole(slug, lang):
     for number in (1, 2):
         name = f"notebooks/{slug}-{number}.{lang}.ipynb"
         assert f"({name})" in text
-        assert (teaching.PAGES / name).exists()
+        assert (build_teaching.PAGES / name).exists()
 
 
 # ------------------------------------------------------------------------- the checks can say no
@@ -134,22 +141,22 @@ def test_a_page_is_whole(slug, lang):
 )
 def test_a_wrong_link_is_refused(link, why):
     with pytest.raises(ValueError, match=why):
-        teaching.setting(link)
+        build_teaching.setting(link)
 
 
 def test_a_link_may_set_the_bench_that_its_own_builds_on():
-    bench, values, _ = teaching.setting("/gates?ga.watch.kind=parity&lang=en#bench-force")
+    bench, values, _ = build_teaching.setting("/gates?ga.watch.kind=parity&lang=en#bench-force")
     assert (bench.name, values) == ("force", {"watch.kind": "parity"})
 
 
 def test_numbers_are_found_whole():
-    assert teaching.shows("12.4", "it is 12.4.")
-    assert not teaching.shows("12.4", "112.4, 12.45, 1,12.4")
+    assert build_teaching.shows("12.4", "it is 12.4.")
+    assert not build_teaching.shows("12.4", "112.4, 12.45, 1,12.4")
 
 
 def test_a_number_without_bold_is_noticed():
-    assert teaching.unpromised("It ends at 54.4.") == ["line 1: 54.4"]
-    assert not teaching.unpromised(
+    assert build_teaching.unpromised("It ends at 54.4.") == ["line 1: 54.4"]
+    assert not build_teaching.unpromised(
         "[f = 0.95](/gates?ga.force.f=0.95&lang=en#bench-force): **54.4**."
     )
-    assert teaching.unpromised("答对 57.5%。") != []
+    assert build_teaching.unpromised("答对 57.5%。") != []

@@ -1,7 +1,7 @@
 """RNN, LSTM and GRU, written to be read: every quantity of every step, forward and backward.
 
 PyTorch's fused modules train; this kernel shows. For equal weights both give the same numbers
-(`tests/compute/test_recurrent.py`: states, gates and gradients, to 1e-12 in float64).
+(`tests/compute/recurrent/test_cells.py`: states, gates and gradients, to 1e-12 in float64).
 
 A cell says three things:
 

@@ -3,7 +3,7 @@
 Each module of this room replaces or uses private names, and says in its `PATCH` which and why. No
 module imports them before its patch is applied, so a name that has moved stops neither the start
 nor anything else: what is left out is slower, or less well kept, and every lesson works
-(tests/server/test_server_unpatched.py).
+(tests/ui/streamlit_patches/test_unpatched.py).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Streamlit keeps a session for a while after its page has gone (`server.disconnec
 a reader whose line was cut. What it then lets go is a knot of objects that refer to each other: the
 collector would have to look at the objects of a hundred others, which stops the class for up to a
 second, to find that they are garbage. So the knot is undone here
-(tests/server/test_server_class.py).
+(tests/ui/app/test_served_class.py).
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from streamlit.runtime.media_file_manager import MediaFileManager, MediaFileStor
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
 from seqviz.ui.streamlit_patches import deferred_files as files
-from testing.protocol import attend
+from testing.protocol import run_async
 
 
 class Manager:
@@ -44,7 +44,7 @@ def asked(handler: files.Files, *names: str) -> list:
             requests.append(handler.handle(request, "session"))
         return await asyncio.gather(*requests)
 
-    return [(one.deferred_file.url, one.error_msg) for one in attend(all_of_them())]
+    return [(one.deferred_file.url, one.error_msg) for one in run_async(all_of_them())]
 
 
 def handler(make) -> files.Files:

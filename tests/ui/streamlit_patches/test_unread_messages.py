@@ -12,7 +12,7 @@ from streamlit.runtime.session_manager import SessionClientDisconnectedError
 from streamlit.web.server.starlette import starlette_websocket
 
 from seqviz.ui.streamlit_patches import unread_messages
-from testing.protocol import attend
+from testing.protocol import run_async
 
 MEGABYTE = 1_000_000
 
@@ -57,7 +57,7 @@ def test_who_reads_nothing_is_let_go(client):
         await one.aclose()
         return written
 
-    assert 40 < attend(lesson()) < 55
+    assert 40 < run_async(lesson()) < 55
 
 
 def test_who_reads_slowly_has_everything(client):
@@ -74,4 +74,4 @@ def test_who_reads_slowly_has_everything(client):
         await one.aclose()
         return socket.sent
 
-    assert len(attend(lesson())) == 90
+    assert len(run_async(lesson())) == 90

@@ -7,7 +7,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime.state.common import WidgetMetadata
 from streamlit.runtime.state.session_state import WStates
 
-from tests.hostile.forged import patched
+from tests.hostile.forged_messages import patched
 
 
 def whole(value: float | None) -> int:

@@ -1,0 +1,303 @@
+"""What an attacker does to the server (`benchmarks.hostile`): each function is one attack.
+
+It goes on until it is cancelled, and notes in `Attacker.did` what came of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import random
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http.client import HTTPConnection
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from websockets.asyncio.client import connect
+from websockets.typing import Origin, Subprotocol
+
+from benchmarks.classroom import FAILURES, SEED, TRAINER, begin_training, training_link
+from seqviz import lessons
+from seqviz.lessons.framework import controls
+from testing.protocol import ProtocolClient, run_async
+
+AGAIN = 0.1  # seconds after which an attacker who was refused comes again
+EVENTS_BYTES = 368_000
+WORDS = "The flights the airline was cancelling were full and nobody knew why . "
+# Where a menu chooses what is drawn: what costs most, as measured.
+COSTLY = {
+    "ar_fitting": {"ar.fit.view": "sampling", "ar.forecast.view": "errors"},
+    "vanishing_gradients": {"vg.pairs.cell": "lstm", "vg.cut.view": "random"},
+    "gates": {"ga.watch.view": "map"},
+    "attention": {
+        "at.real.view": "rollout", "at.real.over": "all", "at.bertviz.picture": "model",
+        "at.masks.cells": "", "at.ablate.off": "0.2",
+    },
+    "positions": {"po.encoder.view": "maps", "po.schemes.view": "shift"},
+    "bert_accuracy": {"ba.knife.view": "own", "ba.looks.view": "own", "ba.padding.view": "own"},
+}  # fmt: skip
+# Where a text is read: lesson, link, and the key of the field.
+TEXTS: tuple[tuple[str, Mapping[str, str], str], ...] = (
+    ("attention", {}, "at.real.encoder"),
+    ("gates", {}, "ga.watch.characters"),
+    ("bert_accuracy", {"ba.knife.view": "own"}, "ba.knife.text"),
+)
+LETTERS = ("word ", "我", "дом ", "🙂", "x", "é", "نص ")
+LENGTHS = (32, 120, 1000, 10_000)
+
+
+@dataclass
+class Attacker:
+    """Who attacks: from these addresses, so many seconds, with cookies kept, fresh or none.
+
+    did: how often something succeeded, or failed and how.
+    """
+
+    url: str
+    addresses: Sequence[str]
+    cookies: str
+    seconds: float
+    did: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self._devices: list[dict[str, str]] = [{} for _ in self.addresses]
+        self._tabs = 0
+
+    def student(self, page: str, link: Mapping[str, str] | None = None) -> ProtocolClient:
+        """One more tab, at the next of the addresses."""
+        at = self._tabs % len(self.addresses)
+        self._tabs += 1
+        jar = {"kept": self._devices[at], "fresh": {}, "none": None}[self.cookies]
+        return ProtocolClient(self.url, page, link or {}, source=self.addresses[at], cookies=jar)
+
+    async def together(self, tabs: int, once: Callable[[int], Awaitable[None]]) -> None:
+        """Do something again and again in so many tabs, until this is cancelled."""
+
+        async def again(tab: int) -> None:
+            while True:
+                try:
+                    await once(tab)
+                    self.did["done"] += 1
+                except FAILURES as error:
+                    self.did[type(error).__name__] += 1
+                    await asyncio.sleep(AGAIN)
+
+        await asyncio.gather(*map(again, range(tabs)))
+
+
+Attack = Callable[[Attacker], Awaitable[None]]
+
+
+def begin(attack: Attack, attacker: Attacker) -> dict[str, int]:
+    """In the attacker's process: attack, and say what was done."""
+
+    async def attacking() -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(attacker.seconds):
+                await attack(attacker)
+
+    run_async(attacking())
+    return dict(attacker.did)
+
+
+def costliest(slug: str, turn: int = 0) -> dict[str, str]:
+    """The link of a lesson with the largest values that it declares. turn: another seed, and text.
+
+    >>> costliest("ar_fitting")["ar.process.n"]
+    '5000'
+    """
+    found = {}
+    for bench in getattr(lessons, slug).lesson.benches.values():
+        for name, control in controls.controls(bench.declaration):
+            match control:
+                case controls.Slider() | controls.SelectSlider():
+                    value: Any = control.bounds()[-1]
+                case controls.Choice(many=True, options=options):
+                    value = options
+                case controls.TextInput(limit=limit):
+                    value = (f"{turn} " + WORDS * (limit // len(WORDS) + 1))[:limit]
+                case controls.Seed():
+                    value = turn
+                case _:
+                    continue
+            found[f"{bench.prefix}.{name}"] = controls.encoded(value)
+    return found | COSTLY[slug]
+
+
+async def links(attacker: Attacker, slug: str, tabs: int, anew: bool = False) -> None:
+    """Open the costliest link of a lesson, with all its benches. anew: another seed each time."""
+    turns = itertools.count(1)
+
+    async def once(_: int) -> None:
+        async with attacker.student(slug, costliest(slug, next(turns) if anew else 0)) as tab:
+            await tab.open()
+            await tab.whole()
+
+    await attacker.together(tabs, once)
+
+
+async def exports(attacker: Attacker) -> None:
+    """HTML, CSV and data panel of 10,000 x 512 waves, 20 tabs."""
+
+    async def once(number: int) -> None:
+        waves = {"po.waves.positions": "10000", "po.waves.d_model": "512"}
+        async with attacker.student("positions", waves) as tab:
+            await tab.open()
+            await tab.scroll("waves")
+            kind = ("html", "csv", "data")[number % 3]
+            while True:
+                await tab.press("po.waves.data" if kind == "data" else "po.waves.export")
+                status = await tab.download(f"po.waves.{kind}") if kind != "data" else 200
+                attacker.did[f"{kind} {status}"] += 1
+
+    await attacker.together(20, once)
+
+
+async def notebooks(attacker: Attacker) -> None:
+    """24 notebooks at once, six of each of four tabs, of benches that are not drawn."""
+
+    async def once(_: int) -> None:
+        async with attacker.student("ar_fitting") as tab:
+            await tab.open()
+            for number in range(5):  # and one more, which is waited for
+                await tab.socket.send(tab.file_request("ar.notebook", f"{number}"))
+            attacker.did["asked"] += 6
+            attacker.did[f"notebook {await tab.download('ar.notebook')}"] += 1
+
+    await attacker.together(4, once)
+
+
+async def origins(attacker: Attacker) -> None:
+    """Websockets that a page of another site opens; no session, no cookie."""
+    address = attacker.url.replace("http", "ws", 1) + "/_stcore/stream"
+
+    async def once(number: int) -> None:
+        at = attacker.addresses[number % len(attacker.addresses)]
+        foreign = Origin(f"https://{number}.example")
+        protocol = [Subprotocol("streamlit")]
+        places: dict[str, Any] = {"local_addr": (at, 0)} if at else {}
+        async with connect(address, origin=foreign, subprotocols=protocol, **places):
+            pass
+
+    await attacker.together(3, once)
+
+
+async def events(attacker: Attacker) -> None:
+    """Thousands of clicks in one message, to one chart."""
+
+    async def once(_: int) -> None:
+        async with attacker.student("vanishing_gradients") as tab:
+            await tab.open()
+            await tab.scroll("pairs")
+            for turn in itertools.count():
+                await click(tab, turn, EVENTS_BYTES)
+                attacker.did["messages"] += 1
+
+    await attacker.together(1, once)
+
+
+async def click(tab: ProtocolClient, turn: int, size: int) -> float:
+    """Clicks on a chart, so many bytes of them and one at least; the seconds that it takes."""
+    chart = tab.widgets["vg.pairs.chart"]
+    one = {"event": "pick", "value": {"x": 20 + turn % 60, "y": 90}}
+    said = json.dumps([one] * max(1, size // len(json.dumps([one]))))
+    return await tab.ask([WidgetState(id=chart.events, json_trigger_value=said)], chart.fragment)
+
+
+async def trainings(attacker: Attacker) -> None:
+    """30 tabs start a training each, all different; who is refused comes again in another tab."""
+    seeds = itertools.count(7001)
+
+    async def once(_: int) -> None:
+        async with attacker.student(TRAINER, training_link(next(seeds))) as tab:
+            await begin_training(tab)
+            attacker.did["trainings" if tab.polls else "refused"] += 1
+            while tab.polls:
+                await tab.poll()
+            await asyncio.sleep(10 * AGAIN)  # to read why it was refused
+
+    async with attacker.student(TRAINER):  # a browser that has its cookie opens the tabs
+        pass
+    await attacker.together(30, once)
+
+
+async def texts(attacker: Attacker) -> None:
+    """Ten texts a second of any length and language; whoever is refused reconnects."""
+    draw, numbers = random.Random(SEED), itertools.count()
+
+    async def once(tab_number: int) -> None:
+        slug, link, key = TEXTS[tab_number % len(TEXTS)]
+        async with attacker.student(slug, link) as tab:
+            await tab.open()
+            await tab.scroll(key.split(".")[1])
+            while not tab.warnings:
+                length = draw.choice(LENGTHS)
+                text = f"{next(numbers)} " + draw.choice(LETTERS) * length
+                taken = await tab.move(key, text[:length])
+                attacker.did["texts"] += 1
+                await asyncio.sleep(max(0.0, 1.0 - taken))
+            attacker.did["refused"] += 1
+
+    await attacker.together(10, once)
+
+
+async def embeds(attacker: Attacker) -> None:
+    """Benches of their own pages, the costliest settings and another seed or text each time.
+
+    Ten connections; each opens a page, then sets in it what it had, by a body.
+    """
+    address, turns, draw = urlsplit(attacker.url), itertools.count(1), random.Random(SEED)
+    benches = [(slug, name) for slug in COSTLY for name in getattr(lessons, slug).lesson.benches]
+
+    def ask(at: str, method: str, path: str, body: str | None = None) -> int:
+        source = (at, 0) if at else None
+        line = HTTPConnection(address.netloc, timeout=30, source_address=source)
+        try:
+            line.request(method, path, body, {"content-type": "application/json"})
+            answer = line.getresponse()
+            answer.read()
+            return answer.status
+        finally:
+            line.close()
+
+    async def once(number: int) -> None:
+        at = attacker.addresses[number % len(attacker.addresses)]
+        (slug, name), turn = draw.choice(benches), next(turns)
+        query = costliest(slug, turn)
+        path = f"/embed/{slug}/{name}"
+        said = json.dumps({"query": {}, "texts": query})
+        opened = await asyncio.to_thread(ask, at, "GET", f"{path}?{urlencode(query)}")
+        told = await asyncio.to_thread(ask, at, "POST", path, said)
+        attacker.did[f"opened {opened}"] += 1
+        attacker.did[f"told {told}"] += 1
+
+    await attacker.together(10, once)
+
+
+async def sockets(attacker: Attacker) -> None:
+    """20 connections a second, which ask for a page and go."""
+
+    async def once(_: int) -> None:
+        async with attacker.student("gates") as tab:
+            await tab.socket.send(tab.request())
+        await asyncio.sleep(0.5)
+
+    await attacker.together(10, once)
+
+
+async def unread(attacker: Attacker) -> None:
+    """Ten tabs that never read what they are sent, and ask for the whole page on and on."""
+
+    async def once(_: int) -> None:
+        async with attacker.student("positions", costliest("positions")) as tab:
+            while True:
+                await tab.socket.send(tab.request())
+                attacker.did["asked"] += 1
+                await asyncio.sleep(0.2)
+
+    await attacker.together(10, once)

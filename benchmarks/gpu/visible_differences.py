@@ -1,0 +1,204 @@
+"""Would a student see it? Pages on the device beside the same pages on the CPU, in float32.
+
+Every bench that asks for a pretrained model, or trains one of the networks of `placement.TABLE`, at
+its default settings: trainings are shortened, what came with the app is taken as it came.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from benchmarks.gpu.agreement import VisibleDifference
+from benchmarks.gpu.machine import CPU, Machine, SkipRowError, described, models_at, precision
+from seqviz import lessons
+from seqviz.content import catalog
+from seqviz.lessons.framework.host import FigureCall, LocalHost, TrainingResult
+from seqviz.lessons.framework.lesson import Lesson
+from seqviz.lessons.framework.output import ColoredText, Metric, Note, Output
+from seqviz.models import placement, store
+from seqviz.plotting.figure import Figure
+
+_SHARE = 0.6  # of the command's time, with what went before
+_WIDTH, _HEIGHT = 1000, 500  # pixels of a figure on a large screen
+_LONG = ("task",)  # benches whose training is tested for longer than a small run may take
+_UPDATES = {True: 3, False: 30}  # of a training, small or not
+
+
+@dataclass
+class At(LocalHost):
+    """A host whose models and trainings are at one place. used: whether the bench asked for any."""
+
+    place: str = CPU
+    small: bool = True
+    used: bool = False
+
+    def model(self, name: str, text: str | None, other: str) -> str:
+        """As it is there; raises Skip where the model is not on this machine."""
+        if store.stored(name) is None:
+            raise SkipRowError(f"{name} is not on this machine")
+        self.used = True
+        models_at(self.place, (name,))
+        return super().model(name, text, other)
+
+    def training_result(
+        self, function: Callable[..., Any], keywords: Mapping[str, Any], so_far: FigureCall | None
+    ) -> TrainingResult[Any] | None:
+        """Trained there, with fewer updates; else what came with the app."""
+        if f"{function.__module__}.{function.__qualname__}" not in placement.TABLE:
+            return super().training_result(function, keywords, so_far)
+        self.used = True
+        settings = keywords["settings"]
+        known = {one.name for one in fields(settings)} & {"updates", "epochs"}
+        few = replace(settings, **dict.fromkeys(known, _UPDATES[self.small]))
+        found = function(**{**keywords, "settings": few}, device=self.place)
+        return TrainingResult(found, 0.0, self.place)
+
+
+def rows(machine: Machine) -> Iterator[tuple[str, VisibleDifference | str]]:
+    """A row for each lesson."""
+    for record in catalog.LESSONS:
+        name = f"page: {record.slug}"
+        try:
+            machine.check(_SHARE)
+            yield name, lesson(getattr(lessons, record.slug).lesson, machine)
+        except Exception as error:  # of any kind: the next lesson is another page
+            yield name, described(error)
+
+
+def lesson(given: Lesson, machine: Machine) -> VisibleDifference:
+    """All benches of a lesson that use the device, and its exercises."""
+    found, words, wanted_answers = VisibleDifference(), [], _answers(given)
+    with precision("float32", machine.place):
+        for name, bench in given.benches.items():
+            if machine.over(_SHARE):
+                found.skipped[name] = "no time left for it"
+                continue
+            if machine.small and name in _LONG:
+                found.skipped[name] = "too long for a CPU in a minute"
+                continue
+            hosts = [At(place=place, small=machine.small) for place in (CPU, machine.place)]
+            try:
+                wanted = bench.run(host=hosts[0], code=False)
+                if not hosts[0].used:
+                    continue
+                shown = bench.run(host=hosts[1], code=False)
+            except Exception as error:  # of any kind: the next bench is another figure
+                if hosts[0].used or isinstance(error, SkipRowError):
+                    found.skipped[name] = described(error)
+                continue
+            pixels, levels, others = apart(shown, wanted)
+            if isinstance(wanted.figure, Figure):
+                found.benches[name] = pixels
+            else:
+                found.skipped[name] = "skipped: there is no figure to compare"
+            found.pixels, found.levels = max(found.pixels, pixels), max(found.levels, levels)
+            words += others
+    with precision("float32", machine.place):  # models are there by now
+        posed = wanted_answers, _answers(given)
+    found.exercises = len(posed[0])
+    found.refused = sum(
+        not abs(there[1] - here[1]) <= here[2] for here, there in zip(*posed, strict=True)
+    )
+    found.words = float(np.mean(words)) if words else 0.0
+    return found
+
+
+def _answers(given: Lesson) -> list[tuple[Any, float, float]]:
+    """Of all variants of its exercises, as the page computes them: answer and tolerance last."""
+    return [
+        one.variant_of(variant)
+        for one in given.exercises.values()
+        for variant in range(len(one.cases))
+    ]
+
+
+def apart(shown: Output, wanted: Output) -> tuple[float, float, list[bool]]:
+    """Pixels and levels between two outputs of a bench, and which of their words differ.
+
+    Raises ValueError where one has a figure or a sentence that the other has not.
+    """
+    said, meant = _said(shown), _said(wanted)
+    others = [a != b for a, b in zip(said, meant, strict=True)]
+    if not isinstance(wanted.figure, Figure):
+        return 0.0, 0.0, others
+    pixels = levels = 0.0
+    for a, b in zip(shown.figure.traces, wanted.figure.traces, strict=True):
+        for key in ("x", "y"):
+            axis = str(b.get(f"{key}axis", key))
+            pixels = max(pixels, _pixels(a.get(key), b.get(key), wanted.figure, axis))
+        levels = max(levels, _levels(a, b))
+        others += [str(a.get(key)) != str(b.get(key)) for key in ("name", "text") if key in b]
+    return pixels, levels, others
+
+
+def _said(output: Output) -> list[str]:
+    """Read-outs (but for how long something took), sentences, colored texts, why it waits."""
+    read = [f"{one.value} {one.beside}" for one in output.of(Metric)]
+    found = [one for one in read if not re.match(r"[\d.,]+ m?s\b", one)]
+    found += [one.sentence for one in output.of(Note)]
+    return found + [one.html for one in output.of(ColoredText)] + [output.waits]
+
+
+def _pixels(a: Any, b: Any, figure: Figure, name: str) -> float:
+    """How far points are apart along an axis; labels that differ are the whole axis apart."""
+    if b is None:
+        return 0.0
+    axis = figure.axis(name)
+    length = (_WIDTH if name[0] == "x" else _HEIGHT) * float(
+        np.ptp(np.asarray(axis.get("domain", (0, 1)), float))
+    )
+    ours, theirs = np.asarray(a), np.asarray(b)
+    if theirs.dtype.kind not in "iuf":
+        return 0.0 if np.array_equal(ours, theirs) else length
+    log = axis.get("type") == "log"
+    ours, theirs = (_scaled(one, log) for one in (ours, theirs))
+    given = axis.get("range")
+    if given is None or None in tuple(given):
+        every = [_scaled(np.asarray(one[name[0]]), log) for one in figure.traces
+                 if one.get(f"{name[0]}axis", name[0]) == name and name[0] in one
+                 and np.asarray(one[name[0]]).dtype.kind in "iuf"]  # fmt: skip
+        given = _ends(np.concatenate([one.ravel() for one in every]))
+    span = float(np.ptp(np.asarray(given, float))) or 1.0
+    return _largest(ours, theirs) / span * length
+
+
+def _levels(a: Mapping[str, Any], b: Mapping[str, Any]) -> float:
+    """How far the colors of cells or points are apart, in steps of 255."""
+    worst = 0.0
+    dots = a.get("marker") or {}, b.get("marker") or {}
+    for ours, theirs, key, low, high in (
+        (a, b, "z", "zmin", "zmax"),
+        (*dots, "color", "cmin", "cmax"),
+    ):
+        wanted = np.asarray(theirs.get(key, ()))
+        if wanted.dtype.kind in "iuf" and wanted.size:
+            least, most = _ends(wanted)
+            if theirs.get(low) is not None and theirs.get(high) is not None:
+                least, most = float(theirs[low]), float(theirs[high])
+            far = _largest(np.asarray(ours[key], float), wanted.astype(float))
+            worst = max(worst, 255 * far / ((most - least) or 1.0))
+    return worst
+
+
+def _scaled(values: np.ndarray, log: bool) -> np.ndarray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.log10(values.astype(float)) if log else values.astype(float)
+
+
+def _ends(values: np.ndarray) -> tuple[float, float]:
+    seen = values[np.isfinite(values)]
+    return (float(seen.min()), float(seen.max())) if seen.size else (0.0, 1.0)
+
+
+def _largest(a: np.ndarray, b: np.ndarray) -> float:
+    """The largest difference; infinite where only one of two is a number."""
+    if a.shape != b.shape:
+        raise ValueError(f"the shapes {a.shape} and {b.shape} differ")
+    both = np.isfinite(a) & np.isfinite(b)
+    same = both | (a == b) | (np.isnan(a) & np.isnan(b))
+    return float(np.abs(a[both] - b[both]).max(initial=0.0)) if same.all() else np.inf

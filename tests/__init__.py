@@ -1,0 +1,1 @@
+"""The tests: a folder for each package of `seqviz`, and what runs in a browser or a server."""

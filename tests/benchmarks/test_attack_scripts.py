@@ -1,0 +1,102 @@
+"""What `benchmarks.hostile` is made of: legal links, devices, addresses, attacks that happen."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from benchmarks import attack_scripts, hostile, hostile_rooms
+from benchmarks.attack_scripts import Attacker
+from benchmarks.classroom import Times
+from seqviz import lessons
+from seqviz.lessons.framework.controls import controls
+from testing.protocol import ProtocolClient, run_async
+from testing.server import serve
+
+PAGE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nSet-Cookie: device=A7=; Path=/\r\n\r\nhi"
+FULL = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"
+
+
+@pytest.mark.parametrize("slug", attack_scripts.COSTLY)
+def test_the_costliest_link_says_what_the_lesson_declares(slug):
+    found, other = attack_scripts.costliest(slug), attack_scripts.costliest(slug, 1)
+    for bench in getattr(lessons, slug).lesson.benches.values():
+        for name, control in controls(bench.declaration):
+            if (raw := found.pop(f"{bench.prefix}.{name}", None)) is not None:
+                control.parse(raw)
+    assert found == {}
+    assert other != attack_scripts.costliest(slug)  # another seed, or another text
+
+
+async def asked(answer: bytes, student: ProtocolClient) -> tuple[list[str], str]:
+    """The requests that a student makes of a server that knows one answer, and from where."""
+    heads, sources = [], []
+
+    async def reply(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        sources.append(writer.get_extra_info("peername")[0])
+        try:
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                heads.append(head.decode())
+                writer.write(answer)
+        except asyncio.IncompleteReadError:
+            writer.close()
+
+    async with await asyncio.start_server(reply, "127.0.0.1", 0) as server:
+        student.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        await student._visit()
+        await student._visit()
+        student._line[1].close()
+    (source,) = set(sources)
+    return heads, source
+
+
+def test_a_device_keeps_its_cookies_and_an_attacker_its_address():
+    tab = Attacker("", ["127.0.0.9"], "kept", 1.0).student("gates")
+    (first, second), source = run_async(asked(PAGE, tab))
+    assert source == "127.0.0.9"
+    assert tab.cookies == {"device": "A7="}
+    assert "Cookie" not in first
+    assert "\r\nCookie: device=A7=\r\n" in second
+
+
+def test_devices_of_an_attacker():
+    kept, fresh, none = (Attacker("", ["", ""], how, 1.0) for how in ("kept", "fresh", "none"))
+    one, other, again = (kept.student("gates").cookies for _ in range(3))
+    assert one is again
+    assert one is not other  # at another address is another device
+    assert fresh.student("gates").cookies is not fresh.student("gates").cookies
+    assert none.student("gates").cookies is None
+
+
+def test_who_finds_no_page_is_turned_away():
+    with pytest.raises(ConnectionRefusedError, match="503"):
+        run_async(asked(FULL, ProtocolClient("", "gates", cookies={})))
+
+
+def test_rows_are_chosen_by_their_first_words():
+    assert hostile.chosen(["links", "class 300"]) == [
+        "links 1", "links 10", "links 10 anew", "class 300",
+    ]  # fmt: skip
+    assert set(hostile.chosen([])) == {*hostile.ROWS, "class 150", *hostile_rooms.ROWS}
+    with pytest.raises(SystemExit, match="There is no link"):
+        hostile.chosen(["link"])
+
+
+def test_a_class_without_a_picture_has_waited_for_its_page():
+    times = Times(presses=[0.2, 0.4], rests=[0.1, 0.5], pictures=1, errors=["dropped"])
+    found = hostile.figures(times)
+    assert (found["p50_ms"], found["page_p95_ms"]) == (300.0, 390.0)
+    assert (found["without_picture"], found["errors"]) == (1, 1)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    "name", ["embeds", "exports", "notebooks", "sockets", "texts", "trainings"]
+)
+def test_an_attack_does_what_it_says(name):
+    with serve(environment={"HF_HUB_OFFLINE": "1"}) as server:
+        attacker = Attacker(server.url, ["127.0.0.7"], "kept", 30.0)
+        did = attack_scripts.begin(hostile.ROWS[name].attacks[name], attacker)
+        assert server.healthy(30.0)
+    assert sum(count for what, count in did.items() if not what.endswith("Error")) > 0, did

@@ -1,0 +1,374 @@
+"""`python -m benchmarks.gpu` on a CPU, from the bundle that travels; and its arithmetic."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import os
+import subprocess
+import sys
+import tarfile
+import time
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from benchmarks.gpu import __main__ as command
+from benchmarks.gpu import agreement, faults, machine, speed, visible_differences
+from benchmarks.gpu.agreement import Difference, difference
+from seqviz import lessons
+from seqviz.compute.ar_fitting import replicate
+from seqviz.content import catalog
+from seqviz.core.paths import ROOT
+from seqviz.lessons.framework.output import Chart, Note, Output, RenderedFigure
+from seqviz.models import placement, store
+from seqviz.plotting.figure import Figure
+from tools import gpu_bundle
+
+# What a machine with torch and transformers may well lack; huggingface_hub's own needs are there.
+LACKING = ("streamlit", "plotly", "altair", "optuna", "orjson", "gguf", "bertviz", "beartype")
+RUN = """
+import runpy, sys
+sys.modules.update(dict.fromkeys({lacking!r}))
+sys.argv = ["gpu", "--minutes", "0.1", "--write"]
+runpy.run_module("benchmarks.gpu", run_name="__main__")
+"""
+DRAW = """
+import sys
+from pathlib import Path
+from seqviz.content import catalog
+from seqviz import lessons
+for record in catalog.LESSONS:
+    for name, bench in getattr(lessons, record.slug).lesson.benches.items():
+        try:
+            for language in ("en", "zh"):
+                output = bench.run({}, language)
+                if output.figure is not None:
+                    output.figure.to_json()
+        except ValueError as refusal:
+            if not str(refusal).startswith("Unknown network"):  # computed with numpy, not carried
+                raise
+            continue
+        print(record.slug, name)
+        if not {every!r}:
+            break
+files = [Path(one.__file__) for name, one in sys.modules.items() if name.startswith("seqviz")]
+assert all(file.is_relative_to(Path.cwd()) for file in files), files
+"""
+HERE = machine.Machine("cpu", "CPU", True, time.monotonic(), math.inf)
+
+
+@pytest.mark.usefixtures("minilm_on_disk")
+def test_the_command_runs_from_the_unpacked_bundle(tmp_path):
+    packed, place = tmp_path / "bundle.tar.gz", tmp_path / "there"
+    assert gpu_bundle.pack(packed, tmp_path / "model") < gpu_bundle.MOST
+    with tarfile.open(packed) as bundle:
+        bundle.extractall(place, filter="data")
+    outside = ("SEQVIZ_CACHE", "SEQVIZ_DEVICE", "PYTHONPATH", "HF_HOME")
+    known = {name: value for name, value in os.environ.items() if name not in outside}
+    run = subprocess.run(
+        [sys.executable, "-c", RUN.format(lacking=LACKING)],
+        cwd=place,
+        env={**known, "HOME": str(tmp_path), "CUDA_VISIBLE_DEVICES": ""},
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+    assert run.returncode == 0, run.stderr
+    lines = run.stdout.splitlines()
+    assert lines[0].startswith("small: true")
+    found = json.loads(lines[-1], parse_constant=pytest.fail)
+    assert list(found) == ["name", "device", "small", "agreement", "speed", "faults"]
+    assert (found["name"], found["small"]) == ("gpu", True)
+    assert "failed" not in lines[-1]
+    pages = {f"page: {record.slug}" for record in catalog.LESSONS}
+    assert found["agreement"].keys() == agreement.SUBJECTS.keys() | pages
+    # the colors of figures are plotly's
+    assert {found["agreement"][name] for name in pages} == {"skipped: plotly is not installed"}
+    assert not (place / "assets/data/crossover.json").exists()
+    assert found["agreement"]["all pairs, RNN"]["float32"]["largest"] == 0
+    assert "is not on this machine" not in str(found["agreement"]["MiniLM, one text"])
+    assert speed.ROWS.keys() < found["speed"].keys()
+    assert set(found["faults"].values()) == {"skipped: not on a CPU"}
+    (results,) = (place / "benchmarks/results").glob("*-gpu-*.json")
+    assert json.loads(results.read_text()) == found
+    ElementTree.parse(results.with_suffix(".svg"))
+
+
+@pytest.mark.parametrize(
+    "every", [False, pytest.param(True, marks=[pytest.mark.nightly, pytest.mark.timeout(900)])]
+)
+def test_benches_are_drawn_from_the_unpacked_bundle_alone(every, tmp_path, monkeypatch):
+    """By day one of each lesson, at night all of them."""
+    if every and store.stored("minilm") is None:
+        pytest.skip("MiniLM is not on this machine")
+    monkeypatch.setattr(gpu_bundle, "half_model", lambda folder: folder.mkdir())
+    packed, place = tmp_path / "bundle.tar.gz", tmp_path / "there"
+    gpu_bundle.pack(packed, tmp_path)
+    with tarfile.open(packed) as bundle:
+        bundle.extractall(place, filter="data")
+    run = subprocess.run(
+        [sys.executable, "-c", DRAW.replace("{every!r}", str(every))],
+        cwd=place,
+        env={"PATH": os.defpath, "HOME": str(tmp_path), "HF_HUB_OFFLINE": "1",
+             "SEQVIZ_CACHE": str(store.cache())},
+        capture_output=True,
+        text=True,
+        timeout=850,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    drawn = {line.split()[0] for line in run.stdout.splitlines()}
+    assert drawn == {record.slug for record in catalog.LESSONS}
+
+
+def test_every_function_that_takes_a_device_has_a_row_or_a_reason():
+    def nodes(path: Path, *kinds: type) -> list:
+        tree = ast.walk(ast.parse(path.read_text("utf-8")))
+        return [node for node in tree if isinstance(node, kinds)]
+
+    functions = {
+        node.name
+        for package in ("compute", "experiments")
+        for path in (ROOT / "seqviz" / package).rglob("*.py")
+        for node in nodes(path, ast.FunctionDef)
+        if not node.name.startswith("_") and any(arg.arg == "device" for arg in args(node))
+    }
+    called = {
+        getattr(node.func, "attr", getattr(node.func, "id", ""))
+        for node in nodes(Path(agreement.__file__), ast.Call)
+    }
+    assert called & functions
+    assert functions - called == agreement.LEFT_OUT.keys()
+
+
+def args(node: ast.FunctionDef) -> list[ast.arg]:
+    # a method's device, or that of what is done with a network at hand, is its caller's
+    every = [*node.args.args, *node.args.kwonlyargs]
+    return [] if every and every[0].arg in ("self", "network") else every
+
+
+def test_a_difference_is_counted_by_the_largest_number_of_each_array():
+    wanted = np.array([1.0, -200.0, math.nan, -math.inf]), np.arange(4), ("a", "b")
+    other = np.array([1.02, -200.0, math.nan, -math.inf]), np.array([0, 1, 2, 4]), ("a", "c")
+    assert difference(wanted, wanted) == Difference(0.0, 0.0, 0.0, 0.0)
+    found = difference(other, wanted)
+    assert found.largest == pytest.approx(1e-4)
+    assert (found.median, found.choices, found.printed) == (0.0, 2 / 6, 1 / 4)
+    assert difference(np.array([math.nan]), np.array([1.0])).largest == math.inf
+    with pytest.raises(ValueError, match="shapes"):
+        difference(np.zeros(2), np.zeros(3))
+
+
+def test_read_outs_are_compared_as_the_page_writes_them():
+    one, other = replicate(0.8, 50, 20, seed=1), replicate(0.8, 50, 20, seed=2)
+    units = [unit.kind for array, unit in agreement.leaves(one) if array.dtype.kind == "f"]
+    assert "share" in units  # of the coverage
+    assert difference(one, one).printed == 0.0
+    assert difference(other, one).printed > 0.5
+
+
+@pytest.mark.parametrize("name", ["AR network, mlp", "recall, three cells", "gates, gru"])
+def test_float32_on_a_cpu_is_itself_and_bfloat16_is_not(name):
+    found = agreement.row(name, HERE)
+    assert found["float32"] == Difference(0.0, 0.0, 0.0, 0.0)
+    assert 1e-6 < found["bfloat16"].largest < 0.1
+    assert found["tf32"].startswith("skipped")
+
+
+def test_precisions_are_put_back():
+    before = torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32
+    with machine.precision("bfloat16", "cpu"):
+        assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.bfloat16
+    assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.float32
+    assert (torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32) == before
+
+
+def test_a_training_in_half_precision_goes_on_with_its_own_weights():
+    weight = torch.ones(1, 1, requires_grad=True)
+    with machine.precision("bfloat16", "cpu"):
+        before = torch.nn.functional.linear(torch.ones(1, 1), weight).item()
+        weight.data += 1
+        assert torch.nn.functional.linear(torch.ones(1, 1), weight).item() == before + 1
+
+
+def test_the_device_wins_from_the_size_on_from_which_it_is_always_faster():
+    cpu = {1: 1.0, 2: 2.0, 4: 4.0}
+    assert speed.crossover(cpu, {1: 2.0, 2: 1.0, 4: 1.0, 8: 1.0}) == 2
+    assert speed.crossover(cpu, {1: 0.5, 2: 3.0, 4: 1.0}) == 4
+    assert speed.crossover(cpu, {4: 5.0}) is None
+
+
+def test_a_size_that_fails_leaves_the_smaller_ones():
+    def make(size: int, place: str, small: bool):
+        return lambda: bytes(10**18 if size == 2 else size)  # no machine has that much
+
+    found = speed.measure(speed.Row("bytes", (1, 2, 3), (), ("", ""), make), HERE)
+    assert list(found.cpu) == [1]
+    assert list(found.stopped) == ["cpu 2"]
+    assert found.stopped["cpu 2"].startswith("failed: MemoryError")
+    with pytest.raises(MemoryError):
+        speed.measure(speed.Row("bytes", (2,), (), ("", ""), make), HERE)
+
+
+def shown(y, z, note: str = "It is 0.5.", **axis) -> Output:
+    traces = [
+        {"type": "scatter", "x": np.array([1.0, 2.0]), "y": np.array(y)},
+        {"type": "heatmap", "x": ["a", "b"], "z": np.array(z), "zmin": 0, "zmax": 1},
+    ]
+    figure = Figure(traces, {"yaxis": axis})
+    return Output([Chart(RenderedFigure(figure, (), "")), Note(note)])
+
+
+def test_what_a_student_sees_is_counted_in_pixels_levels_and_words():
+    one = shown([0.0, 10.0], [[0.0, 1.0]])
+    assert visible_differences.apart(one, one) == (0.0, 0.0, [False, False])
+    pixels, levels, words = visible_differences.apart(
+        shown([0.0, 9.9], [[0.0, 0.9]], "It is 0.6."), one
+    )
+    assert pixels == pytest.approx(0.01 * 500)  # a hundredth of the axis
+    assert levels == pytest.approx(25.5)
+    assert words == [True, False]
+    half = {"range": [0, 20], "domain": [0.5, 1.0]}
+    wanted = shown([0.0, 10.0], [[0.0, 1.0]], **half)
+    pixels, *_ = visible_differences.apart(shown([0.0, 9.0], [[0.0, 1.0]]), wanted)
+    assert pixels == pytest.approx(1 / 20 * 250)
+    wanted = shown([1.0, 100.0], [[0.0, 1.0]], type="log")
+    pixels, *_ = visible_differences.apart(shown([1.0, 10.0], [[0.0, 1.0]]), wanted)
+    assert pixels == pytest.approx(250)  # one decade of two
+    pixels, *_ = visible_differences.apart(shown([math.nan, 10.0], [[0.0, 1.0]]), one)
+    assert pixels == math.inf
+    with pytest.raises(ValueError, match="shapes"):
+        visible_differences.apart(shown([0.0], [[0.0, 1.0]]), one)
+
+
+def test_a_page_whose_device_computes_otherwise_is_told_apart(monkeypatch):
+    """Trainings of the lesson at the second place begin from another seed."""
+    lesson = lessons.gates.lesson
+    alike = visible_differences.lesson(lesson, HERE)
+    assert (alike.benches, alike.skipped) == ({"learn": 0.0}, {})
+    assert (alike.pixels, alike.levels, alike.words) == (0.0, 0.0, 0.0)
+    assert (alike.refused, alike.exercises) == (0, 5)
+    real, hosts = visible_differences.At.training_result, []
+
+    def trained(host, function, keywords, so_far):
+        hosts.append(host)
+        if len(hosts) == 2:
+            other = visible_differences.replace(keywords["settings"], seed=7)
+            keywords = {**keywords, "settings": other}
+        return real(host, function, keywords, so_far)
+
+    monkeypatch.setattr(visible_differences.At, "training_result", trained)
+    exercise = next(iter(lesson.exercises.values()))
+    answers = iter([*[1.0] * 5, *[1.0] * 3, *[2.0] * 2])
+    other = visible_differences.replace(exercise, answer=lambda **case: next(answers))
+    monkeypatch.setattr(lesson, "exercises", {"one": other})
+    found = visible_differences.lesson(lesson, HERE)
+    assert found.pixels > agreement.PIXEL
+    assert (found.refused, found.exercises) == (2, 5)
+
+
+def test_what_a_gpu_has_shown_is_what_the_app_reads(tmp_path, monkeypatch):
+    gpu = machine.Machine("cuda", "H", False, time.monotonic(), math.inf)
+    times = speed.Times("hidden", "", {8: 1.0, 32: 4.0}, {8: 2.0, 32: 2.0}, 32)
+    never = speed.Times("hidden", "", {8: 1.0}, {8: 2.0})
+    unmeasured = speed.Times("paths", "", {100: 1.0})
+    agreed = {
+        "a": {"float32": Difference(2e-6, 0.0, 0.0, 0.0)},
+        "b": {"float32": "skipped"},
+        "page: gates": agreement.VisibleDifference(),
+    }
+    found = {
+        "agreement": agreed,
+        "faults": {},
+        "speed": {"fit: recall": times, "fit: gates, LSTM": never, "AR": unmeasured},
+    }
+    monkeypatch.setattr(command, "RESULTS", tmp_path)
+    monkeypatch.setattr(placement, "FILE", tmp_path / "crossover.json")
+    command.write(gpu, found)
+    placement.measured.cache_clear()
+    read = placement.measured()
+    placement.measured.cache_clear()
+    assert (read.name, read.largest) == ("H", 2e-6)
+    assert read.crossover == {"fit: recall": 32, "fit: gates, LSTM": None}
+
+
+@pytest.mark.nightly
+def test_a_process_that_fails_says_so():
+    (said,) = faults.processes(1, faults.passes, "abacus", 0.1)
+    assert said.startswith("failed: ValueError: SEQVIZ_DEVICE")
+
+
+@pytest.mark.nightly
+@pytest.mark.usefixtures("minilm_on_disk")
+def test_two_processes_compute_at_once():
+    assert all(rate > 0 for rate in faults.processes(2, faults.passes, "cpu", 0.5))
+
+
+def test_no_row_begins_when_the_time_is_over():
+    late = machine.Machine("cpu", "CPU", True, time.monotonic() - 10, 1.0)
+    said = {name: one for name, one in agreement.rows(late) if "too long" not in one}
+    assert set(said.values()) == {"skipped: no time left for it"}
+    assert {one for _, one in speed.rows(late)} == {"skipped: no time left for it"}
+
+
+def test_a_goal_for_which_nothing_was_compared_is_not_met():
+    """As on 2026-11-27: every bench of every page failed, and no speed was measured."""
+    failed = agreement.VisibleDifference(skipped={"real": "failed: KeyError: 'figure.layer'"})
+    found = {"agreement": {"page: a": failed, "page: b": "skipped: x"}, "speed": {}, "faults": {}}
+    states = {name: state for name, _, _, state in command.goals(found)}
+    assert set(states.values()) == {command.NOTHING}
+    some = agreement.VisibleDifference(
+        pixels=0.5, benches={"learn": 0.5}, skipped={"x": "skipped: no model"}
+    )
+    found["agreement"] = {"page: a": some, "b": {"float32": Difference(2e-6, 0.0, 0.0, 0.0)}}
+    states = {name: state for name, _, _, state in command.goals(found)}
+    assert states["figures, pixels"] == states["float32, largest difference"] == "met"
+    found["agreement"]["page: b"] = failed  # a bench that fails there is not like that of the CPU
+    states = {name: state for name, _, _, state in command.goals(found)}
+    assert states["figures, pixels"] == "missed: failed were real"
+    found["agreement"] |= {"page: c": "failed: KeyError: 'x'", "a": "failed: LinAlgError: y"}
+    states = {name: state for name, _, _, state in command.goals(found)}
+    assert states["figures, pixels"] == "missed: failed were real, page: c"
+    assert states["float32, largest difference"] == "missed: failed were a"
+
+
+def test_results_without_numbers_are_no_agreement():
+    with pytest.raises(ValueError, match="nothing to compare"):
+        difference((), ())
+    words = difference(("a", "b"), ("a", "c"))
+    assert math.isnan(words.largest)
+    assert words.choices == 0.5
+    found = {"agreement": {"a": {"float32": words}}, "speed": {}, "faults": {}}
+    assert command.apart_in_float32(found) == []
+
+
+def test_a_bench_without_a_figure_is_not_counted_as_alike(monkeypatch):
+    bare = Output([Note("It waits.")])
+    monkeypatch.setattr(type(lessons.gates.lesson.benches["learn"]), "run", waiting(bare))
+    found = visible_differences.lesson(lessons.gates.lesson, HERE)
+    assert found.benches == {}
+    assert found.skipped["learn"] == "skipped: there is no figure to compare"
+
+
+def waiting(output: Output):
+    def run(bench, *_, host, **__):
+        host.used = True
+        return output
+
+    return run
+
+
+def test_what_the_driver_itself_writes_does_not_flood_the_log():
+    script = (
+        "import os; from benchmarks.gpu import faults\n"
+        "print('before', flush=True); faults._silence()\n"
+        "[os.write(stream, b'Assertion failed\\n') for stream in (1, 2)]"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert (run.returncode, run.stdout, run.stderr) == (0, "before\n", "")

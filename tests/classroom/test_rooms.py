@@ -1,0 +1,1241 @@
+"""Rooms, seats and votes: what is counted once, what is not told, and what ends."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+from random import Random
+
+import pytest
+
+from seqviz import lessons
+from seqviz.classroom import codes, rooms, shared_texts
+from seqviz.classroom import room as one_room
+from seqviz.classroom.credentials import Credentials
+from seqviz.classroom.poll import Poll
+from seqviz.classroom.room import InvalidMessageError, Room
+from seqviz.classroom.rooms import Rooms
+from seqviz.classroom.storage import ClosedRooms, load_credentials
+from seqviz.content import catalog
+from seqviz.core.errors import UserError
+from seqviz.lessons.framework import room_validation
+from seqviz.lessons.framework.controls import controls
+from tests.fakes import FakeClock
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock(0.0)
+
+
+@pytest.fixture
+def all_rooms(clock) -> Rooms:
+    return Rooms(clock)
+
+
+@pytest.fixture
+def room(all_rooms) -> Room:
+    return all_rooms.open()
+
+
+def told(room: Room, teacher: bool = False) -> dict:
+    return json.loads(room.snapshot(teacher))
+
+
+def code_of(refused) -> str:
+    return refused.value.code
+
+
+# ---- codes
+
+
+def test_no_letter_is_taken_for_another():
+    alike = ("0OQD", "1IL", "2Z", "5S", "8B", "UV", "GC6", "MN")
+    for group in alike[:-2]:
+        assert not set(group) & set(codes.ALPHABET), group
+    assert "G" not in codes.ALPHABET
+
+
+def test_one_wrong_letter_or_two_swapped_ones_never_make_a_code():
+    """Nor do they where a letter is read as any other: a slip is no guess."""
+    code = codes.new(rooms.LETTERS)
+    assert len(code) == rooms.LETTERS + 1
+    assert codes.is_valid(code)
+    for place, letter in product(range(len(code)), codes.ALPHABET):
+        other = code[:place] + letter + code[place + 1 :]
+        assert codes.is_valid(other) == (other == code), other
+    for place in range(len(code) - 1):
+        a, b = code[place : place + 2]
+        swapped = code[:place] + b + a + code[place + 2 :]
+        assert codes.is_valid(swapped) == (a == b), swapped
+    assert not codes.is_valid("")
+
+
+def test_a_twentieth_of_all_words_is_a_code():
+    draws = Random(3)
+    words = ["".join(draws.choices(codes.ALPHABET, k=8)) for _ in range(20_000)]
+    assert sum(map(codes.is_valid, words)) == pytest.approx(1000, abs=4 * 31)
+
+
+def test_a_code_is_as_long_as_the_risk_asks():
+    guesses, risk = rooms.GUESSES, 1e-3
+
+    def found(letters: int) -> float:  # exactly: that no guess is one of the rooms' codes
+        return 1 - (1 - rooms.ROOMS / len(codes.ALPHABET) ** letters) ** guesses
+
+    assert found(rooms.LETTERS) <= risk < found(rooms.LETTERS - 1)
+
+
+@pytest.mark.parametrize(("typed", "read"), [
+    ("kmt rax", "KMTRAX"), ("KMT-RAX ", "KMTRAX"), ("km\u2013tr\u00b7ax", "KMTRAX"), ("", ""),
+    ("KMTRA0", ""), ("<b>", ""), ("K" * 1000, "K" * 40), ("\u0000", ""), ("ｋｍｔ　ｒ", "KMTR"),
+])  # fmt: skip
+def test_a_code_is_read_as_it_is_typed(typed, read):
+    assert codes.read(typed) == read
+
+
+# ---- rooms
+
+
+def test_a_room_is_found_by_its_code_and_no_other(all_rooms, room):
+    assert all_rooms.find(codes.format_code(room.code).lower()) is room
+    with pytest.raises(UserError) as refused:
+        all_rooms.find("A" * (rooms.LETTERS + 1))
+    assert code_of(refused) == "no_room"
+
+
+def test_there_are_so_many_rooms_and_no_more(all_rooms):
+    opened = {all_rooms.open().code for _ in range(rooms.ROOMS)}
+    assert len(opened) == rooms.ROOMS
+    with pytest.raises(UserError) as refused:
+        all_rooms.open()
+    assert code_of(refused) == "too_many_rooms"
+
+
+def test_a_room_that_nobody_uses_gives_way_and_one_with_a_class_or_a_teacher_does_not(
+    all_rooms, clock
+):
+    made = [all_rooms.open() for _ in range(rooms.ROOMS)]
+    made[0].teachers = 1
+    made[1].join()[0].streams = 1
+    clock.now = one_room.GRACE_S + 5
+    made[2].taught = 3.0  # later than all others that nobody uses
+    new = all_rooms.open()
+    assert [room.ended for room in made[:4]] == [False, False, False, True]
+    assert all_rooms.find(new.code) is new
+    for room in made[4:]:
+        room.teachers = 1
+    all_rooms.open()
+    assert made[2].ended
+    with pytest.raises(UserError):
+        all_rooms.open()
+
+
+def test_a_room_that_was_used_for_long_waits_as_long_and_ten_minutes_at_most(all_rooms, clock):
+    """A laptop that sleeps in a break; whoever fills the server's rooms meanwhile gets no room."""
+    short, long = all_rooms.open(), all_rooms.open()
+    short.taught, long.taught = 120.0, 1500.0  # the last pages of both have gone then
+    for _ in range(rooms.ROOMS - 2):
+        all_rooms.open().teachers = 1
+    clock.now = short.taught + 119
+    with pytest.raises(UserError):
+        all_rooms.open()
+    clock.now = short.taught + 121
+    all_rooms.open().teachers = 1
+    assert short.ended
+    clock.now = long.taught + one_room.LONG_GRACE_S - 1
+    with pytest.raises(UserError):
+        all_rooms.open()
+    clock.now = long.taught + one_room.LONG_GRACE_S + 1
+    all_rooms.open()
+    assert long.ended
+
+
+def test_who_fills_a_server_that_was_started_anew_keeps_nobody_from_coming_back(all_rooms, clock):
+    before = [all_rooms.open() for _ in range(rooms.ROOMS)]
+    tokens = [room.credentials.issue_teacher(room.code, room.opened_at) for room in before]
+    _, secret = before[0].join()
+    again = restarted(all_rooms, clock)
+    for _ in range(rooms.ROOMS):
+        again.open().teachers = 1
+    again.find_by_seat(before[0].code, secret).teachers = 1
+    for room, token in zip(before, tokens, strict=True):
+        again.find_by_teacher(room.code, token).teachers = 1
+    assert len(again) == 2 * rooms.ROOMS
+    with pytest.raises(UserError) as refused:
+        again.open()
+    assert code_of(refused) == "too_many_rooms"
+
+
+@pytest.mark.parametrize(("n_addresses", "taken"), [(1, rooms.ROOMS), (2, rooms.ROOMS * 9 // 10)])
+def test_the_last_tenth_of_the_rooms_is_for_addresses_that_have_none(clock, n_addresses, taken):
+    """Where the server sees one address alone, all rooms are for it."""
+    all_rooms = Rooms(clock, count_addresses=lambda: n_addresses)
+    for _ in range(taken):
+        all_rooms.open("192.0.2.1")
+    with pytest.raises(UserError):
+        all_rooms.open("192.0.2.1")
+    left = rooms.ROOMS - taken
+    opened = [all_rooms.open(f"192.0.2.{k + 2}") for k in range(left)]
+    assert len(opened) == left
+    if opened:
+        with pytest.raises(UserError):
+            all_rooms.open("192.0.2.2")
+
+
+def test_a_room_ends_when_its_teacher_is_gone_or_its_time_is_over(all_rooms, clock):
+    gone, there = all_rooms.open(), all_rooms.open()
+    there.teachers = 1
+    clock.now = one_room.DESERTED + 1
+    all_rooms.tidy()
+    assert (gone.ended, there.ended, len(all_rooms)) == (True, False, 1)
+    assert told(gone)["ended"]
+    clock.now = rooms.LIFE + 1
+    all_rooms.tidy()
+    assert there.ended
+
+
+def test_a_teacher_ends_a_room(all_rooms, room):
+    room.apply_teacher_message({"kind": "end"})
+    with pytest.raises(UserError):
+        all_rooms.find(room.code)
+
+
+def token_of(room: Room) -> str:
+    """Its teacher's."""
+    return room.credentials.issue_teacher(room.code, room.opened_at)
+
+
+def restarted(all_rooms: Rooms, clock: FakeClock, disk: bool = True) -> Rooms:
+    """What a process of the same key that has just begun knows, with the same disk or none."""
+    return Rooms(clock, all_rooms.credentials, all_rooms.closed if disk else None)
+
+
+@pytest.mark.parametrize("disk", [True, False])
+def test_a_device_that_was_sent_out_gets_no_seat_after_a_restart(all_rooms, room, clock, disk):
+    """Where no disk lasts the teacher's page tells it, as a mark that says nothing of a device."""
+    room.join(device="a")
+    _, other = room.join(device="b")
+    room.apply_teacher_message({"kind": "remove", "seat": 1})
+    known = told(room, teacher=True)
+    assert len(known["devices"]) == 1
+    again = restarted(all_rooms, clock, disk).find_by_seat(room.code, other)
+    kept, _ = again.join(other, device="b")
+    if not disk:  # the door is open until the teacher's page is back
+        taken, _ = again.join(device="a")
+        again.apply_teacher_message(
+            {**RESTORE, "removed": known["removed"], "devices": known["devices"]}
+        )
+        assert taken.number not in again.seats
+    with pytest.raises(UserError) as refused:
+        again.join(device="a")
+    assert code_of(refused) == "sent_out"
+    assert again.join(device="c")[0].number > 1
+    assert again.seats[kept.number] is kept
+    assert told(again, teacher=True)["devices"] == known["devices"]
+
+
+def test_who_has_a_closed_number_by_chance_comes_again(all_rooms, room, clock):
+    """Where no disk lasts a newcomer can have it before the teacher's page is back."""
+    room.join(device="a")
+    _, other = room.join(device="b")
+    room.apply_teacher_message({"kind": "remove", "seat": 1})
+    known = told(room, teacher=True)
+    again = restarted(all_rooms, clock, disk=False).find_by_seat(room.code, other)
+    assert again.join(device="c")[0].number == 1
+    again.apply_teacher_message(
+        {**RESTORE, "removed": known["removed"], "devices": known["devices"]}
+    )
+    assert 1 not in again.seats
+    assert again.join(device="c")[0].number > 1
+    with pytest.raises(UserError):
+        again.join(device="a")
+
+
+def test_the_mark_of_a_device_is_of_one_room_alone(all_rooms):
+    marks = set()
+    for _ in range(2):
+        room = all_rooms.open()
+        room.join(device="a")
+        room.apply_teacher_message({"kind": "remove", "seat": 1})
+        marks |= room.removed_devices
+    assert len(marks) == 2
+    assert all(len(mark) == 24 for mark in marks)
+
+
+def test_a_room_comes_back_with_its_own_teacher(all_rooms, room, clock):
+    token, other = token_of(room), restarted(all_rooms, clock)
+    again = other.find_by_teacher(room.code, token)
+    assert (again.code, again.is_teachers(token)) == (room.code, True)
+    assert again.epoch != room.epoch
+    assert other.find_by_teacher(codes.format_code(room.code).lower(), token) is again
+
+
+def test_a_room_comes_back_with_a_student_and_is_still_its_teachers(all_rooms, room, clock):
+    seat, secret = room.join()
+    token, other = token_of(room), restarted(all_rooms, clock)
+    again = other.find_by_seat(room.code, secret)
+    assert again.join(secret)[0].number == seat.number
+    assert not again.is_teachers(secret)
+    assert other.find_by_teacher(room.code, token) is again
+
+
+@pytest.mark.parametrize("case", [
+    "", "x", "é", "\ud800", "0" * 10_000, "another room's", "a seat's", "another key's", "changed",
+    "expired", "ended", "from the future",
+])  # fmt: skip
+def test_nobody_else_is_the_teacher(all_rooms, room, clock, case):
+    """Neither of the room that is there nor of one that a server has lost."""
+    issue = all_rooms.credentials.issue_teacher
+    token, code = token_of(room), room.code
+    now = room.opened_at
+    if case == "ended":
+        room.apply_teacher_message({"kind": "end"})
+    claimed = {
+        "another room's": issue(all_rooms.open().code, now),
+        "a seat's": room.join()[1].partition(".")[2],
+        "another key's": Credentials().issue_teacher(code, now),
+        "changed": token[:-1] + ("A" if token[-1] != "A" else "B"),
+        "expired": issue(code, now - int(rooms.LIFE) - 2),
+        "from the future": issue(code, now + 4000),
+        "ended": token,
+    }.get(case, case)
+    for those in (all_rooms, restarted(all_rooms, clock)):
+        with pytest.raises(UserError) as refused:
+            those.find_by_teacher(code, claimed)
+        assert code_of(refused) == "no_room"
+        assert len(those) <= 2
+    if case != "ended":
+        assert not room.is_teachers(claimed)
+        assert room.is_teachers(token)
+
+
+def test_a_code_that_has_another_room_now_is_not_the_old_teachers(all_rooms, room, clock):
+    old = all_rooms.credentials.issue_teacher(room.code, room.opened_at - 60)
+    with pytest.raises(UserError):
+        all_rooms.find_by_teacher(room.code, old)
+    assert not room.is_teachers(old)
+
+
+def test_a_room_that_another_process_has_ended_goes_on_nowhere(tmp_path, clock):
+    """A proxy may have led a class to and fro, so that both have the room."""
+    here, there = (
+        Rooms(clock, Credentials(b"k" * 32), ClosedRooms(tmp_path, rooms.LIFE)) for _ in range(2)
+    )
+    room = here.open()
+    _, secret = room.join()
+    left = there.find_by_seat(room.code, secret)
+    room.apply_teacher_message({"kind": "end"})
+    for ask in (
+        lambda: there.get(room.code, room.opened_at),
+        lambda: there.find(room.code),
+        lambda: there.find_by_seat(room.code, secret),
+    ):
+        with pytest.raises(UserError) as refused:
+            ask()
+        assert code_of(refused) == "no_room"
+    assert (left.ended, told(left)["ended"], len(there)) == (True, True, 0)
+
+
+def test_an_ended_room_stays_ended_on_the_disk(tmp_path, clock):
+    key = load_credentials(tmp_path)
+    assert key.is_lasting
+
+    def process() -> Rooms:
+        return Rooms(clock, load_credentials(tmp_path), ClosedRooms(tmp_path, rooms.LIFE))
+
+    first, beside = process(), process()
+    room = first.open()
+    token, (_, secret) = token_of(room), room.join()
+    assert beside.find_by_teacher(room.code, token).code == room.code
+    room.apply_teacher_message({"kind": "end"})
+    for those in (first, beside, process()):
+        those.tidy()
+        those._open.clear()
+        for find, proof in ((those.find_by_teacher, token), (those.find_by_seat, secret)):
+            with pytest.raises(UserError):
+                find(room.code, proof)
+
+
+def test_the_key_is_made_once_and_read_by_nobody_else(tmp_path):
+    folder = tmp_path / "cache"
+    keys = {load_credentials(folder).key for _ in range(3)}
+    assert len(keys) == 1
+    assert (folder / "room.key").stat().st_mode & 0o777 == 0o600
+    assert len(next(iter(keys))) == 32
+    assert [path.name for path in folder.iterdir()] == ["room.key"]
+    assert "key=" not in repr(load_credentials(folder))
+
+
+def test_two_processes_that_start_at_once_have_one_key(tmp_path):
+    with ThreadPoolExecutor(8) as pool:
+        keys = {found.key for found in pool.map(lambda _: load_credentials(tmp_path), range(40))}
+    assert len(keys) == 1
+
+
+@pytest.mark.parametrize("damage", ["", "xyz", "00" * 31, "\u00e9"])
+def test_a_damaged_key_is_no_key(tmp_path, damage, caplog):
+    (tmp_path / "room.key").write_text(damage, "utf-8")
+    found = load_credentials(tmp_path)
+    assert (found.is_lasting, len(found.key)) == (False, 32)
+    assert "room.key" in caplog.text
+
+
+def test_a_key_of_the_operator_comes_before_that_on_the_disk(tmp_path):
+    one, other = (load_credentials(tmp_path, "k" * 43) for _ in range(2))
+    assert one.key == other.key
+    assert not [*tmp_path.iterdir()]
+    assert load_credentials(None).key != load_credentials(None).key
+
+
+def test_what_was_closed_is_forgotten_when_its_tokens_expire(tmp_path, clock):
+    closed = ClosedRooms(tmp_path, 100.0, clock)
+    for number in range(300):
+        closed.add("KMTRAX", number)
+    clock.now = 350.0
+    beside = ClosedRooms(tmp_path, 100.0, clock)
+    assert not beside.has_ended("KMTRAX", 249)
+    assert beside.has_ended("KMTRAX", 299)
+    assert len((tmp_path / "room.closed").read_text("ascii").splitlines()) == 49
+    (tmp_path / "room.closed").write_text('x\n["KMTRAX", 320, 0]\n[1]\n{}\n', "ascii")
+    assert beside.has_ended("KMTRAX", 320)
+
+
+# ---- seats
+
+
+def test_seats_have_numbers_from_one_up_and_secrets(room):
+    first, second = room.join(), room.join()
+    assert (first[0].number, second[0].number) == (1, 2)
+    assert room.seat(first[1]) is first[0]
+    assert room.join(first[1]) == first
+    assert room.seat(f"1.{second[0].secret}") is None
+    for wrong in ("", "1", "1.", "x.y", "99999999.x", "\u0661.x"):
+        assert room.seat(wrong) is None
+
+
+def test_a_room_and_a_server_have_so_many_seats(all_rooms, room, monkeypatch):
+    monkeypatch.setattr(one_room, "SEATS", 3)
+    seats = [room.join() for _ in range(3)]
+    with pytest.raises(UserError) as refused:
+        room.join()
+    assert code_of(refused) == "room_full"
+    assert room.join(seats[1][1]) == seats[1]  # who has one comes back to it
+    monkeypatch.setattr(rooms, "FOLLOWERS", 3)
+    with pytest.raises(UserError) as refused:
+        all_rooms.join(all_rooms.open())
+    assert code_of(refused) == "too_many_followers"
+
+
+def test_a_seat_left_for_long_is_free_and_its_vote_stays(room, clock):
+    (_, gone), (voter, kept) = room.join(), room.join()
+    room.apply_teacher_message(ASK)
+    vote(room, voter, 2)
+    clock.now = one_room.DESERTED + 1
+    assert room.join()[0].number == 1
+    assert room.seat(gone) is room.seat(kept) is None
+    assert room.join()[0].number == 3  # nobody gets the number under which a vote is counted
+    assert room.join(kept)[0].number == 2
+    room.apply_teacher_message({"kind": "reveal"})
+    assert told(room)["ballot"]["counts"] == [[0, 0, 1]]
+
+
+def test_a_full_room_takes_the_seat_of_who_is_gone_and_of_nobody_else(room, clock, monkeypatch):
+    monkeypatch.setattr(one_room, "SEATS", 3)
+    here, gone, lost = (room.join()[0] for _ in range(3))
+    here.streams = 1
+    clock.now = one_room.GRACE_S + 1
+    lost.seen = clock.now - 1  # its line may be back in a moment
+    assert room.join()[0].number == gone.number
+    with pytest.raises(UserError) as refused:
+        room.join()
+    assert code_of(refused) == "room_full"
+    assert room.seats[here.number] is here
+    assert room.seats[lost.number] is lost
+
+
+def test_a_seat_that_was_used_for_long_waits_as_long_and_ten_minutes_at_most(
+    room, clock, monkeypatch
+):
+    """A phone that sleeps in a lecture, while somebody fills the room."""
+    monkeypatch.setattr(one_room, "SEATS", 3)
+    short, long, here = (room.join()[0] for _ in range(3))
+    here.streams = 1
+    short.seen, long.seen = 120.0, 1500.0
+    clock.now = short.seen + 119
+    with pytest.raises(UserError):
+        room.join()
+    clock.now = short.seen + 121
+    room.join()[0].streams = 1
+    assert room.seats[short.number] is not short
+    clock.now = long.seen + one_room.LONG_GRACE_S - 1
+    with pytest.raises(UserError):
+        room.join()
+    clock.now = long.seen + one_room.LONG_GRACE_S + 1
+    room.join()
+    assert long not in room.seats.values()
+
+
+@pytest.mark.parametrize("of", ["room", "server"])
+def test_who_fills_a_room_that_was_lost_keeps_nobody_from_coming_back(
+    all_rooms, room, clock, monkeypatch, of
+):
+    """Neither from a seat, with the numbers of the class taken, nor many times with one secret."""
+    monkeypatch.setattr(*((one_room, "SEATS", 20) if of == "room" else (rooms, "FOLLOWERS", 20)))
+    secrets = [room.join()[1] for _ in range(5)]
+    again = restarted(all_rooms, clock)
+    lost = again.find_by_seat(room.code, secrets[0])
+    for _ in range(20):
+        again.join(lost)[0].streams = 1
+    with pytest.raises(UserError) as refused:
+        again.join(lost)
+    assert code_of(refused) == ("room_full" if of == "room" else "too_many_followers")
+    back = [again.join(lost, secret) for secret in secrets]
+    assert [seat.number for seat, _ in back] == [21, 22, 23, 24, 25]
+    assert [again.join(lost, secret) for secret in secrets] == back
+    assert [again.join(lost, secret) for _, secret in back] == back
+    assert all(map(lost.can_return, secrets))
+    assert len(lost.seats) == 25
+
+
+def test_the_last_tenth_of_a_room_is_for_addresses_that_have_no_seat_there(room, monkeypatch):
+    monkeypatch.setattr(one_room, "SEATS", 20)
+    for _ in range(18):
+        room.join(address="192.0.2.1", n_addresses=2)
+    with pytest.raises(UserError):
+        room.join(address="192.0.2.1", n_addresses=2)
+    assert room.join(address="192.0.2.2", n_addresses=2)[0].number == 19
+
+
+def test_a_server_that_forgot_gives_a_seat_back(all_rooms, room, clock):
+    seat, secret = room.join()
+    (second, other) = room.join()
+    again = restarted(all_rooms, clock).find_by_seat(room.code, secret)
+    assert again.join()[0].number == 1
+    assert again.join(secret)[0].number == 2  # somebody has its own now
+    assert again.join(other)[0].number == 3
+    fresh = restarted(all_rooms, clock).find_by_seat(room.code, secret)
+    assert fresh.join(other)[0].number == second.number
+    assert fresh.join(secret) == (fresh.seats[seat.number], secret)
+    assert fresh.seat(secret) is not None
+
+
+def test_with_a_seat_go_all_seats_of_its_device(room):
+    """Otherwise a browser that has taken twenty goes on with nineteen."""
+    others = [room.join()[1], room.join()[1], room.join(device="b")[1]]
+    taken = [room.join(device="a") for _ in range(3)]
+    for seat, _ in taken:
+        room.apply_student_message(seat, {**TEXT, "text": f"text {seat.number}"})
+    room.apply_teacher_message({"kind": "remove", "seat": taken[1][0].number})
+    assert [room.seat(secret) for _, secret in taken] == [None] * 3
+    assert all(room.seat(secret) for secret in others)
+    assert not room.board.pending
+    for _, secret in taken:
+        with pytest.raises(UserError) as refused:
+            room.join(secret)
+        assert code_of(refused) == "sent_out"
+    room.apply_teacher_message(
+        {"kind": "remove", "seat": 1}
+    )  # of devices that are not told apart, it alone goes
+    assert [bool(room.seat(secret)) for secret in others] == [False, True, True]
+
+
+def test_a_teachers_page_hears_of_as_many_closed_seats_as_it_may_tell(all_rooms, room, clock):
+    token = token_of(room)
+    for device in range(one_room.SEATS // 20 + 2):
+        seats = [room.join(device=f"{device}")[0] for _ in range(20)]
+        room.apply_teacher_message({"kind": "remove", "seat": seats[0].number})
+    remembered = told(room, teacher=True)["removed"]
+    assert (len(room.removed), len(remembered)) == (one_room.SEATS + 40, one_room.SEATS)
+    again = restarted(all_rooms, clock).find_by_teacher(room.code, token)
+    again.apply_teacher_message({**RESTORE, "removed": remembered})
+    assert told(again)["restored"]
+
+
+def test_with_a_seat_goes_what_it_has_voted_and_sent(room):
+    seats = [room.join()[0] for _ in range(2)]
+    room.apply_teacher_message(ASK)
+    for seat in seats:
+        vote(room, seat, 1)
+        send(room, seat, 3)
+        for text in ("a", "b"):
+            room.apply_student_message(seat, {**TEXT, "text": text})
+    room.apply_teacher_message({"kind": "approve", "number": 1})
+    room.apply_teacher_message({"kind": "remove", "seat": 1})
+    room.apply_teacher_message({"kind": "reveal"})
+    assert told(room)["ballot"]["counts"] == [[0, 1, 0]]
+    assert [one.seat for one in room.sent.values()] == [2]
+    assert [line.seat for line in room.board.pending.values()] == [2, 2]
+    assert room.texts() == []
+
+
+def test_a_seat_that_is_sent_out_stays_out(all_rooms, room, clock):
+    """Its device gets no other; where devices are not told apart, the door is what helps."""
+    (_, secret), (other, _) = room.join(device="a"), room.join(device="b")
+    room.apply_teacher_message({"kind": "remove", "seat": 1})
+    for who in ({"claimed": secret}, {"device": "a"}, {"claimed": secret, "device": "c"}):
+        with pytest.raises(UserError) as refused:
+            room.join(**who)
+        assert code_of(refused) == "sent_out"
+    assert room.join(device="c")[0].number == 3
+    assert room.seats[2] is other
+    again = restarted(all_rooms, clock).find_by_seat(room.code, secret)
+    with pytest.raises(UserError):
+        again.join(secret)
+    with pytest.raises(InvalidMessageError):
+        room.apply_teacher_message({"kind": "remove", "seat": 1})
+
+
+def test_a_closed_door_keeps_newcomers_out_and_nobody_else(room):
+    _, secret = room.join()
+    room.apply_teacher_message({"kind": "door", "open": False})
+    assert told(room)["door"] is False
+    with pytest.raises(UserError) as refused:
+        room.join()
+    assert code_of(refused) == "door_closed"
+    assert room.join(secret)[0].number == 1
+    room.apply_teacher_message({"kind": "door", "open": True})
+    assert room.join()[0].number == 2
+
+
+@pytest.mark.parametrize("claimed", ["7.short", "0.aaaaaaaaaaaaaaaa", "301.aaaaaaaaaaaaaaaa", "x"])
+def test_a_claim_that_cannot_be_is_a_new_seat(room, claimed):
+    assert room.join(claimed)[0].number == 1
+
+
+# ---- what a teacher says
+
+PLACE = {"kind": "navigate", "lesson": "gates", "bench": "watch", "values": {"ga.watch.step": "20"}}
+
+
+def test_what_a_teacher_shows_is_told_to_all(room):
+    room.apply_teacher_message(PLACE)
+    assert told(room)["place"] == {key: PLACE[key] for key in ("lesson", "bench", "values")}
+    room.apply_teacher_message({"kind": "pause", "on": True})
+    assert told(room)["paused"]
+
+
+def test_one_figure_alone_goes_along_and_a_range_ends_with_its_lesson(room):
+    room.apply_teacher_message(PLACE)
+    room.apply_teacher_message({"kind": "allow", "benches": ["gates/watch"]})
+    room.apply_teacher_message({**PLACE, "bench": "force"})
+    assert told(room)["allowed"] == ["gates/force"]
+    both = ["gates/watch", "gates/force"]
+    room.apply_teacher_message({"kind": "allow", "benches": both})
+    for bench in ("learn", ""):  # "": between two figures, or while a page comes
+        room.apply_teacher_message({**PLACE, "bench": bench})
+        assert told(room)["allowed"] == both
+    room.apply_teacher_message({**PLACE, "lesson": "attention", "bench": "real"})
+    assert told(room)["allowed"] == []
+
+
+def test_every_control_of_every_bench_can_be_shown_and_so_can_home(room):
+    for record in catalog.LESSONS:
+        for name, bench in getattr(lessons, record.slug).lesson.benches.items():
+            values = {
+                f"{bench.prefix}.{control}": "1" for control, _ in controls(bench.declaration)
+            }
+            place = {"lesson": record.slug, "bench": name, "values": values}
+            room.apply_teacher_message({"kind": "navigate", **place})
+            assert told(room)["place"] == place
+    room.apply_teacher_message({"kind": "navigate", "lesson": "", "bench": "", "values": {}})
+    assert told(room)["place"]["lesson"] == ""
+
+
+@pytest.mark.parametrize("said", [
+    {}, {"kind": "x"}, {"kind": 3}, {**PLACE, "lesson": "../x"}, {**PLACE, "bench": None},
+    {**PLACE, "values": {"<b>": "1"}}, {**PLACE, "values": {"ga.watch.step": 3}},
+    {"kind": "pause"}, {"kind": "allow", "benches": ["<b>"]},
+    {"kind": "allow", "benches": [3]}, {"kind": "allow", "benches": ["gates/watch"] * 81},
+    {"kind": "approve", "number": 1}, {"kind": "discard", "number": "1"},
+    {"kind": "ask", "key": "x", "options": 3}, {"kind": "ask", "key": "vg.predict.a", "options": 9},
+    {"kind": "reveal"},
+])  # fmt: skip
+def test_what_cannot_be_said_changes_nothing(room, said):
+    before = told(room)
+    with pytest.raises(InvalidMessageError):
+        room.apply_teacher_message(said)
+    assert told(room) == before
+
+
+def test_a_text_too_long_for_all_screens_is_refused(room):
+    with pytest.raises(UserError) as refused:
+        room.apply_teacher_message({**PLACE, "values": {"at.map.text": "x" * one_room.PLACE}})
+    assert code_of(refused) == "long_place"
+    assert told(room)["place"] == {}
+
+
+TEXT = {"kind": "text", "lesson": "gates", "bench": "watch", "values": {"ga.watch.step": "3"},
+        "key": "ga.watch.characters", "text": "It rains."}  # fmt: skip
+
+# ---- votes
+
+ASK = {"kind": "ask", "key": "vg.predict.order", "options": 3}
+
+
+def vote(room, seat, option, round_=1):
+    """By a page that is connected."""
+    seat.line_seen = room.clock()
+    number = room.questions
+    room.apply_student_message(
+        seat, {"kind": "vote", "number": number, "round": round_, "option": option}
+    )
+
+
+def test_a_vote_counts_from_a_page_that_is_connected(room, clock):
+    seat, _ = room.join()
+    room.apply_teacher_message(ASK)
+    said = {"kind": "vote", "number": 1, "round": 1, "option": 0}
+    with pytest.raises(UserError) as refused:
+        room.apply_student_message(seat, said)
+    assert code_of(refused) == "no_line"
+    seat.line_seen = clock.now
+    clock.now += one_room.AWAY - 1  # the line is lost for a moment
+    room.apply_student_message(seat, said)
+    clock.now += 2
+    with pytest.raises(UserError):
+        room.apply_student_message(seat, {**said, "option": 1})
+    room.apply_teacher_message({"kind": "reveal"})
+    assert told(room)["ballot"]["counts"] == [[1, 0, 0]]
+
+
+def test_a_device_that_is_told_apart_has_one_vote(room):
+    mine, again = (room.join(device="a")[0] for _ in range(2))
+    others = [room.join()[0] for _ in range(2)]  # not told apart
+    room.apply_teacher_message(ASK)
+    for seat, option in ((mine, 0), (again, 1), *((one, 2) for one in others)):
+        vote(room, seat, option)
+    assert told(room)["ballot"]["voted"] == 3
+    vote(room, mine, 0)
+    room.apply_teacher_message({"kind": "reveal"})
+    assert told(room)["ballot"]["counts"] == [[1, 0, 2]]
+
+
+def test_a_vote_belongs_to_the_asking_for_which_it_was_given(room):
+    """The same question put again is another asking: a vote that comes late is none."""
+    seat, _ = room.join()
+    seat.streams = 1
+    late = {"kind": "vote", "number": 1, "round": 1, "option": 0}
+    room.apply_teacher_message(ASK)
+    room.apply_teacher_message({"kind": "reveal"})
+    room.apply_teacher_message(ASK)
+    assert told(room)["ballot"]["number"] == 2
+    with pytest.raises(UserError) as refused:
+        room.apply_student_message(seat, late)
+    assert code_of(refused) == "vote_closed"
+    room.apply_student_message(seat, {**late, "number": 2})
+    assert told(room)["ballot"]["voted"] == 1
+
+
+def test_so_many_questions_are_kept_and_no_more(room):
+    for _ in range(3 * one_room.QUESTIONS):
+        room.apply_teacher_message(ASK)
+    assert [one["key"] for one in room.record().to_dict()["questions"]] == \
+        [ASK["key"]] * one_room.QUESTIONS  # fmt: skip
+    assert told(room)["ballot"]["number"] == 3 * one_room.QUESTIONS
+
+
+# ---- a server that was started anew
+
+
+def test_a_class_is_as_before_when_its_pages_have_told_what_they_know(all_rooms, clock):
+    """Votes of both rounds, drawings, pause, the door, who was sent out: counts are equal."""
+    room = all_rooms.open()
+    draws, token = Random(8), token_of(room)
+    class_ = [room.join(device=f"{k}" if k % 2 else "") for k in range(20)]
+    memory: dict[int, dict] = {seat.number: {"votes": [], "sketches": []} for seat, _ in class_}
+    drawn = {
+        "kind": "sketch",
+        "action": "ask",
+        "key": "vg.sketch.tanh",
+        "type": "bar",
+        "most": [9] * 3,
+    }
+    for state in ("revealed", "closed"):
+        room.apply_teacher_message(ASK)
+        for round_ in (1, 2):
+            if round_ == 2:
+                room.apply_teacher_message({"kind": "close"})
+                room.apply_teacher_message({"kind": "reopen"})
+            for seat, _ in class_[: 18 - round_]:
+                option = draws.randrange(3)
+                vote(room, seat, option, round_)
+                memory[seat.number]["votes"].append([room.questions, round_, option])
+        room.apply_teacher_message({"kind": {"revealed": "reveal", "closed": "close"}[state]})
+    room.apply_teacher_message(drawn)
+    for seat, _ in class_[3:]:
+        marks = [draws.randrange(10) for _ in range(3)]
+        room.apply_student_message(
+            seat, {"kind": "sketch", "number": room.questions, "marks": marks}
+        )
+        memory[seat.number]["sketches"].append([room.questions, marks])
+    room.apply_teacher_message({"kind": "sketch", "action": "reveal"})
+    room.apply_teacher_message({"kind": "pause", "on": True})
+    room.apply_teacher_message({"kind": "remove", "seat": 20})
+    room.apply_teacher_message({"kind": "door", "open": False})
+    known = [told(room)["ballot"], told(room)["sketch"]]
+
+    again = restarted(all_rooms, clock).find_by_seat(room.code, class_[0][1])
+    assert told(again, teacher=True)["forgotten"]
+    ballots = [
+        {"number": 1, "key": ASK["key"], "options": 3, "state": "revealed", "round": 2},
+        {name: known[0][name] for name in ("number", "key", "options", "state", "round")},
+    ]
+    sketches = [{name: known[1][name] for name in ("number", "key", "type", "most", "state")}]
+    again.apply_teacher_message({"kind": "restore", "paused": True, "door": False, "allowed": [],
+        "removed": [20],
+                "ballots": ballots, "sketches": sketches})  # fmt: skip
+    assert again.is_teachers(token)
+    for k, (seat, secret) in enumerate(class_[:19]):
+        back, _ = again.join(secret, device=f"{k}" if k % 2 else "")
+        assert back.number == seat.number
+        again.apply_student_message(back, {"kind": "recall", **memory[seat.number]})
+        again.apply_student_message(
+            back, {"kind": "recall", **memory[seat.number]}
+        )  # nothing counts twice
+    left, before = again.record().to_dict(), room.record().to_dict()
+    assert left["questions"] == before["questions"]
+    assert left["sketches"] == before["sketches"]
+    found = told(again)
+    assert (found["paused"], found["door"], found["restored"]) == (True, False, True)
+    with pytest.raises(UserError):
+        again.join(class_[19][1])
+    with pytest.raises(InvalidMessageError):  # once, and not after anything else of the teacher
+        again.apply_teacher_message({"kind": "restore", "paused": False, "door": True,
+            "allowed": [], "removed": [],
+                    "ballots": [], "sketches": []})  # fmt: skip
+    clock.now += one_room.RESTORE_S + 1
+    with pytest.raises(UserError):
+        again.apply_student_message(again.seats[1], {"kind": "recall", **memory[1]})
+
+
+def test_a_vote_that_is_counted_is_not_changed_by_what_a_page_recalls(all_rooms, room, clock):
+    _, secret = room.join()
+    again = restarted(all_rooms, clock).find_by_seat(room.code, secret)
+    seat, _ = again.join(secret)
+    asked = {"number": 4, "key": ASK["key"], "options": 3, "state": "open", "round": 1}
+    again.apply_teacher_message({"kind": "restore", "paused": False, "door": True, "allowed": [],
+        "removed": [],
+                "ballots": [asked], "sketches": []})  # fmt: skip
+    vote(again, seat, 2)
+    again.apply_student_message(seat, {"kind": "recall", "votes": [[4, 1, 0], [4, 2, 0], [9, 1, 0],
+        [4, 1, 7], "x"],
+                      "sketches": [[1, [0]], 3]})  # fmt: skip
+    again.apply_teacher_message({"kind": "reveal"})
+    assert told(again)["ballot"]["counts"] == [[0, 0, 1]]
+    again.apply_teacher_message(ASK)
+    assert told(again)["ballot"]["number"] == 5
+
+
+RESTORE = {"kind": "restore", "paused": False, "door": True, "allowed": [], "removed": [],
+           "ballots": [], "sketches": []}  # fmt: skip
+BALLOT = {"number": 1, "key": "vg.predict.order", "options": 3, "state": "open", "round": 1}
+SKETCH = {"number": 1, "key": "vg.sketch.tanh", "type": "bar", "most": [9], "state": "open"}
+
+
+@pytest.mark.parametrize("wrong", [
+    {"paused": 1}, {"allowed": ["<b>"]}, {"removed": ["1"]}, {"removed": [0]}, {"door": None},
+    {"removed": [1] * 301}, {"ballots": [3]}, {"ballots": [{**BALLOT, "key": "<b>"}]},
+    {"ballots": [{**BALLOT, "round": 3}]}, {"ballots": [{**BALLOT, "options": 9}]},
+    {"ballots": [{**BALLOT, "state": "x"}]}, {"sketches": [{**SKETCH, "type": "x"}]},
+    {"sketches": [{**SKETCH, "most": ["9"]}]}, {"sketches": [{**SKETCH, "key": 3}]},
+    {"devices": "a" * 24}, {"devices": ["<b>"]}, {"devices": [3]}, {"devices": ["a" * 24] * 301},
+])  # fmt: skip
+def test_what_no_page_can_know_restores_nothing(all_rooms, room, clock, wrong):
+    again = restarted(all_rooms, clock).find_by_teacher(room.code, token_of(room))
+    before = told(again)
+    with pytest.raises(InvalidMessageError):
+        again.apply_teacher_message({**RESTORE, **wrong})
+    assert told(again) == before
+    again.apply_teacher_message({**RESTORE, "ballots": [BALLOT], "sketches": [SKETCH]})
+    assert told(again)["ballot"] == {**BALLOT, "voted": 0}
+
+
+def test_a_seat_has_one_vote_a_round_and_may_change_it(room):
+    seats = [room.join()[0] for _ in range(3)]
+    room.apply_teacher_message(ASK)
+    for option in (0, 1, 2):
+        vote(room, seats[0], option)
+    vote(room, seats[1], 0)
+    assert told(room)["ballot"]["voted"] == 2
+    room.apply_teacher_message({"kind": "reveal"})
+    assert told(room)["ballot"]["counts"] == [[1, 0, 1]]
+    with pytest.raises(UserError) as refused:
+        vote(room, seats[2], 1)
+    assert code_of(refused) == "vote_closed"
+
+
+def test_nobody_is_told_a_count_before_it_is_revealed(room):
+    seat, _ = room.join()
+    room.apply_teacher_message(ASK)
+    vote(room, seat, 2)
+    room.apply_teacher_message({"kind": "close"})
+    for teacher in (False, True):
+        found = set(told(room, teacher)["ballot"])
+        assert found == {"key", "number", "options", "state", "round", "voted"}
+
+
+def test_a_seat_is_reminded_of_its_own_answer_and_of_nobody_elses(room):
+    """After a reload; an answer to the round or the question before is none to this one."""
+
+    def own(seat) -> dict:
+        return json.loads(room.snapshot_for(seat))["answers"]
+
+    seat, other = (room.join()[0] for _ in range(2))
+    assert own(seat) == {"vote": None, "sketch": None}
+    room.apply_teacher_message(ASK)
+    vote(room, seat, 2)
+    assert (own(seat)["vote"], own(other)["vote"]) == (2, None)
+    assert "answers" not in told(room, teacher=True)
+    room.apply_teacher_message({"kind": "reopen"})
+    assert own(seat)["vote"] is None
+    vote(room, seat, 1, 2)
+    room.apply_teacher_message({"kind": "reveal"})
+    assert own(seat)["vote"] == 1
+    room.apply_teacher_message(ASK)  # the same question, put anew
+    assert own(seat)["vote"] is None
+    drawing = {
+        "kind": "sketch",
+        "action": "ask",
+        "key": "vg.sketch.tanh",
+        "type": "bar",
+        "most": [9, 9],
+    }
+    room.apply_teacher_message(drawing)
+    room.apply_student_message(
+        seat, {"kind": "sketch", "number": told(room)["sketch"]["number"], "marks": [3, 4]}
+    )
+    assert (own(seat)["sketch"], own(other)["sketch"]) == ([3, 4], None)
+    assert room.snapshot_for(seat).startswith(room.snapshot(False)[:-1])
+
+
+def test_of_a_vote_and_a_drawing_the_number_tells_which_was_put_last(room):
+    drawing = {
+        "kind": "sketch",
+        "action": "ask",
+        "key": "vg.sketch.tanh",
+        "type": "bar",
+        "most": [9, 9],
+    }
+    numbers = []
+    for question, name in ((ASK, "ballot"), (drawing, "sketch"), (ASK, "ballot")):
+        room.apply_teacher_message(question)
+        numbers.append(told(room)[name]["number"])
+    assert numbers == [1, 2, 3]
+
+
+def test_vote_talk_vote_again(room):
+    """The flow between two rounds is that of a count by hand."""
+    draws = Random(5)
+    seats = [room.join()[0] for _ in range(40)]
+    room.apply_teacher_message(ASK)
+    first = {seat.number: draws.randrange(3) for seat in seats[:30]}
+    for seat in seats[:30]:
+        vote(room, seat, first[seat.number])
+    room.apply_teacher_message({"kind": "close"})
+    room.apply_teacher_message({"kind": "reopen"})
+    second = {seat.number: draws.randrange(3) for seat in seats[10:]}
+    for seat in seats[10:]:
+        vote(room, seat, second[seat.number], 2)
+    with pytest.raises(UserError):
+        vote(room, seats[0], 0, 1)  # that round is over
+    room.apply_teacher_message({"kind": "reveal"})
+    found = told(room)["ballot"]
+    both = [seat.number for seat in seats[10:30]]
+    flow = [[sum(first[n] == a and second[n] == b for n in both) for b in range(3)]
+            for a in range(3)]  # fmt: skip
+    assert found["flow"] == flow
+    assert [sum(one) for one in found["counts"]] == [30, 30]
+
+
+def test_there_are_two_rounds_and_none_behind_the_reveal():
+    ballot = Poll("vg.predict.order", 2)
+    assert ballot.reopen()
+    assert not ballot.reopen()
+    ballot.reveal()
+    assert not ballot.vote(1, 0)
+    assert not Poll("vg.predict.order", 2).vote(1, 2)
+
+
+@pytest.mark.parametrize("said", [
+    {"kind": "vote", "number": 2, "round": 1, "option": 0},
+    {"kind": "vote", "number": 1, "round": 2, "option": 0},
+    {"kind": "vote", "number": 1, "round": 1, "option": 3},
+    {"kind": "vote", "number": 1, "round": 1, "option": -1},
+    {"kind": "vote", "number": 1, "round": 1, "option": "0"},
+    {"kind": "recall", "votes": [[1, 1, 0]], "sketches": []}, {"kind": "restore"},
+    {"kind": "remove", "seat": 1}, {"kind": "door", "open": False},
+    {"kind": "presence", "bench": "<script>", "detached": False, "goals": []},
+    {"kind": "presence", "bench": "gates/watch", "detached": False, "goals": ["<b>"]},
+    {"kind": "presence", "bench": "gates/watch", "detached": False, "goals": ["gates/a"] * 41},
+    {"kind": "send", "lesson": "gates", "bench": "watch", "values": {"<b>": "1"}},
+    {"kind": "text", "lesson": "gates", "bench": "watch", "values": {}, "key": "<b>", "text": "x"},
+    {"kind": "text", "lesson": "gates", "bench": "watch", "values": {}, "key": TEXT["key"]},
+    {"kind": "text", "lesson": "gates", "bench": "<b>", "values": {}, "key": TEXT["key"],
+     "text": "x"},
+    {"kind": "tell"}, {"kind": "end"}, {"kind": "approve", "number": 1}, {},
+])  # fmt: skip
+def test_what_a_student_cannot_say_changes_nothing(room, said):
+    seat, _ = room.join()
+    seat.streams = 1
+    room.apply_teacher_message(ASK)
+    before = told(room)
+    with pytest.raises((InvalidMessageError, UserError)):
+        room.apply_student_message(seat, said)
+    assert told(room) == before
+
+
+# ---- where they are
+
+
+def test_dots_say_where_a_class_is_and_who_is_stuck(room, clock):
+    seats = [room.join()[0] for _ in range(4)]
+    for seat, bench in zip(seats, ("gates/watch", "gates/watch", "gates/force"), strict=False):
+        room.apply_student_message(
+            seat,
+            {"kind": "presence", "bench": bench, "detached": bench == "gates/force", "goals": []},
+        )
+        seat.streams = 1
+    clock.now = one_room.STUCK + 1
+    room.apply_student_message(
+        seats[0], {"kind": "presence", "bench": "gates/watch", "detached": False, "goals": []}
+    )
+    room.apply_student_message(
+        seats[1], {"kind": "presence", "bench": "gates/one", "detached": False, "goals": []}
+    )
+    clock.now += 1
+    room.apply_student_message(
+        seats[1], {"kind": "presence", "bench": "gates/watch", "detached": False, "goals": []}
+    )
+    found = told(room, teacher=True)
+    assert found["dots"] == {"gates/watch": [2, 1], "gates/force": [1, 1]}
+    assert (found["detached"], found["present"]) == (1, 3)  # the fourth has no page any more
+    assert "dots" not in told(room)
+
+
+# ---- what students send, and what is left
+
+
+def send(room, seat, step):
+    room.apply_student_message(
+        seat, {**PLACE, "kind": "send", "values": {"ga.watch.step": str(step)}}
+    )
+
+
+def step(room: Room, number: int) -> str:
+    """The setting in what was sent under this number."""
+    return room.sent[number].place["values"]["ga.watch.step"]
+
+
+def test_a_seat_sends_what_it_sees_and_the_teacher_puts_it_in_order(room):
+    seats = [room.join()[0] for _ in range(2)]
+    for k in range(5):
+        send(room, seats[0], k)
+    send(room, seats[1], 9)
+    sent = told(room, teacher=True)["sent"]
+    assert [step(room, one["number"]) for one in sent] == ["2", "3", "4", "9"]
+    assert set(sent[0]) == {
+        "number",
+        "seat",
+        "device",
+        "has_text",
+        "lesson",
+        "bench",
+    }  # values may be long
+    assert "sent" not in told(room)
+    room.apply_teacher_message({"kind": "order", "sent": [sent[3]["number"], sent[0]["number"]]})
+    sent = told(room, teacher=True)["sent"]
+    assert [step(room, one["number"]) for one in sent] == ["9", "2"]
+    for wrong in ([99], ["1"], [None]):
+        with pytest.raises(InvalidMessageError):
+            room.apply_teacher_message({"kind": "order", "sent": wrong})
+
+
+def test_nobody_pushes_out_what_others_have_sent(room, monkeypatch):
+    monkeypatch.setattr(one_room, "SENT", 2)
+    seats = [room.join()[0] for _ in range(3)]
+    send(room, seats[0], 1)
+    send(room, seats[1], 2)
+    with pytest.raises(UserError) as refused:
+        send(room, seats[2], 3)
+    assert code_of(refused) == "much_sent"
+    assert len(room.sent) == 2
+
+
+def test_what_is_left_of_a_lecture_has_no_seats_in_it(room):
+    seats = [room.join()[0] for _ in range(3)]
+    room.apply_teacher_message(ASK)
+    for seat in seats:
+        vote(room, seat, 1)
+        goals = ["gates/hold"] if seat.number < 3 else []
+        room.apply_student_message(
+            seat, {"kind": "presence", "bench": "gates", "detached": False, "goals": goals}
+        )
+    send(room, seats[0], 7)
+    room.apply_teacher_message({"kind": "reveal"})
+    assert room.record().to_dict() == {
+        "seats": 3,
+        "questions": [{"key": ASK["key"], "options": 3, "counts": [[0, 3, 0]], "flow": None}],
+        "sketches": [],
+        "sent": [{"lesson": "gates", "bench": "watch", "values": {"ga.watch.step": "7"}}],
+        "texts": [],
+        "goals": {"gates/hold": 2},
+        "runs": [],
+    }
+
+
+# ---- texts
+
+
+def test_a_text_is_shown_when_the_teacher_has_approved_it(room):
+    seat, _ = room.join()
+    room.apply_student_message(seat, TEXT)
+    assert told(room)["board"] == [0, 0]
+    for teacher in (False, True):  # and even the teacher's page is not told what it says
+        assert TEXT["text"] not in room.snapshot(teacher).decode()
+    first = {"number": 1, "lesson": "gates", "bench": "watch"}
+    assert told(room, teacher=True)["pending"] == {"count": 1, "first": first}
+    room.apply_teacher_message({"kind": "approve", "number": 1})
+    assert told(room, teacher=True)["pending"] == {"count": 0, "first": None}
+    assert told(room)["board"] == [1, 1]
+    wanted = {name: TEXT[name] for name in ("lesson", "bench", "values", "key", "text")}
+    assert room.texts() == [{"number": 1, **wanted}] == room.record().to_dict()["texts"]
+    room.apply_teacher_message({"kind": "discard", "number": 1})
+    assert (told(room)["board"], room.texts()) == ([2, 0], [])
+
+
+def test_a_text_thrown_away_was_never_shown(room):
+    seat, _ = room.join()
+    room.apply_student_message(seat, TEXT)
+    room.apply_teacher_message({"kind": "discard", "number": 1})
+    assert (told(room)["board"], room.record().to_dict()["texts"]) == ([0, 0], [])
+    for kind in ("approve", "discard"):
+        with pytest.raises(InvalidMessageError):
+            room.apply_teacher_message({"kind": kind, "number": 1})
+
+
+def test_of_one_seat_and_of_all_so_many_texts_wait(room, monkeypatch):
+    monkeypatch.setattr(shared_texts, "ALL", 5)
+    seats = [room.join()[0] for _ in range(3)]
+    room.apply_student_message(seats[0], TEXT)
+    room.apply_student_message(seats[0], TEXT)  # pressed twice
+    assert len(room.board.pending) == 1
+    for k in range(2):
+        room.apply_student_message(seats[0], {**TEXT, "text": f"{k}"})
+    with pytest.raises(UserError) as refused:
+        room.apply_student_message(seats[0], {**TEXT, "text": "a fourth"})
+    assert code_of(refused) == "texts_wait"
+    room.apply_student_message(seats[1], TEXT)
+    room.apply_student_message(seats[2], TEXT)
+    with pytest.raises(UserError) as refused:
+        room.apply_student_message(seats[2], {**TEXT, "text": "no room"})
+    assert code_of(refused) == "much_sent"
+
+
+def test_a_board_holds_so_many(room, monkeypatch):
+    monkeypatch.setattr(shared_texts, "SHOWN", 1)
+    for k in range(2):
+        room.apply_student_message(room.join()[0], {**TEXT, "text": f"{k}"})
+    room.apply_teacher_message({"kind": "approve", "number": 1})
+    with pytest.raises(UserError) as refused:
+        room.apply_teacher_message({"kind": "approve", "number": 2})
+    assert code_of(refused) == "board_full"
+    assert len(room.board.pending) == 1
+    room.apply_teacher_message({"kind": "discard", "number": 1})
+    room.apply_teacher_message({"kind": "approve", "number": 2})
+
+
+@pytest.mark.parametrize(("typed", "code"), [
+    ("", "no_text"), (" \u200b\u202e\n ", "no_text"), ("x" * 501, "long_text"),
+])  # fmt: skip
+def test_what_is_no_text_or_too_long_is_said(room, typed, code):
+    with pytest.raises(UserError) as refused:
+        room.apply_student_message(room.join()[0], {**TEXT, "text": typed})
+    assert code_of(refused) == code
+
+
+@pytest.mark.parametrize(("typed", "kept"), [
+    ("<img src=x onerror=alert(1)> & **x**", "<img src=x onerror=alert(1)> & **x**"),
+    ("a\u202eb\u2066c\u200fd\ufeff", "abcd"),  # turned around, invisible
+    (" a\u0000b\x1b[31m\r\n\u2028c\td", "a b [31m c d"),
+    ("Z" + "\u0301" * 40 + "!", "\u0179\u0301\u0301\u0301!"),
+    ("\ue000\U000e0041x", "x"),  # private, and a tag
+    ("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u4f60\u597d", None),  # Persian, Chinese
+    ("\U0001f469\u200d\U0001f52c", None),
+])  # fmt: skip
+def test_a_text_turns_and_hides_nothing(typed, kept):
+    assert shared_texts.strip_invisible(typed) == (typed if kept is None else kept)
+
+
+# ---- what a lesson has
+
+
+def test_what_is_sent_has_the_lessons_settings_alone():
+    """Anything else could be read in the address bar of the teacher's projector."""
+    values = {"ga.watch.step": "3", "ga.watch.view": "you fools", "ga.watch.nothing": "x",
+              "at.real.encoder": "y", "ga.watch.characters": "\u202eMine"}  # fmt: skip
+    said = {**PLACE, "kind": "send", "values": values, "text_keys": []}
+    found = room_validation.validate_message(said)
+    assert found["values"] == {"ga.watch.step": "3", "ga.watch.characters": "Mine"}
+    assert found["text_keys"] == ["ga.watch.characters"]
+
+
+def test_a_text_goes_to_a_text_field_of_its_lesson_with_its_benchs_settings():
+    values = {"ga.watch.step": "3", "ga.watch.sentiment": "other", "ga.force.f": "0.5"}
+    assert room_validation.validate_message({**TEXT, "bench": "x", "values": values}) == TEXT
+    for wrong in ("ga.watch.step", "at.real.encoder", "x", 3):
+        with pytest.raises(UserError) as refused:
+            room_validation.validate_message({**TEXT, "key": wrong})
+        assert code_of(refused) == "bad"
+    with pytest.raises(UserError) as refused:
+        room_validation.validate_message({**TEXT, "key": "ga.agreement.singular", "text": "x" * 21})
+    assert (code_of(refused), refused.value.details) == ("long_text", {"most": 20})
+
+
+@pytest.mark.parametrize("said", [
+    {}, {"kind": "vote"}, {"kind": "send"}, {"kind": "send", "lesson": [], "values": {}},
+    {"kind": "text", "lesson": "gates", "values": 3},
+])  # fmt: skip
+def test_what_is_neither_goes_on_as_it_is(said):
+    assert room_validation.validate_message(said) == said
+
+
+def test_goals_are_those_of_a_lesson_and_no_words_of_a_student():
+    told = ["gates/constant_gate", "gates/you_fools", "nowhere/constant_gate", "=1+1", 3]
+    assert room_validation.known_goals(told) == ["gates/constant_gate"]
+    assert room_validation.known_goals("x") == "x"
+    for record in catalog.LESSONS:
+        assert room_validation.targets(record.slug) or record.slug in ("text", "attention"), (
+            record.slug
+        )
+
+
+@pytest.mark.parametrize("lesson", ["you_fools", "constructor", "__proto__", "home"])
+def test_what_is_sent_names_no_lesson_that_is_none(lesson):
+    """The teacher's page would go there, and its address bar would show the word."""
+    with pytest.raises(UserError) as refused:
+        room_validation.validate_message({**PLACE, "kind": "send", "lesson": lesson, "values": {}})
+    assert code_of(refused) == "bad"
+
+
+@pytest.mark.parametrize("lesson", ["gates", ""])
+def test_what_is_sent_names_no_bench_that_is_none(lesson):
+    said = {**PLACE, "kind": "send", "lesson": lesson, "bench": "you_fools", "values": {}}
+    assert room_validation.validate_message(said)["bench"] == ""
+    assert (
+        room_validation.validate_message({**said, "bench": []})["bench"] == []
+    )  # which `Room.hear` refuses
+
+
+@pytest.mark.parametrize(("told", "kept"), [
+    ("gates/watch", "gates/watch"), ("home/", "home/"), ("gates", "gates"), ("you_fools/x", ""),
+    ("constructor/x", ""), ("__proto__", ""), ("", ""), (3, 3), (None, None),
+])  # fmt: skip
+def test_where_a_student_is_has_no_words_of_the_student(told, kept):
+    """The teacher's page looks for the title of that lesson."""
+    assert room_validation.known_place(told) == kept
+
+
+def test_no_lesson_has_no_settings():
+    assert room_validation.lesson_controls("../x") == {}

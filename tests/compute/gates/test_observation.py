@@ -1,0 +1,219 @@
+"""A network on a text: any text, probabilities as PyTorch has them, the numbers of one step."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+
+from seqviz.compute.gates import tasks
+from seqviz.compute.gates.activations import SIGNED, symbols, time_constants
+from seqviz.compute.gates.encoding import END, normalized, word
+from seqviz.compute.gates.networks import GatedNetwork
+from seqviz.compute.gates.observation import MAX_SYMBOLS, LSTMStep, compare, observe, one_step
+from seqviz.compute.recurrent import as_dtype
+from seqviz.core.errors import UserError
+from seqviz.models import checkpoints
+from tests.compute.torch_reference import layer
+
+NAMES = checkpoints.names()
+TEXTS = {
+    "characters": 'It is "not" a great film, but I loved it.',
+    "sentiment": "This film isn't good at all, but I loved every minute.",
+    **tasks.EXAMPLES,
+}
+EVERY = pytest.mark.parametrize("name", NAMES)
+
+
+@cache
+def exact(name: str) -> GatedNetwork:
+    """A bundled network in float64, so that only rounding of the last digits is left."""
+    network = checkpoints.load(name)
+    return replace(
+        network,
+        embedding=network.embedding.astype(float),
+        weights=as_dtype(network.weights, np.float64),
+        head=network.head.astype(float),
+        head_bias=network.head_bias.astype(float),
+    )
+
+
+def text_of(name: str) -> str:
+    return TEXTS[checkpoints.load(name).kind]
+
+
+def known(network: GatedNetwork, piece: str) -> bool:
+    return (word(piece) if network.kind == "sentiment" else piece) in network.symbols
+
+
+# ------------------------------------------------------------------------- every kind of network
+@EVERY
+def test_everything_of_an_observation_fits_together(name):
+    network = checkpoints.load(name)
+    seen = observe(network, text_of(name))
+    steps, units = len(seen.pieces), network.weights.hidden
+    assert (seen.network, seen.cell, seen.kind) == (name, network.cell, network.kind)
+    assert (seen.left_out, seen.hidden, seen.unknown.any()) == (0, units, False)
+    for symbol in symbols(seen.trace):
+        values = observe(network, text_of(name), symbol).values
+        assert values.shape == (steps, units)
+        assert np.isfinite(values).all()
+        assert symbol in SIGNED or (values.min() >= 0 and values.max() <= 1)
+    kept = observe(network, text_of(name), "f" if network.cell == "lstm" else "z").values
+    np.testing.assert_array_equal(seen.keep, kept)
+    np.testing.assert_array_equal(seen.time_constants, time_constants(kept))
+
+
+def right_answer(task: str, pieces: tuple[str, ...], t: int) -> str | None:
+    """What the task asks for after step t (from 0), in plain Python; None where it does not ask."""
+    read = pieces[: t + 1]
+    if task == "latch":
+        return pieces[0]
+    if task == "parity":
+        return "odd" if read.count("1") % 2 else "even"
+    if task == "count":
+        n = pieces.count("a")
+        return ("b" if t + 1 < 2 * n else ".") if n <= t < 2 * n else None
+    marked = [int(piece[0]) for piece in read if piece.endswith("*")]
+    return str(sum(marked)) if len(marked) == 2 else None
+
+
+@EVERY
+@pytest.mark.parametrize(("network", "tolerance"), [(exact, 1e-12), (checkpoints.load, 2e-5)])
+def test_probabilities_and_answers_equal_those_of_pytorch(name, network, tolerance):
+    """In float64 to rounding, in the float32 of the files to its own."""
+    network = network(name)
+    seen = observe(network, text_of(name))
+    kind = network.kind
+    place = {symbol: k for k, symbol in enumerate(network.symbols)}
+    ids = [place[word(piece) if kind == "sentiment" else piece] for piece in seen.pieces]
+    read = [place[END], *ids] if kind == "characters" else ids
+    with torch.no_grad():
+        vectors = torch.tensor(network.embedding[read], dtype=torch.float64)
+        out, _ = layer(network.weights, torch.float64)(vectors)
+        scores = out @ torch.tensor(network.head, dtype=torch.float64).T
+        p = torch.softmax(scores + torch.tensor(network.head_bias), dim=-1).numpy()
+    if kind == "characters":
+        wanted = p[np.arange(len(ids)), ids]
+    elif kind == "sentiment":
+        wanted = p[:, 1]
+    else:
+        answers = [right_answer(kind, seen.pieces, t) for t in range(len(ids))]
+        wanted = [
+            np.nan if answer is None else p[t, tasks.ANSWERS[kind].index(answer)]
+            for t, answer in enumerate(answers)
+        ]
+    assert np.isfinite(wanted).any()
+    np.testing.assert_allclose(seen.probability, wanted, 0, tolerance)
+    np.testing.assert_array_equal(seen.answer, p[len(read) - len(ids) :].argmax(axis=-1))
+
+
+# ----------------------------------------------------------------------------------- hostile texts
+@pytest.mark.parametrize("text", ["", " ", " \t\r\n ", "\u3000\u2003"])
+def test_nothing_to_read_is_refused(text):
+    for name, ask in product(NAMES, (observe, compare)):
+        with pytest.raises(UserError) as refused:
+            ask(checkpoints.load(name), text)
+        assert refused.value.code == "no_text"
+
+
+HOSTILE = {
+    "one letter": "a",
+    "one of no alphabet": "\u00df",
+    "Arabic": "لم يعجبني هذا الفيلم، لكن القصة جميلة",
+    "Chinese": "我不喜欢这部电影，但是演员很好。",
+    "emoji": "a good film 👩‍👩‍👧 🙂🏽",
+    "markup": "</script><script>alert('x')</script> <b>good</b> &amp;",
+    "controls": "a\x00b\x1b[0m\u202ec",
+    "accents": "cafe\u0301 café",
+}
+
+
+@EVERY
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_any_text_is_read_and_what_is_not_known_is_said(name, text):
+    network = checkpoints.load(name)
+    seen = observe(network, text)
+    between = "" if network.kind == "characters" else " "
+    whole = normalized(text)
+    assert "".join(seen.pieces) == (whole if between == "" else whole.replace(" ", ""))
+    assert list(seen.unknown) == [not known(network, piece) for piece in seen.pieces]
+    assert seen.left_out == 0
+    assert np.isfinite(seen.values).all()
+    if network.kind in ("characters", "sentiment"):
+        assert ((seen.probability >= 0) & (seen.probability <= 1)).all()
+    elif seen.unknown.any():  # nobody knows the right answer to what is no sequence of the task
+        assert np.isnan(seen.probability[seen.unknown.argmax() :]).all()
+
+
+def test_the_texts_above_have_known_and_unknown_symbols():
+    for name in ("characters_lstm", "sentiment_gru"):
+        found = {bool(u) for t in HOSTILE.values() for u in observe(exact(name), t).unknown}
+        assert found == {True, False}
+
+
+@pytest.mark.parametrize(
+    ("name", "one"),
+    [("characters_gru", "x"), ("sentiment_lstm", "good"), ("parity_gru", "1"),
+     ("adding_lstm", "7*")],
+)  # fmt: skip
+def test_ten_thousand_characters_are_cut_to_what_a_network_reads(name, one):
+    network = checkpoints.load(name)
+    between = "" if network.kind != "sentiment" else " "
+    count = 10_000 // len(one + between)
+    text = between.join([one] * count)
+    seen = observe(network, text)
+    assert seen.pieces == (one,) * MAX_SYMBOLS
+    kept = between.join(seen.pieces)
+    assert seen.left_out == len(text) - len(kept)
+    whole = observe(network, kept)
+    assert whole.left_out == 0
+    np.testing.assert_array_equal(seen.values, whole.values)
+    one_more = observe(network, f"{kept}{between}{one}")
+    assert (one_more.pieces, one_more.left_out) == (seen.pieces, len(one + between))
+
+
+@pytest.mark.parametrize("name", ["characters_lstm", "sentiment_gru", "count_lstm"])
+def test_nobody_waits_for_a_megabyte(name):
+    text = " ".join(["good film."] * 100_000)
+    started = time.process_time()
+    seen = observe(checkpoints.load(name), text)
+    assert time.process_time() - started < 2  # 0.06 s on two cores; reading all of it takes 20 s
+    assert len(seen.pieces) == MAX_SYMBOLS
+    read = "".join(seen.pieces).replace(" ", "")
+    end = next(k for k in range(3000) if text[:k].replace(" ", "") == read)
+    assert seen.left_out == len(text) - end
+
+
+# ------------------------------------------------------------------------------------- one step
+@pytest.mark.parametrize("name", ["sentiment_lstm", "characters_gru", "count_lstm", "count_gru"])
+def test_the_numbers_of_one_step(name):
+    """Of a GRU under both names of its gate."""
+    seen = observe(exact(name), text_of(name))
+    values = {s: observe(exact(name), text_of(name), s).values for s in symbols(seen.trace)}
+    for unit, step in ((1, 1), (seen.hidden, len(seen.pieces)), (3, 5)):
+        v = one_step(seen, unit, step)
+        for symbol, found in values.items():
+            assert getattr(v, symbol) == found[step - 1, unit - 1]
+        if isinstance(v, LSTMStep):
+            assert v.f * v.c_before + v.i * v.g == pytest.approx(v.c, rel=1e-14, abs=1e-15)
+            assert np.tanh(v.c) == v.tanh_c
+            assert v.o * v.tanh_c == pytest.approx(v.h, rel=1e-14)
+            continue
+        assert v.z * v.h_before + (1 - v.z) * v.n == pytest.approx(v.h, rel=1e-14)
+        assert one_step(seen, unit, step, "write") == replace(v, z=1 - v.z, update="write")
+        w, before = exact(name).weights, seen.trace.hidden[step - 1]
+        past = (w.block(2) @ before + w.hidden_bias[2 * seen.hidden :])[unit - 1]
+        assert v.past == pytest.approx(past, rel=1e-12, abs=1e-14)
+
+
+@pytest.mark.parametrize(("unit", "step"), [(0, 1), (9, 1), (1, 0), (1, 14), (-1, -1)])
+def test_there_is_no_step_outside(unit, step):
+    for cell in ("lstm", "gru"):  # 8 units, 13 symbols
+        with pytest.raises(ValueError, match=f"no unit {unit} at step {step}"):
+            one_step(observe(exact(f"count_{cell}"), TEXTS["count"]), unit, step)

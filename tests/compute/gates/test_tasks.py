@@ -1,0 +1,117 @@
+"""The little tasks: right answers by counting in plain Python; tiny networks learn them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from seqviz.compute.gates.encoding import marks
+from seqviz.compute.gates.networks import accuracy, inputs
+from seqviz.compute.gates.tasks import ANSWERS, EXAMPLES, SYMBOLS, TASKS, draw, right_answers
+from seqviz.compute.gates.tiny import TinySettings, recommended, train_tiny
+from tests.tiers import first_only
+
+
+def drawn(task: str, length: int = 13, size: int = 200):
+    return draw(task, length, size, np.random.RandomState(3))
+
+
+def columns(task: str):
+    batch = drawn(task)
+    for k in range(batch.symbols.shape[1]):
+        read = [SYMBOLS[task][i] for i in batch.symbols[:, k]]
+        answers = [ANSWERS[task][i] for i in batch.answers[:, k]]
+        yield read, answers, batch.scored[:, k]
+
+
+def test_latch_answers_the_first_letter():
+    for read, answers, scored in columns("latch"):
+        assert set(answers) == {read[0]}
+        assert scored.all()
+
+
+def test_parity_answers_whether_the_ones_so_far_are_odd():
+    for read, answers, scored in columns("parity"):
+        for t, answer in enumerate(answers):
+            assert answer == ("odd" if read[: t + 1].count("1") % 2 else "even")
+        assert scored.all()
+
+
+def test_count_answers_what_comes_next_in_anbn():
+    sizes = set()
+    for read, answers, scored in columns("count"):
+        n = read.count("a")
+        assert read == ["a"] * n + ["b"] * n + ["."] * (13 - 2 * n)
+        assert list(np.flatnonzero(scored)) == list(range(n, 2 * n))
+        for t in np.flatnonzero(scored):
+            assert answers[t] == read[t + 1]
+        sizes.add(n)
+    assert sizes == set(range(1, 7))
+
+
+def test_adding_answers_the_sum_of_the_two_marked_digits():
+    for read, answers, scored in columns("adding"):
+        marked = [int(symbol[0]) for symbol in read if symbol.endswith("*")]
+        assert len(marked) == 2
+        assert answers[-1] == str(sum(marked))
+        assert list(np.flatnonzero(scored)) == [12]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_typed_sequence_gets_the_same_answers(task):
+    batch = drawn(task)
+    for k in range(20):
+        typed = right_answers(task, batch.symbols[:, k])
+        where = batch.scored[:, k]
+        assert typed.scored[where, 0].all()
+        np.testing.assert_array_equal(typed.answers[where, 0], batch.answers[where, k])
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_nothing_and_unknown_symbols_have_no_answer(task):
+    """Nor has a string that is not a^n b^n after its mistake."""
+    mistaken = right_answers("count", marks("aabab", SYMBOLS["count"]).ids).scored[:, 0]
+    assert list(mistaken) == [False, False, True, False, False]
+    assert right_answers(task, np.zeros(0, np.int64)).scored.shape == (0, 1)
+    ids = marks(EXAMPLES[task], SYMBOLS[task]).ids
+    whole = right_answers(task, ids)
+    for place in range(len(ids)):
+        broken = ids.copy()
+        broken[place] = -1
+        found = right_answers(task, broken)
+        np.testing.assert_array_equal(found.scored[:place], whole.scored[:place])
+        assert not found.scored[place:].any()
+
+
+def test_an_unknown_symbol_enters_as_zeros_and_not_as_the_last_one():
+    network = train_tiny(TinySettings("parity", "gru", updates=1)).network
+    found = inputs(network, np.array([1, -1, 0]))
+    np.testing.assert_array_equal(found, [[0, 1], [0, 0], [1, 0]])
+    assert found.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("task", "cell"),
+    first_only([("latch", "gru"), ("count", "lstm"), ("parity", "gru"), ("latch", "lstm"),
+            ("count", "gru"), ("parity", "lstm")], keep=3),
+)  # fmt: skip
+def test_a_tiny_network_learns_its_task(task, cell):
+    settings = replace(recommended(task, cell), updates=300, seed=3)
+    reports = []
+    found = train_tiny(settings, reports.append)
+    # First above 0.99 after 60 to 200 updates for seeds 0, 1 and 2.
+    assert found.accuracy[-1] > 0.99
+    fresh = draw(task, settings.length, 300, np.random.RandomState(77))
+    assert accuracy(found.network, fresh) > 0.99  # numpy's kernel, not torch
+    assert next(r.update for r in reports) == 0
+    assert reports[-1].fraction == 1
+    assert found.updates[-1] == 300
+
+
+def test_unknown_tasks_and_short_sequences_are_refused():
+    with pytest.raises(ValueError, match="Unknown task"):
+        draw("sort", 9, 1, np.random.RandomState(0))
+    with pytest.raises(ValueError, match="3 symbols"):
+        draw("latch", 2, 1, np.random.RandomState(0))

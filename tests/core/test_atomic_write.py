@@ -1,0 +1,94 @@
+"""A file is replaced when its new content is whole and on the disk, or not at all."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from seqviz.core.atomic_write import atomic_write
+from tools import build_teaching, gpu_bundle, supply_chain_audit
+
+
+@pytest.fixture
+def path(tmp_path):
+    place = tmp_path / "f.json"
+    place.write_text("before")
+    return place
+
+
+def test_it_is_as_before_until_the_end(path):
+    with atomic_write(path) as made:
+        assert made.name == path.name  # what writes may look at its ending
+        made.write_text("after")
+        assert path.read_text() == "before"
+    assert path.read_text() == "after"
+    assert [*path.parent.iterdir()] == [path]
+    assert path.stat().st_mode & 0o777 == 0o666 & ~umask()
+
+
+def umask() -> int:
+    now = os.umask(0o022)
+    os.umask(now)
+    return now
+
+
+def half(path, error):
+    with atomic_write(path) as made:
+        if error is not FileNotFoundError:
+            made.write_text("ha")
+            raise error
+
+
+@pytest.mark.parametrize("error", [OSError, SystemExit, FileNotFoundError])
+def test_it_stays_where_writing_fails(path, error):
+    with pytest.raises(error):
+        half(path, error)
+    assert path.read_text() == "before"
+    assert [*path.parent.iterdir()] == [path]
+
+
+def test_what_a_link_leads_to_is_replaced(path):
+    link = path.with_name("link.json")
+    link.symlink_to(path)
+    with atomic_write(link) as made:
+        made.write_text("after")
+    assert link.is_symlink()
+    assert path.read_text() == "after"
+
+
+def test_what_a_killed_process_has_left_is_cleared_up_later(path):
+    old, new = (path.with_name(f".unfinished-{name}") for name in ("old", "new"))
+    for folder in (old, new):
+        folder.mkdir()
+        (folder / "f.json").write_text("ha")
+    seconds = old.stat().st_mtime - 4000
+    os.utime(old, (seconds, seconds))
+    with atomic_write(path) as made:
+        made.write_text("after")
+    assert {*path.parent.iterdir()} == {path, new}  # somebody may be at work on that one
+
+
+COMMANDS = {
+    "teaching": lambda out: build_teaching.main(["gates", "en", "-o", str(out)]),
+    "audit": lambda out: supply_chain_audit.main(["--sbom", str(out)]),
+    "gpu_bundle": lambda out: gpu_bundle.main([str(out)]),
+}
+
+
+@pytest.mark.parametrize(
+    ("command", "place"),
+    [(name, place) for name in COMMANDS for place in ("folder", "nosuch/x")]
+    + [("teaching", "/proc/x.json"), ("gpu_bundle", "/proc/x.json")],
+)
+def test_a_tool_says_in_one_sentence_where_it_cannot_write(command, place, tmp_path, monkeypatch):
+    monkeypatch.setattr(gpu_bundle, "half_model", lambda folder: folder.mkdir())
+    monkeypatch.setattr(supply_chain_audit, "loose", lambda _: [])
+    monkeypatch.setattr(supply_chain_audit, "mismatches", lambda _: [])
+    (tmp_path / "folder").mkdir()
+    if command == "audit" and place == "nosuch/x":
+        (tmp_path / "nosuch").write_text("")  # it makes the folders that are not there
+    with pytest.raises(SystemExit) as refused:
+        COMMANDS[command](tmp_path / place)
+    assert str(tmp_path / place) in str(refused.value) or "There is no folder" in str(refused.value)
+    assert len(str(refused.value).splitlines()) == 1

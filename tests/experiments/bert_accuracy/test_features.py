@@ -1,0 +1,194 @@
+"""Sentence vectors on disk: the same again, and damage of any kind only costs time."""
+
+from __future__ import annotations
+
+import errno
+from collections import OrderedDict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from seqviz.data.reviews import Labeled, sentiment_split
+from seqviz.experiments.bert_accuracy import encoding, features
+from seqviz.jobs import CancelledError
+from seqviz.models import store
+from tests.models.hub import together
+
+FIRST = 30
+
+
+@pytest.fixture
+def fresh(put, monkeypatch):
+    """The tiny BERT, and no features anywhere; calling it forgets what is in memory."""
+    put()
+
+    def forget():
+        monkeypatch.setattr(features, "_kept", OrderedDict())
+
+    forget()
+    features.ids.cache_clear()
+    yield forget
+    features.ids.cache_clear()
+
+
+def files() -> list[Path]:
+    return sorted((store.cache() / "features").rglob("*"))
+
+
+def same(a: features.Features, b: features.Features) -> None:
+    for name in ("cls", "mean", "pooler"):
+        np.testing.assert_array_equal(getattr(a.vectors, name), getattr(b.vectors, name))
+    assert a.seconds == b.seconds
+
+
+def test_the_parts_are_the_split_of_the_sentences():
+    train, test = sentiment_split()
+    parts = features.parts()
+    assert [len(parts[part].texts) for part in features.SPLITS] == [7272, 800, 2000]
+    assert parts["train"].texts + parts["validation"].texts == train.texts
+    assert parts["test"].texts == test.texts
+    positive = np.concatenate([parts["train"].positive, parts["validation"].positive])
+    assert (positive == train.positive).all()
+
+
+def test_computed_once_then_from_memory_then_from_disk(fresh):
+    computed = features.features("tiny", "test", FIRST)
+    assert computed.origin == "computed"
+    assert computed.vectors.mean.shape == (FIRST, 16)
+    assert features.features("tiny", "test", FIRST) is computed
+    fresh()
+    read = features.features("tiny", "test", FIRST)
+    assert read.origin == "disk"
+    same(computed, read)
+    with pytest.raises(ValueError, match="read-only"):
+        read.vectors.mean[0] = 0  # shared by all students
+
+
+def test_what_is_on_disk_is_recalled_and_nothing_is_computed(fresh, monkeypatch):
+    features.recall("tiny")
+    assert not features._kept
+    sentences = {
+        part: Labeled(labeled.texts[:FIRST], labeled.positive[:FIRST])
+        for part, labeled in features.parts().items()
+    }
+    monkeypatch.setattr(features, "parts", lambda: sentences)
+    features.make("tiny")
+    computed = dict(features._kept)
+    fresh()
+    monkeypatch.setattr(features, "_compute", pytest.fail)
+    features.recall("tiny")
+    assert features._kept.keys() == {("tiny", part, None) for part in features.SPLITS}
+    for key, found in features._kept.items():
+        assert found.origin == "disk"
+        same(found, computed[key])
+        assert not found.vectors.cls.flags.writeable
+
+
+def test_a_damaged_file_is_not_recalled(fresh, monkeypatch):
+    sentences = dict.fromkeys(features.SPLITS, Labeled(("good", "bad"), np.array([True, False])))
+    monkeypatch.setattr(features, "parts", lambda: sentences)
+    features.make("tiny")
+    (damaged,) = (store.cache() / "features").glob("tiny-test-*")
+    damaged.write_bytes(truncated(damaged.read_bytes()))
+    fresh()
+    features.recall("tiny")
+    assert {part for _, part, _ in features._kept} == {"train", "validation"}
+
+
+def truncated(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+def flipped(data: bytes) -> bytes:
+    middle = len(data) // 2
+    return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
+
+
+@pytest.mark.parametrize("damage", [truncated, flipped, lambda _: b"", lambda _: b"PK\3\4 no"])
+def test_a_damaged_file_is_made_anew(fresh, damage):
+    computed = features.features("tiny", "test", FIRST)
+    (path,) = files()
+    whole = path.read_bytes()
+    path.write_bytes(damage(whole))
+    fresh()
+    again = features.features("tiny", "test", FIRST)
+    assert again.origin == "computed"
+    np.testing.assert_array_equal(again.vectors.mean, computed.vectors.mean)
+    fresh()
+    assert features.features("tiny", "test", FIRST).origin == "disk"
+
+
+def test_a_folder_that_cannot_be_written_only_means_no_cache(fresh):
+    store.cache().mkdir(parents=True, exist_ok=True)
+    (store.cache() / "features").write_text("in the way")
+    assert features.features("tiny", "test", FIRST).origin == "computed"
+
+
+def test_a_disk_that_fills_up_leaves_nothing_behind(fresh, monkeypatch):
+    def full(path, **arrays):
+        Path(path).write_bytes(b"half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as here:
+        here.setattr(np, "savez", full)
+        assert features.features("tiny", "test", FIRST).origin == "computed"
+    assert files() == []
+
+
+def test_other_weights_and_other_sentences_have_other_files(fresh, monkeypatch):
+    paths = {features._path("tiny", part, count) for part in features.SPLITS for count in (5, 6)}
+    before = store.stored("tiny")
+    changed = {**before.files, "model.safetensors": "0" * 64}
+    monkeypatch.setattr(
+        store, "stored", lambda name: store.StoredModel(name, *_rest(before, changed))
+    )
+    paths |= {features._path("tiny", part, count) for part in features.SPLITS for count in (5, 6)}
+    assert len(paths) == 12
+
+
+def _rest(found: store.StoredModel, changed: dict[str, str]):
+    return found.folder, found.origin, found.version, found.date, changed
+
+
+def test_work_that_was_left_keeps_nothing_and_the_next_one_can_begin(fresh):
+    def leave(share):
+        raise CancelledError
+
+    with pytest.raises(CancelledError):
+        features.features("tiny", "test", FIRST, leave)
+    assert not (store.cache() / "features").exists()
+    assert features.features("tiny", "test", FIRST).origin == "computed"
+
+
+def test_two_who_ask_at_once_wait_for_one_computation(fresh, monkeypatch):
+    calls, vectors = [], encoding.vectors
+
+    def counted(*args, **keywords):
+        calls.append(1)
+        return vectors(*args, **keywords)
+
+    monkeypatch.setattr(encoding, "vectors", counted)
+    found = []
+    together(*[lambda: found.append(features.features("tiny", "test", FIRST))] * 2)
+    assert len(calls) == 1
+    assert found[0] is found[1]
+
+
+def test_the_job_makes_all_parts_and_says_how_far_it_is(fresh, monkeypatch):
+    few = {
+        part: Labeled(labeled.texts[:40], labeled.positive[:40])
+        for part, labeled in features.parts().items()
+    }
+    monkeypatch.setattr(features, "parts", lambda: few)
+    assert not features.ready("tiny")
+    shares = []
+    features.make("tiny", lambda record, fraction: shares.append(fraction), "cpu")
+    assert features.ready("tiny")
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+    assert len(set(shares)) >= 6
+    fresh()
+    assert features.ready("tiny")  # on disk
+    files()[0].unlink()
+    assert not features.ready("tiny")

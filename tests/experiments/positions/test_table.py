@@ -1,0 +1,252 @@
+"""Position tables of real and of tiny models: the files', and another in place without a trace."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from safetensors import safe_open
+
+from seqviz.compute.attention import patterns
+from seqviz.compute.positions.results import VARIANTS
+from seqviz.compute.positions.sinusoidal import encoding
+from seqviz.core.errors import UserError
+from seqviz.experiments import positions
+from seqviz.models import attention_hook as taps
+from seqviz.models import forward_cache, pretrained, registry, store, texts
+from seqviz.models.pretrained import Pretrained
+from tests.models.hub import WORDS
+from tests.models.reference_model import eager, passed
+
+MARY, JOHN = "Mary gave John a flower", "John gave Mary a flower"
+LONGER = "Yesterday evening, at the old station, John gave a flower to Mary."
+# float32: word + (new - own) + own differs from word + new by some 1e-7, which layers carry on.
+FLOAT = 1e-5
+TABLE = "position_embeddings.weight"
+
+
+def put(network, variant: str, own: np.ndarray, most: int, seed: int, first: int = 0) -> None:
+    """Another table into a copy of a network, written down once more from the words about it."""
+    rows = own.copy()
+    if variant == "zero":
+        rows[:] = 0
+    elif variant == "shuffled":
+        for place, old in enumerate(np.random.RandomState(seed).permutation(most)):
+            rows[place] = own[old]
+    elif variant == "sinusoidal":
+        sines = encoding(len(own), own.shape[1]).table
+        length = np.sqrt((own.astype(float) ** 2).sum(1)).mean()
+        rows[:] = sines / np.sqrt(own.shape[1] / 2) * length  # all rows of sines are equally long
+    (weight,) = (p for name, p in network.named_parameters() if name.endswith(TABLE))
+    with torch.no_grad():
+        weight[first:] = torch.from_numpy(rows)
+
+
+def vector(hidden: np.ndarray) -> np.ndarray:
+    mean = hidden.astype(float).mean(0)
+    return mean / np.linalg.norm(mean)
+
+
+# ------------------------------------------------------------------------------------------- tables
+def test_the_table_is_that_of_the_file(minilm):
+    found = positions.table("minilm")
+    with safe_open(store.verify("minilm").folder / "model.safetensors", "numpy") as file:
+        names = list(file.keys())
+        (place,) = (name for name in names if name.endswith(TABLE))
+        (words,) = (name for name in names if name.endswith("word_embeddings.weight"))
+        np.testing.assert_array_equal(found.table, file.get_tensor(place).astype(np.float32))
+        every = file.get_tensor(words).astype(np.float32)
+    assert found.table.shape == (512, 384)
+    assert found.model == minilm.card.title
+    np.testing.assert_array_equal(found.words, every[::15])  # 30,522 of them, about 2,000 taken
+    assert 2000 <= len(found.words) < 2100
+
+
+def test_what_is_given_out_is_not_the_models_own_memory(minilm):
+    first = positions.table("minilm")
+    first.table[:] = 0
+    first.words[:] = 0
+    again = positions.table("minilm")
+    assert again.table.any()
+    assert again.words.any()
+
+
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [
+        (lambda: positions.table("smollm2"), "no_position_table"),
+        (lambda: positions.reordered("smollm2", MARY, JOHN), "encoder_only"),
+    ],
+)
+def test_a_decoder_with_rotary_positions_has_no_table_and_no_sentence_vectors(smollm2, call, code):
+    with pytest.raises(UserError) as refused:
+        call()
+    assert refused.value.code == code
+
+
+# ------------------------------------------------------------------------------ the real encoder
+@pytest.fixture(scope="module")
+def found(minilm):
+    return positions.reordered("minilm", MARY, LONGER, layer=3, head=7, seed=4)
+
+
+def test_texts_and_names(found, minilm):
+    assert found.model == minilm.card.title
+    assert found.variants == VARIANTS == ("own", "zero", "shuffled", "sinusoidal")
+    assert found.pieces == ("[CLS]", *MARY.lower().split(), "[SEP]")
+    assert found.others == texts.tokens(minilm, LONGER).pieces
+    assert (found.layer, found.head) == (3, 7)
+    np.testing.assert_allclose(found.weights.sum(-1), np.ones((4, 7)), atol=FLOAT)
+    for place, variant in enumerate(VARIANTS):
+        assert found.alike_of(variant) == found.alike[place]
+        assert found.kept_of(variant) == found.kept[place]
+        assert found.previous_of(variant) == found.previous[place]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_against_a_copy_whose_table_was_overwritten(found, minilm, variant):
+    tokens = [texts.tokens(minilm, text) for text in (MARY, LONGER)]
+    own = positions.table("minilm").table
+    copy = eager(minilm, anew=(TABLE,))
+    _, hidden, _ = passed(copy, tokens[0])
+    untouched = vector(hidden)
+    put(copy, variant, own, len(tokens[1].ids), seed=4)
+    (weights, first, _), (_, second, _) = (passed(copy, each) for each in tokens)
+    at = VARIANTS.index(variant)
+    np.testing.assert_allclose(found.weights[at], weights[3, 7], atol=FLOAT)
+    assert found.alike[at] == pytest.approx(vector(first) @ vector(second), abs=FLOAT)
+    assert found.kept[at] == pytest.approx(vector(first) @ untouched, abs=FLOAT)
+    previous = patterns.habits(weights, tokens[0].ids, tokens[0].special).previous.max()
+    assert found.previous[at] == pytest.approx(previous, abs=FLOAT)
+
+
+def test_without_positions_only_the_words_count(minilm):
+    found = positions.reordered("minilm", MARY, JOHN)
+    assert found.alike_of("zero") == pytest.approx(1, abs=1e-6)  # float32 sums in another order
+    for variant in ("own", "shuffled", "sinusoidal"):
+        assert found.alike_of(variant) < 0.9995, variant
+    for variant in VARIANTS[1:]:
+        assert found.kept_of(variant) < 0.9, variant
+    assert found.previous_of("own") > 0.99  # layer 0, head 2
+    assert found.previous_of("zero") < 0.5
+    # Words of another number are not the same bag.
+    assert positions.reordered("minilm", MARY, f"{JOHN} flower").alike_of("zero") < 1 - 1e-4
+
+
+def test_another_seed_is_another_disorder(minilm):
+    one, other = (positions.reordered("minilm", MARY, JOHN, seed=seed) for seed in (1, 2))
+    changed = [not np.array_equal(a, b) for a, b in zip(one.weights, other.weights, strict=True)]
+    assert changed == [False, False, True, False]
+
+
+def test_the_shared_model_stays_as_it_was(minilm):
+    before = {name: p.clone() for name, p in minilm.network.state_dict().items()}
+    tokens = texts.tokens(minilm, MARY)
+    reading = forward_cache.forward(minilm, tokens)
+    positions.reordered("minilm", MARY, JOHN)
+    positions.table("minilm")
+    after = minilm.network.state_dict()
+    assert before.keys() == after.keys()
+    assert all(torch.equal(before[name], after[name]) for name in before)
+    again = forward_cache.forward(minilm, tokens)
+    np.testing.assert_array_equal(reading.weights, again.weights)
+    np.testing.assert_array_equal(reading.vectors, again.vectors)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "tokens"),
+    [("", "", 2), ("", MARY, 2), ("我们 <b> $x$", "\ud800 \x00", 10),
+     ("cat " * 700, "dog", 512)],
+)  # fmt: skip
+def test_odd_texts_and_texts_that_fill_the_table_are_read(minilm, first, second, tokens):
+    found = positions.reordered("minilm", first, second)
+    assert found.weights.shape == (4, tokens, tokens)
+    assert found.left_out == (tokens == 512)
+    for values in (found.alike, found.kept, found.previous, found.weights):
+        assert np.isfinite(values).all()
+
+
+def test_a_head_beyond_the_last_is_the_last(minilm):
+    beyond = positions.reordered("minilm", MARY, JOHN, layer=47, head=24)
+    last = positions.reordered("minilm", MARY, JOHN, layer=5, head=11)
+    assert (beyond.layer, beyond.head) == (5, 11)
+    np.testing.assert_array_equal(beyond.weights, last.weights)
+
+
+# ----------------------------------------------------------------------------------- tiny models
+@pytest.fixture
+def tiny(monkeypatch, tmp_path):
+    """`tiny(name, network)` puts a random network in the place of one of the registry's."""
+    from transformers import BertTokenizer
+
+    taps.register()
+    vocabulary = {word: number for number, word in enumerate(WORDS)}
+
+    def placed(name, network):
+        network.set_attn_implementation(taps.NAME)
+        card = next(record for record in registry.MODELS if record.name == name)
+        card = replace(card, layers=2, heads=2, parameters=0)
+        made = Pretrained(
+            card, network.eval(), BertTokenizer(vocab=vocabulary), "cpu", "float32", "hub"
+        )
+        monkeypatch.setitem(pretrained._loaded, name, made)
+        return made
+
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        yield placed
+
+
+def test_gpt2_keeps_its_table_elsewhere(tiny):
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    config = GPT2Config(vocab_size=100, n_positions=64, n_embd=16, n_layer=2, n_head=2)
+    model = tiny("gpt2", GPT2LMHeadModel(config))
+    found = positions.table("gpt2")
+    np.testing.assert_array_equal(
+        found.table, model.network.transformer.wpe.weight.detach().numpy()
+    )
+    assert found.table.shape == (64, 16)
+    assert found.words.shape == (100, 16)  # all, as there are few
+
+
+def distilbert():
+    from transformers import DistilBertConfig, DistilBertModel
+
+    config = DistilBertConfig(
+        vocab_size=len(WORDS), max_position_embeddings=64, n_layers=2, n_heads=2, dim=16,
+        hidden_dim=32,
+    )  # fmt: skip
+    return "distilbert", DistilBertModel(config), 0
+
+
+def roberta():
+    """Its relatives count positions from behind the padding's row: the first token has row 2."""
+    from transformers import RobertaConfig, RobertaModel
+
+    config = RobertaConfig(
+        vocab_size=len(WORDS), hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=32, max_position_embeddings=66, pad_token_id=1, type_vocab_size=2,
+    )  # fmt: skip
+    return "bert", RobertaModel(config), 2
+
+
+@pytest.mark.parametrize("make", [distilbert, roberta])
+def test_other_encoders(tiny, make):
+    name, network, start = make()
+    model = tiny(name, network)
+    own = network.embeddings.position_embeddings.weight.detach().numpy()[start:].copy()
+    np.testing.assert_array_equal(positions.table(name).table, own)
+    first, second = "the cat sat on the mat", "the mat sat on the cat"
+    found = positions.reordered(name, first, second, layer=1, head=1, seed=3)
+    tokens = [texts.tokens(model, text) for text in (first, second)]
+    for at, variant in enumerate(VARIANTS):
+        copy = eager(model, anew=(TABLE,))
+        put(copy, variant, own, len(tokens[0].ids), 3, start)
+        (weights, one, _), (_, other, _) = (passed(copy, each) for each in tokens)
+        np.testing.assert_allclose(found.weights[at], weights[1, 1], atol=FLOAT)
+        assert found.alike[at] == pytest.approx(vector(one) @ vector(other), abs=FLOAT)
+    assert found.alike[1] == pytest.approx(1, abs=1e-6)
+    assert found.alike[0] < 1 - 1e-5

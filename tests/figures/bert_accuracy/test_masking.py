@@ -1,0 +1,231 @@
+"""Masked words and tokens: the figures are the answers counted again, at every size."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from seqviz.compute.bert_accuracy.results import DIRECTIONS, ORDERS
+from seqviz.core.units import unbroken
+from seqviz.figures.bert_accuracy import bars_and_labels
+from seqviz.figures.bert_accuracy.fill import (
+    best_guesses,
+    fill_in_accuracy,
+    fill_in_accuracy_by_share,
+)
+from seqviz.figures.bert_accuracy.word_masking import accuracy_under_masking, sentence_under_masking
+from seqviz.plotting import axes
+from seqviz.plotting.sheet import Sheet
+from seqviz.plotting.style import LIGHT, Style
+from seqviz.stats.proportions import of, proportion, shares
+from testing.figure_examples.bert_accuracy import (
+    BASELINE,
+    WORDS,
+    at,
+    fill_of,
+    fills,
+    guesses_of,
+    knife_of,
+    own_knife_of,
+)
+from tests.figures.markup_samples import HOSTILE, plainly
+from tests.figures.trace_helpers import bands, sound
+from tests.figures.trace_helpers import said as notes
+from tests.figures.trace_helpers import trace as named
+
+STYLE = Style()
+CUT, FILLED = knife_of(), fill_of()
+
+
+# --- what they share ------------------------------------------------------------------------------
+
+
+def test_shares_are_said_with_interval_and_n():
+    right = np.array([[1, 1, 0, np.nan], [np.nan] * 4])
+    said = bars_and_labels.format_proportions(shares(right), STYLE.text)
+    assert said.tolist() == [unbroken("66.7% [20.8, 93.9], n = 3"), "none"]
+
+
+def test_reported_bars_are_hatched_and_empty():
+    sheet = Sheet(STYLE)
+    panel = sheet.panel(axes.axis(), axes.axis())
+    bars_and_labels.bar(panel, 1, of(8, 10), "ours", LIGHT.lstm)
+    bars_and_labels.bar(panel, 1, of(8, 10), "theirs", LIGHT.baseline, hatched=True, sideways=True)
+    ours, theirs = sheet.traces
+    assert "pattern" not in ours["marker"]
+    assert theirs["marker"]["pattern"]["shape"] == "/"
+    assert theirs["marker"]["color"] == "rgba(0,0,0,0)"
+    assert (ours["y"], theirs["x"]) == ([80], [80])
+    assert theirs["error_x"]["array"] == ours["error_y"]["array"]
+
+
+def test_an_axis_fits_its_values_and_never_vanishes():
+    assert bars_and_labels.fitted([70.0, 70.0])[0] <= 65
+    low, high = bars_and_labels.fitted(np.array([np.nan, 48, 79]), above=0.1, below=0.1)
+    assert low < 48
+    assert high > 79
+    assert bars_and_labels.fitted(np.array([np.nan])) == pytest.approx((-1, 101 + 0.12 * 102))
+
+
+# --- masked words -------------------------------------------------------------------------------
+
+
+def test_masking_lines_are_accuracies_and_random_comes_first():
+    figure = accuracy_under_masking(CUT, "gradient", 0.35, BASELINE)
+    first = figure.data[0]
+    assert (first.name, first.line.color, first.line.dash) == ("random order", LIGHT.truth, None)
+    assert (first.x[0], first.x[-1]) == (0, 100)
+    low, high = figure.layout.yaxis.range
+    assert (max(first.y) - min(first.y)) / (high - low) * 300 > 50  # of some 300 px
+    for row, line in enumerate(figure.data[:5]):
+        wanted = [at(CUT, ORDERS[row], share) for share in CUT.shares]
+        np.testing.assert_allclose(line.y, wanted)
+    assert len({line.line.dash for line in figure.data[:5]}) == 5
+    assert len({line.line.color for line in figure.data[:5]}) == 5
+
+
+def test_only_the_chosen_order_has_its_wilson_band():
+    figure = accuracy_under_masking(CUT, "content", 0.35, BASELINE)
+    (band,) = bands(figure)
+    low, high = np.split(np.asarray(band.y), 2)
+    right = (CUT.probability[3] >= 0.5) == CUT.positive
+    for place in (0, 7, 20):
+        found = proportion(right[place])
+        assert (low[place], high[::-1][place]) == pytest.approx((100 * found.low, 100 * found.high))
+    assert band.fillcolor == LIGHT.gru
+    widths = {line.name: line.line.width for line in figure.data[:5]}
+    assert max(widths, key=widths.get) == "content words first"
+
+
+@pytest.mark.parametrize("share", [0.0, 0.35, 0.375, 1.0])
+def test_what_is_read_off_lies_on_the_line(share: float):
+    figure = accuracy_under_masking(CUT, "attention", share, BASELINE)
+    mark = named(figure, "most attention first, chosen")
+    wanted = at(CUT, "attention", share)
+    assert (mark.x[0], mark.y[0]) == pytest.approx((100 * share, wanted))
+    assert f"<b>{100 * share:.0f}%: {wanted:.1f}%</b>" in notes(figure)
+    line = figure.layout.shapes[0]
+    assert line.x0 == line.x1 == pytest.approx(100 * share)
+    said = figure.alt
+    for words in (f"{wanted:.1f}%", "2,000 sentences", "50.1%", "95% interval"):
+        assert words in said, words
+    sound(figure)
+
+
+def test_an_order_that_was_not_tried_is_refused():
+    with pytest.raises(ValueError, match="was not tried"):
+        accuracy_under_masking(knife_of(5, 3, ("random",)), "content", 0, BASELINE)
+    with pytest.raises(ValueError, match="was not tried"):
+        sentence_under_masking(own_knife_of(orders=("random",)), "content", 0)
+
+
+def test_a_masked_sentence_shows_each_step_and_the_word_that_went():
+    found = own_knife_of()
+    figure = sentence_under_masking(found, "content", 3)
+    line = named(figure, "content words first")
+    np.testing.assert_allclose(line.y, 100 * found.probability[3])
+    np.testing.assert_array_equal(line.x, np.arange(len(WORDS) + 1))
+    went = [plainly(text).removeprefix("last masked: ") for text in line.customdata[1:]]
+    assert [WORDS.index(word) for word in went] == np.argsort(found.turns[3]).tolist()
+    assert set(named(figure, "undecided: 50%").y) == {50}
+    assert f"<b>3 masked: {100 * found.probability[3, 3]:.1f}%</b>" in notes(figure)
+    assert all(word in figure.alt for word in went[:3])
+
+
+@pytest.mark.parametrize("words", [(), ("x",), HOSTILE, tuple("abcdefghijklmnopqrstuvwxyz")])
+@pytest.mark.parametrize("masked", [0, 7, 99])
+def test_a_masked_sentence_of_every_sentence(words, masked: int):
+    found = own_knife_of(words)
+    figure = sentence_under_masking(found, "random", masked)
+    sound(figure)
+    assert figure.layout.shapes[0].x0 == min(masked, len(words))
+    for line in figure.data[:5]:
+        assert not [text for text in line.customdata if "<" in text or "%{" in text]
+
+
+# --- filling in -----------------------------------------------------------------------------------
+
+
+def test_fill_bars_are_counts_with_intervals():
+    figure = fill_in_accuracy(FILLED)
+    for axis, best in (("x", 1), ("x2", 5)):
+        for place, name in enumerate(("[MASK]", "another token", "left alone")):
+            rank = FILLED.rank[FILLED.treatment == place]
+            wanted = proportion(rank <= best)
+            bar = named(figure, name, axis)
+            assert bar.y[0] == pytest.approx(100 * wanted.share)
+            assert bar.y[0] + bar.error_y.array[0] == pytest.approx(100 * wanted.high)
+            assert bar.y[0] - bar.error_y.arrayminus[0] == pytest.approx(100 * wanted.low)
+            ticks = figure.layout["xaxis" + axis[1:]].ticktext
+            assert ticks[place].endswith(unbroken(f"n = {len(rank):,}"))
+        line = named(figure, "most frequent", axis)
+        assert set(line.y) == {100 * float((FILLED.frequency <= best).mean())}
+        assert line.line.dash == "dot"
+    assert f"at {len(FILLED.rank):,} places" in figure.alt
+
+
+def test_fill_without_places_of_a_kind():
+    figure = fill_in_accuracy(fill_of(500, mask=1.0))
+    sound(figure)
+    assert notes(figure).count("none") == 4
+    nothing = replace(FILLED, **{k: np.zeros(0, int) for k in ("treatment", "rank", "frequency")})
+    sound(fill_in_accuracy(nothing))
+    sound(fill_in_accuracy_by_share((nothing,), 0.15))
+
+
+def test_fill_curves_are_in_the_order_of_their_shares():
+    found = fills()
+    figure = fill_in_accuracy_by_share(found[::-1], 0.15)
+    np.testing.assert_allclose(figure.data[0].x, [5, 15, 25, 35, 45, 55, 65])
+    wanted = [100 * float((one.rank[one.treatment == 0] == 1).mean()) for one in found]
+    np.testing.assert_allclose(named(figure, "[MASK]").y, wanted)
+    guess = named(figure, "always the most frequent token")
+    np.testing.assert_allclose(guess.y, [100 * float((one.frequency == 1).mean()) for one in found])
+    assert len(bands(figure)) == 3
+    assert f"15%: [MASK]: {wanted[1]:.1f}%" in " ".join(notes(figure))
+    assert figure.layout.shapes[0].x0 == 15
+
+
+def test_guesses_mark_the_truth_once_a_panel():
+    found = guesses_of()
+    figure = best_guesses(found)
+    for panel, bars in enumerate(figure.data):
+        colors = list(bars.marker.color)
+        assert colors.count(LIGHT.highlight) == 1
+        place = colors.index(LIGHT.highlight)
+        assert bars.marker.pattern.shape[place] == "/"
+        assert bars.x[place] == pytest.approx(100 * found.chance[panel])
+        assert plainly(bars.customdata[place]) == found.truth
+        np.testing.assert_allclose(bars.x[:8], 100 * found.probability[panel])
+    assert figure.layout.meta["names"]["y"] == list(found.candidates[0])
+    assert figure.layout.meta["names"]["y3"] == [*found.candidates[2], "", found.truth]
+    said = " ".join(notes(figure))
+    assert "<b>[MASK]</b>, truth: rank 2" in said
+    assert "<b>left alone</b>, truth: rank 4,211" in said
+    assert said.count(" truth</b>") == 3
+    assert unbroken("< 0.1") in said
+
+
+@pytest.mark.parametrize("conditions", [("mask",), DIRECTIONS, ("left", "right")])
+@pytest.mark.parametrize("candidates", [1, 8])
+def test_guesses_of_every_size(conditions, candidates: int):
+    figure = best_guesses(guesses_of(conditions, candidates))
+    sound(figure)
+    assert len(figure.data) == len(conditions)
+    domains = [figure.layout["xaxis" + t.xaxis[1:] if t.xaxis else "xaxis"].domain
+               for t in figure.data]  # fmt: skip
+    assert domains[-1][1] == pytest.approx(1)
+    assert all(a[1] < b[0] for a, b in pairwise(domains))
+
+
+def test_hostile_tokens_stay_text():
+    found = replace(guesses_of(("mask",)), candidates=(HOSTILE[:8],), truth="<b>")
+    figure = best_guesses(found)
+    sound(figure)
+    for text in (*figure.layout.yaxis.ticktext, *figure.data[0].customdata):
+        bare = text.removeprefix("<b>").removesuffix("</b>")
+        assert "<" not in bare
+        assert "%{" not in bare

@@ -1,0 +1,176 @@
+"""Padding and direction: the figures are the answers counted again, at every size."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from seqviz.core.units import unbroken
+from seqviz.figures.bert_accuracy.direction import accuracy_by_direction
+from seqviz.figures.bert_accuracy.ids import token_ids
+from seqviz.figures.bert_accuracy.padding import MEASURES, padding_effect, sentence_padding
+from seqviz.plotting.style import LIGHT
+from seqviz.stats.proportions import proportion
+from testing.figure_examples.bert_accuracy import (
+    BASELINE,
+    LENGTHS,
+    PIECES,
+    direction_of,
+    own_padding_of,
+    padding_of,
+)
+from tests.figures.markup_samples import HOSTILE, plainly
+from tests.figures.trace_helpers import bands, sound
+from tests.figures.trace_helpers import said as notes
+from tests.figures.trace_helpers import trace as named
+
+PADDED = padding_of()
+
+
+# --- padding --------------------------------------------------------------------------------------
+
+
+def test_padding_accuracy_counts_what_is_known():
+    figure = padding_effect(PADDED, "accuracy", 64, "left")
+    line = named(figure, "mask left out, left")
+    right = (PADDED.probability[1, 1] >= 0.5) == PADDED.positive
+    np.testing.assert_allclose(line.y[:5], 100 * right[:5].mean(axis=-1))
+    np.testing.assert_allclose(line.y[6:], 100 * right[6:, :400].mean(axis=-1))
+    assert line.customdata[0].endswith(unbroken("n = 2,000"))
+    assert line.customdata[-1].endswith(unbroken("n = 400"))
+    low, high = np.split(np.asarray(bands(figure)[1].y), 2)
+    last = proportion(right[-1, :400])
+    assert (low[-1], high[0]) == pytest.approx((100 * last.low, 100 * last.high))
+    more = max(PADDED.positive.mean(), 1 - PADDED.positive.mean())
+    assert named(figure, "always the more frequent answer").y == pytest.approx((100 * more,) * 2)
+    assert "2,000 sentences" in figure.alt
+    given = padding_effect(PADDED, "accuracy", 64, "left", BASELINE)
+    assert set(named(given, "always the more frequent answer").y) == {100 * BASELINE.share}
+    assert unbroken("n = 400") in notes(padding_effect(PADDED, "accuracy", 512, "left"))
+
+
+def test_padding_flips_are_counted_against_no_padding():
+    figure = padding_effect(PADDED, "flipped", 64, "right")
+    flips = (PADDED.probability[1, 0] >= 0.5) != (PADDED.plain >= 0.5)
+    line = named(figure, "mask left out, right")
+    np.testing.assert_allclose(line.y[:5], 100 * flips[:5].mean(axis=-1))
+    assert set(named(figure, "mask given, right").y) == {0}
+    assert f"{line.y[2]:.1f}% without" in " ".join(notes(figure))
+
+
+@pytest.mark.parametrize("measure", ["drift", "on_pads"])
+def test_padding_medians_lie_within_their_quartiles(measure: str):
+    figure = padding_effect(PADDED, measure, 128, "right")
+    values = PADDED.drift if measure == "drift" else 100 * PADDED.on_pads
+    line = named(figure, "mask left out, right")
+    wanted = np.nanpercentile(values[1, 0], [25, 50, 75], axis=-1)
+    np.testing.assert_allclose(line.y, wanted[1])
+    low, high = np.split(np.asarray(bands(figure)[1].y), 2)
+    np.testing.assert_allclose([low, high[::-1]], wanted[[0, 2]])
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_padding_tells_the_lines_apart(measure: str, side: str):
+    figure = padding_effect(PADDED, measure, 128, side)
+    sound(figure)
+    lines = {t.name: t for t in figure.data if t.mode and "markers" in t.mode}
+    assert len(lines) == 4
+    for name, line in lines.items():
+        assert (line.line.dash == "dash") == name.endswith("left")
+        assert (line.line.color == LIGHT.prediction) == name.startswith("mask given")
+        assert (line.opacity == 1) == name.endswith(side)
+    assert set(lines) <= set(notes(figure))
+    assert figure.layout.xaxis.type == "log"
+    assert list(figure.layout.xaxis.tickvals) == [32, 64, 128, 256, 512]
+    assert figure.layout.shapes[0].x0 == 128
+    bottom, top = figure.layout.yaxis.range
+    assert all(bottom < mark.y < top for mark in figure.layout.annotations if mark.text in lines)
+
+
+def test_a_length_without_any_answer_is_a_gap():
+    empty = padding_of(30, few=0)
+    for measure in MEASURES:
+        figure = padding_effect(empty, measure, 512, "right")
+        sound(figure)
+        assert np.isnan(named(figure, "mask left out, right").y[-1])
+    assert "– with mask, – without" in " ".join(notes(figure))
+
+
+def test_an_unknown_measure_or_side_is_refused():
+    with pytest.raises(ValueError, match="loss"):
+        padding_effect(PADDED, "loss", 64, "right")
+    with pytest.raises(ValueError, match="middle"):
+        padding_effect(PADDED, "accuracy", 64, "middle")
+
+
+def test_own_padding_has_answer_and_attention():
+    found = own_padding_of()
+    figure = sentence_padding(found, 128)
+    for axis, values in (("x", found.probability), ("x2", found.on_pads)):
+        for t, told in enumerate(("mask given", "mask left out")):
+            for s, side in enumerate(("right", "left")):
+                lines = [t for t in figure.data if (t.xaxis or "x") == axis]
+                (line,) = [t for t in lines if t.name == f"{told}, {side}"]
+                np.testing.assert_allclose(line.y, 100 * values[t, s])
+    assert [shape.x0 for shape in figure.layout.shapes] == [128, 128]
+    assert f"{100 * found.on_pads[1, 0, 4]:.1f}% of the attention" in figure.alt
+    sound(sentence_padding(own_padding_of(lengths=LENGTHS[:1]), 32))
+
+
+def test_ids_stand_under_their_tokens():
+    found = own_padding_of()
+    figure = token_ids(found)
+    ids, mask = figure.data
+    np.testing.assert_array_equal(ids.z[0], found.ids)
+    np.testing.assert_array_equal(mask.z[0], found.real)
+    cells = {(mark.x, mark.y): mark for mark in figure.layout.annotations}
+    assert plainly(cells[3, 1].text) == PIECES[2]
+    assert cells[3, 2].text == str(found.ids[2])
+    assert [cells[x, 3].text for x in (1, 12, 13, 20)] == ["1", "1", "0", "0"]
+    assert cells[12, 1].font.color == LIGHT.truth
+    assert cells[13, 1].font.color == LIGHT.baseline
+    assert figure.layout.meta["names"]["x"] == list(found.pieces)
+    assert "20 tokens" in figure.alt
+    assert "12 of them real" in figure.alt
+
+
+@pytest.mark.parametrize("count", [1, 5, 16, 17, 64])
+def test_ids_show_at_most_24_columns(count: int):
+    found = own_padding_of(tuple(f"w{n}" for n in range(count)))
+    figure = token_ids(found)
+    sound(figure)
+    shown = figure.layout.meta["names"]["x"]
+    assert len(shown) == min(count + 8, 24)
+    assert shown[-8:] == ["[PAD]"] * 8
+    assert ("…" in shown) == (count + 8 > 24)
+    assert shown[0] == "w0"
+    assert f"{count + 8} tokens" in figure.alt
+
+
+def test_hostile_pieces_stay_text():
+    for mark in token_ids(own_padding_of(HOSTILE)).layout.annotations:
+        assert "<" not in mark.text
+        assert "%{" not in mark.text
+
+
+# --- direction ------------------------------------------------------------------------------------
+
+
+def test_direction_counts_three_things():
+    found = direction_of()
+    figure = accuracy_by_direction(found, BASELINE)
+    for axis, right in (
+        ("x", (found.probability >= 0.5) == found.positive),
+        ("x2", (found.refitted >= 0.5) == found.positive),
+        ("x3", found.rank == 1),
+    ):
+        for row, name in enumerate(("both ways", "left only", "right only")):
+            bar, wanted = named(figure, name, axis), proportion(right[row])
+            assert bar.y[0] == pytest.approx(100 * wanted.share)
+            assert bar.y[0] + bar.error_y.array[0] == pytest.approx(100 * wanted.high)
+            assert f"{100 * wanted.share:.1f}%" in figure.alt
+    lines = [t for t in figure.data if t.name == "majority answer"]
+    assert [line.xaxis or "x" for line in lines] == ["x", "x2"]
+    assert {y for line in lines for y in line.y} == {100 * BASELINE.share}
+    assert figure.layout.xaxis.title.text.endswith(unbroken("(n = 2,000)"))

@@ -1,0 +1,468 @@
+"""Trainings, searches, comparisons: what is drawn is what was found, at every size."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from seqviz.compute.bert_accuracy.counting import (
+    BERT_BASE,
+    BERT_LARGE,
+    DISTILBERT,
+    MINILM,
+    count,
+    groups,
+)
+from seqviz.compute.bert_accuracy.reported import CURVES, REPORTED
+from seqviz.compute.bert_accuracy.results import TuneSettings
+from seqviz.core.units import unbroken
+from seqviz.figures.bert_accuracy.compare import (
+    confusion_matrices,
+    paired_answers,
+    running_accuracy,
+)
+from seqviz.figures.bert_accuracy.counts import parameter_counts
+from seqviz.figures.bert_accuracy.curves import learning_curves
+from seqviz.figures.bert_accuracy.modes import train_and_eval
+from seqviz.figures.bert_accuracy.progress import training_progress
+from seqviz.figures.bert_accuracy.regimes import system_accuracies
+from seqviz.figures.bert_accuracy.search import best_so_far, search_trials
+from seqviz.plotting.style import LIGHT
+from seqviz.plotting.table import table
+from seqviz.stats.proportions import Paired, mcnemar, of, of_share, running
+from testing.figure_examples.bert_accuracy import (
+    NAMES,
+    RATES,
+    baseline,
+    confusions,
+    modes,
+    right,
+    searched,
+    surface,
+    systems,
+    trail,
+    truth,
+    tuned,
+)
+from tests.figures.trace_helpers import said as notes
+from tests.figures.trace_helpers import sound
+from tests.figures.trace_helpers import trace as named
+
+ESCAPED = "head &lt;b&gt;&amp;"
+
+
+def with_numbers(figure):
+    """The trace of the discs that say which trial it was."""
+    (found,) = [t for t in figure.data if t.type == "scatter" and t.mode == "markers+text"]
+    return found
+
+
+# --- systems --------------------------------------------------------------------------------------
+
+
+def test_bars_are_mean_accuracies_with_their_intervals_best_last():
+    found = systems()
+    figure = system_accuracies(found, truth(), "all", baseline(), REPORTED)
+    bars = [t for t in figure.data if t.type == "bar" and t.xaxis in (None, "x")]
+    assert len(bars) == len(found)
+    means = sorted(((one.probability >= 0.5) == truth()).mean() for one in found)
+    for place, (bar, mean) in enumerate(zip(bars, means, strict=True), 1):
+        assert bar.y == (place,)
+        assert bar.x[0] == pytest.approx(100 * mean)
+        wanted = of_share(mean, 2000)
+        assert bar.x[0] + bar.error_x.array[0] == pytest.approx(100 * wanted.high)
+        assert bar.x[0] - bar.error_x.arrayminus[0] == pytest.approx(100 * wanted.low)
+    assert bars[-1].name == "all weights"
+    first, last = figure.layout.yaxis.range
+    assert last < 1 < len(bars) < first  # the first row is above
+
+
+def test_the_chosen_system_stands_out():
+    figure = system_accuracies(systems(), truth(), "lora", baseline())
+    opacity = {t.name: t.opacity for t in figure.data if t.type == "bar"}
+    assert opacity.pop("LoRA") == 1
+    assert max(opacity.values()) < 0.6
+    assert "<b>LoRA</b>" in figure.layout.yaxis.ticktext
+
+
+def test_each_run_is_a_dot():
+    found = {one.system: one for one in systems()}
+    figure = system_accuracies(tuple(found.values()), truth(), "all", baseline())
+    dots = named(figure, "head on the mean, runs")
+    wanted = 100 * ((found["head_mean"].probability >= 0.5) == truth()).mean(axis=1)
+    np.testing.assert_allclose(dots.x, wanted)
+    (place,) = named(figure, "head on the mean").y
+    assert np.abs(np.asarray(dots.y) - place).max() < 0.31  # within the bar
+    assert not [t for t in figure.data if t.name == "GRU, runs"]  # a single run is the bar itself
+
+
+def test_what_texts_report_is_hatched_and_apart():
+    figure = system_accuracies(systems(), truth(), "all", baseline(), REPORTED)
+    theirs = [t for t in figure.data if t.xaxis == "x2"]
+    assert [t.x[0] for t in theirs] == sorted(100 * one.accuracy for one in REPORTED)
+    assert all(t.marker.pattern.shape == "/" for t in theirs)
+    assert not any(
+        t.marker.pattern.shape for t in figure.data if t.xaxis == "x" and t.type == "bar"
+    )
+    known = next(t for t in theirs if t.name == "all weights, bert-base")
+    wanted = of(23458, 25000)
+    assert known.x[0] + known.error_x.array[0] == pytest.approx(100 * wanted.high)
+    unknown = next(t for t in theirs if t.name == "earlier chapter, RNN")
+    assert np.isnan(unknown.error_x.array[0])
+    assert "n not given" in unknown.hovertemplate
+    assert "reported in the text, not by us" in notes(figure)
+    assert not [
+        t for t in system_accuracies(systems(), truth(), "all", baseline()).data if t.xaxis == "x2"
+    ]
+
+
+# --- learning -------------------------------------------------------------------------------------
+
+
+def test_strong_lines_are_means_and_thin_lines_runs():
+    found = tuned()
+    figure = learning_curves(found, None, baseline())
+    np.testing.assert_allclose(named(figure, "training", "x").y, found.loss.mean(0))
+    np.testing.assert_allclose(named(figure, "training", "x2").y, 100 * found.accuracy.mean(0))
+    strong = named(figure, "validation", "x2")
+    np.testing.assert_allclose(strong.y, 100 * found.validation.mean(0))
+    thin = named(figure, "validation, run 2", "x2")
+    np.testing.assert_array_equal(thin.y, 100 * found.validation[1])
+    assert thin.line.width < strong.line.width
+    assert named(figure, "training", "x").line.dash == "dash"
+    assert strong.line.dash is None
+    assert figure.data[0].name == "training"
+    assert len(figure.data[0].x) == 6
+    assert figure.alt.endswith(". Always the more frequent answer: 49.9%.")
+
+
+def test_the_band_is_the_interval_of_the_validation():
+    found = tuned(1)
+    band = next(t for t in learning_curves(found, n=200).data if not t.name)
+    low, high = np.split(np.asarray(band.y), 2)
+    for epoch, share in enumerate(found.validation[0]):
+        wanted = of_share(share, 200)
+        assert low[epoch] == pytest.approx(100 * wanted.low)
+        assert high[::-1][epoch] == pytest.approx(100 * wanted.high)
+
+
+def test_the_best_epoch_is_marked_in_both_panels():
+    found = tuned()
+    best = int(np.argmax(found.validation.mean(0)))
+    figure = learning_curves(found)
+    ring = named(figure, "best validation accuracy", "x2")
+    assert (ring.x[0], ring.y[0]) == (best, 100 * found.validation.mean(0)[best])
+    assert [shape.x0 for shape in figure.layout.shapes] == [best, best]
+    assert any(text.startswith(f"best after epoch {best}: ") for text in notes(figure))
+
+
+def test_a_texts_curve_is_dotted_and_starts_at_epoch_one():
+    curve = CURVES[1]
+    figure = learning_curves(tuned(1), curve)
+    loss = named(figure, "training, reported in the text", "x")
+    np.testing.assert_array_equal(loss.x, [1, 2, 3, 4, 5])
+    np.testing.assert_array_equal(loss.y, curve.loss)
+    accuracy = named(figure, "training, reported in the text", "x2")
+    np.testing.assert_array_equal(accuracy.y, 100 * curve.train)
+    assert loss.line.dash == accuracy.line.dash == "dot"
+    assert notes(figure).count("in the text") == 2
+    low, high = figure.layout.yaxis2.range
+    assert low < 100 * curve.train.min()
+    assert high > 100 * curve.train.max()
+    # A text without losses has no line there; its validation is drawn.
+    other = learning_curves(tuned(1), CURVES[2])
+    assert [t.xaxis for t in other.data if "text" in (t.name or "")] == ["x2", "x2"]
+    sound(other)
+
+
+@pytest.mark.parametrize("epochs", [0, 1, 5, 20])
+@pytest.mark.parametrize("runs", [1, 2])
+def test_every_number_of_epochs_and_runs(epochs, runs):
+    figure = learning_curves(tuned(runs, epochs), None, baseline())
+    sound(figure)
+    assert figure.layout.xaxis.range[1] >= max(epochs, 1)
+    assert bool([t for t in figure.data if "run" in (t.name or "")]) == (runs > 1)
+    for trace in figure.data:
+        if trace.mode != "lines" or not trace.name:
+            assert np.max(trace.x) <= max(epochs, 1)
+
+
+def test_validation_that_was_never_measured():
+    found = tuned()
+    figure = learning_curves(replace(found, validation=np.full_like(found.validation, np.nan)))
+    sound(figure)
+    assert not figure.layout.shapes
+    assert "validation" not in notes(figure)
+
+
+def test_the_axis_of_the_progress_does_not_move():
+    settings = TuneSettings(regime="lora", epochs=3, runs=2)
+    ranges = set()
+    for until in (0.01, 0.3, 0.55, 1.0):
+        figure = training_progress(trail(settings, until), settings, baseline())
+        ranges.add((figure.layout.xaxis.range, figure.layout.xaxis2.range,
+                    figure.layout.yaxis2.range))  # fmt: skip
+        sound(figure)
+    assert len(ranges) == 1
+    (((_, last), *_),) = ranges
+    assert 684 <= last < 720  # three epochs of 228 batches
+
+
+def test_progress_shows_what_was_reported():
+    settings = TuneSettings(regime="all", epochs=2)
+    records = trail(settings, 1.0)
+    figure = training_progress(records, settings)
+    loss, accuracy = named(figure, "training", "x"), named(figure, "training", "x2")
+    np.testing.assert_array_equal(loss.x, [record.step for record in records])
+    np.testing.assert_array_equal(loss.y, [record.loss for record in records])
+    np.testing.assert_array_equal(accuracy.y, [100 * record.accuracy for record in records])
+    known = [record for record in records if np.isfinite(record.validation)]
+    points = named(figure, "validation", "x2")
+    assert list(points.x) == [record.step for record in known]
+    assert len(points.x) == 2
+    wanted = of_share(known[0].validation, 800)
+    assert points.y[0] + points.error_y.array[0] == pytest.approx(100 * wanted.high)
+
+
+def test_earlier_runs_are_pale():
+    settings = TuneSettings(epochs=2, runs=3)
+    figure = training_progress(trail(settings, 0.9), settings)
+    opacity = {t.name: t.opacity for t in figure.data if t.name.startswith("training")}
+    assert opacity["training, run 3"] == 1
+    assert opacity["training, run 1"] == opacity["training, run 2"] < 0.5
+    assert "run 3 of 3" in notes(figure)
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_hardly_a_report(count):
+    settings = TuneSettings(epochs=2)
+    figure = training_progress(trail(settings)[:count], settings)
+    sound(figure)
+    assert {t.xaxis or "x" for t in figure.data} == {"x", "x2"}  # no trace, no axes
+
+
+# --- modes ----------------------------------------------------------------------------------------
+
+
+def test_repeats_are_dots_and_gradients_words():
+    found = modes(8)
+    figure = train_and_eval(found)
+    for row, name in enumerate(("evaluation mode, eval()", "training mode, train()")):
+        np.testing.assert_allclose(named(figure, name).x, 100 * found.probability[row])
+        assert len(set(named(figure, name).y)) == 8
+    words = [text for text in notes(figure) if "gradient" in text]
+    assert len(words) == 2
+    for text in words:
+        assert "gradient: <b>yes</b>" in text
+        assert "under no_grad(): <b>no</b>" in text
+    assert "8 times: <b>83.0%</b>" in words[0]
+    other = train_and_eval(replace(found, gradient=np.array([[False, False], [True, False]])))
+    assert "gradient: <b>no</b>" in next(text for text in notes(other) if "gradient" in text)
+    assert "computed in: train();" in other.alt
+
+
+# --- search ---------------------------------------------------------------------------------------
+
+
+def test_the_map_holds_all_combinations_and_the_trials_lie_on_it():
+    found, known = searched(), surface()
+    figure = search_trials(found, known)
+    heat, trials = named(figure, "Validation accuracy (%)"), named(figure, "trials")
+    np.testing.assert_array_equal(heat.z, 100 * known.validation)
+    np.testing.assert_allclose(heat.x, np.log10(RATES))
+    np.testing.assert_array_equal(trials.x, np.log10(found.rate))
+    assert [figure.layout.yaxis.ticktext[int(y) - 1] for y in trials.y] == [
+        str(b) for b in found.batch
+    ]
+    low, high = figure.layout.xaxis.range
+    assert low < -5
+    assert high > -1
+    assert figure.layout.xaxis.ticktext[0] == "10<sup>−5</sup>"
+
+
+def test_trials_are_numbered_in_order_and_the_best_is_ringed():
+    found = searched()
+    figure = search_trials(found, surface())
+    discs = with_numbers(figure)
+    assert list(discs.text) == [str(k) for k in range(1, 13)]
+    (ring,) = [t for t in figure.data if t.type == "scatter" and t.marker.color == LIGHT.highlight]
+    assert (ring.x[0], ring.y[0]) == (discs.x[found.best], discs.y[found.best])
+    best = of_share(found.validation.max(), 800)
+    (said,) = notes(figure)
+    assert f"trial {found.best + 1}" in said
+    assert unbroken(f"[{100 * best.low:.1f}, {100 * best.high:.1f}], n = 800") in said
+
+
+def test_discs_at_one_place_do_not_hide_one_another():
+    found = searched(trials=3)
+    same = replace(found, rate=np.full(3, 1e-3), batch=np.full(3, 32))
+    discs = with_numbers(search_trials(same, surface()))
+    assert len(set(discs.y)) == 3
+    assert np.abs(np.asarray(discs.y) - 2).max() < 0.5  # within the row
+    np.testing.assert_array_equal(named(search_trials(same, surface()), "trials").y, [2, 2, 2])
+
+
+@pytest.mark.parametrize("trials", [0, 1, 2, 30])
+@pytest.mark.parametrize("known", [None, surface()])
+def test_every_number_of_trials(trials, known):
+    found = searched("random", trials)
+    figure = search_trials(found, known)
+    sound(figure)
+    places = np.log10(found.rate)
+    low, high = figure.layout.xaxis.range
+    assert all(low < place < high for place in places)
+    sound(best_so_far((found,)))
+
+
+def test_lines_of_the_race_never_fall_and_end_at_the_best():
+    found = tuple(searched(method) for method in ("grid", "random", "bayes"))
+    figure = best_so_far(found)
+    names = ("grid search", "random search", "Bayesian search")
+    for one, name in zip(found, names, strict=True):
+        line = named(figure, name)
+        assert (np.diff(line.y) >= 0).all()
+        assert line.y[-1] == 100 * one.validation.max()
+        np.testing.assert_array_equal(named(figure, f"{name}, trials").y, 100 * one.validation)
+        end = named(figure, f"{name}, best")
+        assert end.x[0] > 12
+        assert end.y[0] - end.error_y.arrayminus[0] == pytest.approx(
+            100 * of_share(one.validation.max(), 800).low
+        )
+    assert len({named(figure, name).line.dash for name in names}) == 3
+    low, high = figure.layout.yaxis.range
+    for name in names:
+        end = named(figure, f"{name}, best")
+        assert low < end.y[0] - end.error_y.arrayminus[0]
+        assert end.y[0] + end.error_y.array[0] < high
+
+
+# --- two systems ----------------------------------------------------------------------------------
+
+
+def test_running_lines_bands_and_the_place_of_reading():
+    a, b = running(right(0.79, 8)), running(right(0.87, 9))
+    figure = running_accuracy(a, b, NAMES, 300)
+    for found, name in ((a, ESCAPED), (b, "all weights")):
+        np.testing.assert_array_equal(named(figure, name).y, 100 * found.share)
+        mark = named(figure, f"{name}, first 300")
+        assert (mark.x[0], mark.y[0]) == (300, 100 * found.share[299])
+    for band, found in zip([t for t in figure.data if not t.name], (a, b), strict=True):
+        np.testing.assert_allclose(band.y, 100 * np.concatenate([found.low, found.high[::-1]]))
+    (line,) = figure.layout.shapes
+    assert line.x0 == line.x1 == 300
+    (said,) = [text for text in notes(figure) if unbroken("n = 300") in text]
+    assert said.startswith(f"{ESCAPED}: {100 * a.share[299]:.1f}%")
+    assert {ESCAPED, "all weights"} <= set(notes(figure))
+    assert named(figure, ESCAPED).line.dash != named(figure, "all weights").line.dash
+
+
+@pytest.mark.parametrize("n", [0, 26])
+def test_there_is_no_such_sentence(n):
+    a = running(right(0.8, 8, 25))
+    with pytest.raises(ValueError, match=f"not {n}"):
+        running_accuracy(a, a, NAMES, n)
+
+
+def test_a_long_name_is_cut_at_the_end_of_its_line():
+    a = running(right(0.8, 8, 25))
+    figure = running_accuracy(a, a, ("x" * 80, "y"), 5)
+    assert "x" * 21 + "…" in notes(figure)
+
+
+def test_tiles_count_who_is_right():
+    found = mcnemar(right(0.79, 8), right(0.87, 9))
+    figure = paired_answers(found, NAMES)
+    np.testing.assert_array_equal(
+        figure.data[0].z, [[found.both, found.only_first], [found.only_second, found.neither]]
+    )
+    counts = (found.both, found.only_first, found.only_second, found.neither)
+    words = (
+        "both right",
+        f"only<br>{ESCAPED}<br>is right",
+        "only<br>all weights<br>is right",
+        "neither is right",
+    )
+    places = ((1, 1), (2, 1), (1, 2), (2, 2))
+    for count_, said, place in zip(counts, words, places, strict=True):
+        (tile,) = [mark for mark in figure.layout.annotations if said in mark.text]
+        assert f"<b>{count_:,}</b>" in tile.text
+        assert f"{100 * count_ / found.n:.1f}%" in tile.text
+        assert (tile.x, tile.y) == place
+    assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1]  # rows from above
+    framed = [(s.x0 > 1.5, s.y0 > 1.5) for s in figure.layout.shapes if s.line.width]
+    assert framed == [(True, False), (False, True)]  # where just one is right
+    assert any(f"{found.only_first + found.only_second} of 2,000" in text for text in notes(figure))
+
+
+@pytest.mark.parametrize(
+    ("found", "p"),
+    [(Paired(3, 0, 0, 1, 4, 1.0), unbroken("p = 1.00")), (Paired(0, 0, 0, 0, 0, 1.0),
+     unbroken("p = 1.00")),
+     (Paired(10, 61, 38, 5, 114, 0.0262), unbroken("p = 0.0262")),
+     (Paired(0, 90, 1, 0, 91, 1e-9), unbroken("p < 0.001"))],
+)  # fmt: skip
+def test_p_in_words(found, p):
+    figure = paired_answers(found, NAMES)
+    sound(figure)
+    assert any(text.endswith(p) for text in notes(figure))
+    assert p in figure.alt
+
+
+def test_confusions_hold_counts_and_percent_of_the_row():
+    first, second = confusions()
+    figure = confusion_matrices(first, second, NAMES)
+    for trace, found in zip(figure.data, (first, second), strict=True):
+        np.testing.assert_array_equal(trace.z, found.counts)
+        for row in (0, 1):
+            for column in (0, 1):
+                share = 100 * found.counts[row, column] / found.counts[row].sum()
+                assert trace.text[row][column] == (
+                    f"<b>{found.counts[row, column]:,}</b><br>{share:.1f}%"
+                )
+        assert trace.zmax == max(first.counts.max(), second.counts.max())
+    accuracy = 100 * np.trace(first.counts) / 2000
+    assert any(text.startswith(f"{ESCAPED}: {accuracy:.1f}%") for text in notes(figure))
+    assert list(figure.layout.xaxis.ticktext) == ["negative", "positive"]
+    assert {"Actual class: name", "Predicted class: name"} <= set(table(figure).columns)
+
+
+# --- parameters -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("config", [MINILM, DISTILBERT, BERT_BASE, BERT_LARGE])
+@pytest.mark.parametrize("regime", ["random", "head", "top", "lora", "all"])
+def test_bars_add_up_to_all_parameters(config, regime):
+    found = count(config, regime)
+    figure = parameter_counts(found, "a network")
+    drawn = {t.name: sum(t.x) for t in figure.data}
+    assert drawn.get("trained", 0) == found.trainable
+    assert drawn.get("frozen", 0) == found.total - found.trainable
+    assert len(figure.layout.yaxis.ticktext) <= 14
+    assert f"<b>{found.trainable:,}</b> of {found.total:,}" in figure.layout.title.text
+    for trace in figure.data:
+        assert bool(trace.marker.pattern.shape) == (trace.name == "frozen")
+        assert np.log10(np.min(trace.x)) > figure.layout.xaxis.range[0]
+    sound(figure)
+
+
+def test_layers_stand_alone_where_there_is_room():
+    figure = parameter_counts(count(MINILM, "top", layers=2), "MiniLM")
+    frozen, trained = named(figure, "frozen"), named(figure, "trained")
+    names = figure.layout.yaxis.ticktext
+    assert [names[y - 1] for y in trained.y][:2] == ["layer 5", "layer 6"]
+    assert "classifier" in [names[y - 1] for y in trained.y]
+    assert [names[y - 1] for y in frozen.y][:4] == [
+        "word table", "position table", "segment table", "embedding norm",
+    ]  # fmt: skip
+    by_name = {group.name: group.total for group in groups(count(MINILM, "top", layers=2))}
+    assert trained.x[0] == by_name["layer 5"]
+    assert frozen.x[4] == by_name["layer 1"]
+
+
+def test_alike_layers_share_a_row_where_there_is_none():
+    figure = parameter_counts(count(BERT_BASE, "top", layers=2), "bert-base")
+    layers = [name for name in figure.layout.yaxis.ticktext if "layer" in name]
+    assert layers == ["layers 1–10", "layers 11–12"]
+    assert [mark for mark in notes(figure) if mark == f"{10 * 7_087_872:,}"]

@@ -1,0 +1,175 @@
+"""Bars about positions: how far outputs moved, what an encoder does, what a shift changes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import astuple, replace
+
+import numpy as np
+import pytest
+
+from seqviz.compute.positions import relative
+from seqviz.compute.positions.orders import OrderComparison, compare_orders, shuffle
+from seqviz.compute.positions.results import VARIANTS
+from seqviz.core.i18n import number
+from seqviz.figures.positions.effects import moved_words
+from seqviz.figures.positions.encoder import encoder_variants
+from seqviz.figures.positions.schemes import shift_bars
+from seqviz.figures.positions.style import look, stride
+from seqviz.plotting.style import DARK, LIGHT, LIVE, Style
+from testing.figure_examples import examples
+from testing.figure_examples.positions import FIRST, SECOND, reordered
+from tests.figures.trace_helpers import said, sound
+
+FOUND, ENCODER = compare_orders(FIRST, SECOND), reordered()
+MANY = " ".join(f"word{k}" for k in range(20))
+ZERO, LACKING = "<b>0 (exactly)</b>", "<b>no row beyond 512</b>"
+
+
+# --- what they share ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK, LIVE])
+def test_schemes_differ_in_each_way_they_are_drawn(palette):
+    looks = [astuple(look(scheme, Style(palette))) for scheme in relative.SCHEMES]
+    for kinds in zip(*looks, strict=True):  # name, color, dash, symbol, pattern
+        assert len(set(kinds)) == len(relative.SCHEMES)
+
+
+@pytest.mark.parametrize("count", [1, 256, 257, 512, 513, 100_000])
+def test_stride_keeps_no_more_than_the_most(count):
+    step = stride(count, 256)
+    assert len(range(0, count, step)) <= 256
+    assert step == 1 or len(range(0, count, step - 1)) > 256
+
+
+@pytest.mark.parametrize(
+    "example", [e for e in examples() if e.name.startswith("positions")], ids=lambda e: e.name
+)
+def test_no_word_of_a_student_is_a_tag(example):
+    """`<b>` of ours comes in pairs around a name or a number; the student's is escaped."""
+    figure = json.loads(example.figure().to_json())
+    figure["layout"].pop("meta")  # the names for the table, which are never drawn as HTML
+    assert "<b>mary" not in json.dumps(figure).lower()
+
+
+# --- outputs that moved ---------------------------------------------------------------------------
+
+
+def only(found: OrderComparison, row: int) -> OrderComparison:
+    """The same with one scheme."""
+    rows = {name: getattr(found, name)[row : row + 1]
+            for name in ("schemes", "moved", "first", "second")}  # fmt: skip
+    return replace(found, **rows)
+
+
+def in_groups(figure):
+    """The bars from left to right: those of no encoding are painted last."""
+    return [figure.data[-1], *figure.data[:-1]]
+
+
+@pytest.mark.parametrize(
+    "found", [FOUND, compare_orders("a b c", "c x a"), compare_orders("a b", "c d")]
+)
+def test_a_group_of_bars_for_each_scheme(found):
+    """A word that is in one order only is left out."""
+    figure = moved_words(found)
+    groups, named = (
+        zip(in_groups(figure), found.moved, strict=True),
+        figure.layout.meta["names"]["x"],
+    )
+    words, places = [found.words[place] for place in found.paired], []
+    for bars, gap in groups:
+        np.testing.assert_array_equal(bars.y, gap[found.paired])
+        assert [named[int(place) - 1] for place in bars.x] == words
+        places += bars.x.tolist()
+    assert len(set(places)) == len(places)
+    assert not places or np.diff(places).max() == 2  # one place is free between groups
+    assert figure.layout.yaxis.range[0] == 0
+    assert figure.layout.yaxis.range[1] > 1.1 * np.nanmax(found.moved, initial=0)
+    sound(figure)
+
+
+def test_groups_have_their_schemes_names_above_their_middles():
+    figure = moved_words(FOUND)
+    # Two words one below the other: on a phone they would touch the next group's.
+    names = ("no<br>encoding", "sinusoidal", "learned", "rotary")
+    assert said(figure) == [f"<b>{name}</b>" for name in names]
+    for bars, title in zip(in_groups(figure), figure.layout.annotations, strict=True):
+        assert title.x == np.mean(bars.x)
+        assert title.font.color == bars.marker.color
+
+
+def test_rounding_is_written_as_zero():
+    assert 0 < FOUND.moved[0].max() < 1e-10  # there is some, as sums have another order
+    figure = moved_words(FOUND)
+    assert set(in_groups(figure)[0].text) == {"0"}
+    assert list(in_groups(figure)[1].text) == [number(gap, 2) for gap in FOUND.moved[1].tolist()]
+    assert "no encoding: 0;" in figure.alt
+
+
+def test_words_are_plain_text_and_cut_before_they_are_escaped():
+    axis = moved_words(FOUND).layout.xaxis
+    wanted = ["&lt;b&gt;Mary&lt;/b&gt;", "gave", "John&amp;co", "a", "flower"]
+    assert list(axis.ticktext)[:5] == wanted
+    long = moved_words(compare_orders("<" * 30, "<" * 30))
+    assert long.layout.xaxis.ticktext[0] == "&lt;" * 11 + "…"
+
+
+def test_many_words_are_read_on_hover():
+    found = compare_orders(MANY, shuffle(MANY))
+    figure = moved_words(found)
+    assert not figure.layout.xaxis.ticktext
+    assert set(in_groups(figure)[1].text) == {""}
+    assert len(moved_words(only(found, 3)).layout.xaxis.ticktext) == 20
+
+
+# --- a real encoder -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("least", [-1.0, -0.12, 0.0, 0.5])
+def test_three_bars_for_each_table_with_their_numbers(least):
+    found = replace(ENCODER, alike=np.array([1.0, 1.0, least, 0.5]))
+    figure = encoder_variants(found)
+    for bars, name in zip(figure.data, ("alike", "kept", "previous"), strict=True):
+        np.testing.assert_array_equal(bars.x, getattr(found, name))
+        assert list(bars.text) == [number(float(v), 4) for v in getattr(found, name)]
+    assert len({bars.marker.color for bars in figure.data}) == 3
+    rows, (low, high) = figure.layout.yaxis, figure.layout.xaxis.range
+    assert len(set(rows.ticktext)) == len(VARIANTS)
+    assert rows.range[0] > rows.range[1]  # its own table on top
+    assert low < least or low == 0  # room for its number
+    assert high > 1.1
+    sound(figure)
+
+
+# --- a shift --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("shift", "words"), [(1000, [ZERO, "", LACKING, "", ZERO, ZERO]), (0, [ZERO] * 6)]
+)
+def test_bars_are_the_largest_changes_or_words_say_why_there_is_none(shift, words):
+    changes = [relative.shift_change(scheme, shift=shift) for scheme in relative.SCHEMES]
+    figure = shift_bars(changes)
+    (bars,) = figure.data
+    values = np.array([change.largest for change in changes])
+    drawn = np.where(values > 0, values, np.nan)  # a log axis has no 0
+    np.testing.assert_array_equal(np.asarray(bars.x, float), drawn)
+    low, high = figure.layout.xaxis.range
+    assert figure.layout.xaxis.type == "log"
+    ends = np.where(np.isnan(drawn), low, np.log10(drawn))
+    assert all((low <= ends) & (ends < high - 1))  # with room for the number
+    numbers = [word or f"<b>{number(value)}</b>" for word, value in zip(words, values, strict=True)]
+    assert said(figure)[1:] == numbers
+    assert [mark.x for mark in figure.layout.annotations[1:]] == pytest.approx(list(ends))
+    assert len(set(bars.marker.pattern.shape)) == len(changes)  # they differ without their colors
+    sound(figure)
+
+
+@pytest.mark.parametrize(("strength", "top"), [(0.0, 0.8), (0.3, 0.8), (1.0, 0.8), (2.0, 1.6)])
+def test_bars_shrink_with_the_encoding_and_not_the_axis(strength, top):
+    found = compare_orders("Mary gave John a flower", "John gave Mary a flower", strength=strength)
+    low, high = moved_words(found).layout.yaxis.range
+    assert (low, high) == (0, pytest.approx(top))
+    assert np.nanmax(found.moved) < high

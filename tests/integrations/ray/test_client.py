@@ -1,0 +1,335 @@
+"""The app's side of a cluster, without one and without ray: what is said, and computed here."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from seqviz.core import settings
+from seqviz.core.i18n import LANGUAGES, Text
+from seqviz.core.paths import ROOT
+from seqviz.integrations.ray import client
+from seqviz.integrations.ray.version import code
+from seqviz.jobs import JobQueue, queue
+from seqviz.models import device, forward_cache, placement, pretrained, texts
+from seqviz.ui.runtime import scheduler
+from tests.integrations.ray import cluster_tasks
+
+TEXT = "A film that is neither funny nor sad."
+# A bridge whose cluster is as `{how}` says.
+PRETENDED = """
+import sys, time
+from multiprocessing.connection import Connection
+from seqviz.integrations.ray.client import Cluster
+line = Connection(int(sys.argv[1]))
+address = line.recv()
+{how}
+line.send((0, "connected", Cluster(1, 2.0, 2.0, 0.0, {{"minilm": 1}}, 0)))
+while True:
+    if not line.poll(1.0):
+        line.send((0, "connected", Cluster(1, 2.0, 2.0, 0.0, {{"minilm": 1}}, 0)))
+        continue
+    number, what, *words = line.recv()
+    {then}
+"""
+
+
+@pytest.fixture
+def pretend(monkeypatch):
+    """An engine whose cluster is pretended: how it begins, and what it does when it is asked."""
+    made = []
+
+    def begin(how: str = "", then: str = "pass", wait: bool = True) -> client.Engine:
+        monkeypatch.setattr(client, "_BEGIN", PRETENDED.format(how=how, then=then))
+        engine = client.Engine("auto", 1.0)
+        made.append(engine)
+        monkeypatch.setattr(forward_cache, "elsewhere", engine.forward)
+        monkeypatch.setattr(queue, "remote_executor", engine.train)
+        monkeypatch.setattr(placement, "elsewhere", lambda: engine.state)
+        monkeypatch.setattr(forward_cache, "_shelf", forward_cache.ForwardCache())
+        assert not wait or engine.wait(20)
+        return engine
+
+    yield begin
+    for engine in made:
+        engine.close()
+
+
+@pytest.fixture
+def jobs():
+    queue = JobQueue()
+    yield queue
+    queue.close()
+
+
+def counts(engine: client.Engine, kind: str) -> dict[str, int]:
+    return {how: engine.counts[kind, how] for how in client.OUTCOMES if engine.counts[kind, how]}
+
+
+def ended(condition, seconds: float = 10.0) -> bool:
+    last = time.monotonic() + seconds
+    while not condition() and time.monotonic() < last:
+        time.sleep(0.02)
+    return bool(condition())
+
+
+def test_neither_the_package_nor_the_app_imports_ray():
+    script = """
+        import sys
+        import seqviz, seqviz.lessons, seqviz.jobs, seqviz.models.forward_cache
+        import seqviz.ui.app.application
+        assert "ray" not in sys.modules and "seqviz.integrations.ray" not in sys.modules
+        seqviz.ui.app.application._replicas("begin")
+        assert "redis" not in sys.modules and "seqviz.ui.quota.redis_sync" not in sys.modules
+        import seqviz.integrations.ray.client
+        assert "ray" not in sys.modules
+    """
+    code = "\n".join(line.strip() for line in script.splitlines())
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_nothing_is_asked_where_nobody_wants_it(monkeypatch):
+    monkeypatch.delenv("SEQVIZ_ENGINE", raising=False)
+    assert client.begin() is None
+    assert forward_cache.elsewhere is queue.remote_executor is placement.elsewhere is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("SEQVIZ_ENGINE", "ray"), ("SEQVIZ_REDIS_URL", "redis://:word@host:6379")]
+)
+def test_without_its_packages_the_app_says_what_to_install(monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ValueError, match=r"pip install -r requirements-ray\.txt"):
+        settings.check()
+
+
+@pytest.mark.parametrize(
+    ("how", "then", "reason"),
+    [
+        (
+            "line.send((0, 'error', ('disconnected', 'nobody there'))); time.sleep(9)",
+            "pass",
+            "disconnected",
+        ),
+        (
+            "line.send((0, 'error', ('incompatible', 'older'))); time.sleep(9)",
+            "pass",
+            "incompatible",
+        ),
+        ("sys.exit(1)", "pass", "disconnected"),
+        ("", "pass", "degraded"),
+        ("", "line.send((number, 'unavailable', 'full'))", "full"),
+        ("", "line.send((number, 'unavailable', 'failed'))", "failed"),
+        ("", "sys.exit(1)", "disconnected"),
+    ],
+)
+def test_without_an_answer_the_text_is_read_here(pretend, how, then, reason):
+    engine = pretend(how, then, wait=not how)
+    if how:
+        assert ended(lambda: engine.state == reason and engine._process)
+    model = pretrained.load("minilm")
+    began = time.perf_counter()
+    found = forward_cache.read("minilm", TEXT)
+    assert time.perf_counter() - began < 5.0
+    mine = forward_cache.forward(model, texts.tokens(model, TEXT))
+    assert np.array_equal(found.weights, mine.weights)
+    assert counts(engine, "forward") == {reason: 1}
+
+
+def test_a_deployment_of_another_version_is_said_and_not_asked(pretend, caplog):
+    """Of another model it may be this one: that is asked."""
+    other = (
+        "made = Cluster\nCluster = lambda *known: made(*known[:4], {'gpt2': 1}, 0, {'minilm': 'x'})"
+    )
+    engine = pretend(other)
+    assert engine.state == "incompatible"
+    model = pretrained.load("minilm")
+    with caplog.at_level("WARNING", client.__name__):
+        for text in (TEXT, TEXT + " Again."):
+            found = forward_cache.read("minilm", text)
+            mine = forward_cache.forward(model, texts.tokens(model, text))
+            assert np.array_equal(found.weights, mine.weights)
+        time.sleep(2.5)  # two more looks
+    assert counts(engine, "forward") == {"incompatible": 2}
+    assert engine._ready == "connected"
+    (said,) = [one.getMessage() for one in caplog.records if "another SeqViz" in one.getMessage()]
+    assert said.startswith(f"the deployment of minilm runs another SeqViz (x, here {code()})")
+
+
+def test_a_node_of_another_version_is_said_once(pretend, jobs, caplog, tmp_path):
+    engine = pretend(then="line.send((number, 'incompatible', 'y'))")
+    with caplog.at_level("WARNING", client.__name__):
+        for n in (1, 2):
+            mark = str(tmp_path / "runs")
+            job = jobs.submit(cluster_tasks.count, n=n, mark=mark, owner="a", device="cpu")
+            assert job.wait(20)
+            assert job.state == "done"
+    assert counts(engine, "training") == {"incompatible": 2}
+    assert sum("a node of the cluster runs another" in one.message for one in caplog.records) == 1
+
+
+def test_after_a_slow_answer_the_next_is_not_waited_for(pretend):
+    engine = pretend()
+    forward_cache.read("minilm", TEXT)
+    assert engine.state == "degraded"
+    began = time.perf_counter()
+    forward_cache.read("minilm", TEXT + " Again.")
+    assert time.perf_counter() - began < 0.9  # it would be 1 s more
+    assert counts(engine, "forward") == {"degraded": 2}
+
+
+def test_a_probe_finds_that_a_silent_cluster_is_back(pretend, monkeypatch):
+    """No visitor's request is spent on that: what is asked meanwhile is computed here at once."""
+    monkeypatch.setattr(client, "REST_SECONDS", 0.3)
+    engine = pretend("", "line.send((number, 'done', 'here')) if number > 3 else None")
+    assert engine.forward("minilm", None, forward_cache.OWN, None) is None
+    assert engine.state == "degraded"
+    began = time.perf_counter()
+    assert engine.forward("minilm", None, forward_cache.OWN, None) is None
+    assert time.perf_counter() - began < 0.1
+    assert ended(lambda: engine.state == "connected", 30.0)
+    assert counts(engine, "forward") == {"degraded": 2}
+    assert engine.forward("minilm", None, forward_cache.OWN, None) == "here"
+
+
+def test_who_waits_for_the_cluster_holds_no_place_of_this_machine(pretend):
+    """Others are drawn meanwhile: as many wait as there are places."""
+    pretend()
+    queue = scheduler.DrawQueue()
+    waited, drawn = [], []
+
+    def reads(k: int) -> None:
+        with queue.slot(scheduler.Priority.INTERACTION):
+            forward_cache.read("minilm", f"{TEXT} {k}")
+        waited.append(time.perf_counter())
+
+    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(4) as pool:
+        patch.setattr(device, "yield_slot", queue.yield_slot)
+        pretrained.load("minilm")
+        began = time.perf_counter()
+        asked = [pool.submit(reads, k) for k in range(4)]
+        time.sleep(0.2)
+        with queue.slot(scheduler.Priority.INTERACTION):
+            drawn.append(time.perf_counter())
+        for one in asked:
+            one.result()
+    assert drawn[0] - began < 0.6
+    assert min(waited) - began > 0.9
+
+
+def test_a_model_that_is_not_deployed_is_no_failure(pretend):
+    engine = pretend()
+    assert engine.forward("gpt2", None, forward_cache.OWN, None) is None
+    assert not engine.counts
+
+
+def test_a_cluster_that_goes_and_comes_back_is_found_again(pretend):
+    engine = pretend()
+    first = engine._process
+    first.kill()
+    assert ended(lambda: engine.state == "disconnected")
+    assert ended(lambda: engine.state == "connected")
+    assert engine._process is not first
+    assert engine.connections == 2
+
+
+def test_who_leaves_a_long_reading_does_not_wait_for_the_cluster(pretend):
+    class Gone(Exception):
+        pass
+
+    def each(layer: int) -> None:
+        raise Gone
+
+    pretend()
+    began = time.perf_counter()
+    with pytest.raises(Gone):
+        forward_cache.read("minilm", TEXT, each=each)
+    assert time.perf_counter() - began < 0.9
+
+
+@pytest.mark.parametrize("then", ["line.send((number, 'unavailable', 'failed'))", "sys.exit(1)"])
+def test_a_training_that_the_cluster_loses_is_done_here_and_says_so(pretend, jobs, tmp_path, then):
+    engine = pretend(then=then)
+    job = jobs.submit(
+        cluster_tasks.count, n=5, mark=str(tmp_path / "runs"), owner="a", device="cpu"
+    )
+    assert job.wait(20)
+    assert list(job.result) == [0, 1, 2, 3, 4]
+    assert (job.note, job.where, job.trail) == ("cluster_away", "", (0, 1, 2, 3, 4))
+    assert counts(engine, "training") == {"failed" if "send" in then else "disconnected": 1}
+
+
+def test_a_cluster_without_a_free_processor_is_not_waited_for(pretend, jobs, tmp_path, monkeypatch):
+    monkeypatch.setattr(client, "FULL_SECONDS", 0.5)
+    engine = pretend()
+    job = jobs.submit(
+        cluster_tasks.count, n=5, mark=str(tmp_path / "runs"), owner="a", device="cpu"
+    )
+    assert job.wait(20)
+    assert job.state == "done"
+    assert counts(engine, "training") == {"full": 1}
+
+
+def test_a_training_of_a_lost_worker_begins_again_and_a_second_one_is_a_sentence(
+    pretend, jobs, tmp_path
+):
+    news = "import pickle; " + "; ".join(
+        f"line.send((number, 'news', ({attempt}, 'CPU', [pickle.dumps(({attempt}, 0.5))])))"
+        for attempt in (1, 2)
+    )
+    pretend(then=f"{news}; line.send((number, 'died', None))")
+    job = jobs.submit(
+        cluster_tasks.count, n=5, mark=str(tmp_path / "runs"), owner="a", device="cpu"
+    )
+    assert job.wait(20)
+    assert (job.state, job.error.code, job.note) == ("failed", "worker_died", "worker_died")
+    assert job.trail == (2,)
+    assert not (tmp_path / "runs").exists()
+
+
+def test_what_leaves_something_in_this_process_stays_here(pretend, jobs, tmp_path):
+    engine = pretend(then="sys.exit(1)")
+    mark = str(tmp_path / "runs")
+    for function, place in ((cluster_tasks.leaves, "cpu"), (cluster_tasks.count, "models")):
+        more = {"n": 2} if function is cluster_tasks.count else {}
+        job = jobs.submit(function, mark=mark, owner="a", device=place, **more)
+        assert job.wait(20)
+        assert job.state == "done"
+    assert not engine.counts
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_there_is_a_sentence_for_every_state_and_note(pretend, monkeypatch, lang):
+    text = Text(lang)
+    for state in client.STATES:
+        monkeypatch.setattr(placement, "elsewhere", lambda state=state: state)
+        assert placement.device_messages()[0] == f"engine_{state}"
+        assert text(f"frame.engine_{state}")
+    for key in ("frame.cluster_away", "frame.worker_died", "problem.worker_died"):
+        assert text(key)
+
+
+def test_metrics_show_both_sides(pretend):
+    from seqviz.ui.app import collectors
+
+    engine = pretend(then="line.send((number, 'unavailable', 'full'))")
+    forward_cache.read("minilm", TEXT)
+    client._engine, former = engine, client._engine
+    try:
+        found = {family.name: family for family in collectors._engine()}
+    finally:
+        client._engine = former
+    states = {one.labels["state"]: one.value for one in found["seqviz_engine"].samples}
+    assert states == {"connected": 1, "disconnected": 0, "incompatible": 0, "degraded": 0}
+    calls = {tuple(one.labels.values()): one.value for one in found["seqviz_engine_calls"].samples}
+    assert calls["forward", "full"] == 1
+    assert sum(calls.values()) == 1
+    assert found["seqviz_cluster_processors"].samples[0].value == 2

@@ -1,0 +1,177 @@
+"""Declarations without a screen: links there and back, what a link may say, the tests' grid."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+import pytest
+
+from seqviz.lessons.framework.controls import (
+    Choice,
+    Control,
+    Seed,
+    SelectSlider,
+    Slider,
+    Toggle,
+    controls,
+    encoded,
+    on,
+    permalink,
+)
+from tests.lessons.framework.sample_bench import METHODS, Sample
+
+CONTROLS = dict(controls(Sample))
+
+NEVER = ["", " ", "nan", "NaN", "inf", "-inf", "1e999", "-1e999", "²", "½", "1,5", "0x1", "one",
+         "None", "<b>", "1;2", "9" * 5000]  # fmt: skip
+REFUSED = {
+    "figure": [*NEVER, "Loss", "loss ", "loss+map"],
+    "phi": [*NEVER, "1.21", "-1.2001", "true"],
+    "order": [*NEVER, "0", "6", "-1", "2.0", "2.5", "1e0", "true"],
+    "n": [*NEVER, "51", "100.0", "1e2", "-50"],
+    "rate": [*NEVER, "0.02", "0", "-0.01"],
+    "noise": [*NEVER, "Gaussian", "laplace"],
+    "cell": [*NEVER, "lstm", "RNN", "mlp+rnn"],
+    "methods": [*NEVER, "ols+", "+ols", "ols,exact_ml", "ols exact_ml", "conditional_ml"],
+    "shuffle": [*NEVER, "True", "FALSE", "1", "0", "on", "yes"],
+    "seed": [*NEVER, "-1", "10000", "1.0", "1e3"],
+    "second": [*NEVER, "1.01", "-0.01"],
+}
+
+
+def stops(control: Control) -> Iterator[object]:
+    """Every value that the widget can be set to."""
+    match control:
+        case Slider():
+            count = round((control.high - control.low) / control.step)
+            kind = type(control.default)
+            # as a browser counts them, rounding included: -1.2 + 203 * 0.01 is not exactly 0.83
+            yield from (kind(control.low + k * control.step) for k in range(count + 1))
+        case SelectSlider():
+            yield from control.stops
+        case Choice(many=True):
+            yield from ((name,) for name in control.options)
+            yield control.options[:2]
+            yield control.options
+        case Choice():
+            yield from control.options
+        case Toggle():
+            yield from (False, True)
+        case Seed():
+            yield from (0, 1, 42, 9999)
+
+
+def test_the_sample_has_every_kind_of_control():
+    assert {type(c) for c in CONTROLS.values()} == {Slider, SelectSlider, Choice, Toggle, Seed}
+    assert set(REFUSED) == set(CONTROLS)
+
+
+@pytest.mark.parametrize("name", list(CONTROLS))
+def test_a_link_brings_back_every_stop(name):
+    control = CONTROLS[name]
+    tried = 0
+    for value in stops(control):
+        text = encoded(value)
+        again = control.parse(text)
+        assert type(again) is type(control.default)
+        if isinstance(value, float):
+            # a link rounds to six digits: nothing of a step of 0.01, all of the binary noise
+            assert again == pytest.approx(value, abs=1e-6)
+            assert again == float(text)
+        else:
+            assert again == value
+        assert encoded(again) == text  # the link of a link is the same link
+        tried += 1
+    assert tried >= 2
+
+
+@pytest.mark.parametrize(
+    ("name", "raw"), [(name, raw) for name, texts in REFUSED.items() for raw in texts]
+)
+def test_a_link_with_another_value_is_refused(name, raw):
+    with pytest.raises((ValueError, KeyError)):
+        CONTROLS[name].parse(raw)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (True, "true"),
+        (False, "false"),
+        (3, "3"),
+        (5000, "5000"),
+        (0.8, "0.8"),
+        (-0.05, "-0.05"),
+        (0.8300000000000001, "0.83"),
+        (0.0003, "0.0003"),
+        (1.0, "1"),
+        ("student_t", "student_t"),
+        (("ols",), "ols"),
+        (("ols", "exact_ml"), "ols+exact_ml"),
+    ],
+)
+def test_encoded(value, text):
+    assert encoded(value) == text
+
+
+def test_every_control_has_both_ends():
+    tried = {name: list(control.bounds()) for name, control in CONTROLS.items()}
+    assert tried["phi"] == [-1.2, 1.2]
+    assert tried["order"] == [1, 5]
+    assert tried["n"] == [50, 5000]
+    assert tried["shuffle"] == [False, True]
+    assert tried["noise"] == ["gaussian", "student_t"]  # every name: none is between two others
+    assert tried["methods"] == [("ols",), METHODS]
+    assert tried["seed"] == [0, 9999]
+
+
+def test_a_permalink_says_what_differs():
+    assert permalink("t.b", Sample()) == {}
+    changed = dataclasses.replace(Sample(), phi=-0.5, methods=("ols",), shuffle=True, n=5000)
+    assert permalink("t.b", changed) == {
+        "t.b.phi": "-0.5",
+        "t.b.n": "5000",
+        "t.b.methods": "ols",
+        "t.b.shuffle": "true",
+    }
+
+
+def test_a_permalink_brings_the_instance_back():
+    changed = dataclasses.replace(Sample(), figure="map", order=3, rate=0.1, second=0.05, seed=7)
+    link = permalink("t.b", changed)
+    values = {key.removeprefix("t.b."): raw for key, raw in link.items()}
+    again = Sample(**{name: CONTROLS[name].parse(raw) for name, raw in values.items()})
+    assert again == changed
+
+
+def test_a_declaration_is_a_plain_dataclass():
+    """A page or a notebook can make one without a screen."""
+    sample = Sample(phi=0.1)
+    assert sample.order == 1
+    assert dataclasses.asdict(sample)["phi"] == 0.1
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        sample.phi = 0.2
+
+
+@pytest.mark.parametrize(
+    ("wanted", "values", "applies"),
+    [
+        ({"view": "map"}, {"view": "map"}, True),
+        ({"view": "map"}, {"view": "map_of_all"}, False),
+        ({"view": ("map", "unit")}, {"view": "unit"}, True),
+        ({"view": ("map", "unit")}, {"view": "cell"}, False),
+        ({"view": "map", "cell": "gru"}, {"view": "map", "cell": "gru", "seed": 1}, True),
+        ({"view": "map", "cell": "gru"}, {"view": "map", "cell": "lstm"}, False),
+        ({"cells": "lstm"}, {"cells": ("rnn", "lstm")}, True),
+        ({"cells": "lstm"}, {"cells": ("rnn",)}, False),
+        ({"cells": "lstm"}, {"cells": ()}, False),
+        ({"cells": ("gru", "lstm")}, {"cells": ("rnn", "gru")}, True),
+        ({"cells": ("gru", "lstm")}, {"cells": ("rnn", "relu")}, False),
+        ({"shuffle": True}, {"shuffle": True}, True),
+        ({"shuffle": False}, {"shuffle": True}, False),
+        ({}, {"view": "map"}, True),
+    ],
+)
+def test_on_what_a_control_stands(wanted, values, applies):
+    assert on(**wanted)(values) is applies

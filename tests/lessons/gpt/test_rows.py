@@ -1,0 +1,115 @@
+"""Every row and discrepancy of the texts that belongs to this lesson is live on one of its benches.
+
+As in test_transformer_rows: a bench at some values, what it says, and values at which it does not.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from seqviz.core.errors import UserError
+from seqviz.core.i18n import LANGUAGES, Text, number
+from seqviz.core.units import unbroken
+from seqviz.experiments.gpt.shots import LABELS
+from seqviz.lessons.framework.error_messages import to_message
+from seqviz.lessons.framework.output import Chart, Metric
+from seqviz.lessons.gpt.generation import SUMMARY
+from seqviz.lessons.gpt.lesson import lesson
+from seqviz.models import pretrained
+from tests.lessons import textbook_rows
+
+OTHER = "Snow fell. Buses are late."
+ROWS = {
+    "1-37": ("cost", {"view": "training"},
+             (("Of 19 tokens 18", "19 个词元中有 18 个"), ("all in one pass", "一次前向全部完成")),
+             {"view": "training", "document": OTHER}),
+    "1-38": ("steps", {}, ("a day that will forever be etched",),
+             {"scores.text": "Once upon a time"}),
+    "1-39": ("cost", {"view": "summary"}, (unbroken("n + m + 1 = 27"),),
+             {"view": "summary", "article": OTHER}),
+    "2-27": ("cost", {"given": 5, "written": 20}, ("290", "24"), {"given": 5, "written": 10}),
+    "4-24": ("cost", {"view": "training"}, ("7.22", "5.01"),
+             {"view": "training", "document": OTHER}),
+    "4-27": ("cost", {"view": "sizes"}, ("116,534,784", "1,557,611,200"), {"view": "time"}),
+    "4-28": ("shots", {"view": "one", "layout": "chat"}, (("im_start", "im_start"),),
+             {"view": "one", "layout": "plain"}),
+    "4-29": ("shots", {"condition": "random"}, ("−28.5", "59.8%", "88.3%"),
+             {"condition": "right"}),
+    "4-30": ("shots", {"view": "one", "amount": 0}, (("Sentiment:", "Sentiment:"),),
+             {"view": "many"}),
+    "4-31": ("cost", {"view": "sizes"}, ("174,604,259,328", "112"), {"view": "time"}),
+    "4-32": ("scores", {}, ("0.425", "33.9%"), {"seed": 3}),
+    "4-33": ("shots", {"view": "one", "amount": 0, "review": "Let us encode this sentence"},
+             (("encode", "encode"),), {"view": "one", "amount": 0}),
+    "D-54": ("cost", {"view": "sizes"}, ("116,534,784",), {"view": "time"}),
+    "D-55": ("cost", {"view": "sizes"}, ("112",), {"view": "time"}),
+    "D-56": ("cost", {"view": "training"}, (("those before it", "它前面的词元"),),
+             {"view": "time"}),
+    "D-70": ("shots", {"view": "one", "layout": "chat"}, ("<|im_start|>",),
+             {"view": "one", "layout": "plain"}),
+}  # fmt: skip
+
+
+@textbook_rows.each(ROWS)
+def test_a_row_is_live(row, language, smollm2):
+    textbook_rows.live(lesson, ROWS[row], language)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_table_names_every_discrepancy(language):
+    rows = Text(language).items("gpt.texts.rows")
+    for named in ("D-54", "D-55", "D-56", "D-70", "D-78"):
+        assert any(named in str(row) for row in rows), named
+
+
+SHIPPED = {"futures": {}, "likely": {}, "again": {"view": "loop"}, "shots": {}, "cost": {}}
+
+
+@pytest.mark.parametrize("bench", SHIPPED)
+def test_what_came_with_the_app_waits_for_no_model(bench, monkeypatch):
+    """In a room without the model and without a hub these figures are there all the same."""
+
+    def missing(name: str) -> None:
+        raise AssertionError(f"{name} is asked for")
+
+    monkeypatch.setattr(pretrained, "load", missing)
+    shown = lesson.benches[bench].run(SHIPPED[bench])
+    assert shown.of(Chart)[0].provenance.kind == "precomputed"
+
+
+def test_one_prompt_shows_both_labels(smollm2):
+    """The figure has what the read-outs say, and no draw."""
+    shown = lesson.benches["shots"].run({"view": "one"})
+    colored = shown.figure.data[1]
+    said = {one.label: one.value for one in shown.of(Metric)}
+    shares = dict(zip((shown.figure.layout["yaxis"]["ticktext"][int(k) - 1] for k in colored["y"]),
+                      colored["x"], strict=True))  # fmt: skip
+    for label in LABELS:
+        both = sum(share for token, share in shares.items() if token.strip("␣") == label)
+        assert said[f"Says “{label}”"] == f"{both:.1f}%"
+    assert "u =" not in shown.figure.alt
+
+
+def test_a_summary_has_the_same_tokens_without_its_article(smollm2):
+    """Scored in PyTorch, behind the separator alone."""
+    shown = lesson.benches["cost"].run({"view": "summary"})
+    ids = smollm2.tokenizer(f"\n{SUMMARY}", return_tensors="pt").input_ids
+    assert f"{ids.shape[1] - 1} of the summary" in shown.notes[-1]
+    with torch.no_grad():
+        nats = float(smollm2.network(ids, labels=ids).loss)
+    assert f"take {number(nats / np.log(2))}." in shown.notes[-1]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(("values", "problem"), [
+    ({"view": "training", "document": "Snow"}, "one_token"),
+    ({"view": "summary", "summary": ""}, "empty_text"),
+])  # fmt: skip
+def test_what_has_no_token_to_score_is_said_in_the_reader_s_words(
+    language, values, problem, smollm2
+):
+    with pytest.raises(UserError) as caught:
+        lesson.benches["cost"].run(values, language)
+    assert to_message(caught.value, Text(language)) == Text(language)(f"problem.{problem}")

@@ -1,0 +1,234 @@
+"""What the lesson on recurrent networks claims, beside the control that could refute it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from functools import partial
+from itertools import product
+
+import numpy as np
+import pytest
+
+from seqviz.compute.gates.encoding import END
+from seqviz.compute.recurrent.wirings.collapse import collapse
+from seqviz.core.errors import UserError
+from seqviz.core.i18n import LANGUAGES, number, percent, sections
+from seqviz.core.units import unbroken
+from seqviz.data import precomputed
+from seqviz.data.chinese import bundled_words, reviews_split
+from seqviz.data.reviews import characters_split
+from seqviz.experiments.recurrent.states import writing
+from seqviz.experiments.recurrent.tagging.letters import (
+    LEARNED_AHEAD,
+    TASKS,
+    compare_ahead,
+    compare_taggers,
+)
+from seqviz.experiments.text.tokenization.vocabularies import dictionary
+from seqviz.lessons.framework.output import Target
+from seqviz.lessons.recurrent.cell import NEARLY
+from seqviz.lessons.recurrent.lesson import lesson
+from seqviz.lessons.recurrent.letter_tagging import CHINESE
+from seqviz.models.checkpoints import card, load
+from tests.lessons import textbook_rows
+from tools import bundle_vocabularies, ngrams
+
+each_language = pytest.mark.parametrize("language", LANGUAGES)
+said = partial(textbook_rows.said, lesson)
+SMALL = {"tanh": 100.0, "amplitude": 0.01}
+
+
+# ---- without tanh
+
+
+@each_language
+def test_small_inputs_add_up_though_network_and_convolution_stay_apart(language):
+    found = collapse(1.0, 0.01, 16, "float32", 1)
+    assert found.superposition < NEARLY < 10 < found.error
+    shown = said("collapse", SMALL, language)
+    assert ("nearly add up", "几乎可以相加")[LANGUAGES.index(language)] in shown
+    assert ("no longer add up", "不再可以相加")[LANGUAGES.index(language)] not in shown
+    assert number(found.error, 2) in shown
+    control = collapse(1.0, 0.01, 16, "float32", 1, biased=False)
+    assert number(control.error, 2) in shown
+    assert ("around 0 only", "只在 0 附近")[LANGUAGES.index(language)] in shown
+
+
+@pytest.mark.parametrize("seed", range(1, 8))
+def test_without_a_bias_small_inputs_hide_the_difference(seed):
+    """As the prose says; with one they need not, whatever the seed."""
+    plain = collapse(1.0, 0.01, 16, "float64", seed, biased=False)
+    assert max(plain.superposition, plain.error) < 0.01
+    biased = collapse(1.0, 0.01, 16, "float64", seed)
+    assert biased.error > 20 * plain.error
+    assert np.array_equal(plain.kernel, biased.kernel)
+    assert (plain.numbers, biased.numbers) == (32, 64)
+    assert biased.parameters - plain.parameters == 16
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_the_sentence_follows_the_error_and_the_goal_agrees_with_it(bias):
+    bench = lesson.benches["collapse"]
+    controls = product((10.0, 100.0), (0.01, 0.1, 0.3, 1.0, 10.0), (1, 4))
+    seen = set()
+    for tanh, size, seed in controls:
+        values = {"tanh": tanh, "amplitude": size, "seed": seed, "with_bias": bias}
+        found = collapse(tanh / 100, size, 16, "float32", seed, bias)
+        shown = bench.run(values, "en", code=False)
+        words = said("collapse", values)
+        nearly = found.superposition < NEARLY
+        assert ("nearly add up" in words) == nearly
+        assert ("no longer add up" in words) != nearly
+        assert ("to within" in words) == (found.error < NEARLY)
+        assert (unbroken("With b = 0") in words) == bias
+        (target,) = shown.of(Target)
+        assert target.reached == (nearly and tanh == 100)
+        seen.add((nearly, target.reached))
+    assert {(True, True), (False, False)} <= seen
+
+
+# ---- which letters need the right side
+
+
+def ahead_of(task):
+    """Networks trained with the whole right side, and those trained with some; the same seeds."""
+    trained = precomputed.find(compare_ahead, {"task": task}).result
+    every = precomputed.find(compare_taggers, {"task": task}).result
+    return every.of_first(trained.seeds), trained
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_how_far_ahead_is_asked_of_networks_that_were_trained_so(task):
+    found, trained = ahead_of(task)
+    assert trained.seeds == found.seeds >= 3
+    assert np.array_equal(trained.letters, found.letters)  # the same sentences
+    assert tuple(trained.ahead) == LEARNED_AHEAD
+    none, one, three = (trained.error(k).value for k in (0, 1, 3))
+    assert none > one >= three - 0.5
+    assert trained.gained(1, found) > 0.5  # one sign brings more than half of the gain
+    assert trained.gained(3, found) > 0.9  # and three nearly all
+    assert trained.beyond(1, found).clear == (task == "spaces")  # in Chinese one is enough
+    for ahead in (1, 2):  # what is cut only when used says something else
+        assert found.error_cut(ahead).value > trained.error(ahead).value + 0.3
+    uni = found.error("uni").value
+    assert one < uni
+    if task == "spaces":
+        assert found.error_cut(1).value > uni  # worse than a network that never saw the right side
+    assert abs(none - uni) < 2
+
+
+@each_language
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("ahead", LEARNED_AHEAD)
+def test_what_is_cut_when_used_is_said_to_be_so(task, ahead, language):
+    found, trained = ahead_of(task)
+    shown = said("tagging", {"view": "ahead", "task": task, "ahead": ahead}, language)
+    error, cut = trained.error(ahead).value, found.error_cut(ahead).value
+    first = ("Trained with so many, networks have {}", "训练时就只看这么多的网络，每 100 个标错 {}")
+    assert first[LANGUAGES.index(language)].format(number(error)) in shown
+    never = ("never trained so", "从未这样训练过")[LANGUAGES.index(language)]
+    assert (never in shown) == (cut > error)
+    assert (percent(trained.gained(ahead, found)) in shown) == (ahead > 0)
+    worse = ("never seen the right side", "从未看过右边")[LANGUAGES.index(language)]
+    assert (worse in shown) == (cut > found.error("uni").value)
+
+
+@each_language
+def test_the_cut_row_of_a_text_is_said_to_be_of_no_network_trained_so(language):
+    shown = said("tagging", {"view": "letters", "ahead": 1}, language)
+    assert ("never trained so", "从未这样训练过")[LANGUAGES.index(language)] in shown
+
+
+# ---- the words of jieba's dictionary
+
+
+@each_language
+def test_the_chinese_truth_is_that_of_a_part_of_the_dictionary(language):
+    known = bundled_words()
+    assert known.words == len(dictionary().log) == bundle_vocabularies.WORDS
+    assert known.sentences == len(reviews_split()[1])
+    found = precomputed.find(compare_taggers, {"task": "words"}).result
+    assert known.tags == found.many()  # of all held-out sentences
+    shown = lesson.benches["tagging"].run({"task": "words"}, language, code=False)
+    caption = " ".join(str(one) for one in shown.items)
+    for part in ("35,000", "349,046", "421", percent(known.differ / known.tags)):
+        assert part in caption
+    assert "35,000" in sections("recurrent", language)["tagging"]
+
+
+def test_what_the_missing_words_change_is_counted():
+    whole = "人 5000 n\n马上 4000 d\n人马 3000 n\n上 2000 f\n走 100 v\n了 90 u"
+    fewer = bundle_vocabularies.Dictionary(
+        {"人": 5000, "马上": 4000, "上": 2000, "走": 100, "了": 90}
+    )
+    found = bundle_vocabularies.compared(whole, fewer, ["人马上走了", "马上走了", "走了。"])
+    assert asdict(found) == {"words": 5, "all_words": 6, "sentences": 3, "alike": 3, "tags": 11,
+                             "differ": 0}  # fmt: skip
+    rare = "人 50 n\n马上 1 d\n人马 90000 n\n上 20000 f\n走 100 v\n了 90 u"
+    changed = bundle_vocabularies.compared(rare, fewer, ["人马上走了", "马上走了", "走了。"])
+    assert (changed.alike, changed.differ) == (2, 3)
+
+
+def test_the_file_of_the_missing_words_is_refused_when_damaged(monkeypatch, tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "words_zh.json").write_text(json.dumps({"words": 1}))
+    monkeypatch.setattr("seqviz.data.chinese.ASSETS", tmp_path)
+    bundled_words.cache_clear()
+    with pytest.raises(UserError) as refused:
+        bundled_words()
+    assert refused.value.code == "damaged"
+    bundled_words.cache_clear()
+
+
+def test_the_default_sentence_is_cut_as_with_the_whole_dictionary():
+    """By jieba 0.42.1 with HMM=False and all of its words; here by the bundled ones."""
+    assert "/".join(dictionary().words(CHINESE)) == (
+        "从/马上/下来/的/客人/马上/走/了/，/我们/都/很/高兴/。"
+    )
+
+
+# ---- a language model and counting
+
+
+def test_five_letters_in_a_row_are_counted_as_the_cards_say():
+    """The page's counts against the slow ones of tools/ngrams.py, and against the cards."""
+    train, held = characters_split()
+    network = load("characters_gru")
+    end = np.array([network.symbols.index(END)])
+    grams = writing.grams("characters_gru")
+    some = held[:40]
+    slow = ngrams.counted(END.join(train), 5)
+    for text in some[:10]:
+        theirs = ngrams.bits(slow, END + text)[1:]
+        assert np.allclose(grams.bits(writing._ids(network.symbols, text), end), theirs, atol=0.02)
+    bits = np.concatenate(
+        [grams.bits(writing._ids(network.symbols, text), end) for text in held if text]
+    )
+    assert bits.mean() == pytest.approx(card("characters_gru").five_gram_alone, abs=0.002)
+
+
+@each_language
+@pytest.mark.parametrize("reader", ["gru", "lstm"])
+def test_the_strongest_count_stands_beside_the_network(reader, language):
+    shown = said("writing", {"reader": reader}, language)
+    found = writing.read(f"characters_{reader}", "The flights the airline was cancelling were full"
+                                                 " of people.")  # fmt: skip
+    for mean in (found.mean_alone, found.mean_pairs, found.mean_fives, found.mean_bits):
+        assert number(mean) in shown
+    more = ("Counting pays more", "计数要付得更多")[LANGUAGES.index(language)]
+    assert (more in shown) == (found.mean_bits < found.mean_fives)
+    known = card(f"characters_{reader}")
+    assert number(known.alone) in shown
+    assert number(known.five_gram_alone) in shown
+    beaten = ("does not beat counting", "没有胜过计数")[LANGUAGES.index(language)]
+    assert (beaten in shown) == (known.alone > known.five_gram_alone)
+
+
+def test_a_text_of_the_training_is_paid_for_by_counting_alone():
+    """Where five letters do better the sentence says so."""
+    text = characters_split()[0][3]
+    found = writing.read("characters_gru", text)
+    assert found.mean_fives < found.mean_bits
+    assert "Counting pays more" not in said("writing", {"text_read": text})
+    assert "pays no more" in said("writing", {"text_read": text})

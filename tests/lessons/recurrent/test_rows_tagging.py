@@ -1,0 +1,86 @@
+"""The rows of the texts that the bench of tagging shows, and its claims at the defaults.
+
+As in test_text_rows: a bench at some values, what it says, and values at which it does not.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from seqviz.compute.recurrent.tagging.letters import WIRINGS
+from seqviz.core.errors import UserError
+from seqviz.core.i18n import LANGUAGES
+from seqviz.core.units import unbroken
+from seqviz.data import precomputed
+from seqviz.experiments.recurrent.tagging.letters import TASKS, tag_text
+from seqviz.lessons.recurrent.lesson import lesson
+from seqviz.lessons.recurrent.letter_tagging import CHINESE, ENGLISH, compare_taggers, train_taggers
+from tests.lessons import textbook_rows
+
+AHEAD, LETTERS = {"view": "ahead"}, {"view": "letters"}
+TASK = {"task": "words"}
+CUT, YOURS = {**AHEAD, **TASK}, {**LETTERS, **TASK}
+SHORT = {**YOURS, "chinese": "很好。"}
+ROWS = {
+    "0-23": ({}, (("two layers", "两层"), ("in each layer", "两层每层"),), AHEAD),
+    "0-24": ({**CUT, "ahead": 1},
+             (("have 12.3 of 100 wrong, mean of 3 seeds", "标错 12.3 个（3 个种子平均）"), "14.4"),
+             {**CUT, "ahead": 0}),
+    "0-24 which outputs": ({**YOURS, "ahead": 0}, (("cut 0 ahead, 2", "0 个字符时 2 个"),),
+                           {**YOURS, "ahead": 1}),
+    "0-26": (TASK, (("6.06 fewer", "少 6.06 个"), ("E ends", "E 词尾")), {}),
+    "1-18": (YOURS, (("下 at 4 (S → B)", "第 4 个字符“下”（S → B）"),), SHORT),
+    "1-18 bars": (YOURS, ("0.235", ("is B.", "的标签是 B")),
+                  {**YOURS, "letter": 5}),
+    "1-20": (TASK, (("difference of 0.334 is not shown", "相差 0.334 个，不能说明"),), {}),
+    "1-21": ({}, (("32 in each direction", "双向每个方向 32 个"),), AHEAD),
+    "2-13": (LETTERS, (("41 letters. Wrong:", "共 41 个字符，标错的有"),), {}),
+    "3-14": (YOURS, ("6.80", "1.20", unbroken("L⟨4⟩ = 1.45")), SHORT),
+}  # fmt: skip
+said = partial(textbook_rows.said, lesson, "tagging")
+
+
+@textbook_rows.each(ROWS)
+def test_a_row_is_live(row, language):
+    textbook_rows.live(lesson, ("tagging", *ROWS[row]), language)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_two_directions_are_better_and_the_wirings_are_of_one_size(task):
+    found = precomputed.find(compare_taggers, {"task": task}).result
+    assert found.seeds == 5
+    assert found.better("bi").clear
+    assert found.better("bi").value > 4
+    assert abs(found.better("two").value) < 0.2 * found.better("bi").value
+    assert found.parameters.max() <= 1.01 * found.parameters.min()
+    for wiring in WIRINGS:
+        assert found.error(wiring).value < found.baseline("alone") < found.baseline("majority")
+    assert found.error_cut(20).value == pytest.approx(found.error("bi").value, abs=0.5)
+    assert found.seconds.max() < 60
+
+
+@pytest.mark.parametrize(("task", "text"), [("spaces", ENGLISH), ("words", CHINESE)])
+def test_the_sentences_at_the_defaults_need_their_right_side(task, text):
+    taggers = precomputed.find(train_taggers, {"task": task, "seed": 1}).result
+    found = tag_text(task, taggers, text, 1)
+    assert found.needs_right.sum() >= 5
+    assert found.wrong[1].sum() <= 2 < found.wrong[0].sum()
+    assert np.allclose(found.probabilities.sum(-1), 1)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("text", ["\0", "👨‍👩‍👧", "", " ", "123"])
+def test_a_text_without_letters_is_refused_in_one_sentence(text, language):
+    for values in ({**LETTERS, "english": text}, {**YOURS, "chinese": text}):
+        with pytest.raises(UserError) as refused:
+            lesson.benches["tagging"].run(values, language, code=False)
+        assert refused.value.code == "nothing_to_tag"
+
+
+@pytest.mark.parametrize("text", ["a", "x" * 100, "<b>&", "שלום", "$x_1$ \\frac", "İß"])
+def test_hostile_texts_are_tagged(text):
+    assert said({**LETTERS, "english": text}, "en")
+    assert said({**YOURS, "chinese": f"好{text}"[:100]}, "zh")

@@ -1,0 +1,94 @@
+"""The questions of the lesson on text are answered by what its benches compute."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from seqviz.compute.text.windows.cutting import cut
+from seqviz.core.i18n import LANGUAGES, Text, number, percent
+from seqviz.data import precomputed
+from seqviz.experiments.text.vectors import map as maps
+from seqviz.experiments.text.windows.ids import permute
+from seqviz.lessons.text.lesson import lesson
+from seqviz.lessons.text.training_windows import ENCODER, OPINION, READER
+from tests.lessons import quiz_helpers
+
+SUM = "king - man + woman"
+of, says = (partial(one, "text") for one in (quiz_helpers.of, quiz_helpers.says))
+
+
+def test_every_question_is_looked_at_here():
+    there = {key.split(".")[0] for key in Text("en").table("text.predict")}
+    assert there == {"permuted", "analogy", "carried"}
+    assert set(lesson.exercises) == {"windows"}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_permuted_ids_and_rows_change(language, minilm):
+    defaults = lesson.benches["ids"].declaration()
+    found = permute(ENCODER, OPINION, defaults.permuted / 100, defaults.shuffle)
+    assert found.both_difference == 0
+    many = precomputed.result("permute_many", model=ENCODER)
+    assert many.equal_at(1.0) == many.sentences
+    assert int(of("permuted", "answer", language)) == 2
+    coin = many.accuracy(1.0, "ids")
+    assert coin.low < 0.5 < coin.high < many.as_trained().low
+    says(
+        "permuted", language, number(found.both_difference), str(many.sentences),
+        number(many.mean(1.0, "ids")), percent(coin.share), percent(many.as_trained().share),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_which_word_is_nearest_to_the_sum(language):
+    answer, _ = maps.solve("bundled", SUM, True)
+    assert (answer.first, answer.first_new) == ("king", "queen")
+    options = of("analogy", "options", language)
+    assert "king" in options[int(of("analogy", "answer", language))]
+    many = precomputed.result("analogies", source="glove", centered=True)
+    assert many.overall("excluded").low > many.overall("all").high
+    says(
+        "analogy", language, number(float(answer.cosines[0])), number(answer.top),
+        str(many.questions), *(percent(many.overall(way).share) for way in ("excluded", "all")),
+    )  # fmt: skip
+    assert "463" in of("analogy", "question", language)
+    assert len(maps.table("bundled").words) == 463
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_a_wrong_state_costs_beside_none(language):
+    found = precomputed.result("read_windows", network=READER)
+    gap, low, high = found.dearer(10, "reset", "random")
+    assert 0 < low < gap < high
+    assert int(of("carried", "answer", language)) == 0
+    ways = ("random", "reset", "sequential")
+    assert sorted(ways, key=lambda way: found.mean(10, way)) == ["sequential", "random", "reset"]
+    first = {way: found.by_place(10, way)[0] for way in ways}
+    assert first["reset"] < first["random"]
+    says(
+        "carried", language, *(number(found.mean(10, way)) for way in ways),
+        *(number(first[way]) for way in ("reset", "random")),
+    )  # fmt: skip
+    assert round(found.characters, -3) == 48_000
+
+
+def test_the_exercise_counts_the_windows():
+    exercise = lesson.exercises["windows"]
+    for variant, case in enumerate(exercise.cases):
+        _, answer, _ = exercise.variant_of(variant)
+        length, steps, offset = case["length"], case["steps"], case["offset"]
+        windows = [
+            range(start, start + steps)
+            for start in range(offset, length, steps)
+            if start + steps < length  # the last label is a token, too
+        ]
+        assert answer == len(windows)
+        for seed in range(200):
+            found = cut("random", length, 1, steps, seed)
+            if found.offset == offset:
+                assert found.starts.size == answer
+                break
+        else:
+            raise AssertionError(f"no seed has offset {offset}")

@@ -1,0 +1,89 @@
+"""Every row and discrepancy of the texts that belongs to this lesson is live on one of its benches.
+
+A row names a bench at some values, what it then says in either language, and other values at which
+it no longer says so: what a text writes is not only written here but moves with a control.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from seqviz.core.i18n import LANGUAGES, Text
+from seqviz.core.units import unbroken
+from seqviz.lessons.transformer.lesson import lesson
+from tests.lessons.textbook_rows import each, live, said
+
+# bench, values, what it says (numbers, or a pair of words in English and Chinese), other values
+ROWS = {
+    "0-45": ("bill", {"view": "operations", "tokens": 512}, ("1,034",),
+             {"view": "operations", "tokens": 8}),
+    "0-46": ("steps", {"step": 4}, (unbroken("8 × 6 × 64"),), {"step": 8}),
+    "0-50": ("masks", {"mask": "padding", "pads": 2}, (("6 of 9", "9 格中有 6 格"),),
+             {"mask": "padding", "pads": 1}),
+    "0-52": ("masks", {"mask": "token", "key": 1}, ("7.7%",), {"mask": "token", "key": 2}),
+    "0-54": ("norms", {"row": 1, "feature": 1}, ("−1.069",), {"added": 1.0}),
+    "0-55": ("norms", {"row": 2, "feature": 1}, ("−0.4472", unbroken("w[0, 1][0] = 2"), "−1.225"),
+             {"row": 2, "feature": 1, "tensor": "1 2 4, 2 3 4 | 5 4 4, 4 4 4"}),
+    "0-56": ("bill", {"design": "transformer"}, ("44,140,544",), {"design": "own", "layers": 3}),
+    "0-57": ("steps", {"step": 10}, (unbroken("6 × 512"),), {"step": 10, "words": "the cat"}),
+    "0-58": ("steps", {"step": 8, "hidden": 2048}, ("2,048", unbroken("6 × 2,048")),
+             {"step": 8, "hidden": 4096}),
+    "0-59": ("depths", {"view": "gradient", "blocks": 24}, (unbroken("2.85 × 10⁻¹¹"), "3.83"),
+             {"view": "gradient", "blocks": 2}),
+    "0-60": ("pair", {"number": "342"}, (("“two” on 2, with 99.2%", "“two”对 2，占 99.2%"),),
+             {"number": "345"}),
+    "0-61": ("steps", {"step": 6, "dropout": 0.1}, ("10.1%",), {"step": 6, "dropout": 0.3}),
+    "1-33": ("steps", {"step": 7}, ("Add & Norm", "22.6"), {"step": 6}),
+    "2-19": ("bill", {"design": "own", "layers": 6}, ("44,140,544", "14.3%"),
+             {"design": "own", "layers": 5}),
+    "2-23": ("steps", {"step": 9, "layer": 0}, (("Add & Norm again", "再一次 Add & Norm"),),
+             {"step": 7, "layer": 0}),
+    "2-24": ("steps", {"step": 8, "layer": 0}, ("50.3%",), {"step": 8, "layer": 3}),
+    "2-25": ("masks", {"mask": "causal"}, ("0.787", "21.3%"), {"mask": "none"}),
+    "2-26": ("pair", {"look": 0}, ("0.992",), {"look": 1}),
+    "4-16": ("steps", {"step": 10, "depth": 6}, (("After 6 layers", "经过 6 个"),),
+             {"step": 10, "depth": 5}),
+    "4-20": ("pair", {"kind": "shifted"}, ((unbroken("word i − 1 of the output"),
+    unbroken("输出的第 i − 1 个词")),),
+             {"kind": "unshifted"}),
+    "4-21": ("masks", {"mask": "none"}, (("Nothing is forbidden", "没有"),), {"mask": "causal"}),
+    "4-23": ("norms", {"given": "word"}, (("one number a feature", "只有一个数"),),
+             {"given": "all"}),
+    "D-30": ("masks", {"mask": "causal"}, (("the first weight is 0.787", "第一个权重是 0.787"),),
+             {"mask": "causal", "scores": "3 1 3, 1 2 0.5, 0.3 1 2"}),
+    "D-31": ("pair", {"kind": "shifted"}, (("reads the word before", "前一个词"),),
+             {"kind": "unshifted"}),
+    "D-32": ("pair", {"kind": "shifted"}, ("94.3–98.9%",), {"kind": "unshifted"}),
+    "D-33": ("remove", {"change": "residual"}, (unbroken("0 / 30"),), {"change": "skip"}),
+    "D-34": ("masks", {"mask": "padding"}, (("exactly 0", "恰好为 0"),), {"mask": "none"}),
+    "D-35": ("masks", {"mask": "token", "key": 2}, (("3 of 9", "9 格中有 3 格"),),
+             {"mask": "none"}),
+    "D-36": ("bill", {"design": "transformer"},
+             (("Cross-attention: 14.3%", "交叉注意力: 14.3%"),),
+             {"design": "bert_base"}),
+    "D-37": ("steps", {"dropout": 0.1, "places": "torch"}, (("no longer sums to 1", "不再是 1"),),
+             {"dropout": 0.1, "places": "s0"}),
+    "D-38": ("norms", {"row": 4}, (unbroken("w[1, 1][0] = 4"),), {"row": 3}),
+    "D-39": ("norms", {"row": 1}, (("3 numbers of its word", "本词的 3 个数"),),
+             {"row": 1, "tensor": "1 2, 2 3 | 3 4, 4 4"}),
+    "D-49": ("bill", {"design": "bert_base"}, (("Embedding tables: 21.8%", "嵌入表: 21.8%"),),
+             {"design": "transformer"}),
+}  # fmt: skip
+
+
+@each(ROWS)
+def test_a_row_is_live(row, language, smollm2):
+    live(lesson, ROWS[row], language)
+
+
+def test_a_query_that_sees_no_key_is_told_and_a_key_that_nobody_sees_is_none():
+    assert "may see no key" in said(lesson, "masks", {"mask": "token", "scores": "3", "key": 1})
+    assert "no key" not in said(lesson, "masks", {"mask": "padding", "pads": 2})
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_discrepancies_are_in_the_table_and_no_row_is_missing(language):
+    table = str(Text(language).table("transformer.texts")["rows"])
+    several = [row for row in ROWS if row.startswith("D-")]
+    assert [row for row in several if row not in table] == []
+    assert (len(ROWS) - len(several), len(several)) == (22, 11)

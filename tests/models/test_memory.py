@@ -1,0 +1,119 @@
+"""Too little memory, in the machine or on the GPU: a sentence or the CPU, never a crash."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+import threading
+
+import pytest
+import torch
+from safetensors.torch import save
+
+from seqviz.models import pretrained
+from tests.models.hub import REPO, sentence_ids, together
+
+LONG = 60.0  # seconds; a bound that is reached only when something hangs
+
+LIMITED = """
+import resource, sys
+from seqviz.models import pretrained, registry, store
+from tests.models.hub import record
+registry.MODELS = (record(), record("big", layers=1, parameters=0))
+pretrained.load("tiny")  # so that all imports are done
+size = int(next(l for l in open("/proc/self/status") if l.startswith("VmSize")).split()[1]) * 1024
+for more in (20e6, 150e6):
+    resource.setrlimit(resource.RLIMIT_AS, (int(size + more), resource.RLIM_INFINITY))
+    try:
+        pretrained.load("big")
+        print("loaded")
+    except Exception as error:
+        print(type(error).__name__, getattr(error, "code", error))
+resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+print(pretrained.load("big").network.config.hidden_size)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits are Linux's")
+def test_too_little_memory_is_a_refusal_and_the_process_lives_on(put, config):
+    from transformers import BertConfig, BertModel
+
+    put()
+    changes = {"vocab_size": 200_000, "hidden_size": 128, "num_hidden_layers": 1}
+    network = BertModel(BertConfig(**{**json.loads(config()), **changes}))
+    # 103 MB: at 20 MB reading the file fails, at 150 MB placing it
+    put("big", config__json=config(**changes), model__safetensors=save(network.state_dict()))
+    said = subprocess.run(
+        [sys.executable, "-c", LIMITED], capture_output=True, text=True, timeout=LONG, cwd=REPO
+    )
+    assert said.stdout.split("\n")[:3] == ["UserError no_memory"] * 2 + ["128"], said.stderr
+
+
+# The GPU
+
+
+def test_out_of_gpu_memory_goes_on_with_the_cpu_and_says_so(put):
+    put()
+    shared = pretrained.load("tiny")
+    pretend = dataclasses.replace(shared, device="cuda")  # the tensors are on the CPU all the time
+    places = []
+
+    def work(network, place):
+        places.append((network, place))
+        if place == "cuda":
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        return network(sentence_ids().to(place)).last_hidden_state
+
+    found = pretend.run(work)
+    assert [place for _, place in places] == ["cuda", "cpu"]
+    assert (pretend.device, pretend.note) == ("cpu", "out_of_gpu_memory")
+    # whoever is computing on the GPU at this moment keeps a whole network there
+    assert places[0][0] is shared.network is not places[1][0]
+    expected = shared.run(lambda network, place: network(sentence_ids()).last_hidden_state)
+    assert torch.equal(found, expected)
+    pretend.run(work)
+    assert [place for _, place in places] == ["cuda", "cpu", "cpu"]
+
+
+def test_tied_weights_stay_tied_in_the_copy_on_the_cpu():
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    network = GPT2LMHeadModel(GPT2Config(vocab_size=20, n_embd=8, n_layer=1, n_head=2)).eval()
+    found = pretrained._on_cpu(network)
+    assert found.lm_head.weight is found.transformer.wte.weight
+    assert found.lm_head.weight is not network.lm_head.weight
+    assert torch.equal(found(sentence_ids()).logits, network(sentence_ids()).logits)
+
+
+def test_two_students_out_of_gpu_memory_at_once_make_one_copy(put):
+    put()
+    pretend = dataclasses.replace(pretrained.load("tiny"), device="cuda")
+    barrier, networks = threading.Barrier(2), []
+
+    def work(network, place):
+        if place == "cuda":
+            barrier.wait(LONG)
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        networks.append(network)
+
+    together(*[lambda: pretend.run(work)] * 2)
+    assert networks == [pretend.network] * 2
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA on this machine")
+def test_a_real_gpu_that_is_full(put, monkeypatch):
+    put()
+    monkeypatch.setenv("SEQVIZ_DEVICE", "cuda")
+    pretrained.device.choose.cache_clear()
+    found = pretrained.load("tiny")
+    assert found.device == "cuda"
+
+    def work(network, place):
+        if place == "cuda":  # more than any GPU has: 4 TB
+            torch.empty(10**12, device=place)
+        return network(sentence_ids().to(place)).last_hidden_state
+
+    assert found.run(work).device.type == "cpu"
+    assert (found.device, found.note) == ("cpu", "out_of_gpu_memory")

@@ -1,0 +1,78 @@
+"""Three tiers: `pytest` (a push), `.ci/run` (that and the linters), `tools/nightly` (everything).
+
+A test marked `nightly` repeats, over languages, draws, servers or hours, what a test of the same
+family checks in the first tier.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
+from typing import Any
+
+import pytest
+
+from seqviz.core.i18n import LANGUAGES
+
+
+def first_only(values: Sequence[Any], keep: int = 1) -> list[Any]:
+    """The values of a parameter, or of several as tuples: a push tries the first `keep` of them."""
+    return [
+        pytest.param(
+            *(value if isinstance(value, tuple) else (value,)),
+            marks=[pytest.mark.nightly] if place >= keep else [],
+        )
+        for place, value in enumerate(values)
+    ]
+
+
+def alternate(values: Sequence[Any]) -> list[Any]:
+    """(value, language): the languages alternate along the values; the nightly run has both."""
+    return [
+        pytest.param(
+            value,
+            lang,
+            marks=[] if LANGUAGES[place % len(LANGUAGES)] == lang else [pytest.mark.nightly],
+        )
+        for place, value in enumerate(values)
+        for lang in LANGUAGES
+    ]
+
+
+def pairwise(**axes: Sequence[Any]) -> pytest.MarkDecorator:
+    """Parametrize so that every pair of values of two axes is tried; the nightly run tries all.
+
+    Greedy: of all combinations the one with most pairs that are new, in their order.
+    """
+    values = [list(axis) for axis in axes.values()]
+    every = list(product(*(range(len(axis)) for axis in values)))
+    chosen = set(_covering(tuple(len(axis) for axis in values)))
+    return pytest.mark.parametrize(
+        tuple(axes),
+        [
+            pytest.param(
+                *(axis[k] for axis, k in zip(values, places, strict=True)),
+                marks=[] if places in chosen else [pytest.mark.nightly],
+            )
+            for places in every
+        ],
+    )
+
+
+def pairs(places: Sequence[int]) -> Iterator[tuple[int, int, int, int]]:
+    """The pairs of values in a combination: two axes, and the value on each."""
+    for a, b in combinations(range(len(places)), 2):
+        yield a, b, places[a], places[b]
+
+
+@functools.cache
+def _covering(sizes: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    every = list(product(*map(range, sizes)))
+    missing = {pair for places in every for pair in pairs(places)}
+    chosen = []
+    while missing:
+        best = max(every, key=lambda places: len(missing.intersection(pairs(places))))
+        missing.difference_update(pairs(best))
+        chosen.append(best)
+    return tuple(chosen)

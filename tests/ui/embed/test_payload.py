@@ -1,0 +1,205 @@
+"""Every bench in a page of its own: what stands in it, and what its address may say."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqviz import jobs, lessons
+from seqviz.content import catalog
+from seqviz.core.i18n import Text
+from seqviz.lessons.framework import controls
+from seqviz.models import ready, store
+from seqviz.plotting.figure import Figure
+from seqviz.plotting.style import LIVE, Style
+from seqviz.ui.embed.request import bench_of, parse_request
+from seqviz.ui.runtime import result_cache, run_context
+from tests.hostile import adversarial_inputs
+from tests.hostile.input_declarations import keys
+from tests.hostile.links import written
+from tests.tiers import alternate
+
+BENCHES = [
+    (record.slug, name)
+    for record in catalog.LESSONS
+    for name in getattr(lessons, record.slug).lesson.benches
+]
+CHEAP = (
+    ("gates", "one"), ("vanishing_gradients", "gates"), ("ar_fitting", "process"),
+    ("positions", "distance"),
+)  # fmt: skip
+PICTURES = {("ar_fitting", "by_hand")}  # made by Vega, which moves in the lesson only
+IN_BROWSER = {("positions", "waves")}
+ASKED_FOR = {("attention", "bertviz")}  # nothing stands there before a view is chosen
+
+
+@pytest.mark.parametrize("door", ["embed", "print"])
+@pytest.mark.parametrize(("query", "accepted"), [
+    ("?lang=zh-CN", "en"), ("?lang=zh_Hans", "en"), ("?lang=ZH", "en"),
+    ("", "fr-FR,zh-TW;q=0.8,en;q=0.5"),
+])  # fmt: skip
+def test_its_language_is_the_first_that_is_here_however_it_is_written(
+    client, door, query, accepted
+):
+    answer = client.get(f"/{door}/gates/one{query}", headers={"Accept-Language": accepted})
+    assert '<html lang="zh-CN"' in answer.text
+
+
+@pytest.mark.parametrize(("bench", "lang"), alternate(BENCHES))
+def test_every_bench_stands_in_its_page_with_all_that_it_shows(
+    client, told, seen, bench, lang, minilm, smollm2
+):
+    slug, name = bench
+    wants = bench_of(slug, name).run(style=Style(LIVE, lang))  # its model is there from then on
+    answer = client.get(f"/embed/{slug}/{name}?lang={lang}")
+    assert answer.status_code == 200
+    assert "set-cookie" not in answer.headers
+    found = told(answer)
+    if bench in PICTURES:
+        assert found["vega"].startswith("<svg")
+    elif bench in IN_BROWSER:
+        assert found["component"]["values"] == found["component"]["start"]
+    elif bench in ASKED_FOR:
+        assert not {"figure", "vega", "component"} & found.keys()
+    else:
+        assert isinstance(wants.figure, Figure)
+        assert json.loads(found["figure"]) == json.loads(wants.figure.to_json())
+        assert found["alt"] == wants.figure.alt
+    assert found["problem"] == ""
+    words = seen(answer)
+    for one in wants.readouts.values():
+        assert one.value in words or one.value.endswith("\u00a0s")  # seconds are of this run
+    assert found["under"] or found["over"]
+    assert Text(lang)("embed.open", title=Text(lang)(f"{slug}.title")) in words
+    assert f'href="/{slug}?' in answer.text
+
+
+def test_controls_are_those_of_the_page_and_those_that_do_not_apply_are_not_there(client, told):
+    found = told(client.get("/embed/gates/one?lang=en&ga.one.view=cell&ga.one.temperature=2"))
+    names = {one["key"].removeprefix("ga.one."): one for one in found["controls"]}
+    assert names["view"]["above"]
+    assert names["view"]["value"] == "cell"
+    assert names["temperature"]["slider"]["value"] == "2"
+    assert "gate_gru" not in names  # the cell is an LSTM
+    assert names["added"]["more"]
+
+
+@pytest.mark.parametrize(("address", "lang"), [
+    ("/embed/none/one?lang=en", "en"), ("/embed/gates/none?lang=zh", "zh"),
+    ("/embed/gates/__class__?lang=en", "en"), ("/embed/__init__/one?lang=zh", "zh"),
+])  # fmt: skip
+def test_what_is_not_there_is_said_in_one_sentence(client, seen, address, lang):
+    answer = client.get(address)
+    assert answer.status_code == 404
+    assert Text(lang)("embed.none") in seen(answer)
+
+
+@pytest.mark.parametrize("query", [
+    "ga.one.temperature=nan", "ga.one.temperature=9e9", "ga.one.view=%3Cscript%3E", "theme=x",
+    "__proto__=1", "ga.one.none=1", "ga.one.unit=%00", "vg.reach.gain=1", "lang=xx",
+])  # fmt: skip
+def test_a_value_that_cannot_be_has_its_default(client, told, query):
+    plain = told(client.get("/embed/gates/one?lang=en"))
+    found = told(client.get(f"/embed/gates/one?lang=en&{query}"))
+    assert found["figure"] == plain["figure"]
+    assert "script" not in found["lesson"]
+
+
+@st.composite
+def addresses(draw) -> tuple[str, str, dict[str, str]]:
+    """A bench that computes little, and what its address may say."""
+    slug, name = draw(st.sampled_from(CHEAP))
+    prefix = getattr(lessons, slug).lesson.benches[name].prefix
+    known = {key: one for key, one in keys(slug).items() if key.startswith(f"{prefix}.")}
+    chosen = draw(st.lists(st.sampled_from(sorted(known)), max_size=6, unique=True))
+    taken = {key: draw(st.one_of(written(known[key]), adversarial_inputs.texts)) for key in chosen}
+    return (
+        slug,
+        name,
+        {
+            **taken,
+            **draw(st.dictionaries(adversarial_inputs.texts, adversarial_inputs.texts, max_size=2)),
+        },
+    )
+
+
+@given(addresses())
+def test_whatever_an_address_says_is_cleaned_as_a_link_is(address):
+    slug, name, query = address
+    bench = bench_of(slug, name)
+    asked = parse_request(bench, query, {}, "en")
+    for key, text in asked.link.items():
+        control = keys(slug)[key]
+        assert controls.encoded(control.parse(text)) == text
+    again = parse_request(bench, asked.link, {}, "en")
+    assert (again.link, again.key) == (asked.link, asked.key)
+
+
+def test_a_page_is_made_once_for_everybody(client, monkeypatch):
+    result_cache.result_cache.cache_clear()
+    bench = bench_of("gates", "size")
+    runs = []
+    body = bench.body
+    monkeypatch.setitem(bench.__dict__, "body", lambda p, show: (runs.append(p), body(p, show)))
+    pages = {client.get(f"/embed/gates/size?lang=en&other={k}").content for k in range(4)}
+    assert (len(pages), len(runs)) == (1, 1)
+
+
+@pytest.mark.parametrize(("query", "theme", "present"), [
+    ("", "", "false"), ("&theme=dark", "dark", "false"), ("&present=true", "", "true"),
+    ("&theme=%22%3E", "", "false"),
+])  # fmt: skip
+def test_looks_are_in_the_address(client, told, query, theme, present):
+    answer = client.get(f"/embed/gates/size?lang=zh{query}")
+    assert f'<html lang="zh-CN" data-theme="{theme}" data-present="{present}">' in answer.text
+    height = json.loads(told(answer)["figure"])["layout"]["height"]
+    assert height == (525 if present == "true" else 420)
+    assert told(answer)["dark"] == (theme == "dark")
+
+
+def test_what_is_written_by_others_is_text(client, told):
+    """A text in an address, as in a link, is never part of the page."""
+    bad = "</script><img src=x onerror=alert(1)>"
+    answer = client.get("/embed/gates/watch", params={"lang": "en", "ga.watch.characters": bad})
+    assert bad not in answer.text
+    assert "<img" not in answer.text
+    assert any(one["value"] == bad for one in told(answer)["controls"])
+
+
+def test_a_model_that_is_not_here_is_named_and_nothing_is_fetched(client, told, monkeypatch):
+    monkeypatch.setattr(ready, "is_ready", lambda *_: False)
+    monkeypatch.setattr(store, "stored", lambda _: None)
+    found = told(client.get("/embed/positions/learned?lang=en&po.learned.view=map"))
+    assert "is not on this server yet" in found["problem"]
+    assert "figure" not in found
+    assert not found["loading"]
+
+
+def test_a_model_that_is_on_its_way_is_asked_for_again(client, told, monkeypatch, minilm_on_disk):
+    monkeypatch.setattr(ready, "is_ready", lambda *_: False)
+    asked = []
+    monkeypatch.setattr(
+        jobs.queue_for("models"), "submit", lambda *_, **given: asked.append(given) or FakeJob()
+    )
+    found = told(client.get("/embed/positions/learned?lang=zh&theme=dark"))
+    assert found["loading"]
+    assert "正在载入" in found["problem"]
+    assert [one["model"] for one in asked] == ["minilm"]
+
+
+class FakeJob:
+    """Stands in for a load that takes its time."""
+
+    def heartbeat(self, owner: str) -> None:
+        assert run_context.connected(owner)  # else the server would take it out of the queue
+
+
+def test_what_is_not_trained_says_so_beside_its_controls(client, told):
+    found = told(client.get("/embed/gates/learn?lang=en&ga.learn.seed=4711"))
+    assert "figure" not in found
+    assert Text("en")("embed.not_trained") in found["problem"]
+    assert found["controls"]
+    assert found["lesson"] == "/gates?ga.learn.seed=4711&lang=en#bench-learn"

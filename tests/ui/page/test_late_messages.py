@@ -1,0 +1,75 @@
+"""What a page still says when the reader has gone on to the next lesson changes nothing there.
+
+A slider that comes to rest, a bench that comes near: their messages may reach the server behind
+"next lesson". Drawn, they would take the new page for the old one, and the browser would empty it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+
+from seqviz.content import catalog
+from testing.protocol import ProtocolClient, run_async
+from tests.tiers import first_only
+
+CASES = ((slug, after) for slug in ("ar_fitting", "gates") for after in ("under way", "ended"))
+
+
+async def _pages(student: ProtocolClient, silence: float = 1.5, most: int = 9) -> list[str]:
+    """Hashes of the pages whose runs begin, until nothing more comes or so many have."""
+    found = []
+    with suppress(TimeoutError):
+        while len(found) < most:
+            async with asyncio.timeout(silence):
+                message = await student._receive()
+            student._take(message)
+            if message.WhichOneof("type") == "new_session":
+                found.append(message.new_session.page_script_hash)
+    return found
+
+
+@pytest.mark.parametrize(("slug", "after"), CASES)
+def test_a_message_of_the_page_that_was_left_is_dropped(server, slug, after):
+    async def lesson() -> list[str]:
+        async with ProtocolClient(server.url, slug) as student:
+            await student.open()
+            if slug == "gates":
+                await student.scroll("watch")  # the first that others follow
+            onward = WidgetState(id=student.widgets["go.next"].id, trigger_value=True)
+            rests = next(one for key, one in student.widgets.items() if key.endswith(".settle"))
+            said = '[{"event": "settled", "value": []}]'
+            state = WidgetState(id=rests.events, json_trigger_value=said)
+            late = student.request([state], rests.fragment)  # a press is said once
+            await student.socket.send(student.request([onward]))
+            seen = await _pages(student, most=9 if after == "ended" else 1)
+            await student.socket.send(late)
+            seen += await _pages(student)
+            assert not student.errors
+            return seen
+
+    left, *later = run_async(lesson())
+    assert later
+    assert left not in later
+
+
+@pytest.mark.parametrize("whole", first_only([False, True]))
+def test_no_two_lessons_share_a_fragment(server, whole):
+    """A name that two had would let a message of one draw in the other.
+
+    By day those that are there as a page opens; by night those of all benches, too.
+    """
+
+    async def fragments(slug: str) -> set[str]:
+        async with ProtocolClient(server.url, slug) as student:
+            await student.open()
+            if whole:
+                await student.whole()
+            return {one.fragment for one in student.widgets.values() if one.fragment}
+
+    found = [run_async(fragments(one.slug)) for one in catalog.LESSONS]
+    assert all(found)
+    assert sum(map(len, found)) == len(set().union(*found))

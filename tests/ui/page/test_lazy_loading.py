@@ -1,0 +1,116 @@
+"""Which benches a page draws when the browser will ask for the others."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from seqviz import jobs
+from seqviz.core.i18n import Text
+from seqviz.core.paths import ROOT
+from seqviz.models import pretrained
+from seqviz.ui.page import lazy_loading
+from seqviz.ui.page import model_progress as models
+from tests.sliders import sliders
+
+
+@pytest.fixture
+def waiting(monkeypatch):
+    monkeypatch.setattr(lazy_loading.LAZY, "on", True)
+
+
+go_on = threading.Event()
+
+
+def hold(report) -> None:
+    """A job that is in the way of what comes after it."""
+    go_on.wait(60)
+
+
+@pytest.fixture
+def loading(vectors, minilm, monkeypatch):
+    """No model is loaded, and what is asked for waits."""
+    monkeypatch.setattr(jobs.queue, "_defaults", {})
+    monkeypatch.setattr(pretrained, "_loaded", {})
+    go_on.clear()
+    jobs.queue_for(models.QUEUE).submit(hold, owner="another class")
+    yield
+    go_on.set()
+    for job in jobs.queue_for(models.QUEUE)._active():
+        assert job.wait(60)
+
+
+def opened(path: str, **parameters: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "pages" / f"{path}.py"), default_timeout=120)
+    for key, value in parameters.items():
+        app.query_params[key.replace("__", ".")] = value
+    return app.run()
+
+
+def drawn(app: AppTest, code: str) -> list[str]:
+    keys = (element.proto.id.split("-", 2)[-1] for element in app.get("bidi_component"))
+    return [key for key in keys if key.startswith(f"{code}.") and key.endswith(".chart")]
+
+
+def test_without_a_browser_all_is_drawn():
+    assert len(drawn(opened("gates"), "ga")) >= 5
+
+
+def test_the_first_bench_is_drawn_at_once(waiting):
+    app = opened("gates")
+    assert drawn(app, "ga") == ["ga.one.chart"]
+    assert not app.exception
+
+
+def test_a_link_to_a_bench_in_a_tab_draws_the_first_of_that_tab(waiting):
+    app = opened("bert_accuracy", **{"ba__part": "padding"})
+    assert not app.exception
+    reached = app.session_state[lazy_loading.KEY][1]
+    assert reached == {"padding"}
+
+
+def test_what_was_reached_is_drawn_again_and_forgotten_in_another_lesson(waiting):
+    app = opened("gates")
+    app.session_state[lazy_loading.KEY] = ("gates", frozenset({"watch", "force"}))
+    assert set(drawn(app.run(), "ga")) == {f"ga.{name}.chart" for name in ("one", "watch", "force")}
+    app.session_state[lazy_loading.KEY] = ("positions", frozenset({"watch", "force"}))
+    assert drawn(app.run(), "ga") == ["ga.one.chart"]
+
+
+def test_a_link_with_settings_of_a_bench_that_waits_is_kept(waiting):
+    app = opened("gates", **{"ga__force__f": "0.25"})
+    assert app.query_params["ga.force.f"] in ("0.25", ["0.25"])
+    app.session_state[lazy_loading.KEY] = ("gates", frozenset({"watch", "force"}))
+    assert sliders(app.run())["ga.force.f"]["value"] == "0.25"
+
+
+# ------------------------------------------------------------ two benches that wait for one model
+OTHER_TAB = {"ba__part": "padding"}  # the first bench of the one that is open is always drawn
+
+
+@pytest.mark.parametrize(
+    ("slug", "other", "asked", "prefix", "settings"),
+    [
+        ("positions", "learned", "encoder", "po", {}),
+        ("bert_accuracy", "knife", "guess", "ba", OTHER_TAB | {"ba__knife__view": "own"}),
+    ],
+)
+def test_progress_is_shown_by_the_bench_that_is_there(
+    waiting, loading, slug, other, asked, prefix, settings
+):
+    """Not "see above" where nothing above it waits; and not twice."""
+    above = Text("en")("work.model_above", model="all-MiniLM-L6-v2")
+    app = opened(slug, **settings)
+    app.session_state[lazy_loading.KEY] = (slug, frozenset({asked}))
+    app.run()
+    assert app.button(key=f"{prefix}.{asked}.stop").label == Text("en")("work.cancel")
+    assert above not in [box.value for box in app.info]
+    app.session_state[lazy_loading.KEY] = (slug, frozenset({asked, other}))
+    app.run()
+    assert app.button(key=f"{prefix}.{other}.stop").label == Text("en")("work.cancel")
+    assert not app.exception
+    with pytest.raises(KeyError):
+        app.button(key=f"{prefix}.{asked}.stop")
+    assert above in [box.value for box in app.info]

@@ -1,0 +1,73 @@
+"""How fast a page may talk."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from seqviz.ui.quota import websocket_rate
+from seqviz.ui.runtime import clients
+from testing.protocol import run_async
+
+
+@pytest.fixture
+def fresh(monkeypatch):
+    known = clients.ClientRegistry()
+    monkeypatch.setattr(websocket_rate, "client_registry", lambda: known)
+
+
+async def heard(messages: int, size: int, seconds: float) -> int:
+    """How many messages of a flood are read in some seconds."""
+    count = 0
+
+    async def receive():
+        return {"type": "websocket.receive", "bytes": b"x" * size}
+
+    async def app(scope, receive, send):
+        nonlocal count
+        for _ in range(messages):
+            await receive()
+            count += 1
+
+    scope = {"type": "websocket", "headers": [], "client": ("127.0.0.9", 1)}
+    try:
+        async with asyncio.timeout(seconds):
+            await websocket_rate.WebSocketRateMiddleware(app)(scope, receive, None)
+    except TimeoutError:
+        pass
+    return count
+
+
+def test_what_a_page_says_when_it_opens_is_read_at_once(fresh):
+    began = time.monotonic()
+    assert run_async(heard(100, 500, 5.0)) == 100
+    assert time.monotonic() - began < 0.5
+
+
+@pytest.mark.parametrize(("size", "most"), [(10, 300), (4_000_000, 3)])
+def test_more_than_a_hand_can_send_waits_for_its_turn(fresh, size, most):
+    assert run_async(heard(100_000, size, 1.0)) <= most
+
+
+def test_a_large_message_keeps_nobody_else_at_its_address_waiting(fresh):
+    """Neither where it is read nor where it is refused: a class shares that account."""
+
+    async def both() -> int:
+        await heard(1, 31_000_000, 5.0)
+        return await heard(50, 500, 0.5)
+
+    assert run_async(both()) == 50
+
+
+def test_others_have_a_step_between_two_messages(fresh):
+    async def both() -> int:
+        steps = 0
+        flood = asyncio.create_task(heard(150, 10, 5.0))
+        while not flood.done():
+            await asyncio.sleep(0)
+            steps += 1
+        return steps
+
+    assert run_async(both()) >= 150

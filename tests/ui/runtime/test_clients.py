@@ -1,0 +1,272 @@
+"""Who asks: a device keeps its account, whatever it opens; an address has many devices."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+
+import pytest
+
+from seqviz.ui.quota.admission import EXPIRE_S, GRACE_S, IDLE_S, AdmissionControl
+from seqviz.ui.runtime import clients as module
+from seqviz.ui.runtime.clients import (
+    COOKIE,
+    ClientQuota,
+    ClientRegistry,
+    DeviceCookieMiddleware,
+    address,
+    cookie,
+)
+from tests.fakes import FakeClock
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def known(clock) -> ClientRegistry:
+    return ClientRegistry(clock)
+
+
+class Tab:
+    """Something that an account can hold weakly."""
+
+    is_open = True
+
+
+def test_a_device_finds_its_account_again_and_another_has_another(known):
+    one, other = known.register("10.0.0.1"), known.register("10.0.0.1")
+    assert known.get("10.0.0.1", one) is known.get("10.0.0.9", one)
+    assert known.get("10.0.0.1", one) is not known.get("10.0.0.1", other)
+
+
+@pytest.mark.parametrize("claim", [None, "", "x" * 22])
+def test_who_has_no_cookie_of_ours_shares_with_all_like_it_at_the_address(known, claim):
+    shared = known.get("10.0.0.1", claim)
+    assert shared.shared
+    assert known.get("10.0.0.1", None) is shared  # also when it reconnects
+    assert known.get("10.0.0.2", claim) is not shared
+
+
+def test_alone_a_process_knows_its_own_cookies(known):
+    known.adopt("x" * 22)
+    assert not known.is_known("x" * 22)
+
+
+def test_a_shared_account_has_room_for_tabs_at_other_replicas(known):
+    shared = known.get("10.0.0.1", None)
+    shared.tabs_elsewhere = 3
+    assert shared.students == 3
+
+
+def test_a_shared_account_has_room_for_each_tab(known, monkeypatch):
+    monkeypatch.setattr(module, "COUNTED", 0.0)
+    shared, tabs = known.get("10.0.0.1", None), [Tab() for _ in range(30)]
+    assert shared.students == 1
+    for tab in tabs:
+        shared.tabs.add(tab)
+    assert shared.students == 30
+    for tab in tabs[:10]:
+        tab.is_open = False  # Streamlit keeps them for a while
+    assert shared.students == 20
+    for tab in tabs:
+        tab.is_open = True
+    shared.seconds.consume(30.0, 1e9, 0.0)
+    assert shared.recent_cpu_s == pytest.approx(1.0, abs=0.01)
+    tabs.clear()
+    del tab
+    assert shared.students == 1
+    device = known.get("10.0.0.1", known.register("10.0.0.1"))
+    kept = [Tab(), Tab()]
+    for tab in kept:
+        device.tabs.add(tab)
+    assert device.students == 1  # tabs are no students
+
+
+def test_tabs_are_counted_while_others_open_some(known):
+    """A class without cookies that opened a page at once ended in RuntimeError, and then waited."""
+    shared, kept = known.get("10.0.0.1", None), deque(maxlen=5_000)  # others have left meanwhile
+    done = threading.Event()
+
+    def come() -> None:
+        while not done.is_set():
+            kept.append(Tab())
+            shared.tabs.add(kept[-1])
+
+    coming = threading.Thread(target=come)
+    coming.start()
+    try:
+        for _ in range(300):
+            assert shared.students >= 1
+            shared.tabs._counted = -1.0
+            assert shared.recent_cpu_s >= 0.0
+    finally:
+        done.set()
+        coming.join()
+    shared.tabs.add(Tab())
+    assert shared.students in (len(kept), len(kept) + 1)
+
+
+def test_a_class_gets_its_cookies_at_once_and_nobody_gets_them_for_ever(known, clock):
+    made = [known.register("10.0.0.1") for _ in range(module.NEW_DEVICES + 50)]
+    assert None not in made[:300]
+    assert made[-1] is None
+    assert known.register("10.0.0.2") is not None
+    clock.now += module.NEW_DEVICES * module.ANOTHER
+    assert known.register("10.0.0.1") is not None
+
+
+def test_what_nobody_uses_for_a_day_is_forgotten(known, clock):
+    device = known.register("10.0.0.1")
+    clock.now += module.DAY / 2
+    known.get("10.0.0.1", device)
+    clock.now += 0.9 * module.DAY
+    assert known.is_known(device)
+    clock.now += 1.1 * module.DAY
+    assert not known.is_known(device)
+
+
+@pytest.mark.parametrize(
+    ("proxies", "peer", "forwarded", "expected"),
+    [
+        ("0", "10.0.0.1", "1.2.3.4", "10.0.0.1"),  # what a visitor claims
+        ("1", "10.0.0.1", "9.9.9.9, 1.2.3.4", "1.2.3.4"),  # what the proxy has seen
+        ("2", "10.0.0.1", "9.9.9.9, 1.2.3.4, 10.0.0.2", "1.2.3.4"),
+        ("2", "10.0.0.1", "1.2.3.4", "10.0.0.1"),  # not through both of them
+        ("1", "10.0.0.1", "", "10.0.0.1"),
+        ("1", "10.0.0.1", "<script>", "elsewhere"),
+        ("0", "2001:db8:1:2:3:4:5:6", "", "2001:db8:1:2::"),
+        ("0", "::ffff:10.0.0.1", "", "10.0.0.1"),
+        ("0", None, "", "elsewhere"),
+    ],
+)
+def test_the_address_is_what_a_proxy_of_ours_has_seen(
+    monkeypatch, proxies, peer, forwarded, expected
+):
+    monkeypatch.setenv("SEQVIZ_PROXIES", proxies)
+    assert address(peer, forwarded) == expected
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (f"a=b; {COOKIE}={'x' * 22}; c=d", "x" * 22),
+        (f"{COOKIE}={'x' * 22}", "x" * 22),
+        (f"{COOKIE}={'x' * 23}", None),
+        (f"not{COOKIE}={'x' * 22}", None),
+        ("", None),
+    ],
+)
+def test_the_cookie_is_found(header, expected):
+    assert cookie({b"cookie": header.encode()}) == expected
+
+
+async def serve(scope: dict, **headers: str) -> list[str]:
+    """The cookies that come with the answer."""
+    sent = []
+
+    async def app(scope, receive, send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    async def send(message) -> None:
+        sent.append(message)
+
+    given = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+    whole = {"type": "http", "method": "GET", "scheme": "http", "client": ("10.0.0.1", 1),
+             "headers": given, **scope}  # fmt: skip
+    await DeviceCookieMiddleware(app)(whole, None, send)
+    return [value.decode() for name, value in sent[0]["headers"] if name == b"set-cookie"]
+
+
+@pytest.fixture
+def fresh(monkeypatch, known):
+    monkeypatch.setattr(module, "client_registry", lambda: known)
+
+
+def test_a_page_brings_a_cookie_once_and_a_script_none(fresh):
+    from testing.protocol import run_async
+
+    (made,) = run_async(serve({}, accept="text/html,*/*"))
+    assert "HttpOnly; SameSite=Lax" in made
+    again = run_async(serve({}, accept="text/html", cookie=made.split(";")[0]))
+    assert again == []
+    assert run_async(serve({}, accept="*/*")) == []
+    before = "seqviz_device=" + "x" * 22  # of a process that has ended
+    assert run_async(serve({}, accept="text/html", cookie=before))[0].startswith(before + ";")
+    assert run_async(serve({}, accept="text/html", cookie=before)) == []
+    (framed,) = run_async(serve({}, accept="text/html", x_forwarded_proto="https"))
+    assert framed.endswith("SameSite=None; Secure; Partitioned")
+
+
+class Room:
+    """Seats on a clock that the test turns; who moved what, when."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        self.clock, self.moved = clock, {}
+        self.seats = AdmissionControl(
+            lambda since: sum(t >= since for t in self.moved.values()), clock
+        )
+
+    def comes(self, account: ClientQuota, most: int = 3) -> int:
+        place = self.seats.admit(account, most)
+        if not place:
+            tab = self.moved.setdefault(account, self.clock.now) and Tab()
+            account.tabs.add(tab)
+            account.kept = tab
+            self.moved[account] = self.clock.now
+        return place
+
+
+def test_who_comes_beyond_the_seats_waits_in_line_and_comes_in_when_one_is_free(clock):
+    clock.now = 1000.0
+    room, class_ = Room(clock), [ClientQuota() for _ in range(6)]
+    assert [room.comes(one) for one in class_] == [0, 0, 0, 1, 2, 3]
+    clock.now += 10
+    assert [room.comes(one) for one in class_[3:]] == [1, 2, 3]  # each keeps its place
+    assert room.comes(class_[0]) == 0  # who is in stays in
+    clock.now += IDLE_S - 10 + 0.1  # two have moved nothing since
+    waiting = [room.seats.admit(one, 3) for one in class_[3:]]
+    assert waiting == [0, 0, 1]
+
+
+def test_who_has_left_the_line_is_forgotten_and_no_seats_means_any_number(clock):
+    clock.now = 1000.0
+    room, class_ = Room(clock), [ClientQuota() for _ in range(6)]
+    assert [room.comes(one) for one in class_[:5]] == [0, 0, 0, 1, 2]
+    clock.now += EXPIRE_S + 1
+    assert room.comes(class_[5]) == 1
+    assert room.comes(ClientQuota(), most=0) == 0
+
+
+def test_one_that_was_let_in_has_a_seat_before_its_page_is_there(clock):
+    seats = AdmissionControl(lambda since: 0, clock)
+    one, other = ClientQuota(), ClientQuota()
+    assert seats.admit(one, 1) == 0
+    assert seats.admit(other, 1) == 1
+    assert seats.admit(one, 1) == 0  # it looks again
+    clock.now += GRACE_S + 0.1  # its page has never come
+    assert seats.admit(other, 1) == 0
+
+
+def test_who_looks_again_and_again_and_opens_no_page_does_not_keep_its_seat(clock):
+    """Sixty cookies of one visitor kept five seats for as long as they liked."""
+    seats, one, other = AdmissionControl(lambda since: 0, clock), ClientQuota(), ClientQuota()
+    assert seats.admit(one, 1) == 0
+    places = []
+    for _ in range(3):
+        clock.now += GRACE_S / 2.5
+        places += [seats.admit(one, 1), seats.admit(other, 1)]
+    assert places == [0, 1, 0, 1, 2, 0]
+
+
+def test_those_without_a_cookie_come_after_those_that_wait(clock):
+    """So does everybody with the first request, which has none yet; the answer brings it."""
+    seats, other, one = AdmissionControl(lambda since: 1, clock), ClientQuota(), ClientQuota()
+    assert seats.admit(other, 1, new=True) == 1
+    assert seats.admit(one, 1) == 1
+    assert seats.admit(other, 1, new=True) == 2
+    assert seats.admit(one, 1) == 1
+    assert seats.admit(other, 2, new=True) == 2
+    assert seats.admit(one, 2) == 0

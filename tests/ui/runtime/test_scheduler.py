@@ -1,0 +1,405 @@
+"""Who computes next: what docs/scheduler.md promises, on a clock that the test turns, and live."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+import time
+
+import pytest
+
+from seqviz.ui.runtime import scheduler as module
+from seqviz.ui.runtime.clients import ClientQuota
+from seqviz.ui.runtime.scheduler import DrawQueue, Priority
+from testing.protocol import run_async
+from tests.fakes import TICK, FakeClient, SchedulerSimulator
+
+
+def test_one_at_a_time_a_press_before_a_page_before_the_rest():
+    room = SchedulerSimulator()
+    first = room.enqueue(Priority.DEPENDENT)
+    for _ in range(3):
+        for rank in reversed(Priority):
+            room.enqueue(rank)
+    room.run()
+    assert max(map(len, room.together)) == 1
+    assert room.let_in[0] is first
+    assert [one.rank for one in room.let_in[1:]] == sorted(one.rank for one in room.let_in[1:])
+    for rank in Priority:  # each in the order in which they came
+        ranked = [one for one in room.let_in if one.rank == rank]
+        assert ranked == [one for one in room.seconds if one.rank == rank]
+
+
+def test_no_kind_starves_while_presses_come_for_ever():
+    room = SchedulerSimulator()
+    waits = [room.enqueue(rank, TICK) for rank in Priority for _ in range(2)]
+    for _ in range(200):
+        room.enqueue(Priority.INTERACTION, TICK)
+        room.tick()
+    for rank, passes in module.MAX_SKIPS.items():
+        places = [n for n, one in enumerate(room.let_in) if one.rank == rank]
+        gaps = [b - a for a, b in zip([0, *places], places, strict=False)]
+        assert len(places) == 2
+        assert max(gaps) <= passes + rank, rank  # kinds before it may be due as well
+    assert set(waits) <= set(room.let_in)
+
+
+def test_a_press_finds_a_place_beside_long_pages_and_a_file_none():
+    room = SchedulerSimulator()
+    for _ in range(4):
+        room.enqueue(Priority.PAGE, 2.0)
+    file = room.enqueue(Priority.EXPORT)
+    presses = []
+    for _ in range(50):
+        room.tick()
+        if not round(room.now / TICK) % 10:
+            presses.append(room.enqueue(Priority.INTERACTION, 0.02))
+    assert max(map(room.waited, presses)) <= module.OVERLAP_AFTER_S + 0.02 + TICK
+    assert room.together[-1].count(Priority.PAGE) == module.SLOTS[Priority.PAGE] == 2
+    assert file not in room.let_in
+    room.run()
+    assert [Priority.EXPORT] in room.together
+
+
+def test_who_has_used_much_comes_after_those_who_have_not():
+    room, greedy = SchedulerSimulator(), FakeClient(3 * module.USAGE_STEP_S)
+    room.enqueue(Priority.INTERACTION)
+    behind = room.enqueue(Priority.INTERACTION, user=greedy)
+    before = [room.enqueue(Priority.INTERACTION) for _ in range(5)]
+    room.run()
+    assert room.let_in[1:] == [*before, behind]
+
+
+def test_a_short_press_does_not_wait_for_twenty_devices_with_long_ones():
+    """As `benchmarks.hostile exports`: each has used little, as it waits so long for the others."""
+    room, many = SchedulerSimulator(), [FakeClient(turn=0.12) for _ in range(20)]
+    short = []
+    for tick in range(1000):
+        for user in many:
+            if not any(w.user is user and w not in room.ends for w in room.seconds):
+                user.recent_cpu_s = 0.0  # it comes back while they wait
+                room.enqueue(Priority.INTERACTION, 0.12, user)
+        if not tick % 50:
+            short.append(room.enqueue(Priority.INTERACTION, 0.01, FakeClient(turn=0.01)))
+        room.tick()
+    assert (
+        max(map(room.waited, short)) <= module.OVERLAP_AFTER_S + 5 * TICK
+    )  # a second and more before
+
+
+def test_three_devices_with_long_presses_leave_a_place_for_short_ones():
+    """As `benchmarks.hostile texts`: each has used less than a step when it begins."""
+    room, many = SchedulerSimulator(), [FakeClient(0.9, 1.5) for _ in range(6)]
+    for user in many:
+        room.enqueue(Priority.INTERACTION, 1.5, user)
+    short = []
+    for tick in range(500):
+        if not tick % 5:
+            short.append(room.enqueue(Priority.INTERACTION, 0.01, FakeClient(turn=0.01)))
+        room.tick()
+    assert max(map(room.waited, short)) <= 2 * TICK
+    room.run()
+    assert all(any(one.user is user for one in room.let_in) for user in many)
+
+
+def test_a_page_that_took_long_says_nothing_of_presses_that_are_known():
+    account = ClientQuota()
+    account.took(0.5, Priority.PAGE)
+    assert account.expected_cpu_s(Priority.INTERACTION) == 0.5  # until there was one
+    account.took(0.01, Priority.INTERACTION)
+    assert (
+        account.expected_cpu_s(Priority.INTERACTION) == 0.01 < account.expected_cpu_s(Priority.PAGE)
+    )
+
+
+def test_a_long_press_comes_among_short_ones_without_end():
+    room = SchedulerSimulator()
+    for tick in range(1000):
+        room.enqueue(Priority.INTERACTION, TICK, FakeClient(turn=TICK))
+        if tick == 100:
+            long = room.enqueue(Priority.INTERACTION, 0.1, FakeClient(turn=0.1))
+        room.tick()
+    assert room.waited(long) <= module.AGING_FACTOR * 0.1 + 2 * TICK
+
+
+def test_one_with_ten_connections_gets_no_more_than_another():
+    """Both want pages all the time; the one asks for ten at once."""
+    room, many, one = SchedulerSimulator(), FakeClient(), FakeClient()
+    for _ in range(400):
+        for user, most in ((many, 10), (one, 1)):
+            held = sum(w.user is user and w not in room.let_in for w in room.seconds)
+            for _ in range(most - held):
+                room.enqueue(Priority.PAGE, 0.1, user)
+        for _ in range(10):
+            room.tick()
+    assert one.recent_cpu_s == pytest.approx(many.recent_cpu_s, abs=2 * module.USAGE_STEP_S)
+
+
+def test_a_press_begins_at_once_beside_a_page_and_another_page_does_not():
+    room = SchedulerSimulator()
+    page, second, following, press = (
+        room.enqueue(rank, 0.3)
+        for rank in (Priority.PAGE, Priority.PAGE, Priority.DEPENDENT, Priority.INTERACTION)
+    )
+    assert room.let_in == [page, press]
+    room.run()
+    assert room.let_in == [page, press, second, following]
+
+
+def test_a_press_does_not_wait_for_one_that_is_a_step_behind():
+    room = SchedulerSimulator()
+    behind = room.enqueue(Priority.INTERACTION, 1.0, FakeClient(module.USAGE_STEP_S))
+    press = room.enqueue(Priority.INTERACTION, 0.02)
+    assert room.let_in == [behind, press]
+    second = room.enqueue(Priority.INTERACTION, 0.02, FakeClient(module.USAGE_STEP_S))
+    assert second not in room.let_in  # but not they among themselves
+    room.run()
+
+
+def test_nobody_fills_all_places():
+    room, many = SchedulerSimulator(), FakeClient()
+    for _ in range(5):
+        room.enqueue(Priority.INTERACTION, 1.0, many)
+    while room.now < 0.5:
+        room.tick()
+    assert len(room.let_in) == module.MAX_PER_CLIENT
+    press = room.enqueue(Priority.INTERACTION, 0.02)
+    assert press in room.let_in
+    behind = [
+        room.enqueue(Priority.INTERACTION, 1.0, FakeClient(module.USAGE_STEP_S)) for _ in range(1)
+    ]
+    room.run()
+    assert set(behind) <= set(room.let_in)
+
+
+def test_the_heavy_come_last_and_alone_but_they_come():
+    room, heavy = SchedulerSimulator(), FakeClient(10 * module.HEAVY_USAGE_S)
+    page = room.enqueue(Priority.PAGE, 1.0)
+    press = room.enqueue(Priority.INTERACTION, 0.5, heavy)
+    second = room.enqueue(Priority.EXPORT, 0.1)
+    while room.now < 0.9:
+        room.tick()
+    assert room.let_in == [page]  # there would be a place for a press
+    room.run()
+    assert room.let_in == [page, second, press]
+    last = room.enqueue(Priority.INTERACTION, 0.5, heavy)
+    while last not in room.let_in:
+        room.enqueue(Priority.INTERACTION, 5 * TICK)  # a class that never rests
+        room.tick()
+        assert room.now < 60
+    assert room.waited(last) <= module.MAX_WAIT_S + 0.5 + room.order.waiting * TICK
+
+
+def test_those_that_hang_lose_their_place_and_stop_nobody_within_the_cap():
+    room = SchedulerSimulator()
+    for _ in range(module.MAX_CONCURRENT - 1):
+        room.enqueue(Priority.INTERACTION, 1e9)
+    presses = [room.enqueue(Priority.INTERACTION) for _ in range(40)]
+    while set(presses) - set(room.let_in):
+        room.tick()
+        assert room.now < 100
+    assert max(map(len, room.together)) <= module.MAX_CONCURRENT
+
+
+def test_slow_ones_that_all_hang_leave_room_for_a_press():
+    """As where twenty students have texts written, which slow each other down."""
+    room = SchedulerSimulator()
+    texts = [room.enqueue(Priority.INTERACTION, 30.0, FakeClient(turn=1.0)) for _ in range(20)]
+    while room.now < 25.0:
+        room.tick()
+    assert len(room.order.drawing) == module.MAX_CONCURRENT - module.RESERVED_SLOTS
+    press = room.enqueue(Priority.INTERACTION, 0.02)
+    assert press in room.let_in
+    room.run()
+    assert set(texts) <= set(room.let_in)
+
+
+def test_a_file_that_takes_for_ever_has_no_other_beside_it():
+    room = SchedulerSimulator()
+    room.enqueue(Priority.EXPORT, 30.0)
+    second = room.enqueue(Priority.EXPORT)
+    press = room.enqueue(Priority.INTERACTION)
+    while room.now < 20.0:
+        room.tick(0.1)
+    assert press in room.let_in
+    assert second not in room.let_in
+    room.run()
+    assert second in room.let_in
+
+
+def test_who_gives_up_is_not_begun():
+    room = SchedulerSimulator()
+    room.enqueue(Priority.INTERACTION)
+    gone = room.enqueue(Priority.INTERACTION)
+    stays = room.enqueue(Priority.INTERACTION)
+    room.order.release(gone)
+    room.run()
+    assert gone not in room.let_in
+    assert stays in room.let_in
+    assert room.order.waiting == 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_whatever_comes_all_leave_and_the_rules_hold(seed):
+    random.seed(seed)
+    room, users = (
+        SchedulerSimulator(),
+        [FakeClient(random.choice([0.0, 1.0, 5.0, 50.0])) for _ in range(8)],
+    )
+    for _ in range(300):
+        for _ in range(random.choice([0, 0, 1, 3])):
+            room.enqueue(random.choice(list(Priority)), random.choice([0.01, 0.03, 0.4, 2.0]),
+                      random.choice(users))  # fmt: skip
+        room.tick()
+    room.run(3000)
+    assert len(room.let_in) == len(room.seconds)
+    for ranks in room.together:
+        assert len(ranks) <= max(module.SLOTS.values())
+    began = {one: room.ends[one] - room.seconds[one] for one in room.let_in}
+    for one in room.let_in:  # none beside one that is not slow and has only just begun
+        beside = (
+            o
+            for o in room.let_in
+            if not o.slow(began[one]) and began[o] < began[one] < room.ends[o] - 1e-6
+        )
+        ages = [began[one] - began[o] for o in beside]
+        assert min(ages, default=1.0) >= module.OVERLAP_AFTER_S - 1e-9
+
+
+def until(condition) -> None:
+    end = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.001)
+
+
+def test_the_queue_is_free_again_after_an_exception():
+    queue = DrawQueue()
+    with pytest.raises(KeyError), queue.slot(Priority.INTERACTION):
+        raise KeyError("a bench that fails")
+    assert not queue.busy
+    with queue.slot(Priority.INTERACTION):
+        assert queue.busy
+
+
+def test_many_threads_all_have_their_turn():
+    queue, inside, seen = DrawQueue(), [0], []
+
+    def draw(rank: Priority) -> None:
+        for _ in range(50):
+            with queue.slot(rank):
+                inside[0] += 1
+                seen.append(inside[0])
+                time.sleep(0)
+                inside[0] -= 1
+
+    threads = [threading.Thread(target=draw, args=(rank,)) for rank in Priority for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert len(seen) == 4 * len(Priority) * 50
+    assert max(seen) <= 2  # two where one was held up for long
+    assert not queue.busy
+
+
+def test_time_alone_lets_in_who_waits_beside_one_that_takes_long(monkeypatch):
+    monkeypatch.setattr(module, "OVERLAP_AFTER_S", 0.05)
+    queue, drawn, ready = DrawQueue(), [], threading.Event()
+
+    def hold() -> None:
+        with queue.slot(Priority.PAGE):
+            ready.wait(10)
+
+    def press() -> None:
+        with queue.slot(Priority.INTERACTION):
+            drawn.append("press")
+
+    threads = [threading.Thread(target=work) for work in (hold, press)]
+    for thread in threads:
+        thread.start()
+        until(lambda: queue.busy)
+    until(lambda: drawn)  # nobody comes or goes
+    ready.set()
+    for thread in threads:
+        thread.join(10)
+
+
+def test_a_request_that_is_given_up_leaves_and_one_that_waits_is_told():
+    queue = DrawQueue()
+
+    async def both() -> bool:
+        first = await queue.acquire(Priority.INTERACTION, FakeClient())
+        gone = asyncio.ensure_future(queue.acquire(Priority.INTERACTION, FakeClient()))
+        waits = asyncio.ensure_future(queue.acquire(Priority.INTERACTION, FakeClient()))
+        await asyncio.sleep(0)
+        assert queue.waiting == 2
+        gone.cancel()
+        await asyncio.sleep(0)
+        assert queue.waiting == 1
+        threading.Thread(target=queue.release, args=(first,)).start()
+        queue.release(await waits)
+        return queue.busy
+
+    assert run_async(both()) is False
+
+
+def test_who_waits_long_hears_how_many_are_before_it_and_may_give_up(monkeypatch):
+    monkeypatch.setattr(module, "NOTIFY_EVERY_S", 0.02)
+    queue, told = DrawQueue(), []
+
+    class Changed(Exception):
+        pass
+
+    def tell(before: int) -> None:
+        told.append(before)
+        if len(told) == 3:
+            raise Changed
+
+    monkeypatch.setattr(module, "OVERLAP_AFTER_S", 60.0)  # nobody begins beside the first
+    with queue.slot(Priority.INTERACTION):
+        other = queue.enqueue(Priority.INTERACTION, lambda: None)
+        late = queue.enqueue(Priority.EXPORT, lambda: None)
+        with pytest.raises(Changed), queue.slot(Priority.INTERACTION, tell=tell):
+            raise AssertionError("it was not its turn")
+        assert told == [1, 1, 1]  # the press that came before, not the file
+        assert queue.waiting == 2
+        queue.release(other)
+        queue.release(late)
+    assert not queue.busy
+
+
+def test_who_waits_for_another_device_gives_its_place_away_and_takes_it_again():
+    queue, order = DrawQueue(), []
+    aside, other_is_in, done = (threading.Event() for _ in range(3))
+
+    def first() -> None:
+        with queue.slot(Priority.INTERACTION):
+            order.append("first")
+            with queue.yield_slot():
+                aside.set()
+                assert other_is_in.wait(10)
+            order.append("first again")  # only when the other one has left
+        done.set()
+
+    def other() -> None:
+        with queue.slot(Priority.INTERACTION):
+            order.append("other")
+            other_is_in.set()
+            while not queue.waiting:  # the first one is back and waits
+                time.sleep(0.001)
+            order.append("other leaves")
+
+    threads = [threading.Thread(target=first)]
+    threads[0].start()
+    assert aside.wait(10)
+    threads.append(threading.Thread(target=other))
+    threads[1].start()
+    assert done.wait(10)
+    for one in threads:
+        one.join(10)
+    assert order == ["first", "other", "other leaves", "first again"]
+    assert not queue.busy
+    with queue.yield_slot():  # without a place nothing changes
+        assert not queue.busy

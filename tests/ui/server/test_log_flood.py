@@ -1,0 +1,93 @@
+"""A log that a flood cannot fill."""
+
+from __future__ import annotations
+
+import io
+import logging
+import urllib.request
+
+import pytest
+
+from seqviz.ui.runtime import logs
+from seqviz.ui.server import log_flood
+from seqviz.ui.server.log_flood import FloodFilter
+from tests.fakes import FakeClock
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock(0.0)
+
+
+@pytest.fixture
+def flood(clock) -> FloodFilter:
+    return FloodFilter(clock)
+
+
+def record(message: str = "refused", level: int = logging.WARNING, exc_text: str = "", **args):
+    made = logging.LogRecord("seqviz.x", level, "x.py", 1, message, (), None)
+    made.exc_text = exc_text or None
+    return made
+
+
+def test_log_flood_is_a_few_lines_and_a_count_a_minute(flood, clock):
+    written = [flood.filter(record()) for _ in range(1000)]
+    assert sum(written) == log_flood.MAX_LINES
+    assert flood.filter(record("another"))
+    assert flood.summaries() == []
+    clock.now = 61.0
+    (summary,) = flood.summaries()
+    assert (summary.getMessage(), summary.repeated) == ("refused", 1000 - log_flood.MAX_LINES)
+    assert flood.filter(summary)
+    assert not flood.filter(record())  # of the next minute it is the sum alone that is written
+    clock.now = 130.0
+    assert [one.repeated for one in flood.summaries()] == [1]
+    clock.now = 200.0
+    assert flood.summaries() == []
+    assert flood.filter(record())
+
+
+def test_an_exception_keeps_its_traceback_once_a_place_and_minute(flood, clock):
+    here, there = ({"level": logging.ERROR, "exc_text": f"Traceback {k}"} for k in "ab")
+    written = [[flood.filter(record("it failed", **one)) for one in (here, there)] for _ in "123"]
+    assert written == [[True, True], [False, False], [False, False]]
+    clock.now = 61.0
+    assert [(one.exc_text, one.repeated) for one in flood.summaries()] == [(None, 2), (None, 2)]
+
+
+def test_what_is_no_warning_is_never_held_back(flood):
+    assert all(flood.filter(record(level=logging.INFO)) for _ in range(100))
+
+
+def test_kinds_of_lines_are_bounded(flood):
+    for k in range(2 * log_flood.MAX_KINDS):
+        flood.filter(record(f"{k}"))
+    assert len(flood._kinds) == log_flood.MAX_KINDS
+
+
+def test_the_sum_is_a_line_of_the_log(clock, monkeypatch):
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(logs.LineFormatter())
+    flood = FloodFilter(clock)
+    handler.addFilter(flood)
+    monkeypatch.setattr(logs, "_flood", flood)
+    log = logging.getLogger("seqviz.test_flood")
+    log.handlers, log.propagate = [handler], False
+    for _ in range(20):
+        log.warning("refused")
+    clock.now = 61.0
+    logs.summarize()
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == log_flood.MAX_LINES + 1
+    assert lines[-1].endswith("seqviz.test_flood: refused repeated=15")
+
+
+def test_log_flood_of_a_login_that_is_not_there_is_a_few_lines(server):
+    """Streamlit has a route for one, and writes an error at each request."""
+    before = server.log.stat().st_size
+    for _ in range(50):
+        with urllib.request.urlopen(f"{server.url}/oauth2callback", timeout=20) as answer:
+            assert answer.status == 200  # of the page to which it leads back
+    written = server.log.read_text("utf-8")[before:]
+    assert 1 <= written.count("redirect_uri") <= log_flood.MAX_LINES + 1

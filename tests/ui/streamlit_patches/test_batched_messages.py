@@ -1,0 +1,72 @@
+"""A browser says at once what happens at once, and names one fragment: all of it is heard."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+
+from testing.protocol import ProtocolClient, run_async
+
+
+def near(student: ProtocolClient, _: str) -> WidgetState:
+    said = json.dumps([{"event": "near", "value": ["by_hand", "fit"]}])
+    return WidgetState(id=student.widgets["ar.near"].events, json_trigger_value=said)
+
+
+def answer(student: ProtocolClient, question: str) -> WidgetState:
+    asked = student.widgets[f"ar.predict.{question}"]
+    return WidgetState(id=asked.id, string_value=asked.message.options[1])
+
+
+def onward(student: ProtocolClient, name: str) -> WidgetState:
+    return WidgetState(id=student.widgets[f"go.{name}"].id, trigger_value=True)
+
+
+def stands(student: ProtocolClient, control: str) -> WidgetState:
+    """A control says where it stands, as each does when it has been drawn."""
+    told = student.widgets[f"ar.process.{control}"]
+    return WidgetState(id=told.id, bool_value=told.message.default)
+
+
+def at_once(server, *happened, by="ar.near") -> ProtocolClient:
+    """Somebody in a lesson to whom this happens; the message names the fragment of one of it.
+
+    widgets: what is drawn then.
+    """
+
+    async def visit() -> ProtocolClient:
+        async with ProtocolClient(server.url, "ar_fitting") as student:
+            await student.open()
+            states, fragment = [one(student, name) for one, name in happened], student.widgets[by]
+            student.widgets.clear()
+            await student.ask(states, fragment.fragment)
+            assert student.errors == []
+            return student
+
+    return run_async(visit())
+
+
+def test_what_comes_near_is_drawn_and_nothing_else(server):
+    student = at_once(server, (stands, "shuffle"), (near, ""))
+    assert "ar.fit.chart" in student.widgets
+    assert "ar.process.chart" not in student.widgets
+    assert student.said == []
+
+
+@pytest.mark.parametrize("by", ["ar.near", "ar.predict.decay"])
+def test_an_answer_is_revealed_when_a_bench_comes_near(server, by):
+    student = at_once(server, (near, ""), (answer, "decay"), by=by)
+    assert "ar.fit.chart" in student.widgets
+    assert len(student.said) == 1
+
+
+def test_two_answers_are_revealed(server):
+    happened = (answer, "decay"), (answer, "bias")
+    assert len(at_once(server, *happened, by="ar.predict.decay").said) == 2
+
+
+def test_the_next_lesson_is_opened_when_a_bench_comes_near(server):
+    student = at_once(server, (near, ""), (onward, "next"))
+    assert "tx.near" in student.widgets

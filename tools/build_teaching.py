@@ -1,0 +1,243 @@
+"""The pages for teachers (`docs/teaching`): what they promise, and the notebooks of their homework.
+
+    python -m tools.build_teaching                 build the notebooks
+    python -m tools.build_teaching gates zh --address http://10.0.0.5:8501 -o gates.html
+                                             one page to print, its links on that server
+
+A page promises what the bench behind a link shows: in its line, a number in **bold** after a link
+stands among the read-outs, sentences or description of that bench at these settings. A number that
+no bench shows has its formula behind it, `**6.58**<!--= log(0.5) / log(0.9) -->`. A link names the
+bench as its fragment: `/gates?ga.force.f=1&lang=en#bench-force`. `tests/teaching` holds them to it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from seqviz.content import catalog
+from seqviz.core import atomic_write
+from seqviz.core.i18n import LANGUAGES
+from seqviz.core.units import plainly_spaced, unbroken
+from seqviz.lessons.framework import controls
+from seqviz.lessons.framework.lesson import Bench
+
+PAGES = Path(__file__).parents[1] / "docs" / "teaching"
+NOTEBOOKS = PAGES / "notebooks"
+SOURCES = NOTEBOOKS / "source"
+SLUGS = tuple(record.slug for record in catalog.LESSONS)
+
+_TOKEN = re.compile(r"\]\((?P<link>[^)\s]+)\)|\*\*(?P<bold>[^*]+)\*\*(?:<!--=(?P<formula>.+?)-->)?")
+# What needs no promise: formulas, code, comments, links, and bold, which has one.
+_EXEMPT = re.compile(r"\$[^$]*\$|`[^`]*`|<!--.*?-->|\]\([^)]*\)|\*\*[^*]+\*\*")
+_PRINTED = """
+body { max-width: 46em; margin: 2em auto; padding: 0 1em; font: 16px/1.5 system-ui, sans-serif; }
+@media print { body { font-size: 10.5pt; margin: 0; } li { break-inside: avoid; } }
+@media print { h2, h3 { break-after: avoid; } }
+"""
+_NUMBER = re.compile(r"(?<![\w.])−?\d[\d,]*\.\d+|\d+(?=\s?%)|\d{1,3}(?:,\d{3})+")
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A number of a page: what the bench behind `link` shows, or the value of `formula`."""
+
+    line: int
+    number: str
+    link: str
+    formula: str
+
+
+def promises(page: str) -> Iterator[Promise]:
+    """Every number in bold, with the last link to a bench before it in its line."""
+    for line, words in enumerate(page.splitlines(), 1):
+        link = ""
+        for found in _TOKEN.finditer(words):
+            if found["link"]:
+                link = found["link"] if found["link"].startswith("/") else link
+            elif re.search(r"\d", found["bold"]):
+                yield Promise(line, found["bold"], link, (found["formula"] or "").strip())
+
+
+def unpromised(page: str) -> list[str]:
+    """Decimal numbers, percentages and thousands that nothing on their line stands for.
+
+    A setting of the bench behind a link may be named in its line.
+    """
+    loose = []
+    for line, words in enumerate(page.splitlines(), 1):
+        named = {text for link in links(words) for text in _settings(link)}
+        found = _NUMBER.findall(_EXEMPT.sub(" ", words))
+        loose += [
+            f"line {line}: {number}"
+            for number in found
+            if number.replace(",", "").replace("−", "-") not in named
+        ]
+    return loose
+
+
+def _settings(link: str) -> Iterator[str]:
+    """The values of all controls of the bench behind a link, as the texts of a permalink."""
+    bench, values, _ = setting(link)
+    for place in (*bench.after, bench.name):
+        for name, control in controls.controls(bench.lesson.benches[place].declaration):
+            key = name if place == bench.name else f"{place}.{name}"
+            yield controls.encoded(values.get(key, control.default))
+
+
+def links(page: str) -> list[str]:
+    """The links to a lesson."""
+    return [found["link"] for found in _TOKEN.finditer(page) if (found["link"] or "")[:1] == "/"]
+
+
+def setting(link: str) -> tuple[Bench, dict[str, Any], str]:
+    """The bench that a link is about, its values as `Bench.run` takes them, and the language.
+
+    Raises ValueError for a lesson, bench or parameter that there is not, for a value that the
+    control would not take or would change, and for one that has no effect.
+    """
+    parts = urlsplit(link)
+    slug = parts.path.strip("/")
+    if slug not in SLUGS:
+        raise ValueError(f"{link}: there is no lesson {slug!r}.")
+    lesson = import_module(f"seqviz.lessons.{slug}").lesson
+    given = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
+    language = given.pop("lang", "")
+    place, _, name = parts.fragment.partition("-")
+    if language not in LANGUAGES or place != "bench" or name not in lesson.benches:
+        raise ValueError(f"{link}: a link names its language and, as its fragment, a bench.")
+    bench = lesson.benches[name]
+    values: dict[str, dict[str, Any]] = {}
+    for key, raw in given.items():
+        code, _, rest = key.partition(".")
+        place, _, name = rest.partition(".")
+        if code != lesson.record.code or place not in (bench.name, *bench.after):
+            raise ValueError(f"{link}: {key} is not of this bench, or one that it builds on.")
+        values.setdefault(place, {})[name] = _clean(lesson.benches[place], name, raw, link)
+    for place, asked in values.items():
+        shown = controls.parse_params(lesson.benches[place].declaration, asked)
+        for name, value in asked.items():
+            if getattr(shown, name) != value:
+                raise ValueError(f"{link}: {name} = {value} does not apply here.")
+    own = values.pop(bench.name, {})
+    others = {f"{place}.{name}": v for place, asked in values.items() for name, v in asked.items()}
+    return bench, own | others, language
+
+
+def _clean(bench: Bench, name: str, raw: str, link: str) -> Any:
+    """A value of a link, which the control takes unchanged and which is not its default."""
+    known = dict(controls.controls(bench.declaration))
+    try:
+        value = known[name].parse(raw)
+    except (KeyError, ValueError):
+        raise ValueError(f"{link}: {name} cannot be {raw!r}.") from None
+    if controls.encoded(value) != raw or value == known[name].default:
+        raise ValueError(f"{link}: {name} = {raw} is changed, or is the default.")
+    return value
+
+
+def shows(number: str, said: str) -> bool:
+    """Whether what a bench says has this number, not as a part of another one."""
+    plain = plainly_spaced(said)
+    return bool(re.search(rf"(?<![\w.,−]){re.escape(number)}(?![\w]|[.,]\d)", plain))
+
+
+def value(formula: str) -> float:
+    """The value of a formula of a page: a number, or a number to a power (`0.8**50`)."""
+    base, _, power = formula.partition("**")
+    return float(base) ** float(power or 1)
+
+
+# ---------------------------------------------------------------------------------- the notebooks
+
+
+def cells(source: str) -> list[tuple[str, str, str]]:
+    """The cells of a source: kind ("markdown", "code", "task", "solution"), language or "", text.
+
+    A source is a script with cells as editors know them: `# %%`, `# %% [markdown] zh`, `# %% task`.
+    """
+    found = []
+    for part in re.split(r"^# %%", source, flags=re.MULTILINE)[1:]:
+        head, _, body = part.partition("\n")
+        kind, *language = head.replace("[markdown]", "markdown").split() or ["code"]
+        if kind == "markdown":
+            body = re.sub(r"^# ?", "", body, flags=re.MULTILINE)
+        found.append((kind, language[0] if language else "", body.strip()))
+    return found
+
+
+def notebook(source: str, language: str, solved: bool = False) -> str:
+    """The .ipynb of a source in one language; solved: with the solutions in place of the tasks."""
+    import nbformat.v4 as nb
+    from nbformat import writes
+
+    made = []
+    for kind, spoken, body in cells(source):
+        if spoken not in ("", language) or kind == ("task" if solved else "solution"):
+            continue
+        new = nb.new_markdown_cell if kind == "markdown" else nb.new_code_cell
+        made.append(new(body, id=f"cell-{len(made)}"))
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    book = nb.new_notebook(
+        cells=made, metadata={"kernelspec": kernel, "language_info": {"name": "python"}}
+    )
+    return str(writes(book)) + "\n"
+
+
+def built() -> dict[Path, str]:
+    """Every notebook that belongs into the folder, with its content."""
+    return {
+        NOTEBOOKS / f"{source.stem}.{language}.ipynb": notebook(source.read_text("utf-8"), language)
+        for source in sorted(SOURCES.glob("*.py"))
+        for language in LANGUAGES
+    }
+
+
+# --------------------------------------------------------------------------------- a page to print
+
+
+def printable(slug: str, language: str, address: str) -> str:
+    """A page as HTML that prints on paper; its links lead to a server at `address`."""
+    from markdown_it import MarkdownIt
+
+    page = unbroken((PAGES / f"{slug}.{language}.md").read_text("utf-8"))
+    body = MarkdownIt("commonmark", {"html": True}).enable("table").render(page)
+    body = body.replace('href="/', f'href="{address.rstrip("/")}/')
+    title = page.splitlines()[0].removeprefix("# ")
+    return (
+        f'<!doctype html><html lang="{language}"><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width"><title>{title}</title>'
+        f"<style>{_PRINTED}</style>\n{body}</html>\n"
+    )
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Build the notebooks, or one page to print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("slug", nargs="?", choices=SLUGS)
+    parser.add_argument("language", nargs="?", choices=LANGUAGES, default=LANGUAGES[0])
+    parser.add_argument("--address", default="http://localhost:8501", help="of the server")
+    parser.add_argument("-o", "--out", type=Path, help="file for the page; else it is printed")
+    asked = parser.parse_args(argv)
+    if asked.slug is None:
+        for path, content in built().items():
+            path.write_text(content, "utf-8")
+            print(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+        return
+    page = printable(asked.slug, asked.language, asked.address)
+    if asked.out is None:
+        sys.stdout.write(page)
+    else:
+        with atomic_write.or_exit(asked.out):
+            asked.out.write_text(page, "utf-8")
+
+
+if __name__ == "__main__":
+    main()

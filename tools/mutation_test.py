@@ -1,0 +1,516 @@
+"""Put faults into the code, one at a time: how many do the tests notice?
+
+    python -m tools.mutation_test [--count 100] [--seed 1] [--room compute] [--list] [--all]
+    python -m tools.mutation_test --tree ../another/checkout      the same on another commit
+
+Rooms are compute, figures, lessons (with their words) and ui. Kinds are sign, index, axis, bound
+(off by one), language (swapped) and unit (missing). Rooms take turns, then kinds; the seed decides
+which place in the code it is. Each fault is put into a copy of the tree, where the test files that
+reach it (nearest first, by imports) run until one fails, for at most a minute of the processor. A
+test that fails without the fault as well does not count. Ends with the share that was caught, its
+95% interval (Wilson), the survivors, and a line of JSON.
+
+To compare two commits, run this one file on both trees: a survivor may be a fault that changes
+nothing, and both have their share of these.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import math
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from bisect import bisect_right
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+
+ROOMS = {
+    "compute": ("seqviz/compute",),
+    "figures": ("seqviz/figures",),
+    "lessons": ("seqviz/lessons", "pages", "assets/lessons"),
+    "ui": ("seqviz/ui",),
+}
+KINDS = ("sign", "index", "axis", "bound", "language", "unit")
+LEFT_OUT = (".git", ".venv", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache", "build")
+UNITS = re.compile(r"(?<=[}\d\s]) ?(?:%|°|px|ms|MB|bits?)(?=[\"'])")
+IN_WORDS = re.compile(r" \((?:%|°|px|ms|s|bits?|[^()\"]*%)\)|(?<=})%")
+ANNOTATED = {"Share", "WholeShare", "Log10", "Rough", "Exact", "VeryExact"}
+SIGNS = {ast.Add: ("+", "-"), ast.Sub: ("-", "+")}
+BOUNDS = {ast.Lt: ("<", "<="), ast.LtE: ("<=", "<"), ast.Gt: (">", ">="), ast.GtE: (">=", ">")}
+FAST = "not browser and not nightly"
+PATIENCE = 6  # times as long on the clock: a test that sleeps for ever ends all the same
+STAGES = (4, 8, 16, 1000)  # test files at a time: the nearest ones mostly suffice
+
+
+@dataclass(frozen=True)
+class Fault:
+    """In a file the bytes from `start` to `end` are replaced."""
+
+    room: str
+    kind: str
+    path: str
+    start: int
+    end: int
+    new: str
+    line: int
+    shown: str
+
+    def __str__(self) -> str:
+        return f"{self.room:8}{self.kind:9}{self.path}:{self.line}  {self.shown}"
+
+
+# --- where faults can be ------------------------------------------------------------------------
+
+
+class Places:
+    """All faults that a file of Python can get."""
+
+    def __init__(self, room: str, path: str, source: bytes) -> None:
+        self.room, self.path, self.source = room, path, source
+        self.lines = [0]
+        for line in source.splitlines(keepends=True):
+            self.lines.append(self.lines[-1] + len(line))
+        self.found: list[Fault] = []
+
+    def all(self) -> list[Fault]:
+        tree = ast.parse(self.source)
+        silent = {id(node) for top in ast.walk(tree) for node in self._silent(top)}
+        for parent in ast.walk(tree):
+            for name, value in ast.iter_fields(parent):
+                children = value if isinstance(value, list) else [value]
+                for node in children:
+                    if isinstance(node, ast.AST) and (id(node) not in silent or name == "returns"):
+                        self._look(node, parent, name)
+        return self.found
+
+    @staticmethod
+    def _silent(node: ast.AST) -> Iterator[ast.AST]:
+        """What stands there for readers: docstrings, and annotations (units are looked at)."""
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            yield node.value
+        for name in ("annotation", "returns"):
+            if (said := getattr(node, name, None)) is not None:
+                yield from ast.walk(said)
+
+    def _span(self, node: ast.expr) -> tuple[int, int]:
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        return (
+            self.lines[node.lineno - 1] + node.col_offset,
+            self.lines[node.end_lineno - 1] + node.end_col_offset,
+        )
+
+    def _text(self, node: ast.expr) -> str:
+        start, end = self._span(node)
+        return self.source[start:end].decode()
+
+    def _add(self, kind: str, span: tuple[int, int], new: str) -> None:
+        start, end = span
+        line = bisect_right(self.lines, start)
+        old = self.source[start:end].decode()
+        told = self.source[self.lines[line - 1] : self.lines[line]].decode().strip()
+        shown = f"{old!r} -> {new!r} in {told[:90]}"
+        self.found.append(Fault(self.room, kind, self.path, start, end, new, line, shown))
+
+    def _between(self, kind: str, left: ast.expr, right: ast.expr, old: str, new: str) -> None:
+        start, end = self._span(left)[1], self._span(right)[0]
+        at = self.source[start:end].decode().find(old)
+        if at >= 0:
+            self._add(kind, (start + at, start + at + len(old)), new)
+
+    def _look(self, node: ast.AST, parent: ast.AST, name: str) -> None:
+        match node:
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
+                if not any(isinstance(s, ast.JoinedStr | ast.List | ast.Tuple) or (
+                    isinstance(s, ast.Constant) and isinstance(s.value, str))
+                    for s in (left, right)):  # fmt: skip
+                    self._between("sign", left, right, *SIGNS[type(node.op)])
+            case ast.UnaryOp(op=ast.USub(), operand=operand) if not isinstance(
+                parent, ast.Subscript | ast.Slice
+            ):
+                self._add("sign", self._span(node), self._text(operand))
+            case ast.Subscript(slice=ast.Tuple(elts=parts)):
+                for part in parts:
+                    self._index(part)
+            case ast.Subscript(slice=part):
+                self._index(part)
+            case ast.keyword(arg="axis" | "dim", value=value) if self._whole(value) is not None:
+                self._add("axis", self._span(value), "1" if self._whole(value) == 0 else "0")
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in BOUNDS:
+                self._between("bound", left, right, *BOUNDS[type(op)])
+            case ast.Call(func=ast.Name(id="range"), args=[*_, _] as args) if len(args) < 3:
+                self._add("bound", self._span(args[-1]), f"({self._text(args[-1])}) - 1")
+            case ast.Constant(value="en" | "zh" as lang) if not isinstance(parent, ast.JoinedStr):
+                self._add("language", self._span(node), repr("zh" if lang == "en" else "en"))
+            case ast.Name(id=unit) if name == "returns" and unit in ANNOTATED:
+                self._add("unit", self._span(node), "float")
+            case ast.JoinedStr() | ast.Constant(value=str()):
+                if not isinstance(parent, ast.JoinedStr):
+                    old = self._text(node)
+                    new = UNITS.sub("", old, count=1)
+                    if new != old:
+                        self._add("unit", self._span(node), new)
+
+    def _whole(self, node: ast.expr) -> int | None:
+        try:
+            value = ast.literal_eval(node)
+        except ValueError:
+            return None
+        return value if type(value) is int else None
+
+    def _index(self, part: ast.expr) -> None:
+        ends = (part.lower, part.upper) if isinstance(part, ast.Slice) else (part,)
+        for end in ends:
+            if end is not None and (value := self._whole(end)) is not None:
+                new = value - 1 if value < 0 else value + 1
+                self._add("index", self._span(end), str(new))
+
+
+def in_words(root: Path, path: Path) -> Iterator[Fault]:
+    """Sentences of a lesson in the other language, and those that lose their unit."""
+    name = path.relative_to(root).as_posix()
+    source = path.read_bytes()
+    other = path.with_name("en.toml" if path.stem == "zh" else "zh.toml")
+    foreign = dict(_sentences(other.read_text("utf-8"))) if other.exists() else {}
+    at = 0
+    place = ""
+    for number, line in enumerate(source.splitlines(keepends=True), 1):
+        text = line.decode()
+        if text.startswith("["):
+            place = text.strip()
+        key = text.partition(" = ")[0]
+        theirs = foreign.get((place, key))
+        span = (at, at + len(line))
+        if theirs is not None and theirs != text.strip():
+            yield Fault("lessons", "language", name, *span, theirs + "\n", number, theirs[:90])
+        if " = " in text and (new := IN_WORDS.sub("", text, count=1)) != text:
+            yield Fault("lessons", "unit", name, *span, new, number, new.strip()[:90])
+        at += len(line)
+
+
+def _sentences(text: str) -> Iterator[tuple[tuple[str, str], str]]:
+    place = ""
+    for line in text.splitlines():
+        if line.startswith("["):
+            place = line.strip()
+        elif re.match(r'\w+ = ".*"$', line):
+            yield (place, line.partition(" = ")[0]), line
+
+
+def candidates(root: Path, rooms: Sequence[str]) -> list[Fault]:
+    """Every fault that can be put into a tree, in order."""
+    found: list[Fault] = []
+    for room in rooms:
+        for folder in ROOMS[room]:
+            for path in sorted((root / folder).rglob("*.py")):
+                name = path.relative_to(root).as_posix()
+                found += Places(room, name, path.read_bytes()).all()
+            for path in sorted((root / folder).rglob("*.toml")):
+                found += in_words(root, path)
+    return found
+
+
+def works(root: Path, fault: Fault) -> bool:
+    """Whether a file with a fault can be read, and says something else than before."""
+    source = (root / fault.path).read_bytes()
+    changed = (source[: fault.start] + fault.new.encode() + source[fault.end :]).decode()
+    try:
+        if fault.path.endswith(".toml"):
+            return tomllib.loads(changed) != tomllib.loads(source.decode())
+        return ast.dump(ast.parse(changed)) != ast.dump(ast.parse(source))
+    except (SyntaxError, ValueError):
+        return False
+
+
+def drawn(root: Path, rooms: Sequence[str], count: int, seed: int) -> list[Fault]:
+    """So many faults: rooms take turns, within a room kinds do, within a kind the seed decides."""
+    every = candidates(root, rooms)
+    dice = random.Random(seed)
+    piles: dict[str, dict[str, list[Fault]]] = {}
+    for fault in every:
+        piles.setdefault(fault.room, {}).setdefault(fault.kind, []).append(fault)
+    for room in piles:
+        for pile in piles[room].values():
+            dice.shuffle(pile)
+    chosen: list[Fault] = []
+    turn = dict.fromkeys(piles, 0)
+    while len(chosen) < count and any(any(kinds.values()) for kinds in piles.values()):
+        for room, kinds in piles.items():
+            left = [kind for kind in KINDS if kinds.get(kind)]
+            if left and len(chosen) < count:
+                kind = left[turn[room] % len(left)]
+                fault = kinds[kind].pop()
+                if works(root, fault):
+                    turn[room] += 1
+                    chosen.append(fault)
+    return chosen
+
+
+# --- which tests reach a module -----------------------------------------------------------------
+
+
+class Arrows:
+    """Who imports whom in a tree, functions' own imports included; files by their paths.
+
+    A test of pages names a lesson by its slug and opens it through the app: that is an arrow too.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.files = [
+            path.relative_to(root).as_posix()
+            for folder in ("seqviz", "pages", "tests", "testing")
+            for path in sorted((root / folder).rglob("*.py"))
+        ]
+        self.modules = {self._module(name): name for name in self.files}
+        self.slugs: dict[str, list[str]] = {}  # where a lesson stands
+        for name in self.files:
+            lesson = re.fullmatch(
+                r"(?:seqviz/lessons/(?!framework)(\w+)/\w+|pages/(\w+))\.py", name
+            )
+            if lesson:
+                self.slugs.setdefault(lesson[1] or lesson[2], []).append(name)
+        self.to = {name: self._imports(name) for name in self.files}
+
+    @staticmethod
+    def _module(name: str) -> str:
+        return name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+    def _imports(self, name: str) -> set[str]:
+        source = (self.root / name).read_text("utf-8")
+        asked: set[str] = set()
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Import):
+                asked |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                asked |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
+        found = {self.modules[module] for module in asked if module in self.modules}
+        if name.startswith("tests/"):
+            found |= {
+                folder.joinpath("conftest.py").as_posix()
+                for folder in Path(name).parents[:-2]  # what all tests share says nothing of one
+                if (self.root / folder / "conftest.py").exists()
+            }
+            every = "catalog.LESSONS" in source
+            found |= {
+                place for slug, places in self.slugs.items() for place in places
+                if every or re.search(rf"[\"'/]{slug}[\"'.]", source)
+            }  # fmt: skip
+        return found - {name}
+
+    @cached_property
+    def back(self) -> dict[str, set[str]]:
+        """Who imports a file."""
+        found: dict[str, set[str]] = {}
+        for name, others in self.to.items():
+            for other in others:
+                found.setdefault(other, set()).add(name)
+        return found
+
+    def tests(self, name: str) -> list[str]:
+        """The test files that reach a file, nearest first; of a lesson's words the same."""
+        first = [name]
+        if name.startswith("assets/lessons/"):
+            slug = name.split("/")[2]
+            words = [one for one in self.files if re.search(r"tests/.*(i18n|words)\.py$", one)]
+            first = [*words, *self.slugs.get(slug, ())]
+        far = dict.fromkeys(first, 0)
+        queue = deque(first)
+        while queue:
+            at = queue.popleft()
+            for other in sorted(self.back.get(at, ())):
+                if other not in far:
+                    far[other] = far[at] + 1
+                    queue.append(other)
+        reached = [one for one in far if re.search(r"^tests/(.*/)?test_\w+\.py$", one)]
+        alike = set(re.findall(r"[a-z]+", name))  # of two as near, the one with the closer name
+        return sorted(reached, key=lambda one: (
+            far[one], -len(alike & set(re.findall(r"[a-z]+", one))), one
+        ))  # fmt: skip
+
+
+# --- running them -------------------------------------------------------------------------------
+
+
+def _allow(seconds: float) -> None:
+    """This process may use so many seconds of the processor."""
+    whole = math.ceil(max(1.0, seconds))
+    resource.setrlimit(resource.RLIMIT_CPU, (whole, whole + 1))
+
+
+def _used() -> float:
+    """Seconds of the processor that ended children have used."""
+    found = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return found.ru_utime + found.ru_stime
+
+
+@dataclass
+class Ground:
+    """A copy of the tree into which faults are put.
+
+    broken: tests that fail without any fault.
+    """
+
+    root: Path
+    marks: str = FAST
+    broken: set[str] = field(default_factory=set)
+    writes: int = 0
+
+    def write(self, name: str, content: bytes) -> None:
+        """A time of its own: Python tells by it that what it compiled is old."""
+        self.writes += 1
+        path = self.root / name
+        path.write_bytes(content)
+        stamp = time.time() - 10**6 + 10 * self.writes
+        os.utime(path, (stamp, stamp))
+
+    def pytest(self, files: Sequence[str], seconds: float) -> tuple[str | None, bool]:
+        """The first test that fails, if any, and whether its processor time was up before.
+
+        Not the time on the clock: what else the machine does must not decide what is caught.
+        """
+        command = [
+            *(sys.executable, "-m", "pytest", "-o", "addopts=", "--import-mode=importlib"),
+            *("-q", "-x", "-rfE", "--tb=no"),
+            *("-p", "no:cacheprovider", "-p", "no:xdist", "-m", self.marks),
+            *(f"--deselect={one}" for one in sorted(self.broken)),
+            *files,
+        ]
+        process = subprocess.Popen(
+            command, cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            start_new_session=True, preexec_fn=partial(_allow, seconds),
+            env={**os.environ, "PYTHONPATH": str(self.root), "OMP_NUM_THREADS": "1"},
+        )  # fmt: skip
+        try:
+            said, _ = process.communicate(timeout=PATIENCE * max(1.0, seconds))
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            return None, True
+        if process.returncode in (0, 5):
+            return None, False
+        if process.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+            return None, True
+        failed = re.search(r"^(?:FAILED|ERROR) (\S+?\.py(?:::.*?)?)(?: - .*)?$", said, re.MULTILINE)
+        return (failed[1] if failed else said.strip()[-200:]), False
+
+    def catches(self, files: Sequence[str], fault: Fault, seconds: float) -> tuple[str, str]:
+        """("caught", the test), ("survived", "") or ("time", "")."""
+        whole = (self.root / fault.path).read_bytes()
+        worse = whole[: fault.start] + fault.new.encode() + whole[fault.end :]
+        left = [one for one in files if one not in self.broken]
+        spent = 0.0
+        try:
+            for most in STAGES:
+                some, left = left[:most], left[most:]
+                while some:
+                    self.write(fault.path, worse)
+                    begun = _used()
+                    failed, late = self.pytest(some, seconds - spent)
+                    spent += _used() - begun
+                    if late:
+                        return "time", ""
+                    if failed is None:
+                        break
+                    self.write(fault.path, whole)
+                    again, slow = self.pytest([failed], 2 * seconds) if ".py" in failed else ("", 0)
+                    if not again and not slow:
+                        return "caught", failed
+                    self.broken.add(failed)  # with the fault or without
+                    some = [one for one in some if one not in self.broken]
+            return "survived", ""
+        finally:
+            self.write(fault.path, whole)
+
+
+def wilson(caught: int, count: int, z: float = 1.96) -> tuple[float, float]:
+    """The 95% interval of a share.
+
+    >>> [round(end, 3) for end in wilson(80, 100)]
+    [0.711, 0.867]
+    """
+    if not count:
+        return 0.0, 1.0
+    share, scale = caught / count, 1 + z * z / count
+    middle = (share + z * z / (2 * count)) / scale
+    half = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count**2)) / scale
+    return middle - half, middle + half
+
+
+def copy(tree: Path, place: Path) -> Path:
+    """The tree without what belongs to one machine."""
+    shutil.copytree(tree, place, symlinks=True, ignore=shutil.ignore_patterns(*LEFT_OUT))
+    return place
+
+
+def hunt(tree: Path, faults: Sequence[Fault], seconds: float, marks: str) -> dict[str, object]:
+    """Try all faults and print what becomes of each; the figures of the last line."""
+    ends: list[tuple[Fault, str]] = []
+    with tempfile.TemporaryDirectory(prefix="seqviz-mutants-") as folder:
+        ground = Ground(copy(tree, Path(folder) / "tree"), marks)
+        arrows = Arrows(ground.root)
+        for number, fault in enumerate(faults, 1):
+            begun = time.monotonic()
+            end, by = ground.catches(arrows.tests(fault.path), fault, seconds)
+            ends.append((fault, end))
+            took = time.monotonic() - begun
+            print(f"{number:3} {end:9}{took:4.0f} s  {fault}", flush=True)
+            if by:
+                print(f"      by {by}", flush=True)
+        if ground.broken:
+            print("fail without any fault, and were left out:", *sorted(ground.broken), sep="\n  ")
+    for title, key in (("room", lambda f: f.room), ("kind", lambda f: f.kind)):
+        tried = Counter(key(fault) for fault, _ in ends)
+        found = Counter(key(fault) for fault, end in ends if end == "caught")
+        print(f"by {title}:", ", ".join(f"{name} {found[name]}/{tried[name]}" for name in tried))
+    caught = sum(end == "caught" for _, end in ends)
+    low, high = wilson(caught, len(ends))
+    print("survivors:", *(f"  {fault}" for fault, end in ends if end != "caught"), sep="\n")
+    print(f"caught {caught} of {len(ends)}: {caught / max(1, len(ends)):.0%} "
+          f"(95% between {low:.0%} and {high:.0%})")  # fmt: skip
+    return {
+        "name": "mutants", "count": len(ends), "caught": caught,
+        "out_of_time": sum(end == "time" for _, end in ends),
+        "share": round(caught / max(1, len(ends)), 3), "interval": [round(low, 3), round(high, 3)],
+    }  # fmt: skip
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    about, _, more = (__doc__ or "").partition("\n\n")
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.mutation_test", description=about, epilog=more,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--tree", type=Path, default=Path(__file__).resolve().parents[1])
+    parser.add_argument("--seconds", type=float, default=60.0, help="of tests, for each fault")
+    parser.add_argument("--room", choices=ROOMS, action="append", help="only this one")
+    parser.add_argument("--list", action="store_true", help="say which faults it would be")
+    parser.add_argument("--all", action="store_true", help="with the tests of the night")
+    asked = parser.parse_args(arguments)
+    tree = asked.tree.resolve()
+    faults = drawn(tree, asked.room or list(ROOMS), asked.count, asked.seed)
+    if asked.list:
+        print(*faults, sep="\n")
+        return
+    marks = "not browser" if asked.all else FAST
+    print(json.dumps({**hunt(tree, faults, asked.seconds, marks), "seed": asked.seed}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""Run the steps of the Dockerfile without a container engine, then the app as a visitor meets it.
+
+    tools/space_dry_run.sh [--quick] [--build-arg NAME=VALUE] [--keep FOLDER]
+
+In a scratch folder that stands for the image's /home/user, with no variable of this shell except
+those that tell pip where to look, as an unprivileged user (uid 1000) where this is run by root:
+install, bake the models, start without the hub, the image's own health check, the first lesson in
+Chromium, SIGTERM. What only an engine can do is left to it: the base image, its `useradd`, and
+keeping a process inside.
+
+--quick takes the libraries of the running Python and the models of this machine's cache instead of
+installing and fetching them, and a free port instead of 7860. The last line printed is JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from seqviz.content import catalog
+from testing.chromium import MARKS, NoChromiumError, chromium
+from testing.server import free_port
+from tools import dockerfile
+from tools.container import PORT, ROOT, Box, ContainerError
+
+PATIENCE = 120  # seconds; the image's --start-period
+
+
+@contextlib.contextmanager
+def running(box: Box) -> Iterator[tuple[subprocess.Popen[bytes], float]]:
+    """The app, from when the image's health check passes; with the seconds that took."""
+    if box.run(box.health, build=False)[0] == 0:
+        raise ContainerError(f"Something else answers on port {box.port}.")
+    log = box.home.parent / "server.log"
+    with log.open("wb") as output:
+        begun = time.monotonic()
+        process = box.start(box.command, output.fileno(), build=False)
+        try:
+            while box.run(box.health, build=False)[0]:
+                if process.poll() is not None or time.monotonic() > begun + PATIENCE:
+                    raise ContainerError(
+                        f"The app did not start:\n{log.read_text('utf-8')[-3000:]}"
+                    )
+            yield process, time.monotonic() - begun
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+
+
+def look(url: str) -> float:
+    """Open the app at `/`, go to the first lesson, wait for its chart; seconds to the chart."""
+    slug = catalog.LESSONS[0].slug
+    with chromium() as browser:
+        page = browser.new_page()
+        page.set_default_timeout(1000 * PATIENCE)
+        page.goto(url)
+        page.locator("h1").wait_for()
+        begun = time.monotonic()
+        page.locator(f"a[href^='{slug}?']").first.click()
+        page.wait_for_url(f"**/{slug}*")
+        page.locator(MARKS).first.wait_for(state="attached")
+        return time.monotonic() - begun
+
+
+def megabytes(folder: Path) -> float:
+    """What a folder holds; what links point to is not counted."""
+    return sum(p.lstat().st_size for p in folder.rglob("*") if not p.is_symlink()) / 1e6
+
+
+def build_and_look(box: Box) -> dict[str, object]:
+    """All steps, then the app; what was measured."""
+    seconds: dict[str, float] = {}
+    for step in dockerfile.steps((ROOT / "Dockerfile").read_text("utf-8")):
+        begun = time.monotonic()
+        box.do(step)
+        seconds[f"{step.name} {step.text[:60]}"] = time.monotonic() - begun
+        print(f"{time.monotonic() - begun:8.1f} s  {step.name} {step.text[:80]}", flush=True)
+    with running(box) as (process, started):
+        owner = Path(f"/proc/{process.pid}").stat().st_uid
+        first = look(f"http://127.0.0.1:{box.port}/")
+        process.terminate()
+        begun = time.monotonic()
+        process.wait(10)
+        stopped = time.monotonic() - begun
+    parts = {p.name: round(megabytes(p)) for p in sorted(box.home.iterdir()) if not p.is_symlink()}
+    return {
+        "name": "space",
+        "quick": box.quick,
+        "uid": owner,
+        "build_s": round(sum(seconds.values()), 1),
+        "healthy_s": round(started, 1),
+        "first_lesson_s": round(first, 2),
+        "stop_s": round(stopped, 2),
+        "exit": process.returncode,
+        "mb": parts,
+    }
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run it; 0 when every step worked."""
+    parser = argparse.ArgumentParser(
+        prog="tools/space_dry_run.sh", description=(__doc__ or "").split("\n")[0]
+    )
+    parser.add_argument("--quick", action="store_true", help="libraries and models of this machine")
+    parser.add_argument("--build-arg", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--keep", type=Path, help="a new folder, which is not removed afterwards")
+    chosen = parser.parse_args(arguments)
+    with contextlib.ExitStack() as stack:
+        if chosen.keep is None:
+            place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="seqviz-space-")))
+        else:
+            place = chosen.keep.resolve()
+            place.mkdir(parents=True)
+        box = Box(place, str(free_port()) if chosen.quick else PORT, chosen.quick)
+        box.arguments |= dict(pair.split("=", 1) for pair in chosen.build_arg)
+        try:
+            measured = build_and_look(box)
+        except (ContainerError, NoChromiumError) as error:
+            print(error, file=sys.stderr)
+            return 1
+    print(json.dumps(measured))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
