@@ -133,7 +133,7 @@ def is_name(label: str, prose: str) -> bool:
     code_or_quotation = re.compile(r"\bnn\.\w+(?:\([^)]*\))?|“[^”]*”")
     parts = [part for part in re.split("[（）]", code_or_quotation.sub("", label)) if part.strip()]
     return all(
-        re.search(rf"(?<![A-Za-z]){re.escape(part)}(?![A-Za-z])", prose)
+        (part in prose and re.search(rf"(?<![A-Za-z]){re.escape(part)}(?![A-Za-z])", prose))
         or part.lower().replace(" ", "_") in architectures.NAMES
         for part in parts
     )
