@@ -6,9 +6,9 @@ import pytest
 
 from seqviz.content import catalog
 from seqviz.core.i18n import Text
-from seqviz.lessons.framework import controls
 from tests.shared_fixtures import MODELS, dependents, lesson_of
 from tests.tiers import first_only
+from tools import measure_trainings
 
 # Lessons without a pretrained model whose first slider is in a bench on which others build.
 LEADING = [
@@ -19,20 +19,16 @@ LEADING = [
 
 
 def drawn_at_once(slug: str) -> list[str]:
-    """The dependents of the first slider's bench that draw one step to the left, untrained."""
-    lesson, (leader, control) = lesson_of(slug), catalog.lesson(slug).first
-    slider = dict(controls.controls(lesson.benches[leader].declaration))[control]
-    left = {f"{leader}.{control}": slider.default - slider.step}
-    return [
-        name for name in dependents(slug, leader)
-        if not lesson.benches[name].run(left, code=False).waits
-    ]  # fmt: skip
+    """The dependents of the first slider's bench that train nothing, in the order of the page."""
+    benches = lesson_of(slug).benches
+    names = dependents(slug, catalog.lesson(slug).first[0])
+    return [name for name in names if not measure_trainings.calls(benches[name])]
 
 
 @pytest.mark.parametrize("slug", first_only(LEADING))
 def test_a_bench_is_drawn_when_the_reader_comes_near(visit, slug):
-    code, key = catalog.lesson(slug).code, ".".join(catalog.lesson(slug).first)
-    key = f"{code}.{key}"
+    record = catalog.lesson(slug)
+    code, key = record.code, ".".join((record.code, *record.first))
     benches = [f"{code}.{name}" for name in drawn_at_once(slug)]
     assert len(benches) >= 3
     lesson = visit(slug)
