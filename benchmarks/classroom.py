@@ -55,7 +55,7 @@ BESIDE = {"bert_accuracy": "ba.knife.order"}
 # Where it has only a handful, a class presses another slider of the lesson.
 INSTEAD = {"gates": ("force", "f")}
 DRAG = 2.0  # seconds
-STOPPED = 0.04  # seconds, as in assets/static/live.js
+STOPPED = 0.04  # seconds, as in assets/static/bench/live.js
 # How often a student who has moved the slider scrolls on to the next bench.
 SCROLLS = 0.2
 # A training that lasts for a while; the next one has another seed.

@@ -5,7 +5,7 @@
 A real server, a teacher and so many students over their own protocols: each has opened the page,
 has a seat and hears the room's stream. The teacher presses a slider of the lesson once a second and
 says so; each student takes the picture that comes with it, or asks for one that does not, as
-`assets/static/live.js` does, and has followed when it is unpacked. In the end the page of one asks
+`bench/live.js` does, and has followed when it is unpacked. In the end the page of one asks
 for each picture, and what the others have got has to be the same but for the clock in its badge.
 Ten others move that slider themselves all the while, each to values of its own. Then the class
 votes, twice. Prints how long the last student waited for each press, as median and 95th percentile,
@@ -41,7 +41,7 @@ from testing.server import Server, serve
 LESSON = catalog.SHOWN
 EVERY = 1.0  # seconds between two presses
 PATIENCE = 5.0
-RESTED, EACH = 0.4, 0.05  # seconds, as in assets/static/room.js
+RESTED, EACH = 0.4, 0.05  # seconds, as in assets/static/classroom/room.js
 LONGEST = 1_000_000  # bytes of a line of the room's stream
 QUESTION = {"kind": "ask", "key": "vg.predict.order", "options": 3}
 
@@ -126,7 +126,7 @@ class Follower:
         self.seat = found["seat"]
 
     async def stand(self) -> None:
-        """Say where the page is and how it looks, as `assets/static/room.js` does."""
+        """Say where the page is and how it looks, as `assets/static/classroom/room.js` does."""
         query = self.student.live(self.key)["query"]
         looks = [query["lang"], "present" in query, "dark" in query]
         bench = f"{LESSON}/{self.key.split('.')[1]}"

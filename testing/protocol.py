@@ -3,8 +3,8 @@
 A hundred browsers do not fit on the machine that is measured; a hundred of these do. Each speaks as
 the browser does: it asks for the page, opens the websocket, sends the address, keeps the messages
 that the server may refer to later, sends a control's new value for the fragment that the control is
-in. It asks for the benches that the student scrolls to (`assets/static/near.js`), and says that the
-settings of a bench have come to rest (`assets/static/settle.js`), which redraws those that build on
+in. It asks for the benches that the student scrolls to (`bench/lazy_load.js`), and says that the
+settings of a bench have come to rest (`bench/debounce.js`), which redraws those that build on
 it and are in sight. What it does not do is paint. It can also say what no browser says (`say`,
 `ask`, `socket`). Streamlit's messages are private: what benchmarks and tests know of them is here.
 """
@@ -34,12 +34,12 @@ from websockets.typing import Subprotocol
 
 from seqviz.lessons.framework.controls import encoded
 
-REST_SECONDS = 0.25  # after which settle.js speaks
+REST_SECONDS = 0.25  # after which debounce.js speaks
 CACHED_RUNS = 2  # for how many runs the browser keeps a message (global.maxCachedMessageAge)
 PATIENCE = 60.0
 GZIP = b"\x1f\x8b"  # begins what is compressed
 T = TypeVar("T")
-SETTLE, NEAR, CHART = "seqviz_settle", "seqviz_near", "seqviz_chart"
+SETTLE, NEAR, CHART = "seqviz_debounce", "seqviz_lazy_load", "seqviz_chart"
 HAND = ".hand"  # how the key of what hears of a hand at rest ends, after that of its bench
 SLIDER = ".slider"  # how the key of a slider's component ends, after that of its parameter
 PLACE = ".waiting"  # how the key of what keeps a bench's place ends
@@ -113,7 +113,7 @@ class ProtocolClient:
         self._cached: dict[str, tuple[ForwardMsg, int]] = {}
         self._run = 0
         self._line: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
-        self._settings: dict[str, str] = {}  # bench -> settings that settle.js last told
+        self._settings: dict[str, str] = {}  # bench -> settings that debounce.js last told
         self._waiting: set[str] = set()  # benches that only keep their place
         self._seen: dict[str, tuple[str, str, str | None]] = {}  # bench -> what stands on screen
         self._arrays: dict[str, str] = {}  # bench -> names of the large ones in its last picture
@@ -170,7 +170,7 @@ class ProtocolClient:
         return await self.ask([state], widget.fragment)
 
     def slider(self, key: str) -> dict[str, Any] | None:
-        """What a slider is told (`assets/static/slider.js`); None for another control."""
+        """What a slider is told (`components/slider.js`); None for another control."""
         widget = self.widgets.get(f"{key}{SLIDER}")
         return None if widget is None else dict(widget.told["options"])
 
@@ -297,11 +297,11 @@ class ProtocolClient:
         return longest
 
     async def whole(self) -> float:
-        """What near.js does before a print: ask for all benches that only keep their place."""
+        """What lazy_load.js does before a print: ask for all benches that only keep their place."""
         return await self.scroll(every=True)
 
     async def scroll(self, to: str = "", every: bool = False) -> float:
-        """What near.js does: ask for the benches down to this one, or for the next, or for all.
+        """What lazy_load.js does: ask for the benches down to this one, for the next, or for all.
 
         Returns the seconds until they are drawn, 0.0 where there is none to ask for.
         """
@@ -316,7 +316,7 @@ class ProtocolClient:
         return 0.0
 
     async def rest(self, sees: bool) -> float:
-        """What settle.js does: after a rest, ask for benches that build on those that have changed.
+        """What debounce.js does: after a rest, ask for benches that build on changed ones.
 
         sees: whether the first that builds on a changed one is in sight; the others are not.
         Returns the seconds of the longest run that this caused, 0.0 where there was none.

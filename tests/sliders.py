@@ -11,9 +11,9 @@ END = ".slider"  # of a component's key, after that of its parameter
 
 
 def sliders(app: Any) -> dict[str, dict[str, Any]]:
-    """The options (`assets/static/slider.js`) of every slider of a page or a part of it."""
+    """The options (`components/slider.js`) of every slider of a page or a part of it."""
     told = [json.loads(one.proto.json)[0] for one in app.get("bidi_component")
-            if one.proto.component_name == "seqviz_control"]  # fmt: skip
+            if one.proto.component_name == "seqviz_slider_component"]  # fmt: skip
     return {one["key"]: one["options"] for one in told}
 
 

@@ -25,7 +25,7 @@ from seqviz.plotting.figure import Figure
 from seqviz.plotting.style import DARK, LIGHT, LIVE, Style
 from testing.chromium import chromium
 
-CARDS, HOME = ASSETS / "static", ASSETS / "pictures"
+CARDS, HOME = ASSETS / "static" / "home", ASSETS / "pictures"
 # Where a card would have more marks than it has place for.
 SHORT = {"text": {"text": "Unbelievable films"}}
 SIZES = {"wide": (717, 420), "narrow": (356, 420)}  # of home's: beside its slider, on a phone

@@ -1,6 +1,6 @@
 // What `tools/vendor.py` builds `assets/static/plotly.min.js` from: Plotly with the traces and the
 // components that our figures use (a third less to load than the smallest bundle there is), and
-// with the parts of a redraw one by one (`parts`), which `assets/static/repaint.js` puts together.
+// with the parts of a redraw one by one (`parts`), which `assets/static/bench/repaint.js` puts together.
 
 require("plotly.js/build/plotcss");
 

@@ -1,6 +1,6 @@
 """List the parameters of links whose values are texts: `python -m tools.text_parameters`.
 
-A page that shows the app in a frame is not told them (`assets/static/parent_guard.js`). The list
+A page that shows the app in a frame is not told them (`components/parent_guard.js`). The list
 stands in every page before a lesson has been imported, so it is a file; a test compares it with
 what the lessons declare.
 """

@@ -1,7 +1,7 @@
 """Fetch the JavaScript that the pages load themselves, and check it: `python tools/vendor.py`.
 
 Streamlit carries a Plotly of its own, but rebuilds a chart from nothing whenever its data change.
-The lessons update theirs in place (`assets/static/chart.js`) with a build of the parts of Plotly
+The lessons update theirs in place (`bench/chart.js`) with a build of the parts of Plotly
 that their figures use (`tools/plotly_bundle.js`). BertViz asks a content network for d3 and jQuery
 (`seqviz/experiments/bertviz/page.py` gives it these). Taken with the npm client; at run time
 nothing comes from another host.

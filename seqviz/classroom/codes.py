@@ -34,7 +34,7 @@ def is_valid(code: str) -> bool:
     The alphabet is taken as the product of the fields of four and of five elements; a code is
     valid where its letters, weighted with the powers of a generator, sum to zero in both. The
     difference of two neighboring weights is not zero either, so a swap shows as well.
-    `assets/static/room_code.js` computes the same.
+    `assets/static/classroom/room_code.js` computes the same.
     """
     four = five = 0
     for letter in code:

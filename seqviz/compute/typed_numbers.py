@@ -2,7 +2,7 @@
 
 The minus of the read-outs and full-width digits, points and marks of a Chinese keyboard are read as
 what they stand for. What could be meant in two ways is refused: nothing is guessed. A single number
-in a field of the browser is read by the same rules in `assets/static/number_field.js`.
+in a field of the browser is read by the same rules in `assets/static/components/number_field.js`.
 """
 
 from __future__ import annotations

@@ -38,10 +38,13 @@ if TYPE_CHECKING:
     from seqviz.lessons.framework.lesson import Bench
 
 
-SCRIPTS = ("words.js", "number_field.js", "slider.js", "number_box.js", "order.js",
-           "plain_controls.js", "plotly.min.js", "notebook.js")  # fmt: skip
-LOADER = "notebook_loader.js"
-STYLES = ("slider.css", "plain_controls.css", "notebook.css")
+SCRIPTS = (
+    "components/format.js", "components/number_field.js", "components/slider.js",
+    "components/number_box.js", "components/sortable.js", "components/native_controls.js",
+    "plotly.min.js", "embed/notebook.js",
+)  # fmt: skip
+LOADER = "embed/notebook_loader.js"
+STYLES = ("components/slider.css", "components/native_controls.css", "embed/notebook.css")
 
 
 def _inline(name: str) -> str:

@@ -162,7 +162,7 @@ def _typed(values: np.ndarray, apart: list[Array]) -> Any:
     kind = values.dtype.str[1:]
     if kind not in _TYPED or values.size <= (_SHORT if values.dtype.kind in "iu" else 0):
         return values.tolist()
-    if 4 * -(-values.nbytes // 3) < LARGE:  # `assets/static/live.js` counts them in the same way
+    if 4 * -(-values.nbytes // 3) < LARGE:  # `bench/live.js` counts them in the same way
         text = _base64(values).decode("ascii")
     else:
         text = "@"

@@ -110,7 +110,7 @@ def test_the_page_comes_without_the_script_that_shows_it(browser, server, lost):
     page = context.new_page()
     page.clock.install()
     page.route(
-        "**/first.js*",
+        "**/shell.js*",
         lambda route: (
             route.abort() if lost else route.fulfill(body="", content_type="text/javascript")
         ),

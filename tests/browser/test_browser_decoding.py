@@ -12,7 +12,7 @@ from seqviz.compute.gpt.filters import ORDER, Chain
 from seqviz.compute.gpt.uniform import uniforms
 from seqviz.core.paths import ASSETS
 
-SCRIPT = base64.b64encode((ASSETS / "static" / "decoding.js").read_bytes()).decode()
+SCRIPT = base64.b64encode((ASSETS / "static" / "figures/decoding.js").read_bytes()).decode()
 ALL = """async ([script, asked]) => {
     const {stages, draw, probabilities, entropy, cut} =
         await import(`data:text/javascript;base64,${script}`);

@@ -52,7 +52,7 @@ def falls_silent(lesson) -> bool:
     """Whether the page stops asking the server, at last when a model is loaded."""
     for _ in range(50):
         sent = lesson.sent
-        lesson.page.wait_for_timeout(600)  # four looks of near.js
+        lesson.page.wait_for_timeout(600)  # four looks of lazy_load.js
         if lesson.sent == sent:
             return True
     return False
@@ -84,7 +84,7 @@ def test_a_tab_is_drawn_when_it_is_opened(visit):
 def test_a_notebook_asked_for_at_once_has_all_benches(visit, server, tmp_path):
     """Before the script is there that asks for benches."""
     lesson, late = visit(), []
-    lesson.page.route("**/near.js", lambda route: late.append(route))
+    lesson.page.route("**/lazy_load.js", lambda route: late.append(route))
     lesson.page.goto(f"{server.url}/ar_fitting")
     lesson.rest()
     assert lesson.page.evaluate(WAITING)
@@ -153,7 +153,7 @@ def test_another_language_keeps_what_is_drawn(visit):
 
 # Two benches that wait on a page of its own: one in sight, one that is only near.
 NEAR = """async () => {
-    const { default: start } = await import("/app/static/near.js");
+    const { default: start } = await import("/app/static/bench/lazy_load.js");
     document.body.innerHTML = ["seen", "near"].map((name, place) =>
         `<div class="st-key-bench-${name}" style="position: absolute; top: ${120 * place}vh">
             <p class="t-waiting">...</p></div>`).join("");
@@ -174,6 +174,6 @@ NEAR = """async () => {
 def test_a_page_that_arrives_draws_what_is_in_sight_before_what_is_near(server, browser):
     context = browser.new_context()
     page = context.new_page()
-    page.goto(f"{server.url}/app/static/near.js")
+    page.goto(f"{server.url}/app/static/bench/lazy_load.js")
     assert page.evaluate(NEAR) == [["seen"], ["seen", "near"]]
     context.close()

@@ -95,7 +95,7 @@ def test_every_figure_can_be_read_on_a_phone(browser, turn):
     page = context.new_page()
     page.set_content('<div id="host"></div>')
     page.add_script_tag(content=read_asset(STATIC / "plotly.min.js").decode())
-    module = (STATIC / "stack.js").read_text("utf-8")
+    module = (STATIC / "bench/responsive_panels.js").read_text("utf-8")
     page.add_script_tag(content=module.replace("export function", "function"))
     wrong, seen = {}, 0
     for place, example in enumerate(examples()):

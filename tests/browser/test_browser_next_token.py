@@ -27,7 +27,7 @@ from tests.tiers import first_only
 BENCH = lessons.gpt.lesson.benches["scores"]
 ADDRESS = "http://own.test/"
 MAKE = """async ([data, words]) => {
-    const {Answers} = await import("/next_token.js");
+    const {Answers} = await import("/figures/next_token.js");
     globalThis.answers = new Answers(data, async () => words);
     answers.vocabulary = words;
 }"""
@@ -43,7 +43,7 @@ def page(browser) -> Iterator:
         kind = "text/javascript" if name else "text/html"
         route.fulfill(body=(STATIC / name).read_text("utf-8") if name else "", content_type=kind)
 
-    made.route(f"{ADDRESS}*", give)
+    made.route(f"{ADDRESS}**", give)
     made.goto(ADDRESS)
     yield made
     made.close()

@@ -77,7 +77,7 @@ def test_an_order_is_told_on_paper(visit, smollm2):
     bench.locator(".stExpander summary").first.click()
     bench.locator(".order .handle").first.wait_for()
     told = lesson.page.evaluate("""async () => {
-        const { dress, undress } = await import("/app/static/print.js");
+        const { dress, undress } = await import("/app/static/bench/print.js");
         dress();
         const said = [...document.querySelectorAll("p.seqviz-printed")];
         const told = said.map((one) => one.textContent);
@@ -94,4 +94,4 @@ def test_paper_has_the_colors_of_the_light_theme():
     config = (ROOT / ".streamlit" / "config.toml").read_text("utf-8")
     light = config.partition("[theme.light]")[2].partition("[theme.dark]")[0]
     colors = re.findall(r"#[0-9A-F]{6}", light)
-    assert set(colors) <= set(re.findall(r"#[0-9A-F]{6}", (STATIC / "print.css").read_text()))
+    assert set(colors) <= set(re.findall(r"#[0-9A-F]{6}", (STATIC / "bench/print.css").read_text()))

@@ -89,7 +89,7 @@ def page(browser):
         "".join(f'<div id="{name}" style="{style}"></div>' for name in ("moved", "whole"))
     )
     page.add_script_tag(content=read_asset(STATIC / "plotly.min.js").decode())
-    module = (STATIC / "repaint.js").read_text("utf-8")
+    module = (STATIC / "bench/repaint.js").read_text("utf-8")
     page.add_script_tag(content=re.sub(r"^export ", "", module, flags=re.M))
     yield page
     context.close()

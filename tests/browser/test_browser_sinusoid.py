@@ -46,7 +46,7 @@ PRESSES = """async ([name, places]) => {
 }"""
 # The same function that draws, asked for many places at once.
 TABLE = """async ([positions, width, base, layout]) => {
-    const {value} = await import("/app/static/sinusoid_values.js");
+    const {value} = await import("/app/static/figures/sinusoid_values.js");
     return positions.map((p) =>
         Array.from({length: width}, (_, j) => value(p, j, width, base, layout)));
 }"""

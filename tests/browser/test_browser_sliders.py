@@ -53,7 +53,7 @@ def lesson(opened, beginning) -> Iterator[LessonPage]:
 def scripts(browser, server) -> Iterator[Page]:
     """A page without an app, which can import the app's scripts."""
     page = browser.new_page()
-    page.goto(f"{server.url}/app/static/live.js")
+    page.goto(f"{server.url}/app/static/bench/live.js")
     page.evaluate("document.body.className = 'stApp'")
     yield page
     page.close()
@@ -542,7 +542,7 @@ def test_a_button_that_is_held_is_not_made_anew(scripts, events, held, draws):
     """In a room, where much is made anew while a finger is down (`presses`)."""
     scripts.clock.install()
     scripts.evaluate("""async () => {
-        const { presses } = await import("/app/static/room_link.js");
+        const { presses } = await import("/app/static/classroom/room_client.js");
         const host = document.body.appendChild(document.createElement("div"));
         const over = new AbortController();
         let draws = 0;
@@ -571,7 +571,7 @@ def test_a_hand_that_goes_back_before_the_page_has_drawn_is_heard(scripts, older
     older: it draws what it was told before that, 0.8, while the hand is there again.
     """
     said = scripts.evaluate("""async (older) => {
-        const { default: start } = await import("/app/static/control.js");
+        const { default: start } = await import("/app/static/components/slider_component.js");
         const parent = document.createElement("div"), said = [];
         parent.innerHTML = '<div class="seqviz-slider"></div>';
         const options = { label: "x", help: null, low: 0, high: 1, step: 0.1, start: "0.8",
@@ -598,7 +598,7 @@ def test_a_hand_that_goes_back_before_the_page_has_drawn_is_heard(scripts, older
 
 # A bench of its own under a hand, on a line that the test holds. `painted`: what was drawn, by `x`.
 ALONE = r"""async (hand) => {
-    const { bench } = await import("/app/static/live.js");
+    const { bench } = await import("/app/static/bench/live.js");
     const place = bench(`t.${Math.random()}`), painted = [], asked = [];
     const answer = (query) => `{"arrays":[],"shape":"s"}\n${query}`;
     const said = (text) => text.split("\n")[1];
@@ -729,7 +729,7 @@ def test_the_slope_slider_changes_the_chart_without_the_server(visit):
 
 # Two figures of one trace, told to a chart of its own as the page tells it.
 CHART = """async ([closed, figures]) => {
-    const { default: start } = await import("/app/static/chart.js");
+    const { default: start } = await import("/app/static/bench/chart.js");
     const parent = document.createElement("div");
     parent.innerHTML = '<div><div class="t-figure" style="width: 400px; height: 300px">'
         + '<div class="seqviz-chart"></div></div></div>';
@@ -759,7 +759,7 @@ CHART = """async ([closed, figures]) => {
 
 def test_a_chart_without_its_library_shows_what_it_was_told_last(server, browser):
     page = browser.new_page()
-    page.goto(f"{server.url}/app/static/chart.js")
+    page.goto(f"{server.url}/app/static/bench/chart.js")
     page.route("**/plotly.min.js", lambda route: route.abort(), times=1)
     page.evaluate(CHART, [False, ["before", "after"]])
     page.close()
@@ -771,7 +771,7 @@ def test_a_chart_in_a_closed_tab_shows_what_it_was_told_last(scripts):
 
 # A chart in a frame of 16 pixels, as before the columns have their widths, which then get wider.
 NARROW = """async () => {
-    const { default: start } = await import("/app/static/chart.js");
+    const { default: start } = await import("/app/static/bench/chart.js");
     const parent = document.createElement("div");
     parent.innerHTML = '<div><div class="t-figure" style="width: 16px; height: 300px">'
         + '<div class="seqviz-chart"></div></div></div>';

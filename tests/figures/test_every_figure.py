@@ -133,7 +133,7 @@ def leaves_no_placeholder(example: Example, drawn) -> None:
 
 
 def parts_no_number_from_its_unit(example: Example, drawn) -> None:
-    """Titles wrap on a narrow screen (stack.js), and so does the description."""
+    """Titles wrap on a narrow screen (responsive_panels.js), and so does the description."""
     for lang in ("light", "zh"):
         chart = drawn[lang]
         said = [chart.alt, *(str(note.get("text")) for note in chart.page.get("annotations", ()))]

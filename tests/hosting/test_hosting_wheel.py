@@ -239,8 +239,10 @@ def test_the_command_serves_the_lessons_from_any_folder(installed, tmp_path):
             return student.errors, [*student.widgets]
 
     with serving(installed, tmp_path) as (port, log):
-        for path in sorted((ROOT / "assets/static").iterdir()):
-            assert get(port, f"/app/static/{path.name}") == (200, path.read_bytes())
+        static = ROOT / "assets/static"
+        for path in sorted(path for path in static.rglob("*") if path.is_file()):
+            address = f"/app/static/{path.relative_to(static).as_posix()}"
+            assert get(port, address) == (200, path.read_bytes())
         for lang in LANGUAGES:
             errors, widgets = run_async(visit(f"http://127.0.0.1:{port}", LESSON.slug, lang))
             assert errors == []

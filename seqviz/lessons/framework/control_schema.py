@@ -1,7 +1,7 @@
 """What the browser is told of a bench's controls, where Streamlit does not draw them.
 
-A slider is one of our own everywhere (`assets/static/slider.js`); in a page of a single bench and
-in a notebook all controls are (`assets/static/plain_controls.js`).
+A slider is one of our own everywhere (`components/slider.js`); in a page of a single bench and
+in a notebook all controls are (`assets/static/components/native_controls.js`).
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def slider_options(
 
 
 def number_options(label: str, help_text: str | None, text: Text) -> dict[str, Any]:
-    """A field for any number as JSON (`assets/static/number_box.js`), which has none yet."""
+    """A field for any number as JSON (`components/number_box.js`), which has none yet."""
     anything = {"low": None, "high": None, "step": None, "unit": None, "whole": False}
     words = text.table("number_field")
     return {"label": label, "help": help_text, "value": None, **anything, "words": words}
@@ -152,7 +152,7 @@ def order_options(
     text: Text,
     option: Callable[[str], str],
 ) -> dict[str, Any]:
-    """A row to put in order as JSON (`assets/static/order.js`). option: the name of one."""
+    """A row to put in order as JSON (`components/sortable.js`). option: the name of one."""
     said = ("order_place", "order_earlier", "order_later", "order_start", "order_how")
     return {
         "label": label,

@@ -5,7 +5,7 @@ rooms. It computes in the draw queue, some seeds a turn, in the name of the teac
 what is trained is computed in the queue of long work, and ends where it is stopped. The event loop
 only waits. A class is told at most once in PACE seconds that there is more, and all
 of one language get the same figure, in which each browser marks its own seat
-(`assets/static/class_run.js`).
+(`assets/static/classroom/seed_experiment.js`).
 """
 
 from __future__ import annotations

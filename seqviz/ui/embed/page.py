@@ -17,10 +17,11 @@ from seqviz.ui.server.static_files import address, base
 # What the page loads before its script has asked for it: the same files as a lesson, without
 # Streamlit's.
 SCRIPTS = (
-    "embed.js", "plain_controls.js", "chart.js", "live.js", "repaint.js", "said.js", "sight.js",
-    "stack.js", "slider.js", "order.js",
+    "embed/embed.js", "components/native_controls.js", "bench/chart.js", "bench/live.js",
+    "bench/repaint.js", "bench/drag_overlay.js", "bench/viewport.js", "bench/responsive_panels.js",
+    "components/slider.js", "components/sortable.js",
 )  # fmt: skip
-STYLES = ("slider.css", "plain_controls.css", "embed.css")
+STYLES = ("components/slider.css", "components/native_controls.css", "embed/embed.css")
 _PAGE = """<!doctype html>
 <html lang="{lang}" data-theme="{theme}" data-present="{present}">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -83,7 +84,7 @@ def page(asked: EmbedRequest, shown: EmbedPayload) -> str:
         open=escape(text("embed.open", title=text(f"{slug}.title"))),
         noscript=escape(text("embed.noscript")),
         told=shown.json(),
-        script=address("embed.js"),
+        script=address("embed/embed.js"),
         **{name: told[name] for name in ("over", "problem", "readouts", "under")},
         origin=escape(told["origin"]),
         lesson=escape(told["lesson"]),
@@ -102,7 +103,7 @@ def waits(lang: str) -> str:
     return _WAITS.format(
         lang=text("frame.language_tag"),
         sentence=escape(text("embed.full")),
-        script=address("embed_wait.js"),
+        script=address("embed/embed_wait.js"),
         seconds=RETRY_S,
     )
 
@@ -145,7 +146,7 @@ def _option(theme: str, name: str) -> str:
 def _links(drawn: bool, component: str) -> str:
     """drawn: by the library; component: else by this script of ours, which has rules of its own."""
     early = "".join(f'<link rel="modulepreload" href="{address(one)}">\n' for one in SCRIPTS)
-    names = (*STYLES, f"{component}.css") if component else STYLES
+    names = (*STYLES, f"figures/{component}.css") if component else STYLES
     library = f'<link rel="preload" as="script" href="{address("plotly.min.js")}">\n'
     styles = "".join(f'<link rel="stylesheet" href="{address(one)}">\n' for one in names)
     return styles + (library if drawn else "") + early

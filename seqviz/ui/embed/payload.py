@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class EmbedPayload:
-    """told: what the browser is told (`assets/static/embed.js`), but for who it is.
+    """told: what the browser is told (`assets/static/embed/embed.js`), but for who it is.
 
     live: where it asks while a hand moves; None where nothing is to be moved. settled: whether it
     would be the same for everybody who asks for the same, at any time.

@@ -55,7 +55,8 @@ def page(origin: str, color: bool, asked: EmbedRequest, shown: EmbedPayload) -> 
     drawn = {name: told[name] for name in ("alt", "vega", "component") if name in told}
     if "figure" in told:
         drawn["figure"] = _on_paper(read(told["figure"]), color).to_json()
-    css = [*("slider.css", "embed.css"), *(["sinusoid.css"] if "component" in told else [])]
+    own = ["figures/sinusoid.css"] if "component" in told else []
+    css = ["components/slider.css", "embed/embed.css", *own]
     query = dict(asked.shared) | dict(asked.view_parameters) | ({} if color else {"color": "true"})
     return _PAGE.format(
         lang=text("frame.language_tag"),
@@ -75,7 +76,7 @@ def page(origin: str, color: bool, asked: EmbedRequest, shown: EmbedPayload) -> 
         other=escape(f"?{urlencode(query)}"),
         other_name=escape(text(f"embed.in_{'grays' if color else 'colors'}")),
         told=json.dumps(drawn, ensure_ascii=False).replace("<", "\\u003c"),
-        script=address("still.js"),
+        script=address("embed/print_page.js"),
         origin=escape(told["origin"]),
         **{name: told[name] for name in ("problem", "readouts", "under")},
     )

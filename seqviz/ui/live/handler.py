@@ -1,7 +1,7 @@
 """The way of a moving hand: a bench with these values, without a run of its page.
 
 A page tells the browser where to ask (`source`). While a slider moves, the browser asks that route
-(`live_route`) for figure, read-outs and sentences, and draws them (`assets/static/live.js`); the
+(`live_route`) for figure, read-outs and sentences, and draws them (`bench/live.js`); the
 page hears of the value when the hand has come to rest. What stands in the address is what a link
 carries, but no text of a student's: that is kept with the session, which the browser names by a
 token. A text that is being typed travels in a header. The answer is drawn in the draw queue as a

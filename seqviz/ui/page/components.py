@@ -19,11 +19,13 @@ def watch_theme(tag: str, words: Mapping[str, str], ways: Mapping[str, Any]) -> 
 
     The script also tells the browser the language of the page by its tag (zh-CN), for its voice and
     its fonts, and the page around a frame what the address bar would show
-    (`assets/static/parent.js`), and copies where the browser lends no clipboard
-    (`assets/static/copy.js`). words: what these and `assets/static/access.js` say. ways: to the
-    other pages (`ui.page.navigation.addresses`), for `assets/static/ways.js`.
+    (`assets/static/components/iframe_url_sync.js`), and copies where the browser lends no clipboard
+    (`components/copy.js`). words: what these and `components/accessibility.js` say. ways: to the
+    other pages (`ui.page.navigation.addresses`), for `assets/static/components/navigation.js`.
     """
-    _component("theme", "<span></span>", "access", "copy")(
+    _component(
+        "components/theme", "<span></span>", "components/accessibility", "components/copy"
+    )(
         key="theme",
         data=_plain(theme=looks.theme(), lang=tag, words=dict(words), ways=dict(ways)),
         on_theme_change=lambda: None,
@@ -32,8 +34,8 @@ def watch_theme(tag: str, words: Mapping[str, str], ways: Mapping[str, Any]) -> 
 
 
 def present() -> None:
-    """Let the keys of a clicker walk through the benches (`assets/static/present.js`)."""
-    _component("present")(key="presenting", height=0)
+    """Let the keys of a clicker walk through the benches (`components/present.js`)."""
+    _component("components/present")(key="presenting", height=0)
 
 
 def debounce(
@@ -52,7 +54,7 @@ def debounce(
     def settled() -> None:
         follow(_named(key, "settled", followers))
 
-    _component("settle")(
+    _component("bench/debounce")(
         key=key,
         data=_plain(bench=prefix, settings=json.dumps(settings), followers=list(followers)),
         on_settled_change=settled,
@@ -78,7 +80,7 @@ def lazy_load(
     def told() -> None:
         come(_named(key, "near", benches))
 
-    _component("near", "<span></span>", "print")(
+    _component("bench/lazy_load", "<span></span>", "bench/print")(
         key=key,
         data=_plain(
             lesson=lesson,
@@ -121,7 +123,7 @@ def chart(
         "live": live,
         "rests": _rests(live["bench"]) if live else 0,
     }
-    _component("chart", '<div class="seqviz-chart"></div>')(
+    _component("bench/chart", '<div class="seqviz-chart"></div>')(
         key=key,
         # Two lines as bytes. Streamlit would write a dictionary as JSON twice, with the figure's
         # own JSON, up to a megabyte, as a string in it.
@@ -134,19 +136,19 @@ def chart(
 def room(
     key: str, code: str, lesson: str, words: Mapping[str, Any], on_leave: Callable[[], None]
 ) -> None:
-    """Be in a room, as its teacher or a student (`assets/static/room.js`): a chip says where.
+    """Be in a room, as its teacher or a student (`classroom/room.js`): a chip says where.
 
     lesson: whose page it is, empty at home; words: see there. `on_leave()` is called before the
     next run when the reader leaves it.
     """
     told = _plain(code=code, lesson=lesson, words=dict(words))
-    _component("room", '<div class="seqviz-room" role="status"></div>', "room")(
+    _component("classroom/room", '<div class="seqviz-room" role="status"></div>', "classroom/room")(
         key=key, data=told, on_left_change=on_leave, height=0
     )
 
 
 def room_join(key: str, words: Mapping[str, Any], on_enter: Callable[[str], None]) -> None:
-    """Open a room, or join one by its code (`assets/static/door.js`).
+    """Open a room, or join one by its code (`assets/static/classroom/room_join.js`).
 
     `on_enter(code)` is called before the next run; it comes from the browser, so check it.
     """
@@ -155,7 +157,7 @@ def room_join(key: str, words: Mapping[str, Any], on_enter: Callable[[str], None
         if isinstance(code := event_value(key, "entered"), str):
             on_enter(code)
 
-    _component("door", '<div class="seqviz-door"></div>', "room")(
+    _component("classroom/room_join", '<div class="seqviz-door"></div>', "classroom/room")(
         key=key, data=_plain(words=dict(words)), on_entered_change=entered, height="content"
     )
 
@@ -163,7 +165,7 @@ def room_join(key: str, words: Mapping[str, Any], on_enter: Callable[[str], None
 def poll(
     key: str, options: Sequence[str], words: Mapping[str, Any], on_reveal: Callable[[Any], None]
 ) -> None:
-    """A question that the class in a room votes on (`assets/static/ballot.js`).
+    """A question that the class in a room votes on (`assets/static/classroom/poll.js`).
 
     `on_reveal(own)` is called before the next run when the teacher reveals the votes; own: this
     reader's answer, which comes from the browser.
@@ -173,7 +175,7 @@ def poll(
         if isinstance(told := event_value(f"{key}.ballot", "revealed"), Mapping):
             on_reveal(told.get("own"))
 
-    _component("ballot", '<div class="seqviz-ballot"></div>', "room")(
+    _component("classroom/poll", '<div class="seqviz-ballot"></div>', "classroom/room")(
         key=f"{key}.ballot",
         data=_plain(key=key, options=list(options), words=dict(words)),
         on_revealed_change=revealed,
@@ -190,11 +192,13 @@ def class_run(
     height: int,
     words: Mapping[str, Any],
 ) -> None:
-    """What a class runs at this bench, each seat its own seed (`assets/static/class_run.js`).
+    """What a class runs at this bench, each seat its own seed (`classroom/seed_experiment.js`).
 
     height: pixels of its figure. words: see there.
     """
-    _component("class_run", '<div class="seqviz-class-run"></div>', "room")(
+    _component(
+        "classroom/seed_experiment", '<div class="seqviz-class-run"></div>', "classroom/room"
+    )(
         key=key,
         data=_plain(lesson=lesson, bench=bench, lang=lang, present=present, height=height,
                     theme=looks.theme(), words=dict(words)),
@@ -209,7 +213,7 @@ def sketch(
     words: Mapping[str, Any],
     on_compute: Callable[[bool], None],
 ) -> None:
-    """A prediction to draw on a figure's axes (`assets/static/sketch.js`), alone or in a room.
+    """A prediction to draw on a figure (`classroom/drawn_prediction.js`), alone or in a room.
 
     around: what is said around the figure (`ui.page.questions.sketch_figures`). words: of rooms.
     `on_compute(on)` is called before the next run when the result is to be shown, or no more.
@@ -220,7 +224,12 @@ def sketch(
             on_compute(bool(told.get("on")))
 
     told = {**around, "key": key, "room": dict(words), "theme": looks.theme()}
-    _component("sketch", '<div class="seqviz-sketch"></div>', "room", "sketch")(
+    _component(
+        "classroom/drawn_prediction",
+        '<div class="seqviz-sketch"></div>',
+        "classroom/room",
+        "classroom/drawn_prediction",
+    )(
         key=f"{key}.drawn",
         data=b"%b\n%b" % (json.dumps(told).encode(), figure),
         on_compute_change=computed,
@@ -229,11 +238,11 @@ def sketch(
 
 
 def home_bench(key: str, around: Mapping[str, Any], figure: bytes) -> None:
-    """A bench with one slider, which the page draws once (`assets/static/home.js`).
+    """A bench with one slider, which the page draws once (`assets/static/home/home.js`).
 
     around: what is said around the figure, its words, and where the browser asks for others.
     """
-    _component("home", _HOME_BENCH, "slider", "home")(
+    _component("home/home", _HOME_BENCH, "components/slider", "home/home")(
         key=key, data=b"%b\n%b" % (json.dumps(dict(around)).encode(), figure), height="content"
     )
 
@@ -244,11 +253,11 @@ def home_search(
     lessons: Mapping[str, str],
     words: Mapping[str, str],
 ) -> None:
-    """The search, and what this browser remembers, on the cards below (`assets/static/road.js`).
+    """The search, and what this browser remembers, on the cards below (`home/home_search.js`).
 
     rows: what can be found (`content.search_index.rows`). lessons: their titles by their slugs.
     """
-    _component("road", '<div class="seqviz-road"></div>')(
+    _component("home/home_search", '<div class="seqviz-road"></div>')(
         key=key, data=_plain(rows=rows, lessons=dict(lessons), words=dict(words)), height="content"
     )
 
@@ -273,7 +282,12 @@ def sinusoid(
         if isinstance(told, Mapping):
             on_change({name: told[name] for name in values if name in told})
 
-    _component("sinusoid", '<div class="seqviz-sinusoid"></div>', "slider", "sinusoid")(
+    _component(
+        "figures/sinusoid",
+        '<div class="seqviz-sinusoid"></div>',
+        "components/slider",
+        "figures/sinusoid",
+    )(
         key=key,
         data=_plain(values=dict(values), start=dict(start), words=dict(words)),
         height="content",
@@ -297,7 +311,7 @@ def drag_commit(
             st.session_state[f"_{bench}.rests"] = number if isinstance(number, int) else 0
             on_rest(told)
 
-    _component("hand")(
+    _component("bench/commit_reporter")(
         key=key,
         data=_plain(bench=bench, shape=shape, number=_rests(bench)),
         on_rest_change=rested,
@@ -351,7 +365,7 @@ def slider(
     options: Mapping[str, Any],
     on_rest: Callable[[str], None],
 ) -> None:
-    """A slider on a native input (`assets/static/slider.js`, which says what its options are).
+    """A slider on a native input (`components/slider.js`, which says what its options are).
 
     bench: the prefix of its bench. name: its parameter in a link. While a hand moves it the browser
     asks for the picture by itself; `on_rest(text)` is called before the next run when it has come
@@ -362,7 +376,9 @@ def slider(
         if isinstance(text := event_value(key, "value"), str):
             on_rest(text)
 
-    _component("control", '<div class="seqviz-slider"></div>', "slider")(
+    _component(
+        "components/slider_component", '<div class="seqviz-slider"></div>', "components/slider"
+    )(
         key=key,
         data=_plain(bench=bench, key=name, options=dict(options), rests=_rests(bench)),
         height="content",
@@ -371,7 +387,7 @@ def slider(
 
 
 def number(key: str, options: Mapping[str, Any], on_change: Callable[[str], None]) -> None:
-    """A field for a number (`assets/static/number_box.js`, which says what its options are).
+    """A field for a number (`components/number_box.js`, which says what its options are).
 
     `on_change(text)` is called before the next run with the number as it stands in a link, "" for
     none; it comes from the browser: check it.
@@ -381,7 +397,12 @@ def number(key: str, options: Mapping[str, Any], on_change: Callable[[str], None
         if isinstance(text := event_value(key, "value"), str):
             on_change(text)
 
-    _component("number", '<div class="seqviz-slider"></div>', "slider", "plain_controls")(
+    _component(
+        "components/number_component",
+        '<div class="seqviz-slider"></div>',
+        "components/slider",
+        "components/native_controls",
+    )(
         key=key, data=_plain(**options), height="content", on_value_change=changed
     )
 
@@ -406,11 +427,12 @@ export default (told) => {{
 
 
 @cache
-def _component(name: str, html: str = "<span></span>", *css: str) -> Any:
+def _component(script: str, html: str = "<span></span>", *css: str) -> Any:
+    """Register a component. script, css: paths in `assets/static`, without their endings."""
     return st.components.v2.component(
-        f"seqviz_{name}",
+        f"seqviz_{script.rpartition('/')[2]}",
         html=html,
         isolate_styles=False,  # the export looks into the charts, and tests do
         css="\n".join((STATIC / f"{name}.css").read_text("utf-8") for name in css) or None,
-        js=_LOADER.format(address=static_files.address(f"{name}.js")),
+        js=_LOADER.format(address=static_files.address(f"{script}.js")),
     )

@@ -119,6 +119,6 @@ def _picture() -> Any:
         "seqviz_picture",
         html='<div class="pictures"><button data-kind="png"></button>'
         '<button data-kind="svg"></button></div>',
-        css=(STATIC / "picture.css").read_text("utf-8"),
-        js=(STATIC / "picture.js").read_text("utf-8"),
+        css=(STATIC / "bench/save_image.css").read_text("utf-8"),
+        js=(STATIC / "bench/save_image.js").read_text("utf-8"),
     )

@@ -115,7 +115,7 @@ def _card(number: int, record: catalog.LessonRecord, text: Text) -> str:
 
 def _picture(slug: str) -> str:
     """Of a lesson's first bench; nothing for one that has just been added."""
-    name = f"card_{slug}_{css.theme()}.svg"
+    name = f"home/card_{slug}_{css.theme()}.svg"
     return _PICTURE.format(static_files.address(name)) if (STATIC / name).exists() else ""
 
 

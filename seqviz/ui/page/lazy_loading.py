@@ -2,7 +2,7 @@
 
 Half of the work of opening a lesson, and half of what a reader's session holds, went into benches
 below the window's edge and in closed tabs, where many readers never come. The browser tells which
-ones are next (`assets/static/near.js`); what has been drawn once stays drawn.
+ones are next (`assets/static/bench/lazy_load.js`); what has been drawn once stays drawn.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Ways from page to page: a lesson is as this session left it, unless a link has settings for it.
 
 What a lesson shows stands in its address. So the address to go to is known beforehand, and the
-browser goes there in one step (`assets/static/ways.js`), which Back takes back.
+browser goes there in one step (`assets/static/components/navigation.js`), which Back takes back.
 """
 
 from __future__ import annotations

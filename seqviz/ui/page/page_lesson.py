@@ -49,7 +49,7 @@ from seqviz.ui.runtime.scheduler import NOTIFY_EVERY_S, Priority
 from seqviz.ui.streamlit_patches import deferred_files as files
 from seqviz.ui.streamlit_patches.fragment_reruns import draw_besides
 
-ARRIVES_WITHIN = 8.0  # seconds; the browser asks once more after ten (`assets/static/near.js`)
+ARRIVES_WITHIN = 8.0  # seconds; the browser asks once more after ten (`bench/lazy_load.js`)
 
 
 @dataclass(frozen=True)

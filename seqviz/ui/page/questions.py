@@ -43,7 +43,7 @@ def predict(words: LessonWords, key: str, name: str, values: Mapping[str, object
         return
     right = chosen == int(text(f"{place}.answer"))
     verdict = text("frame.right" if right else "frame.wrong")
-    with st.container(key=f"{key}.done"):  # `assets/static/progress.js` looks for it
+    with st.container(key=f"{key}.done"):  # `assets/static/bench/progress.js` looks for it
         (st.success if right else st.info)(f"**{verdict}** {text(f'{place}.reveal', **values)}")
 
 
@@ -101,7 +101,7 @@ _TAG = re.compile(r"<[^>]*>")
 class SketchFigures:
     """A sketch's figures as a page sends them, before and after it is computed.
 
-    around: what the browser needs to draw and to compare (`assets/static/sketch.js`). y: the
+    around: what the browser needs to draw and to compare (`classroom/drawn_prediction.js`). y: the
     computed values, which it is told only then.
     """
 

@@ -1,7 +1,7 @@
 """What comes with the page itself: title, goal, and the first bench's figure.
 
 Of Streamlit's page nothing is there until its scripts have run and its websocket has brought the
-lesson. So these stand in the page that is sent; `assets/static/first.js` paints the figure in the
+lesson. So these stand in the page that is sent; `components/shell.js` paints the figure in the
 reader's theme and gives way to the page's own. They are made once for a language and a version of
 the app (`first_figure`), and a file in the cache keeps them for the next start: its first page
 waits neither for a lesson nor for what a lesson needs.
@@ -80,7 +80,7 @@ def page(
         html=first.html,
         data=data.replace("<", "\\u003c"),
         theme=index_page.theme_script(),
-        script=static_files.address("first.js"),
+        script=static_files.address("components/shell.js"),
     )
 
 

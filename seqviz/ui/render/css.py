@@ -30,7 +30,7 @@ _PAGE = """
 [class*="st-key-bench-"] {content-visibility: auto; contain-intrinsic-size: auto 461px;}
 /* The old figure stays as it is until the new one is there; fading it only costs time. */
 [data-stale="true"] {opacity: 1 !important; transition: none !important;}
-/* While a hand moves, a copy with the new numbers stands before the page's own (said.js). */
+/* While a hand moves, a copy with the new numbers covers the page's own (drag_overlay.js). */
 .seqviz-behind > :not(.seqviz-over) {display: none !important;}
 [class*="st-key-bench-"] {scroll-margin-top: 68px; outline: none;}
 .seqviz-chart {position: relative;}
@@ -48,7 +48,7 @@ _PAGE = """
 }
 [data-testid="stFileUploaderDropzoneInstructions"] {display: none;}
 /* On a phone the figure stays in sight while its controls are moved: what holds it apart from them
-   has no box of its own there (sight.js). A phone is for no lecture hall. */
+   has no box of its own there (viewport.js). A phone is for no lecture hall. */
 @media (max-width: 640px) and (pointer: coarse) {.st-key-present {display: none;}}
 @media (max-width: 640px) {
   .st-key-masthead > :nth-child(2) {display: none;}

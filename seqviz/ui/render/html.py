@@ -101,7 +101,7 @@ def note_html(note: Note | ColoredText) -> str | None:
     """
     if isinstance(note, ColoredText):
         return note.html
-    if isinstance(note, Target):  # `assets/static/progress.js` looks for it
+    if isinstance(note, Target):  # `assets/static/bench/progress.js` looks for it
         state = f'data-target="{note.name}" data-reached="{str(note.reached).lower()}"'
         return f'<div class="seqviz-target" {state}>{markdown.html(note.sentence)}</div>'
     return None if "$$" in note.sentence else markdown.html(note.sentence)

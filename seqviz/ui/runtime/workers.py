@@ -25,7 +25,7 @@ from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from typing import Any
 
-PATIENCE = 5.0  # seconds that an answer may take; a browser waits no longer (assets/static/live.js)
+PATIENCE = 5.0  # seconds that an answer may take; a browser waits no longer (bench/live.js)
 MAX_BACKLOG = 2  # questions that may wait for one process while another has none
 # Not by `multiprocessing`: a fork would copy locks that threads hold, and what it spawns runs the
 # main module again, in whose place Streamlit has put the page that somebody is looking at.

@@ -129,14 +129,14 @@ def script() -> str:
 def _parent_guard() -> str:
     """What keeps texts from a page around the app."""
     texts = " ".join(TEXTS.read_text("utf-8").split())
-    guard = (STATIC / "parent_guard.js").read_text("utf-8")
+    guard = (STATIC / "components/parent_guard.js").read_text("utf-8")
     return f"{{const TEXTS = {json.dumps(texts)};\n{guard}}}"
 
 
 @cache
 def theme_script() -> str:
     """What runs in the page behind what stands in for it (`first_page`)."""
-    return (STATIC / "first_theme.js").read_text("utf-8")
+    return (STATIC / "components/shell_theme.js").read_text("utf-8")
 
 
 class IndexPageMiddleware:

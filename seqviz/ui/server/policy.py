@@ -94,7 +94,7 @@ class SecurityHeadersMiddleware:
 
     frame_ancestors: who may show the app in a frame. Anyone by default, as a Space is shown in a
     frame of the hub's site; the app has no accounts, so a false frame around it gains nothing. What
-    that page hears has no text of a reader (`assets/static/parent_guard.js`). Nor has the Referer
+    that page hears has no text of a reader (`components/parent_guard.js`). Nor has the Referer
     of a request to this server, which proxies write into their logs: an address can have one.
     """
 

@@ -38,8 +38,9 @@ QUALITY = 6  # of brotli: 3.6 MB of scripts take 0.17 s; with 9 0.6 s, and are 1
 OURS = "/app/static/"
 # What every lesson's first figure waits for, before the many scripts of Streamlit's page.
 EARLY = (
-    "plotly.min.js", "first.js", "chart.js", "live.js", "repaint.js", "said.js", "sight.js",
-    "stack.js", "control.js", "slider.js", "order.js",
+    "plotly.min.js", "components/shell.js", "bench/chart.js", "bench/live.js", "bench/repaint.js",
+    "bench/drag_overlay.js", "bench/viewport.js", "bench/responsive_panels.js",
+    "components/slider_component.js", "components/slider.js", "components/sortable.js",
 )  # fmt: skip
 
 
@@ -58,17 +59,21 @@ def base() -> str:
     return f"/{name}" if name else ""
 
 
+def _own_files() -> list[Path]:
+    return sorted(path for path in STATIC.rglob("*") if path.is_file())
+
+
 @cache
 def digest() -> str:
     """Of all our files: what their address changes with."""
     whole = hashlib.sha256()
-    for path in sorted(STATIC.iterdir()):
-        whole.update(path.name.encode() + path.read_bytes())
+    for path in _own_files():
+        whole.update(path.relative_to(STATIC).as_posix().encode() + path.read_bytes())
     return whole.hexdigest()[:12]
 
 
 def address(name: str) -> str:
-    """Where the browser finds one of our files."""
+    """Where the browser finds one of our files. name: its path in `assets/static`."""
     return f"{base()}{OURS}{digest() + '/' if SERVED.on else ''}{name}"
 
 
@@ -78,10 +83,11 @@ def _files() -> dict[str, Path]:
     streamlit = Path(st.__file__).parent / "static"
     found = {f"/{path.relative_to(streamlit).as_posix()}": path
              for path in (streamlit / "static").rglob("*") if path.suffix in TYPES}  # fmt: skip
-    for path in STATIC.iterdir():
+    for path in _own_files():
         path = path.with_name(path.name.removesuffix(brotli_assets.PACKED))
         if path.suffix in TYPES:
-            found[f"{OURS}{path.name}"] = found[f"{OURS}{digest()}/{path.name}"] = path
+            name = path.relative_to(STATIC).as_posix()
+            found[f"{OURS}{name}"] = found[f"{OURS}{digest()}/{name}"] = path
     return found
 
 

@@ -60,7 +60,7 @@ def test_server_allowed_hosts_hold_on_every_route_but_health_and_metrics():
 
         paths = [("/", "GET"), ("/ar_fitting", "GET"), ("/embed/ar_fitting/process", "GET"),
                  ("/print/ar_fitting/process", "GET"), ("/room", "POST"),
-                 ("/app/static/live.js", "GET")]  # fmt: skip
+                 ("/app/static/bench/live.js", "GET")]  # fmt: skip
         for path, method in paths:
             assert status(path, "evil.example", method) == 403, path
             assert status(path, "school.example", method) == 200, path

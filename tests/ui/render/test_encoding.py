@@ -14,7 +14,7 @@ from seqviz.core.paths import STATIC
 from seqviz.plotting.figure import Array, Figure
 from seqviz.ui.render.encoding import compress
 
-LIVE = (STATIC / "live.js").read_text("utf-8")
+LIVE = (STATIC / "bench/live.js").read_text("utf-8")
 NOISE = np.random.default_rng(0).normal(size=(148, 256)).astype(np.float32)
 SAME = np.tile(np.arange(256, dtype=np.float32), (148, 1))
 

@@ -65,7 +65,7 @@ def test_every_answer_has_the_headers(server, path):
     assert "camera=()" in found["permissions-policy"]
 
 
-@pytest.mark.parametrize("path", ["/app/static/d3.min.js", "/app/static/slider.css"])
+@pytest.mark.parametrize("path", ["/app/static/d3.min.js", "/app/static/components/slider.css"])
 def test_what_is_no_page_has_what_keeps_it_from_being_one(server, path):
     found = headers(server, path)
     assert found["x-content-type-options"] == "nosniff"

@@ -37,10 +37,10 @@ def versioned(name: str) -> str:
     ("gzip, deflate, br, zstd", "br"), ("gzip", "gzip"), ("identity", None),
 ])  # fmt: skip
 def test_our_files_are_sent_as_the_browser_can_read_them(server, accepted, encoding):
-    path = f"{static_files.OURS}chart.js"
+    path = f"{static_files.OURS}bench/chart.js"
     status, headers, body = get(server, path, Accept_Encoding=accepted)
     assert (status, headers["content-encoding"]) == (200, encoding)
-    assert OPENED[encoding](body) == (STATIC / "chart.js").read_bytes()
+    assert OPENED[encoding](body) == (STATIC / "bench/chart.js").read_bytes()
     if encoding:
         assert headers["vary"] == "Accept-Encoding"
         again = get(server, path, Accept_Encoding=accepted, If_None_Match=headers["etag"])
@@ -48,9 +48,9 @@ def test_our_files_are_sent_as_the_browser_can_read_them(server, accepted, encod
 
 
 def test_what_carries_a_hash_is_kept_and_what_does_not_is_asked_for_again(server):
-    kept = get(server, versioned("live.js"), Accept_Encoding="br")[1]
+    kept = get(server, versioned("bench/live.js"), Accept_Encoding="br")[1]
     assert kept["cache-control"] == FOREVER
-    asked = get(server, f"{static_files.OURS}live.js", Accept_Encoding="br")[1]
+    asked = get(server, f"{static_files.OURS}bench/live.js", Accept_Encoding="br")[1]
     assert asked["cache-control"] == "no-cache"
     page = get(server, "/")[2].decode()
     script = re.search(r'src="\./(static/js/index\.[^"]+)"', page)[1]
@@ -85,7 +85,7 @@ def test_a_page_says_what_to_load_while_its_script_is_on_its_way(server):
 
 @pytest.mark.parametrize("path", [
     f"{static_files.OURS}none.js", f"{static_files.OURS}../locale/en.toml",
-    f"{static_files.OURS}000000000000/chart.js", "/static/../../setup.py",
+    f"{static_files.OURS}000000000000/bench/chart.js", "/static/../../setup.py",
 ])  # fmt: skip
 def test_what_is_no_file_of_these_is_none(server, path):
     assert get(server, path, Accept_Encoding="br")[0] >= 400

@@ -58,7 +58,7 @@ def test_it_reads_as_streamlit_s():
 
 
 def test_no_component_of_ours_has_a_lasting_state():
-    scripts = [path for path in STATIC.glob("*.js") if not path.name.endswith(".min.js")]
+    scripts = [path for path in STATIC.rglob("*.js") if not path.name.endswith(".min.js")]
     assert len(scripts) > 10
     assert [path.name for path in scripts if "setStateValue" in path.read_text("utf-8")] == []
 

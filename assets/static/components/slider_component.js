@@ -1,7 +1,7 @@
 // A slider, or a row to put in order, among the controls of a bench: its bench draws while it moves, the page when it rests.
 
-import { bench, same, TOLD_MS } from "./live.js";
-import { Order } from "./order.js";
+import { bench, same, TOLD_MS } from "../bench/live.js";
+import { Order } from "./sortable.js";
 import { Slider } from "./slider.js";
 
 const AGAIN_MS = 2000; // then twice as long, and so on: what was said while the line was down is lost

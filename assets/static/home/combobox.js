@@ -2,8 +2,8 @@
 // found, Enter opens it, Escape clears. Everything that can be found is there: nothing is asked for.
 // rows: [kind, name, lesson, address, what finds it] (seqviz/content/search_index.py, which also says what `normal` does).
 
-import { element } from "./slider.js";
-import { open } from "./ways.js";
+import { element } from "../components/slider.js";
+import { open } from "../components/navigation.js";
 
 const MOST = 12;
 const KINDS = { lesson: 1.1, bench: 0.5, term: 0 }; // a lesson goes before a word that is found better

@@ -2,7 +2,7 @@
 // page's own stands in its place, or says why it does not. Streamlit's page is out of sight till then:
 // what it builds meanwhile would be seen jumping.
 
-import { Chart } from "./chart.js";
+import { Chart } from "../bench/chart.js";
 
 const PAINTS_MS = 3000; // after the page has run: then whatever there is of it is shown
 const STILL = 8; // frames

@@ -1,7 +1,7 @@
 // When the settings of a bench have come to rest, ask for the benches that build on it: after the
 // hand has left the slider and not under it, and each only when the reader is about to see it.
 
-import { near } from "./sight.js";
+import { near } from "./viewport.js";
 
 const REST_MS = 250;
 const SCROLL_MS = 100;

@@ -5,7 +5,7 @@
 // keys; unit: of what is typed; both null for any number. words: a sentence for each problem.
 // take(number, stepped) sets it, or null where the field is emptied, and returns what has been set.
 
-import { filled } from "./words.js";
+import { filled } from "./format.js";
 
 const NUMBER = /^([+-]?)\s*(\d+(?:[.,]\d*)?|[.,]\d+)(e[+-]?\d+)?$/i;
 export const PAGE = 10; // steps of Page Up and Page Down

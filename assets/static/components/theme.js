@@ -1,10 +1,10 @@
 // Tell the browser the language of the page, and the server when the reader switches between light and dark: a chart whose data have not
 // changed keeps the colors it was first painted with, so it has to be sent again.
 
-import { tend } from "./access.js";
+import { tend } from "./accessibility.js";
 import { lendClipboard } from "./copy.js";
-import { known } from "./ways.js";
-import { stopTelling, tellParent } from "./parent.js";
+import { known } from "./navigation.js";
+import { stopTelling, tellParent } from "./iframe_url_sync.js";
 
 const INTERVAL_MS = 400;
 let timer;

@@ -1,12 +1,12 @@
 // A bench that a class runs: each seat is a seed. The server computes and draws (`seqviz/ui/page/
 // class_run.py`); this asks for the picture whenever there is more, and marks the own seat in it.
 
-import { Chart, unpacked } from "./chart.js";
+import { Chart, unpacked } from "../bench/chart.js";
 import { shown } from "./room.js";
-import { InRoom } from "./room_link.js";
-import { near } from "./sight.js";
-import { element } from "./slider.js";
-import { filled } from "./words.js";
+import { InRoom } from "./room_client.js";
+import { near } from "../bench/viewport.js";
+import { element } from "../components/slider.js";
+import { filled } from "../components/format.js";
 
 const RING = "#000008"; // the theme's color for what is to be looked at (plotting/style.py)
 const AGAIN_MS = 2000;

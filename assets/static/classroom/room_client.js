@@ -1,7 +1,7 @@
 // What this browser knows of its class's room, and what it says there. A teacher's token and a seat's
 // secret stay in the browser's storage; they travel in headers only.
 
-import { bench } from "./live.js";
+import { bench } from "../bench/live.js";
 
 const KEPT = "seqviz.room"; // { code: { token } or { seat, number } }
 const BASE = new URL(import.meta.url).pathname.replace(/\/app\/static\/.*$/, "/room");

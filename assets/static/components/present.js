@@ -4,7 +4,7 @@
 const PRESSED = ["range", "checkbox", "radio", "button", "submit", "reset", "file"]; // inputs without a text
 const TYPING = `input:not(${PRESSED.map((type) => `[type="${type}"]`)}), select, textarea, [contenteditable="true"]`;
 const INSIDE = '[role="dialog"], [role="listbox"], [role="menu"], .stDataFrame'; // what scrolls or steps by itself
-const SCROLLS = ':is(.katex-display, table, pre, .seqviz-scrolls)[tabindex="0"]'; // sideways (access.js)
+const SCROLLS = ':is(.katex-display, table, pre, .seqviz-scrolls)[tabindex="0"]'; // sideways (accessibility.js)
 const TAKES_ARROWS = `[type="range"], [type="radio"], [role="radio"], [role="toolbar"] *, [role="slider"], [role="tab"], ${SCROLLS}`;
 const NEAR = 16; // pixels within which a bench stands at the upper edge
 let used = null; // the slider

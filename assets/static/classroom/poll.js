@@ -1,8 +1,8 @@
 // A question that a class votes on: twice if the teacher likes, and hidden until it is revealed.
 
-import { InRoom, presses } from "./room_link.js";
-import { element } from "./slider.js";
-import { filled, percent } from "./words.js";
+import { InRoom, presses } from "./room_client.js";
+import { element } from "../components/slider.js";
+import { filled, percent } from "../components/format.js";
 
 // Wilson's interval for a share, 95%, as compute/proportions.py has it.
 export function wilson(count, of) {

@@ -5,8 +5,8 @@
 import { dials, filled, grouped, minus, painter, sayings, valueAt } from "./sinusoid_picture.js";
 import { LAYOUTS, NAMES, STOPS, possible, written } from "./sinusoid_settings.js";
 import { sineOf } from "./sinusoid_values.js";
-import { stay } from "./sight.js";
-import { Slider } from "./slider.js";
+import { stay } from "../bench/viewport.js";
+import { Slider } from "../components/slider.js";
 
 const REST_MS = 400;
 const SPOKEN_MS = 150; // the table for screen readers need not follow each pixel of a drag
@@ -50,7 +50,7 @@ class Sinusoid {
     this.picture = element("div", stage, { className: "picture" });
     this.canvas = element("canvas", this.picture);
     this.canvas.setAttribute("role", "img");
-    this.canvas.enlarged = (factor) => this.enlarged(factor); // for picture.js
+    this.canvas.enlarged = (factor) => this.enlarged(factor); // for save_image.js
     this.hint = element("div", this.picture, { className: "hint", hidden: true });
     this.table = element("table", this.picture, { className: "spoken" });
     this.sliders = {};

@@ -4,7 +4,7 @@
 
 import { notice } from "./progress.js";
 import { asksForPaper, dress, print, undress } from "./print.js";
-import { near } from "./sight.js";
+import { near } from "./viewport.js";
 
 const LOOK_MS = 150;
 const TOP = 68; // pixels of the header above a bench that a link names (ui/render/css.py)

@@ -1,4 +1,4 @@
-// Inline in the page, behind what stands in for it (`first.js`), which gets its theme before anything
+// Inline in the page, behind what stands in for it (`shell.js`), which gets its theme before anything
 // is painted: the reader's choice, which Streamlit keeps for this address, else the system's. Where
 // the script that shows the page cannot be loaded, the page shows itself.
 

@@ -58,7 +58,7 @@ class Bench {
   painted = null; // { names, answer }: what stands on screen in place of what the page has drawn
   offered = null; // { number, values, answer } of the rest that the page was told last
   rests = 0;
-  tell = null; // says to the page that the hand rests (`hand.js`)
+  tell = null; // says to the page that the hand rests (`commit_reporter.js`)
   shape = null; // of what the page has drawn: of one shape, it would not draw more than an answer shows
   waiting = []; // for the last answer
   sent = null; // { names, unpack }: what all of a class are sent, for whom it is the picture to ask for
@@ -253,7 +253,7 @@ class Bench {
     const here = (this.here = { name, answers: null });
     const part = (one) => this.part(needed, one);
     try {
-      const [{ Answers }, data] = await Promise.all([import(`./${answers.script}.js`), part("")]);
+      const [{ Answers }, data] = await Promise.all([import(`../figures/${answers.script}.js`), part("")]);
       here.answers = new Answers(data, part);
     } catch {
       setTimeout(() => {

@@ -1,9 +1,9 @@
 // The bench of the home page: figure, slider and sentence of a lesson's first bench. It draws while the
 // hand moves, as in the lesson (`live.js`), and has nothing else that the page would have to draw.
 
-import { Chart, unpacked } from "./chart.js";
-import { bench } from "./live.js";
-import { Slider } from "./slider.js";
+import { Chart, unpacked } from "../bench/chart.js";
+import { bench } from "../bench/live.js";
+import { Slider } from "../components/slider.js";
 
 class HomeBench {
   constructor(host) {

@@ -3,11 +3,11 @@
 
 import { bench } from "./live.js";
 import { named, repainted, turnArrows } from "./repaint.js";
-import { showBadge, showNotes, showReadouts, uncover } from "./said.js";
-import { stay } from "./sight.js";
-import { stacked } from "./stack.js";
+import { showBadge, showNotes, showReadouts, uncover } from "./drag_overlay.js";
+import { stay } from "./viewport.js";
+import { stacked } from "./responsive_panels.js";
 
-const SOURCE = new URL("plotly.min.js", import.meta.url).href;
+const SOURCE = new URL("../plotly.min.js", import.meta.url).href;
 const CONFIG = { displayModeBar: false, scrollZoom: false, doubleClick: "reset" };
 const REST_MS = 400; // after which a picture that was painted in part is painted whole
 // Pixels: a frame has less only until the columns of the page have their widths, or in a closed tab.
@@ -179,7 +179,7 @@ export class Chart {
   }
 }
 
-// The figure that came with the page (`first.js`), once painted, is not painted again in its place.
+// The figure that came with the page (`shell.js`), once painted, is not painted again in its place.
 function moved(host) {
   const first = document.querySelector("#seqviz-first .seqviz-chart:has(.main-svg)");
   if (host.chart || !first || !host.closest(first.dataset.place)) return host;

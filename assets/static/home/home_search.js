@@ -1,7 +1,7 @@
 // The search of the home page, and what has been done on this device, on the cards of the lessons.
 
-import { erase, read } from "./progress.js";
-import { Search } from "./search.js";
+import { erase, read } from "../bench/progress.js";
+import { Search } from "./combobox.js";
 
 const CARDS = ".st-key-home-cards";
 let stop = () => {};

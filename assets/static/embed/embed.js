@@ -3,9 +3,9 @@
 // something else is set, the settings go to the server, which says what there is to see from then on.
 // What a reader writes goes in the body, never in an address.
 
-import { Chart } from "./chart.js";
-import { Controls } from "./plain_controls.js";
-import { bench } from "./live.js";
+import { Chart } from "../bench/chart.js";
+import { Controls } from "../components/native_controls.js";
+import { bench } from "../bench/live.js";
 
 const AGAIN_MS = 2000; // between two looks whether a model is there; after a failure twice as long
 const MOST_MS = 60_000;
@@ -180,7 +180,7 @@ class Embed {
     document.body.classList.add("alone");
     const host = this.chart.host;
     host.innerHTML ||= `<div class="seqviz-${name}"></div>`;
-    const { default: start } = await import(`./${name}.js`);
+    const { default: start } = await import(`../figures/${name}.js`);
     const setTriggerValue = (_, values) => this.linked(data.start, values);
     start({ data, parentElement: host, setTriggerValue });
   }

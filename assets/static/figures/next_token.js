@@ -3,7 +3,7 @@
 // figure is that of seqviz/figures/gpt/scores.py, with other numbers in its traces.
 
 import { OFF, ORDER, draw, entropy, philox, probabilities, stages } from "./decoding.js";
-import { count, filled, literal, number, percent } from "./words.js";
+import { count, filled, literal, number, percent } from "../components/format.js";
 
 const LONGEST = 12; // characters of a token
 const HIGH = 0.05; // of the cumulative bar: a token finds room in its part

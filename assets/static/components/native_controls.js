@@ -2,7 +2,7 @@
 // same look. Each stays where it is while its value alone changes, so a hand and a keyboard keep it.
 
 import { NumberBox } from "./number_box.js";
-import { Order } from "./order.js";
+import { Order } from "./sortable.js";
 import { element, headed, Slider } from "./slider.js";
 
 const NONE = "-"; // in a link: none of several

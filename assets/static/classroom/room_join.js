@@ -1,9 +1,9 @@
 // The way into a room: open one for a class, or join one by its code.
 
 import { isValid, read } from "./room_code.js";
-import { openRoom, takeSeat, Told } from "./room_link.js";
-import { element } from "./slider.js";
-import { filled } from "./words.js";
+import { openRoom, takeSeat, Told } from "./room_client.js";
+import { element } from "../components/slider.js";
+import { filled } from "../components/format.js";
 
 export default function ({ data: { words }, parentElement, setTriggerValue }) {
   const host = parentElement.querySelector(".seqviz-door");

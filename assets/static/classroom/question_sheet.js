@@ -1,7 +1,7 @@
 // A question that a teacher puts to the class comes as a sheet over the page of who follows. It stays
 // in the page where it is: only its place on the screen is another, so nothing of it is made twice.
 
-import { element } from "./slider.js";
+import { element } from "../components/slider.js";
 
 const MARK = "data-seqviz-sheet"; // a name that the page's own scripts do not take away
 

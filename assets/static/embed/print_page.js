@@ -1,8 +1,8 @@
 // A figure for print (`seqviz/ui/embed/print_page.py`): drawn once, and saved with its name and
 // the code of its address.
 
-import { Chart } from "./chart.js";
-import { pictured, saved } from "./picture.js";
+import { Chart } from "../bench/chart.js";
+import { pictured, saved } from "../bench/save_image.js";
 
 const LINE = 86; // letters of an address in one line
 const FOOT = 120; // pixels below the figure
@@ -15,7 +15,7 @@ if (figure) new Chart(host).show(figure, alt);
 else if (vega) host.innerHTML = vega;
 else if (component) {
   host.innerHTML = `<div class="seqviz-${component.name}"></div>`;
-  const { default: start } = await import(`./${component.name}.js`);
+  const { default: start } = await import(`../figures/${component.name}.js`);
   start({ data: component, parentElement: host, setTriggerValue: () => {} });
 }
 document.body.classList.toggle("still", !figure);

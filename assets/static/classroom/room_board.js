@@ -2,9 +2,9 @@
 // reads one after another in a window of its own, which no projector shows, and approves it or throws
 // it away; what is approved is on everybody's board.
 
-import { presses } from "./room_link.js";
-import { element } from "./slider.js";
-import { filled } from "./words.js";
+import { presses } from "./room_client.js";
+import { element } from "../components/slider.js";
+import { filled } from "../components/format.js";
 
 const NARROW = "(max-width: 700px)"; // no projector is
 

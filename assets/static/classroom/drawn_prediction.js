@@ -2,11 +2,11 @@
 // sketch.py), alone or by a class in a room. A sketch is whole numbers: heights in parts of the axis,
 // or column and row of a cell. What it misses by is computed here and told nobody.
 
-import { Chart, unpacked } from "./chart.js";
+import { Chart, unpacked } from "../bench/chart.js";
 import { go } from "./room.js";
-import { InRoom, presses, Told } from "./room_link.js";
-import { element } from "./slider.js";
-import { filled, number } from "./words.js";
+import { InRoom, presses, Told } from "./room_client.js";
+import { element } from "../components/slider.js";
+import { filled, number } from "../components/format.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const FINE = 1000; // parts of the axis

@@ -1,13 +1,13 @@
 // A class in a room: a teacher's browser tells what it shows, students' browsers follow, and a chip
 // says where one is.
 
-import { every } from "./live.js";
+import { every } from "../bench/live.js";
 import { asked, placeOf, Sheet } from "./question_sheet.js";
 import { Board } from "./room_board.js";
 import { shown as codeShown } from "./room_code.js";
-import { openRoom, presses, room as enter } from "./room_link.js";
-import { element } from "./slider.js";
-import { filled } from "./words.js";
+import { openRoom, presses, room as enter } from "./room_client.js";
+import { element } from "../components/slider.js";
+import { filled } from "../components/format.js";
 
 const WATCH_MS = 100;
 const WHERE_MS = 3000; // between two words about where a student is
