@@ -44,11 +44,11 @@ from testing.slow_network import Network, slow_network
 
 # One of Plotly's, or one that is drawn in the browser alone.
 FIGURE = (
-    ":is(.seqviz-chart, #seqviz-first) svg.main-svg .mlayer :is(path, image), "
+    ":is(.seqviz-chart, #seqviz-shell) svg.main-svg .mlayer :is(path, image), "
     "[class*=st-key-][class*=-live] canvas"
 )
 CHART = ".stPlotlyChart svg.main-svg .mlayer path"
-HOME_PICTURE = "#seqviz-first .home svg path, .seqviz-home-bench svg.main-svg .mlayer path"
+HOME_PICTURE = "#seqviz-shell .home svg path, .seqviz-home-bench svg.main-svg .mlayer path"
 HOME_LIVE = ".seqviz-home-bench[data-live] svg.main-svg"
 DELAY = 0.03  # s
 FAST, MIDDLE, SLOW = 1e9, 10e6, 2e6  # bit/s
@@ -156,9 +156,9 @@ def home_visit(browser: Browser, port: int, rate: float = SLOW) -> dict[str, flo
         page = watched(context, HOME_PICTURE)
         found = open_page(page, network.url, network)
         page.locator(HOME_LIVE).first.wait_for(timeout=120_000)
-        page.locator("#seqviz-first").wait_for(state="detached")
+        page.locator("#seqviz-shell").wait_for(state="detached")
         page.locator(".seqviz-home-bench input[type=range]").press("ArrowRight")
-        followed = "(bench) => seqvizLive(bench).pictures[0]?.at"
+        followed = "(bench) => seqvizLiveBench(bench).frames[0]?.at"
         live = page.wait_for_function(followed, arg=home_bench(), timeout=60_000).json_value()
         shift = worst_window(page.evaluate(SHIFTS))
         passed = sum(size for _, size in network.passed)

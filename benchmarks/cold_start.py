@@ -44,7 +44,7 @@ def measure(runs: int) -> list[tuple[float, ...]]:
     """Seconds of the empty page, and of the first lesson to its first chart and to its own."""
     lesson = catalog.LESSONS[0]
     own = f"{css_class(f'{lesson.code}.{lesson.first[0]}.figure')} :is({MARKS})"
-    first = f"#seqviz-first :is({MARKS}), {own}"
+    first = f"#seqviz-shell :is({MARKS}), {own}"
     text = f"{css_class('shown')} [data-testid=stText]"
     with chromium() as browser:
         turns = [

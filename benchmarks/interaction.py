@@ -104,23 +104,23 @@ PROBE = f"""() => {{
   const drag = (selector, bench, key, values) => new Promise((resolve) => {{
     const range = document.querySelector(selector), moves = [], frames = [];
     let count = 0;
-    const place = globalThis.seqvizLive?.(bench);
-    const before = place?.pictures.length ?? 0;
+    const place = globalThis.seqvizLiveBench?.(bench);
+    const before = place?.frames.length ?? 0;
     const started = performance.now();
     const timer = setInterval(() => {{
       const value = values[count++ % values.length];
       range.value = value;
       const at = performance.now();
       range.dispatchEvent(new Event("input", {{bubbles: true}}));
-      const moved = place?.moved.get(key);
+      const moved = place?.pending.get(key);
       if (moved) moves.push([at, Number(moved.text)]);
     }}, 1000 / 60);
     const frame = () => {{
-      const last = place?.pictures.at(-1), now = performance.now();
-      if (last && place.pictures.length > before) frames.push([now, Number(last.values[key])]);
+      const last = place?.frames.at(-1), now = performance.now();
+      if (last && place.frames.length > before) frames.push([now, Number(last.values[key])]);
       if (now - started < {DRAG_MS}) return requestAnimationFrame(frame);
       clearInterval(timer);
-      const drawn = (place?.pictures ?? []).slice(before)
+      const drawn = (place?.frames ?? []).slice(before)
         .filter((one) => one.at - started < {DRAG_MS});
       resolve({{moves, frames, pictures: drawn.map((one) => Number(one.values[key]))}});
     }};

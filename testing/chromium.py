@@ -41,7 +41,7 @@ GEOMETRY = f"""(host) => [...host.querySelectorAll("{MARKS}")].map((mark) =>
 WHOLE = """() => {
     window.dispatchEvent(new Event("beforeprint"));
     return document.querySelector(".stApp").dataset.testScriptState === "notRunning"
-        && document.querySelector('[class*="-waiting"]') === null;
+        && document.querySelector('[class*="st-key-"][class*="-placeholder"]') === null;
 }"""
 
 

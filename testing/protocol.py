@@ -40,9 +40,9 @@ PATIENCE = 60.0
 GZIP = b"\x1f\x8b"  # begins what is compressed
 T = TypeVar("T")
 SETTLE, NEAR, CHART = "seqviz_debounce", "seqviz_lazy_load", "seqviz_chart"
-HAND = ".hand"  # how the key of what hears of a hand at rest ends, after that of its bench
+HAND = ".commit"  # how the key of what hears of a hand at rest ends, after that of its bench
 SLIDER = ".slider"  # how the key of a slider's component ends, after that of its parameter
-PLACE = ".waiting"  # how the key of what keeps a bench's place ends
+PLACE = ".placeholder"  # how the key of what keeps a bench's place ends
 
 
 def run_async(lesson: Coroutine[Any, Any, T]) -> T:
@@ -157,7 +157,7 @@ class ProtocolClient:
             if hand and shape and (name, text, shape) == (key, encoded(value), hand.told["shape"]):
                 self._rests += 1
                 told = {"values": {key: text}, "shape": shape, "number": self._rests}
-                return await self._tell(hand, "rest", told)
+                return await self._tell(hand, "commit", told)
             return await self._tell(slider, "value", encoded(value))
         widget = self.widgets[key]
         state = WidgetState(id=widget.id)
@@ -312,7 +312,7 @@ class ProtocolClient:
             count = len(waiting) if every else last
             if waiting[:count]:
                 self._waiting.difference_update(waiting[:count])
-                return await self._tell(widget, "near", waiting[:count])
+                return await self._tell(widget, "visible", waiting[:count])
         return 0.0
 
     async def rest(self, sees: bool) -> float:
@@ -332,7 +332,7 @@ class ProtocolClient:
             asked = data["followers"][:1]
             if not (sees and asked):
                 continue
-            taken = await self._tell(widget, "settled", asked)
+            taken = await self._tell(widget, "commit", asked)
             longest = max(longest, taken)
         return longest
 

@@ -50,7 +50,7 @@ PEERS = {
 }
 HANDLE = "[role=slider], input[type=range]"
 KEY = "ar.process.phi"
-FIRST = "#seqviz-first"  # our figure, before the page is there
+FIRST = "#seqviz-shell"  # our figure, before the page is there
 WARM_UP = 2  # presses of each visit that do not count, as the first visit of all
 MOVES_PER_S = 60
 QUIET_MS = 500

@@ -111,8 +111,7 @@ class Sheet:
         names: for an axis ("x", "y2") whose numbers 1, 2, ... stand for words, these words; the
         table behind the figure has them in a column of their own. gap: share of the height between
         panels that a narrow screen puts one below the other (responsive_panels.js), where labels
-        need more
-        than usual.
+        need more than usual.
         """
         meta: dict[str, Any] = {"alt": unbroken(alt)}
         if names:

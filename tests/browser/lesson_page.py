@@ -21,13 +21,15 @@ CURVES = {"positions": "distance"}  # where the first bench has none
 # The place of a bench, when there is something in it; true where the page is complete without it.
 STANDS = """(name) => {
     const place = document.querySelector(`.st-key-bench-${name}`);
-    return place?.querySelector('[class*="-waiting"], [class*="-readouts"]') ? place
+    const stands = '[class*="st-key-"][class*="-placeholder"], [class*="-readouts"]';
+    return place?.querySelector(stands) ? place
         : document.querySelector(".stApp")?.dataset.testScriptState === "notRunning";
 }"""
-WAITS = """(bench) => bench !== true && bench.querySelector('[class*="-waiting"]') !== null"""
+WAITS = """(bench) => bench !== true
+    && bench.querySelector('[class*="st-key-"][class*="-placeholder"]') !== null"""
 CHANGEABLE = {"viewport", "color_scheme"}  # of a context's options, while it is open
-MOVED = "window.seqvizLive?.(bench).moved.size"  # what a hand has set and the page has not drawn
-PICTURES = "(bench) => seqvizLive(bench).pictures.length"  # painted while a hand moved
+MOVED = "window.seqvizLiveBench?.(bench).pending.size"  # values that the page has not drawn
+PICTURES = "(bench) => seqvizLiveBench(bench).frames.length"  # painted during drags
 # As a browser does for "back": the page goes to an address without being loaded again.
 GO = """(address) => {
     history.replaceState(history.state, "", address);
@@ -35,8 +37,8 @@ GO = """(address) => {
 }"""
 # A picture more; or the page has drawn it itself, for the hand rested before the answer was there.
 FOLLOWED = """([bench, seen]) => {
-    const {pictures, moved} = seqvizLive(bench);
-    return pictures.length > seen || moved.size === 0;
+    const {frames, pending} = seqvizLiveBench(bench);
+    return frames.length > seen || pending.size === 0;
 }"""
 
 

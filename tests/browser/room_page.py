@@ -73,7 +73,7 @@ def a_room(browser: Browser, server: Server) -> Iterator[Room]:
         teacher = visit("ar_fitting", {"lang": "en"})
         teacher.geometry(FIGURE)
         teacher.page.locator(".st-key-share button").first.click()
-        teacher.page.locator(".seqviz-door").get_by_role("button", name="Open a room").click()
+        teacher.page.locator(".seqviz-room-join").get_by_role("button", name="Open a room").click()
         teacher.page.locator(f"{SHOWN} .code").wait_for()
         expect(teacher.page).to_have_url(re.compile("room="))
         teacher.page.keyboard.press("Escape")

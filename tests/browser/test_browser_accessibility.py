@@ -64,7 +64,7 @@ MISSED = """() => {
     const doable = 'button, input, select, summary, a[href], [role="radio"], [role="tab"]';
     return [...document.querySelectorAll(`.stMain :is(${doable})`)]
         .filter((one) => one.checkVisibility({visibilityProperty: true}) && !one.disabled
-            && !one.closest(".seqviz-over, .stDataFrame, .vega-bindings"))
+            && !one.closest(".seqviz-overlay, .stDataFrame, .vega-bindings"))
         .filter((one) => {
             const group = one.closest('[role="radiogroup"], [role="tablist"], [role="toolbar"]');
             return !reached.some((two) => two === one || (group ?? one).contains(two));

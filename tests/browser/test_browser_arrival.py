@@ -43,7 +43,7 @@ def test_a_first_visit_is_light_finds_what_it_asks_for_and_stands_still(browser,
     page.on("response", lambda one: failed.append(one.url) if one.status >= 400 else None)
     page.goto(f"{server.url}/{record.slug}")
     page.locator(f"#root {FIGURE}").first.wait_for(timeout=60_000)
-    page.locator("#seqviz-first").wait_for(state="detached")
+    page.locator("#seqviz-shell").wait_for(state="detached")
     moved = page.evaluate("moved")
     context.close()
     assert failed == []
@@ -61,7 +61,7 @@ def test_the_first_figure_is_there_before_the_server_has_spoken(browser, server,
         "**/_stcore/stream", lambda line: line.connect_to_server() if line_is_open[0] else None
     )
     page.goto(f"{server.url}/ar_fitting?lang=en")
-    first = page.locator("#seqviz-first")
+    first = page.locator("#seqviz-shell")
     for chosen in (system, "light" if system == "dark" else "dark"):
         before = lesson.geometry("ar.process")
         if chosen != system:
@@ -101,7 +101,7 @@ def test_a_page_that_looks_otherwise_or_is_set_otherwise_has_no_figure_before(vi
     assert '"type":"bar"' not in html("ar_fitting?lang=zh&ar.process.phi=0.5").replace('\\"', '"')
     assert Text("zh")("home.goal")[:20] in html("?lang=zh")
     for other in ("ar_fitting?lang=zh&present=true", "ar_fitting?embed=true", "none"):
-        assert "seqviz-first-figure" not in html(other)
+        assert "seqviz-shell-figure" not in html(other)
 
 
 @pytest.mark.parametrize("lost", [True, False], ids=["lost on the line", "does nothing"])
@@ -118,8 +118,8 @@ def test_the_page_comes_without_the_script_that_shows_it(browser, server, lost):
     page.goto(f"{server.url}/ar_fitting")
     if not lost:
         page.clock.fast_forward(10_000)
-        expect(page.locator("#seqviz-first")).to_be_attached()
+        expect(page.locator("#seqviz-shell")).to_be_attached()
         page.clock.fast_forward(10_000)
-    expect(page.locator("#seqviz-first")).not_to_be_attached()
+    expect(page.locator("#seqviz-shell")).not_to_be_attached()
     expect(page.locator("#root h1")).to_be_visible(timeout=30_000)
     context.close()

@@ -19,7 +19,7 @@ from seqviz.content import catalog
 from seqviz.core.i18n import Text
 from testing.chromium import slider_input
 
-CHIP, BALLOT, RUN = ".seqviz-room", ".seqviz-ballot", ".st-key-bench-fit .seqviz-class-run"
+CHIP, BALLOT, RUN = ".seqviz-room", ".seqviz-poll", ".st-key-bench-fit .seqviz-class-run"
 PHI = "ar.process.phi"
 LONG = 30_000
 ROAD = {
@@ -92,7 +92,7 @@ def test_a_lesson_of_six(school):
     slider = teacher.locator(slider_input(PHI))
     slider.wait_for()
     teacher.locator(".st-key-share button").first.click()
-    teacher.locator(".seqviz-door").get_by_role("button", name="Open a room").click()
+    teacher.locator(".seqviz-room-join").get_by_role("button", name="Open a room").click()
     chip = teacher.locator(CHIP)
     chip.locator(".code").wait_for()
     room = re.search(r"room=(\w+)", teacher.url)[1]
@@ -101,8 +101,8 @@ def test_a_lesson_of_six(school):
     # By its code on the page that they have; by the link; from home, in Chinese.
     phone = school.open("phone", "gates?lang=en")
     phone.locator(".st-key-share button").first.click()
-    phone.locator(".seqviz-door input").fill(room.lower())
-    phone.locator(".seqviz-door").get_by_role("button", name="Join").click()
+    phone.locator(".seqviz-room-join input").fill(room.lower())
+    phone.locator(".seqviz-room-join").get_by_role("button", name="Join").click()
     school.open("Chinese phone", f"?room={room}&lang=zh")
     school.open("keyboard", f"ar_fitting?room={room}&lang=en")
     lost = school.open("lost", f"ar_fitting?room={room}&lang=en")

@@ -24,7 +24,7 @@ def teacher(visit):
 
 def with_a_room(lesson):
     lesson.page.locator(".st-key-share button").first.click()
-    lesson.page.locator(".seqviz-door").get_by_role("button", name="Open a room").click()
+    lesson.page.locator(".seqviz-room-join").get_by_role("button", name="Open a room").click()
     lesson.page.locator(".seqviz-room .code").wait_for()
     lesson.page.keyboard.press("Escape")
     lesson.rest()

@@ -103,7 +103,7 @@ def test_where_no_script_copies_the_text_is_selected_and_the_keys_are_named(open
 def test_a_room_s_link_is_copied(open_page):
     page = open_page()
     share(page)
-    page.locator(".seqviz-door").get_by_role("button", name=Text("en")("room.open")).click()
+    page.locator(".seqviz-room-join").get_by_role("button", name=Text("en")("room.open")).click()
     page.wait_for_url(re.compile(r"room=[A-Z0-9]{6}"))
     page.keyboard.press("Escape")
     box = share(page)[0]

@@ -24,7 +24,7 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 def home(visit, lang: str = "en", **options):
     page = visit("", {"lang": lang} if lang else None, **options).page
     page.locator(LIVE).first.wait_for()
-    page.locator("#seqviz-first").wait_for(state="detached")
+    page.locator("#seqviz-shell").wait_for(state="detached")
     return page
 
 
@@ -34,11 +34,11 @@ def test_a_true_picture_is_there_before_the_server_has_spoken(browser, server, w
     page = context.new_page()
     page.route_web_socket("**/_stcore/stream", lambda line: None)
     page.goto(f"{server.url}/?lang=en")
-    stills = page.locator("#seqviz-first .home svg")
+    stills = page.locator("#seqviz-shell .home svg")
     assert [one.is_visible() for one in stills.all()] == [width > 640, width <= 640]
     expect(stills.locator("visible=true")).to_contain_text("0.937")  # of the linear network
     color = page.locator(
-        "#seqviz-first svg .legendlines path, #seqviz-first svg path"
+        "#seqviz-shell svg .legendlines path, #seqviz-shell svg path"
     ).evaluate_all("(all) => all.map((one) => getComputedStyle(one).stroke)")
     assert "rgb(194, 65, 12)" in color  # the RNN's, in the light theme
     context.close()
@@ -46,13 +46,13 @@ def test_a_true_picture_is_there_before_the_server_has_spoken(browser, server, w
 
 def test_the_bench_follows_a_hand_and_its_lesson_goes_on_there(visit):
     page = home(visit)
-    said, door = page.locator(f"{BENCH} .said"), page.locator(f"{BENCH} .door")
+    said, door = page.locator(f"{BENCH} .sentence"), page.locator(f"{BENCH} .lesson-link")
     before = said.inner_text()
     assert unbroken("ρ = 0.945") in before
     expect(door).to_have_attribute("href", f"{catalog.SHOWN}?lang=en")
     page.locator(f"{BENCH} input[type=range]").press("PageUp")
     expect(said).to_contain_text("ρ = 1.05")
-    assert page.evaluate(f"seqvizLive({json.dumps(home_bench())}).pictures.length") >= 1
+    assert page.evaluate(f"seqvizLiveBench({json.dumps(home_bench())}).frames.length") >= 1
     door.click()
     page.wait_for_url(re.compile(rf"/{catalog.SHOWN}\?.*vg\.reach\.gain=1(\.0)?\b"))
     page.get_by_text("ρ = 1.05").first.wait_for()
@@ -67,7 +67,7 @@ def test_a_search_by_keyboard_leads_to_the_bench(visit):
         field.fill(typed)
         expect(page.get_by_role("option").first).to_contain_text(Text("zh")("positions.title"))
     field.fill("zzzz")
-    expect(page.locator(".seqviz-road [role=status]").first).to_contain_text("zzzz")
+    expect(page.locator(".seqviz-home-search [role=status]").first).to_contain_text("zzzz")
     expect(field).to_have_attribute("aria-expanded", "false")
     field.fill("dk")
     field.press("ArrowDown")
@@ -146,7 +146,7 @@ def test_a_chinese_browser_is_sent_chinese(browser, server):
     page.goto(server.url)
     assert page.title().startswith(Text("zh")("home.title"))
     assert page.evaluate("document.documentElement.lang") == "zh-CN"
-    expect(page.locator("#seqviz-first")).to_contain_text(Text("zh")("home.goal")[:12])
+    expect(page.locator("#seqviz-shell")).to_contain_text(Text("zh")("home.goal")[:12])
     context.close()
 
 

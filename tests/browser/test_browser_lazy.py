@@ -13,7 +13,7 @@ from tests.tiers import first_only
 
 # Names of the benches that wait, and of all that have a place where the reader can see it.
 WAITING = """() => [...document.querySelectorAll('[class*="st-key-bench-"]')]
-    .filter((bench) => bench.querySelector('[class*="-waiting"]') !== null)
+    .filter((bench) => bench.querySelector('[class*="st-key-"][class*="-placeholder"]') !== null)
     .map((bench) => bench.className.match(/st-key-bench-(\\S+)/)[1])"""
 SHOWN = """() => [...document.querySelectorAll('[class*="st-key-bench-"]')]
     .filter((bench) => bench.getClientRects().length > 0)
@@ -156,7 +156,7 @@ NEAR = """async () => {
     const { default: start } = await import("/app/static/bench/lazy_load.js");
     document.body.innerHTML = ["seen", "near"].map((name, place) =>
         `<div class="st-key-bench-${name}" style="position: absolute; top: ${120 * place}vh">
-            <p class="t-waiting">...</p></div>`).join("");
+            <p class="st-key-t-placeholder">...</p></div>`).join("");
     const asked = [];
     const until = (count) => new Promise((resolve) => {
         const look = () => asked.length >= count ? resolve() : requestAnimationFrame(look);

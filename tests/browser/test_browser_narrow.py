@@ -22,8 +22,8 @@ CROWDED = {"positions: both orders, many"}
 LOOK = """
 async ([figure, width]) => {
   const host = document.getElementById("host");
-  const { traces, layout, taller } = stacked(figure.data, figure.layout, width);
-  const height = layout.height * Math.max(1, taller);
+  const { traces, layout, heightFactor } = stackPanels(figure.data, figure.layout, width);
+  const height = layout.height * Math.max(1, heightFactor);
   await Plotly.react(host, traces, { ...layout, width, height }, { displayModeBar: false });
   const sheet = host.querySelector(".main-svg").getBoundingClientRect();
   const shown = (element) => {

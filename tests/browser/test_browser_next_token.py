@@ -27,8 +27,8 @@ from tests.tiers import first_only
 BENCH = lessons.gpt.lesson.benches["scores"]
 ADDRESS = "http://own.test/"
 MAKE = """async ([data, words]) => {
-    const {Answers} = await import("/figures/next_token.js");
-    globalThis.answers = new Answers(data, async () => words);
+    const {ClientRenderer} = await import("/figures/next_token.js");
+    globalThis.answers = new ClientRenderer(data, async () => words);
     answers.vocabulary = words;
 }"""
 
@@ -97,19 +97,19 @@ def test_answers_are_those_of_the_server(page, smollm2, lang):
         written = {name: encoded(value) for name, value in chosen.items()}
         query = asked | {f"{BENCH.prefix}.{name}": text for name, text in written.items()}
         wanted = handler.render_bench(BENCH, query, session)
-        found = page.evaluate("(values) => answers.answer(values)", written)
+        found = page.evaluate("(values) => answers.render(values)", written)
         around = wanted.around
-        assert found["around"]["readouts"] == around["readouts"], chosen
+        assert found["metadata"]["readouts"] == around["readouts"], chosen
         said = [(note or "").replace("\u2060", "") for note in around["notes"]]
-        assert [note or "" for note in found["around"]["notes"]] == said, chosen
-        assert found["around"]["alt"] == around["alt"], chosen
+        assert [note or "" for note in found["metadata"]["notes"]] == said, chosen
+        assert found["metadata"]["alt"] == around["alt"], chosen
         figure = json.loads(joined(wanted.figure))
         alike(found["figure"], figure, str(chosen))
 
 
 # --- on the page of the lesson --------------------------------------------------------------------
-HERE = "() => !!seqvizLive('gp.scores').here?.answers"
-WORDS = "() => !!seqvizLive('gp.scores').here.answers.vocabulary"
+HERE = "() => !!seqvizLiveBench('gp.scores').clientRenderer?.renderer"
+WORDS = "() => !!seqvizLiveBench('gp.scores').clientRenderer.renderer.vocabulary"
 # What is painted (bars of the model, and behind all filters), read off and told.
 SEEN = """() => {
     const host = document.querySelector(".st-key-gp-scores-figure .seqviz-chart");
@@ -118,7 +118,8 @@ SEEN = """() => {
     return {
         bars: [0, 1].map((trace) => [...host._fullData[trace].x]),
         alt: host.getAttribute("aria-label"),
-        read: [...read].map((one) => (one.querySelector(".seqviz-over") ?? one).textContent.trim()),
+        read: [...read].map((one) =>
+            (one.querySelector(".seqviz-overlay") ?? one).textContent.trim()),
     };
 }"""
 # Frame by frame to these places of a slider, as a hand does that does not rest.
@@ -286,7 +287,7 @@ def test_an_order_that_is_none_is_the_usual_one_and_without_scores_the_server_an
     """As every other bench: where they do not come, a hand is followed all the same."""
     bench = scores(asked={"lang": "en", "gp.scores.order": "<b>+penalty"})
     bench.shows()
-    bench.page.evaluate("() => { seqvizLive('gp.scores').here.answers = null; }")
+    bench.page.evaluate("() => { seqvizLiveBench('gp.scores').clientRenderer.renderer = null; }")
     bench.asked.clear()
     bench.lesson.drag("gp.scores.temperature", 0.3, 0.5, steps=3)
     bench.page.mouse.up()

@@ -43,7 +43,7 @@ class Outer:
 
     def whole(self) -> None:
         """Wait until the app's page is there, with all its benches."""
-        self.frame.locator("#seqviz-first").wait_for(state="detached")
+        self.frame.locator("#seqviz-shell").wait_for(state="detached")
         self.frame.locator("h1").wait_for()
         self.frame.wait_for_function(WHOLE, polling=100)
 

@@ -101,7 +101,7 @@ def test_a_click_on_the_place_that_the_page_has_drawn_last_is_drawn(visit):
     lesson.slider(step).press("ArrowRight")
     expect(value).not_to_have_text(drawn)
     lesson.rest()
-    assert lesson.page.evaluate(f"seqvizLive('{bench}').rests") == 1
+    assert lesson.page.evaluate(f"seqvizLiveBench('{bench}').nCommits") == 1
     host = lesson.figure(bench).locator(".js-plotly-plot")
     lesson.page.mouse.click(*host.evaluate(PIXELS, ["xy", int(at), 1]))
     expect(lesson.slider(step)).to_have_value(at)

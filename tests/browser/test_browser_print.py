@@ -15,7 +15,7 @@ SNAPSHOT = """() => window.addEventListener("beforeprint", ({isTrusted}) => {
     if (!isTrusted) return;
     const frame = (host) => host.closest('[class*="-figure"]').getBoundingClientRect();
     const charts = [...document.querySelectorAll(".seqviz-chart")]
-        .filter((host) => host.chart?.written);
+        .filter((host) => host.chart?.json);
     window.paper = {
         values: [...document.querySelectorAll("p.seqviz-printed:not(.address)")]
             .map((one) => one.textContent),
@@ -25,13 +25,14 @@ SNAPSHOT = """() => window.addEventListener("beforeprint", ({isTrusted}) => {
         wider: charts.filter((host) => host.querySelector(".main-svg").getBoundingClientRect()
             .right > frame(host).right + 1).length,
         charts: charts.length,
-        waiting: document.querySelectorAll('[class*="-waiting"]').length,
+        waiting: document.querySelectorAll('[class*="st-key-"][class*="-placeholder"]').length,
         parts: [...document.querySelectorAll("[data-testid=stTabPanel]")]
             .filter((one) => one.getClientRects().length === 0).length,
     };
 }, {once: true, capture: true})"""
 PRINTS = """() => {
-    window.print = () => (window.waiting = document.querySelectorAll('[class*="-waiting"]').length);
+    const waiting = '[class*="st-key-"][class*="-placeholder"]';
+    window.print = () => (window.waiting = document.querySelectorAll(waiting).length);
 }"""
 
 
@@ -40,7 +41,7 @@ def test_ctrl_p_draws_all_benches_before_it_prints(visit):
     lesson = visit("vanishing_gradients", {"lang": "en"})
     lesson.page.evaluate(PRINTS)
     lesson.rest()
-    assert lesson.page.locator('[class*="-waiting"]').count() > 0
+    assert lesson.page.locator('[class*="st-key-"][class*="-placeholder"]').count() > 0
     lesson.page.keyboard.press("Control+p")
     lesson.page.wait_for_function("() => window.waiting !== undefined")
     assert lesson.page.evaluate("window.waiting") == 0
@@ -54,7 +55,7 @@ def test_a_lesson_read_in_the_dark_is_a_handout(visit, slug):
     lesson.whole()
     lesson.rest()
     page = lesson.page
-    before = page.locator(".seqviz-chart").first.evaluate("(one) => one.chart.written")
+    before = page.locator(".seqviz-chart").first.evaluate("(one) => one.chart.json")
     page.evaluate(SNAPSHOT)
     made = page.pdf(format="A4")
     paper = page.evaluate("window.paper")
@@ -67,7 +68,7 @@ def test_a_lesson_read_in_the_dark_is_a_handout(visit, slug):
         assert paper["values"][0].startswith(first)
     assert len(re.findall(rb"/Type /Page\b", made)) >= 4
     page.wait_for_function("() => !document.querySelector('.seqviz-printed')")
-    assert page.locator(".seqviz-chart").first.evaluate("(one) => one.chart.written") == before
+    assert page.locator(".seqviz-chart").first.evaluate("(one) => one.chart.json") == before
 
 
 def test_an_order_is_told_on_paper(visit, smollm2):
@@ -77,11 +78,11 @@ def test_an_order_is_told_on_paper(visit, smollm2):
     bench.locator(".stExpander summary").first.click()
     bench.locator(".order .handle").first.wait_for()
     told = lesson.page.evaluate("""async () => {
-        const { dress, undress } = await import("/app/static/bench/print.js");
-        dress();
+        const { preparePrint, restoreScreen } = await import("/app/static/bench/print.js");
+        preparePrint();
         const said = [...document.querySelectorAll("p.seqviz-printed")];
         const told = said.map((one) => one.textContent);
-        undress();
+        restoreScreen();
         return told;
     }""")
     assert (

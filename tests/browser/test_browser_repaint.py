@@ -29,7 +29,8 @@ VALUES = 4
 COMPARE = r"""async ([figures, size]) => {
   const [moved, whole] = ["moved", "whole"].map((id) => document.getElementById(id));
   Plotly.purge(moved);
-  const sheet = (figure) => structuredClone({ traces: named(figure.data), layout: figure.layout });
+  const sheet = (figure) => structuredClone(
+    { traces: withTraceIds(figure.data), layout: figure.layout });
   const paint = (host, { traces, layout }) =>
     Plotly.react(host, traces, { ...layout, ...size }, { displayModeBar: false })
       .then(() => turnArrows(host));
@@ -53,7 +54,7 @@ COMPARE = r"""async ([figures, size]) => {
   let before = null, parts = false;
   for (const figure of figures) {
     const now = sheet(figure);
-    const part = before !== null && repainted(moved, before, now);
+    const part = before !== null && repaint(moved, before, now);
     if (!part) await paint(moved, sheet(figure));
     before = now;
     parts ||= part;
@@ -148,7 +149,8 @@ def test_a_hand_paints_in_part(page, slug, name, parameter, minilm, smollm2):
 MEASURED = r"""async ([figures, size]) => {
   const host = document.getElementById("moved");
   Plotly.purge(host);
-  const sheet = (figure) => structuredClone({ traces: named(figure.data), layout: figure.layout });
+  const sheet = (figure) => structuredClone(
+    { traces: withTraceIds(figure.data), layout: figure.layout });
   const { traces, layout } = sheet(figures[0]);
   await Plotly.react(host, traces, { ...layout, ...size });
   const measure = Element.prototype.getBoundingClientRect;
@@ -161,7 +163,7 @@ MEASURED = r"""async ([figures, size]) => {
   for (const [place, figure] of figures.entries()) {
     if (place === 0) continue;
     texts = [];
-    const part = repainted(host, sheet(figures[place - 1]), sheet(figure));
+    const part = repaint(host, sheet(figures[place - 1]), sheet(figure));
     const said = [...host.querySelectorAll(".legendtext")]
       .map((one) => one.textContent.replaceAll("\u200b", ""));
     found.push({ part, texts, said });

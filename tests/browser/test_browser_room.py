@@ -149,8 +149,8 @@ def test_a_press_is_heard_though_the_room_changes_while_it_is_held(teacher, stud
     page.locator(SHOWN).get_by_role("button", name="Pause").hover()
     page.mouse.down()
     page.evaluate("""() => {
-        const { room } = document.querySelector(".seqviz-room").class;
-        room.heard({ ...room.state, present: room.state.present + 1 });
+        const { room } = document.querySelector(".seqviz-room").chip;
+        room.onState({ ...room.state, present: room.state.present + 1 });
     }""")
     page.mouse.up()
     expect(bench).to_have_attribute("inert", "")
@@ -184,7 +184,7 @@ def test_a_part_of_a_lesson_is_opened_where_the_teacher_opens_it(teacher, studen
 
 
 def test_a_class_votes_talks_and_votes_again(teacher, student):
-    votes = [page.page.locator(".seqviz-ballot").first for page in (teacher, student)]
+    votes = [page.page.locator(".seqviz-poll").first for page in (teacher, student)]
     put, answer = votes
     for one in votes:
         one.scroll_into_view_if_needed()
@@ -194,8 +194,8 @@ def test_a_class_votes_talks_and_votes_again(teacher, student):
     answer.locator(".option").nth(1).hover()
     student.page.mouse.down()
     student.page.evaluate("""() => {
-        const { room } = document.querySelector(".seqviz-room").class;
-        room.heard({ ...room.state, present: 7, ballot: { ...room.state.ballot, voted: 1 } });
+        const { room } = document.querySelector(".seqviz-room").chip;
+        room.onState({ ...room.state, present: 7, ballot: { ...room.state.ballot, voted: 1 } });
     }""")  # others vote meanwhile
     student.page.mouse.up()
     expect(answer).to_contain_text("这是你的一票")
@@ -220,12 +220,12 @@ HAS_FOCUS = "(sheet) => sheet.contains(document.activeElement)"
 
 def begins(one):
     """The first question of a lesson, where the teacher puts it."""
-    found = one.page.locator(".seqviz-ballot").first
+    found = one.page.locator(".seqviz-poll").first
     found.scroll_into_view_if_needed()
     return found
 
 
-REVEAL = "(said) => document.querySelector('.seqviz-room').class.room.say(said)"
+REVEAL = "(said) => document.querySelector('.seqviz-room').chip.room.send(said)"
 
 
 def ends(room, said: dict) -> None:
@@ -465,8 +465,8 @@ def test_a_student_sends_what_it_sees_and_the_teacher_goes_on_from_it(teacher, s
 HOSTILE = "=1+1 <img src=x onerror=document.title='hurt'>\u202e **so** $x$ [a](javascript:1)"
 # One more text waits, as far as this page hears.
 ONE_MORE = """() => {
-    const { room } = document.querySelector(".seqviz-room").class, { pending } = room.state;
-    room.heard({ ...room.state, pending: { ...pending, count: pending.count + 1 } });
+    const { room } = document.querySelector(".seqviz-room").chip, { pending } = room.state;
+    room.onState({ ...room.state, pending: { ...pending, count: pending.count + 1 } });
 }"""
 HARMLESS = HOSTILE.replace("\u202e", "")
 
@@ -558,7 +558,7 @@ def test_a_teacher_sees_where_all_are(teacher, student):
     name = student.page.locator(f"{SHOWN} .name").inner_text()
     chip.get_by_role("button", name="1 here").click()
     heading = teacher.page.locator(".st-key-bench-process h2").text_content()
-    dots = chip.locator(".dots")
+    dots = chip.locator(".seat-dots")
     expect(dots).to_contain_text(f"AR fitting · {heading}1")
     expect(dots.locator("i")).to_have_text("●")
     student.page.locator(".st-key-bench-real").evaluate("one => one.scrollIntoView()")
@@ -602,14 +602,14 @@ def test_who_comes_by_the_link_asks_for_one_page(room, teacher, browser, server)
 
 # Of a bench under a hand: what was painted last, and how often something was.
 PICTURES = """() => {
-    const found = window.seqvizLive("ar.process").pictures;
+    const found = window.seqvizLiveBench("ar.process").frames;
     return [found.length, found.at(-1)?.values["ar.process.phi"]];
 }"""
 
 # A student says at most every three seconds where it is, and how the figure looks there.
 TOLD = """() => {
-    const { told } = document.querySelector(".seqviz-room").class.where;
-    const { bench, looks } = JSON.parse(told || "{}");
+    const { json } = document.querySelector(".seqviz-room").chip.presence;
+    const { bench, looks } = JSON.parse(json || "{}");
     return bench === "ar_fitting/process" && Boolean(looks);
 }"""
 
@@ -650,14 +650,14 @@ def test_who_looks_at_it_otherwise_asks_for_the_own_picture(teacher, student):
     """A setting of the own that the teacher's page has not: what is sent is not painted."""
     has_told_its_looks(student)
     student.page.evaluate("""() => {
-        const place = window.seqvizLive("ar.process"), { asked } = place;
-        place.asked = () => ({ ...asked.call(place), "ar.process.seed": "5" });
+        const place = window.seqvizLiveBench("ar.process"), { currentQuery } = place;
+        place.currentQuery = () => ({ ...currentQuery.call(place), "ar.process.seed": "5" });
     }""")
     with student.page.expect_request(lambda one: "/live/" in one.url) as found:
         teacher.slider(PHI).press("PageDown")
     assert "ar.process.seed=5" in found.value.url
     expect(student.slider(PHI)).to_have_value("0.7")
-    student.page.evaluate("delete window.seqvizLive('ar.process').asked")
+    student.page.evaluate("delete window.seqvizLiveBench('ar.process').currentQuery")
 
 
 def test_the_end_is_told_and_leaves_the_page(teacher, student):

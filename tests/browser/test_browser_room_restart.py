@@ -20,7 +20,7 @@ from tests.browser.room_page import SHOWN
 
 pytestmark = pytest.mark.timeout(600)
 BACK_MS = 60_000  # on a machine that is busy; the goal is ten seconds from the first health answer
-ROOM = "document.querySelector('.seqviz-room')?.class?.room"
+ROOM = "document.querySelector('.seqviz-room')?.chip?.room"
 STATE = f"{ROOM}?.state"
 KEPT = "JSON.parse(localStorage.getItem('seqviz.room'))"
 
@@ -41,7 +41,7 @@ class School:
         self.contexts: list[BrowserContext] = []
         self.teacher = self.open("ar_fitting?lang=en")
         self.teacher.locator(".st-key-share button").first.click(timeout=BACK_MS)
-        door = self.teacher.locator(".seqviz-door")
+        door = self.teacher.locator(".seqviz-room-join")
         door.get_by_role("button", name="Open a room").click(timeout=BACK_MS)
         self.teacher.locator(f"{SHOWN} .code").wait_for(timeout=BACK_MS)
         self.teacher.wait_for_url(re.compile("room="), timeout=BACK_MS)
@@ -89,10 +89,10 @@ def until(page: Page, condition: str) -> None:
 def test_a_class_is_back_with_its_teacher_and_its_votes(school, own_server):
     """Killed while a vote is open and the door is closed; one has voted before, one has not."""
     teacher, first, second = school.teacher, school.student("zh"), school.student("en")
-    put = teacher.locator(".seqviz-ballot").first
+    put = teacher.locator(".seqviz-poll").first
     put.scroll_into_view_if_needed()
     put.get_by_role("button", name="Put it to the vote").click()
-    first.locator(".seqviz-ballot .option").nth(1).click()
+    first.locator(".seqviz-poll .option").nth(1).click()
     expect(put).to_contain_text("1 of 2")
     teacher.locator(SHOWN).get_by_role("button", name="Close the door").click()
     until(first, "!state.door")
@@ -108,8 +108,8 @@ def test_a_class_is_back_with_its_teacher_and_its_votes(school, own_server):
     print(f"all back {time.monotonic() - healthy:.1f} s after the first health answer")
     assert {name: state(teacher, name) for name in before} == before
     assert [page.locator(f"{SHOWN} .name").inner_text() for page in (first, second)] == names
-    assert first.locator(".seqviz-ballot .option").nth(1).get_attribute("aria-pressed") == "true"
-    second.locator(".seqviz-ballot .option").nth(0).click()
+    assert first.locator(".seqviz-poll .option").nth(1).get_attribute("aria-pressed") == "true"
+    second.locator(".seqviz-poll .option").nth(0).click()
     expect(put).to_contain_text("2 of 2")
     put.get_by_role("button", name="Close", exact=True).click()
     put.get_by_role("button", name="Reveal").click()
@@ -118,10 +118,10 @@ def test_a_class_is_back_with_its_teacher_and_its_votes(school, own_server):
     # The same question put anew is another one: nobody has voted in it.
     put.get_by_role("button", name="Vote anew").click()
     until(first, "state.ballot.state === 'open'")
-    expect(first.locator(".seqviz-ballot .option[aria-pressed=true]")).to_have_count(0)
+    expect(first.locator(".seqviz-poll .option[aria-pressed=true]")).to_have_count(0)
     first.reload()
     until(first, "!state.lost")
-    expect(first.locator(".seqviz-ballot .option[aria-pressed=true]")).to_have_count(0)
+    expect(first.locator(".seqviz-poll .option[aria-pressed=true]")).to_have_count(0)
 
 
 @pytest.mark.nightly
@@ -131,7 +131,7 @@ def test_a_class_of_20_is_as_before_within_seconds_of_a_restart(school, own_serv
     """Each has voted, and the door is closed; counted from the first answer of the new process."""
     teacher = school.teacher
     students = [school.student("en") for _ in range(20)]
-    teacher.evaluate(f"{ROOM}.say({{kind: 'ask', key: 'ar.predict.order', options: 3}})")
+    teacher.evaluate(f"{ROOM}.send({{kind: 'ask', key: 'ar.predict.order', options: 3}})")
     for place, page in enumerate(students):
         until(page, "state.ballot?.state === 'open'")
         number = state(page, "ballot.number")
@@ -151,7 +151,7 @@ def test_a_class_of_20_is_as_before_within_seconds_of_a_restart(school, own_serv
     print(f"20 of 20 back {took:.1f} s after the first health answer")
     assert {name: state(teacher, name) for name in before} == before
     assert [page.locator(f"{SHOWN} .name").inner_text() for page in students] == names
-    teacher.evaluate(f"{ROOM}.say({{kind: 'reveal'}})")
+    teacher.evaluate(f"{ROOM}.send({{kind: 'reveal'}})")
     until(teacher, "state.ballot.counts")
     assert state(teacher, "ballot.counts") == [[7, 7, 6]]
     assert took < 10.0
@@ -185,7 +185,7 @@ def test_a_mistyped_code_is_said_without_asking_the_server(browser, own_server):
     page.on("request", lambda one: "/seat" in one.url and asked.append(one.url))
     page.goto(f"{own_server.url}/ar_fitting?lang=en")
     page.locator(".st-key-share button").first.click(timeout=BACK_MS)
-    door = page.locator(".seqviz-door")
+    door = page.locator(".seqviz-room-join")
     code = codes.new(rooms.LETTERS)
     letter = next(one for one in codes.ALPHABET if one != code[2])
     place = next(k for k, (a, b) in enumerate(pairwise(code)) if a != b)

@@ -85,7 +85,7 @@ class Drawing(Sinusoid):
         """Pixels of the window, from parts of the heatmap's width and height."""
         box = self.canvas.evaluate(
             """(canvas) => {
-                const {map} = canvas.closest(".seqviz-sinusoid").live.plan;
+                const {map} = canvas.closest(".seqviz-sinusoid").drawing.plan;
                 const {x, y} = canvas.getBoundingClientRect();
                 return [x + map.left, y + map.top, map.width, map.height];
             }"""
@@ -96,7 +96,7 @@ class Drawing(Sinusoid):
         """The color of the map there."""
         return self.canvas.evaluate(
             """(canvas, [x, y]) => {
-                const {map} = canvas.closest(".seqviz-sinusoid").live.plan;
+                const {map} = canvas.closest(".seqviz-sinusoid").drawing.plan;
                 const place = [map.left + x * map.width, map.top + y * map.height];
                 const [left, top] = place.map((at) => Math.floor(at * devicePixelRatio));
                 return [...canvas.getContext("2d").getImageData(left, top, 1, 1).data];
@@ -172,7 +172,7 @@ def test_the_colors_are_the_values(drawing):
     page, truth = drawing(wide), expected(wide)
     every, rows = page.canvas.evaluate(
         """async (canvas) => {
-            const {map} = canvas.closest(".seqviz-sinusoid").live.plan;
+            const {map} = canvas.closest(".seqviz-sinusoid").drawing.plan;
             return [Math.ceil(10000 / Math.round(map.width)), 2 * Math.floor(map.height / 2)];
         }"""
     )
@@ -219,7 +219,7 @@ def test_a_slider_changes_the_picture_at_once_also_without_the_server(browser, t
         page.slider("position").focus()
         before = int(page.slider("position").input_value())
         tab.keyboard.press("ArrowLeft")
-        values = page.canvas.evaluate("(c) => c.closest('.seqviz-sinusoid').live.settings")
+        values = page.canvas.evaluate("(c) => c.closest('.seqviz-sinusoid').drawing.settings")
         assert values["position"] == before - 1
         assert values["layout"] == "halves"
         tab.wait_for_timeout(200)
@@ -280,15 +280,15 @@ def test_a_link_moves_the_controls_and_the_same_values_can_be_chosen_again(drawi
 def test_a_late_answer_of_the_server_does_not_turn_the_controls_back(drawing):
     chosen = drawing().canvas.evaluate(
         """(canvas, values) => {
-            const {live} = canvas.closest(".seqviz-sinusoid");
-            live.send = () => {};
+            const {drawing} = canvas.closest(".seqviz-sinusoid");
+            drawing.onReport = () => {};
             for (const dimension of [8, 9]) {
-                live.change({dimension});
-                live.tell();
+                drawing.change({dimension});
+                drawing.report();
             }
             return [8, 9, 8].map((dimension) => {
-                live.take({...values, dimension});
-                return live.settings.dimension;
+                drawing.update({...values, dimension});
+                return drawing.settings.dimension;
             });
         }""",
         VALUES,
@@ -337,7 +337,7 @@ def test_a_clock_and_the_wave_can_be_pressed(drawing):
     page.lesson.rest()  # places are measured once the page has its final width
     dial, point = page.canvas.evaluate(
         """(canvas) => {
-            const {plan} = canvas.closest(".seqviz-sinusoid").live;
+            const {plan} = canvas.closest(".seqviz-sinusoid").drawing;
             const {x, y} = canvas.getBoundingClientRect();
             const {clocks, wave} = plan;
             return [[x + clocks.left + clocks.width / 32, y + clocks.top + 0.75 * clocks.height],
@@ -409,7 +409,7 @@ def test_nothing_is_cut_off(drawing, width):
     frame = page.lesson.figure(BENCH).bounding_box()
     for part in (picture, side):
         assert part["y"] + part["height"] <= frame["y"] + frame["height"] + 1
-    height = page.canvas.evaluate("(c) => c.closest('.seqviz-sinusoid').live.plan.height")
+    height = page.canvas.evaluate("(c) => c.closest('.seqviz-sinusoid').drawing.plan.height")
     assert picture["height"] == pytest.approx(height, abs=1)
 
 
@@ -417,7 +417,7 @@ def test_nothing_is_cut_off(drawing, width):
 def test_the_presenter_s_type_is_larger_and_the_picture_is_whole(sample):
     with sample.watched() as visit:
         page = Drawing(visit("", {"present": "true"}))
-        plan = page.canvas.evaluate("(c) => c.closest('.seqviz-sinusoid').live.plan")
+        plan = page.canvas.evaluate("(c) => c.closest('.seqviz-sinusoid').drawing.plan")
         assert plan["u"] == 1.25
         frame, canvas = page.lesson.figure(BENCH).bounding_box(), page.canvas.bounding_box()
         assert frame["height"] >= canvas["height"] == pytest.approx(plan["height"], abs=1)

@@ -22,7 +22,7 @@ PLACES = {"vanishing_gradients": "tanh", "ar_fitting": "waves", "bert_accuracy":
 def sketch_of(lesson, slug: str):
     """The drawing of a lesson, in sight."""
     code = getattr(lessons, slug).lesson.record.code
-    found = lesson.page.locator(f".st-key-{code}-sketch-{PLACES[slug]}-drawn .seqviz-sketch")
+    found = lesson.page.locator(f".st-key-{code}-sketch-{PLACES[slug]}-drawing .seqviz-sketch")
     found.scroll_into_view_if_needed()
     found.locator(".main-svg").first.wait_for()
     found.locator(".pad").wait_for()
@@ -47,7 +47,7 @@ def marks_of(sketch) -> list[int]:
 def compute(sketch, slug: str) -> None:
     """Press Compute: the own error is that of Python."""
     marks = marks_of(sketch)
-    sketch.locator("button.main").click()
+    sketch.locator("button.primary").click()
     expect(sketch.locator(".result p")).to_have_count(1, timeout=20_000)
     assert float(sketch.get_attribute("data-error")) == pytest.approx(missed(slug, marks))
 
@@ -73,7 +73,7 @@ ENDS = """(host) => {
 def test_a_curve_drawn_with_the_mouse_stays_on_its_axes(visit):
     lesson = visit("vanishing_gradients", {"lang": "en"})
     sketch = sketch_of(lesson, "vanishing_gradients")
-    expect(sketch.locator("button.main")).to_be_disabled()
+    expect(sketch.locator("button.primary")).to_be_disabled()
     assert traces(sketch) == 1  # the linear network alone
     mouse = lesson.page.mouse
     mouse.move(*at(sketch, 0.02, 0.1))
@@ -107,7 +107,7 @@ def test_a_curve_drawn_with_the_mouse_stays_on_its_axes(visit):
 
 def sketch_of_computed(lesson, slug: str):
     code = getattr(lessons, slug).lesson.record.code
-    return lesson.page.locator(f".st-key-{code}-sketch-{PLACES[slug]}-drawn .seqviz-sketch")
+    return lesson.page.locator(f".st-key-{code}-sketch-{PLACES[slug]}-drawing .seqviz-sketch")
 
 
 def test_bars_drawn_with_a_finger(visit):
@@ -176,13 +176,13 @@ def test_a_curve_drawn_with_keys_alone_and_three_hundred_that_are_one_path(visit
         const some = (count, make) => Array.from({length: count}, make);
         const sketches = some(300, () => some(25, () => Math.round(1000 * Math.random())));
         const [low, median, high, below, above] = sketches;
-        host.sketch.cloud = {count: 300, sketches, low, median, high, below, above};
-        host.sketch.changed();
+        host.sketch.classSketches = {count: 300, sketches, low, median, high, below, above};
+        host.sketch.refresh();
     }""")
     assert sketch.locator("svg[aria-hidden] > *").count() == 4
     took = sketch.evaluate("""(host) => {
         const start = performance.now();
-        for (let time = 0; time < 10; time += 1) host.sketch.draw();
+        for (let time = 0; time < 10; time += 1) host.sketch.render();
         return (performance.now() - start) / 10;
     }""")
     print(f"300 sketches drawn in {took:.1f} ms")
@@ -192,8 +192,8 @@ def test_a_curve_drawn_with_keys_alone_and_three_hundred_that_are_one_path(visit
 
 # One more has sent a sketch, as far as this page hears.
 ANOTHER = """() => {
-    const { room } = document.querySelector(".seqviz-room").class, { state } = room;
-    room.heard({ ...state, sketch: { ...state.sketch, drawn: state.sketch.drawn + 1 } });
+    const { room } = document.querySelector(".seqviz-room").chip, { state } = room;
+    room.onState({ ...state, sketch: { ...state.sketch, drawn: state.sketch.drawn + 1 } });
 }"""
 
 
@@ -201,7 +201,7 @@ ANOTHER = """() => {
 def teacher(visit):
     lesson = visit("vanishing_gradients", {"lang": "en"})
     lesson.page.locator(".st-key-share button").first.click()
-    lesson.page.locator(".seqviz-door").get_by_role("button", name="Open a room").click()
+    lesson.page.locator(".seqviz-room-join").get_by_role("button", name="Open a room").click()
     expect(lesson.page).to_have_url(re.compile("room="))
     lesson.page.keyboard.press("Escape")
     lesson.rest()
@@ -246,13 +246,14 @@ def test_a_class_draws_and_the_computed_line_lands_on_its_cloud(visit, teacher):
     teacher.page.mouse.up()
     expect(own).to_contain_text("已结束")
     expect(own.locator(".pad")).to_be_hidden()
-    assert put.locator(".cloud, .median").count() == 0  # nothing is shown before it is revealed
+    # nothing is shown before it is revealed
+    assert put.locator(".class-sketches, .median").count() == 0
     assert (traces(put), traces(own)) == (1, 1)
     put.get_by_role("button", name="Reveal").click()
     expect(put).to_contain_text("Sketches: 1")
-    expect(put.locator(".cloud")).to_be_attached()
+    expect(put.locator(".class-sketches")).to_be_attached()
     expect(own.locator(".median")).to_be_attached()
-    assert own.locator(".cloud").count() == 0
+    assert own.locator(".class-sketches").count() == 0
     for one in (put, own):
         expect(one.locator(".result")).to_contain_text(f"{missed(slug, marks):.3g}")
         assert traces(one) == 2
@@ -262,5 +263,5 @@ def test_a_class_draws_and_the_computed_line_lands_on_its_cloud(visit, teacher):
     assert [set(one) for one in sketched] == [{"kind", "number", "marks"}] * 2
     put.get_by_role("button", name="Let the class draw anew").click()
     expect(own.locator(".pad")).to_be_visible()
-    expect(put.locator(".cloud")).to_have_count(0)
+    expect(put.locator(".class-sketches")).to_have_count(0)
     assert traces(own) == 1

@@ -14,7 +14,7 @@ from testing.server import serve
 from tests.browser.lesson_page import PICTURES, LessonPage, Visitors, visitors
 
 BENCH, KEY = "ar.process", "ar.process.phi"
-COPY = ".seqviz-over"
+COPY = ".seqviz-overlay"
 AHEAD, MOVING = "x-seqviz-prefetch", "x-seqviz-dragging"
 
 
@@ -106,7 +106,7 @@ def test_a_hand_that_comes_back_to_where_it_rested_sees_what_it_saw_there(lesson
             range.dispatchEvent(new Event("input"));
         }
     }""", [slider_input(KEY), [-0.9, 0.1]])  # fmt: skip
-    lesson.page.wait_for_function(f"() => !seqvizLive('{BENCH}').busy")
+    lesson.page.wait_for_function(f"() => !seqvizLiveBench('{BENCH}').busy")
     assert lesson.geometry(BENCH) == rested
     assert read(lesson) == numbers
 
@@ -116,12 +116,12 @@ def test_what_is_drawn_under_a_hand_does_not_come_back_after_it(lesson, visit):
     page, slider = lesson.page, lesson.slider(KEY)
     switch = lesson.by_key("ar.process.shuffle").locator("input")
     came = switch.evaluate("""async (input, [selector, bench]) => {
-        const place = window.seqvizLive(bench), range = document.querySelector(selector);
+        const place = window.seqvizLiveBench(bench), range = document.querySelector(selector);
         let came = false;
-        place.renewed = (source) => {
+        place.onStale = (source) => {
             came = true;
-            delete place.renewed;
-            place.renewed(source);
+            delete place.onStale;
+            place.onStale(source);
         };
         const move = (value) => {
             range.value = value;
@@ -200,7 +200,7 @@ def test_a_hand_that_stops_is_not_behind_pictures_of_where_it_was(lesson):
     page.mouse.move(box["x"] + 40, middle)
     page.mouse.up()
     page.wait_for_function(
-        """([bench, key, range]) => Number(seqvizLive(bench).pictures.at(-1)?.values[key])
+        """([bench, key, range]) => Number(seqvizLiveBench(bench).frames.at(-1)?.values[key])
             === document.querySelector(range).valueAsNumber""",
         arg=[BENCH, KEY, slider_input(KEY)],
     )
@@ -216,7 +216,7 @@ def test_the_next_step_is_there_before_the_hand_takes_it(visit):
     page, asked = lesson.page, []
     lesson.geometry(BENCH)
     lesson.slider(KEY).press("ArrowLeft")
-    page.wait_for_function(f"() => seqvizLive('{BENCH}').ahead.size === 2")
+    page.wait_for_function(f"() => seqvizLiveBench('{BENCH}').prefetched.size === 2")
     before, seen = lesson.geometry(BENCH), page.evaluate(PICTURES, BENCH)
     page.on("request", lambda one: asked.append(one) if "/live/" in one.url else None)
     lesson.slider(KEY).press("ArrowLeft")
@@ -238,7 +238,7 @@ def test_a_step_that_was_fetched_for_another_text_is_not_shown(visit):
         field.press("Control+Enter")
         lesson.rest()
         lesson.slider(step).press("Home")
-        lesson.page.wait_for_function("() => seqvizLive('ga.watch').ahead.size > 0")
+        lesson.page.wait_for_function("() => seqvizLiveBench('ga.watch').prefetched.size > 0")
         lesson.slider(step).press("ArrowRight")
         pictures.append(lesson.geometry("ga.watch"))
     other = visit("gates", {"lang": "en", words: "six ten", step: "2"})
@@ -252,7 +252,7 @@ def test_a_slider_with_few_places_needs_no_request_once_it_has_rested(visit):
     lesson.geometry(bench)
     lesson.slider(key).press("ArrowRight")
     places = page.locator(slider_input(key)).evaluate("(e) => 1 + (e.max - e.min) / e.step")
-    page.wait_for_function(f"() => seqvizLive('{bench}').ahead.size === {places - 1}")
+    page.wait_for_function(f"() => seqvizLiveBench('{bench}').prefetched.size === {places - 1}")
     page.on("request", lambda one: asked.append(one) if "/live/" in one.url else None)
     seen = page.evaluate(PICTURES, bench)
     for number, button in enumerate(["Home", "End", "ArrowLeft", "PageDown"], start=1):
@@ -539,14 +539,14 @@ def test_a_lesson_is_entered_as_it_was_left(visit):
     (["down 2", "wait"], False, 0),  # a menu opens, and nobody says when it is let go
 ])  # fmt: skip
 def test_a_button_that_is_held_is_not_made_anew(scripts, events, held, draws):
-    """In a room, where much is made anew while a finger is down (`presses`)."""
+    """In a room, where much is made anew while a finger is down (`trackPress`)."""
     scripts.clock.install()
     scripts.evaluate("""async () => {
-        const { presses } = await import("/app/static/classroom/room_client.js");
+        const { trackPress } = await import("/app/static/classroom/room_client.js");
         const host = document.body.appendChild(document.createElement("div"));
         const over = new AbortController();
         let draws = 0;
-        const pressed = presses(host, () => draws++, over.signal);
+        const pressed = trackPress(host, () => draws++, over.signal);
         window.told = { host, over, read: () => [pressed(), draws] };
     }""")
     for event in events:
@@ -598,14 +598,14 @@ def test_a_hand_that_goes_back_before_the_page_has_drawn_is_heard(scripts, older
 
 # A bench of its own under a hand, on a line that the test holds. `painted`: what was drawn, by `x`.
 ALONE = r"""async (hand) => {
-    const { bench } = await import("/app/static/bench/live.js");
-    const place = bench(`t.${Math.random()}`), painted = [], asked = [];
+    const { liveBench } = await import("/app/static/bench/live.js");
+    const place = liveBench(`t.${Math.random()}`), painted = [], asked = [];
     const answer = (query) => `{"arrays":[],"shape":"s"}\n${query}`;
     const said = (text) => text.split("\n")[1];
     window.fetch = (address) => new Promise((resolve) => asked.push((status = 200) => resolve(
         new Response(status === 200 ? answer(address.split("?")[1]) : null, {status}))));
-    const painter = { uncover: () => painted.push("own"), there: () => true, wait: () => null,
-        keep: () => null, paint: (text) => painted.push(said(text)) };
+    const view = { restore: () => painted.push("own"), isMounted: () => true,
+        setWaiting: () => null, adopt: () => null, paint: (text) => painted.push(said(text)) };
     const source = (query) => ({ address: "/x", token: "", query, values: { x: "5" } });
     const turn = () => new Promise((resolve) => setTimeout(resolve));
     const reply = async (number, status) => {
@@ -614,13 +614,14 @@ ALONE = r"""async (hand) => {
         await turn();
         await turn();
     };
-    place.drawn(source({}), painter);
+    place.onRendered(source({}), view);
     const rest = async () => { // the page is told, and says that it knows
         const to = (what) => (text) => painted.push(`${what} ${text}`);
-        place.controls.set("x", { slider: { options: {} }, heard: to("heard"), tell: to("draw") });
+        place.controls.set("x",
+            { slider: { options: {} }, onAcknowledged: to("heard"), onCommit: to("draw") });
         place.shape = "s";
-        place.tell = () => painted.push("told");
-        await place.rest("x", () => painted.push("draw"));
+        place.onCommit = () => painted.push("told");
+        await place.commit("x", () => painted.push("draw"));
     };
     await hand({ place, answer, reply, source, turn, rest });
     return painted;
@@ -628,22 +629,23 @@ ALONE = r"""async (hand) => {
 
 
 @pytest.mark.parametrize(("hand", "painted"), [
-    ("""place.ahead.set("x=6", answer("x=6")); place.move("x", "6"); await turn();
+    ("""place.prefetched.set("x=6", answer("x=6")); place.move("x", "6"); await turn();
         place.move("x", "7"); await turn(); place.move("x", "6"); await reply(0);""",
      ["x=6", "x=7", "x=6"]),
     ("""place.move("x", "7"); place.move("x", "5"); await reply(0, 204); await reply(1);""",
      ["x=5"]),
-    ("""place.move("x", "7"); place.forget("x"); await reply(0);""", ["own", "x=7", "own"]),
-    ("""place.move("x", "7"); place.told("x"); place.known("x"); await reply(0);""", ["x=7"]),
-    ("""place.move("x", "7"); await turn(); place.renewed(source({ view: "b" })); await reply(0);
+    ("""place.move("x", "7"); place.reset("x"); await reply(0);""", ["own", "x=7", "own"]),
+    ("""place.move("x", "7"); place.markReported("x"); place.clearPending("x");
+        await reply(0);""", ["x=7"]),
+    ("""place.move("x", "7"); await turn(); place.onStale(source({ view: "b" })); await reply(0);
         await reply(1);""", ["view=b&x=7"]),
-    ("""place.move("x", "7"); place.renewed(source({ x: "6" })); await reply(0);""", ["x=7"]),
+    ("""place.move("x", "7"); place.onStale(source({ x: "6" })); await reply(0);""", ["x=7"]),
     ("""place.move("x", "7"); await reply(0); await rest();
-        place.heard({ shape: "s", number: 1 });""", ["x=7", "told", "heard 7"]),
-    ("""place.move("x", "7"); await reply(0); place.afterwards(() => null); await rest();""",
+        place.onAcknowledged({ shape: "s", number: 1 });""", ["x=7", "told", "heard 7"]),
+    ("""place.move("x", "7"); await reply(0); place.whenIdle(() => null); await rest();""",
      ["x=7", "draw"]),
-    ("""place.move("x", "7"); await reply(0); await rest(); place.afterwards(() => null);
-        place.heard({ shape: "s", number: 1 });""", ["x=7", "told", "draw 7"]),
+    ("""place.move("x", "7"); await reply(0); await rest(); place.whenIdle(() => null);
+        place.onAcknowledged({ shape: "s", number: 1 });""", ["x=7", "told", "draw 7"]),
 ], ids=["an answer that is there already is not painted before an older one",
         "an answer that is refused is no answer to what the hand wants next",
         "a hand that has come home finds the page's own figure",
@@ -705,7 +707,7 @@ def test_a_script_that_the_line_has_lost_is_asked_for_once_more(server, browser)
         lost.append(time.monotonic())
         route.abort()
 
-    page.route("**/control.js*", lose)
+    page.route("**/slider_component.js*", lose)
     page.goto(f"{server.url}/ar_fitting")
     expect(page.locator(slider_input(KEY))).to_be_visible()
     assert lost

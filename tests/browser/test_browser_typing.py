@@ -26,7 +26,9 @@ def visited(visitors):
     with visitors.watched() as visit:
         lesson = visit("text", {"lang": "en"})
         lesson.geometry(BENCH)
-        lesson.page.wait_for_function("(bench) => seqvizLive(bench).source !== null", arg=BENCH)
+        lesson.page.wait_for_function(
+            "(bench) => seqvizLiveBench(bench).source !== null", arg=BENCH
+        )
         lesson.box = lesson.by_key(KEY).locator("input")
         yield lesson, lesson.box.input_value()
 
@@ -55,7 +57,7 @@ def test_the_picture_follows_each_letter_and_the_page_hears_of_the_text_once(pag
     started = time.perf_counter()
     page.box.press_sequentially(TYPED[1:], delay=40)
     page.page.wait_for_function(
-        "([bench, key, text]) => seqvizLive(bench).painted?.names.includes("
+        "([bench, key, text]) => seqvizLiveBench(bench).overlay?.key.includes("
         "new URLSearchParams({[key]: text}).toString())",
         arg=[BENCH, KEY, TYPED],
     )
@@ -69,7 +71,7 @@ def test_the_picture_follows_each_letter_and_the_page_hears_of_the_text_once(pag
     page.rest()
     assert parse_qs(urlsplit(page.page.url).query)[KEY] == [TYPED]
     assert strips(page) == drawn
-    assert page.page.evaluate("(bench) => seqvizLive(bench).moved.size", BENCH) == 0
+    assert page.page.evaluate("(bench) => seqvizLiveBench(bench).pending.size", BENCH) == 0
 
 
 def test_letters_of_a_sign_that_is_being_made_are_no_text_yet(page):
@@ -92,7 +94,7 @@ def test_who_takes_back_what_was_typed_sees_the_page_s_own_picture(page):
     page.box.press("Backspace")
     page.rest()
     assert strips(page) == own
-    assert page.page.evaluate("(bench) => seqvizLive(bench).moved.size", BENCH) == 0
+    assert page.page.evaluate("(bench) => seqvizLiveBench(bench).pending.size", BENCH) == 0
 
 
 def test_what_was_typed_on_a_page_that_is_left_is_not_in_its_pictures_later(page):
@@ -104,4 +106,4 @@ def test_what_was_typed_on_a_page_that_is_left_is_not_in_its_pictures_later(page
     page.heard(BENCH)
     page.go("/text?lang=en")
     page.geometry(BENCH)
-    assert KEY not in page.page.evaluate("(bench) => seqvizLive(bench).asked()", BENCH)
+    assert KEY not in page.page.evaluate("(bench) => seqvizLiveBench(bench).currentQuery()", BENCH)

@@ -50,7 +50,7 @@ def card(lesson, slug: str) -> None:
 
 
 def search(lesson, typed: str) -> None:
-    field = lesson.page.locator(".seqviz-road").get_by_role("combobox")
+    field = lesson.page.locator(".seqviz-home-search").get_by_role("combobox")
     field.fill(typed)
     field.press("Enter")
 
@@ -152,7 +152,7 @@ def test_a_link_with_settings_goes_before_what_was_left(visit):
     lesson.page.get_by_test_id("stTopNavLink").first.click()
     at_rest(lesson, HOME)
     lesson.page.locator(".seqviz-home-bench input[type=range]").press("PageUp")
-    door = lesson.page.locator(".seqviz-home-bench .door")
+    door = lesson.page.locator(".seqviz-home-bench .lesson-link")
     expect(door).to_have_attribute("href", re.compile(re.escape(key)))
     linked = dict(parse_qsl(urlsplit(door.get_attribute("href")).query))
     before = place(lesson)

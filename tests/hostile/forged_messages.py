@@ -242,7 +242,7 @@ anything = strategies.recursive(
     max_leaves=8,
 )
 places = strategies.fixed_dictionaries({"x": leaves, "y": leaves})
-EVENT_NAMES = ("pick", "value", "settled", "near", "settings", "theme", "no such event")
+EVENT_NAMES = ("pick", "value", "commit", "visible", "settings", "theme", "no such event")
 
 
 def said(parameters: tuple[str, ...]) -> strategies.SearchStrategy[str]:

@@ -75,7 +75,7 @@ def test_all_that_is_declared_is_on_the_page():
         for name in getattr(lessons, slug).lesson.exercises:
             assert any(f".exercise.{name}." in key for key in heard), name
         for name in getattr(lessons, slug).lesson.sketches:
-            assert any(f".sketch.{name}.drawn" in key for key in heard), name
+            assert any(f".sketch.{name}.drawing" in key for key in heard), name
         assert any(key.startswith("predict.") for key in heard)
 
 
@@ -95,7 +95,7 @@ def hostile(slug: str, kind: str) -> list[dict[str, object]]:
             {"x": 1}, ["near"] * 3, "nan", "-0.0", "\ud800"]  # fmt: skip
     if kind.startswith("json"):
         states += [{kind: raw} for raw in RAW]
-        events = ("pick", "value", "settled", "near", "settings", "theme")
+        events = ("pick", "value", "commit", "visible", "settings", "theme")
         states += [event(name, value) for name in events for value in told]
         names = {key.rpartition(".")[2] for key in keys(slug)}
         states += [event("settings", dict.fromkeys(names, value)) for value in (HUGE, None, "nan")]

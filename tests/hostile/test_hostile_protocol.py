@@ -20,7 +20,7 @@ SLIDER, STEPS, BUTTONS, SEED, TEXT = (
 )  # fmt: skip
 SLUG, SENTENCE = "vanishing_gradients", {"vg.reach.signal": "sentence"}
 PATIENCE = 120.0
-CHART, SETTLE, NEAR = "vg.pairs.chart", "vg.reach.settle", "vg.near"
+CHART, SETTLE, NEAR = "vg.pairs.chart", "vg.reach.debounce", "vg.lazy"
 
 
 def student(
@@ -120,9 +120,9 @@ WRONG = [
     (CHART, {"json_value": '{"pick": {"x": "a"}}'}),
     (CHART, {"json_value": "[" * 10_000}),
     (f"{SETTLE}__events", event("settled", {"x": "a"})),
-    (f"{NEAR}__events", event("near", {"x": "a"})),
-    (f"{NEAR}__events", event("near", ["no such bench", 5, None])),
-    (f"{NEAR}__events", event("near", 10**400)),
+    (f"{NEAR}__events", event("visible", {"x": "a"})),
+    (f"{NEAR}__events", event("visible", ["no such bench", 5, None])),
+    (f"{NEAR}__events", event("visible", 10**400)),
     ("theme__events", event("theme", {"x": "a"})),
     ("theme", {"json_value": "[]"}),
 ]

@@ -83,7 +83,7 @@ def slider(page):
 
 def ready(frame):
     frame.locator(f"#root :is({MARKS})").first.wait_for(state="attached")
-    frame.locator("#seqviz-first").wait_for(state="detached")
+    frame.locator("#seqviz-shell").wait_for(state="detached")
     return frame
 
 

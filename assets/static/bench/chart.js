@@ -1,38 +1,38 @@
 // A Plotly chart that is updated in place. Streamlit's own element builds a new chart for each new
 // figure: twice the time from slider to picture, and a blink in between.
 
-import { bench } from "./live.js";
-import { named, repainted, turnArrows } from "./repaint.js";
-import { showBadge, showNotes, showReadouts, uncover } from "./drag_overlay.js";
-import { stay } from "./viewport.js";
-import { stacked } from "./responsive_panels.js";
+import { liveBench } from "./live.js";
+import { withTraceIds, repaint, turnArrows } from "./repaint.js";
+import { updateBadge, updateNotes, updateReadouts, restore } from "./drag_overlay.js";
+import { pinFigure } from "./viewport.js";
+import { stackPanels } from "./responsive_panels.js";
 
-const SOURCE = new URL("../plotly.min.js", import.meta.url).href;
+const PLOTLY_URL = new URL("../plotly.min.js", import.meta.url).href;
 const CONFIG = { displayModeBar: false, scrollZoom: false, doubleClick: "reset" };
-const REST_MS = 400; // after which a picture that was painted in part is painted whole
+const FULL_PAINT_MS = 400; // after a partial paint, the full one
 // Pixels: a frame has less only until the columns of the page have their widths, or in a closed tab.
-const LEAST = 100;
+const MIN_WIDTH_PX = 100;
 const PALETTE = "--st-chart-categorical-colors";
-const LETTERS_MS = 1000; // that letters may take
+const FONT_TIMEOUT_MS = 1000; // that fonts may take
 
 let library;
-let Plotly; // once it is here, and the letters that it measures when it paints
+let Plotly; // once it is loaded, with the fonts that it measures
 
 async function ready() {
-  const late = new Promise((resolve) => setTimeout(resolve, LETTERS_MS));
-  await Promise.race([document.fonts.load('1em "Source Sans"').catch(() => {}), late]);
+  const timeout = new Promise((resolve) => setTimeout(resolve, FONT_TIMEOUT_MS));
+  await Promise.race([document.fonts.load('1em "Source Sans"').catch(() => {}), timeout]);
   Plotly = window.Plotly;
 }
 
-function plotly() {
+function loadPlotly() {
   library ??= new Promise((resolve, reject) => {
     if (window.Plotly?.react) return resolve(ready());
     const script = document.createElement("script");
-    script.src = SOURCE;
+    script.src = PLOTLY_URL;
     script.onload = () => resolve(ready());
     script.onerror = () => {
       library = null; // the next figure tries again
-      reject(new Error(`cannot load ${SOURCE}`));
+      reject(new Error(`cannot load ${PLOTLY_URL}`));
     };
     document.head.append(script);
   });
@@ -40,7 +40,7 @@ function plotly() {
 }
 
 // Figures name the theme's colors by ten reserved ones, #000001 to #000010 (plotting/style.py).
-function themed(figure, host) {
+function applyTheme(figure, host) {
   const colors = getComputedStyle(host).getPropertyValue(PALETTE).split(",");
   return colors.reduce(
     (text, color, slot) => text.replaceAll(`#${String(slot + 1).padStart(6, "0")}`, color.trim()),
@@ -48,169 +48,168 @@ function themed(figure, host) {
   );
 }
 
-// A click on a trace that says so (meta: "pick") goes to the server; over it the cursor is a hand.
-function listen(host) {
+// A click on a trace with meta "pick" goes to the server; the cursor over it is a pointer.
+function listenForPicks(host) {
   if (host.listening) return;
   host.listening = true;
-  const picked = (event) =>
-    host.tell && event.points?.find((point) => point.data.meta === "pick");
-  host.on("plotly_hover", (event) => host.classList.toggle("picking", !!picked(event)));
+  const pickedPoint = (event) =>
+    host.onPick && event.points?.find((point) => point.data.meta === "pick");
+  host.on("plotly_hover", (event) => host.classList.toggle("picking", !!pickedPoint(event)));
   host.on("plotly_unhover", () => host.classList.remove("picking"));
   host.on("plotly_click", (event) => {
-    const point = picked(event);
-    if (point) host.tell({ x: point.x, y: point.y });
+    const point = pickedPoint(event);
+    if (point) host.onPick({ x: point.x, y: point.y });
   });
 }
 
-// Two lines of JSON: what is said around the figure, and the figure.
-export function unpacked(text) {
+// Two lines of JSON: metadata and the figure.
+export function unpack(text) {
   const end = text.indexOf("\n");
   return { ...JSON.parse(text.slice(0, end)), figure: text.slice(end + 1) };
 }
 
-const css = (key) => `st-key-${key.replaceAll(".", "-")}`;
+const cssClass = (key) => `st-key-${key.replaceAll(".", "-")}`;
 
-// One chart in its place: from the page, and from the answers while a hand moves (`live.js`).
+// One chart, updated by the page and, during a drag, by `live.js`.
 export class Chart {
   constructor(host) {
     this.host = host;
-    this.observer = new ResizeObserver(() => this.resized());
-    this.placed();
+    this.observer = new ResizeObserver(() => this.onResize());
+    this.attach();
   }
 
-  placed() {
+  attach() {
     this.frame = this.host.closest('[class*="-figure"]') ?? this.host.parentElement;
     this.observer.disconnect();
     this.observer.observe(this.frame);
-    if (this.size) stay(this.frame.parentElement, this.size.height);
+    if (this.size) pinFigure(this.frame.parentElement, this.size.height);
   }
 
-  // The same picture is not painted twice: the page's own follows the last one under the hand.
-  // moving: a hand moves, and what differs from the picture before is painted alone.
-  show(figure, alt, moving = false) {
+  // The same figure is not painted twice: after a drag the page sends it once more.
+  // isDragging: paint only what differs from the last figure.
+  show(figure, alt, isDragging = false) {
     this.host.setAttribute("role", "img");
     this.host.setAttribute("aria-label", alt);
     this.figure = figure;
-    const written = themed(figure, this.host);
-    if (written === this.written && this.host._fullLayout) return;
-    const before = this.written;
-    this.written = written;
-    if (moving && this.size && Plotly?.parts) return this.repaint(before);
+    const json = applyTheme(figure, this.host);
+    if (json === this.json && this.host._fullLayout) return;
+    const before = this.json;
+    this.json = json;
+    if (isDragging && this.size && Plotly?.parts) return this.repaint(before);
     if (Plotly) return this.paint();
-    plotly().then(() => this.paint(), () => (this.host.textContent = this.missing));
+    loadPlotly().then(() => this.paint(), () => (this.host.textContent = this.missing));
   }
 
   // What is painted, parsed anew each time: Plotly writes into what it is given.
-  spread(written) {
-    const { data, layout } = JSON.parse(written);
-    return stacked(named(data), layout, this.frame.clientWidth);
+  parse(json) {
+    const { data, layout } = JSON.parse(json);
+    return stackPanels(withTraceIds(data), layout, this.frame.clientWidth);
   }
 
   repaint(before) {
-    this.spreadBefore ??= this.spread(before);
-    const now = this.spread(this.written);
-    const done = repainted(this.host, this.spreadBefore, now);
-    if (!done) this.paint();
-    this.spreadBefore = now;
-    clearTimeout(this.resting);
-    if (done) this.resting = setTimeout(() => this.paint(), REST_MS);
+    this.previous ??= this.parse(before);
+    const after = this.parse(this.json);
+    const isDone = repaint(this.host, this.previous, after);
+    if (!isDone) this.paint();
+    this.previous = after;
+    clearTimeout(this.fullPaintTimer);
+    if (isDone) this.fullPaintTimer = setTimeout(() => this.paint(), FULL_PAINT_MS);
   }
 
   paint() {
-    clearTimeout(this.resting);
+    clearTimeout(this.fullPaintTimer);
     const { host, frame } = this;
     this.size = null;
-    if (frame.clientWidth < LEAST) return; // `resized` paints it when there is room
-    const { traces, layout, taller } = this.spread(this.written);
+    if (frame.clientWidth < MIN_WIDTH_PX) return; // `onResize` paints it when there is room
+    const { traces, layout, heightFactor } = this.parse(this.json);
     // Streamlit gave the frame's wrapper its height; stacked panels need more of it.
-    const height = taller > 1 ? `${taller * layout.height}px` : "";
+    const height = heightFactor > 1 ? `${heightFactor * layout.height}px` : "";
     Object.assign(frame.parentElement.style, { height, flexBasis: height });
     this.size = { width: frame.clientWidth, height: frame.clientHeight };
     if (!this.size.height) return;
-    stay(frame.parentElement, this.size.height);
-    this.spreadBefore = null;
+    pinFigure(frame.parentElement, this.size.height);
+    this.previous = null;
     Plotly.react(host, traces, { ...layout, ...this.size }, CONFIG).then(() => {
       turnArrows(host);
-      this.drawn?.();
+      this.onPainted?.();
     });
-    listen(host);
+    listenForPicks(host);
   }
 
   // In the colors that its place has now: on paper they are the light ones.
-  recolored() {
+  recolor() {
     if (!this.figure || !Plotly) return;
-    this.written = themed(this.figure, this.host);
+    this.json = applyTheme(this.figure, this.host);
     this.paint();
   }
 
-  resized() {
+  onResize() {
     const { clientWidth: width, clientHeight: height } = this.frame;
-    if (!this.written || !Plotly || width < LEAST || !height) return;
-    // In a closed tab it had no room, and what it was told there has not been painted.
+    if (!this.json || !Plotly || width < MIN_WIDTH_PX || !height) return;
+    // In a closed tab it had no room, and its last figure has not been painted.
     if (this.size?.width !== width || this.size?.height !== height) this.paint();
   }
 
-  // What `live.js` asks of who draws its answers.
-  painter(prefix) {
-    const readouts = () => document.querySelector(`.${css(prefix)}-readouts`);
-    const notes = () => document.querySelectorAll(`[class*="${css(prefix)}-notes-"]`);
-    const badge = () => document.querySelector(`.${css(prefix)}-footer > :has(.stMarkdownBadge)`);
-    const back = () => [readouts(), ...notes(), badge()].forEach(uncover);
-    const paint = (answer, moving) => {
-      const { figure, alt, readouts: read, notes: said, badge: how } = unpacked(answer);
-      this.show(figure, alt, moving);
-      showReadouts(readouts(), read);
-      showNotes(notes(), said);
-      showBadge(badge(), how);
+  // The view through which `live.js` paints its responses.
+  createView(prefix) {
+    const readouts = () => document.querySelector(`.${cssClass(prefix)}-readouts`);
+    const notes = () => document.querySelectorAll(`[class*="${cssClass(prefix)}-notes-"]`);
+    const badge = () => document.querySelector(`.${cssClass(prefix)}-footer > :has(.stMarkdownBadge)`);
+    const restoreAll = () => [readouts(), ...notes(), badge()].forEach(restore);
+    const paint = (answer, isDragging) => {
+      const { figure, alt, readouts: newReadouts, notes: sentences, badge: badgeText } = unpack(answer);
+      this.show(figure, alt, isDragging);
+      updateReadouts(readouts(), newReadouts);
+      updateNotes(notes(), sentences);
+      updateBadge(badge(), badgeText);
     };
-    let own = null; // in place of what the page has drawn, an answer that the page knows of
-    back();
+    let acknowledged = null; // the response of the last commit, which covers the page's own render
+    restoreAll();
     return {
-      keep: (answer) => (own = answer),
-      uncover: () => {
-        if (own !== null) return paint(own, false);
-        back();
-        this.show(this.own.figure, this.own.alt);
+      adopt: (answer) => (acknowledged = answer),
+      restore: () => {
+        if (acknowledged !== null) return paint(acknowledged, false);
+        restoreAll();
+        this.show(this.pageFigure.figure, this.pageFigure.alt);
       },
-      there: () => this.host.isConnected,
-      wait: (on) => this.host.classList.toggle("waiting", on),
+      isMounted: () => this.host.isConnected,
+      setWaiting: (on) => this.host.classList.toggle("waiting", on),
       paint: (answer) => paint(answer, true),
     };
   }
 }
 
 // The figure that came with the page (`shell.js`), once painted, is not painted again in its place.
-function moved(host) {
-  const first = document.querySelector("#seqviz-first .seqviz-chart:has(.main-svg)");
-  if (host.chart || !first || !host.closest(first.dataset.place)) return host;
-  host.replaceWith(first);
-  first.chart.placed();
-  return first;
+function adoptShellChart(host) {
+  const shellChart = document.querySelector("#seqviz-shell .seqviz-chart:has(.main-svg)");
+  if (host.chart || !shellChart || !host.closest(shellChart.dataset.place)) return host;
+  host.replaceWith(shellChart);
+  shellChart.chart.attach();
+  return shellChart;
 }
 
-// What the page has drawn. While a hand is elsewhere it waits, and comes when that has gone: the page
-// does not say it twice.
-function take(chart, data) {
-  chart.forgoes?.();
-  chart.own = data;
+// Show the page's own figure; during a drag to other values it is deferred, as the page sends it once.
+function update(chart, data) {
+  chart.cancelDeferred?.();
+  chart.pageFigure = data;
   if (data.live) {
-    const place = bench(data.live.bench);
-    if (place.overtaken(data.live.values)) {
-      place.renewed(data.live);
-      chart.forgoes = place.afterwards(() => chart.host.isConnected && take(chart, data));
+    const bench = liveBench(data.live.bench);
+    if (bench.isStale(data.live.values)) {
+      bench.onStale(data.live);
+      chart.cancelDeferred = bench.whenIdle(() => chart.host.isConnected && update(chart, data));
       return;
     }
-    place.drawn(data.live, chart.painter(data.live.bench));
+    bench.onRendered(data.live, chart.createView(data.live.bench));
   }
   chart.show(data.figure, data.alt);
 }
 
 export default function ({ data: bytes, parentElement, setTriggerValue }) {
-  const data = unpacked(new TextDecoder().decode(bytes));
-  const host = moved(parentElement.querySelector(".seqviz-chart"));
+  const data = unpack(new TextDecoder().decode(bytes));
+  const host = adoptShellChart(parentElement.querySelector(".seqviz-chart"));
   const chart = (host.chart ??= new Chart(host));
   chart.missing = data.missing;
-  host.tell = data.picks ? (point) => setTriggerValue("pick", point) : null;
-  take(chart, data);
-  return () => setTimeout(() => data.live && bench(data.live.bench).left());
+  host.onPick = data.picks ? (point) => setTriggerValue("pick", point) : null;
+  update(chart, data);
+  return () => setTimeout(() => data.live && liveBench(data.live.bench).onUnmount());
 }

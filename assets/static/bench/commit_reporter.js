@@ -1,13 +1,13 @@
-// What tells the page that a hand rests on a bench whose picture and words are on screen already, and
-// hears that it knows.
+// Report a commit of a bench whose figure and text are on screen already, and receive the
+// acknowledgement of the page.
 
-import { bench } from "./live.js";
+import { liveBench } from "./live.js";
 
 export default function ({ data, setTriggerValue }) {
-  const place = bench(data.bench);
-  place.tell = (told) => setTriggerValue("rest", told);
-  place.heard(data);
+  const bench = liveBench(data.bench);
+  bench.onCommit = (commit) => setTriggerValue("commit", commit);
+  bench.onAcknowledged(data);
   return () => {
-    place.tell = null;
+    bench.onCommit = null;
   };
 }

@@ -1,42 +1,42 @@
-// When the settings of a bench have come to rest, ask for the benches that build on it: after the
-// hand has left the slider and not under it, and each only when the reader is about to see it.
+// Debounce: when the settings of a bench have not changed for a quarter of a second, request its
+// dependent benches, each only when it is near the viewport.
 
-import { near } from "./viewport.js";
+import { isNear } from "./viewport.js";
 
-const REST_MS = 250;
+const DEBOUNCE_MS = 250;
 const SCROLL_MS = 100;
-const AHEAD = 0.25; // heights of the window beyond its edges
-const known = new Map(); // bench -> { settings, stale, place, trigger, timer }
+const MARGIN_WINDOWS = 0.25; // heights of the window beyond its edges
+const benches = new Map(); // bench -> { settings, stale, host, trigger, timer }
 
-const look = (bench) => {
-  if (!bench.place.isConnected) bench.stale.clear(); // the reader has gone to another page
-  const due = [...bench.stale].filter((name) => near(name, AHEAD));
-  if (due.length === 0) return;
-  due.forEach((name) => bench.stale.delete(name));
-  bench.trigger("settled", due);
+const triggerVisible = (bench) => {
+  if (!bench.host.isConnected) bench.stale.clear(); // the reader has gone to another page
+  const visible = [...bench.stale].filter((name) => isNear(name, MARGIN_WINDOWS));
+  if (visible.length === 0) return;
+  visible.forEach((name) => bench.stale.delete(name));
+  bench.trigger("commit", visible);
 };
 
-const wait = (bench, milliseconds) => {
+const wait = (bench, delayMs) => {
   clearTimeout(bench.timer);
-  bench.timer = setTimeout(() => look(bench), milliseconds);
+  bench.timer = setTimeout(() => triggerVisible(bench), delayMs);
 };
 
 // The page scrolls in a box of its own, whose events can be caught on their way down.
 for (const event of ["scroll", "resize"]) {
   window.addEventListener(
     event,
-    () => known.forEach((bench) => bench.stale.size > 0 && wait(bench, SCROLL_MS)),
+    () => benches.forEach((bench) => bench.stale.size > 0 && wait(bench, SCROLL_MS)),
     { capture: true, passive: true },
   );
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {
-  const bench = known.get(data.bench) ?? { settings: data.settings, stale: new Set() };
-  known.set(data.bench, bench);
-  bench.place = parentElement;
+  const bench = benches.get(data.bench) ?? { settings: data.settings, stale: new Set() };
+  benches.set(data.bench, bench);
+  bench.host = parentElement;
   bench.trigger = setTriggerValue;
   if (bench.settings === data.settings) return;
   bench.settings = data.settings;
   bench.stale = new Set(data.followers);
-  wait(bench, REST_MS);
+  wait(bench, DEBOUNCE_MS);
 }

@@ -1,62 +1,62 @@
-// The read-outs beside a figure, the sentences and the badge under it, under a hand: a copy of what the
-// page shows, with the new words in it, stands in its place until the page itself has drawn them.
+// Metrics, notes and badge of a bench during a drag: a copy with the new text covers the page's own
+// elements until the page has rendered.
 
-const OVER = "seqviz-over";
+const OVERLAY = "seqviz-overlay";
 
-// original: what is copied of it.
-function over(place, original = place) {
-  let copy = place.querySelector(`:scope > .${OVER}`);
+// source: the element that is copied.
+function overlay(element, source = element) {
+  let copy = element.querySelector(`:scope > .${OVERLAY}`);
   if (copy) return copy;
-  copy = original.cloneNode(true);
+  copy = source.cloneNode(true);
   copy.removeAttribute("id");
-  copy.className = `${copy.className.replace(/\bst-key-\S+/g, "")} ${OVER}`;
-  place.append(copy);
-  place.classList.add("seqviz-behind");
+  copy.className = `${copy.className.replace(/\bst-key-\S+/g, "")} ${OVERLAY}`;
+  element.append(copy);
+  element.classList.add("seqviz-covered");
   return copy;
 }
 
-const inside = (place) => over(place, place.firstElementChild);
+const overlayFirstChild = (element) => overlay(element, element.firstElementChild);
 
-export function uncover(place) {
-  place?.querySelectorAll(`.${OVER}`).forEach((copy) => {
-    copy.parentElement.classList.remove("seqviz-behind");
+export function restore(element) {
+  element?.querySelectorAll(`.${OVERLAY}`).forEach((copy) => {
+    copy.parentElement.classList.remove("seqviz-covered");
     copy.remove();
   });
 }
 
-// Words into an element of the page's own, past the elements that only wrap them.
+// Set the text of an element, inside the elements that only wrap it.
 function write(element, text) {
-  let inner = element;
-  while (inner?.childElementCount === 1 && inner.textContent === inner.firstElementChild.textContent)
-    inner = inner.firstElementChild;
-  if (inner && inner.textContent !== text) inner.textContent = text;
+  let innermost = element;
+  while (innermost?.childElementCount === 1 && innermost.textContent === innermost.firstElementChild.textContent)
+    innermost = innermost.firstElementChild;
+  if (innermost && innermost.textContent !== text) innermost.textContent = text;
 }
 
 // readouts: [{ value, beside }] in the order of the page. Another number of them waits. Of each only
 // what changes is a copy: its label and its help answer as before.
-export function showReadouts(place, readouts) {
-  const shown = place?.querySelectorAll("[data-testid=stMetric]") ?? [];
-  if (shown.length !== readouts.length) return;
-  shown.forEach((metric, at) => {
-    write(inside(metric.querySelector("[data-testid=stMetricValue]")), readouts[at].value);
+export function updateReadouts(element, readouts) {
+  const metrics = element?.querySelectorAll("[data-testid=stMetric]") ?? [];
+  if (metrics.length !== readouts.length) return;
+  metrics.forEach((metric, index) => {
+    write(overlayFirstChild(metric.querySelector("[data-testid=stMetricValue]")), readouts[index].value);
     const beside = metric.querySelector("[data-testid=stMetricDelta]");
-    if (beside) write(inside(beside), readouts[at].beside ?? "");
+    if (beside) write(overlayFirstChild(beside), readouts[index].beside ?? "");
   });
 }
 
-export function showBadge(place, words) {
-  if (!place || words === undefined) return;
-  inside(place).querySelector(".stMarkdownBadge").lastChild.nodeValue = ` ${words}`;
+export function updateBadge(element, words) {
+  if (!element || words === undefined) return;
+  overlayFirstChild(element).querySelector(".stMarkdownBadge").lastChild.nodeValue = ` ${words}`;
 }
 
-const SAID = "[data-testid=stMarkdownContainer], [data-testid=stHtml]";
+const SENTENCES = "[data-testid=stMarkdownContainer], [data-testid=stHtml]";
 
 // notes: HTML that the server has made of its own sentences; null: it stays as it is.
-export function showNotes(places, notes) {
-  const copies = [...places].map((place) => over(place));
-  const said = copies.flatMap((copy) => [...copy.querySelectorAll(SAID)]);
-  if (said.length !== notes.length) return places.forEach(uncover);
-  said.forEach((one, at) => {
-    if (notes[at] !== null) one.innerHTML = notes[at];
+export function updateNotes(elements, notes) {
+  const copies = [...elements].map((element) => overlay(element));
+  const sentences = copies.flatMap((copy) => [...copy.querySelectorAll(SENTENCES)]);
+  if (sentences.length !== notes.length) return elements.forEach(restore);
+  sentences.forEach((sentence, index) => {
+    if (notes[index] !== null) sentence.innerHTML = notes[index];
   });
 }

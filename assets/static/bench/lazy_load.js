@@ -1,108 +1,108 @@
-// Ask for the benches that keep a place on the page and that the reader is about to see. They come
-// near in many ways (scrolling, a tab, a chart above that turns out smaller, a server that has
-// forgotten them), so their places are read a few times a second, which takes some microseconds.
+// Lazy loading: request the benches that are only placeholders and near the viewport. They come near
+// in many ways (scrolling, a tab, a smaller chart above, a restarted server), so their positions are
+// polled a few times a second, which takes some microseconds.
 
-import { notice } from "./progress.js";
-import { asksForPaper, dress, print, undress } from "./print.js";
-import { near } from "./viewport.js";
+import { recordVisible } from "./progress.js";
+import { isPrintShortcut, preparePrint, print, restoreScreen } from "./print.js";
+import { isNear } from "./viewport.js";
 
-const LOOK_MS = 150;
-const TOP = 68; // pixels of the header above a bench that a link names (ui/render/css.py)
-const AHEAD = 0.5; // heights of the window beyond its edges
+const INTERVAL_MS = 150;
+const HEADER_PX = 68; // pixels of the header above a bench that a link names (ui/render/css.py)
+const MARGIN_WINDOWS = 0.5; // in window heights
 const ARRIVAL_MS = 6000; // in which a page that nobody scrolls draws only what is in sight
-const AGAIN_MS = 10_000; // after which one that has not come is asked for once more
-const NOTICE_MS = 1000;
-const STAYS_MS = 4000; // in which what is above the bench that a link names may still arrive
-const asked = new Map(); // bench of the lesson in `place` -> when
-let place = null;
-let settled = 0; // when the page no longer arrives
+const RETRY_MS = 10_000; // after which one that has not come is asked for once more
+const PROGRESS_MS = 1000;
+const ANCHOR_MS = 4000; // in which what is above the bench that a link names may still arrive
+const requestedAt = new Map(); // bench of the lesson -> when
+let currentHost = null;
+let arrivesUntil = 0; // when the page no longer arrives
 let stop = () => {};
-let noticed = 0;
-let followed = ""; // the address of which the bench that it names has been gone to
+let progressAt = 0;
+let anchorOf = ""; // the address of which the bench that it names has been gone to
 
 // Go to that bench, and stay at it while what is above arrives, unless the reader goes elsewhere.
-function follow(name) {
-  const left = new AbortController();
-  const end = performance.now() + STAYS_MS;
+function holdAnchor(name) {
+  const interrupted = new AbortController();
+  const end = performance.now() + ANCHOR_MS;
   for (const kind of ["wheel", "touchmove", "keydown", "pointerdown"])
-    window.addEventListener(kind, () => left.abort(), { capture: true, passive: true, signal: left.signal });
+    window.addEventListener(kind, () => interrupted.abort(), { capture: true, passive: true, signal: interrupted.signal });
   const timer = setInterval(() => {
     const bench = document.querySelector(`.st-key-bench-${name}`);
-    if (left.signal.aborted || performance.now() > end) {
+    if (interrupted.signal.aborted || performance.now() > end) {
       clearInterval(timer);
-      if (!left.signal.aborted && bench && document.activeElement === document.body) {
+      if (!interrupted.signal.aborted && bench && document.activeElement === document.body) {
         bench.tabIndex = -1; // a reader with a keyboard goes on from here
         bench.focus({ preventScroll: true });
       }
-      left.abort();
-    } else if (bench && Math.abs(bench.getBoundingClientRect().top - TOP) > 2) {
+      interrupted.abort();
+    } else if (bench && Math.abs(bench.getBoundingClientRect().top - HEADER_PX) > 2) {
       bench.scrollIntoView({ block: "start" });
     }
-  }, LOOK_MS);
+  }, INTERVAL_MS);
 }
 
-function followLink() {
-  if (followed === location.href) return;
-  followed = location.href;
+function scrollToAnchor() {
+  if (anchorOf === location.href) return;
+  anchorOf = location.href;
   const name = /#bench-(\w+)$/.exec(location.hash)?.[1];
-  if (name) follow(name);
+  if (name) holdAnchor(name);
 }
-followLink();
+scrollToAnchor();
 
-const waits = (name) =>
-  document.querySelector(`.st-key-bench-${name} [class*="-waiting"]`) !== null;
-const justAsked = (name) => performance.now() - asked.get(name) < AGAIN_MS;
+const isPlaceholder = (name) =>
+  document.querySelector(`.st-key-bench-${name} [class*="st-key-"][class*="-placeholder"]`) !== null;
+const isRequested = (name) => performance.now() - requestedAt.get(name) < RETRY_MS;
 
 export default function ({ data, parentElement, setTriggerValue }) {
   stop();
   const host = parentElement.host ?? parentElement;
-  if (place !== host) {
-    asked.clear();
-    settled = performance.now() + ARRIVAL_MS;
-    followLink();
+  if (currentHost !== host) {
+    requestedAt.clear();
+    arrivesUntil = performance.now() + ARRIVAL_MS;
+    scrollToAnchor();
   }
-  place = host;
-  const ask = (names) => {
-    const waiting = names.filter(waits);
-    if (waiting.every(justAsked)) return;
+  currentHost = host;
+  const request = (names) => {
+    const placeholders = names.filter(isPlaceholder);
+    if (placeholders.every(isRequested)) return;
     const now = performance.now();
-    waiting.filter((name) => !justAsked(name)).forEach((name) => asked.set(name, now));
-    setTriggerValue("near", waiting); // of two messages at once only the later one is heard
+    placeholders.filter((name) => !isRequested(name)).forEach((name) => requestedAt.set(name, now));
+    setTriggerValue("visible", placeholders); // of two messages at once only the later one is heard
   };
   // Others wait for what it loads, even when it has been passed.
-  const above = (name) => (data.leads.includes(name) ? Infinity : AHEAD);
-  const everything = () => ask(data.benches);
+  const marginAbove = (name) => (data.leads.includes(name) ? Infinity : MARGIN_WINDOWS);
+  const requestAll = () => request(data.benches);
   // Its button turns while the file of the whole lesson is made, which waits for all benches.
-  const making = `${data.whole} [data-testid="stSpinnerIcon"]`;
+  const exportSpinner = `${data.whole} [data-testid="stSpinnerIcon"]`;
   const timer = setInterval(() => {
     if (!host.isConnected) return stop(); // the reader has gone to another page
-    if (performance.now() - noticed > NOTICE_MS) {
-      noticed = performance.now();
-      notice(data.lesson);
+    if (performance.now() - progressAt > PROGRESS_MS) {
+      progressAt = performance.now();
+      recordVisible(data.lesson);
     }
-    if (document.querySelector(making)) return everything();
-    const ahead = performance.now() < settled ? 0 : AHEAD;
-    ask(data.benches.filter((name) => near(name, ahead, above(name))));
-  }, LOOK_MS);
-  const scrolled = () => (settled = 0);
-  const paper = (event) => {
-    if (!(event.type === "click" ? event.target.closest?.('a[href="#print"]') : asksForPaper(event))) return;
+    if (document.querySelector(exportSpinner)) return requestAll();
+    const marginBelow = performance.now() < arrivesUntil ? 0 : MARGIN_WINDOWS;
+    request(data.benches.filter((name) => isNear(name, marginBelow, marginAbove(name))));
+  }, INTERVAL_MS);
+  const onScroll = () => (arrivesUntil = 0);
+  const onPrintRequest = (event) => {
+    if (!(event.type === "click" ? event.target.closest?.('a[href="#print"]') : isPrintShortcut(event))) return;
     event.preventDefault();
-    print(everything);
+    print(requestAll);
   };
-  const listening = new AbortController();
-  const listen = (kind, heard) =>
-    window.addEventListener(kind, heard, { capture: true, passive: kind === "scroll", signal: listening.signal });
-  listen("scroll", scrolled);
-  listen("keydown", paper);
-  listen("click", paper);
+  const listeners = new AbortController();
+  const listen = (kind, handler) =>
+    window.addEventListener(kind, handler, { capture: true, passive: kind === "scroll", signal: listeners.signal });
+  listen("scroll", onScroll);
+  listen("keydown", onPrintRequest);
+  listen("click", onPrintRequest);
   listen("beforeprint", ({ isTrusted }) => {
-    everything();
-    if (isTrusted) dress(); // another only asks for the whole lesson
+    requestAll();
+    if (isTrusted) preparePrint(); // another only asks for the whole lesson
   });
-  listen("afterprint", undress);
+  listen("afterprint", restoreScreen);
   stop = () => {
     clearInterval(timer);
-    listening.abort();
+    listeners.abort();
   };
 }

@@ -8,9 +8,9 @@ const DONE = /\bst-key-\w+?-((?:predict|exercise)-\w+)-done\b/; // as ui/page/qu
 // { slug: [what] }, of which "visited" is one.
 export function read() {
   try {
-    const found = JSON.parse(localStorage.getItem(KEY));
-    const kept = Object.entries(found ?? {}).filter(([, done]) => Array.isArray(done));
-    return Object.fromEntries(kept.map(([slug, done]) => [slug, done.filter((one) => typeof one === "string")]));
+    const stored = JSON.parse(localStorage.getItem(KEY));
+    const lessons = Object.entries(stored ?? {}).filter(([, done]) => Array.isArray(done));
+    return Object.fromEntries(lessons.map(([slug, done]) => [slug, done.filter((name) => typeof name === "string")]));
   } catch {
     return {};
   }
@@ -24,11 +24,11 @@ export function erase() {
   }
 }
 
-function note(slug, what) {
+function record(slug, names) {
   const all = read();
   const done = new Set(all[slug]);
   const before = done.size;
-  what.forEach((one) => done.add(one));
+  names.forEach((name) => done.add(name));
   if (done.size === before) return;
   try {
     localStorage.setItem(KEY, JSON.stringify({ ...all, [slug]: [...done] }));
@@ -38,9 +38,9 @@ function note(slug, what) {
 }
 
 // What the page of this lesson shows as done.
-export function notice(slug) {
-  const shown = document.querySelectorAll('[class*="st-key-"][class*="-done"]');
-  const done = [...shown].map((one) => DONE.exec(one.className)?.[1]).filter(Boolean);
+export function recordVisible(slug) {
+  const doneElements = document.querySelectorAll('[class*="st-key-"][class*="-done"]');
+  const done = [...doneElements].map((element) => DONE.exec(element.className)?.[1]).filter(Boolean);
   const targets = [...document.querySelectorAll('.seqviz-target[data-reached="true"]')];
-  note(slug, ["visited", ...done, ...targets.map((one) => `target-${one.dataset.target}`)]);
+  record(slug, ["visited", ...done, ...targets.map((element) => `target-${element.dataset.target}`)]);
 }

@@ -1,24 +1,24 @@
-// Paint only what differs from the picture before, while a hand moves. `Plotly.react` works out and
+// Paint only what differs from the last figure, during a drag. `Plotly.react` works out and
 // draws everything anew, whatever has changed: 30 to 60 ms. Here the values that are new are put
 // where Plotly keeps them, and its own parts draw the traces, axes, shapes and notes that they
 // belong to. Margins stay as they are. Plotly's copy of the figure is then half old, so a whole
-// painting has to follow when the hand has come to rest.
+// painting has to follow after the drag.
 
 const ARRAYS = new Set(["x", "y", "z", "base", "customdata", "text", "hovertext"]);
 const TICKS = new Set(["range", "dtick", "tick0", "tickvals", "ticktext"]);
 
-const equal = (one, other) =>
-  one === other ||
-  (typeof one === "object" && typeof other === "object" && JSON.stringify(one) === JSON.stringify(other));
+const equal = (a, b) =>
+  a === b ||
+  (typeof a === "object" && typeof b === "object" && JSON.stringify(a) === JSON.stringify(b));
 
 // The names under which two objects differ; null where one has a name that the other has not.
-function different(one, other) {
-  const names = Object.keys(other);
-  if (names.length !== Object.keys(one).length || names.some((name) => !(name in one))) return null;
-  return names.filter((name) => !equal(one[name], other[name]));
+function changedNames(a, b) {
+  const names = Object.keys(b);
+  if (names.length !== Object.keys(a).length || names.some((name) => !(name in a))) return null;
+  return names.filter((name) => !equal(a[name], b[name]));
 }
 
-const kind = (values) => (Array.isArray(values) ? typeof values.find((one) => one !== null) : "number");
+const typeOf = (values) => (Array.isArray(values) ? typeof values.find((value) => value !== null) : "number");
 
 // What there is to paint. sets: [what Plotly keeps, a name in it, its new value].
 class Changes {
@@ -28,7 +28,7 @@ class Changes {
   shapes = [];
   annotations = [];
   title = false;
-  titled = new Set(); // axes whose title is another
+  retitled = new Set(); // axes whose title is another
   names = []; // of the legend: [trace, the old one, the new one]
 
   constructor(host) {
@@ -37,103 +37,103 @@ class Changes {
   }
 
   // Each says whether all that differs can be painted alone.
-  trace(place, old, now) {
-    const full = this.data[place];
-    const names = different(old, now);
-    if (names === null || full.type !== now.type) return false;
+  trace(index, before, after) {
+    const full = this.data[index];
+    const names = changedNames(before, after);
+    if (names === null || full.type !== after.type) return false;
     for (const name of names) {
       if (name === "name") {
-        if (full.showlegend && this.layout.showlegend) this.names.push([full, old.name, now.name]);
+        if (full.showlegend && this.layout.showlegend) this.names.push([full, before.name, after.name]);
       } else if (name === "marker") {
-        if (different(old.marker, now.marker)?.join() !== "color") return false;
-        this.traces.add(place);
-        this.sets.push([full.marker, "color", now.marker.color]);
+        if (changedNames(before.marker, after.marker)?.join() !== "color") return false;
+        this.traces.add(index);
+        this.sets.push([full.marker, "color", after.marker.color]);
         continue;
-      } else if (!ARRAYS.has(name) || !this.#alike(full, name, old[name], now[name])) return false;
-      else this.traces.add(place);
-      const value = now[name]?.bdata === undefined ? now[name] : Plotly.parts.decoded(now[name]);
+      } else if (!ARRAYS.has(name) || !this.#isCompatible(full, name, before[name], after[name])) return false;
+      else this.traces.add(index);
+      const value = after[name]?.bdata === undefined ? after[name] : Plotly.parts.decoded(after[name]);
       this.sets.push([full, name, value]);
     }
     return true;
   }
 
   // Words on a category axis, and the shape of a heatmap, decide about the axes themselves.
-  #alike(full, name, old, now) {
-    if (name === "z") return old.shape !== undefined && equal(old.shape, now.shape);
+  #isCompatible(full, name, before, after) {
+    if (name === "z") return before.shape !== undefined && equal(before.shape, after.shape);
     if (name !== "x" && name !== "y") return true;
     const axis = this.layout[full[`${name}axis`].replace(/^./, (letter) => `${letter}axis`)];
-    return full.type !== "heatmap" && axis.type !== "category" && kind(old) === kind(now);
+    return full.type !== "heatmap" && axis.type !== "category" && typeOf(before) === typeOf(after);
   }
 
-  axis(key, old, now) {
+  axis(key, before, after) {
     this.axes.add(key);
-    for (const name of different(old, now) ?? [null]) {
-      const titled = name === "title" && different(old.title, now.title)?.join() === "text";
-      if (titled) {
-        this.titled.add(key);
-        this.sets.push([this.layout[key].title, "text", now.title.text]);
-      } else if (TICKS.has(name)) this.sets.push([this.layout[key], name, now[name]]);
+    for (const name of changedNames(before, after) ?? [null]) {
+      const isTitleText = name === "title" && changedNames(before.title, after.title)?.join() === "text";
+      if (isTitleText) {
+        this.retitled.add(key);
+        this.sets.push([this.layout[key].title, "text", after.title.text]);
+      } else if (TICKS.has(name)) this.sets.push([this.layout[key], name, after[name]]);
       else return false;
     }
     return true;
   }
 
-  list(key, old, now) {
-    if (old.length !== now.length) return false;
-    return now.every((one, place) => {
-      const names = different(old[place], one);
-      const kept = this.layout[key][place];
+  list(key, before, after) {
+    if (before.length !== after.length) return false;
+    return after.every((item, index) => {
+      const names = changedNames(before[index], item);
+      const current = this.layout[key][index];
       for (const name of names ?? [null]) {
-        if (name === "font" && different(old[place].font, one.font)?.join() === "color")
-          this.sets.push([kept.font, "color", one.font.color]);
-        else if (name === null || typeof one[name] === "object") return false;
-        else this.sets.push([kept, name, one[name]]);
+        if (name === "font" && changedNames(before[index].font, item.font)?.join() === "color")
+          this.sets.push([current.font, "color", item.font.color]);
+        else if (name === null || typeof item[name] === "object") return false;
+        else this.sets.push([current, name, item[name]]);
       }
-      if (names.length > 0) this[key].push(place);
+      if (names.length > 0) this[key].push(index);
       return true;
     });
   }
 
-  whole(key, old, now) {
+  layoutChange(key, before, after) {
     if (key === "meta") return true;
-    if (/^[xy]axis\d*$/.test(key)) return this.axis(key, old, now);
-    if (key === "shapes" || key === "annotations") return this.list(key, old, now);
-    if (key !== "title" || different(old, now)?.join() !== "text") return false;
-    this.sets.push([this.layout.title, "text", now.text]);
+    if (/^[xy]axis\d*$/.test(key)) return this.axis(key, before, after);
+    if (key === "shapes" || key === "annotations") return this.list(key, before, after);
+    if (key !== "title" || changedNames(before, after)?.join() !== "text") return false;
+    this.sets.push([this.layout.title, "text", after.text]);
     this.title = true;
     return true;
   }
 }
 
 // False where a trace has no line any more: Plotly's parts would leave the last one.
-function calculated(host, places) {
-  let drawn = true;
-  for (const place of places) {
-    const full = host._fullData[place];
-    const lengths = ["x", "y"].map((name) => full[name]?.length).filter((one) => one !== undefined);
+function recalculate(host, indices) {
+  let hasPoints = true;
+  for (const index of indices) {
+    const full = host._fullData[index];
+    const lengths = ["x", "y"].map((name) => full[name]?.length).filter((length) => length !== undefined);
     if (full.type !== "heatmap") full._length = Math.min(...lengths);
     full._extremes = {};
     const points = full._length === 0 ? [] : full._module.calc(host, full);
     if (!points[0]) points[0] = { x: undefined, y: undefined };
     points[0].t ??= {};
     points[0].trace = full;
-    host.calcdata[place] = points;
-    const there = points.filter(({ x, y }) => x !== undefined && y !== undefined).length;
-    if (full.type === "scatter") drawn &&= there > (full.mode.includes("lines") ? 1 : 0);
+    host.calcdata[index] = points;
+    const nPoints = points.filter(({ x, y }) => x !== undefined && y !== undefined).length;
+    if (full.type === "scatter") hasPoints &&= nPoints > (full.mode.includes("lines") ? 1 : 0);
   }
   // Bars of one place push one another aside.
-  const modules = new Set([...places].map((place) => host._fullData[place]._module));
+  const modules = new Set([...indices].map((index) => host._fullData[index]._module));
   for (const { crossTraceCalc } of modules)
     for (const panel of Object.values(host._fullLayout._plots)) crossTraceCalc?.(host, panel);
-  if (places.size > 0) Plotly.parts.component("errorbars", "calc")(host);
-  return drawn;
+  if (indices.size > 0) Plotly.parts.component("errorbars", "calc")(host);
+  return hasPoints;
 }
 
 // The axes that no longer show what they did.
-function ranged(host, keys) {
+function updateRanges(host, keys) {
   const { axes, steps } = Plotly.parts;
-  const all = axes.list(host, "", true);
-  const before = all.map((axis) => axis.range.join());
+  const allAxes = axes.list(host, "", true);
+  const rangesBefore = allAxes.map((axis) => axis.range.join());
   for (const key of keys) {
     const axis = host._fullLayout[key];
     axis.range = [...axis.range];
@@ -141,102 +141,102 @@ function ranged(host, keys) {
     axis._rl = axis.range.map(axis.r2l);
   }
   steps.doAutoRangeAndConstraints(host);
-  return all.filter((axis, place) => keys.has(axis._name) || before[place] !== axis.range.join());
+  return allAxes.filter((axis, index) => keys.has(axis._name) || rangesBefore[index] !== axis.range.join());
 }
 
 // Whether words beside an axis are cut off by the edge: the margin would have to grow.
-function cut(host, axes) {
+function hasClippedLabels(host, axes) {
   const { left } = host.getBoundingClientRect();
-  const words = axes.flatMap(({ _id: id }) => [
+  const labels = axes.flatMap(({ _id: id }) => [
     ...(id.startsWith("y") ? host.querySelectorAll(`.${id}tick text, .g-${id}title text`) : []),
   ]);
-  return words.some((one) => one.getBoundingClientRect().left < left);
+  return labels.some((label) => label.getBoundingClientRect().left < left);
 }
 
 // Put other digits, all of one width, into an entry of the legend; false where more than these
 // differs. Plotly would measure each entry anew, for which the browser lays out the whole page.
-function renamed(host, trace, was, now) {
-  if (was.replace(/\d/g, "0") !== now.replace(/\d/g, "0")) return false;
-  const entry = [...host.querySelectorAll(".legendtext")].find((one) => one.__data__?.[0]?.trace === trace);
-  const [old, said] = [was, now].map((name) => name.replace(/<[^>]*>/g, ""));
-  if (entry?.textContent.replaceAll("\u200b", "") !== old) return false;
+function renameLegendEntry(host, trace, from, to) {
+  if (from.replace(/\d/g, "0") !== to.replace(/\d/g, "0")) return false;
+  const entry = [...host.querySelectorAll(".legendtext")].find((text) => text.__data__?.[0]?.trace === trace);
+  const [oldText, newText] = [from, to].map((name) => name.replace(/<[^>]*>/g, ""));
+  if (entry?.textContent.replaceAll("\u200b", "") !== oldText) return false;
   const texts = document.createTreeWalker(entry, NodeFilter.SHOW_TEXT);
-  let place = 0;
-  while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replace(/[^\u200b]/g, () => said[place++]);
-  entry.setAttribute("data-unformatted", now); // by which Plotly knows what it has measured
+  let index = 0;
+  while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replace(/[^\u200b]/g, () => newText[index++]);
+  entry.setAttribute("data-unformatted", to); // by which Plotly knows what it has measured
   return true;
 }
 
 // Draw the axes that moved. Where their words stay the same, so does what Plotly would measure them
 // for: the place of the title, and whether they reach over the edge. titled: those with another title.
-function drawAxes(host, moved, titled) {
+function drawAxes(host, movedAxes, retitled) {
   const { axes } = Plotly.parts;
-  const words = ({ _id: id }) => [...host.querySelectorAll(`.${id}tick text`)].map((one) => one.textContent).join();
-  const measured = moved.filter((axis) => {
-    if (titled.has(axis._name)) return true;
+  const labels = ({ _id: id }) => [...host.querySelectorAll(`.${id}tick text`)].map((label) => label.textContent).join();
+  const toMeasure = movedAxes.filter((axis) => {
+    if (retitled.has(axis._name)) return true;
     const { title, automargin, ticklabeloverflow } = axis;
-    const before = words(axis);
+    const labelsBefore = labels(axis);
     Object.assign(axis, { title: Object.create(title), automargin: false, ticklabeloverflow: "allow" });
     try {
       axes.draw(host, [axis._id], { skipTitle: true });
     } finally {
       Object.assign(axis, { title, automargin, ticklabeloverflow });
     }
-    return words(axis) !== before;
+    return labels(axis) !== labelsBefore;
   });
-  if (measured.length > 0) axes.draw(host, measured.map((axis) => axis._id));
+  if (toMeasure.length > 0) axes.draw(host, toMeasure.map((axis) => axis._id));
 }
 
 // A line that becomes points or is dashed otherwise is another trace, said by its name: `Plotly.react`
 // would leave some of the line.
-export const named = (traces) =>
-  traces.map((trace, place) => {
+export const withTraceIds = (traces) =>
+  traces.map((trace, index) => {
     const { type, mode = "", line } = trace;
-    return { ...trace, uid: `${place}${type}${mode}${line?.dash ?? ""}`.replace(/\W/g, "") };
+    return { ...trace, uid: `${index}${type}${mode}${line?.dash ?? ""}`.replace(/\W/g, "") };
   });
 
 // Plotly turns arrows at points by the axes with which a trace was calculated, before the margins had
 // grown for the words beside them: up to 5 degrees from the line. Turn them by the axes that are drawn.
 export function turnArrows(host) {
   const axis = (id) => host._fullLayout[id.replace(/^./, (letter) => `${letter}axis`)];
-  const turned = host._fullData.filter(({ marker }) => marker?.angleref === "previous");
-  for (const trace of turned) Object.assign(trace, { _xA: axis(trace.xaxis), _yA: axis(trace.yaxis) });
-  if (turned.length > 0) Plotly.parts.plots.style(host);
+  const withArrows = host._fullData.filter(({ marker }) => marker?.angleref === "previous");
+  for (const trace of withArrows) Object.assign(trace, { _xA: axis(trace.xaxis), _yA: axis(trace.yaxis) });
+  if (withArrows.length > 0) Plotly.parts.plots.style(host);
 }
 
 // Paint `now` in place of `old` ({traces, layout}); false where that takes a whole painting, which
 // then has to follow.
-export function repainted(host, old, now) {
-  if (old.traces.length !== now.traces.length) return false;
+export function repaint(host, before, after) {
+  if (before.traces.length !== after.traces.length) return false;
   const changes = new Changes(host);
-  const keys = different(old.layout, now.layout);
-  const alone =
-    keys?.every((key) => changes.whole(key, old.layout[key], now.layout[key])) &&
-    now.traces.every((trace, place) => changes.trace(place, old.traces[place], trace));
-  if (!alone) return false;
-  for (const [kept, name, value] of changes.sets) kept[name] = value;
+  const keys = changedNames(before.layout, after.layout);
+  const isPartial =
+    keys?.every((key) => changes.layoutChange(key, before.layout[key], after.layout[key])) &&
+    after.traces.every((trace, index) => changes.trace(index, before.traces[index], trace));
+  if (!isPartial) return false;
+  for (const [object, name, value] of changes.sets) object[name] = value;
 
   const { parts } = Plotly;
   const layout = host._fullLayout;
   const { margin } = layout;
-  const grows = margin.autoexpand;
+  const autoexpand = margin.autoexpand;
   margin.autoexpand = false;
   try {
-    if (!calculated(host, changes.traces)) return false;
-    const moved = ranged(host, changes.axes);
-    if (moved.length > 0) drawAxes(host, moved, changes.titled);
-    if (moved.length > 0 || changes.traces.size > 0) {
+    if (!recalculate(host, changes.traces)) return false;
+    const movedAxes = updateRanges(host, changes.axes);
+    if (movedAxes.length > 0) drawAxes(host, movedAxes, changes.retitled);
+    if (movedAxes.length > 0 || changes.traces.size > 0) {
       for (const module of layout._basePlotModules) module.plot(host);
       parts.plots.style(host);
     }
     for (const key of ["shapes", "annotations"])
-      if (moved.length > 0) parts.component(key, "draw")(host);
-      else for (const place of changes[key]) parts.component(key, "drawOne")(host, place);
+      if (movedAxes.length > 0) parts.component(key, "draw")(host);
+      else for (const index of changes[key]) parts.component(key, "drawOne")(host, index);
     if (changes.title) parts.steps.drawMainTitle(host);
-    if (!changes.names.every(([trace, was, name]) => renamed(host, trace, was, name)))
+    if (!changes.names.every(([trace, from, name]) => renameLegendEntry(host, trace, from, name)))
       parts.component("legend", "draw")(host);
-    return !cut(host, moved);
+    return !hasClippedLabels(host, movedAxes);
   } finally {
-    margin.autoexpand = grows;
+    margin.autoexpand = autoexpand;
   }
 }

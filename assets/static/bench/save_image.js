@@ -2,34 +2,34 @@
 // Plotly paints a chart as several stacked <svg> layers and Vega as one: stack them in one file.
 // A drawing of our own is one <canvas>: it goes into the file as a picture.
 
-const SHARP = 2; // times the screen, for a slide
+const PIXEL_RATIO = 2; // times the screen, for a slide
 
-function chart(key) {
+function chartElement(key) {
   return document.querySelector(".st-key-" + key.replaceAll(".", "-"));
 }
 
 // What is drawn in an element as one SVG on its paper; null where nothing is.
-export function pictured(host, color) {
+export function composeSvg(host, color) {
   const layers = host.querySelectorAll("svg.main-svg, svg.marks");
-  const canvas = [...host.querySelectorAll("canvas")].find((one) => one.enlarged);
-  const drawn = layers[0] ?? canvas;
-  if (!drawn) return null;
-  const box = drawn.getBoundingClientRect();
+  const canvas = [...host.querySelectorAll("canvas")].find((element) => element.renderAt);
+  const graphic = layers[0] ?? canvas;
+  if (!graphic) return null;
+  const box = graphic.getBoundingClientRect();
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   svg.setAttribute("width", box.width);
   svg.setAttribute("height", box.height);
   svg.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
-  const paper = document.createElementNS(svg.namespaceURI, "rect");
-  paper.setAttribute("width", "100%");
-  paper.setAttribute("height", "100%");
-  paper.setAttribute("fill", color);
-  svg.append(paper);
-  if (drawn === canvas) {
+  const background = document.createElementNS(svg.namespaceURI, "rect");
+  background.setAttribute("width", "100%");
+  background.setAttribute("height", "100%");
+  background.setAttribute("fill", color);
+  svg.append(background);
+  if (graphic === canvas) {
     const image = document.createElementNS(svg.namespaceURI, "image");
     image.setAttribute("width", box.width);
     image.setAttribute("height", box.height);
-    image.setAttribute("href", canvas.enlarged(SHARP).toDataURL());
+    image.setAttribute("href", canvas.renderAt(PIXEL_RATIO).toDataURL());
     svg.append(image);
   }
   for (const layer of layers) {
@@ -43,7 +43,7 @@ export function pictured(host, color) {
 }
 
 // As a file: "svg", or "png" at twice the size.
-export function saved(svg, kind, stem) {
+export function download(svg, kind, stem) {
   const blob = new Blob([new XMLSerializer().serializeToString(svg)], { type: "image/svg+xml;charset=utf-8" });
   if (kind === "svg") save(blob, `${stem}.svg`);
   else savePng(blob, +svg.getAttribute("width"), +svg.getAttribute("height"), `${stem}.png`);
@@ -61,8 +61,8 @@ function savePng(blob, width, height, name) {
   const image = new Image();
   image.onload = () => {
     const canvas = document.createElement("canvas");
-    canvas.width = SHARP * width;
-    canvas.height = SHARP * height;
+    canvas.width = PIXEL_RATIO * width;
+    canvas.height = PIXEL_RATIO * height;
     canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
     canvas.toBlob((png) => save(png, name), "image/png");
   };
@@ -75,8 +75,8 @@ export default function ({ data, parentElement }) {
     button.textContent = data[kind];
     button.onclick = () => {
       const paper = getComputedStyle(document.querySelector(".stApp")).backgroundColor;
-      const svg = pictured(chart(data.figure), paper);
-      if (svg) saved(svg, kind, data.stem);
+      const svg = composeSvg(chartElement(data.figure), paper);
+      if (svg) download(svg, kind, data.stem);
     };
   }
 }

@@ -1,87 +1,87 @@
 // What this browser knows of its class's room, and what it says there. A teacher's token and a seat's
 // secret stay in the browser's storage; they travel in headers only.
 
-import { bench } from "../bench/live.js";
+import { liveBench } from "../bench/live.js";
 
-const KEPT = "seqviz.room"; // { code: { token } or { seat, number } }
+const STORAGE_KEY = "seqviz.room"; // { code: { token } or { seat, number } }
 const BASE = new URL(import.meta.url).pathname.replace(/\/app\/static\/.*$/, "/room");
-const AGAIN_MS = 1000; // then twice as long, and so on
-const MOST_MS = 5000; // a class is back within ten seconds of its server
+const RETRY_MS = 1000; // then twice as long, and so on
+const MAX_RETRY_MS = 5000; // a class is back within ten seconds of its server
 const FIND_MS = 300;
 const CLICK_MS = 300; // in which a finger that is lifted has pressed, or has not
 const SILENT_MS = 40_000; // a stream beats every 15 s: one that does not is lost
-const GONE = 3; // times in a row that a room is not found, then it has ended
-const REMEMBERED = 40; // questions
+const MAX_MISSING = 3; // times in a row that a room is not found, then it has ended
+const MAX_QUESTIONS = 40; // questions
 
-function kept() {
+function readStorage() {
   try {
-    const found = JSON.parse(localStorage.getItem(KEPT));
-    return found && typeof found === "object" ? found : {};
+    const stored = JSON.parse(localStorage.getItem(STORAGE_KEY));
+    return stored && typeof stored === "object" ? stored : {};
   } catch {
     return {};
   }
 }
 
-function keep(code, what) {
+function writeStorage(code, value) {
   try {
-    const others = Object.entries(kept()).filter(([one]) => one !== code).slice(-8);
-    localStorage.setItem(KEPT, JSON.stringify({ ...Object.fromEntries(others), ...(what && { [code]: what }) }));
+    const otherRooms = Object.entries(readStorage()).filter(([key]) => key !== code).slice(-8);
+    localStorage.setItem(STORAGE_KEY, JSON.stringify({ ...Object.fromEntries(otherRooms), ...(value && { [code]: value }) }));
   } catch {
     // a browser that keeps nothing: the room is forgotten with the page
   }
 }
 
-// A picture that a class is sent: packed as an answer of `live.js` would be, then in base64.
-async function unpacked(text) {
-  const bytes = Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
+// A broadcast frame: compressed as a response for `live.js`, then in base64.
+async function unpackFrame(text) {
+  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
   const stream = new Blob([bytes]).stream();
   return new Response(bytes[0] === 0x1f ? stream.pipeThrough(new DecompressionStream("gzip")) : stream).text();
 }
 
-// Before it is heard where the teacher is: so who follows takes it instead of asking.
-function offered(event) {
-  const [what, text] = event.split("\n").slice(1).map((line) => line.slice("data: ".length));
-  const { bench: prefix, query } = JSON.parse(what);
-  bench(prefix).offer(query, () => unpacked(text));
+// A broadcast frame comes before the teacher's new view, so that followers need not request it.
+function onFrame(event) {
+  const [header, text] = event.split("\n").slice(1).map((line) => line.slice("data: ".length));
+  const { bench: prefix, query } = JSON.parse(header);
+  liveBench(prefix).offerFrame(query, () => unpackFrame(text));
 }
 
-export class Told extends Error {
+export class RoomError extends Error {
   constructor(status, { problem = "lost", ...details } = {}) {
     super(problem);
     Object.assign(this, { status, problem, details });
   }
 }
 
-async function ask(path, { said, headers, signal } = {}) {
-  let answer;
+async function request(path, { payload, headers, signal } = {}) {
+  let response;
   try {
-    answer = await fetch(BASE + path, {
-      method: said === undefined ? "GET" : "POST",
+    response = await fetch(BASE + path, {
+      method: payload === undefined ? "GET" : "POST",
       headers: { "X-SeqViz-Room": "1", ...headers },
-      body: said === undefined ? undefined : JSON.stringify(said),
+      body: payload === undefined ? undefined : JSON.stringify(payload),
       cache: "no-store",
       signal,
     });
   } catch {
-    throw new Told(0);
+    throw new RoomError(0);
   }
-  if (answer.ok) return answer;
-  throw new Told(answer.status, await answer.json().catch(() => ({})));
+  if (response.ok) return response;
+  throw new RoomError(response.status, await response.json().catch(() => ({})));
 }
 
 // A new room: this browser is its teacher.
 export async function openRoom() {
-  const { code, token } = await (await ask("", { said: {} })).json();
-  keep(code, { token });
+  const { code, token } = await (await request("", { payload: {} })).json();
+  writeStorage(code, { token });
   return code;
 }
 
 export async function takeSeat(code) {
-  const before = kept()[code];
-  const found = await (await ask(`/${encodeURIComponent(code)}/seat`, { said: { seat: before?.seat ?? "" } })).json();
-  const memory = before?.number === found.number ? before.memory : undefined;
-  keep(code, { ...found, memory });
-  return found;
+  const stored = readStorage()[code];
+  const seat = await (await request(`/${encodeURIComponent(code)}/seat`, { payload: { seat: stored?.seat ?? "" } })).json();
+  const memory = stored?.number === seat.number ? stored.memory : undefined;
+  writeStorage(code, { ...seat, memory });
+  return seat;
 }
 
 // Of a teacher's link for another device, ?room=CODE#teacher=TOKEN: the page has taken it out of the
@@ -93,297 +93,297 @@ function takeToken() {
 }
 
 // The questions that were put, by their numbers, with this one as it is now.
-const among = (questions = [], one, names) =>
-  one ? [...questions.filter(({ number }) => number !== one.number), Object.fromEntries(names.map((name) => [name, one[name]]))].slice(-REMEMBERED) : questions;
+const withLatest = (questions = [], question, names) =>
+  question ? [...questions.filter(({ number }) => number !== question.number), Object.fromEntries(names.map((name) => [name, question[name]]))].slice(-MAX_QUESTIONS) : questions;
 
-// One room of this tab. heard(state): at each change; state: null while the line is down.
-export class Membership {
+// The room of this tab. `listeners` are called at each change of `state`.
+export class RoomClient {
   state = null;
-  mine = null; // { token }, or { seat, number }
+  credentials = null; // { token }, or { seat, number }
   ended = false;
-  problem = null;
+  error = null;
   listeners = new Set();
   stage; // of the question that was put last, as its sheet has last come for it
-  opens = false; // the sheet of that question
-  place; // of the teacher when it was revealed
-  claimed = takeToken();
-  displaced = false; // other tabs of this browser have its lines
-  missing = 0; // times in a row that the room was not found
-  fresh = false; // the server is another one than before: what the page has said there is forgotten
-  following = true;
+  isSheetOpen = false; // the sheet of that question
+  placeAtReveal; // of the teacher when it was revealed
+  claimedToken = takeToken();
+  isDisplaced = false; // other tabs of this browser have its lines
+  nMissing = 0; // times in a row that the room was not found
+  hasNewServer = false; // the server was restarted and has forgotten what this page reported
+  isFollowing = true;
   lesson; // of the page of this tab
-  asked = new Set(); // lessons to which this tab goes because the teacher is there
+  expectedLessons = new Set(); // lessons to which this tab goes because the teacher is there
 
   constructor(code) {
     this.code = code;
-    this.leaving = new AbortController();
-    this.stay();
+    this.controller = new AbortController();
+    this.connect();
   }
 
-  get teaches() {
-    return Boolean(this.mine?.token);
+  get isTeacher() {
+    return Boolean(this.credentials?.token);
   }
 
   get headers() {
-    return this.teaches ? { "X-SeqViz-Teacher": this.mine.token } : { "X-SeqViz-Seat": this.mine?.seat ?? "" };
+    return this.isTeacher ? { "X-SeqViz-Teacher": this.credentials.token } : { "X-SeqViz-Seat": this.credentials?.seat ?? "" };
   }
 
   // A server that does not know this page any more is asked to let it in again.
-  async say(said) {
+  async send(payload) {
     try {
-      return await ask(`/${this.code}/messages`, { said, headers: this.headers });
-    } catch (refusal) {
-      if (refusal.status === 404 || refusal.problem === "not_yours") this.line?.abort();
-      throw refusal;
+      return await request(`/${this.code}/messages`, { payload, headers: this.headers });
+    } catch (error) {
+      if (error.status === 404 || error.problem === "not_yours") this.streamAbort?.abort();
+      throw error;
     }
   }
 
-  async ask(path) {
-    return (await ask(`/${this.code}/${path}`, { headers: this.headers })).json();
+  async get(path) {
+    return (await request(`/${this.code}/${path}`, { headers: this.headers })).json();
   }
 
   notebook(address) {
-    const said = { language: document.documentElement.lang, address };
-    return ask(`/${this.code}/notebook`, { said, headers: this.headers });
+    const payload = { language: document.documentElement.lang, address };
+    return request(`/${this.code}/notebook`, { payload, headers: this.headers });
   }
 
   // What the class runs, as it stands: see seqviz/ui/classroom/seed_experiment.py. Empty where there is nothing.
-  async picture(looks) {
-    return (await ask(`/${this.code}/run?${looks}`, { headers: this.headers })).text();
+  async getPicture(looks) {
+    return (await request(`/${this.code}/run?${looks}`, { headers: this.headers })).text();
   }
 
   // What the class has drawn, once that is revealed.
-  async drawn() {
-    return (await ask(`/${this.code}/drawings`, { headers: this.headers })).json();
+  async getDrawings() {
+    return (await request(`/${this.code}/drawings`, { headers: this.headers })).json();
   }
 
   async vote(number, round, option) {
-    await this.say({ kind: "vote", number, round, option });
-    const others = (this.memory.votes ?? []).filter((one) => one[0] !== number || one[1] !== round);
-    this.remember({ votes: [...others, [number, round, option]].slice(-2 * REMEMBERED) });
+    await this.send({ kind: "vote", number, round, option });
+    const otherVotes = (this.memory.votes ?? []).filter((vote) => vote[0] !== number || vote[1] !== round);
+    this.remember({ votes: [...otherVotes, [number, round, option]].slice(-2 * MAX_QUESTIONS) });
   }
 
-  async draw(number, marks) {
-    await this.say({ kind: "sketch", number, marks });
-    const others = (this.memory.sketches ?? []).filter((one) => one[0] !== number);
-    this.remember({ sketches: [...others, [number, marks]].slice(-REMEMBERED) });
+  async sendDrawing(number, marks) {
+    await this.send({ kind: "sketch", number, marks });
+    const otherSketches = (this.memory.sketches ?? []).filter((sketch) => sketch[0] !== number);
+    this.remember({ sketches: [...otherSketches, [number, marks]].slice(-MAX_QUESTIONS) });
   }
 
   get memory() {
-    return kept()[this.code]?.memory ?? {};
+    return readStorage()[this.code]?.memory ?? {};
   }
 
   // What a server that is started anew has forgotten, and this browser tells it then.
-  remember(what) {
-    const memory = { ...this.memory, ...what };
-    if (JSON.stringify(memory) !== JSON.stringify(this.memory)) keep(this.code, { ...kept()[this.code], memory });
+  remember(changes) {
+    const memory = { ...this.memory, ...changes };
+    if (JSON.stringify(memory) !== JSON.stringify(this.memory)) writeStorage(this.code, { ...readStorage()[this.code], memory });
   }
 
   // A teacher's page tells how the room was, and students' pages after it what they have answered.
-  async retell({ epoch, forgotten, restored }) {
+  async restoreServer({ epoch, forgotten, restored }) {
     const { memory } = this;
-    if (this.teaches) {
+    if (this.isTeacher) {
       if (!forgotten || this.restoring || !memory.ballots) return;
-      this.restoring = this.say({ kind: "restore", ...memory }).catch(() => {});
+      this.restoring = this.send({ kind: "restore", ...memory }).catch(() => {});
       await this.restoring;
       this.restoring = null;
-      this.tell();
-    } else if (restored && this.recalled !== epoch) {
-      this.recalled = epoch;
+      this.notify();
+    } else if (restored && this.recalledEpoch !== epoch) {
+      this.recalledEpoch = epoch;
       const { votes = [], sketches = [] } = memory;
-      if (votes.length || sketches.length) this.say({ kind: "recall", votes, sketches }).catch(() => {});
+      if (votes.length || sketches.length) this.send({ kind: "recall", votes, sketches }).catch(() => {});
     }
   }
 
-  tell() {
-    for (const heard of this.listeners) heard(this);
+  notify() {
+    for (const listener of this.listeners) listener(this);
   }
 
   // Hear what the room is, whatever happens to the line or the server, until this tab leaves.
-  async stay() {
-    const { signal } = this.leaving;
-    for (let wait = AGAIN_MS; !signal.aborted && !this.ended; wait = Math.min(MOST_MS, 2 * wait)) {
+  async connect() {
+    const { signal } = this.controller;
+    for (let wait = RETRY_MS; !signal.aborted && !this.ended; wait = Math.min(MAX_RETRY_MS, 2 * wait)) {
       try {
         await this.enter();
-        this.missing = 0;
-        await this.listen(() => (wait = AGAIN_MS));
-      } catch (refusal) {
-        this.refused(refusal instanceof Told ? refusal : new Told(0));
+        this.nMissing = 0;
+        await this.listen(() => (wait = RETRY_MS));
+      } catch (error) {
+        this.onError(error instanceof RoomError ? error : new RoomError(0));
       }
-      if (this.displaced && !signal.aborted) {
-        await used(signal);
-        this.displaced = false;
+      if (this.isDisplaced && !signal.aborted) {
+        await whenUsed(signal);
+        this.isDisplaced = false;
         continue;
       }
       this.state &&= { ...this.state, lost: true };
-      this.tell();
+      this.notify();
       // Not all of a class at the same moment.
       if (!this.ended) await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + Math.random())));
     }
   }
 
   // A room that is not found is gone: for its teacher at once, whose token nobody else can refuse.
-  refused(refusal) {
-    this.problem = refusal;
-    if (refusal.problem === "sent_out") this.end("sent_out");
-    if (refusal.problem === "mistyped") this.leaving.abort(); // a link: asking again changes nothing
-    if (refusal.status !== 404) return;
-    this.missing += 1;
-    if (this.teaches) this.end("room_lost");
-    else if (this.state && this.missing >= GONE) this.end("ended");
+  onError(error) {
+    this.error = error;
+    if (error.problem === "sent_out") this.end("sent_out");
+    if (error.problem === "mistyped") this.controller.abort(); // a link: asking again changes nothing
+    if (error.status !== 404) return;
+    this.nMissing += 1;
+    if (this.isTeacher) this.end("room_lost");
+    else if (this.state && this.nMissing >= MAX_MISSING) this.end("ended");
   }
 
   // why: the words for it.
   end(why) {
     this.ended = true;
-    this.why = why;
-    keep(this.code, null);
+    this.endReason = why;
+    writeStorage(this.code, null);
   }
 
   // With the token of a link, if this server has given it for this room; else as before.
   async enter() {
-    this.mine = kept()[this.code] ?? null;
-    const token = this.claimed ?? this.mine?.token;
+    this.credentials = readStorage()[this.code] ?? null;
+    const token = this.claimedToken ?? this.credentials?.token;
     if (!token) {
-      this.mine = await takeSeat(this.code);
+      this.credentials = await takeSeat(this.code);
       return;
     }
     try {
-      await ask(`/${this.code}/teacher`, { said: {}, headers: { "X-SeqViz-Teacher": token } });
-    } catch (refusal) {
-      if (!this.claimed || refusal.status !== 404) throw refusal;
-      this.claimed = null;
+      await request(`/${this.code}/teacher`, { payload: {}, headers: { "X-SeqViz-Teacher": token } });
+    } catch (error) {
+      if (!this.claimedToken || error.status !== 404) throw error;
+      this.claimedToken = null;
       return this.enter();
     }
-    if (this.claimed) keep(this.code, (this.mine = { token }));
-    this.claimed = null;
+    if (this.claimedToken) writeStorage(this.code, (this.credentials = { token }));
+    this.claimedToken = null;
   }
 
-  async listen(alive) {
-    const silent = (this.line = new AbortController());
-    const signal = AbortSignal.any([silent.signal, this.leaving.signal]);
-    window.addEventListener("offline", () => silent.abort(), { signal }); // known before it is silent
-    const answer = await ask(`/${this.code}/events`, { headers: this.headers, signal });
-    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-    let left = "", timer;
+  async listen(onAlive) {
+    const streamAbort = (this.streamAbort = new AbortController());
+    const signal = AbortSignal.any([streamAbort.signal, this.controller.signal]);
+    window.addEventListener("offline", () => streamAbort.abort(), { signal }); // known before it is silent
+    const response = await request(`/${this.code}/events`, { headers: this.headers, signal });
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let buffer = "", timer;
     try {
       for (;;) {
         clearTimeout(timer);
-        timer = setTimeout(() => silent.abort(), SILENT_MS);
+        timer = setTimeout(() => streamAbort.abort(), SILENT_MS);
         const { value, done } = await reader.read();
         if (done) return;
-        alive();
-        const events = (left + value).split("\n\n");
-        left = events.pop();
-        const picture = events.filter((one) => one.startsWith("event: picture\n")).pop();
-        if (picture) offered(picture);
-        const last = events.filter((one) => one.startsWith("data: ")).pop();
-        if (last) this.heard(JSON.parse(last.slice("data: ".length)));
+        onAlive();
+        const events = (buffer + value).split("\n\n");
+        buffer = events.pop();
+        const frame = events.filter((event) => event.startsWith("event: picture\n")).pop();
+        if (frame) onFrame(frame);
+        const last = events.filter((event) => event.startsWith("data: ")).pop();
+        if (last) this.onState(JSON.parse(last.slice("data: ".length)));
       }
     } finally {
       clearTimeout(timer);
     }
   }
 
-  heard(state) {
-    this.problem = null;
-    if (state.sent_out) return this.end("sent_out"), this.tell();
-    if (state.displaced) return (this.displaced = true), this.tell();
-    this.fresh ||= Boolean(this.state) && this.state.epoch !== state.epoch;
+  onState(state) {
+    this.error = null;
+    if (state.sent_out) return this.end("sent_out"), this.notify();
+    if (state.displaced) return (this.isDisplaced = true), this.notify();
+    this.hasNewServer ||= Boolean(this.state) && this.state.epoch !== state.epoch;
     this.state = state;
     if (state.ended) this.end("ended");
-    else if (this.teaches && !state.forgotten) this.rememberRoom(state);
-    this.retell(state);
-    this.tell();
+    else if (this.isTeacher && !state.forgotten) this.rememberRoom(state);
+    this.restoreServer(state);
+    this.notify();
   }
 
   rememberRoom({ paused, door, allowed, removed, devices, ballot, sketch }) {
     const { ballots, sketches } = this.memory;
     this.remember({
       paused, door, allowed, removed, devices,
-      ballots: among(ballots, ballot, ["number", "key", "options", "state", "round"]),
-      sketches: among(sketches, sketch, ["number", "key", "type", "most", "state"]),
+      ballots: withLatest(ballots, ballot, ["number", "key", "options", "state", "round"]),
+      sketches: withLatest(sketches, sketch, ["number", "key", "type", "most", "state"]),
     });
   }
 
   leave() {
-    this.leaving.abort();
+    this.controller.abort();
     this.ended = true;
-    this.tell();
+    this.notify();
   }
 }
 
 // When this tab is used again.
-function used(signal) {
+function whenUsed(signal) {
   return new Promise((resolve) => {
-    const done = () => document.visibilityState === "visible" && (listening.abort(), resolve());
-    const listening = new AbortController();
+    const onUse = () => document.visibilityState === "visible" && (listeners.abort(), resolve());
+    const listeners = new AbortController();
     signal.addEventListener("abort", resolve);
-    for (const kind of ["pointerdown", "keydown", "focus"]) window.addEventListener(kind, done, { signal: listening.signal });
-    document.addEventListener("visibilitychange", done, { signal: listening.signal });
+    for (const kind of ["pointerdown", "keydown", "focus"]) window.addEventListener(kind, onUse, { signal: listeners.signal });
+    document.addEventListener("visibilitychange", onUse, { signal: listeners.signal });
   });
 }
 
 let current = null;
 
 // The room of this tab; the one before is left.
-export function room(code) {
+export function joinRoom(code) {
   if (current?.code !== code) {
     current?.leave();
-    current = code ? new Membership(code) : null;
+    current = code ? new RoomClient(code) : null;
   }
   return current;
 }
 
-// Whether a button in this place is held down: one that is made anew before it is let go does not hear
-// the press. draw: what has waited for that.
-export function presses(host, draw, signal) {
-  let pressed = false, timer;
-  const released = () => {
+// Track whether a button inside `host` is pressed: one that is re-rendered before it is released gets no
+// click. render: called after the release.
+export function trackPress(host, render, signal) {
+  let isPressed = false, timer;
+  const onRelease = () => {
     clearTimeout(timer);
-    if (!pressed || signal.aborted) return;
-    pressed = false;
-    draw();
+    if (!isPressed || signal.aborted) return;
+    isPressed = false;
+    render();
   };
-  const down = ({ button }) => {
+  const onDown = ({ button }) => {
     if (button !== 0) return; // a menu opens, and nobody says when the button is let go
     clearTimeout(timer); // of the press before
-    pressed = true;
+    isPressed = true;
   };
-  const up = () => {
-    if (pressed) timer = setTimeout(released, CLICK_MS);
+  const onUp = () => {
+    if (isPressed) timer = setTimeout(onRelease, CLICK_MS);
   };
-  host.addEventListener("pointerdown", down, { signal });
-  host.addEventListener("click", released, { signal });
+  host.addEventListener("pointerdown", onDown, { signal });
+  host.addEventListener("click", onRelease, { signal });
   const { defaultView } = host.ownerDocument;
-  for (const kind of ["pointerup", "pointercancel"]) defaultView.addEventListener(kind, up, { signal });
-  return () => pressed;
+  for (const kind of ["pointerup", "pointercancel"]) defaultView.addEventListener(kind, onUp, { signal });
+  return () => isPressed;
 }
 
-// What stands on a page and hears of the room, which is entered beside it: `draw` at whatever is new,
-// `entered` before that where it is another room.
-export class InRoom {
+// A component that shows the state of the room: `render` is called at each change, `onRoomChange` before
+// it when another room was joined.
+export class RoomComponent {
   room = null;
-  leaving = new AbortController();
+  controller = new AbortController();
 
   constructor(host) {
     this.host = host;
-    this.heard = () => this.draw();
-    this.timer = setInterval(() => this.find(), FIND_MS);
+    this.listener = () => this.render();
+    this.timer = setInterval(() => this.findRoom(), FIND_MS);
   }
 
-  find() {
+  findRoom() {
     if (current === this.room) return;
-    this.room?.listeners.delete(this.heard);
+    this.room?.listeners.delete(this.listener);
     this.room = current;
-    this.room?.listeners.add(this.heard);
-    this.entered?.();
-    this.heard();
+    this.room?.listeners.add(this.listener);
+    this.onRoomChange?.();
+    this.listener();
   }
 
   close() {
     clearInterval(this.timer);
-    this.room?.listeners.delete(this.heard);
-    this.leaving.abort();
+    this.room?.listeners.delete(this.listener);
+    this.controller.abort();
   }
 }

@@ -4,19 +4,19 @@ const ALPHABET = "ACEFHJKMNPRTWXY34679";
 const TIMES_ALPHA = [0, 2, 3, 1];
 
 // In lower case, full-width, with spaces or a hyphen.
-export const read = (typed) => typed.normalize("NFKC").toUpperCase().replace(/[\s\-–—·]/g, "");
+export const parseCode = (text) => text.normalize("NFKC").toUpperCase().replace(/[\s\-–—·]/g, "");
 
 // Whether its letters fit together: one wrong letter, or two neighbors that are swapped, never do.
 export function isValid(code) {
-  let four = 0, five = 0;
+  let checkGF4 = 0, checkMod5 = 0;
   for (const letter of code) {
     const index = ALPHABET.indexOf(letter);
     if (index < 0) return false;
-    four = TIMES_ALPHA[four] ^ Math.floor(index / 5);
-    five = (2 * five + index) % 5;
+    checkGF4 = TIMES_ALPHA[checkGF4] ^ Math.floor(index / 5);
+    checkMod5 = (2 * checkMod5 + index) % 5;
   }
-  return code !== "" && four === 0 && five === 0;
+  return code !== "" && checkGF4 === 0 && checkMod5 === 0;
 }
 
 // As it is written for people: in two halves.
-export const shown = (code) => `${code.slice(0, Math.ceil(code.length / 2))} ${code.slice(Math.ceil(code.length / 2))}`;
+export const formatCode = (code) => `${code.slice(0, Math.ceil(code.length / 2))} ${code.slice(Math.ceil(code.length / 2))}`;

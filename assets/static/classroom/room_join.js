@@ -1,37 +1,37 @@
 // The way into a room: open one for a class, or join one by its code.
 
-import { isValid, read } from "./room_code.js";
-import { openRoom, takeSeat, Told } from "./room_client.js";
-import { element } from "../components/slider.js";
-import { filled } from "../components/format.js";
+import { isValid, parseCode } from "./room_code.js";
+import { openRoom, takeSeat, RoomError } from "./room_client.js";
+import { createElement } from "../components/slider.js";
+import { interpolate } from "../components/format.js";
 
 export default function ({ data: { words }, parentElement, setTriggerValue }) {
-  const host = parentElement.querySelector(".seqviz-door");
+  const host = parentElement.querySelector(".seqviz-room-join");
   host.replaceChildren();
-  const attempt = async (action) => {
-    said.textContent = "";
+  const run = async (action) => {
+    message.textContent = "";
     try {
-      setTriggerValue("entered", await action());
+      setTriggerValue("join", await action());
     } catch ({ problem, details }) {
-      said.textContent = filled(words[`problem_${problem}`] ?? words.lost, details ?? {});
+      message.textContent = interpolate(words[`problem_${problem}`] ?? words.lost, details ?? {});
     }
   };
-  element("p", host, { textContent: words.join_help });
-  const form = element("form", host);
-  const typed = element("input", form, { maxLength: 16, autocomplete: "off", spellcheck: false });
-  typed.setAttribute("aria-label", words.code);
-  typed.placeholder = words.code;
-  element("button", form, { textContent: words.join });
+  createElement("p", host, { textContent: words.join_help });
+  const form = createElement("form", host);
+  const codeInput = createElement("input", form, { maxLength: 16, autocomplete: "off", spellcheck: false });
+  codeInput.setAttribute("aria-label", words.code);
+  codeInput.placeholder = words.code;
+  createElement("button", form, { textContent: words.join });
   form.onsubmit = (event) => {
     event.preventDefault();
-    attempt(async () => {
-      const code = read(typed.value);
-      if (!isValid(code)) throw new Told(400, { problem: "mistyped" }); // no guess: nobody is asked
+    run(async () => {
+      const code = parseCode(codeInput.value);
+      if (!isValid(code)) throw new RoomError(400, { problem: "mistyped" }); // no guess: nobody is asked
       await takeSeat(code);
       return code;
     });
   };
-  element("p", host, { textContent: words.open_help });
-  element("button", host, { type: "button", textContent: words.open, onclick: () => attempt(openRoom) });
-  const said = element("p", host, { className: "said", role: "status" });
+  createElement("p", host, { textContent: words.open_help });
+  createElement("button", host, { type: "button", textContent: words.open, onclick: () => run(openRoom) });
+  const message = createElement("p", host, { className: "message", role: "status" });
 }

@@ -1,26 +1,26 @@
 // For who reads the page by ear or has no mouse: what Streamlit's page and Plotly leave out is put there
 // when the page has drawn something new, and a key opens the data of the figure that has the focus.
 
-const PICTURES = '[class*="-figure"] :is(.seqviz-chart, canvas[role="img"])';
-const OVERFLOWS = ".katex-display, .stMarkdown table, .stCode pre, .seqviz-scrolls";
-const KEYS = "D Enter";
+const FIGURES = '[class*="-figure"] :is(.seqviz-chart, canvas[role="img"])';
+const SCROLLABLE = ".katex-display, .stMarkdown table, .stCode pre, .seqviz-scrolls";
+const SHORTCUTS = "D Enter";
 let words = {};
 
-const keyOf = (element, part) =>
-  [...element.classList].find((name) => name.startsWith("st-key-") && name.endsWith(part))?.slice(0, -part.length);
+const keyOf = (element, suffix) =>
+  [...element.classList].find((name) => name.startsWith("st-key-") && name.endsWith(suffix))?.slice(0, -suffix.length);
 
-const dataButton = (picture) => {
-  const bench = keyOf(picture.closest('[class*="-figure"]'), "-figure");
+const dataButton = (figure) => {
+  const bench = keyOf(figure.closest('[class*="-figure"]'), "-figure");
   return bench && document.querySelector(`.${bench}-data button`);
 };
 
 // The sentences under a figure describe it; they have come, or have others in their place.
-function describe(picture) {
-  const bench = keyOf(picture.closest('[class*="-figure"]'), "-figure");
-  const places = [...document.querySelectorAll(`[class*="${bench}-notes-"]`)].filter((place) => !place.closest(".seqviz-over"));
-  places.forEach((place, at) => (place.id ||= `${bench.replace("st-key-", "said-")}-${at + 1}`));
-  const ids = places.map(({ id }) => id).join(" ");
-  if (ids) set(picture, "aria-describedby", ids);
+function describe(figure) {
+  const bench = keyOf(figure.closest('[class*="-figure"]'), "-figure");
+  const notes = [...document.querySelectorAll(`[class*="${bench}-notes-"]`)].filter((note) => !note.closest(".seqviz-overlay"));
+  notes.forEach((note, index) => (note.id ||= `${bench.replace("st-key-", "note-")}-${index + 1}`));
+  const ids = notes.map(({ id }) => id).join(" ");
+  if (ids) set(figure, "aria-describedby", ids);
 }
 
 function set(element, name, value) {
@@ -28,21 +28,21 @@ function set(element, name, value) {
 }
 
 // A picture can have the focus, for its key and for its words.
-function reachPictures() {
-  for (const picture of document.querySelectorAll(PICTURES)) {
-    if (!dataButton(picture)) continue;
-    set(picture, "tabindex", "0");
-    set(picture, "aria-keyshortcuts", KEYS);
-    set(picture, "data-keys", words.data ?? "");
-    describe(picture);
+function makeFiguresFocusable() {
+  for (const figure of document.querySelectorAll(FIGURES)) {
+    if (!dataButton(figure)) continue;
+    set(figure, "tabindex", "0");
+    set(figure, "aria-keyshortcuts", SHORTCUTS);
+    set(figure, "data-keys", words.data ?? "");
+    describe(figure);
   }
 }
 
 // What is wider than its place is scrolled by the arrows, and has the focus for it.
-function reachWhatScrolls() {
-  for (const box of document.querySelectorAll(OVERFLOWS)) {
-    const wider = box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== "visible";
-    if (wider) set(box, "tabindex", "0");
+function makeScrollableFocusable() {
+  for (const box of document.querySelectorAll(SCROLLABLE)) {
+    const overflows = box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== "visible";
+    if (overflows) set(box, "tabindex", "0");
     else box.removeAttribute("tabindex");
   }
 }
@@ -59,36 +59,36 @@ function nameBenches() {
 
 // In a narrow window Streamlit's list of pages has sections in it that are no items, with the items in
 // them. The word of an icon is its name in a font ("bolt icon"); Plotly measures texts in a picture.
-const MENDED = [
+const REPAIRS = [
   ['[data-testid="stSidebarNavItems"] > div', "role", "listitem"],
   ['[data-testid="stSidebarNavItems"] > div > li', "role", "none"],
   ['[data-testid="stMarkdownContainer"] [role="img"][aria-label$=" icon"]', "aria-hidden", "true"],
   ["#js-plotly-tester", "aria-hidden", "true"],
 ];
-function mend() {
-  for (const [selector, name, value] of MENDED)
+function repairStreamlit() {
+  for (const [selector, name, value] of REPAIRS)
     document.querySelectorAll(selector).forEach((element) => set(element, name, value));
 }
 
-function pressed(event) {
+function onKeyDown(event) {
   const { key, altKey, ctrlKey, metaKey, shiftKey, target } = event;
   // The table keeps this key for its cells, and a panel with it in it would not close.
   if (key === "Escape" && target.matches?.(".stDataFrame canvas"))
     target.closest('[role="dialog"]')?.querySelector("button")?.click();
   if (altKey || ctrlKey || metaKey || shiftKey || !["d", "D", "Enter"].includes(key)) return;
-  if (!target.matches?.(PICTURES)) return;
+  if (!target.matches?.(FIGURES)) return;
   const button = dataButton(target);
   if (!button) return;
   event.preventDefault();
   button.click();
 }
 
-export function tend(told) {
-  words = told;
-  reachPictures();
-  reachWhatScrolls();
+export function updateAccessibility(newWords) {
+  words = newWords;
+  makeFiguresFocusable();
+  makeScrollableFocusable();
   nameBenches();
-  mend();
+  repairStreamlit();
 }
 
-window.addEventListener("keydown", pressed, { capture: true });
+window.addEventListener("keydown", onKeyDown, { capture: true });

@@ -2,25 +2,25 @@
 // it: what copies (`st.code`, tables) would do nothing. Then a selection is copied instead; and where the browser
 // does not do that either, the text stays selected and a line says which keys copy it.
 
-const SAID_MS = 10_000;
+const HINT_MS = 10_000;
 const APPLE = /Mac|iPhone|iPad|iPod/.test(navigator.platform);
 let words = {};
-let pressed = null; // what was clicked last
-let said = null; // the line on the page
+let lastClicked = null; // what was clicked last
+let hint = null; // the line on the page
 
 // Whether the browser has copied this text, as if it had been selected.
 function copySelected(text) {
   const selection = getSelection(), focused = document.activeElement;
-  const before = Array.from({ length: selection.rangeCount }, (_, at) => selection.getRangeAt(at));
+  const ranges = Array.from({ length: selection.rangeCount }, (_, index) => selection.getRangeAt(index));
   const field = Object.assign(document.createElement("textarea"), { value: text, readOnly: true });
   field.setAttribute("aria-hidden", "true");
   field.style = "position: fixed; top: 0; opacity: 0; font-size: 16px"; // smaller ones a phone zooms in on
-  let heard = false;
+  let wasHandled = false;
   const put = (event) => {
     event.clipboardData?.setData("text/plain", text); // a dialog may have taken the focus from the field
     event.preventDefault();
     event.stopImmediatePropagation();
-    heard = true;
+    wasHandled = true;
   };
   window.addEventListener("copy", put, true);
   document.body.append(field);
@@ -35,47 +35,47 @@ function copySelected(text) {
   field.remove();
   focused?.focus?.({ preventScroll: true });
   selection.removeAllRanges();
-  before.forEach((range) => selection.addRange(range));
-  return copied && heard;
+  ranges.forEach((range) => selection.addRange(range));
+  return copied && wasHandled;
 }
 
 // Select the text of the box whose button was pressed, and say how to copy it.
-function askForKeys() {
-  const box = pressed?.closest?.(".stCode")?.querySelector("pre");
+function showKeyHint() {
+  const box = lastClicked?.closest?.(".stCode")?.querySelector("pre");
   if (!box) return;
   getSelection().selectAllChildren(box);
   const touch = matchMedia("(pointer: coarse)").matches;
-  said ??= Object.assign(document.createElement("p"), { className: "seqviz-copy" });
-  said.setAttribute("role", "status");
-  said.style.colorScheme = getComputedStyle(document.querySelector(".stApp")).colorScheme;
-  document.body.append(said);
-  said.textContent = touch ? words.copy_touch : words.copy_keys.replace("{keys}", APPLE ? "⌘ C" : "Ctrl+C");
-  const end = new AbortController();
-  const over = () => {
-    end.abort();
-    said.remove();
+  hint ??= Object.assign(document.createElement("p"), { className: "seqviz-copy" });
+  hint.setAttribute("role", "status");
+  hint.style.colorScheme = getComputedStyle(document.querySelector(".stApp")).colorScheme;
+  document.body.append(hint);
+  hint.textContent = touch ? words.copy_touch : words.copy_keys.replace("{keys}", APPLE ? "⌘ C" : "Ctrl+C");
+  const closing = new AbortController();
+  const removeHint = () => {
+    closing.abort();
+    hint.remove();
   };
-  for (const kind of ["copy", "pointerdown"]) window.addEventListener(kind, over, { signal: end.signal, capture: true });
-  setTimeout(over, SAID_MS);
+  for (const kind of ["copy", "pointerdown"]) window.addEventListener(kind, removeHint, { signal: closing.signal, capture: true });
+  setTimeout(removeHint, HINT_MS);
 }
 
 // told: the words for it, in the language of the page. What is lent stays with the page.
-export function lendClipboard(told) {
-  words = told;
-  if (navigator.clipboard?.lent) return;
-  const own = navigator.clipboard;
-  const given = own?.writeText?.bind(own);
+export function installClipboard(newWords) {
+  words = newWords;
+  if (navigator.clipboard?.isSeqviz) return;
+  const clipboard = navigator.clipboard;
+  const nativeWrite = clipboard?.writeText?.bind(clipboard);
   const writeText = async (text) => {
     try {
-      if (given) return await given(text);
+      if (nativeWrite) return await nativeWrite(text);
     } catch {
       // refused, as in a frame
     }
     if (copySelected(String(text))) return;
-    askForKeys();
+    showKeyHint();
     throw new DOMException("This browser lets no script copy.", "NotAllowedError");
   };
-  if (own) Object.assign(own, { writeText, lent: true });
-  else Object.defineProperty(navigator, "clipboard", { value: { writeText, lent: true }, configurable: true });
-  window.addEventListener("click", ({ target }) => (pressed = target), true);
+  if (clipboard) Object.assign(clipboard, { writeText, isSeqviz: true });
+  else Object.defineProperty(navigator, "clipboard", { value: { writeText, isSeqviz: true }, configurable: true });
+  window.addEventListener("click", ({ target }) => (lastClicked = target), true);
 }

@@ -2,17 +2,17 @@
 // once, when it is loaded, and only at the app's root; so tell it every change of a setting, and find the lesson again that its link names.
 // What a reader has written stays in the frame's own address (`parent_guard.js`).
 
-const ADDRESS_MS = 250;
-const KEPT = "seqviz.parent";
-let address;
+const SYNC_MS = 250;
+const STORAGE_KEY = "seqviz.parent";
+let timer;
 
 // The site around the frame, or null. Not every browser lists it; the first page was referred from there, and a later one from ourselves.
 function parentOrigin() {
   let origin = location.ancestorOrigins?.[0];
   try {
     if (!origin && document.referrer) origin = new URL(document.referrer).origin;
-    if (origin && origin !== location.origin) sessionStorage.setItem(KEPT, origin);
-    else origin = sessionStorage.getItem(KEPT) ?? origin;
+    if (origin && origin !== location.origin) sessionStorage.setItem(STORAGE_KEY, origin);
+    else origin = sessionStorage.getItem(STORAGE_KEY) ?? origin;
   } catch {
     // a browser that keeps nothing in frames: what this page knows must do
   }
@@ -23,8 +23,8 @@ function parentOrigin() {
 function parentQuery() {
   const slug = location.pathname.split("/").pop();
   const settings = window.seqvizSettings(location.search.slice(1)).split("&");
-  const ours = settings.filter((part) => part !== "" && !part.startsWith("__") && !part.startsWith("lesson="));
-  return (slug === "" ? ours : [`lesson=${slug}`, ...ours]).join("&");
+  const ownSettings = settings.filter((part) => part !== "" && !part.startsWith("__") && !part.startsWith("lesson="));
+  return (slug === "" ? ownSettings : [`lesson=${slug}`, ...ownSettings]).join("&");
 }
 
 // `/?lesson=attention&...` opens that lesson with these settings. Returns whether the page is about to be left.
@@ -37,21 +37,21 @@ function openNamedLesson() {
   return true;
 }
 
-export function stopTelling() {
-  clearInterval(address);
+export function stopSync() {
+  clearInterval(timer);
 }
 
-export function tellParent(isThere) {
-  clearInterval(address);
+export function startSync(isConnected) {
+  clearInterval(timer);
   if (openNamedLesson() || window.parent === window) return;
   const origin = parentOrigin();
   if (origin === null) return;
-  let told = null;
-  address = setInterval(() => {
-    if (!isThere()) return clearInterval(address);
+  let reported = null;
+  timer = setInterval(() => {
+    if (!isConnected()) return clearInterval(timer);
     const queryString = parentQuery();
-    if (queryString === told) return;
-    told = queryString;
+    if (queryString === reported) return;
+    reported = queryString;
     window.parent.postMessage({ queryString, hash: "" }, origin);
-  }, ADDRESS_MS);
+  }, SYNC_MS);
 }

@@ -1,142 +1,142 @@
 // The controls of a bench in a page of its own: sliders as in a lesson, the others native ones of the
-// same look. Each stays where it is while its value alone changes, so a hand and a keyboard keep it.
+// same look. Each stays where it is while its value alone changes, so pointer and focus stay on it.
 
 import { NumberBox } from "./number_box.js";
-import { Order } from "./sortable.js";
-import { element, headed, Slider } from "./slider.js";
+import { Sortable } from "./sortable.js";
+import { createElement, labelRow, Slider } from "./slider.js";
 
 const NONE = "-"; // in a link: none of several
 
 export class Controls {
-  // places: { above, front, behind, more }. on: { move, stop, rest, set }, see `embed.js`.
-  constructor(places, on) {
+  // places: { above, front, behind, more }. callbacks: { onInput, onRelease, onCommit, onChange }, see `embed.js`.
+  constructor(places, callbacks) {
     this.places = places;
-    this.on = on;
-    this.known = new Map(); // key -> { place, frame, show, busy }
+    this.callbacks = callbacks;
+    this.entries = new Map(); // key -> { element, frame, show, close }
   }
 
-  // told: those that apply, in their order, as `seqviz/lessons/framework/control_schema.py` describes them.
-  take(told) {
-    const keys = new Set(told.map(({ key }) => key));
-    for (const [key, one] of this.known)
+  // controls: those that apply, in their order, as `seqviz/lessons/framework/control_schema.py` describes them.
+  update(controls) {
+    const keys = new Set(controls.map(({ key }) => key));
+    for (const [key, entry] of this.entries)
       if (!keys.has(key)) {
-        one.place.remove();
-        one.close?.();
-        this.known.delete(key);
+        entry.element.remove();
+        entry.close?.();
+        this.entries.delete(key);
       }
-    const next = new Map(); // in each place, where the next one stands
-    for (const control of told) {
+    const lastIn = new Map(); // the last control of each parent
+    for (const control of controls) {
       const parent = this.places[control.above ? "above" : control.more ? "behind" : "front"];
       const { value, ...rest } = control;
       const frame = JSON.stringify({ ...rest, slider: undefined, order: undefined, number: undefined });
-      let one = this.known.get(control.key);
-      if (one && one.frame !== frame) {
-        one.place.remove();
-        one = null;
+      let entry = this.entries.get(control.key);
+      if (entry && entry.frame !== frame) {
+        entry.element.remove();
+        entry = null;
       }
-      if (!one) {
-        const place = document.createElement("div");
-        place.className = "control seqviz-slider";
-        one = { place, frame, ...this[control.kind](place, control) };
-        this.known.set(control.key, one);
+      if (!entry) {
+        const element = document.createElement("div");
+        element.className = "control seqviz-slider";
+        entry = { element, frame, ...this[control.kind](element, control) };
+        this.entries.set(control.key, entry);
       }
-      const before = next.has(parent) ? next.get(parent).nextSibling : parent.firstChild;
-      if (before !== one.place) parent.insertBefore(one.place, before);
-      next.set(parent, one.place);
-      one.show(control);
+      const sibling = lastIn.has(parent) ? lastIn.get(parent).nextSibling : parent.firstChild;
+      if (sibling !== entry.element) parent.insertBefore(entry.element, sibling);
+      lastIn.set(parent, entry.element);
+      entry.show(control);
     }
     this.places.more.hidden = !this.places.behind.firstChild;
   }
 
-  slider(place, { key }) {
-    return this.#moved(key, "slider", (on) => new Slider(place, on));
+  slider(element, { key }) {
+    return this.#draggable(key, "slider", (callbacks) => new Slider(element, callbacks));
   }
 
-  order(place, { key }) {
-    return this.#moved(key, "order", (on) => new Order(place, on));
+  order(element, { key }) {
+    return this.#draggable(key, "order", (callbacks) => new Sortable(element, callbacks));
   }
 
-  // What a hand moves, told by its kind.
-  #moved(key, kind, make) {
-    const made = make({
-      input: (text, dragged) => this.on.move(key, text, dragged),
-      stop: () => this.on.stop(),
-      rest: (text) => this.on.rest(key, text),
+  // A slider or a sortable.
+  #draggable(key, kind, build) {
+    const widget = build({
+      onInput: (text, isDragging) => this.callbacks.onInput(key, text, isDragging),
+      onRelease: () => this.callbacks.onRelease(),
+      onCommit: (text) => this.callbacks.onCommit(key, text),
     });
-    return { show: (told) => made.set(told[kind]), close: () => made.close() };
+    return { show: (control) => widget.set(control[kind]), close: () => widget.close() };
   }
 
   // Buttons side by side, of which one is on.
-  one(place, control) {
-    return this.#group(place, control, "radio", (inputs) => inputs.find((one) => one.checked).value);
+  one(element, control) {
+    return this.#group(element, control, "radio", (inputs) => inputs.find((input) => input.checked).value);
   }
 
-  several(place, control) {
-    return this.#group(place, control, "checkbox", (inputs) => {
-      const on = inputs.filter((one) => one.checked).map(({ value }) => value);
-      return on.join("+") || (control.none ? NONE : "");
+  several(element, control) {
+    return this.#group(element, control, "checkbox", (inputs) => {
+      const chosen = inputs.filter((input) => input.checked).map(({ value }) => value);
+      return chosen.join("+") || (control.none ? NONE : "");
     });
   }
 
-  #group(place, { key, label, help, options, above }, type, read) {
-    const group = element("fieldset", place, { className: type });
-    const legend = element("legend", group);
-    if (above) legend.className = "spoken";
-    headed(legend, label, help);
-    const row = element("div", group, { className: "buttons" });
+  #group(element, { key, label, help, options, above }, type, read) {
+    const group = createElement("fieldset", element, { className: type });
+    const legend = createElement("legend", group);
+    if (above) legend.className = "visually-hidden";
+    labelRow(legend, label, help);
+    const row = createElement("div", group, { className: "buttons" });
     const inputs = options.map(({ value, html }) => {
-      const button = element("label", row);
-      const input = element("input", button, { type, name: key, value });
-      element("span", button, { innerHTML: html });
+      const button = createElement("label", row);
+      const input = createElement("input", button, { type, name: key, value });
+      createElement("span", button, { innerHTML: html });
       return input;
     });
-    group.onchange = () => this.on.set(key, read(inputs));
+    group.onchange = () => this.callbacks.onChange(key, read(inputs));
     return {
       show: ({ value }) => {
-        const on = value.split("+");
-        for (const input of inputs) input.checked = on.includes(input.value);
+        const chosen = value.split("+");
+        for (const input of inputs) input.checked = chosen.includes(input.value);
       },
     };
   }
 
-  #field(place, { label, help }, made) {
-    const head = element("div", place, { className: "head" });
+  #field(element, { label, help }, spec) {
+    const head = createElement("div", element, { className: "head" });
     const id = `seqviz-${Math.random().toString(36).slice(2)}`;
-    headed(head, label, help, id);
-    return Object.assign(element(made.tag, place, { id, className: "field" }), made.with);
+    labelRow(head, label, help, id);
+    return Object.assign(createElement(spec.tag, element, { id, className: "field" }), spec.with);
   }
 
-  menu(place, control) {
-    const menu = this.#field(place, control, { tag: "select", with: {} });
+  menu(element, control) {
+    const menu = this.#field(element, control, { tag: "select", with: {} });
     for (const { value, html } of control.options) {
-      const option = element("option", menu, { value, innerHTML: html });
+      const option = createElement("option", menu, { value, innerHTML: html });
       option.textContent = option.textContent; // without what is set in italics
     }
-    menu.onchange = () => this.on.set(control.key, menu.value);
+    menu.onchange = () => this.callbacks.onChange(control.key, menu.value);
     return { show: ({ value }) => (menu.value = value) };
   }
 
-  switch(place, { key, label, help }) {
-    const head = element("div", place, { className: "head" });
-    const button = element("label", head, { className: "switch" });
-    const input = element("input", button, { type: "checkbox" });
+  switch(element, { key, label, help }) {
+    const head = createElement("div", element, { className: "head" });
+    const button = createElement("label", head, { className: "switch" });
+    const input = createElement("input", button, { type: "checkbox" });
     input.setAttribute("role", "switch");
-    element("span", button, { textContent: label });
-    headed(head, "", help);
-    input.onchange = () => this.on.set(key, String(input.checked));
+    createElement("span", button, { textContent: label });
+    labelRow(head, "", help);
+    input.onchange = () => this.callbacks.onChange(key, String(input.checked));
     return { show: ({ value }) => (input.checked = value === "true") };
   }
 
-  number(place, { key }) {
-    const box = new NumberBox(place, (text) => this.on.set(key, text));
+  number(element, { key }) {
+    const box = new NumberBox(element, (text) => this.callbacks.onChange(key, text));
     return { show: ({ number }) => box.set(number), close: () => box.close() };
   }
 
   // A reader's own text: at its end, and at each letter where the picture follows.
-  text(place, control) {
-    const field = this.#field(place, control, { tag: "input", with: { type: "text", maxLength: control.limit } });
-    field.onchange = () => this.on.set(control.key, field.value, true);
-    if (control.typed) field.oninput = ({ isComposing }) => isComposing || this.on.move(control.key, field.value, false);
+  text(element, control) {
+    const field = this.#field(element, control, { tag: "input", with: { type: "text", maxLength: control.limit } });
+    field.onchange = () => this.callbacks.onChange(control.key, field.value, true);
+    if (control.typed) field.oninput = ({ isComposing }) => isComposing || this.callbacks.onInput(control.key, field.value, false);
     return { show: ({ value }) => document.activeElement !== field && (field.value = value) };
   }
 }

@@ -4,29 +4,29 @@
 // options: { label, help, value } and those of `number_field.js`; value: null where none is given yet.
 
 import { NumberField } from "./number_field.js";
-import { element, headed } from "./slider.js";
+import { createElement, labelRow } from "./slider.js";
 
-const PAUSE_MS = 200; // several steps are one value
-const OLD_MS = 2000; // what the page says within it may be older than what it was told
+const STEPS_COMMIT_MS = 200; // several steps are one value
+const STALE_MS = 2000; // a value of the page may be older than the report
 
 export class NumberBox {
-  telling = 0;
+  commitTimer = 0;
 
-  // take(text) hears of a new value: as it stands in a link, "" for none.
-  constructor(host, take) {
-    Object.assign(this, { host, take });
+  // onCommit(text): a new value as in a permalink, "" for none.
+  constructor(host, onCommit) {
+    Object.assign(this, { host, onCommit });
   }
 
   set({ value, ...options }) {
-    const said = JSON.stringify(options);
-    if (this.said !== said) {
+    const frameKey = JSON.stringify(options);
+    if (this.frameKey !== frameKey) {
       const focused = this.host.contains(document.activeElement);
-      this.said = said;
+      this.frameKey = frameKey;
       this.build(options);
       if (focused) this.field.input.focus();
-      this.told = undefined;
+      this.reported = undefined;
     }
-    if (this.told !== undefined && this.told !== value && performance.now() - this.at < OLD_MS) return;
+    if (this.reported !== undefined && this.reported !== value && performance.now() - this.reportedAt < STALE_MS) return;
     this.field.show(value);
   }
 
@@ -34,31 +34,31 @@ export class NumberBox {
     const { label, help, step, words } = options;
     this.host.replaceChildren();
     const id = `seqviz-${Math.random().toString(36).slice(2)}`;
-    headed(element("div", this.host, { className: "head" }), label, help, id);
-    const row = element("div", this.host, { className: "box" });
-    const input = element("input", row, { id, className: "field" });
-    this.field = new NumberField(input, this.host, options, (number, stepped) => this.tell(number, stepped));
+    labelRow(createElement("div", this.host, { className: "head" }), label, help, id);
+    const row = createElement("div", this.host, { className: "box" });
+    const input = createElement("input", row, { id, className: "field" });
+    this.field = new NumberField(input, this.host, options, (number, stepped) => this.report(number, stepped));
     if (step === null) return;
     for (const [sign, name, key] of [["\u2212", "decrement", "ArrowDown"], ["+", "increment", "ArrowUp"]]) {
       // By keyboard the arrow keys do the same.
-      const button = element("button", row, { type: "button", textContent: sign, tabIndex: -1 });
+      const button = createElement("button", row, { type: "button", textContent: sign, tabIndex: -1 });
       button.setAttribute("aria-label", words[name]);
       button.onclick = () => this.field.step(key);
     }
   }
 
-  tell(number, stepped) {
-    this.told = number;
-    this.at = performance.now();
-    clearTimeout(this.telling);
-    this.telling = setTimeout(() => this.close(), stepped ? PAUSE_MS : 0);
+  report(number, stepped) {
+    this.reported = number;
+    this.reportedAt = performance.now();
+    clearTimeout(this.commitTimer);
+    this.commitTimer = setTimeout(() => this.close(), stepped ? STEPS_COMMIT_MS : 0);
     return number;
   }
 
-  // Gone from the page, or done: what has been given is told.
+  // Removed from the page, or done: report the value.
   close() {
-    clearTimeout(this.telling);
-    if (this.telling) this.take(String(this.told ?? ""));
-    this.telling = 0;
+    clearTimeout(this.commitTimer);
+    if (this.commitTimer) this.onCommit(String(this.reported ?? ""));
+    this.commitTimer = 0;
   }
 }

@@ -5,7 +5,7 @@ import { NumberBox } from "./number_box.js";
 export default function ({ data, parentElement, setTriggerValue }) {
   const host = parentElement.querySelector(".seqviz-slider");
   host.box ??= new NumberBox(host);
-  host.box.take = (text) => setTriggerValue("value", text);
+  host.box.onCommit = (text) => setTriggerValue("value", text);
   host.box.set(data);
   return () => {
     host.box?.close();

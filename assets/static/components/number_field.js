@@ -3,18 +3,18 @@
 //
 // options: { low, high, step, unit, whole, words }. low, high: null where there are no ends. step: of the arrow
 // keys; unit: of what is typed; both null for any number. words: a sentence for each problem.
-// take(number, stepped) sets it, or null where the field is emptied, and returns what has been set.
+// onCommit(number, stepped) sets it, or null where the field is emptied, and returns what has been set.
 
-import { filled } from "./format.js";
+import { interpolate } from "./format.js";
 
 const NUMBER = /^([+-]?)\s*(\d+(?:[.,]\d*)?|[.,]\d+)(e[+-]?\d+)?$/i;
 export const PAGE = 10; // steps of Page Up and Page Down
 export const FINE = 10; // parts of a step, with Shift
 
 // A text with the signs of a plain keyboard: full-width forms, other dashes, the Chinese full stop.
-export const plain = (text) =>
+export const normalizeText = (text) =>
   text
-    .replace(/[\uff01-\uff5e]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) - 0xfee0))
+    .replace(/[\uff01-\uff5e]/g, (character) => String.fromCharCode(character.charCodeAt(0) - 0xfee0))
     .replace(/[\u2010-\u2015\u2212\ufe58\ufe63]/g, "-")
     .replace(/[\u3002\uff61]/g, ".")
     .replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u2069]/g, "")
@@ -23,49 +23,49 @@ export const plain = (text) =>
 // { number } or { problem: "unread", "thousands", "range" or "whole" }. A mark before exactly three digits may
 // be one of thousands, as in 1,000; what is certain is only a point in a number that need not be whole.
 export function read(text, { low = null, high = null, whole = false } = {}) {
-  const found = NUMBER.exec(plain(text));
-  if (!found) return { problem: "unread" };
-  const [, sign, digits, power = ""] = found;
-  const as = (mark) => Number(sign + digits.replace(/[.,]/, mark) + power);
-  const number = as(".");
+  const match = NUMBER.exec(normalizeText(text));
+  if (!match) return { problem: "unread" };
+  const [, sign, digits, power = ""] = match;
+  const parseWith = (mark) => Number(sign + digits.replace(/[.,]/, mark) + power);
+  const number = parseWith(".");
   if ((whole ? /^[1-9]\d{0,2}[.,]\d{3}$/ : /^[1-9]\d{0,2},\d{3}$/).test(digits))
-    return { problem: "thousands", large: as(""), small: number };
+    return { problem: "thousands", large: parseWith(""), small: number };
   if (low === null) return Number.isFinite(number) ? { number } : { problem: "unread" };
   if (!(number >= low && number <= high)) return { problem: "range" };
   return whole && !Number.isInteger(number) ? { problem: "whole" } : { number };
 }
 
-const inWords = (value) => (typeof value === "number" ? String(value).replace("-", "\u2212") : value);
+const formatValue = (value) => (typeof value === "number" ? String(value).replace("-", "\u2212") : value);
 
 export class NumberField {
   value = null;
 
   // input: a text input. place: behind what is in it so far, what is wrong is said.
-  constructor(input, place, options, take) {
-    Object.assign(this, { input, options, take });
+  constructor(input, place, options, onCommit) {
+    Object.assign(this, { input, options, onCommit });
     Object.assign(input, { type: "text", autocomplete: "off", spellcheck: false });
     input.setAttribute("role", "spinbutton");
     // The number pad of an iPhone has no minus.
     input.inputMode = options.low === null || options.low < 0 ? "text" : options.whole ? "numeric" : "decimal";
-    for (const [name, end] of [["min", options.low], ["max", options.high]])
-      if (end !== null) input.setAttribute(`aria-value${name}`, end);
+    for (const [name, bound] of [["min", options.low], ["max", options.high]])
+      if (bound !== null) input.setAttribute(`aria-value${name}`, bound);
     this.note = Object.assign(document.createElement("p"), { className: "note" });
     this.note.id = `seqviz-${Math.random().toString(36).slice(2)}`;
     this.note.setAttribute("role", "alert");
     place.append(this.note);
     input.onchange = () => this.commit();
-    input.onblur = () => this.wrong || this.write();
-    input.onkeydown = (event) => this.key(event);
+    input.onblur = () => this.isInvalid || this.write();
+    input.onkeydown = (event) => this.onKey(event);
   }
 
   // What is set. A text that could not be read stays, with its sentence, until something else is.
   show(value) {
-    const moved = value !== this.value;
+    const hasChanged = value !== this.value;
     this.value = value;
     if (value === null) this.input.removeAttribute("aria-valuenow");
     else this.input.setAttribute("aria-valuenow", value);
-    if (moved) this.say("");
-    if (!this.wrong && document.activeElement !== this.input) this.write();
+    if (hasChanged) this.showProblem("");
+    if (!this.isInvalid && document.activeElement !== this.input) this.write();
   }
 
   write() {
@@ -73,11 +73,11 @@ export class NumberField {
   }
 
   restore() {
-    this.say("");
+    this.showProblem("");
     this.write();
   }
 
-  get wrong() {
+  get isInvalid() {
     return this.input.getAttribute("aria-invalid") === "true";
   }
 
@@ -85,29 +85,29 @@ export class NumberField {
   commit(stepped = false) {
     const text = this.input.value.trim();
     const { number, problem, ...readings } = text ? read(text, this.options) : { number: null };
-    if (problem) return this.say(problem, { text, ...readings });
+    if (problem) return this.showProblem(problem, { text, ...readings });
     if (number === null && this.options.low !== null) return this.restore();
-    this.show(this.take(number, stepped));
+    this.show(this.onCommit(number, stepped));
     this.restore();
-    if (this.value !== number) this.say("rounded", { text: this.value });
+    if (this.value !== number) this.showProblem("rounded", { text: this.value });
   }
 
   // problem: as of `read`, "rounded" where the nearest possible value has been set, "" where nothing is wrong.
-  say(problem, told = {}) {
+  showProblem(problem, details = {}) {
     const { low, high, unit: step, words } = this.options;
-    const values = Object.entries({ low, high, step, ...told }).map(([name, value]) => [name, inWords(value)]);
-    this.note.textContent = problem && filled(words[problem], Object.fromEntries(values));
-    const wrong = problem !== "" && problem !== "rounded";
-    this.input.setAttribute("aria-invalid", wrong);
+    const values = Object.entries({ low, high, step, ...details }).map(([name, value]) => [name, formatValue(value)]);
+    this.note.textContent = problem && interpolate(words[problem], Object.fromEntries(values));
+    const isInvalid = problem !== "" && problem !== "rounded";
+    this.input.setAttribute("aria-invalid", isInvalid);
     if (problem) this.input.setAttribute("aria-describedby", this.note.id);
     else this.input.removeAttribute("aria-describedby");
   }
 
   // Arrow keys go on from what is typed, if it is a number; Escape brings back what is set.
-  key(event) {
+  onKey(event) {
     if (event.isComposing || event.ctrlKey || event.altKey || event.metaKey) return;
     if (event.key === "Escape") {
-      if (this.input.value === String(this.value ?? "") && !this.wrong) return;
+      if (this.input.value === String(this.value ?? "") && !this.isInvalid) return;
       event.stopPropagation();
       return this.restore();
     }
@@ -117,11 +117,11 @@ export class NumberField {
   // Whether this key is one that goes some steps on.
   step(key, fine = false) {
     const { step, whole, low, high } = this.options;
-    const by = { ArrowUp: 1, ArrowDown: -1, PageUp: PAGE, PageDown: -PAGE }[key];
-    if (!by || step === null) return false;
+    const nSteps = { ArrowUp: 1, ArrowDown: -1, PageUp: PAGE, PageDown: -PAGE }[key];
+    if (!nSteps || step === null) return false;
     const from = read(this.input.value, this.options).number ?? this.value;
-    const to = from + (by * step) / (fine && !whole ? FINE : 1);
-    this.input.value = Number(Math.min(high, Math.max(low, to)).toFixed(10));
+    const target = from + (nSteps * step) / (fine && !whole ? FINE : 1);
+    this.input.value = Number(Math.min(high, Math.max(low, target)).toFixed(10));
     this.commit(true);
     return true;
   }

@@ -4,7 +4,7 @@
 
 const texts = new Set(TEXTS.split(" "));
 // Messages of Streamlit that go on as they are. Not among them: failures, as their addresses name a session or a file of its page alone.
-const plain = new Set([
+const allowedTypes = new Set([
   "GUEST_READY",
   "SCRIPT_RUN_STATE_CHANGED",
   "SET_APP_PAGES",
@@ -19,18 +19,18 @@ const plain = new Set([
 
 // A query string without its texts. Names are read as the server reads them: `at%2Ereal.encoder` is one too.
 window.seqvizSettings = (query) => {
-  const [, mark, parameters] = /^(\??)(.*)$/s.exec(query);
+  const [, questionMark, parameters] = /^(\??)(.*)$/s.exec(query);
   const isText = (part) => [...new URLSearchParams(part).keys()].some((name) => texts.has(name));
-  const kept = parameters.split("&").filter((part) => !isText(part));
-  return kept.length ? mark + kept.join("&") : "";
+  const allowed = parameters.split("&").filter((part) => !isText(part));
+  return allowed.length ? questionMark + allowed.join("&") : "";
 };
 
 // What the page around hears in place of a message; null: nothing.
-const told = (message) => {
+const filterMessage = (message) => {
   for (const field of ["queryParams", "queryString"]) {
     if (typeof message?.[field] === "string") return { ...message, [field]: seqvizSettings(message[field]) };
   }
-  return plain.has(message?.type ?? message) ? message : null;
+  return allowedTypes.has(message?.type ?? message) ? message : null;
 };
 
 // Another site's window cannot be changed, `parent` can. Streamlit compares it with who sends a message: so it hears nobody around, either.
@@ -38,8 +38,8 @@ if (window.parent !== window) {
   const outer = window.parent;
   window.parent = {
     postMessage(message, ...where) {
-      const heard = told(message);
-      if (heard !== null) outer.postMessage(heard, ...where);
+      const filtered = filterMessage(message);
+      if (filtered !== null) outer.postMessage(filtered, ...where);
     },
   };
 }

@@ -1,88 +1,88 @@
 // Keys of the lecture hall: Page Down and Page Up, which a clicker sends, go from bench to bench and
 // beyond the last to the next lesson; left and right move the slider that was used last.
 
-const PRESSED = ["range", "checkbox", "radio", "button", "submit", "reset", "file"]; // inputs without a text
-const TYPING = `input:not(${PRESSED.map((type) => `[type="${type}"]`)}), select, textarea, [contenteditable="true"]`;
-const INSIDE = '[role="dialog"], [role="listbox"], [role="menu"], .stDataFrame'; // what scrolls or steps by itself
-const SCROLLS = ':is(.katex-display, table, pre, .seqviz-scrolls)[tabindex="0"]'; // sideways (accessibility.js)
-const TAKES_ARROWS = `[type="range"], [type="radio"], [role="radio"], [role="toolbar"] *, [role="slider"], [role="tab"], ${SCROLLS}`;
-const NEAR = 16; // pixels within which a bench stands at the upper edge
-let used = null; // the slider
-let listening = new AbortController();
+const NON_TEXT_TYPES = ["range", "checkbox", "radio", "button", "submit", "reset", "file"]; // inputs without a text
+const TEXT_FIELDS = `input:not(${NON_TEXT_TYPES.map((type) => `[type="${type}"]`)}), select, textarea, [contenteditable="true"]`;
+const OWN_KEYS = '[role="dialog"], [role="listbox"], [role="menu"], .stDataFrame'; // what scrolls or steps by itself
+const SCROLLABLE = ':is(.katex-display, table, pre, .seqviz-scrolls)[tabindex="0"]'; // sideways (accessibility.js)
+const TAKES_ARROWS = `[type="range"], [type="radio"], [role="radio"], [role="toolbar"] *, [role="slider"], [role="tab"], ${SCROLLABLE}`;
+const TOP_TOLERANCE_PX = 16; // within which a bench is at the upper edge
+let lastSlider = null; // the slider
+let listeners = new AbortController();
 
-const inSight = (element) => {
+const isVisible = (element) => {
   const { top, bottom, height } = element.getBoundingClientRect();
   return element.isConnected && height > 0 && bottom > 0 && top < window.innerHeight;
 };
 
 // Whether the page is now elsewhere, in this lesson or another.
-function walk(forward) {
+function goToBench(forward) {
   const page = document.querySelector('[data-testid="stMain"]');
   const benches = [...document.querySelectorAll('[class*="st-key-bench-"]')]
     .filter((bench) => bench.getClientRects().length > 0)
     .map((bench) => ({ bench, top: bench.getBoundingClientRect().top }));
   if (benches.length === 0) return false;
-  const before = page.scrollTop;
-  const ahead = forward
-    ? benches.filter(({ top }) => top > NEAR)
+  const scrollBefore = page.scrollTop;
+  const targets = forward
+    ? benches.filter(({ top }) => top > TOP_TOLERANCE_PX)
     : benches.filter(({ top }) => top < 0).reverse();
-  for (const { bench } of ahead) {
+  for (const { bench } of targets) {
     bench.scrollIntoView({ block: "start" });
-    if (page.scrollTop !== before) return true;
+    if (page.scrollTop !== scrollBefore) return true;
   }
-  if (!forward && before > 0) {
+  if (!forward && scrollBefore > 0) {
     page.scrollTo(0, 0);
     return true;
   }
-  const door = document.querySelector(`.st-key-go-${forward ? "next" : "previous"} button`);
-  door?.click();
-  return Boolean(door);
+  const pageButton = document.querySelector(`.st-key-go-${forward ? "next" : "previous"} button`);
+  pageButton?.click();
+  return Boolean(pageButton);
 }
 
-function slide(key, shiftKey) {
+function moveSlider(key, shiftKey) {
   const sliders = [...document.querySelectorAll('input[type="range"]')];
-  const slider = used && inSight(used) ? used : sliders.find(inSight);
+  const slider = lastSlider && isVisible(lastSlider) ? lastSlider : sliders.find(isVisible);
   if (!slider) return false;
   slider.focus({ preventScroll: true });
-  const pressed = { key, shiftKey, bubbles: true, cancelable: true };
-  if (!slider.dispatchEvent(new KeyboardEvent("keydown", pressed))) return true;
+  const keyEvent = { key, shiftKey, bubbles: true, cancelable: true };
+  if (!slider.dispatchEvent(new KeyboardEvent("keydown", keyEvent))) return true;
   slider[key === "ArrowRight" ? "stepUp" : "stepDown"](); // one that leaves its keys to the browser
   slider.dispatchEvent(new Event("input", { bubbles: true }));
   slider.dispatchEvent(new Event("change", { bubbles: true }));
   return true;
 }
 
-function pressed(event) {
+function onKeyDown(event) {
   const { key, isTrusted, altKey, ctrlKey, metaKey, shiftKey } = event;
   const focused = event.target; // in a frame it is an element of the page there
-  if (!isTrusted || altKey || ctrlKey || metaKey || focused.matches(TYPING)) return;
-  if (focused.closest(INSIDE) || document.querySelector(".stDialog")) return;
-  const taken =
+  if (!isTrusted || altKey || ctrlKey || metaKey || focused.matches(TEXT_FIELDS)) return;
+  if (focused.closest(OWN_KEYS) || document.querySelector(".stDialog")) return;
+  const isHandled =
     key === "PageDown" || key === "PageUp"
-      ? walk(key === "PageDown")
+      ? goToBench(key === "PageDown")
       : (key === "ArrowLeft" || key === "ArrowRight") &&
         !focused.matches(TAKES_ARROWS) &&
-        slide(key, shiftKey);
-  if (!taken) return;
+        moveSlider(key, shiftKey);
+  if (!isHandled) return;
   event.preventDefault();
   event.stopPropagation(); // a slider that has the focus would take a page for ten steps
 }
 
 export default function () {
-  listening.abort();
-  const mine = (listening = new AbortController());
-  const options = { capture: true, signal: mine.signal };
-  window.addEventListener("keydown", pressed, options);
+  listeners.abort();
+  const controller = (listeners = new AbortController());
+  const options = { capture: true, signal: controller.signal };
+  window.addEventListener("keydown", onKeyDown, options);
   for (const kind of ["pointerdown", "focusin"])
     window.addEventListener(
       kind,
       ({ target }) => {
-        if (target.matches?.('input[type="range"]')) used = target;
+        if (target.matches?.('input[type="range"]')) lastSlider = target;
       },
       options,
     );
   // Keys that are pressed in a frame are heard only there. Who has the focus is known a little later.
-  const enterFrame = () => document.activeElement?.contentWindow?.addEventListener("keydown", pressed, options);
+  const enterFrame = () => document.activeElement?.contentWindow?.addEventListener("keydown", onKeyDown, options);
   window.addEventListener("blur", () => setTimeout(enterFrame), options);
-  return () => mine.abort();
+  return () => controller.abort();
 }

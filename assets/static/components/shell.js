@@ -4,47 +4,47 @@
 
 import { Chart } from "../bench/chart.js";
 
-const PAINTS_MS = 3000; // after the page has run: then whatever there is of it is shown
-const STILL = 8; // frames
-const RUN = '.stApp[data-test-script-state="notRunning"] .st-key-masthead';
-const UNMADE = '#root [data-testid="stSkeleton"]';
-const SAID = '#root :is([data-testid="stException"], [data-testid="stAlert"], [role="dialog"])';
-const first = document.getElementById("seqviz-first");
-const { place, stands, figures } = JSON.parse(document.getElementById("seqviz-first-figure").textContent);
+const TIMEOUT_MS = 3000; // after the page has run: then whatever there is of it is shown
+const STABLE_FRAMES = 8; // frames
+const PAGE_RUN = '.stApp[data-test-script-state="notRunning"] .st-key-masthead';
+const SKELETON = '#root [data-testid="stSkeleton"]';
+const MESSAGE = '#root :is([data-testid="stException"], [data-testid="stAlert"], [role="dialog"])';
+const shell = document.getElementById("seqviz-shell");
+const { place: placeSelector, stands: pageFigure, figures } = JSON.parse(document.getElementById("seqviz-shell-figure").textContent);
 
 // Where the page's own figure stands, when the page has run and the scripts of its widgets are there;
 // "" before. What is above may still be on its way.
-function standing(run) {
-  const own = run && !document.querySelector(UNMADE) && document.querySelector(stands);
-  if (!own) return "";
-  const { top, left, width, height } = own.getBoundingClientRect();
+function figurePosition(hasRun) {
+  const element = hasRun && !document.querySelector(SKELETON) && document.querySelector(pageFigure);
+  if (!element) return "";
+  const { top, left, width, height } = element.getBoundingClientRect();
   return [top, left, width, height].join();
 }
 
 function show() {
-  const { alt, figure } = (first.classList.contains("dark") && figures.dark) || figures.light || {};
+  const { alt, figure } = (shell.classList.contains("dark") && figures.dark) || figures.light || {};
   if (figure) {
-    const host = first.querySelector(".seqviz-chart");
-    host.dataset.place = place;
+    const host = shell.querySelector(".seqviz-chart");
+    host.dataset.place = placeSelector;
     host.chart = new Chart(host);
     host.chart.show(figure, alt);
   }
-  let before = "", frames = 0, end = Infinity;
-  const look = () => {
-    const run = document.querySelector(RUN) !== null;
-    if (run) end = Math.min(end, performance.now() + PAINTS_MS);
-    const now = standing(run);
-    frames = now !== "" && now === before ? frames + 1 : 0;
-    before = now;
-    const wait = first.isConnected && frames < STILL && performance.now() < end && !document.querySelector(SAID);
-    if (wait) return requestAnimationFrame(look);
-    first.remove(); // and with it the rule that hides the page
+  let lastPosition = "", frames = 0, end = Infinity;
+  const check = () => {
+    const hasRun = document.querySelector(PAGE_RUN) !== null;
+    if (hasRun) end = Math.min(end, performance.now() + TIMEOUT_MS);
+    const position = figurePosition(hasRun);
+    frames = position !== "" && position === lastPosition ? frames + 1 : 0;
+    lastPosition = position;
+    const isWaiting = shell.isConnected && frames < STABLE_FRAMES && performance.now() < end && !document.querySelector(MESSAGE);
+    if (isWaiting) return requestAnimationFrame(check);
+    shell.remove(); // and with it the rule that hides the page
   };
-  look();
+  check();
 }
 
 try {
   show();
 } catch {
-  first.remove();
+  shell.remove();
 }

@@ -3,20 +3,20 @@
 // the script that shows the page cannot be loaded, the page shows itself.
 
 {
-  const first = document.getElementById("seqviz-first");
-  const chosen = () => {
-    const key = Object.keys(localStorage).find((one) => one.startsWith(`stActiveTheme-${location.pathname}-v`));
+  const shell = document.getElementById("seqviz-shell");
+  const chosenTheme = () => {
+    const key = Object.keys(localStorage).find((name) => name.startsWith(`stActiveTheme-${location.pathname}-v`));
     return /dark|light/i.exec(key && localStorage.getItem(key))?.[0].toLowerCase();
   };
   let theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   try {
-    theme = chosen() ?? theme;
+    theme = chosenTheme() ?? theme;
   } catch {
     // A frame that may keep nothing.
   }
-  first.classList.add(theme);
-  const set = () => first.classList.add("set"); // in another font its lines would break elsewhere
-  document.fonts.load('1rem "Source Sans"').then(set, set);
-  addEventListener("error", ({ target }) => target.matches?.("#seqviz-first ~ script") && first.remove(), true);
-  setTimeout(() => first.remove(), 20_000); // whatever there is of the page then
+  shell.classList.add(theme);
+  const showShell = () => shell.classList.add("set"); // in another font its lines would break elsewhere
+  document.fonts.load('1rem "Source Sans"').then(showShell, showShell);
+  addEventListener("error", ({ target }) => target.matches?.("#seqviz-shell ~ script") && shell.remove(), true);
+  setTimeout(() => shell.remove(), 20_000); // whatever there is of the page then
 }

@@ -5,55 +5,54 @@
 // forward, field } }. stops: [{ text, value }] in place of low, high and step. start: the default, where
 // a double click goes. unit: "token|tokens", as it is read after one and after several, or "".
 // words.back: there are two buttons for one step. words.field: see `number_field.js`.
-// on: { input(text, dragged), stop(), rest(text) }: at each movement (dragged: a finger or a mouse
-// holds the handle), when the handle is let go, and once when the hand has come to rest. Texts are
-// values as they stand in a link.
+// callbacks: { onInput(text, isDragging), onRelease(), onCommit(text) }: at each input (isDragging: the
+// handle is held), when the handle is released, and once when the value is committed. Texts are values
+// as in a permalink.
 
 import { FINE, NumberField, PAGE } from "./number_field.js";
 
-const REST_MS = 150;
-const FEW = 12; // places of the handle
+export const COMMIT_MS = 150;
+const MAX_PREFETCHED_STOPS = 12; // positions
 
-export function element(tag, parent, properties = {}) {
-  const made = Object.assign(document.createElement(tag), properties);
-  parent.append(made);
-  return made;
+export function createElement(tag, parent, properties = {}) {
+  const created = Object.assign(document.createElement(tag), properties);
+  parent.append(created);
+  return created;
 }
 
 // Label and help of a control; `id` is of what it labels, "" for a group.
-export function headed(head, label, help, id = "") {
-  if (label) Object.assign(element(id ? "label" : "span", head, { textContent: label }), id && { htmlFor: id });
+export function labelRow(head, label, help, id = "") {
+  if (label) Object.assign(createElement(id ? "label" : "span", head, { textContent: label }), id && { htmlFor: id });
   if (!help) return;
-  const asked = element("button", head, { type: "button", className: "help", textContent: "?" });
-  asked.setAttribute("aria-label", help);
-  element("span", asked, { className: "tip", textContent: help });
+  const helpButton = createElement("button", head, { type: "button", className: "help", textContent: "?" });
+  helpButton.setAttribute("aria-label", help);
+  createElement("span", helpButton, { className: "tip", textContent: help });
 }
 
 const decimals = (step) => Math.min(10, (String(step).split(".")[1] ?? "").length);
-const shown = (number, digits) =>
+const formatNumber = (number, digits) =>
   number.toLocaleString("en-US", { maximumFractionDigits: digits }).replace("-", "\u2212");
 
 export class Slider {
   constructor(host, on) {
-    this.on = on;
+    this.callbacks = on;
     this.host = host;
-    this.resting = 0;
-    this.told = null;
-    this.dragged = false;
+    this.commitTimer = 0;
+    this.isDragging = false;
   }
 
-  // New words or ends: everything is made again. A new value alone moves the handle.
+  // New words or bounds rebuild the slider; a new value alone moves the handle.
   set(options) {
     const { value, ...frame } = options;
-    const said = JSON.stringify(frame);
-    if (this.said !== said && this.resting === 0) {
+    const frameKey = JSON.stringify(frame);
+    if (this.frameKey !== frameKey && this.commitTimer === 0) {
       const focused = this.host.contains(document.activeElement) && document.activeElement.type;
-      this.said = said;
+      this.frameKey = frameKey;
       this.options = options;
       this.build();
       if (focused) this.host.querySelector(`[type=${focused}]`)?.focus();
     }
-    if (this.resting === 0) this.show(this.placed(value));
+    if (this.commitTimer === 0) this.show(this.positionOf(value));
   }
 
   build() {
@@ -61,11 +60,11 @@ export class Slider {
     const host = this.host;
     host.replaceChildren();
     const id = `seqviz-${Math.random().toString(36).slice(2)}`;
-    const head = element("div", host, { className: "head" });
-    headed(head, label, help, id);
-    if (stops) this.exact = element("output", head, { className: "exact" });
+    const head = createElement("div", host, { className: "head" });
+    labelRow(head, label, help, id);
+    if (stops) this.exact = createElement("output", head, { className: "exact" });
     else {
-      this.exact = element("input", head, { className: "exact" });
+      this.exact = createElement("input", head, { className: "exact" });
       this.exact.setAttribute("aria-label", `${label}: ${words.exact}`);
       const unit = whole ? step : Number((step / FINE).toFixed(10));
       this.field = new NumberField(this.exact, host, { low, high, step, unit, whole, words: words.field }, (number) => {
@@ -73,121 +72,120 @@ export class Slider {
         return this.value;
       });
     }
-    this.range = element("input", host, { type: "range", id });
+    this.range = createElement("input", host, { type: "range", id });
     Object.assign(this.range, stops
       ? { min: 0, max: stops.length - 1, step: 1 }
       : { min: low, max: high, step: whole ? step : step / FINE });
-    this.range.oninput = () => this.move(this.snapped(Number(this.range.value), this.shift));
+    this.range.oninput = () => this.move(this.snap(Number(this.range.value), this.shift));
     this.range.onchange = () => {
       this.show(this.value);
-      this.letGo();
+      this.release();
     };
-    this.range.onkeydown = (event) => this.key(event);
+    this.range.onkeydown = (event) => this.onKey(event);
     this.range.onpointerdown = this.range.onpointermove = (event) => {
       this.shift = event.shiftKey;
-      this.dragged = event.buttons > 0;
+      this.isDragging = event.buttons > 0;
     };
-    this.range.onpointerup = this.range.onpointercancel = () => this.letGo();
-    this.range.ondblclick = () => this.move(this.placed(this.options.start), true);
+    this.range.onpointerup = this.range.onpointercancel = () => this.release();
+    this.range.ondblclick = () => this.move(this.positionOf(this.options.start), true);
     this.buttons = words.back
-      ? [["back", -1], ["forward", 1]].map(([name, by]) => {
-          const row = host.querySelector(".steps") ?? element("div", host, { className: "steps" });
-          const button = element("button", row, { type: "button", textContent: words[name] });
-          button.dataset.by = by;
-          button.onclick = () => this.move(this.value + by * step);
+      ? [["back", -1], ["forward", 1]].map(([name, direction]) => {
+          const row = host.querySelector(".steps") ?? createElement("div", host, { className: "steps" });
+          const button = createElement("button", row, { type: "button", textContent: words[name] });
+          button.dataset.by = direction;
+          button.onclick = () => this.move(this.value + direction * step);
           return button;
         })
       : [];
   }
 
-  // A value of the options as a place of the handle: itself, or its place among the stops.
-  placed(value) {
+  // The position of a value: itself, or its index among the stops.
+  positionOf(value) {
     const { stops } = this.options;
     if (!stops) return Number(value);
-    const at = stops.findIndex((stop) => Number(stop.value) === Number(value));
-    return at < 0 ? 0 : at;
+    const index = stops.findIndex((stop) => Number(stop.value) === Number(value));
+    return index < 0 ? 0 : index;
   }
 
-  snapped(number, fine = false) {
+  snap(number, fine = false) {
     const { low, high, step, whole, stops } = this.options;
     if (stops) return Math.min(stops.length - 1, Math.max(0, Math.round(number)));
     if (!Number.isFinite(number)) return this.value;
     const unit = fine && !whole ? step / FINE : step;
-    const near = low + Math.round((number - low) / unit) * unit;
-    return Number(Math.min(high, Math.max(low, near)).toFixed(10));
+    const nearest = low + Math.round((number - low) / unit) * unit;
+    return Number(Math.min(high, Math.max(low, nearest)).toFixed(10));
   }
 
-  key(event) {
+  onKey(event) {
     const { low, high, step, whole, stops } = this.options;
     const unit = stops ? 1 : event.shiftKey && !whole ? step / FINE : step;
     const ends = stops ? [0, stops.length - 1] : [low, high];
-    const to = {
+    const target = {
       ArrowRight: this.value + unit, ArrowUp: this.value + unit,
       ArrowLeft: this.value - unit, ArrowDown: this.value - unit,
       PageUp: this.value + PAGE * unit, PageDown: this.value - PAGE * unit,
       Home: ends[0], End: ends[1],
     }[event.key];
-    if (to === undefined) return;
+    if (target === undefined) return;
     event.preventDefault();
-    this.move(this.snapped(to, event.shiftKey));
+    this.move(this.snap(target, event.shiftKey));
   }
 
-  // resting: ms after which it rests here, if nothing moves it on.
-  move(value, atOnce = false, resting = atOnce ? 0 : REST_MS) {
+  // delayMs: without further input, until the value is committed.
+  move(value, immediate = false, delayMs = immediate ? 0 : COMMIT_MS) {
     const before = this.value;
-    this.show(this.snapped(value, true));
-    if (this.value === before && this.resting === 0) return;
-    if (this.value !== before) this.on.input(this.text, this.dragged);
-    clearTimeout(this.resting);
-    this.resting = setTimeout(() => this.rest(), resting);
+    this.show(this.snap(value, true));
+    if (this.value === before && this.commitTimer === 0) return;
+    if (this.value !== before) this.callbacks.onInput(this.text, this.isDragging);
+    clearTimeout(this.commitTimer);
+    this.commitTimer = setTimeout(() => this.commit(), delayMs);
   }
 
-  letGo() {
-    if (this.dragged) this.on.stop();
-    this.dragged = false;
+  release() {
+    if (this.isDragging) this.callbacks.onRelease();
+    this.isDragging = false;
   }
 
-  rest() {
-    this.resting = 0;
-    this.on.rest(this.text);
+  commit() {
+    this.commitTimer = 0;
+    this.callbacks.onCommit(this.text);
   }
 
   get text() {
-    return this.written(this.value);
+    return this.textOf(this.value);
   }
 
-  // A place of the handle as it stands in a link.
-  written(place) {
+  // A position as text for a permalink.
+  textOf(position) {
     const { stops } = this.options;
-    return stops ? stops[place].value : String(place);
+    return stops ? stops[position].value : String(position);
   }
 
-  // Where the handle may go next, nearest first: one step to either side; everywhere, where it has
-  // few places.
-  get likely() {
+  // The values that may come next, nearest first: one step to either side; all, where there are few.
+  get neighbors() {
     const { low, high, step, stops } = this.options;
     const unit = stops ? 1 : step;
-    const places = stops ? stops.length : Math.round((high - low) / step) + 1;
-    const found = new Set();
-    for (let far = 1; far <= (places > FEW ? 1 : places); far++)
-      for (const way of [1, -1]) found.add(this.snapped(this.value + way * far * unit));
-    found.delete(this.value);
-    return [...found].map((place) => this.written(place));
+    const nPositions = stops ? stops.length : Math.round((high - low) / step) + 1;
+    const neighbors = new Set();
+    for (let distance = 1; distance <= (nPositions > MAX_PREFETCHED_STOPS ? 1 : nPositions); distance++)
+      for (const direction of [1, -1]) neighbors.add(this.snap(this.value + direction * distance * unit));
+    neighbors.delete(this.value);
+    return [...neighbors].map((position) => this.textOf(position));
   }
 
   // A value as a screen reader says it.
-  spoken(text) {
-    const [one, many = one] = this.options.unit.split("|");
-    return `${text}${one === "%" ? "" : " "}${text === "1" ? one : many}`.trim();
+  ariaText(text) {
+    const [singular, plural = singular] = this.options.unit.split("|");
+    return `${text}${singular === "%" ? "" : " "}${text === "1" ? singular : plural}`.trim();
   }
 
-  // value: a place of the handle.
+  // value: a position.
   show(value) {
     const { low, high, step, stops } = this.options;
     this.value = value;
     this.range.value = value;
-    const text = stops ? stops[value].text : shown(value, decimals(step) + 1);
-    this.range.setAttribute("aria-valuetext", this.spoken(text));
+    const text = stops ? stops[value].text : formatNumber(value, decimals(step) + 1);
+    this.range.setAttribute("aria-valuetext", this.ariaText(text));
     if (stops) this.exact.value = text;
     else this.field.show(value);
     const [from, to] = stops ? [0, stops.length - 1] : [low, high];
@@ -197,6 +195,6 @@ export class Slider {
   }
 
   close() {
-    clearTimeout(this.resting);
+    clearTimeout(this.commitTimer);
   }
 }

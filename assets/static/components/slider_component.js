@@ -1,92 +1,92 @@
-// A slider, or a row to put in order, among the controls of a bench: its bench draws while it moves, the page when it rests.
+// A slider or a sortable as a Streamlit component: the bench is painted during a drag, the page runs on commit.
 
-import { bench, same, TOLD_MS } from "../bench/live.js";
-import { Order } from "./sortable.js";
+import { liveBench, sameValue, COMMIT_TIMEOUT_MS } from "../bench/live.js";
+import { Sortable } from "./sortable.js";
 import { Slider } from "./slider.js";
 
-const AGAIN_MS = 2000; // then twice as long, and so on: what was said while the line was down is lost
-const MOST_MS = 60_000;
+const RETRY_MS = 2000; // doubled each time: a report is lost while the connection is down
+const MAX_RETRY_MS = 60_000;
 
 class Control {
-  said = null; // what the page was told and has not drawn yet
+  reported = null; // the value that the page has not acknowledged yet
 
   constructor(host, data) {
-    this.place = bench(data.bench);
+    this.bench = liveBench(data.bench);
     this.key = data.key;
-    this.place.controls.set(this.key, this);
-    this.slider = new (data.options.names ? Order : Slider)(host, {
-      input: (text, dragged) => {
-        clearTimeout(this.again);
-        this.place.move(this.key, text, dragged);
+    this.bench.controls.set(this.key, this);
+    this.slider = new (data.options.names ? Sortable : Slider)(host, {
+      onInput: (text, isDragging) => {
+        clearTimeout(this.retryTimer);
+        this.bench.move(this.key, text, isDragging);
       },
-      stop: () => this.place.stop(),
-      rest: (text) => this.rest(text),
+      onRelease: () => this.bench.release(),
+      onCommit: (text) => this.commit(text),
     });
   }
 
-  rest(text) {
-    this.place.stop();
-    // The page is there already, and is not about to go elsewhere.
-    if (this.said === null && same(text, this.value)) return this.place.forget(this.key);
-    this.said = text;
-    this.saidAt = performance.now();
-    this.say(text, AGAIN_MS);
+  commit(text) {
+    this.bench.release();
+    // The page shows this value already, and no other report is pending.
+    if (this.reported === null && sameValue(text, this.value)) return this.bench.reset(this.key);
+    this.reported = text;
+    this.reportedAt = performance.now();
+    this.report(text, RETRY_MS);
   }
 
-  // An older answer, with the value to which the hand has come back: what was said since is on its way.
-  older(value) {
-    return this.said !== null && !same(value, this.said) && performance.now() - this.saidAt < TOLD_MS;
+  // Whether this value of the page is older than the last report.
+  isOutdated(value) {
+    return this.reported !== null && !sameValue(value, this.reported) && performance.now() - this.reportedAt < COMMIT_TIMEOUT_MS;
   }
 
-  // Until the page has drawn it.
-  say(text, patience) {
-    this.place.rest(this.key, () => this.tell(text));
-    clearTimeout(this.again);
-    this.again = setTimeout(() => this.say(text, Math.min(MOST_MS, 2 * patience)), patience);
+  // Repeated until the page acknowledges it.
+  report(text, delayMs) {
+    this.bench.commit(this.key, () => this.onCommit(text));
+    clearTimeout(this.retryTimer);
+    this.retryTimer = setTimeout(() => this.report(text, Math.min(MAX_RETRY_MS, 2 * delayMs)), delayMs);
   }
 
-  take(data) {
+  update(data) {
     const { options } = data;
-    this.forgoes?.();
-    if (this.place.overtaken({ [this.key]: options.value }) || this.older(options.value)) {
-      this.forgoes = this.place.afterwards(() => this.take(data)); // the page does not say it twice
+    this.cancelDeferred?.();
+    if (this.bench.isStale({ [this.key]: options.value }) || this.isOutdated(options.value)) {
+      this.cancelDeferred = this.bench.whenIdle(() => this.update(data)); // the page sends it once
       return;
     }
-    const rests = this.known(options.value);
+    const isCommitted = this.acknowledge(options.value);
     this.slider.set(options);
-    if (rests) this.place.expect(this.key, this.slider.likely);
+    if (isCommitted) this.bench.prefetch(this.key, this.slider.neighbors);
   }
 
-  // The page knows this value; whether the hand rests there.
-  known(value) {
-    clearTimeout(this.again);
-    const rests = this.said !== null && this.slider.resting === 0;
-    this.said = null;
+  // The page knows this value; returns whether it is the committed one.
+  acknowledge(value) {
+    clearTimeout(this.retryTimer);
+    const isCommitted = this.reported !== null && this.slider.commitTimer === 0;
+    this.reported = null;
     this.value = value;
-    if (this.slider.resting === 0) this.place.known(this.key);
-    return rests;
+    if (this.slider.commitTimer === 0) this.bench.clearPending(this.key);
+    return isCommitted;
   }
 
-  // The page knows this value without having drawn anything.
-  heard(value) {
-    if (this.said !== null && !same(value, this.said)) return; // what was said since is on its way
-    if (this.known(value)) this.place.expect(this.key, this.slider.likely);
+  // The page knows this value without having rendered anything.
+  onAcknowledged(value) {
+    if (this.reported !== null && !sameValue(value, this.reported)) return; // a later report is on its way
+    if (this.acknowledge(value)) this.bench.prefetch(this.key, this.slider.neighbors);
   }
 
   close() {
-    clearTimeout(this.again);
-    this.forgoes?.();
-    if (this.place.controls.get(this.key) === this) this.place.controls.delete(this.key);
+    clearTimeout(this.retryTimer);
+    this.cancelDeferred?.();
+    if (this.bench.controls.get(this.key) === this) this.bench.controls.delete(this.key);
     this.slider.close();
-    this.place.forget(this.key);
+    this.bench.reset(this.key);
   }
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const host = parentElement.querySelector(".seqviz-slider");
   host.control ??= new Control(host, data);
-  host.control.tell = (text) => setTriggerValue("value", text);
-  host.control.take(data);
+  host.control.onCommit = (text) => setTriggerValue("value", text);
+  host.control.update(data);
   return () => {
     host.control?.close();
     delete host.control;

@@ -1,28 +1,27 @@
-// Things in a row that a hand puts in another order: by dragging one, with the arrows, or with the
-// two buttons beside it. Told, and telling, as a slider (slider.js).
+// A sortable list: items are reordered by dragging, with the arrow keys, or with two buttons each. It has
+// the interface of a slider (slider.js).
 //
 // options: { label, help, names, start, value, words: { place, earlier, later, how, start } }. names: the
 // words for each. start, value: the names in their order, "+" between them, as in a link.
 
-import { element, headed } from "./slider.js";
+import { COMMIT_MS, createElement, labelRow } from "./slider.js";
 
-const SETTLED_MS = 150;
 const ARROWS = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1 };
 
-export class Order {
-  resting = 0;
+export class Sortable {
+  commitTimer = 0;
 
   constructor(host, on) {
     this.host = host;
-    this.on = on;
+    this.callbacks = on;
   }
 
   set(options) {
     const { value, ...frame } = options;
-    const said = JSON.stringify(frame);
-    if (this.resting !== 0 || this.held) return;
-    if (this.said !== said) {
-      this.said = said;
+    const frameKey = JSON.stringify(frame);
+    if (this.commitTimer !== 0 || this.draggedRow) return;
+    if (this.frameKey !== frameKey) {
+      this.frameKey = frameKey;
       this.options = options;
       this.build();
     }
@@ -35,29 +34,29 @@ export class Order {
     const { host } = this;
     host.replaceChildren();
     const id = `seqviz-${Math.random().toString(36).slice(2)}`;
-    const head = element("div", host, { className: "head" });
-    headed(head, label, help);
+    const head = createElement("div", host, { className: "head" });
+    labelRow(head, label, help);
     head.firstChild.id = id;
-    this.back = element("button", head, { type: "button", className: "back", textContent: words.start });
-    this.back.onclick = () => {
+    this.resetButton = createElement("button", head, { type: "button", className: "back", textContent: words.start });
+    this.resetButton.onclick = () => {
       this.change(start);
       this.rows.get(start.split("+")[0]).firstChild.focus();
     };
-    this.list = element("ol", host, { className: "order" });
+    this.list = createElement("ol", host, { className: "order" });
     this.list.setAttribute("aria-labelledby", id);
-    const how = element("div", host, { className: "spoken", id: `${id}-how`, textContent: words.how });
+    const instructions = createElement("div", host, { className: "visually-hidden", id: `${id}-how`, textContent: words.how });
     this.rows = new Map();
     for (const name of start.split("+")) {
-      const row = element("li", this.list);
+      const row = createElement("li", this.list);
       row.dataset.name = name;
-      const handle = element("button", row, { type: "button", className: "handle", textContent: names[name] });
-      handle.setAttribute("aria-describedby", how.id);
-      handle.onkeydown = (event) => this.key(event, name);
-      for (const [words_, by, sign] of [[words.earlier, -1, "↑"], [words.later, 1, "↓"]]) {
-        const button = element("button", row, { type: "button", className: "by", textContent: sign });
-        button.setAttribute("aria-label", `${names[name]}: ${words_}`);
-        button.dataset.by = by;
-        button.onclick = () => this.pressed(button, name, by);
+      const handle = createElement("button", row, { type: "button", className: "handle", textContent: names[name] });
+      handle.setAttribute("aria-describedby", instructions.id);
+      handle.onkeydown = (event) => this.onKey(event, name);
+      for (const [buttonLabel, offset, sign] of [[words.earlier, -1, "↑"], [words.later, 1, "↓"]]) {
+        const button = createElement("button", row, { type: "button", className: "by", textContent: sign });
+        button.setAttribute("aria-label", `${names[name]}: ${buttonLabel}`);
+        button.dataset.by = offset;
+        button.onclick = () => this.onStep(button, name, offset);
       }
       this.rows.set(name, row);
     }
@@ -70,84 +69,84 @@ export class Order {
     list.onpointerdown = (event) => {
       const handle = event.target.closest(".handle");
       if (!handle || event.button !== 0) return;
-      this.held = handle.parentElement;
-      this.held.classList.add("held");
+      this.draggedRow = handle.parentElement;
+      this.draggedRow.classList.add("dragging");
       list.setPointerCapture(event.pointerId);
     };
     list.onpointermove = (event) => {
-      if (!this.held) return;
+      if (!this.draggedRow) return;
       const names = this.value.split("+");
-      const { name } = this.held.dataset;
-      const over = names.findIndex((one) => event.clientY < this.rows.get(one).getBoundingClientRect().bottom);
-      this.move(name, (over < 0 ? names.length - 1 : over) - names.indexOf(name), true);
+      const { name } = this.draggedRow.dataset;
+      const index = names.findIndex((rowName) => event.clientY < this.rows.get(rowName).getBoundingClientRect().bottom);
+      this.move(name, (index < 0 ? names.length - 1 : index) - names.indexOf(name), true);
     };
     list.onlostpointercapture = () => {
-      if (!this.held) return;
-      this.held.classList.remove("held");
-      this.held.firstChild.focus();
-      this.held = null;
-      this.on.stop();
+      if (!this.draggedRow) return;
+      this.draggedRow.classList.remove("dragging");
+      this.draggedRow.firstChild.focus();
+      this.draggedRow = null;
+      this.callbacks.onRelease();
     };
   }
 
-  key(event, name) {
-    const by = ARROWS[event.key] ?? { Home: -this.rows.size, End: this.rows.size }[event.key];
-    if (by === undefined) return;
+  onKey(event, name) {
+    const offset = ARROWS[event.key] ?? { Home: -this.rows.size, End: this.rows.size }[event.key];
+    if (offset === undefined) return;
     event.preventDefault();
-    this.move(name, by);
+    this.move(name, offset);
   }
 
-  pressed(button, name, by) {
-    this.move(name, by);
+  onStep(button, name, offset) {
+    this.move(name, offset);
     if (button.disabled) this.rows.get(name).firstChild.focus();
   }
 
-  move(name, by, dragged = false) {
+  move(name, offset, isDragging = false) {
     const names = this.value.split("+");
     const from = names.indexOf(name);
-    const to = Math.min(names.length - 1, Math.max(0, from + by));
+    const to = Math.min(names.length - 1, Math.max(0, from + offset));
     names.splice(to, 0, ...names.splice(from, 1));
-    this.change(names.join("+"), dragged);
+    this.change(names.join("+"), isDragging);
   }
 
-  change(value, dragged = false) {
+  change(value, isDragging = false) {
     if (value === this.value) return;
     this.value = value;
     this.show();
-    this.on.input(value, dragged);
-    clearTimeout(this.resting);
-    this.resting = setTimeout(() => {
-      this.resting = 0;
-      this.on.rest(this.text);
-    }, SETTLED_MS);
+    this.callbacks.onInput(value, isDragging);
+    clearTimeout(this.commitTimer);
+    this.commitTimer = setTimeout(() => {
+      this.commitTimer = 0;
+      this.callbacks.onCommit(this.text);
+    }, COMMIT_MS);
   }
 
   // The row that has the focus stays where it is, and the others are put around it.
   show() {
     const names = this.value.split("+");
-    const { names: said, words } = this.options;
+    const { names: labels, words } = this.options;
     const rows = names.map((name) => this.rows.get(name));
-    const fixed = rows.findIndex((row) => row.contains(document.activeElement));
-    rows.forEach((row, place) => {
-      if (place < fixed) rows[fixed].before(row);
-      else if (place !== fixed) this.list.append(row);
-      const told = words.place.replace("{place}", place + 1).replace("{of}", names.length);
-      row.firstChild.setAttribute("aria-label", `${said[names[place]]}: ${told}`);
+    const focused = rows.findIndex((row) => row.contains(document.activeElement));
+    rows.forEach((row, index) => {
+      if (index < focused) rows[focused].before(row);
+      else if (index !== focused) this.list.append(row);
+      const position = words.place.replace("{place}", index + 1).replace("{of}", names.length);
+      row.firstChild.setAttribute("aria-label", `${labels[names[index]]}: ${position}`);
       for (const button of row.querySelectorAll(".by"))
-        button.disabled = place === (Number(button.dataset.by) < 0 ? 0 : names.length - 1);
+        button.disabled = index === (Number(button.dataset.by) < 0 ? 0 : names.length - 1);
     });
-    this.back.hidden = this.value === this.options.start;
+    this.resetButton.hidden = this.value === this.options.start;
   }
 
   get text() {
     return this.value;
   }
 
-  get likely() {
+  get neighbors() {
     return []; // too many
   }
 
   close() {
-    clearTimeout(this.resting);
+    clearTimeout(this.commitTimer);
   }
 }

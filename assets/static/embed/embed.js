@@ -1,177 +1,177 @@
-// A bench in a page of its own (`seqviz/ui/embed`): what it shows came with the page. While a
-// hand moves a slider, `live.js` asks for its picture as in a lesson; when the hand rests, or
-// something else is set, the settings go to the server, which says what there is to see from then on.
+// A bench in a page of its own (`seqviz/ui/embed`): its payload comes with the page. While a
+// slider is dragged, `live.js` requests its figure as in a lesson; on commit, or when something else is
+// set, the settings go to the server, which returns the next payload.
 // What a reader writes goes in the body, never in an address.
 
 import { Chart } from "../bench/chart.js";
 import { Controls } from "../components/native_controls.js";
-import { bench } from "../bench/live.js";
+import { liveBench } from "../bench/live.js";
 
-const AGAIN_MS = 2000; // between two looks whether a model is there; after a failure twice as long
-const MOST_MS = 60_000;
-const DARK = matchMedia("(prefers-color-scheme: dark)");
-const part = (id) => document.getElementById(id);
+const POLL_MS = 2000; // between two looks whether a model is there; after a failure twice as long
+const MAX_POLL_MS = 60_000;
+const DARK_SCHEME = matchMedia("(prefers-color-scheme: dark)");
+const byId = (id) => document.getElementById(id);
 const root = document.documentElement;
 
-const notes = () => document.querySelectorAll("#over .said, #under .said");
+const notes = () => document.querySelectorAll("#over .sentence, #under .sentence");
 const readouts = () => document.querySelectorAll("#readouts dd");
 
 class Embed {
   token = "";
-  asked = 0; // numbers of what was told; the last answer counts
-  begun = false;
-  patience = AGAIN_MS;
+  nRequests = 0; // the response to the last one counts
+  hasBegun = false;
+  retryMs = POLL_MS;
 
   constructor() {
     const host = document.querySelector(".seqviz-chart");
     this.chart = new Chart(host);
-    host.tell = (pick) => this.tell({ pick });
+    host.onPick = (pick) => this.refresh({ pick });
     this.controls = new Controls(
-      { above: part("above"), front: part("front"), behind: part("behind"), more: part("more") },
+      { above: byId("above"), front: byId("front"), behind: byId("behind"), more: byId("more") },
       this,
     );
-    this.take(JSON.parse(part("told").textContent));
+    this.update(JSON.parse(byId("payload").textContent));
     document.addEventListener("click", ({ target }) => {
-      const piece = target.closest("[data-sets]");
-      if (piece) this.set(`${this.told.bench}.${piece.dataset.sets}`, piece.value);
+      const button = target.closest("[data-sets]");
+      if (button) this.onChange(`${this.payload.bench}.${button.dataset.sets}`, button.value);
     });
-    for (const kind of ["pointerover", "focusin"]) addEventListener(kind, () => this.begin(), { once: true });
-    DARK.addEventListener("change", () => this.recolor());
-    if (this.told.themed && this.dark !== this.told.dark) this.tell();
+    for (const kind of ["pointerover", "focusin"]) addEventListener(kind, () => this.beginSession(), { once: true });
+    DARK_SCHEME.addEventListener("change", () => this.recolor());
+    if (this.payload.themed && this.dark !== this.payload.dark) this.refresh();
   }
 
   get dark() {
-    return root.dataset.theme ? root.dataset.theme === "dark" : DARK.matches;
+    return root.dataset.theme ? root.dataset.theme === "dark" : DARK_SCHEME.matches;
   }
 
-  get place() {
-    return bench(this.told.bench);
+  get bench() {
+    return liveBench(this.payload.bench);
   }
 
-  // --- from the hand --------------------------------------------------------------------------
+  // --- from the controls ----------------------------------------------------------------------
 
-  // Somebody is here: ask for a session, so that the first movement has its pictures.
-  begin() {
-    if (this.begun) return;
-    this.begun = true;
-    const { live } = this.told;
+  // On the first sign of use, request a session, so that the first drag is painted.
+  beginSession() {
+    if (this.hasBegun) return;
+    this.hasBegun = true;
+    const { live } = this.payload;
     if (!live) return;
-    const place = bench(this.told.bench);
-    this.beginning = this.post({ begin: true }).then(
-      ({ live: mine }) => {
-        if (this.token || this.told.live !== live) return; // told meanwhile
-        this.token = mine.token;
-        place.source = mine;
-        place.equip();
-        if (place.moved.size > 0) this.asks(place);
+    const bench = liveBench(this.payload.bench);
+    this.sessionRequest = this.post({ begin: true }).then(
+      ({ live: session }) => {
+        if (this.token || this.payload.live !== live) return; // another payload has come meanwhile
+        this.token = session.token;
+        bench.source = session;
+        bench.loadClientRenderer();
+        if (bench.pending.size > 0) this.request(bench);
       },
-      () => (this.begun = false),
+      () => (this.hasBegun = false),
     );
   }
 
-  asks(place) {
-    place.wanted = true;
-    place.ask();
+  request(bench) {
+    bench.isDirty = true;
+    bench.request();
   }
 
-  move(key, text, dragged) {
-    this.begin();
-    this.place.move(key, text, dragged);
+  onInput(key, text, isDragging) {
+    this.beginSession();
+    this.bench.move(key, text, isDragging);
   }
 
-  stop() {
-    this.place.stop();
+  onRelease() {
+    this.bench.release();
   }
 
-  // A slider has come to rest.
-  rest(key, text) {
-    this.place.stop();
-    if (text === this.value(key)) return this.place.forget(key);
-    this.place.told(key);
-    this.set(key, text);
+  // A slider is committed.
+  onCommit(key, text) {
+    this.bench.release();
+    if (text === this.value(key)) return this.bench.reset(key);
+    this.bench.markReported(key);
+    this.onChange(key, text);
   }
 
   value(key) {
-    return this.told.controls.find((one) => one.key === key)?.value;
+    return this.payload.controls.find((control) => control.key === key)?.value;
   }
 
-  set(key, text, typed = false) {
-    if (typed) {
-      this.place.told(key);
-      this.told.texts[key] = text;
-      delete this.told.query[key];
-    } else this.told.query[key] = text;
-    this.tell();
+  onChange(key, text, isText = false) {
+    if (isText) {
+      this.bench.markReported(key);
+      this.payload.texts[key] = text;
+      delete this.payload.query[key];
+    } else this.payload.query[key] = text;
+    this.refresh();
   }
 
-  async post(more) {
-    const { query, texts } = this.told;
-    const body = JSON.stringify({ query, texts, dark: this.dark, ...more });
+  async post(changes) {
+    const { query, texts } = this.payload;
+    const body = JSON.stringify({ query, texts, dark: this.dark, ...changes });
     const headers = { "Content-Type": "application/json", "X-SeqViz-Session": this.token };
     const answer = await fetch(document.body.dataset.post, { method: "POST", credentials: "same-origin", headers, body });
     if (!answer.ok) throw new Error(answer.status);
     return answer.json();
   }
 
-  async tell(more = {}) {
-    const mine = (this.asked += 1);
-    clearTimeout(this.again);
-    const wait = setTimeout(() => this.chart.host.classList.add("waiting"), 300);
+  async refresh(changes = {}) {
+    const number = (this.nRequests += 1);
+    clearTimeout(this.retryTimer);
+    const waitingTimer = setTimeout(() => this.chart.host.classList.add("waiting"), 300);
     try {
-      await this.beginning; // else there would be two sessions
-      const told = await this.post(more);
-      this.patience = AGAIN_MS;
-      this.token = told.live?.token ?? this.token;
-      if (mine === this.asked) this.take(told);
+      await this.sessionRequest; // else there would be two sessions
+      const payload = await this.post(changes);
+      this.retryMs = POLL_MS;
+      this.token = payload.live?.token ?? this.token;
+      if (number === this.nRequests) this.update(payload);
     } catch {
-      if (mine === this.asked) this.again = setTimeout(() => this.tell(more), this.patience);
-      this.patience = Math.min(MOST_MS, 2 * this.patience);
+      if (number === this.nRequests) this.retryTimer = setTimeout(() => this.refresh(changes), this.retryMs);
+      this.retryMs = Math.min(MAX_POLL_MS, 2 * this.retryMs);
     }
-    clearTimeout(wait);
+    clearTimeout(waitingTimer);
     this.chart.host.classList.remove("waiting");
   }
 
   // --- from the server ------------------------------------------------------------------------
 
-  take(told) {
-    const { live } = told;
-    const place = bench(told.bench);
-    // A hand has moved on: what is told is older than what stands there, and more will be told.
-    const late = live && place.overtaken(live.values);
-    this.told = told;
+  update(payload) {
+    const { live } = payload;
+    const bench = liveBench(payload.bench);
+    // After further input the payload is older than what is on screen, and another one will follow.
+    const isOutdated = live && bench.isStale(live.values);
+    this.payload = payload;
     if (live) {
       const source = { ...live, address: live.token ? live.address : null };
-      if (late) {
-        place.source = source;
-        place.painter ??= this.painter();
-        this.asks(place);
-      } else place.drawn(source, this.painter());
+      if (isOutdated) {
+        bench.source = source;
+        bench.view ??= this.createView();
+        this.request(bench);
+      } else bench.onRendered(source, this.createView());
     }
-    this.controls.take(told.controls);
-    part("lesson").href = told.lesson;
-    if (!late) this.show(told);
-    clearTimeout(this.again);
-    if (told.loading) this.again = setTimeout(() => this.tell(), AGAIN_MS);
+    this.controls.update(payload.controls);
+    byId("lesson").href = payload.lesson;
+    if (!isOutdated) this.show(payload);
+    clearTimeout(this.retryTimer);
+    if (payload.loading) this.retryTimer = setTimeout(() => this.refresh(), POLL_MS);
   }
 
-  show(told) {
+  show(payload) {
     for (const id of ["over", "readouts", "under", "problem"])
-      if (part(id).innerHTML !== told[id]) part(id).innerHTML = told[id];
-    part("origin").textContent = told.origin;
-    const { figure, vega, component } = told;
+      if (byId(id).innerHTML !== payload[id]) byId(id).innerHTML = payload[id];
+    byId("origin").textContent = payload.origin;
+    const { figure, vega, component } = payload;
     const host = this.chart.host;
-    part("box").hidden = !(figure || vega || component);
-    document.body.classList.toggle("undrawn", part("box").hidden);
+    byId("box").hidden = !(figure || vega || component);
+    document.body.classList.toggle("undrawn", byId("box").hidden);
     if (figure) {
-      host.tell = told.picks ? (pick) => this.tell({ pick }) : null;
-      this.chart.missing = told.missing;
-      this.chart.show(figure, told.alt);
+      host.onPick = payload.picks ? (pick) => this.refresh({ pick }) : null;
+      this.chart.missing = payload.missing;
+      this.chart.show(figure, payload.alt);
     } else if (component) this.draw(component);
     else if (vega) {
       host.setAttribute("role", "img");
-      host.setAttribute("aria-label", told.alt);
+      host.setAttribute("aria-label", payload.alt);
       host.innerHTML = vega;
-      document.body.classList.add("still");
+      document.body.classList.add("static");
     }
   }
 
@@ -181,47 +181,47 @@ class Embed {
     const host = this.chart.host;
     host.innerHTML ||= `<div class="seqviz-${name}"></div>`;
     const { default: start } = await import(`../figures/${name}.js`);
-    const setTriggerValue = (_, values) => this.linked(data.start, values);
+    const setTriggerValue = (_, values) => this.updateLessonLink(data.start, values);
     start({ data, parentElement: host, setTriggerValue });
   }
 
   // The lesson's address with what the drawing has been set to.
-  linked(start, values) {
-    const link = new URL(part("lesson").href);
+  updateLessonLink(start, values) {
+    const link = new URL(byId("lesson").href);
     for (const name of Object.keys(start)) {
-      const key = `${this.told.bench}.${name}`;
+      const key = `${this.payload.bench}.${name}`;
       if (values[name] === start[name]) link.searchParams.delete(key);
       else link.searchParams.set(key, values[name]);
     }
-    part("lesson").href = link.href;
+    byId("lesson").href = link.href;
   }
 
   // In the other theme: the chart is painted again; what the server has colored is asked for.
   recolor() {
-    const { told } = this;
-    if (told.themed) this.tell();
-    else this.show(told);
+    const { payload } = this;
+    if (payload.themed) this.refresh();
+    else this.show(payload);
   }
 
-  painter() {
+  createView() {
     const { chart } = this;
     return {
-      uncover: () => this.show(this.told),
-      there: () => chart.host.isConnected,
-      wait: (on) => chart.host.classList.toggle("waiting", on),
+      restore: () => this.show(this.payload),
+      isMounted: () => chart.host.isConnected,
+      setWaiting: (on) => chart.host.classList.toggle("waiting", on),
       paint: (answer) => {
         const end = answer.indexOf("\n");
-        const { alt, readouts: read, notes: said } = JSON.parse(answer.slice(0, end));
+        const { alt, readouts: newReadouts, notes: newNotes } = JSON.parse(answer.slice(0, end));
         chart.show(answer.slice(end + 1), alt, true);
-        const [numbers, sentences] = [readouts(), notes()];
-        if (numbers.length === read.length)
-          numbers.forEach((one, at) => {
-            one.querySelector("span").textContent = read[at].value;
-            const beside = one.querySelector("small");
-            if (beside) beside.textContent = read[at].beside ?? "";
+        const [readoutElements, noteElements] = [readouts(), notes()];
+        if (readoutElements.length === newReadouts.length)
+          readoutElements.forEach((element, index) => {
+            element.querySelector("span").textContent = newReadouts[index].value;
+            const beside = element.querySelector("small");
+            if (beside) beside.textContent = newReadouts[index].beside ?? "";
           });
-        if (sentences.length === said.length)
-          sentences.forEach((one, at) => said[at] !== null && (one.innerHTML = said[at]));
+        if (noteElements.length === newNotes.length)
+          noteElements.forEach((element, index) => newNotes[index] !== null && (element.innerHTML = newNotes[index]));
       },
     };
   }

@@ -5,45 +5,45 @@
 // { values, number }. One question is under way at a time, and the latest values only are asked.
 
 function render({ model, el }) {
-  const host = element("div", el, { className: "seqviz-bench" });
+  const host = createElement("div", el, { className: "seqviz-bench" });
   // The picture that a saved notebook has below: here the bench itself is drawn.
-  const hidden = element("style", document.head, { textContent: `.${model.get("mark")} { display: none; }` });
-  const above = element("div", host, { className: "above" });
-  const chart = element("div", element("div", host, { className: "stage" }));
-  const side = element("div", host, { className: "side" });
-  const front = element("div", side, { className: "front" });
-  const more = element("details", side);
-  element("summary", more, { textContent: model.get("shown").more });
-  const behind = element("div", more, { className: "front" });
-  const words = element("div", host, { className: "words" });
+  const hideStill = createElement("style", document.head, { textContent: `.${model.get("mark")} { display: none; }` });
+  const above = createElement("div", host, { className: "above" });
+  const chart = createElement("div", createElement("div", host, { className: "main" }));
+  const side = createElement("div", host, { className: "side" });
+  const front = createElement("div", side, { className: "front" });
+  const more = createElement("details", side);
+  createElement("summary", more, { textContent: model.get("shown").more });
+  const behind = createElement("div", more, { className: "front" });
+  const words = createElement("div", host, { className: "words" });
   words.setAttribute("aria-live", "polite");
-  let wanted = { ...model.get("asked").values }, under = false, again = false;
+  let values = { ...model.get("asked").values }, isPending = false, needsRequest = false;
 
-  function ask() {
-    again = under;
-    if (under) return;
-    under = true;
-    model.set("asked", { values: { ...wanted }, number: model.get("shown").number + 1 });
+  function request() {
+    needsRequest = isPending;
+    if (isPending) return;
+    isPending = true;
+    model.set("asked", { values: { ...values }, number: model.get("shown").number + 1 });
     model.save_changes();
   }
 
-  function tell(name, text) {
-    wanted[name] = text;
-    ask();
+  function setValue(name, text) {
+    values[name] = text;
+    request();
   }
 
-  const controls = new Controls({ above, front, behind, more }, { move: tell, set: tell, stop() {}, rest() {} });
+  const controls = new Controls({ above, front, behind, more }, { onInput: setValue, onChange: setValue, onRelease() {}, onCommit() {} });
 
   function show() {
-    const { controls: told, figure, said, problem } = model.get("shown");
-    controls.take(told);
+    const { controls: controlList, figure, said: sentences, problem } = model.get("shown");
+    controls.update(controlList);
     words.replaceChildren();
-    for (const [kind, text] of problem ? [["problem", problem]] : said) {
-      const line = element("p", words, { className: kind });
+    for (const [kind, text] of problem ? [["problem", problem]] : sentences) {
+      const line = createElement("p", words, { className: kind });
       // **bold** and *italic* of our own sentences; nothing else of a text becomes markup
-      text.split(/(\*\*[^*]+\*\*|\*[^*\s][^*]*\*)/).forEach((part, odd) => {
-        if (odd % 2) element(part.startsWith("**") ? "b" : "i", line, { textContent: part.replaceAll("*", "") });
-        else line.append(part);
+      text.split(/(\*\*[^*]+\*\*|\*[^*\s][^*]*\*)/).forEach((piece, index) => {
+        if (index % 2) createElement(piece.startsWith("**") ? "b" : "i", line, { textContent: piece.replaceAll("*", "") });
+        else line.append(piece);
       });
     }
     if (figure) {
@@ -52,16 +52,16 @@ function render({ model, el }) {
       chart.setAttribute("role", "img");
       chart.setAttribute("aria-label", layout.meta?.alt ?? "");
     }
-    under = false;
-    if (again) ask();
+    isPending = false;
+    if (needsRequest) request();
   }
 
   model.on("change:shown", show);
   show();
   return () => {
     model.off("change:shown", show);
-    controls.take([]);
-    hidden.remove();
+    controls.update([]);
+    hideStill.remove();
     Plotly.purge(chart);
   };
 }

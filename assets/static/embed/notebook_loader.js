@@ -5,29 +5,29 @@
 
 const scripts = (globalThis.seqvizScripts ??= new Map());
 
-function asked(model) {
+function requestScript(model) {
   return new Promise((resolve) => {
     model.on("msg:custom", (message) => message.packed && resolve(message.packed));
     model.send({ wants: "script" });
   });
 }
 
-async function script(model) {
+async function loadScript(model) {
   let packed;
   try {
     packed = (await model.widget_manager.get_model(model.get("script").replace("IPY_MODEL_", ""))).get("packed");
   } catch {
-    packed = await asked(model);
+    packed = await requestScript(model);
   }
   const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
-  const whole = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const address = URL.createObjectURL(new Blob([await new Response(whole).blob()], { type: "text/javascript" }));
+  const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const address = URL.createObjectURL(new Blob([await new Response(unpacked).blob()], { type: "text/javascript" }));
   return (await import(address)).default;
 }
 
 async function render(context) {
   const version = context.model.get("version");
-  if (!scripts.has(version)) scripts.set(version, script(context.model));
+  if (!scripts.has(version)) scripts.set(version, loadScript(context.model));
   try {
     return (await scripts.get(version)).render(context);
   } catch (error) {

@@ -10,12 +10,12 @@ const channels = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 
 
 // One color per shade from -1 to 1, as canvas pixels hold them (red first in memory).
 function shades(background) {
-  const paper = channels(background);
+  const backgroundRgb = channels(background);
   const bytes = new Uint8ClampedArray(4 * SHADES);
   for (let shade = 0; shade < SHADES; shade++) {
     const amount = (2 * shade) / (SHADES - 1) - 1;
     const end = amount < 0 ? NEGATIVE : POSITIVE;
-    const mixed = paper.map((from, at) => from + Math.abs(amount) * (end[at] - from));
+    const mixed = backgroundRgb.map((from, at) => from + Math.abs(amount) * (end[at] - from));
     bytes.set([...mixed, 255], 4 * shade);
   }
   return new Uint32Array(bytes.buffer);

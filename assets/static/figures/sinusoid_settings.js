@@ -18,22 +18,22 @@ export const STOPS = {
 export const LAYOUTS = ["interleaved", "halves"];
 export const NAMES = ["positions", "d_model", "base", "layout", "position", "dimension"];
 
-export const written = (settings) => JSON.stringify(NAMES.map((name) => settings[name]));
+export const settingsKey = (settings) => JSON.stringify(NAMES.map((name) => settings[name]));
 
 // What can be drawn: anything impossible keeps its present value or stops at the nearest end.
-export function possible(values, present) {
-  const number = (name, low, high, whole = true) => {
-    const found = Number(values[name] ?? present[name]);
-    const known = Number.isFinite(found) ? found : present[name];
-    return Math.min(high, Math.max(low, whole ? Math.round(known) : known));
+export function clampSettings(values, current) {
+  const number = (name, low, high, isInteger = true) => {
+    const value = Number(values[name] ?? current[name]);
+    const finite = Number.isFinite(value) ? value : current[name];
+    return Math.min(high, Math.max(low, isInteger ? Math.round(finite) : finite));
   };
   const positions = number("positions", 1, 10000);
   const d_model = number("d_model", 2, 512);
   return {
     positions,
     d_model,
-    base: values.base > 1 ? number("base", 1, 1e9, false) : present.base,
-    layout: LAYOUTS.includes(values.layout) ? values.layout : present.layout,
+    base: values.base > 1 ? number("base", 1, 1e9, false) : current.base,
+    layout: LAYOUTS.includes(values.layout) ? values.layout : current.layout,
     position: number("position", 0, positions - 1),
     dimension: number("dimension", 0, d_model - 1),
   };

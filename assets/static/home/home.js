@@ -1,74 +1,74 @@
-// The bench of the home page: figure, slider and sentence of a lesson's first bench. It draws while the
-// hand moves, as in the lesson (`live.js`), and has nothing else that the page would have to draw.
+// The bench of the home page: figure, slider and sentence of a lesson's first bench. It is
+// painted during a drag, as in the lesson (`live.js`), and has nothing else that the page would render.
 
-import { Chart, unpacked } from "../bench/chart.js";
-import { bench } from "../bench/live.js";
+import { Chart, unpack } from "../bench/chart.js";
+import { liveBench } from "../bench/live.js";
 import { Slider } from "../components/slider.js";
 
 class HomeBench {
   constructor(host) {
     this.host = host;
     this.chart = new Chart(host.querySelector(".seqviz-chart"));
-    this.said = host.querySelector(".said");
-    this.door = host.querySelector(".door");
+    this.note = host.querySelector(".sentence");
+    this.lessonLink = host.querySelector(".lesson-link");
     this.slider = new Slider(host.querySelector(".seqviz-slider"), {
-      input: (text, dragged) => {
-        this.place.move(this.key, text, dragged);
-        this.lead(text);
+      onInput: (text, isDragging) => {
+        this.bench.move(this.key, text, isDragging);
+        this.updateLink(text);
       },
-      stop: () => this.place.stop(),
-      rest: () => this.rest(),
+      onRelease: () => this.bench.release(),
+      onCommit: () => this.commit(),
     });
   }
 
   // New from the page: its first figure, or one in another language or theme.
-  take(data) {
-    this.place = bench(data.live.bench);
+  update(data) {
+    this.bench = liveBench(data.live.bench);
     this.key = data.key;
     this.sentence = data.sentence;
     this.lesson = data.lesson;
     this.chart.missing = data.missing;
     this.host.querySelector(".name").textContent = data.words.title;
     this.host.querySelector(".lead").textContent = data.words.lead;
-    this.door.textContent = data.words.open;
-    if (!this.place.moved.has(data.key)) {
+    this.lessonLink.textContent = data.words.open;
+    if (!this.bench.pending.has(data.key)) {
       this.slider.set(data.options);
-      this.place.drawn(data.live, this.painter());
+      this.bench.onRendered(data.live, this.createView());
       this.paint(data);
-    } else this.place.renewed(data.live);
-    this.lead(this.slider.text);
+    } else this.bench.onStale(data.live);
+    this.updateLink(this.slider.text);
     this.host.dataset.live = "true";
   }
 
-  painter() {
+  createView() {
     return {
-      uncover: () => {},
-      there: () => this.host.isConnected,
-      wait: (on) => this.chart.host.classList.toggle("waiting", on),
-      paint: (answer) => this.paint(unpacked(answer), true),
+      restore: () => {},
+      isMounted: () => this.host.isConnected,
+      setWaiting: (on) => this.chart.host.classList.toggle("waiting", on),
+      paint: (answer) => this.paint(unpack(answer), true),
     };
   }
 
-  paint({ figure, alt, notes }, moving = false) {
-    this.chart.show(figure, alt, moving);
-    this.said.innerHTML = notes[this.sentence] ?? "";
+  paint({ figure, alt, notes }, isDragging = false) {
+    this.chart.show(figure, alt, isDragging);
+    this.note.innerHTML = notes[this.sentence] ?? "";
   }
 
-  rest() {
-    this.place.stop();
-    this.place.expect(this.key, this.slider.likely);
+  commit() {
+    this.bench.release();
+    this.bench.prefetch(this.key, this.slider.neighbors);
   }
 
-  // The lesson goes on where the hand is.
-  lead(text) {
+  // The link to the lesson carries the value of the slider.
+  updateLink(text) {
     const { start } = this.slider.options;
-    const set = Number(text) === Number(start) ? "" : `&${this.key}=${encodeURIComponent(text)}`;
-    this.door.href = this.lesson + set;
+    const setting = Number(text) === Number(start) ? "" : `&${this.key}=${encodeURIComponent(text)}`;
+    this.lessonLink.href = this.lesson + setting;
   }
 }
 
 export default function ({ data: bytes, parentElement }) {
   const host = parentElement.querySelector(".seqviz-home-bench");
   host.bench ??= new HomeBench(host);
-  host.bench.take(unpacked(new TextDecoder().decode(bytes)));
+  host.bench.update(unpack(new TextDecoder().decode(bytes)));
 }

@@ -6,60 +6,60 @@ import { Search } from "./combobox.js";
 const CARDS = ".st-key-home-cards";
 let stop = () => {};
 
-const filled = (sentence, done, all) => sentence.replace("{done}", done).replace("{all}", all);
+const interpolate = (sentence, done, total) => sentence.replace("{done}", done).replace("{all}", total);
 
 // What is said of a lesson: of what it has, and not of what lies in the storage under another name.
-function said(card, done, words) {
+function progressText(card, done, words) {
   if (!done.includes("visited")) return "";
   const tasks = card.dataset.tasks.split(" ").filter(Boolean);
   const parts = [["predict", words.answered], ["exercise", words.solved], ["target", words.reached]].map(([kind, sentence]) => {
     const all = tasks.filter((task) => task.startsWith(`${kind}-`));
-    return all.length > 0 ? filled(sentence, all.filter((task) => done.includes(task)).length, all.length) : "";
+    return all.length > 0 ? interpolate(sentence, all.filter((task) => done.includes(task)).length, all.length) : "";
   });
   return [words.visited, ...parts].filter(Boolean).map((part) => ` · ${part}`).join("");
 }
 
-function mark(words, device) {
-  const all = read();
+function markCards(words, device) {
+  const progress = read();
   for (const card of document.querySelectorAll(`${CARDS} .seqviz-card`)) {
     const line = card.querySelector(".small");
-    const text = said(card, all[card.dataset.slug] ?? [], words);
-    const mine = line.querySelector(".done") ?? line.appendChild(Object.assign(document.createElement("span"), { className: "done" }));
-    if (mine.textContent !== text) mine.textContent = text;
+    const text = progressText(card, progress[card.dataset.slug] ?? [], words);
+    const span = line.querySelector(".done") ?? line.appendChild(Object.assign(document.createElement("span"), { className: "done" }));
+    if (span.textContent !== text) span.textContent = text;
   }
-  device.hidden = Object.keys(all).length === 0 && device.dataset.erased !== "true";
+  device.hidden = Object.keys(progress).length === 0 && device.dataset.erased !== "true";
 }
 
 export default function ({ data, parentElement }) {
   stop();
   const { words } = data;
-  const host = parentElement.querySelector(".seqviz-road");
+  const host = parentElement.querySelector(".seqviz-home-search");
   host.replaceChildren();
   const add = (tag, properties) => host.appendChild(Object.assign(document.createElement(tag), properties));
   add("h2", { textContent: words.lessons });
   const search = new Search(add("div", { className: "search" }), data);
   const device = add("p", { className: "device", role: "status" });
-  const remember = () => {
+  const showDevice = () => {
     device.replaceChildren(words.kept, " ");
     const button = Object.assign(document.createElement("button"), { type: "button", textContent: words.erase });
     button.onclick = () => {
       erase();
       device.dataset.erased = "true";
       device.textContent = words.erased;
-      mark(words, device);
+      markCards(words, device);
     };
     device.append(button);
   };
-  remember();
-  const again = () => mark(words, device);
+  showDevice();
+  const refreshCards = () => markCards(words, device);
   const cards = document.querySelector(CARDS)?.parentElement ?? document.body;
-  const observer = new MutationObserver(again); // the cards may come later, or anew
+  const observer = new MutationObserver(refreshCards); // the cards may come later, or anew
   observer.observe(cards.closest("[data-testid=stMain]") ?? document.body, { childList: true, subtree: true });
-  window.addEventListener("storage", again); // another tab
-  again();
+  window.addEventListener("storage", refreshCards); // another tab
+  refreshCards();
   stop = () => {
     observer.disconnect();
-    window.removeEventListener("storage", again);
+    window.removeEventListener("storage", refreshCards);
     search.close();
   };
   return stop;

@@ -100,7 +100,7 @@ def _one(item: Item, words: LessonWords) -> str:
         case Note() | ColoredText():
             kind = item.kind if isinstance(item, Note) else "passage"
             # A formula stands in the lesson; its place is kept, as answers count the sentences.
-            return f'<div class="said {kind}">{html.note_html(item) or ""}</div>'
+            return f'<div class="sentence {kind}">{html.note_html(item) or ""}</div>'
         case FramedPage():
             return _PAGE.format(height=item.height, alt=escape(item.alt), html=escape(item.html))
         case Table():

@@ -32,7 +32,7 @@ _PAGE = """<!doctype html>
 <h1>{heading}</h1>
 <div id="over">{over}</div><div id="above"></div>
 <div id="columns">
-<div id="box"><div class="stage-figure"><div class="seqviz-chart"></div></div></div>
+<div id="box"><div class="main-figure"><div class="seqviz-chart"></div></div></div>
 <div id="side"><div id="front"></div><details id="more" hidden><summary>{more}</summary>
 <div id="behind"></div></details></div></div>
 <div id="problem" role="status">{problem}</div>
@@ -41,7 +41,7 @@ _PAGE = """<!doctype html>
 <footer><span id="origin">{origin}</span>
 <a id="lesson" href="{lesson}" target="_blank" rel="noopener">{open}</a></footer></main>
 <noscript><p>{noscript}</p></noscript>
-<script type="application/json" id="told">{told}</script>
+<script type="application/json" id="payload">{told}</script>
 <script type="module" src="{script}"></script>
 </body></html>
 """

@@ -29,10 +29,10 @@ _PAGE = """<!doctype html>
 <meta name="robots" content="noindex"><title>{title}</title>
 <style>{colors}</style>
 {styles}</head>
-<body class="paper{gray}" data-stem="{stem}"><main>
+<body class="print{gray}" data-stem="{stem}"><main>
 <h1>{heading}</h1>
 <div id="columns">
-<div id="box"><div class="stage-figure"><div class="seqviz-chart"></div></div></div></div>
+<div id="box"><div class="main-figure"><div class="seqviz-chart"></div></div></div></div>
 <div id="problem" role="status">{problem}</div>
 <dl id="readouts">{readouts}</dl>
 <div id="under">{under}</div>
@@ -42,7 +42,7 @@ _PAGE = """<!doctype html>
 <button type="button" data-kind="png">{png}</button>
 <button type="button" data-kind="print">{print}</button>
 <a href="{other}">{other_name}</a></span></footer></main>
-<script type="application/json" id="told">{told}</script>
+<script type="application/json" id="payload">{told}</script>
 <script type="module" src="{script}"></script>
 </body></html>
 """

@@ -23,9 +23,7 @@ def watch_theme(tag: str, words: Mapping[str, str], ways: Mapping[str, Any]) -> 
     (`components/copy.js`). words: what these and `components/accessibility.js` say. ways: to the
     other pages (`ui.page.navigation.addresses`), for `assets/static/components/navigation.js`.
     """
-    _component(
-        "components/theme", "<span></span>", "components/accessibility", "components/copy"
-    )(
+    _component("components/theme", "<span></span>", "components/accessibility", "components/copy")(
         key="theme",
         data=_plain(theme=looks.theme(), lang=tag, words=dict(words), ways=dict(ways)),
         on_theme_change=lambda: None,
@@ -49,15 +47,15 @@ def debounce(
     followers: the benches that build on it. Those near the window are named at once, the others
     when the reader comes near them.
     """
-    key = f"{prefix}.settle"
+    key = f"{prefix}.debounce"
 
     def settled() -> None:
-        follow(_named(key, "settled", followers))
+        follow(_named(key, "commit", followers))
 
     _component("bench/debounce")(
         key=key,
         data=_plain(bench=prefix, settings=json.dumps(settings), followers=list(followers)),
-        on_settled_change=settled,
+        on_commit_change=settled,
         height=0,
     )
 
@@ -78,7 +76,7 @@ def lazy_load(
     """
 
     def told() -> None:
-        come(_named(key, "near", benches))
+        come(_named(key, "visible", benches))
 
     _component("bench/lazy_load", "<span></span>", "bench/print")(
         key=key,
@@ -88,7 +86,7 @@ def lazy_load(
             leads=list(leads),
             whole=f".st-key-{whole.replace('.', '-')}",
         ),
-        on_near_change=told,
+        on_visible_change=told,
         height=0,
     )
 
@@ -143,7 +141,7 @@ def room(
     """
     told = _plain(code=code, lesson=lesson, words=dict(words))
     _component("classroom/room", '<div class="seqviz-room" role="status"></div>', "classroom/room")(
-        key=key, data=told, on_left_change=on_leave, height=0
+        key=key, data=told, on_leave_change=on_leave, height=0
     )
 
 
@@ -154,11 +152,11 @@ def room_join(key: str, words: Mapping[str, Any], on_enter: Callable[[str], None
     """
 
     def entered() -> None:
-        if isinstance(code := event_value(key, "entered"), str):
+        if isinstance(code := event_value(key, "join"), str):
             on_enter(code)
 
-    _component("classroom/room_join", '<div class="seqviz-door"></div>', "classroom/room")(
-        key=key, data=_plain(words=dict(words)), on_entered_change=entered, height="content"
+    _component("classroom/room_join", '<div class="seqviz-room-join"></div>', "classroom/room")(
+        key=key, data=_plain(words=dict(words)), on_join_change=entered, height="content"
     )
 
 
@@ -172,13 +170,13 @@ def poll(
     """
 
     def revealed() -> None:
-        if isinstance(told := event_value(f"{key}.ballot", "revealed"), Mapping):
+        if isinstance(told := event_value(f"{key}.poll", "reveal"), Mapping):
             on_reveal(told.get("own"))
 
-    _component("classroom/poll", '<div class="seqviz-ballot"></div>', "classroom/room")(
-        key=f"{key}.ballot",
+    _component("classroom/poll", '<div class="seqviz-poll"></div>', "classroom/room")(
+        key=f"{key}.poll",
         data=_plain(key=key, options=list(options), words=dict(words)),
-        on_revealed_change=revealed,
+        on_reveal_change=revealed,
         height="content",
     )
 
@@ -220,7 +218,7 @@ def sketch(
     """
 
     def computed() -> None:
-        if isinstance(told := event_value(f"{key}.drawn", "compute"), Mapping):
+        if isinstance(told := event_value(f"{key}.drawing", "reveal"), Mapping):
             on_compute(bool(told.get("on")))
 
     told = {**around, "key": key, "room": dict(words), "theme": looks.theme()}
@@ -230,9 +228,9 @@ def sketch(
         "classroom/room",
         "classroom/drawn_prediction",
     )(
-        key=f"{key}.drawn",
+        key=f"{key}.drawing",
         data=b"%b\n%b" % (json.dumps(told).encode(), figure),
-        on_compute_change=computed,
+        on_reveal_change=computed,
         height="content",
     )
 
@@ -257,7 +255,7 @@ def home_search(
 
     rows: what can be found (`content.search_index.rows`). lessons: their titles by their slugs.
     """
-    _component("home/home_search", '<div class="seqviz-road"></div>')(
+    _component("home/home_search", '<div class="seqviz-home-search"></div>')(
         key=key, data=_plain(rows=rows, lessons=dict(lessons), words=dict(words)), height="content"
     )
 
@@ -306,7 +304,7 @@ def drag_commit(
     """
 
     def rested() -> None:
-        if isinstance(told := event_value(key, "rest"), Mapping):
+        if isinstance(told := event_value(key, "commit"), Mapping):
             number = told.get("number")
             st.session_state[f"_{bench}.rests"] = number if isinstance(number, int) else 0
             on_rest(told)
@@ -314,7 +312,7 @@ def drag_commit(
     _component("bench/commit_reporter")(
         key=key,
         data=_plain(bench=bench, shape=shape, number=_rests(bench)),
-        on_rest_change=rested,
+        on_commit_change=rested,
         height=0,
     )
 
@@ -333,9 +331,9 @@ IN_BROWSER = {"sinusoid": sinusoid}
 
 
 _HOME_BENCH = """<section class="seqviz-home-bench"><h2 class="name"></h2>
-<div class="stage"><div class="home-figure"><div class="seqviz-chart"></div></div></div>
-<div class="side"><p class="lead"></p><div class="seqviz-slider"></div><div class="said"></div>
-<a class="door"></a></div></section>"""
+<div class="main"><div class="home-figure"><div class="seqviz-chart"></div></div></div>
+<div class="side"><p class="lead"></p><div class="seqviz-slider"></div><div class="sentence"></div>
+<a class="lesson-link"></a></div></section>"""
 
 
 def _plain(**data: Any) -> list[dict[str, Any]]:
@@ -402,9 +400,7 @@ def number(key: str, options: Mapping[str, Any], on_change: Callable[[str], None
         '<div class="seqviz-slider"></div>',
         "components/slider",
         "components/native_controls",
-    )(
-        key=key, data=_plain(**options), height="content", on_value_change=changed
-    )
+    )(key=key, data=_plain(**options), height="content", on_value_change=changed)
 
 
 # Streamlit loads a component's script from memory, where it has no address to import others from.

@@ -206,7 +206,7 @@ class PageLesson:
     def _placeholder(self, name: str) -> None:
         self._title(name)
         height = self.style.height
-        with st.container(key=f"{self.prefix(name)}.waiting", height=height, border=False):
+        with st.container(key=f"{self.prefix(name)}.placeholder", height=height, border=False):
             st.skeleton(height)
 
     def _draw_bench(self, bench: Bench) -> None:
@@ -251,7 +251,7 @@ class PageLesson:
             self.shown[bench.name] = BenchState(params, others, shape, session, moved)
             if host.live or bench.leads:
                 hand = run_context.lesson_scope()(partial(self._commit_listener, bench))
-                fragment(hand, f"{prefix}.hand")
+                fragment(hand, f"{prefix}.commit")
 
     @property
     def style(self) -> Style:
@@ -268,7 +268,7 @@ class PageLesson:
         prefix, shown = bench.prefix, self.shown[bench.name]
         if shown.moved:
             components.drag_commit(
-                f"{prefix}.hand", prefix, shown.shape, partial(self._on_commit, bench)
+                f"{prefix}.commit", prefix, shown.shape, partial(self._on_commit, bench)
             )
         if bench.leads:
             followers = [one for one in self.dependents(bench.name) if self.lazy.is_visible(one)]
@@ -295,7 +295,7 @@ class PageLesson:
         """
         widgets.apply_slider_values(self.prefix(leader), self.declared.benches[leader].declaration)
         if self.values(leader) == shown:
-            self._schedule(names, Priority.DEPENDENT, f"{self.prefix(leader)}.hand")
+            self._schedule(names, Priority.DEPENDENT, f"{self.prefix(leader)}.commit")
 
     def _on_visible(self, names: Sequence[str]) -> None:
         """Draw benches for the first time: the reader comes near.
@@ -322,7 +322,7 @@ class PageLesson:
 
     @property
     def _near_key(self) -> str:
-        return f"{self.record.code}.near"
+        return f"{self.record.code}.lazy"
 
     def predict(self, name: str, **values: object) -> None:
         """A question to answer before looking, with its reveal."""

@@ -224,7 +224,7 @@ def apply_slider_values(prefix: str, declaration: type[Any]) -> None:
 
     For what else is heard in it: nobody says which of two is heard first.
     """
-    told = components.event_value(f"{prefix}.hand", "rest")
+    told = components.event_value(f"{prefix}.commit", "commit")
     if isinstance(told, Mapping):
         take(prefix, declaration, told)
     for name, control in controls(declaration):

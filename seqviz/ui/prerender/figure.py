@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _BENCH = """
   <div class="bench{parts}">
     <div class="name">{name}</div>
-    <div class="stage{above}"><div class="stage-figure"><div class="seqviz-chart"></div></div></div>
+    <div class="main{above}"><div class="main-figure"><div class="seqviz-chart"></div></div></div>
     <div><i></i><i></i><i></i></div>
   </div>"""
 log = logging.getLogger(__name__)

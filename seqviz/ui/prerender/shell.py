@@ -28,10 +28,10 @@ from seqviz.ui.render import markdown
 from seqviz.ui.server import index_page, static_files
 
 _PAGE = """
-<div id="seqviz-first" aria-hidden="true"><div>{html}
+<div id="seqviz-shell" aria-hidden="true"><div>{html}
 </div></div>
 <script>{theme}</script>
-<script type="application/json" id="seqviz-first-figure">{data}</script>
+<script type="application/json" id="seqviz-shell-figure">{data}</script>
 <script type="module" async src="{script}"></script>
 """
 _HTML = """
@@ -41,7 +41,7 @@ _HTML = """
 _HOME = """
   <div class="bench home">
     <h2 class="name">{title}</h2>
-    <div class="stage">{wide}{narrow}</div>
+    <div class="main">{wide}{narrow}</div>
     <div class="side"><p>{lead}</p><i></i></div>
   </div>"""
 _LIVE = ".seqviz-home-bench[data-live] .main-svg"

@@ -31,7 +31,7 @@ _PAGE = """
 /* The old figure stays as it is until the new one is there; fading it only costs time. */
 [data-stale="true"] {opacity: 1 !important; transition: none !important;}
 /* While a hand moves, a copy with the new numbers covers the page's own (drag_overlay.js). */
-.seqviz-behind > :not(.seqviz-over) {display: none !important;}
+.seqviz-covered > :not(.seqviz-overlay) {display: none !important;}
 [class*="st-key-bench-"] {scroll-margin-top: 68px; outline: none;}
 .seqviz-chart {position: relative;}
 .seqviz-chart.waiting::after {
@@ -43,7 +43,7 @@ _PAGE = """
 .seqviz-target[data-reached="true"] {border-left-color: var(--st-green-color, #1a8754);}
 [class*="-readouts"]:empty {display: none;}
 [data-testid="stMetricValue"] {font-size: 1.6rem;}
-.st-key-theme, .st-key-presenting, .st-key-in_room, [class*="-settle"], [class*="-near"] {
+.st-key-theme, .st-key-presenting, .st-key-in_room, [class*="-debounce"], [class*="-lazy"] {
   position: absolute; width: 0; height: 0; overflow: hidden;
 }
 [data-testid="stFileUploaderDropzoneInstructions"] {display: none;}
@@ -59,14 +59,14 @@ _PAGE = """
   .stMarkdown table {display: block; overflow-x: auto;}
   [data-testid="stLayoutWrapper"]:has(> [class*="-figure"] .seqviz-chart) {
     position: sticky; top: var(--seqviz-top, 3.75rem); z-index: 5; width: 100%;
-    background: var(--seqviz-paper);
+    background: var(--seqviz-background);
   }
 }
 /* Held sideways it stands beside its controls, and fills the window below the header. */
 @media (min-width: 641px) and (max-height: 500px) and (pointer: coarse) {
   [data-testid="stLayoutWrapper"]:has(> [class*="-figure"] .seqviz-chart) {
-    position: sticky; top: var(--seqviz-top, 3.75rem); z-index: 5; background: var(--seqviz-paper);
-    flex: 0 0 auto; height: calc(100dvh - 5.5rem);
+    position: sticky; top: var(--seqviz-top, 3.75rem); z-index: 5;
+    background: var(--seqviz-background); flex: 0 0 auto; height: calc(100dvh - 5.5rem);
   }
   [class*="st-key-bench-"] .stColumn > .stVerticalBlock:has([class*="-figure"]) {height: 100%;}
   .stMainBlockContainer {padding-left: .75rem; padding-right: .75rem;}
@@ -103,7 +103,7 @@ html {font-size: 125%;}
 .stMainBlockContainer.stMainBlockContainer {max-width: 1600px; padding-top: 1rem;}
 /* The place of a chart and not its frame, which fills it: what follows comes below both. On paper
    it has the height of the figure: there a vh is a part of the sheet. */
-:root:not(.seqviz-paper) [data-testid="stLayoutWrapper"]:has(> [class*="-figure"] .seqviz-chart) {
+:root:not(.seqviz-print) [data-testid="stLayoutWrapper"]:has(> [class*="-figure"] .seqviz-chart) {
   flex-basis: 60vh; height: 60vh;
 }
 .seqviz-home-bench .home-figure.home-figure {height: 60vh;}

@@ -47,48 +47,48 @@ STYLE = """
 FIRST = """
 @font-face {{font-family: "Source Sans"; font-weight: 200 900;
   src: url("./{font}") format("woff2");}}
-#seqviz-first {{
+#seqviz-shell {{
   position: absolute; inset: 0; z-index: 1; overflow: hidden; box-sizing: border-box;
   font: 400 1rem/1.6 {family};
 }}
-body:has(> #seqviz-first) > #root {{visibility: hidden; opacity: 0;}}
-#seqviz-first:not(.set) > div {{visibility: hidden;}}
-#seqviz-first > div {{
+body:has(> #seqviz-shell) > #root {{visibility: hidden; opacity: 0;}}
+#seqviz-shell:not(.set) > div {{visibility: hidden;}}
+#seqviz-shell > div {{
   max-width: 1200px; margin: 0 auto; padding: 4rem 5rem 0; box-sizing: border-box;
 }}
 /* The boxes are as wide as the switches are, so that the row wraps where theirs does. */
-#seqviz-first .masthead {{display: flex; flex-wrap: wrap; gap: .25rem 1rem;}}
-#seqviz-first b {{flex: 0 0 86px; height: 40px;}}
-#seqviz-first b:nth-of-type(1) {{flex-basis: 138px;}}
-#seqviz-first b:nth-of-type(2) {{flex-basis: 108px;}}
-#seqviz-first .title {{flex: 0 1 auto; font-size: 2.1rem; font-weight: 700; line-height: 1.2;}}
-#seqviz-first .goal p {{margin: 1rem 0;}}
-#seqviz-first .bench {{
+#seqviz-shell .masthead {{display: flex; flex-wrap: wrap; gap: .25rem 1rem;}}
+#seqviz-shell b {{flex: 0 0 86px; height: 40px;}}
+#seqviz-shell b:nth-of-type(1) {{flex-basis: 138px;}}
+#seqviz-shell b:nth-of-type(2) {{flex-basis: 108px;}}
+#seqviz-shell .title {{flex: 0 1 auto; font-size: 2.1rem; font-weight: 700; line-height: 1.2;}}
+#seqviz-shell .goal p {{margin: 1rem 0;}}
+#seqviz-shell .bench {{
   display: grid; grid-template-columns: calc(72.7273% - 1rem) 1fr; column-gap: 2rem;
   padding: calc(1rem - 1px); border: 1px solid var(--border); border-radius: 8px;
 }}
-#seqviz-first .in-part {{margin-top: 4.5rem;}}
-#seqviz-first .name {{grid-column: 1 / -1; font-weight: 600; line-height: 1.2; padding: .68rem 0;}}
-#seqviz-first .stage {{height: 420px;}}
-#seqviz-first .below-choice {{margin-top: 3rem;}}
-#seqviz-first i {{
+#seqviz-shell .in-part {{margin-top: 4.5rem;}}
+#seqviz-shell .name {{grid-column: 1 / -1; font-weight: 600; line-height: 1.2; padding: .68rem 0;}}
+#seqviz-shell .main {{height: 420px;}}
+#seqviz-shell .below-choice {{margin-top: 3rem;}}
+#seqviz-shell i {{
   display: block; height: .25rem; margin: 2.4rem 0; border-radius: 2px; background: var(--border);
 }}
-#seqviz-first .stage-figure {{height: 100%;}}
-#seqviz-first .home h2 {{margin: 0; font-size: 1.25rem;}}
-#seqviz-first .home .side p {{margin: 0 0 1rem; line-height: 1.5;}}
-#seqviz-first .home svg {{display: block; max-width: 100%; height: auto;}}
-#seqviz-first .narrow {{display: none;}}
-@media (max-width: 863px) {{#seqviz-first > div {{padding: 4rem 1rem 0;}}}}
+#seqviz-shell .main-figure {{height: 100%;}}
+#seqviz-shell .home h2 {{margin: 0; font-size: 1.25rem;}}
+#seqviz-shell .home .side p {{margin: 0 0 1rem; line-height: 1.5;}}
+#seqviz-shell .home svg {{display: block; max-width: 100%; height: auto;}}
+#seqviz-shell .narrow {{display: none;}}
+@media (max-width: 863px) {{#seqviz-shell > div {{padding: 4rem 1rem 0;}}}}
 @media (max-width: 640px) and (pointer: coarse) {{
-  #seqviz-first b:nth-of-type(2) {{display: none;}}
+  #seqviz-shell b:nth-of-type(2) {{display: none;}}
 }}
 @media (max-width: 640px) {{
-  #seqviz-first .title {{flex-basis: 100%;}}
-  #seqviz-first .bench {{grid-template-columns: 1fr;}}
-  #seqviz-first .below-choice {{margin-top: 65px;}}
-  #seqviz-first .wide {{display: none;}}
-  #seqviz-first .narrow {{display: block;}}
+  #seqviz-shell .title {{flex-basis: 100%;}}
+  #seqviz-shell .bench {{grid-template-columns: 1fr;}}
+  #seqviz-shell .below-choice {{margin-top: 65px;}}
+  #seqviz-shell .wide {{display: none;}}
+  #seqviz-shell .narrow {{display: block;}}
 }}
 """
 # Without them the page comes whole and as it is: to be read here.
@@ -214,7 +214,7 @@ def _first_style() -> str:
             "backgroundColor", "textColor", "borderColor", "chartCategoricalColors"
         ))  # fmt: skip
         style += (
-            f"#seqviz-first.{theme} {{background: {page}; color: {text}; --border: {border}; "
+            f"#seqviz-shell.{theme} {{background: {page}; color: {text}; --border: {border}; "
             f"--st-chart-categorical-colors: {','.join(colors)}; "
             + "; ".join(f"--seqviz-{slot}: {color}" for slot, color in enumerate(colors, 1))
             + "}\n"

@@ -98,7 +98,7 @@ def test_panels_hold_the_arrays_of_the_stage(name, stage):
 
 @EVERY
 def test_panels_stand_side_by_side_for_the_script_that_stacks_them(name, stage):
-    """stack.js: each panel has axes of its own, all reach the same height, titles move along."""
+    """responsive_panels.js: each panel has axes of its own, all one height, titles move along."""
     figure = drawn(name, stage)
     axes = [(t.xaxis or "x", t.yaxis or "y") for t in maps(figure)]
     assert len({x for x, _ in axes}) == len({y for _, y in axes}) == len(axes)

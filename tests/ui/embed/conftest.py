@@ -31,7 +31,7 @@ def told():
     """What the script of a page is told in it."""
 
     def read(answer) -> dict:
-        found = re.search(r'id="told">(.*?)</script>', answer.text, re.DOTALL)
+        found = re.search(r'id="payload">(.*?)</script>', answer.text, re.DOTALL)
         return json.loads(found[1])
 
     return read

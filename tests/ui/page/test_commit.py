@@ -20,7 +20,7 @@ async def moved(student: ProtocolClient, key: str, value: object) -> int:
 async def told(student: ProtocolClient, values: object, shape: object) -> int:
     """Say what no browser of ours says; how many charts the page draws."""
     hand = student.widgets[f"ar.process{HAND}"]
-    await student._tell(hand, "rest", {"values": values, "shape": shape, "number": 7})
+    await student._tell(hand, "commit", {"values": values, "shape": shape, "number": 7})
     return student.charts
 
 

@@ -40,8 +40,8 @@ def test_a_message_of_the_page_that_was_left_is_dropped(server, slug, after):
             if slug == "gates":
                 await student.scroll("watch")  # the first that others follow
             onward = WidgetState(id=student.widgets["go.next"].id, trigger_value=True)
-            rests = next(one for key, one in student.widgets.items() if key.endswith(".settle"))
-            said = '[{"event": "settled", "value": []}]'
+            rests = next(one for key, one in student.widgets.items() if key.endswith(".debounce"))
+            said = '[{"event": "commit", "value": []}]'
             state = WidgetState(id=rests.events, json_trigger_value=said)
             late = student.request([state], rests.fragment)  # a press is said once
             await student.socket.send(student.request([onward]))

@@ -17,7 +17,7 @@ from seqviz.ui.page import home
 from seqviz.ui.prerender import figure as first_figure
 from seqviz.ui.prerender import shell
 
-DATA = re.compile(r'id="seqviz-first-figure">(.*?)</script>', re.DOTALL)
+DATA = re.compile(r'id="seqviz-shell-figure">(.*?)</script>', re.DOTALL)
 
 
 def sent(slug: str, lang: str, plain: bool = True) -> str:

@@ -51,7 +51,7 @@ def test_what_comes_back_is_found():
 @pytest.mark.parametrize("size", range(3066, 3076))
 def test_the_browser_and_the_server_mean_the_same_arrays(size):
     """Of an array that only one of them counts, all after it would get another's values."""
-    (pattern,) = re.findall(r"LARGE = /(.+)/g", LIVE)
+    (pattern,) = re.findall(r"LARGE_ARRAY = /(.+)/g", LIVE)
     figure = Figure([{"z": np.arange(size).astype(np.uint8)}], {})
     apart = [part for part in figure.parts() if isinstance(part, Array)]
     assert len(apart) == len(re.findall(pattern, figure.to_json()))

@@ -11,8 +11,8 @@ from testing.protocol import ProtocolClient, run_async
 
 
 def near(student: ProtocolClient, _: str) -> WidgetState:
-    said = json.dumps([{"event": "near", "value": ["by_hand", "fit"]}])
-    return WidgetState(id=student.widgets["ar.near"].events, json_trigger_value=said)
+    said = json.dumps([{"event": "visible", "value": ["by_hand", "fit"]}])
+    return WidgetState(id=student.widgets["ar.lazy"].events, json_trigger_value=said)
 
 
 def answer(student: ProtocolClient, question: str) -> WidgetState:
@@ -30,7 +30,7 @@ def stands(student: ProtocolClient, control: str) -> WidgetState:
     return WidgetState(id=told.id, bool_value=told.message.default)
 
 
-def at_once(server, *happened, by="ar.near") -> ProtocolClient:
+def at_once(server, *happened, by="ar.lazy") -> ProtocolClient:
     """Somebody in a lesson to whom this happens; the message names the fragment of one of it.
 
     widgets: what is drawn then.
@@ -55,7 +55,7 @@ def test_what_comes_near_is_drawn_and_nothing_else(server):
     assert student.said == []
 
 
-@pytest.mark.parametrize("by", ["ar.near", "ar.predict.decay"])
+@pytest.mark.parametrize("by", ["ar.lazy", "ar.predict.decay"])
 def test_an_answer_is_revealed_when_a_bench_comes_near(server, by):
     student = at_once(server, (near, ""), (answer, "decay"), by=by)
     assert "ar.fit.chart" in student.widgets
@@ -69,4 +69,4 @@ def test_two_answers_are_revealed(server):
 
 def test_the_next_lesson_is_opened_when_a_bench_comes_near(server):
     student = at_once(server, (near, ""), (onward, "next"))
-    assert "tx.near" in student.widgets
+    assert "tx.lazy" in student.widgets

@@ -32,8 +32,8 @@ class Told(dict):
 SAID = [
     None,
     [],
-    {"event": "near", "value": ["fit"]},
-    [{"event": "pick", "value": {"x": 1, "y": 2}}, {"event": "near", "value": None}],
+    {"event": "visible", "value": ["fit"]},
+    [{"event": "pick", "value": {"x": 1, "y": 2}}, {"event": "visible", "value": None}],
     [{"event": "pick", "value": 1}, {"event": "pick", "value": 2}],
     [{"event": "kept", "value": "an event"}],
     ["no mapping", {"event": 5, "value": 1}, {"value": 1}, {"event": "bare"}],
@@ -136,7 +136,7 @@ def test_a_message_has_few_events():
         (None, None),
         ("[]", []),
         ("no JSON", []),
-        ('{"event": "near", "value": 1}', [{"event": "near", "value": 1}]),
+        ('{"event": "visible", "value": 1}', [{"event": "near", "value": 1}]),
         ('["x", 1, {"event": 5}, {"event": "a"}, {"value": 1}]', [{"event": "a"}]),
         (
             '[{"event": "a", "value": 1}, {"event": "b"}, {"event": "a", "value": 2}]',

@@ -63,12 +63,12 @@ class Reader:
 
     def near(self, *names: str) -> tuple[WidgetState, str]:
         """The reader comes near benches."""
-        key = f"{self.code}.near"
-        return self._says(key, "near", names), self.ids(key)[0]
+        key = f"{self.code}.lazy"
+        return self._says(key, "visible", names), self.ids(key)[0]
 
     def rests(self, bench: str, *names: str) -> tuple[WidgetState, str]:
         """The settings of a bench have come to rest, and these that build on it are near."""
-        return self._says(f"{bench}.settle", "settled", names), self.ids(f"{bench}.hand")[0]
+        return self._says(f"{bench}.debounce", "commit", names), self.ids(f"{bench}.commit")[0]
 
     def _says(self, key: str, event: str, value: object) -> WidgetState:
         name = f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{self.components[key].id}__events"
@@ -133,7 +133,7 @@ def test_what_asks_for_benches_is_drawn_again_itself(reader, monkeypatch, asks):
     drawn, draw = [], getattr(components, name)
     monkeypatch.setattr(components, name, lambda *told: drawn.append(told[0]) or draw(*told))
     page.send(page.near("pairs") if asks == "near" else page.rests("vg.reach", "pairs"))
-    assert drawn == [{"near": "vg.near", "rests": "vg.reach"}[asks]]
+    assert drawn == [{"near": "vg.lazy", "rests": "vg.reach"}[asks]]
     assert "vg.pairs" in page.figures
 
 
