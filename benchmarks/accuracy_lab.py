@@ -44,22 +44,22 @@ HEAD_GOAL, FULL_GOAL = 50, 4
 def pick(part: str, count: int) -> Sentences:
     """Sentences drawn from a part, so that lengths are like those of all."""
     labels = features.parts()[part].positive
-    places = np.random.RandomState(0).permutation(len(labels))[:count]
+    indices = np.random.RandomState(0).permutation(len(labels))[:count]
     ids = features.ids("minilm", part)
-    return Sentences([ids[i] for i in places], labels[places])
+    return Sentences([ids[i] for i in indices], labels[indices])
 
 
 def encode(model: Pretrained, ids: Sequence[np.ndarray], length: int | None) -> tuple[Any, float]:
     """Mean vectors and the seconds for them."""
     started = time.perf_counter()
-    found = vectors(model, ids, length=length).mean
-    return found, time.perf_counter() - started
+    result = vectors(model, ids, length=length).mean
+    return result, time.perf_counter() - started
 
 
-def accuracy(known: tuple[np.ndarray, Any], asked: tuple[np.ndarray, Any]) -> np.ndarray:
+def accuracy(existing: tuple[np.ndarray, Any], requests: tuple[np.ndarray, Any]) -> np.ndarray:
     """Which of the asked sentences a head is right on that was trained on the known ones."""
-    found = heads.fit(*known, *asked, epochs=EPOCHS, **SETTING)
-    return (heads.apply(found.heads[0], asked[0]) > 0.5) == asked[1]
+    result = heads.fit(*existing, *requests, epochs=EPOCHS, **SETTING)
+    return (heads.apply(result.heads[0], requests[0]) > 0.5) == requests[1]
 
 
 def head_only(model: Pretrained, sample: int) -> dict[str, Any]:
@@ -72,13 +72,13 @@ def head_only(model: Pretrained, sample: int) -> dict[str, Any]:
     truth = labels["train"].positive, labels["validation"].positive
     heads.fit(ours, truth[0], held, truth[1], epochs=EPOCHS, **SETTING)
     learning = time.perf_counter() - started
-    known, asked = pick("train", sample), pick("test", sample)
-    long, seconds = encode(model, known.ids, LONG)
-    long_asked, _ = encode(model, asked.ids, LONG)
+    training, request = pick("train", sample), pick("test", sample)
+    long, seconds = encode(model, training.ids, LONG)
+    long_asked, _ = encode(model, request.ids, LONG)
     theirs = EPOCHS * (seconds * len(ids) / sample + learning / EPOCHS)
-    short, short_asked = (encode(model, one.ids, None)[0] for one in (known, asked))
+    short, short_asked = (encode(model, item.ids, None)[0] for item in (training, request))
     right = [
-        accuracy((v, known.positive), (w, asked.positive))
+        accuracy((v, training.positive), (w, request.positive))
         for v, w in ((short, short_asked), (long, long_asked))
     ]
     return {
@@ -97,11 +97,11 @@ def epoch_of(model: Pretrained, data: Data, length: int | None) -> float:
     run = ClassifierTraining(model, settings, 0, length)
     run.network.train()
     random = np.random.RandomState(0)
-    order = batches(np.array([len(one) for one in data.train.ids]), settings.batch, random)
+    order = batches(np.array([len(item) for item in data.train.ids]), settings.batch, random)
     progress = Progress(lambda *_: None, settings, data)
     started = time.perf_counter()
-    for places in order:
-        run.step(data.train, places, 1.0, progress)
+    for positions in order:
+        run.step(data.train, positions, 1.0, progress)
     return time.perf_counter() - started
 
 
@@ -117,14 +117,14 @@ def main() -> None:
     short, long = epoch_of(model, data, None), epoch_of(model, data, LONG)
     ours, theirs = head["right"]
     gap = float(ours.mean() - theirs.mean())
-    one = proportions.proportion(ours)
+    proportion = proportions.proportion(ours)
     print(f"Head only, {EPOCHS} epochs on 7,272 sentences")
     print(f"  ours: {head['reading_s']:.1f} s reading + {head['learning_s']:.2f} s learning")
     print(f"  encode every epoch, padded to 512: {head['theirs_s']:,.0f} s ({sample} scaled)")
     print(f"All weights, one epoch on {sample} sentences: {short:.1f} s, padded {long:.1f} s")
     print(
-        f"Accuracy on {sample} test sentences, heads trained on {sample}: {one.share:.4f} "
-        f"[{one.low:.4f}, {one.high:.4f}], padded {theirs.mean():.4f}; "
+        f"Accuracy on {sample} test sentences, heads trained on {sample}: {proportion.share:.4f} "
+        f"[{proportion.low:.4f}, {proportion.high:.4f}], padded {theirs.mean():.4f}; "
         f"vectors differ by at most {head['vectors_differ']:.1e}"
     )
     result = {
@@ -135,7 +135,7 @@ def main() -> None:
         "goals": {
             "head": head["theirs_s"] / head["ours_s"] >= HEAD_GOAL,
             "full": long / short >= FULL_GOAL,
-            "accuracy": bool(one.low <= theirs.mean() <= one.high),
+            "accuracy": bool(proportion.low <= theirs.mean() <= proportion.high),
         },
     }
     print(json.dumps(result))

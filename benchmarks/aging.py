@@ -125,8 +125,8 @@ def compare(servers: dict[str, Aged], lesson: catalog.LessonRecord) -> dict[str,
     for server in servers.values():
         server.waits, server.cpu = [], 0.0
     for turn in range(ROUNDS):
-        for place, name in enumerate(sorted(servers, reverse=bool(turn % 2))):
-            servers[name].press(lesson, 10_000 + 2 * turn + place)  # values that neither has had
+        for index, name in enumerate(sorted(servers, reverse=bool(turn % 2))):
+            servers[name].press(lesson, 10_000 + 2 * turn + index)  # values that neither has had
     return {
         name: {
             "wait_ms": round(1e3 * statistics.median(server.waits), 1),
@@ -149,32 +149,36 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="A fresh server beside one after many visits.")
     parser.add_argument("--visits", type=int, default=800)
     parser.add_argument("--abrupt", action="store_true", help="visitors go without a goodbye")
-    asked = parser.parse_args()
+    request = parser.parse_args()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         servers = {name: begin(stack, folder, name) for name in ("aged", "fresh")}
         aged = servers["aged"].server
         start = held(aged)
-        samples = asyncio.run(age(aged, asked.visits, asked.abrupt))
+        samples = asyncio.run(age(aged, request.visits, request.abrupt))
         minutes = samples.pop("minutes")
-        drifts = {name: rounded(drift(minutes, found), 4) for name, found in samples.items()}
+        drifts = {name: rounded(drift(minutes, sample), 4) for name, sample in samples.items()}
         time.sleep(FORGOTTEN)
         lasting = {
-            "start": start, "most": {name: max(found) for name, found in samples.items()},
-            "left": held(aged), "drift": drifts,
-            "grows": sorted(name for name, one in drifts.items() if one is not None and one > FLAT),
-        }  # fmt: skip
+            "start": start,
+            "most": {name: max(sample) for name, sample in samples.items()},
+            "left": held(aged),
+            "drift": drifts,
+            "grows": sorted(
+                name for name, drift in drifts.items() if drift is not None and drift > FLAT
+            ),
+        }
         print(lasting)
         for lesson in catalog.LESSONS:  # the first visit loads what all need
             asyncio.run(visit(servers["fresh"].server.url, lesson, -1, 1))
-        found = {lesson.slug: compare(servers, lesson) for lesson in catalog.LESSONS}
-        memory = {name: round(one.server.megabytes()) for name, one in servers.items()}
-    for slug, both in found.items():
+        result = {lesson.slug: compare(servers, lesson) for lesson in catalog.LESSONS}
+        memory = {name: round(server.server.megabytes()) for name, server in servers.items()}
+    for slug, both in result.items():
         print(f"{slug:20}" + "".join(f"  {name} {both[name]}" for name in both))
-    line = {"name": "aging", "visits": asked.visits, "abrupt": asked.abrupt, "held": lasting,
-            "lessons": found, "rss_mb": memory}  # fmt: skip
+    line = {"name": "aging", "visits": request.visits, "abrupt": request.abrupt, "held": lasting,
+            "lessons": result, "rss_mb": memory}  # fmt: skip
     for name in ("wait_ms", "cpu_ms", "calls"):
-        ratios = [both["aged"][name] / both["fresh"][name] - 1 for both in found.values()]
+        ratios = [both["aged"][name] / both["fresh"][name] - 1 for both in result.values()]
         line[f"more_{name.removesuffix('_ms')}"] = round(statistics.mean(ratios), 4)
         print(f"{name}: {100 * statistics.mean(ratios):+.1f}% in the mean")
     print(json.dumps(line))

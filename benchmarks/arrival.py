@@ -100,53 +100,55 @@ def worst_window(shifts: Iterable[Sequence[float]]) -> float:
     """
     worst = score = 0.0
     first = last = float("-inf")
-    for when, one in shifts:
+    for when, shift in shifts:
         if when - last >= PAUSE_S or when - first >= WINDOW_S:
             first, score = when, 0.0
         last = when
-        score += one
+        score += shift
         worst = max(worst, score)
     return worst
 
 
 def open_page(page: Page, url: str, network: Network | None = None) -> Visit:
     """Go there and wait for the figure."""
-    asked: list[Request] = []
-    page.on("request", lambda one: asked.append(one))
+    requests: list[Request] = []
+    page.on("request", lambda item: requests.append(item))
     before = len(network.passed) if network else 0
     page.goto(url, wait_until="commit", timeout=120_000)
     began, painted = page.evaluate(
         "window.painted.then((painted) => [performance.timeOrigin / 1000, painted / 1000])"
     )
-    came = sum(size for when, size in network.passed[before:] if when <= painted) if network else 0
+    arrivals = (
+        sum(size for when, size in network.passed[before:] if when <= painted) if network else 0
+    )
     # by the browser's clock: we hear of it later
-    begun = (one.timing["startTime"] / 1000 for one in asked)
-    return Visit(painted - began, came, sum(when <= painted for when in begun))
+    begun = (item.timing["startTime"] / 1000 for item in requests)
+    return Visit(painted - began, arrivals, sum(when <= painted for when in begun))
 
 
 def visit(browser: Browser, url: str, figure: str = FIGURE) -> Visit:
     """A first visit over loopback, which stays until the page rests."""
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     page = watched(context, figure)
-    found = open_page(page, url)
-    found.shift = worst_window(page.evaluate(SHIFTS))
+    result = open_page(page, url)
+    result.shift = worst_window(page.evaluate(SHIFTS))
     context.close()
-    return found
+    return result
 
 
 def slow_visit(browser: Browser, port: int, path: str, rate: float, times: int = 1) -> list[Visit]:
     """A first visit through a slow network, and others that follow in the same profile."""
-    found = []
+    results = []
     with slow_network(port, rate, DELAY) as network:
         context = browser.new_context(viewport={"width": 1280, "height": 800})
         for turn in range(times):
             page = watched(context, FIGURE)
-            found.append(open_page(page, f"{network.url}/{path}", network))
+            results.append(open_page(page, f"{network.url}/{path}", network))
             if turn + 1 < times:  # what comes after the figure is kept as well
                 page.evaluate(SHIFTS)
             page.close()
         context.close()
-    return found
+    return results
 
 
 def home_visit(browser: Browser, port: int, rate: float = SLOW) -> dict[str, float]:
@@ -154,7 +156,7 @@ def home_visit(browser: Browser, port: int, rate: float = SLOW) -> dict[str, flo
     with slow_network(port, rate, DELAY) as network:
         context = browser.new_context(viewport={"width": 1280, "height": 800})
         page = watched(context, HOME_PICTURE)
-        found = open_page(page, network.url, network)
+        result = open_page(page, network.url, network)
         page.locator(HOME_LIVE).first.wait_for(timeout=120_000)
         page.locator("#seqviz-shell").wait_for(state="detached")
         page.locator(".seqviz-home-bench input[type=range]").press("ArrowRight")
@@ -163,7 +165,7 @@ def home_visit(browser: Browser, port: int, rate: float = SLOW) -> dict[str, flo
         shift = worst_window(page.evaluate(SHIFTS))
         passed = sum(size for _, size in network.passed)
         context.close()
-    return {"picture_s": round(found.seconds, 2), "live_s": round(live / 1000, 2),
+    return {"picture_s": round(result.seconds, 2), "live_s": round(live / 1000, 2),
             "bytes": passed, "shift": round(shift, 3)}  # fmt: skip
 
 
@@ -179,7 +181,7 @@ def measure(
     """The numbers of each lesson, and home's."""
     loopback: dict[str, list[Visit]] = {slug: [] for slug in slugs}
     floor: list[Visit] = []
-    found: dict[str, dict[str, float]] = {}
+    result: dict[str, dict[str, float]] = {}
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         app = stack.enter_context(serve())
@@ -198,19 +200,19 @@ def measure(
             (counted,) = slow_visit(browser, app.port, slug, FAST)
             (middle,) = slow_visit(browser, app.port, slug, MIDDLE)
             slow, again = slow_visit(browser, app.port, slug, SLOW, times=2)
-            seconds = statistics.median(one.seconds for one in visits)
-            found[slug] = {
+            seconds = statistics.median(visit.seconds for visit in visits)
+            result[slug] = {
                 "bytes": counted.bytes,
                 "requests": counted.requests,
                 "s_loopback": round(seconds, 3),
                 "s_2mbit": round(slow.seconds, 2),
                 "s_10mbit": round(middle.seconds, 2),
-                "ratio": round(seconds / statistics.median(one.seconds for one in floor), 3),
+                "ratio": round(seconds / statistics.median(item.seconds for item in floor), 3),
                 "again_bytes": again.bytes,
                 "again_s_2mbit": round(again.seconds, 2),
-                "shift": round(statistics.median(one.shift for one in visits), 3),
+                "shift": round(statistics.median(visit.shift for visit in visits), 3),
             }
-    return found, home
+    return result, home
 
 
 # Presses the first slider of a frame as soon as its figure stands; the moment (milliseconds since
@@ -246,7 +248,9 @@ TEN = (
 @contextlib.contextmanager
 def framing(sources: Sequence[str]) -> Iterator[str]:
     """The address of a page of another origin that has these in frames, none of them lazy."""
-    frames = "".join(f'<iframe src="{one}" width="800" height="640"></iframe>' for one in sources)
+    frames = "".join(
+        f'<iframe src="{source}" width="800" height="640"></iframe>' for source in sources
+    )
 
     class Answers(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -285,29 +289,29 @@ def all_live(browser: Browser, sources: Sequence[str]) -> float:
 
 def measure_embeds(slugs: Sequence[str], rounds: int) -> dict[str, dict[str, float]]:
     """Bytes and requests of each lesson's first bench, alone and in its lesson; ten on one page."""
-    found: dict[str, dict[str, float]] = {}
+    result: dict[str, dict[str, float]] = {}
     with serve() as app, chromium() as browser:
         for slug in slugs:
             bench = next(iter(getattr(lessons_of, slug).lesson.benches))
             visit(browser, f"{app.url}/{slug}")
             path = f"embed/{slug}/{bench}?lang=en"
             slow_visit(browser, app.port, path, FAST)  # its page is kept from now on
-            (whole,) = slow_visit(browser, app.port, slug, FAST)
+            (full,) = slow_visit(browser, app.port, slug, FAST)
             (alone,) = slow_visit(browser, app.port, path, FAST)
             (slow,) = slow_visit(browser, app.port, path, SLOW)
-            found[slug] = {
+            result[slug] = {
                 "bytes": alone.bytes,
                 "requests": alone.requests,
-                "lesson_bytes": whole.bytes,
-                "share": round(alone.bytes / whole.bytes, 3),
+                "lesson_bytes": full.bytes,
+                "share": round(alone.bytes / full.bytes, 3),
                 "s_2mbit": round(slow.seconds, 2),
             }
-            print(slug, found[slug], flush=True)
-        sources = [f"{app.url}/embed/{one}?lang=en" for one in TEN]
+            print(slug, result[slug], flush=True)
+        sources = [f"{app.url}/embed/{item}?lang=en" for item in TEN]
         all_live(browser, sources)
         seconds = [all_live(browser, sources) for _ in range(rounds)]
-        found["ten on a page"] = {"seconds": round(statistics.median(seconds), 2)}
-    return found
+        result["ten on a page"] = {"seconds": round(statistics.median(seconds), 2)}
+    return result
 
 
 def worst(lessons: dict[str, dict[str, float]]) -> dict[str, float]:
@@ -319,7 +323,7 @@ def worst(lessons: dict[str, dict[str, float]]) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Navigation to first figure, in a new browser.")
     parser.add_argument("--rounds", type=int, default=3, help="measured visits over loopback")
-    parser.add_argument("--lessons", default=",".join(one.slug for one in catalog.LESSONS))
+    parser.add_argument("--lessons", default=",".join(lesson.slug for lesson in catalog.LESSONS))
     parser.add_argument("--embeds", action="store_true", help="benches in pages of their own")
     given = parser.parse_args()
     if given.embeds:
@@ -329,12 +333,12 @@ def main() -> None:
         return
     lessons, home = measure([*filter(None, given.lessons.split(","))], given.rounds)
     print("home, first visit at 2 Mbit/s:", json.dumps(home))
-    most = worst(lessons) if lessons else {}
+    maximum = worst(lessons) if lessons else {}
     print(f"first visit to the first figure, {given.rounds} visits over loopback, one slow one")
-    print(f"{'':20}" + "".join(f"{name:>14}" for name in most))
+    print(f"{'':20}" + "".join(f"{name:>14}" for name in maximum))
     for slug, numbers in lessons.items():
         print(f"{slug:20}" + "".join(f"{number:14,}" for number in numbers.values()))
-    print(json.dumps({"name": "arrival", **most, "home": home, "lessons": lessons}))
+    print(json.dumps({"name": "arrival", **maximum, "home": home, "lessons": lessons}))
 
 
 if __name__ == "__main__":

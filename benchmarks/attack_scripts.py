@@ -111,7 +111,7 @@ def costliest(slug: str, turn: int = 0) -> dict[str, str]:
     >>> costliest("ar_fitting")["ar.process.n"]
     '5000'
     """
-    found = {}
+    result = {}
     for bench in getattr(lessons, slug).lesson.benches.values():
         for name, control in controls.controls(bench.declaration):
             match control:
@@ -125,16 +125,16 @@ def costliest(slug: str, turn: int = 0) -> dict[str, str]:
                     value = turn
                 case _:
                     continue
-            found[f"{bench.prefix}.{name}"] = controls.encoded(value)
-    return found | COSTLY[slug]
+            result[f"{bench.prefix}.{name}"] = controls.encoded(value)
+    return result | COSTLY[slug]
 
 
-async def links(attacker: Attacker, slug: str, tabs: int, anew: bool = False) -> None:
-    """Open the costliest link of a lesson, with all its benches. anew: another seed each time."""
+async def links(attacker: Attacker, slug: str, tabs: int, rerun: bool = False) -> None:
+    """Open the costliest link of a lesson, with all its benches. rerun: another seed each time."""
     turns = itertools.count(1)
 
     async def once(_: int) -> None:
-        async with attacker.student(slug, costliest(slug, next(turns) if anew else 0)) as tab:
+        async with attacker.student(slug, costliest(slug, next(turns) if rerun else 0)) as tab:
             await tab.open()
             await tab.whole()
 
@@ -145,8 +145,8 @@ async def exports(attacker: Attacker) -> None:
     """HTML, CSV and data panel of 10,000 x 512 waves, 20 tabs."""
 
     async def once(number: int) -> None:
-        waves = {"po.waves.positions": "10000", "po.waves.d_model": "512"}
-        async with attacker.student("positions", waves) as tab:
+        sinusoids = {"po.waves.positions": "10000", "po.waves.d_model": "512"}
+        async with attacker.student("positions", sinusoids) as tab:
             await tab.open()
             await tab.scroll("waves")
             kind = ("html", "csv", "data")[number % 3]
@@ -180,8 +180,8 @@ async def origins(attacker: Attacker) -> None:
         at = attacker.addresses[number % len(attacker.addresses)]
         foreign = Origin(f"https://{number}.example")
         protocol = [Subprotocol("streamlit")]
-        places: dict[str, Any] = {"local_addr": (at, 0)} if at else {}
-        async with connect(address, origin=foreign, subprotocols=protocol, **places):
+        positions: dict[str, Any] = {"local_addr": (at, 0)} if at else {}
+        async with connect(address, origin=foreign, subprotocols=protocol, **positions):
             pass
 
     await attacker.together(3, once)
@@ -204,9 +204,9 @@ async def events(attacker: Attacker) -> None:
 async def click(tab: ProtocolClient, turn: int, size: int) -> float:
     """Clicks on a chart, so many bytes of them and one at least; the seconds that it takes."""
     chart = tab.widgets["vg.pairs.chart"]
-    one = {"event": "pick", "value": {"x": 20 + turn % 60, "y": 90}}
-    said = json.dumps([one] * max(1, size // len(json.dumps([one]))))
-    return await tab.ask([WidgetState(id=chart.events, json_trigger_value=said)], chart.fragment)
+    item = {"event": "pick", "value": {"x": 20 + turn % 60, "y": 90}}
+    message = json.dumps([item] * max(1, size // len(json.dumps([item]))))
+    return await tab.ask([WidgetState(id=chart.events, json_trigger_value=message)], chart.fragment)
 
 
 async def trainings(attacker: Attacker) -> None:
@@ -270,11 +270,11 @@ async def embeds(attacker: Attacker) -> None:
         (slug, name), turn = draw.choice(benches), next(turns)
         query = costliest(slug, turn)
         path = f"/embed/{slug}/{name}"
-        said = json.dumps({"query": {}, "texts": query})
+        message = json.dumps({"query": {}, "texts": query})
         opened = await asyncio.to_thread(ask, at, "GET", f"{path}?{urlencode(query)}")
-        told = await asyncio.to_thread(ask, at, "POST", path, said)
+        payload = await asyncio.to_thread(ask, at, "POST", path, message)
         attacker.did[f"opened {opened}"] += 1
-        attacker.did[f"told {told}"] += 1
+        attacker.did[f"told {payload}"] += 1
 
     await attacker.together(10, once)
 

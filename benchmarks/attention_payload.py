@@ -150,9 +150,9 @@ class View:
                 page = browser.new_page(viewport={"width": 1280, "height": 800})
                 page.add_init_script(WATCH.replace("READY", self.ready))
                 started = time.perf_counter()
-                with page.expect_console_message(_says_painted, timeout=1e3 * LIMIT_S) as said:
+                with page.expect_console_message(_says_painted, timeout=1e3 * LIMIT_S) as message:
                     page.goto(f"{url}/?show={self.name}", wait_until="commit")
-                self.seconds.append(float(said.value.text.removeprefix(PAINTED)) / 1e3)
+                self.seconds.append(float(message.value.text.removeprefix(PAINTED)) / 1e3)
         except Error as error:  # too slow, or the tab broke down
             self.seconds.append(min(time.perf_counter() - started, LIMIT_S))
             self.failed = str(error).partition(" while")[0]
@@ -172,8 +172,8 @@ def tensor(tokens: int) -> np.ndarray:
     model = BertModel._from_config(BertConfig(), attn_implementation="eager").eval()
     ids = np.random.RandomState(SEED).randint(1000, 30_000, tokens)
     with torch.no_grad():
-        found = model(torch.from_numpy(ids)[None], output_attentions=True).attentions
-    weights = torch.stack(found)[:, 0].numpy()
+        result = model(torch.from_numpy(ids)[None], output_attentions=True).attentions
+    weights = torch.stack(result)[:, 0].numpy()
     assert weights.shape == (LAYERS, HEADS, tokens, tokens)
     return weights
 
@@ -221,7 +221,7 @@ def rounded(weights: np.ndarray) -> bertviz_page.BertVizPage:
 
 
 def names(tokens: int) -> tuple[str, ...]:
-    return tuple(f"token{place}" for place in range(tokens))
+    return tuple(f"token{index}" for index in range(tokens))
 
 
 def prepare(tokens: int, folder: Path) -> list[View]:
@@ -231,14 +231,14 @@ def prepare(tokens: int, folder: Path) -> list[View]:
     ready = ready.replace("LINES", str(LAYERS * HEADS * tokens**2))
     sent, built_mosaic = timed(lambda: mosaic(weights).to_json())
     lean, built_lean = timed(lambda: rounded(weights))
-    whole, built_whole = timed(lambda: as_shipped(weights))
+    full, built_whole = timed(lambda: as_shipped(weights))
     views = [
         View(f"mosaic-{tokens}", READY_MOSAIC, len(sent.encode()), built_mosaic),
         View(f"rounded-{tokens}", ready, lean.bytes, built_lean),
-        View(f"BertViz-{tokens}", ready, len(whole.encode()), built_whole),
+        View(f"BertViz-{tokens}", ready, len(full.encode()), built_whole),
     ]
-    shown = (mosaic(weights), (lean.html, lean.height), (whole, lean.height))
-    for view, content in zip(views, shown, strict=True):
+    visible = (mosaic(weights), (lean.html, lean.height), (full, lean.height))
+    for view, content in zip(views, visible, strict=True):
         (folder / f"{view.name}.pickle").write_bytes(pickle.dumps(content))
     return views
 
@@ -256,8 +256,8 @@ def timed(work: Callable[[], T]) -> tuple[T, float]:
 @contextlib.contextmanager
 def prepared() -> Iterator[tuple[Server, dict[int, list[View]]]]:
     """A server that shows every view of every length."""
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
+    with tempfile.TemporaryDirectory() as position:
+        folder = Path(position)
         views = {tokens: prepare(tokens, folder) for tokens in LENGTHS}
         with serve_page(folder, SCRIPT) as server:
             yield server, views
@@ -281,28 +281,28 @@ def payload(loads: int) -> dict[str, object]:
                         view.load(server.url)
             for view in (empty, *views):
                 _print_row(tokens, view)
-    ours, lean, whole = lengths[LENGTHS[-1]]
+    ours, lean, full = lengths[LENGTHS[-1]]
     if ours.failed:
         raise SystemExit(f"The mosaic was not painted: {ours.failed}")
     dull = len(mosaic(patternless(LENGTHS[-1])).to_json().encode())
-    ratio, speedup = whole.bytes / ours.bytes, whole.painted / ours.painted
+    ratio, speedup = full.bytes / ours.bytes, full.painted / ours.painted
     print(
         f"at {LENGTHS[-1]} tokens: BertViz' bytes {ratio:.0f} times ours, rounded and once", end=""
     )
     print(f" {lean.bytes / ours.bytes:.0f} times (goal: >= {GOALS['bytes_ratio']:.0f})")
-    print(f"a mosaic without any pattern: {dull:,} bytes, BertViz {whole.bytes / dull:.0f} times")
-    alone = (whole.painted - empty.painted) / (ours.painted - empty.painted)
-    print(f"painted {'more than ' if whole.failed else ''}{speedup:.1f} times sooner", end="")
+    print(f"a mosaic without any pattern: {dull:,} bytes, BertViz {full.bytes / dull:.0f} times")
+    alone = (full.painted - empty.painted) / (ours.painted - empty.painted)
+    print(f"painted {'more than ' if full.failed else ''}{speedup:.1f} times sooner", end="")
     print(f" (goal: >= {GOALS['paint_speedup']:.0f}), {alone:.0f} times", end="")
     print(" without what the empty page takes")
     line: dict[str, object] = {
         "bytes_ratio": round(ratio, 1),
         "bytes_ratio_rounded": round(lean.bytes / ours.bytes, 1),
-        "bytes_ratio_patternless": round(whole.bytes / dull, 1),
-        "paint_speedup": None if whole.failed else round(speedup, 1),
-        "bertviz_finished": not whole.failed,
+        "bytes_ratio_patternless": round(full.bytes / dull, 1),
+        "paint_speedup": None if full.failed else round(speedup, 1),
+        "bertviz_finished": not full.failed,
     }
-    return line | ({"paint_speedup_at_least": round(speedup, 1)} if whole.failed else {})
+    return line | ({"paint_speedup_at_least": round(speedup, 1)} if full.failed else {})
 
 
 def _print_row(tokens: int, view: View) -> None:

@@ -52,10 +52,10 @@ def sentences(count: int) -> list[str]:
     from seqviz.models.pretrained import load
 
     model, random = load(registry.DEFAULTS["encoder"]), np.random.RandomState(SEED)
-    made = [" ".join(random.choice(WORDS.split(), TEXT_TOKENS - 3)) + "." for _ in range(count)]
-    if {len(texts.tokens(model, text).ids) for text in made} != {TEXT_TOKENS}:
+    built = [" ".join(random.choice(WORDS.split(), TEXT_TOKENS - 3)) + "." for _ in range(count)]
+    if {len(texts.tokens(model, text).ids) for text in built} != {TEXT_TOKENS}:
         raise SystemExit(f"The texts do not have {TEXT_TOKENS} tokens each.")
-    return made
+    return built
 
 
 def new_text(page: Page, text: str) -> float:
@@ -87,11 +87,11 @@ def text_ratio(count: int) -> dict[str, object]:
         for text in fresh:
             floor.press()
             milliseconds.append(new_text(page, text))
-    found = np.array(milliseconds[WARM_UP:])
-    ratio = float(np.median(found)) / floor.median()
+    result = np.array(milliseconds[WARM_UP:])
+    ratio = float(np.median(result)) / floor.median()
     print(f"new text of {TEXT_TOKENS} tokens to picture, {count} texts, milliseconds")
     print(f"{'':12}{'median':>9}{'p95':>9}")
     print(f"{'empty page':12}{floor.median():9.1f}{floor.p95():9.1f}")
-    print(f"{'attention':12}{np.median(found):9.1f}{np.percentile(found, 95):9.1f}")
+    print(f"{'attention':12}{np.median(result):9.1f}{np.percentile(result, 95):9.1f}")
     print(f"ratio {ratio:.2f} (goal: <= {TEXT_GOAL})")
-    return {"text_ratio": round(ratio, 2), "text_ms": round(float(np.median(found)), 1)}
+    return {"text_ratio": round(ratio, 2), "text_ms": round(float(np.median(result)), 1)}

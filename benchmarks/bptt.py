@@ -84,9 +84,9 @@ class SeriesTimes:
 def pairs() -> PairTimes:
     net = unroll(RNN)
     exact = _one_graph(net, torch.float64)
-    found = 10.0 ** pair_norms(RNN, stride=1).log10
+    result = 10.0 ** pair_norms(RNN, stride=1).log10
     below = np.tri(STEPS, k=-1, dtype=bool)
-    error = float(np.abs(found / exact - 1)[below].max())
+    error = float(np.abs(result / exact - 1)[below].max())
     if not float(np.abs(_pair_by_pair(net) / exact - 1)[below].max()) < 1e-3:
         raise SystemExit("Autograd pair by pair does not compute the same table.")
     runs = [
@@ -139,11 +139,11 @@ def main() -> None:
     print(f"{'':8}{'ours':>8}{'torch32':>10}{'torch64':>10}{'ratio32':>9}{'ratio64':>9}")
     ratios = {}
     for cell in MODULES:
-        one = series(cell)
-        ratios[cell] = one.ours / one.torch32
+        steps = series(cell)
+        ratios[cell] = steps.ours / steps.torch32
         print(
-            f"{cell:8}{1e3 * one.ours:8.2f}{1e3 * one.torch32:10.2f}{1e3 * one.torch64:10.2f}"
-            f"{ratios[cell]:9.2f}{one.ours / one.torch64:9.2f}"
+            f"{cell:8}{1e3 * steps.ours:8.2f}{1e3 * steps.torch32:10.2f}{1e3 * steps.torch64:10.2f}"
+            f"{ratios[cell]:9.2f}{steps.ours / steps.torch64:9.2f}"
         )
 
     medians, exponent = growth()
@@ -219,7 +219,7 @@ def _pair_by_pair(net: Unrolled) -> np.ndarray:
     states = [torch.zeros(WIDTH)]
     for x in added:
         states.append(torch.tanh(x + U @ states[-1]))
-    found = np.full((STEPS, STEPS), np.nan)
+    is_found = np.full((STEPS, STEPS), np.nan)
 
     def jacobian(earlier: int, later: int) -> Tensor:
         def way(h: Tensor) -> Tensor:
@@ -232,8 +232,8 @@ def _pair_by_pair(net: Unrolled) -> np.ndarray:
     for later in range(1, STEPS + 1):
         for earlier in range(1, later):
             size = float(jacobian(earlier, later).norm())
-            found[later - 1, earlier - 1] = size / math.sqrt(WIDTH)
-    return found
+            is_found[later - 1, earlier - 1] = size / math.sqrt(WIDTH)
+    return is_found
 
 
 def _one_graph(net: Unrolled, dtype: torch.dtype) -> np.ndarray:
@@ -245,14 +245,14 @@ def _one_graph(net: Unrolled, dtype: torch.dtype) -> np.ndarray:
         h = torch.tanh(x + U @ h)
         states.append(h)
     unit = torch.eye(WIDTH, dtype=dtype)
-    found = np.full((STEPS, STEPS), np.nan)
+    is_found = np.full((STEPS, STEPS), np.nan)
     for later in range(1, STEPS):
         jacobians = torch.autograd.grad(
             states[later], states[:later], unit, retain_graph=True, is_grads_batched=True
         )
         sizes = torch.stack([jacobian.norm() for jacobian in jacobians])
-        found[later, :later] = sizes.numpy() / math.sqrt(WIDTH)
-    return found
+        is_found[later, :later] = sizes.numpy() / math.sqrt(WIDTH)
+    return is_found
 
 
 def _on_the_gpu() -> float:

@@ -135,8 +135,8 @@ def fresh(student: ProtocolClient, key: str, draw: random.Random) -> Iterator[An
     low, high, step = slider["low"], slider["high"], slider["step"]
     count = round((high - low) / step)
     while True:
-        for place in draw.sample(range(count + 1), count + 1):
-            value = low + place * step
+        for position in draw.sample(range(count + 1), count + 1):
+            value = low + position * step
             if not slider["whole"]:  # between the stops there are more, as fresh
                 value = min(high, value + draw.random() * step)
             yield value
@@ -184,7 +184,7 @@ async def look_around(student: ProtocolClient, draw: random.Random) -> None:
     the slider, and back."""
     scrolls = draw.random() < SCROLLS
     new = scrolls and await student.scroll() > 0
-    await student.rest(sees=scrolls and not new)
+    await student.rest(visible=scrolls and not new)
 
 
 async def sit(
@@ -310,7 +310,7 @@ def measure(
     before, cpu = server.megabytes(), server.cpu_seconds()
     computed = server.counter("seqviz_cache_misses_total", lesson=lesson.slug)
     times = asyncio.run(attend(server.url, lesson, plan))
-    found = {
+    result = {
         "p50_ms": milliseconds(times.presses, 50),
         "p95_ms": milliseconds(times.presses, 95),
         "first_p95_ms": milliseconds(times.first, 95),
@@ -329,11 +329,11 @@ def measure(
         print(f"  {error}")
     if training:
         busy = asyncio.run(attend(server.url, lesson, plan, training=True))
-        found |= {
+        result |= {
             "training_p95_ms": milliseconds(busy.presses, 95),
             "training_errors": len(busy.errors),
         }
-    return found
+    return result
 
 
 def visit(
@@ -344,18 +344,18 @@ def visit(
     options: Mapping[str, str],
 ) -> tuple[dict[str, dict[str, float]], float]:
     """All lessons at one server, which is then as warm as on the day; and its memory at the end."""
-    found = {}
+    result = {}
     with serve(environment=environment, options=options) as server:
         for lesson in lessons:
-            found[lesson.slug] = measure(server, lesson, plan, training)
-            print(row(lesson.slug, found[lesson.slug]), flush=True)
-        return found, round(server.megabytes(), 1)
+            result[lesson.slug] = measure(server, lesson, plan, training)
+            print(row(lesson.slug, result[lesson.slug]), flush=True)
+        return result, round(server.megabytes(), 1)
 
 
-def row(slug: str, found: Mapping[str, float]) -> str:
+def row(slug: str, result: Mapping[str, float]) -> str:
     """A line of the table."""
     return f"{slug:20}" + "".join(
-        f"{found.get(name, float('nan')):>{width}}" for name, width in COLUMNS.items()
+        f"{result.get(name, float('nan')):>{width}}" for name, width in COLUMNS.items()
     )
 
 
@@ -386,13 +386,15 @@ def main() -> None:
     parser.add_argument("--live", action="store_true", help="they press as a browser does")
     parser.add_argument("--no-training", action="store_true", help="leave the second class out")
     parser.add_argument("--collector", choices=("ours", "both"), default="both")
-    asked = parser.parse_args()
-    lessons = list(catalog.LESSONS) if asked.lesson == "all" else [catalog.lesson(asked.lesson)]
-    plan = Plan(asked.students, asked.think, asked.arrive, asked.seconds, asked.drag, asked.live)
+    request = parser.parse_args()
+    lessons = list(catalog.LESSONS) if request.lesson == "all" else [catalog.lesson(request.lesson)]
+    plan = Plan(
+        request.students, request.think, request.arrive, request.seconds, request.drag, request.live
+    )
     print(f"{plan}\n{'':20}" + "".join(f"{name:>{width}}" for name, width in COLUMNS.items()))
-    found, memory = visit(lessons, plan, not asked.no_training, MODELS, {})
-    line = {"name": "classroom", "students": plan.students, "lessons": found, "rss_mb": memory}
-    if asked.collector == "both":
+    result, memory = visit(lessons, plan, not request.no_training, MODELS, {})
+    line = {"name": "classroom", "students": plan.students, "lessons": result, "rss_mb": memory}
+    if request.collector == "both":
         print("the same with Streamlit's own setting of the garbage collector")
         plain, _ = visit(lessons, plan, False, {**MODELS, "SEQVIZ_GC_FREEZE": "0"}, PLAIN)
         line["default_collector"] = plain

@@ -33,9 +33,9 @@ class Counter:
     def end(self, *_: object) -> None:
         sys.setprofile(None)
         threading.setprofile(None)
-        place = Path(os.environ["SEQVIZ_COUNT"])
-        place.with_suffix(".part").write_text(str(self.calls), "ascii")
-        place.with_suffix(".part").replace(place)
+        position = Path(os.environ["SEQVIZ_COUNT"])
+        position.with_suffix(".part").write_text(str(self.calls), "ascii")
+        position.with_suffix(".part").replace(position)
 
 
 counter = Counter()

@@ -57,34 +57,37 @@ def waits(
     lines: list[deque[tuple[float, int]]] = [deque() for _ in range(replicas)]
     reading = [0] * replicas
     events: list[tuple[float, int, str, int, Asked]] = [
-        (at, next(number), "asks", who, ()) for who, at in enumerate(first)
+        (at, next(number), "asks", caller, ()) for caller, at in enumerate(first)
     ]
     heapq.heapify(events)
-    found = []
+    results = []
 
-    def begin(now: float, one: int) -> None:
-        batch = tuple(lines[one].popleft() for _ in range(min(MOST, len(lines[one]))))
-        reading[one] = len(batch)
+    def begin(now: float, item: int) -> None:
+        batch = tuple(lines[item].popleft() for _ in range(min(MOST, len(lines[item]))))
+        reading[item] = len(batch)
         if batch:
             seconds = law.fixed + law.each * len(batch)
-            heapq.heappush(events, (now + seconds, next(number), "ends", one, batch))
+            heapq.heappush(events, (now + seconds, next(number), "ends", item, batch))
 
     while events:
-        now, _, what, one, batch = heapq.heappop(events)
+        now, _, what, entry, batch = heapq.heappop(events)
         if what == "asks":
             two = draw.sample(range(replicas), min(2, replicas))
-            one, who = min(two, key=lambda place: len(lines[place]) + reading[place]), one
-            lines[one].append((now, who))
-            if not reading[one]:
-                begin(now, one)
+            entry, client = (
+                min(two, key=lambda position: len(lines[position]) + reading[position]),
+                entry,
+            )
+            lines[entry].append((now, client))
+            if not reading[entry]:
+                begin(now, entry)
             continue
-        for came, who in batch:
-            found.append(now - came + law.way)
+        for arrivals, client in batch:
+            results.append(now - arrivals + law.way)
             again = now + law.way + pause(draw)
             if again < until:
-                heapq.heappush(events, (again, next(number), "asks", who, ()))
-        begin(now, one)
-    return np.array(found)
+                heapq.heappush(events, (again, next(number), "asks", client, ()))
+        begin(now, entry)
+    return np.array(results)
 
 
 def percentiles(seconds: Sequence[float] | np.ndarray) -> tuple[float, float]:
@@ -103,14 +106,14 @@ def fitted(measured: Mapping[int, tuple[float, float]]) -> Law:
     def miss(logs: np.ndarray) -> float:
         law = Law(*np.exp(logs))
         ratios = [
-            np.log(np.divide(percentiles(waits(law, 1, [0.0] * n)), found))
-            for n, found in measured.items()
+            np.log(np.divide(percentiles(waits(law, 1, [0.0] * n)), result))
+            for n, result in measured.items()
         ]
         return float(np.square(ratios).sum())
 
     starts = ([0.01, 0.01, 0.01], [0.002, 0.02, 0.02], [0.02, 0.005, 0.005])
     ends = [minimize(miss, np.log(start), method="Nelder-Mead") for start in starts]
-    return Law(*(float(one) for one in np.exp(min(ends, key=lambda end: end.fun).x)))
+    return Law(*(float(item) for item in np.exp(min(ends, key=lambda end: end.fun).x)))
 
 
 def pause(draw: Random) -> float:
@@ -130,9 +133,9 @@ def needed(law: Law, students: int) -> tuple[int, tuple[float, float]]:
     first = [draw.random() * THINK / FRESH for _ in range(students)]
     replicas = max(1, math.floor(students * FRESH / THINK * law.each))
     while True:
-        found = percentiles(waits(law, replicas, first, pause, 180.0))
-        if found[1] <= GOAL or replicas > 10_000:
-            return replicas, found
+        results = percentiles(waits(law, replicas, first, pause, 180.0))
+        if results[1] <= GOAL or replicas > 10_000:
+            return replicas, results
         replicas += 1
 
 

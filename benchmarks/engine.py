@@ -73,29 +73,29 @@ BEGIN, END = "<!-- written by benchmarks.engine -->", "<!-- up to here -->"
 def fresh(count: int, start: int) -> list[Tokens]:
     """Texts of one length that nobody has read."""
     model = pretrained.load(MODEL)
-    made = []
+    built = []
     for n in range(start, start + count):
         order = np.random.RandomState(n).permutation(len(WORDS))
-        made.append(texts.tokens(model, " ".join(WORDS[i] for i in order)))
-    return made
+        built.append(texts.tokens(model, " ".join(WORDS[i] for i in order)))
+    return built
 
 
 def timed(work: Callable[[Any], object], items: Sequence[Any]) -> list[float]:
     """Milliseconds of each."""
-    found = []
-    for one in items:
+    results = []
+    for item in items:
         began = time.perf_counter()
-        assert work(one) is not None
-        found.append(1e3 * (time.perf_counter() - began))
-    return found
+        assert work(item) is not None
+        results.append(1e3 * (time.perf_counter() - began))
+    return results
 
 
 def ask(engine: client.Engine, tokens: Tokens) -> Any:
     return engine.forward(MODEL, tokens, OWN, None)
 
 
-def told(found: Sequence[float]) -> dict[str, float]:
-    median, p95 = percentiles(found)
+def told(results: Sequence[float]) -> dict[str, float]:
+    median, p95 = percentiles(results)
     return {"median_ms": round(median, 1), "p95_ms": round(p95, 1)}
 
 
@@ -107,9 +107,9 @@ def overhead(engine: client.Engine, passes: int) -> dict[str, Any]:
     timed(there, items[:10])
     timed(here, items[10:20])
     ray, local = [], []
-    for place in range(20, len(items), 2):
-        ray += timed(there, items[place : place + 1])
-        local += timed(here, items[place + 1 : place + 2])
+    for index in range(20, len(items), 2):
+        ray += timed(there, items[index : index + 1])
+        local += timed(here, items[index + 1 : index + 2])
     more = statistics.median(ray) - statistics.median(local)
     forward = {"ray": told(ray), "local": told(local), "more_ms": round(more, 1)}
     return {"forward": forward, "training": trainings(engine)}
@@ -121,7 +121,7 @@ def trainings(engine: client.Engine) -> dict[str, Any]:
     from seqviz.compute.gates.tiny_results import TinySettings
     from seqviz.jobs import JobQueue, queue
 
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     queues = {"ray": JobQueue(), "local": JobQueue()}
     seeds = {"ray": range(1, 9), "local": range(11, 19)}
     for name, jobs in queues.items():
@@ -134,10 +134,10 @@ def trainings(engine: client.Engine) -> dict[str, Any]:
             assert job.wait(120)
             assert job.state == "done", job.error
             seconds.append(1e3 * (time.perf_counter() - began))
-        found[name] = told(seconds[1:])  # the first imports what it needs
+        result[name] = told(seconds[1:])  # the first imports what it needs
         jobs.close()
     queue.remote_executor = None
-    return found
+    return result
 
 
 def sent(engine: client.Engine) -> dict[str, dict[str, float]]:
@@ -153,18 +153,18 @@ def sent(engine: client.Engine) -> dict[str, dict[str, float]]:
         "the file of all weights": partial(attention.tensor, MODEL),
     }
     forward_cache.elsewhere = engine.forward
-    found = {}
+    result = {}
     for words in (25, LONG - 2):
         text = " ".join(WORDS[n % len(WORDS)] for n in range(words))
         for name, ask_for in asks.items():
             before, began = engine.bytes["forward"], time.perf_counter()
             ask_for(text)
             seconds = time.perf_counter() - began
-            found[f"{words + 2} tokens: {name}"] = {
+            result[f"{words + 2} tokens: {name}"] = {
                 "bytes": engine.bytes["forward"] - before, "ms": round(1e3 * seconds, 1),
             }  # fmt: skip
     forward_cache.elsewhere = None
-    return found
+    return result
 
 
 Batches = dict[int, dict[str, list[float]]]
@@ -173,50 +173,50 @@ Batches = dict[int, dict[str, list[float]]]
 def batches(engine: client.Engine) -> Batches:
     """Seconds from the press of so many at once to the answer of each, all rounds together."""
     model = pretrained.load(MODEL)
-    ways = {"ray": partial(ask, engine), "local": partial(forward_cache.forward, model)}
-    found: Batches = {}
+    methods = {"ray": partial(ask, engine), "local": partial(forward_cache.forward, model)}
+    batches: Batches = {}
     start = 10_000
     with ThreadPoolExecutor(max(AT_ONCE)) as pool:
         for count in sorted({*AT_ONCE, *FITTED}):
-            found[count] = {"ray": [], "local": []}
+            batches[count] = {"ray": [], "local": []}
             for _ in range(ROUNDS):
-                for way in ways if count in AT_ONCE else ["ray"]:
+                for method in methods if count in AT_ONCE else ["ray"]:
                     items = fresh(count, start)
                     start += count
                     began = time.perf_counter()
 
-                    def one(tokens: Tokens, way: str = way, began: float = began) -> float:
-                        assert ways[way](tokens) is not None
+                    def one(tokens: Tokens, strategy: str = method, began: float = began) -> float:
+                        assert methods[strategy](tokens) is not None
                         return time.perf_counter() - began
 
-                    found[count][way] += pool.map(one, items)
-    return found
+                    batches[count][method] += pool.map(one, items)
+    return batches
 
 
-def gains(found: Batches) -> dict[int, dict[str, Any]]:
+def gains(batches: Batches) -> dict[int, dict[str, Any]]:
     """The last answer of so many at once, median of the rounds."""
-    said = {}
+    payload = {}
     for count in AT_ONCE:
         ray, local = (
-            statistics.median(max(one[n : n + count]) for n in range(0, len(one), count))
-            for one in (found[count]["ray"], found[count]["local"])
+            statistics.median(max(item[n : n + count]) for n in range(0, len(item), count))
+            for item in (batches[count]["ray"], batches[count]["local"])
         )
-        said[count] = {
+        payload[count] = {
             "ray_s": round(ray, 3), "local_s": round(local, 3), "gain": round(local / ray, 2),
         }  # fmt: skip
-    return said
+    return payload
 
 
-def faults(engine: client.Engine, there: Cluster) -> tuple[dict[str, Any], list[float]]:
+def faults(engine: client.Engine, cluster: Cluster) -> tuple[dict[str, Any], list[float]]:
     """Ten students ask one text after another; what is killed, errors, longest wait. Besides all
     waits of those to whom nothing happened, seconds."""
     model = pretrained.load(MODEL)
-    found = {}
+    result = {}
     calm: list[float] = []
     kills: dict[str, Callable[[], object]] = {
         "nothing": lambda: None,
-        "replica": lambda: [one.kill() for one in there.workers("ServeReplica")],
-        "head": lambda: there.kill(0),
+        "replica": lambda: [worker.kill() for worker in cluster.workers("ServeReplica")],
+        "head": lambda: cluster.kill(0),
     }
     for number, (name, kill) in enumerate(kills.items()):
         before = dict(engine.counts)
@@ -224,11 +224,14 @@ def faults(engine: client.Engine, there: Cluster) -> tuple[dict[str, Any], list[
         calm = calm or seconds
         new = {how: engine.counts["forward", how] - before.get(("forward", how), 0)
                for how in client.OUTCOMES}  # fmt: skip
-        found[name] = {
-            "passes": len(seconds), "errors": errors, "longest_s": round(max(seconds), 2),
-            **told([1e3 * one for one in seconds]), "how": {k: v for k, v in new.items() if v},
-        }  # fmt: skip
-    return found, calm
+        result[name] = {
+            "passes": len(seconds),
+            "errors": errors,
+            "longest_s": round(max(seconds), 2),
+            **told([1e3 * second for second in seconds]),
+            "how": {k: v for k, v in new.items() if v},
+        }
+    return result, calm
 
 
 def ask_while(
@@ -236,12 +239,12 @@ def ask_while(
 ) -> tuple[list[float], int]:
     seconds: list[float] = []
     errors = 0
-    asked = [iter(fresh(60, start + 1000 * number)) for number in range(10)]
+    requests = [iter(fresh(60, start + 1000 * number)) for number in range(10)]
     until = time.monotonic() + FAULTY
 
     def student(number: int) -> None:
         nonlocal errors
-        items = asked[number]
+        items = requests[number]
         while time.monotonic() < until:
             tokens = next(items)
             began = time.monotonic()
@@ -254,35 +257,37 @@ def ask_while(
             time.sleep(RESTS)
 
     students = [threading.Thread(target=student, args=(n,)) for n in range(10)]
-    for one in students:
-        one.start()
+    for item in students:
+        item.start()
     time.sleep(FAULTY / 4)
     kill()
-    for one in students:
-        one.join()
+    for item in students:
+        item.join()
     return seconds, errors
 
 
-def checks(law: Law, found: Batches, calm: Sequence[float]) -> list[dict[str, Any]]:
+def checks(law: Law, batches: Batches, calm: Sequence[float]) -> list[dict[str, Any]]:
     """The simulation beside what was measured, and how far it misses it."""
     pairs: dict[str, tuple[Sequence[float], np.ndarray]] = {
-        f"{n} at once": (found[n]["ray"], waits(law, 1, [0.0] * n)) for n in AT_ONCE if n in found
+        f"{n} at once": (batches[n]["ray"], waits(law, 1, [0.0] * n))
+        for n in AT_ONCE
+        if n in batches
     }
     if calm:
         pairs[TEN] = calm, waits(law, 1, [0.0] * 10, lambda draw: RESTS, FAULTY)
-    said = []
+    messages = []
     for name, (measured, simulated) in pairs.items():
-        for part, one, other in zip(
+        for part, item, other in zip(
             ("median", "95th percentile"),
             percentiles(measured),
             percentiles(simulated),
             strict=True,
         ):
-            said.append({
-                "what": name, "part": part, "measured_ms": round(1e3 * one, 1),
-                "simulated_ms": round(1e3 * other, 1), "error": round(other / one - 1, 2),
+            messages.append({
+                "what": name, "part": part, "measured_ms": round(1e3 * item, 1),
+                "simulated_ms": round(1e3 * other, 1), "error": round(other / item - 1, 2),
             })  # fmt: skip
-    return said
+    return messages
 
 
 def rows(lines: Sequence[Sequence[object]]) -> str:
@@ -291,31 +296,32 @@ def rows(lines: Sequence[Sequence[object]]) -> str:
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
-def course_said(said: dict[str, Any]) -> str:
+def course_said(payload: dict[str, Any]) -> str:
     """The simulation beside the measurements, and the table of machines."""
-    course = said["course"]
-    fixed, each, way = (f"{1e3 * one:.1f}" for one in course["law_s"])
-    worst = max(abs(one["error"]) for one in course["checked"])
+    course = payload["course"]
+    fixed, each, method = (f"{1e3 * item:.1f}" for item in course["law_s"])
+    worst = max(abs(item["error"]) for item in course["checked"])
     checked = [["of a text, from press to answer", "measured", "simulated", "error"]]
     checked += (
-        [f"{one['what']}: {one['part']}", f"{one['measured_ms']:.1f} ms",
-         f"{one['simulated_ms']:.1f} ms", f"{one['error']:+.0%}"] for one in course["checked"]
+        [f"{item['what']}: {item['part']}", f"{item['measured_ms']:.1f} ms",
+         f"{item['simulated_ms']:.1f} ms", f"{item['error']:+.0%}"] for item in course["checked"]
     )  # fmt: skip
     table: list[list[object]] = [[
         "students", "processes of the app", "replicas", "processors that train", "processors",
         f"machines of {MACHINE}", "processor hours for 100 students and an hour",
         "a text: median (p95)",
     ]]  # fmt: skip
-    for one in course["extrapolated"]:
-        wait = f"{one['median_ms']:.0f} ms ({one['p95_ms']:.0f})"
+    for entry in course["extrapolated"]:
+        wait = f"{entry['median_ms']:.0f} ms ({entry['p95_ms']:.0f})"
         keys = ("students", "apps", "replicas", "trainers", "processors", "machines", "hours_100")
-        table.append([*(f"{one[key]:,}" for key in keys), wait])
+        table.append([*(f"{entry[key]:,}" for key in keys), wait])
     points = f"{', '.join(map(str, FITTED[:-1]))} and {FITTED[-1]}"
     law = fill(
-        f"Simulated, {said['date']}, {said['machine']}: a pass of n texts takes a replica {fixed} "
-        f"ms + {each} ms n, a text {way} ms besides; fitted to {points} texts at once. Beside what "
-        f"was measured, to which nothing was fitted (largest error {worst:.0%}):", 110,
-    )  # fmt: skip
+        f"Simulated, {payload['date']}, {payload['machine']}: a pass of n texts takes a replica "
+        f"{fixed} ms + {each} ms n, a text {method} ms besides; fitted to {points} texts at once. "
+        f"Beside what was measured, to which nothing was fitted (largest error {worst:.0%}):",
+        110,
+    )
     needs = fill(
         "**Extrapolated, no measurement**: machines against students, for processors as fast as "
         f"these, MiniLM, texts of {len(WORDS)} words, a press every {THINK:.0f} s and one in "
@@ -327,31 +333,33 @@ def course_said(said: dict[str, Any]) -> str:
     return f"{law}\n\n{rows(checked)}\n\n{needs}\n\n{rows(table)}"
 
 
-def results_said(said: dict[str, Any]) -> str:
+def results_said(payload: dict[str, Any]) -> str:
     """All that was measured."""
-    forward, training = said["overhead"]["forward"], said["overhead"]["training"]
+    forward, training = payload["overhead"]["forward"], payload["overhead"]["training"]
 
-    def two(one: dict[str, float]) -> str:
-        return f"{one['median_ms']} ms ({one['p95_ms']})"
+    def two(item: dict[str, float]) -> str:
+        return f"{item['median_ms']} ms ({item['p95_ms']})"
 
     costs = [["median (p95)", "through Ray", "this machine"],
              ["forward pass", two(forward["ray"]), two(forward["local"])],
              ["training of 150 updates", two(training["ray"]), two(training["local"])],
-             *([f"{n} at once, the last", f"{one['ray_s']} s", f"{one['local_s']} s"]
-               for n, one in said["batches"].items())]  # fmt: skip
+             *([f"{n} at once, the last", f"{item['ray_s']} s", f"{item['local_s']} s"]
+               for n, item in payload["batches"].items())]  # fmt: skip
     sizes: list[list[object]] = [["what is asked for", "bytes", "ms"]]
-    sizes += ([name, f"{one['bytes']:,}", one["ms"]] for name, one in said["sent"].items())
+    sizes += ([name, f"{item['bytes']:,}", item["ms"]] for name, item in payload["sent"].items())
     killed = [["killed", "texts", "errors", "longest wait", "median (p95)", "answered"]]
-    for name, one in said["faults"].items():
-        how = ", ".join(f"{how} {count}" for how, count in one["how"].items())
-        killed.append([name, one["passes"], one["errors"], f"{one['longest_s']} s", two(one), how])
+    for name, entry in payload["faults"].items():
+        how = ", ".join(f"{how} {count}" for how, count in entry["how"].items())
+        killed.append(
+            [name, entry["passes"], entry["errors"], f"{entry['longest_s']} s", two(entry), how]
+        )
     command = "`python -m benchmarks.engine --write`"
-    head = f"## {said['date']}, a Ray cluster on the same {said['machine']} ({command})"
+    head = f"## {payload['date']}, a Ray cluster on the same {payload['machine']} ({command})"
     more = (
         f"{forward['more_ms']} ms more through Ray (goal: at most {GOAL_MS:.0f}); load of the "
-        f"machine before: {said['load']}"
+        f"machine before: {payload['load']}"
     )
-    tables = (rows(costs), rows(sizes), rows(killed), course_said(said))
+    tables = (rows(costs), rows(sizes), rows(killed), course_said(payload))
     return "\n\n".join((head, f"A forward pass takes {more}.", *tables))
 
 
@@ -374,11 +382,11 @@ def main() -> None:
     if NO_RAY:
         raise SystemExit(NO_RAY)
     here = f"{os.cpu_count()} x {device.cpu_name()}"
-    said: dict[str, Any] = {
+    payload: dict[str, Any] = {
         "name": "engine", "date": f"{date.today()}", "machine": here,
         "load": round(os.getloadavg()[0], 1),
     }  # fmt: skip
-    found: Batches = {}
+    result: Batches = {}
     calm: list[float] = []
     with cluster(2) as there:
         os.environ.update(there.environment)
@@ -387,31 +395,33 @@ def main() -> None:
         assert engine.wait(60), engine.state
         pretrained.load(MODEL)
         if "overhead" in chosen.parts:
-            said["overhead"] = overhead(engine, chosen.passes)
+            payload["overhead"] = overhead(engine, chosen.passes)
         if "sent" in chosen.parts:
-            said["sent"] = sent(engine)
+            payload["sent"] = sent(engine)
         if "batches" in chosen.parts:
-            found = batches(engine)
-            said["batches"] = gains(found)
+            result = batches(engine)
+            payload["batches"] = gains(result)
         if "faults" in chosen.parts:
-            said["faults"], calm = faults(engine, there)
+            payload["faults"], calm = faults(engine, there)
         engine.close()
-    if found:
-        law = fitted({n: percentiles(found[n]["ray"]) for n in FITTED})
-        training = said.get("overhead", {}).get("training", {}).get("ray", {}).get("median_ms", 0.0)
-        said["course"] = {
+    if result:
+        law = fitted({n: percentiles(result[n]["ray"]) for n in FITTED})
+        training = (
+            payload.get("overhead", {}).get("training", {}).get("ray", {}).get("median_ms", 0.0)
+        )
+        payload["course"] = {
             "law_s": [law.fixed, law.each, law.way], "training_s": training / 1e3,
-            "checked": checks(law, found, calm),
+            "checked": checks(law, result, calm),
             "extrapolated": [machines(law, training / 1e3, n) for n in (*SIZES, chosen.students)],
         }  # fmt: skip
-        print(course_said(said))
+        print(course_said(payload))
     print(f"goal: a forward pass at most {GOAL_MS:.0f} ms more")
-    print(json.dumps(said))
+    print(json.dumps(payload))
     if chosen.write:
         results = ROOT / "benchmarks" / "results" / f"{date.today():%Y-%m}.md"
         for path, text in (
-            (ROOT / "docs" / "operations.md", course_said(said)),
-            (results, results_said(said)),
+            (ROOT / "docs" / "operations.md", course_said(payload)),
+            (results, results_said(payload)),
         ):
             with atomic_write.or_exit(path):
                 put(path, text)

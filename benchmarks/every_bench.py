@@ -63,8 +63,8 @@ LINES = {1: "ArrowDown", -1: "ArrowUp"}
 
 def moved(bench: Bench) -> tuple[str, Slider | SelectSlider | Choice]:
     """The first slider of a bench as it opens, else its last menu."""
-    found = list(active_controls(bench.declaration(**INSTEAD.get(bench.name, {}))))
-    for name, control, values in found:
+    result = list(active_controls(bench.declaration(**INSTEAD.get(bench.name, {}))))
+    for name, control, values in result:
         if (
             not isinstance(control, Slider | SelectSlider)
             or control.more
@@ -73,25 +73,25 @@ def moved(bench: Bench) -> tuple[str, Slider | SelectSlider | Choice]:
             continue
         if OTHERS.get(bench.name, name) == name:
             return name, control
-    menus = [(name, c) for name, c, _ in found if isinstance(c, Choice) and c.menu]
+    menus = [(name, c) for name, c, _ in result if isinstance(c, Choice) and c.menu]
     return menus[-1]
 
 
-def choose(subject: Subject, way: int) -> None:
+def choose(subject: Subject, method: int) -> None:
     """Measure another option of a menu, in this direction; as `Subject.press`."""
     page = subject.page
     page.evaluate("seqviz.idle()")
     page.locator(subject.slider).blur()
     page.locator(subject.slider).click()
-    for look in range(PATIENCE):
+    for view in range(PATIENCE):
         page.wait_for_timeout(100)
         if page.locator(subject.slider).evaluate(OTHER):
             break
-        page.keyboard.press(LINES[way if look < PATIENCE // 2 else -way])  # it was at its end
+        page.keyboard.press(LINES[method if view < PATIENCE // 2 else -method])  # it was at its end
     page.evaluate("seqviz.arm('keydown')")
     page.keyboard.press("Enter")
-    changed, settled = page.evaluate("seqviz.done")
-    subject.milliseconds.append((changed, settled))
+    changed, committed = page.evaluate("seqviz.done")
+    subject.milliseconds.append((changed, committed))
     page.evaluate("seqviz.idle()")
 
 
@@ -106,31 +106,31 @@ def measure(
     floor = replace(floor, milliseconds=[])
     if isinstance(control, Choice):
         floor = replace(floor, slider=f"{css_class('option')} input")
-        places, place = len(control.options), control.options.index(control.default)
+        indices, index = len(control.options), control.options.index(control.default)
     else:
         low, high, step = ends(subject.page, subject.slider)
-        places, place = (
+        indices, index = (
             round((high - low) / step) + 1,
             round((float(subject.page.locator(subject.slider).input_value()) - low) / step),
         )
-    way = 1
+    method = 1
     for turn in range(UNTIMED + presses):
-        if not 0 <= place + way < places:
-            way = -way
-        place += way
-        for one, its in ((floor, 1 - 2 * (turn % 2)), (subject, way)):
-            choose(one, its) if isinstance(control, Choice) else one.press(KEYS[its])
+        if not 0 <= index + method < indices:
+            method = -method
+        index += method
+        for item, its in ((floor, 1 - 2 * (turn % 2)), (subject, method)):
+            choose(item, its) if isinstance(control, Choice) else item.press(KEYS[its])
     subject.page.context.close()
     return subject, floor
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="A press of every bench, beside an empty page.")
-    parser.add_argument("lesson", choices=[one.slug for one in catalog.LESSONS])
+    parser.add_argument("lesson", choices=[lesson.slug for lesson in catalog.LESSONS])
     parser.add_argument("--presses", type=int, default=6, help="measured presses of each bench")
     parser.add_argument("--benches", nargs="*", help="only these")
     given = parser.parse_args()
-    found, broken = dict[str, float](), dict[str, str]()
+    result, broken = dict[str, float](), dict[str, str]()
     with contextlib.ExitStack() as stack:
         app = stack.enter_context(serve(environment=MODELS))
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -145,13 +145,13 @@ def main() -> None:
                 both = measure(browser, app.url, floor, bench, given.presses)
             if bench.name in broken:
                 continue
-            changed, beside = (np.array(one.milliseconds[UNTIMED:])[:, 0] for one in both)
-            own, least = float(np.median(changed)), float(np.median(beside))
-            found[bench.name] = round(own / least, 2)
-            print(f"{bench.name:12}{moved(bench)[0]:10}{own:9.1f}{changed.max():9.1f}{least:12.1f}"
-                  f"{own / least:8.2f}", flush=True)  # fmt: skip
+            changed, beside = (np.array(item.milliseconds[UNTIMED:])[:, 0] for item in both)
+            own, minimum = float(np.median(changed)), float(np.median(beside))
+            result[bench.name] = round(own / minimum, 2)
+            print(f"{bench.name:12}{moved(bench)[0]:10}{own:9.1f}{changed.max():9.1f}{minimum:12.1f}"
+                  f"{own / minimum:8.2f}", flush=True)  # fmt: skip
     print(f"goal: ratio <= {GOAL}")
-    print(json.dumps({"name": "every_bench", "lesson": given.lesson, "ratios": found}))
+    print(json.dumps({"name": "every_bench", "lesson": given.lesson, "ratios": result}))
     if broken:
         sys.exit(1)
 

@@ -28,38 +28,38 @@ def measured(example: Example, rounds: int) -> tuple[float, float, float, int]:
     """Medians in ms: plain, through Plotly's objects unchecked, and checked; and bytes of JSON."""
 
     def through(check: bool) -> str:
-        made = example.figure(STYLE)
-        whole = {"data": made.traces, "layout": made.page}
-        return str(go.Figure(whole, _validate=check).to_json())
+        created = example.figure(STYLE)
+        full = {"data": created.traces, "layout": created.page}
+        return str(go.Figure(full, _validate=check).to_json())
 
-    ways: tuple[Callable[[], str], ...] = (
+    methods: tuple[Callable[[], str], ...] = (
         lambda: str(example.figure(STYLE).to_json()),
         lambda: through(False),
         lambda: through(True),
     )
-    for way in ways:
-        way()
+    for method in methods:
+        method()
     times: list[list[float]] = [[], [], []]
     for _ in range(rounds):
-        for way, taken in zip(ways, times, strict=True):
-            taken.append(1000 * timed(way))
+        for method, taken in zip(methods, times, strict=True):
+            taken.append(1000 * timed(method))
     plain, unchecked, checked = (statistics.median(taken) for taken in times)
-    return plain, unchecked, checked, len(ways[0]())
+    return plain, unchecked, checked, len(methods[0]())
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--rounds", type=int, default=15)
     rounds = parser.parse_args().rounds
-    found: dict[str, list[tuple[float, float, float, int]]] = {}
+    result: dict[str, list[tuple[float, float, float, int]]] = {}
     for example in examples():
         if isinstance(example.figure(STYLE), Figure):
             subject = example.draw.__module__.split(".")[2]
-            found.setdefault(subject, []).append(measured(example, rounds))
+            result.setdefault(subject, []).append(measured(example, rounds))
     print(
         f"{'subject':16} {'figures':>7} {'plain ms':>9} {'go.Figure':>9} {'checked':>9} {'kB':>7}"
     )
-    for subject, rows in found.items():
+    for subject, rows in result.items():
         plain, unchecked, checked, size = (
             statistics.median(column) for column in zip(*rows, strict=True)
         )
@@ -67,7 +67,7 @@ def main() -> None:
             f"{subject:16} {len(rows):7} {plain:9.2f} {unchecked:9.2f} {checked:9.2f} "
             f"{size / 1000:7.1f}"
         )
-    rows = [row for some in found.values() for row in some]
+    rows = [row for some in result.values() for row in some]
     medians = [statistics.median(column) for column in zip(*rows, strict=True)]
     print(
         json.dumps(

@@ -83,17 +83,17 @@ async def attend(
             await stack.enter_async_context(ProtocolClient(url, page, cookies={}))
             for page in (GATES.slug, *[slug] * students)
         ]
-        await asyncio.gather(*(one.open() for one in (other, *writers)))
+        await asyncio.gather(*(item.open() for item in (other, *writers)))
         await other.scroll(BENCH)
         if slug in THEN:
-            await asyncio.gather(*(one.scroll(THEN[slug][0]) for one in writers))
+            await asyncio.gather(*(writer.scroll(THEN[slug][0]) for writer in writers))
         values = fresh(other, KEY, draw)
         await press(other, KEY, next(values), Times())
         await write(writers[0], draw, [])  # what is loaded once is loaded now
         await press_during(asyncio.ensure_future(asyncio.sleep(ALONE)), other, values, alone)
         for _ in range(rounds):
             await asyncio.sleep(PAUSE)
-            at_once = asyncio.gather(*(write(one, draw, waits) for one in writers))
+            at_once = asyncio.gather(*(write(writer, draw, waits) for writer in writers))
             await press_during(at_once, other, values, busy)
     return alone, busy, waits
 
@@ -108,14 +108,14 @@ def main() -> None:
         alone, busy, waits = asyncio.run(
             attend(server.url, given.lesson, given.students, given.rounds)
         )
-    found: dict[str, float] = {"presses": len(busy.rests), "sentences": len(waits)}
+    result: dict[str, float] = {"presses": len(busy.rests), "sentences": len(waits)}
     for name, seconds in (("alone", alone.rests), ("busy", busy.rests), ("sentence", waits)):
-        found |= {f"{name}_p{k}_ms": milliseconds(seconds, k) for k in (50, 95, 100)}
-    for name, value in found.items():
+        result |= {f"{name}_p{k}_ms": milliseconds(seconds, k) for k in (50, 95, 100)}
+    for name, value in result.items():
         print(f"{name:18}{value:>10}")
     print(f"goal: busy_p95_ms <= {GOAL_MS}")
     print(
-        json.dumps({"name": "fresh", "lesson": given.lesson, "students": given.students, **found})
+        json.dumps({"name": "fresh", "lesson": given.lesson, "students": given.students, **result})
     )
 
 

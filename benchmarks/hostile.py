@@ -124,9 +124,9 @@ async def own_training(url: str, end: float, times: Times) -> dict[str, float]:
         await begin_training(student)
         if not student.polls:
             return {"place": -1}
-        place = re.search(r"place (\d+)", student.progress)
+        position = re.search(r"place (\d+)", student.progress)
         await student.press("ar.networks.cancel")
-    return {"place": int(place[1]) if place else 0}
+    return {"place": int(position[1]) if position else 0}
 
 
 def events_cost(url: str, server: Server) -> dict[str, float]:
@@ -142,8 +142,8 @@ def events_cost(url: str, server: Server) -> dict[str, float]:
                 await click(tab, first + turn, size)
             return round(1e3 * (server.cpu_seconds() - before) / 3, 1)
 
-    one, many = asyncio.run(cost(0, 0)), asyncio.run(cost(EVENTS_BYTES, 10))
-    return {"baseline_cpu_ms": one, "cpu_ms": round(many - one, 1)}
+    item, many = asyncio.run(cost(0, 0)), asyncio.run(cost(EVENTS_BYTES, 10))
+    return {"baseline_cpu_ms": item, "cpu_ms": round(many - item, 1)}
 
 
 @dataclass(frozen=True)
@@ -163,16 +163,16 @@ class Row:
     alone: Callable[[str, Server], dict[str, float]] | None = None
 
 
-def _every_lesson(tabs: int, anew: bool = False) -> Row:
+def _every_lesson(tabs: int, rerun: bool = False) -> Row:
     return Row(
-        {slug: partial(attack_scripts.links, slug=slug, tabs=tabs, anew=anew) for slug in COSTLY}
+        {slug: partial(attack_scripts.links, slug=slug, tabs=tabs, rerun=rerun) for slug in COSTLY}
     )
 
 
 ROWS = {
     "links 1": _every_lesson(1),
     "links 10": _every_lesson(10),
-    "links 10 anew": _every_lesson(10, anew=True),
+    "links 10 anew": _every_lesson(10, rerun=True),
     "exports": Row({"exports": attack_scripts.exports}),
     "notebooks": Row({"notebooks": attack_scripts.notebooks}, 1000, "csv_p95_ms", beside=downloads),
     "origin": Row(
@@ -193,22 +193,22 @@ LONG = ("class 300", "class 1000")
 class Bench:
     """What attacks one server: a process that attacks, addresses, ordinary students."""
 
-    def __init__(self, server: Server, pool: ProcessPoolExecutor, asked: argparse.Namespace):
-        self.server, self._pool, self._asked = server, pool, asked
+    def __init__(self, server: Server, pool: ProcessPoolExecutor, namespace: argparse.Namespace):
+        self.server, self._pool, self._asked = server, pool, namespace
         self._room = itertools.count(1)
 
     def attacker(self, lead: float) -> Attacker:
         """One who has not been here before."""
-        room, asked = next(self._room), self._asked
-        count = range(1, 2 if asked.same_address else asked.addresses + 1)
-        found = ["" if asked.same_address else f"127.0.{room}.{n}" for n in count]
-        return Attacker(self.server.url, found, asked.cookies, asked.seconds + lead)
+        room, request = next(self._room), self._asked
+        count = range(1, 2 if request.same_address else request.addresses + 1)
+        results = ["" if request.same_address else f"127.0.{room}.{n}" for n in count]
+        return Attacker(self.server.url, results, request.cookies, request.seconds + lead)
 
     async def pressed(self, row: Row, attack: Attack | None = None) -> dict[str, Any]:
         """An ordinary class, and what is seen beside it, while somebody attacks, or nobody."""
         times, loop = Times(), asyncio.get_running_loop()
         seconds = self._asked.seconds
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         plan = Plan(STUDENTS, THINK, 0.0, seconds, live=True)
         async with AsyncExitStack() as room:
             students = [
@@ -234,7 +234,7 @@ class Bench:
 
             async def see() -> None:
                 with noted(students[0], times):
-                    found.update(
+                    result.update(
                         await row.beside(self.server.url, end, times) if row.beside else {}
                     )
 
@@ -243,10 +243,10 @@ class Bench:
             await asyncio.gather(see(), *map(sit, students))
             gc.enable()
             if attacking is not None:
-                found["did"] = await attacking
+                result["did"] = await attacking
         for error in sorted(set(times.errors))[:3]:
             print(f"  {error}")
-        return found | figures(times)
+        return result | figures(times)
 
     def row(self, row: Row) -> dict[str, Any]:
         """One row of the table."""
@@ -257,14 +257,14 @@ class Bench:
             attacked[name]["calm_s"] = self.server.until_idle()
         # An attack under which nobody got a picture is the worst, and has no percentile.
         worst = max(attacked, key=lambda name: _or_endless(attacked[name]["p95_ms"]))
-        found = {f"baseline_{name}": value for name, value in before.items()} | attacked[worst]
-        found["errors"] = sum(one["errors"] for one in attacked.values())
+        result = {f"baseline_{name}": value for name, value in before.items()} | attacked[worst]
+        result["errors"] = sum(item["errors"] for item in attacked.values())
         if len(attacked) > 1:
-            found |= {"worst": worst, "each": attacked}
+            result |= {"worst": worst, "each": attacked}
         if row.alone is not None:
-            found |= row.alone(self.server.url, self.server)
-        goal = row.goal_ms + (found[f"baseline_{row.goal_of}"] if row.above else 0.0)
-        return found | {"goal_ms": goal, "goal_of": row.goal_of}
+            result |= row.alone(self.server.url, self.server)
+        goal = row.goal_ms + (result[f"baseline_{row.goal_of}"] if row.above else 0.0)
+        return result | {"goal_ms": goal, "goal_of": row.goal_of}
 
     def large_class(self, students: int) -> dict[str, Any]:
         """A class of ordinary students, and nobody who attacks; the baseline is a small one."""
@@ -273,8 +273,8 @@ class Bench:
         plan = Plan(students, 6.0, 30.0, seconds, live=True)
         times = asyncio.run(attend_class(self.server.url, GATES, plan))
         away = sum("ConnectionRefusedError" in error for error in times.errors)
-        found = {f"baseline_{name}": value for name, value in before.items()} | figures(times)
-        return found | {
+        result = {f"baseline_{name}": value for name, value in before.items()} | figures(times)
+        return result | {
             "errors": len(times.errors) - away,
             "turned_away": away,
             "dropped": sum("ConnectionClosed" in error for error in times.errors),
@@ -306,11 +306,11 @@ COLUMNS = {"baseline_p50_ms": 17, "baseline_p95_ms": 17, "p50_ms": 9, "p95_ms": 
            "page_p95_ms": 13, "presses": 9, "errors": 8, "calm_s": 8, "goal_ms": 9}  # fmt: skip
 
 
-def line(name: str, found: Mapping[str, Any]) -> str:
+def line(name: str, result: Mapping[str, Any]) -> str:
     """A line of the table, and below it what only this row has."""
-    told = {*COLUMNS, "each", "baseline_errors", "baseline_presses", "baseline_without_picture"}
-    rest = {key: value for key, value in found.items() if key not in told}
-    cells = "".join(f"{found[column]:>{width}}" for column, width in COLUMNS.items())
+    payload = {*COLUMNS, "each", "baseline_errors", "baseline_presses", "baseline_without_picture"}
+    rest = {key: value for key, value in result.items() if key not in payload}
+    cells = "".join(f"{result[column]:>{width}}" for column, width in COLUMNS.items())
     return f"{name:16}{cells}\n{'':16}  " + ", ".join(f"{k} {v}" for k, v in rest.items())
 
 
@@ -337,34 +337,37 @@ def main() -> None:
     parser.add_argument("--addresses", type=int, default=1, help="of the attacker")
     parser.add_argument("--same-address", action="store_true", help="it is that of the students")
     parser.add_argument("--cookies", choices=("kept", "fresh", "none"), default="kept")
-    asked = parser.parse_args()
-    names = chosen(asked.only)
+    request = parser.parse_args()
+    names = chosen(request.only)
     rows: dict[str, Any] = {}
-    said: dict[str, Any] = {"name": "hostile", "rows": rows}
+    payload: dict[str, Any] = {"name": "hostile", "rows": rows}
     process = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, process, os.nice, (5,)) as pool:
         if on_pages := [name for name in names if name not in hostile_rooms.ROWS]:
-            said["memory_ratio"] = beside_a_class(on_pages, rows, pool, asked)
+            payload["memory_ratio"] = beside_a_class(on_pages, rows, pool, request)
         if in_rooms := [name for name in names if name in hostile_rooms.ROWS]:
             print(hostile_rooms.heading())
         for name in in_rooms:
-            rows[name] = hostile_rooms.measure(name, pool, asked.seconds)
+            rows[name] = hostile_rooms.measure(name, pool, request.seconds)
             print(hostile_rooms.line_of(name, rows[name]), flush=True)
-    print(json.dumps(said))
+    print(json.dumps(payload))
 
 
 def beside_a_class(
-    names: Sequence[str], rows: dict[str, Any], pool: ProcessPoolExecutor, asked: argparse.Namespace
+    names: Sequence[str],
+    rows: dict[str, Any],
+    pool: ProcessPoolExecutor,
+    namespace: argparse.Namespace,
 ) -> float:
     """Rows of students on a page, at one server; how much memory it has afterwards, by before."""
     print(f"{'':16}" + "".join(f"{name:>{width}}" for name, width in COLUMNS.items()))
     with serve(environment=MODELS, patience=PATIENCE) as server:
         for lesson in catalog.LESSONS:
             asyncio.run(warm_up(server.url, lesson))
-        before, bench = server.megabytes(), Bench(server, pool, asked)
+        before, bench = server.megabytes(), Bench(server, pool, namespace)
         for name in names:
             if name == "origin":
-                rows[name] = in_a_deaf_room(pool, asked, ROWS[name])
+                rows[name] = in_a_deaf_room(pool, namespace, ROWS[name])
             else:
                 students = CLASSES.get(name)
                 rows[name] = bench.large_class(students) if students else bench.row(ROWS[name])
@@ -376,17 +379,17 @@ def beside_a_class(
 
 
 def in_a_deaf_room(
-    pool: ProcessPoolExecutor, asked: argparse.Namespace, row: Row
+    pool: ProcessPoolExecutor, namespace: argparse.Namespace, row: Row
 ) -> dict[str, Any]:
     """A row at a server of its own, which finds no other machine."""
-    with tempfile.NamedTemporaryFile() as said:
-        environment = {**MODELS, "ASKED": said.name}
+    with tempfile.NamedTemporaryFile() as message:
+        environment = {**MODELS, "ASKED": message.name}
         address = {"server.address": "0.0.0.0"}
         with serve(
             environment=environment, options=address, before=NO_DNS, patience=PATIENCE
         ) as server:
             asyncio.run(warm_up(server.url, GATES))
-            return Bench(server, pool, asked).row(row)
+            return Bench(server, pool, namespace).row(row)
 
 
 if __name__ == "__main__":

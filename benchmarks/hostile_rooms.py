@@ -108,8 +108,8 @@ class Page:
     the teacher's figure came.
     """
 
-    def __init__(self, url: str, path: str, proof: tuple[str, str], found: Found):
-        self.visitor, self.path, self.proof, self.found = Visitor(url), path, proof, found
+    def __init__(self, url: str, path: str, proof: tuple[str, str], result: Found):
+        self.visitor, self.path, self.proof, self.found = Visitor(url), path, proof, result
         self.told: dict[str, Any] = {}
         self.moved: dict[str, float] = {}
         self._changed = asyncio.Event()
@@ -149,8 +149,8 @@ class Page:
     async def _ask(self, what: str, words: Mapping[str, Any]) -> bool:
         try:
             async with asyncio.timeout(PATIENCE):
-                asked = self.visitor.ask("POST", f"{self.path}/{what}", words, self.proof)
-                status, answer = await asked
+                request = self.visitor.ask("POST", f"{self.path}/{what}", words, self.proof)
+                status, answer = await request
         except FAILURES as error:
             self.found.errors.append(f"{what}: {type(error).__name__}")
             return False
@@ -181,9 +181,9 @@ class Page:
         finally:
             writer.close()
 
-    def _hears(self, told: dict[str, Any]) -> None:
-        self.told = told
-        for value in told.get("place", {}).get("values", {}).values():
+    def _hears(self, payload: dict[str, Any]) -> None:
+        self.told = payload
+        for value in payload.get("place", {}).get("values", {}).values():
             self.moved.setdefault(value, time.perf_counter())
         self._changed.set()
         self._changed = asyncio.Event()
@@ -241,15 +241,15 @@ class Classroom:
 
     async def attend(self, seconds: float) -> Found:
         """A lesson of so many seconds."""
-        found = self.found = Found()
+        result = self.found = Found()
         for page in (self.teacher, *self.students):
-            page.found = found
+            page.found = result
         end = asyncio.get_running_loop().time() + seconds
         gc.collect()
         gc.disable()  # a pause of the students would be taken for one of the server
         await asyncio.gather(self._vote(end), self._move(end), self._look_at_control(end))
         gc.enable()
-        return found
+        return result
 
     async def _vote(self, end: float) -> None:
         """One question after another."""
@@ -265,8 +265,8 @@ class Classroom:
     async def _answered(self, last: int) -> None:
         """All students answer the question after this one; then its count is revealed."""
 
-        def is_put(told: Mapping[str, Any]) -> bool:
-            return bool(told.get("ballot")) and told["ballot"]["number"] > last
+        def is_put(payload: Mapping[str, Any]) -> bool:
+            return bool(payload.get("ballot")) and payload["ballot"]["number"] > last
 
         async def answer(page: Page) -> int:
             option = self._draw.randrange(OPTIONS)
@@ -282,7 +282,7 @@ class Classroom:
         sent = Counter(await asyncio.gather(*map(answer, self.students)))
         await self.teacher.say({"kind": "reveal"})
         revealed = await self.teacher.until(
-            lambda told: is_put(told) and told["ballot"]["state"] == "revealed"
+            lambda payload: is_put(payload) and payload["ballot"]["state"] == "revealed"
         )
         counts = self.teacher.told["ballot"]["counts"][-1] if revealed else []
         self.found.lost += (sent - Counter(dict(enumerate(counts)))).total()
@@ -293,8 +293,8 @@ class Classroom:
             value = encoded(round(self._draw.uniform(*self._ends), 4))
             started = time.perf_counter()
             await self.teacher.say({**self._place, "values": {self._key: value}})
-            seen = await asyncio.gather(*(page.sees(value) for page in self.students))
-            self.found.errors += ["a place was not told"] * seen.count(False)
+            observed = await asyncio.gather(*(page.sees(value) for page in self.students))
+            self.found.errors += ["a place was not told"] * observed.count(False)
             late = started + PATIENCE
             self.found.places += [page.moved.get(value, late) - started for page in self.students]
             for page in self.students:
@@ -359,10 +359,10 @@ def measure(name: str, pool: ProcessPoolExecutor, seconds: float) -> dict[str, A
 
 
 async def _stages(
-    row: RoomRow, server: Server, pool: ProcessPoolExecutor, seconds: float, there: Cluster | None
+    row: RoomRow, server: Server, pool: ProcessPoolExecutor, seconds: float, cluster: Cluster | None
 ) -> dict[str, dict[str, Any]]:
     """Figures of one class by the number of the attacker's connections; of "0", the baseline."""
-    found = {}
+    result = {}
     with _control() as control:
         async with Classroom(server.url, control) as classroom:
             await classroom.attend(2 * EVERY)  # what the server loads late is loaded
@@ -371,12 +371,12 @@ async def _stages(
                 at = await room_attacks.fill(server.url, classroom.code, row.questions)
             for connections in (0, *CONNECTIONS):
                 await asyncio.to_thread(server.until_idle)
-                with _silenced(server, there if connections else None):
+                with _silenced(server, cluster if connections else None):
                     lasts = seconds if connections else seconds / 2
-                    found[f"{connections}"] = await _stage(
+                    result[f"{connections}"] = await _stage(
                         row, server, pool, lasts, classroom, at, connections
                     )
-    return found
+    return result
 
 
 async def _stage(
@@ -392,11 +392,11 @@ async def _stage(
             pool, begin, row.attack, attacker, at, connections
         )
         await asyncio.sleep(LEAD)
-    found = await classroom.attend(seconds)
+    result = await classroom.attend(seconds)
     did = await attacking if attacking else {}
-    for error, count in Counter(found.errors).most_common(3):
+    for error, count in Counter(result.errors).most_common(3):
         print(f"  {connections} connections: {count} x {error}")
-    return found.figures() | {
+    return result.figures() | {
         "log_lines": _lines(server) - lines,
         "memory_before": round(before),
         "memory_after": round(server.megabytes()),
@@ -409,7 +409,7 @@ def begin(
     attack: RoomAttack, attacker: Attacker, at: Target, connections: int
 ) -> Mapping[str, int]:
     """In the attacker's process."""
-    return attack_scripts.begin(lambda one: attack(one, at, connections), attacker)
+    return attack_scripts.begin(lambda item: attack(item, at, connections), attacker)
 
 
 @contextmanager
@@ -428,37 +428,37 @@ def _lines(server: Server) -> int:
 
 
 @contextmanager
-def _silenced(server: Server, there: Cluster | None) -> Iterator[None]:
+def _silenced(server: Server, cluster: Cluster | None) -> Iterator[None]:
     """Within, the cluster accepts what it is asked and does not answer."""
-    if there is None:
+    if cluster is None:
         yield
         return
     last = time.monotonic() + STARTS
     while not server.counter("seqviz_engine", state="connected") and time.monotonic() < last:
         time.sleep(0.5)
-    if not (replicas := there.workers("ServeReplica")):
+    if not (replicas := cluster.workers("ServeReplica")):
         raise RuntimeError("The cluster has no replica that could fall silent.")
-    for one in replicas:
-        one.send_signal(signal.SIGSTOP)
+    for replica in replicas:
+        replica.send_signal(signal.SIGSTOP)
     try:
         yield
     finally:
-        for one in replicas:
+        for replica in replicas:
             with suppress(psutil.NoSuchProcess):
-                one.send_signal(signal.SIGCONT)
+                replica.send_signal(signal.SIGCONT)
 
 
 def worst(each: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The worst under each name of those with an attacker; a class without a vote is the worst."""
-    attacked = [found for connections, found in each.items() if connections != "0"]
+    attacked = [result for connections, result in each.items() if connections != "0"]
     names = ("lost", "refused", "p95_ms", "place_p95_ms", "control_p95_ms", "errors", "log_lines",
              "memory_after", "load")  # fmt: skip
-    worst = {name: max((one[name] for one in attacked), key=_or_endless) for name in names}
+    worst = {name: max((item[name] for item in attacked), key=_or_endless) for name in names}
     return {
         "baseline_p95_ms": each["0"]["p95_ms"],
         "baseline_place_p95_ms": each["0"]["place_p95_ms"],
         **worst,
-        "votes": sum(one["votes"] for one in attacked),
+        "votes": sum(item["votes"] for item in attacked),
         "memory_before": attacked[0]["memory_before"],
         "goal_ms": GOAL_MS,
         "met": not worst["lost"] and worst["p95_ms"] <= GOAL_MS,
@@ -480,14 +480,14 @@ def heading() -> str:
     return f"{'':16}" + "".join(f"{name:>{width}}" for name, width in COLUMNS.items())
 
 
-def line_of(name: str, found: Mapping[str, Any]) -> str:
+def line_of(name: str, result: Mapping[str, Any]) -> str:
     """A line of the table, and below it what the attacker did."""
-    if "absent" in found:
-        return f"{name:16}  {found['absent']}"
-    cells = "".join(f"{found[column]!s:>{width}}" for column, width in COLUMNS.items())
+    if "absent" in result:
+        return f"{name:16}  {result['absent']}"
+    cells = "".join(f"{result[column]!s:>{width}}" for column, width in COLUMNS.items())
     lines = [f"{name:16}{cells}"]
-    for connections, one in found["each"].items():
-        waits = f"{one['p95_ms']} ms (control {one['control_p95_ms']})"
-        did = ", ".join(f"{what} {count}" for what, count in one["did"].items())
+    for connections, item in result["each"].items():
+        waits = f"{item['p95_ms']} ms (control {item['control_p95_ms']})"
+        did = ", ".join(f"{what} {count}" for what, count in item["did"].items())
         lines.append(f"{'':16}  {connections}: {waits}; {did}")
     return "\n".join(lines)

@@ -175,10 +175,10 @@ class Subject:
         self.page.evaluate("seqviz.arm('keydown')")
         self.page.keyboard.press(key)
         try:
-            changed, settled = self.page.evaluate("seqviz.done")
+            changed, committed = self.page.evaluate("seqviz.done")
         except Error as error:
             raise RuntimeError(f"{self.key} at {self.values[-1]}, {key}: {error.message}") from None
-        self.milliseconds.append((changed, settled))
+        self.milliseconds.append((changed, committed))
         self.values.append(self.page.locator(self.slider).input_value())
         self.page.evaluate("seqviz.idle()")
 
@@ -193,18 +193,18 @@ class Subject:
     def drag(self) -> Drag:
         """Drag for three seconds, there and back; wait until the page is idle before and after."""
         low, high, step = ends(self.page, self.slider)
-        ways = min(DRAG_MS * 60 // 1000, round((high - low) / step) + 1)
-        there = np.linspace(low, high, max(2, ways))
+        methods = min(DRAG_MS * 60 // 1000, round((high - low) / step) + 1)
+        there = np.linspace(low, high, max(2, methods))
         self.page.evaluate("seqviz.idle()")
-        found = self.page.evaluate(
+        result = self.page.evaluate(
             "([s, b, k, v]) => seqviz.drag(s, b, k, v)",
             [self.slider, self.key.rpartition(".")[0], self.key, [*there, *there[::-1]]],
         )
         self.page.evaluate("seqviz.idle()")
-        shown = found["pictures"]
-        different, set_to = changes(shown), changes([value for _, value in found["moves"]])
-        seen = age(found["moves"], found["frames"])
-        return Drag(1000 * different / DRAG_MS, seen, different >= set_to > 0)
+        visible = result["pictures"]
+        different, set_to = changes(visible), changes([value for _, value in result["moves"]])
+        observed = age(result["moves"], result["frames"])
+        return Drag(1000 * different / DRAG_MS, observed, different >= set_to > 0)
 
     def median(self, column: int = 0) -> float:
         """The median in milliseconds: to the change (0) or to the settled picture (1)."""
@@ -250,8 +250,8 @@ def age(moves: list[tuple[float, float]], frames: list[tuple[float, float]]) -> 
     """
     ages = [
         now
-        - max((when for when, value in moves if value == seen and when <= now), default=math.nan)
-        for now, seen in frames
+        - max((when for when, value in moves if value == frame and when <= now), default=math.nan)
+        for now, frame in frames
     ]
     return float(np.percentile(ages, 95)) if ages else math.nan
 
@@ -263,7 +263,7 @@ def slowest(lesson: catalog.LessonRecord, but: str) -> tuple[str, str] | None:
     there is a picture at once.
     """
     session = Session("benchmark", 0.0)
-    found: dict[tuple[str, str], float] = {}
+    result: dict[tuple[str, str], float] = {}
     for name, bench in getattr(lessons, lesson.slug).lesson.benches.items():
         if name == but:
             continue
@@ -277,12 +277,12 @@ def slowest(lesson: catalog.LessonRecord, but: str) -> tuple[str, str] | None:
                 times = []
                 for value in (low, high):
                     started = time.perf_counter()
-                    asked = {f"{bench.prefix}.{parameter}": encoded(value)}
-                    handler.render_bench(bench, asked, session)
+                    request = {f"{bench.prefix}.{parameter}": encoded(value)}
+                    handler.render_bench(bench, request, session)
                     times.append(time.perf_counter() - started)
-                found[name, parameter] = times[-1]  # the first has loaded what it needs
+                result[name, parameter] = times[-1]  # the first has loaded what it needs
             break
-    return max(found, key=lambda place: found[place]) if found else None
+    return max(result, key=lambda position: result[position]) if result else None
 
 
 def open_floor(browser: Browser, url: str) -> Subject:
@@ -295,26 +295,26 @@ def open_lesson(
     url: str,
     lesson: catalog.LessonRecord,
     presses: int,
-    place: tuple[str, str] | None = None,
+    position: tuple[str, str] | None = None,
     fewer: bool = False,
 ) -> Subject:
     """A lesson, by a link that puts a slider half the presses left of the middle.
 
-    place: bench and parameter; the lesson's first. SystemExit when the first slider has too few
+    position: bench and parameter; the lesson's first. SystemExit when the first slider has too few
     values for that many fresh ones, unless `fewer` will do; another one begins where it stands.
     """
-    name, parameter = place or lesson.first
+    name, parameter = position or lesson.first
     bench = f"{lesson.code}.{name}"
     key, chart, address = f"{bench}.{parameter}", f"{bench}.figure", f"{url}/{lesson.slug}"
     subject = open_page(browser, address, key, chart)
     low, high, step = ends(subject.page, subject.slider)
-    step = step if place is None else max(step, (high - low) / 1000)
+    step = step if position is None else max(step, (high - low) / 1000)
     stops = round((high - low) / step)
     if fewer:
         presses = min(presses, stops)
-    if stops < presses and place is None:
+    if stops < presses and position is None:
         raise SystemExit(f"{key} has {stops + 1} values, too few for {presses} fresh ones.")
-    if place is not None and not fewer:
+    if position is not None and not fewer:
         return subject
     subject.page.context.close()
     start = low + step * ((stops - presses) // 2)
@@ -323,7 +323,9 @@ def open_lesson(
 
 
 def measure(
-    presses: int, apart: bool = False, chosen: Sequence[catalog.LessonRecord] = catalog.LESSONS
+    presses: int,
+    differences: bool = False,
+    chosen: Sequence[catalog.LessonRecord] = catalog.LESSONS,
 ) -> tuple[Subject, dict[str, Subject], dict[str, dict[str, Drag]], dict[str, str]]:
     """The floor and every lesson, pressed in turn; then each lesson's two benches are dragged.
 
@@ -332,19 +334,19 @@ def measure(
     total, broken = presses + WARM_UP, dict[str, str]()
     cores = sorted(os.sched_getaffinity(0))
     with contextlib.ExitStack() as stack:
-        if apart:
+        if differences:
             os.sched_setaffinity(0, cores[:1])
         app = stack.enter_context(serve())
         empty = stack.enter_context(serve_empty_page())
-        if apart:
+        if differences:
             os.sched_setaffinity(0, cores[-1:])
         browser = stack.enter_context(chromium())
         floor = open_floor(browser, empty.url)
         opened: dict[str, Subject] = {}
         for lesson in chosen:
-            place = INSTEAD.get(lesson.slug)
-            with noted(broken, lesson.slug, ".".join((lesson.code, *(place or lesson.first)))):
-                opened[lesson.slug] = open_lesson(browser, app.url, lesson, total, place, True)
+            position = INSTEAD.get(lesson.slug)
+            with noted(broken, lesson.slug, ".".join((lesson.code, *(position or lesson.first)))):
+                opened[lesson.slug] = open_lesson(browser, app.url, lesson, total, position, True)
         subjects = {"empty page": floor, **opened}
         for turn in range(total):
             for name, subject in subjects.items():
@@ -386,10 +388,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--presses", type=int, default=40, help="measured presses per page")
     parser.add_argument("--apart", action="store_true", help="browser and server: a core each")
     given = parser.parse_args(arguments)
-    presses, known = given.presses, {lesson.slug: lesson for lesson in catalog.LESSONS}
-    if unknown := [slug for slug in given.lessons if slug not in known]:
-        parser.error(f"There is no lesson {unknown[0]!r}; there are {', '.join(known)}.")
-    chosen = [known[slug] for slug in given.lessons or known]
+    presses, registered = given.presses, {lesson.slug: lesson for lesson in catalog.LESSONS}
+    if unknown := [slug for slug in given.lessons if slug not in registered]:
+        parser.error(f"There is no lesson {unknown[0]!r}; there are {', '.join(registered)}.")
+    chosen = [registered[slug] for slug in given.lessons or registered]
     logging.disable(logging.WARNING)  # Streamlit's, of benches that run here without a page
     floor, opened, drags, broken = measure(presses, given.apart, chosen)
     print(f"slider press to changed picture, {presses} fresh values each, milliseconds")
@@ -404,13 +406,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"goal: ratio <= {GOAL}")
     print(f"a drag of {DRAG_MS / 1000:.0f} s, 60 moves a second")
     print(f"{'':34}{'pictures/s':>12}{'age p95, ms':>13}   * all that the hand came by")
-    for slug, found in drags.items():
-        for bench, one in found.items():
-            every = " *" if one.every else ""
-            print(f"{f'{slug} {bench}':34}{one.per_s:12.1f}{one.p95_ms:13.0f}{every}")
+    for slug, drag in drags.items():
+        for bench, item in drag.items():
+            every = " *" if item.every else ""
+            print(f"{f'{slug} {bench}':34}{item.per_s:12.1f}{item.p95_ms:13.0f}{every}")
     line: dict[str, object] = {}
     for slug, subject in opened.items():
-        bench, worst = min(drags[slug].items(), key=lambda one: (one[1].every, one[1].per_s))
+        bench, worst = min(drags[slug].items(), key=lambda entry: (entry[1].every, entry[1].per_s))
         line[slug] = {
             "ms": round(subject.median(), 1),
             "ratio": round(subject.median() / floor.median(), 3),
@@ -419,7 +421,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "far_ratio": round(float(np.median(subject.leaps)) / floor.median(), 3),
             "drag_per_s": round(worst.per_s, 1),
             "drag_every": worst.every,
-            "drag_p95_ms": round(max(one.p95_ms for one in drags[slug].values())),
+            "drag_p95_ms": round(max(entry.p95_ms for entry in drags[slug].values())),
             "bench": bench,
         }
     print(

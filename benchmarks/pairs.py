@@ -48,10 +48,10 @@ def press(
         servers = [stack.enter_context(serve(folder)) for folder in (ROOT, tree)]
         browser = stack.enter_context(chromium())
         for lesson in catalog.LESSONS:
-            place = INSTEAD.get(lesson.slug)
+            position = INSTEAD.get(lesson.slug)
             try:
                 both = [
-                    open_lesson(browser, server.url, lesson, total, place, fewer=True)
+                    open_lesson(browser, server.url, lesson, total, position, fewer=True)
                     for server in servers
                 ]
             except TimeoutError:
@@ -71,26 +71,26 @@ def press(
 
 def commands(name: str, tree: Path, pairs: int) -> Iterator[tuple[str, list[float], list[float]]]:
     """For each number of a benchmark's last line its values: here, and in the other tree."""
-    found: dict[Path, list[dict[str, float]]] = {ROOT: [], tree: []}
+    result: dict[Path, list[dict[str, float]]] = {ROOT: [], tree: []}
     for turn in range(pairs):
         for folder in (ROOT, tree) if turn % 2 else (tree, ROOT):
             command = [sys.executable, "-m", f"benchmarks.{COMMANDS[name][0]}", *COMMANDS[name][1:]]
-            said = subprocess.run(
+            message = subprocess.run(
                 command, cwd=folder, capture_output=True, text=True, check=True
             ).stdout
-            line = json.loads(said.strip().splitlines()[-1])
-            found[folder].append({k: v for k, v in line.items() if type(v) in (int, float)})
-    for number in found[ROOT][0]:
-        if all(line.get(number) for line in found[tree]):  # of nothing there is no ratio
-            new, old = ([line[number] for line in found[folder]] for folder in (ROOT, tree))
+            line = json.loads(message.strip().splitlines()[-1])
+            result[folder].append({k: v for k, v in line.items() if type(v) in (int, float)})
+    for number in result[ROOT][0]:
+        if all(line.get(number) for line in result[tree]):  # of nothing there is no ratio
+            new, old = ([line[number] for line in result[folder]] for folder in (ROOT, tree))
             yield number, new, old
 
 
 def ratio(new: Sequence[float], old: Sequence[float]) -> tuple[float, float, float]:
     """The median of new / old, and its 95% percentile bootstrap interval over the pairs."""
     ratios = np.array(new) / np.array(old)
-    drawn = np.random.default_rng(0).choice(ratios, (4000, len(ratios)))
-    low, high = np.percentile(np.median(drawn, axis=1), (2.5, 97.5))
+    samples = np.random.default_rng(0).choice(ratios, (4000, len(ratios)))
+    low, high = np.percentile(np.median(samples, axis=1), (2.5, 97.5))
     return float(np.median(ratios)), float(low), float(high)
 
 

@@ -95,8 +95,8 @@ async def drag(app: Any, address: str, seconds: float) -> tuple[int, float, floa
 def processors() -> float:
     """Seconds that this process and its workers have used."""
     me = psutil.Process()
-    times = [one.cpu_times() for one in (me, *me.children())]
-    return sum(one.user + one.system for one in times)
+    times = [item.cpu_times() for item in (me, *me.children())]
+    return sum(time.user + time.system for time in times)
 
 
 def main() -> None:
@@ -111,15 +111,19 @@ def main() -> None:
     for worker in handler.workers().all:
         worker.ready.wait()
     print(f"{'':28}{'cpu_ms':>8}{'per_core':>10}{'per_s':>8}")
-    found = {}
+    result = {}
     for address in MOVED:
         asyncio.run(drag(app, address, 1.0))  # what is loaded once
-        drawn, seconds, used = asyncio.run(drag(app, address, chosen.seconds))
-        one = {"cpu_ms": 1e3 * used / drawn, "per_core": drawn / used, "per_s": drawn / seconds}
-        print(f"{address:28}{one['cpu_ms']:8.2f}{one['per_core']:10.0f}{one['per_s']:8.0f}")
-        found[address] = {name: round(value, 2) for name, value in one.items()}
+        rendered, seconds, used = asyncio.run(drag(app, address, chosen.seconds))
+        item = {
+            "cpu_ms": 1e3 * used / rendered,
+            "per_core": rendered / used,
+            "per_s": rendered / seconds,
+        }
+        print(f"{address:28}{item['cpu_ms']:8.2f}{item['per_core']:10.0f}{item['per_s']:8.0f}")
+        result[address] = {name: round(value, 2) for name, value in item.items()}
     print(f"goal: {GOAL} for each core, AR and gates")
-    print(json.dumps({"name": "pictures", "workers": chosen.workers, "benches": found}))
+    print(json.dumps({"name": "pictures", "workers": chosen.workers, "benches": result}))
     handler.workers().close()
 
 

@@ -57,21 +57,25 @@ class Levels:
     def __init__(self) -> None:
         self._kept: dict[str, dict[str, Any]] = {}
 
-    def exchange(self, said: list[tuple[str, str, int, int, list[float]]]) -> list[list[float]]:
+    def exchange(self, messages: list[tuple[str, str, int, int, list[float]]]) -> list[list[float]]:
         """Of accounts: name, who says it, tabs, jobs, and of each bucket told, drawn, rate."""
-        return [self._one(*one) for one in said]
+        return [self._one(*item) for item in messages]
 
     def _one(self, key: str, me: str, tabs: int, jobs: int, numbers: list[float]) -> list[float]:
         now = time.time()
-        kept = self._kept.setdefault(key, {"at": now, "levels": [0.0] * 3, "of": {}})
-        past, mine = now - kept["at"], kept["of"].get(me, (0, 0, 0, [0.0] * 3))[3]
+        retained = self._kept.setdefault(key, {"at": now, "levels": [0.0] * 3, "of": {}})
+        past, mine = now - retained["at"], retained["of"].get(me, (0, 0, 0, [0.0] * 3))[3]
         for i in range(3):
-            told, drawn, rate = numbers[3 * i : 3 * i + 3]
-            new = max(0.0, drawn - max(told, mine[i]))
-            kept["levels"][i] = max(0.0, kept["levels"][i] - past * rate) + new
-        others = [one for name, one in kept["of"].items() if name != me and now - one[0] < 5]
-        kept["at"], kept["of"][me] = now, (now, tabs, jobs, numbers[1::3])
-        return [*kept["levels"], sum(one[1] for one in others), sum(one[2] for one in others)]
+            payload, rendered, rate = numbers[3 * i : 3 * i + 3]
+            new = max(0.0, rendered - max(payload, mine[i]))
+            retained["levels"][i] = max(0.0, retained["levels"][i] - past * rate) + new
+        others = [item for name, item in retained["of"].items() if name != me and now - item[0] < 5]
+        retained["at"], retained["of"][me] = now, (now, tabs, jobs, numbers[1::3])
+        return [
+            *retained["levels"],
+            sum(item[1] for item in others),
+            sum(item[2] for item in others),
+        ]
 
 
 def told(seconds: list[float]) -> dict[str, float]:
@@ -100,16 +104,16 @@ def operations() -> dict[str, Any]:
     accounts = [ClientQuota(key=f"k{n}") for n in range(SEATS)]
 
     def use(of: list[ClientQuota]) -> None:
-        for one in of:
-            one.seconds.consume(0.01, *charging.seconds_of(one))
-            one.seconds.retry_after(*charging.seconds_of(one))
+        for item in of:
+            item.seconds.consume(0.01, *charging.seconds_of(item))
+            item.seconds.retry_after(*charging.seconds_of(item))
 
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "here": timed(lambda: use(accounts[:1]), TIMES),
         f"here x{SEATS}": timed(lambda: use(accounts), TIMES // 10),
     }
-    with store() as kept:
-        replicas = Replicas(kept.address)
+    with store() as retained:
+        replicas = Replicas(retained.address)
         while replicas.state != "connected":
             time.sleep(0.1)
 
@@ -117,8 +121,8 @@ def operations() -> dict[str, Any]:
             use(of)
             assert replicas.exchange(of)
 
-        found["redis"] = timed(lambda: redis(accounts[:1]), TIMES)
-        found[f"redis x{SEATS}"] = timed(lambda: redis(accounts), TIMES // 10)
+        result["redis"] = timed(lambda: redis(accounts[:1]), TIMES)
+        result[f"redis x{SEATS}"] = timed(lambda: redis(accounts), TIMES // 10)
         replicas.close()
     with cluster(1) as there:
         os.environ.update(there.environment)
@@ -129,24 +133,24 @@ def operations() -> dict[str, Any]:
 
         def ask(of: list[ClientQuota]) -> None:
             use(of)
-            said = []
-            for one in of:
+            messages = []
+            for item in of:
                 numbers: list[float] = []
-                for bucket, (_, rate) in _buckets(one):
+                for bucket, (_, rate) in _buckets(item):
                     numbers += [bucket.told, bucket.drawn, rate]
-                said.append((one.key, "me", 0, 0, numbers))
-            for one, levels in zip(of, ray.get(actor.exchange.remote(said)), strict=True):
-                for (bucket, (most, _)), level in zip(_buckets(one), levels, strict=False):
+                messages.append((item.key, "me", 0, 0, numbers))
+            for item, levels in zip(of, ray.get(actor.exchange.remote(messages)), strict=True):
+                for (bucket, (maximum, _)), level in zip(_buckets(item), levels, strict=False):
                     bucket.told = bucket.drawn
-                    bucket.sync(level, most)
+                    bucket.sync(level, maximum)
 
-        found["actor"] = timed(lambda: ask(accounts[:1]), TIMES)
-        found[f"actor x{SEATS}"] = timed(lambda: ask(accounts), TIMES // 10)
+        result["actor"] = timed(lambda: ask(accounts[:1]), TIMES)
+        result[f"actor x{SEATS}"] = timed(lambda: ask(accounts), TIMES // 10)
         ray.shutdown()
     for many in ("", f" x{SEATS}"):
-        ratio = found[f"actor{many}"]["median_ms"] / found[f"redis{many}"]["median_ms"]
-        found[f"actor / redis{many}"] = round(ratio, 2)
-    return found
+        ratio = result[f"actor{many}"]["median_ms"] / result[f"redis{many}"]["median_ms"]
+        result[f"actor / redis{many}"] = round(ratio, 2)
+    return result
 
 
 @dataclass
@@ -202,16 +206,16 @@ class Member:
         """Take a seat, or the old one."""
         device = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         path = f"/room/{self.code}/seat"
-        found = await said(self.front, path, {"seat": self.seat}, f"Cookie: {device}")
-        self.seat = found["seat"]
+        result = await said(self.front, path, {"seat": self.seat}, f"Cookie: {device}")
+        self.seat = result["seat"]
 
-    async def hear(self, found: Class) -> None:
+    async def hear(self, result: Class) -> None:
         """The stream, to its end."""
         head = f"GET /room/{self.code}/events HTTP/1.1\r\n{SEAT}: {self.seat}\r\n\r\n"
         reader, writer, _ = await line(self.front, head)
         try:
             while text := await reader.readline():
-                found.told += text.startswith(b"data: ")
+                result.told += text.startswith(b"data: ")
         finally:
             writer.close()
 
@@ -234,7 +238,7 @@ async def attend(
     front: str, two: list[Server], students: int, arrive: float, seconds: float, shared: bool
 ) -> dict[str, Any]:
     """A whole class; the replica of its room dies in the middle."""
-    found, draw = Class(), random.Random(0)
+    result, draw = Class(), random.Random(0)
     lesson = catalog.lesson(LESSON)
     bench, name = pressed(lesson)
     key = f"{lesson.code}.{bench}.{name}"
@@ -248,40 +252,40 @@ async def attend(
     members = [Member(front, room["code"], key, link, n) for n, link in enumerate(links)]
     dying = asyncio.Event()
 
-    async def come(one: Member) -> None:
-        own = random.Random(one.number)
+    async def come(member: Member) -> None:
+        own = random.Random(member.number)
         await asyncio.sleep(own.random() * arrive)
         try:
-            await one.open(bench)
-            one.picture = await one.draw()
-            await one.sit()
+            await member.open(bench)
+            member.picture = await member.draw()
+            await member.sit()
         except FAILURES as error:
-            found.errors.append(f"came: {type(error).__name__}: {error}")
+            result.errors.append(f"came: {type(error).__name__}: {error}")
 
-    async def press(one: Member) -> None:
-        own = random.Random(one.number)
-        values = fresh(one.student, key, own)
+    async def press(member: Member) -> None:
+        own = random.Random(member.number)
+        values = fresh(member.student, key, own)
         while not dying.is_set():
             await asyncio.sleep(6.0 * (0.5 + own.random()))
             if dying.is_set():
                 return
             try:
-                found.presses.append(await one.student.move(key, next(values)))
+                result.presses.append(await member.student.move(key, next(values)))
             except FAILURES as error:
-                found.errors.append(f"pressed: {type(error).__name__}: {error}")
+                result.errors.append(f"pressed: {type(error).__name__}: {error}")
                 return
 
     training = asyncio.create_task(train(two)) if shared else None
-    await asyncio.gather(*(come(one) for one in members))
-    streams = [asyncio.create_task(one.hear(found)) for one in members]
-    pressing = [asyncio.create_task(press(one)) for one in members]
+    await asyncio.gather(*(come(member) for member in members))
+    streams = [asyncio.create_task(member.hear(result)) for member in members]
+    pressing = [asyncio.create_task(press(member)) for member in members]
     await asyncio.sleep(seconds)
     trained = await training if training else None
     dying.set()
     await asyncio.gather(*pressing)
-    has = await asyncio.to_thread(lambda: [in_room(one, room) for one in two])
+    has = await asyncio.to_thread(lambda: [in_room(item, room) for item in two])
     assert sum(has) == 1, has
-    before = {one.number: one.cookies.get("SEQVIZ_REPLICA") for one in members}
+    before = {member.number: member.cookies.get("SEQVIZ_REPLICA") for member in members}
     dead = "ab"[has.index(True)]
     two[has.index(True)].kill()
     killed = time.monotonic()
@@ -290,56 +294,56 @@ async def attend(
         path, proof = f"/room/{room['code']}/teacher", f"{TEACHER}: {room['token']}"
         await again(lambda: said(front, path, {}, proof), random.Random(-1))
 
-    async def return_(one: Member) -> None:
-        own = random.Random(1000 + one.number)
-        device, number = one.cookies.get(COOKIE), one.seat.partition(".")[0]
-        moved = before[one.number] == dead
+    async def return_(member: Member) -> None:
+        own = random.Random(1000 + member.number)
+        device, number = member.cookies.get(COOKIE), member.seat.partition(".")[0]
+        moved = before[member.number] == dead
         try:
             await asyncio.sleep(own.random())
             if moved:
                 with suppress(*FAILURES):
-                    await one.student.socket.close()
-                await again(lambda: one.open(bench), own)
-                found.back.append(time.monotonic() - killed)
-            await again(one.sit, own)
-            found.seated.append(time.monotonic() - killed)
-            found.others["pictures"] += await one.draw() != one.picture
+                    await member.student.socket.close()
+                await again(lambda: member.open(bench), own)
+                result.back.append(time.monotonic() - killed)
+            await again(member.sit, own)
+            result.seated.append(time.monotonic() - killed)
+            result.others["pictures"] += await member.draw() != member.picture
         except FAILURES as error:
-            found.errors.append(f"returned: {type(error).__name__}: {error}")
-        found.others["devices"] += device != one.cookies.get(COOKIE)
-        found.others["seats"] += number != one.seat.partition(".")[0]
-        found.others["replicas"] += moved
+            result.errors.append(f"returned: {type(error).__name__}: {error}")
+        result.others["devices"] += device != member.cookies.get(COOKIE)
+        result.others["seats"] += number != member.seat.partition(".")[0]
+        result.others["replicas"] += moved
 
     async def tell() -> int:
         """After all are back: the teacher shows something, and everybody hears of it."""
-        for one in streams:
-            one.cancel()
-        found.told = 0
-        now = [asyncio.create_task(one.hear(found)) for one in members]
+        for stream in streams:
+            stream.cancel()
+        result.told = 0
+        now = [asyncio.create_task(member.hear(result)) for member in members]
         await asyncio.sleep(2.0)
-        heard = found.told
-        place = {"kind": "navigate", "lesson": LESSON, "bench": bench, "values": {}}
+        received = result.told
+        anchor = {"kind": "navigate", "lesson": LESSON, "bench": bench, "values": {}}
         head = f"{TEACHER}: {room['token']}"
-        await said(front, f"/room/{room['code']}/messages", place, head)
+        await said(front, f"/room/{room['code']}/messages", anchor, head)
         await asyncio.sleep(2.0)
-        for one in now:
-            one.cancel()
-        return found.told - heard
+        for stream in now:
+            stream.cancel()
+        return result.told - received
 
-    await asyncio.gather(teach(), *(return_(one) for one in members))
-    heard = await tell()
-    for one in members:
-        found.errors += one.student.errors
+    await asyncio.gather(teach(), *(return_(member) for member in members))
+    events = await tell()
+    for entry in members:
+        result.errors += entry.student.errors
         with suppress(*FAILURES):
-            await one.student.socket.close()
-    for error in sorted(set(found.errors))[:5]:
+            await entry.student.socket.close()
+    for error in sorted(set(result.errors))[:5]:
         print(error)
     return {
-        "students": students, "errors": len(found.errors), "presses": len(found.presses),
-        "press": told(found.presses), "moved": found.others["replicas"],
-        "back_s": spread(found.back), "seated_s": spread(found.seated),
-        "other_than_before": {k: v for k, v in found.others.items() if k != "replicas"},
-        "heard_after": heard, "training": trained,
+        "students": students, "errors": len(result.errors), "presses": len(result.presses),
+        "press": told(result.presses), "moved": result.others["replicas"],
+        "back_s": spread(result.back), "seated_s": spread(result.seated),
+        "other_than_before": {k: v for k, v in result.others.items() if k != "replicas"},
+        "heard_after": events, "training": trained,
     }  # fmt: skip
 
 
@@ -391,7 +395,7 @@ async def train(two: list[Server]) -> dict[str, Any]:
         ended.set()
         await watching
     answered = [
-        one.counter("seqviz_engine_calls_total", kind="training", how="answered") for one in two
+        item.counter("seqviz_engine_calls_total", kind="training", how="answered") for item in two
     ]
     return {"seconds": seconds, "answered": answered, "ran_at_a_time": most}
 
@@ -399,9 +403,9 @@ async def train(two: list[Server]) -> dict[str, Any]:
 def whole_class(students: int, arrive: float, seconds: float, ray: bool) -> dict[str, Any]:
     """Everything that it takes, and the class."""
     with ExitStack() as stack:
-        kept: Store = stack.enter_context(store())
+        retained: Store = stack.enter_context(store())
         environment = {
-            "SEQVIZ_REDIS_URL": kept.address, "SEQVIZ_PROXIES": "1", "HF_HUB_OFFLINE": "1",
+            "SEQVIZ_REDIS_URL": retained.address, "SEQVIZ_PROXIES": "1", "HF_HUB_OFFLINE": "1",
             "SEQVIZ_METRICS_TOKEN": secrets.token_urlsafe(16),
         }  # fmt: skip
         if ray:
@@ -413,15 +417,15 @@ def whole_class(students: int, arrive: float, seconds: float, ray: bool) -> dict
             }  # fmt: skip
         two = [stack.enter_context(serve(environment=environment)) for _ in range(2)]
         front = stack.enter_context(proxied(two))
-        while ray and not all(one.counter("seqviz_engine", state="connected") for one in two):
+        while ray and not all(item.counter("seqviz_engine", state="connected") for item in two):
             time.sleep(1.0)
-        found = asyncio.run(attend(front, two, students, arrive, seconds, ray))
-        alive = next(one for one in two if one.process.poll() is None)
-        found["shared"] = {
+        result = asyncio.run(attend(front, two, students, arrive, seconds, ray))
+        alive = next(item for item in two if item.process.poll() is None)
+        result["shared"] = {
             "state_here": alive.counter("seqviz_shared", state="connected"),
             "exchanges": alive.counter("seqviz_shared_exchanges_total"),
         }
-        return found
+        return result
 
 
 def main() -> None:
@@ -431,18 +435,18 @@ def main() -> None:
     parser.add_argument("--arrive", type=float, default=30.0)
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--engine", choices=("ray", "local"), default="ray")
-    asked = parser.parse_args()
+    request = parser.parse_args()
     if missing := NO_RAY or NO_REDIS or ("" if haproxy() else "haproxy is missing"):
         raise SystemExit(missing)
-    found: dict[str, Any] = {"name": "replicas"}
-    if "store" in asked.parts:
-        found["store"] = operations()
-        print(json.dumps(found["store"], indent=1), flush=True)
-    if "class" in asked.parts:
-        found["class"] = whole_class(
-            asked.students, asked.arrive, asked.seconds, asked.engine == "ray"
+    result: dict[str, Any] = {"name": "replicas"}
+    if "store" in request.parts:
+        result["store"] = operations()
+        print(json.dumps(result["store"], indent=1), flush=True)
+    if "class" in request.parts:
+        result["class"] = whole_class(
+            request.students, request.arrive, request.seconds, request.engine == "ray"
         )
-    print(json.dumps(found))
+    print(json.dumps(result))
 
 
 if __name__ == "__main__":

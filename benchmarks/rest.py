@@ -53,8 +53,8 @@ async def press(server: Server, page: str, key: str, values: Iterator[float], pr
             await asyncio.sleep(0.1)  # what the server still does for it
             used["picture"] += between - before
             used["rest"] += server.cpu_seconds() - between
-    found = {name: round(1e3 * seconds / presses, 2) for name, seconds in used.items()}
-    return found | {"press": round(sum(found.values()), 2)}
+    result = {name: round(1e3 * seconds / presses, 2) for name, seconds in used.items()}
+    return result | {"press": round(sum(result.values()), 2)}
 
 
 def main() -> None:
@@ -62,16 +62,16 @@ def main() -> None:
     parser.add_argument("--presses", type=int, default=50, help="measured, of each slider")
     presses = parser.parse_args().presses
     print(f"{'milliseconds of processor':28}{'picture':>9}{'rest':>9}{'press':>9}")
-    found = {}
+    result = {}
     with serve() as server:
         asyncio.run(press(server, *MOVED[0], presses=1))
         time.sleep(AFTER_START)
         for page, key, values in MOVED:
-            one = asyncio.run(press(server, page, key, values, presses))
-            print(f"{key:28}" + "".join(f"{value:9.2f}" for value in one.values()))
-            found[key] = one
+            item = asyncio.run(press(server, page, key, values, presses))
+            print(f"{key:28}" + "".join(f"{value:9.2f}" for value in item.values()))
+            result[key] = item
     print("goals: " + ", ".join(f"{name} <= {goal:g}" for name, goal in GOALS.items()))
-    print(json.dumps({"name": "rest", "presses": presses, "sliders": found}))
+    print(json.dumps({"name": "rest", "presses": presses, "sliders": result}))
 
 
 if __name__ == "__main__":

@@ -65,9 +65,9 @@ class Found:
 
 async def line(url: str, head: str, body: bytes = b"") -> tuple[Any, Any, bytes]:
     """Ask on a connection of its own: reader, writer, and the head of the answer."""
-    place = urlsplit(url)
-    reader, writer = await asyncio.open_connection(place.hostname, place.port, limit=LONGEST)
-    lines = f"Host: {place.netloc}\r\n{OURS}: 1\r\nContent-Length: {len(body)}\r\n"
+    position = urlsplit(url)
+    reader, writer = await asyncio.open_connection(position.hostname, position.port, limit=LONGEST)
+    lines = f"Host: {position.netloc}\r\n{OURS}: 1\r\nContent-Length: {len(body)}\r\n"
     writer.write(f"{head[:-2]}{lines}\r\n".encode() + body)
     return reader, writer, await reader.readuntil(b"\r\n\r\n")
 
@@ -75,7 +75,7 @@ async def line(url: str, head: str, body: bytes = b"") -> tuple[Any, Any, bytes]
 async def said(url: str, path: str, words: Any, *headers: str) -> Any:
     """Say something; what is answered."""
     body = json.dumps(words).encode()
-    extra = "".join(f"{one}\r\n" for one in (*headers, "Connection: close"))
+    extra = "".join(f"{item}\r\n" for item in (*headers, "Connection: close"))
     reader, writer, head = await line(url, f"POST {path} HTTP/1.1\r\n{extra}\r\n", body)
     answer = await reader.read()
     writer.close()
@@ -97,8 +97,8 @@ class Digest:
         head, _, figure = body.partition(b"\n")
         around = json.loads(head)
         badge = around.pop("badge")
-        told = json.dumps(around, sort_keys=True).encode()
-        return cls(hashlib.sha256(told + b"\n" + figure).digest(), badge)
+        payload = json.dumps(around, sort_keys=True).encode()
+        return cls(hashlib.sha256(payload + b"\n" + figure).digest(), badge)
 
 
 @dataclass
@@ -122,15 +122,15 @@ class Follower:
 
     async def sit(self) -> None:
         """Take a seat."""
-        found = await said(self.student.url, f"/room/{self.code}/seat", {}, self.device)
-        self.seat = found["seat"]
+        result = await said(self.student.url, f"/room/{self.code}/seat", {}, self.device)
+        self.seat = result["seat"]
 
     async def stand(self) -> None:
         """Say where the page is and how it looks, as `assets/static/classroom/room.js` does."""
         query = self.student.live(self.key)["query"]
-        looks = [query["lang"], "present" in query, "dark" in query]
+        view = [query["lang"], "present" in query, "dark" in query]
         bench = f"{LESSON}/{self.key.split('.')[1]}"
-        words = {"kind": "presence", "bench": bench, "detached": False, "goals": [], "looks": looks}
+        words = {"kind": "presence", "bench": bench, "detached": False, "goals": [], "looks": view}
         seat = f"{SEAT}: {self.seat}"
         await said(self.student.url, f"/room/{self.code}/messages", words, seat, self.device)
 
@@ -152,7 +152,7 @@ class Follower:
         finally:
             writer.close()
 
-    async def follow(self, found: Found) -> None:
+    async def follow(self, result: Found) -> None:
         """Ask for the picture of the last value that was heard."""
         while True:
             value = await self.wanted.get()
@@ -160,65 +160,67 @@ class Follower:
                 value = self.wanted.get_nowait()
             if value in self.arrived:
                 continue
-            wanted = {**self.student.live(self.key)["query"], self.key: value}
-            if self.sent and self.sent[0] == urlencode(sorted(wanted.items())):
+            requested = {**self.student.live(self.key)["query"], self.key: value}
+            if self.sent and self.sent[0] == urlencode(sorted(requested.items())):
                 body = gzip.decompress(base64.b64decode(self.sent[1]))
                 self.student.show(self.key, float(value), body)
-                found.pushed += 1
+                result.pushed += 1
             else:
                 status = await self.student.picture(self.key, float(value))
                 body = self.student.body
                 if status != 200:
-                    found.errors.append(f"picture: {status}")
+                    result.errors.append(f"picture: {status}")
             self.arrived[value] = time.perf_counter()
             self.got[value] = Digest.of(body)
 
-    async def rest(self, found: Found, present: int, draw: random.Random) -> None:
+    async def rest(self, result: Found, present: int, draw: random.Random) -> None:
         """Tell the page where the teacher's hand rests, when it does; spread as in `room.js`."""
-        told = ""
+        message = ""
         while True:
             value = next(reversed(self.arrived), "")
-            await asyncio.sleep(RESTED + draw.random() * EACH * present if value != told else 0.05)
-            if value == told or value != next(reversed(self.arrived), ""):
+            await asyncio.sleep(
+                RESTED + draw.random() * EACH * present if value != message else 0.05
+            )
+            if value == message or value != next(reversed(self.arrived), ""):
                 continue
-            told = value
+            message = value
             await self.student.move(self.key, float(value))
-            found.rests += 1
+            result.rests += 1
 
-    async def compare(self, others: list[Follower], found: Found) -> None:
+    async def compare(self, others: list[Follower], result: Found) -> None:
         """What all have got is what this page asks for."""
-        for value in {value for one in others for value in one.got}:
+        for value in {value for item in others for value in item.got}:
             await self.student.picture(self.key, float(value))
             own = Digest.of(self.student.body)
-            theirs = [one.got[value] for one in others if value in one.got]
-            wrong = sum(one.rest != own.rest for one in theirs)
-            found.errors += [f"another picture at {value}"] * wrong
-            found.recomputed += any(one.badge != own.badge for one in theirs)
+            theirs = [item.got[value] for item in others if value in item.got]
+            wrong = sum(their.rest != own.rest for their in theirs)
+            result.errors += [f"another picture at {value}"] * wrong
+            result.recomputed += any(their.badge != own.badge for their in theirs)
 
-    async def vote(self, found: Found, turn: int, option: int) -> None:
+    async def vote(self, result: Found, turn: int, option: int) -> None:
         """Vote on the room's first question; counted when it is answered."""
         started = time.perf_counter()
         words = {"kind": "vote", "number": 1, "round": turn, "option": option}
         try:
             seat = f"{SEAT}: {self.seat}"
             await said(self.student.url, f"/room/{self.code}/messages", words, seat, self.device)
-            found.votes.append(time.perf_counter() - started)
+            result.votes.append(time.perf_counter() - started)
         except (OSError, ConnectionRefusedError) as error:
-            found.errors.append(str(error))
+            result.errors.append(str(error))
 
 
-async def drag(student: ProtocolClient, key: str, values: Any, found: Found) -> None:
+async def drag(student: ProtocolClient, key: str, values: Any, result: Found) -> None:
     """A hand that goes its own way, ten times a second."""
     while True:
         status = await student.picture(key, next(values), moving=True)
         if status not in (200, 204, 408):
-            found.errors.append(f"drag: {status}")
+            result.errors.append(f"drag: {status}")
         await asyncio.sleep(0.1)
 
 
 async def attend(server: Server, students: int, presses: int, dragging: int, rests: bool) -> Found:
     """A whole class."""
-    found = Found()
+    result = Found()
     lesson = catalog.lesson(LESSON)
     bench, name = pressed(lesson)
     key = f"{lesson.code}.{bench}.{name}"
@@ -236,52 +238,55 @@ async def attend(server: Server, students: int, presses: int, dragging: int, res
             await student.scroll(bench)
         followers.append(Follower(student, code, key))
     before = server.megabytes()
-    for one in followers:
-        await one.sit()
-        tasks += [asyncio.create_task(one.hear()), asyncio.create_task(one.follow(found))]
+    for follower in followers:
+        await follower.sit()
+        tasks += [
+            asyncio.create_task(follower.hear()),
+            asyncio.create_task(follower.follow(result)),
+        ]
     values = fresh(followers[0].student, key, draw)
     await asyncio.sleep(1.0)  # all streams are open
-    for one in followers:
-        await one.stand()
+    for follower in followers:
+        await follower.stand()
     drags = [
         asyncio.create_task(
-            drag(one.student, key, fresh(one.student, key, random.Random(k)), found)
+            drag(item.student, key, fresh(item.student, key, random.Random(k)), result)
         )
-        for k, one in enumerate(followers[:dragging], 1)
+        for k, item in enumerate(followers[:dragging], 1)
     ]
     following = followers[dragging:]
     if rests:
-        tasks += [asyncio.create_task(one.rest(found, students, draw)) for one in following]
+        tasks += [asyncio.create_task(item.rest(result, students, draw)) for item in following]
     await asyncio.sleep(1.0)
     before_all = {"kind": "navigate", "lesson": LESSON, "bench": bench, "values": {}}
     await said(server.url, path, before_all, teacher)
     for _ in range(presses):
         value = encoded(next(values))
-        place = {"kind": "navigate", "lesson": LESSON, "bench": bench, "values": {key: value}}
+        anchor = {"kind": "navigate", "lesson": LESSON, "bench": bench, "values": {key: value}}
         started = time.perf_counter()
-        await said(server.url, path, place, teacher)
+        await said(server.url, path, anchor, teacher)
         deadline = started + PATIENCE
         while time.perf_counter() < deadline and not all(value in f.arrived for f in following):
             await asyncio.sleep(0.005)
-        waits = [one.arrived.get(value, deadline) - started for one in following]
-        found.last.append(max(waits))
-        found.each += waits
+        waits = [item.arrived.get(value, deadline) - started for item in following]
+        result.last.append(max(waits))
+        result.each += waits
         await asyncio.sleep(max(0.0, started + EVERY - time.perf_counter()))
     for task in drags:
         task.cancel()
     await said(server.url, path, QUESTION, teacher)
     for turn in (1, 2):
-        await asyncio.gather(*(one.vote(found, turn, draw.randrange(3)) for one in followers))
+        await asyncio.gather(*(item.vote(result, turn, draw.randrange(3)) for item in followers))
         await said(server.url, path, {"kind": "reopen" if turn == 1 else "reveal"}, teacher)
-    found.memory = server.megabytes() - before
+    result.memory = server.megabytes() - before
     for task in tasks:
         task.cancel()
-    await following[0].compare(following, found)
-    for one in followers:
-        found.errors += one.student.errors
+    await following[0].compare(following, result)
+    for follower in followers:
+        result.errors += follower.student.errors
         with suppress(OSError):
-            await one.student.socket.close()
-    return found
+            await follower.student.socket.close()
+    return result
 
 
 def milliseconds(seconds: list[float], percent: float) -> float:
@@ -297,28 +302,28 @@ def main() -> None:
     parser.add_argument("--presses", type=int, default=20)
     parser.add_argument("--dragging", type=int, default=10)
     parser.add_argument("--rests", action="store_true", help="pages hear where the hand rests")
-    asked = parser.parse_args()
+    request = parser.parse_args()
     with serve(environment=MODELS, patience=120.0) as server:
-        found = asyncio.run(
-            attend(server, asked.students, asked.presses, asked.dragging, asked.rests)
+        result = asyncio.run(
+            attend(server, request.students, request.presses, request.dragging, request.rests)
         )
-    told = {
+    payload = {
         "name": "room",
-        "students": asked.students,
-        "follow_p50_ms": round(1000 * statistics.median(found.last), 1),
-        "follow_p95_ms": milliseconds(found.last, 95),
-        "one_p50_ms": milliseconds(found.each, 50),
-        "vote_p95_ms": milliseconds(found.votes, 95),
-        "votes": len(found.votes),
-        "pushed": found.pushed,
-        "recomputed": found.recomputed,
-        "rests": found.rests,
-        "memory_mb": round(found.memory, 1),
-        "errors": len(found.errors),
+        "students": request.students,
+        "follow_p50_ms": round(1000 * statistics.median(result.last), 1),
+        "follow_p95_ms": milliseconds(result.last, 95),
+        "one_p50_ms": milliseconds(result.each, 50),
+        "vote_p95_ms": milliseconds(result.votes, 95),
+        "votes": len(result.votes),
+        "pushed": result.pushed,
+        "recomputed": result.recomputed,
+        "rests": result.rests,
+        "memory_mb": round(result.memory, 1),
+        "errors": len(result.errors),
     }
-    for error in found.errors[:5]:
+    for error in result.errors[:5]:
         print(error)
-    print(json.dumps(told))
+    print(json.dumps(payload))
 
 
 if __name__ == "__main__":

@@ -65,8 +65,8 @@ class Visitor:
         )
         await reader.read()
         writer.close()
-        if found := re.search(rb"^set-cookie: *([^;\r\n]+)", head, re.I | re.M):
-            self.cookie = found[1].decode()
+        if result := re.search(rb"^set-cookie: *([^;\r\n]+)", head, re.I | re.M):
+            self.cookie = result[1].decode()
 
     async def ask(
         self, method: str, path: str, words: object = None, proof: tuple[str, str] = ("", "")
@@ -77,14 +77,14 @@ class Visitor:
                    "Cookie": self.cookie, proof[0]: proof[1]}  # fmt: skip
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items() if value)
         request = f"{method} {path} HTTP/1.1\r\n{lines}\r\n".encode() + body
-        kept, self._line = self._line, None
+        retained, self._line = self._line, None
         async with asyncio.timeout(PATIENCE):
-            if kept is not None:
+            if retained is not None:
                 with suppress(OSError, asyncio.IncompleteReadError):  # it was left for too long
-                    return await self._asked(kept, request)
-            place = self._place
+                    return await self._asked(retained, request)
+            position = self._place
             return await self._asked(
-                await asyncio.open_connection(place.hostname, place.port), request
+                await asyncio.open_connection(position.hostname, position.port), request
             )
 
     async def _asked(
@@ -166,8 +166,8 @@ async def fill(url: str, code: str, questions: int) -> Target:
     for number in range(1, questions + 1):
         await host.ask("POST", f"/room/{own}/messages", SKETCH, proof)
         await for_all_seats(partial(draw, number))
-    for one in (host, *visitors):
-        one.close()
+    for item in (host, *visitors):
+        item.close()
     return Target(code, own, room["token"], tuple(seats))
 
 
@@ -185,9 +185,11 @@ async def _each(
     await attacker.together(connections, again)
 
 
-async def _note(attacker: Attacker, visitor: Visitor, asked: Awaitable[tuple[int, bytes]]) -> bytes:
+async def _note(
+    attacker: Attacker, visitor: Visitor, awaitable: Awaitable[tuple[int, bytes]]
+) -> bytes:
     """Count an answer by its status; who has had too much comes as another device."""
-    status, answer = await asked
+    status, answer = await awaitable
     attacker.did[f"{status}"] += 1
     if status == 429:
         await visitor.arrive()
@@ -200,9 +202,9 @@ async def guess_codes(attacker: Attacker, at: Target, connections: int) -> None:
 
     async def once(visitor: Visitor, _: int) -> None:
         for _ in range(SLIPS):
-            place = draw.randrange(len(at.code))
-            wrong = draw.choice([one for one in codes.ALPHABET if one != at.code[place]])
-            slip = at.code[:place] + wrong + at.code[place + 1 :]
+            position = draw.randrange(len(at.code))
+            wrong = draw.choice([item for item in codes.ALPHABET if item != at.code[position]])
+            slip = at.code[:position] + wrong + at.code[position + 1 :]
             await _note(attacker, visitor, visitor.ask("POST", f"/room/{slip}/seat", {}))
         guessed = visitor.ask("POST", f"/room/{codes.new(CODE_LETTERS)}/seat", {})
         async with asyncio.timeout(GUESS_SECONDS):
@@ -277,8 +279,8 @@ async def ask_what_is_left(attacker: Attacker, at: Target, connections: int) -> 
 
     async def once(visitor: Visitor, _: int) -> None:
         await _stir(visitor, at, seats)
-        asked = visitor.ask("GET", f"/room/{at.own}/summary", None, at.teaches)
-        await _note(attacker, visitor, asked)
+        request = visitor.ask("GET", f"/room/{at.own}/summary", None, at.teaches)
+        await _note(attacker, visitor, request)
 
     await _each(attacker, connections, once)
 
@@ -290,8 +292,8 @@ async def ask_for_notebooks(attacker: Attacker, at: Target, connections: int) ->
     async def once(visitor: Visitor, _: int) -> None:
         await _stir(visitor, at, seats)
         words = {"language": "en", "address": f"https://{next(seats)}.example/"}
-        asked = visitor.ask("POST", f"/room/{at.own}/notebook", words, at.teaches)
-        await _note(attacker, visitor, asked)
+        request = visitor.ask("POST", f"/room/{at.own}/notebook", words, at.teaches)
+        await _note(attacker, visitor, request)
 
     await _each(attacker, connections, once)
 
@@ -299,13 +301,13 @@ async def ask_for_notebooks(attacker: Attacker, at: Target, connections: int) ->
 async def cut_bodies(attacker: Attacker, at: Target, connections: int) -> None:
     """Requests whose visitor leaves in the middle of the body."""
     paths = ("/room", f"/room/{at.code}/seat", f"/room/{at.own}/messages", "/embed/gates/force")
-    place, proof = urlsplit(attacker.url), f"{SEAT}: {at.seats[0]}"
+    position, proof = urlsplit(attacker.url), f"{SEAT}: {at.seats[0]}"
 
     async def once(number: int) -> None:
         for path in paths:
-            _, writer = await asyncio.open_connection(place.hostname, place.port)
+            _, writer = await asyncio.open_connection(position.hostname, position.port)
             writer.write(
-                f"POST {path} HTTP/1.1\r\nHost: {place.netloc}\r\n{OURS}: 1\r\n{proof}\r\n"
+                f"POST {path} HTTP/1.1\r\nHost: {position.netloc}\r\n{OURS}: 1\r\n{proof}\r\n"
                 'Content-Type: application/json\r\nContent-Length: 900\r\n\r\n{"kind'.encode()
             )
             await writer.drain()
@@ -328,22 +330,24 @@ async def put_questions(attacker: Attacker, at: Target, connections: int) -> Non
             attacker.did[f"taught {status}"] += 1
         await visitor.ask("GET", f"{path}/drawings", None, at.teaches)
 
-    async def answer(visitor: Visitor, own: str, seat: str, told: Mapping[str, Any]) -> None:
-        sketch, vote = ((told.get(kind) or {}).get("number", 0) for kind in ("sketch", "ballot"))
+    async def answer(
+        visitor: Visitor, own_text: str, seat: str, payload: Mapping[str, Any]
+    ) -> None:
+        sketch, vote = ((payload.get(kind) or {}).get("number", 0) for kind in ("sketch", "ballot"))
         for speaks, words in (
             (seat, {"kind": "sketch", "number": sketch, "marks": [LARGEST] * MARKS}),
-            (own, {"kind": "vote", "number": vote, "round": 1, "option": 7}),
+            (own_text, {"kind": "vote", "number": vote, "round": 1, "option": 7}),
         ):
             status, _ = await visitor.ask("POST", f"{path}/messages", words, (SEAT, speaks))
             attacker.did[f"{words['kind']} {status}"] += 1
 
     async def again(number: int) -> None:
         visitor, own = Visitor(attacker.url), at.seats[number::connections]
-        async with _listening(attacker.url, path, (SEAT, own[0])) as told:
+        async with _listening(attacker.url, path, (SEAT, own[0])) as async_iterator:
             for seat in itertools.cycle(own):
                 if not number:
                     await teach(visitor)
-                await answer(visitor, own[0], seat, told())
+                await answer(visitor, own[0], seat, async_iterator())
 
     await attacker.together(connections, again)
 
@@ -361,15 +365,15 @@ def course_pages(seed: object) -> Iterator[tuple[str, str]]:
 
 def _settings(slug: str, name: str, draw: random.Random) -> dict[str, str]:
     """Other places of the sliders of a bench, and another seed."""
-    bench, found = getattr(lessons, slug).lesson.benches[name], {}
+    bench, result = getattr(lessons, slug).lesson.benches[name], {}
     for parameter, control in controls.controls(bench.declaration):
         match control:
             case controls.Seed():
-                found[f"{bench.prefix}.{parameter}"] = str(draw.randrange(10_000))
+                result[f"{bench.prefix}.{parameter}"] = str(draw.randrange(10_000))
             case controls.Slider(low=low, high=high, step=step, default=default):
-                place = low + step * draw.randint(0, round((high - low) / step))
-                found[f"{bench.prefix}.{parameter}"] = controls.encoded(type(default)(place))
-    return found
+                position = low + step * draw.randint(0, round((high - low) / step))
+                result[f"{bench.prefix}.{parameter}"] = controls.encoded(type(default)(position))
+    return result
 
 
 async def open_course(attacker: Attacker, _: Target, connections: int) -> None:
@@ -379,10 +383,10 @@ async def open_course(attacker: Attacker, _: Target, connections: int) -> None:
     async def once(_: int) -> None:
         visitor = Visitor(attacker.url)  # in another site's page no cookie of ours is kept
         path, kind = next(frames)
-        while (found := await visitor.ask("GET", path))[0] == 429:
+        while (result := await visitor.ask("GET", path))[0] == 429:
             attacker.did["had to wait"] += 1
             await asyncio.sleep(5.0)  # as it is told
-        attacker.did[f"{kind} {found[0]}"] += 1
+        attacker.did[f"{kind} {result[0]}"] += 1
         visitor.close()
 
     await attacker.together(connections, once)

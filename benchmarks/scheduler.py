@@ -99,10 +99,10 @@ class Simulation:
         for student in range(self.plan.students):
             at(draw.random() * self.plan.arrive, "open", student)
         while events or working or waiting:
-            for one in order.dispatch(self.now):
-                working.add(waiting.pop(one))
-            least = min((len(working) * task.seconds for task in working), default=1e9)
-            until = min(self.now + least, events[0][0] if events else 1e9)
+            for ticket in order.dispatch(self.now):
+                working.add(waiting.pop(ticket))
+            minimum = min((len(working) * task.seconds for task in working), default=1e9)
+            until = min(self.now + minimum, events[0][0] if events else 1e9)
             if waiting:  # a place may come free by time alone
                 until = min(until, self.now + TICK_S)
             share = (until - self.now) / max(1, len(working))
@@ -165,13 +165,13 @@ def calibrated(server: Server, lesson: catalog.LessonRecord, plan: Plan) -> Cost
 
 def said(students: int, kind: str, presses: list[float], first: list[float]) -> dict[str, float]:
     """A line of the table."""
-    found = {
+    result = {
         "p50_ms": milliseconds(presses, 50),
         "p95_ms": milliseconds(presses, 95),
         "first_p95_ms": milliseconds(first, 95),
     }
-    print(f"{students:9d} {kind:10s} " + " ".join(f"{value:12.1f}" for value in found.values()))
-    return found
+    print(f"{students:9d} {kind:10s} " + " ".join(f"{value:12.1f}" for value in result.values()))
+    return result
 
 
 def main() -> None:
@@ -217,8 +217,8 @@ def main() -> None:
     if largest:
         simulated, real = rows[f"{largest} simulated"], rows[f"{largest} measured"]
         ratio = round(simulated["p95_ms"] / real["p95_ms"], 2)
-    found = {"name": "scheduler", "ratio": ratio, "holds": holds, "workers": options.workers}
-    print(json.dumps({**found, "costs": vars(costs), "rows": rows}))
+    result = {"name": "scheduler", "ratio": ratio, "holds": holds, "workers": options.workers}
+    print(json.dumps({**result, "costs": vars(costs), "rows": rows}))
 
 
 if __name__ == "__main__":

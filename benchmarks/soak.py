@@ -80,8 +80,8 @@ class Class:
         table["minute"] = table["minute"].astype(int)
         medians = table.groupby(["minute", "lesson"])["ms"].median().unstack()
         every = [lesson.slug for lesson in catalog.LESSONS]
-        whole = medians.reindex(index=range(table["minute"].max() + 1), columns=every)
-        return whole.mean(axis=1, skipna=False)
+        full = medians.reindex(index=range(table["minute"].max() + 1), columns=every)
+        return full.mean(axis=1, skipna=False)
 
 
 @dataclass
@@ -156,8 +156,8 @@ def drift(minutes: ArrayLike, values: ArrayLike) -> float:
     minutes, values: [samples]; a value of nan is passed over; nan where less than two are left.
     """
     when, value = np.asarray(minutes, float), np.asarray(values, float)
-    known = np.isfinite(value) & (when >= WARM_UP * when.max(initial=0.0))
-    when, value = when[known], value[known]
+    finite = np.isfinite(value) & (when >= WARM_UP * when.max(initial=0.0))
+    when, value = when[finite], value[finite]
     if len(when) < 2:
         return math.nan
     slope, _ = np.polyfit(when, value, 1)
@@ -222,7 +222,7 @@ async def soak(
     await asyncio.gather(
         watch(server, minutes, many, log),
         *(seat(url, str(n), every, think, minutes, many) for n in range(students)),
-        *(seat(beside, one.slug, [one], think, minutes, few) for one in every),
+        *(seat(beside, item.slug, [item], think, minutes, few) for item in every),
     )
     return log, many, few
 
@@ -274,18 +274,18 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--students", type=int, default=50)
     parser.add_argument("--think", type=float, default=6.0, help="mean seconds between presses")
-    asked = parser.parse_args()
+    request = parser.parse_args()
     with serve(environment=MODELS) as server, serve(environment=MODELS) as control:
         for lesson in catalog.LESSONS:
             asyncio.run(warm_up(server.url, lesson))
             asyncio.run(warm_up(control.url, lesson))
         log, many, few = asyncio.run(
-            soak(server, control, asked.students, asked.think, asked.minutes)
+            soak(server, control, request.students, request.think, request.minutes)
         )
         cache_mb = server.counter("seqviz_cache_bytes") / 1e6
     path = RESULTS / f"{datetime.datetime.now():%Y-%m-%d-soak-%H%M}.svg"
     waits = {"server": many.by_minute(), "control": few.by_minute()}
-    kept = log.samples() | {
+    retained = log.samples() | {
         f"{name}_by_minute_ms": [rounded(value, 2) for value in its] for name, its in waits.items()
     }
     quotient = (waits["server"] / waits["control"]).dropna()
@@ -300,8 +300,8 @@ def main() -> None:
     }
     line = {
         "name": "soak",
-        "minutes": asked.minutes,
-        "students": asked.students,
+        "minutes": request.minutes,
+        "students": request.students,
         "presses": len(many.presses),
         "visits": many.visits,
         "errors": len(many.errors) + len(few.errors),
@@ -324,7 +324,7 @@ def main() -> None:
     with atomic_write.or_exit(path):
         RESULTS.mkdir(exist_ok=True)
         picture(log, waits, path)
-        path.with_suffix(".json").write_text(json.dumps(kept) + "\n")
+        path.with_suffix(".json").write_text(json.dumps(retained) + "\n")
 
 
 if __name__ == "__main__":

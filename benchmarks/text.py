@@ -45,15 +45,15 @@ def most_frequent(words: list[tuple[int, ...]]) -> tuple[int, int]:
 
 def replaced(word: tuple[int, ...], pair: tuple[int, int], symbol: int) -> list[int]:
     """minBPE's merge of a pair in one word."""
-    found, place = [], 0
-    while place < len(word):
-        if word[place] == pair[0] and place < len(word) - 1 and word[place + 1] == pair[1]:
-            found.append(symbol)
-            place += 2
+    result, position = [], 0
+    while position < len(word):
+        if word[position] == pair[0] and position < len(word) - 1 and word[position + 1] == pair[1]:
+            result.append(symbol)
+            position += 2
         else:
-            found.append(word[place])
-            place += 1
-    return found
+            result.append(word[position])
+            position += 1
+    return result
 
 
 def recount(words: list[str], learned: LearnedMerges, merges: int) -> float:
@@ -75,11 +75,11 @@ def recount(words: list[str], learned: LearnedMerges, merges: int) -> float:
 
 def vectorized(start: WordSymbols, learned: LearnedMerges) -> float:
     """Seconds of a recount by numpy at every merge."""
-    places = np.linspace(0, len(learned.pairs), 6).astype(int)
-    states = [applied(start, learned.pairs[:place]) for place in places.tolist()]
-    one = [statistics.median(timed(state.counts) for _ in range(5)) for state in states]
-    whole = timed(lambda: applied(start, learned.pairs))
-    return whole + float(np.trapezoid(one, places))
+    positions = np.linspace(0, len(learned.pairs), 6).astype(int)
+    states = [applied(start, learned.pairs[:position]) for position in positions.tolist()]
+    item = [statistics.median(timed(state.counts) for _ in range(5)) for state in states]
+    full = timed(lambda: applied(start, learned.pairs))
+    return full + float(np.trapezoid(item, positions))
 
 
 def cut(make: str, learned: LearnedMerges) -> list[float]:
@@ -87,16 +87,16 @@ def cut(make: str, learned: LearnedMerges) -> list[float]:
     draws = random.Random(0)
     english = " ".join(movie_reviews().texts[-2000:])
     names = cutters.available_cutters()
-    found = []
+    results = []
     for _ in range(TEXTS + 5):
         begin = draws.randrange(len(english) - CHARACTERS)
         text = english[begin : begin + CHARACTERS]
         if make == "chinese":
             text = "".join(draws.choices(CHINESE, k=CHARACTERS))
-        found.append(
+        results.append(
             1000 * timed(lambda text=text: cutters.cut_by_all(text, names, learned, 300))  # type: ignore[misc]
         )
-    return found[5:]
+    return results[5:]
 
 
 def main() -> None:
@@ -109,30 +109,30 @@ def main() -> None:
     runs: list[LearnedMerges] = []
     seconds = min(timed(lambda: runs.append(learn(counts, MERGES))) for _ in range(2))
     learned = runs[-1]
-    places = np.linspace(0, MERGES - 1, chosen.recounts).astype(int)
-    naive = [recount(words, learned, place) for place in places.tolist()]
-    whole = float(np.trapezoid(naive, places)) * MERGES / (MERGES - 1)
+    positions = np.linspace(0, MERGES - 1, chosen.recounts).astype(int)
+    naive = [recount(words, learned, position) for position in positions.tolist()]
+    full = float(np.trapezoid(naive, positions)) * MERGES / (MERGES - 1)
     by_numpy = vectorized(WordSymbols(counts), learned)
     cuts = {name: cut(name, learned) for name in ("english", "chinese")}
-    found = {
+    result = {
         "name": "text",
         "bytes": sum(len(text.encode()) for text in sentences),
         "merges": len(learned.pairs),
         "merges_s": round(seconds, 3),
-        "recount_s": round(whole, 1),
-        "merges_speedup": round(whole / seconds, 1),
+        "recount_s": round(full, 1),
+        "merges_speedup": round(full / seconds, 1),
         "vectorized_recount_s": round(by_numpy, 3),
         "vectorized_speedup": round(by_numpy / seconds, 2),
         "cutters": len(cutters.available_cutters()),
         "cut_english_ms": round(statistics.median(cuts["english"]), 2),
-        "cut_ms": round(max(statistics.median(one) for one in cuts.values()), 2),
-        "cut_p95_ms": round(max(float(np.percentile(one, 95)) for one in cuts.values()), 2),
+        "cut_ms": round(max(statistics.median(cut) for cut in cuts.values()), 2),
+        "cut_p95_ms": round(max(float(np.percentile(cut, 95)) for cut in cuts.values()), 2),
     }
     missed = [
         name for name, goal in GOALS.items()
-        if (found[name] < goal if name == "merges_speedup" else found[name] > goal)  # type: ignore[operator]
+        if (result[name] < goal if name == "merges_speedup" else result[name] > goal)  # type: ignore[operator]
     ]  # fmt: skip
-    print(json.dumps({**found, "goals": GOALS, "missed": missed}))
+    print(json.dumps({**result, "goals": GOALS, "missed": missed}))
 
 
 if __name__ == "__main__":

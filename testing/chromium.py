@@ -122,7 +122,7 @@ def _executable(playwright: Playwright) -> str | None:
     if Path(playwright.chromium.executable_path).exists():
         return None
     for name in NAMES:
-        found = shutil.which(name)
-        if found is not None:
-            return found
+        result = shutil.which(name)
+        if result is not None:
+            return result
     raise NoChromiumError(HOW_TO_GET)

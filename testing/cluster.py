@@ -94,15 +94,15 @@ class Cluster:
 
     def workers(self, what: str) -> list[psutil.Process]:
         """Processes of workers that do `what` at the moment, as Ray names them."""
-        found = []
+        results = []
         for node in self.nodes:
             with suppress(psutil.NoSuchProcess):
-                found += psutil.Process(node.pid).children(recursive=True)
+                results += psutil.Process(node.pid).children(recursive=True)
         named = []
-        for one in found:
+        for item in results:
             with suppress(psutil.NoSuchProcess):
-                if f"ray::{what}" in " ".join(one.cmdline()):
-                    named.append(one)
+                if f"ray::{what}" in " ".join(item.cmdline()):
+                    named.append(item)
         return named
 
     def kill(self, node: int) -> None:
@@ -111,16 +111,16 @@ class Cluster:
 
     def end(self) -> None:
         """End all nodes."""
-        for place in range(len(self.nodes)):
-            self.kill(place)
+        for index in range(len(self.nodes)):
+            self.kill(index)
 
 
 def _kill(node: subprocess.Popen[bytes]) -> None:
     with suppress(psutil.NoSuchProcess):
         process = psutil.Process(node.pid)
-        for one in (*process.children(recursive=True), process):
+        for item in (*process.children(recursive=True), process):
             with suppress(psutil.NoSuchProcess):
-                one.send_signal(signal.SIGKILL)
+                item.send_signal(signal.SIGKILL)
     node.wait()
 
 
@@ -128,9 +128,9 @@ def free_ports(count: int) -> list[int]:
     """So many that nobody listens at."""
     with ExitStack() as held:
         every = [held.enter_context(socket.socket()) for _ in range(count)]
-        for one in every:
-            one.bind(("127.0.0.1", 0))
-        return [int(one.getsockname()[1]) for one in every]
+        for item in every:
+            item.bind(("127.0.0.1", 0))
+        return [int(entry.getsockname()[1]) for entry in every]
 
 
 @contextmanager
@@ -145,10 +145,10 @@ def cluster(*processors: int) -> Iterator[Cluster]:
             "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1",
             "OMP_NUM_THREADS": "1", "RAY_agent_register_timeout_ms": "120000",
         }  # fmt: skip
-        found = Cluster(port, environment)
+        cluster = Cluster(port, environment)
         try:
             for count in processors:
-                found.begin(count)
-            yield found
+                cluster.begin(count)
+            yield cluster
         finally:
-            found.end()
+            cluster.end()

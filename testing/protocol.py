@@ -153,11 +153,11 @@ class ProtocolClient:
         if slider := self.widgets.get(f"{key}{SLIDER}"):
             bench = key.rpartition(".")[0]
             name, text, shape = self._seen.pop(bench, ("", "", None))
-            hand = self.widgets.get(f"{bench}{HAND}")
-            if hand and shape and (name, text, shape) == (key, encoded(value), hand.told["shape"]):
+            drag = self.widgets.get(f"{bench}{HAND}")
+            if drag and shape and (name, text, shape) == (key, encoded(value), drag.told["shape"]):
                 self._rests += 1
-                told = {"values": {key: text}, "shape": shape, "number": self._rests}
-                return await self._tell(hand, "commit", told)
+                payload = {"values": {key: text}, "shape": shape, "number": self._rests}
+                return await self._tell(drag, "commit", payload)
             return await self._tell(slider, "value", encoded(value))
         widget = self.widgets[key]
         state = WidgetState(id=widget.id)
@@ -251,17 +251,22 @@ class ProtocolClient:
     async def _get(self, address: str, headers: Mapping[str, str]) -> tuple[int, str, bytes]:
         """Status, head and body of the answer. One connection is kept; where this is cancelled, it
         is closed."""
-        place = urlsplit(self.url)
-        sent = {"Host": place.netloc, "Accept-Encoding": "gzip", **self._sent_cookies(), **headers}
+        position = urlsplit(self.url)
+        sent = {
+            "Host": position.netloc,
+            "Accept-Encoding": "gzip",
+            **self._sent_cookies(),
+            **headers,
+        }
         lines = "".join(f"{name}: {value}\r\n" for name, value in sent.items())
-        asked = f"GET {address} HTTP/1.1\r\n{lines}\r\n".encode()
+        request = f"GET {address} HTTP/1.1\r\n{lines}\r\n".encode()
         line, self._line = self._line, None
         async with asyncio.timeout(self.patience):
             if line is not None:
                 with suppress(OSError, asyncio.IncompleteReadError):  # it was left for too long
-                    return await self._asked(line, asked)
-            line = await asyncio.open_connection(place.hostname, place.port, **self._from())
-            return await self._asked(line, asked)
+                    return await self._asked(line, request)
+            line = await asyncio.open_connection(position.hostname, position.port, **self._from())
+            return await self._asked(line, request)
 
     async def _asked(
         self, line: tuple[asyncio.StreamReader, asyncio.StreamWriter], request: bytes
@@ -315,24 +320,24 @@ class ProtocolClient:
                 return await self._tell(widget, "visible", waiting[:count])
         return 0.0
 
-    async def rest(self, sees: bool) -> float:
+    async def rest(self, visible: bool) -> float:
         """What debounce.js does: after a rest, ask for benches that build on changed ones.
 
-        sees: whether the first that builds on a changed one is in sight; the others are not.
+        visible: whether the first that builds on a changed one is in sight; the others are not.
         Returns the seconds of the longest run that this caused, 0.0 where there was none.
         """
-        told = [w for w in self.widgets.values() if _is(w, SETTLE) and self._changed(w)]
-        if not told:
+        payloads = [w for w in self.widgets.values() if _is(w, SETTLE) and self._changed(w)]
+        if not payloads:
             return 0.0
         await asyncio.sleep(REST_SECONDS)
         longest = 0.0
-        for widget in told:
+        for widget in payloads:
             data = widget.told
             self._settings[data["bench"]] = data["settings"]
-            asked = data["followers"][:1]
-            if not (sees and asked):
+            request = data["followers"][:1]
+            if not (visible and request):
                 continue
-            taken = await self._tell(widget, "commit", asked)
+            taken = await self._tell(widget, "commit", request)
             longest = max(longest, taken)
         return longest
 
@@ -375,22 +380,22 @@ class ProtocolClient:
 
     async def _tell(self, widget: Widget, event: str, value: object) -> float:
         """A component of the page says something."""
-        said = json.dumps([{"event": event, "value": value}])
-        state = WidgetState(id=widget.events, json_trigger_value=said)
+        message = json.dumps([{"event": event, "value": value}])
+        state = WidgetState(id=widget.events, json_trigger_value=message)
         return await self.ask([state], widget.fragment)
 
     def _changed(self, widget: Widget) -> bool:
         data = widget.told
-        told = self._settings.setdefault(data["bench"], data["settings"])
-        return bool(told != data["settings"])
+        payload = self._settings.setdefault(data["bench"], data["settings"])
+        return bool(payload != data["settings"])
 
     def _take(self, message: ForwardMsg) -> bool:
         """Take one message in; whether it ends the run."""
         kind = message.WhichOneof("type")
         if kind == "ref_hash":
-            kept, _ = self._cached[message.ref_hash]
-            self._cached[message.ref_hash] = (kept, self._run)
-            message, kind = kept, kept.WhichOneof("type")
+            retained, _ = self._cached[message.ref_hash]
+            self._cached[message.ref_hash] = (retained, self._run)
+            message, kind = retained, retained.WhichOneof("type")
         elif message.metadata.cacheable:
             self._cached[message.hash] = (message, self._run)
         if kind == "new_session":

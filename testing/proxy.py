@@ -26,10 +26,10 @@ def haproxy() -> str:
 def proxied(two: Sequence[Server]) -> Iterator[str]:
     """Its address, from when it answers."""
     front = f"{HOST}:{free_port()}"
-    places = {f"APP_{name}": f"{HOST}:{one.port}" for name, one in zip("AB", two, strict=True)}
+    positions = {f"APP_{name}": f"{HOST}:{item.port}" for name, item in zip("AB", two, strict=True)}
     process = subprocess.Popen(
         [haproxy(), "-f", str(ROOT / "deploy" / "haproxy.cfg")],
-        env={**os.environ, **places, "FRONT": front},
+        env={**os.environ, **positions, "FRONT": front},
     )
     try:
         for _ in range(50):

@@ -46,9 +46,19 @@ class Store:
         if hasattr(self, "process") and self.process.poll() is None:
             self.process.send_signal(signal.SIGCONT)
         else:
-            said = ["--bind", HOST, "--port", str(self.port), "--save", "", "--appendonly", "no"]
+            messages = [
+                "--bind",
+                HOST,
+                "--port",
+                str(self.port),
+                "--save",
+                "",
+                "--appendonly",
+                "no",
+            ]
             self.process = subprocess.Popen(
-                ["redis-server", *said, "--requirepass", self.password], stdout=subprocess.DEVNULL
+                ["redis-server", *messages, "--requirepass", self.password],
+                stdout=subprocess.DEVNULL,
             )
         last = time.monotonic() + 20
         while True:
@@ -73,8 +83,8 @@ class Store:
 @contextmanager
 def store() -> Iterator[Store]:
     """From when it answers to the end."""
-    found = Store(free_port(), secrets.token_hex(16))
+    store = Store(free_port(), secrets.token_hex(16))
     try:
-        yield found
+        yield store
     finally:
-        found.kill()
+        store.kill()

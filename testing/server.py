@@ -102,8 +102,8 @@ class Server:
         while not self.healthy():
             if self.process.poll() is not None or time.time() > self.started + self.patience:
                 self.stop()
-                said = self.log.read_text("utf-8")[-2000:]
-                raise RuntimeError(f"The server did not start:\n{said}")
+                message = self.log.read_text("utf-8")[-2000:]
+                raise RuntimeError(f"The server did not start:\n{message}")
             time.sleep(0.01)  # short against a start, which takes seconds
 
     def healthy(self, seconds: float = 1.0) -> bool:
@@ -158,18 +158,21 @@ class Server:
         with urllib.request.urlopen(request, timeout=20) as answer:
             families = text_string_to_metric_families(answer.read().decode())
         return {
-            (one.name, ",".join(f"{k}={v}" for k, v in sorted(one.labels.items()))): one.value
+            (
+                sample.name,
+                ",".join(f"{k}={v}" for k, v in sorted(sample.labels.items())),
+            ): sample.value
             for family in families
-            for one in family.samples
+            for sample in family.samples
         }
 
     def counter(self, name: str, **labels: str) -> float:
         """The sum of a counter on `/metrics` over the labels that are not given."""
-        wanted = {f"{key}={value}" for key, value in labels.items()}
+        requested = {f"{key}={value}" for key, value in labels.items()}
         return sum(
             value
             for (its_name, its_labels), value in self.metrics().items()
-            if its_name == name and wanted <= {*its_labels.split(",")}
+            if its_name == name and requested <= {*its_labels.split(",")}
         )
 
     def _listens(self) -> bool:
@@ -193,12 +196,14 @@ def serve(
     RuntimeError with its last words where it does not start. Where somebody else takes the port
     between the choice and the start, another one is tried.
     """
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as position:
         given = {**(environment or {})}
         if before:
-            (Path(place) / "sitecustomize.py").write_text(FIRST + indent(before, "    "), "utf-8")
-            given["PYTHONPATH"] = _path(Path(place))
-        log = Path(place) / "server.log"
+            (Path(position) / "sitecustomize.py").write_text(
+                FIRST + indent(before, "    "), "utf-8"
+            )
+            given["PYTHONPATH"] = _path(Path(position))
+        log = Path(position) / "server.log"
         server = Server(folder, script, given, options or {}, patience, log)
         for attempt in range(ATTEMPTS):
             server.port = free_port()
@@ -224,8 +229,8 @@ def serve_page(folder: Path, page: str) -> Iterator[Server]:
     shutil.copytree(ROOT / ".streamlit", folder / ".streamlit")
     static = folder / "static"
     shutil.copytree(ROOT / "assets" / "static", static)
-    for kept in static.glob(f"*{brotli_assets.PACKED}"):  # what only the app unpacks by itself
-        kept.with_suffix("").write_bytes(brotli_assets.read_asset(kept.with_suffix("")))
+    for path in static.glob(f"*{brotli_assets.PACKED}"):  # what only the app unpacks by itself
+        path.with_suffix("").write_bytes(brotli_assets.read_asset(path.with_suffix("")))
     with serve(folder, "page.py", {"PYTHONPATH": _path()}) as server:
         yield server
 
@@ -233,7 +238,10 @@ def serve_page(folder: Path, page: str) -> Iterator[Server]:
 @contextmanager
 def serve_empty_page() -> Iterator[Server]:
     """A server for `EMPTY_PAGE`."""
-    with tempfile.TemporaryDirectory() as place, serve_page(Path(place), EMPTY_PAGE) as server:
+    with (
+        tempfile.TemporaryDirectory() as position,
+        serve_page(Path(position), EMPTY_PAGE) as server,
+    ):
         yield server
 
 
@@ -246,5 +254,5 @@ def free_port() -> int:
 
 def _path(*folders: Path) -> str:
     """PYTHONPATH with these folders and the app's before those that it has."""
-    known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    return os.pathsep.join(filter(None, [*map(str, folders), str(ROOT), *known]))
+    existing = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    return os.pathsep.join(filter(None, [*map(str, folders), str(ROOT), *existing]))

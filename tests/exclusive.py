@@ -23,7 +23,7 @@ def exclusive_run(lock_dir: str, exclusive: bool) -> Iterator[None]:
         yield
         return
     with (Path(lock_dir) / "inside").open("w") as inside:
-        with (Path(lock_dir) / "door").open("w") as door:
-            fcntl.flock(door, fcntl.LOCK_EX)
+        with (Path(lock_dir) / "door").open("w") as entry:
+            fcntl.flock(entry, fcntl.LOCK_EX)
             fcntl.flock(inside, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
         yield

@@ -44,32 +44,32 @@ class SchedulerSimulator:
     def enqueue(
         self, rank: Priority, seconds: float = 0.05, user: FakeClient | None = None
     ) -> Ticket:
-        one = Ticket(rank, self.now, user or FakeClient())
-        self.seconds[one] = seconds
-        self.order.enqueue(one)
+        ticket = Ticket(rank, self.now, user or FakeClient())
+        self.seconds[ticket] = seconds
+        self.order.enqueue(ticket)
         self._enter()
-        return one
+        return ticket
 
     def tick(self, step: float = TICK) -> None:
         self.now += step
-        for one in [o for o in self.order.drawing if self.ends[o] <= self.now + 1e-9]:
-            self.order.release(one)
-            one.user.recent_cpu_s += self.seconds[one]
+        for item in [o for o in self.order.drawing if self.ends[o] <= self.now + 1e-9]:
+            self.order.release(item)
+            item.user.recent_cpu_s += self.seconds[item]
             self._enter()
         self._enter()
 
-    def run(self, most: float = 1000.0) -> None:
+    def run(self, maximum: float = 1000.0) -> None:
         while self.order.waiting or self.order.drawing:
             old = [t + module.OVERLAP_AFTER_S for t in self.order.drawing.values()]
             then = [t for t in (*old, *map(self.ends.get, self.order.drawing)) if t > self.now]
             self.tick(max(1e-6, min(then, default=self.now) - self.now))
-            assert self.now < most
+            assert self.now < maximum
 
-    def waited(self, one: Ticket) -> float:
-        return self.ends[one] - self.seconds[one] - one.came
+    def waited(self, ticket: Ticket) -> float:
+        return self.ends[ticket] - self.seconds[ticket] - ticket.came
 
     def _enter(self) -> None:
-        for one in self.order.dispatch(self.now):
-            self.ends[one] = self.now + self.seconds[one]
-            self.let_in.append(one)
+        for ticket in self.order.dispatch(self.now):
+            self.ends[ticket] = self.now + self.seconds[ticket]
+            self.let_in.append(ticket)
             self.together.append([other.rank for other in self.order.drawing])

@@ -22,5 +22,5 @@ SPACED = re.compile(r"[\d}][\s\u00a0\u202f]%(?![{\w])")  # 99.2 %, however it is
 def parted(words: str) -> list[str]:
     """Each place with what stands around it."""
     plain = KEPT.sub("", words)
-    found = (match for pattern in (PARTED, SPACED) for match in pattern.finditer(plain))
-    return [plain[max(0, one.start() - 20) : one.end() + 10] for one in found]
+    result = (match for pattern in (PARTED, SPACED) for match in pattern.finditer(plain))
+    return [plain[max(0, item.start() - 20) : item.end() + 10] for item in result]

@@ -29,15 +29,17 @@ KEPT = re.compile(
 
 def pseudo(sentence: str) -> str:
     """The same sentence in letters that no English word has."""
-    kept = KEPT.findall(sentence)
+    retained = KEPT.findall(sentence)
     words = [part.translate(LETTERS) for part in KEPT.split(sentence)]
-    return "".join(word + (kept[at] if at < len(kept) else "") for at, word in enumerate(words))
+    return "".join(
+        word + (retained[at] if at < len(retained) else "") for at, word in enumerate(words)
+    )
 
 
 def in_pseudo(value: Any) -> Any:
     """All sentences of a value of the catalogue."""
     if isinstance(value, list):
-        return [in_pseudo(one) for one in value]
+        return [in_pseudo(item) for item in value]
     return pseudo(value) if isinstance(value, str) else value
 
 
@@ -53,16 +55,16 @@ def _glossary(folder: Path) -> str:
     letters = tomllib.loads((folder / "letters.toml").read_text("utf-8"))
     terms = tomllib.loads((folder / "terms.toml").read_text("utf-8"))["term"]
     parts = {
-        "meaning": {name: one["en"] for name, one in letters["meaning"].items()},
-        "remark": {name: one["en"] for name, one in letters["remark"].items()},
-        "term": {one["en"]: one["en"] for one in terms},
+        "meaning": {name: letter["en"] for name, letter in letters["meaning"].items()},
+        "remark": {name: letter["en"] for name, letter in letters["remark"].items()},
+        "term": {term["en"]: term["en"] for term in terms},
     }
     return "".join(
         f"[{part}]\n"
         + "".join(
             f"{json.dumps(name, ensure_ascii=False)} = "
-            f"{json.dumps(pseudo(said), ensure_ascii=False)}\n"
-            for name, said in words.items()
+            f"{json.dumps(pseudo(word), ensure_ascii=False)}\n"
+            for name, word in words.items()
         )
         for part, words in parts.items()
     )
@@ -83,8 +85,8 @@ def project(folder: Path) -> Path:
         else:
             (assets / source.name).symlink_to(source)
     for path in [*assets.rglob("en.toml")]:
-        told = _flatten(tomllib.loads(path.read_text("utf-8")))
-        words = {key: in_pseudo(said) for key, said in told.items()}
+        payload = _flatten(tomllib.loads(path.read_text("utf-8")))
+        words = {key: in_pseudo(message) for key, message in payload.items()}
         if path.parent.name == "locale":
             words |= {"frame.language_name": NAME, "frame.language_tag": "en-x-pseudo"}
         path.with_name(f"{LANG}.toml").write_text(_written(words), "utf-8")

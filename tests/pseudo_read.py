@@ -61,13 +61,13 @@ def of_proto(proto: Any) -> Iterator[str]:
         if field.name in NO_WORDS:
             continue
         many = value if hasattr(value, "append") or hasattr(value, "add") else [value]
-        for one in many:
+        for item in many:
             if field.name == "spec":
-                yield from of_vega(json.loads(one))
-            elif isinstance(one, str):
-                yield one
-            elif hasattr(one, "ListFields"):
-                yield from of_proto(one)
+                yield from of_vega(json.loads(item))
+            elif isinstance(item, str):
+                yield item
+            elif hasattr(item, "ListFields"):
+                yield from of_proto(item)
 
 
 def walk(node: Any) -> Iterator[Any]:
@@ -89,10 +89,10 @@ def read(page: str, lang: str) -> list[str]:
     assert not app.exception, app.exception
     assert not app.error, app.error
     return [
-        said
+        message
         for node in walk(app._tree)
         if (proto := getattr(node, "proto", None)) is not None
-        for said in of_proto(proto)
+        for message in of_proto(proto)
     ]
 
 
@@ -102,15 +102,17 @@ def of_benches(slug: str, lang: str) -> Iterator[str]:
     from seqviz.plotting.figure import Figure
 
     for bench in getattr(lessons, slug).lesson.benches.values():
-        shown = bench.run(language=lang, code=False)
-        for item in shown.items:
+        visible = bench.run(language=lang, code=False)
+        for item in visible.items:
             chart = getattr(item, "chart", None) or getattr(
                 getattr(item, "drawn", None), "chart", None
             )
             if isinstance(chart, Figure):
                 yield from leaves(json.loads(chart.to_json()))
             elif chart is None and not hasattr(item, "html"):
-                yield from (getattr(item, said) or "" for said in SAID if hasattr(item, said))
+                yield from (
+                    getattr(item, message) or "" for message in SAID if hasattr(item, message)
+                )
 
 
 def whole(page: str, lang: str) -> list[str]:

@@ -38,8 +38,8 @@ def models_of(slug: str, request: pytest.FixtureRequest) -> None:
 
 def lesson_of(slug: str) -> Lesson:
     """The lesson with this slug."""
-    found: Lesson = import_module(f"seqviz.lessons.{slug}").lesson
-    return found
+    lesson: Lesson = import_module(f"seqviz.lessons.{slug}").lesson
+    return lesson
 
 
 def dependents(slug: str, bench: str) -> list[str]:

@@ -12,9 +12,9 @@ END = ".slider"  # of a component's key, after that of its parameter
 
 def sliders(app: Any) -> dict[str, dict[str, Any]]:
     """The options (`components/slider.js`) of every slider of a page or a part of it."""
-    told = [json.loads(one.proto.json)[0] for one in app.get("bidi_component")
-            if one.proto.component_name == "seqviz_slider_component"]  # fmt: skip
-    return {one["key"]: one["options"] for one in told}
+    payloads = [json.loads(item.proto.json)[0] for item in app.get("bidi_component")
+            if item.proto.component_name == "seqviz_slider_component"]  # fmt: skip
+    return {item["key"]: item["options"] for item in payloads}
 
 
 def rest(app: AppTest, **values: Any) -> AppTest:

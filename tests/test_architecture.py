@@ -16,17 +16,17 @@ STEPS = sorted(set(re.findall(r"`([\w/]+\.(?:py|js)): ([\w.]+)`", MAP)))
 
 def definitions(path: Path) -> set[str]:
     """Functions, classes and methods of a module, with the names of their classes."""
-    found = set()
+    result = set()
 
     def walk(body: list[ast.stmt], owner: str) -> None:
         for node in body:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                found.add(f"{owner}{node.name}")
+                result.add(f"{owner}{node.name}")
                 if isinstance(node, ast.ClassDef):
                     walk(node.body, f"{owner}{node.name}.")
 
     walk(ast.parse(path.read_text("utf-8")).body, "")
-    return found
+    return result
 
 
 def test_the_life_of_an_interaction_has_many_steps():

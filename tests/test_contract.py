@@ -84,17 +84,17 @@ VIOLATIONS = {
 
 def test_every_room_is_in_the_contracts():
     """What is new keeps them too: a subject of figures, and what stands beside the interface."""
-    told = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
-    contracts = {one["name"]: one for one in told["contracts"]}
-    subjects = {one for one in modules("seqviz/figures") if one.count(".") == 2}
+    payload = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    contracts = {item["name"]: item for item in payload["contracts"]}
+    subjects = {module for module in modules("seqviz/figures") if module.count(".") == 2}
     apart = contracts["No arrow from one subject of figures to another"]
     assert set(apart["modules"]) == subjects
     layers = contracts["Arrows point down"]["layers"]
-    placed = {one for layer in layers for one in layer.split(" | ")} - {"pages"}
-    folders = {one for one in modules("seqviz/ui") if one.count(".") == 2}
+    placed = {part for layer in layers for part in layer.split(" | ")} - {"pages"}
+    folders = {module for module in modules("seqviz/ui") if module.count(".") == 2}
     stairs = contracts["The folders of the interface stand one above the other"]["layers"]
     assert set(stairs) == folders
-    packages = {".".join(one.split(".")[:2]) for one in modules("seqviz")} - {"seqviz"}
+    packages = {".".join(module.split(".")[:2]) for module in modules("seqviz")} - {"seqviz"}
     assert placed == packages
     served = {"seqviz.ui", "seqviz.__main__"}
     assert set(contracts["Only seqviz.ui knows Streamlit"]["source_modules"]) == packages - served
@@ -110,18 +110,18 @@ def test_each_contract_is_broken_by_an_import_that_it_forbids(tmp_path):
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(path.read_bytes())
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
-    assert [one["name"] for one in contracts["contracts"]] == list(VIOLATIONS)
+    assert [contract["name"] for contract in contracts["contracts"]] == list(VIOLATIONS)
     for importer, imported in VIOLATIONS.values():
-        place = tmp_path.joinpath(*importer.split("."))
-        module = place / "violation.py" if place.is_dir() else place.with_suffix(".py")
+        position = tmp_path.joinpath(*importer.split("."))
+        module = position / "violation.py" if position.is_dir() else position.with_suffix(".py")
         with module.open("a", encoding="utf-8") as file:
             file.write(f"\nimport {imported}\n")
     done = linted(tmp_path)
     assert done.returncode == 1, done.stderr
-    told = done.stdout.partition("Broken contracts")[2]
+    payload = done.stdout.partition("Broken contracts")[2]
     for name, (importer, imported) in VIOLATIONS.items():
-        section = told.partition(f"\n{name}\n---")[2].partition("\n---")[0]
-        assert re.search(rf"{importer}(\.violation)? -> {imported}\b", section), (name, told)
+        section = payload.partition(f"\n{name}\n---")[2].partition("\n---")[0]
+        assert re.search(rf"{importer}(\.violation)? -> {imported}\b", section), (name, payload)
 
 
 def imported(path: Path) -> set[str]:
@@ -146,11 +146,11 @@ COMMAND = {"ui/app/command.py"}  # `streamlit run`, by the name that its own com
 
 def private(path: Path) -> set[str]:
     """Streamlit's private modules that a file imports, by whichever form."""
-    found = set(imported(path))
+    result = set(imported(path))
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return {name for name in found if f"{name}.".startswith(tuple(f"{one}." for one in PRIVATE))}
+            result |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return {name for name in result if f"{name}.".startswith(tuple(f"{item}." for item in PRIVATE))}
 
 
 def test_only_one_room_reaches_into_streamlit():

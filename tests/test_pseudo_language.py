@@ -82,27 +82,27 @@ def own_words(slug: str) -> str:
     )
 
 
-def english(said: list[str], data: str = "") -> dict[str, str]:
+def english(messages: list[str], data: str = "") -> dict[str, str]:
     """Words that are English, each with where it stands."""
-    known = set(ENGLISH.findall(f"{data} {NAMED}"))
-    found = {}
-    for sentence in said:
+    existing = set(ENGLISH.findall(f"{data} {NAMED}"))
+    result = {}
+    for sentence in messages:
         if not sentence.startswith("<style"):
             for word in ENGLISH.findall(BADGE.sub(" ", PIECE.sub(" ", KEPT.sub(" ", sentence)))):
-                if word not in known:
-                    found.setdefault(word, sentence[:200])
-    return found
+                if word not in existing:
+                    result.setdefault(word, sentence[:200])
+    return result
 
 
 @pytest.mark.parametrize("page", first_only(PAGES))
 def test_a_page_in_a_new_language_has_no_english_left(folder, page):
-    said = read(folder, page)
+    message = read(folder, page)
     if page == "home":  # what finds an entry of the search, in all languages, and where it leads
-        said = [one for one in said if not SEARCHED.search(one)]
-    assert NAME in said  # in the switch
+        message = [item for item in message if not SEARCHED.search(item)]
+    assert NAME in message  # in the switch
     text = pseudo(sections(page, "en")["sources"]) if page != "home" else ""
-    assert any(text in one for one in said)
-    assert english(said, f"{DATA.get(page)} {own_words(page)}") == {}
+    assert any(text in item for item in message)
+    assert english(message, f"{DATA.get(page)} {own_words(page)}") == {}
 
 
 def test_english_would_be_found():

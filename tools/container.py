@@ -31,10 +31,10 @@ class ContainerError(RuntimeError):
 class Box:
     """What stands for the container: a home, an environment, a working folder, a user."""
 
-    def __init__(self, place: Path, port: str, quick: bool) -> None:
-        self.home, self.port, self.quick = place / "home", port, quick
+    def __init__(self, position: Path, port: str, quick: bool) -> None:
+        self.home, self.port, self.quick = position / "home", port, quick
         self.home.mkdir()
-        place.chmod(0o755)
+        position.chmod(0o755)
         self.folder = self.home
         base = Path(sys.base_prefix) / "bin"
         self.environment = {"PATH": f"{base}:/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
@@ -54,14 +54,14 @@ class Box:
 
     def start(self, command: list[str], output: int | None, build: bool) -> subprocess.Popen[bytes]:
         """Start a program as the box's user, with the box's environment and nothing else."""
-        known = {**self.environment, **self.arguments} if build else self.environment
+        existing = {**self.environment, **self.arguments} if build else self.environment
         if build:
-            known |= {k: v for k, v in os.environ.items() if k.upper().startswith(FETCHING)}
+            existing |= {k: v for k, v in os.environ.items() if k.upper().startswith(FETCHING)}
             settings = Path.home() / ".config/pip/pip.conf"
-            known |= {"PIP_CONFIG_FILE": str(settings)} if settings.is_file() else {}
+            existing |= {"PIP_CONFIG_FILE": str(settings)} if settings.is_file() else {}
         return subprocess.Popen(
             [*_as_user(), *command],
-            env=known,
+            env=existing,
             cwd=self.folder,
             stdout=output,
             stderr=subprocess.STDOUT if output else None,
@@ -69,8 +69,8 @@ class Box:
 
     def run(self, command: list[str], build: bool = True) -> tuple[int, str]:
         process = self.start(command, subprocess.PIPE, build)
-        said = process.communicate()[0].decode("utf-8", "replace")
-        return process.returncode, said
+        message = process.communicate()[0].decode("utf-8", "replace")
+        return process.returncode, message
 
     # The instructions of the Dockerfile
 
@@ -114,10 +114,10 @@ class Box:
         if step.flags != (f"--chown={self.user}",):
             raise ContainerError(f"COPY {step.text} leaves files to root.")
         *sources, target = step.text.split()
-        known = dockerfile.context(ROOT, (ROOT / ".dockerignore").read_text("utf-8"))
-        if target != "./" or not (sources == ["."] or {*map(Path, sources)} <= {*known}):
+        existing = dockerfile.context(ROOT, (ROOT / ".dockerignore").read_text("utf-8"))
+        if target != "./" or not (sources == ["."] or {*map(Path, sources)} <= {*existing}):
             raise ContainerError(f"COPY {step.text}: not all of this is given to the engine.")
-        for path in known if sources == ["."] else map(Path, sources):
+        for path in existing if sources == ["."] else map(Path, sources):
             for folder in reversed(path.parents[:-1]):
                 if not (self.folder / folder).exists():
                     (self.folder / folder).mkdir()
@@ -135,9 +135,9 @@ class Box:
             return
         if self.quick and "seqviz bake" in step.text:
             self._take_cache()
-        status, said = self.run(["sh", "-c", self.here(step.text)])
+        status, message = self.run(["sh", "-c", self.here(step.text)])
         if status:
-            raise ContainerError(f"RUN {step.text}\n{said[-3000:]}")
+            raise ContainerError(f"RUN {step.text}\n{message[-3000:]}")
 
     def _healthcheck(self, step: dockerfile.Step) -> None:
         self.health = ["sh", "-c", self.here(step.text.removeprefix("CMD "))]
@@ -162,7 +162,7 @@ def _as_user() -> list[str]:
         return []
     command = ["setpriv", f"--reuid={UID}", f"--regid={UID}", "--clear-groups"]
     lying = [Path(sys.base_prefix), Path(sys.prefix), Path.home() / ".config"]
-    for path in (place for start in lying for place in (start, *start.parents)):
+    for path in (position for start in lying for position in (start, *start.parents)):
         if path.exists() and not path.stat().st_mode & stat.S_IXOTH:
             # this machine's Python lies in root's home: the user may read there, write nowhere
             reading = "+dac_read_search"

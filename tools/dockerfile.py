@@ -23,7 +23,7 @@ def steps(source: str) -> tuple[Step, ...]:
     """The instructions of a Dockerfile, without comments, continued lines joined."""
     lines = [line for line in source.splitlines() if not line.lstrip().startswith("#")]
     joined = re.sub(r"\\\n\s*", "", "\n".join(lines))
-    found = []
+    results = []
     for line in filter(str.strip, joined.splitlines()):
         name, _, rest = line.strip().partition(" ")
         words = rest.split()
@@ -31,8 +31,8 @@ def steps(source: str) -> tuple[Step, ...]:
         while words and words[0].startswith("--"):
             flags.append(words.pop(0))
         text = rest.strip() if not flags else rest.split(flags[-1], 1)[1].strip()
-        found.append(Step(name.upper(), tuple(flags), text))
-    return tuple(found)
+        results.append(Step(name.upper(), tuple(flags), text))
+    return tuple(results)
 
 
 def expand(text: str, variables: Mapping[str, str]) -> str:
@@ -57,14 +57,14 @@ def context(root: Path, ignore: str) -> tuple[Path, ...]:
     kept_inside = re.search(r"(?m)^\s*!/?[^/\n]+/.*\S", ignore) is not None
 
     def left_out(path: Path) -> bool:
-        places = ["/".join(path.parts[:count]) for count in range(1, len(path.parts) + 1)]
+        positions = ["/".join(path.parts[:count]) for count in range(1, len(path.parts) + 1)]
         verdict = False
         for out, pattern in rules:
-            if any(pattern.fullmatch(place) for place in places):
+            if any(pattern.fullmatch(position) for position in positions):
                 verdict = out
         return verdict
 
-    found = []
+    results = []
     for folder, folders, files in os.walk(root):
         here = Path(folder).relative_to(root)
         links = [name for name in folders if (Path(folder) / name).is_symlink()]
@@ -72,12 +72,12 @@ def context(root: Path, ignore: str) -> tuple[Path, ...]:
         if not kept_inside:
             skip |= {name for name in folders if left_out(here / name)}
         folders[:] = [name for name in folders if name not in skip]
-        found += [path for path in (here / name for name in files + links) if not left_out(path)]
-    return tuple(sorted(found))
+        results += [path for path in (here / name for name in files + links) if not left_out(path)]
+    return tuple(sorted(results))
 
 
 def _pattern(line: str) -> re.Pattern[str]:
     """Go's `filepath.Match` and `**`: a star stays within a folder, two cross folders."""
     parts = re.split(r"(\*\*/|\*|\?)", line.strip("/"))
-    known = {"**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"}
-    return re.compile("".join(known.get(part, re.escape(part)) for part in parts))
+    existing = {"**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"}
+    return re.compile("".join(existing.get(part, re.escape(part)) for part in parts))

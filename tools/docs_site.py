@@ -40,9 +40,9 @@ _CHANGE = ["ARCHITECTURE.md", "CONTRIBUTING.md", "docs/add-a-bench.md", "docs/ad
 def lay_out(pages: Path, address: str) -> None:
     """Every page where it lies in the repository, and one for each package of the library."""
     shutil.rmtree(pages, ignore_errors=True)
-    found = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/**/*.md")]
+    results = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/**/*.md")]
     others = ("CITATION.cff", "docs/**/*.ipynb", "docs/**/*.py", "docs/*.png")  # links lead to them
-    for source in [*found, *(path for one in others for path in ROOT.glob(one))]:
+    for source in [*results, *(path for item in others for path in ROOT.glob(item))]:
         target = pages / source.relative_to(ROOT)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, target)
@@ -105,8 +105,8 @@ def main() -> None:
     parser.add_argument(
         "--address", default="http://localhost:8501", help="of a server with lessons"
     )
-    asked = parser.parse_args()
-    sys.exit(build(asked.out.resolve(), asked.address.rstrip("/")))
+    request = parser.parse_args()
+    sys.exit(build(request.out.resolve(), request.address.rstrip("/")))
 
 
 if __name__ == "__main__":

@@ -43,26 +43,26 @@ def named() -> set[str]:
     """Icons that we ask for, that Streamlit does, and whatever else in its scripts may be one."""
     ours = [*ROOT.glob("seqviz/**/*.py"), *ROOT.glob("pages/*.py"), ROOT / "app.py"]
     scripts = list((STREAMLIT / "static" / "static" / "js").glob("*.js"))
-    found: set[str] = set()
+    results: set[str] = set()
     for path in (*ours, *scripts):
         text = path.read_text("utf-8")
-        found.update(re.findall(r":material/([a-z0-9_]+)", text))
+        results.update(re.findall(r":material/([a-z0-9_]+)", text))
         if path in scripts:
-            found.update(re.findall(r"[\"'`]([a-z]+_[a-z0-9_]+)[\"'`]", text))
-    return found
+            results.update(re.findall(r"[\"'`]([a-z]+_[a-z0-9_]+)[\"'`]", text))
+    return results
 
 
 def ligatures(font: TTFont) -> dict[str, str]:
     """The glyph of each icon by its name."""
     sign = {glyph: chr(code) for code, glyph in font.getBestCmap().items()}
-    found = {}
+    result = {}
     for lookup in font["GSUB"].table.LookupList.Lookup:
         for table in lookup.SubTable:
             table = getattr(table, "ExtSubTable", table)
             for first, ends in table.ligatures.items():
                 for end in ends:
-                    found["".join(sign[one] for one in (first, *end.Component))] = end.LigGlyph
-    return found
+                    result["".join(sign[entry] for entry in (first, *end.Component))] = end.LigGlyph
+    return result
 
 
 def write(source: Path, signs: Iterable[int], glyphs: Iterable[str], closed: bool) -> None:

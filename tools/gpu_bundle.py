@@ -50,20 +50,20 @@ def half_model(folder: Path) -> None:
     """
     from safetensors.torch import load_file, save_file
 
-    found = store.verify(MODEL)
+    result = store.verify(MODEL)
     folder.mkdir(parents=True)
-    for name in found.files:
-        (folder / name).write_bytes((found.folder / name).read_bytes())
+    for name in result.files:
+        (folder / name).write_bytes((result.folder / name).read_bytes())
     weights = {
-        name: one.half() if one.is_floating_point() else one
-        for name, one in load_file(found.folder / sources.WEIGHTS).items()
+        name: item.half() if item.is_floating_point() else item
+        for name, item in load_file(result.folder / sources.WEIGHTS).items()
     }
     save_file(weights, folder / sources.WEIGHTS, {"format": "pt"})
     manifest = {
-        "origin": found.origin,
-        "version": f"{found.version}, in half precision",
-        "date": found.date,
-        "files": {name: sources.digest(folder / name) for name in found.files},
+        "origin": result.origin,
+        "version": f"{result.version}, in half precision",
+        "date": result.date,
+        "files": {name: sources.digest(folder / name) for name in result.files},
     }
     (folder / store.MANIFEST).write_text(json.dumps(manifest, indent=1), "utf-8")
 

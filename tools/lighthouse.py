@@ -31,10 +31,10 @@ MOST = {"": {"CLS": 0.05}}
 def run(url: str) -> dict[str, float]:
     """The score of each category, and some of the numbers behind them."""
     environment = {"CHROME_PATH": shutil.which("chromium") or "", **os.environ}
-    said = subprocess.run([*COMMAND, url], env=environment, capture_output=True, check=True)
-    found = json.loads(said.stdout)
-    scores = {name: round(100 * found["categories"][name]["score"]) for name in CATEGORIES}
-    numbers = {n: round(found["audits"][a]["numericValue"], 3) for n, a in AUDITS.items()}
+    message = subprocess.run([*COMMAND, url], env=environment, capture_output=True, check=True)
+    result = json.loads(message.stdout)
+    scores = {name: round(100 * result["categories"][name]["score"]) for name in CATEGORIES}
+    numbers = {n: round(result["audits"][a]["numericValue"], 3) for n, a in AUDITS.items()}
     return {**scores, **numbers}
 
 
@@ -45,17 +45,23 @@ def main() -> None:
     with serve() as server:
         for turn in range(parser.parse_args().runs + 1):
             for path in PAGES:
-                found = run(f"{server.url}/{path}")
+                result = run(f"{server.url}/{path}")
                 if turn:  # the first warms the server
-                    runs[path].append(found)
-                    print(path or "home", found, flush=True)
+                    runs[path].append(result)
+                    print(path or "home", result, flush=True)
     missed = []
-    for path, found in runs.items():
-        median = {name: statistics.median(one[name] for one in found) for name in found[0]}
-        missed += [f"{path or 'home'}: {name} {median[name]}" for name, least in LEAST[path].items()
-                   if median[name] < least]  # fmt: skip
-        missed += [f"{path or 'home'}: {name} {median[name]}"
-                   for name, most in MOST.get(path, {}).items() if median[name] > most]  # fmt: skip
+    for path, result in runs.items():
+        median = {name: statistics.median(item[name] for item in result) for name in result[0]}
+        missed += [
+            f"{path or 'home'}: {name} {median[name]}"
+            for name, minimum in LEAST[path].items()
+            if median[name] < minimum
+        ]
+        missed += [
+            f"{path or 'home'}: {name} {median[name]}"
+            for name, maximum in MOST.get(path, {}).items()
+            if median[name] > maximum
+        ]
     if missed:
         sys.exit("\n".join(missed))
 

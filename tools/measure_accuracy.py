@@ -27,21 +27,21 @@ def seeds(keywords: Mapping[str, Any]) -> list[int]:
     if isinstance(settings, TuneSettings):
         return list(range(settings.runs))
     every = settings if isinstance(settings, tuple) else (settings,)
-    return sorted({getattr(one, "seed", 0) for one in every})
+    return sorted({getattr(item, "seed", 0) for item in every})
 
 
 def main() -> None:
-    known = shipped.calls()
-    known |= {f"{name}_{seed}": call for (name, seed), call in shipped.seeds().items()}
+    existing = shipped.calls()
+    existing |= {f"{name}_{seed}": call for (name, seed), call in shipped.seeds().items()}
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", nargs="+", choices=tuple(known), default=tuple(known))
+    parser.add_argument("--only", nargs="+", choices=tuple(existing), default=tuple(existing))
     parser.add_argument("--missing", action="store_true", help="leave out what is there already")
-    asked = parser.parse_args()
+    request = parser.parse_args()
     device.prepare_torch()
     chosen = device.choose()
-    for name in asked.only:
-        function, keywords = known[name]
-        if asked.missing and precomputed.find(function, keywords) is not None:
+    for name in request.only:
+        function, keywords = existing[name]
+        if request.missing and precomputed.find(function, keywords) is not None:
             continue
         last = 0.0
 

@@ -46,24 +46,24 @@ def calls(bench: Bench) -> list[Call]:
     A preset called "own" is what a student trains. So with other choices that say `shipped`.
     """
     host = Asked({other: bench.lesson.values(other) for other in bench.after})
-    known = dict(controls.controls(bench.declaration))
+    declared = dict(controls.controls(bench.declaration))
     names = [
-        name for name, control in known.items()
+        name for name, control in declared.items()
         if name in ("view", "preset") or getattr(control, "shipped", False)
     ]  # fmt: skip
-    options = [[o for o in known[name].bounds() if o != "own"] for name in names]
+    options = [[o for o in declared[name].bounds() if o != "own"] for name in names]
     alone = [{n: o} for n, some in zip(names, options, strict=True) for o in some]
     both = [dict(zip(names, chosen, strict=True)) for chosen in product(*options)]
     tried: list[dict[str, Any]] = []
     for values in ({}, *alone, *both):
-        other = {name: value for name, value in values.items() if value != known[name].default}
+        other = {name: value for name, value in values.items() if value != declared[name].default}
         if other not in tried:
             tried.append(other)
             bench.run(other, host=host)
-    found: dict[str, Call] = {}
+    result: dict[str, Call] = {}
     for function, keywords in host.calls:
-        found.setdefault(precomputed.call_name(function, keywords), (function, keywords))
-    return list(found.values())
+        result.setdefault(precomputed.call_name(function, keywords), (function, keywords))
+    return list(result.values())
 
 
 def benches() -> Iterator[Bench]:
@@ -77,16 +77,16 @@ def ship(
     function: Callable[..., Any],
     keywords: Mapping[str, Any],
     report: Callable[..., None],
-    place: device.Device,
+    position: device.Device,
     about: Mapping[str, Any],
 ) -> None:
     """Do the work of one call here, put its result among what comes with the app, and say so."""
     started = time.perf_counter()
-    result = function(**keywords, report=report, device=place.kind)
+    result = function(**keywords, report=report, device=position.kind)
     seconds = time.perf_counter() - started
     about = {
         "date": datetime.date.today().isoformat(),
-        "device": place.name,
+        "device": position.name,
         "seconds": round(seconds, 1),
         **about,
         "python": platform.python_version(),
@@ -101,7 +101,7 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="also what has been shipped")
     chosen = parser.parse_args()
     device.prepare_torch()
-    place = device.choose()
+    position = device.choose()
     for bench in benches():
         if chosen.only and bench.name not in chosen.only:
             continue
@@ -109,7 +109,7 @@ def main() -> None:
             if not chosen.again and precomputed.find(function, keywords) is not None:
                 continue
             name = f"{bench.lesson.slug}.{bench.name}: {function.__name__}"
-            ship(name, function, keywords, lambda *_: None, place, {"script": SCRIPT})
+            ship(name, function, keywords, lambda *_: None, position, {"script": SCRIPT})
 
 
 if __name__ == "__main__":

@@ -103,8 +103,8 @@ class Places:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             yield node.value
         for name in ("annotation", "returns"):
-            if (said := getattr(node, name, None)) is not None:
-                yield from ast.walk(said)
+            if (message := getattr(node, name, None)) is not None:
+                yield from ast.walk(message)
 
     def _span(self, node: ast.expr) -> tuple[int, int]:
         assert node.end_lineno is not None
@@ -122,9 +122,9 @@ class Places:
         start, end = span
         line = bisect_right(self.lines, start)
         old = self.source[start:end].decode()
-        told = self.source[self.lines[line - 1] : self.lines[line]].decode().strip()
-        shown = f"{old!r} -> {new!r} in {told[:90]}"
-        self.found.append(Fault(self.room, kind, self.path, start, end, new, line, shown))
+        payload = self.source[self.lines[line - 1] : self.lines[line]].decode().strip()
+        visible_text = f"{old!r} -> {new!r} in {payload[:90]}"
+        self.found.append(Fault(self.room, kind, self.path, start, end, new, line, visible_text))
 
     def _between(self, kind: str, left: ast.expr, right: ast.expr, old: str, new: str) -> None:
         start, end = self._span(left)[1], self._span(right)[0]
@@ -187,13 +187,13 @@ def in_words(root: Path, path: Path) -> Iterator[Fault]:
     other = path.with_name("en.toml" if path.stem == "zh" else "zh.toml")
     foreign = dict(_sentences(other.read_text("utf-8"))) if other.exists() else {}
     at = 0
-    place = ""
+    location = ""
     for number, line in enumerate(source.splitlines(keepends=True), 1):
         text = line.decode()
         if text.startswith("["):
-            place = text.strip()
+            location = text.strip()
         key = text.partition(" = ")[0]
-        theirs = foreign.get((place, key))
+        theirs = foreign.get((location, key))
         span = (at, at + len(line))
         if theirs is not None and theirs != text.strip():
             yield Fault("lessons", "language", name, *span, theirs + "\n", number, theirs[:90])
@@ -203,25 +203,25 @@ def in_words(root: Path, path: Path) -> Iterator[Fault]:
 
 
 def _sentences(text: str) -> Iterator[tuple[tuple[str, str], str]]:
-    place = ""
+    location = ""
     for line in text.splitlines():
         if line.startswith("["):
-            place = line.strip()
+            location = line.strip()
         elif re.match(r'\w+ = ".*"$', line):
-            yield (place, line.partition(" = ")[0]), line
+            yield (location, line.partition(" = ")[0]), line
 
 
 def candidates(root: Path, rooms: Sequence[str]) -> list[Fault]:
     """Every fault that can be put into a tree, in order."""
-    found: list[Fault] = []
+    faults: list[Fault] = []
     for room in rooms:
         for folder in ROOMS[room]:
             for path in sorted((root / folder).rglob("*.py")):
                 name = path.relative_to(root).as_posix()
-                found += Places(room, name, path.read_bytes()).all()
+                faults += Places(room, name, path.read_bytes()).all()
             for path in sorted((root / folder).rglob("*.toml")):
-                found += in_words(root, path)
-    return found
+                faults += in_words(root, path)
+    return faults
 
 
 def works(root: Path, fault: Fault) -> bool:
@@ -292,41 +292,41 @@ class Arrows:
 
     def _imports(self, name: str) -> set[str]:
         source = (self.root / name).read_text("utf-8")
-        asked: set[str] = set()
+        requests: set[str] = set()
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Import):
-                asked |= {alias.name for alias in node.names}
+                requests |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                asked |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
-        found = {self.modules[module] for module in asked if module in self.modules}
+                requests |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
+        result = {self.modules[module] for module in requests if module in self.modules}
         if name.startswith("tests/"):
-            found |= {
+            result |= {
                 folder.joinpath("conftest.py").as_posix()
                 for folder in Path(name).parents[:-2]  # what all tests share says nothing of one
                 if (self.root / folder / "conftest.py").exists()
             }
             every = "catalog.LESSONS" in source
-            found |= {
-                place for slug, places in self.slugs.items() for place in places
+            result |= {
+                position for slug, positions in self.slugs.items() for position in positions
                 if every or re.search(rf"[\"'/]{slug}[\"'.]", source)
             }  # fmt: skip
-        return found - {name}
+        return result - {name}
 
     @cached_property
     def back(self) -> dict[str, set[str]]:
         """Who imports a file."""
-        found: dict[str, set[str]] = {}
+        result: dict[str, set[str]] = {}
         for name, others in self.to.items():
             for other in others:
-                found.setdefault(other, set()).add(name)
-        return found
+                result.setdefault(other, set()).add(name)
+        return result
 
     def tests(self, name: str) -> list[str]:
         """The test files that reach a file, nearest first; of a lesson's words the same."""
         first = [name]
         if name.startswith("assets/lessons/"):
             slug = name.split("/")[2]
-            words = [one for one in self.files if re.search(r"tests/.*(i18n|words)\.py$", one)]
+            words = [file for file in self.files if re.search(r"tests/.*(i18n|words)\.py$", file)]
             first = [*words, *self.slugs.get(slug, ())]
         far = dict.fromkeys(first, 0)
         queue = deque(first)
@@ -336,10 +336,10 @@ class Arrows:
                 if other not in far:
                     far[other] = far[at] + 1
                     queue.append(other)
-        reached = [one for one in far if re.search(r"^tests/(.*/)?test_\w+\.py$", one)]
+        reached = [item for item in far if re.search(r"^tests/(.*/)?test_\w+\.py$", item)]
         alike = set(re.findall(r"[a-z]+", name))  # of two as near, the one with the closer name
-        return sorted(reached, key=lambda one: (
-            far[one], -len(alike & set(re.findall(r"[a-z]+", one))), one
+        return sorted(reached, key=lambda item: (
+            far[item], -len(alike & set(re.findall(r"[a-z]+", item))), item
         ))  # fmt: skip
 
 
@@ -348,14 +348,14 @@ class Arrows:
 
 def _allow(seconds: float) -> None:
     """This process may use so many seconds of the processor."""
-    whole = math.ceil(max(1.0, seconds))
-    resource.setrlimit(resource.RLIMIT_CPU, (whole, whole + 1))
+    full = math.ceil(max(1.0, seconds))
+    resource.setrlimit(resource.RLIMIT_CPU, (full, full + 1))
 
 
 def _used() -> float:
     """Seconds of the processor that ended children have used."""
-    found = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return found.ru_utime + found.ru_stime
+    result = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return result.ru_utime + result.ru_stime
 
 
 @dataclass
@@ -387,7 +387,7 @@ class Ground:
             *(sys.executable, "-m", "pytest", "-o", "addopts=", "--import-mode=importlib"),
             *("-q", "-x", "-rfE", "--tb=no"),
             *("-p", "no:cacheprovider", "-p", "no:xdist", "-m", self.marks),
-            *(f"--deselect={one}" for one in sorted(self.broken)),
+            *(f"--deselect={item}" for item in sorted(self.broken)),
             *files,
         ]
         process = subprocess.Popen(
@@ -396,7 +396,7 @@ class Ground:
             env={**os.environ, "PYTHONPATH": str(self.root), "OMP_NUM_THREADS": "1"},
         )  # fmt: skip
         try:
-            said, _ = process.communicate(timeout=PATIENCE * max(1.0, seconds))
+            message, _ = process.communicate(timeout=PATIENCE * max(1.0, seconds))
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
@@ -405,18 +405,20 @@ class Ground:
             return None, False
         if process.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
             return None, True
-        failed = re.search(r"^(?:FAILED|ERROR) (\S+?\.py(?:::.*?)?)(?: - .*)?$", said, re.MULTILINE)
-        return (failed[1] if failed else said.strip()[-200:]), False
+        failed = re.search(
+            r"^(?:FAILED|ERROR) (\S+?\.py(?:::.*?)?)(?: - .*)?$", message, re.MULTILINE
+        )
+        return (failed[1] if failed else message.strip()[-200:]), False
 
     def catches(self, files: Sequence[str], fault: Fault, seconds: float) -> tuple[str, str]:
         """("caught", the test), ("survived", "") or ("time", "")."""
-        whole = (self.root / fault.path).read_bytes()
-        worse = whole[: fault.start] + fault.new.encode() + whole[fault.end :]
-        left = [one for one in files if one not in self.broken]
+        full = (self.root / fault.path).read_bytes()
+        worse = full[: fault.start] + fault.new.encode() + full[fault.end :]
+        left = [file for file in files if file not in self.broken]
         spent = 0.0
         try:
-            for most in STAGES:
-                some, left = left[:most], left[most:]
+            for maximum in STAGES:
+                some, left = left[:maximum], left[maximum:]
                 while some:
                     self.write(fault.path, worse)
                     begun = _used()
@@ -426,15 +428,15 @@ class Ground:
                         return "time", ""
                     if failed is None:
                         break
-                    self.write(fault.path, whole)
+                    self.write(fault.path, full)
                     again, slow = self.pytest([failed], 2 * seconds) if ".py" in failed else ("", 0)
                     if not again and not slow:
                         return "caught", failed
                     self.broken.add(failed)  # with the fault or without
-                    some = [one for one in some if one not in self.broken]
+                    some = [item for item in some if item not in self.broken]
             return "survived", ""
         finally:
-            self.write(fault.path, whole)
+            self.write(fault.path, full)
 
 
 def wilson(caught: int, count: int, z: float = 1.96) -> tuple[float, float]:
@@ -451,10 +453,10 @@ def wilson(caught: int, count: int, z: float = 1.96) -> tuple[float, float]:
     return middle - half, middle + half
 
 
-def copy(tree: Path, place: Path) -> Path:
+def copy(tree: Path, position: Path) -> Path:
     """The tree without what belongs to one machine."""
-    shutil.copytree(tree, place, symlinks=True, ignore=shutil.ignore_patterns(*LEFT_OUT))
-    return place
+    shutil.copytree(tree, position, symlinks=True, ignore=shutil.ignore_patterns(*LEFT_OUT))
+    return position
 
 
 def hunt(tree: Path, faults: Sequence[Fault], seconds: float, marks: str) -> dict[str, object]:
@@ -475,8 +477,8 @@ def hunt(tree: Path, faults: Sequence[Fault], seconds: float, marks: str) -> dic
             print("fail without any fault, and were left out:", *sorted(ground.broken), sep="\n  ")
     for title, key in (("room", lambda f: f.room), ("kind", lambda f: f.kind)):
         tried = Counter(key(fault) for fault, _ in ends)
-        found = Counter(key(fault) for fault, end in ends if end == "caught")
-        print(f"by {title}:", ", ".join(f"{name} {found[name]}/{tried[name]}" for name in tried))
+        counts = Counter(key(fault) for fault, end in ends if end == "caught")
+        print(f"by {title}:", ", ".join(f"{name} {counts[name]}/{tried[name]}" for name in tried))
     caught = sum(end == "caught" for _, end in ends)
     low, high = wilson(caught, len(ends))
     print("survivors:", *(f"  {fault}" for fault, end in ends if end != "caught"), sep="\n")
@@ -502,14 +504,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--room", choices=ROOMS, action="append", help="only this one")
     parser.add_argument("--list", action="store_true", help="say which faults it would be")
     parser.add_argument("--all", action="store_true", help="with the tests of the night")
-    asked = parser.parse_args(arguments)
-    tree = asked.tree.resolve()
-    faults = drawn(tree, asked.room or list(ROOMS), asked.count, asked.seed)
-    if asked.list:
+    request = parser.parse_args(arguments)
+    tree = request.tree.resolve()
+    faults = drawn(tree, request.room or list(ROOMS), request.count, request.seed)
+    if request.list:
         print(*faults, sep="\n")
         return
-    marks = "not browser" if asked.all else FAST
-    print(json.dumps({**hunt(tree, faults, asked.seconds, marks), "seed": asked.seed}))
+    marks = "not browser" if request.all else FAST
+    print(json.dumps({**hunt(tree, faults, request.seconds, marks), "seed": request.seed}))
 
 
 if __name__ == "__main__":

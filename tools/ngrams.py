@@ -30,14 +30,14 @@ def interpolated_bits(train: str, text: str, order: int = 3) -> float:
 def bits(counts: Counts, text: str) -> list[float]:
     """-log2 of the probability of each character of a text, by that model; nothing before it."""
     uniform = 1 / (len(counts[0][""]) + 1)
-    found = []
+    results = []
     for i, character in enumerate(text):
         p = uniform
         for n, table in enumerate(counts[: i + 1]):
             after = table.get(text[i - n : i])
             if after is None:
                 break
-            seen, kinds = sum(after.values()), len(after)
-            p = (after[character] + kinds * p) / (seen + kinds)
-        found.append(-math.log2(p))
-    return found
+            observed, kinds = sum(after.values()), len(after)
+            p = (after[character] + kinds * p) / (observed + kinds)
+        results.append(-math.log2(p))
+    return results

@@ -53,8 +53,8 @@ def clean(svg: str) -> str:
     svg = re.sub(r' (?:class|data-[\w-]+|pointer-events|text-rendering)="[^"]*"', "", svg)
     svg = _TAG.sub(lambda tag: _NUMBER.sub(_short, tag[0]), svg)
     svg = _DECLARATION.sub("", svg.replace("&quot;", "'")).replace(' style=""', "")
-    for place, name in enumerate(dict.fromkeys(re.findall(r'id="([^"]+)"', svg))):
-        svg = svg.replace(f'"{name}"', f'"p{place}"').replace(f"#{name}", f"#p{place}")
+    for index, name in enumerate(dict.fromkeys(re.findall(r'id="([^"]+)"', svg))):
+        svg = svg.replace(f'"{name}"', f'"p{index}"').replace(f"#{name}", f"#p{index}")
     while (shorter := _EMPTY.sub("", svg)) != svg:
         svg = shorter
     return svg

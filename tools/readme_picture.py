@@ -51,13 +51,13 @@ def take(browser: Browser, url: str, scheme: str, link: str = LINK) -> Image.Ima
     return image
 
 
-def apart(one: Image.Image, other: Image.Image) -> float:
+def apart(left: Image.Image, right: Image.Image) -> float:
     """How much two pictures differ: mean difference of the colors (0 to 255) at a small size,
     and 255 times by how much their shapes differ.
     """
-    shapes = abs(np.log(one.width / one.height * other.height / other.width))
+    shapes = abs(np.log(left.width / left.height * right.height / right.width))
     small = [np.asarray(x.convert("RGB").resize(_SMALL, Image.Resampling.BOX), float)
-             for x in (one, other)]  # fmt: skip
+             for x in (left, right)]  # fmt: skip
     return float(np.abs(small[0] - small[1]).mean() + 255 * shapes)
 
 

@@ -115,11 +115,13 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     with contextlib.ExitStack() as stack:
         if chosen.keep is None:
-            place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="seqviz-space-")))
+            position = Path(
+                stack.enter_context(tempfile.TemporaryDirectory(prefix="seqviz-space-"))
+            )
         else:
-            place = chosen.keep.resolve()
-            place.mkdir(parents=True)
-        box = Box(place, str(free_port()) if chosen.quick else PORT, chosen.quick)
+            position = chosen.keep.resolve()
+            position.mkdir(parents=True)
+        box = Box(position, str(free_port()) if chosen.quick else PORT, chosen.quick)
         box.arguments |= dict(pair.split("=", 1) for pair in chosen.build_arg)
         try:
             measured = build_and_look(box)

@@ -67,25 +67,25 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="tools.supply_chain_audit")
     parser.add_argument("--strict", action="store_true", help="fail where nothing can be asked")
     parser.add_argument("--sbom", type=Path, metavar="FILE", help="write the bill of materials")
-    asked = parser.parse_args(arguments)
-    found = [*loose(ROOT), *mismatches(ROOT)]
-    if asked.sbom:
-        with atomic_write.or_exit(asked.sbom):
-            parts = bill_of_materials(ROOT, asked.sbom)["components"]
-        print(f"{len(parts)} parts in {asked.sbom}")
+    request = parser.parse_args(arguments)
+    results = [*loose(ROOT), *mismatches(ROOT)]
+    if request.sbom:
+        with atomic_write.or_exit(request.sbom):
+            parts = bill_of_materials(ROOT, request.sbom)["components"]
+        print(f"{len(parts)} parts in {request.sbom}")
     licenses = {name(d): license_of(d) for d in distributions()}
     for package, license_ in sorted(licenses.items()):
         print(f"  {package}: {license_}")
         if CLOSED.search(license_):
-            found.append(f"{package} has the license {license_}.")
+            results.append(f"{package} has the license {license_}.")
     answer = vulnerabilities(ROOT)
-    found += answer.holes
-    for sentence in found:
+    results += answer.holes
+    for sentence in results:
         print(sentence)
-    print(f"{len(licenses)} packages are installed; {len(found)} things to mend.")
+    print(f"{len(licenses)} packages are installed; {len(results)} things to mend.")
     checked = f"{len(answer.holes)} in {answer.asked} packages." if answer.asked else "not checked."
     print(f"Known vulnerabilities: {checked} {answer.unasked}".rstrip())
-    return 1 if found else 2 if answer.unasked and asked.strict else 0
+    return 1 if results else 2 if answer.unasked and request.strict else 0
 
 
 def loose(root: Path) -> list[str]:
@@ -162,8 +162,8 @@ class Answer:
 
 def vulnerabilities(root: Path, *options: str) -> Answer:
     """Ask about every pinned package of the app: constraints.txt has those that others bring."""
-    whole = root / "constraints.txt"
-    path = whole if whole.exists() else root / "requirements.txt"
+    full = root / "constraints.txt"
+    path = full if full.exists() else root / "requirements.txt"
     command = [sys.executable, "-m", "pip_audit", "--requirement", str(path), "--format", "json",
                "--no-deps", "--disable-pip", "--progress-spinner", "off", *options]  # fmt: skip
     try:
@@ -188,11 +188,11 @@ def read_answer(output: str, errors: str) -> Answer:
         for hole in package.get("vulns", ())
     )
     skipped = [package["name"] for package in packages if "vulns" not in package]
-    asked = len(packages) - len(skipped)
-    if not asked:  # pip-audit itself then says that there are no known vulnerabilities
+    request = len(packages) - len(skipped)
+    if not request:  # pip-audit itself then says that there are no known vulnerabilities
         return Answer(unasked="pip-audit could not reach the vulnerability service.")
     unasked = f"The service does not know {', '.join(skipped)}." if skipped else ""
-    return Answer(holes, asked, unasked)
+    return Answer(holes, request, unasked)
 
 
 def bill_of_materials(root: Path, path: Path) -> dict[str, Any]:
@@ -201,12 +201,12 @@ def bill_of_materials(root: Path, path: Path) -> dict[str, Any]:
     command = [sys.executable, "-m", "cyclonedx_py", "requirements", "--output-reproducible"]
     command += ["--pyproject", "pyproject.toml", "-"]
     path.parent.mkdir(parents=True, exist_ok=True)
-    made = subprocess.run(
+    created = subprocess.run(
         command, cwd=root, input=parts, stdout=subprocess.PIPE, text=True, check=True
     ).stdout
-    path.write_text(made, "utf-8")
-    found: dict[str, Any] = json.loads(made)
-    return found
+    path.write_text(created, "utf-8")
+    result: dict[str, Any] = json.loads(created)
+    return result
 
 
 def license_of(distribution: Distribution) -> str:

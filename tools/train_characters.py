@@ -40,16 +40,18 @@ def alphabet(text: str) -> list[str]:
 
 
 def numbers(text: str, symbols: list[str]) -> torch.Tensor:
-    place = {symbol: i for i, symbol in enumerate(symbols)}
-    return torch.tensor([place.get(character, 0) for character in text])
+    anchor = {symbol: i for i, symbol in enumerate(symbols)}
+    return torch.tensor([anchor.get(character, 0) for character in text])
 
 
 def bits(model: Reader, ids: torch.Tensor) -> float:
     """Mean bits per character, the text read in one piece."""
     with torch.no_grad():
-        read, wanted = ids[:-1, None], ids[1:]
+        read, requested = ids[:-1, None], ids[1:]
         out, _ = model.layer(model.embedding(read))
-        return float(torch.nn.functional.cross_entropy(model.head(out[:, 0]), wanted)) / math.log(2)
+        return float(
+            torch.nn.functional.cross_entropy(model.head(out[:, 0]), requested)
+        ) / math.log(2)
 
 
 def baseline(text: str, held_out: str) -> dict[str, Any]:
@@ -97,12 +99,12 @@ def train(cell: str, epochs: int, rate: float) -> None:
     torch.manual_seed(0)
     text, held_out = corpus()
     symbols = alphabet(text)
-    known = numbers(END + text, symbols)
+    existing = numbers(END + text, symbols)
     validation = numbers(END + held_out, symbols)
     model = Reader(cell, len(symbols), WIDTH, HIDDEN, len(symbols))
     dropout = torch.nn.Dropout(DROPOUT)
-    length = len(known) // STREAMS
-    streams = known[: length * STREAMS].view(STREAMS, length).T.contiguous()
+    length = len(existing) // STREAMS
+    streams = existing[: length * STREAMS].view(STREAMS, length).T.contiguous()
     chunks = list(range(0, length - STEPS - 1, STEPS))
     optimizer = torch.optim.AdamW(model.parameters(), rate, weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
@@ -114,11 +116,11 @@ def train(cell: str, epochs: int, rate: float) -> None:
         state = None
         for start in chunks:
             read = streams[start : start + STEPS]
-            wanted = streams[start + 1 : start + STEPS + 1]
+            requested = streams[start + 1 : start + STEPS + 1]
             out, state = model.layer(dropout(model.embedding(read)), state)
             state = tuple(s.detach() for s in state) if cell == "lstm" else state.detach()
             loss = torch.nn.functional.cross_entropy(
-                model.head(dropout(out)).flatten(0, 1), wanted.flatten()
+                model.head(dropout(out)).flatten(0, 1), requested.flatten()
             )
             optimizer.zero_grad()
             loss.backward()

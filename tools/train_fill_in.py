@@ -88,15 +88,15 @@ def texts() -> list[str]:
     """All snippets without the test sentences and those that watch the training, each once."""
     inner = member(fetch(), INNER)
     held_out = {text.lower() for text in (*sentiment_split()[1].texts, *watched())}
-    found: dict[str, None] = {}
+    result: dict[str, None] = {}
     for name in FILES:
         raw = member(inner, f"hutto_ICWSM_2014/{name}_GroundTruth.txt").decode("utf-8", "replace")
         for line in raw.splitlines():
             if line.count("\t") >= 2:
                 text = " ".join(line.split("\t", 2)[2].split())
                 if text.lower() not in held_out:
-                    found[text] = None
-    return list(found)
+                    result[text] = None
+    return list(result)
 
 
 def watched() -> tuple[str, ...]:
@@ -110,20 +110,20 @@ def corrupt(
     """Ids, which are real, and the wanted token at the selected places (-1 elsewhere)."""
     longest = max(map(len, rows))
     ids, real = np.zeros((2, len(rows), longest), int)
-    wanted = np.full((len(rows), longest), -1)
+    requested = np.full((len(rows), longest), -1)
     for row, tokens in enumerate(rows):
         length = len(tokens)
         ids[row, :length], real[row, :length] = tokens, 1
         if length <= 2:
             continue
         count = max(1, round(share * (length - 2)))
-        places = 1 + random.permutation(length - 2)[:count]
-        wanted[row, places] = ids[row, places]
+        indices = 1 + random.permutation(length - 2)[:count]
+        requested[row, indices] = ids[row, indices]
         draw = random.rand(count)
-        ids[row, places[draw < TREATMENT[0]]] = MASK_ID
-        other = places[(draw >= TREATMENT[0]) & (draw < sum(TREATMENT))]
+        ids[row, indices[draw < TREATMENT[0]]] = MASK_ID
+        other = indices[(draw >= TREATMENT[0]) & (draw < sum(TREATMENT))]
         ids[row, other] = random.randint(FIRST_WORD, vocabulary, len(other))
-    return torch.tensor(ids), torch.tensor(real), torch.tensor(wanted)
+    return torch.tensor(ids), torch.tensor(real), torch.tensor(requested)
 
 
 def batches(lengths: np.ndarray, size: int, random: np.random.RandomState) -> list[np.ndarray]:
@@ -146,11 +146,11 @@ def check(network: Any, head: Head, rows: list[list[int]]) -> tuple[float, float
     hits, best, count = 0, 0, 0
     with torch.no_grad():
         for start in range(0, len(rows), 50):
-            ids, real, wanted = corrupt(rows[start : start + 50], 0.15, len(head.words), random)
-            chosen = wanted >= 0
+            ids, real, requested = corrupt(rows[start : start + 50], 0.15, len(head.words), random)
+            chosen = requested >= 0
             ids[chosen] = MASK_ID
             top = head(vectors(network, ids, real)[chosen]).topk(5).indices
-            right = top == wanted[chosen][:, None]
+            right = top == requested[chosen][:, None]
             hits, best = hits + int(right.any(1).sum()), best + int(right[:, 0].sum())
             count += len(right)
     return best / count, hits / count
@@ -166,9 +166,9 @@ def train(settings: Settings) -> tuple[dict[str, torch.Tensor], int, float]:
     for module in network.modules():
         if isinstance(module, nn.Dropout):
             module.p = 0.0
-    known = texts()
+    existing = texts()
     encode = base.tokenizer
-    rows = encode(known, truncation=True, max_length=LONGEST)["input_ids"]
+    rows = encode(existing, truncation=True, max_length=LONGEST)["input_ids"]
     held = encode(list(watched()), truncation=True, max_length=LONGEST)
     targets = rf"encoder\.layer\.\d+\.({'|'.join(name.replace('.', '[.]') for name in LAYERS)})"
     network = inject_adapter_in_model(
@@ -190,12 +190,12 @@ def train(settings: Settings) -> tuple[dict[str, torch.Tensor], int, float]:
             rise = (step + 1) / (settings.warmup * steps)
             for group in optimizer.param_groups:
                 group["lr"] = settings.rate * min(1.0, rise) * (1 - step / steps)
-            ids, real, wanted = corrupt(
+            ids, real, requested = corrupt(
                 [rows[i] for i in chosen], settings.share, len(words), random
             )
-            place = wanted >= 0
-            scores = head(vectors(network, ids, real)[place])
-            loss = functional.cross_entropy(scores, wanted[place])
+            position = requested >= 0
+            scores = head(vectors(network, ids, real)[position])
+            loss = functional.cross_entropy(scores, requested[position])
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(learned, 1.0)
@@ -212,7 +212,7 @@ def train(settings: Settings) -> tuple[dict[str, torch.Tensor], int, float]:
 
 def tensors(network: Any, head: Head) -> dict[str, torch.Tensor]:
     """What is kept, in half precision, named as `experiments.bert_accuracy.fill` reads it."""
-    found = {
+    result = {
         "dense.weight": head.dense.weight,
         "dense.bias": head.dense.bias,
         "norm.weight": head.norm.weight,
@@ -223,16 +223,18 @@ def tensors(network: Any, head: Head) -> dict[str, torch.Tensor]:
     }
     for name, value in network.named_parameters():
         if ".lora_" in name:
-            found[name.replace(".default.", ".")] = value
-    return {name: value.detach().half().contiguous() for name, value in found.items()}
+            result[name.replace(".default.", ".")] = value
+    return {name: value.detach().half().contiguous() for name, value in result.items()}
 
 
-def write(kept: dict[str, torch.Tensor], count: int, seconds: float, settings: Settings) -> None:
+def write(
+    retained: dict[str, torch.Tensor], count: int, seconds: float, settings: Settings
+) -> None:
     """The file, measured by the lesson's own code, and its card."""
     path = ASSETS / "checkpoints" / "fill_in_minilm.safetensors"
     header = {"rank": str(settings.rank), "alpha": str(settings.rank)}
-    with atomic_write(path) as made:
-        save_file(kept, made, header)
+    with atomic_write(path) as created:
+        save_file(retained, created, header)
     card: dict[str, Any] = {
         "name": "fill_in_minilm",
         "kind": "fill_in",
@@ -241,15 +243,15 @@ def write(kept: dict[str, torch.Tensor], count: int, seconds: float, settings: S
         "without the 2,000 test sentences of the movie reviews and 400 of validation",
         "license": "data MIT: " + SOURCE + " Base model Apache-2.0.",
         "settings": vars(settings) | {"treatment": [*TREATMENT]},
-        "parameters": sum(value.numel() for value in kept.values()),
+        "parameters": sum(value.numel() for value in retained.values()),
         "seconds": round(seconds),
         "script": SCRIPT,
         "date": date.today().isoformat(),
         "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
     }
     path.chmod(0o644)
-    with atomic_write(path.with_suffix(".json")) as made:
-        made.write_text(json.dumps(card, indent=1) + "\n", "utf-8")
+    with atomic_write(path.with_suffix(".json")) as created:
+        created.write_text(json.dumps(card, indent=1) + "\n", "utf-8")
     measure(path)
 
 
@@ -260,20 +262,20 @@ def measure(path: Path) -> None:
 
     card_path = path.with_suffix(".json")
     card = json.loads(card_path.read_text("utf-8"))
-    found = fill.fill_in(replace(FillSettings(), mask=1.0, random=0.0))
+    result = fill.fill_in(replace(FillSettings(), mask=1.0, random=0.0))
     card["metric"] = {
         "name": "top-1, 15% of the tokens of the 2,000 test sentences masked",
-        "value": round(float((found.rank == 1).mean()), 4),
-        "top_5": round(float((found.rank <= 5).mean()), 4),
-        "places": len(found.rank),
+        "value": round(float((result.rank == 1).mean()), 4),
+        "top_5": round(float((result.rank <= 5).mean()), 4),
+        "places": len(result.rank),
     }
     card["baseline"] = {
         "name": "the most frequent token",
-        "value": round(float((found.frequency == 1).mean()), 4),
-        "top_5": round(float((found.frequency <= 5).mean()), 4),
+        "value": round(float((result.frequency == 1).mean()), 4),
+        "top_5": round(float((result.frequency <= 5).mean()), 4),
     }
-    with atomic_write(card_path) as made:
-        made.write_text(json.dumps(card, indent=1) + "\n", "utf-8")
+    with atomic_write(card_path) as created:
+        created.write_text(json.dumps(card, indent=1) + "\n", "utf-8")
     print(path.stat().st_size, card["metric"], card["baseline"])
 
 
@@ -285,8 +287,8 @@ def main() -> None:
     given = parser.parse_args()
     torch.set_num_threads(1)
     settings = Settings(given.passes, given.rate, given.share)
-    kept, count, seconds = train(settings)
-    write(kept, count, seconds, settings)
+    retained, count, seconds = train(settings)
+    write(retained, count, seconds, settings)
 
 
 if __name__ == "__main__":

@@ -29,21 +29,21 @@ SCRIPT = "tools/train_sentiment.py"
 def pieces() -> tuple[np.ndarray, PreTrainedTokenizerBase]:
     """The word-piece table of all-MiniLM-L6-v2, 30,522 x 384, and its tokenizer."""
     store.fetch("minilm")
-    found = load("minilm")
-    return found.network.embeddings.word_embeddings.weight.cpu().numpy(), found.tokenizer
+    result = load("minilm")
+    return result.network.embeddings.word_embeddings.weight.cpu().numpy(), result.tokenizer
 
 
 def vocabulary(train: Labeled) -> list[str]:
     """The unknown symbol, then the words of the training sentences by frequency."""
-    seen = Counter(word(piece) for text in train.texts for piece in words(text, ()).pieces)
-    return [UNKNOWN, *(w for w, n in seen.most_common() if n >= COMMON)]
+    counts = Counter(word(piece) for text in train.texts for piece in words(text, ()).pieces)
+    return [UNKNOWN, *(w for w, n in counts.most_common() if n >= COMMON)]
 
 
 def initial(symbols: list[str]) -> torch.Tensor:
     """One vector a word: the mean of its pieces, on the first principal components, variance 1."""
     table, tokenizer = pieces()
     ids = tokenizer(symbols[1:], add_special_tokens=False)["input_ids"]
-    mean = np.stack([table[one].mean(axis=0) if one else table[100] for one in ids])
+    mean = np.stack([table[item].mean(axis=0) if item else table[100] for item in ids])
     centered = mean - mean.mean(axis=0)
     _, _, directions = np.linalg.svd(centered, full_matrices=False)
     vectors = centered @ directions[:WIDTH].T
@@ -53,8 +53,8 @@ def initial(symbols: list[str]) -> torch.Tensor:
 
 def padded(ids: list[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
     """(time, batch) and the place of each last word."""
-    lengths = torch.tensor([len(one) for one in ids])
-    batch = torch.nn.utils.rnn.pad_sequence([torch.tensor(one) for one in ids])
+    lengths = torch.tensor([len(item) for item in ids])
+    batch = torch.nn.utils.rnn.pad_sequence([torch.tensor(item) for item in ids])
     return batch, lengths - 1
 
 
@@ -69,10 +69,10 @@ def scores(model: Reader, ids: list[np.ndarray], drop: torch.nn.Module | None = 
 
 def accuracy(model: Reader, ids: list[np.ndarray], positive: np.ndarray) -> float:
     with torch.no_grad():
-        found = [
+        results = [
             scores(model, ids[i : i + 200]).argmax(-1).numpy() for i in range(0, len(ids), 200)
         ]
-    return float((np.concatenate(found) == positive).mean())
+    return float((np.concatenate(results) == positive).mean())
 
 
 def baseline(train: Labeled, test: Labeled) -> float:
@@ -83,9 +83,9 @@ def baseline(train: Labeled, test: Labeled) -> float:
 def train(cell: str, epochs: int, rate: float, drop: float, decay: float) -> None:
     """AdamW; the epoch with the best accuracy on 800 training sentences set apart is kept."""
     torch.manual_seed(0)
-    known, test = sentiment_split()
-    symbols = vocabulary(known)
-    ids = [words(text, symbols).ids for text in known.texts]
+    training, test = sentiment_split()
+    symbols = vocabulary(training)
+    ids = [words(text, symbols).ids for text in training.texts]
     test_ids = [words(text, symbols).ids for text in test.texts]
     model = Reader(cell, len(symbols), WIDTH, HIDDEN, 2)
     with torch.no_grad():
@@ -98,32 +98,32 @@ def train(cell: str, epochs: int, rate: float, drop: float, decay: float) -> Non
     optimizer = torch.optim.AdamW(model.parameters(), rate, weight_decay=decay)
     learn, held = np.arange(len(ids) - VALIDATION), np.arange(len(ids) - VALIDATION, len(ids))
     shuffle = np.random.RandomState(0)
-    best, kept, kept_epoch, started = 0.0, model.state_dict(), 0, time.perf_counter()
+    best, retained, kept_epoch, started = 0.0, model.state_dict(), 0, time.perf_counter()
     for epoch in range(1, epochs + 1):
         mixed = shuffle.permutation(learn)
         # Sentences of like length together: a quarter of the padding.
         blocks = [mixed[i : i + 50 * BATCH] for i in range(0, len(mixed), 50 * BATCH)]
         order = np.concatenate([b[np.argsort([len(ids[i]) for i in b])] for b in blocks])
         batches = [order[i : i + BATCH] for i in range(0, len(order), BATCH)]
-        for place in shuffle.permutation(len(batches)):
-            chosen = batches[place]
-            wanted = torch.tensor(known.positive[chosen].astype(int))
+        for position in shuffle.permutation(len(batches)):
+            chosen = batches[position]
+            requested = torch.tensor(training.positive[chosen].astype(int))
             loss = torch.nn.functional.cross_entropy(
-                scores(model, [ids[i] for i in chosen], dropout), wanted
+                scores(model, [ids[i] for i in chosen], dropout), requested
             )
             optimizer.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
-        found = accuracy(model, [ids[i] for i in held], known.positive[held])
-        print(f"{cell} epoch {epoch}: validation {found:.4f}, loss {loss.item():.3f}", flush=True)
-        if found > best:
-            best, kept_epoch = found, epoch
-            kept = {k: v.clone() for k, v in model.state_dict().items()}
+        outcome = accuracy(model, [ids[i] for i in held], training.positive[held])
+        print(f"{cell} epoch {epoch}: validation {outcome:.4f}, loss {loss.item():.3f}", flush=True)
+        if outcome > best:
+            best, kept_epoch = outcome, epoch
+            retained = {k: v.clone() for k, v in model.state_dict().items()}
     seconds = time.perf_counter() - started
-    model.load_state_dict(kept)
+    model.load_state_dict(retained)
     result = accuracy(model, test_ids, test.positive)
-    floor = baseline(known, test)
+    floor = baseline(training, test)
     print(f"{cell}: test {result:.4f}, bag of words {floor:.4f}, {seconds:.0f} s")
     card = {
         "data": "movie reviews with |rating| >= 0.5: 8,072 to train (800 of them to choose the "

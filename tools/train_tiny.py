@@ -62,16 +62,16 @@ def main() -> None:
                 remeasure(name, **measured(checkpoints.load(name), settings.length))
                 continue
             started = time.perf_counter()
-            found = train_tiny(settings)
+            tiny = train_tiny(settings)
             card = {
                 "data": "made by seqviz.compute.gates.tasks.draw",
                 "license": "none needed",
                 "settings": asdict(settings),
-                **measured(found.network, settings.length),
+                **measured(tiny.network, settings.length),
                 "seconds": round(time.perf_counter() - started, 1),
                 "script": SCRIPT,
             }
-            write_network(found.network, card)
+            write_network(tiny.network, card)
             print(f"{task} {cell}: {card}")
 
 

@@ -82,8 +82,8 @@ LICENSE = (
 def bundled() -> bytes:
     """The part of Plotly that the lessons use, built by esbuild."""
     with tempfile.TemporaryDirectory() as folder:
-        wanted = ("--ignore-scripts", "--no-audit", "--before", BEFORE, BUNDLE.package, BUNDLER)
-        subprocess.run(["npm", "install", "--silent", *wanted], cwd=folder, check=True)
+        requested = ("--ignore-scripts", "--no-audit", "--before", BEFORE, BUNDLE.package, BUNDLER)
+        subprocess.run(["npm", "install", "--silent", *requested], cwd=folder, check=True)
         entry = shutil.copy(STATIC.parent.parent / BUNDLE.member, folder)
         built = Path(folder) / "bundle.js"
         bundler = Path(folder) / "node_modules" / ".bin" / "esbuild"
@@ -102,10 +102,10 @@ def fetch(files: tuple[Vendored, ...]) -> dict[Vendored, bytes]:
             with tarfile.open(archive) as packed:
                 for file in files:
                     if file.package == package:
-                        found = packed.extractfile(file.member)
-                        if found is None:
+                        result = packed.extractfile(file.member)
+                        if result is None:
                             raise FileNotFoundError(file.member)
-                        contents[file] = found.read()
+                        contents[file] = result.read()
     return contents
 
 

@@ -55,100 +55,111 @@ def machine(minutes: float, started: float) -> Machine:
     return Machine(chosen.kind, chosen.name, small, started, seconds)
 
 
-def plain(found: Any) -> Any:
+def plain(result: Any) -> Any:
     """As JSON has it: no dataclasses, numbers with four digits, what is not finite as a word."""
-    if dataclasses.is_dataclass(found) and not isinstance(found, type):
-        found = dataclasses.asdict(found)
-    if isinstance(found, dict):
-        return {str(key): plain(value) for key, value in found.items()}
-    if isinstance(found, (list, tuple)):
-        return [plain(value) for value in found]
-    if isinstance(found, float):
-        return float(f"{found:.4g}") if math.isfinite(found) else str(found)
-    return found
+    if dataclasses.is_dataclass(result) and not isinstance(result, type):
+        result = dataclasses.asdict(result)
+    if isinstance(result, dict):
+        return {str(key): plain(value) for key, value in result.items()}
+    if isinstance(result, (list, tuple)):
+        return [plain(value) for value in result]
+    if isinstance(result, float):
+        return float(f"{result:.4g}") if math.isfinite(result) else str(result)
+    return result
 
 
-def said_agreement(found: Any) -> str:
-    if isinstance(found, str):
-        return found
-    if isinstance(found, agreement.VisibleDifference):
+def said_agreement(result: Any) -> str:
+    if isinstance(result, str):
+        return result
+    if isinstance(result, agreement.VisibleDifference):
         return (
-            f"{len(found.benches)} benches: {found.pixels:.2g} pixels, {found.levels:.2g} of 255 "
-            f"levels, {100 * found.words:.2g}% of words; {found.refused} of {found.exercises} "
-            "exercises refuse the answer"
-            + "".join(f"; {name} {why}" for name, why in found.skipped.items())
+            f"{len(result.benches)} benches: {result.pixels:.2g} pixels, {result.levels:.2g} of "
+            f"255 levels, {100 * result.words:.2g}% of words; {result.refused} of "
+            f"{result.exercises} exercises refuse the answer"
+            + "".join(f"; {name} {why}" for name, why in result.skipped.items())
         )
     cells = []
     for mode in PRECISIONS:
-        one = found[mode]
+        item = result[mode]
         cells.append(
-            f"{one.split(':')[0]:>22}" if isinstance(one, str)
-            else f"{one.largest:8.1e} {one.median:7.0e} {100 * one.printed:3.0f}%"
+            f"{item.split(':')[0]:>22}" if isinstance(item, str)
+            else f"{item.largest:8.1e} {item.median:7.0e} {100 * item.printed:3.0f}%"
         )  # fmt: skip
     return "".join(f"{cell:>24}" for cell in cells)
 
 
-def said_speed(found: Any) -> str:
-    if isinstance(found, str):
-        return found
-    if isinstance(found, dict):
-        return "  ".join(f"{key} {plain(value)}" for key, value in found.items())
-    parts = [f"{found.what}; {found.unit}:"]
-    for size in sorted(found.cpu.keys() | found.device.keys()):
-        there = [duration(one[size]) if size in one else "-" for one in (found.cpu, found.device)]
+def said_speed(result: Any) -> str:
+    if isinstance(result, str):
+        return result
+    if isinstance(result, dict):
+        return "  ".join(f"{key} {plain(value)}" for key, value in result.items())
+    parts = [f"{result.what}; {result.unit}:"]
+    for size in sorted(result.cpu.keys() | result.device.keys()):
+        there = [
+            duration(item[size]) if size in item else "-" for item in (result.cpu, result.device)
+        ]
         parts.append(f"{size}: {' | '.join(there)}")
-    parts.append(f"device wins from {found.crossover if found.crossover is not None else '-'}")
-    return "  ".join([*parts, *(f"{at}: {why}" for at, why in found.stopped.items())])
+    parts.append(f"device wins from {result.crossover if result.crossover is not None else '-'}")
+    return "  ".join([*parts, *(f"{at}: {why}" for at, why in result.stopped.items())])
 
 
-def said_fault(found: Any) -> str:
-    return found if isinstance(found, str) else "  ".join(f"{k} {plain(found[k])}" for k in found)
+def said_fault(result: Any) -> str:
+    return (
+        result if isinstance(result, str) else "  ".join(f"{k} {plain(result[k])}" for k in result)
+    )
 
 
-def part(title: str, rows: Iterator[tuple[str, Any]], said: Callable[[Any], str]) -> dict[str, Any]:
+def part(
+    title: str, rows: Iterator[tuple[str, Any]], message: Callable[[Any], str]
+) -> dict[str, Any]:
     """Print the rows of one table as they come."""
     print(f"\n{title}", flush=True)
-    found: dict[str, Any] = {}
-    for name, one in rows:
-        found[name] = one
-        print(f"{name:34} {said(one)}", flush=True)
-    return found
+    result: dict[str, Any] = {}
+    for name, row in rows:
+        result[name] = row
+        print(f"{name:34} {message(row)}", flush=True)
+    return result
 
 
-def goals(found: dict[str, dict[str, Any]]) -> Iterator[tuple[str, float, float, str]]:
+def goals(result: dict[str, dict[str, Any]]) -> Iterator[tuple[str, float, float, str]]:
     """Name, value, goal and whether it is met, of what this run has measured on a GPU.
 
     What was to be compared and has failed there is not like that of the CPU.
     """
-    times = found["speed"]
+    times = result["speed"]
 
     def seconds(name: str, size: int) -> float:
-        one = times.get(name)
-        return one.device.get(size, math.nan) if isinstance(one, speed.Times) else math.nan
+        item = times.get(name)
+        return item.device.get(size, math.nan) if isinstance(item, speed.Times) else math.nan
 
     def rate(name: str) -> float:
-        one = times.get(name)
-        return one.get("device", math.nan) if isinstance(one, dict) else math.nan
+        item = times.get(name)
+        return item.get("device", math.nan) if isinstance(item, dict) else math.nan
 
     best = rate("epoch: bfloat16, by length")
-    rows, pages = compared(found)
-    apart, seen = apart_in_float32(found), [one.pixels for one in pages.values() if one.benches]
-    wrong = [name for name, one in rows.items() if str(one).startswith("failed")]
-    unseen = [n for one in pages.values() for n, why in one.skipped.items() if why[:6] == "failed"]
+    rows, pages = compared(result)
+    apart, observed = (
+        apart_in_float32(result),
+        [page.pixels for page in pages.values() if page.benches],
+    )
+    wrong = [name for name, row in rows.items() if str(row).startswith("failed")]
+    unseen = [
+        n for page in pages.values() for n, why in page.skipped.items() if why[:6] == "failed"
+    ]
     failures = {
         "float32, largest difference": [name for name in wrong if not name.startswith("page: ")],
         "figures, pixels": [*unseen, *(name for name in wrong if name.startswith("page: "))],
     }
-    one, many = (seconds("SmolLM2's shape", size) for size in (1, 32))
+    entry, many = (seconds("SmolLM2's shape", size) for size in (1, 32))
     for name, value, goal, sense in (
         ("epoch, s", 7272 / best, 5.0, -1),
         ("epoch, times the padded recipe", best / rate("epoch: float32, padded to 512"), 15.0, 1),
         (f"seconds to {speed.GOAL}", rate(f"seconds to {speed.GOAL}"), 10.0, -1),
         ("all pairs, T = 500, s", seconds("all pairs of Jacobians", 500), 1.0, -1),
         ("100 texts of 32 tokens, s", seconds("texts in one batch", 100), 0.02, -1),
-        ("32 prompts, times one prompt's rate", 32 * one / many, 10.0, 1),
+        ("32 prompts, times one prompt's rate", 32 * entry / many, 10.0, 1),
         ("float32, largest difference", max(apart, default=math.nan), agreement.TOLERANCE, -1),
-        ("figures, pixels", max(seen, default=math.nan), agreement.PIXEL, -1),
+        ("figures, pixels", max(observed, default=math.nan), agreement.PIXEL, -1),
     ):
         failed = failures.get(name, [])
         if math.isnan(value):
@@ -160,49 +171,49 @@ def goals(found: dict[str, dict[str, Any]]) -> Iterator[tuple[str, float, float,
         yield name, value, goal, state
 
 
-def write(here: Machine, found: dict[str, Any]) -> None:
+def write(machine: Machine, result: dict[str, Any]) -> None:
     """The results and the figure, in place of those of an earlier run of the day."""
-    name = re.sub(r"\W+", "-", here.name.lower()).strip("-")
+    name = re.sub(r"\W+", "-", machine.name.lower()).strip("-")
     path = RESULTS / f"{datetime.date.today()}-gpu-{name}.json"
-    path.write_text(json.dumps(plain(found), indent=1) + "\n", "utf-8")
-    path.with_suffix(".svg").write_text(svg(here, found["speed"]), "utf-8")
-    if not here.small:
-        placement.FILE.write_text(json.dumps(kept(here, found), indent=1) + "\n", "utf-8")
+    path.write_text(json.dumps(plain(result), indent=1) + "\n", "utf-8")
+    path.with_suffix(".svg").write_text(svg(machine, result["speed"]), "utf-8")
+    if not machine.small:
+        placement.FILE.write_text(json.dumps(kept(machine, result), indent=1) + "\n", "utf-8")
 
 
-def kept(here: Machine, found: dict[str, Any]) -> dict[str, Any]:
+def kept(machine: Machine, result: dict[str, Any]) -> dict[str, Any]:
     """What the app reads of a run on a GPU (`seqviz.models.placement.MeasuredCrossover`)."""
-    times = {name: one for name, one in found["speed"].items() if isinstance(one, speed.Times)}
-    whole = {name: one.crossover for name, one in times.items() if one.cpu and one.device}
-    largest = max(apart_in_float32(found), default=None)
+    times = {name: item for name, item in result["speed"].items() if isinstance(item, speed.Times)}
+    full = {name: time.crossover for name, time in times.items() if time.cpu and time.device}
+    largest = max(apart_in_float32(result), default=None)
     return plain(
-        {"name": here.name, "date": str(datetime.date.today()), "crossover": whole,
+        {"name": machine.name, "date": str(datetime.date.today()), "crossover": full,
          "largest": largest}
     )  # fmt: skip
 
 
 def compared(
-    found: dict[str, Any],
+    result: dict[str, Any],
 ) -> tuple[dict[str, Any], dict[str, agreement.VisibleDifference]]:
     """What float32 gave, by row of the agreement (or the sentence why not), and the pages."""
-    every = found["agreement"].items()
-    pages = {name: one for name, one in every if isinstance(one, agreement.VisibleDifference)}
-    rows = {name: one["float32"] if isinstance(one, dict) else one for name, one in every}
-    return {name: one for name, one in rows.items() if name not in pages}, pages
+    every = result["agreement"].items()
+    pages = {name: item for name, item in every if isinstance(item, agreement.VisibleDifference)}
+    rows = {name: item["float32"] if isinstance(item, dict) else item for name, item in every}
+    return {name: row for name, row in rows.items() if name not in pages}, pages
 
 
-def apart_in_float32(found: dict[str, Any]) -> list[float]:
+def apart_in_float32(result: dict[str, Any]) -> list[float]:
     """The largest relative difference of each row of the agreement that was measured."""
-    rows = [one for one in compared(found)[0].values() if not isinstance(one, str)]
-    return [one.largest for one in rows if not math.isnan(one.largest)]
+    rows = [item for item in compared(result)[0].values() if not isinstance(item, str)]
+    return [row.largest for row in rows if not math.isnan(row.largest)]
 
 
-def pages(here: Machine) -> Iterator[tuple[str, agreement.VisibleDifference | str]]:
+def pages(machine: Machine) -> Iterator[tuple[str, agreement.VisibleDifference | str]]:
     """A row for each lesson: would a student see it? Named and left where the figures cannot be."""
     try:
         from benchmarks.gpu import visible_differences
 
-        yield from visible_differences.rows(here)
+        yield from visible_differences.rows(machine)
     except ModuleNotFoundError as error:
         for record in catalog.LESSONS:
             yield f"page: {record.slug}", described(error)
@@ -225,7 +236,7 @@ def main() -> None:
         f"torch {torch.__version__}, numpy {np.__version__}, Python {platform.python_version()}; "
         f"threads of the CPU: {threads}"
     )
-    found: dict[str, Any] = {"name": "gpu", "device": here.name, "small": here.small}
+    result: dict[str, Any] = {"name": "gpu", "device": here.name, "small": here.small}
     heading = "".join(f"{mode:>24}" for mode in PRECISIONS)
     tables: tuple[tuple[str, str, Iterator[tuple[str, Any]], Callable[[Any], str]], ...] = (
         (
@@ -238,17 +249,17 @@ def main() -> None:
         ("speed", "speed: CPU | device, medians", speed.rows(here), said_speed),
         ("faults", "faults", faults.rows(here), said_fault),
     )
-    found |= {key: {} for key, *_ in tables}
-    for key, title, rows, said in tables:
-        found[key] = part(title, rows, said)
+    result |= {key: {} for key, *_ in tables}
+    for key, title, rows, table in tables:
+        result[key] = part(title, rows, table)
         if options.write or not here.small:
-            write(here, found)
+            write(here, result)
     if not here.small:
         print("\ngoals")
-        for name, value, goal, state in goals(found):
+        for name, value, goal, state in goals(result):
             print(f"  {name}: {value:.3g}, goal {goal:g}, {state}")
     print(f"\n{time.monotonic() - started:.0f} s")
-    print(json.dumps(plain(found)))
+    print(json.dumps(plain(result)))
 
 
 if __name__ == "__main__":

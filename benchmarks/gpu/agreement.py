@@ -112,31 +112,31 @@ class VisibleDifference:
     skipped: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
-def leaves(found: Any, unit: Unit = NUMBER) -> Iterator[tuple[np.ndarray, Unit]]:
+def leaves(result: Any, unit: Unit = NUMBER) -> Iterator[tuple[np.ndarray, Unit]]:
     """Every array, number and word of a result, and its read-outs (properties), with units."""
-    if dataclasses.is_dataclass(found):
-        kind: Any = type(found)
-        fields = [field.name for field in dataclasses.fields(found)]
-        shown = [n for n in dir(kind) if isinstance(getattr(kind, n), property) and n[0] != "_"]
-        for name in (*fields, *shown):
+    if dataclasses.is_dataclass(result):
+        kind: Any = type(result)
+        fields = [field.name for field in dataclasses.fields(result)]
+        visible = [n for n in dir(kind) if isinstance(getattr(kind, n), property) and n[0] != "_"]
+        for name in (*fields, *visible):
             if name in _NO_RESULT:
                 continue
             with contextlib.suppress(ValueError):  # a read-out that this result does not have
-                yield from leaves(getattr(found, name), unit_of(kind, name))
-    elif isinstance(found, (tuple, list)):
-        for part in found:
+                yield from leaves(getattr(result, name), unit_of(kind, name))
+    elif isinstance(result, (tuple, list)):
+        for part in result:
             yield from leaves(part, unit)
-    elif isinstance(found, (np.ndarray, float, int, str, np.generic)):
-        yield np.asarray(found), unit
+    elif isinstance(result, (np.ndarray, float, int, str, np.generic)):
+        yield np.asarray(result), unit
 
 
-def difference(found: Any, wanted: Any) -> Difference:
+def difference(result: Any, requested: Any) -> Difference:
     """Compare a result with the one it should be.
 
     Raises ValueError where their shapes differ, or where there is nothing to compare.
     """
     apart, others, printed = [np.zeros(1)], [np.zeros(1)], [np.zeros(1)]
-    for (a, unit), (b, _) in zip(leaves(found), leaves(wanted), strict=True):
+    for (a, unit), (b, _) in zip(leaves(result), leaves(requested), strict=True):
         if a.shape != b.shape:
             raise ValueError(f"the shapes {a.shape} and {b.shape} differ")
         if b.dtype.kind not in "fc":
@@ -174,18 +174,18 @@ def row(name: str, machine: Machine) -> dict[str, Difference | str]:
     machine.check(_SHARE)
     models_at(CPU, subject.models)
     with precision("float32", CPU):
-        wanted = subject.work(CPU, machine.small)
-    found: dict[str, Difference | str] = {}
+        requested = subject.work(CPU, machine.small)
+    result: dict[str, Difference | str] = {}
     for mode in PRECISIONS:
         try:
             if mode in HALVES and subject.numpy and machine.place == CPU:
                 raise SkipRowError("numpy computes it on a CPU")
             models_at(machine.place, subject.models)
             with precision(mode, machine.place):
-                found[mode] = difference(subject.work(machine.place, machine.small), wanted)
+                result[mode] = difference(subject.work(machine.place, machine.small), requested)
         except Exception as error:  # of any kind: the other precisions are worth having
-            found[mode] = described(error)
-    return found
+            result[mode] = described(error)
+    return result
 
 
 def rows(machine: Machine) -> Iterator[tuple[str, dict[str, Difference | str] | str]]:
@@ -197,31 +197,31 @@ def rows(machine: Machine) -> Iterator[tuple[str, dict[str, Difference | str] | 
             yield name, described(error)
 
 
-def _importance(place: str, small: bool) -> Any:
-    one, head = load("minilm"), heads.standard_head("minilm")
-    ids = encoding.tokenize(one, [TEXT, OTHER])
-    by_gradient = importance.gradient_times_input(one, ids, head, "mean")
-    return importance.attention_received(one, ids), by_gradient
+def _importance(location: str, small: bool) -> Any:
+    item, head = load("minilm"), heads.standard_head("minilm")
+    ids = encoding.tokenize(item, [TEXT, OTHER])
+    by_gradient = importance.gradient_times_input(item, ids, head, "mean")
+    return importance.attention_received(item, ids), by_gradient
 
 
-def _padding(place: str, small: bool) -> Any:
+def _padding(location: str, small: bool) -> Any:
     lengths = (32,) if small else (32, 128, 512)
     own = padding.pad_user_text("minilm", TEXT, lengths)
     return own, padding.pads_in_mean("minilm", 2, lengths)
 
 
-def _fill(place: str, small: bool) -> Any:
+def _fill(location: str, small: bool) -> Any:
     corrupted = fill.fill_in(FillSettings(sentences=4 if small else 64))
     both = fill.guesses("minilm", TEXT, 2), fill.guesses_by_direction("minilm", TEXT, 2)
     return corrupted.rank, corrupted.treatment, both
 
 
-def _vectors(place: str, small: bool) -> Any:
+def _vectors(location: str, small: bool) -> Any:
     texts = sentiment_split()[1].texts[: 16 if small else 256]
     return encoding.vectors(load("minilm"), encoding.tokenize(load("minilm"), texts))
 
 
-def _tuning(place: str, small: bool) -> Any:
+def _tuning(location: str, small: bool) -> Any:
     """The first steps of all weights, and the answers. Devices draw other dropout: without."""
     settings = TuneSettings("minilm", "all", "mean", epochs=1, batch=2 if small else 32)
     steps = 1 if small else 3
@@ -233,8 +233,8 @@ def _tuning(place: str, small: bool) -> Any:
     )
     run.network.eval()
     run.dropout = 0.0
-    places = np.arange(len(few.ids)).reshape(steps, -1)
-    return [run.step(few, some, 1.0, progress) for some in places], run.judge(few, progress)
+    positions = np.arange(len(few.ids)).reshape(steps, -1)
+    return [run.step(few, some, 1.0, progress) for some in positions], run.judge(few, progress)
 
 
 def _written() -> Any:
@@ -249,25 +249,25 @@ def _updates(small: bool) -> int:
 
 def _network(cell: str) -> Callable[[str, bool], Any]:
     """An AR network with this cell, on one path of an AR(1)."""
-    return lambda place, small: fit_network(
+    return lambda position, small: fit_network(
         replicate_paths(0.8, 200, 2)[0],
         NetworkSettings(cell, lags=4, epochs=_updates(small), train=0.7, validation=0.2),
-        device=place,
+        device=position,
     )
 
 
 def _gates(cell: str) -> Callable[[str, bool], Any]:
-    return lambda place, small: train_tiny(
-        TinySettings(cell=cell, updates=_updates(small)), device=place
+    return lambda position, small: train_tiny(
+        TinySettings(cell=cell, updates=_updates(small)), device=position
     )
 
 
 def _pairs(cell: str, norm: str) -> Callable[[str, bool], Any]:
-    return lambda place, small: pair_norms(
+    return lambda position, small: pair_norms(
         GradientExperiment(cell, *((24, 16) if small else (100, 64))),
         norm=norm,
         stride=1,
-        device=place,
+        device=position,
     )
 
 
@@ -277,51 +277,71 @@ SUBJECTS: dict[str, Subject] = {
     "all pairs, LSTM, singular values": Subject(_pairs("lstm", "largest"), numpy=True),
     **{f"AR network, {cell}": Subject(_network(cell)) for cell in CELLS},
     "recall, three cells": Subject(
-        lambda place, small: compare(
-            RecallSettings(delay=10, updates=_updates(small)), device=place)),
+        lambda position, small: compare(
+            RecallSettings(delay=10, updates=_updates(small)), device=position
+        )
+    ),
     "longest delay": Subject(
-        lambda place, small: find_longest_delay(
-            RecallSettings(delay=1, updates=_updates(small)), device=place)),
+        lambda position, small: find_longest_delay(
+            RecallSettings(delay=1, updates=_updates(small)), device=position
+        )
+    ),
     **{f"gates, {cell}": Subject(_gates(cell)) for cell in ("lstm", "gru")},
     "order of letters": Subject(
-        lambda place, small: train(
-            OrderSettings(length=6, updates=_updates(small), runs=1), device=place), full=True),
+        lambda position, small: train(
+            OrderSettings(length=6, updates=_updates(small), runs=1), device=position
+        ),
+        full=True,
+    ),
     "order of letters, rotary": Subject(
-        lambda place, small: train(
-            OrderSettings(length=6, encodings=("rotary",), updates=2, runs=1), device=place)),
+        lambda position, small: train(
+            OrderSettings(length=6, encodings=("rotary",), updates=2, runs=1), device=position
+        )
+    ),
     "stacks of blocks": Subject(
-        lambda place, small: train_stacks(
-            StackSettings(blocks=2, updates=_updates(small), runs=1), device=place)),
+        lambda position, small: train_stacks(
+            StackSettings(blocks=2, updates=_updates(small), runs=1), device=position
+        )
+    ),
     "encoder and decoder": Subject(
-        lambda place, small: train_pair(PairSettings(updates=_updates(small)), device=place).loss),
+        lambda position, small: (
+            train_pair(PairSettings(updates=_updates(small)), device=position).loss
+        )
+    ),
     "MiniLM, one text": Subject(lambda *_: forward_cache.read("minilm", TEXT), _MINILM),
     "stages of one head": Subject(lambda *_: attention.parts("minilm", TEXT, "", 2, 3), _MINILM),
     "two heads off": Subject(
-        lambda *_: attention.ablate("minilm", TEXT, OTHER, ((0, 1), (5, 2))), _MINILM),
+        lambda *_: attention.ablate("minilm", TEXT, OTHER, ((0, 1), (5, 2))), _MINILM
+    ),
     "another mask": Subject(
-        lambda *_: attention.masked("minilm", TEXT, Masking("causal")), _MINILM),
-    "each head off": Subject(
-        lambda *_: head_effects.each_head("minilm", TEXT), _MINILM, full=True),
+        lambda *_: attention.masked("minilm", TEXT, Masking("causal")), _MINILM
+    ),
+    "each head off": Subject(lambda *_: head_effects.each_head("minilm", TEXT), _MINILM, full=True),
     "mean outputs": Subject(lambda *_: head_effects.mean_outputs("minilm"), _MINILM, full=True),
     "heads on repeated tokens": Subject(
-        lambda *_: head_trials.try_heads("repeated", "minilm"), _MINILM, full=True),
+        lambda *_: head_trials.try_heads("repeated", "minilm"), _MINILM, full=True
+    ),
     "other positions": Subject(lambda *_: positions.reordered("minilm", TEXT, OTHER), _MINILM),
     "evaluation mode": Subject(
-        lambda *_: modes.modes("minilm", TEXT, repeats=2).probability[0], _MINILM),
+        lambda *_: modes.modes("minilm", TEXT, repeats=2).probability[0], _MINILM
+    ),
     "importance of words": Subject(_importance, _MINILM),
     "padding": Subject(_padding, _MINILM),
     "filling in": Subject(_fill, _MINILM),
     "words masked": Subject(
-        lambda place, small: mask_words("minilm", 2 if small else 32, (0.0, 0.5)), _MINILM),
+        lambda position, small: mask_words("minilm", 2 if small else 32, (0.0, 0.5)), _MINILM
+    ),
     "words deleted": Subject(
-        lambda *_: controls("minilm", 16, (0.5,), training=64), _MINILM, full=True),
+        lambda *_: controls("minilm", 16, (0.5,), training=64), _MINILM, full=True
+    ),
     "directions": Subject(lambda *_: direction("minilm", 64, training=256), _MINILM, full=True),
     "sentence vectors": Subject(_vectors, _MINILM),
     "training, first steps": Subject(_tuning, _MINILM),
     "SmolLM2, one text": Subject(
-        lambda *_: forward_cache.read("smollm2", TEXT), ("smollm2",), full=True),
+        lambda *_: forward_cache.read("smollm2", TEXT), ("smollm2",), full=True
+    ),
     "SmolLM2, written": Subject(lambda *_: _written(), ("smollm2",), full=True),
-}  # fmt: skip
+}
 # Functions that take a device and have no row, and why.
 LEFT_OUT = {
     "analogies": "cosines of a table by numpy",

@@ -34,14 +34,14 @@ _WAIT = 120.0  # seconds for a process
 
 
 @contextlib.contextmanager
-def nearly_full(place: str, room: int) -> Iterator[None]:
+def nearly_full(location: str, room: int) -> Iterator[None]:
     """All of the device's memory is taken but for `room` bytes."""
-    there = getattr(torch, place)
+    there = getattr(torch, location)
     there.empty_cache()
     free, _ = there.mem_get_info()
     if free <= room:
         raise SkipRowError("others have taken the device's memory")
-    taken = torch.empty(free - room, dtype=torch.uint8, device=place)
+    taken = torch.empty(free - room, dtype=torch.uint8, device=location)
     try:
         yield
     finally:
@@ -49,58 +49,58 @@ def nearly_full(place: str, room: int) -> Iterator[None]:
         there.empty_cache()
 
 
-def in_a_forward(place: str) -> dict[str, Any]:
+def in_a_forward(location: str) -> dict[str, Any]:
     """Memory ends within a pass that notes all attention; `Pretrained.run` goes on with the CPU."""
     from seqviz.models import attention_hook as taps
 
-    one = model("minilm", place)
-    rows = ids(one.network, _TEXTS, _TOKENS)
+    item = model("minilm", location)
+    rows = ids(item.network, _TEXTS, _TOKENS)
     passed: list[tuple[str, int]] = []
 
     def work(network: Any, where: str) -> np.ndarray:
         with taps.hooked(taps.AttentionHook(each=lambda layer: passed.append((where, layer)))):
-            found: np.ndarray = network(rows.to(where)).last_hidden_state.cpu().numpy()
-        return found
+            values: np.ndarray = network(rows.to(where)).last_hidden_state.cpu().numpy()
+        return values
 
-    wanted = one.run(work)
+    requested = item.run(work)
     for room in _ROOMS:
         passed.clear()
         # `run` moves the object for good: this one, not the one that the next rows use
-        own = dataclasses.replace(one, network=copy.deepcopy(one.network))
-        with nearly_full(place, room * _LAYER):
-            found = own.run(work)
-        layers = sum(where == place for where, _ in passed)
+        own = dataclasses.replace(item, network=copy.deepcopy(item.network))
+        with nearly_full(location, room * _LAYER):
+            result = own.run(work)
+        layers = sum(where == location for where, _ in passed)
         if own.device == CPU and layers:
             break
     else:
         raise SkipRowError("the memory did not end within the layers")
     return {
         "layers_done": layers,
-        "same_answer": difference(found, wanted).largest < TOLERANCE,
-        "computes_on": difference(one.run(work), wanted).largest < TOLERANCE,
+        "same_answer": difference(result, requested).largest < TOLERANCE,
+        "computes_on": difference(item.run(work), requested).largest < TOLERANCE,
     }
 
 
-def train_a_little(place: str, room: int, report: Report) -> int:
+def train_a_little(location: str, room: int, report: Report) -> int:
     """A job: steps on ever more sentences of 512 tokens, with so little room; how many it made."""
     from benchmarks.gpu.speed import _run, _sentences
 
     some = _sentences(512)
-    run, progress = _run(place, "all", some, _TOKENS)
+    run, progress = _run(location, "all", some, _TOKENS)
     run.network.train()
-    with nearly_full(place, room) if room else contextlib.nullcontext():
+    with nearly_full(location, room) if room else contextlib.nullcontext():
         for done, size in enumerate((2, 4, 8, 16, 32, 64, 128, 256, 512) if room else (2, 4)):
             report(done, 0.0)
             run.step(some, np.arange(size), 1.0, progress)
     return done + 1
 
 
-def in_a_training(place: str) -> dict[str, Any]:
+def in_a_training(location: str) -> dict[str, Any]:
     """Memory ends within a training in the app's queue; then the next job."""
     line, jobs = JobQueue(), []
     try:
         for room in (40 * _LAYER, 0):
-            job = line.submit(train_a_little, place, room, owner="benchmark")
+            job = line.submit(train_a_little, location, room, owner="benchmark")
             job.wait(_WAIT)
             jobs.append(job)
     finally:
@@ -114,33 +114,33 @@ def in_a_training(place: str) -> dict[str, Any]:
     }
 
 
-def lose_the_device(ready: Any, place: str) -> dict[str, Any]:
+def lose_the_device(ready: Any, location: str) -> dict[str, Any]:
     """In a process of its own: break the device's context, then see what is left.
 
     The app's way to a model goes on with the CPU: there the broken row is an error of its own kind,
     and the sound one after it an answer. note: what the badge says.
     """
-    one = model("minilm", place)
-    rows = ids(one.network, 1, 8)
+    item = model("minilm", location)
+    rows = ids(item.network, 1, 8)
 
     def work(row: torch.Tensor, network: Any, where: str) -> Any:
         return network(row.to(where)).last_hidden_state.cpu().numpy()
 
-    wanted = one.run(partial(work, rows))
+    requested = item.run(partial(work, rows))
     _silence()
-    broken = torch.full((1, 8), one.network.config.vocab_size + 1)
+    broken = torch.full((1, 8), item.network.config.vocab_size + 1)
     raised = ["", ""]
     for number, row in enumerate((broken, rows)):  # the second is sound: the device is gone
         try:
-            one.run(partial(work, row))
+            item.run(partial(work, row))
         except Exception as error:  # of any kind: which one it is is the finding
             raised[number] = type(error).__name__
     again = model("minilm", CPU).run(partial(work, rows))
     return {
-        "note": one.note,
+        "note": item.note,
         "raised": raised[0],
         "raised_afterwards": raised[1],
-        "computes_on_with_the_cpu": difference(again, wanted).largest < TOLERANCE,
+        "computes_on_with_the_cpu": difference(again, requested).largest < TOLERANCE,
     }
 
 
@@ -151,19 +151,19 @@ def _silence() -> None:
         os.dup2(nowhere, stream)
 
 
-def passes(ready: Any, place: str, seconds: float) -> float:
+def passes(ready: Any, location: str, seconds: float) -> float:
     """In a process of its own: passes of a text of 32 tokens, a second."""
-    one = model("minilm", place)
-    rows = ids(one.network, 1, 32)
+    item = model("minilm", location)
+    rows = ids(item.network, 1, 32)
 
     def work(network: Any, where: str) -> Any:
         return network(rows.to(where)).last_hidden_state.cpu()
 
-    one.run(work)
+    item.run(work)
     ready.wait(_WAIT)
     done, started = 0, time.perf_counter()
     while time.perf_counter() - started < seconds:
-        one.run(work)
+        item.run(work)
         done += 1
     return done / (time.perf_counter() - started)
 
@@ -176,17 +176,17 @@ def processes(count: int, work: Callable[..., Any], *arguments: Any) -> list[Any
     """
     fresh = multiprocessing.get_context("spawn")  # a fork would inherit a device that it cannot use
     ready, answers = fresh.Barrier(count), fresh.Queue()
-    told = (ready, answers, work, arguments)
-    running = [fresh.Process(target=_answer, args=told, daemon=True) for _ in range(count)]
-    for one in running:
-        one.start()
+    payload = (ready, answers, work, arguments)
+    running = [fresh.Process(target=_answer, args=payload, daemon=True) for _ in range(count)]
+    for item in running:
+        item.start()
     try:
         return [answers.get(timeout=_WAIT) for _ in running]
     except queue.Empty:
         raise TimeoutError(f"a process said nothing for {_WAIT:.0f} s") from None
     finally:
-        for one in running:
-            one.kill()
+        for item in running:
+            item.kill()
 
 
 def _answer(ready: Any, answers: Any, work: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
@@ -197,17 +197,17 @@ def _answer(ready: Any, answers: Any, work: Callable[..., Any], arguments: tuple
         answers.put(described(error))
 
 
-def lost(place: str) -> dict[str, Any]:
+def lost(location: str) -> dict[str, Any]:
     """The device lost to another process, and this one, which is not touched."""
-    (found,) = processes(1, lose_the_device, place)
-    two = torch.ones(2, device=place).sum().item()
-    return {"there": found, "others_unharmed": two == 2.0}
+    (result,) = processes(1, lose_the_device, location)
+    two = torch.ones(2, device=location).sum().item()
+    return {"there": result, "others_unharmed": two == 2.0}
 
 
-def shared(place: str) -> dict[str, Any]:
+def shared(location: str) -> dict[str, Any]:
     """Two processes beside one: passes a second of each."""
-    (alone,) = processes(1, passes, place, _TOGETHER)
-    return {"alone_per_s": alone, "together_per_s": processes(2, passes, place, _TOGETHER)}
+    (alone,) = processes(1, passes, location, _TOGETHER)
+    return {"alone_per_s": alone, "together_per_s": processes(2, passes, location, _TOGETHER)}
 
 
 ROWS: dict[str, Callable[[str], dict[str, Any]]] = {

@@ -70,18 +70,20 @@ def need(name: str) -> None:
 
 
 @cache
-def model(name: str, place: str) -> pretrained.Pretrained:
+def model(name: str, location: str) -> pretrained.Pretrained:
     """A pretrained model at a place, loaded as the app loads it. Raises Skip without its files."""
     need(name)
     before = os.environ.get("SEQVIZ_DEVICE")
-    os.environ["SEQVIZ_DEVICE"] = place
+    os.environ["SEQVIZ_DEVICE"] = location
     device.choose.cache_clear()
     pretrained._loaded.pop(name, None)
     try:
-        found = pretrained.load(name)
-        if found.device != place:  # the app goes on with the CPU; here that would be another row
-            raise SkipRowError(f"{name} did not get onto {place}")
-        return found
+        result = pretrained.load(name)
+        if (
+            result.device != location
+        ):  # the app goes on with the CPU; here that would be another row
+            raise SkipRowError(f"{name} did not get onto {location}")
+        return result
     finally:
         device.choose.cache_clear()
         del os.environ["SEQVIZ_DEVICE"]
@@ -89,26 +91,26 @@ def model(name: str, place: str) -> pretrained.Pretrained:
             os.environ["SEQVIZ_DEVICE"] = before
 
 
-def models_at(place: str, names: tuple[str, ...]) -> None:
+def models_at(location: str, names: tuple[str, ...]) -> None:
     """From now on experiments, which ask for a model by its name, get the one at this place.
 
     No reading made at another place or in another precision is taken for theirs.
     """
     for name in names:
-        pretrained._loaded[name] = model(name, place)
+        pretrained._loaded[name] = model(name, location)
     forward_cache._shelf = forward_cache.ForwardCache()
     forward_cache._passes.clear()
 
 
 @contextlib.contextmanager
-def precision(name: str, place: str) -> Iterator[None]:
+def precision(name: str, location: str) -> Iterator[None]:
     """Matrix products in one of `PRECISIONS`, by PyTorch's own switches.
 
     "float32": IEEE single precision. "tf32": products with the mantissa rounded to 10 bits, in
     cuBLAS and cuDNN. "bfloat16", "float16": torch.autocast, the weights staying float32. Raises
     Skip for "tf32" on a CPU, which has no such mode.
     """
-    if name == "tf32" and place == CPU:
+    if name == "tf32" and location == CPU:
         raise SkipRowError("no TF32 on a CPU")
     before = torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32
     torch.set_float32_matmul_precision("high" if name == "tf32" else "highest")
@@ -116,7 +118,7 @@ def precision(name: str, place: str) -> Iterator[None]:
     try:
         if name in HALVES:
             # Without the cache: a training would go on with the weights as first cast.
-            with torch.autocast(place, HALVES[name], cache_enabled=False):
+            with torch.autocast(location, HALVES[name], cache_enabled=False):
                 yield
         else:
             yield
@@ -125,13 +127,13 @@ def precision(name: str, place: str) -> Iterator[None]:
         torch.backends.cudnn.allow_tf32 = before[1]
 
 
-def synchronize(place: str) -> None:
+def synchronize(location: str) -> None:
     """Wait for what the device has been asked to do; a CPU has done it."""
-    if place != CPU:
-        getattr(torch, place).synchronize()
+    if location != CPU:
+        getattr(torch, location).synchronize()
 
 
-def median(work: Callable[[], object], place: str) -> float:
+def median(work: Callable[[], object], location: str) -> float:
     """Median seconds of 3 to 20 calls, the device's queue drained each time, after one warm-up.
 
     On a CPU a first call of 3 s or more is the only one.
@@ -139,15 +141,15 @@ def median(work: Callable[[], object], place: str) -> float:
 
     def once() -> None:
         work()
-        synchronize(place)
+        synchronize(location)
 
     first = timed(once)
-    if place == CPU and first > _SLOW:
+    if location == CPU and first > _SLOW:
         return first
-    found: list[float] = []
-    while len(found) < _LEAST or (sum(found) < _ENOUGH and len(found) < _MOST):
-        found.append(timed(once))
-    return statistics.median(found)
+    results: list[float] = []
+    while len(results) < _LEAST or (sum(results) < _ENOUGH and len(results) < _MOST):
+        results.append(timed(once))
+    return statistics.median(results)
 
 
 def described(error: Exception) -> str:
@@ -164,5 +166,5 @@ def described(error: Exception) -> str:
 def ids(model: Any, sentences: int, tokens: int) -> Any:
     """Token ids [sentence, token] of no meaning, the same in every call; on the CPU."""
     source = torch.Generator().manual_seed(0)
-    most = model.config.vocab_size
-    return torch.randint(1000, most, (sentences, tokens), generator=source)
+    maximum = model.config.vocab_size
+    return torch.randint(1000, maximum, (sentences, tokens), generator=source)

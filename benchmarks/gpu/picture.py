@@ -21,14 +21,19 @@ def svg(machine: Machine, speed: dict[str, Any]) -> str:
     Without a GPU there is one dot a row: the CPU's.
     """
     rows = [
-        (f"{name}, {one.unit}: {size}", {"cpu": one.cpu.get(size), "device": one.device.get(size)})
-        for name, one in speed.items()
-        if isinstance(one, Times)
-        for size in sorted(one.cpu.keys() | one.device.keys())
+        (
+            f"{name}, {item.unit}: {size}",
+            {"cpu": item.cpu.get(size), "device": item.device.get(size)},
+        )
+        for name, item in speed.items()
+        if isinstance(item, Times)
+        for size in sorted(item.cpu.keys() | item.device.keys())
     ]
-    known = [seconds for _, places in rows for seconds in places.values() if seconds]
+    existing = [seconds for _, positions in rows for seconds in positions.values() if seconds]
     low, high = (
-        (math.floor(math.log10(min(known))), math.ceil(math.log10(max(known)))) if known else (0, 1)
+        (math.floor(math.log10(min(existing))), math.ceil(math.log10(max(existing))))
+        if existing
+        else (0, 1)
     )
     high = max(high, low + 1)
 
@@ -51,13 +56,13 @@ def svg(machine: Machine, speed: dict[str, Any]) -> str:
             f'<text x="{at:.1f}" y="{height - 4}" text-anchor="middle">'
             f"{escape(duration(10.0**power))}</text>"
         )
-    for number, (name, places) in enumerate(rows):
+    for number, (name, locations) in enumerate(rows):
         y = _TOP + _LINE * number + 6
         parts.append(f'<text x="{_LEFT - 12}" y="{y + 4}" text-anchor="end">{escape(name)}</text>')
-        for place, seconds in places.items():
+        for position, seconds in locations.items():
             if seconds:
                 parts.append(
-                    f'<circle cx="{x(seconds):.1f}" cy="{y}" r="4" fill="{_COLORS[place]}">'
-                    f"<title>{escape(f'{place}: {seconds:.3g} s')}</title></circle>"
+                    f'<circle cx="{x(seconds):.1f}" cy="{y}" r="4" fill="{_COLORS[position]}">'
+                    f"<title>{escape(f'{position}: {seconds:.3g} s')}</title></circle>"
                 )
     return "\n".join([*parts, "</svg>"]) + "\n"

@@ -92,34 +92,34 @@ class Times:
 
 def crossover(cpu: dict[int, float], device: dict[int, float]) -> int | None:
     """The least size from which on the device is faster, among those that both have done."""
-    found = None
+    result = None
     for size in sorted(cpu.keys() & device.keys(), reverse=True):
         if device[size] >= cpu[size]:
             break
-        found = size
-    return found
+        result = size
+    return result
 
 
 def measure(row: Row, machine: Machine) -> Times:
     """One row; what it has until the time is over. Raises what the first call raises."""
-    found = Times(row.unit, row.what[0 if machine.small else 1])
+    times = Times(row.unit, row.what[0 if machine.small else 1])
     # on a machine without a GPU both keys are one
-    places = {} if row.numpy else {machine.place: found.device}
-    places[CPU] = found.cpu
-    for place, seconds in places.items():
+    positions = {} if row.numpy else {machine.place: times.device}
+    positions[CPU] = times.cpu
+    for position, seconds in positions.items():
         for size in machine.sizes(row.small, row.full):
             slow = max(seconds.values(), default=0.0) > _PATIENCE[machine.small]
             if slow or machine.over(_SHARE):
                 break
             try:
-                seconds[size] = median(row.make(size, place, machine.small), place)
+                seconds[size] = median(row.make(size, position, machine.small), position)
             except Exception as error:  # of any kind, memory above all: smaller sizes stand
-                if not found.cpu and not found.device:
+                if not times.cpu and not times.device:
                     raise
-                found.stopped[f"{place} {size}"] = described(error)
+                times.stopped[f"{position} {size}"] = described(error)
                 break
-    found.crossover = crossover(found.cpu, found.device)
-    return found
+    times.crossover = crossover(times.cpu, times.device)
+    return times
 
 
 def rows(machine: Machine) -> Iterator[tuple[str, Times | dict[str, Any] | str]]:
@@ -132,35 +132,35 @@ def rows(machine: Machine) -> Iterator[tuple[str, Times | dict[str, Any] | str]]
         f"seconds to {GOAL}": partial(to_goal, machine),
         "a small LSTM's step": partial(captured, machine),
     }
-    for name, one in work.items():
+    for name, item in work.items():
         try:
             machine.check(_SHARE)
-            yield name, one()
+            yield name, item()
         except Exception as error:  # of any kind: the next row is another function
             yield name, described(error)
 
 
-def _text(size: int, place: str, small: bool) -> Callable[[], object]:
-    one = model("minilm", place)
+def _text(size: int, location: str, small: bool) -> Callable[[], object]:
+    item = model("minilm", location)
     nothing = np.zeros(size, int)
-    row = ids(one.network, 1, size)[0].numpy()
+    row = ids(item.network, 1, size)[0].numpy()
     tokens = Tokens(("",) * size, row, nothing, nothing > 0, nothing == 0, 0)
-    return lambda: forward_cache.forward(one, tokens)
+    return lambda: forward_cache.forward(item, tokens)
 
 
-def _texts(size: int, place: str, small: bool) -> Callable[[], object]:
-    one = model("minilm", place)
-    rows = ids(one.network, size, LENGTH).numpy()
+def _texts(size: int, location: str, small: bool) -> Callable[[], object]:
+    item = model("minilm", location)
+    rows = ids(item.network, size, LENGTH).numpy()
     batch = SentenceBatch(rows, np.ones_like(rows, bool))
 
     def work(network: Any, where: str) -> Any:
         return hidden(network, where, batch)[0].mean(1).float().cpu().numpy()
 
-    return lambda: one.run(work)
+    return lambda: item.run(work)
 
 
 @cache
-def smollm2_shape(place: str, layers: int) -> Any:
+def smollm2_shape(location: str, layers: int) -> Any:
     """A network of SmolLM2-135M's shape with random weights, in evaluation mode, float32."""
     from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -170,12 +170,12 @@ def smollm2_shape(place: str, layers: int) -> Any:
         num_attention_heads=9, num_key_value_heads=3, max_position_embeddings=8192,
         tie_word_embeddings=True, attn_implementation=attention_hook.NAME,
     )  # fmt: skip
-    return LlamaForCausalLM(config).eval().requires_grad_(False).to(place)
+    return LlamaForCausalLM(config).eval().requires_grad_(False).to(location)
 
 
-def _prompts(size: int, place: str, small: bool) -> Callable[[], object]:
-    network = smollm2_shape(place, 1 if small else 30)
-    prompts = ids(network, size, LENGTH).to(place)
+def _prompts(size: int, location: str, small: bool) -> Callable[[], object]:
+    network = smollm2_shape(location, 1 if small else 30)
+    prompts = ids(network, size, LENGTH).to(location)
 
     def work() -> Any:
         with torch.inference_mode():
@@ -184,9 +184,9 @@ def _prompts(size: int, place: str, small: bool) -> Callable[[], object]:
     return work
 
 
-def _step(size: int, place: str, small: bool) -> Callable[[], object]:
+def _step(size: int, location: str, small: bool) -> Callable[[], object]:
     some = _sentences(size)
-    run, progress = _run(place, "all", some, None)
+    run, progress = _run(location, "all", some, None)
     return lambda: run.step(some, np.arange(size), 1.0, progress)
 
 
@@ -199,36 +199,36 @@ _ENCODER = ("MiniLM, float32",) * 2
 ROWS: dict[str, Row] = {
     "all pairs of Jacobians": Row(
         "T", (10, 20), (50, 100, 200, 500), _CELL,
-        lambda size, place, small: partial(
+        lambda size, position, small: partial(
             pair_norms, GradientExperiment("rnn", size, 32 if small else 256), stride=1,
-            device=place)),
+            device=position)),
     "AR replications": Row(
         "paths", (100, 500), (100, 500), ("n = 1000, numpy on the CPU",) * 2,
-        lambda size, place, small: partial(replicate, 0.8, 1000, size), numpy=True),
+        lambda size, position, small: partial(replicate, 0.8, 1000, size), numpy=True),
     "fit: AR, LSTM": Row(
         "hidden", (8, 16), (8, 32, 128, 512), _FIT,
-        lambda size, place, small: partial(
+        lambda size, position, small: partial(
             fit_network, replicate_paths(0.8, 200, 2)[0],
-            NetworkSettings("lstm", hidden=size, epochs=_updates(small)), device=place)),
+            NetworkSettings("lstm", hidden=size, epochs=_updates(small)), device=position)),
     "fit: recall": Row(
         "hidden", (16,), (16, 32, 64), _FIT,
-        lambda size, place, small: partial(
-            compare, RecallSettings(hidden=size, updates=_updates(small)), device=place)),
+        lambda size, position, small: partial(
+            compare, RecallSettings(hidden=size, updates=_updates(small)), device=position)),
     "fit: longest delay": Row(
         "delay", (1,), (1, 10, 50), ("2 updates", "50 updates"),
-        lambda size, place, small: partial(
+        lambda size, position, small: partial(
             find_longest_delay, RecallSettings(delay=size, updates=_updates(small, 50)),
-            device=place)),
+            device=position)),
     "fit: gates, LSTM": Row(
         "hidden", (8, 16), (8, 64, 256), _FIT,
-        lambda size, place, small: partial(
-            train_tiny, TinySettings(hidden=size, updates=_updates(small)), device=place)),
+        lambda size, position, small: partial(
+            train_tiny, TinySettings(hidden=size, updates=_updates(small)), device=position)),
     "fit: order, rotary": Row(
         "runs", (1,), (1, 3, 5), _FIT,
-        lambda size, place, small: partial(
+        lambda size, position, small: partial(
             train, OrderSettings(
                 length=6, encodings=("rotary",), runs=size, updates=_updates(small)),
-            device=place)),
+            device=position)),
     "one text, weights noted": Row("tokens", (8, 32), (8, 32, 128, 512), _ENCODER, _text),
     "texts in one batch": Row("texts of 32 tokens", (1, 8), (1, 10, 100, 400), _ENCODER, _texts),
     "SmolLM2's shape": Row(
@@ -245,20 +245,24 @@ EPOCHS: dict[str, tuple[str, int | None, str, int]] = {
 }
 
 
-def epoch(machine: Machine, regime: str, length: int | None, mode: str, few: int) -> dict[str, Any]:
-    """Sentences a second: all 7,272 on the device, `few` on the CPU, an eighth of them if small."""
-    found: dict[str, Any] = {"unit": "sentences/s"}
-    for key, place in (("cpu", CPU), ("device", machine.place)):
+def epoch(
+    machine: Machine, regime: str, length: int | None, mode: str, n_few: int
+) -> dict[str, Any]:
+    """Sentences a second: all 7,272 on the device, `n_few` on the CPU, an eighth of them if
+    small.
+    """
+    result: dict[str, Any] = {"unit": "sentences/s"}
+    for key, position in (("cpu", CPU), ("device", machine.place)):
         if key == "device" and machine.small:
             break  # it is the CPU itself
-        count = max(1, few // 8) if machine.small else few if place == CPU else 0
+        count = max(1, n_few // 8) if machine.small else n_few if position == CPU else 0
         some = _sentences(count)
-        with precision(mode, place):
-            _epoch(place, regime, _sentences(1 if place == CPU else 32), length)  # warm-up
-            seconds = _epoch(place, regime, some, length)
-        found[key] = len(some.ids) / seconds
-        found[f"{key}_sentences"] = len(some.ids)
-    return found
+        with precision(mode, position):
+            _epoch(position, regime, _sentences(1 if position == CPU else 32), length)  # warm-up
+            seconds = _epoch(position, regime, some, length)
+        result[key] = len(some.ids) / seconds
+        result[f"{key}_sentences"] = len(some.ids)
+    return result
 
 
 def written(machine: Machine, texts: int) -> dict[str, Any]:
@@ -267,20 +271,20 @@ def written(machine: Machine, texts: int) -> dict[str, Any]:
     The prefill is not counted. SmolLM2's shape with random weights, so no text ends.
     """
     steps, layers = (4, 1) if machine.small else (_WRITTEN, 30)
-    found: dict[str, Any] = {"unit": "tokens/s", "texts": texts, "tokens": steps, "layers": layers}
-    for key, place in (("cpu", CPU), ("device", machine.place)):
+    result: dict[str, Any] = {"unit": "tokens/s", "texts": texts, "tokens": steps, "layers": layers}
+    for key, position in (("cpu", CPU), ("device", machine.place)):
         if key == "device" and machine.small:
             break  # it is the CPU itself
-        network = smollm2_shape(place, layers)
+        network = smollm2_shape(position, layers)
         prompt = ids(network, 1, LENGTH)[0].numpy()
         seconds = []
         for _ in range(3):  # the first is warm-up
             with torch.inference_mode():
-                tree = KVCacheTree(network, place, prompt, texts)
-                synchronize(place)
+                tree = KVCacheTree(network, position, prompt, texts)
+                synchronize(position)
                 seconds.append(timed(partial(_write, tree, texts, steps)))
-        found[key] = texts * steps / min(seconds[1:])
-    return found
+        result[key] = texts * steps / min(seconds[1:])
+    return result
 
 
 def _write(tree: KVCacheTree, texts: int, steps: int) -> None:
@@ -298,9 +302,9 @@ def to_goal(machine: Machine) -> dict[str, Any]:
     """
     if machine.small:
         raise SkipRowError("minutes on a CPU")
-    known, test = _sentences(0), _sentences(0, "test")
-    run, progress = _run(machine.place, "all", known, None)
-    lengths, random = np.array([len(one) for one in known.ids]), np.random.RandomState(0)
+    existing, test = _sentences(0), _sentences(0, "test")
+    run, progress = _run(machine.place, "all", existing, None)
+    lengths, random = np.array([len(item) for item in existing.ids]), np.random.RandomState(0)
     step, steps = 0, _EPOCHS * steps_of(run.settings, len(lengths))
     seconds = 0.0
     right: list[float] = []
@@ -308,8 +312,8 @@ def to_goal(machine: Machine) -> dict[str, Any]:
         while len(right) < _EPOCHS and max(right, default=0.0) < GOAL:
             run.network.train()
             started = time.perf_counter()
-            for places in batches(lengths, run.settings.batch, random):
-                run.step(known, places, share_of_rate(step, steps), progress)
+            for indices in batches(lengths, run.settings.batch, random):
+                run.step(existing, indices, share_of_rate(step, steps), progress)
                 step += 1
             synchronize(machine.place)
             seconds += time.perf_counter() - started
@@ -333,9 +337,9 @@ def captured(machine: Machine) -> dict[str, Any]:
         layer(inputs)[0].square().mean().backward()
         optimizer.step()
 
-    found: dict[str, Any] = {"unit": "s", "device": median(step, machine.place)}
+    result: dict[str, Any] = {"unit": "s", "device": median(step, machine.place)}
     if not graphed:
-        return {**found, "captured": "skipped: a graph of kernels needs CUDA"}
+        return {**result, "captured": "skipped: a graph of kernels needs CUDA"}
     beside, present = torch.cuda.Stream(), torch.cuda.current_stream()
     beside.wait_stream(present)
     with torch.cuda.stream(beside):  # PyTorch asks for a warm-up on a stream of its own
@@ -345,8 +349,8 @@ def captured(machine: Machine) -> dict[str, Any]:
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         step()
-    found["captured"] = median(graph.replay, machine.place)
-    return {**found, "times": found["device"] / found["captured"]}
+    result["captured"] = median(graph.replay, machine.place)
+    return {**result, "times": result["device"] / result["captured"]}
 
 
 def _sentences(count: int, part: str = "train") -> Any:
@@ -355,23 +359,23 @@ def _sentences(count: int, part: str = "train") -> Any:
     return pick(part, count or len(features.parts()[part].texts))
 
 
-def _run(place: str, regime: str, some: Any, length: int | None) -> tuple[Any, Any]:
+def _run(location: str, regime: str, subset: Any, length: int | None) -> tuple[Any, Any]:
     """A classifier to train at a place, and a progress that nobody hears."""
     settings = TuneSettings("minilm", regime, "mean", epochs=1)
-    progress = Progress(lambda *_: None, settings, Data(some, some, some))
-    return ClassifierTraining(model("minilm", place), settings, 0, length), progress
+    progress = Progress(lambda *_: None, settings, Data(subset, subset, subset))
+    return ClassifierTraining(model("minilm", location), settings, 0, length), progress
 
 
-def _epoch(place: str, regime: str, some: Any, length: int | None) -> float:
+def _epoch(location: str, regime: str, subset: Any, length: int | None) -> float:
     """Seconds of one epoch, batches as the lesson makes them."""
-    run, progress = _run(place, regime, some, length)
+    run, progress = _run(location, regime, subset, length)
     run.network.train()
-    lengths = np.array([len(one) for one in some.ids])
+    lengths = np.array([len(item) for item in subset.ids])
     order = batches(lengths, run.settings.batch, np.random.RandomState(0))
 
     def work() -> None:
-        for places in order:
-            run.step(some, places, 1.0, progress)
-        synchronize(place)
+        for positions in order:
+            run.step(subset, positions, 1.0, progress)
+        synchronize(location)
 
     return timed(work)

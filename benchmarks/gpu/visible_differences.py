@@ -53,10 +53,10 @@ class At(LocalHost):
             return super().training_result(function, keywords, so_far)
         self.used = True
         settings = keywords["settings"]
-        known = {one.name for one in fields(settings)} & {"updates", "epochs"}
-        few = replace(settings, **dict.fromkeys(known, _UPDATES[self.small]))
-        found = function(**{**keywords, "settings": few}, device=self.place)
-        return TrainingResult(found, 0.0, self.place)
+        existing = {field.name for field in fields(settings)} & {"updates", "epochs"}
+        few = replace(settings, **dict.fromkeys(existing, _UPDATES[self.small]))
+        result = function(**{**keywords, "settings": few}, device=self.place)
+        return TrainingResult(result, 0.0, self.place)
 
 
 def rows(machine: Machine) -> Iterator[tuple[str, VisibleDifference | str]]:
@@ -72,65 +72,65 @@ def rows(machine: Machine) -> Iterator[tuple[str, VisibleDifference | str]]:
 
 def lesson(given: Lesson, machine: Machine) -> VisibleDifference:
     """All benches of a lesson that use the device, and its exercises."""
-    found, words, wanted_answers = VisibleDifference(), [], _answers(given)
+    result, words, wanted_answers = VisibleDifference(), [], _answers(given)
     with precision("float32", machine.place):
         for name, bench in given.benches.items():
             if machine.over(_SHARE):
-                found.skipped[name] = "no time left for it"
+                result.skipped[name] = "no time left for it"
                 continue
             if machine.small and name in _LONG:
-                found.skipped[name] = "too long for a CPU in a minute"
+                result.skipped[name] = "too long for a CPU in a minute"
                 continue
-            hosts = [At(place=place, small=machine.small) for place in (CPU, machine.place)]
+            hosts = [At(place=position, small=machine.small) for position in (CPU, machine.place)]
             try:
-                wanted = bench.run(host=hosts[0], code=False)
+                requested = bench.run(host=hosts[0], code=False)
                 if not hosts[0].used:
                     continue
-                shown = bench.run(host=hosts[1], code=False)
+                visible = bench.run(host=hosts[1], code=False)
             except Exception as error:  # of any kind: the next bench is another figure
                 if hosts[0].used or isinstance(error, SkipRowError):
-                    found.skipped[name] = described(error)
+                    result.skipped[name] = described(error)
                 continue
-            pixels, levels, others = apart(shown, wanted)
-            if isinstance(wanted.figure, Figure):
-                found.benches[name] = pixels
+            pixels, levels, others = apart(visible, requested)
+            if isinstance(requested.figure, Figure):
+                result.benches[name] = pixels
             else:
-                found.skipped[name] = "skipped: there is no figure to compare"
-            found.pixels, found.levels = max(found.pixels, pixels), max(found.levels, levels)
+                result.skipped[name] = "skipped: there is no figure to compare"
+            result.pixels, result.levels = max(result.pixels, pixels), max(result.levels, levels)
             words += others
     with precision("float32", machine.place):  # models are there by now
         posed = wanted_answers, _answers(given)
-    found.exercises = len(posed[0])
-    found.refused = sum(
+    result.exercises = len(posed[0])
+    result.refused = sum(
         not abs(there[1] - here[1]) <= here[2] for here, there in zip(*posed, strict=True)
     )
-    found.words = float(np.mean(words)) if words else 0.0
-    return found
+    result.words = float(np.mean(words)) if words else 0.0
+    return result
 
 
 def _answers(given: Lesson) -> list[tuple[Any, float, float]]:
     """Of all variants of its exercises, as the page computes them: answer and tolerance last."""
     return [
-        one.variant_of(variant)
-        for one in given.exercises.values()
-        for variant in range(len(one.cases))
+        exercise.variant_of(variant)
+        for exercise in given.exercises.values()
+        for variant in range(len(exercise.cases))
     ]
 
 
-def apart(shown: Output, wanted: Output) -> tuple[float, float, list[bool]]:
+def apart(output: Output, requested: Output) -> tuple[float, float, list[bool]]:
     """Pixels and levels between two outputs of a bench, and which of their words differ.
 
     Raises ValueError where one has a figure or a sentence that the other has not.
     """
-    said, meant = _said(shown), _said(wanted)
-    others = [a != b for a, b in zip(said, meant, strict=True)]
-    if not isinstance(wanted.figure, Figure):
+    message, meant = _said(output), _said(requested)
+    others = [a != b for a, b in zip(message, meant, strict=True)]
+    if not isinstance(requested.figure, Figure):
         return 0.0, 0.0, others
     pixels = levels = 0.0
-    for a, b in zip(shown.figure.traces, wanted.figure.traces, strict=True):
+    for a, b in zip(output.figure.traces, requested.figure.traces, strict=True):
         for key in ("x", "y"):
             axis = str(b.get(f"{key}axis", key))
-            pixels = max(pixels, _pixels(a.get(key), b.get(key), wanted.figure, axis))
+            pixels = max(pixels, _pixels(a.get(key), b.get(key), requested.figure, axis))
         levels = max(levels, _levels(a, b))
         others += [str(a.get(key)) != str(b.get(key)) for key in ("name", "text") if key in b]
     return pixels, levels, others
@@ -138,10 +138,10 @@ def apart(shown: Output, wanted: Output) -> tuple[float, float, list[bool]]:
 
 def _said(output: Output) -> list[str]:
     """Read-outs (but for how long something took), sentences, colored texts, why it waits."""
-    read = [f"{one.value} {one.beside}" for one in output.of(Metric)]
-    found = [one for one in read if not re.match(r"[\d.,]+ m?s\b", one)]
-    found += [one.sentence for one in output.of(Note)]
-    return found + [one.html for one in output.of(ColoredText)] + [output.waits]
+    read = [f"{item.value} {item.beside}" for item in output.of(Metric)]
+    results = [item for item in read if not re.match(r"[\d.,]+ m?s\b", item)]
+    results += [item.sentence for item in output.of(Note)]
+    return results + [item.html for item in output.of(ColoredText)] + [output.waits]
 
 
 def _pixels(a: Any, b: Any, figure: Figure, name: str) -> float:
@@ -156,13 +156,13 @@ def _pixels(a: Any, b: Any, figure: Figure, name: str) -> float:
     if theirs.dtype.kind not in "iuf":
         return 0.0 if np.array_equal(ours, theirs) else length
     log = axis.get("type") == "log"
-    ours, theirs = (_scaled(one, log) for one in (ours, theirs))
+    ours, theirs = (_scaled(item, log) for item in (ours, theirs))
     given = axis.get("range")
     if given is None or None in tuple(given):
-        every = [_scaled(np.asarray(one[name[0]]), log) for one in figure.traces
-                 if one.get(f"{name[0]}axis", name[0]) == name and name[0] in one
-                 and np.asarray(one[name[0]]).dtype.kind in "iuf"]  # fmt: skip
-        given = _ends(np.concatenate([one.ravel() for one in every]))
+        every = [_scaled(np.asarray(trace[name[0]]), log) for trace in figure.traces
+                 if trace.get(f"{name[0]}axis", name[0]) == name and name[0] in trace
+                 and np.asarray(trace[name[0]]).dtype.kind in "iuf"]  # fmt: skip
+        given = _ends(np.concatenate([item.ravel() for item in every]))
     span = float(np.ptp(np.asarray(given, float))) or 1.0
     return _largest(ours, theirs) / span * length
 
@@ -175,13 +175,13 @@ def _levels(a: Mapping[str, Any], b: Mapping[str, Any]) -> float:
         (a, b, "z", "zmin", "zmax"),
         (*dots, "color", "cmin", "cmax"),
     ):
-        wanted = np.asarray(theirs.get(key, ()))
-        if wanted.dtype.kind in "iuf" and wanted.size:
-            least, most = _ends(wanted)
+        requested = np.asarray(theirs.get(key, ()))
+        if requested.dtype.kind in "iuf" and requested.size:
+            minimum, maximum = _ends(requested)
             if theirs.get(low) is not None and theirs.get(high) is not None:
-                least, most = float(theirs[low]), float(theirs[high])
-            far = _largest(np.asarray(ours[key], float), wanted.astype(float))
-            worst = max(worst, 255 * far / ((most - least) or 1.0))
+                minimum, maximum = float(theirs[low]), float(theirs[high])
+            far = _largest(np.asarray(ours[key], float), requested.astype(float))
+            worst = max(worst, 255 * far / ((maximum - minimum) or 1.0))
     return worst
 
 
@@ -191,8 +191,8 @@ def _scaled(values: np.ndarray, log: bool) -> np.ndarray:
 
 
 def _ends(values: np.ndarray) -> tuple[float, float]:
-    seen = values[np.isfinite(values)]
-    return (float(seen.min()), float(seen.max())) if seen.size else (0.0, 1.0)
+    finite = values[np.isfinite(values)]
+    return (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
 
 
 def _largest(a: np.ndarray, b: np.ndarray) -> float:

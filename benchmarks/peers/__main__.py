@@ -177,10 +177,10 @@ def drag(page: Page, slider: str) -> float:
     while (gone := time.perf_counter() - began) < DRAG_S:
         page.mouse.move(left + (right - left) * gone / DRAG_S, y)
         time.sleep(1 / MOVES_PER_S - (time.perf_counter() - began) % (1 / MOVES_PER_S))
-    drawn = page.evaluate("probe.drawn")
+    rendered = page.evaluate("probe.drawn")
     seconds = time.perf_counter() - began
     page.mouse.up()
-    return float(drawn / seconds)
+    return float(rendered / seconds)
 
 
 def _track(page: Page, slider: str) -> tuple[float, float, float]:
@@ -201,13 +201,13 @@ def _track(page: Page, slider: str) -> tuple[float, float, float]:
 
 def environment() -> Path:
     """The Python of an environment with the other frameworks; it is made where it is missing."""
-    wanted = REQUIREMENTS.read_bytes() + sys.prefix.encode()
-    folder = cache() / f"peers-{hashlib.blake2b(wanted, digest_size=6).hexdigest()}"
+    requested = REQUIREMENTS.read_bytes() + sys.prefix.encode()
+    folder = cache() / f"peers-{hashlib.blake2b(requested, digest_size=6).hexdigest()}"
     python, complete = folder / "bin" / "python", folder / "complete"
     if not complete.exists():
         venv.create(folder, clear=True, with_pip=True)
-        place = sysconfig.get_path("purelib", "venv", {"base": str(folder)})
-        Path(place, "running.pth").write_text(sysconfig.get_path("purelib"), "utf-8")
+        position = sysconfig.get_path("purelib", "venv", {"base": str(folder)})
+        Path(position, "running.pth").write_text(sysconfig.get_path("purelib"), "utf-8")
         install = [str(python), "-m", "pip", "install", "--quiet", "-r", str(REQUIREMENTS)]
         subprocess.run(install, check=True)
         complete.touch()
@@ -238,24 +238,26 @@ def peer(python: Path, name: str) -> Iterator[str]:
         process.wait()
 
 
-def measure(rounds: int, presses: int, apart: bool = False) -> dict[str, Subject]:
+def measure(rounds: int, presses: int, differences: bool = False) -> dict[str, Subject]:
     """Ours ("seqviz") and the others, in turns.
 
-    apart: servers on one core, the browser on another.
+    differences: servers on one core, the browser on another.
     """
     python, cores = environment(), sorted(os.sched_getaffinity(0))
     with contextlib.ExitStack() as stack:
-        if apart:
+        if differences:
             os.sched_setaffinity(0, cores[-1:])
         browser = stack.enter_context(chromium())
-        if apart:
+        if differences:
             os.sched_setaffinity(0, cores[:1])
         ours = f"{stack.enter_context(serve()).url}/ar_fitting"
-        place = [css_class("ar.process.figure")]
-        subjects = {"seqviz": Subject(ours, place, slider_input(KEY), FIRST, "?ar.process.seed={}")}
-        for name, place in PEERS.items():
-            subjects[name] = Subject(stack.enter_context(peer(python, name)), place)
-        if apart:
+        position = [css_class("ar.process.figure")]
+        subjects = {
+            "seqviz": Subject(ours, position, slider_input(KEY), FIRST, "?ar.process.seed={}")
+        }
+        for name, position in PEERS.items():
+            subjects[name] = Subject(stack.enter_context(peer(python, name)), position)
+        if differences:
             os.sched_setaffinity(0, cores[-1:])  # what measures is where the browser is
         for turn in range(rounds + 1):
             for subject in subjects.values():

@@ -14,8 +14,8 @@ LOW, HIGH, START, STEP = -1.2, 1.2, 0.8, 0.01
 
 def figure(phi: float) -> Figure:
     """Simulated, its correlations computed and drawn, anew each time."""
-    drawn: Figure = ar_fitting.lesson.benches["process"].run({"phi": str(phi)}, code=False).figure
-    return drawn
+    figure: Figure = ar_fitting.lesson.benches["process"].run({"phi": str(phi)}, code=False).figure
+    return figure
 
 
 def specification(phi: float) -> Any:

@@ -22,10 +22,10 @@ def length(rooms: int, guesses: float, risk: float) -> int:
     return math.ceil(math.log(rooms * guesses / risk, len(ALPHABET)))
 
 
-def new(letters: int) -> str:
+def new(length: int) -> str:
     """Draw so many letters from the system's source of randomness, and add the check letter."""
-    drawn = "".join(secrets.choice(ALPHABET) for _ in range(letters))
-    return next(drawn + check for check in ALPHABET if is_valid(drawn + check))
+    rendered = "".join(secrets.choice(ALPHABET) for _ in range(length))
+    return next(rendered + check for check in ALPHABET if is_valid(rendered + check))
 
 
 def is_valid(code: str) -> bool:
@@ -50,12 +50,12 @@ def read(typed: str) -> str:
     >>> read("ｋｍｔ-rax")
     'KMTRAX'
     """
-    found = "".join(
+    result = "".join(
         chr(ord(letter) - 0xFEE0) if "！" <= letter <= "～" else letter
         for letter in typed[:40]
         if letter not in " \u3000-－–—·"
     ).upper()
-    return found if found and set(found) <= set(ALPHABET) else ""
+    return result if result and set(result) <= set(ALPHABET) else ""
 
 
 def format_code(code: str) -> str:

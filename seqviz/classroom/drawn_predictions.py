@@ -38,8 +38,8 @@ class DrawnPredictions:
 
     def __post_init__(self) -> None:
         """Raises ValueError for what nobody can draw."""
-        fewest, most = (2, 2) if self.kind == "cell" else (1, MARKS)
-        if self.kind not in SKETCH_KINDS or not fewest <= len(self.most) <= most:
+        fewest, maximum = (2, 2) if self.kind == "cell" else (1, MARKS)
+        if self.kind not in SKETCH_KINDS or not fewest <= len(self.most) <= maximum:
             raise ValueError("These are no numbers of a sketch.")
         if not all(_whole(end) and 1 <= end <= LARGEST for end in self.most):
             raise ValueError("These are no ends.")
@@ -99,13 +99,19 @@ def summary(kind: Kind, cloud: Sequence[Sequence[int]]) -> dict[str, Any]:
     if kind == "cell":
         counted = Counter((column, row) for column, row in cloud)
         return {"count": len(cloud), "cells": [[*cell, n] for cell, n in sorted(counted.items())]}
-    places = [sorted(place) for place in zip(*cloud, strict=True)]
-    low, median, high = ([_quantile(place, part) for place in places] for part in QUARTILES)
+    positions = [sorted(position) for position in zip(*cloud, strict=True)]
+    low, median, high = (
+        [_quantile(position, part) for position in positions] for part in QUARTILES
+    )
     below: list[float] = []
     above: list[float] = []
     if (rank := median_rank(len(cloud))) is not None:
-        below = [middle - place[rank - 1] for middle, place in zip(median, places, strict=True)]
-        above = [place[-rank] - middle for middle, place in zip(median, places, strict=True)]
+        below = [
+            middle - position[rank - 1] for middle, position in zip(median, positions, strict=True)
+        ]
+        above = [
+            position[-rank] - middle for middle, position in zip(median, positions, strict=True)
+        ]
     return {"count": len(cloud), "low": low, "median": median, "high": high,
             "below": below, "above": above}  # fmt: skip
 
@@ -113,8 +119,8 @@ def summary(kind: Kind, cloud: Sequence[Sequence[int]]) -> dict[str, Any]:
 def _quantile(ordered: Sequence[int], part: float) -> float:
     at = part * (len(ordered) - 1)
     low, rest = int(at), at - int(at)
-    found = ordered[low] + (rest and rest * (ordered[low + 1] - ordered[low]))
-    return int(found) if found == int(found) else found  # shorter in a message
+    result = ordered[low] + (rest and rest * (ordered[low + 1] - ordered[low]))
+    return int(result) if result == int(result) else result  # shorter in a message
 
 
 def _whole(value: object) -> bool:

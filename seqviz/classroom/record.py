@@ -38,15 +38,25 @@ class RoomSummary:
         return {
             "seats": self.seats,
             "questions": [
-                {"key": one.key, "options": one.options, "counts": one.counts(), "flow": one.flow()}
-                for one in self.ballots
+                {
+                    "key": ballot.key,
+                    "options": ballot.options,
+                    "counts": ballot.counts(),
+                    "flow": ballot.flow(),
+                }
+                for ballot in self.ballots
             ],
             "sketches": [
-                {"key": one.key, "kind": one.kind, "most": [*one.most], "drawn": one.cloud}
-                for one in self.sketches
+                {
+                    "key": sketch.key,
+                    "kind": sketch.kind,
+                    "most": [*sketch.most],
+                    "drawn": sketch.cloud,
+                }
+                for sketch in self.sketches
             ],
-            "sent": [dict(place) for place in self.sent],
+            "sent": [dict(position) for position in self.sent],
             "texts": [dict(text) for text in self.texts],
             "goals": dict(self.goals),
-            "runs": [one.summary() for one in self.runs],
+            "runs": [run.summary() for run in self.runs],
         }

@@ -163,16 +163,16 @@ class Room:
     def seat(self, secret: str) -> Seat | None:
         """Return the seat that has this secret."""
         number = self._number(secret)
-        found = self.seats.get(number) if number else None
-        return found if found and hmac.compare_digest(found.secret, secret) else None
+        result = self.seats.get(number) if number else None
+        return result if result and hmac.compare_digest(result.secret, secret) else None
 
     def returned(self, secret: str) -> Seat | None:
         """Return the seat that has this secret, or that was given for it.
 
         One secret has one seat, whoever has taken its number since the server has lost the room.
         """
-        if (found := self.seat(secret)) or not self._number(secret):
-            return found
+        if (result := self.seat(secret)) or not self._number(secret):
+            return result
         return next((seat for seat in self.seats.values() if seat.claim == secret), None)
 
     def can_return(self, secret: str) -> bool:
@@ -205,8 +205,8 @@ class Room:
         Raises:
             UserError: "sent_out", "door_closed", "room_full".
         """
-        if known := self.returned(claimed):
-            return known, known.secret
+        if existing := self.returned(claimed):
+            return existing, existing.secret
         number = self._number(claimed)
         mark = device and self.credentials.mark_device(self.code, self.opened_at, device)
         if number in self.removed or mark in self.removed_devices:
@@ -233,7 +233,7 @@ class Room:
         """The smallest number that no seat has, nor anybody whose vote or drawing is counted."""
         taken = {*self.seats, *self.removed}
         taken.update(n for ballot in self._ballots() for votes in ballot.votes for n in votes)
-        taken.update(n for one in self.sketched for n in one.drawn)
+        taken.update(n for drawn_predictions in self.sketched for n in drawn_predictions.drawn)
         return next(n for n in itertools.count(1) if n not in taken)
 
     def is_unused(self) -> bool:
@@ -271,9 +271,9 @@ class Room:
         for ballot in self._ballots():
             for votes in ballot.votes:
                 votes.pop(number, None)
-        for one in self.sketched:
-            one.drawn.pop(number, None)
-        self.sent = {n: one for n, one in self.sent.items() if one.seat != number}
+        for drawn_predictions in self.sketched:
+            drawn_predictions.drawn.pop(number, None)
+        self.sent = {n: item for n, item in self.sent.items() if item.seat != number}
         self.board.discard_of(number)
         self.removed.add(number)
         self.closed.add(self.code, self.opened_at, number, seat.device)
@@ -314,7 +314,7 @@ class Room:
     # What a teacher says -------------------------------------------------------------------
 
     def apply_teacher_message(
-        self, said: Mapping[str, Any], pictures: Mapping[Looks, bytes] | None = None
+        self, message: Mapping[str, Any], pictures: Mapping[Looks, bytes] | None = None
     ) -> None:
         """One of the things that a teacher can say: {"kind": ..., ...}. pictures: of a place.
 
@@ -328,9 +328,9 @@ class Room:
         as a class, as in `shows`; "stop" it. "end". Raises InvalidMessageError for what is none of
         these, UserError("board_full").
         """
-        match said:
+        match message:
             case {"kind": "navigate"}:
-                self.place, self.pictures = shows(said), {**(pictures or {})}
+                self.place, self.pictures = shows(message), {**(pictures or {})}
                 self._allow_on()
             case {"kind": "pause", "on": bool(on)}:
                 self.paused = on
@@ -343,11 +343,11 @@ class Room:
             case {"kind": "close" | "reopen" | "reveal" as kind} if self.ballot:
                 self._go_on(kind)
             case {"kind": "sketch", "action": str(what)}:
-                self._sketch(what, said)
+                self._sketch(what, message)
             case {"kind": "order", "sent": list(numbers)}:
                 self._order(numbers)
             case {"kind": "run"}:
-                self._run(shows(said))
+                self._run(shows(message))
             case {"kind": "stop"} if self.run:
                 self.run.stopped = True
             case {"kind": "approve" | "discard" as kind, "number": int(number)}:
@@ -360,19 +360,19 @@ class Room:
             case {"kind": "remove", "seat": int(number)}:
                 if number not in self.seats:
                     raise InvalidMessageError("seat")
-                for one in self._of_device(number):
-                    self.remove(one)
+                for item in self._of_device(number):
+                    self.remove(item)
             case {"kind": "restore"} if self.is_forgotten:
-                self._restore(said)
+                self._restore(message)
             case {"kind": "end"}:
                 self.ended = True
                 self.closed.add(self.code, self.opened_at)
             case _:
-                raise InvalidMessageError(str(said.get("kind"))[:20])
+                raise InvalidMessageError(str(message.get("kind"))[:20])
         self.is_forgotten = False
         self.notify()
 
-    def _restore(self, said: Mapping[str, Any]) -> None:
+    def _restore(self, message: Mapping[str, Any]) -> None:
         """What the teacher's page knows of a room that this server has lost.
 
         {"paused": bool, "door": bool, "allowed": as of "allow", "removed": numbers of seats,
@@ -381,7 +381,7 @@ class Room:
         votes and drawings after it ("recall"). Raises InvalidMessageError where it cannot be; the
         room stays as it was.
         """
-        match said:
+        match message:
             case {"paused": bool(paused), "door": bool(door), "allowed": list(allowed),
                   "removed": list(removed), "ballots": list(ballots),
                   "sketches": list(sketches)}:  # fmt: skip
@@ -392,11 +392,11 @@ class Room:
             raise InvalidMessageError("benches")
         if not all(type(n) is int and 0 < n < 10_000 for n in removed) or len(removed) > SEATS:
             raise InvalidMessageError("seats")
-        devices = said.get("devices", [])
+        devices = message.get("devices", [])
         if not isinstance(devices, list) or len(devices) > SEATS or not all(map(_is_mark, devices)):
             raise InvalidMessageError("devices")
-        asked = [_ballot(one) for one in ballots[-QUESTIONS:]]
-        drawn = [_sketches(one) for one in sketches[-QUESTIONS:]]
+        requests = [_ballot(ballot) for ballot in ballots[-QUESTIONS:]]
+        rendered = [_sketches(sketch) for sketch in sketches[-QUESTIONS:]]
         self.paused, self.is_door_open, self.allowed = paused, door, allowed
         self.removed_devices |= {*devices}
         for seat in [*self.seats.values()]:
@@ -406,9 +406,9 @@ class Room:
             if seat.device in self.removed_devices or {seat.number, proven} & {*removed}:
                 self.remove(seat.number)
         self.removed |= {*removed}
-        self.ballot, self.asked = (asked[-1], asked[:-1]) if asked else (None, [])
-        self.sketched = drawn
-        numbers = [*(one.number for one in asked), *(one.number for one in drawn)]
+        self.ballot, self.asked = (requests[-1], requests[:-1]) if requests else (None, [])
+        self.sketched = rendered
+        numbers = [*(item.number for item in requests), *(item.number for item in rendered)]
         self.questions = max(numbers, default=0)
         self.restored = self.clock()
 
@@ -417,7 +417,7 @@ class Room:
         lesson, bench = self.place["lesson"], self.place["bench"]
         if bench and len(self.allowed) == 1:
             self.allowed = [f"{lesson}/{bench}"]
-        elif bench and not any(one.startswith(f"{lesson}/") for one in self.allowed):
+        elif bench and not any(item.startswith(f"{lesson}/") for item in self.allowed):
             self.allowed = []
 
     def _ask(self, key: str, options: int) -> None:
@@ -428,32 +428,32 @@ class Room:
         self.questions += 1
         self.ballot = Poll(key, options, self.questions)
 
-    def _sketch(self, what: str, said: Mapping[str, Any]) -> None:
+    def _sketch(self, what: str, message: Mapping[str, Any]) -> None:
         if what in ("close", "reveal") and self.sketched:
             getattr(self.sketched[-1], what)()
             return
-        match said:
-            case {"action": "ask", "key": key, "type": kind, "most": most}:
+        match message:
+            case {"action": "ask", "key": key, "type": kind, "most": limits}:
                 pass
             case _:
                 raise InvalidMessageError("sketch")
         number = self.questions + 1
-        asked = _sketches(
-            {"number": number, "key": key, "type": kind, "most": most, "state": "open"}
+        drawn_predictions = _sketches(
+            {"number": number, "key": key, "type": kind, "most": limits, "state": "open"}
         )
         self.questions = number
-        self.sketched = [*self.sketched[1 - QUESTIONS :], asked]
+        self.sketched = [*self.sketched[1 - QUESTIONS :], drawn_predictions]
 
     def _order(self, numbers: list[Any]) -> None:
         if not all(isinstance(number, int) and number in self.sent for number in numbers):
             raise InvalidMessageError("order")
         self.sent = {number: self.sent[number] for number in dict.fromkeys(numbers)}
 
-    def _run(self, place: dict[str, Any]) -> None:
+    def _run(self, location: dict[str, Any]) -> None:
         if self.run and self.run.found:
             self.ran = [*self.ran, self.run][-KEPT:]
         self.runs += 1
-        self.run = SeedExperimentRun(self.runs, place)
+        self.run = SeedExperimentRun(self.runs, location)
 
     def _go_on(self, kind: str) -> None:
         assert self.ballot
@@ -466,7 +466,7 @@ class Room:
 
     # What a student says -------------------------------------------------------------------
 
-    def apply_student_message(self, seat: Seat, said: Mapping[str, Any]) -> None:
+    def apply_student_message(self, seat: Seat, message: Mapping[str, Any]) -> None:
         """One of the things that a student can say: {"kind": "vote", "number", "round", "option"},
         {"kind": "sketch", "number", "marks": whole numbers}, {"kind": "recall", "votes": [[number,
         round, option]], "sketches": [[number, marks]]}, what a server that was started anew has
@@ -481,7 +481,7 @@ class Room:
         "sketch_closed"), and what `Board.send` does.
         """
         seat.seen = self.clock()
-        match said:
+        match message:
             case {
                 "kind": "vote",
                 "number": int(number),
@@ -492,8 +492,12 @@ class Room:
             case {"kind": "recall", "votes": list(votes), "sketches": list(sketches)}:
                 self._recall(seat, votes, sketches)
             case {"kind": "sketch", "number": int(number), "marks": list(marks)}:
-                asked = self.sketched[-1] if self.sketched else None
-                if asked is None or asked.number != number or not asked.draw(seat.number, marks):
+                request = self.sketched[-1] if self.sketched else None
+                if (
+                    request is None
+                    or request.number != number
+                    or not request.draw(seat.number, marks)
+                ):
                     raise UserError("sketch_closed", "Nothing is drawn here now.")
             case {
                 "kind": "presence",
@@ -506,59 +510,69 @@ class Room:
                 if bench != seat.bench:
                     seat.moved = seat.seen
                 seat.bench, seat.left, seat.goals = bench, left, frozenset(goals)
-                seat.looks = _looks(said.get("looks"))
+                seat.looks = _looks(message.get("looks"))
             case {"kind": "send"}:
-                self._send(seat, shows(said), tuple(said.get("text_keys", ())))
+                self._send(seat, shows(message), tuple(message.get("text_keys", ())))
             case {"kind": "text", "key": str(key), "text": str(text)} if _KEY.fullmatch(key):
-                self.board.send(seat.number, shows(said), key, text)
+                self.board.send(seat.number, shows(message), key, text)
             case _:
-                raise InvalidMessageError(str(said.get("kind"))[:20])
+                raise InvalidMessageError(str(message.get("kind"))[:20])
         self.notify()
 
-    def _vote(self, seat: Seat, asked: int, round_: int, option: int) -> None:
+    def _vote(self, seat: Seat, number: int, round_: int, option: int) -> None:
         ballot = self.ballot
         if not seat.streams and seat.line_seen < self.clock() - AWAY:
             raise UserError("no_line", "This page is not connected with the room.")
-        if ballot is None or (ballot.number, ballot.round) != (asked, round_) \
+        if ballot is None or (ballot.number, ballot.round) != (number, round_) \
                 or not ballot.vote(seat.number, option, seat.device):  # fmt: skip
             raise UserError("vote_closed", "This vote is closed.")
 
     def _recall(self, seat: Seat, votes: list[Any], sketches: list[Any]) -> None:
         if self.clock() - self.restored > RESTORE_S:
             raise UserError("vote_closed", "This vote is closed.")
-        ballots = {one.number: one for one in self._ballots()}
-        drawn = {one.number: one for one in self.sketched}
-        for one in votes[: 2 * QUESTIONS]:
-            match one:
+        ballots = {ballot.number: ballot for ballot in self._ballots()}
+        rendered = {
+            drawn_predictions.number: drawn_predictions for drawn_predictions in self.sketched
+        }
+        for vote in votes[: 2 * QUESTIONS]:
+            match vote:
                 case [int(number), int(round_), int(option)] if number in ballots:
                     ballots[number].recall(round_, seat.number, option, seat.device)
-        for one in sketches[:QUESTIONS]:
-            match one:
-                case [int(number), list(marks)] if number in drawn:
-                    drawn[number].recall(seat.number, marks)
+        for vote in sketches[:QUESTIONS]:
+            match vote:
+                case [int(number), list(marks)] if number in rendered:
+                    rendered[number].recall(seat.number, marks)
 
-    def _send(self, seat: Seat, place: dict[str, Any], texts: tuple[str, ...]) -> None:
+    def _send(self, seat: Seat, location: dict[str, Any], texts: tuple[str, ...]) -> None:
         """Of one seat the last few are kept; of all, none is pushed out by another's."""
-        own = [one.number for one in self.sent.values() if one.seat == seat.number]
+        own = [item.number for item in self.sent.values() if item.seat == seat.number]
         for number in own[: len(own) - EACH + 1]:
             del self.sent[number]
         if len(self.sent) >= SENT:
             raise UserError("much_sent", "The teacher has as much as can be kept.")
         self.sendings += 1
-        self.sent[self.sendings] = Sent(self.sendings, seat.number, place, texts)
+        self.sent[self.sendings] = Sent(self.sendings, seat.number, location, texts)
 
     def record(self) -> RoomSummary:
         """Return a copy of what is left of a lecture; takes little time, whatever it holds."""
         return RoomSummary(
             len(self.seats),
-            [replace(one, votes=[dict(votes) for votes in one.votes]) for one in self._ballots()],
-            [replace(one, drawn=dict(one.drawn)) for one in self.sketched],
-            [one.place for one in self.sent.values()],
+            [
+                replace(ballot, votes=[dict(votes) for votes in ballot.votes])
+                for ballot in self._ballots()
+            ],
+            [
+                replace(drawn_predictions, drawn=dict(drawn_predictions.drawn))
+                for drawn_predictions in self.sketched
+            ],
+            [item.place for item in self.sent.values()],
             self.texts(),
             self._goals(),
-            [replace(one, found=dict(one.found))
-             for one in (*self.ran, *([self.run] if self.run else []))],
-        )  # fmt: skip
+            [
+                replace(item, found=dict(item.found))
+                for item in (*self.ran, *([self.run] if self.run else []))
+            ],
+        )
 
     def texts(self) -> list[dict[str, Any]]:
         """Those on the board, as all may read them."""
@@ -569,11 +583,11 @@ class Room:
 
     # What is told --------------------------------------------------------------------------
 
-    def view_keys(self, place: Mapping[str, Any]) -> set[Looks]:
+    def view_keys(self, location: Mapping[str, Any]) -> set[Looks]:
         """Of the figure of a place, on the pages that show it and follow."""
         return {
             seat.looks for seat in self.seats.values()
-            if seat.looks and seat.streams and _follows(seat, place)
+            if seat.looks and seat.streams and _follows(seat, location)
         }  # fmt: skip
 
     def picture(self, seat: Seat | None) -> bytes:
@@ -587,10 +601,10 @@ class Room:
 
         Made once for all of one kind after each change.
         """
-        made, text = self._told.get(teacher, (-1, b""))
-        if made != self.version:
-            found = self._public() | (self._for_teacher() if teacher else {})
-            text = json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()
+        created, text = self._told.get(teacher, (-1, b""))
+        if created != self.version:
+            result = self._public() | (self._for_teacher() if teacher else {})
+            text = json.dumps(result, ensure_ascii=False, separators=(",", ":")).encode()
             self._told[teacher] = self.version, text
         return text
 
@@ -621,22 +635,22 @@ class Room:
 
     def _ballot(self) -> dict[str, Any] | None:
         """Nobody, not even the projector, is told a count before it is revealed."""
-        if (one := self.ballot) is None:
+        if (poll := self.ballot) is None:
             return None
-        shown = {"counts": one.counts(), "flow": one.flow()} if one.state == "revealed" else {}
+        visible = {"counts": poll.counts(), "flow": poll.flow()} if poll.state == "revealed" else {}
         return {
-            "key": one.key, "number": one.number, "options": one.options, "state": one.state,
-            "round": one.round, "voted": len(one.votes[-1]), **shown,
+            "key": poll.key, "number": poll.number, "options": poll.options, "state": poll.state,
+            "round": poll.round, "voted": len(poll.votes[-1]), **visible,
         }  # fmt: skip
 
     def _sketched(self) -> dict[str, Any] | None:
         """Without what was drawn: that is asked for once, see `drawn`."""
         if not self.sketched:
             return None
-        one = self.sketched[-1]
+        item = self.sketched[-1]
         return {
-            "key": one.key, "number": one.number, "type": one.kind, "most": [*one.most],
-            "state": one.state, "drawn": len(one.drawn),
+            "key": item.key, "number": item.number, "type": item.kind, "most": [*item.most],
+            "state": item.state, "drawn": len(item.drawn),
         }  # fmt: skip
 
     def revealed(self) -> DrawnPredictions:
@@ -653,10 +667,16 @@ class Room:
             dot[0] += 1
             dot[1] += bool(seat.bench) and now - seat.moved > STUCK
         sent = [
-            {"number": one.number, "seat": one.seat, "device": self.is_told_apart(one.seat),
-             "has_text": bool(one.own), "lesson": one.place["lesson"], "bench": one.place["bench"]}
-            for one in self.sent.values()
-        ]  # fmt: skip
+            {
+                "number": item.number,
+                "seat": item.seat,
+                "device": self.is_told_apart(item.seat),
+                "has_text": bool(item.own),
+                "lesson": item.place["lesson"],
+                "bench": item.place["bench"],
+            }
+            for item in self.sent.values()
+        ]
         left = sum(seat.left for seat in here)
         return {"dots": dots, "detached": left, "goals": self._goals(), "sent": sent,
                 "pending": self._waiting(), "removed": sorted(self.removed)[-SEATS:],
@@ -689,8 +709,8 @@ def _is_mark(text: object) -> bool:
     return isinstance(text, str) and bool(_MARK.fullmatch(text))
 
 
-def _ballot(told: object) -> Poll:
-    match told:
+def _ballot(payload: object) -> Poll:
+    match payload:
         case {"number": int(number), "key": str(key), "options": int(options),
               "state": "open" | "closed" | "revealed" as state, "round": int(round_)} \
               if _KEY.fullmatch(key) and 2 <= options <= 8 and round_ in (1, ROUNDS):  # fmt: skip
@@ -702,19 +722,19 @@ def _ballot(told: object) -> Poll:
     raise InvalidMessageError("ballot")
 
 
-def _sketches(told: object) -> DrawnPredictions:
-    match told:
-        case {"number": int(number), "key": str(key), "type": str(kind), "most": list(most),
+def _sketches(payload: object) -> DrawnPredictions:
+    match payload:
+        case {"number": int(number), "key": str(key), "type": str(kind), "most": list(limits),
               "state": "open" | "closed" | "revealed" as state} if _KEY.fullmatch(key):  # fmt: skip
             try:
-                return DrawnPredictions(key, kind, tuple(most), number, state)  # type: ignore[arg-type]
+                return DrawnPredictions(key, kind, tuple(limits), number, state)  # type: ignore[arg-type]
             except ValueError:
                 pass
     raise InvalidMessageError("sketch")
 
 
-def _looks(told: object) -> Looks | None:
-    match told:
+def _looks(payload: object) -> Looks | None:
+    match payload:
         case None:
             return None
         case [str(lang), bool(presenting), bool(dark)] if len(lang) == 2:
@@ -722,17 +742,17 @@ def _looks(told: object) -> Looks | None:
     raise InvalidMessageError("looks")
 
 
-def _follows(seat: Seat, place: Mapping[str, Any]) -> bool:
-    return not seat.left and seat.bench == f"{place['lesson']}/{place['bench']}"
+def _follows(seat: Seat, location: Mapping[str, Any]) -> bool:
+    return not seat.left and seat.bench == f"{location['lesson']}/{location['bench']}"
 
 
-def shows(said: Mapping[str, Any]) -> dict[str, Any]:
+def shows(message: Mapping[str, Any]) -> dict[str, Any]:
     """What a teacher shows: {"lesson", "bench", "values"}, as it comes from a browser.
 
     lesson: "" is home. values: settings as they stand in a link. Raises InvalidMessageError for
     what cannot be.
     """
-    lesson, bench, values = (said.get(name) for name in ("lesson", "bench", "values"))
+    lesson, bench, values = (message.get(name) for name in ("lesson", "bench", "values"))
     if not isinstance(lesson, str) or not isinstance(bench, str) or not isinstance(values, dict):
         raise InvalidMessageError("place")
     if any(name and not _NAME.fullmatch(name) for name in (lesson, bench)):

@@ -58,9 +58,9 @@ class Rooms:
     def find(self, code: str) -> Room:
         """Return the open room of this code. Raises UserError("no_room")."""
         self.tidy()
-        if (found := self._here(codes.read(code))) is None:
+        if (result := self._here(codes.read(code))) is None:
             raise _unknown()
-        return found
+        return result
 
     def get(self, code: str, opened: int | None) -> Room:
         """Return an open room by code and time of opening. Raises UserError("no_room")."""
@@ -156,9 +156,9 @@ class Rooms:
         unused = [(seat.seen, room, seat) for room in self._open.values()
                   for seat in room.unused_seats()]  # fmt: skip
         if not unused:
-            said = f"This server has {FOLLOWERS} seats in its rooms, and all are taken."
-            raise UserError("too_many_followers", said, most=FOLLOWERS)
-        _, room, seat = min(unused, key=lambda one: one[0])
+            message = f"This server has {FOLLOWERS} seats in its rooms, and all are taken."
+            raise UserError("too_many_followers", message, most=FOLLOWERS)
+        _, room, seat = min(unused, key=lambda item: item[0])
         room.free(seat)
 
     @property

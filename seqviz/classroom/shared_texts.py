@@ -42,7 +42,7 @@ class SharedTexts:
     sendings: int = 0
     revision: int = 0
 
-    def send(self, seat: int, place: Mapping[str, Any], key: str, text: str) -> None:
+    def send(self, seat: int, location: Mapping[str, Any], key: str, text: str) -> None:
         """A text that waits. Raises UserError("no_text", "long_text", "texts_wait",
         "much_sent")."""
         text = strip_invisible(text)
@@ -52,15 +52,15 @@ class SharedTexts:
             raise UserError(
                 "long_text", f"At most {MAX_TEXT_CHARS} characters.", most=MAX_TEXT_CHARS
             )
-        own = [one for one in self.pending.values() if one.seat == seat]
-        if any((one.key, one.text) == (key, text) for one in own):
+        own = [shared_text for shared_text in self.pending.values() if shared_text.seat == seat]
+        if any((item.key, item.text) == (key, text) for item in own):
             return
         if len(own) >= EACH:
             raise UserError("texts_wait", f"{EACH} texts of yours wait already.", most=EACH)
         if len(self.pending) >= ALL:
             raise UserError("much_sent", "The teacher has as much as can be kept.")
         self.sendings += 1
-        self.pending[self.sendings] = SharedText(self.sendings, seat, place, key, text)
+        self.pending[self.sendings] = SharedText(self.sendings, seat, location, key, text)
 
     def approve(self, number: int) -> None:
         """Show a text that waits. Raises KeyError where none does, UserError("board_full")."""

@@ -114,8 +114,8 @@ class ClosedRooms:
         self._read()
         return {
             seat: mark
-            for (one, at, seat), mark in self._entries.items()
-            if (one, at) == (code, opened) and seat
+            for (entry, at, seat), mark in self._entries.items()
+            if (entry, at) == (code, opened) and seat
         }
 
     def _read(self) -> None:
@@ -145,5 +145,5 @@ class ClosedRooms:
     def _rewrite(self) -> None:
         assert self._path
         text = "".join(json.dumps([*key, mark]) + "\n" for key, mark in self._entries.items())
-        with suppress(OSError), atomic_write(self._path) as made:
-            made.write_text(text, "ascii")
+        with suppress(OSError), atomic_write(self._path) as path:
+            path.write_text(text, "ascii")

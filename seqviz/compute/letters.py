@@ -20,12 +20,12 @@ def plain_marks(pieces: Iterable[str]) -> list[str]:
     >>> "".join(plain_marks("हिन्दी -\u0301"))
     'हˑनˑदˑ -́'
     """
-    found, within = [], False
+    result, within = [], False
     for piece in pieces:
         signs = []
         for sign in piece:
             mark = unicodedata.category(sign)[0] == "M" or sign in _JOINERS
             within = (within and mark) or sign.isalnum()
             signs.append(STAND_IN if within and mark else sign)
-        found.append("".join(signs))
-    return found
+        result.append("".join(signs))
+    return result

@@ -74,7 +74,7 @@ class Replicates:
     def heights(self, edges: Float[np.ndarray, "edge"]) -> Int[np.ndarray, "seed"]:
         """The place of each in the pile of its bin, from 1, in the order of the seeds."""
         bins = binned(self.values, edges)
-        return np.array([(bins[: at + 1] == one).sum() for at, one in enumerate(bins)], int)
+        return np.array([(bins[: at + 1] == bin).sum() for at, bin in enumerate(bins)], int)
 
 
 def binned(
@@ -102,27 +102,27 @@ def normal(mean: float, deviation: float) -> Theory | None:
     return Theory(mean, values, mean - half, mean + half)
 
 
-def share_of(chance: float, draws: int) -> Theory:
+def share_of(probability: float, draws: int) -> Theory:
     """The share of successes in independent draws: binomial."""
     from scipy.stats import binom
 
-    chance = min(max(chance, 0.0), 1.0)
-    values = binom.ppf((np.arange(_STEPS) + 0.5) / _STEPS, draws, chance) / draws
-    low, high = binom.ppf(_CENTRAL, draws, chance) / draws
-    return Theory(chance, values, float(low), float(high))
+    probability = min(max(probability, 0.0), 1.0)
+    values = binom.ppf((np.arange(_STEPS) + 0.5) / _STEPS, draws, probability) / draws
+    low, high = binom.ppf(_CENTRAL, draws, probability) / draws
+    return Theory(probability, values, float(low), float(high))
 
 
 def drawn_from(
-    values: Float[np.ndarray, "outcome"], chances: Float[np.ndarray, "outcome"]
+    values: Float[np.ndarray, "outcome"], probabilities: Float[np.ndarray, "outcome"]
 ) -> Theory:
     """A value that is drawn with these probabilities, which sum to 1."""
     order = np.argsort(values, kind="stable")
-    cumulated = np.cumsum(chances[order])
+    cumulated = np.cumsum(probabilities[order])
 
     def quantile(share: Float[np.ndarray, "share"]) -> Float[np.ndarray, "share"]:
-        places = np.searchsorted(cumulated, share * cumulated[-1])
-        return np.asarray(values[order][np.minimum(places, order.size - 1)])
+        indices = np.searchsorted(cumulated, share * cumulated[-1])
+        return np.asarray(values[order][np.minimum(indices, order.size - 1)])
 
     low, high = quantile(np.array(_CENTRAL))
     shape = quantile((np.arange(_STEPS) + 0.5) / _STEPS)
-    return Theory(float(values @ chances), shape, float(low), float(high))
+    return Theory(float(values @ probabilities), shape, float(low), float(high))

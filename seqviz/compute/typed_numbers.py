@@ -35,8 +35,8 @@ def number(text: str) -> float:
     >>> number("−０．５")
     -0.5
     """
-    found = normalize(text)
-    if not (_NUMBER.fullmatch(found) and isfinite(value := float(found))):
+    result = normalize(text)
+    if not (_NUMBER.fullmatch(result) and isfinite(value := float(result))):
         raise ValueError(f"“{text[:20]}” is not a number.")
     return value
 

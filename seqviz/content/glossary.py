@@ -64,7 +64,7 @@ class GlossaryEntry:
     @property
     def base_letters(self) -> set[str]:
         """The letters, without their marks, by which a lesson or a text calls it."""
-        return {one for one in map(letter, self._forms()) if one}
+        return {item for item in map(letter, self._forms()) if item}
 
     def base_letters_of(self, text: str) -> set[str]:
         """The letters by which one of the five texts calls it."""
@@ -75,14 +75,14 @@ class GlossaryEntry:
         return [form for form in self._forms() if letter(form) == by]
 
     def _forms(self) -> list[str]:
-        formulas = (form for said in self.texts.values() for form in _FORMULA.findall(said))
+        formulas = (form for text in self.texts.values() for form in _FORMULA.findall(text))
         return list(dict.fromkeys(chain(*self.here.values(), formulas)))
 
     def matches(self, typed: str) -> bool:
         """Whether these words are in its terms, in how it is written or in what a text calls it."""
         forms = map(typed_form, chain(*self.here.values(), self.texts.values()))
-        said = plainly_spaced(" ".join([*self.words.values(), *forms]))
-        return typed.casefold() in said.casefold()
+        message = plainly_spaced(" ".join([*self.words.values(), *forms]))
+        return typed.casefold() in message.casefold()
 
 
 @dataclass(frozen=True)
@@ -96,10 +96,10 @@ class Letter:
 
 def letter(form: str) -> str:
     r"""The letter of a formula without index, hat or variant: `\hat p` -> p, `\varphi_i` -> phi."""
-    found = _FIRST.search(_WRAP.sub(lambda mark: " " if mark[0] in " {}" else "", form))
-    if found is None:
+    result = _FIRST.search(_WRAP.sub(lambda mark: " " if mark[0] in " {}" else "", form))
+    if result is None:
         return ""
-    name, word = found.groups()
+    name, word = result.groups()
     return str(word or name.removeprefix("var"))
 
 
@@ -113,12 +113,12 @@ def _read(name: str) -> dict[str, Any]:
     return tomllib.loads((ASSETS / "glossary" / f"{name}.toml").read_text("utf-8"))
 
 
-def _words(kind: str, name: str, told: Mapping[str, Any]) -> dict[str, str]:
+def _words(kind: str, name: str, entry: Mapping[str, Any]) -> dict[str, str]:
     """A meaning, a remark or a term in every language, from its line or the language's own file."""
-    if not told:
+    if not entry:
         return {}
     return {
-        lang: unbroken(told[lang] if lang in told else _read(lang)[kind][name])
+        lang: unbroken(entry[lang] if lang in entry else _read(lang)[kind][name])
         for lang in LANGUAGES
     }
 
@@ -126,17 +126,17 @@ def _words(kind: str, name: str, told: Mapping[str, Any]) -> dict[str, str]:
 @cache
 def list_letters() -> tuple[Letter, ...]:
     """Every letter: Latin by the alphabet, small before large, then Greek, then signs."""
-    told = _read("letters")
+    payload = _read("letters")
     meanings = [
-        GlossaryEntry(_words("meaning", name, one), one.get("here", {}), one.get("texts", {}))
-        for name, one in told["meaning"].items()
+        GlossaryEntry(_words("meaning", name, item), item.get("here", {}), item.get("texts", {}))
+        for name, item in payload["meaning"].items()
     ]
-    names = sorted({name for one in meanings for name in one.base_letters}, key=_order)
+    names = sorted({name for meaning in meanings for name in meaning.base_letters}, key=_order)
     return tuple(
         Letter(
             name,
-            tuple(one for one in meanings if name in one.base_letters),
-            _words("remark", name, told["remark"].get(name, {})),
+            tuple(meaning for meaning in meanings if name in meaning.base_letters),
+            _words("remark", name, payload["remark"].get(name, {})),
         )
         for name in names
     )
@@ -154,11 +154,13 @@ def terms() -> tuple[GlossaryEntry, ...]:
     words = {slug: "\n".join(_said_in(slug)) for slug in _slugs()}
     return tuple(
         GlossaryEntry(
-            _words("term", told["en"], told),
-            {slug: [] for slug, said in words.items() if _said(told["en"]).search(said)},
-            told.get("texts", {}),
+            _words("term", payload["en"], payload),
+            {slug: [] for slug, word in words.items() if _said(payload["en"]).search(word)},
+            payload.get("texts", {}),
         )
-        for told in sorted(_read("terms")["term"], key=lambda told: told["en"].casefold())
+        for payload in sorted(
+            _read("terms")["term"], key=lambda snapshot: snapshot["en"].casefold()
+        )
     )
 
 
@@ -173,26 +175,26 @@ def search(typed: str, slug: str) -> list[tuple[Letter | None, list[GlossaryEntr
     for all. What is found by words stands under one letter only.
     """
     typed = typed_form(typed.strip())
-    one_letter = {_NAMES.get(typed, typed)} & {one.name for one in list_letters()}
+    one_letter = {_NAMES.get(typed, typed)} & {letter.name for letter in list_letters()}
     groups: list[tuple[Letter | None, list[GlossaryEntry]]] = []
     given: list[GlossaryEntry] = []
-    for one in list_letters():
-        if one_letter and one.name not in one_letter:
+    for item in list_letters():
+        if one_letter and item.name not in one_letter:
             continue
-        shown = [
+        visible = [
             meaning
-            for meaning in one.meanings
-            if (not slug or any(letter(form) == one.name for form in meaning.here.get(slug, [])))
+            for meaning in item.meanings
+            if (not slug or any(letter(form) == item.name for form in meaning.here.get(slug, [])))
             and (one_letter or not typed or (meaning.matches(typed) and meaning not in given))
         ]
-        given += shown
-        groups.append((one, shown))
+        given += visible
+        groups.append((item, visible))
     named = [
-        one
-        for one in terms()
-        if (not slug or slug in one.here) and not one_letter and (not typed or one.matches(typed))
+        term
+        for term in terms()
+        if (not slug or slug in term.here) and not one_letter and (not typed or term.matches(typed))
     ]
-    return [(one, shown) for one, shown in (*groups, (None, named)) if shown]
+    return [(entry, displayed) for entry, displayed in (*groups, (None, named)) if displayed]
 
 
 def _slugs() -> list[str]:
@@ -202,7 +204,9 @@ def _slugs() -> list[str]:
 def _said_in(slug: str) -> Iterator[str]:
     """All English words of a lesson."""
     yield from sections(slug, "en").values()
-    yield from (str(said) for key, said in catalogue("en").items() if key.startswith(f"{slug}."))
+    yield from (
+        str(message) for key, message in catalogue("en").items() if key.startswith(f"{slug}.")
+    )
 
 
 def symbols(slug: str, lang: str) -> list[str]:

@@ -53,17 +53,17 @@ def named(slug: str, kind: str) -> tuple[str, ...]:
 @cache
 def minutes(slug: str) -> int:
     """How long a lesson takes, in steps of five minutes: its words and what there is to do."""
-    prose = " ".join(said for name, said in sections(slug, "en").items() if name != NOT_READ)
+    prose = " ".join(section for name, section in sections(slug, "en").items() if name != NOT_READ)
     benches, questions = (len(named(slug, kind)) for kind in ("bench", "predict"))
     tasks = len(named(slug, "exercise")) + len(named(slug, "target"))
-    whole = len(prose.split()) / WORDS_A_MINUTE
-    whole += A_BENCH * benches + A_QUESTION * questions + A_TASK * tasks
-    return ROUNDED * round(whole / ROUNDED)
+    full = len(prose.split()) / WORDS_A_MINUTE
+    full += A_BENCH * benches + A_QUESTION * questions + A_TASK * tasks
+    return ROUNDED * round(full / ROUNDED)
 
 
 def normal(text: str) -> str:
     r"""Words as they are compared: without case, marks of LaTeX and width (`$d_k$`, `dₖ` -> dk)."""
-    plain = _FORMULA.sub(lambda found: glossary.typed_form(found[1]), text)
+    plain = _FORMULA.sub(lambda result: glossary.typed_form(result[1]), text)
     return _MARKS.sub("", unicodedata.normalize("NFKC", plain)).casefold()
 
 
@@ -71,7 +71,7 @@ def plain_title(text: str) -> str:
     r"""A title without the marks of Markdown and of LaTeX around its formulas (`\varphi` -> φ)."""
     text = _HAT.sub("\\1\u0302", text).replace(r"\odot", "⊙")
     text = text.replace(r"\langle ", "⟨").replace(r"\rangle", "⟩")
-    greek = _COMMAND.sub(lambda found: glossary.GREEK.get(found[1], found[0]), text)
+    greek = _COMMAND.sub(lambda result: glossary.GREEK.get(result[1], result[0]), text)
     return re.sub(r"[\\{}$*`]", "", greek)
 
 
@@ -86,13 +86,13 @@ def rows(lang: str) -> list[list[str]]:
     """The entries for the browser: kind, name, place of the lesson, address, what finds it."""
     return [
         [
-            one.kind,
-            one.names[lang],
-            one.slug if one.kind != "lesson" else "",
-            _leads(one, lang),
-            " ".join(dict.fromkeys([*map(normal, one.names.values()), one.words])),
+            entry.kind,
+            entry.names[lang],
+            entry.slug if entry.kind != "lesson" else "",
+            _leads(entry, lang),
+            " ".join(dict.fromkeys([*map(normal, entry.names.values()), entry.words])),
         ]
-        for one in entries()
+        for entry in entries()
     ]
 
 
@@ -103,10 +103,14 @@ def address(slug: str, lang: str, bench: str = "") -> str:
     return f"{slug}?lang={lang}{part}" + (f"#bench-{bench}" if bench else "")
 
 
-def _leads(one: Entry, lang: str) -> str:
+def _leads(entry: Entry, lang: str) -> str:
     """Where it leads: a term that no figure is about to its place in the glossary."""
-    place = address(one.slug, lang, one.bench)
-    return place if one.bench or not one.term else f"{place}&glossary={quote(one.term[lang])}"
+    position = address(entry.slug, lang, entry.bench)
+    return (
+        position
+        if entry.bench or not entry.term
+        else f"{position}&glossary={quote(entry.term[lang])}"
+    )
 
 
 def _named(key: str) -> dict[str, str]:
@@ -120,7 +124,7 @@ def _shown(names: Mapping[str, str], before: str = "") -> dict[str, str]:
 def _lessons() -> Iterator[Entry]:
     for record in catalog.LESSONS:
         stage = [_shown(_named(f"stage.{record.stage}.{part}")) for part in ("title", "question")]
-        words = normal(" ".join(said for names in stage for said in names.values()))
+        words = normal(" ".join(name for names in stage for name in names.values()))
         yield Entry("lesson", _shown(_named(f"{record.slug}.title")), record.slug, "", words)
 
 
@@ -133,14 +137,14 @@ def _benches() -> Iterator[Entry]:
 
 
 def _meanings() -> Iterator[Entry]:
-    letters = [one for letter in glossary.list_letters() for one in letter.meanings]
-    for one in dict.fromkeys([*map(_Known, letters), *map(_Known, glossary.terms())]):
-        for slug, forms in one.meaning.here.items():
-            said = one.meaning.words
-            words = normal(" ".join([*said.values(), *(f"${form}$" for form in forms)]))
+    letters = [meaning for letter in glossary.list_letters() for meaning in letter.meanings]
+    for item in dict.fromkeys([*map(_Known, letters), *map(_Known, glossary.terms())]):
+        for slug, forms in item.meaning.here.items():
+            message = item.meaning.words
+            words = normal(" ".join([*message.values(), *(f"${form}$" for form in forms)]))
             signs = "".join(f"{plain_title(form)}: " for form in forms[:1])
-            names, place = _shown(said, signs), _bench_of(slug, one.meaning, forms)
-            yield Entry("term", names, slug, place, words, said)
+            names, position = _shown(message, signs), _bench_of(slug, item.meaning, forms)
+            yield Entry("term", names, slug, position, words, message)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,14 +163,16 @@ class _Known:
 def _bench_of(slug: str, meaning: glossary.GlossaryEntry, forms: list[str]) -> str:
     """The first bench of a lesson in whose title or prose this stands, or empty."""
     prose = sections(slug, "en")
-    said = re.compile(rf"\b{re.escape(meaning.en)}s?\b", re.IGNORECASE)
+    message = re.compile(rf"\b{re.escape(meaning.en)}s?\b", re.IGNORECASE)
     benches = named(slug, "bench")
     titles = {name: str(catalogue("en")[f"{slug}.bench.{name}"]) for name in benches}
-    for place in (titles, prose):
+    for position in (titles, prose):
         for name in benches:
-            text = place.get(name, "")
+            text = position.get(name, "")
             formulas = " ".join(_FORMULA.findall(text))
-            if any(_stands(form, formulas) for form in forms) or (not forms and said.search(text)):
+            if any(_stands(form, formulas) for form in forms) or (
+                not forms and message.search(text)
+            ):
                 return name
     return ""
 

@@ -20,8 +20,8 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
     Where the block raises, or the disk fills up, `path` is as it was.
     """
-    with atomic_write_many(path) as (made,):
-        yield made
+    with atomic_write_many(path) as (created,):
+        yield created
 
 
 @contextmanager
@@ -40,13 +40,13 @@ def atomic_write_many(*paths: Path) -> Iterator[list[Path]]:
             with suppress(OSError):  # somebody else has removed it
                 if folder.stat().st_mtime - left.stat().st_mtime > _LEFT_SECONDS:
                     shutil.rmtree(left)
-        made = [folder / path.name for path in paths]
-        yield made
-        for one in made:
-            with one.open("rb+") as file:
+        built = [folder / path.name for path in paths]
+        yield built
+        for item in built:
+            with item.open("rb+") as file:
                 os.fsync(file.fileno())
-        for one, path in zip(made, paths, strict=True):
-            os.replace(one, path)
+        for item, path in zip(built, paths, strict=True):
+            os.replace(item, path)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

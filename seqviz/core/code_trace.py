@@ -200,25 +200,25 @@ def _held(name: str, result: object) -> Iterator[tuple[str, object]]:
                 inner = ((g.name, getattr(part, g.name)) for g in dataclasses.fields(part))
                 yield from ((f"{field}.{g}", a) for g, a in inner if isinstance(a, np.ndarray))
     elif isinstance(result, tuple):
-        for place, part in enumerate(result):
-            yield f"{name}[{place}]", part
+        for index, part in enumerate(result):
+            yield f"{name}[{index}]", part
 
 
-def _slice(whole: np.ndarray, part: np.ndarray) -> str:
-    """`[a:b]` when `part` is that stretch of the one-dimensional `whole`, in the same memory."""
-    if whole.ndim != 1 or part.ndim != 1 or not part.size or whole.dtype != part.dtype:
+def _slice(full: np.ndarray, part: np.ndarray) -> str:
+    """`[a:b]` when `part` is that stretch of the one-dimensional `full`, in the same memory."""
+    if full.ndim != 1 or part.ndim != 1 or not part.size or full.dtype != part.dtype:
         return ""
-    if whole.strides != part.strides or not np.may_share_memory(whole, part):
+    if full.strides != part.strides or not np.may_share_memory(full, part):
         return ""
-    step = whole.strides[0] or 1
-    addresses = [array.__array_interface__["data"][0] for array in (whole, part)]
+    step = full.strides[0] or 1
+    addresses = [array.__array_interface__["data"][0] for array in (full, part)]
     start, rest = divmod(addresses[1] - addresses[0], step)
     stop = start + part.size
-    if rest or start < 0 or stop > whole.size:
+    if rest or start < 0 or stop > full.size:
         return ""
-    if part.size == whole.size:
+    if part.size == full.size:
         return " "  # the whole of it: its plain name
-    return f"[{start or ''}:{'' if stop == whole.size else stop}]"
+    return f"[{start or ''}:{'' if stop == full.size else stop}]"
 
 
 def _same(default: object, value: object) -> bool:

@@ -35,11 +35,11 @@ def name_value(value: object, key: bytes) -> None:
         parts = enumerate(value)
     elif _large(value):
         _keep(value, key)
-    for place, part in parts:
+    for position, part in parts:
         if type(part) in _PLAIN:  # most there is: the pieces of a text
             continue
         if isinstance(part, tuple) or dataclasses.is_dataclass(part) or _large(part):
-            name_value(part, b"%b/%b" % (key, str(place).encode()))
+            name_value(part, b"%b/%b" % (key, str(position).encode()))
 
 
 def _large(value: object) -> bool:

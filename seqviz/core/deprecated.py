@@ -107,7 +107,11 @@ NAMES: dict[str, dict[str, str]] = {
     "seqviz.compute.recurrent.wirings.collapse": {"Collapse": "CollapseTrace"},
     "seqviz.compute.recurrent.wirings.graph": {"Wiring": "WiringGraph"},
     "seqviz.compute.recurrent.wirings.step": {"Steps": "CellSteps"},
-    "seqviz.compute.text.tokenization.cut": {"Cut": "Tokenization"},
+    "seqviz.compute.text.tokenization.cut": {
+        "Cut": "Tokenization",
+        "seen": "visible_form",
+        "width": "display_width",
+    },
     "seqviz.compute.text.tokenization.merges": {"Learned": "LearnedMerges"},
     "seqviz.compute.text.vectors.learned": {"Learned": "LearnedVectors"},
     "seqviz.compute.text.windows.vocabulary": {

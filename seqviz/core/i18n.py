@@ -46,7 +46,7 @@ def _flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 def _unbroken(value: Any) -> Any:
     """All sentences of a value."""
     if isinstance(value, list):
-        return [_unbroken(one) for one in value]
+        return [_unbroken(item) for item in value]
     return unbroken(value) if isinstance(value, str) else value
 
 
@@ -90,10 +90,10 @@ class Text:
 
     def first(self, *keys: str) -> str:
         """The sentence of the first key that exists (a lesson's word before the shared one)."""
-        known = catalogue(self.lang)
+        existing = catalogue(self.lang)
         for key in keys:
-            if key in known:
-                return known[key]
+            if key in existing:
+                return existing[key]
         raise KeyError(keys[0])
 
     def has(self, key: str) -> bool:
@@ -103,8 +103,10 @@ class Text:
     def table(self, prefix: str) -> dict[str, str]:
         """All sentences whose keys begin with `prefix` and a point, by the rest of their keys."""
         start = prefix + "."
-        known = catalogue(self.lang)
-        return {key[len(start) :]: words for key, words in known.items() if key.startswith(start)}
+        existing = catalogue(self.lang)
+        return {
+            key[len(start) :]: words for key, words in existing.items() if key.startswith(start)
+        }
 
     def items(self, key: str) -> list[str]:
         """A key that holds a list of sentences."""
@@ -118,8 +120,8 @@ def escape_markdown(text: str) -> str:
     does not stop what Streamlit makes of addresses, icons and arrows: there an invisible character
     does. Line breaks become spaces, as two of them would end the paragraph.
     """
-    whole = _TAKEN.sub(lambda found: found[0] + JOINER, re.sub(r"[\r\n]+", " ", text))
-    return re.sub(r"([\\`*_{}\[\]()#+\-.!|<>~$:^&])", r"\\\1", whole)
+    full_text = _TAKEN.sub(lambda result: result[0] + JOINER, re.sub(r"[\r\n]+", " ", text))
+    return re.sub(r"([\\`*_{}\[\]()#+\-.!|<>~$:^&])", r"\\\1", full_text)
 
 
 def number(value: float, digits: int = 3) -> str:

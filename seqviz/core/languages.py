@@ -19,10 +19,10 @@ def matching(tag: str) -> str | None:
     >>> matching("zh_Hans-CN"), matching("ZH"), matching("zhuang")
     ('zh', 'zh', None)
     """
-    known = {language.lower(): language for language in LANGUAGES}
+    existing = {language.lower(): language for language in LANGUAGES}
     parts = re.split("[-_]", tag.strip().lower())
     shorter = ("-".join(parts[:count]) for count in range(len(parts), 0, -1))
-    return next((known[one] for one in shorter if one in known), None)
+    return next((existing[item] for item in shorter if item in existing), None)
 
 
 def preferred(accepted: str) -> str | None:
@@ -32,17 +32,17 @@ def preferred(accepted: str) -> str | None:
     'zh'
     """
     weighed = [(matching(tag), _weight(rest)) for tag, _, rest in _ranges(accepted)]
-    found = [(language, weight) for language, weight in weighed if language and weight > 0]
-    return max(found, key=lambda one: one[1], default=(None, 0.0))[0]
+    results = [(language, weight) for language, weight in weighed if language and weight > 0]
+    return max(results, key=lambda item: item[1], default=(None, 0.0))[0]
 
 
 def _ranges(accepted: str) -> list[tuple[str, str, str]]:
-    return [one.partition(";") for one in accepted.split(",")]
+    return [part.partition(";") for part in accepted.split(",")]
 
 
 def _weight(parameter: str) -> float:
     """What stands after a language, `q=0.8`; without it 1, and 0 where it is no weight."""
     if not parameter.strip():
         return 1.0
-    found = re.fullmatch(r"\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*", parameter, re.IGNORECASE)
-    return min(1.0, float(found[1])) if found else 0.0
+    result = re.fullmatch(r"\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*", parameter, re.IGNORECASE)
+    return min(1.0, float(result[1])) if result else 0.0

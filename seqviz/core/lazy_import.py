@@ -25,9 +25,9 @@ def import_or_retry(name: str, *below: str) -> Any:
         return importlib.import_module(name)
     except (AttributeError, ImportError):
         tops = {name.partition(".")[0], *below}
-        for known in [*sys.modules]:
-            if known.partition(".")[0] in tops:
-                del sys.modules[known]
+        for existing in [*sys.modules]:
+            if existing.partition(".")[0] in tops:
+                del sys.modules[existing]
         return importlib.import_module(name)
 
 

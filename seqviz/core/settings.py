@@ -73,9 +73,9 @@ def value(name: str) -> Any:
     return _BY_NAME[name].value()
 
 
-def language(asked: str | None, accepted: str) -> str:
+def language(requested: str | None, accepted: str) -> str:
     """What a visitor sees: what the link asks for, else the server's, else the browser's."""
-    chosen = matching(asked or "") or value("SEQVIZ_LANGUAGE")
+    chosen = matching(requested or "") or value("SEQVIZ_LANGUAGE")
     return str(chosen or preferred(accepted) or DEFAULT)
 
 
@@ -108,24 +108,24 @@ def _one_of(choices: tuple[str, ...]) -> dict[str, Any]:
     return {"allowed": f"one of {', '.join(choices)}", "read": read}
 
 
-def _whole(least: int) -> dict[str, Any]:
+def _whole(minimum: int) -> dict[str, Any]:
     def read(text: str) -> int:
-        if not text.isdecimal() or int(text) < least:
+        if not text.isdecimal() or int(text) < minimum:
             raise ValueError(text)
         return int(text)
 
-    return {"allowed": f"a whole number of at least {least}", "read": read}
+    return {"allowed": f"a whole number of at least {minimum}", "read": read}
 
 
-def _number(least: float, most: float = math.inf) -> dict[str, Any]:
+def _number(minimum: float, maximum: float = math.inf) -> dict[str, Any]:
     def read(text: str) -> float:
         number = float(text)
-        if not least <= number <= most or math.isinf(number):
+        if not minimum <= number <= maximum or math.isinf(number):
             raise ValueError(text)
         return number
 
-    above = "" if math.isinf(most) else f" and at most {most:g}"
-    return {"allowed": f"a number of at least {least:g}{above}", "read": read}
+    above = "" if math.isinf(maximum) else f" and at most {maximum:g}"
+    return {"allowed": f"a number of at least {minimum:g}{above}", "read": read}
 
 
 def _yes(text: str) -> bool:

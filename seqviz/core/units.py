@@ -86,14 +86,14 @@ def unbroken(words: str) -> str:
 
     Examples: "3.09 × 10⁻⁵", "p < 0.001", "{n} bits". Code and formulas stay as they are.
     """
-    alone = [found.span() for found in _LEFT_ALONE.finditer(words)]
+    alone = [match.span() for match in _LEFT_ALONE.finditer(words)]
 
-    def bound(found: re.Match[str]) -> str:
-        at = found.end() - 1
+    def bound(match: re.Match[str]) -> str:
+        at = match.end() - 1
         if any(low <= at < high for low, high in alone):
-            return found[0]
+            return match[0]
         bar = JOINER if words[at - 1 : at] == "|" else ""  # behind it a line may end all the same
-        return found[0][:-1] + bar + NO_BREAK
+        return match[0][:-1] + bar + NO_BREAK
 
     return _BROKEN.sub(bound, _APART.sub(bound, words))
 
@@ -103,14 +103,14 @@ def plainly_spaced(words: str) -> str:
     return words.replace(JOINER, "").replace(NO_BREAK, " ")
 
 
-def array_item(array: str, place: int, said: str, unit: Any = float) -> property:
+def array_item(array: str, index: int, text: str, unit: Any = float) -> property:
     """A property of a result: the number at one place of one of its arrays. unit: as above."""
 
     def number(self: Any) -> float:
-        return float(getattr(self, array)[place])
+        return float(getattr(self, array)[index])
 
     number.__annotations__["return"] = unit
-    return property(number, doc=said)
+    return property(number, doc=text)
 
 
 @cache
@@ -124,7 +124,7 @@ def unit_of(holder: Any, name: str = "return") -> Unit:
         return unit_of(getter.fget)
     if isinstance(getter, cached_property):
         return unit_of(getter.func)
-    said = get_type_hints(holder, include_extras=True).get(name)
-    parts = (said, *getattr(said, "__args__", ()))  # a number that may be None says it within
+    message = get_type_hints(holder, include_extras=True).get(name)
+    parts = (message, *getattr(message, "__args__", ()))  # a number that may be None says it within
     units = [unit for part in parts for unit in getattr(part, "__metadata__", ())]
     return next((unit for unit in units if isinstance(unit, Unit)), NUMBER)

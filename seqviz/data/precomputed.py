@@ -59,10 +59,10 @@ def result(name: str, /, **keywords: Any) -> Any:
 
     Raises ValueError when there is none for these arguments, and UserError("damaged").
     """
-    found = _read(_call(deprecated.RESULTS.get(name, name), keywords))
-    if found is None:
+    result = _read(_call(deprecated.RESULTS.get(name, name), keywords))
+    if result is None:
         raise ValueError(f"No result of {name} with these arguments came with the app.")
-    return found.result
+    return result.result
 
 
 def write(
@@ -91,10 +91,10 @@ def write(
         "result": plain,
     }
     entries = [index[name] for name in sorted(index)]
-    with atomic_write.atomic_write(path) as made:
-        made.write_bytes(content)
-    with atomic_write.atomic_write(FOLDER / "index.json") as made:
-        made.write_bytes(_lines(entries))
+    with atomic_write.atomic_write(path) as created:
+        created.write_bytes(content)
+    with atomic_write.atomic_write(FOLDER / "index.json") as created:
+        created.write_bytes(_lines(entries))
     if former != path:
         former.unlink(missing_ok=True)
     _read.cache_clear()
@@ -164,15 +164,17 @@ def _read(call: str) -> ShippedResult | None:
         raise damaged(path) from None
 
 
-def _packed(value: Any, place: str, arrays: dict[str, np.ndarray], likely: bool = False) -> Any:
+def _packed(
+    value: Any, location: str, arrays: dict[str, np.ndarray], is_probability: bool = False
+) -> Any:
     """What JSON can say of a result; its arrays go into `arrays` under their places."""
     if isinstance(value, np.ndarray):
-        arrays[place] = _small(value, likely)
-        return {"array": place}
+        arrays[location] = _small(value, is_probability)
+        return {"array": location}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {
             f.name: _packed(
-                getattr(value, f.name), f"{place}.{f.name}".lstrip("."), arrays, _likely(f)
+                getattr(value, f.name), f"{location}.{f.name}".lstrip("."), arrays, _likely(f)
             )
             for f in dataclasses.fields(value)
             if f.init
@@ -180,22 +182,24 @@ def _packed(value: Any, place: str, arrays: dict[str, np.ndarray], likely: bool 
         kind = type(value)
         return {_TYPE: f"{kind.__module__}:{kind.__qualname__}", "fields": fields}
     if isinstance(value, tuple):
-        return [_packed(part, f"{place}.{i}".lstrip("."), arrays) for i, part in enumerate(value)]
+        return [
+            _packed(part, f"{location}.{i}".lstrip("."), arrays) for i, part in enumerate(value)
+        ]
     return value
 
 
-def _small(array: np.ndarray, likely: bool) -> np.ndarray:
+def _small(array: np.ndarray, is_probability: bool) -> np.ndarray:
     """The smallest form that keeps what is shown.
 
     Of a probability its distance from 1/2, so that half precision never changes the answer: what
     would be rounded to 1/2 stays on its side of it.
     """
     if array.dtype.kind == "f":
-        if likely:
+        if is_probability:
             distance = array - 0.5
             small = distance.astype(np.float16)
-            least = np.copysign(np.finfo(np.float16).smallest_subnormal, distance)
-            return np.where((small == 0) & (distance != 0), least, small).astype(np.float16)
+            minimum = np.copysign(np.finfo(np.float16).smallest_subnormal, distance)
+            return np.where((small == 0) & (distance != 0), minimum, small).astype(np.float16)
         exact = array.size <= _FEW or array.dtype == np.float16
         return array if exact else array.astype(np.float32)
     if array.dtype.kind == "i" and array.size and abs(array).max() < 2**15:
@@ -213,26 +217,26 @@ def _class(name: str) -> Any:
     module, _, qualified = name.rpartition(":")
     if not (module or _DEFAULT).startswith(("seqviz.compute.", "seqviz.stats.")):
         raise ValueError(name)
-    found = getattr(import_module(module or _DEFAULT), qualified)
-    if not dataclasses.is_dataclass(found):
+    result = getattr(import_module(module or _DEFAULT), qualified)
+    if not dataclasses.is_dataclass(result):
         raise ValueError(name)
-    return found
+    return result
 
 
-def _unpacked(value: Any, arrays: Mapping[str, np.ndarray], likely: bool = False) -> Any:
+def _unpacked(value: Any, arrays: Mapping[str, np.ndarray], is_probability: bool = False) -> Any:
     if isinstance(value, dict) and "array" in value:
         array = arrays[value["array"]]
         if array.dtype.kind == "f":
-            array = array.astype(np.float64) + (0.5 if likely else 0.0)
+            array = array.astype(np.float64) + (0.5 if is_probability else 0.0)
         elif array.dtype.kind == "i":
             array = array.astype(np.int64)
         array.flags.writeable = False
         return array
     if isinstance(value, dict):
         kind = _class(value[_TYPE])
-        told = {f.name: _likely(f) for f in dataclasses.fields(kind)}
+        payload = {f.name: _likely(f) for f in dataclasses.fields(kind)}
         fields = value["fields"].items()
-        return kind(**{name: _unpacked(part, arrays, told[name]) for name, part in fields})
+        return kind(**{name: _unpacked(part, arrays, payload[name]) for name, part in fields})
     if isinstance(value, list):
         return tuple(_unpacked(part, arrays) for part in value)
     return value

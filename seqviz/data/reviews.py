@@ -61,8 +61,8 @@ def sentiment_split() -> tuple[Labeled, Labeled]:
     """
     reviews = movie_reviews()
     clear = np.flatnonzero(np.abs(reviews.ratings) >= _CLEAR)
-    places = np.random.RandomState(0).permutation(clear)
-    train, test = (_labeled(reviews, part) for part in (places[:-_TEST], places[-_TEST:]))
+    indices = np.random.RandomState(0).permutation(clear)
+    train, test = (_labeled(reviews, part) for part in (indices[:-_TEST], indices[-_TEST:]))
     return train, test
 
 
@@ -73,16 +73,16 @@ def characters_split() -> tuple[tuple[str, ...], tuple[str, ...]]:
     5% of the sentences are held out: 789.
     """
     texts = [*movie_reviews().texts, *editorials().texts]
-    places = np.random.RandomState(0).permutation(len(texts))
+    indices = np.random.RandomState(0).permutation(len(texts))
     cut = len(texts) // 20
-    held_out, train = (tuple(texts[i] for i in part) for part in (places[:cut], places[cut:]))
+    held_out, train = (tuple(texts[i] for i in part) for part in (indices[:cut], indices[cut:]))
     return train, held_out
 
 
-def _labeled(reviews: Snippets, places: np.ndarray) -> Labeled:
-    positive = reviews.ratings[places] > 0
+def _labeled(reviews: Snippets, positions: np.ndarray) -> Labeled:
+    positive = reviews.ratings[positions] > 0
     positive.setflags(write=False)  # everybody gets the same one
-    return Labeled(tuple(reviews.texts[i] for i in places), positive)
+    return Labeled(tuple(reviews.texts[i] for i in positions), positive)
 
 
 @cache

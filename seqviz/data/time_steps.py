@@ -136,16 +136,16 @@ def find(
     is taken for time if its name says so or it rises by the same step in most rows.
     """
     width = min(COLUMNS, len(names))
-    for place in range(width):
-        if names[place] == besides or len(cells[place]) < 3:
+    for index in range(width):
+        if names[index] == besides or len(cells[index]) < 3:
             continue
-        positions = _calendar(cells[place]) or _counted(names[place], cells[place], value)
+        positions = _calendar(cells[index]) or _counted(names[index], cells[index], value)
         if positions is None:
             continue
-        times = Times((names[place],), tuple(cells[place]), *positions)
+        times = Times((names[index],), tuple(cells[index]), *positions)
         if times.trouble[1]:
             times = min(
-                (times, *_together(names, cells, place, width)), key=lambda t: t.trouble[:3]
+                (times, *_together(names, cells, index, width)), key=lambda t: t.trouble[:3]
             )
         return times
     return None
@@ -153,33 +153,33 @@ def find(
 
 def findings(times: Times) -> Iterator[Finding]:
     """What a model of equal steps forward does not expect, at most one of each kind."""
-    known = np.flatnonzero(np.isfinite(times.at))
+    finite = np.flatnonzero(np.isfinite(times.at))
     unlike = np.flatnonzero(np.isnan(times.at))
     if len(unlike):
         yield Finding("unlike", int(unlike[0]), count=len(unlike))
-    at, unit = times.at[known], times.unit
+    at, unit = times.at[finite], times.unit
     if unit == "second" and len(at) > 1 and np.median(np.abs(np.diff(at))) >= 0.9 * _DAY:
         at, unit = np.floor(at[0] / _DAY) + np.round((at - at[0]) / _DAY), "day"
     step = _without_clock_changes(unit, at)
     if not len(step):
         return
     if (step <= 0).all() and (step < 0).any():
-        yield Finding("newest_first", int(known[-1]), int(known[0]))
-        known, at = known[::-1], at[::-1]
+        yield Finding("newest_first", int(finite[-1]), int(finite[0]))
+        finite, at = finite[::-1], at[::-1]
         step = -step[::-1]
     back = np.flatnonzero(step < 0 if (step > 0).sum() >= (step < 0).sum() else step > 0)
     if len(back):
-        yield Finding("not_in_order", int(known[back[0] + 1]), int(known[back[0]]), len(back))
+        yield Finding("not_in_order", int(finite[back[0] + 1]), int(finite[back[0]]), len(back))
         return
     same = np.flatnonzero(step == 0)
     if len(same):
         repeated = len(np.unique(at[same]))
-        yield Finding("doubled", int(known[same[0] + 1]), int(known[same[0]]), repeated)
-        keep = np.concatenate([[True], step != 0])
-        known, at, step = known[keep], at[keep], step[step != 0]
+        yield Finding("doubled", int(finite[same[0] + 1]), int(finite[same[0]]), repeated)
+        retained = np.concatenate([[True], step != 0])
+        finite, at, step = finite[retained], at[retained], step[step != 0]
     if len(step) > 1 and step.min() < step.max():
-        undated = np.abs(np.diff(np.cumsum(np.isnan(times.at))[known]))
-        yield from _spacing(unit, at, step, known, undated)
+        undated = np.abs(np.diff(np.cumsum(np.isnan(times.at))[finite]))
+        yield from _spacing(unit, at, step, finite, undated)
 
 
 def _spacing(
@@ -203,16 +203,16 @@ def _spacing(
             night = np.floor(at[1:] / _DAY) > np.floor(at[:-1] / _DAY)
             if np.any(night) and np.median(times[night]) > 1.5:
                 times = np.where(night, 1.0, times)
-        whole = np.maximum(1, np.round(times))
-        fits = np.abs(times - whole) <= 0.2 * np.sqrt(whole)
-        if fits.mean() < 0.9 or np.mean(whole == 1) < 0.5:
+        full = np.maximum(1, np.round(times))
+        fits = np.abs(times - full) <= 0.2 * np.sqrt(full)
+        if fits.mean() < 0.9 or np.mean(full == 1) < 0.5:
             short, long = int(np.argmin(step)), int(np.argmax(step))
             yield Finding(
                 "unequal", int(rows[short + 1]), int(rows[short]),
                 more=(int(rows[long]), int(rows[long + 1])),
             )  # fmt: skip
             return
-        lacking = whole - 1
+        lacking = full - 1
     lacking = np.maximum(0, lacking - undated)
     gaps = np.flatnonzero(lacking)
     if len(gaps):
@@ -240,11 +240,13 @@ def _without_clock_changes(unit: str, at: np.ndarray) -> np.ndarray:
         return step
     usual = np.median(step)
     shifted = np.abs(np.abs(step - usual) - _HOUR) < 1
-    for place in np.flatnonzero(shifted & (usual <= _HOUR)):
-        day = date.fromordinal(max(1, int(at[place] // _DAY)))
-        near_night = day.weekday() == 6 or (day.weekday() == 5 and at[place] % _DAY >= 23 * _HOUR)
-        if near_night and day.month in (3, 4, 9, 10, 11) and at[place + 1] % _DAY <= 4 * _HOUR:
-            step[place] = usual
+    for position in np.flatnonzero(shifted & (usual <= _HOUR)):
+        day = date.fromordinal(max(1, int(at[position] // _DAY)))
+        near_night = day.weekday() == 6 or (
+            day.weekday() == 5 and at[position] % _DAY >= 23 * _HOUR
+        )
+        if near_night and day.month in (3, 4, 9, 10, 11) and at[position + 1] % _DAY <= 4 * _HOUR:
+            step[position] = usual
     return step
 
 
@@ -324,17 +326,17 @@ def _counted(
 ) -> tuple[np.ndarray, str] | None:
     """Positions where a column counts: years, rows, seconds."""
     at = np.array([value(text) for text in texts])
-    known = at[np.isfinite(at)]
-    if 10 * len(known) < 9 * len(at) or len(known) < 3:
+    finite = at[np.isfinite(at)]
+    if 10 * len(finite) < 9 * len(at) or len(finite) < 3:
         return None
-    step = np.diff(known)
+    step = np.diff(finite)
     size = float(np.median(np.abs(step)))
     if size == 0:
         size = 1.0
     _, often = np.unique(np.round(step / size, 6), return_counts=True)
     forward = max(np.mean(step > 0), np.mean(step < 0))
-    once = len(np.unique(known)) == len(known)
-    years = bool(np.all((known % 1 == 0) & (known >= 1000) & (known < 3000)))
+    once = len(np.unique(finite)) == len(finite)
+    years = bool(np.all((finite % 1 == 0) & (finite >= 1000) & (finite < 3000)))
     named = bool(_NAMES & {name.casefold(), name.casefold().split(" ")[0]})
     counts = once and often.max() >= 0.8 * len(step) and forward >= 0.95
     if counts or (named and years) or (forward >= 0.9 and (named or years)):
@@ -343,14 +345,19 @@ def _counted(
 
 
 def _together(
-    names: Sequence[str], cells: Sequence[Sequence[str]], place: int, width: int
+    names: Sequence[str], cells: Sequence[Sequence[str]], position: int, width: int
 ) -> Iterator[Times]:
     """Readings of a column of repeated dates along with the one or two beside it."""
-    for others in ((place + 1,), (place - 1,), (place + 1, place + 2), (place - 1, place - 2)):
+    for others in (
+        (position + 1,),
+        (position - 1,),
+        (position + 1, position + 2),
+        (position - 1, position - 2),
+    ):
         if not all(0 <= other < width for other in others):
             continue
-        columns = [cells[place], *(cells[other] for other in others)]
-        used = (names[place], *(names[other] for other in others))
+        columns = [cells[position], *(cells[other] for other in others)]
+        used = (names[position], *(names[other] for other in others))
         quarters = len(others) == 1 and all(text in ("1", "2", "3", "4") for text in columns[1])
         for mark in ("Q",) if quarters else (" ", "-"):
             texts = tuple(mark.join(row) for row in zip(*columns, strict=True))

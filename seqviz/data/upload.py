@@ -236,15 +236,15 @@ def likely(table: FileTable) -> int:
     A first column of years or row numbers rises by the same step throughout, or is the time.
     """
     times = time_steps.find(table.names, _plain_columns(table), _value)
-    for place, name in enumerate(table.numeric_columns):
+    for index, name in enumerate(table.numeric_columns):
         if times is not None and name in times.columns:
             continue
         try:
             values = column(table, name)
         except DataError:
-            return place  # a student who looks at it is told what is wrong
+            return index  # a student who looks at it is told what is wrong
         if np.ptp(np.diff(values)) > 1e-9 * np.ptp(values):
-            return place
+            return index
     return 0
 
 
@@ -371,9 +371,9 @@ def _is_words(table: FileTable, row: int) -> bool:
     return row == 0 and _is_header(texts) and not any(map(str.isdigit, "".join(texts)))
 
 
-def _is_decimal(whole: str, digits: str) -> bool:
+def _is_decimal(integer: str, digits: str) -> bool:
     """Whether two cells may be a number on both sides of a decimal comma."""
-    return bool(_WHOLE.fullmatch(whole)) and digits.isdecimal() and digits.isascii()
+    return bool(_WHOLE.fullmatch(integer)) and digits.isdecimal() and digits.isascii()
 
 
 def _decimals_or_columns(rows: list[list[str]], first_row: int) -> tuple[Remark, ...]:
@@ -401,10 +401,10 @@ def _decimal_pair(left: tuple[str, ...], right: tuple[str, ...]) -> str:
     """Whether two columns may be one with decimal commas: probable, possible, or not at all."""
     if not all(map(_is_decimal, left, right)):
         return ""
-    whole = np.array([float(text) for text in left])
+    full = np.array([float(text) for text in left])
     lengths = {len(digits) for digits in right}
     rounded = len(lengths) > 1 and any(len(d) > 1 and d[-1] == "0" for d in right)
-    if len(whole) < 3 or np.ptp(np.diff(whole)) == 0 < np.ptp(whole) or rounded:
+    if len(full) < 3 or np.ptp(np.diff(full)) == 0 < np.ptp(full) or rounded:
         return ""
     padded = any(len(digits) > 1 and digits[0] == "0" for digits in right)
     return "probable" if padded or (lengths == {1} and "0" in right) else "possible"
@@ -479,14 +479,19 @@ def _unread(table: FileTable) -> FileCell | None:
         return FileCell(table.first_row - 1, table.names[0], table.names[0])
     read = table.numeric_columns
     start = 1 + table.names.index(read[-1]) if read else 0
-    others = [place for place, name in enumerate(table.names) if name not in counting]
-    digits = {place: [row for row, cell in enumerate(table.cells[place]) if _COUNTS.match(cell)]
-              for place in others if place >= start}  # fmt: skip
-    place = max(digits, key=lambda place: len(digits[place]), default=0)
-    if read and (not digits or 2 * len(digits[place]) < rows):
+    others = [index for index, name in enumerate(table.names) if name not in counting]
+    digits = {
+        position: [row for row, cell in enumerate(table.cells[position]) if _COUNTS.match(cell)]
+        for position in others
+        if position >= start
+    }
+    location = max(digits, key=lambda position: len(digits[position]), default=0)
+    if read and (not digits or 2 * len(digits[location]) < rows):
         return None
-    row = digits[place][0] if digits.get(place) else 0
-    return FileCell(table.first_row + row, table.names[place], table.cells[place][row].strip())
+    row = digits[location][0] if digits.get(location) else 0
+    return FileCell(
+        table.first_row + row, table.names[location], table.cells[location][row].strip()
+    )
 
 
 def _apart(text: str) -> bool:
@@ -508,10 +513,10 @@ def _marks(table: FileTable) -> tuple[dict[str, FileCell], frozenset[str]]:
     certain: set[str] = set()
     for name in table.numeric_columns:
         texts, first = _filled(table, name)
-        whole = "\n".join(texts)
-        if _PADDED.search(whole):
+        full = "\n".join(texts)
+        if _PADDED.search(full):
             continue
-        for mark in {*whole} & {*".,"} - certain:
+        for mark in {*full} & {*".,"} - certain:
             for row, text in enumerate(texts, table.first_row + first):
                 if mark not in text or not _NUMBER_EITHER_MARK.fullmatch(text):
                     continue
@@ -544,10 +549,10 @@ def _mark_of(table: FileTable, name: str, texts: list[str], first: int) -> str:
         return mark
     if len(own) < len(marked) or any(map(_is_certain, own)):
         return mark
-    settled = mark in table.certain or (mark == "." and table.separator != ";")
-    if len(marked) < len(numbers) or not settled:
-        whole = text.replace(mark, "")
-        raise DataError("thousands", **here, whole=whole, longer=f"{text}0")
+    committed = mark in table.certain or (mark == "." and table.separator != ";")
+    if len(marked) < len(numbers) or not committed:
+        full = text.replace(mark, "")
+        raise DataError("thousands", **here, whole=full, longer=f"{text}0")
     return mark
 
 
@@ -558,25 +563,25 @@ def _refuse_series_in_turn(table: FileTable, first: int, count: int, name: str) 
     tables by country: the time starts again where the name changes.
     """
     end = first + count
-    for place, labels in enumerate(table.cells[: time_steps.COLUMNS]):
-        if table.names[place] in table.numeric_columns:
+    for index, labels in enumerate(table.cells[: time_steps.COLUMNS]):
+        if table.names[index] in table.numeric_columns:
             continue
         own = labels[first:end]
         changes = [row for row in range(1, count) if own[row] != own[row - 1]]
         if not changes:
             continue
-        if table.names[place] != "series":
+        if table.names[index] != "series":
             if len({*own}) <= len(changes) or 3 * len(changes) >= count:
                 continue  # a label that comes back, or nearly each row has its own
             times = time_steps.find(table.names, _plain_columns(table, first, end), _value, name)
-            if times is None or table.names[place] in times.columns:
+            if times is None or table.names[index] in times.columns:
                 continue
             back = {*(np.flatnonzero(np.diff(times.at) < 0) + 1).tolist()}
             if not back or back - {*changes}:
                 continue
         row = changes[0]
         raise DataError(
-            "several_series", column=table.names[place], row=table.first_row + first + row,
+            "several_series", column=table.names[index], row=table.first_row + first + row,
             text=printable(own[row - 1], 40), other=printable(own[row], 40),
         )  # fmt: skip
 
@@ -588,14 +593,14 @@ def _of_times(table: FileTable, name: str, first: int, count: int) -> Iterator[R
         return
     top = table.first_row + first
 
-    def shown(row: int) -> str:
+    def cell_text(row: int) -> str:
         return printable(times.texts[row], 30)
 
     for finding in time_steps.findings(times):
         yield Remark(
-            finding.code, column=times.columns[0], row=top + finding.at, text=shown(finding.at),
-            other_row=top + finding.other, other=shown(finding.other), count=finding.count,
-            longest=shown(finding.more[0]), until=shown(finding.more[1]),
+            finding.code, column=times.columns[0], row=top + finding.at, text=cell_text(finding.at),
+            other_row=top + finding.other, other=cell_text(finding.other), count=finding.count,
+            longest=cell_text(finding.more[0]), until=cell_text(finding.more[1]),
         )  # fmt: skip
 
 

@@ -45,9 +45,9 @@ def bundled() -> Bundled:
     """Raises UserError("damaged") when the file is not whole."""
     path = FOLDER / "glove_words.npz"
     try:
-        with np.load(path, allow_pickle=False) as kept:
-            words = tuple(kept["words"].tobytes().decode().split("\n"))
-            vectors, mean = kept["vectors"], kept["mean"]
+        with np.load(path, allow_pickle=False) as retained:
+            words = tuple(retained["words"].tobytes().decode().split("\n"))
+            vectors, mean = retained["vectors"], retained["mean"]
     except (OSError, ValueError, KeyError) as error:
         raise damaged(path) from error
     for array in (vectors, mean):
@@ -61,10 +61,10 @@ def analogy_pairs() -> dict[str, tuple[tuple[str, str], ...]]:
 
     In lower case, and only those of which both words are among the 20,000 most frequent of GloVe.
     """
-    found: dict[str, list[tuple[str, str]]] = {}
-    for kind, one, other in _rows("analogies.tsv", 3):
-        found.setdefault(kind, []).append((one, other))
-    return {kind: tuple(pairs) for kind, pairs in found.items()}
+    result: dict[str, list[tuple[str, str]]] = {}
+    for kind, row, other in _rows("analogies.tsv", 3):
+        result.setdefault(kind, []).append((row, other))
+    return {kind: tuple(pairs) for kind, pairs in result.items()}
 
 
 def analogy_questions() -> tuple[tuple[int, str, str, str, str], ...]:

@@ -33,17 +33,19 @@ def draw(
     if out.suffix.lower() not in FILE_TYPES:
         raise ValueError(f"{out.name} should end in one of {', '.join(FILE_TYPES)}.")
     palette = DARK if dark else LIGHT
-    shown = bench.run(_values(bench, settings), style=Style(palette, language), train=train)
-    figure = shown.figure
+    visible = bench.run(_values(bench, settings), style=Style(palette, language), train=train)
+    figure = visible.figure
     if figure is None:
-        raise ValueError(f"{shown.waits or 'There is no figure.'} (--train trains now)")
+        raise ValueError(f"{visible.waits or 'There is no figure.'} (--train trains now)")
     try:
-        with atomic_write.atomic_write(out) as made:
-            _write(opaque(figure, palette) if isinstance(figure, Figure) else figure, made)
+        with atomic_write.atomic_write(out) as path:
+            _write(opaque(figure, palette) if isinstance(figure, Figure) else figure, path)
     except OSError as error:
         raise ValueError(atomic_write.unwritable(out, error)) from error
-    for one in shown.readouts.values():
-        print(f"{one.label}: {one.value}" + (f" ({one.beside})" if one.beside else ""))
+    for readout in visible.readouts.values():
+        print(
+            f"{readout.label}: {readout.value}" + (f" ({readout.beside})" if readout.beside else "")
+        )
     print(f"written to {out}")
 
 
@@ -61,18 +63,18 @@ def _values(bench: Bench, settings: Sequence[str]) -> dict[str, Any]:
     """Names with values, each as the text of a permalink."""
     if len(settings) % 2 or not all(word.startswith("--") for word in settings[::2]):
         raise ValueError(f"Settings are pairs such as --gain 0.9, and not {' '.join(settings)!r}.")
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for word, value in zip(settings[::2], settings[1::2], strict=True):
-        place, _, name = word.removeprefix("--").rpartition(".")
-        owner = bench.lesson.benches[place] if place in bench.after else bench
-        known = dict(controls.controls(owner.declaration))
-        if name not in known or (place and owner is bench):
-            raise ValueError(f"There is no setting {word}; there are {', '.join(known)}.")
+        position, _, name = word.removeprefix("--").rpartition(".")
+        owner = bench.lesson.benches[position] if position in bench.after else bench
+        declared = dict(controls.controls(owner.declaration))
+        if name not in declared or (position and owner is bench):
+            raise ValueError(f"There is no setting {word}; there are {', '.join(declared)}.")
         try:
-            found[word.removeprefix("--")] = known[name].parse(value)
+            result[word.removeprefix("--")] = declared[name].parse(value)
         except (ValueError, KeyError):
             raise ValueError(f"{word} cannot be {value!r}.") from None
-    return found
+    return result
 
 
 def _write(figure: Any, out: Path) -> None:

@@ -81,10 +81,10 @@ _shared = threading.local()  # marimo serves each of its sessions in a thread of
 
 def _script() -> Script:
     """The one of this notebook; another where somebody has closed all widgets."""
-    found: Script | None = getattr(_shared, "script", None)
-    if found is None or found.comm is None:
-        found = _shared.script = Script(packed=packed())
-    return found
+    script: Script | None = getattr(_shared, "script", None)
+    if script is None or script.comm is None:
+        script = _shared.script = Script(packed=packed())
+    return script
 
 
 class LiveBench(anywidget.AnyWidget):
@@ -141,33 +141,33 @@ class LiveBench(anywidget.AnyWidget):
 
     def _params(self, raw: Mapping[str, str]) -> dict[str, Any]:
         """The values of the texts of a link. Raises ValueError or KeyError for what is none."""
-        known = dict(controls.controls(self._bench.declaration))
-        return {name: known[name].parse(text) for name, text in raw.items()}
+        declared = dict(controls.controls(self._bench.declaration))
+        return {name: declared[name].parse(text) for name, text in raw.items()}
 
     def _answer(self, change: Mapping[str, Any]) -> None:
-        asked = change["new"]
+        request = change["new"]
         try:
-            values = self._params(asked["values"])
+            values = self._params(request["values"])
             others = {name: v for name, v in self._given.items() if name not in self._own}
             self.output = self._bench.run(values | others, self._text.lang)
-            self.shown = self._shown(self.output, values, asked["number"])
+            self.shown = self._shown(self.output, values, request["number"])
         except (ValueError, KeyError) as refusal:
             problem = to_message(refusal, LessonWords(self._bench.lesson.slug, self._text))
-            self.shown = {**self.shown, "problem": problem, "number": asked["number"]}
+            self.shown = {**self.shown, "problem": problem, "number": request["number"]}
 
     def _shown(self, output: Output, values: Mapping[str, Any], number: int) -> dict[str, Any]:
         params = controls.parse_params(self._bench.declaration, values)
         words = LessonWords(self._bench.lesson.slug, self._text)
         figure = output.figure
-        said = [(one.kind, one.sentence) for one in output.of(Note)]
+        messages = [(item.kind, item.sentence) for item in output.of(Note)]
         read = [
-            f"{one.label} **{one.value}**" + (f" ({one.beside})" if one.beside else "")
-            for one in output.of(Metric)
+            f"{item.label} **{item.value}**" + (f" ({item.beside})" if item.beside else "")
+            for item in output.of(Metric)
         ]
         return {
             "controls": describe_controls(params, words, "", _inline),
             "figure": opaque(figure, LIGHT).to_json() if isinstance(figure, Figure) else "",
-            "said": [("readouts", " · ".join(read)), *said, ("hint", output.waits)],
+            "said": [("readouts", " · ".join(read)), *messages, ("hint", output.waits)],
             "more": self._text("frame.more"),
             "problem": "",
             "number": number,

@@ -30,9 +30,9 @@ def build(left: Mapping[str, Any], text: Text, address: str) -> bytes:
     def do(code: str) -> None:
         cells.append(nb.new_code_cell(code))
 
-    def shows(place: Mapping[str, Any], beside: str = "") -> None:
-        say(f"[{_named(place, text)}]({_link(place, text, address)}){beside}")
-        if code := call(place, text.lang):
+    def shows(location: Mapping[str, Any], caption: str = "") -> None:
+        say(f"[{_named(location, text)}]({_link(location, text, address)}){caption}")
+        if code := call(location, text.lang):
             do(code)
 
     title = text("class_notebook.seats", count=left["seats"])
@@ -42,23 +42,23 @@ def build(left: Mapping[str, Any], text: Text, address: str) -> bytes:
     for question in left["questions"]:
         say(_question(question, text))
     for kind in ("sent", "texts", "runs", "sketches"):
-        if found := left.get(kind):
+        if result := left.get(kind):
             say(f"## {text(f'class_notebook.{kind}')}")
-        for one in found or ():
+        for item in result or ():
             if kind == "sketches":
-                say(_words(one["key"], text, "question"))
-                do(f"drawn = np.array({one['drawn']!r})  # 0 … {one['most']!r}\n"
+                say(_words(item["key"], text, "question"))
+                do(f"drawn = np.array({item['drawn']!r})  # 0 … {item['most']!r}\n"
                    "np.median(drawn, axis=0) if drawn.size else None")  # fmt: skip
-                if one["kind"] != "cell":
+                if item["kind"] != "cell":
                     say(text("class_notebook.interval"))
                     do("rank = median_rank(len(drawn))\n"
                        "np.sort(drawn, axis=0)[[rank - 1, -rank]] if rank else ()")  # fmt: skip
                 continue
-            own = {one["key"]: one["text"]} if kind == "texts" else {}
-            shows({**one, "values": {**one["values"], **own}},
-                  f"\n\n{escape_markdown(one['text'])}" if own else "")  # fmt: skip
+            own = {item["key"]: item["text"]} if kind == "texts" else {}
+            shows({**item, "values": {**item["values"], **own}},
+                  f"\n\n{escape_markdown(item['text'])}" if own else "")  # fmt: skip
             if kind == "runs":
-                do(_run(one))
+                do(_run(item))
     if left["goals"]:
         rows = [
             [_words(_key(goal, "target"), text, "task"), n] for goal, n in left["goals"].items()
@@ -85,19 +85,19 @@ def written(cells: Sequence[Any]) -> bytes:
     return writes(book).encode("utf-8")
 
 
-def call(place: Mapping[str, Any], language: str) -> str:
+def call(location: Mapping[str, Any], language: str) -> str:
     """The call that draws what stands at a place, see `room.shows`; "" where no bench does.
 
     Settings of other benches than this and those on which it builds, and what no control takes,
     are passed over, as a page does.
     """
-    slug, name = place["lesson"], place["bench"]
+    slug, name = location["lesson"], location["bench"]
     those = lesson_controls(slug)
     module = getattr(lessons, slug) if those else None
     if module is None or (bench := module.lesson.benches.get(name)) is None:
         return ""
     values = {}
-    for key, raw in place["values"].items():
+    for key, raw in location["values"].items():
         where, _, control = key.partition(".")[2].partition(".")
         if key in those and where in (name, *bench.after):
             try:
@@ -114,8 +114,8 @@ def call(place: Mapping[str, Any], language: str) -> str:
     return f"lessons.{slug}.{held}({', '.join(f'{k}={v!r}' for k, v in values.items())})"
 
 
-def _run(one: Mapping[str, Any]) -> str:
-    pairs = [(seed, x) for seed, x in zip(one["seeds"], one["found"], strict=True)
+def _run(item: Mapping[str, Any]) -> str:
+    pairs = [(seed, x) for seed, x in zip(item["seeds"], item["found"], strict=True)
              if x is not None and np.isfinite(x).all()]  # fmt: skip
     return (
         f"seeds = np.array({[seed for seed, _ in pairs]!r})\n"
@@ -129,26 +129,28 @@ def _run(one: Mapping[str, Any]) -> str:
     )
 
 
-def _question(one: Mapping[str, Any], text: Text) -> str:
+def _question(item: Mapping[str, Any], text: Text) -> str:
     """The question, its answers with their votes and intervals, and how votes have moved."""
-    key, rounds = one["key"], one["counts"]
-    place = _place(key)
-    known_one = text.has(f"{place}.options")
+    key, rounds = item["key"], item["counts"]
+    position = _place(key)
+    known_one = text.has(f"{position}.options")
     options = (
-        text.items(f"{place}.options") if known_one else [str(k + 1) for k in range(one["options"])]
+        text.items(f"{position}.options")
+        if known_one
+        else [str(k + 1) for k in range(item["options"])]
     )
-    right = int(text(f"{place}.answer")) if text.has(f"{place}.answer") else -1
+    right = int(text(f"{position}.answer")) if text.has(f"{position}.answer") else -1
     rows = []
-    for k, option in enumerate(options[: one["options"]]):
+    for k, option in enumerate(options[: item["options"]]):
         mark = f" **({text('frame.right').rstrip('.。')})**" if k == right else ""
         rows.append([option + mark, *(_share(votes[k], sum(votes)) for votes in rounds)])
     heads = [text("room.round", round=k + 1) for k in range(len(rounds))]
     parts = [_words(key, text, "question"), _table(["", *heads], rows)]
-    if one["flow"]:
-        head = ["", *(f"→ {k + 1}" for k in range(one["options"]))]
+    if item["flow"]:
+        head = ["", *(f"→ {k + 1}" for k in range(item["options"]))]
         parts += [
             text("room.flow"),
-            _table(head, [[k + 1, *row] for k, row in enumerate(one["flow"])]),
+            _table(head, [[k + 1, *row] for k, row in enumerate(item["flow"])]),
         ]
     return "\n\n".join(parts)
 
@@ -156,18 +158,20 @@ def _question(one: Mapping[str, Any], text: Text) -> str:
 def _share(count: int, of: int) -> str:
     if not of:
         return "0"
-    found = proportions.of(count, of)
-    return f"{count} / {of}: {percent(found.share)} ({percent(found.low)} … {percent(found.high)})"
+    result = proportions.of(count, of)
+    return (
+        f"{count} / {of}: {percent(result.share)} ({percent(result.low)} … {percent(result.high)})"
+    )
 
 
 def _table(head: Sequence[Any], rows: Sequence[Sequence[Any]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(str(one).replace('|', chr(92) + '|') for one in line)} |"
+    return "\n".join(f"| {' | '.join(str(item).replace('|', chr(92) + '|') for item in line)} |"
                      for line in lines)  # fmt: skip
 
 
 def _slug(code: str) -> str:
-    return next((one.slug for one in catalog.LESSONS if one.code == code), code)
+    return next((lesson.slug for lesson in catalog.LESSONS if lesson.code == code), code)
 
 
 def _place(key: str) -> str:
@@ -183,9 +187,9 @@ def _key(goal: str, kind: str) -> str:
 
 def _words(key: str, text: Text, part: str) -> str:
     """A question or a task with its lesson before it; the key where nobody has words for it."""
-    place = _place(key)
-    words = text(f"{place}.{part}") if text.has(f"{place}.{part}") else key
-    slug = place.partition(".")[0]
+    position = _place(key)
+    words = text(f"{position}.{part}") if text.has(f"{position}.{part}") else key
+    slug = position.partition(".")[0]
     return (
         f"**{text(f'{slug}.title')}.** {words}"
         if text.has(f"{slug}.title")
@@ -193,13 +197,13 @@ def _words(key: str, text: Text, part: str) -> str:
     )
 
 
-def _named(place: Mapping[str, Any], text: Text) -> str:
-    slug, bench = place["lesson"], place["bench"]
+def _named(location: Mapping[str, Any], text: Text) -> str:
+    slug, bench = location["lesson"], location["bench"]
     names = [text(key) for key in (f"{slug}.title", f"{slug}.bench.{bench}") if text.has(key)]
     return ": ".join(names) or text("frame.map")
 
 
-def _link(place: Mapping[str, Any], text: Text, address: str) -> str:
-    asked = urlencode({**place["values"], "lang": text.lang})
-    bench = f"#bench-{place['bench']}" if place["bench"] else ""
-    return f"{address}{place['lesson']}?{asked}{bench}"
+def _link(location: Mapping[str, Any], text: Text, address: str) -> str:
+    request = urlencode({**location["values"], "lang": text.lang})
+    bench = f"#bench-{location['bench']}" if location["bench"] else ""
+    return f"{address}{location['lesson']}?{request}{bench}"

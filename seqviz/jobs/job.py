@@ -171,7 +171,7 @@ class Job(Generic[T]):
     @property
     def groups(self) -> set[str]:
         """The groups of its owners."""
-        return {wish.group for wish in self._wishes.values()}
+        return {requested.group for requested in self._wishes.values()}
 
     @property
     def fraction(self) -> float:

@@ -54,7 +54,8 @@ remote_executor: Elsewhere | None = None
 class JobQueue:
     """A queue with one worker thread.
 
-    `capacity` is how many jobs may wait; `keep` how many ended jobs are kept, the least recently
+    `capacity` is how many jobs may wait; `retained` how many ended jobs are kept, the least
+    recently
     asked for going first (failed ones only for `find`: asking again runs anew); a job that no owner
     has touched for `abandon_after` seconds stops (a browser lets a hidden tab ask only once a
     minute; of who has closed it the server hears at once, and calls `leave`); one that has not
@@ -66,13 +67,13 @@ class JobQueue:
     def __init__(
         self,
         capacity: int = 16,
-        keep: int = 64,
+        retained: int = 64,
         abandon_after: float = 90.0,
         clock: Callable[[], float] = time.monotonic,
         stall_after: float = STALL_SECONDS,
         most_left: int = MOST_LEFT_BEHIND,
     ):
-        self._capacity, self._keep, self._abandon_after = capacity, keep, abandon_after
+        self._capacity, self._keep, self._abandon_after = capacity, retained, abandon_after
         self._stall_after, self._most_left = stall_after, most_left
         self._clock = clock
         self._lock = threading.RLock()
@@ -179,8 +180,8 @@ class JobQueue:
             self._sweep()
             return sum(
                 any(
-                    wish.group == (group or owner) and (one != owner or job._function != name)
-                    for one, wish in job._wishes.items()
+                    requested.group == (group or owner) and (item != owner or job._function != name)
+                    for item, requested in job._wishes.items()
                 )
                 for job in self._active()
             )
@@ -216,19 +217,19 @@ class JobQueue:
         return [*([self._running] if self._running else []), *self._queue]
 
     def _known(self, key: bytes) -> Job[Any] | None:
-        wanted = [job for job in self._active() if job._key == key and not job._unwanted]
-        return wanted[0] if wanted else self._kept.get(key)
+        requested = [job for job in self._active() if job._key == key and not job._unwanted]
+        return requested[0] if requested else self._kept.get(key)
 
     def _add(self, job: Job[Any], owner: str, group: str) -> None:
         job._wishes[owner] = Subscription(group, self._clock())
         self._line_up()
 
     def _take_back(self, job: Job[Any], owner: str) -> None:
-        wish = job._wishes.pop(owner, None)
-        if wish is None:
+        requested = job._wishes.pop(owner, None)
+        if requested is None:
             return
-        if job is self._running and wish.group not in job.groups:
-            self._behind([wish.group])  # to stop a run is no way to the next one
+        if job is self._running and requested.group not in job.groups:
+            self._behind([requested.group])  # to stop a run is no way to the next one
         if job._wishes:
             self._line_up()
         else:
@@ -241,7 +242,7 @@ class JobQueue:
         """
         jobs = sorted(self._queue, key=lambda job: job._number)
         groups = {group for job in jobs for group in job.groups}  # at most one of them is new
-        self._in_line = {one: self._in_line.get(one) or next(self._numbers) for one in groups}
+        self._in_line = {group: self._in_line.get(group) or next(self._numbers) for group in groups}
         at_work = self._running.groups if self._running else set()
         line = sorted(groups, key=lambda group: (group in at_work, self._in_line[group]))
         self._queue = []
@@ -255,15 +256,15 @@ class JobQueue:
 
     def _behind(self, groups: Iterable[str]) -> None:
         """These have had their turn: they are in line behind all others, as far as they wait."""
-        for group in sorted(self._in_line.keys() & groups, key=lambda one: self._in_line[one]):
+        for group in sorted(self._in_line.keys() & groups, key=lambda item: self._in_line[item]):
             self._in_line[group] = next(self._numbers)
         self._line_up()
 
     def _make_room(self, group: str) -> bool:
         """Cancel the last job whose groups all have more waiting than this one would have."""
-        waiting = Counter(one for job in self._queue for one in job.groups)
+        waiting = Counter(group for job in self._queue for group in job.groups)
         for job in reversed(self._queue):
-            if min(waiting[one] for one in job.groups) > waiting[group] + 1:
+            if min(waiting[group] for group in job.groups) > waiting[group] + 1:
                 job._error = UserError(
                     "queue_full", str(QueueFullError(len(self._queue))), waiting=len(self._queue)
                 )
@@ -341,7 +342,7 @@ class JobQueue:
         now = self._clock()
         oldest = now - self._abandon_after
         for job in self._active():
-            if max((wish.seen for wish in job._wishes.values()), default=oldest) < oldest:
+            if max((requested.seen for requested in job._wishes.values()), default=oldest) < oldest:
                 self._drop(job)
         if self._running is not None and now - self._running._heard > self._stall_after:
             self._give_up(self._running)
@@ -429,8 +430,8 @@ def all_queues() -> dict[str, JobQueue]:
 def _tried(job: Job[T], report: Report) -> T:
     """The job's work, once more with what `rescue` says where it fails."""
     call = job.call
-    if remote_executor is not None and (found := remote_executor(job, report)) is not None:
-        result: T = found[0]
+    if remote_executor is not None and (outcome := remote_executor(job, report)) is not None:
+        result: T = outcome[0]
         return result
     try:
         return call(report=report)

@@ -25,8 +25,8 @@ def main(arguments: list[str] | None = None) -> int:
             return _list()
         if chosen.command == "fetch":
             return max(fetch(name, chosen.again) for name in chosen.names or DEFAULTS.values())
-        known = (*allowed(), *OTHERS)
-        here = [record.name for record in known if store.stored(record.name)]
+        registered = (*allowed(), *OTHERS)
+        here = [record.name for record in registered if store.stored(record.name)]
         return max((verify(name) for name in chosen.names or here), default=0)
     except ValueError as error:
         print(error, file=sys.stderr)
@@ -58,23 +58,25 @@ def fetch(name: str, again: bool = False) -> int:
             bar.update(100 * fraction - bar.n)
 
         try:
-            found = store.fetch(name, report, again)
+            result = store.fetch(name, report, again)
         except ValueError as error:
             bar.close()
             print(error, file=sys.stderr)
             return 1
-    print(f"{record.title}: {found.size / 1e6:,.0f} MB in {found.folder}, from the {found.origin}")
+    print(
+        f"{record.title}: {result.size / 1e6:,.0f} MB in {result.folder}, from the {result.origin}"
+    )
     return 0
 
 
 def verify(name: str) -> int:
     """Compare the checksums of a model; 0 when they are those of the manifest."""
     try:
-        found = store.verify(name)
+        result = store.verify(name)
     except ValueError as error:
         print(error, file=sys.stderr)
         return 1
-    print(f"{model(name).title}: {len(found.files)} files as in the manifest")
+    print(f"{model(name).title}: {len(result.files)} files as in the manifest")
     return 0
 
 

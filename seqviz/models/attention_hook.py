@@ -64,11 +64,11 @@ class AttentionHook:
 
 
 @contextmanager
-def hooked(tap: AttentionHook) -> Iterator[AttentionHook]:
+def hooked(attention_hook: AttentionHook) -> Iterator[AttentionHook]:
     """Every forward pass of this thread within the body goes through the tap."""
-    token = _tap.set(tap)
+    token = _tap.set(attention_hook)
     try:
-        yield tap
+        yield attention_hook
     finally:
         _tap.reset(token)
 
@@ -91,14 +91,18 @@ def attention(
     """
     import torch
 
-    tap = _tap.get() or AttentionHook(note=False)
+    attention_hook = _tap.get() or AttentionHook(note=False)
     shared = query.shape[1] // key.shape[1]
     if shared > 1:  # grouped-query attention
         key, value = key.repeat_interleave(shared, 1), value.repeat_interleave(shared, 1)
     scores = query @ key.transpose(-2, -1)
     scaled = scores * (query.shape[-1] ** -0.5 if scaling is None else scaling)
-    if tap.allowed is not None:
-        allowed = tap.allowed if tap.allowed.dim() == 2 else tap.allowed[:, None]
+    if attention_hook.allowed is not None:
+        allowed = (
+            attention_hook.allowed
+            if attention_hook.allowed.dim() == 2
+            else attention_hook.allowed[:, None]
+        )
         masked = scaled.masked_fill(~allowed, float("-inf"))
         weights = torch.softmax(masked, -1, dtype=torch.float32).nan_to_num(0.0)
     else:
@@ -106,21 +110,23 @@ def attention(
         weights = torch.softmax(masked, -1, dtype=torch.float32)
     weights = weights.to(query.dtype)
     output = weights @ value
-    if tap.sums is not None:
-        tap.sums.append(output.sum((0, 2)))
-    if tap.on is not None:
-        on = tap.on[..., tap.layer, :, None, None]
+    if attention_hook.sums is not None:
+        attention_hook.sums.append(output.sum((0, 2)))
+    if attention_hook.on is not None:
+        on = attention_hook.on[..., attention_hook.layer, :, None, None]
         output = output * on
-        if tap.instead is not None:
-            output = output + (1 - on) * tap.instead[tap.layer, :, None]
-    if tap.note:
-        tap.weights.append(weights)
-        tap.norms.append(value.norm(dim=-1))
-    if tap.keep == tap.layer:
-        tap.stages = HookedStages(query, key, value, scores, scaled, masked, weights, output)
-    tap.layer += 1
-    if tap.each is not None:
-        tap.each(tap.layer)
+        if attention_hook.instead is not None:
+            output = output + (1 - on) * attention_hook.instead[attention_hook.layer, :, None]
+    if attention_hook.note:
+        attention_hook.weights.append(weights)
+        attention_hook.norms.append(value.norm(dim=-1))
+    if attention_hook.keep == attention_hook.layer:
+        attention_hook.stages = HookedStages(
+            query, key, value, scores, scaled, masked, weights, output
+        )
+    attention_hook.layer += 1
+    if attention_hook.each is not None:
+        attention_hook.each(attention_hook.layer)
     return output.transpose(1, 2).contiguous(), weights
 
 

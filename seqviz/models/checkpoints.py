@@ -52,8 +52,8 @@ def names() -> tuple[str, ...]:
 
     One of which only the card or only the arrays are left is among them: `load` says so.
     """
-    found = {path.stem for path in FOLDER.glob("*.*") if path.suffix in (".json", ".safetensors")}
-    return tuple(sorted(name for name in found if name.endswith(("_gru", "_lstm"))))
+    result = {path.stem for path in FOLDER.glob("*.*") if path.suffix in (".json", ".safetensors")}
+    return tuple(sorted(name for name in result if name.endswith(("_gru", "_lstm"))))
 
 
 @cache
@@ -106,19 +106,19 @@ def load(name: str) -> GatedNetwork:
         raise damaged(path)
     with safe_open(path, framework="numpy") as file:
         header = file.metadata()
-        found = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (no mapping)
-    for array in found.values():
+        result = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (no mapping)
+    for array in result.values():
         array.flags.writeable = False
-    weights = RecurrentWeights(*(found[part] for part in _WEIGHTS))
+    weights = RecurrentWeights(*(result[part] for part in _WEIGHTS))
     return GatedNetwork(
         name,
         header["cell"],
         header["kind"],
         tuple(json.loads(header["symbols"])),
-        found["embedding"],
+        result["embedding"],
         weights,
-        found["head"],
-        found["head_bias"],
+        result["head"],
+        result["head_bias"],
     )
 
 

@@ -52,17 +52,17 @@ def choose() -> Device:
     `lost`. Torch is not imported when the wish is `cpu`.
     Raises ValueError when `SEQVIZ_DEVICE` is none of `settings.DEVICES`.
     """
-    wish = settings.value("SEQVIZ_DEVICE")
+    requested = settings.value("SEQVIZ_DEVICE")
     if _lost.is_set():
-        return Device("cpu", cpu_name(), wish, "lost")
-    if wish != "cpu" and importlib.util.find_spec("torch"):
+        return Device("cpu", cpu_name(), requested, "lost")
+    if requested != "cpu" and importlib.util.find_spec("torch"):
         import torch
 
-        if wish in ("auto", "cuda") and torch.cuda.is_available():
-            return Device("cuda", torch.cuda.get_device_name(0), wish)
-        if wish in ("auto", "mps") and torch.backends.mps.is_available():
-            return Device("mps", "Apple GPU", wish)
-    return Device("cpu", cpu_name(), wish, "missing" if wish in ("cuda", "mps") else "")
+        if requested in ("auto", "cuda") and torch.cuda.is_available():
+            return Device("cuda", torch.cuda.get_device_name(0), requested)
+        if requested in ("auto", "mps") and torch.backends.mps.is_available():
+            return Device("mps", "Apple GPU", requested)
+    return Device("cpu", cpu_name(), requested, "missing" if requested in ("cuda", "mps") else "")
 
 
 def classify_error(error: BaseException) -> Trouble:

@@ -107,10 +107,12 @@ def read(
     return _shelf.get((model, text, other, masking), each)
 
 
-def sent(found: ForwardPass) -> ForwardPass:
+def sent(forward_pass: ForwardPass) -> ForwardPass:
     """What goes to another machine that asks for a reading: of a large one all but the weights."""
-    few = found.weights.nbytes < LARGE
-    return found if few else replace(found, weights=found.weights[:, :, :0, :0])
+    few = forward_pass.weights.nbytes < LARGE
+    return (
+        forward_pass if few else replace(forward_pass, weights=forward_pass.weights[:, :, :0, :0])
+    )
 
 
 def derived(
@@ -124,17 +126,17 @@ def derived(
 
     what: a function of a module, or a `partial` of one; it goes to another machine by name.
     """
-    found = read(model, text, other, masking)
-    if not found.far:
-        return what(found)
+    result = read(model, text, other, masking)
+    if not result.far:
+        return what(result)
     there: R | None = None
     if elsewhere is not None:
         with device.yield_slot():
-            there = elsewhere(model, found.tokens, masking, None, what)
+            there = elsewhere(model, result.tokens, masking, None, what)
     if there is None:
-        found = _asked(load(model), found.tokens, masking)
-        _shelf.put((model, text, other, masking), found)
-        there = what(found)
+        result = _asked(load(model), result.tokens, masking)
+        _shelf.put((model, text, other, masking), result)
+        there = what(result)
     return there
 
 
@@ -147,44 +149,55 @@ def forward(
     pretrained: Pretrained,
     tokens: Tokens,
     masking: Masking = OWN,
-    tap: taps.AttentionHook | None = None,
+    attention_hook: taps.AttentionHook | None = None,
 ) -> ForwardPass:
     """One pass through the given tap (anew, not from memory)."""
     import torch
 
-    tap = taps.AttentionHook() if tap is None else tap
+    attention_hook = taps.AttentionHook() if attention_hook is None else attention_hook
     decoder = pretrained.card.kind == "decoder"
     allowed = masks.allowed(
         tokens.real, masking.kind, decoder, masking.told, masking.cells, masking.reach
     )
 
     def work(network: Any, device: str) -> tuple[Any, Any]:
-        tap.weights, tap.norms, tap.stages, tap.layer = [], [], None, 0
+        (
+            attention_hook.weights,
+            attention_hook.norms,
+            attention_hook.stages,
+            attention_hook.layer,
+        ) = [], [], None, 0
         # The model's own mask where it is meant, so that its numbers come out bit for bit.
-        tap.allowed = None if masking == OWN else torch.from_numpy(allowed).to(device)
+        attention_hook.allowed = None if masking == OWN else torch.from_numpy(allowed).to(device)
         # Made for where the model was: the CPU may be taking over from a GPU that is full.
-        tap.on, tap.instead = (
-            None if one is None else one.to(device) for one in (tap.on, tap.instead)
+        attention_hook.on, attention_hook.instead = (
+            None if item is None else item.to(device)
+            for item in (attention_hook.on, attention_hook.instead)
         )
         output = run_network(network, pretrained, tokens.ids[None], tokens.segments[None], device)
         hidden = output.hidden_states[-1][0] if decoder else output.last_hidden_state[0]
         return hidden, output.logits[0] if decoder else None
 
-    with taps.hooked(tap):
+    with taps.hooked(attention_hook):
         hidden, logits = pretrained.run(work)
-    weights, norms = (torch.stack([layer[0] for layer in one]) for one in (tap.weights, tap.norms))
+    weights, norms = (
+        torch.stack([layer[0] for layer in item])
+        for item in (attention_hook.weights, attention_hook.norms)
+    )
     return _reading(pretrained, tokens, allowed, weights, norms, hidden, logits)
 
 
-def forwards(pretrained: Pretrained, asked: Sequence[tuple[Tokens, Masking]]) -> list[ForwardPass]:
+def forwards(
+    pretrained: Pretrained, requests: Sequence[tuple[Tokens, Masking]]
+) -> list[ForwardPass]:
     """The readings of several texts from one pass, padded to the longest behind each.
 
     No token looks at the padding. Within rounding they are those of `forward`, one by one.
     """
     import torch
 
-    if len(asked) == 1:
-        return [forward(pretrained, *asked[0])]
+    if len(requests) == 1:
+        return [forward(pretrained, *requests[0])]
     decoder = pretrained.card.kind == "decoder"
 
     def work(
@@ -193,20 +206,20 @@ def forwards(pretrained: Pretrained, asked: Sequence[tuple[Tokens, Masking]]) ->
         count, width = len(rows), max(len(tokens.ids) for tokens, _ in rows)
         ids, segments = np.zeros((2, count, width), np.int64)
         allowed = np.zeros((count, width, width), bool)
-        for row, (tokens, one) in enumerate(rows):
+        for row, (tokens, item) in enumerate(rows):
             n = len(tokens.ids)
             ids[row, :n], segments[row, :n] = tokens.ids, tokens.segments
             allowed[row, :n, :n] = masks.allowed(
-                tokens.real, one.kind, decoder, one.told, one.cells, one.reach
+                tokens.real, item.kind, decoder, item.told, item.cells, item.reach
             )
-        with taps.hooked(taps.AttentionHook(allowed=torch.from_numpy(allowed).to(device))) as tap:
+        with taps.hooked(taps.AttentionHook(allowed=torch.from_numpy(allowed).to(device))) as hook:
             output = run_network(network, pretrained, ids, segments, device)
-        weights, norms = torch.stack(tap.weights, 1), torch.stack(tap.norms, 1)
+        weights, norms = torch.stack(hook.weights, 1), torch.stack(hook.norms, 1)
         hidden = output.hidden_states[-1] if decoder else output.last_hidden_state
-        found = []
+        results = []
         for row, (tokens, _) in enumerate(rows):
             n = len(tokens.ids)
-            found.append(
+            results.append(
                 _reading(
                     pretrained,
                     tokens,
@@ -218,9 +231,9 @@ def forwards(pretrained: Pretrained, asked: Sequence[tuple[Tokens, Masking]]) ->
                     output.logits[row, :n] if decoder else None,
                 )
             )
-        return found
+        return results
 
-    return [one for part in pretrained.run_in_parts(work, asked) for one in part]
+    return [item for part in pretrained.run_in_parts(work, requests) for item in part]
 
 
 def _reading(
@@ -235,7 +248,7 @@ def _reading(
     """From the tensors of one text, [layer, head, query, key] and so on; copied to main memory."""
     import torch
 
-    weights, norms, vectors = (one.float().cpu().numpy() for one in (weights, norms, hidden))
+    weights, norms, vectors = (item.float().cpu().numpy() for item in (weights, norms, hidden))
     last = int(tokens.real.sum()) - 1
     following = np.zeros(0) if logits is None else torch.softmax(logits[last].double(), -1).cpu()
     following = np.asarray(following)
@@ -248,12 +261,12 @@ def _reading(
 
 def _asked(pretrained: Pretrained, tokens: Tokens, masking: Masking) -> ForwardPass:
     """One reading of the class: with others of about its length in one pass, where that pays."""
-    most = placement.TOGETHER[pretrained.device]
-    if most == 1:
+    maximum = placement.TOGETHER[pretrained.device]
+    if maximum == 1:
         return forward(pretrained, tokens, masking)
     with _guard:
         together = _passes.setdefault(
-            pretrained.card.name, MicroBatcher(partial(forwards, pretrained), most)
+            pretrained.card.name, MicroBatcher(partial(forwards, pretrained), maximum)
         )
     with device.yield_slot():
         return together.submit(len(tokens.ids) // LIKE, (tokens, masking))
@@ -302,8 +315,8 @@ class ForwardCache:
             return self._kept.get(key)
 
     def get(self, key: Key, each: Callable[[int], None] | None) -> ForwardPass:
-        if (found := self.peek(key)) is not None:
-            return found
+        if (result := self.peek(key)) is not None:
+            return result
         with self._lock:
             turn = self._working.setdefault(key, threading.Lock())
         try:
@@ -319,22 +332,22 @@ class ForwardCache:
                     with device.yield_slot():  # another machine computes: this one is for others
                         there = elsewhere(model, tokens, masking, each, sent)
                 if there:
-                    found = there
+                    result = there
                 elif each is None:
-                    found = _asked(pretrained, tokens, masking)
+                    result = _asked(pretrained, tokens, masking)
                 else:  # it may be left on the way, alone
-                    found = forward(pretrained, tokens, masking, taps.AttentionHook(each=each))
-                self.put(key, found)
-                return found
+                    result = forward(pretrained, tokens, masking, taps.AttentionHook(each=each))
+                self.put(key, result)
+                return result
         finally:
             with self._lock:
                 self._working.pop(key, None)
 
-    def put(self, key: Hashable, found: ForwardPass) -> None:
+    def put(self, key: Hashable, forward_pass: ForwardPass) -> None:
         """Keep it, and let go of the least recently asked for where there is no room."""
         room = 1e6 * settings.value("SEQVIZ_FORWARD_CACHE_MB")
         with self._lock:
-            self._kept[key] = found
+            self._kept[key] = forward_pass
             while len(self._kept) > 1 and _bytes(self._kept.values()) > room:
                 self._kept.popitem(last=False)
             self._asked = {key: at for key, at in self._asked.items() if key in self._kept}
@@ -342,12 +355,12 @@ class ForwardCache:
     def let_go(self) -> int:
         with self._lock:
             old = time.monotonic() - RESTS
-            rested = [
+            committed = [
                 key
-                for key, found in self._kept.items()
-                if self._asked.get(key, old) <= old and _bytes([found]) >= LARGE
+                for key, result in self._kept.items()
+                if self._asked.get(key, old) <= old and _bytes([result]) >= LARGE
             ]
-            return _bytes(map(self._kept.pop, rested))
+            return _bytes(map(self._kept.pop, committed))
 
 
 def _bytes(readings: Iterable[ForwardPass]) -> int:

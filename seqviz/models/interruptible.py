@@ -60,8 +60,8 @@ def run_cancellable(work: Callable[[Progress], R], report: Progress) -> R:
     return results[0]
 
 
-def program(command: list[str], folder: Path, look: Callable[[], None]) -> str:
-    """Run a program, calling `look` now and then; what it complained of. Killed if `look` raises.
+def program(command: list[str], folder: Path, check: Callable[[], None]) -> str:
+    """Run a program, calling `check` now and then; what it complained of. Killed if `check` raises.
 
     Its temporary files go into the folder: to see how far it is, and so that nothing is left
     elsewhere when it is stopped. Raises OSError and MemoryError where it ran out of disk or memory.
@@ -75,19 +75,21 @@ def program(command: list[str], folder: Path, look: Callable[[], None]) -> str:
         env={**os.environ, **temporary},
         cwd=PACKAGE.parent,
     ) as running:
-        said: list[str] = []
+        messages: list[str] = []
         assert running.stderr is not None
-        listener = threading.Thread(target=lambda: said.extend(running.stderr or ()), daemon=True)
+        listener = threading.Thread(
+            target=lambda: messages.extend(running.stderr or ()), daemon=True
+        )
         listener.start()
         try:
             while running.poll() is None:
-                look()
+                check()
                 time.sleep(_POLL)
         except BaseException:  # cancelled
             running.kill()
             raise
         listener.join(_LAST_WORDS)
-    words = "".join(said).strip()
+    words = "".join(messages).strip()
     if not running.returncode:
         return ""
     if "No space left on device" in words:

@@ -50,7 +50,7 @@ class KVCacheTree:
 
     def ids(self, node: int) -> tuple[int, ...]:
         """The tokens behind the prompt up to this node."""
-        return tuple(self.tokens[one] for one in self.path(node))
+        return tuple(self.tokens[item] for item in self.path(node))
 
     def extend(self, parents: Sequence[int], tokens: Sequence[int]) -> tuple[list[int], Any]:
         """A token behind each parent: the new nodes, and the logits behind each.
@@ -76,7 +76,7 @@ class KVCacheTree:
         import torch
         from transformers.cache_utils import Cache
 
-        found = []
+        results = []
         for at in range(0, len(texts), self.rows):
             some = texts[at : at + self.rows]
             ends = [len(text) - 1 for text in some]
@@ -89,34 +89,34 @@ class KVCacheTree:
                 use_cache=True,
             ).last_hidden_state
             last = hidden[torch.arange(len(some)), torch.tensor(ends)]
-            found.append(self.network.get_output_embeddings()(last).float())
-        return torch.cat(found)
+            results.append(self.network.get_output_embeddings()(last).float())
+        return torch.cat(results)
 
     def _layers(self, rows: int, between: Any = None) -> list[Any]:
         """A cache of the prompt for each row, and of what stands between it and what is read.
 
         between: [layer, keys or values, row, shared head, token, d_k].
         """
-        made = []
+        built = []
         for k, prompt in enumerate(self._prompt):
             parts = [prompt[:, None].expand(-1, rows, *prompt.shape[1:])]
-            made.append(_layer()([*parts, *([] if between is None else [between[k]])]))
-        return made
+            built.append(_layer()([*parts, *([] if between is None else [between[k]])]))
+        return built
 
     def _pass(self, rows: Sequence[tuple[int, int]]) -> Any:
         import torch
         from transformers.cache_utils import Cache
 
-        ways = [self.path(parent) for parent, _ in rows]
-        deepest = max(map(len, ways))
-        places = torch.zeros(len(rows), deepest, dtype=torch.long, device=self.device)
+        paths = [self.path(parent) for parent, _ in rows]
+        deepest = max(map(len, paths))
+        positions = torch.zeros(len(rows), deepest, dtype=torch.long, device=self.device)
         real = np.zeros((len(rows), deepest), int)
-        for row, way in enumerate(ways):
-            places[row, : len(way)] = torch.tensor(way, dtype=torch.long)
-            real[row, : len(way)] = 1
-        layers = self._layers(len(rows), self._nodes[places].permute(2, 3, 0, 4, 1, 5))
+        for row, path in enumerate(paths):
+            positions[row, : len(path)] = torch.tensor(path, dtype=torch.long)
+            real[row, : len(path)] = 1
+        layers = self._layers(len(rows), self._nodes[positions].permute(2, 3, 0, 4, 1, 5))
         mask = np.pad(real, ((0, 0), (self.length, 1)), constant_values=1)
-        depths = torch.tensor([self.length + len(way) for way in ways], device=self.device)
+        depths = torch.tensor([self.length + len(method) for method in paths], device=self.device)
         output = self.network(
             input_ids=torch.tensor([[token] for _, token in rows], device=self.device),
             attention_mask=None if real.all() else torch.tensor(mask, device=self.device),
@@ -126,8 +126,8 @@ class KVCacheTree:
         )
         new = torch.stack([layer.new for layer in layers])  # [layer, kind, row, shared head, d_k]
         self._nodes = torch.cat([self._nodes, new.permute(2, 0, 1, 3, 4)])
-        for way, (_, token) in zip(ways, rows, strict=True):
-            self._paths.append((*way, len(self.tokens)))
+        for path, (_, token) in zip(paths, rows, strict=True):
+            self._paths.append((*path, len(self.tokens)))
             self.tokens.append(token)
         return output.logits[:, -1].float()
 
@@ -149,9 +149,10 @@ def _layer() -> type:
 
         def update(self, keys: Any, values: Any, *_: Any, **__: Any) -> tuple[Any, Any]:
             self.new = torch.stack([keys[:, :, -1], values[:, :, -1]])
-            kept = ([part[kind] for part in self.parts] for kind in (0, 1))
+            retained = ([part[kind] for part in self.parts] for kind in (0, 1))
             keys, values = (
-                torch.cat([*some, one], -2) for some, one in zip(kept, (keys, values), strict=True)
+                torch.cat([*some, item], -2)
+                for some, item in zip(retained, (keys, values), strict=True)
             )
             return keys, values
 
@@ -160,6 +161,9 @@ def _layer() -> type:
 
 def ends(pretrained: Pretrained) -> frozenset[int]:
     """The tokens behind which a decoder says nothing more."""
-    told = getattr(pretrained.network.generation_config, "eos_token_id", None)
-    found = {pretrained.tokenizer.eos_token_id, *(told if isinstance(told, list) else [told])}
-    return frozenset(int(one) for one in found if one is not None)
+    payload = getattr(pretrained.network.generation_config, "eos_token_id", None)
+    result = {
+        pretrained.tokenizer.eos_token_id,
+        *(payload if isinstance(payload, list) else [payload]),
+    }
+    return frozenset(int(item) for item in result if item is not None)

@@ -39,12 +39,14 @@ def pack(folder: Path, archive: str) -> None:
         lines = content(f"{_FOLDER}/word.dic").decode().split("\n")
         pairs = [line.split("\t") for line in lines if line.count("\t") == 1]
         rows = {word: int(row) for row, word in pairs}
-        letters = sorted((ord(word), row) for word, row in rows.items() if len(word) == 1)
+        characters = sorted((ord(word), row) for word, row in rows.items() if len(word) == 1)
         tags = re.findall(r"\t(\S+)", content(f"{_FOLDER}/tag.dic").decode())
         tested = content("jieba-0.42.1/test/test.py").decode()
-        sentences = dict.fromkeys(found[1] for found in _TESTED.findall(tested) if found[1].strip())
-        kept: dict[str, np.ndarray] = {
-            "letters": np.array(letters, np.int32).T,
+        sentences = dict.fromkeys(
+            result[1] for result in _TESTED.findall(tested) if result[1].strip()
+        )
+        retained: dict[str, np.ndarray] = {
+            "letters": np.array(characters, np.int32).T,
             "unknown": np.array(rows["OOV"]),
             "table": weights("word_emb", 1 + max(rows.values()), _UNITS).astype(np.float16),
             "emission": weights("fc_4.w_0", _HALVES * _UNITS, len(tags)),
@@ -63,27 +65,28 @@ def pack(folder: Path, archive: str) -> None:
                 both[:split].reshape(_UNITS, 2 * _UNITS),
                 both[split:].reshape(_UNITS, _UNITS),
             )
-            kept |= {f"{part}{k}": one for part, one in zip(_PARTS, halves, strict=True)}
-    np.savez_compressed(folder / FILE, **kept)  # type: ignore[arg-type]
+            retained |= {f"{part}{k}": item for part, item in zip(_PARTS, halves, strict=True)}
+    np.savez_compressed(folder / FILE, **retained)  # type: ignore[arg-type]
     (folder / archive).unlink()
 
 
 def read(path: Path) -> Lac:
     """Raises OSError, ValueError or KeyError where the file is not what `pack` wrote."""
     with np.load(path, allow_pickle=False) as file:
-        kept = dict(file.items())
-    for array in kept.values():
+        retained = dict(file.items())
+    for array in retained.values():
         array.flags.writeable = False
     halves = [
-        LayerDirection(*(kept[f"{part}{k}"] for part in _PARTS)) for k in range(_LAYERS * _HALVES)
+        LayerDirection(*(retained[f"{part}{k}"] for part in _PARTS))
+        for k in range(_LAYERS * _HALVES)
     ]
-    letters, ids = kept["letters"]
-    first, last, after = kept["crf"][0], kept["crf"][1], kept["crf"][2:]
+    characters, ids = retained["letters"]
+    first, last, after = retained["crf"][0], retained["crf"][1], retained["crf"][2:]
     return Lac(
-        letters, ids, int(kept["unknown"]), kept["table"],
+        characters, ids, int(retained["unknown"]), retained["table"],
         tuple((halves[k], halves[k + 1]) for k in range(0, len(halves), _HALVES)),
-        kept["emission"], kept["emission_bias"], CRF(first, last, after),
-        _lines(kept["tags"]), _lines(kept["sentences"]),
+        retained["emission"], retained["emission_bias"], CRF(first, last, after),
+        _lines(retained["tags"]), _lines(retained["sentences"]),
     )  # fmt: skip
 
 
@@ -91,5 +94,5 @@ def _letters(text: str) -> np.ndarray:
     return np.frombuffer(text.encode(), np.uint8)
 
 
-def _lines(letters: np.ndarray) -> tuple[str, ...]:
-    return tuple(letters.tobytes().decode().split("\n"))
+def _lines(characters: np.ndarray) -> tuple[str, ...]:
+    return tuple(characters.tobytes().decode().split("\n"))

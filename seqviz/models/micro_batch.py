@@ -22,16 +22,16 @@ class _Asked:
 
 
 class MicroBatcher(Generic[T, R]):
-    """work: from at most `most` items to a result for each.
+    """work: from at most `maximum` items to a result for each.
 
     Who finds no pass under way begins one at once. Others wait for its end, `patience` seconds at
     the most; the first of them to wake takes along all that wait in the same group.
     """
 
     def __init__(
-        self, work: Callable[[Sequence[T]], list[R]], most: int, patience: float = BATCH_WINDOW_S
+        self, work: Callable[[Sequence[T]], list[R]], maximum: int, patience: float = BATCH_WINDOW_S
     ):
-        self._work, self._most, self._patience = work, most, patience
+        self._work, self._most, self._patience = work, maximum, patience
         self._changed = threading.Condition()
         self._waiting: dict[Hashable, list[_Asked]] = {}
         self._passes = 0
@@ -47,10 +47,10 @@ class MicroBatcher(Generic[T, R]):
                 self._changed.wait_for(lambda: mine.done)
                 batch = []
             else:
-                batch = [mine, *(one for one in line if one is not mine)][: self._most]
-                for one in batch:
-                    one.taken = True
-                    line.remove(one)
+                batch = [mine, *(item for item in line if item is not mine)][: self._most]
+                for entry in batch:
+                    entry.taken = True
+                    line.remove(entry)
                 if not line:
                     del self._waiting[group]
                 self._passes += 1
@@ -63,14 +63,14 @@ class MicroBatcher(Generic[T, R]):
 
     def _pass(self, batch: list[_Asked]) -> None:
         try:
-            results = self._work([one.item for one in batch])
-            for one, result in zip(batch, results, strict=True):
-                one.result = result
+            results = self._work([item.item for item in batch])
+            for entry, result in zip(batch, results, strict=True):
+                entry.result = result
         except BaseException as error:
-            for one in batch:
-                one.error = error
+            for entry in batch:
+                entry.error = error
         with self._changed:
-            for one in batch:
-                one.done = True
+            for entry in batch:
+                entry.done = True
             self._passes -= 1
             self._changed.notify_all()

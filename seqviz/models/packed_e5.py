@@ -66,9 +66,9 @@ def read(path: Path) -> Packed:
 
     def take(form: str) -> tuple[Any, ...]:
         nonlocal at
-        found = struct.unpack_from(f"<{form}", raw, at)
+        result = struct.unpack_from(f"<{form}", raw, at)
         at += struct.calcsize(f"<{form}")
-        return found
+        return result
 
     *shape, eps, block, count = take("7ifii")
     if block != _BLOCK:
@@ -89,7 +89,7 @@ def read(path: Path) -> Packed:
         name = take(f"{length}s")[0].decode()
         _, _, start, size = take("BIQQ")
         tensors[name] = (raw[start : start + size], name)
-    arrays = {name: _array(*told, shape) for name, told in tensors.items()}
+    arrays = {name: _array(*tensor, shape) for name, tensor in tensors.items()}
     return Packed(tuple(shape), eps, tuple(special), pieces, scores, becomes, arrays)
 
 
@@ -103,8 +103,8 @@ def _array(raw: bytes, name: str, shape: list[int]) -> np.ndarray:
         return flat.reshape(-1, width) if name in ("emb.pos", "emb.type") else flat
     blocks = np.frombuffer(raw, np.dtype([("scale", "<f2"), ("bits", "u1", _BLOCK // 2)]))
     bits = blocks["bits"]
-    whole = np.concatenate([bits & 15, bits >> 4], axis=1).astype(np.float32) - 8
-    return (whole * blocks["scale"][:, None].astype(np.float32)).reshape(-1, columns)
+    full = np.concatenate([bits & 15, bits >> 4], axis=1).astype(np.float32) - 8
+    return (full * blocks["scale"][:, None].astype(np.float32)).reshape(-1, columns)
 
 
 def tokenizer(packed: Packed) -> PreTrainedTokenizerFast:
@@ -113,22 +113,22 @@ def tokenizer(packed: Packed) -> PreTrainedTokenizerFast:
     from transformers import PreTrainedTokenizerFast
 
     begin, end, pad, unknown = packed.special
-    names = {place: packed.pieces[place] for place in packed.special}
+    names = {position: packed.pieces[position] for position in packed.special}
     vocabulary = list(zip(packed.pieces, packed.scores.tolist(), strict=True))
-    made = Tokenizer(models.Unigram(vocabulary, unknown, False))
-    made.normalizer = normalizers.Sequence(
+    created = Tokenizer(models.Unigram(vocabulary, unknown, False))
+    created.normalizer = normalizers.Sequence(
         [
-            *(normalizers.Replace(one, other) for one, other in packed.becomes.items()),
+            *(normalizers.Replace(become, other) for become, other in packed.becomes.items()),
             normalizers.Replace(Regex(" {2,}"), " "),
         ]
     )
-    made.pre_tokenizer = pre_tokenizers.Metaspace("▁", "always", split=False)
-    one, two = f"{names[begin]} $A {names[end]}", f"{names[end]}:1 $B:1 {names[end]}:1"
-    made.post_processor = processors.TemplateProcessing(
-        single=one, pair=f"{one} {two}", special_tokens=[(names[i], i) for i in (begin, end)]
+    created.pre_tokenizer = pre_tokenizers.Metaspace("▁", "always", split=False)
+    item, two = f"{names[begin]} $A {names[end]}", f"{names[end]}:1 $B:1 {names[end]}:1"
+    created.post_processor = processors.TemplateProcessing(
+        single=item, pair=f"{item} {two}", special_tokens=[(names[i], i) for i in (begin, end)]
     )
     return PreTrainedTokenizerFast(
-        tokenizer_object=made,
+        tokenizer_object=created,
         bos_token=names[begin], cls_token=names[begin], eos_token=names[end],
         sep_token=names[end], pad_token=names[pad], unk_token=names[unknown],
         mask_token="<mask>",
@@ -138,18 +138,18 @@ def tokenizer(packed: Packed) -> PreTrainedTokenizerFast:
 
 def weights(packed: Packed) -> dict[str, np.ndarray]:
     """The tensors by the names that BERT has for them; the table of words in half precision."""
-    found = packed.tensors
+    result = packed.tensors
     named = {
-        "embeddings.word_embeddings.weight": found["emb.word"].astype(np.float16),
-        "embeddings.position_embeddings.weight": found["emb.pos"],
-        "embeddings.token_type_embeddings.weight": found["emb.type"],
-        "embeddings.LayerNorm.weight": found["emb.ln.w"],
-        "embeddings.LayerNorm.bias": found["emb.ln.b"],
+        "embeddings.word_embeddings.weight": result["emb.word"].astype(np.float16),
+        "embeddings.position_embeddings.weight": result["emb.pos"],
+        "embeddings.token_type_embeddings.weight": result["emb.type"],
+        "embeddings.LayerNorm.weight": result["emb.ln.w"],
+        "embeddings.LayerNorm.bias": result["emb.ln.b"],
     }
     for layer in range(packed.shape[1]):
         for short, long in _LAYER.items():
             for end, kind in (("w", "weight"), ("b", "bias")):
-                tensor = found[f"l{layer}.{short}.{end}"]
+                tensor = result[f"l{layer}.{short}.{end}"]
                 named[f"encoder.layer.{layer}.{long}.{kind}"] = tensor
     return {name: np.ascontiguousarray(tensor) for name, tensor in named.items()}
 

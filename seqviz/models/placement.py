@@ -88,8 +88,8 @@ def of(function: Callable[..., Any], keywords: Mapping[str, Any]) -> device.Devi
     work = TABLE.get(f"{function.__module__}.{function.__qualname__}")
     if chosen.kind == "cpu" or work is None:
         return chosen
-    least = (measured().crossover or {}).get(work.row)
-    if least is not None and work.size(keywords) >= least:
+    minimum = (measured().crossover or {}).get(work.row)
+    if minimum is not None and work.size(keywords) >= minimum:
         return chosen
     return device.Device("cpu", device.cpu_name(), chosen.wish)
 
@@ -122,9 +122,9 @@ def _said_here() -> tuple[str, ...]:
 
 def facts() -> dict[str, str]:
     """The figures in that sentence."""
-    found = measured()
-    largest = math.nan if found.largest is None else found.largest
-    return {"name": found.name, "date": found.date, "largest": number(largest, 1)}
+    result = measured()
+    largest = math.nan if result.largest is None else result.largest
+    return {"name": result.name, "date": result.date, "largest": number(largest, 1)}
 
 
 def on_the_cpu(

@@ -65,11 +65,11 @@ class Pretrained:
         import torch
 
         with self._moving:
-            network, place = self.network, self.device
-        if place != "cpu":
+            network, position = self.network, self.device
+        if position != "cpu":
             try:
                 with torch.inference_mode():
-                    return work(network, place)
+                    return work(network, position)
             except RuntimeError as error:
                 if not (trouble := device.classify_error(error)):
                     raise
@@ -94,22 +94,22 @@ class Pretrained:
         """
         import torch
 
-        place = self.device
-        if place == "cpu" or len(rows) == 1:
-            return [self.run(lambda network, place: work(network, place, rows))]
+        position = self.device
+        if position == "cpu" or len(rows) == 1:
+            return [self.run(lambda network, location: work(network, location, rows))]
         try:
             with torch.inference_mode():
-                return [work(self.network, place, rows)]
+                return [work(self.network, position, rows)]
         except RuntimeError as error:
-            found = device.classify_error(error)
-            if not found:
+            trouble = device.classify_error(error)
+            if not trouble:
                 raise
-            if found == "lost":
-                self._move(found, error)
+            if trouble == "lost":
+                self._move(trouble, error)
         device.release()
-        half = len(rows) if found == "lost" else len(rows) // 2
+        half = len(rows) if trouble == "lost" else len(rows) // 2
         parts = [part for part in (rows[:half], rows[half:]) if len(part)]
-        return [one for part in parts for one in self.run_in_parts(work, part)]
+        return [run_in_part for part in parts for run_in_part in self.run_in_parts(work, part)]
 
     def on_cpu(self) -> Pretrained:
         """The same model in main memory; itself where it is there."""
@@ -165,12 +165,12 @@ def load(name: str) -> Pretrained:
 
 def decoder(name: str) -> Pretrained:
     """`load` of a model that has a next token; raises UserError("decoder_only") for an encoder."""
-    found = load(name)
-    if found.card.kind != "decoder":
-        title = found.card.title
+    result = load(name)
+    if result.card.kind != "decoder":
+        title = result.card.title
         sentence = f"{title} is an encoder: it has no next token."
         raise UserError("decoder_only", sentence, model=title)
-    return found
+    return result
 
 
 def all_loaded() -> tuple[Pretrained, ...]:
@@ -184,9 +184,9 @@ def loaded(name: str) -> bool:
 
 
 def _load(record: Model) -> Pretrained:
-    found = store.verify(record.name)
+    result = store.verify(record.name)
     if record.kind in _PLAIN:
-        return Pretrained(record, _plain(record, found), None, "cpu", "float16", found.origin)
+        return Pretrained(record, _plain(record, result), None, "cpu", "float16", result.origin)
     device.prepare_torch()
     import torch
 
@@ -200,11 +200,11 @@ def _load(record: Model) -> Pretrained:
     note = ""
     try:
         tokenizer = tf.AutoTokenizer.from_pretrained(
-            found.folder, local_files_only=True, trust_remote_code=False
+            result.folder, local_files_only=True, trust_remote_code=False
         )
         network: Any
         network, report = maker.from_pretrained(
-            found.folder,
+            result.folder,
             local_files_only=True,
             use_safetensors=True,  # never a pickle, whatever lies in the folder
             trust_remote_code=False,  # nor code; unset, transformers asks at a terminal
@@ -215,12 +215,12 @@ def _load(record: Model) -> Pretrained:
         _check(record, network, tokenizer, report)
         if record.half:
             network.set_input_embeddings(half_table(network.get_input_embeddings()))
-        place = chosen.kind
+        position = chosen.kind
         try:
-            network.to(place)
+            network.to(position)
         except torch.OutOfMemoryError:
             network.to("cpu")
-            place, note = "cpu", device.NOTES["memory"]
+            position, note = "cpu", device.NOTES["memory"]
         unmapped(network)
     except MemoryError as error:
         raise store.no_memory(record) from error
@@ -230,14 +230,14 @@ def _load(record: Model) -> Pretrained:
         raise store.broken(record) from error
     network.eval().requires_grad_(False)
     gc_tuning.collect_and_freeze()
-    return Pretrained(record, network, tokenizer, place, "float32", found.origin, note)
+    return Pretrained(record, network, tokenizer, position, "float32", result.origin, note)
 
 
-def _plain(record: Model, found: store.StoredModel) -> Any:
+def _plain(record: Model, stored: store.StoredModel) -> Any:
     """What is read from plain arrays. Raises UserError("model_broken")."""
     read, file = _PLAIN[record.kind]
     try:
-        return read(found.folder / file)
+        return read(stored.folder / file)
     except (OSError, ValueError, KeyError) as error:
         raise store.broken(record) from error
 
@@ -265,9 +265,9 @@ def unmapped(network: Any) -> None:
     As read it lies in the file: were that cut short in place, the system would end the process.
     What is one tensor in two places (tied weights) stays one.
     """
-    for one in (*network.parameters(), *network.buffers()):
-        if one.device.type == "cpu":
-            one.data = one.data.clone()
+    for item in (*network.parameters(), *network.buffers()):
+        if item.device.type == "cpu":
+            item.data = item.data.clone()
 
 
 def _check(record: Model, network: Any, tokenizer: Any, report: dict[str, Any]) -> None:
@@ -293,7 +293,8 @@ def _on_cpu(network: Any) -> Any:
     import torch
 
     here: dict[int, Any] = {
-        id(one): torch.nn.Parameter(one.cpu(), requires_grad=False) for one in network.parameters()
+        id(parameter): torch.nn.Parameter(parameter.cpu(), requires_grad=False)
+        for parameter in network.parameters()
     }
-    here |= {id(one): one.cpu() for one in network.buffers()}
+    here |= {id(buffer): buffer.cpu() for buffer in network.buffers()}
     return copy.deepcopy(network, here)

@@ -31,15 +31,15 @@ def check_interactive_length(model: str, text: ModelText) -> None:
     press."""
     loaded = pretrained.load(model)
     limit = _LIVE // loaded.network.config.num_hidden_layers
-    found = len(texts.tokens(loaded, text).ids)
-    if found > limit:
+    result = len(texts.tokens(loaded, text).ids)
+    if result > limit:
         raise UserError(
             "too_long_live",
             f"Each change here is a new pass of {loaded.card.title}: at most {limit} tokens, and "
-            f"the text has {found}. Shorten it; the figures above read all of it.",
+            f"the text has {result}. Shorten it; the figures above read all of it.",
             model=loaded.card.title,
             limit=limit,
-            found=found,
+            found=result,
         )
 
 
@@ -61,13 +61,13 @@ def load_job(
     start = 0.3 if here else _LOADED
     report("read", start)
     layers = loaded.network.config.num_hidden_layers
-    found = forward_cache.read(
+    result = forward_cache.read(
         model,
         text,
         other,
         each=lambda layer: report("read", start + (1 - start) * layer / layers),
     )
-    return found.device
+    return result.device
 
 
 def size(model: str) -> int:

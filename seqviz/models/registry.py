@@ -181,15 +181,15 @@ def allowed() -> tuple[Model, ...]:
     Raises ValueError when the setting names a model that is not listed and is no repository, or
     names one twice, or none.
     """
-    wish = settings.value("SEQVIZ_MODELS")
-    if not wish:
+    requested = settings.value("SEQVIZ_MODELS")
+    if not requested:
         return MODELS
-    found = tuple(_wished(part.strip()) for part in wish.split(",") if part.strip())
-    if not found:
+    result = tuple(_wished(part.strip()) for part in requested.split(",") if part.strip())
+    if not result:
         raise ValueError("SEQVIZ_MODELS names no model; leave it empty to allow all.")
-    if len({record.name for record in found}) < len(found):
+    if len({record.name for record in result}) < len(result):
         raise ValueError("SEQVIZ_MODELS names a model twice, or two whose names are alike.")
-    return found
+    return result
 
 
 def check() -> None:
@@ -197,8 +197,8 @@ def check() -> None:
     offered = {record.name for record in allowed()}
     for name in settings.value("SEQVIZ_PRELOAD"):
         if name not in offered:
-            known = ", ".join(sorted(offered))
-            raise ValueError(f"SEQVIZ_PRELOAD must be names of {known}, not {name!r}.")
+            registered = ", ".join(sorted(offered))
+            raise ValueError(f"SEQVIZ_PRELOAD must be names of {registered}, not {name!r}.")
 
 
 def hub_is_off() -> bool:
@@ -211,8 +211,8 @@ def model(name: str) -> Model:
     for record in (*allowed(), *OTHERS):
         if record.name == name:
             return record
-    known = ", ".join(record.name for record in allowed())
-    raise ValueError(f"{name!r} is not among the models of this app: {known}.")
+    registered = ", ".join(record.name for record in allowed())
+    raise ValueError(f"{name!r} is not among the models of this app: {registered}.")
 
 
 def _wished(part: str) -> Model:
@@ -221,9 +221,9 @@ def _wished(part: str) -> Model:
             return record
     extra = _EXTRA.fullmatch(part)
     if not extra:
-        known = ", ".join(record.name for record in MODELS)
+        registered = ", ".join(record.name for record in MODELS)
         raise ValueError(
-            f"SEQVIZ_MODELS: {part!r} is none of {known}, and not of the form "
+            f"SEQVIZ_MODELS: {part!r} is none of {registered}, and not of the form "
             "encoder:owner/name or decoder:owner/name."
         )
     kind: Kind = "encoder" if extra[1] == "encoder" else "decoder"

@@ -80,11 +80,13 @@ def _from_hub(record: Model, folder: Path, note: Progress) -> Origin:
         info = HfApi(endpoint=endpoint).model_info(
             record.hub, files_metadata=True, timeout=_PATIENCE
         )
-        wanted = [e for e in info.siblings or () if e.rfilename in (WEIGHTS, CONFIG, *_TOKENIZER)]
-        if lacking := missing({entry.rfilename for entry in wanted}):
+        requested = [
+            e for e in info.siblings or () if e.rfilename in (WEIGHTS, CONFIG, *_TOKENIZER)
+        ]
+        if lacking := missing({entry.rfilename for entry in requested}):
             raise UnreachableError(f"{record.hub} has no {lacking}")
-        total, done = sum(entry.size or 0 for entry in wanted) or 1, 0
-        for entry in wanted:
+        total, done = sum(entry.size or 0 for entry in requested) or 1, 0
+        for entry in requested:
             address = hf_hub_url(record.hub, entry.rfilename, revision=info.sha, endpoint=endpoint)
             path = folder / entry.rfilename
             note(done / total)
@@ -102,8 +104,8 @@ def _from_hub(record: Model, folder: Path, note: Progress) -> Origin:
                 for block in answer.iter_bytes():
                     done += copy.write(block)
                     note(min(1.0, done / total))
-            known = record.weights if entry.rfilename == WEIGHTS else ""
-            _check_by_hub(path, entry, known)
+            existing = record.weights if entry.rfilename == WEIGHTS else ""
+            _check_by_hub(path, entry, existing)
     except UserError:
         raise
     except (*troubles, *not_hub) as error:
@@ -193,14 +195,14 @@ def missing(names: set[str]) -> str:
     return ", ".join(lacking + ([] if vocabulary else ["vocabulary"]))
 
 
-def _check_by_hub(path: Path, entry: Any, known: str) -> None:
-    """Compare a file with `known`, else with the hub's record: its SHA-256, or git's SHA-1."""
-    if sha256 := known or (entry.lfs.sha256 if entry.lfs else ""):
+def _check_by_hub(path: Path, entry: Any, expected: str) -> None:
+    """Compare a file with `expected`, else with the hub's record: its SHA-256, or git's SHA-1."""
+    if sha256 := expected or (entry.lfs.sha256 if entry.lfs else ""):
         check(path, sha256)
     elif entry.blob_id:
         content = path.read_bytes()
-        found = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False)
-        if found.hexdigest() != entry.blob_id:
+        result = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False)
+        if result.hexdigest() != entry.blob_id:
             raise _differs(path)
 
 

@@ -47,9 +47,9 @@ class StoredModel:
 
 def cache() -> Path:
     """The folder for everything that can be fetched or computed again."""
-    wish: Path | None = settings.value("SEQVIZ_CACHE")
-    if wish is not None:
-        return wish
+    path: Path | None = settings.value("SEQVIZ_CACHE")
+    if path is not None:
+        return path
     base = os.environ.get("XDG_CACHE_HOME", "").strip()
     return (Path(base) if base else Path.home() / ".cache") / "seqviz"
 
@@ -59,14 +59,18 @@ def stored(name: str) -> StoredModel | None:
     folder = _models() / model(name).name
     try:
         raw = json.loads((folder / MANIFEST).read_text("utf-8"))
-        found = StoredModel(
+        stored_model = StoredModel(
             name, folder, raw["origin"], raw["version"], raw["date"], dict(raw["files"])
         )
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     network = model(name).kind in ("encoder", "decoder")
-    whole = not network or not sources.missing(set(found.files))
-    return found if whole and all((folder / file).is_file() for file in found.files) else None
+    full = not network or not sources.missing(set(stored_model.files))
+    return (
+        stored_model
+        if full and all((folder / file).is_file() for file in stored_model.files)
+        else None
+    )
 
 
 def available() -> tuple[Model, ...]:
@@ -75,8 +79,8 @@ def available() -> tuple[Model, ...]:
     Nor large ones, unless they are on this machine, or the hub may be asked as well.
     """
     off = hub_is_off()
-    found = tuple(r for r in allowed() if (r.wheel and not r.asked) or not off or stored(r.name))
-    return found or allowed()
+    result = tuple(r for r in allowed() if (r.wheel and not r.asked) or not off or stored(r.name))
+    return result or allowed()
 
 
 def verify(name: str) -> StoredModel:
@@ -86,8 +90,8 @@ def verify(name: str) -> StoredModel:
     has changed; the damaged copy is removed, so that fetching again starts anew, or
     UserError("model_damaged_kept") where it cannot be.
     """
-    found = stored(name)
-    if found is None:
+    stored_model = stored(name)
+    if stored_model is None:
         raise UserError(
             "not_fetched",
             f"{model(name).title} is not on this machine yet: "
@@ -95,28 +99,28 @@ def verify(name: str) -> StoredModel:
             model=model(name).title,
             name=name,
         )
-    for file, sha256 in found.files.items():
+    for file, sha256 in stored_model.files.items():
         try:
-            same = sources.digest(found.folder / file) == sha256
+            same = sources.digest(stored_model.folder / file) == sha256
         except OSError:  # a bad disk, or another process has just removed the copy
             same = False
         if not same:
-            raise _damaged(found, file)
-    return found
+            raise _damaged(stored_model, file)
+    return stored_model
 
 
-def _damaged(found: StoredModel, file: str) -> UserError:
+def _damaged(stored: StoredModel, file: str) -> UserError:
     """Remove a damaged copy, of a link the link; what is said is whether that was done."""
-    title = model(found.name).title
+    title = model(stored.name).title
     with contextlib.suppress(OSError):
-        if found.folder.is_symlink():
-            found.folder.unlink()
+        if stored.folder.is_symlink():
+            stored.folder.unlink()
         else:
-            shutil.rmtree(found.folder)
-    if os.path.lexists(found.folder):
+            shutil.rmtree(stored.folder)
+    if os.path.lexists(stored.folder):
         return UserError(
             "model_damaged_kept",
-            f"{file} of {title} is damaged, and its folder {found.folder} cannot be removed; "
+            f"{file} of {title} is damaged, and its folder {stored.folder} cannot be removed; "
             "remove it, then fetch the model again.",
             file=file,
             model=title,
@@ -139,15 +143,15 @@ def fetch(name: str, report: Progress = lambda fraction: None, again: bool = Fal
     half-written is left behind then.
     """
     record = model(name)
-    found = stored(name)
-    if found is not None and not again:
-        return found
+    stored_model = stored(name)
+    if stored_model is not None and not again:
+        return stored_model
     try:
         _models().mkdir(parents=True, exist_ok=True)
         with _alone(name, report):
-            found = stored(name)  # another process may have fetched it while this one waited
-            if found is not None and not again:
-                return found
+            stored_model = stored(name)  # another process may have fetched it while this one waited
+            if stored_model is not None and not again:
+                return stored_model
             _clear(name)
             _make_room(record)
             with _workplace(name) as folder:
@@ -164,9 +168,9 @@ def fetch(name: str, report: Progress = lambda fraction: None, again: bool = Fal
     except OSError as error:
         raise _said(error, record) from error
     report(1.0)
-    kept = stored(name)
-    assert kept is not None
-    return kept
+    retained = stored(name)
+    assert retained is not None
+    return retained
 
 
 @contextlib.contextmanager

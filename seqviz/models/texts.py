@@ -39,12 +39,12 @@ def tokens(model: Pretrained, text: ModelText, other: ModelText = "", pads: int 
     other = other if encoder else ""
     unseen = max(len(text), len(other)) > _CHARACTERS
     text, other = _clean(text), _clean(other)
-    asked = {"return_special_tokens_mask": True, "return_token_type_ids": True}
+    request = {"return_special_tokens_mask": True, "return_token_type_ids": True}
     with model.lock:
-        read = cut = model.tokenizer(text, other or None, verbose=False, **asked)
+        read = cut = model.tokenizer(text, other or None, verbose=False, **request)
         if len(read["input_ids"]) > longest:
             cut = model.tokenizer(
-                text, other or None, truncation="longest_first", max_length=longest, **asked
+                text, other or None, truncation="longest_first", max_length=longest, **request
             )
         ids = list(cut["input_ids"])
         if not ids:
@@ -88,7 +88,7 @@ def spelled(model: Pretrained, ids: Sequence[int]) -> str:
     Special tokens stand by their names, control characters but line ends and tabs by their bytes.
     """
     with model.lock:
-        names = model.tokenizer.convert_ids_to_tokens([int(one) for one in ids])
+        names = model.tokenizer.convert_ids_to_tokens([int(item) for item in ids])
         special = set(model.tokenizer.all_special_ids)
         if not _by_bytes(model.tokenizer):
             return str(model.tokenizer.convert_tokens_to_string(names))
@@ -97,7 +97,7 @@ def spelled(model: Pretrained, ids: Sequence[int]) -> str:
         for token, name in zip(ids, names, strict=True)
     )
     text = raw.decode("utf-8", "seqviz.bytes")
-    return _UNSEEN.sub(lambda found: f"‹{ord(found[0]):02X}›", text)
+    return _UNSEEN.sub(lambda result: f"‹{ord(result[0]):02X}›", text)
 
 
 def tokens_read(model: Pretrained | str, text: str) -> int:
@@ -195,8 +195,8 @@ def _from_bytes(name: str) -> str:
     """A byte-level token: its characters, or its bytes where it holds a part of a character."""
     raw = bytes(_byte_of()[letter] for letter in name)
     try:
-        shown = raw.decode("utf-8").translate(_VISIBLE)
-        return _CONTROL.sub(lambda found: f"‹{ord(found[0]):02X}›", shown)
+        visible = raw.decode("utf-8").translate(_VISIBLE)
+        return _CONTROL.sub(lambda result: f"‹{ord(result[0]):02X}›", visible)
     except UnicodeDecodeError:
         space = "␣" if raw.startswith(b" ") else ""
         return f"{space}‹{raw.removeprefix(b' ').hex(' ').upper()}›"
@@ -208,5 +208,5 @@ def _byte_of() -> dict[str, int]:
     printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [byte for byte in range(256) if byte not in printable]
     return {chr(byte): byte for byte in printable} | {
-        chr(256 + place): byte for place, byte in enumerate(others)
+        chr(256 + index): byte for index, byte in enumerate(others)
     }

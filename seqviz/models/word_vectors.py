@@ -48,9 +48,9 @@ def write(path: Path, table: StoredVectors) -> None:
 
 def read(path: Path) -> StoredVectors:
     """Raises OSError, ValueError or KeyError where the file is not what `write` wrote."""
-    with np.load(path, allow_pickle=False) as kept:
-        words = tuple(kept["words"].tobytes().decode().split("\n"))
-        vectors = kept["vectors"]
+    with np.load(path, allow_pickle=False) as retained:
+        words = tuple(retained["words"].tobytes().decode().split("\n"))
+        vectors = retained["vectors"]
     if len(words) != len(vectors):
         raise ValueError(f"{path.name} has {len(words)} words and {len(vectors)} vectors.")
     vectors.flags.writeable = False

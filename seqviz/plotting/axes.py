@@ -28,20 +28,20 @@ def tokens(
     title: str = "",
     *,
     upright: bool = False,
-    most: int | None = None,
+    limit: int | None = None,
     **more: Any,
 ) -> dict[str, Any]:
     """Places 1, 2, ... under the tokens read there, numbered where there are too many for it.
 
     On hover the label of a place is its token in both cases. title: by default that they are words,
-    or steps. upright: the first token on top. most: how many find room.
+    or steps. upright: the first token on top. limit: how many find room.
     """
-    found, named = labels(pieces, most or (NAMED_ROWS if upright else None))
+    result, named = labels(pieces, limit or (NAMED_ROWS if upright else None))
     fallback = style.text("figure.words" if named else "figure.steps")
-    found |= {"showgrid": False, "range": [0.5, max(len(pieces), 1) + 0.5]}
+    result |= {"showgrid": False, "range": [0.5, max(len(pieces), 1) + 0.5]}
     if upright:
-        found |= {"range": [len(pieces) + 0.5, 0.5], "tickangle": 0}
-    return {**found, "title": {"text": title or fallback}, **more}
+        result |= {"range": [len(pieces) + 0.5, 0.5], "tickangle": 0}
+    return {**result, "title": {"text": title or fallback}, **more}
 
 
 def names(words: Sequence[str], title: str = "", **more: Any) -> dict[str, Any]:
@@ -59,10 +59,10 @@ def names(words: Sequence[str], title: str = "", **more: Any) -> dict[str, Any]:
     )
 
 
-def ranks(words: Sequence[str], title: str, many: str, most: int = NAMED_ROWS) -> dict[str, Any]:
+def ranks(words: Sequence[str], title: str, many: str, limit: int = NAMED_ROWS) -> dict[str, Any]:
     """Places 1, 2, ... from the top with these names; `many` is the title of a numbered axis."""
     rows: dict[str, Any] = {"range": [len(words) + 0.5, 0.5], "showgrid": False}
-    if len(words) <= most:
+    if len(words) <= limit:
         named = {"tickvals": list(range(1, len(words) + 1)), "ticktext": list(words)}
         return axis(title, **rows, **named)
     return axis(many, **rows, **numbered(len(words), words))
@@ -75,13 +75,13 @@ def counted(
     rounds = (digit * 10**power for power in range(7) for digit in (1, 2, 5))
     ticks = next(every for every in rounds if count / every <= _TICKS)
     ends = [-step / 2, float(-(-count // step) * step) - step / 2]
-    places = list(range(0, count, ticks))
+    positions = list(range(0, count, ticks))
     return axis(
         title,
         **{
             "range": ends[::-1] if upright else ends,
-            "tickvals": places,
-            "ticktext": [f"{place:,}" for place in places],
+            "tickvals": positions,
+            "ticktext": [f"{position:,}" for position in positions],
             "showgrid": False,
             **more,
         },
@@ -92,27 +92,29 @@ def decades(
     log10: Float[np.ndarray, "..."],
     title: str,
     ticks: int = _TICKS,
-    beside: Sequence[float] = (),
+    reference: Sequence[float] = (),
     **more: Any,
 ) -> dict[str, Any]:
     """A log axis around these values, decades only, cut where float32 has long ended.
 
     Where all of them are further out, an axis of their exponents: float64 may have no number for
-    them. `Panel.powers` gives what to draw on either. beside: of lines that may be out of view.
+    them. `Panel.powers` gives what to draw on either. reference: of lines that may be out of view.
     """
-    own, others = np.ravel(log10), np.asarray(beside, float)
+    own, others = np.ravel(log10), np.asarray(reference, float)
     own, others = own[np.isfinite(own)], others[np.isfinite(others)]
-    shown = np.concatenate([own, others])
+    visible = np.concatenate([own, others])
     beyond = own.size and not ((own >= LOWEST) & (own <= HIGHEST)).any()
     if not beyond:
-        shown = np.clip(shown, LOWEST, HIGHEST) if shown.size else np.zeros(1)
-    low, high = float(shown.min()), float(shown.max())
+        visible = np.clip(visible, LOWEST, HIGHEST) if visible.size else np.zeros(1)
+    low, high = float(visible.min()), float(visible.max())
     room = max(0.3, 0.05 * (high - low))
     low, high = low - room, high + room
     if beyond:
         ends = int(np.floor(low)), int(np.ceil(high))
-        places, words = scales.decades(*ends, ticks)
-        return axis(title, **{"range": list(ends), "tickvals": places, "ticktext": words, **more})
+        positions, words = scales.decades(*ends, ticks)
+        return axis(
+            title, **{"range": list(ends), "tickvals": positions, "ticktext": words, **more}
+        )
     every = max(1, int(np.ceil((high - low) / ticks)))
     return axis(title, **{"type": "log", "range": [low, high], "dtick": every, **more})
 
@@ -126,7 +128,7 @@ def percent(title: str, low: float = 0, high: float = 100, **more: Any) -> dict[
 
 def around(*arrays: Shaped[np.ndarray, "..."], margin: float = 0.06) -> list[float]:
     """A range that fits these values, with some room at both ends."""
-    seen = np.concatenate([np.ravel(a[np.isfinite(a)]) for a in arrays])
-    low, high = (float(seen.min()), float(seen.max())) if seen.size else (0.0, 1.0)
+    finite = np.concatenate([np.ravel(a[np.isfinite(a)]) for a in arrays])
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
     room = margin * (high - low) or 0.1 * (abs(high) or 1.0)
     return [low - room, high + room]

@@ -32,12 +32,12 @@ def wordless(figure: Figure) -> Figure:
 
 
 def _trace(trace: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {key: value for key, value in trace.items() if key not in _WORDS}
-    kept["hoverinfo"] = "skip"
+    retained = {key: value for key, value in trace.items() if key not in _WORDS}
+    retained["hoverinfo"] = "skip"
     if trace["type"] == "heatmap":
-        kept["showscale"] = False
+        retained["showscale"] = False
     for part, size in (("line", "width"), ("marker", "size")):
-        value = (kept.get(part) or {}).get(size)
+        value = (retained.get(part) or {}).get(size)
         if isinstance(value, int | float):
-            kept[part] = {**kept[part], size: _THIN * value}
-    return kept
+            retained[part] = {**retained[part], size: _THIN * value}
+    return retained

@@ -40,11 +40,14 @@ def colored_text(
     """
     floats = np.ascontiguousarray(values, float)
     word = style.text("figure.unknown_symbol")
-    known = () if unknown is None else tuple(unknown)
-    spans = [*_spans(tuple(pieces), floats.tobytes(), signed, known, word)]
+    existing = () if unknown is None else tuple(unknown)
+    spans = [*_spans(tuple(pieces), floats.tobytes(), signed, existing, word)]
     if selected is not None and 1 <= selected <= len(spans):
-        look, rest = spans[selected - 1]
-        spans[selected - 1] = (f"{look};outline:2px solid currentColor;border-radius:2px", rest)
+        line_style, rest = spans[selected - 1]
+        spans[selected - 1] = (
+            f"{line_style};outline:2px solid currentColor;border-radius:2px",
+            rest,
+        )
     alt = style.text(
         "alt.colored_text",
         title=title,
@@ -73,24 +76,24 @@ def _spans(
         strength = strength / (np.abs(strength).max(initial=0) or 1.0)
     strength = STRONGEST * np.clip(strength, -1 if signed else 0, 1)
     above, below = (f'<span style="background:rgba({r},{g},{b},' for r, g, b in (ABOVE, BELOW))
-    found: list[tuple[str, str]] = []
+    results: list[tuple[str, str]] = []
     for piece, value, deep in zip(pieces, values.tolist(), strength.tolist(), strict=True):
         color = above if signed and deep > 0 else below
-        name, shown = _read(piece)
-        look, said = f"{color}{abs(deep):.2f});padding:.2em 0", f"{name}: {number(value)}"
-        if unknown and unknown[len(found)]:
-            look += ";text-decoration:underline dotted;text-underline-offset:.2em"
-            said += _escaped(f" ({word})")
-        found.append((look, f'" title="{said}">{shown}</span>'))
-    return tuple(found)
+        name, visible = _read(piece)
+        style, summary = f"{color}{abs(deep):.2f});padding:.2em 0", f"{name}: {number(value)}"
+        if unknown and unknown[len(results)]:
+            style += ";text-decoration:underline dotted;text-underline-offset:.2em"
+            summary += _escaped(f" ({word})")
+        results.append((style, f'" title="{summary}">{visible}</span>'))
+    return tuple(results)
 
 
 @lru_cache(1000)
 def _read(piece: str) -> tuple[str, str]:
     """A piece in a title and as it is shown; texts have few that differ."""
     # A line break has no width of its own to be colored: the mark before it has.
-    shown = _escaped(piece).replace("\r\n", "\n").replace("\r", "\n").replace("\n", "↵\n")
-    return _escaped(_one_line(piece)), shown
+    visible_text = _escaped(piece).replace("\r\n", "\n").replace("\r", "\n").replace("\n", "↵\n")
+    return _escaped(_one_line(piece)), visible_text
 
 
 def _one_line(text: str) -> str:
@@ -99,5 +102,5 @@ def _one_line(text: str) -> str:
 
 def _escaped(text: str) -> str:
     """Plain text between tags and in attributes; what HTML cannot hold becomes a square."""
-    kept = text.translate(_SQUARES)
-    return escape(kept.encode("utf-8", "replace").decode("utf-8"), quote=True)
+    retained = text.translate(_SQUARES)
+    return escape(retained.encode("utf-8", "replace").decode("utf-8"), quote=True)

@@ -60,21 +60,21 @@ class Figure:
         """
         import orjson  # here and below: a figure is numbers also where nobody writes it
 
-        whole, arrays = {"data": self.traces, "layout": self.page}, list[Array]()
+        full, arrays = {"data": self.traces, "layout": self.page}, list[Array]()
         default = partial(_written, arrays)
-        text = orjson.dumps(whole, default=default, option=orjson.OPT_NON_STR_KEYS)
+        text = orjson.dumps(full, default=default, option=orjson.OPT_NON_STR_KEYS)
         first, *others = text.split(_APART)
         # A copy: behind what it gives, orjson keeps the room in which it has worked, 20 times it.
-        found: list[bytes | Array] = [bytes(memoryview(first))]
+        results: list[bytes | Array] = [bytes(memoryview(first))]
         for array, after in zip(arrays, others, strict=True):
-            found[-1] += b'"bdata":"'  # type: ignore[operator]
-            found += [array, b'"' + after]
-        return tuple(found)
+            results[-1] += b'"bdata":"'  # type: ignore[operator]
+            results += [array, b'"' + after]
+        return tuple(results)
 
     def axis(self, name: str) -> Mapping[str, Any]:
         """An axis by its short name ("x", "y2"); empty where there is none."""
-        found: Mapping[str, Any] = self.page.get(f"{name[0]}axis{name[1:]}") or {}
-        return found
+        result: Mapping[str, Any] = self.page.get(f"{name[0]}axis{name[1:]}") or {}
+        return result
 
     def plotly(self) -> go.Figure:
         """The same as an object of Plotly's Python library, compared with its schema.
@@ -134,17 +134,17 @@ def read(written: str) -> Figure:
     """The figure that `Figure.to_json` wrote; its arrays stay as they were written."""
     import orjson
 
-    whole = orjson.loads(written)
-    return Figure(whole["data"], whole["layout"])
+    full = orjson.loads(written)
+    return Figure(full["data"], full["layout"])
 
 
-def _written(apart: list[Array], value: Any) -> Any:
+def _written(buffers: list[Array], value: Any) -> Any:
     """What orjson does not know: arrays as Plotly.js reads them, and numpy's numbers.
 
-    Large arrays are put into `apart`.
+    Large arrays are put into `buffers`.
     """
     if isinstance(value, np.ndarray):
-        return _typed(value, apart)
+        return _typed(value, buffers)
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, Mapping):
@@ -154,7 +154,7 @@ def _written(apart: list[Array], value: Any) -> Any:
     raise TypeError(f"a figure cannot hold {type(value).__name__}")
 
 
-def _typed(values: np.ndarray, apart: list[Array]) -> Any:
+def _typed(values: np.ndarray, buffers: list[Array]) -> Any:
     """An array as base64 with its type and shape; what is short or has no such type as a list."""
     if values.dtype.kind in "iu" and values.itemsize == 8 and values.size > _SHORT:
         fits = values.min() >= _INT32.min and values.max() <= _INT32.max
@@ -166,11 +166,11 @@ def _typed(values: np.ndarray, apart: list[Array]) -> Any:
         text = _base64(values).decode("ascii")
     else:
         text = "@"
-        apart.append(_array(values))
-    found = {"dtype": kind, "bdata": text}
+        buffers.append(_array(values))
+    result = {"dtype": kind, "bdata": text}
     if values.ndim > 1:
-        found["shape"] = ", ".join(map(str, values.shape))
-    return found
+        result["shape"] = ", ".join(map(str, values.shape))
+    return result
 
 
 _arrays: dict[int, Array] = {}  # by address, of arrays that nobody can write into
@@ -178,14 +178,14 @@ _arrays: dict[int, Array] = {}  # by address, of arrays that nobody can write in
 
 def _array(values: np.ndarray) -> Array:
     """A large array to be written apart; what was written of it is kept as long as it lives."""
-    if (found := _arrays.get(id(values))) is not None:
-        return found
+    if (result := _arrays.get(id(values))) is not None:
+        return result
     text = _base64(values)
-    found = Array(hashlib.sha256(text).hexdigest()[:16], text)
+    result = Array(hashlib.sha256(text).hexdigest()[:16], text)
     if not values.flags.writeable:
         weakref.finalize(values, _arrays.pop, id(values), None).atexit = False
-        _arrays[id(values)] = found
-    return found
+        _arrays[id(values)] = result
+    return result
 
 
 def _base64(values: np.ndarray) -> bytes:

@@ -35,10 +35,10 @@ def grayscale(figure: Figure) -> Figure:
     >>> grayscale(red).traces[0].get("marker")
     {'color': '#363636', 'pattern': {'shape': '', 'fgcolor': '#000000', 'bgcolor': '#363636'}}
     """
-    whole = read(figure.to_json())
-    traces: list[Any] = whole.traces
+    full = read(figure.to_json())
+    traces: list[Any] = full.traces
     _told_apart(traces)
-    page = {**whole.page, "paper_bgcolor": "#ffffff", "plot_bgcolor": "#ffffff"}
+    page = {**full.page, "paper_bgcolor": "#ffffff", "plot_bgcolor": "#ffffff"}
     return Figure([_gray(trace) for trace in traces], _gray(page))
 
 
@@ -78,7 +78,7 @@ def _gray(part: Any, name: str = "") -> Any:
         case list():
             return [_gray(value) for value in part]
         case str() if name not in ("bdata", "source"):  # arrays and pictures
-            return _COLOR.sub(lambda found: _grayed(found[0]), part)
+            return _COLOR.sub(lambda result: _grayed(result[0]), part)
     return part
 
 
@@ -87,19 +87,19 @@ def _scale(stops: list[list[Any]]) -> list[list[Any]]:
     middle = lights[len(lights) // 2]
     if len(stops) > 2 and middle - _APART > max(lights[0], lights[-1]):
         return SIGNED
-    return [[place, _grayed(color)] for place, color in stops]
+    return [[stop, _grayed(color)] for stop, color in stops]
 
 
 def _told_apart(traces: list[dict[str, Any]]) -> None:
     """Give lines, points and bars of different colors what tells them apart."""
-    lines = [one for one in traces if "lines" in str(one.get("mode", ""))]
-    points = [one for one in traces if one.get("mode") == "markers"]
-    bars = [one for one in traces if one.get("type") == "bar"]
+    lines = [trace for trace in traces if "lines" in str(trace.get("mode", ""))]
+    points = [trace for trace in traces if trace.get("mode") == "markers"]
+    bars = [trace for trace in traces if trace.get("type") == "bar"]
     _each_its_own(lines, "line", "dash", DASHES)
     _each_its_own(points, "marker", "symbol", MARKERS)
-    colors = list(dict.fromkeys(str(_inner(one, "marker").get("color")) for one in bars))
-    for one in bars:
-        marker = _inner(one, "marker")
+    colors = list(dict.fromkeys(str(_inner(bar, "marker").get("color")) for bar in bars))
+    for item in bars:
+        marker = _inner(item, "marker")
         if isinstance(color := marker.get("color"), str):
             shape = PATTERNS[colors.index(color) % len(PATTERNS)]
             marker["pattern"] = {"shape": shape, "fgcolor": "#000000", "bgcolor": color}
@@ -109,18 +109,18 @@ def _each_its_own(
     traces: list[dict[str, Any]], part: str, name: str, signs: tuple[str, ...]
 ) -> None:
     """A sign for each pair of color and sign: its own, where no other color has that."""
-    looks = [(str(inner.get("color")), str(inner.get(name, signs[0]))) for inner in
-             (_inner(one, part) for one in traces)]  # fmt: skip
+    styles = [(str(inner.get("color")), str(inner.get(name, signs[0]))) for inner in
+             (_inner(trace, part) for trace in traces)]  # fmt: skip
     chosen: dict[tuple[str, str], str] = {}
-    free = [sign for sign in signs if sign not in {sign for _, sign in looks}]
-    for look in dict.fromkeys(looks):
-        taken = look[1] in chosen.values()
-        chosen[look] = free.pop(0) if taken and free else look[1]
-    for one, look in zip(traces, looks, strict=True):
-        if isinstance(_inner(one, part).get(name, ""), str):
-            _inner(one, part)[name] = chosen[look]
+    free = [sign for sign in signs if sign not in {sign for _, sign in styles}]
+    for style in dict.fromkeys(styles):
+        taken = style[1] in chosen.values()
+        chosen[style] = free.pop(0) if taken and free else style[1]
+    for item, style in zip(traces, styles, strict=True):
+        if isinstance(_inner(item, part).get(name, ""), str):
+            _inner(item, part)[name] = chosen[style]
 
 
 def _inner(trace: MutableMapping[str, Any], part: str) -> dict[str, Any]:
-    found: dict[str, Any] = trace.setdefault(part, {})
-    return found
+    result: dict[str, Any] = trace.setdefault(part, {})
+    return result

@@ -16,8 +16,8 @@ from seqviz.plotting.style import Style
 def share_done(done: Any, style: Style, *, read: str, of: str, alt: str) -> Figure:
     """A bar of the share that was reported last; read, of, alt: keys of its words."""
     share = float(np.asarray(done, float).ravel()[-1])
-    said, name = percent(share, 0), style.text(read)
+    summary, name = percent(share, 0), style.text(read)
     sheet = Sheet(style, showlegend=False)
-    panel = sheet.panel(axes.percent(name), axes.names([said], style.text(of)))
+    panel = sheet.panel(axes.percent(name), axes.names([summary], style.text(of)))
     panel.bars([1], [100 * share], name, style.palette.prediction, sideways=True, hover=False)
-    return sheet.described(alt, what=name, share=said)
+    return sheet.described(alt, what=name, share=summary)

@@ -54,9 +54,9 @@ def diverging() -> list[list[Any]]:
 def signed(limit: float, beyond: bool = False, ticks: Ticks | None = None) -> ColorScale:
     """Symmetric about zero, from -limit to limit; `beyond`: the ends stand for all beyond them."""
     if beyond:
-        places = [-limit, -limit / 2, 0.0, limit / 2, limit]
-        words = [number(place, 2) for place in places]
-        ticks = (places, [f"≤ {words[0]}", *words[1:4], f"≥ {words[4]}"])
+        positions = [-limit, -limit / 2, 0.0, limit / 2, limit]
+        words = [number(position, 2) for position in positions]
+        ticks = (positions, [f"≤ {words[0]}", *words[1:4], f"≥ {words[4]}"])
     return ColorScale(diverging(), -limit, limit, ticks)
 
 
@@ -67,16 +67,19 @@ def unit_scale(
     return ColorScale(WEIGHTS, low, high, ticks)
 
 
-def weights(most: float = 1.0) -> ColorScale:
-    """Cividis over the square root of a weight in [0, 1], or of what goes from 0 to `most`.
+def weights(maximum: float = 1.0) -> ColorScale:
+    """Cividis over the square root of a weight in [0, 1], or of what goes from 0 to `maximum`.
 
     Most weights are small: one of 0.05 would be black beside one of 0.9, and it is often the one
     that carries the pattern.
     """
     shares = (0, 0.05, 0.2, 0.5, 1)
-    places = [most * share for share in shares]
-    ticks = (places, [str(share) if most == 1 else number(most * share, 2) for share in shares])
-    return ColorScale(_rooted(), 0, most, ticks)
+    positions = [maximum * share for share in shares]
+    ticks = (
+        positions,
+        [str(share) if maximum == 1 else number(maximum * share, 2) for share in shares],
+    )
+    return ColorScale(_rooted(), 0, maximum, ticks)
 
 
 @cache
@@ -98,11 +101,11 @@ def tint() -> ColorScale:
     return ColorScale([[0, sign_color(1, 0.0)], [1, sign_color(1, 0.6)]], 0, 1)
 
 
-def decades(low: int, high: int, most: int = 7) -> Ticks:
+def decades(low: int, high: int, maximum: int = 7) -> Ticks:
     """Places and words of whole powers of ten, for a color bar that shows log10."""
-    step = max(1, -(-(high - low) // (most - 1)))
-    places = [k for k in range(low, high + 1) if k % step == 0]
-    return places, [f"10<sup>{k}</sup>".replace("-", "−") for k in places]
+    step = max(1, -(-(high - low) // (maximum - 1)))
+    positions = [k for k in range(low, high + 1) if k % step == 0]
+    return positions, [f"10<sup>{k}</sup>".replace("-", "−") for k in positions]
 
 
 def color_bar(style: Style, name: str, ticks: Ticks | None = None, **more: Any) -> dict[str, Any]:

@@ -79,26 +79,26 @@ class Sheet:
             if domain is not None:
                 own["domain"] = list(domain)
             self.page[f"{name[0]}axis{name[1:]}"] = axis_layout(self.style, **{**own, **axis})
-        made = Panel(self, names[0], names[1], right=across[1] if across else 1.0)
+        panel = Panel(self, names[0], names[1], right=across[1] if across else 1.0)
         if title:
-            made.title(title)
-        return made
+            panel.title(title)
+        return panel
 
     def _name(self, letter: str) -> str:
         self._last[letter] += 1
         return letter if self._last[letter] == 1 else f"{letter}{self._last[letter]}"
 
-    def words(self, text: str, x: float, y: float, **place: Any) -> None:
+    def words(self, text: str, x: float, y: float, **layout: Any) -> None:
         """Words at a place of the whole sheet, as shares of its width and height."""
         self.annotations.append(
-            annotation(self.style, text, xref="paper", yref="paper", x=x, y=y, **place)
+            annotation(self.style, text, xref="paper", yref="paper", x=x, y=y, **layout)
         )
 
-    def headline(self, text: str, **place: Any) -> None:
+    def headline(self, text: str, **layout: Any) -> None:
         """One line over the figure that says what is chosen."""
         above = {"xanchor": "left", "yanchor": "bottom", "yshift": 10 * self.style.scale,
                  "align": "left", "size": 14}  # fmt: skip
-        self.words(text, 0, 1, **{**above, **place})
+        self.words(text, 0, 1, **{**above, **layout})
 
     def finish(
         self,
@@ -151,37 +151,37 @@ class Panel:
         """
         hover = keys.pop("hover", None)
         legend, group, pick = (keys.pop(key, None) for key in ("legend", "group", "pick"))
-        made: dict[str, Any] = {"type": kind}
+        created: dict[str, Any] = {"type": kind}
         if self.x != "x":
-            made["xaxis"] = self.x
+            created["xaxis"] = self.x
         if self.y != "y":
-            made["yaxis"] = self.y
+            created["yaxis"] = self.y
         if hover is False:
-            made["hoverinfo"] = "skip"
+            created["hoverinfo"] = "skip"
         elif hover:
-            whole = hover if "<extra>" in hover else f"{hover}<extra></extra>"
-            made["hovertemplate"] = unbroken(whole)
+            full = hover if "<extra>" in hover else f"{hover}<extra></extra>"
+            created["hovertemplate"] = unbroken(full)
         if isinstance(legend, str):
-            made["legend"] = legend
+            created["legend"] = legend
         elif legend is not None:
-            made["showlegend"] = legend
+            created["showlegend"] = legend
         if group:
-            made["legendgroup"] = group
+            created["legendgroup"] = group
         if pick:
-            made["meta"] = "pick"
-        made |= {key: value for key, value in keys.items() if value is not None}
+            created["meta"] = "pick"
+        created |= {key: value for key, value in keys.items() if value is not None}
         for of in ("line", "marker"):
-            if of in made:
-                made[of] = self._scaled(made[of])
-        self.sheet.traces.append(made)
-        return made
+            if of in created:
+                created[of] = self._scaled(created[of])
+        self.sheet.traces.append(created)
+        return created
 
-    def _scaled(self, look: Mapping[str, Any]) -> dict[str, Any]:
+    def _scaled(self, marker: Mapping[str, Any]) -> dict[str, Any]:
         """A line, or a marker with its edge, as much thicker as the type is larger."""
-        wider = {key: self._scaled(value) for key, value in look.items() if key == "line"}
-        if "width" in look:
-            wider["width"] = self.style.scale * look["width"]
-        return {**look, **wider}
+        wider = {key: self._scaled(value) for key, value in marker.items() if key == "line"}
+        if "width" in marker:
+            wider["width"] = self.style.scale * marker["width"]
+        return {**marker, **wider}
 
     # --- marks with data -------------------------------------------------------------------------
 
@@ -261,8 +261,8 @@ class Panel:
         marker: dict[str, Any] = {"color": color}
         if edge is not None:
             marker["line"] = dict(edge)
-        along, place = ("x", "y") if sideways else ("y", "x")
-        keys: dict[str, Any] = {along: length, place: at, "name": name, "marker": marker}
+        along, position = ("x", "y") if sideways else ("y", "x")
+        keys: dict[str, Any] = {along: length, position: at, "name": name, "marker": marker}
         if sideways:
             keys["orientation"] = "h"
         if whiskers is not None:
@@ -313,12 +313,12 @@ class Panel:
         self.trace("heatmap", **{**keys, **more})
 
     def weights(
-        self, weights: Any, allowed: Any = None, name: str = "", most: float = 1.0, **more: Any
+        self, weights: Any, allowed: Any = None, name: str = "", maximum: float = 1.0, **more: Any
     ) -> None:
         """Attention weights of queries (y) on keys (x), each from 1; written in where they fit.
 
         allowed: where it is False the cell is blank, as nothing was asked there. name: by default
-        that they are weights. most: where the colors end. `more` as in `cells`.
+        that they are weights. maximum: where the colors end. `more` as in `cells`.
         """
         z = np.asarray(weights, np.float32)
         if allowed is not None:
@@ -333,13 +333,13 @@ class Panel:
         if max(z.shape) <= _WRITTEN:
             font = {"size": 12 * self.style.scale}
             keys |= {"texttemplate": "%{z:.2f}", "textfont": font}
-        self.cells(z, name or text("figure.weight"), weight_scale(most), **{**keys, **more})
+        self.cells(z, name or text("figure.weight"), weight_scale(maximum), **{**keys, **more})
 
     def band(self, x: Values, low: Values, high: Values, color: str, **more: Any) -> None:
         """The area between two lines, without a name: no data of its own. It skips gaps."""
         low, high = np.asarray(low, float), np.asarray(high, float)
-        known = np.isfinite(low) & np.isfinite(high)
-        x, low, high = np.asarray(x)[known], low[known], high[known]
+        finite = np.isfinite(low) & np.isfinite(high)
+        x, low, high = np.asarray(x)[finite], low[finite], high[finite]
         keys = {
             "x": np.concatenate([x, x[::-1]]),
             "y": np.concatenate([low, high[::-1]]),
@@ -433,21 +433,21 @@ class Panel:
         refs = {"xref": self.x, "yref": self.y}
         self.sheet.shapes.append({"type": kind, **refs, **keys})
 
-    def words(self, text: str, x: Any, y: Any, **place: Any) -> None:
+    def words(self, text: str, x: Any, y: Any, **layout: Any) -> None:
         """Words at a place of the data; with xref or yref "domain" at a share of the panel."""
         refs = {"xref": self.x, "yref": self.y}
         for ref, axis in (("xref", self.x), ("yref", self.y)):
-            if place.get(ref) == "domain":
-                place[ref] = f"{axis} domain"
+            if layout.get(ref) == "domain":
+                layout[ref] = f"{axis} domain"
         self.sheet.annotations.append(
-            annotation(self.style, text, **{**refs, "x": x, "y": y, **place})
+            annotation(self.style, text, **{**refs, "x": x, "y": y, **layout})
         )
 
-    def title(self, text: str, **place: Any) -> None:
+    def title(self, text: str, **layout: Any) -> None:
         """A title above the panel; it moves with it where panels are stacked."""
         above = {"x": 0, "y": 1, "xref": "domain", "yref": "domain", "xanchor": "left",
                  "yanchor": "bottom", "yshift": 3}  # fmt: skip
-        self.words(text, **{**above, **place})
+        self.words(text, **{**above, **layout})
 
     def ends(
         self,
@@ -456,7 +456,7 @@ class Panel:
         heights: Sequence[float],
         x: float,
         span: Sequence[float],
-        **place: Any,
+        **layout: Any,
     ) -> None:
         """Names of lines at their right ends, apart from one another; of a gap none.
 
@@ -465,23 +465,23 @@ class Panel:
         from seqviz.plotting.line_ends import spread
 
         step = 0.062 * (span[1] - span[0]) * self.style.scale * 420 / self.style.height
-        known = [at for at, height in enumerate(heights) if np.isfinite(height)]
-        apart = spread([heights[at] for at in known], step, span[1] - step / 2)
+        finite = [at for at, height in enumerate(heights) if np.isfinite(height)]
+        apart = spread([heights[at] for at in finite], step, span[1] - step / 2)
         floor = span[0] + step / 2  # Plotly leaves out what stands below the axis, too
         for at in sorted(range(len(apart)), key=lambda at: apart[at]):
             apart[at] = max(apart[at], floor)
             floor = apart[at] + step
-        for at, height in zip(known, apart, strict=True):
+        for at, height in zip(finite, apart, strict=True):
             self.words(names[at], x, height, color=colors[at],
-                       **{"xanchor": "left", "xshift": 6, **place})  # fmt: skip
+                       **{"xanchor": "left", "xshift": 6, **layout})  # fmt: skip
 
 
 def annotation(
-    style: Style, text: str, *, size: float = 13, color: str | None = None, **place: Any
+    style: Style, text: str, *, size: float = 13, color: str | None = None, **layout: Any
 ) -> dict[str, Any]:
     """Words without an arrow: an annotation of Plotly's. size: of the type, at a desk."""
     font = {"size": size * style.scale, "color": color or style.palette.truth}
-    return {"text": unbroken(text), "showarrow": False, "font": font, **place}
+    return {"text": unbroken(text), "showarrow": False, "font": font, **layout}
 
 
 def whisker(value: Values, low: Values, high: Values, color: str, **more: Any) -> dict[str, Any]:

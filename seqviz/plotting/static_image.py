@@ -42,25 +42,27 @@ def svg(figure: Any) -> str:
         return ""
 
 
-def bundle(figure: Any, plain: str = "", markup: str = "", beside: bool = False) -> dict[str, Any]:
-    """What a notebook keeps of a figure, by MIME type. plain, markup: the words below it.
+def bundle(
+    figure: Any, plain_text: str = "", markup: str = "", side_by_side: bool = False
+) -> dict[str, Any]:
+    """What a notebook keeps of a figure, by MIME type. plain_text, markup: the words below it.
 
-    beside: something else shows the figure where scripts run, so that a picture is enough.
+    side_by_side: something else shows the figure where scripts run, so that a picture is enough.
     """
     alt = figure.alt if isinstance(figure, Figure) else ""
     picture = svg(figure)
-    found: dict[str, Any] = {} if picture and beside else _own(figure)
-    shown = f"<p>{html.escape(alt)}</p>" if alt else ""
+    result: dict[str, Any] = {} if picture and side_by_side else _own(figure)
+    visible_text = f"<p>{html.escape(alt)}</p>" if alt else ""
     if picture:
-        found["image/svg+xml"] = picture
+        result["image/svg+xml"] = picture
         data = base64.b64encode(picture.encode()).decode("ascii")
-        shown = (
+        visible_text = (
             f'<img alt="{html.escape(alt)}" style="max-width: 100%" '
             f'src="data:image/svg+xml;base64,{data}">'
         )
-    found["text/html"] = f"{shown}\n{markup}".strip()
-    found["text/plain"] = "\n\n".join(part for part in (alt, plain) if part)
-    return found
+    result["text/html"] = f"{visible_text}\n{markup}".strip()
+    result["text/plain"] = "\n\n".join(part for part in (alt, plain_text) if part)
+    return result
 
 
 def _own(figure: Any) -> dict[str, Any]:
@@ -70,8 +72,8 @@ def _own(figure: Any) -> dict[str, Any]:
 
         written = opaque(figure, LIGHT).to_json()
         return {"application/vnd.plotly.v1+json": orjson.loads(written)}
-    found: dict[str, Any] = figure._repr_mimebundle_()
-    return found
+    result: dict[str, Any] = figure._repr_mimebundle_()
+    return result
 
 
 @cache

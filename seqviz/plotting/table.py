@@ -30,18 +30,18 @@ def table(chart: Any) -> pd.DataFrame:
     return pd.concat(panels, ignore_index=True) if panels else pd.DataFrame()
 
 
-def tables(chart: Any, most: int | None = None) -> list[pd.DataFrame]:
+def tables(chart: Any, limit: int | None = None) -> list[pd.DataFrame]:
     """The same numbers panel by panel: one table for each set of axes, without empty columns.
 
-    most: rows of a table; `attrs["rows"]` says how many there are in all.
+    limit: rows of a table; `attrs["rows"]` says how many there are in all.
     """
     import pandas as pd
 
     if not isinstance(chart, Figure):
-        whole = pd.DataFrame(chart.datasets[chart.layer[0].data.name])
-        found = whole.head(len(whole) if most is None else most)
-        found.attrs["rows"] = len(whole)
-        return [found]
+        full = pd.DataFrame(chart.datasets[chart.layer[0].data.name])
+        result = full.head(len(full) if limit is None else limit)
+        result.attrs["rows"] = len(full)
+        return [result]
     panels: dict[tuple[str, ...], list[pd.DataFrame]] = {}
     sizes: dict[tuple[str, ...], int] = {}
     for trace in chart.traces:
@@ -49,26 +49,26 @@ def tables(chart: Any, most: int | None = None) -> list[pd.DataFrame]:
             continue
         if trace.get("hoverinfo") == "skip" and not trace.get("name"):
             continue  # scaffolding (guide lines, invisible edges), no data
-        rows = _rows(chart, trace, most)
+        rows = _rows(chart, trace, limit)
         columns = tuple(rows.columns)
         panels.setdefault(columns, []).append(rows)
         sizes[columns] = sizes.get(columns, 0) + np.size(trace["z" if "z" in trace else "y"])
     frames = []
     for columns, parts in panels.items():
-        frames.append(pd.concat(parts, ignore_index=True).head(most or sizes[columns]))
+        frames.append(pd.concat(parts, ignore_index=True).head(limit or sizes[columns]))
         frames[-1].attrs["rows"] = sizes[columns]
     return frames
 
 
-def _rows(chart: Figure, trace: Mapping[str, Any], most: int | None) -> pd.DataFrame:
-    """most: of them."""
+def _rows(chart: Figure, trace: Mapping[str, Any], limit: int | None) -> pd.DataFrame:
+    """limit: of them."""
     import pandas as pd
 
     across, up = trace.get("xaxis", "x"), trace.get("yaxis", "y")
     x_name, y_name = axis_name(chart, across), axis_name(chart, up)
     if trace["type"] == "heatmap":
         z = np.asarray(trace["z"])
-        z = z[: None if most is None else -(-most // max(1, z.shape[1]))]
+        z = z[: None if limit is None else -(-limit // max(1, z.shape[1]))]
         row, column = np.indices(z.shape)
         x = np.asarray(trace.get("x", np.arange(z.shape[1])))[column.ravel()]
         y = np.asarray(trace.get("y", np.arange(z.shape[0])))[row.ravel()]
@@ -81,8 +81,8 @@ def _rows(chart: Figure, trace: Mapping[str, Any], most: int | None) -> pd.DataF
                 cells_name(chart, trace): z.ravel(),
             }
         )
-    y = np.asarray(trace["y"])[:most]
-    x = np.asarray(trace["x"])[:most] if "x" in trace else np.arange(len(y))
+    y = np.asarray(trace["y"])[:limit]
+    x = np.asarray(trace["x"])[:limit] if "x" in trace else np.arange(len(y))
     columns: dict[str, Any] = {
         "series": _plain(trace.get("name")),
         x_name: x,
@@ -93,19 +93,19 @@ def _rows(chart: Figure, trace: Mapping[str, Any], most: int | None) -> pd.DataF
     for key, values, name in (("error_x", x, x_name), ("error_y", y, y_name)):
         bars = trace.get(key)
         if bars is not None and "array" in bars:
-            plus = np.asarray(bars["array"], float)[:most]
-            minus = np.asarray(bars.get("arrayminus", plus), float)[:most]
+            plus = np.asarray(bars["array"], float)[:limit]
+            minus = np.asarray(bars.get("arrayminus", plus), float)[:limit]
             columns[f"{name}, low"] = values - minus
             columns[f"{name}, high"] = values + plus
     return pd.DataFrame(columns)
 
 
-def _named(chart: Figure, title: str, axis: str, places: np.ndarray) -> dict[str, list[str]]:
+def _named(chart: Figure, title: str, axis: str, positions: np.ndarray) -> dict[str, list[str]]:
     """The words that the numbers 1, 2, ... of an axis stand for, as a column of their own."""
     words = ((chart.page.get("meta") or {}).get("names") or {}).get(axis)
-    if not words or not np.isin(places, np.arange(1, len(words) + 1)).all():
+    if not words or not np.isin(positions, np.arange(1, len(words) + 1)).all():
         return {}
-    return {f"{title}: name": [words[int(place) - 1] for place in places]}
+    return {f"{title}: name": [words[int(position) - 1] for position in positions]}
 
 
 def cells_name(chart: Figure, trace: Mapping[str, Any]) -> str:

@@ -20,39 +20,39 @@ def escape(text: str) -> str:
     return text.replace("%{", "%&#123;")
 
 
-def labels(tokens: Sequence[str], most: int | None = None) -> tuple[dict[str, Any], bool]:
+def labels(tokens: Sequence[str], limit: int | None = None) -> tuple[dict[str, Any], bool]:
     """The keys of an axis under these tokens, and whether each stands at its place.
 
-    Where there are more than `most` the places are numbered.
+    Where there are more than `limit` the places are numbered.
     """
-    found, named = _labels(tuple(tokens), most)
-    return dict(found), named
+    result, named = _labels(tuple(tokens), limit)
+    return dict(result), named
 
 
 @lru_cache(64)  # while the rest of a figure moves its axis stays
-def _labels(tokens: tuple[str, ...], most: int | None) -> tuple[dict[str, Any], bool]:
-    shown = [escape(short(token)) for token in tokens]
+def _labels(tokens: tuple[str, ...], limit: int | None) -> tuple[dict[str, Any], bool]:
+    visible = [escape(short(token)) for token in tokens]
     letters = all(len(token) <= 2 for token in tokens)
-    if len(tokens) > (most or (_LETTERS if letters else _WORDS)):
-        return numbered(len(tokens), shown), False
-    found: dict[str, Any] = {"tickvals": list(range(1, len(tokens) + 1)), "ticktext": shown}
+    if len(tokens) > (limit or (_LETTERS if letters else _WORDS)):
+        return numbered(len(tokens), visible), False
+    result: dict[str, Any] = {"tickvals": list(range(1, len(tokens) + 1)), "ticktext": visible}
     if letters:
-        found["tickangle"] = 0  # letters on their side cannot be read as a text
-    return found, True
+        result["tickangle"] = 0  # letters on their side cannot be read as a text
+    return result, True
 
 
 def numbered(last: int, names: Sequence[str]) -> dict[str, Any]:
     """An axis from 1 to `last` with round numbers; on hover each place has its own name."""
     steps = (1, 2, 5, 10, 20, 25, 50, 100, 200, 500, 1000, 2000)
     step = next((s for s in steps if last / s <= _TICKS), max(1, last // _TICKS))
-    places = [1, *range(step if step > 1 else 2, last + 1, step)]
+    positions = [1, *range(step if step > 1 else 2, last + 1, step)]
     return {
-        "tickvals": np.array(places) + _ASIDE,
-        "ticktext": [str(place) for place in places],
-        "labelalias": {str(place): name for place, name in enumerate(names, 1)},
+        "tickvals": np.array(positions) + _ASIDE,
+        "ticktext": [str(position) for position in positions],
+        "labelalias": {str(position): name for position, name in enumerate(names, 1)},
     }
 
 
-def short(word: str, most: int = _LONGEST) -> str:
+def short(word: str, max_chars: int = _LONGEST) -> str:
     """At most so many characters of it."""
-    return word if len(word) <= most else word[: most - 1] + "…"
+    return word if len(word) <= max_chars else word[: max_chars - 1] + "…"

@@ -28,20 +28,20 @@ class Tree:
 
     def part(self, nodes: Sequence[int]) -> tuple[Tree, dict[int, int]]:
         """The tree of these nodes and all that lead to them; the new number of each."""
-        kept: set[int] = set()
+        retained: set[int] = set()
         for node in nodes:
-            while node >= 0 and node not in kept:
-                kept.add(node)
+            while node >= 0 and node not in retained:
+                retained.add(node)
                 node = int(self.parent[node])
-        order = sorted(kept)
-        new = {old: place for place, old in enumerate(order)} | {-1: -1}
-        found = Tree(
+        order = sorted(retained)
+        new = {old: index for index, old in enumerate(order)} | {-1: -1}
+        tree = Tree(
             np.array([new[int(self.parent[old])] for old in order], int),
             self.depth[order],
             self.chance[order],
             tuple(self.names[old] for old in order),
         )
-        return found, new
+        return tree, new
 
     def layout(self) -> tuple[Float[np.ndarray, "node"], float]:
         """The row of each node and of the root: leaves at 1, 2, ... , the likelier child first."""
@@ -52,9 +52,9 @@ class Tree:
         left = [(-1, False)]
         while left:
             node, done = left.pop()
-            below = sorted(children.get(node, []), key=lambda one: -self.chance[one])
+            below = sorted(children.get(node, []), key=lambda item: -self.chance[item])
             if below and not done:
-                left += [(node, True), *((one, False) for one in below[::-1])]
+                left += [(node, True), *((item, False) for item in below[::-1])]
                 continue
             if below:
                 at = float(rows[below[0]])  # a straight line to the likeliest child
@@ -80,12 +80,12 @@ class TreePath:
 
 
 def draw_tree(
-    panel: Panel, tree: Tree, root: str, name: str, hover: str, ways: Sequence[TreePath]
+    panel: Panel, tree: Tree, root: str, name: str, hover: str, paths: Sequence[TreePath]
 ) -> None:
     """Draw it with the depth as x, see `Tree.places` for y.
 
-    root: what stands at the root, escaped. ways: lines through it; those of one name have one entry
-    in the legend.
+    root: what stands at the root, escaped. paths: lines through it; those of one name have one
+    entry in the legend.
     """
     palette, scale = panel.style.palette, panel.style.scale
     rows, at_root = tree.layout()
@@ -100,10 +100,10 @@ def draw_tree(
     y = np.stack([above, rows, gap], 1).ravel()
     panel.line(x, y, name, palette.grid, width=1.5, legend=False, hover=False)
     named: set[str] = set()
-    for way in ways:
-        panel.line(*through(way.nodes), way.name, way.color, dash=way.dash, width=way.width,
-                   hover=False, legend=way.name not in named)  # fmt: skip
-        named.add(way.name)
+    for path in paths:
+        panel.line(*through(path.nodes), path.name, path.color, dash=path.dash, width=path.width,
+                   hover=False, legend=path.name not in named)  # fmt: skip
+        named.add(path.name)
     size = np.clip(_LARGEST * np.sqrt(tree.chance), _SMALLEST, None) * scale
     panel.points(
         tree.depth, rows, name, palette.prediction, size=size, legend=False,

@@ -39,13 +39,13 @@ def treemap(
         if not len(there):
             continue
         large = sizes[there, at] >= _NAMED * sizes.sum()
-        said = [words[group][at] for group in there.tolist()]
+        labels = [words[group][at] for group in there.tolist()]
         panel.bars(
             starts[there], heights[there, at], name, color, base=floors[there, at],
             width=widths[there], offset=np.zeros(len(there)),
             marker={"color": color, "opacity": _TINT, "line": {"color": color, "width": 1}},
-            customdata=said,
-            text=[one if fits else "" for one, fits in zip(said, large, strict=True)],
+            customdata=labels,
+            text=[item if fits else "" for item, fits in zip(labels, large, strict=True)],
             textposition="inside", insidetextanchor="middle", textangle=0,
             insidetextfont={"size": 13 * panel.style.scale, "color": panel.style.palette.truth},
             hover=f"%{{customdata}}{NAMED}",

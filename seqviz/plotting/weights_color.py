@@ -25,20 +25,20 @@ def _palette() -> UInt8[np.ndarray, "level 3"]:
 def picture(
     tiles: Float[np.ndarray, "row column height width"],
     gap: int,
-    least: int,
-    most: float = 1.0,
+    minimum: int,
+    maximum: float = 1.0,
 ) -> tuple[str, tuple[int, int]]:
     """Tiles side by side as one PNG (a data address), and the pixels of one tile with its gap.
 
-    gap: transparent pixels on the right of and below each tile. least: each tile is enlarged, by a
-    whole factor, to at least as many pixels. most: where the colors end.
+    gap: transparent pixels on the right of and below each tile. minimum: each tile is enlarged, by
+    a whole factor, to at least as many pixels. maximum: where the colors end.
     """
     from PIL import Image  # comes with Streamlit; needed for this figure only
 
     rows, columns, height, width = tiles.shape
-    times = max(1, -(-least // max(height, width)))
+    times = max(1, -(-minimum // max(height, width)))
     # One level is kept for the gaps, which let the page shine through.
-    levels = 1 + np.round(np.sqrt(np.clip(tiles / most, 0, 1)) * (_LEVELS - 2)).astype(np.uint8)
+    levels = 1 + np.round(np.sqrt(np.clip(tiles / maximum, 0, 1)) * (_LEVELS - 2)).astype(np.uint8)
     levels = levels.repeat(times, 2).repeat(times, 3)
     levels = np.pad(levels, ((0, 0), (0, 0), (0, gap), (0, gap)))
     high, wide = levels.shape[2:]

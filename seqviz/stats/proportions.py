@@ -208,16 +208,16 @@ def needed_n(
 
     difference = abs(first - second)
     share = first * (1 - second) + second * (1 - first) if discordant is None else discordant
-    most = min(first + second, 2 - first - second)
-    if not difference - 1e-9 <= share <= most + 1e-9:
+    maximum = min(first + second, 2 - first - second)
+    if not difference - 1e-9 <= share <= maximum + 1e-9:
         raise ValueError(
             f"Systems with accuracies {first:.3g} and {second:.3g} differ on {difference:.3g} to "
-            f"{most:.3g} of the cases, not on {share:.3g}."
+            f"{maximum:.3g} of the cases, not on {share:.3g}."
         )
     if difference == 0:
         return inf
-    found = NORMAL_95 * sqrt(share) + ndtri(power) * sqrt(max(share - difference**2, 0.0))
-    return float(ceil((found / difference) ** 2 + 2 / difference))
+    result = NORMAL_95 * sqrt(share) + ndtri(power) * sqrt(max(share - difference**2, 0.0))
+    return float(ceil((result / difference) ** 2 + 2 / difference))
 
 
 def confusion(positive: Bool[np.ndarray, "case"], predicted: Bool[np.ndarray, "case"]) -> Confusion:

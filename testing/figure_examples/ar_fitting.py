@@ -44,7 +44,7 @@ def examples() -> tuple[Example, ...]:
     """Every figure function of the subject; more than one where they have branches."""
     values = ar.simulate((0.6, -0.3), 1.5, n=200, seed=4).values
     years = [str(year) for year in range(1800, 2000)]
-    found, plain = ar.correlogram(values, 15, (0.6, -0.3)), ar.correlogram(values, 20)
+    result, plain = ar.correlogram(values, 15, (0.6, -0.3)), ar.correlogram(values, 20)
     slope = ar.fit(values, 1, "ols")
     fits = [ar.fit(values, 2, method, True) for method in ar.METHODS]
     chosen = ar.select_order(values, 8)
@@ -68,9 +68,9 @@ def examples() -> tuple[Example, ...]:
         np.linspace(2, 1, 10)[:, None] * np.ones(4), np.ones(4), np.arange(25, 98, 8), 97, 150
     )
     part = WindowReport(3, 110, tried.scores[:3])
-    least = float(values[1:] @ values[:-1] / (values[:-1] @ values[:-1]))
+    minimum = float(values[1:] @ values[:-1] / (values[:-1] @ values[:-1]))
     return (
-        Example("series", series.series_and_correlations, (values, found), float(found.acf[1])),
+        Example("series", series.series_and_correlations, (values, result), float(result.acf[1])),
         Example("series of years", series.series_and_correlations,
                 (values, plain, years, "10⁸ m³"), float(plain.acf[1])),
         Example("roots", series.roots_in_circle, (z,), float(np.abs(z).max())),
@@ -114,5 +114,5 @@ def examples() -> tuple[Example, ...]:
         Example("residuals", diagnosis.residual_check, (white,), white.q),
         Example("residuals of years", diagnosis.residual_check, (bent, years, "10⁸ m³"), bent.q),
         Example("predictions", training.one_step_predictions, (done,), error),
-        Example("by hand", by_hand.fit_by_hand, (values,), least),
+        Example("by hand", by_hand.fit_by_hand, (values,), minimum),
     )  # fmt: skip

@@ -38,17 +38,17 @@ def examples() -> tuple[Example, ...]:
 
 def _of_models() -> tuple[Example, ...]:
     wide, deep = mosaic_of(3, 5), mosaic_of(5, 3)
-    found, causal = map_of(), map_of(causal=True)
+    result, causal = map_of(), map_of(causal=True)
     parts, later = parts_of(), parts_of(causal=True)
-    change, said = change_of(), change_of(decoder=True)
-    known, some = effects_of(3, 5, 3), effects_of(5, 3, 2)
+    change, message = change_of(), change_of(decoder=True)
+    existing, some = effects_of(3, 5, 3), effects_of(5, 3, 2)
     return (
         Example("mosaic", head_mosaic, (wide, 1, 4), float(wide.habits.entropy[1, 4])),
         Example("mosaic, deep", head_mosaic, (deep, 4, 1), float(deep.habits.entropy[4, 1])),
-        Example("attention map", attention_map, (found, 3, 5), float(found.weights[2, 4])),
+        Example("attention map", attention_map, (result, 3, 5), float(result.weights[2, 4])),
         Example("attention map, causal", attention_map, (causal, 5, 2),
                 float(causal.weights[4, 1])),
-        Example("rollout", rollout_map, (found, 3, 5), float(found.weights[2].max())),
+        Example("rollout", rollout_map, (result, 3, 5), float(result.weights[2].max())),
         Example("ranked heads", heads_by_measure, (wide, "previous", 1, 1),
                 float(wide.habits.previous.max())),
         Example("ranked heads, deep", heads_by_measure, (deep, "entropy", 1, 1),
@@ -60,9 +60,9 @@ def _of_models() -> tuple[Example, ...]:
         Example("chain, causal", scores_to_weights, (later, 5, 2), float(later.weights[4, 1])),
         Example("switches", head_switches, (change, ((1, 2), (5, 11))),
                 float(change.moved.max())),
-        Example("switches of a decoder", head_switches, (said, ((1, 2),)),
-                float(said.probabilities[1].max())),
-        Example("effects", head_importance, (known, 2, 2), float(np.nanmax(known.change))),
+        Example("switches of a decoder", head_switches, (message, ((1, 2),)),
+                float(message.probabilities[1].max())),
+        Example("effects", head_importance, (existing, 2, 2), float(np.nanmax(existing.change))),
         Example("effects, half done", head_importance, (some, 2, 2),
                 float(np.nanmax(some.change))),
         Example("effects so far", importance_so_far, ([some], 2, 2),
@@ -73,21 +73,21 @@ def _of_models() -> tuple[Example, ...]:
 
 def _of_values() -> tuple[Example, ...]:
     """Weights times the norms of the values, and what heads at their mean change."""
-    wide, found, parts = mosaic_of(3, 5, by="value"), map_of(by="value"), parts_of()
+    wide, result, parts = mosaic_of(3, 5, by="value"), map_of(by="value"), parts_of()
     change, mean = change_of(), change_of(seed=1)
-    said, kept = change_of(decoder=True), change_of(decoder=True, seed=1)
+    message, retained = change_of(decoder=True), change_of(decoder=True, seed=1)
     return (
         Example("mosaic, values", head_mosaic, (wide, 1, 4), float(wide.habits.entropy[1, 4])),
-        Example("attention map, values", attention_map, (found, 3, 5),
-                float(found.weights[2, 4])),
+        Example("attention map, values", attention_map, (result, 3, 5),
+                float(result.weights[2, 4])),
         Example("products, values", query_key_products, (parts, 3, 5, "value"),
                 float(parts.carried[2, 4])),
         Example("chain, values", scores_to_weights, (parts, 3, 5, "value"),
                 float(parts.weights[2, 4])),
         Example("switches, mean", head_switches, (change, ((1, 2),), mean),
                 float(change.moved.max())),
-        Example("switches of a decoder, mean", head_switches, (said, ((1, 2),), kept),
-                float(said.probabilities[1].max())),
+        Example("switches of a decoder, mean", head_switches, (message, ((1, 2),), retained),
+                float(message.probabilities[1].max())),
     )  # fmt: skip
 
 
@@ -105,13 +105,15 @@ def _of_trials() -> tuple[Example, ...]:
 
 
 def _of_formulas() -> tuple[Example, ...]:
-    one, several = walk(), walk(heads=8, d_k=4, causal=True, scale="d", temperature=2.0)
-    leaky, found = walk(causal=True, operator="multiply"), saturation()
+    item, several = walk(), walk(heads=8, d_k=4, causal=True, scale="d", temperature=2.0)
+    leaky, result = walk(causal=True, operator="multiply"), saturation()
     turned = walk(heads=2, order="reversed")
-    words = len(one.words)  # the description says how large each matrix is
+    words = len(item.words)  # the description says how large each matrix is
     stages = [
-        Example(f"walk, {stage}, {name}", walk_stage, (made, stage, made.heads - 1, 2, 3), words)
-        for name, made in (("one head", one), ("eight heads", several))
+        Example(
+            f"walk, {stage}, {name}", walk_stage, (created, stage, created.heads - 1, 2, 3), words
+        )
+        for name, created in (("one head", item), ("eight heads", several))
         for stage in STAGES
     ]
     return (
@@ -119,11 +121,11 @@ def _of_formulas() -> tuple[Example, ...]:
         Example("walk, one matrix", walk_stage, (several, "project", 3, 2, 3, "key", True), words),
         Example("walk, another order", walk_stage, (turned, "scores", 1, 2, 3), words),
         Example("walk, mask multiplied", walk_stage, (leaky, "mask", 0, 2, 3), words),
-        Example("walk, without parameters", walk_basic, (one, 2, 3), words),
+        Example("walk, without parameters", walk_basic, (item, 2, 3), words),
         Example("walk, without parameters, causal", walk_basic, (leaky, 2, 3), words),
         *(
-            Example(f"saturation, {quantity}", saturation_lines, (found, quantity),
-                    float(getattr(found, quantity)[0, -1]))
+            Example(f"saturation, {quantity}", saturation_lines, (result, quantity),
+                    float(getattr(result, quantity)[0, -1]))
             for quantity in QUANTITIES
         ),
     )  # fmt: skip
@@ -161,13 +163,13 @@ def mosaic_of(
     """All heads of a model, tiles of at most `side` cells a side."""
     text = text_of(layers, heads, pieces)
     weights = weights_of(layers, heads, len(pieces), len(pieces), seed=seed)
-    found = habits(weights, text.ids, text.special)
+    result = habits(weights, text.ids, text.special)
     norms = np.random.RandomState(seed).gamma(4.0, size=(layers, heads, len(pieces)))
     norms = norms.astype(np.float32)
-    shown = weights if by == "weight" else weights * norms[:, :, None]
+    visible = weights if by == "weight" else weights * norms[:, :, None]
     carried = carried_first(weights, norms)
     cells = max(1.0, len(pieces) / side)
-    return Mosaic(text, tiles(shown, side), cells, found, norms, carried, by)
+    return Mosaic(text, tiles(visible, side), cells, result, norms, carried, by)
 
 
 def map_of(
@@ -181,8 +183,8 @@ def map_of(
     count = len(pieces)
     weights = weights_of(count, count, causal=causal)
     allowed = np.tri(count, dtype=bool) if causal else np.ones((count, count), bool)
-    bits, shown = entropy(weights), weights if by == "weight" else 3 * weights
-    return AttentionMap(text_of(6, 12, pieces, causal), shown, layer, head, bits, allowed, by)
+    bits, visible = entropy(weights), weights if by == "weight" else 3 * weights
+    return AttentionMap(text_of(6, 12, pieces, causal), visible, layer, head, bits, allowed, by)
 
 
 def parts_of(pieces: tuple[str, ...] = WORDS, d_k: int = 8, causal: bool = False) -> HeadParts:
@@ -191,9 +193,9 @@ def parts_of(pieces: tuple[str, ...] = WORDS, d_k: int = 8, causal: bool = False
     q, k, v = (draw((count, d_k)).astype(np.float32) for _ in range(3))
     allowed = np.tri(count, dtype=bool) if causal else np.ones((count, count), bool)
     divisor = float(np.sqrt(d_k))
-    found = attend(q, k, v, divide_by=divisor, allowed=allowed)
-    return HeadParts(text_of(6, 12, pieces, causal), 2, 3, q, k, found.scores, found.scaled,
-                 found.weights, np.linalg.norm(v, axis=1), allowed)  # fmt: skip
+    result = attend(q, k, v, divide_by=divisor, allowed=allowed)
+    return HeadParts(text_of(6, 12, pieces, causal), 2, 3, q, k, result.scores, result.scaled,
+                 result.weights, np.linalg.norm(v, axis=1), allowed)  # fmt: skip
 
 
 def change_of(

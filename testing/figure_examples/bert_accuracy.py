@@ -85,16 +85,16 @@ def knife_of(
     x = np.linspace(0, 1, shares) if shares > 1 else np.zeros(1)
     positive = np.random.RandomState(1).uniform(size=sentences) < 0.5
     bends = {"random": 0.7, "attention": 0.6, "gradient": 0.4, "content": 0.5, "function": 2.5}
-    wanted = np.array([0.79 - 0.29 * x ** bends[order] for order in orders])
-    return WordMaskingCurve(orders, x, probabilities(positive, wanted, 2), positive)
+    requested = np.array([0.79 - 0.29 * x ** bends[order] for order in orders])
+    return WordMaskingCurve(orders, x, probabilities(positive, requested, 2), positive)
 
 
 def controls_of(sentences: int = 1000) -> WordMaskingCurve:
     """Both controls lie above masking at random, on fewer sentences."""
-    found = knife_of(sentences, orders=("random", "random"))
-    wanted = np.array([0.79 - 0.24 * found.shares**2, 0.78 - 0.26 * found.shares**2])
-    chance = probabilities(found.positive, wanted, 2)
-    return WordMaskingCurve(CONTROLS, found.shares, chance, found.positive)
+    curve = knife_of(sentences, orders=("random", "random"))
+    requested = np.array([0.79 - 0.24 * curve.shares**2, 0.78 - 0.26 * curve.shares**2])
+    probability = probabilities(curve.positive, requested, 2)
+    return WordMaskingCurve(CONTROLS, curve.shares, probability, curve.positive)
 
 
 def own_knife_of(
@@ -105,19 +105,19 @@ def own_knife_of(
     turns = np.array([draw.permutation(len(words)) for _ in orders])
     turns = turns.reshape(len(orders), len(words)).astype(int)
     steps = draw.normal(-0.25, 0.5, (len(orders), len(words) + 1)).cumsum(axis=1)
-    chance = 1 / (1 + np.exp(-2.5 - steps))
-    chance[:, 0], chance[:, -1] = 0.93, 0.38
-    return UserTextMasking(words, orders, turns, chance)
+    probability = 1 / (1 + np.exp(-2.5 - steps))
+    probability[:, 0], probability[:, -1] = 0.93, 0.38
+    return UserTextMasking(words, orders, turns, probability)
 
 
-def fill_of(places: int = 9000, share: float = 0.15, mask: float = 0.8) -> FillIn:
+def fill_of(positions: int = 9000, share: float = 0.15, mask: float = 0.8) -> FillIn:
     """Ranks of the truth that are low where it is left alone."""
     draw = np.random.RandomState(4)
     rest = (1 - mask) / 2
-    treatment = draw.choice(3, size=places, p=[mask, rest, rest])
+    treatment = draw.choice(3, size=positions, p=[mask, rest, rest])
     scale = np.array([4.0 + 9 * share, 5.5, 0.15])[treatment]
     rank = 1 + np.floor(np.expm1(draw.exponential(scale / 2))).clip(max=30000).astype(int)
-    frequency = 1 + np.floor(np.expm1(draw.exponential(4, places))).clip(max=30000).astype(int)
+    frequency = 1 + np.floor(np.expm1(draw.exponential(4, positions))).clip(max=30000).astype(int)
     return FillIn(FillSettings(share, mask, rest, 2000), treatment, rank, frequency)
 
 
@@ -130,7 +130,7 @@ def guesses_of(conditions: tuple[str, ...] = TREATMENTS, candidates: int = 8) ->
     """The truth is second, first, and far behind, in turn."""
     truth = "<b>warm</b>"
     words = ("funny", "and", "%{x}", "extraordinarily-long", "the", "&amp;", "##ly", "a", "1999")
-    rows, ranks, chances = [], [], []
+    rows, ranks, probabilities = [], [], []
     probability = np.array([0.34 / 2**k for k in range(candidates)])
     for row, _ in enumerate(conditions):
         rank = (2, 1, 4211)[row % 3]
@@ -139,13 +139,15 @@ def guesses_of(conditions: tuple[str, ...] = TREATMENTS, candidates: int = 8) ->
             best = [*best[: rank - 1], truth, *best[rank - 1 :]][:candidates]
         rows.append(tuple(best))
         ranks.append(rank)
-        chances.append(probability[rank - 1] if rank <= candidates else 0.00002)
+        probabilities.append(probability[rank - 1] if rank <= candidates else 0.00002)
     pieces = tuple(("[CLS]", "a", "[MASK]", "film", "[SEP]") for _ in conditions)
     return Guesses(conditions, pieces, 2, truth, tuple(rows), np.tile(probability, (len(rows), 1)),
-                   np.array(ranks), np.array(chances))  # fmt: skip
+                   np.array(ranks), np.array(probabilities))  # fmt: skip
 
 
-def padding_of(sentences: int = 2000, lengths: np.ndarray = LENGTHS, few: int = 400) -> Padding:
+def padding_of(
+    sentences: int = 2000, lengths: np.ndarray = LENGTHS, n_sentences: int = 400
+) -> Padding:
     """Told, little happens; untold the more, the longer. Few sentences are made very long."""
     positive = np.random.RandomState(1).uniform(size=sentences) < 0.5
     far = np.log2(np.maximum(lengths, 32) / 28) / 4.2
@@ -157,17 +159,17 @@ def padding_of(sentences: int = 2000, lengths: np.ndarray = LENGTHS, few: int = 
     drift = (harm * 0.6)[..., None] * spread
     on_pads = np.array([[zero, zero], [far, far * 0.96]])[..., None] * np.clip(spread, 0, 1.0)
     for values in (probability, drift, on_pads):
-        values[:, :, lengths > LONG, few:] = np.nan
+        values[:, :, lengths > LONG, n_sentences:] = np.nan
     return Padding(lengths, plain, probability, drift, on_pads, positive)
 
 
-def in_mean_of(sentences: int = 1000, few: int = 400) -> PadsInMean:
+def in_mean_of(sentences: int = 1000, n_sentences: int = 400) -> PadsInMean:
     """With padding in the mean as well a little more is lost."""
-    whole = padding_of(sentences, few=few)
+    padding = padding_of(sentences, n_sentences=n_sentences)
     far = np.log2(LENGTHS / 28) / 4.2
-    probability = probabilities(whole.positive, 0.79 - np.array([0.2 * far, 0.4 * far]), 2)
-    probability[:, LENGTHS > LONG, few:] = np.nan
-    return PadsInMean(LENGTHS, probability, whole.positive)
+    probability = probabilities(padding.positive, 0.79 - np.array([0.2 * far, 0.4 * far]), 2)
+    probability[:, LENGTHS > LONG, n_sentences:] = np.nan
+    return PadsInMean(LENGTHS, probability, padding.positive)
 
 
 def own_padding_of(
@@ -194,18 +196,18 @@ def direction_of(
 ) -> AttentionDirections:
     """Both ways are better than one, and a head fitted anew is a little better."""
     positive = np.random.RandomState(1).uniform(size=sentences) < 0.5
-    wanted = np.array([0.79, 0.75, 0.71])[: len(directions)]
+    requested = np.array([0.79, 0.75, 0.71])[: len(directions)]
     draw = np.random.RandomState(6).uniform(size=(len(directions), sentences))
-    rank = np.where(draw < wanted[:, None] - 0.5, 1, 40)
-    return AttentionDirections(directions, probabilities(positive, wanted, 2),
-                     probabilities(positive, wanted + 0.02, 7), rank, positive)  # fmt: skip
+    rank = np.where(draw < requested[:, None] - 0.5, 1, 40)
+    return AttentionDirections(directions, probabilities(positive, requested, 2),
+                     probabilities(positive, requested + 0.02, 7), rank, positive)  # fmt: skip
 
 
-def at(found: WordMaskingCurve, order: str, share: float) -> float:
+def at(curve: WordMaskingCurve, order: str, share: float) -> float:
     """Accuracy in percent, from the answers themselves."""
-    row = found.probability[found.orders.index(order)]
-    right = ((row >= 0.5) == found.positive).mean(axis=-1)
-    return 100 * float(np.interp(share, found.shares, right))
+    row = curve.probability[curve.orders.index(order)]
+    right = ((row >= 0.5) == curve.positive).mean(axis=-1)
+    return 100 * float(np.interp(share, curve.shares, right))
 
 
 SYSTEMS = {  # accuracy, runs
@@ -306,10 +308,10 @@ def searched(method: str = "bayes", trials: int = 12) -> Searched:
     else:
         width = np.linspace(1.5, 0.15, trials)
         rate = 10 ** np.clip(-2.6 + width * draw.standard_normal(trials), -5, -1)
-    found = reached(rate, batch)
-    best = int(np.argmax(found)) if trials else 0
+    result = reached(rate, batch)
+    best = int(np.argmax(result)) if trials else 0
     return Searched(
-        SearchSettings(method=method, budget=trials), rate, batch, found, best, answers(0.79)[0]
+        SearchSettings(method=method, budget=trials), rate, batch, result, best, answers(0.79)[0]
     )
 
 
@@ -338,8 +340,8 @@ def examples() -> tuple[Example, ...]:
 
 def _of_masks() -> tuple[Example, ...]:
     cut, own, filled, many = knife_of(), own_knife_of(), fill_of(), fills()
-    padded, mine, ways = padding_of(), own_padding_of(), direction_of()
-    told = 100 * float(((padded.probability[1, 0, 2] >= 0.5) == padded.positive).mean())
+    padded, mine, directions = padding_of(), own_padding_of(), direction_of()
+    masking = 100 * float(((padded.probability[1, 0, 2] >= 0.5) == padded.positive).mean())
     flipped = (padded.probability[1, 1, 6, :400] >= 0.5) != (padded.plain[:400] >= 0.5)
     masked = filled.rank[filled.treatment == 0]
     return (
@@ -356,9 +358,9 @@ def _of_masks() -> tuple[Example, ...]:
          100 * float((many[1].rank[many[1].treatment == 0] == 1).mean())),
         Example("guesses", best_guesses, (guesses_of(),), 17.0),
         Example("guesses by direction", best_guesses, (guesses_of(DIRECTIONS),), 4211.0),
-        Example("padding, accuracy", padding_effect, (padded, "accuracy", 64, "right"), told),
+        Example("padding, accuracy", padding_effect, (padded, "accuracy", 64, "right"), masking),
         Example("padding, in the mean", padding_effect,
-         (padded, "accuracy", 64, "right", BASELINE, in_mean_of()), told),
+         (padded, "accuracy", 64, "right", BASELINE, in_mean_of()), masking),
         Example("padding, flipped", padding_effect, (padded, "flipped", 256, "left"),
          100 * float(flipped.mean())),
         Example("padding, drift", padding_effect, (padded, "drift", 128, "right"),
@@ -368,26 +370,26 @@ def _of_masks() -> tuple[Example, ...]:
         Example("padded sentence", sentence_padding, (mine, 128),
          100 * float(mine.probability[1, 0, 4])),
         Example("ids", token_ids, (mine,), len(PIECES)),
-        Example("direction", accuracy_by_direction, (ways, BASELINE),
-         100 * float(((ways.probability[1] >= 0.5) == ways.positive).mean())),
+        Example("direction", accuracy_by_direction, (directions, BASELINE),
+         100 * float(((directions.probability[1] >= 0.5) == directions.positive).mean())),
     )  # fmt: skip
 
 
 def _of_trainings() -> tuple[Example, ...]:
-    found, some = systems(), tuned()
+    result, some = systems(), tuned()
     first, second = right(0.79, 8), right(0.87, 9)
     a, b = running(first), running(second)
     pair = mcnemar(first, second)
     settings = TuneSettings(regime="lora", epochs=3, runs=2)
     records = trail(settings)
     bayes = searched()
-    by_head = float(((found[3].probability >= 0.5) == truth()).mean())
+    by_head = float(((result[3].probability >= 0.5) == truth()).mean())
     small = count(MINILM, "lora")
     return (
-        Example("systems", system_accuracies, (found, truth(), "head_mean", baseline(), REPORTED),
+        Example("systems", system_accuracies, (result, truth(), "head_mean", baseline(), REPORTED),
          100 * by_head),
         Example("systems, ours alone", system_accuracies,
-         (found[:4], truth(), "head_mean", baseline()), 100 * by_head),
+         (result[:4], truth(), "head_mean", baseline()), 100 * by_head),
         Example("curves", learning_curves, (some, None, baseline()),
          100 * float(some.validation.mean(0).max())),
         Example("curves, text", learning_curves, (some, CURVES[1], baseline()),

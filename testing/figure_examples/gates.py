@@ -79,15 +79,15 @@ def examples() -> tuple[Example, ...]:
     assert isinstance(other, GRUStep) and isinstance(written, GRUStep)  # noqa: PT018
     held = observed("lstm", "c", clamps=[Clamp("f", 0.9, None, 3, 9)])
     closed = observed("gru", clamps=[Clamp("z", 0.5)])
-    found, renamed = compare(network("lstm"), TEXT), compare(network("gru"), TEXT)
+    result, renamed = compare(network("lstm"), TEXT), compare(network("gru"), TEXT)
     expected = expect((network("lstm"), network("gru")), SENTENCE)
     updates, accuracy = np.arange(0, 500, 50), np.linspace(0.25, 0.875, 10)
     trained = Tiny(TinySettings("count"), network("lstm", 6, "count"), updates, accuracy)
     begun = [TinyReport(0, 1000, 0.25)]
     minimal = pair((network("lstm"), network("gru")), SENTENCE, "The flight <i>the</i> airline")
     tiny = [task_network(cell) for cell in ("lstm", "gru")]
-    soft = [read_tempered(one, "aabb.", "h", 2.0, 0.5) for one in tiny]
-    tried = [by_temperature(one, (0.5, 1.0, 2.0)) for one in tiny]
+    soft = [read_tempered(item, "aabb.", "h", 2.0, 0.5) for item in tiny]
+    tried = [by_temperature(item, (0.5, 1.0, 2.0)) for item in tiny]
     looked = search(lstm, observed("lstm", "c", SENTENCE), "in_word")
     long = by_length(tiny, 8)
     return (
@@ -107,8 +107,8 @@ def examples() -> tuple[Example, ...]:
                 float(closed.values[-1, 2])),
         Example("free beside itself", effects.free_and_forced, (gru, gru, 3, 2, 4),
                 float(gru.probability[-1])),
-        Example("variants of an LSTM", effects.distance_by_variant, (found,),
-                float(found.distance[-1, -1])),
+        Example("variants of an LSTM", effects.distance_by_variant, (result,),
+                float(result.distance[-1, -1])),
         Example("variants of a GRU", effects.distance_by_variant, (renamed,),
                 float(renamed.distance[1, -1])),
         Example("agreement", networks.agreement, (expected,), float(expected.bits[0, -1])),

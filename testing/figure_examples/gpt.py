@@ -31,12 +31,12 @@ STEPS = 4
 
 def examples() -> tuple[Example, ...]:
     """Each figure function once or more, where its branches differ."""
-    ways, text, times = ways_of(), continuation_of((0, 1, 2, 3)), times_of()
+    paths, text, times = ways_of(), continuation_of((0, 1, 2, 3)), times_of()
     other = continuation_of((0, 3, 2, 1))
     plain, punished, methods, shots = repeated_of(1.0), repeated_of(1.3), methods_of(), shots_of()
     return (
-        Example("futures", all_futures, (ways, 6), 100 * ways.best_probability),
-        Example("futures so far", futures_so_far, (ways.tree, 6), ways.tree.passes),
+        Example("futures", all_futures, (paths, 6), 100 * paths.best_probability),
+        Example("futures so far", futures_so_far, (paths.tree, 6), paths.tree.passes),
         Example("written", written_bits, (text,), float(text.entropy.mean())),
         Example("steps", text_steps, (text, None, 2, 0), text.mean_bits),
         Example("steps, replaced", text_steps, (other, text, 2, 3), other.mean_bits),
@@ -62,7 +62,7 @@ def continuation_of(ids: tuple[int, ...]) -> Continuation:
     count, draws = len(ids), np.random.RandomState(sum(ids))
     first = np.tile(np.arange(RANKS) % len(WORDS), (count, 1))
     return Continuation(
-        prompt_of(), ids, tuple(WORDS[one] for one in ids), "".join(WORDS[one] for one in ids),
+        prompt_of(), ids, tuple(WORDS[item] for item in ids), "".join(WORDS[item] for item in ids),
         draws.exponential(2, count), np.ones(count), draws.uniform(1, 4, count),
         draws.randint(1, 9, count), first, np.full(first.shape, 0.1),
         (tuple(WORDS[k] for k in first[0]),) * count, False,
@@ -77,17 +77,17 @@ def tree_of() -> ContinuationTree:
         node, deep, so_far = above.pop(0)
         if deep == STEPS:
             break
-        for place, chance in enumerate((0.6, 0.25)):
+        for index, probability in enumerate((0.6, 0.25)):
             parent.append(node)
-            token.append(place + deep)
+            token.append(index + deep)
             depth.append(deep + 1)
-            log.append(so_far + float(np.log(chance)))
-            if not place:
+            log.append(so_far + float(np.log(probability)))
+            if not index:
                 above.append((len(parent) - 1, deep + 1, log[-1]))
     tokens = np.array(token)
     expanded = np.isin(np.arange(len(parent)), parent)
     return ContinuationTree(
-        prompt_of(), np.array(parent), tokens, tuple(WORDS[one] for one in tokens),
+        prompt_of(), np.array(parent), tokens, tuple(WORDS[token] for token in tokens),
         np.array(depth), np.array(log), expanded, np.zeros(len(parent), bool), STEPS, 2, 7,
     )  # fmt: skip
 
@@ -97,8 +97,8 @@ def ways_of() -> DecodingComparison:
     tree = tree_of()
     best = tuple(int(tree.token[node]) for node in tree.path_to(tree.best))
     other = (*best[:-1], best[-1] + 1)
-    made = Hypothesis(other, tuple(WORDS[one] for one in other), "␣a", -2.9, -0.7, False)
-    beams = Beams(prompt_of(), (made,), np.zeros((1, 1), int), np.zeros((1, 1), int),
+    hypothesis = Hypothesis(other, tuple(WORDS[item] for item in other), "␣a", -2.9, -0.7, False)
+    beams = Beams(prompt_of(), (hypothesis,), np.zeros((1, 1), int), np.zeros((1, 1), int),
                   (("␣a",),), np.zeros((1, 1)), 1.0)  # fmt: skip
     return DecodingComparison(tree, continuation_of(best), beams, (continuation_of(other),))
 
@@ -140,15 +140,15 @@ def shots_of() -> FewShotAccuracy:
     shape = (len(CONDITIONS), 3, 5, 20)
     right = draws.uniform(size=shape) < 0.75
     right[:, 0] = right[0, 0, 0]
-    said = draws.uniform(size=shape) < 0.5
+    message = draws.uniform(size=shape) < 0.5
     return FewShotAccuracy(
-        np.array([0, 1, 4]), right, said, right | said, draws.uniform(size=shape[:3])
+        np.array([0, 1, 4]), right, message, right | message, draws.uniform(size=shape[:3])
     )
 
 
 def times_of() -> CacheTimes:
     """A token that takes 50 ms with the cache, and longer with each token before without."""
     tokens = np.array([8, 64, 512])
-    one = np.stack([0.002 * tokens, np.full(3, 0.05), 0.05 + 0.002 * tokens])
+    item = np.stack([0.002 * tokens, np.full(3, 0.05), 0.05 + 0.002 * tokens])
     noise = np.random.RandomState(4).uniform(1, 1.1, (3, 4, 3))
-    return CacheTimes(tokens, one[:, None] * noise, np.full(3, 1e-5), np.ones(3, int))
+    return CacheTimes(tokens, item[:, None] * noise, np.full(3, 1e-5), np.ones(3, int))

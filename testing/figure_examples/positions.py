@@ -40,8 +40,8 @@ def examples() -> tuple[Example, ...]:
 
 def _encodings() -> tuple[Example, ...]:
     sines, narrow = encoding(48, 16), encoding(64, 8)
-    found, wandering = offsets.similarity(sines.table), offsets.similarity(wandering_table())
-    dot = found.dot_by_offset
+    result, wandering = offsets.similarity(sines.table), offsets.similarity(wandering_table())
+    dot = result.dot_by_offset
     closed = offsets.dot_by_offset(sines.frequencies, dot.offset)
     here, there = clocks(sines, 5), clocks(sines, 12)
     many = encoding(20, 80)
@@ -53,8 +53,8 @@ def _encodings() -> tuple[Example, ...]:
         Example("positions: demands", code_demands, (held,), held.jump),
         Example("positions: digits", digits_and_waves, digits, 101111),
         Example("positions: table", encoding_map, (sines,), 48),
-        Example("positions: by offset", similarity_by_offset, (found, closed), float(dot.mean[0])),
-        Example("positions: dot products", dot_products, (found,), float(found.dot[0, -1])),
+        Example("positions: by offset", similarity_by_offset, (result, closed), float(dot.mean[0])),
+        Example("positions: dot products", dot_products, (result,), float(result.dot[0, -1])),
         Example("positions: signed dot products", dot_products, (wandering,), 40),
         Example(
             "positions: rotation",
@@ -77,8 +77,8 @@ def _encodings() -> tuple[Example, ...]:
 
 def _learned() -> tuple[Example, ...]:
     own = wandering_table()
-    waves = encoding(*own.shape).table
-    both = offsets.similarity(own), offsets.similarity(waves)
+    sinusoids = encoding(*own.shape).table
+    both = offsets.similarity(own), offsets.similarity(sinusoids)
     return (
         Example(
             "positions: two tables", tables.table_similarity, both, float(both[0].cosine[0, -1])
@@ -86,25 +86,25 @@ def _learned() -> tuple[Example, ...]:
         Example(
             "positions: early and late",
             tables.early_and_late,
-            (learned.ages(own), learned.ages(waves)),
+            (learned.ages(own), learned.ages(sinusoids)),
             learned.ages(own).late[1],
         ),
         Example("positions: path", tables.component_path, (learned.path(own),), 40),
         Example(
             "positions: spectrum",
             tables.power_spectrum,
-            (learned.spectrum(own), learned.spectrum(waves)),
+            (learned.spectrum(own), learned.spectrum(sinusoids)),
             1 / 40,
         ),
     )
 
 
 def _schemes() -> tuple[Example, ...]:
-    found, at = rotary.random_scores(16, 40), rotary.turned(16, 13, 10)
+    result, at = rotary.random_scores(16, 40), rotary.turned(16, 13, 10)
     terms = relative.position_terms(12)
     slopes = relative.alibi_slopes(8)
     return (
-        Example("positions: rotary", rotary_scores, (found, at), float(found.scores[0, 0])),
+        Example("positions: rotary", rotary_scores, (result, at), float(result.scores[0, 0])),
         Example("positions: terms", term_maps, (terms,), 12),
         Example("positions: ALiBi", alibi, (slopes, relative.alibi_bias(8, 32), 2), 32),
         Example(
@@ -125,18 +125,23 @@ def _schemes() -> tuple[Example, ...]:
 
 
 def _orders() -> tuple[Example, ...]:
-    found = orders.compare_orders(FIRST, SECOND)
+    order_comparison = orders.compare_orders(FIRST, SECOND)
     text = " ".join(f"word{k}" for k in range(20))
     many = orders.compare_orders(text, orders.shuffle(text))
     other = reordered()
     return (
-        Example("positions: moved", moved_words, (found,), float(found.moved[1].max())),
+        Example(
+            "positions: moved",
+            moved_words,
+            (order_comparison,),
+            float(order_comparison.moved[1].max()),
+        ),
         Example("positions: moved, many", moved_words, (many,), float(many.moved[1].max())),
         Example(
             "positions: both orders",
             both_orders,
-            (found, "sinusoidal"),
-            float(found.first[1][0, -1]),
+            (order_comparison, "sinusoidal"),
+            float(order_comparison.first[1][0, -1]),
         ),
         Example(
             "positions: both orders, many",
@@ -155,15 +160,15 @@ def _orders() -> tuple[Example, ...]:
 
 
 def _trained() -> tuple[Example, ...]:
-    found = order_result()
+    result = order_result()
     trail = tuple(
         OrderReport(int(update), 500, accuracy)
-        for update, accuracy in zip(found.updates[:3], found.curve[:3], strict=True)
+        for update, accuracy in zip(result.updates[:3], result.curve[:3], strict=True)
     )
     return (
-        Example("positions: progress", learning_progress, (trail, found.settings), 150),
-        Example("positions: curves", learning_curves, (found,), 500),
-        Example("positions: results", accuracies, (found,), 36.5),
+        Example("positions: progress", learning_progress, (trail, result.settings), 150),
+        Example("positions: curves", learning_curves, (result,), 500),
+        Example("positions: results", accuracies, (result,), 36.5),
     )
 
 

@@ -14,11 +14,11 @@ from testing.figure_examples import Example
 
 def examples() -> tuple[Example, ...]:
     """Each figure function once or more, where its branches differ."""
-    found = bill(NetworkSizes(), 100)
+    result = bill(NetworkSizes(), 100)
     deep = bill(NetworkSizes(8, 4, 3, 2, "one", 0), 7)
     timed, terms = timed_of(), terms_of()
     return (
-        Example("bill", parameters_by_length, (found,), 100),
+        Example("bill", parameters_by_length, (result,), 100),
         Example("bill, deep", parameters_by_length, (deep,), 7),
         Example("bill, shapes", matrices, (shapes("lstm", NetworkSizes()),), 128),
         Example("bill, flat shapes", matrices, (shapes("rnn", NetworkSizes(512, 1, biases="none")),

@@ -27,14 +27,14 @@ TAGS = ("n-B", "n-I", "v-B", "v-I", "u-B", "LOC-B", "LOC-I", "O")
 
 def examples() -> tuple[Example, ...]:
     """Each figure function once or more, where its branches differ."""
-    found, long, many = tagged(TEXT, 0), tagged(LONG, 1), counted()
-    alone = int((found[2].path != found[0].path).sum())
-    changed = int(found[0].changed(tagged(TEXT, 3)[0]).sum())
+    result, long, many = tagged(TEXT, 0), tagged(LONG, 1), counted()
+    alone = int((result[2].path != result[0].path).sum())
+    changed = int(result[0].changed(tagged(TEXT, 3)[0]).sum())
     return (
-        Example("LAC's tags", tags_of_characters, (found, "emission"), alone),
+        Example("LAC's tags", tags_of_characters, (result, "emission"), alone),
         Example("LAC's tags, marginal", tags_of_characters, (long, "marginal"), len(LONG)),
         Example(
-            "LAC's sides", sides_of_characters, (found[0], tagged(TEXT, 3)[0], "right", 2), changed
+            "LAC's sides", sides_of_characters, (result[0], tagged(TEXT, 3)[0], "right", 2), changed
         ),
         Example("LAC counted", changes_counted, (many, "mean"), many.unlawful("emission")),
         Example("LAC so far", counted_so_far, ((0.2, 0.4),), 40),

@@ -24,7 +24,7 @@ NAMES = ("words", "last", "mean", "max", "both_concat")
 def examples() -> tuple[Example, ...]:
     """Each figure function once or more, where its branches differ."""
     letters, steps, many = letters_of(TEXT), by_step_of(), by_readout_of()
-    whole, rest = path_of(6), path_of(5)
+    full, rest = path_of(6), path_of(5)
     own = Padded(np.linspace(0.62, 0.15, 41), np.linspace(0.62, 0.03, 41))
     counts = tables(30_522, 256, 32)
     written = GeneratedText(
@@ -39,8 +39,8 @@ def examples() -> tuple[Example, ...]:
         Example("by step, drawn", bits_by_step, (steps, 1.0), steps.sentences),
         Example("states so far", steps_so_far, ((0.2, 0.4),), 40),
         Example("tied tables", tied_tables, (counts,), counts.all_tied),
-        Example("path", state_path, (whole, rest, 3), len(whole.pieces)),
-        Example("path, nothing deleted", state_path, (whole, None, 0), len(whole.pieces)),
+        Example("path", state_path, (full, rest, 3), len(full.pieces)),
+        Example("path, nothing deleted", state_path, (full, None, 0), len(full.pieces)),
         Example("readouts", accuracy_by_readout, (many, NAMES, 10), many.reviews(10)),
         Example("pads", pads_behind, (own, many, "unknown", 10), 10),
     )
@@ -50,7 +50,7 @@ def letters_of(text: str) -> LettersRead:
     """A text as a network with no training reads it."""
     random = np.random.RandomState(0)
     symbols = ("<unk>", *sorted(set(text)))
-    ids = np.array([symbols.index(one) for one in text])
+    ids = np.array([symbols.index(item) for item in text])
     scores = random.normal(0, 2, (len(text), len(symbols)))
     log2 = scores - np.log2((2**scores).sum(-1, keepdims=True))
     alone, pairs = random.uniform(3, 6, (2, len(text)))

@@ -36,16 +36,16 @@ def examples() -> tuple[Example, ...]:
 def compared_of(task: str, sentences: int = 8, seeds: int = 3) -> Compared:
     """Counts as of a network that is the better the more it reads."""
     random = np.random.RandomState(0)
-    letters = random.randint(0, 30, size=(len(TAGS), sentences))
-    letters[:, 0] = 10  # no tag without a letter
+    characters = random.randint(0, 30, size=(len(TAGS), sentences))
+    characters[:, 0] = 10  # no tag without a letter
 
     def wrong(share: float, *shape: int) -> np.ndarray:
-        return random.binomial(letters, share, size=(*shape, len(TAGS), sentences))
+        return random.binomial(characters, share, size=(*shape, len(TAGS), sentences))
 
     by_wiring = np.stack([wrong(share, seeds) for share in (0.4, 0.38, 0.1)])
     cut = np.stack([wrong(share, seeds) for share in (0.5, 0.2, 0.12)])
     return Compared(
-        task, letters, by_wiring, wrong(0.8), wrong(0.6), np.array([0, 1, 5]), cut,
+        task, characters, by_wiring, wrong(0.8), wrong(0.6), np.array([0, 1, 5]), cut,
         np.array([9, 6, 6]), np.array([1000, 1005, 998]), np.full((3, seeds), 12.5),
     )  # fmt: skip
 
@@ -60,7 +60,9 @@ def ahead_of(compared: Compared) -> TrainedAhead:
 def text_of(task: str, text: str) -> TaggedText:
     """A text with seeded probabilities; the Chinese one in words of two characters."""
     english = task == "spaces"
-    found = without_spaces(text) if english else boundaries(text, lambda one: (one[:2], one[2:]))
+    tagged_example = (
+        without_spaces(text) if english else boundaries(text, lambda item: (item[:2], item[2:]))
+    )
     random = np.random.RandomState(1)
-    likely = random.dirichlet(np.ones(len(TAGS)), size=(3, len(found.symbols)))
-    return TaggedText(task, found.symbols, found.tags, likely, 1)
+    likely = random.dirichlet(np.ones(len(TAGS)), size=(3, len(tagged_example.symbols)))
+    return TaggedText(task, tagged_example.symbols, tagged_example.tags, likely, 1)

@@ -33,7 +33,7 @@ def examples() -> tuple[Example, ...]:
             for name in ("s0", "code", "s1", "joined")
         ),
         Example("two orders", orders_apart, (order,), order.apart),
-        Example("wirings", wirings_beside, (beside,), sum(one.nonzero[0] for one in beside)),
+        Example("wirings", wirings_beside, (beside,), sum(item.nonzero[0] for item in beside)),
         Example("a wiring", wiring_lit, (plain, 3), 3),
         Example("a decoder", wiring_lit, (decoder, 2), 1),
         Example("without tanh", network_beside_convolution, (off,), off.superposition),

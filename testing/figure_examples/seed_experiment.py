@@ -14,34 +14,34 @@ from testing.figure_examples import Example
 
 def examples() -> tuple[Example, ...]:
     """Each figure function once or more, where its branches differ."""
-    found, large, one = sample(30, 12), sample(300, 300), sample(1, 1)
+    result, large, item = sample(30, 12), sample(300, 300), sample(1, 1)
     theory = replicates.normal(0.794, 0.027)
     share = replicates.share_of(0.3, 50)
     return (
-        Example("seeds", distribution_over_seeds, (found, "φ̂", theory), found.mean),
+        Example("seeds", distribution_over_seeds, (result, "φ̂", theory), result.mean),
         Example("seeds, many", distribution_over_seeds, (large, "φ̂", theory), large.mean),
-        Example("seeds, first", distribution_over_seeds, (one, "φ̂", share), one.mean),
-        Example("seeds, no theory", distribution_over_seeds, (found, "φ̂"), found.mean),
+        Example("seeds, first", distribution_over_seeds, (item, "φ̂", share), item.mean),
+        Example("seeds, no theory", distribution_over_seeds, (result, "φ̂"), result.mean),
         Example("seeds, alike", distribution_over_seeds, (alike(), "φ̂"), 1.0),
         Example("kinds over seeds", kinds_over_seeds, (cells(), "%"), cells()["RNN"].mean),
-        Example("kinds, first", kinds_over_seeds, ({"A": one, "B": one}, "%"), one.mean),
+        Example("kinds, first", kinds_over_seeds, ({"A": item, "B": item}, "%"), item.mean),
     )
 
 
-def sample(count: int, own: int) -> Replicates:
+def sample(count: int, own_value: int) -> Replicates:
     """Normal values, the first of them of a class."""
     seeds = np.arange(1, count + 1)
     values = np.random.RandomState(3).normal(0.794, 0.027, count)
-    return Replicates(seeds, values, seeds <= own)
+    return Replicates(seeds, values, seeds <= own_value)
 
 
 def cells() -> dict[str, Replicates]:
     """Two numbers that hardly differ between seeds, and one that does."""
-    found = sample(30, 12)
+    result = sample(30, 12)
     spread = {"RNN": (25.0, 0.8), "LSTM": (100.0, 0.0), "GRU": (90.0, 12.0)}
-    unit = (found.values - 0.794) / 0.027
+    unit = (result.values - 0.794) / 0.027
     return {
-        name: replace(found, values=np.minimum(mean + deviation * unit, 100.0))
+        name: replace(result, values=np.minimum(mean + deviation * unit, 100.0))
         for name, (mean, deviation) in spread.items()
     }
 

@@ -27,7 +27,7 @@ VOCABULARY = {"[UNK]": 0, "a": 1, "##b": 2, "##bc": 3, "low": 4, "<": 5, ">": 6}
 def examples() -> tuple[Example, ...]:
     """Each figure function once or more, where its branches differ."""
     learned, piece = learn(WORDS, 9), WordPiece(VOCABULARY)
-    found = strips_of("low <b>é</b> %{x} 人工👨‍👩‍👧 abc", learned)
+    strips = strips_of("low <b>é</b> %{x} 人工👨‍👩‍👧 abc", learned)
     long = strips_of("The lowest price is not the newest film. " * 4, learned)
     before = strips_of("the lowest", learned, ("bytes", "own"))
     after, all_done = learned.after(3), learned.after(9)
@@ -35,12 +35,12 @@ def examples() -> tuple[Example, ...]:
         compression_of(learned, WORDS, "trained"),
         compression_of(learned, {b"x": 1}, "own"),
     )
-    told = {"wordpiece": {"unknown": ("[UNK]", 100)}, "gpt2": {"end": ("<|endoftext|>", 50256)}}
+    payload = {"wordpiece": {"unknown": ("[UNK]", 100)}, "gpt2": {"end": ("<|endoftext|>", 50256)}}
     abc, longest = piece.prefix_lookups("abcb"), piece.prefix_lookups("a" * 30)
     return (
-        Example("strips", cut_strips, (found, "gpt2"), found.of("gpt2").tokens),
+        Example("strips", cut_strips, (strips, "gpt2"), strips.of("gpt2").tokens),
         Example("strips, second part", cut_strips, (long, "bytes", 2), long.of("bytes").tokens),
-        Example("special tokens", special_ids, (told, ("unknown", "end")), 50256),
+        Example("special tokens", special_ids, (payload, ("unknown", "end")), 50256),
         Example("pair counts", pair_counts, (after, learned, before), int(after.counts[0])),
         Example("pair counts, none left", pair_counts, (all_done, learned, before), 9),
         Example("bytes per token", bytes_per_token, (curve, own, 9), float(curve.per_token[0, -1])),
@@ -66,7 +66,7 @@ def strips_of(
 
 def compression_of(learned: LearnedMerges, words: dict[bytes, int], name: str) -> Compression:
     """Bytes for one token of these words."""
-    places = np.arange(0, len(learned.pairs) + 1, 3)
+    positions = np.arange(0, len(learned.pairs) + 1, 3)
     start = WordSymbols(words)
-    return Compression((name,), places, np.array([start.tokens]),
-                       np.array([tokens_after(start, learned, places.tolist())]))  # fmt: skip
+    return Compression((name,), positions, np.array([start.tokens]),
+                       np.array([tokens_after(start, learned, positions.tolist())]))  # fmt: skip

@@ -31,9 +31,9 @@ LEVELS = 8
 def examples() -> tuple[Example, ...]:
     """Each figure function once or more, where its branches differ."""
     axes, pairs, skip = placed_of("axes"), pairs_of(), training_pairs(WORDS, 2, "skipgram")
-    found, near = substitutes_of(), ranked_of(("king",), ("queen", "prince"))
+    result, near = substitutes_of(), ranked_of(("king",), ("queen", "prince"))
     answer = ranked_of(("king", "man", "woman"), ("king", "queen", "throne"))
-    one, other = (nearest_of(window) for window in (2, 10))
+    item, other = (nearest_of(window) for window in (2, 10))
     return (
         Example("map, axes", word_map, (axes,), float(axes.places[0, 0])),
         Example("map, components", word_map, (placed_of("pca"),), float(axes.places[0, 0])),
@@ -43,8 +43,8 @@ def examples() -> tuple[Example, ...]:
         Example("analogies", analogies_by_class, (classes_of(),), classes_of().questions),
         Example("word by layer", word_by_layer, (layers_of(), pairs), layers_of().last),
         Example("senses by layer", senses_by_layer, (pairs,), pairs.pairs),
-        Example("two windows", two_windows, (one, other), 10),
-        Example("substitutes", substitutes_by_window, (found,), found.items),
+        Example("two windows", two_windows, (item, other), 10),
+        Example("substitutes", substitutes_by_window, (result,), result.items),
         Example("losses of pairs", losses_so_far, ([2.5, 2.25],), 2.25),
         Example("pairs, skip-gram", drawn_pairs, (skip, 4), len(skip.pairs)),
         Example("pairs, CBOW", drawn_pairs, (training_pairs(WORDS, 2, "cbow"), 1), len(WORDS)),
@@ -60,9 +60,9 @@ def placed_of(projection: str) -> Placed:
                   np.array([0.5, 0.25]), 0.1, 50, (), ())  # fmt: skip
 
 
-def ranked_of(asked: tuple[str, ...], words: tuple[str, ...]) -> Ranked:
+def ranked_of(requests: tuple[str, ...], words: tuple[str, ...]) -> Ranked:
     """Words with falling cosines, one of them negative."""
-    return Ranked(asked, words, np.linspace(0.81, -0.05, len(words)), 463, 0.0123)
+    return Ranked(requests, words, np.linspace(0.81, -0.05, len(words)), 463, 0.0123)
 
 
 def classes_of() -> ByClass:

@@ -26,9 +26,9 @@ def examples() -> tuple[Example, ...]:
     listed, own, many, bits = listed_of(), permuted_of(), by_share_of(), carried_of()
     sequential, random = (cut(len(TEXT), 2, 5, 1) for cut in (sequential_windows, random_windows))
     words = frequencies(counted([TEXT, "a line"], "word"), counted(["a text"], "word"))
-    known = vocabulary(counted([TEXT], "character", False))
+    existing = vocabulary(counted([TEXT], "character", False))
     pieces = list(TEXT[:12])
-    hot = beside_indexing(known.ids(pieces), len(known), 4, 0)
+    hot = beside_indexing(existing.ids(pieces), len(existing), 4, 0)
     return (
         Example("vocabulary", vocabulary_window, (listed,), listed.neighbors),
         Example("permuted", permuted_sentence, (own, many, 0.5), float(own.cosine[1])),
@@ -39,7 +39,7 @@ def examples() -> tuple[Example, ...]:
         Example("carried, long windows", bits_by_window, (bits, 50), bits.mean(50, "random")),
         Example("carried so far", carried_so_far, ((0.2, 0.4),), 40),
         Example("frequencies", frequencies_by_rank, (words, 2), words.size(2)),
-        Example("one-hot", one_hot_rows, (hot, pieces, known.names, 3), len(known)),
+        Example("one-hot", one_hot_rows, (hot, pieces, existing.names, 3), len(existing)),
     )
 
 
@@ -80,7 +80,7 @@ def carried_of() -> Carried:
     random = np.random.RandomState(2)
     lengths = np.array([5, 50])
     first = 1 + 3 * np.exp(-np.arange(50) / 3)
-    place = np.array([[first * 0 + 2.1, first + 1.2, first + 1.4]] * 2)
-    place[0, :, 5:] = np.nan
-    bits = np.nanmean(place, -1)[..., None] + random.normal(0, 0.05, (2, 3, 8))
-    return Carried(lengths, 8000, bits, place)
+    position = np.array([[first * 0 + 2.1, first + 1.2, first + 1.4]] * 2)
+    position[0, :, 5:] = np.nan
+    bits = np.nanmean(position, -1)[..., None] + random.normal(0, 0.05, (2, 3, 8))
+    return Carried(lengths, 8000, bits, position)

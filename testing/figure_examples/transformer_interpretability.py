@@ -46,38 +46,38 @@ def account_of(layers: int = 6, against: str = "") -> LogitAttribution:
     return LogitAttribution(tokens_of(), "␣Paris", against, parts, logit, 0.77, 1, 0.03)
 
 
-def split_of(found: LogitAttribution, part: int) -> Split:
+def split_of(logit_attribution: LogitAttribution, part: int) -> Split:
     """A split of one of its parts: five heads, or four of forty neurons."""
-    value, rng = float(found.parts[part]), np.random.RandomState(part)
+    value, rng = float(logit_attribution.parts[part]), np.random.RandomState(part)
     if part == 0:
         return Split(0, "embedding", np.zeros(1, int), np.array([value]), 0.0, 0)
     units = rng.normal(0, 1, 5 if part % 2 else 40)
     units += (value - units.sum()) / len(units)
     if part % 2:
         return Split(part, "attention", np.arange(5), units, 0.0, 0)
-    numbers, kept, rest = foremost(units, 4)
-    return Split(part, "mlp", numbers, kept, rest, 36)
+    numbers, retained, rest = foremost(units, 4)
+    return Split(part, "mlp", numbers, retained, rest, 36)
 
 
 def _of_accounts() -> tuple[Example, ...]:
-    found, other = account_of(), account_of(11, "␣<i>")
-    largest = float(found.parts[found.largest])
+    result, other = account_of(), account_of(11, "␣<i>")
+    largest = float(result.parts[result.largest])
     return (
-        Example("account", logit_account, (found, split_of(found, 3)), largest),
-        Example("account, MLP", logit_account, (found, split_of(found, 4)), largest),
-        Example("account, embedding", logit_account, (found, split_of(found, 0)), largest),
+        Example("account", logit_account, (result, split_of(result, 3)), largest),
+        Example("account, MLP", logit_account, (result, split_of(result, 4)), largest),
+        Example("account, embedding", logit_account, (result, split_of(result, 0)), largest),
         Example("account of a difference", logit_account, (other, split_of(other, 5)),
                 float(other.parts[other.largest])),
     )  # fmt: skip
 
 
-def removals_of(layers: int = 8, known: int = 8) -> tuple[Ablation, ...]:
-    """Changes of a text, of whose layers the last `known` are known."""
+def removals_of(layers: int = 8, n_known: int = 8) -> tuple[Ablation, ...]:
+    """Changes of a text, of whose layers the last `n_known` are known."""
     rng = np.random.RandomState(layers)
     words = np.where(rng.uniform(size=layers) < 0.7, "␣Paris", "<b>").tolist()
     bits = rng.exponential(2, (len(CHANGES), layers))
-    bits[:, : layers - known] = np.nan
-    words[: layers - known] = [""] * (layers - known)
+    bits[:, : layers - n_known] = np.nan
+    words[: layers - n_known] = [""] * (layers - n_known)
     return tuple(
         Ablation(change, row, "␣Paris", tuple(words))
         for change, row in zip(CHANGES, bits, strict=True)
@@ -93,24 +93,31 @@ def many_of(layers: int = 8, count: int = 20) -> AblationSweep:
 
 
 def _of_removals() -> tuple[Example, ...]:
-    found, some, many = removals_of(), removals_of(known=3), many_of()
+    result, some, many = removals_of(), removals_of(n_known=3), many_of()
     return (
-        Example("removals", removal_bars, (found, "skip"), of_change(found, "skip").largest_shift),
-        Example("removals so far", removal_so_far, ([some], "mlp"), of_change(some,
-            "mlp").largest_shift),
-        Example("removals, many", removal_of_many, (many, "swap"),
-                many.mean_of("swap", many.largest("swap"))),
-    )  # fmt: skip
+        Example(
+            "removals", removal_bars, (result, "skip"), of_change(result, "skip").largest_shift
+        ),
+        Example(
+            "removals so far", removal_so_far, ([some], "mlp"), of_change(some, "mlp").largest_shift
+        ),
+        Example(
+            "removals, many",
+            removal_of_many,
+            (many, "swap"),
+            many.mean_of("swap", many.largest("swap")),
+        ),
+    )
 
 
 def lens_of(rows: int = 7, count: int = 5) -> Lens:
     """A lens whose layers come closer to the last one."""
     rng = np.random.RandomState(rows)
     likeliest = tuple(tuple(rng.choice(WORDS, count).tolist()) for _ in range(rows))
-    chance = rng.uniform(0.2, 0.9, (rows, count))
+    probability = rng.uniform(0.2, 0.9, (rows, count))
     bits = np.linspace(20, 0, rows)[:, None] * rng.uniform(0.5, 1, count)
     pieces = tuple((WORDS * 3)[:count])
-    return Lens(tokens_of(pieces), pieces, likeliest, chance, chance / 2, bits, True)
+    return Lens(tokens_of(pieces), pieces, likeliest, probability, probability / 2, bits, True)
 
 
 def _of_lenses() -> tuple[Example, ...]:
@@ -130,22 +137,22 @@ def _of_lenses() -> tuple[Example, ...]:
     )
 
 
-def copies_of(sequences: int, length: int = 6, most: int = 5) -> Induction:
+def copies_of(sequences: int, length: int = 6, maximum: int = 5) -> Induction:
     """Sequences whose second copy is cheap until the heads that copy are off."""
     rng = np.random.RandomState(sequences)
-    losses = rng.uniform(14, 22, (2, most + 1, sequences, 2 * length - 1))
-    losses[..., length:] -= 12 - 2 * np.arange(most + 1)[:, None, None]
-    maps = rng.dirichlet(np.full(2 * length, 0.3), (most, 2 * length))
-    stripe = np.linspace(0.9, 0.1, most) * rng.uniform(0.8, 1, (sequences, most))
-    heads = rng.randint(0, 30, (most, 2))
+    losses = rng.uniform(14, 22, (2, maximum + 1, sequences, 2 * length - 1))
+    losses[..., length:] -= 12 - 2 * np.arange(maximum + 1)[:, None, None]
+    maps = rng.dirichlet(np.full(2 * length, 0.3), (maximum, 2 * length))
+    diagonal = np.linspace(0.9, 0.1, maximum) * rng.uniform(0.8, 1, (sequences, maximum))
+    heads = rng.randint(0, 30, (maximum, 2))
     pieces = (WORDS * 3)[: 2 * length] if sequences == 1 else ()
-    return Induction(heads, stripe, maps, losses, 0.1, 270, 49_152, pieces)
+    return Induction(heads, diagonal, maps, losses, 0.1, 270, 49_152, pieces)
 
 
 def _of_copies() -> tuple[Example, ...]:
-    many, one = copies_of(8), copies_of(1)
+    many, item = copies_of(8), copies_of(1)
     return (
         Example("copies", induction_lines, (many, 3), many.gain("best", 3)),
         Example("copies, all heads on", induction_lines, (many, 0), many.gain("best", 0)),
-        Example("copies, one sequence", induction_lines, (one, 5), one.gain("random", 5)),
+        Example("copies, one sequence", induction_lines, (item, 5), item.gain("random", 5)),
     )

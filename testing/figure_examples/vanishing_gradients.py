@@ -70,24 +70,24 @@ def _reaches() -> tuple[Example, ...]:
 
 def _pairs() -> tuple[Example, ...]:
     shared = vanishing_gradients.spectrum("gaussian", 8, 1.0, 1)
-    made = []
+    built = []
     for cell, part in (("rnn", "hidden"), ("lstm", "cell_state")):
-        asked = GradientExperiment(cell, 30, 8)
-        every, one = (
-            vanishing_gradients.pair_norms(asked, part),
-            vanishing_gradients.pair_spectrum(asked, 5, 20, part),
+        experiment = GradientExperiment(cell, 30, 8)
+        every, item = (
+            vanishing_gradients.pair_norms(experiment, part),
+            vanishing_gradients.pair_spectrum(experiment, 5, 20, part),
         )
-        made.append(
+        built.append(
             Example(f"pairs of steps, {cell}", pairs.pair_map,
-                    (every, one, 5, 20, cell, shared), 20)
+                    (every, item, 5, 20, cell, shared), 20)
         )  # fmt: skip
-    return tuple(made)
+    return tuple(built)
 
 
 def _backward() -> tuple[Example, ...]:
-    found = vanishing_gradients.paths(GradientExperiment("linear", 6, 4, gain=0.8, loss="mean"), 2)
+    result = vanishing_gradients.paths(GradientExperiment("linear", 6, 4, gain=0.8, loss="mean"), 2)
     back = vanishing_gradients.recursion(GradientExperiment("rnn", 4, 2, loss="mean"))
-    total = float(found.along(found.terms).sum())
+    total = float(result.along(result.terms).sum())
     sizes = np.linalg.norm(back.total, axis=1)
     parts = {
         matrix: vanishing_gradients.weight_steps(GradientExperiment(cell, 8, 4, loss=loss), matrix)
@@ -100,12 +100,12 @@ def _backward() -> tuple[Example, ...]:
     }
     return (
         *(
-            Example(f"gradient of {matrix} by step", weights.weights_by_step, (one, matrix, 7),
-                    one.length)
-            for matrix, one in parts.items()
+            Example(f"gradient of {matrix} by step", weights.weights_by_step, (part, matrix, 7),
+                    part.length)
+            for matrix, part in parts.items()
         ),
-        Example("paths of the errors", paths.path_bars, (found,), total),
-        Example("paths as printed", paths.path_bars, (found, True), total),
+        Example("paths of the errors", paths.path_bars, (result,), total),
+        Example("paths as printed", paths.path_bars, (result, True), total),
         Example("backward, nothing yet", paths.unrolled_graph, (back, 0), 4),
         Example("backward, one step", paths.unrolled_graph, (back, 1), float(sizes[3])),
         Example("backward, all steps", paths.unrolled_graph, (back, 4), float(sizes[0])),
@@ -113,12 +113,12 @@ def _backward() -> tuple[Example, ...]:
 
 
 def _shortened() -> tuple[Example, ...]:
-    asked = GradientExperiment("rnn", 20, 8, loss="mean")
+    experiment = GradientExperiment("rnn", 20, 8, loss="mean")
     curve, parts = (
-        vanishing_gradients.truncation(asked),
-        vanishing_gradients.truncation(asked, "segments"),
+        vanishing_gradients.truncation(experiment),
+        vanishing_gradients.truncation(experiment, "segments"),
     )
-    drawn = vanishing_gradients.randomized(asked, 0.2, 64)
+    samples = vanishing_gradients.randomized(experiment, 0.2, 64)
     free, clipped = (
         vanishing_gradients.descend("linear", 1.0, theta, updates=20) for theta in (None, 1.0)
     )
@@ -126,11 +126,11 @@ def _shortened() -> tuple[Example, ...]:
     thrown, held = (vanishing_gradients.walk(5.0, -2.5, theta, 0.1, 70) for theta in (None, 1.0))
     return (
         Example("terms kept and lost", truncation.kept_and_lost,
-                (vanishing_gradients.terms(asked, 5), curve, 5), float(curve.length[4])),
+                (vanishing_gradients.terms(experiment, 5), curve, 5), float(curve.length[4])),
         Example("no term lost", truncation.kept_and_lost,
-                (vanishing_gradients.terms(asked, 20, "segments"), parts, 20),
+                (vanishing_gradients.terms(experiment, 20, "segments"), parts, 20),
                 float(parts.length[19])),
-        Example("mean of random truncations", truncation.mean_of_draws, (drawn,), drawn.fixed),
+        Example("mean of random truncations", truncation.mean_of_draws, (samples,), samples.fixed),
         Example("a cliff", cliff.cliff, (vanishing_gradients.surface(), thrown, held, 1.0),
                 held.last_error),
         Example("clipping", clipping.with_and_without_clipping, (free, clipped, 1.0),
@@ -160,11 +160,11 @@ def shipped(name: str, kind: Callable[..., R]) -> R:
     Only its arrays are read: training takes torch, which is not a figure's business.
     """
     folder, settings = ASSETS / "data" / "measured", RecallSettings()
-    wanted = f'"forget_bias": {settings.forget_bias}'  # its views differ in nothing else
+    requested = f'"forget_bias": {settings.forget_bias}'  # its views differ in nothing else
     (path,) = (
         folder / entry["file"]
         for entry in json.loads((folder / "index.json").read_text("utf-8"))
-        if entry["call"].startswith(f"{name} ") and wanted in entry["call"]
+        if entry["call"].startswith(f"{name} ") and requested in entry["call"]
     )
     return kind(settings=settings, **np.load(path, allow_pickle=False), device="cpu")
 

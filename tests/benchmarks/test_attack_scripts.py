@@ -20,12 +20,12 @@ FULL = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"
 
 @pytest.mark.parametrize("slug", attack_scripts.COSTLY)
 def test_the_costliest_link_says_what_the_lesson_declares(slug):
-    found, other = attack_scripts.costliest(slug), attack_scripts.costliest(slug, 1)
+    result, other = attack_scripts.costliest(slug), attack_scripts.costliest(slug, 1)
     for bench in getattr(lessons, slug).lesson.benches.values():
         for name, control in controls(bench.declaration):
-            if (raw := found.pop(f"{bench.prefix}.{name}", None)) is not None:
+            if (raw := result.pop(f"{bench.prefix}.{name}", None)) is not None:
                 control.parse(raw)
-    assert found == {}
+    assert result == {}
     assert other != attack_scripts.costliest(slug)  # another seed, or another text
 
 
@@ -61,10 +61,10 @@ def test_a_device_keeps_its_cookies_and_an_attacker_its_address():
 
 
 def test_devices_of_an_attacker():
-    kept, fresh, none = (Attacker("", ["", ""], how, 1.0) for how in ("kept", "fresh", "none"))
-    one, other, again = (kept.student("gates").cookies for _ in range(3))
-    assert one is again
-    assert one is not other  # at another address is another device
+    retained, fresh, none = (Attacker("", ["", ""], how, 1.0) for how in ("kept", "fresh", "none"))
+    item, other, again = (retained.student("gates").cookies for _ in range(3))
+    assert item is again
+    assert item is not other  # at another address is another device
     assert fresh.student("gates").cookies is not fresh.student("gates").cookies
     assert none.student("gates").cookies is None
 
@@ -85,9 +85,9 @@ def test_rows_are_chosen_by_their_first_words():
 
 def test_a_class_without_a_picture_has_waited_for_its_page():
     times = Times(presses=[0.2, 0.4], rests=[0.1, 0.5], pictures=1, errors=["dropped"])
-    found = hostile.figures(times)
-    assert (found["p50_ms"], found["page_p95_ms"]) == (300.0, 390.0)
-    assert (found["without_picture"], found["errors"]) == (1, 1)
+    result = hostile.figures(times)
+    assert (result["p50_ms"], result["page_p95_ms"]) == (300.0, 390.0)
+    assert (result["without_picture"], result["errors"]) == (1, 1)
 
 
 @pytest.mark.nightly

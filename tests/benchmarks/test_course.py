@@ -14,12 +14,12 @@ LAW = Law(0.008, 0.016, 0.01)
 
 
 def test_who_comes_first_is_read_alone_and_the_others_in_passes():
-    one, many = LAW.fixed + LAW.each, 2 * MOST + 1
-    assert waits(LAW, 1, [0.0]) == pytest.approx([one + LAW.way])
-    whole = LAW.fixed + LAW.each * MOST
-    passes = [one] + [one + whole] * MOST + [one + 2 * whole] * MOST
+    item, many = LAW.fixed + LAW.each, 2 * MOST + 1
+    assert waits(LAW, 1, [0.0]) == pytest.approx([item + LAW.way])
+    full = LAW.fixed + LAW.each * MOST
+    passes = [item] + [item + full] * MOST + [item + 2 * full] * MOST
     assert waits(LAW, 1, [0.0] * many) == pytest.approx(np.array(passes) + LAW.way)
-    assert waits(LAW, 1, [0.0, 1.0]) == pytest.approx([one + LAW.way] * 2)
+    assert waits(LAW, 1, [0.0, 1.0]) == pytest.approx([item + LAW.way] * 2)
 
 
 def test_every_text_is_answered_and_a_second_replica_takes_half():
@@ -33,9 +33,9 @@ def test_every_text_is_answered_and_a_second_replica_takes_half():
 def test_students_who_rest_between_two_texts_ask_as_often_as_they_can():
     """Ten of them never fill a quick replica: each has a cycle of its own."""
     quick = Law(0.0, 1e-6, 0.1)
-    found = waits(quick, 1, [0.0] * 10, lambda draw: 0.4, 5.0)
-    assert len(found) == 10 * math.ceil(5.0 / 0.5)
-    assert found == pytest.approx(0.1, abs=1e-3)
+    result = waits(quick, 1, [0.0] * 10, lambda draw: 0.4, 5.0)
+    assert len(result) == 10 * math.ceil(5.0 / 0.5)
+    assert result == pytest.approx(0.1, abs=1e-3)
 
 
 def test_the_law_is_found_again_from_what_it_gives():

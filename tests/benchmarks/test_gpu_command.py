@@ -64,16 +64,16 @@ HERE = machine.Machine("cpu", "CPU", True, time.monotonic(), math.inf)
 
 @pytest.mark.usefixtures("minilm_on_disk")
 def test_the_command_runs_from_the_unpacked_bundle(tmp_path):
-    packed, place = tmp_path / "bundle.tar.gz", tmp_path / "there"
+    packed, position = tmp_path / "bundle.tar.gz", tmp_path / "there"
     assert gpu_bundle.pack(packed, tmp_path / "model") < gpu_bundle.MOST
     with tarfile.open(packed) as bundle:
-        bundle.extractall(place, filter="data")
+        bundle.extractall(position, filter="data")
     outside = ("SEQVIZ_CACHE", "SEQVIZ_DEVICE", "PYTHONPATH", "HF_HOME")
-    known = {name: value for name, value in os.environ.items() if name not in outside}
+    existing = {name: value for name, value in os.environ.items() if name not in outside}
     run = subprocess.run(
         [sys.executable, "-c", RUN.format(lacking=LACKING)],
-        cwd=place,
-        env={**known, "HOME": str(tmp_path), "CUDA_VISIBLE_DEVICES": ""},
+        cwd=position,
+        env={**existing, "HOME": str(tmp_path), "CUDA_VISIBLE_DEVICES": ""},
         capture_output=True,
         text=True,
         timeout=200,
@@ -81,21 +81,21 @@ def test_the_command_runs_from_the_unpacked_bundle(tmp_path):
     assert run.returncode == 0, run.stderr
     lines = run.stdout.splitlines()
     assert lines[0].startswith("small: true")
-    found = json.loads(lines[-1], parse_constant=pytest.fail)
-    assert list(found) == ["name", "device", "small", "agreement", "speed", "faults"]
-    assert (found["name"], found["small"]) == ("gpu", True)
+    result = json.loads(lines[-1], parse_constant=pytest.fail)
+    assert list(result) == ["name", "device", "small", "agreement", "speed", "faults"]
+    assert (result["name"], result["small"]) == ("gpu", True)
     assert "failed" not in lines[-1]
     pages = {f"page: {record.slug}" for record in catalog.LESSONS}
-    assert found["agreement"].keys() == agreement.SUBJECTS.keys() | pages
+    assert result["agreement"].keys() == agreement.SUBJECTS.keys() | pages
     # the colors of figures are plotly's
-    assert {found["agreement"][name] for name in pages} == {"skipped: plotly is not installed"}
-    assert not (place / "assets/data/crossover.json").exists()
-    assert found["agreement"]["all pairs, RNN"]["float32"]["largest"] == 0
-    assert "is not on this machine" not in str(found["agreement"]["MiniLM, one text"])
-    assert speed.ROWS.keys() < found["speed"].keys()
-    assert set(found["faults"].values()) == {"skipped: not on a CPU"}
-    (results,) = (place / "benchmarks/results").glob("*-gpu-*.json")
-    assert json.loads(results.read_text()) == found
+    assert {result["agreement"][name] for name in pages} == {"skipped: plotly is not installed"}
+    assert not (position / "assets/data/crossover.json").exists()
+    assert result["agreement"]["all pairs, RNN"]["float32"]["largest"] == 0
+    assert "is not on this machine" not in str(result["agreement"]["MiniLM, one text"])
+    assert speed.ROWS.keys() < result["speed"].keys()
+    assert set(result["faults"].values()) == {"skipped: not on a CPU"}
+    (results,) = (position / "benchmarks/results").glob("*-gpu-*.json")
+    assert json.loads(results.read_text()) == result
     ElementTree.parse(results.with_suffix(".svg"))
 
 
@@ -107,13 +107,13 @@ def test_benches_are_drawn_from_the_unpacked_bundle_alone(every, tmp_path, monke
     if every and store.stored("minilm") is None:
         pytest.skip("MiniLM is not on this machine")
     monkeypatch.setattr(gpu_bundle, "half_model", lambda folder: folder.mkdir())
-    packed, place = tmp_path / "bundle.tar.gz", tmp_path / "there"
+    packed, position = tmp_path / "bundle.tar.gz", tmp_path / "there"
     gpu_bundle.pack(packed, tmp_path)
     with tarfile.open(packed) as bundle:
-        bundle.extractall(place, filter="data")
+        bundle.extractall(position, filter="data")
     run = subprocess.run(
         [sys.executable, "-c", DRAW.replace("{every!r}", str(every))],
-        cwd=place,
+        cwd=position,
         env={"PATH": os.defpath, "HOME": str(tmp_path), "HF_HUB_OFFLINE": "1",
              "SEQVIZ_CACHE": str(store.cache())},
         capture_output=True,
@@ -121,8 +121,8 @@ def test_benches_are_drawn_from_the_unpacked_bundle_alone(every, tmp_path, monke
         timeout=850,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
-    drawn = {line.split()[0] for line in run.stdout.splitlines()}
-    assert drawn == {record.slug for record in catalog.LESSONS}
+    rendered = {line.split()[0] for line in run.stdout.splitlines()}
+    assert rendered == {record.slug for record in catalog.LESSONS}
 
 
 def test_every_function_that_takes_a_device_has_a_row_or_a_reason():
@@ -152,31 +152,31 @@ def args(node: ast.FunctionDef) -> list[ast.arg]:
 
 
 def test_a_difference_is_counted_by_the_largest_number_of_each_array():
-    wanted = np.array([1.0, -200.0, math.nan, -math.inf]), np.arange(4), ("a", "b")
+    expected = np.array([1.0, -200.0, math.nan, -math.inf]), np.arange(4), ("a", "b")
     other = np.array([1.02, -200.0, math.nan, -math.inf]), np.array([0, 1, 2, 4]), ("a", "c")
-    assert difference(wanted, wanted) == Difference(0.0, 0.0, 0.0, 0.0)
-    found = difference(other, wanted)
-    assert found.largest == pytest.approx(1e-4)
-    assert (found.median, found.choices, found.printed) == (0.0, 2 / 6, 1 / 4)
+    assert difference(expected, expected) == Difference(0.0, 0.0, 0.0, 0.0)
+    result = difference(other, expected)
+    assert result.largest == pytest.approx(1e-4)
+    assert (result.median, result.choices, result.printed) == (0.0, 2 / 6, 1 / 4)
     assert difference(np.array([math.nan]), np.array([1.0])).largest == math.inf
     with pytest.raises(ValueError, match="shapes"):
         difference(np.zeros(2), np.zeros(3))
 
 
 def test_read_outs_are_compared_as_the_page_writes_them():
-    one, other = replicate(0.8, 50, 20, seed=1), replicate(0.8, 50, 20, seed=2)
-    units = [unit.kind for array, unit in agreement.leaves(one) if array.dtype.kind == "f"]
+    item, other = replicate(0.8, 50, 20, seed=1), replicate(0.8, 50, 20, seed=2)
+    units = [unit.kind for array, unit in agreement.leaves(item) if array.dtype.kind == "f"]
     assert "share" in units  # of the coverage
-    assert difference(one, one).printed == 0.0
-    assert difference(other, one).printed > 0.5
+    assert difference(item, item).printed == 0.0
+    assert difference(other, item).printed > 0.5
 
 
 @pytest.mark.parametrize("name", ["AR network, mlp", "recall, three cells", "gates, gru"])
 def test_float32_on_a_cpu_is_itself_and_bfloat16_is_not(name):
-    found = agreement.row(name, HERE)
-    assert found["float32"] == Difference(0.0, 0.0, 0.0, 0.0)
-    assert 1e-6 < found["bfloat16"].largest < 0.1
-    assert found["tf32"].startswith("skipped")
+    result = agreement.row(name, HERE)
+    assert result["float32"] == Difference(0.0, 0.0, 0.0, 0.0)
+    assert 1e-6 < result["bfloat16"].largest < 0.1
+    assert result["tf32"].startswith("skipped")
 
 
 def test_precisions_are_put_back():
@@ -203,13 +203,13 @@ def test_the_device_wins_from_the_size_on_from_which_it_is_always_faster():
 
 
 def test_a_size_that_fails_leaves_the_smaller_ones():
-    def make(size: int, place: str, small: bool):
+    def make(size: int, location: str, small: bool):
         return lambda: bytes(10**18 if size == 2 else size)  # no machine has that much
 
-    found = speed.measure(speed.Row("bytes", (1, 2, 3), (), ("", ""), make), HERE)
-    assert list(found.cpu) == [1]
-    assert list(found.stopped) == ["cpu 2"]
-    assert found.stopped["cpu 2"].startswith("failed: MemoryError")
+    result = speed.measure(speed.Row("bytes", (1, 2, 3), (), ("", ""), make), HERE)
+    assert list(result.cpu) == [1]
+    assert list(result.stopped) == ["cpu 2"]
+    assert result.stopped["cpu 2"].startswith("failed: MemoryError")
     with pytest.raises(MemoryError):
         speed.measure(speed.Row("bytes", (2,), (), ("", ""), make), HERE)
 
@@ -224,25 +224,25 @@ def shown(y, z, note: str = "It is 0.5.", **axis) -> Output:
 
 
 def test_what_a_student_sees_is_counted_in_pixels_levels_and_words():
-    one = shown([0.0, 10.0], [[0.0, 1.0]])
-    assert visible_differences.apart(one, one) == (0.0, 0.0, [False, False])
+    item = shown([0.0, 10.0], [[0.0, 1.0]])
+    assert visible_differences.apart(item, item) == (0.0, 0.0, [False, False])
     pixels, levels, words = visible_differences.apart(
-        shown([0.0, 9.9], [[0.0, 0.9]], "It is 0.6."), one
+        shown([0.0, 9.9], [[0.0, 0.9]], "It is 0.6."), item
     )
     assert pixels == pytest.approx(0.01 * 500)  # a hundredth of the axis
     assert levels == pytest.approx(25.5)
     assert words == [True, False]
     half = {"range": [0, 20], "domain": [0.5, 1.0]}
-    wanted = shown([0.0, 10.0], [[0.0, 1.0]], **half)
-    pixels, *_ = visible_differences.apart(shown([0.0, 9.0], [[0.0, 1.0]]), wanted)
+    expected = shown([0.0, 10.0], [[0.0, 1.0]], **half)
+    pixels, *_ = visible_differences.apart(shown([0.0, 9.0], [[0.0, 1.0]]), expected)
     assert pixels == pytest.approx(1 / 20 * 250)
-    wanted = shown([1.0, 100.0], [[0.0, 1.0]], type="log")
-    pixels, *_ = visible_differences.apart(shown([1.0, 10.0], [[0.0, 1.0]]), wanted)
+    expected = shown([1.0, 100.0], [[0.0, 1.0]], type="log")
+    pixels, *_ = visible_differences.apart(shown([1.0, 10.0], [[0.0, 1.0]]), expected)
     assert pixels == pytest.approx(250)  # one decade of two
-    pixels, *_ = visible_differences.apart(shown([math.nan, 10.0], [[0.0, 1.0]]), one)
+    pixels, *_ = visible_differences.apart(shown([math.nan, 10.0], [[0.0, 1.0]]), item)
     assert pixels == math.inf
     with pytest.raises(ValueError, match="shapes"):
-        visible_differences.apart(shown([0.0], [[0.0, 1.0]]), one)
+        visible_differences.apart(shown([0.0], [[0.0, 1.0]]), item)
 
 
 def test_a_page_whose_device_computes_otherwise_is_told_apart(monkeypatch):
@@ -266,9 +266,9 @@ def test_a_page_whose_device_computes_otherwise_is_told_apart(monkeypatch):
     answers = iter([*[1.0] * 5, *[1.0] * 3, *[2.0] * 2])
     other = visible_differences.replace(exercise, answer=lambda **case: next(answers))
     monkeypatch.setattr(lesson, "exercises", {"one": other})
-    found = visible_differences.lesson(lesson, HERE)
-    assert found.pixels > agreement.PIXEL
-    assert (found.refused, found.exercises) == (2, 5)
+    result = visible_differences.lesson(lesson, HERE)
+    assert result.pixels > agreement.PIXEL
+    assert (result.refused, result.exercises) == (2, 5)
 
 
 def test_what_a_gpu_has_shown_is_what_the_app_reads(tmp_path, monkeypatch):
@@ -281,14 +281,14 @@ def test_what_a_gpu_has_shown_is_what_the_app_reads(tmp_path, monkeypatch):
         "b": {"float32": "skipped"},
         "page: gates": agreement.VisibleDifference(),
     }
-    found = {
+    result = {
         "agreement": agreed,
         "faults": {},
         "speed": {"fit: recall": times, "fit: gates, LSTM": never, "AR": unmeasured},
     }
     monkeypatch.setattr(command, "RESULTS", tmp_path)
     monkeypatch.setattr(placement, "FILE", tmp_path / "crossover.json")
-    command.write(gpu, found)
+    command.write(gpu, result)
     placement.measured.cache_clear()
     read = placement.measured()
     placement.measured.cache_clear()
@@ -298,8 +298,8 @@ def test_what_a_gpu_has_shown_is_what_the_app_reads(tmp_path, monkeypatch):
 
 @pytest.mark.nightly
 def test_a_process_that_fails_says_so():
-    (said,) = faults.processes(1, faults.passes, "abacus", 0.1)
-    assert said.startswith("failed: ValueError: SEQVIZ_DEVICE")
+    (message,) = faults.processes(1, faults.passes, "abacus", 0.1)
+    assert message.startswith("failed: ValueError: SEQVIZ_DEVICE")
 
 
 @pytest.mark.nightly
@@ -310,28 +310,28 @@ def test_two_processes_compute_at_once():
 
 def test_no_row_begins_when_the_time_is_over():
     late = machine.Machine("cpu", "CPU", True, time.monotonic() - 10, 1.0)
-    said = {name: one for name, one in agreement.rows(late) if "too long" not in one}
-    assert set(said.values()) == {"skipped: no time left for it"}
-    assert {one for _, one in speed.rows(late)} == {"skipped: no time left for it"}
+    payload = {name: row for name, row in agreement.rows(late) if "too long" not in row}
+    assert set(payload.values()) == {"skipped: no time left for it"}
+    assert {row for _, row in speed.rows(late)} == {"skipped: no time left for it"}
 
 
 def test_a_goal_for_which_nothing_was_compared_is_not_met():
     """As on 2026-11-27: every bench of every page failed, and no speed was measured."""
     failed = agreement.VisibleDifference(skipped={"real": "failed: KeyError: 'figure.layer'"})
-    found = {"agreement": {"page: a": failed, "page: b": "skipped: x"}, "speed": {}, "faults": {}}
-    states = {name: state for name, _, _, state in command.goals(found)}
+    result = {"agreement": {"page: a": failed, "page: b": "skipped: x"}, "speed": {}, "faults": {}}
+    states = {name: state for name, _, _, state in command.goals(result)}
     assert set(states.values()) == {command.NOTHING}
     some = agreement.VisibleDifference(
         pixels=0.5, benches={"learn": 0.5}, skipped={"x": "skipped: no model"}
     )
-    found["agreement"] = {"page: a": some, "b": {"float32": Difference(2e-6, 0.0, 0.0, 0.0)}}
-    states = {name: state for name, _, _, state in command.goals(found)}
+    result["agreement"] = {"page: a": some, "b": {"float32": Difference(2e-6, 0.0, 0.0, 0.0)}}
+    states = {name: state for name, _, _, state in command.goals(result)}
     assert states["figures, pixels"] == states["float32, largest difference"] == "met"
-    found["agreement"]["page: b"] = failed  # a bench that fails there is not like that of the CPU
-    states = {name: state for name, _, _, state in command.goals(found)}
+    result["agreement"]["page: b"] = failed  # a bench that fails there is not like that of the CPU
+    states = {name: state for name, _, _, state in command.goals(result)}
     assert states["figures, pixels"] == "missed: failed were real"
-    found["agreement"] |= {"page: c": "failed: KeyError: 'x'", "a": "failed: LinAlgError: y"}
-    states = {name: state for name, _, _, state in command.goals(found)}
+    result["agreement"] |= {"page: c": "failed: KeyError: 'x'", "a": "failed: LinAlgError: y"}
+    states = {name: state for name, _, _, state in command.goals(result)}
     assert states["figures, pixels"] == "missed: failed were real, page: c"
     assert states["float32, largest difference"] == "missed: failed were a"
 
@@ -342,16 +342,16 @@ def test_results_without_numbers_are_no_agreement():
     words = difference(("a", "b"), ("a", "c"))
     assert math.isnan(words.largest)
     assert words.choices == 0.5
-    found = {"agreement": {"a": {"float32": words}}, "speed": {}, "faults": {}}
-    assert command.apart_in_float32(found) == []
+    result = {"agreement": {"a": {"float32": words}}, "speed": {}, "faults": {}}
+    assert command.apart_in_float32(result) == []
 
 
 def test_a_bench_without_a_figure_is_not_counted_as_alike(monkeypatch):
     bare = Output([Note("It waits.")])
     monkeypatch.setattr(type(lessons.gates.lesson.benches["learn"]), "run", waiting(bare))
-    found = visible_differences.lesson(lessons.gates.lesson, HERE)
-    assert found.benches == {}
-    assert found.skipped["learn"] == "skipped: there is no figure to compare"
+    result = visible_differences.lesson(lessons.gates.lesson, HERE)
+    assert result.benches == {}
+    assert result.skipped["learn"] == "skipped: there is no figure to compare"
 
 
 def waiting(output: Output):

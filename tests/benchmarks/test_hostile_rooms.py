@@ -58,14 +58,14 @@ def test_a_vote_does_not_wait_for_300_who_ask_for_the_drawings_at_once():
             pages = [Visitor(server.url) for _ in at.seats]
             path, reveal = f"/room/{at.own}", {"kind": "sketch", "action": "reveal"}
             await pages[0].ask("POST", f"{path}/messages", reveal, at.teaches)
-            asked = asyncio.gather(*(
+            request = asyncio.gather(*(
                 page.ask("GET", f"{path}/drawings", None, (SEAT, seat))
                 for page, seat in zip(pages, at.seats, strict=True)
             ))  # fmt: skip
             waits: list[float] = []
 
             async def vote_on(page: Page) -> None:
-                while not asked.done():
+                while not request.done():
                     started = time.perf_counter()
                     assert await page.say(vote), classroom.found.errors
                     waits.append(time.perf_counter() - started)
@@ -74,7 +74,7 @@ def test_a_vote_does_not_wait_for_300_who_ask_for_the_drawings_at_once():
             await asyncio.gather(*map(vote_on, classroom.students))
             for page in pages:
                 page.close()
-            return waits, [status for status, _ in await asked]
+            return waits, [status for status, _ in await request]
 
     with serve(environment={"HF_HUB_OFFLINE": "1"}) as server:
         waits, statuses = run_async(revealed(server))
@@ -90,10 +90,10 @@ def test_a_vote_that_is_refused_is_lost_and_no_other(server):
             classroom.students[6].proof = (SEAT, "of another room")
             return (await classroom.attend(EVERY + 1.0)).figures()
 
-    found = run_async(lesson())
-    assert found["votes"] == STUDENTS
-    assert found["lost"] == found["refused"] == found["errors"] == 1
-    assert 0 < found["place_p95_ms"] < 10_000
+    result = run_async(lesson())
+    assert result["votes"] == STUDENTS
+    assert result["lost"] == result["refused"] == result["errors"] == 1
+    assert 0 < result["place_p95_ms"] < 10_000
 
 
 def test_a_class_beside_somebody_who_mistypes_its_code_loses_no_vote(server):
@@ -104,12 +104,12 @@ def test_a_class_beside_somebody_who_mistypes_its_code_loses_no_vote(server):
             attacking = loop.run_in_executor(
                 None, hostile_rooms.begin, room_attacks.guess_codes, attacker, at, 2
             )
-            found = await classroom.attend(EVERY + 1.0)
-            return found.figures(), dict(await attacking)
+            result = await classroom.attend(EVERY + 1.0)
+            return result.figures(), dict(await attacking)
 
-    found, did = run_async(lesson())
+    outcome, did = run_async(lesson())
     assert did["400"] >= room_attacks.SLIPS
-    assert (found["votes"], found["lost"], found["errors"]) == (STUDENTS, 0, 0)
+    assert (outcome["votes"], outcome["lost"], outcome["errors"]) == (STUDENTS, 0, 0)
 
 
 def test_a_device_that_is_refused_comes_as_another(server):
@@ -147,8 +147,8 @@ def test_a_row_has_the_worst_of_its_stages():
         number: {"lost": lost, "p95_ms": p95, **rest}
         for number, lost, p95 in (("0", 9, 900.0), ("1", 1, 20.0), ("10", 0, 300.0))
     }
-    found = hostile_rooms.worst(each)
-    assert (found["lost"], found["p95_ms"], found["baseline_p95_ms"], found["met"]) == (
+    result = hostile_rooms.worst(each)
+    assert (result["lost"], result["p95_ms"], result["baseline_p95_ms"], result["met"]) == (
         1,
         300.0,
         900.0,
@@ -161,9 +161,9 @@ def test_a_row_has_the_worst_of_its_stages():
 def test_a_row_whose_packages_are_absent_says_so_and_is_not_met(monkeypatch):
     monkeypatch.setattr(hostile_rooms, "NO_RAY", "ray is not installed")
     with ProcessPoolExecutor(1) as pool:
-        found = hostile_rooms.measure("silent_cluster", pool, 20.0)
-    assert (found["absent"], found["met"]) == ("ray is not installed", False)
-    assert "ray is not installed" in hostile_rooms.line_of("silent_cluster", found)
+        result = hostile_rooms.measure("silent_cluster", pool, 20.0)
+    assert (result["absent"], result["met"]) == ("ray is not installed", False)
+    assert "ray is not installed" in hostile_rooms.line_of("silent_cluster", result)
 
 
 def test_rows_in_rooms_are_rows_like_others():
@@ -178,11 +178,11 @@ def test_rows_in_rooms_are_rows_like_others():
 def test_a_class_does_not_notice_who_attacks_from_its_own_address(name):
     process = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, process, os.nice, (5,)) as pool:
-        found = hostile_rooms.measure(name, pool, 20.0)
-    if reason := found.get("absent"):
+        result = hostile_rooms.measure(name, pool, 20.0)
+    if reason := result.get("absent"):
         pytest.skip(reason)
-    for one in found["each"].values():
-        did = [what for what in one["did"] if not what.endswith("Error")]
-        assert did or one is found["each"]["0"]
-    assert found["lost"] == found["errors"] == 0, found
-    assert found["p95_ms"] <= found["goal_ms"], found
+    for item in result["each"].values():
+        did = [what for what in item["did"] if not what.endswith("Error")]
+        assert did or item is result["each"]["0"]
+    assert result["lost"] == result["errors"] == 0, result
+    assert result["p95_ms"] <= result["goal_ms"], result

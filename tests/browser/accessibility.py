@@ -36,12 +36,12 @@ def violations(lesson: LessonPage, within: str | None = None) -> list[dict[str, 
     return lesson.page.evaluate(RUN, [within, list(TAGS)])
 
 
-def told(found: list[dict[str, Any]]) -> str:
+def told(results: list[dict[str, Any]]) -> str:
     """What was found, to be read: one line an element."""
     return "\n".join(
-        f"{one['id']} ({one['impact']}): {node['target']}\n    {node['html']}\n    {node['why']}"
-        for one in found
-        for node in one["nodes"]
+        f"{item['id']} ({item['impact']}): {node['target']}\n    {node['html']}\n    {node['why']}"
+        for item in results
+        for node in item["nodes"]
     )
 
 
@@ -71,9 +71,9 @@ def parts(lesson: LessonPage) -> Iterator[str]:
     """The page unfolded, once for each of its tabs."""
     tabs = lesson.page.get_by_role("tab")
     names = tabs.all_inner_texts() or [""]
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         if name:
-            tabs.nth(place).click()
+            tabs.nth(index).click()
         unfold(lesson)
         yield name
 
@@ -83,10 +83,10 @@ def panels(lesson: LessonPage, bench: str | None) -> Iterator[tuple[str, str]]:
     page = lesson.page
     if page.get_by_role("tab").count():
         page.get_by_role("tab").first.click()
-    asked = [("glossary.open", DIALOG), ("share", POPOVER), ("about", POPOVER)]
+    requests = [("glossary.open", DIALOG), ("share", POPOVER), ("about", POPOVER)]
     if bench:
-        asked += [(f"{bench}.{name}", DIALOG) for name in PANELS]
-    for key, where in asked:
+        requests += [(f"{bench}.{name}", DIALOG) for name in PANELS]
+    for key, where in requests:
         page.locator(f"{css_class(key)} button").first.click()
         page.locator(where).first.wait_for()
         lesson.rest()

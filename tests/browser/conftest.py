@@ -30,10 +30,13 @@ def visitors(browser) -> Iterator:
     """Those of the app."""
     from tests.browser.lesson_page import visitors
 
-    with serve(environment={"HF_HUB_OFFLINE": "1"}) as running, visitors(browser, running) as made:
-        with made.watched() as open_page:
+    with (
+        serve(environment={"HF_HUB_OFFLINE": "1"}) as running,
+        visitors(browser, running) as created,
+    ):
+        with created.watched() as open_page:
             open_page()
-        yield made
+        yield created
 
 
 @pytest.fixture

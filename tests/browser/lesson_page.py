@@ -66,8 +66,8 @@ class LessonPage:
         """The element of a widget or container. In a bench that waits out of sight: it comes."""
         bench = key.removeprefix("bench-") if key.startswith("bench-") else key.partition(".")[2]
         if bench:
-            place = self.page.wait_for_function(STANDS, arg=bench.split(".")[0])
-            if place.evaluate(WAITS):
+            position = self.page.wait_for_function(STANDS, arg=bench.split(".")[0])
+            if position.evaluate(WAITS):
                 self.whole()
         return self.page.locator(css_class(key))
 
@@ -91,9 +91,9 @@ class LessonPage:
         self.page.mouse.move(*self.at(key, start))
         self.page.mouse.down()
         for step in range(1, steps + 1):
-            seen = self.page.evaluate(PICTURES, bench)
+            last_seen = self.page.evaluate(PICTURES, bench)
             self.page.mouse.move(*self.at(key, start + (end - start) * step / steps))
-            self.page.wait_for_function(FOLLOWED, arg=[bench, seen])
+            self.page.wait_for_function(FOLLOWED, arg=[bench, last_seen])
         assert self.page.evaluate(PICTURES, bench) > before
 
     def go(self, address: str) -> None:
@@ -204,9 +204,9 @@ class Visitors:
         def open_page(path: str = "", parameters: dict[str, str] | None = None, **options):
             options = {"locale": "en-US", "viewport": {"width": 1280, "height": 800}, **options}
             fixed = {name: options[name] for name in options.keys() - CHANGEABLE}
-            look = json.dumps(fixed, sort_keys=True)
-            visits = opened.setdefault(look, [])
-            visits.append(lesson := self._page(look, options, len(visits)))
+            view = json.dumps(fixed, sort_keys=True)
+            visits = opened.setdefault(view, [])
+            visits.append(lesson := self._page(view, options, len(visits)))
             query = f"?{urlencode(parameters)}" if parameters else ""
             lesson.page.goto(f"{self.server.url}/{path}{query}")
             lesson.page.locator("h1").wait_for()
@@ -232,26 +232,26 @@ class Visitors:
         assert not errors, f"errors in the browser: {errors}"
         assert "Traceback" not in printed, printed
 
-    def _page(self, look: str, options: dict[str, Any], place: int) -> LessonPage:
+    def _page(self, view: str, options: dict[str, Any], index: int) -> LessonPage:
         """The page of a test's first, second, ... visit with these options, as if it were new."""
-        kept = self._kept.setdefault(look, [])
-        if place >= len(kept) or kept[place].page.is_closed():
-            context = kept[0].page.context if kept else self.browser.new_context(**options)
-            if not kept:
+        retained = self._kept.setdefault(view, [])
+        if index >= len(retained) or retained[index].page.is_closed():
+            context = retained[0].page.context if retained else self.browser.new_context(**options)
+            if not retained:
                 context.on("page", self._watch)
-            kept[place:] = [LessonPage(context.new_page())]
-        page = kept[place].page
+            retained[index:] = [LessonPage(context.new_page())]
+        page = retained[index].page
         page.set_viewport_size(options["viewport"])
         page.emulate_media(color_scheme=options.get("color_scheme", "light"))
         page.bring_to_front()  # what lies behind another window is painted once a second
-        if place == 0:
+        if index == 0:
             line = page.context.new_cdp_session(page)
             what = {"origin": self.server.url, "storageTypes": "cookies,local_storage"}
             line.send("Storage.clearDataForOrigin", what)
             line.detach()
         page.context.set_default_timeout(PATIENCE)
-        kept[place].sent = 0
-        return kept[place]
+        retained[index].sent = 0
+        return retained[index]
 
     def _watch(self, page: Page) -> None:
         own = urlsplit(self.server.url).netloc
@@ -279,15 +279,15 @@ class Visitors:
 @contextmanager
 def visitors(browser: Browser, server: Server) -> Iterator[Visitors]:
     """For several tests."""
-    made = Visitors(browser, server)
+    visitors = Visitors(browser, server)
     try:
-        yield made
+        yield visitors
     finally:
-        made.close()
+        visitors.close()
 
 
 @contextmanager
 def watched(browser: Browser, server: Server) -> Iterator[Callable[..., LessonPage]]:
     """Visitors of one test; see `Visitors.watched`."""
-    with visitors(browser, server) as made, made.watched() as open_page:
+    with visitors(browser, server) as created, created.watched() as open_page:
         yield open_page

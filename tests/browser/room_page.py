@@ -46,15 +46,15 @@ class Room:
         if self.teacher.settings or urlsplit(teacher.url).path != f"/{slug}":
             self.teacher.go(f"/{slug}?lang=en&room={self.code}")
         self.teacher.titled(Text("en")(f"{slug}.title"))
-        for one in (teacher, student):
-            one.evaluate(TOP)
+        for item in (teacher, student):
+            item.evaluate(TOP)
         for button in student.locator(SHOWN).get_by_role("button", name="去那里").all():
             button.click()
         self.student.titled(Text("zh")(f"{slug}.title"))
         expect(student.locator(SHOWN)).to_contain_text("你看到的就是老师展示的")
         student.wait_for_function("() => !/[?&][a-z]{2}[.]/.test(location.search)")
-        for one in (self.teacher, self.student):
-            one.geometry(bench)
+        for item in (self.teacher, self.student):
+            item.geometry(bench)
 
 
 def joined(visit, code: str) -> LessonPage:
@@ -69,7 +69,7 @@ def a_room(browser: Browser, server: Server) -> Iterator[Room]:
 
     Its browsers are nobody else's: a test in between would have their pages and what they keep.
     """
-    with visitors(browser, server) as made, made.watched() as visit:
+    with visitors(browser, server) as created, created.watched() as visit:
         teacher = visit("ar_fitting", {"lang": "en"})
         teacher.geometry(FIGURE)
         teacher.page.locator(".st-key-share button").first.click()
@@ -77,6 +77,6 @@ def a_room(browser: Browser, server: Server) -> Iterator[Room]:
         teacher.page.locator(f"{SHOWN} .code").wait_for()
         expect(teacher.page).to_have_url(re.compile("room="))
         teacher.page.keyboard.press("Escape")
-        opened = Room(made, visit, teacher, teacher)
+        opened = Room(created, visit, teacher, teacher)
         opened.student = joined(visit, opened.code)
         yield opened

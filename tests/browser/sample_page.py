@@ -50,14 +50,14 @@ def word(name: str, option: str = "") -> str:
 @st.fragment(key=PREFIX)
 def bench() -> None:
     stage, side = st.columns([8, 3])
-    place = widgets.draw(
+    position = widgets.draw(
         PREFIX, Place, Text("en"), lambda name: (name, None), word, above=stage, side=side
     )
     words, style = LessonWords("ar_fitting", Text("en")), Style(LIVE)
     with stage:
         host = PageHost(PREFIX, words, stage, side, st.container(), Place, style)
     show = Show(words, host, style)
-    show.figure(grid, place.column, place.row, picks=("column", "row"))
+    show.figure(grid, position.column, position.row, picks=("column", "row"))
 
 
 st.session_state["runs"] = st.session_state.get("runs", 0) + 1

@@ -25,12 +25,12 @@ class Sinusoid:
 
     def shows(self, **values) -> None:
         """Wait until the picture is drawn with these values."""
-        wanted = json.dumps(list((self.values | values).values()), separators=(",", ":"))
-        expect(self.canvas).to_have_attribute("data-drawn", wanted.replace(".0,", ","))
+        expected = json.dumps(list((self.values | values).values()), separators=(",", ":"))
+        expect(self.canvas).to_have_attribute("data-drawn", expected.replace(".0,", ","))
 
     def column(self) -> np.ndarray:
         """The encoding of the chosen position, as it is told to screen readers."""
         table = self.host.locator("table")
-        drawn = self.canvas.get_attribute("data-drawn")
-        expect(table).to_have_attribute("data-settings", drawn)
+        rendered = self.canvas.get_attribute("data-drawn")
+        expect(table).to_have_attribute("data-settings", rendered)
         return np.array(table.evaluate(COLUMN))

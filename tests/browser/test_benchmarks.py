@@ -75,9 +75,9 @@ def opened(browser):
 
 def test_a_figure_is_there_when_it_is_seen_and_not_before(opened):
     page = opened(1, arrival.FIGURE)
-    asked = page.evaluate("Date.now()")
+    n_requests = page.evaluate("Date.now()")
     page.evaluate("document.querySelector('.seqviz-chart').style.display = ''")
-    assert page.evaluate("painted") >= asked
+    assert page.evaluate("painted") >= n_requests
 
 
 def test_a_figure_in_a_shadow_is_found(opened):
@@ -173,17 +173,17 @@ class Closed:
 def test_a_page_that_fails_is_named_and_the_others_are_measured(fails, monkeypatch, capsys):
     broken = catalog.LESSONS[1]
 
-    def open_lesson(browser, url, lesson, presses, place=None, fewer=False):
-        second = place is not None and not fewer
+    def open_lesson(browser, url, lesson, presses, position=None, fewer=False):
+        second = position is not None and not fewer
         if fails == "open" and lesson is broken:
             raise Error("Timeout 30000ms exceeded.")
-        key = ".".join((lesson.code, *(place or lesson.first)))
-        one = Pressed(Closed(), "input", ["0"], key, presses)
+        key = ".".join((lesson.code, *(position or lesson.first)))
+        pressed = Pressed(Closed(), "input", ["0"], key, presses)
         if lesson is broken:
-            one.fails = ("drag" if second else "") if fails == "second drag" else fails
+            pressed.fails = ("drag" if second else "") if fails == "second drag" else fails
         if fails == "twice" and lesson is broken:
-            one.values = ["1"]
-        return one
+            pressed.values = ["1"]
+        return pressed
 
     for name in ("serve", "serve_empty_page", "chromium"):
         server = type("Server", (), {"url": ""})()
@@ -196,13 +196,13 @@ def test_a_page_that_fails_is_named_and_the_others_are_measured(fails, monkeypat
     with pytest.raises(SystemExit) as ended:
         interaction.main(["--presses", "2"])
     assert ended.value.code == 1
-    told = capsys.readouterr()
+    payload = capsys.readouterr()
     name, parameter = interaction.INSTEAD.get(broken.slug, broken.first)
     slider = "other.parameter" if fails == "second drag" else f"{name}.{parameter}"
-    (line,) = [line for line in told.err.splitlines() if line.startswith(broken.slug)]
+    (line,) = [line for line in payload.err.splitlines() if line.startswith(broken.slug)]
     assert f"{broken.code}.{slider}" in line
-    measured = json.loads(told.out.splitlines()[-1])["lessons"]
-    assert measured.keys() == {one.slug for one in catalog.LESSONS} - {broken.slug}
+    measured = json.loads(payload.out.splitlines()[-1])["lessons"]
+    assert measured.keys() == {lesson.slug for lesson in catalog.LESSONS} - {broken.slug}
 
 
 def test_an_error_of_a_script_in_a_page_is_told_with_its_slider(opened):

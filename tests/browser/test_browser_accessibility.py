@@ -91,7 +91,7 @@ def options(scheme: str = "light", width: int = 1280) -> dict:
     return {"color_scheme": scheme, "viewport": view, **phone}
 
 
-@pytest.mark.parametrize(("slug", "scheme", "width"), first_only(LOOKS, keep=2))
+@pytest.mark.parametrize(("slug", "scheme", "width"), first_only(LOOKS, retained=2))
 def test_axe_finds_nothing(visit, slug, scheme, width, request):
     """On the page with everything on it opened; by night in each panel that opens over it, too."""
     lesson = visit(slug, {"lang": "en"}, **options(scheme, width))
@@ -109,7 +109,7 @@ def test_a_button_that_starts_work_can_be_read_in_the_dark(visit):
     lesson.page.locator(".st-key-bench-networks").scroll_into_view_if_needed()
     lesson.page.locator(".st-key-ar-networks-start button").wait_for()
     lesson.rest()
-    assert not (found := violations(lesson, ".st-key-bench-networks")), told(found)
+    assert not (results := violations(lesson, ".st-key-bench-networks")), told(results)
 
 
 @pytest.mark.nightly
@@ -117,7 +117,7 @@ def test_axe_finds_what_is_wrong(visit):
     """As a test of the tests: a button that loses its name."""
     lesson = visit("ar_fitting", {"lang": "en"})
     lesson.by_key("ar.process.data").locator("button").evaluate("(b) => b.replaceChildren()")
-    assert "button-name" in {one["id"] for one in violations(lesson)}
+    assert "button-name" in {violation["id"] for violation in violations(lesson)}
 
 
 def walked(page) -> tuple[list[str], list[str], list[str]]:
@@ -127,14 +127,14 @@ def walked(page) -> tuple[list[str], list[str], list[str]]:
     unseen, backwards = [], []
     for _ in range(600):
         page.keyboard.press("Tab")
-        found = page.evaluate(TABBED)
-        if found["unseen"]:
-            unseen.append(found["unseen"])
-        if found["end"] or found["again"]:
+        value = page.evaluate(TABBED)
+        if value["unseen"]:
+            unseen.append(value["unseen"])
+        if value["end"] or value["again"]:
             break
-        assert found["size"] > 0, found["name"]
-        if found["backwards"]:
-            backwards.append(found["backwards"])
+        assert value["size"] > 0, value["name"]
+        if value["backwards"]:
+            backwards.append(value["backwards"])
     else:
         pytest.fail("no end")
     return unseen, backwards, page.evaluate(MISSED)
@@ -166,11 +166,11 @@ def test_a_key_opens_the_data_of_a_figure_and_the_focus_comes_back(visit):
     chart = lesson.figure("ar.process").locator(".seqviz-chart")
     chart.focus()
     lesson.page.wait_for_function("() => document.activeElement.ariaKeyShortcuts === 'D Enter'")
-    said = chart.evaluate(
+    message = chart.evaluate(
         "(one) => document.getElementById(one.getAttribute('aria-describedby')).innerText"
     )
-    shown = lesson.page.locator('[class*="st-key-ar-process-notes-"]').first.inner_text()
-    assert said == shown != ""
+    visible = lesson.page.locator('[class*="st-key-ar-process-notes-"]').first.inner_text()
+    assert message == visible != ""
     for key in ("d", "Enter"):
         lesson.page.keyboard.press(key)
         dialog = lesson.page.locator(DIALOG)
@@ -256,8 +256,8 @@ def test_in_colors_of_one_s_own_everything_is_seen(visit, scheme):
         middle = slider[slider.shape[0] // 2]
         paper = slider[0, 0]
         handle = int(2 / 2.4 * slider.shape[1])  # phi = 0.8 of -1.2 to 1.2
-        seen = np.abs(middle - paper).sum(axis=1) > 100
-        assert seen.mean() > 0.9  # the track, all along
+        observed = np.abs(middle - paper).sum(axis=1) > 100
+        assert observed.mean() > 0.9  # the track, all along
         tall = np.abs(slider[:, handle - 20 : handle + 20] - paper).sum(axis=2) > 100
         assert tall.sum(axis=0).max() >= 10  # the handle
         figure = pixels(lesson.figure("ar.process"))

@@ -107,13 +107,13 @@ def test_a_click_on_a_word_hides_it(loaded, visit):
     lesson = opened(visit, guess__text="one of the best films ever", guess__place="4")
     before = lesson.geometry("ba.guess")
     words = lesson.by_key("ba.guess.place.pick")
-    for place, word in ((5, "films"), (2, "of")):
+    for position, word in ((5, "films"), (2, "of")):
         words.get_by_role("button", name=word, exact=True).or_(
             words.get_by_role("radio", name=word, exact=True)
         ).click()
         before = lesson.changed("ba.guess", before)
-        expect(lesson.slider("ba.guess.place")).to_have_value(str(place))
-        assert f"ba.guess.place={place}" in lesson.page.url
+        expect(lesson.slider("ba.guess.place")).to_have_value(str(position))
+        assert f"ba.guess.place={position}" in lesson.page.url
 
 
 @pytest.mark.nightly
@@ -143,9 +143,9 @@ def test_a_phone_never_scrolls_sideways_in_any_tab(loaded, visit, lang):
             box = lesson.chart(bench).bounding_box()
             assert box["x"] >= 0, bench
             assert box["x"] + box["width"] <= phone["width"], bench
-        for place in ("html", ".stMain"):
-            sizes = lesson.page.locator(place).evaluate("(e) => [e.scrollWidth, e.clientWidth]")
-            assert sizes[0] <= sizes[1], (part, place)
+        for position in ("html", ".stMain"):
+            sizes = lesson.page.locator(position).evaluate("(e) => [e.scrollWidth, e.clientWidth]")
+            assert sizes[0] <= sizes[1], (part, position)
 
 
 # ------------------------------------------------------------------------------ beside a training

@@ -40,7 +40,7 @@ def test_a_first_visit_is_light_finds_what_it_asks_for_and_stands_still(browser,
     sizes: list[float] = []
     failed: list[str] = []
     network.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
-    page.on("response", lambda one: failed.append(one.url) if one.status >= 400 else None)
+    page.on("response", lambda item: failed.append(item.url) if item.status >= 400 else None)
     page.goto(f"{server.url}/{record.slug}")
     page.locator(f"#root {FIGURE}").first.wait_for(timeout=60_000)
     page.locator("#seqviz-shell").wait_for(state="detached")
@@ -83,16 +83,16 @@ def test_the_first_figure_is_there_before_the_server_has_spoken(browser, server,
 
 def test_a_page_that_looks_otherwise_or_is_set_otherwise_has_no_figure_before(visit, server):
     def html(address: str, language: str = "en-US") -> str:
-        asked = Request(f"{server.url}/{address}", headers={
+        request = Request(f"{server.url}/{address}", headers={
             "Accept": "text/html", "Accept-Language": language,
         })  # fmt: skip
-        return urlopen(asked).read().decode()
+        return urlopen(request).read().decode()
 
     visit("ar_fitting", {"lang": "zh"}).geometry("ar.process")
     title = Text("zh")("ar_fitting.title")
-    for whole in (html("ar_fitting", "zh-CN,zh;q=0.9"), html("ar_fitting?lang=zh")):
-        assert title in whole
-        assert '"type":"bar"' in whole.replace('\\"', '"')
+    for full in (html("ar_fitting", "zh-CN,zh;q=0.9"), html("ar_fitting?lang=zh")):
+        assert title in full
+        assert '"type":"bar"' in full.replace('\\"', '"')
     assert title not in html("ar_fitting?lang=en", "zh-CN")
     for other in ("?lang=zh-TW", "?lang=zh_Hans", "?lang=ZH"):
         assert title in html(f"ar_fitting{other}")

@@ -67,10 +67,10 @@ def click(lesson, bench: str, x: float, y: float) -> None:
     """Click a place of the first panel and wait until the page has come to rest."""
     picture = plot(lesson, bench)
     picture.scroll_into_view_if_needed()
-    found = None
-    while found != (found := picture.evaluate(PIXELS, [x, y])):
+    result = None
+    while result != (result := picture.evaluate(PIXELS, [x, y])):
         lesson.page.wait_for_timeout(150)  # a late font may move the axes once more
-    left, top = found
+    left, top = result
     lesson.page.mouse.move(left - 3, top - 3)
     lesson.page.mouse.move(left, top)
     lesson.rest()  # Plotly does not hear a click within 50 ms of the last movement
@@ -81,8 +81,8 @@ def click(lesson, bench: str, x: float, y: float) -> None:
 
 def link(lesson) -> dict[str, str]:
     """The settings in the address bar."""
-    found = parse_qs(urlsplit(lesson.page.url).query)
-    return {key.removeprefix("at."): value for key, (value,) in found.items() if key != "lang"}
+    result = parse_qs(urlsplit(lesson.page.url).query)
+    return {key.removeprefix("at."): value for key, (value,) in result.items() if key != "lang"}
 
 
 def described(lesson, bench: str) -> str:
@@ -152,9 +152,9 @@ def test_a_hostile_text_runs_no_script_and_is_shown(page):
     passage = lesson.by_key("bench-real").locator("div[role=img][style*=pre-wrap]")
     assert passage.text_content().split() == tokens
     expect(field(lesson, f"{REAL}.encoder")).to_have_value(HOSTILE)
-    for place in (lesson.page.main_frame, frame):
-        assert place.evaluate("typeof window.hacked") == "undefined"
-        assert place.locator("img[src=x]").count() == 0
+    for position in (lesson.page.main_frame, frame):
+        assert position.evaluate("typeof window.hacked") == "undefined"
+        assert position.locator("img[src=x]").count() == 0
     bold = lesson.by_key("bench-real").locator("strong, .katex").all_text_contents()
     assert bold == []
 

@@ -50,8 +50,8 @@ FRAMES = ("head", "twin", "model", "single")
 @pytest.fixture(scope="module")
 def bertviz(browser, tmp_path_factory):
     folder = tmp_path_factory.mktemp("bertviz")
-    with serve_page(folder, SCRIPT) as running, visitors(browser, running) as made:
-        yield made
+    with serve_page(folder, SCRIPT) as running, visitors(browser, running) as created:
+        yield created
 
 
 @pytest.fixture
@@ -63,12 +63,12 @@ def frames(bertviz):
 
     def open_page(parameters=None, **options):
         lesson = visit("", parameters, **options)
-        found = {}
+        result = {}
         for name in FRAMES:
             element = lesson.by_key(name).locator("iframe")
-            found[name] = element.element_handle().content_frame()
-            found[name].locator("svg text").first.wait_for()
-        return lesson, found
+            result[name] = element.element_handle().content_frame()
+            result[name].locator("svg text").first.wait_for()
+        return lesson, result
 
     with bertviz.watched() as visit:
         yield open_page
@@ -81,91 +81,91 @@ def opacities(frame) -> list[str]:
 
 
 def test_every_token_is_drawn_as_it_is_and_none_runs(frames):
-    lesson, found = frames()
+    lesson, result = frames()
     for name in ("head", "twin"):
         for side in ("left", "right"):
-            assert found[name].locator(f"#{side} text").all_text_contents() == TOKENS
-    found["model"].locator("svg > g > rect:last-child").nth(5).click()
-    assert found["model"].locator("text.token").all_text_contents() == 2 * TOKENS
-    assert found["model"].locator("text.detail").text_content() == "Layer 1, Head 1"
-    for frame in (lesson.page.main_frame, *found.values()):
+            assert result[name].locator(f"#{side} text").all_text_contents() == TOKENS
+    result["model"].locator("svg > g > rect:last-child").nth(5).click()
+    assert result["model"].locator("text.token").all_text_contents() == 2 * TOKENS
+    assert result["model"].locator("text.detail").text_content() == "Layer 1, Head 1"
+    for frame in (lesson.page.main_frame, *result.values()):
         assert frame.evaluate("typeof window.hacked") == "undefined"
         assert frame.locator("img[src=x]").count() == 0
 
 
 @pytest.mark.nightly
 def test_the_views_show_the_layer_and_all_thumbnails(frames):
-    _, found = frames()
+    _, result = frames()
     for name in ("head", "twin"):
-        assert found[name].locator("#layer option").all_text_contents() == ["2"]
-        assert found[name].locator("#attention .headAttention").count() == HEADS
-        assert found[name].locator("#attention line").count() == HEADS * len(TOKENS) ** 2
+        assert result[name].locator("#layer option").all_text_contents() == ["2"]
+        assert result[name].locator("#attention .headAttention").count() == HEADS
+        assert result[name].locator("#attention line").count() == HEADS * len(TOKENS) ** 2
     for name in ("model", "single"):
-        assert found[name].locator(".attn_background").count() == LAYERS * HEADS
+        assert result[name].locator(".attn_background").count() == LAYERS * HEADS
 
 
 @pytest.mark.nightly
 def test_one_part_of_a_pair_can_be_chosen(frames):
-    _, found = frames()
-    found["head"].select_option("#filter", label="Sentence A -> Sentence B")
-    assert found["head"].locator("#left text").all_text_contents() == TOKENS[:SECOND]
-    assert found["head"].locator("#right text").all_text_contents() == TOKENS[SECOND:]
-    assert found["twin"].locator("#left text").all_text_contents() == TOKENS
-    found["model"].select_option("#filter", label="Sentence B -> Sentence B")
-    found["model"].locator("svg > g > rect:last-child").first.click()
-    assert found["model"].locator("text.token").all_text_contents() == 2 * TOKENS[SECOND:]
+    _, result = frames()
+    result["head"].select_option("#filter", label="Sentence A -> Sentence B")
+    assert result["head"].locator("#left text").all_text_contents() == TOKENS[:SECOND]
+    assert result["head"].locator("#right text").all_text_contents() == TOKENS[SECOND:]
+    assert result["twin"].locator("#left text").all_text_contents() == TOKENS
+    result["model"].select_option("#filter", label="Sentence B -> Sentence B")
+    result["model"].locator("svg > g > rect:last-child").first.click()
+    assert result["model"].locator("text.token").all_text_contents() == 2 * TOKENS[SECOND:]
 
 
 def test_a_head_switched_off_in_one_frame_stays_on_in_the_other(frames):
-    _, found = frames()
-    before = opacities(found["head"])
-    assert opacities(found["twin"]) == before
+    _, result = frames()
+    before = opacities(result["head"])
+    assert opacities(result["twin"]) == before
     assert sum(map(float, before)) == pytest.approx(len(TOKENS), abs=0.0005 * len(before))
-    found["head"].locator("svg > g > rect").first.click()
+    result["head"].locator("svg > g > rect").first.click()
     one_head = len(TOKENS) ** 2
-    after = opacities(found["head"])
+    after = opacities(result["head"])
     assert set(after[:one_head]) == {"0"}
     # Each of the three others has a third of the ink now instead of a quarter.
     assert [float(a) for a in after[one_head:]] == pytest.approx(
         [4 / 3 * float(b) for b in before[one_head:]]
     )
-    assert opacities(found["twin"]) == before
+    assert opacities(result["twin"]) == before
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("width", [1280, 700])
 def test_a_frame_has_the_height_that_its_view_needs(frames, width):
-    _, found = frames(viewport={"width": width, "height": 800})
-    for name, frame in found.items():
-        drawn, window = frame.evaluate(
+    _, result = frames(viewport={"width": width, "height": 800})
+    for name, frame in result.items():
+        rendered, window = frame.evaluate(
             "() => [document.querySelector('svg').getBoundingClientRect().bottom, innerHeight]"
         )
         # Nothing is cut off; at full width what is left is the margin and the gap under a line.
-        assert drawn <= window, name
+        assert rendered <= window, name
         if width == 1280:
-            assert drawn >= window - 20, name
+            assert rendered >= window - 20, name
         assert frame.evaluate("document.scrollingElement.scrollHeight <= innerHeight"), name
         assert frame.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), name
 
 
 @pytest.mark.nightly
 def test_long_tokens_have_room_on_the_left(frames):
-    _, found = frames()
-    box = found["head"].locator("#left text", has_text="internationalization").bounding_box()
-    frame = found["head"].frame_element().bounding_box()
+    _, result = frames()
+    box = result["head"].locator("#left text", has_text="internationalization").bounding_box()
+    frame = result["head"].frame_element().bounding_box()
     assert box["x"] >= frame["x"]
 
 
 @pytest.mark.nightly
 def test_in_the_dark_text_and_ground_are_the_theme_s(frames):
-    _, found = frames({"dark": ""}, color_scheme="dark")
+    _, result = frames({"dark": ""}, color_scheme="dark")
     for name in ("head", "twin", "model"):
-        expect(found[name].locator("body")).to_have_css("background-color", "rgb(17, 22, 29)")
-    expect(found["head"].locator("#left text").first).to_have_css("fill", "rgb(230, 234, 240)")
-    axis = found["model"].locator("svg > text").first
+        expect(result[name].locator("body")).to_have_css("background-color", "rgb(17, 22, 29)")
+    expect(result["head"].locator("#left text").first).to_have_css("fill", "rgb(230, 234, 240)")
+    axis = result["model"].locator("svg > text").first
     expect(axis).to_have_css("fill", "rgb(230, 234, 240)")
-    thumbnails = found["model"].locator(".attn_background")
+    thumbnails = result["model"].locator(".attn_background")
     expect(thumbnails.first).to_have_css("fill", "rgb(17, 22, 29)")
-    found["model"].locator("svg > g > rect:last-child").first.click()
+    result["model"].locator("svg > g > rect:last-child").first.click()
     expect(thumbnails.first).to_have_css("fill", "rgb(26, 33, 43)")  # the chosen one stands out
-    expect(found["model"].locator("text.token").first).to_have_css("fill", "rgb(204, 204, 204)")
+    expect(result["model"].locator("text.token").first).to_have_css("fill", "rgb(204, 204, 204)")

@@ -40,21 +40,21 @@ class Class:
         self.browser, self.url = browser, url
         self.pages: dict[str, Page] = {}
 
-    def open(self, who: str, path: str) -> Page:
-        page = self.browser.new_context(**ROAD[who]).new_page()
+    def open(self, caller: str, path: str) -> Page:
+        page = self.browser.new_context(**ROAD[caller]).new_page()
         page.set_default_timeout(LONG)
         page.goto(f"{self.url}/{path}")
-        self.pages[who] = page
+        self.pages[caller] = page
         return page
 
     def students(self) -> dict[str, Page]:
-        return {who: page for who, page in self.pages.items() if who != "Teacher"}
+        return {caller: page for caller, page in self.pages.items() if caller != "Teacher"}
 
     def seen(self, step: str) -> None:
         """Keep what all see now."""
         if folder := os.environ.get("SEQVIZ_PICTURES"):
-            for who, page in self.pages.items():
-                page.screenshot(path=Path(folder, f"{step} {who}.png"))
+            for caller, page in self.pages.items():
+                page.screenshot(path=Path(folder, f"{step} {caller}.png"))
 
     def close(self) -> None:
         for page in self.pages.values():
@@ -64,9 +64,9 @@ class Class:
 @pytest.fixture
 def school(browser, server) -> Iterator[Class]:
     expect.set_options(timeout=LONG)
-    made = Class(browser, server.url)
-    yield made
-    made.close()
+    created = Class(browser, server.url)
+    yield created
+    created.close()
     expect.set_options(timeout=5000)
 
 
@@ -121,17 +121,17 @@ def test_a_lesson_of_six(school):
     # Vote, talk, vote again; one is without a network between the two.
     put = teacher.locator(BALLOT).first
     put.get_by_role("button", name="Put it to the vote").click()
-    for number, (who, page) in enumerate(school.students().items()):
-        choose(page, number % 2, keys=who == "keyboard")
+    for number, (caller, page) in enumerate(school.students().items()):
+        choose(page, number % 2, keys=caller == "keyboard")
     expect(put).to_contain_text("4 of 4")
     school.seen("2 vote")
     lost.context.set_offline(True)
     expect(lost.locator(f"{CHIP} .lost")).to_be_visible()
     put.get_by_role("button", name="Close").click()
     put.get_by_role("button", name="Vote again").click()
-    for who, page in school.students().items():
-        if who != "lost":
-            choose(page, 1, keys=who == "keyboard")
+    for caller, page in school.students().items():
+        if caller != "lost":
+            choose(page, 1, keys=caller == "keyboard")
     slider.press("PageDown")
     late = school.open("late", f"?room={room}&lang=en")
     expect(late.locator(slider_input(PHI))).to_have_value("0.6")
@@ -167,9 +167,9 @@ def test_a_lesson_of_six(school):
     expect(chip).to_contain_text("1 on their own")
     teacher.locator(".st-key-go-next button").click()
     title = f"{catalog.LESSONS[1].slug}.title"
-    for who, page in school.students().items():
-        if who != "phone":
-            words = Text("zh" if who == "Chinese phone" else "en")
+    for caller, page in school.students().items():
+        if caller != "phone":
+            words = Text("zh" if caller == "Chinese phone" else "en")
             expect(page.locator("h1").first).to_contain_text(words(title))
     expect(phone.locator(CHIP)).to_contain_text(Text("en")(title))
     school.seen("6 apart")
@@ -183,9 +183,9 @@ def test_a_lesson_of_six(school):
     chip.get_by_role("button", name="Go on").click()
     with teacher.expect_download() as file:
         chip.get_by_role("button", name="Save as a notebook").click()
-    kept = file.value.path().read_text("utf-8")
-    assert json.loads(kept)["nbformat"] == 4
-    assert not any(name in kept for name in names)
+    retained = file.value.path().read_text("utf-8")
+    assert json.loads(retained)["nbformat"] == 4
+    assert not any(name in retained for name in names)
     teacher.on("dialog", lambda dialog: dialog.accept())
     chip.get_by_role("button", name="End").click()
     for page in school.students().values():

@@ -51,8 +51,8 @@ def test_a_class_of_two_runs_and_each_finds_its_own_seed(visit, teacher):
         "30 seeds, 2 of the class and 28 further ones.", timeout=LONG
     )
     expect(teacher.page.locator(MINE).filter(has_text="yours")).to_have_count(0)
-    said = Text("zh")("room.run_yours", seed=1, value="0.771")
-    expect(first.page.locator(f"{RUN} .own")).to_have_text(said, timeout=LONG)
+    message = Text("zh")("room.run_yours", seed=1, value="0.771")
+    expect(first.page.locator(f"{RUN} .own")).to_have_text(message, timeout=LONG)
     expect(second.page.locator(f"{RUN} .own")).to_have_text("Yours, seed 2: 0.801", timeout=LONG)
     for student, word in ((first, "你的"), (second, "yours")):
         expect(student.page.locator(MINE).filter(has_text=word)).to_have_count(1)

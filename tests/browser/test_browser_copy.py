@@ -22,13 +22,13 @@ def open_page(browser, server):
     """A lesson under the name of a classroom's network; errors: what the page logs."""
     contexts, errors = [], []
 
-    def opened(lang: str = "en", host: str = CLASSROOM, script: str = "", query: str = "", **look):
-        contexts.append(context := browser.new_context(locale="en-US", **look))
+    def opened(lang: str = "en", host: str = CLASSROOM, script: str = "", query: str = "", **view):
+        contexts.append(context := browser.new_context(locale="en-US", **view))
         page = context.new_page()
         if script:
             page.add_init_script(script)
-        page.on("console", lambda one: errors.append(one.text) if one.type == "error" else None)
-        page.on("pageerror", lambda one: errors.append(str(one)))
+        page.on("console", lambda item: errors.append(item.text) if item.type == "error" else None)
+        page.on("pageerror", lambda item: errors.append(str(item)))
         page.goto(f"http://{host}:{urlsplit(server.url).port}/ar_fitting?lang={lang}{query}")
         page.locator(css_class("share")).wait_for()
         return page

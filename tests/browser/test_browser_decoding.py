@@ -35,9 +35,9 @@ NUMBERS = """async ([script, seed, count, stream]) =>
 
 @pytest.fixture(scope="module")
 def page(browser):
-    made = browser.new_page()
-    yield made
-    made.close()
+    created = browser.new_page()
+    yield created
+    created.close()
 
 
 def asked(rng: np.random.RandomState) -> dict:
@@ -67,17 +67,17 @@ def test_filters_and_draws_are_those_of_python(page):
     every = [asked(rng) for _ in range(500)]
     answers = page.evaluate(ALL, [SCRIPT, every])
     cuts = 0
-    for one, found in zip(every, answers, strict=True):
-        chain = Chain(**{**one["chain"], "order": tuple(one["chain"]["order"])})
-        scores = np.array(one["scores"])
-        stages = chain.stages(scores, one["ids"])
-        last = chain(scores, one["ids"])
-        assert found["names"] == [name for name, _ in stages]
-        there = np.array([-np.inf if score is None else score for score in found["scores"]])
+    for item, result in zip(every, answers, strict=True):
+        chain = Chain(**{**item["chain"], "order": tuple(item["chain"]["order"])})
+        scores = np.array(item["scores"])
+        stages = chain.stages(scores, item["ids"])
+        last = chain(scores, item["ids"])
+        assert result["names"] == [name for name, _ in stages]
+        there = np.array([-np.inf if score is None else score for score in result["scores"]])
         np.testing.assert_allclose(there, last, rtol=1e-12)
-        assert found["drawn"] == [draw.draw(last, u) for u in one["us"]]
-        assert found["entropy"] == pytest.approx(float(draw.entropy(last)), abs=1e-9)
-        assert found["cut"] == pytest.approx(filters.cut(scores, last), abs=1e-9)
+        assert result["drawn"] == [draw.draw(last, u) for u in item["us"]]
+        assert result["entropy"] == pytest.approx(float(draw.entropy(last)), abs=1e-9)
+        assert result["cut"] == pytest.approx(filters.cut(scores, last), abs=1e-9)
         cuts += np.isneginf(last).any()
     assert cuts > 250
 

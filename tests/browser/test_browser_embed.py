@@ -33,9 +33,9 @@ class Framed:
         self.page = page
         self.said: list[str] = []
         self.asked: list[str] = []
-        page.on("console", lambda one: self.said.append(one.text))
-        page.on("pageerror", lambda one: self.said.append(str(one)))
-        page.on("request", lambda one: self.asked.append(one.url))
+        page.on("console", lambda item: self.said.append(item.text))
+        page.on("pageerror", lambda item: self.said.append(str(item)))
+        page.on("request", lambda item: self.asked.append(item.url))
         page.goto(url)
         expect(page.frame_locator("iframe").locator("#lesson")).to_be_visible()
         self.frame: Frame = page.frames[1]
@@ -58,12 +58,12 @@ def framed(browser, server):
         context = browser.new_context(**options)
         context.add_init_script(HEARD)
         with framing([f"{server.url}/embed/{path}"]) as url:
-            made = Framed(context.new_page(), url)
+            framed = Framed(context.new_page(), url)
             assert context.cookies() == []
-            yield made
-            assert made.said == []
-            assert made.page.evaluate("heard") == []
-            hosts = {re.sub(r"https?://([^/:]+).*", r"\1", one) for one in made.asked}
+            yield framed
+            assert framed.said == []
+            assert framed.page.evaluate("heard") == []
+            hosts = {re.sub(r"https?://([^/:]+).*", r"\1", item) for item in framed.asked}
             assert hosts <= {"127.0.0.1", "localhost"}
         context.close()
 
@@ -81,8 +81,8 @@ def test_a_slider_in_another_sites_page_moves_the_figure(framed):
         bench.changes(before)  # the hand still holds it
         bench.page.mouse.up()
         expect(frame.locator("#lesson")).to_have_attribute("href", re.compile("temperature=4"))
-        said = frame.locator("#under").inner_text()
-        assert unbroken("T = 4") in said
+        message = frame.locator("#under").inner_text()
+        assert unbroken("T = 4") in message
         with bench.page.context.expect_page() as coming:
             frame.locator("#lesson").click()
         assert "/gates?ga.one.temperature=4" in coming.value.url
@@ -92,8 +92,8 @@ def test_numbers_are_read_as_they_are_meant_and_what_is_none_is_said(framed):
     with framed("ar_fitting/process?lang=zh") as bench:
         frame = bench.frame
         box = frame.get_by_role("spinbutton", name=re.compile("^φ:")).first
-        place = frame.locator(".seqviz-slider", has=box)
-        handle, note = place.locator("input[type=range]"), place.locator(".note")
+        position = frame.locator(".seqviz-slider", has=box)
+        handle, note = position.locator("input[type=range]"), position.locator(".note")
         for typed, meant in {
             "0,3": "0.3",
             "−0.3": "-0.3",
@@ -151,13 +151,15 @@ def test_the_readers_own_text_is_drawn_and_stays_out_of_every_address(framed):
         field.fill(TEXT)
         field.press("Enter")
         bench.changes(before)
-        drawn = frame.evaluate("seqvizLiveBench('ga.watch').frames.length")
+        rendered = frame.evaluate("seqvizLiveBench('ga.watch').frames.length")
         frame.locator("#side input[type=range]").first.focus()
         bench.page.keyboard.press("PageUp")
-        frame.wait_for_function("(n) => seqvizLiveBench('ga.watch').frames.length > n", arg=drawn)
+        frame.wait_for_function(
+            "(n) => seqvizLiveBench('ga.watch').frames.length > n", arg=rendered
+        )
         expect(field).to_have_value(TEXT)
-        assert any("/live/" in one and "own=" in one for one in bench.asked)
-        assert all("quite" not in one for one in bench.asked)
+        assert any("/live/" in item and "own=" in item for item in bench.asked)
+        assert all("quite" not in item for item in bench.asked)
         assert "quite" not in frame.locator("#lesson").get_attribute("href")
 
 
@@ -206,15 +208,15 @@ def test_a_picture_for_print_is_saved_with_its_name_and_the_code_of_its_address(
         with page.expect_download() as coming:
             page.locator(f"[data-kind={kind}]").click()
         coming.value.save_as(tmp_path / f"still.{kind}")
-    whole = ElementTree.parse(tmp_path / "still.svg").getroot()
-    words = " ".join(whole.itertext())
+    full = ElementTree.parse(tmp_path / "still.svg").getroot()
+    words = " ".join(full.itertext())
     assert page.locator("h1").inner_text() in words
     assert page.locator("#address a").inner_text() in words
-    assert whole.findall(".//{http://www.w3.org/2000/svg}path[@class='qrline']")
+    assert full.findall(".//{http://www.w3.org/2000/svg}path[@class='qrline']")
     start = (tmp_path / "still.png").read_bytes()[16:24]
     width, height = int.from_bytes(start[:4], "big"), int.from_bytes(start[4:], "big")
-    assert (width, height) == tuple(2 * int(float(whole.get(one))) for one in ("width", "height"))
-    drawn = re.sub('<rect class="scrollbar"[^>]*>', "", (tmp_path / "still.svg").read_text())
-    colors = set(re.findall(r"rgb\((\d+), (\d+), (\d+)\)", drawn))
-    assert [one for one in colors if len(set(one)) > 1] == []
+    assert (width, height) == tuple(2 * int(float(full.get(item))) for item in ("width", "height"))
+    rendered = re.sub('<rect class="scrollbar"[^>]*>', "", (tmp_path / "still.svg").read_text())
+    colors = set(re.findall(r"rgb\((\d+), (\d+), (\d+)\)", rendered))
+    assert [color for color in colors if len(set(color)) > 1] == []
     page.close()

@@ -74,13 +74,13 @@ def settings_for_all(declaration: type[Any]) -> list[dict[str, Any]]:
         for chosen in product(*(values[name] for name in names))
     ]
     brought = {}
-    for place, settings in enumerate(tried):
+    for index, settings in enumerate(tried):
         with suppress(ValueError):  # an end that another bench sets
-            brought[place] = set(sliders_with(declaration, settings))
+            brought[index] = set(sliders_with(declaration, settings))
     missing = set(chain.from_iterable(brought.values()))
     chosen = []
     while missing:
-        best = max(brought, key=lambda place: len(brought[place] & missing))
+        best = max(brought, key=lambda position: len(brought[position] & missing))
         missing -= brought[best]
         chosen.append(tried[best])
     return chosen
@@ -102,8 +102,8 @@ def visits(slug: str, first: int) -> Iterator[tuple[str, Due]]:
         for bench in lesson.benches.values()
     ]
     tried = set()
-    for place, row in enumerate(zip_longest(*plans)):
-        lang = LANGUAGES[(first + place) % len(LANGUAGES)]
+    for index, row in enumerate(zip_longest(*plans)):
+        lang = LANGUAGES[(first + index) % len(LANGUAGES)]
         due = Due({"lang": lang}, {})
         for bench, settings in filter(None, row):
             named = dict(controls(bench.declaration))
@@ -118,11 +118,13 @@ def visits(slug: str, first: int) -> Iterator[tuple[str, Due]]:
 
 def nameless(line: Any, labels: Sequence[str]) -> list[str]:
     """What on the page has no name for a screen reader, and labels without a slider and a value."""
-    nodes = [one for one in line.send("Accessibility.getFullAXTree")["nodes"] if not one["ignored"]]
-    said = [(one["role"]["value"], one.get("name", {}).get("value", "").strip(),
-             str(one.get("value", {}).get("value", ""))) for one in nodes]  # fmt: skip
-    sliders = {name: value for role, name, value in said if role == "slider"}
-    empty = [f"a {role} has no name" for role, name, _ in said if role in NAMED and not name]
+    nodes = [
+        item for item in line.send("Accessibility.getFullAXTree")["nodes"] if not item["ignored"]
+    ]
+    messages = [(node["role"]["value"], node.get("name", {}).get("value", "").strip(),
+             str(node.get("value", {}).get("value", ""))) for node in nodes]  # fmt: skip
+    sliders = {name: value for role, name, value in messages if role == "slider"}
+    empty = [f"a {role} has no name" for role, name, _ in messages if role in NAMED and not name]
     return empty + [f"{label}: no slider says its value" for label in labels
                     if not sliders.get(label)]  # fmt: skip
 
@@ -184,7 +186,9 @@ def test_every_slider_answers_to_a_key_and_a_finger_and_has_a_name(visit, place,
     for lang, due in visits(slug, place):
         lesson = visit(slug, due.link, color_scheme=THEMES[lang], **PHONE)
         line = lesson.page.context.new_cdp_session(lesson.page)
-        lesson.page.on("response", lambda one: "/live/" in one.url and answers.append(one.status))
+        lesson.page.on(
+            "response", lambda item: "/live/" in item.url and answers.append(item.status)
+        )
         lesson.whole()
         lesson.page.add_style_tag(content=LAID_OUT)
         wrong = []
@@ -195,7 +199,7 @@ def test_every_slider_answers_to_a_key_and_a_finger_and_has_a_name(visit, place,
         assert not wrong, "; ".join(wrong)
         # One whose end is its beginning, as a place in a text of one token, is not drawn.
         assert [
-            key for key, (one, _) in due.sliders.items() if not getattr(one, "within", None)
+            key for key, (slider, _) in due.sliders.items() if not getattr(slider, "within", None)
         ] == []
         assert set(answers) <= {200, 204}
         lesson.page.close()

@@ -33,9 +33,9 @@ class Export:
 
     def save(self, name: str, folder, button: str = "button"):
         """Press a button of the dialog and keep the file that comes."""
-        place = self.lesson.by_key(f"{self.bench}.{name}")
+        position = self.lesson.by_key(f"{self.bench}.{name}")
         with self.lesson.page.expect_download() as coming:
-            place.locator(button).click()
+            position.locator(button).click()
         path = folder / coming.value.suggested_filename
         coming.value.save_as(path)
         return path
@@ -73,10 +73,12 @@ def test_the_csv_holds_the_numbers_of_the_chart(export, tmp_path):
         numbers = [float(v) for name, v in row.items() if name != "series" and v != ""]
         saved.append(tuple(numbers[:2]))
     # A whole number beyond 2^63 comes from the browser as a Python int: floats all.
-    drawn = [(float(x), float(y)) for xs, ys in export.drawn for x, y in zip(xs, ys, strict=True)]
-    assert len(saved) == len(drawn) > 100
+    rendered = [
+        (float(x), float(y)) for xs, ys in export.drawn for x, y in zip(xs, ys, strict=True)
+    ]
+    assert len(saved) == len(rendered) > 100
     # Plotly gets the series as float32, whose rounding is 6e-8 of the value.
-    np.testing.assert_allclose(sorted(saved), sorted(drawn), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(sorted(saved), sorted(rendered), rtol=1e-6, atol=1e-9)
 
 
 def test_the_svg_holds_the_curve(export, tmp_path):

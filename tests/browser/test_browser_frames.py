@@ -37,11 +37,11 @@ LEAST = 0.5  # of the ink of the first and last picture, in each between
 
 def ink(picture: str, box: dict[str, float], width: float) -> float:
     """The share of a figure's pixels that are not its background. width: of the window."""
-    whole = Image.open(io.BytesIO(base64.b64decode(picture))).convert("L")
-    scale = whole.width / width
+    full = Image.open(io.BytesIO(base64.b64decode(picture))).convert("L")
+    scale = full.width / width
     edges = (box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"])
-    seen = np.asarray(whole.crop(tuple(round(scale * edge) for edge in edges)), dtype=float)
-    return float(np.mean(np.abs(seen - np.median(seen)) > 20))
+    observed = np.asarray(full.crop(tuple(round(scale * edge) for edge in edges)), dtype=float)
+    return float(np.mean(np.abs(observed - np.median(observed)) > 20))
 
 
 @pytest.mark.parametrize("record", first_only(catalog.LESSONS), ids=lambda record: record.slug)
@@ -63,8 +63,8 @@ def test_no_frame_of_a_drag_is_without_its_figure(visit, record):
     line.on("Page.screencastFrame", came)
     half = {"maxWidth": 640, "maxHeight": 450}  # of the window; most of the time goes into pictures
     line.send("Page.startScreencast", {"format": "jpeg", "quality": 80, **half})
-    places = [css_class(f"{bench}.{part}") for part in ("figure", "readouts")]
-    page.evaluate(RECORD, [bench, *places, MARKS])
+    positions = [css_class(f"{bench}.{part}") for part in ("figure", "readouts")]
+    page.evaluate(RECORD, [bench, *positions, MARKS])
     lesson.drag(key, 0.8, 0.3)
     page.mouse.up()
     lesson.rest()

@@ -35,7 +35,7 @@ def test_a_true_picture_is_there_before_the_server_has_spoken(browser, server, w
     page.route_web_socket("**/_stcore/stream", lambda line: None)
     page.goto(f"{server.url}/?lang=en")
     stills = page.locator("#seqviz-shell .home svg")
-    assert [one.is_visible() for one in stills.all()] == [width > 640, width <= 640]
+    assert [item.is_visible() for item in stills.all()] == [width > 640, width <= 640]
     expect(stills.locator("visible=true")).to_contain_text("0.937")  # of the linear network
     color = page.locator(
         "#seqviz-shell svg .legendlines path, #seqviz-shell svg path"
@@ -46,14 +46,14 @@ def test_a_true_picture_is_there_before_the_server_has_spoken(browser, server, w
 
 def test_the_bench_follows_a_hand_and_its_lesson_goes_on_there(visit):
     page = home(visit)
-    said, door = page.locator(f"{BENCH} .sentence"), page.locator(f"{BENCH} .lesson-link")
-    before = said.inner_text()
+    message, entry = page.locator(f"{BENCH} .sentence"), page.locator(f"{BENCH} .lesson-link")
+    before = message.inner_text()
     assert unbroken("ρ = 0.945") in before
-    expect(door).to_have_attribute("href", f"{catalog.SHOWN}?lang=en")
+    expect(entry).to_have_attribute("href", f"{catalog.SHOWN}?lang=en")
     page.locator(f"{BENCH} input[type=range]").press("PageUp")
-    expect(said).to_contain_text("ρ = 1.05")
+    expect(message).to_contain_text("ρ = 1.05")
     assert page.evaluate(f"seqvizLiveBench({json.dumps(home_bench())}).frames.length") >= 1
-    door.click()
+    entry.click()
     page.wait_for_url(re.compile(rf"/{catalog.SHOWN}\?.*vg\.reach\.gain=1(\.0)?\b"))
     page.get_by_text("ρ = 1.05").first.wait_for()
 
@@ -61,8 +61,8 @@ def test_the_bench_follows_a_hand_and_its_lesson_goes_on_there(visit):
 def test_a_search_by_keyboard_leads_to_the_bench(visit):
     page = home(visit, "zh")
     field = page.get_by_role("combobox")
-    asked: list[str] = []
-    page.on("request", lambda one: asked.append(one.url))
+    requests: list[str] = []
+    page.on("request", lambda item: requests.append(item.url))
     for typed in ("position", "位置"):
         field.fill(typed)
         expect(page.get_by_role("option").first).to_contain_text(Text("zh")("positions.title"))
@@ -74,7 +74,9 @@ def test_a_search_by_keyboard_leads_to_the_bench(visit):
     option = page.get_by_role("option").first
     expect(option).to_have_attribute("aria-selected", "true")
     assert field.get_attribute("aria-activedescendant") == option.get_attribute("id")
-    assert [one for one in asked if "/_stcore/health" not in one] == []  # no request for a key
+    assert [
+        item for item in requests if "/_stcore/health" not in item
+    ] == []  # no request for a key
     field.press("Enter")
     page.wait_for_url("**/attention?lang=zh#bench-scale")
     page.wait_for_function("""() => {
@@ -88,8 +90,8 @@ def test_what_was_done_is_on_the_cards_is_never_sent_and_can_be_erased(visit):
     lesson = visit("gates", {"lang": "en"})
     page = lesson.page
     sent: list[str] = []
-    page.on("request", lambda one: sent.append(f"{one.url} {one.post_data or ''}"))
-    page.on("websocket", lambda line: line.on("framesent", lambda one: sent.append(str(one))))
+    page.on("request", lambda item: sent.append(f"{item.url} {item.post_data or ''}"))
+    page.on("websocket", lambda line: line.on("framesent", lambda item: sent.append(str(item))))
     question = page.get_by_role("radiogroup").filter(has=page.locator("input[type=radio]")).first
     question.locator("label").first.click()
     page.wait_for_function(f"() => localStorage.getItem('{KEY}')?.includes('predict-')")
@@ -101,7 +103,7 @@ def test_what_was_done_is_on_the_cards_is_never_sent_and_can_be_erased(visit):
     expect(card).not_to_contain_text("visited")
     assert page.evaluate(f"localStorage.getItem('{KEY}')") is None
     assert sent
-    assert not any("predict-" in one or KEY in one for one in sent)
+    assert not any("predict-" in item or KEY in item for item in sent)
 
 
 def test_a_target_that_is_reached_is_remembered(visit):
@@ -121,7 +123,7 @@ def test_a_target_that_is_reached_is_remembered(visit):
         "Object.defineProperty(window, 'localStorage', {get() { throw new Error('none') }})",
         f"localStorage.setItem('{KEY}', '{{')",
         f"localStorage.setItem('{KEY}', '[1]')",
-    ], keep=2),
+    ], retained=2),
 )  # fmt: skip
 def test_strange_or_no_storage_takes_nothing_away(browser, server, script):
     context = browser.new_context()
@@ -132,9 +134,9 @@ def test_strange_or_no_storage_takes_nothing_away(browser, server, script):
     cards = page.locator(".seqviz-card")
     expect(cards).to_have_count(len(catalog.LESSONS))
     expect(page.get_by_role("combobox")).to_be_visible()
-    known = "gates" in script
+    is_known = "gates" in script
     expect(page.locator('.seqviz-card[data-slug="gates"] .done')).to_have_text(
-        re.compile("visited" if known else "^$")
+        re.compile("visited" if is_known else "^$")
     )
     context.close()
 
@@ -152,12 +154,12 @@ def test_a_chinese_browser_is_sent_chinese(browser, server):
 
 def test_every_picture_is_what_its_lesson_shows_today(browser):
     """Drawn anew: the same elements, every number within a pixel."""
-    seen = set()
+    observed = set()
     for path, svg in pictures.pictures(browser):
-        kept = path.read_text("utf-8")
-        seen.add(path)
-        assert NUMBER.sub("", svg.strip()) == NUMBER.sub("", kept.strip()), path.name
-        pairs = zip(NUMBER.findall(svg), NUMBER.findall(kept), strict=True)
-        assert all(abs(float(one) - float(other)) <= 1 for one, other in pairs), path.name
-        assert len(kept) < 40_000
-    assert seen == {*pictures.CARDS.glob("card_*.svg"), *pictures.HOME.glob("*.svg")}
+        retained = path.read_text("utf-8")
+        observed.add(path)
+        assert NUMBER.sub("", svg.strip()) == NUMBER.sub("", retained.strip()), path.name
+        pairs = zip(NUMBER.findall(svg), NUMBER.findall(retained), strict=True)
+        assert all(abs(float(pair) - float(other)) <= 1 for pair, other in pairs), path.name
+        assert len(retained) < 40_000
+    assert observed == {*pictures.CARDS.glob("card_*.svg"), *pictures.HOME.glob("*.svg")}

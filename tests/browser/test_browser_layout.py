@@ -123,7 +123,7 @@ OPEN = "(all) => all.forEach((summary) => summary.checkVisibility() && summary.c
 def each_lesson(*also: str) -> pytest.MarkDecorator:
     """Tests of one visit; the languages take turns. also: pages that are no lesson."""
     slugs = [*(record.slug for record in catalog.LESSONS), *also]
-    turns = [pytest.param(one.values, marks=one.marks) for one in alternate(slugs)]
+    turns = [pytest.param(item.values, marks=item.marks) for item in alternate(slugs)]
     return pytest.mark.parametrize("page", turns, indirect=True, ids=lambda p: f"{p[0]}-{p[1]}")
 
 
@@ -132,8 +132,8 @@ def page(request, visitors) -> Iterator[LessonPage]:
     """A page in a language, with all of its benches."""
     slug, lang = request.param
     with visitors.watched() as visit:
-        asked = {"lang": lang, **MORE.get(slug, {})}
-        lesson = visit(slug, asked, color_scheme=THEMES[lang], viewport=DESK)
+        query = {"lang": lang, **MORE.get(slug, {})}
+        lesson = visit(slug, query, color_scheme=THEMES[lang], viewport=DESK)
         if slug:
             lesson.whole()
         if slug in MORE:
@@ -173,7 +173,7 @@ def test_nothing_is_wider_than_a_narrow_window_but_what_scrolls_by_itself(page):
         for _ in parts(page):
             page.page.locator(".stMain details:not([open]) summary").evaluate_all(OPEN)
             page.rest()
-            wrong += [f"{width}: {one}" for one in page.page.evaluate(TOO_WIDE)]
+            wrong += [f"{width}: {item}" for item in page.page.evaluate(TOO_WIDE)]
     laid_out.evaluate("(style) => style.remove()")
     assert not wrong, wrong
 
@@ -190,39 +190,39 @@ def test_no_letter_is_cut_by_its_box(page):
             page.rest()
             boxes = page.page.evaluate(BOXES)
             assert boxes
-            cut, whole = picture(page), picture(page, whole=True)
-            found = [one for one in boxes if not one["long"] and changed(cut, whole, one["box"])]
-            again = picture(page) if found else cut  # what moves by itself is not meant
-            wrong += [one["text"] for one in found if not changed(cut, again, one["box"])]
+            cut, full = picture(page), picture(page, full=True)
+            results = [box for box in boxes if not box["long"] and changed(cut, full, box["box"])]
+            again = picture(page) if results else cut  # what moves by itself is not meant
+            wrong += [item["text"] for item in results if not changed(cut, again, item["box"])]
         finally:
             page.page.evaluate("figures(true)")
             page.page.set_viewport_size(DESK)
     assert not wrong, wrong
 
 
-def picture(lesson: LessonPage, whole: bool = False) -> np.ndarray:
-    """The pixels of the window. whole: nothing is cut."""
-    lesson.page.evaluate("(on) => uncut(on)", whole)
+def picture(lesson: LessonPage, full: bool = False) -> np.ndarray:
+    """The pixels of the window. full: nothing is cut."""
+    lesson.page.evaluate("(on) => uncut(on)", full)
     shot = lesson.page.screenshot(animations="disabled", caret="hide")
     lesson.page.evaluate("uncut(false)")
     return np.asarray(Image.open(io.BytesIO(shot)).convert("L")).astype(int)
 
 
-def changed(one: np.ndarray, other: np.ndarray, box: list[int]) -> bool:
+def changed(first: np.ndarray, second: np.ndarray, box: list[int]) -> bool:
     left, top, right, bottom = (max(0, edge) for edge in box)
-    place = np.s_[top:bottom, left:right]
-    return bool(np.abs(one[place] - other[place]).max(initial=0) > 20)
+    position = np.s_[top:bottom, left:right]
+    return bool(np.abs(first[position] - second[position]).max(initial=0) > 20)
 
 
 @each_lesson("")
 def test_every_icon_is_a_picture_and_no_word(page):
     sized(page, **DESK)
-    press, seen, wrong = page.page, set(), set()
+    press, observed, wrong = page.page, set(), set()
 
     def look() -> None:
         page.rest()
         icons, words = press.evaluate(WORDS_FOR_ICONS)
-        seen.update(icons)
+        observed.update(icons)
         wrong.update(words)
 
     for _ in parts(page):
@@ -241,7 +241,7 @@ def test_every_icon_is_a_picture_and_no_word(page):
         press.keyboard.press("Escape")
         press.get_by_role("dialog").wait_for(state="detached")
     assert not wrong, wrong
-    assert len(seen) > 5, seen
+    assert len(observed) > 5, observed
 
 
 @each_lesson()
@@ -251,12 +251,12 @@ def test_in_the_lecture_hall_nothing_lies_on_a_figure(page):
     page.page.get_by_test_id("stHeader").wait_for(state="hidden")
     page.rest()
     page.whole()
-    wrong, seen = [], 0
+    wrong, observed = [], 0
     for _ in parts(page):
         for height, width in TALL.items():
             sized(page, width, height)
-            count, found = page.page.evaluate(COVERED, BESIDE)
-            seen += count
-            wrong += [f"{height}: {one}" for one in found]
+            count, result = page.page.evaluate(COVERED, BESIDE)
+            observed += count
+            wrong += [f"{height}: {item}" for item in result]
     assert not wrong, wrong
-    assert seen >= 4 * 6
+    assert observed >= 4 * 6

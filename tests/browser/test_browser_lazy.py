@@ -94,13 +94,13 @@ def test_a_notebook_asked_for_at_once_has_all_benches(visit, server, tmp_path):
         script.continue_()
     download.value.save_as(tmp_path / "first.ipynb")
     cells = json.loads((tmp_path / "first.ipynb").read_text("utf-8"))["cells"]
-    whole = [cell for cell in cells if cell["cell_type"] == "code"]
+    full = [cell for cell in cells if cell["cell_type"] == "code"]
     lesson.whole()
     with lesson.page.expect_download() as download:
         lesson.page.get_by_role("button", name=Text("en")("frame.notebook")).click()
     download.value.save_as(tmp_path / "again.ipynb")
     assert (tmp_path / "again.ipynb").read_bytes() == (tmp_path / "first.ipynb").read_bytes()
-    assert len(whole) >= 5
+    assert len(full) >= 5
 
 
 @pytest.mark.parametrize("lang", first_only(LANGUAGES))

@@ -61,14 +61,16 @@ def test_a_dark_window_gets_dark_charts_and_they_follow_it_to_light_and_back(vis
     line = lesson.figure(bench).locator(".mlayer .js-line").first
     for scheme, palette, page in (("light", LIGHT, WHITE), ("dark", DARK, NIGHT)):
         lesson.page.emulate_media(color_scheme=scheme)
-        wanted = palette.colors()[role]
-        expect(line).to_have_css("stroke", f"rgb{tuple(bytes.fromhex(wanted[1:]))}", timeout=10_000)
+        expected = palette.colors()[role]
+        expect(line).to_have_css(
+            "stroke", f"rgb{tuple(bytes.fromhex(expected[1:]))}", timeout=10_000
+        )
         assert background(lesson) == page
 
 
 def on_a_phone(lessons: int = 1) -> pytest.MarkDecorator:
     """For tests that look at the one visit of each lesson on a phone."""
-    marked = first_only(catalog.LESSONS, keep=lessons)
+    marked = first_only(catalog.LESSONS, retained=lessons)
     return pytest.mark.parametrize("visited", marked, indirect=True, ids=lambda record: record.slug)
 
 
@@ -119,9 +121,11 @@ def test_a_phone_stacks_the_figure_above_its_controls_and_never_scrolls_sideways
 
 
 def never_scrolls_sideways(lesson) -> None:
-    for place in ("html", ".stMain"):
-        wide, seen = lesson.page.locator(place).evaluate("(e) => [e.scrollWidth, e.clientWidth]")
-        assert wide <= seen, place
+    for position in ("html", ".stMain"):
+        wide, observed = lesson.page.locator(position).evaluate(
+            "(e) => [e.scrollWidth, e.clientWidth]"
+        )
+        assert wide <= observed, position
 
 
 @on_a_phone(lessons=2)  # the first stacks its panels, the second has but one

@@ -9,33 +9,33 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 
-def types(place: Locator) -> None:
+def types(position: Locator) -> None:
     """A whole number."""
-    field = place.locator("input")
+    field = position.locator("input")
     field.fill("7")
     field.press("Enter")
 
 
-def steps(place: Locator) -> None:
-    place.get_by_role("button", name="Increment").click()
+def steps(position: Locator) -> None:
+    position.get_by_role("button", name="Increment").click()
 
 
-def switches(place: Locator) -> None:
-    place.locator("label").first.click()
+def switches(position: Locator) -> None:
+    position.locator("label").first.click()
 
 
 def chooses(name: str) -> Callable[[Locator], None]:
     """In a menu."""
 
-    def choose(place: Locator) -> None:
-        place.get_by_role("combobox").click()
-        place.page.get_by_role("option", name=name).click()
+    def choose(position: Locator) -> None:
+        position.get_by_role("combobox").click()
+        position.page.get_by_role("option", name=name).click()
 
     return choose
 
 
 def presses(kind: str, name: str) -> Callable[[Locator], None]:
-    return lambda place: place.get_by_role(kind, name=name, exact=True).click()
+    return lambda position: position.get_by_role(kind, name=name, exact=True).click()
 
 
 CONTROLS = {
@@ -53,15 +53,15 @@ CONTROLS = {
 @pytest.mark.parametrize("slug", CONTROLS)
 def test_the_page_hears_of_it_and_the_figure_is_another(visit, slug):
     lesson = visit(slug, {"lang": "en"})
-    for place, act, heard in CONTROLS[slug]:
-        key = place.removesuffix(".slider")
+    for control, act, received in CONTROLS[slug]:
+        key = control.removesuffix(".slider")
         bench = key.rpartition(".")[0]
         before = lesson.geometry(bench)
-        act(lesson.by_key(place))
-        expect(lesson.page).to_have_url(re.compile(re.escape(f"{key}={heard}")))
+        act(lesson.by_key(control))
+        expect(lesson.page).to_have_url(re.compile(re.escape(f"{key}={received}")))
         assert lesson.changed(bench, before)
     if slug == "ar_fitting":  # a number that is an answer is judged
-        place = lesson.by_key("ar.exercise.memory.0.field")
-        place.locator("input").fill("4,0")  # 0.5 ** 3 = 0.125, 0.5 ** 4 = 0.0625
-        place.locator("input").press("Enter")
+        control = lesson.by_key("ar.exercise.memory.0.field")
+        control.locator("input").fill("4,0")  # 0.5 ** 3 = 0.125, 0.5 ** 4 = 0.0625
+        control.locator("input").press("Enter")
         expect(lesson.by_key("ar.exercise.memory.done")).to_contain_text("Right.")

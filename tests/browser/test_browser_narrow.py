@@ -83,9 +83,9 @@ def test_no_line_ends_between_a_number_and_its_unit(visit, slug, lang):
     lesson.rest()
     for width in (320, 345, 390, 410):  # lines end elsewhere
         lesson.page.set_viewport_size({"width": width, "height": 844})
-        broken, seen = lesson.page.evaluate(PARTED)
+        broken, observed = lesson.page.evaluate(PARTED)
         assert broken == [], width
-        assert seen
+        assert observed
 
 
 @pytest.mark.parametrize("turn", first_only(range(len(LANGUAGES))))
@@ -97,15 +97,15 @@ def test_every_figure_can_be_read_on_a_phone(browser, turn):
     page.add_script_tag(content=read_asset(STATIC / "plotly.min.js").decode())
     module = (STATIC / "bench/responsive_panels.js").read_text("utf-8")
     page.add_script_tag(content=module.replace("export function", "function"))
-    wrong, seen = {}, 0
-    for place, example in enumerate(examples()):
-        lang = LANGUAGES[(place + turn) % 2]
+    wrong, observed = {}, 0
+    for index, example in enumerate(examples()):
+        lang = LANGUAGES[(index + turn) % 2]
         figure = example.figure(Style(lang=lang))
         if isinstance(figure, Figure) and example.name not in CROWDED:
-            seen += 1
-            found = page.evaluate(LOOK, [json.loads(figure.to_json()), WIDTH])
-            if found:
-                wrong[f"{example.name}, {lang}"] = found
+            observed += 1
+            value = page.evaluate(LOOK, [json.loads(figure.to_json()), WIDTH])
+            if value:
+                wrong[f"{example.name}, {lang}"] = value
     context.close()
     assert not wrong
-    assert seen > 125
+    assert observed > 125

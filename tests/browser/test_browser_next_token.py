@@ -36,17 +36,17 @@ MAKE = """async ([data, words]) => {
 @pytest.fixture(scope="module")
 def page(browser) -> Iterator:
     """An empty page that has our scripts."""
-    made = browser.new_page()
+    created = browser.new_page()
 
     def give(route) -> None:
         name = route.request.url.removeprefix(ADDRESS)
         kind = "text/javascript" if name else "text/html"
         route.fulfill(body=(STATIC / name).read_text("utf-8") if name else "", content_type=kind)
 
-    made.route(f"{ADDRESS}**", give)
-    made.goto(ADDRESS)
-    yield made
-    made.close()
+    created.route(f"{ADDRESS}**", give)
+    created.goto(ADDRESS)
+    yield created
+    created.close()
 
 
 def values(rng: np.random.RandomState) -> dict[str, object]:
@@ -65,46 +65,46 @@ def values(rng: np.random.RandomState) -> dict[str, object]:
     return {name: value for name, value in all_of.items() if rng.uniform() < 0.45}
 
 
-def alike(one: object, other: object, where: str = "") -> None:
+def alike(left: object, right: object, where: str = "") -> None:
     """Equal, numbers to twelve digits; arrays may be written in two ways."""
-    if isinstance(other, dict) and "bdata" in other:
-        other = np.frombuffer(base64.b64decode(other["bdata"]), other["dtype"])
-    if isinstance(one, list) and isinstance(other, np.ndarray | list):
-        assert len(one) == len(other), where
-        for place, pair in enumerate(zip(one, other, strict=True)):
-            alike(*pair, f"{where}[{place}]")
-    elif isinstance(one, dict) and isinstance(other, dict):
-        assert one.keys() == other.keys(), where
-        for name in one:
-            alike(one[name], other[name], f"{where}.{name}")
-    elif isinstance(one, int | float) and not isinstance(one, bool):
-        assert one == pytest.approx(float(other), rel=1e-9, abs=1e-11), where
+    if isinstance(right, dict) and "bdata" in right:
+        right = np.frombuffer(base64.b64decode(right["bdata"]), right["dtype"])
+    if isinstance(left, list) and isinstance(right, np.ndarray | list):
+        assert len(left) == len(right), where
+        for index, pair in enumerate(zip(left, right, strict=True)):
+            alike(*pair, f"{where}[{index}]")
+    elif isinstance(left, dict) and isinstance(right, dict):
+        assert left.keys() == right.keys(), where
+        for name in left:
+            alike(left[name], right[name], f"{where}.{name}")
+    elif isinstance(left, int | float) and not isinstance(left, bool):
+        assert left == pytest.approx(float(right), rel=1e-9, abs=1e-11), where
     else:
-        assert one == other, where
+        assert left == right, where
 
 
 @pytest.mark.parametrize("lang", first_only(LANGUAGES))
 def test_answers_are_those_of_the_server(page, smollm2, lang):
     """Figure, description, read-outs and sentences, at many settings and in any order."""
     session, rng = Session("t", 0.0), np.random.RandomState(1)
-    asked = {"lang": lang}
+    request = {"lang": lang}
     data, words = (
-        json.loads(gzip.decompress(handler.client_payload(BENCH, name, asked, session)))
+        json.loads(gzip.decompress(handler.client_payload(BENCH, name, request, session)))
         for name in ("", "vocabulary")
     )
     page.evaluate(MAKE, [data, words])
     for chosen in ({}, *(values(rng) for _ in range(25))):
         written = {name: encoded(value) for name, value in chosen.items()}
-        query = asked | {f"{BENCH.prefix}.{name}": text for name, text in written.items()}
-        wanted = handler.render_bench(BENCH, query, session)
-        found = page.evaluate("(values) => answers.render(values)", written)
-        around = wanted.around
-        assert found["metadata"]["readouts"] == around["readouts"], chosen
-        said = [(note or "").replace("\u2060", "") for note in around["notes"]]
-        assert [note or "" for note in found["metadata"]["notes"]] == said, chosen
-        assert found["metadata"]["alt"] == around["alt"], chosen
-        figure = json.loads(joined(wanted.figure))
-        alike(found["figure"], figure, str(chosen))
+        query = request | {f"{BENCH.prefix}.{name}": text for name, text in written.items()}
+        expected = handler.render_bench(BENCH, query, session)
+        result = page.evaluate("(values) => answers.render(values)", written)
+        around = expected.around
+        assert result["metadata"]["readouts"] == around["readouts"], chosen
+        messages = [(note or "").replace("\u2060", "") for note in around["notes"]]
+        assert [note or "" for note in result["metadata"]["notes"]] == messages, chosen
+        assert result["metadata"]["alt"] == around["alt"], chosen
+        figure = json.loads(joined(expected.figure))
+        alike(result["figure"], figure, str(chosen))
 
 
 # --- on the page of the lesson --------------------------------------------------------------------
@@ -170,17 +170,17 @@ class Scores:
         slider = self.lesson.by_key(f"gp.scores.{name}.slider").locator(".seqviz-slider")
         return slider.evaluate("(host) => host.control.slider.text")
 
-    def shows(self, seen: dict | None = None, **values: str) -> None:
+    def shows(self, observed: dict | None = None, **values: str) -> None:
         """What is painted and what is read off, now or before, is what Python says of them."""
         query = {"lang": "en"} | {f"gp.scores.{name}": text for name, text in values.items()}
-        wanted = handler.render_bench(BENCH, query, Session("t", 0.0))
-        figure = json.loads(joined(wanted.figure))
-        seen = seen or self.page.evaluate(SEEN)
-        for found, trace in zip(seen["bars"], figure["data"], strict=False):
+        expected = handler.render_bench(BENCH, query, Session("t", 0.0))
+        figure = json.loads(joined(expected.figure))
+        observed = observed or self.page.evaluate(SEEN)
+        for result, trace in zip(observed["bars"], figure["data"], strict=False):
             bars = np.frombuffer(base64.b64decode(trace["x"]["bdata"]))
-            np.testing.assert_allclose(found, bars, rtol=1e-9, atol=1e-11)
-        assert seen["read"] == [one["value"] for one in wanted.around["readouts"]]
-        assert seen["alt"] == wanted.around["alt"]
+            np.testing.assert_allclose(result, bars, rtol=1e-9, atol=1e-11)
+        assert observed["read"] == [item["value"] for item in expected.around["readouts"]]
+        assert observed["alt"] == expected.around["alt"]
 
     def linked(self, **values: str) -> None:
         """Wait until the address says these values."""
@@ -199,15 +199,15 @@ def test_a_drag_costs_the_server_nothing_and_shows_what_python_says(scores):
     bench.page.mouse.up()
     bench.lesson.rest()
     with bench.alone():
-        seen = bench.page.evaluate(ALONG, ["temperature", [1.2, 0.5, 2.75, 0.7]])
-    for one, temperature in zip(seen, ("1.2", "0.5", "2.75", "0.7"), strict=True):
-        bench.shows(one, temperature=temperature)
+        last_seen = bench.page.evaluate(ALONG, ["temperature", [1.2, 0.5, 2.75, 0.7]])
+    for item, temperature in zip(last_seen, ("1.2", "0.5", "2.75", "0.7"), strict=True):
+        bench.shows(item, temperature=temperature)
     bench.linked(temperature="0.7")
     bench.lesson.rest()
     with bench.alone():
-        seen = bench.page.evaluate(ALONG, ["top_p", [0.3, 1, 0.55]])
-    for one, top_p in zip(seen, ("0.3", "1", "0.55"), strict=True):
-        bench.shows(one, temperature="0.7", top_p=top_p)
+        last_seen = bench.page.evaluate(ALONG, ["top_p", [0.3, 1, 0.55]])
+    for item, top_p in zip(last_seen, ("0.3", "1", "0.55"), strict=True):
+        bench.shows(item, temperature="0.7", top_p=top_p)
     bench.linked(temperature="0.7", top_p="0.55")
     bench.lesson.rest()
     bench.shows(temperature="0.7", top_p="0.55")
@@ -229,20 +229,20 @@ def test_filters_are_put_in_order_by_keys_by_buttons_and_by_drag(scores):
     handle.focus()
     for _ in range(3):
         bench.page.keyboard.press("ArrowDown")
-    wanted = "penalty+top_k+top_p+min_p+temperature+typical"
-    assert bench.text("order") == wanted
+    expected = "penalty+top_k+top_p+min_p+temperature+typical"
+    assert bench.text("order") == expected
     focused = bench.page.evaluate("document.activeElement.getAttribute('aria-label')")
     assert focused == "Temperature: place 5 of 6"
-    bench.linked(order=wanted)
+    bench.linked(order=expected)
     bench.lesson.rest()
-    bench.shows(temperature="2", order=wanted)
-    said = bench.lesson.by_key("bench-scores").get_by_text("In the order of transformers")
-    expect(said.first).to_be_visible()
+    bench.shows(temperature="2", order=expected)
+    message = bench.lesson.by_key("bench-scores").get_by_text("In the order of transformers")
+    expect(message.first).to_be_visible()
 
     row.get_by_role("button", name="Typical: earlier").click()
-    wanted = "penalty+top_k+top_p+min_p+typical+temperature"
-    assert bench.text("order") == wanted
-    bench.linked(order=wanted)
+    expected = "penalty+top_k+top_p+min_p+typical+temperature"
+    assert bench.text("order") == expected
+    bench.linked(order=expected)
     bench.lesson.rest()
 
     top = row.locator("[data-name=top_p] .handle")
@@ -254,16 +254,16 @@ def test_filters_are_put_in_order_by_keys_by_buttons_and_by_drag(scores):
         for share in (0.75, 0.5, 0.25, 0.0):
             y = first["y"] + 4 + share * (box["y"] - first["y"])
             bench.page.mouse.move(box["x"] + 40, y)
-    wanted = "top_p+penalty+top_k+min_p+typical+temperature"
-    assert bench.text("order") == wanted
-    bench.shows(temperature="2", order=wanted)
+    expected = "top_p+penalty+top_k+min_p+typical+temperature"
+    assert bench.text("order") == expected
+    bench.shows(temperature="2", order=expected)
     bench.page.mouse.up()
-    bench.linked(order=wanted)
+    bench.linked(order=expected)
     bench.page.reload()
     bench.lesson.chart("gp.scores").wait_for()
     bench.page.wait_for_function(HERE)
     bench.lesson.rest()
-    bench.shows(temperature="2", order=wanted)
+    bench.shows(temperature="2", order=expected)
     opened_row(bench)
     bench.page.get_by_role("button", name="reset").click()
     bench.page.wait_for_function(
@@ -278,9 +278,9 @@ def test_a_finger_moves_a_filter(scores):
     for button in row.get_by_role("button").all():
         assert button.bounding_box()["height"] >= 44
     row.get_by_role("button", name="Typical: earlier").tap()
-    wanted = "penalty+temperature+top_k+top_p+typical+min_p"
-    assert bench.text("order") == wanted
-    bench.linked(order=wanted)
+    expected = "penalty+temperature+top_k+top_p+typical+min_p"
+    assert bench.text("order") == expected
+    bench.linked(order=expected)
 
 
 def test_an_order_that_is_none_is_the_usual_one_and_without_scores_the_server_answers(scores):

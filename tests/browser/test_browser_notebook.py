@@ -82,8 +82,8 @@ def test_a_bench_gets_the_script_and_hides_the_picture_below(browser, alone):
 def test_the_kernel_answers_who_asks_for_the_script(monkeypatch):
     live, sent = lessons.gates.size().live(), []
     monkeypatch.setattr(live, "send", sent.append)
-    for asked in ({"wants": "x"}, "script", {"wants": "script"}):
-        live._handle_custom_msg(asked, [])
+    for request in ({"wants": "x"}, "script", {"wants": "script"}):
+        live._handle_custom_msg(request, [])
     assert sent == [{"packed": live.script.packed}]
 
 
@@ -92,8 +92,8 @@ def test_a_moved_slider_draws_anew(browser, notebook):
     page = browser.new_page()
     errors, elsewhere = [], []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("request", lambda asked: elsewhere.append(asked.url)
-            if not asked.url.startswith((notebook, "data:", "blob:", "ws://localhost")) else None
+    page.on("request", lambda request: elsewhere.append(request.url)
+            if not request.url.startswith((notebook, "data:", "blob:", "ws://localhost")) else None
             )  # fmt: skip
     page.goto(notebook)
     page.locator(".seqviz-bench .main-svg").first.wait_for(timeout=PATIENCE)

@@ -96,7 +96,7 @@ def around(browser, server) -> Iterator[Callable]:
     return opened
 
 
-@pytest.mark.parametrize("slug", first_only(list(FIELDS), keep=2))
+@pytest.mark.parametrize("slug", first_only(list(FIELDS), retained=2))
 def test_a_page_around_the_app_hears_settings_and_no_text(around, slug):
     text, slider = FIELDS[slug]
     with around(f"{slug}?lang=en") as outer:
@@ -106,11 +106,11 @@ def test_a_page_around_the_app_hears_settings_and_no_text(around, slug):
         expect(outer.slider(slider)).not_to_have_value(value)
         outer.hears(slider)
         outer.set_to(text, TEXT)
-        heard = outer.heard
-        assert heard
-        for one in heard:
-            assert WORD not in json.dumps(one), one
-            assert text not in json.dumps(one), one
+        received = outer.heard
+        assert received
+        for item in received:
+            assert WORD not in json.dumps(item), item
+            assert text not in json.dumps(item), item
 
 
 def test_own_address_reload_back_and_an_old_link_keep_a_text_in_a_frame(around):
@@ -156,14 +156,14 @@ def test_a_link_writes_the_name_of_a_text_in_several_ways(around, name):
 def test_an_upload_that_fails_tells_the_page_around_no_session(around):
     """Streamlit tells which request has failed, and the name of the session is in its address."""
     with around("ar_fitting?lang=en&ar.real.source=csv") as outer:
-        asked: list[str] = []
-        outer.page.on("request", lambda one: asked.append(one.url))
+        requests: list[str] = []
+        outer.page.on("request", lambda item: requests.append(item.url))
         outer.page.route("**/_stcore/upload_file/**", lambda route: route.abort())
         file = {"name": "own.csv", "mimeType": "text/csv", "buffer": b"t,level\n1,2\n"}
         field = outer.frame.locator(css_class("ar.real.csv"))
         field.locator("input[type=file]").set_input_files(file)
         field.get_by_test_id("stFileChipIconError").wait_for()
-        (upload,) = [one for one in asked if "/upload_file/" in one]
+        (upload,) = [item for item in requests if "/upload_file/" in item]
         session = urlsplit(upload).path.split("/")[-2]
         assert len(session) > 30
         assert session not in json.dumps(outer.heard)

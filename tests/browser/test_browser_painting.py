@@ -77,7 +77,7 @@ def test_the_first_visitor_of_a_fresh_server_may_follow_a_deep_link(browser):
 
 def test_labels_are_measured_in_their_own_letters(visit, browser, server):
     """A font that comes late: the margins are those of the picture that is drawn with it."""
-    drawn = visit("ar_fitting", {"lang": "en", "ar.process.seed": "3"}).geometry("ar.process")
+    rendered = visit("ar_fitting", {"lang": "en", "ar.process.seed": "3"}).geometry("ar.process")
     held = []
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     page = context.new_page()
@@ -88,5 +88,5 @@ def test_labels_are_measured_in_their_own_letters(visit, browser, server):
     assert held
     for route in held:
         route.continue_()
-    assert LessonPage(page).geometry("ar.process") == drawn != ""
+    assert LessonPage(page).geometry("ar.process") == rendered != ""
     context.close()

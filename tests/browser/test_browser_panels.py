@@ -38,15 +38,17 @@ def overlap(a: dict[str, float], b: dict[str, float]) -> bool:
 def test_on_a_phone_each_panel_has_the_width_for_itself_and_they_follow_the_window(visit, bench):
     """On a phone, in a wide window, and on a phone again, which is as it was."""
     lesson = visit("vanishing_gradients", viewport=PHONE)
-    found = boxes(lesson, bench)
-    assert not any(overlap(a, b) for place, a in enumerate(found) for b in found[:place])
-    drawn = lesson.figure(bench).evaluate(FULL)
-    (left, right), (left_2, right_2) = drawn["domains"]
+    results = boxes(lesson, bench)
+    assert not any(overlap(a, b) for index, a in enumerate(results) for b in results[:index])
+    rendered = lesson.figure(bench).evaluate(FULL)
+    (left, right), (left_2, right_2) = rendered["domains"]
     assert min(right, right_2) > 0.8  # a round panel may shrink
     assert max(left, left_2) < 0.1
-    assert drawn["height"] > 1.5 * drawn["width"]
+    assert rendered["height"] > 1.5 * rendered["width"]
     frame = lesson.figure(bench).bounding_box()
-    assert frame["height"] == drawn["height"]  # nothing is cut off, nothing lies under the figure
+    assert (
+        frame["height"] == rendered["height"]
+    )  # nothing is cut off, nothing lies under the figure
     footer = lesson.by_key(f"{bench}.footer").bounding_box()
     assert footer["y"] >= frame["y"] + frame["height"]
 
@@ -56,7 +58,7 @@ def test_on_a_phone_each_panel_has_the_width_for_itself_and_they_follow_the_wind
     assert wide[0][1] < wide[1][0]
     lesson.page.set_viewport_size(PHONE)
     boxes(lesson, bench)
-    assert lesson.figure(bench).evaluate(FULL) == drawn
+    assert lesson.figure(bench).evaluate(FULL) == rendered
 
 
 @pytest.mark.nightly

@@ -16,11 +16,11 @@ from tests.tiers import first_only
 
 
 def numbers(geometry: str) -> list[float]:
-    return [float(one) for one in re.findall(r"-?\d+\.?\d*", geometry)]
+    return [float(item) for item in re.findall(r"-?\d+\.?\d*", geometry)]
 
 
 @pytest.mark.parametrize(
-    "record", first_only(catalog.LESSONS, keep=0), ids=lambda record: record.slug
+    "record", first_only(catalog.LESSONS, retained=0), ids=lambda record: record.slug
 )
 def test_slider_by_keyboard_changes_chart_and_address_and_reload_restores_both(visit, record):
     lesson = visit(record.slug)
@@ -58,12 +58,12 @@ def test_back_and_forward_bring_back_what_was_set(visit):
     page.get_by_role("radio", name="Roots").click()
     expect(page).to_have_url(re.compile("ar.process.view=roots"))
     shapes.append(settled(shapes[1]))
-    for step, shown, phi in (
+    for step, visible, phi in (
         (page.go_back, 1, "0.7"), (page.go_back, 0, "0.8"), (page.go_forward, 1, "0.7"),
     ):  # fmt: skip
         before = lesson.geometry("ar.process")
         step()
-        assert settled(before) == shapes[shown]
+        assert settled(before) == shapes[visible]
         expect(lesson.slider(key)).to_have_value(phi)
 
 

@@ -24,8 +24,8 @@ PIXELS = """(host, [panel, x, y]) => {
 def sample(browser, tmp_path_factory):
     page = Path(__file__).with_name("sample_page.py").read_text("utf-8")
     folder = tmp_path_factory.mktemp("sample")
-    with serve_page(folder, page) as running, visitors(browser, running) as made:
-        yield made
+    with serve_page(folder, page) as running, visitors(browser, running) as created:
+        yield created
 
 
 @pytest.fixture
@@ -45,8 +45,8 @@ def point(lesson, x: float, y: float, panel: str = "xy") -> None:
     lesson.rest()
 
 
-def click(lesson, *place) -> None:
-    point(lesson, *place)
+def click(lesson, *position) -> None:
+    point(lesson, *position)
     lesson.page.mouse.down()
     lesson.page.mouse.up()
     lesson.rest()
@@ -79,15 +79,15 @@ def test_a_click_beyond_a_slider_stops_at_its_end(page):
 
 
 def test_only_what_can_be_clicked_is_clicked(page):
-    hand = page.figure(BENCH).locator(".seqviz-chart")
+    drag = page.figure(BENCH).locator(".seqviz-chart")
     point(page, 20, 1, "x2y2")
-    assert "picking" not in hand.get_attribute("class")
+    assert "picking" not in drag.get_attribute("class")
     sent = page.sent
     click(page, 20, 1, "x2y2")
     assert page.sent == sent
     assert settings(page) == ("10", "0.5")
     point(page, 20, 1.0)
-    assert "picking" in hand.get_attribute("class")
+    assert "picking" in drag.get_attribute("class")
     area = page.figure(BENCH).locator(".nsewdrag[data-subplot=xy]")
     assert area.evaluate("(area) => getComputedStyle(area).cursor") == "pointer"
 
@@ -97,12 +97,12 @@ def test_a_click_on_the_place_that_the_page_has_drawn_last_is_drawn(visit):
     lesson, bench, step = visit("gates"), "ga.watch", "ga.watch.step"
     lesson.geometry(bench)
     value = lesson.by_key(f"{bench}.readouts").get_by_test_id("stMetricDelta").first
-    drawn, at = value.text_content(), lesson.slider(step).input_value()
+    rendered, at = value.text_content(), lesson.slider(step).input_value()
     lesson.slider(step).press("ArrowRight")
-    expect(value).not_to_have_text(drawn)
+    expect(value).not_to_have_text(rendered)
     lesson.rest()
     assert lesson.page.evaluate(f"seqvizLiveBench('{bench}').nCommits") == 1
     host = lesson.figure(bench).locator(".js-plotly-plot")
     lesson.page.mouse.click(*host.evaluate(PIXELS, ["xy", int(at), 1]))
     expect(lesson.slider(step)).to_have_value(at)
-    expect(value).to_have_text(drawn)
+    expect(value).to_have_text(rendered)

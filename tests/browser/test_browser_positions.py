@@ -37,12 +37,12 @@ class Waves(Sinusoid):
         lesson.page.locator(".st-key-bench-waves").scroll_into_view_if_needed()
         super().__init__(lesson)
 
-    def slide(self, name: str, place: int) -> None:
-        self.host.locator(f"input[name={name}]").fill(str(place))
+    def slide(self, name: str, index: int) -> None:
+        self.host.locator(f"input[name={name}]").fill(str(index))
 
     def linked(self, **values) -> None:
         """Wait until the address bar says these values and no others of this bench."""
-        wanted = {f"po.waves.{name}": [str(value)] for name, value in values.items()}
+        expected = {f"po.waves.{name}": [str(value)] for name, value in values.items()}
         self.page.wait_for_function(
             """(wanted) => {
                 const query = new URLSearchParams(location.search);
@@ -50,56 +50,56 @@ class Waves(Sinusoid):
                 return found.length === Object.keys(wanted).length
                     && found.every((name) => query.get(name) === wanted[name]?.[0]);
             }""",
-            arg=wanted,
+            arg=expected,
         )
         query = parse_qs(urlsplit(self.page.url).query)
-        assert {k: v for k, v in query.items() if k.startswith("po.waves")} == wanted
+        assert {k: v for k, v in query.items() if k.startswith("po.waves")} == expected
 
 
 def test_waves_change_the_link_when_the_hand_rests_and_a_reload_restores_them(visit):
     lesson = visit(SLUG)
-    waves = Waves(lesson)
+    sinusoids = Waves(lesson)
     lesson.rest()
-    waves.linked()
-    waves.slide("d_model", 7)  # the eighth stop
-    waves.shows(d_model=9)
-    waves.slide("position", 3)
-    waves.host.locator("button[value=halves]").click()
-    waves.shows(d_model=9, layout="halves", position=3)
-    waves.linked(d_model=9, layout="halves", position=3)
-    wanted = encoding(64, 9, 10_000.0, "halves").table[3]
+    sinusoids.linked()
+    sinusoids.slide("d_model", 7)  # the eighth stop
+    sinusoids.shows(d_model=9)
+    sinusoids.slide("position", 3)
+    sinusoids.host.locator("button[value=halves]").click()
+    sinusoids.shows(d_model=9, layout="halves", position=3)
+    sinusoids.linked(d_model=9, layout="halves", position=3)
+    expected = encoding(64, 9, 10_000.0, "halves").table[3]
     # float64 on both sides; sines of arguments up to 3
-    np.testing.assert_allclose(waves.column(), wanted, atol=1e-15)
+    np.testing.assert_allclose(sinusoids.column(), expected, atol=1e-15)
     lesson.page.reload()
-    waves = Waves(lesson)
-    waves.shows(d_model=9, layout="halves", position=3)
-    np.testing.assert_allclose(waves.column(), wanted, atol=1e-15)
-    waves.linked(d_model=9, layout="halves", position=3)
+    sinusoids = Waves(lesson)
+    sinusoids.shows(d_model=9, layout="halves", position=3)
+    np.testing.assert_allclose(sinusoids.column(), expected, atol=1e-15)
+    sinusoids.linked(d_model=9, layout="halves", position=3)
     # Back to what is declared: nothing of it is left in the link.
-    waves.host.locator("button[value=interleaved]").click()
-    waves.slide("position", 20)
-    waves.shows(d_model=9)
-    waves.linked(d_model=9)
+    sinusoids.host.locator("button[value=interleaved]").click()
+    sinusoids.slide("position", 20)
+    sinusoids.shows(d_model=9)
+    sinusoids.linked(d_model=9)
 
 
 @pytest.mark.nightly
 def test_what_stands_under_the_waves_is_of_what_they_show(visit):
     """Data, Export and Code after a change in the browser."""
     lesson = visit(SLUG)
-    waves = Waves(lesson)
+    sinusoids = Waves(lesson)
     lesson.rest()
-    waves.slide("d_model", 4)
-    waves.slide("positions", 3)
-    waves.shows(d_model=6, positions=5, position=4, dimension=5)
-    waves.linked(d_model=6, positions=5, position=4, dimension=5)
+    sinusoids.slide("d_model", 4)
+    sinusoids.slide("positions", 3)
+    sinusoids.shows(d_model=6, positions=5, position=4, dimension=5)
+    sinusoids.linked(d_model=6, positions=5, position=4, dimension=5)
     lesson.rest()
     table = encoding(5, 6).table
 
     lesson.by_key("po.waves.data").get_by_role("button").click()
     dialog = lesson.page.get_by_role("dialog")
     dialog.get_by_test_id("stDataFrame").first.wait_for()
-    said = Text("en")("alt.pos_map", positions="5", width=6, base="10,000", low="@", high="@")
-    dialog.get_by_text(re.compile(re.escape(said.split("@")[0]))).wait_for()
+    message = Text("en")("alt.pos_map", positions="5", width=6, base="10,000", low="@", high="@")
+    dialog.get_by_text(re.compile(re.escape(message.split("@")[0]))).wait_for()
     dialog.get_by_role("button", name="Close").click()
     dialog.wait_for(state="detached")
 
@@ -129,16 +129,16 @@ def test_waves_answer_when_the_server_is_gone(browser):
         with serve(environment={"HF_HUB_OFFLINE": "1"}) as server:
             lesson = LessonPage(context.new_page())
             lesson.page.goto(f"{server.url}/{SLUG}")
-            waves = Waves(lesson)
-            waves.shows()
+            sinusoids = Waves(lesson)
+            sinusoids.shows()
         lesson.page.get_by_role("dialog", name="Connection error").wait_for()
         lesson.page.keyboard.press("Escape")  # Streamlit says so once
         lesson.page.get_by_role("dialog").wait_for(state="detached")
-        waves.slide("position", 33)
-        waves.slide("d_model", 4)
-        waves.shows(position=33, d_model=6, dimension=5)
+        sinusoids.slide("position", 33)
+        sinusoids.slide("d_model", 4)
+        sinusoids.shows(position=33, d_model=6, dimension=5)
         # The browser's sine and NumPy's of an argument of 33, which is known to 33 x 1e-16.
-        np.testing.assert_allclose(waves.column(), encoding(64, 6).table[33], atol=1e-14)
+        np.testing.assert_allclose(sinusoids.column(), encoding(64, 6).table[33], atol=1e-14)
     finally:
         context.close()
 
@@ -147,19 +147,19 @@ def test_waves_answer_when_the_server_is_gone(browser):
 def test_another_bench_and_the_waves_do_not_disturb_each_other(visit):
     """A slider of a bench on the server, then one of the browser's, then the first again."""
     lesson = visit(SLUG)
-    waves = Waves(lesson)
+    sinusoids = Waves(lesson)
     lesson.page.locator(".st-key-bench-distance").scroll_into_view_if_needed()
     before = lesson.geometry("po.distance")
-    waves.slide("position", 5)
-    waves.linked(position=5)
+    sinusoids.slide("position", 5)
+    sinusoids.linked(position=5)
     slider = lesson.slider("po.distance.d_model")
     slider.focus()
     lesson.page.keyboard.press("ArrowLeft")
     after = lesson.changed("po.distance", before)
     assert after != before
-    waves.shows(position=5)
-    waves.slide("position", 7)
-    waves.linked(position=7)
+    sinusoids.shows(position=5)
+    sinusoids.slide("position", 7)
+    sinusoids.linked(position=7)
     assert lesson.geometry("po.distance") == after
     assert parse_qs(urlsplit(lesson.page.url).query)["po.distance.d_model"] == ["14"]
 

@@ -83,7 +83,7 @@ def test_a_clicker_walks_from_whatever_has_been_pressed(hall):
 def test_arrows_move_the_slider_used_last_unless_what_has_the_focus_takes_them(hall):
     page, wrong = hall.page, []
     slider = hall.slider("ga.one.temperature")
-    for place, (name, selector) in enumerate(PRESSED.items()):
+    for index, (name, selector) in enumerate(PRESSED.items()):
         page.evaluate(UP)
         slider.evaluate("(one) => one.focus({ preventScroll: true })")
         before = slider.input_value()
@@ -91,7 +91,7 @@ def test_arrows_move_the_slider_used_last_unless_what_has_the_focus_takes_them(h
         assert focus.evaluate(FOCUS), name
         if name == "slider":
             continue
-        page.keyboard.press(("ArrowRight", "ArrowLeft")[place % 2])  # it has an end
+        page.keyboard.press(("ArrowRight", "ArrowLeft")[index % 2])  # it has an end
         hall.rest()
         if (slider.input_value() != before) == (name in OWN_ARROWS):
             wrong.append(name)
@@ -137,9 +137,9 @@ def test_figures_are_clear_after_a_slider_a_reload_and_in_a_small_window(hall):
     def clear() -> None:
         hall.whole()
         hall.rest()
-        seen, wrong = hall.page.evaluate(COVERED, BESIDE)
+        observed, wrong = hall.page.evaluate(COVERED, BESIDE)
         assert not wrong
-        assert seen > 6
+        assert observed > 6
 
     slider = hall.slider("ga.one.temperature")
     slider.focus()
@@ -150,7 +150,7 @@ def test_figures_are_clear_after_a_slider_a_reload_and_in_a_small_window(hall):
     clear()
     hall.page.set_viewport_size({"width": 560, "height": 900})
     hall.rest()
-    wrong = [one for one in hall.page.evaluate(COVERED, BESIDE)[1] if "small" not in one]
+    wrong = [item for item in hall.page.evaluate(COVERED, BESIDE)[1] if "small" not in item]
     assert not wrong
 
 

@@ -57,7 +57,7 @@ def test_a_lesson_read_in_the_dark_is_a_handout(visit, slug):
     page = lesson.page
     before = page.locator(".seqviz-chart").first.evaluate("(one) => one.chart.json")
     page.evaluate(SNAPSHOT)
-    made = page.pdf(format="A4")
+    created = page.pdf(format="A4")
     paper = page.evaluate("window.paper")
     assert paper["charts"] > 0
     assert paper["wider"] == paper["waiting"] == paper["parts"] == 0
@@ -66,7 +66,7 @@ def test_a_lesson_read_in_the_dark_is_a_handout(visit, slug):
     if slug == "ar_fitting":
         first = "Figure: ACF and PACF · Order P: 1 · φ: 0.8 · Length n: 500 · Random seed: 1"
         assert paper["values"][0].startswith(first)
-    assert len(re.findall(rb"/Type /Page\b", made)) >= 4
+    assert len(re.findall(rb"/Type /Page\b", created)) >= 4
     page.wait_for_function("() => !document.querySelector('.seqviz-printed')")
     assert page.locator(".seqviz-chart").first.evaluate("(one) => one.chart.json") == before
 
@@ -77,7 +77,7 @@ def test_an_order_is_told_on_paper(visit, smollm2):
     bench = lesson.by_key("bench-scores")
     bench.locator(".stExpander summary").first.click()
     bench.locator(".order .handle").first.wait_for()
-    told = lesson.page.evaluate("""async () => {
+    payload = lesson.page.evaluate("""async () => {
         const { preparePrint, restoreScreen } = await import("/app/static/bench/print.js");
         preparePrint();
         const said = [...document.querySelectorAll("p.seqviz-printed")];
@@ -86,7 +86,8 @@ def test_an_order_is_told_on_paper(visit, smollm2):
         return told;
     }""")
     assert (
-        "Order of the filters: Penalty → Temperature → Top-k → Top-p → Min-p → Typical" in told[0]
+        "Order of the filters: Penalty → Temperature → Top-k → Top-p → Min-p → Typical"
+        in payload[0]
     )
 
 

@@ -17,8 +17,8 @@ MOST_BYTES = 100_000
 @pytest.mark.nightly
 @pytest.mark.parametrize("scheme", picture.SCHEMES)
 def test_the_app_looks_as_in_the_picture(browser, server, scheme):
-    kept = Image.open(picture.path(scheme))
-    assert picture.apart(kept, picture.take(browser, server.url, scheme)) < TOLERANCE
+    retained = Image.open(picture.path(scheme))
+    assert picture.apart(retained, picture.take(browser, server.url, scheme)) < TOLERANCE
 
 
 @pytest.mark.nightly

@@ -100,15 +100,15 @@ def figures(bench, name, control, count: int) -> list:
     """The figures of a bench along one of its sliders; as many as it has where it has to wait."""
     low, high = control.bounds()
     values = np.linspace(low, high, count)
-    session, drawn = Session("test", 0.0), []
+    session, rendered = Session("test", 0.0), []
     with contextlib.suppress(PendingError, ValueError):
         for value in values:
-            asked = int(value) if isinstance(low, int) else float(value)
-            query = {f"{bench.prefix}.{name}": encoded(asked)}
-            drawn.append(
+            request = int(value) if isinstance(low, int) else float(value)
+            query = {f"{bench.prefix}.{name}": encoded(request)}
+            rendered.append(
                 json.loads(joined(handler.render_bench(bench, query, session).figure) or "null")
             )
-    return [figure for figure in drawn if figure]
+    return [figure for figure in rendered if figure]
 
 
 SLIDERS = [
@@ -118,18 +118,18 @@ SLIDERS = [
     for name, bench in getattr(lessons, slug).lesson.benches.items()
     for first, (parameter, control) in zip(
         [True] + [False] * 99,
-        [one for one in controls(bench.declaration)
-         if isinstance(one[1], Slider | SelectSlider) and not one[1].client], strict=False)
+        [control for control in controls(bench.declaration)
+         if isinstance(control[1], Slider | SelectSlider) and not control[1].client], strict=False)
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("slug", "name", "parameter"), SLIDERS)
 def test_a_part_is_painted_as_the_whole_would_be(page, slug, name, parameter, minilm, smollm2):
     bench = getattr(lessons, slug).lesson.benches[name]
-    drawn = figures(bench, parameter, dict(controls(bench.declaration))[parameter], VALUES)
-    for place, one in enumerate(page.evaluate(COMPARE, [drawn, SIZE])):
-        assert (one["extra"], one["missing"]) == ([], []), place
-        assert one["unknown"] == [], "our build of Plotly lacks a part"
+    rendered = figures(bench, parameter, dict(controls(bench.declaration))[parameter], VALUES)
+    for index, item in enumerate(page.evaluate(COMPARE, [rendered, SIZE])):
+        assert (item["extra"], item["missing"]) == ([], []), index
+        assert item["unknown"] == [], "our build of Plotly lacks a part"
 
 
 @pytest.mark.parametrize(("slug", "name", "parameter"), [
@@ -141,8 +141,8 @@ def test_a_part_is_painted_as_the_whole_would_be(page, slug, name, parameter, mi
 def test_a_hand_paints_in_part(page, slug, name, parameter, minilm, smollm2):
     """The sliders that a class moves most; gaining or losing a line takes a whole one."""
     bench = getattr(lessons, slug).lesson.benches[name]
-    drawn = figures(bench, parameter, dict(controls(bench.declaration))[parameter], 9)
-    parts = [one["part"] for one in page.evaluate(COMPARE, [drawn, SIZE])]
+    rendered = figures(bench, parameter, dict(controls(bench.declaration))[parameter], 9)
+    parts = [item["part"] for item in page.evaluate(COMPARE, [rendered, SIZE])]
     assert sum(parts) >= 6, parts
 
 
@@ -176,18 +176,18 @@ MEASURED = r"""async ([figures, size]) => {
 def test_texts_that_keep_their_width_are_not_measured(page):
     """Each measuring makes the browser lay the page out: eight of them were half of a painting."""
     bench = lessons.vanishing_gradients.lesson.benches["reach"]
-    drawn = [
+    rendered = [
         json.loads(
             joined(handler.render_bench(bench, {"vg.reach.gain": gain}, Session("", 0)).figure)
         )
         for gain in ("0.91", "0.92", "0.93", "0.94")  # with the same words at the axis
     ]
-    for figure, one in zip(drawn[1:], page.evaluate(MEASURED, [drawn, SIZE]), strict=True):
-        assert one["part"]
+    for figure, item in zip(rendered[1:], page.evaluate(MEASURED, [rendered, SIZE]), strict=True):
+        assert item["part"]
         names = [re.sub("<[^>]*>", "", trace["name"]) for trace in figure["data"]
                  if trace.get("showlegend") is not False]  # fmt: skip
-        assert one["said"] == names
-        assert one["texts"] == []
+        assert item["said"] == names
+        assert item["texts"] == []
 
 
 @pytest.mark.parametrize(("slug", "bench", "parameter", "values", "most"), [
@@ -196,15 +196,15 @@ def test_texts_that_keep_their_width_are_not_measured(page):
 ])  # fmt: skip
 def test_no_word_is_measured_twice(page, slug, bench, parameter, values, most):
     """Nor one that another place has, or other digits."""
-    asked = getattr(lessons, slug).lesson.benches[bench]
-    key = f"{asked.prefix}.{parameter}"
-    drawn = [
-        json.loads(joined(handler.render_bench(asked, {key: value}, Session("", 0)).figure))
+    request = getattr(lessons, slug).lesson.benches[bench]
+    key = f"{request.prefix}.{parameter}"
+    rendered = [
+        json.loads(joined(handler.render_bench(request, {key: value}, Session("", 0)).figure))
         for value in values
     ]
-    for one in page.evaluate(MEASURED, [drawn, SIZE]):
-        assert one["part"]
-        assert len(one["texts"]) <= most, one["texts"]
+    for item in page.evaluate(MEASURED, [rendered, SIZE]):
+        assert item["part"]
+        assert len(item["texts"]) <= most, item["texts"]
 
 
 def test_digits_are_as_wide_as_one_another(visit):

@@ -75,19 +75,20 @@ SLOW = """() => {
 
 def test_a_teacher_on_the_way_to_a_lesson_says_nothing_of_the_one_before(teacher, student):
     """The address is ahead of the figures."""
-    after, told = catalog.LESSONS[1], []
+    after, payload = catalog.LESSONS[1], []
     teacher.slider(PHI).press("PageDown")
     expect(student.slider(PHI)).to_have_value("0.7")
     teacher.rest()
     teacher.page.evaluate(SLOW)
     teacher.page.on(
-        "request", lambda one: told.append(one.post_data_json) if "/messages" in one.url else None
+        "request",
+        lambda item: payload.append(item.post_data_json) if "/messages" in item.url else None,
     )
     teacher.page.locator(".st-key-go-next button").click()
     student.titled(Text("zh")(f"{after.slug}.title"))
-    there = [one for one in told if one.get("lesson") == after.slug]
+    there = [item for item in payload if item.get("lesson") == after.slug]
     assert there
-    assert all(one["values"] == {} for one in there)
+    assert all(item["values"] == {} for item in there)
 
 
 def test_a_change_of_page_that_is_lost_is_asked_for_again(teacher, student):
@@ -176,7 +177,7 @@ def test_a_range_of_figures(teacher, student):
 
 def test_a_part_of_a_lesson_is_opened_where_the_teacher_opens_it(teacher, student, room):
     room.at("bert_accuracy", "ba.knife")
-    tabs = [one.page.locator(".stTabs [role=tab]") for one in (teacher, student)]
+    tabs = [item.page.locator(".stTabs [role=tab]") for item in (teacher, student)]
     tabs[0].nth(2).click()
     teacher.page.locator(".st-key-bench-looks").scroll_into_view_if_needed()
     expect(tabs[1].nth(2)).to_have_attribute("aria-selected", "true")
@@ -186,8 +187,8 @@ def test_a_part_of_a_lesson_is_opened_where_the_teacher_opens_it(teacher, studen
 def test_a_class_votes_talks_and_votes_again(teacher, student):
     votes = [page.page.locator(".seqviz-poll").first for page in (teacher, student)]
     put, answer = votes
-    for one in votes:
-        one.scroll_into_view_if_needed()
+    for vote in votes:
+        vote.scroll_into_view_if_needed()
     expect(answer.locator(".option").first).to_be_disabled()
     put.get_by_role("button", name="Put it to the vote").click()
     expect(put).to_contain_text("0 of 1")
@@ -208,9 +209,9 @@ def test_a_class_votes_talks_and_votes_again(teacher, student):
     expect(put).to_contain_text("Vote 2: 1 of 1")
     put.get_by_role("button", name="Close").click()
     put.get_by_role("button", name="Reveal").click()
-    for one in votes:
-        expect(one.locator("td").first).to_be_attached()
-        assert one.locator(".bar").count() == 2 * one.locator(".option").count()
+    for vote in votes:
+        expect(vote.locator("td").first).to_be_attached()
+        assert vote.locator(".bar").count() == 2 * vote.locator(".option").count()
     expect(student.page.locator(".st-key-ar-predict-decay-done")).to_be_visible()
 
 
@@ -218,19 +219,19 @@ SHEET = "[role=dialog][data-seqviz-sheet]"
 HAS_FOCUS = "(sheet) => sheet.contains(document.activeElement)"
 
 
-def begins(one):
+def begins(item):
     """The first question of a lesson, where the teacher puts it."""
-    found = one.page.locator(".seqviz-poll").first
-    found.scroll_into_view_if_needed()
-    return found
+    result = item.page.locator(".seqviz-poll").first
+    result.scroll_into_view_if_needed()
+    return result
 
 
 REVEAL = "(said) => document.querySelector('.seqviz-room').chip.room.send(said)"
 
 
-def ends(room, said: dict) -> None:
+def ends(room, payload: dict) -> None:
     """What was put is revealed, and out of the way of others who use the room."""
-    room.teacher.page.evaluate(REVEAL, said)
+    room.teacher.page.evaluate(REVEAL, payload)
     expect(room.student.page.locator(SHOWN)).not_to_contain_text(re.compile("投票|画图"))
     room.student.page.keyboard.press("Escape")
     expect(room.student.page.locator(SHEET)).to_have_count(0)
@@ -246,9 +247,9 @@ def put(room, teacher) -> Iterator[Locator]:
 @pytest.fixture
 def drawing(room, teacher) -> Iterator[Locator]:
     """The first of those that are drawn."""
-    found = teacher.page.locator(".seqviz-sketch").first
-    found.scroll_into_view_if_needed()
-    yield found
+    result = teacher.page.locator(".seqviz-sketch").first
+    result.scroll_into_view_if_needed()
+    yield result
     ends(room, {"kind": "sketch", "action": "reveal"})
 
 
@@ -376,39 +377,41 @@ def test_a_drawing_comes_over_the_page_as_well(student, drawing):
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_bar_takes_one_line_of_a_phone(room, teacher, put, lang):
     phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
-    one = room.visit("", {"room": room.code, "lang": lang}, **phone)
-    one.titled(Text(lang)("ar_fitting.title"))
-    bar, words = one.page.locator(SHOWN), Text(lang).table("room")
+    item = room.visit("", {"room": room.code, "lang": lang}, **phone)
+    item.titled(Text(lang)("ar_fitting.title"))
+    bar, words = item.page.locator(SHOWN), Text(lang).table("room")
 
-    def is_one_line(*shown: str) -> None:
-        for text in shown:
+    def is_one_line(*visible_text: str) -> None:
+        for text in visible_text:
             expect(bar.get_by_text(text, exact=True)).to_be_in_viewport(ratio=0.9)
         assert bar.bounding_box()["height"] < 62
 
     is_one_line(words["following_short"], words["send_short"])
     ask(put)
     is_one_line(words["vote_open"], words["to_vote"])
-    one.page.keyboard.press("Escape")
+    item.page.keyboard.press("Escape")
     is_one_line(words["vote_open"], words["to_vote"])
-    one.page.close()
+    item.page.close()
 
 
 def test_answers_on_a_projector_are_no_fields(teacher, put):
     """They are read there: what looks like a control that is switched off says so of its text."""
     options = put.locator(".option")
     assert options.count() == 3
-    for one in options.all():
-        assert one.evaluate("(one) => one.tagName") == "DIV"
-        style = one.evaluate("(one) => { const { opacity, borderTopColor } = getComputedStyle(one);"
-                             "return [opacity, borderTopColor]; }")  # fmt: skip
+    for item in options.all():
+        assert item.evaluate("(one) => one.tagName") == "DIV"
+        style = item.evaluate(
+            "(one) => { const { opacity, borderTopColor } = getComputedStyle(one);"
+            "return [opacity, borderTopColor]; }"
+        )
         assert style == ["1", "rgba(0, 0, 0, 0)"]
     ask(put)
 
 
 def test_a_second_device_takes_the_class_along_when_it_is_used(room, teacher, student):
     """It is a teacher's by its address, from which the token is gone at once."""
-    kept = teacher.page.evaluate("() => JSON.parse(localStorage.getItem('seqviz.room'))")
-    token = kept[room.code]["token"]
+    retained = teacher.page.evaluate("() => JSON.parse(localStorage.getItem('seqviz.room'))")
+    token = retained[room.code]["token"]
     assert token not in teacher.page.url
     second = room.visit(f"gates?room={room.code}&lang=en#teacher={token}").page
     second.locator(SHOWN).get_by_role("button", name="Pause").click()
@@ -452,9 +455,9 @@ def test_a_student_sends_what_it_sees_and_the_teacher_goes_on_from_it(teacher, s
     expect(teacher.slider(PHI)).to_have_value("0.9")
     with teacher.page.expect_download() as file:
         chip.get_by_role("button", name="Save as a table").click()
-    kept = file.value.path().read_text("utf-8-sig")
-    assert re.search(rf'"link","http[^"]*{re.escape(PHI)}=0\.9[^"]*"', kept)
-    assert "room=" not in kept
+    retained = file.value.path().read_text("utf-8-sig")
+    assert re.search(rf'"link","http[^"]*{re.escape(PHI)}=0\.9[^"]*"', retained)
+    assert "room=" not in retained
     with teacher.page.expect_download() as file:
         chip.get_by_role("button", name="Save as a notebook").click()
     assert "ar_fitting.process(phi=0.9)" in file.value.path().read_text("utf-8")
@@ -474,8 +477,8 @@ HARMLESS = HOSTILE.replace("\u202e", "")
 def test_a_text_is_on_no_projector_before_it_is_approved(room, author):
     """Two students: one writes what the teacher had better read first, one reads the board."""
     teacher, other = room.teacher, room.student
-    chips = [one.page.locator(SHOWN) for one in (teacher, author, other)]
-    shown, send = chips[0], author.page.locator(SHOWN).get_by_role("button", name="提交文字")
+    chips = [item.page.locator(SHOWN) for item in (teacher, author, other)]
+    visible, send = chips[0], author.page.locator(SHOWN).get_by_role("button", name="提交文字")
     author.page.locator(".st-key-bench-watch").evaluate("one => one.scrollIntoView()")
     field = author.page.locator(".st-key-ga-watch-characters input")
     field.fill("The teacher is <b>")
@@ -484,9 +487,9 @@ def test_a_text_is_on_no_projector_before_it_is_approved(room, author):
     field.fill(HOSTILE)
     expect(send).to_be_visible()
     send.click()
-    expect(shown).to_contain_text("2 to read")
+    expect(visible).to_contain_text("2 to read")
     with teacher.page.expect_popup() as popup:
-        shown.get_by_role("button", name="2 to read").click()
+        visible.get_by_role("button", name="2 to read").click()
     window = popup.value
     expect(window.locator("body")).to_contain_text("2 to read. The first is for")
     assert "The teacher is" not in window.content() + teacher.page.content()
@@ -504,33 +507,33 @@ def test_a_text_is_on_no_projector_before_it_is_approved(room, author):
     expect(window.locator("body")).to_contain_text("No text waits")
     chips[2].get_by_role("button", name="文字（1）").click()
     expect(chips[2].locator("bdi")).to_have_text(HARMLESS)
-    shown.get_by_role("button", name="Texts (1)").click()
-    expect(shown.locator("bdi")).to_have_text(HARMLESS)
-    shown.get_by_role("button", name="Use", exact=True).click()
-    for one in (teacher, other):  # who follows has it, too
-        taken = one.page.locator(".st-key-ga-watch-characters input")
+    visible.get_by_role("button", name="Texts (1)").click()
+    expect(visible.locator("bdi")).to_have_text(HARMLESS)
+    visible.get_by_role("button", name="Use", exact=True).click()
+    for entry in (teacher, other):  # who follows has it, too
+        taken = entry.page.locator(".st-key-ga-watch-characters input")
         taken.wait_for()  # the figure is drawn when it is looked at
         expect(taken).to_have_value(HARMLESS)
-        assert one.page.title() != "hurt"
-        assert one.page.locator("img[src=x]").count() == 0
+        assert entry.page.title() != "hurt"
+        assert entry.page.locator("img[src=x]").count() == 0
     with teacher.page.expect_download() as file:
-        shown.get_by_role("button", name="Save as a table").click()
-    kept = file.value.path().read_text("utf-8-sig")
-    assert kept.count('"text"') == 1
-    assert "\"'=1+1 <img" in kept
-    assert "The teacher is" not in kept
-    shown.get_by_role("button", name="Remove").click()
+        visible.get_by_role("button", name="Save as a table").click()
+    retained = file.value.path().read_text("utf-8-sig")
+    assert retained.count('"text"') == 1
+    assert "\"'=1+1 <img" in retained
+    assert "The teacher is" not in retained
+    visible.get_by_role("button", name="Remove").click()
     expect(chips[2]).not_to_contain_text("onerror")
     expect(chips[2]).not_to_contain_text("文字（1）")
     field.fill("A third")
     send.click()
     teacher.page.set_viewport_size({"width": 420, "height": 800})  # no class sees a phone
-    shown.get_by_role("button", name="1 to read").click()
-    expect(shown).not_to_contain_text("A third")
-    shown.get_by_role("button", name="Read", exact=True).click()
-    expect(shown.locator("blockquote")).to_have_text("A third")
-    shown.get_by_role("button", name="Throw away").click()
-    expect(shown).not_to_contain_text("to read")
+    visible.get_by_role("button", name="1 to read").click()
+    expect(visible).not_to_contain_text("A third")
+    visible.get_by_role("button", name="Read", exact=True).click()
+    expect(visible.locator("blockquote")).to_have_text("A third")
+    visible.get_by_role("button", name="Throw away").click()
+    expect(visible).not_to_contain_text("to read")
 
 
 def test_what_is_shown_of_a_student_has_its_text_only_when_that_is_asked_for(room, gates):
@@ -621,8 +624,10 @@ def has_told_its_looks(student) -> None:
 
 def test_a_figure_follows_a_drag_and_nothing_is_asked_for(teacher, student):
     """In two languages at once: each is sent its own."""
-    asked: list[str] = []
-    student.page.on("request", lambda one: asked.append(one.url) if "/live/" in one.url else None)
+    requests: list[str] = []
+    student.page.on(
+        "request", lambda item: requests.append(item.url) if "/live/" in item.url else None
+    )
     has_told_its_looks(student)
     before = student.geometry(FIGURE)
     teacher.drag(PHI, 0.9, 0.3, 10)
@@ -637,13 +642,13 @@ def test_a_figure_follows_a_drag_and_nothing_is_asked_for(teacher, student):
     alt = student.page.locator(".st-key-ar-process-figure [role=img]").get_attribute("aria-label")
     assert alt != teacher.page.locator(".st-key-ar-process-figure [role=img]") \
         .get_attribute("aria-label")  # fmt: skip
-    assert asked == []
+    assert requests == []
     teacher.page.mouse.up()
     expect(student.page).to_have_url(
         re.compile(rf"{re.escape(PHI)}={value}")
     )  # the page hears of it
     expect(student.page.locator(SHOWN)).to_contain_text("你看到的就是老师展示的")
-    assert asked == []
+    assert requests == []
 
 
 def test_who_looks_at_it_otherwise_asks_for_the_own_picture(teacher, student):
@@ -653,9 +658,9 @@ def test_who_looks_at_it_otherwise_asks_for_the_own_picture(teacher, student):
         const place = window.seqvizLiveBench("ar.process"), { currentQuery } = place;
         place.currentQuery = () => ({ ...currentQuery.call(place), "ar.process.seed": "5" });
     }""")
-    with student.page.expect_request(lambda one: "/live/" in one.url) as found:
+    with student.page.expect_request(lambda item: "/live/" in item.url) as result:
         teacher.slider(PHI).press("PageDown")
-    assert "ar.process.seed=5" in found.value.url
+    assert "ar.process.seed=5" in result.value.url
     expect(student.slider(PHI)).to_have_value("0.7")
     student.page.evaluate("delete window.seqvizLiveBench('ar.process').currentQuery")
 

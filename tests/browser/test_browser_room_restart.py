@@ -41,8 +41,8 @@ class School:
         self.contexts: list[BrowserContext] = []
         self.teacher = self.open("ar_fitting?lang=en")
         self.teacher.locator(".st-key-share button").first.click(timeout=BACK_MS)
-        door = self.teacher.locator(".seqviz-room-join")
-        door.get_by_role("button", name="Open a room").click(timeout=BACK_MS)
+        entry = self.teacher.locator(".seqviz-room-join")
+        entry.get_by_role("button", name="Open a room").click(timeout=BACK_MS)
         self.teacher.locator(f"{SHOWN} .code").wait_for(timeout=BACK_MS)
         self.teacher.wait_for_url(re.compile("room="), timeout=BACK_MS)
         self.teacher.keyboard.press("Escape")
@@ -132,10 +132,10 @@ def test_a_class_of_20_is_as_before_within_seconds_of_a_restart(school, own_serv
     teacher = school.teacher
     students = [school.student("en") for _ in range(20)]
     teacher.evaluate(f"{ROOM}.send({{kind: 'ask', key: 'ar.predict.order', options: 3}})")
-    for place, page in enumerate(students):
+    for index, page in enumerate(students):
         until(page, "state.ballot?.state === 'open'")
         number = state(page, "ballot.number")
-        page.evaluate(f"{ROOM}.vote({number}, 1, {place % 3})")
+        page.evaluate(f"{ROOM}.vote({number}, 1, {index % 3})")
     teacher.locator(SHOWN).get_by_role("button", name="Close the door").click()
     until(students[-1], "!state.door")
     until(teacher, "state.ballot.voted === 20")
@@ -181,25 +181,25 @@ def test_a_link_makes_a_teacher_where_it_is_proved_and_takes_nobodys_right(schoo
 def test_a_mistyped_code_is_said_without_asking_the_server(browser, own_server):
     """A letter is wrong, two are swapped; a Chinese keyboard's wide letters are read."""
     context = browser.new_context()
-    page, asked = context.new_page(), []
-    page.on("request", lambda one: "/seat" in one.url and asked.append(one.url))
+    page, request = context.new_page(), []
+    page.on("request", lambda item: "/seat" in item.url and request.append(item.url))
     page.goto(f"{own_server.url}/ar_fitting?lang=en")
     page.locator(".st-key-share button").first.click(timeout=BACK_MS)
-    door = page.locator(".seqviz-room-join")
+    entry = page.locator(".seqviz-room-join")
     code = codes.new(rooms.LETTERS)
-    letter = next(one for one in codes.ALPHABET if one != code[2])
-    place = next(k for k, (a, b) in enumerate(pairwise(code)) if a != b)
-    swapped = code[:place] + code[place + 1] + code[place] + code[place + 2 :]
+    letter = next(item for item in codes.ALPHABET if item != code[2])
+    position = next(k for k, (a, b) in enumerate(pairwise(code)) if a != b)
+    swapped = code[:position] + code[position + 1] + code[position] + code[position + 2 :]
     for typed in (code[:2] + letter + code[3:], swapped, ""):
-        door.get_by_role("textbox").fill(typed)
-        door.get_by_role("button", name="Join").click()
-        expect(door.get_by_role("status")).to_contain_text("A letter of this code is wrong")
-    assert asked == []
-    wide = "".join(chr(ord(one) + 0xFEE0) for one in code)
-    door.get_by_role("textbox").fill(wide.lower())
-    door.get_by_role("button", name="Join").click()
-    expect(door.get_by_role("status")).to_contain_text("no room with this code")
-    assert len(asked) == 1
+        entry.get_by_role("textbox").fill(typed)
+        entry.get_by_role("button", name="Join").click()
+        expect(entry.get_by_role("status")).to_contain_text("A letter of this code is wrong")
+    assert request == []
+    wide = "".join(chr(ord(item) + 0xFEE0) for item in code)
+    entry.get_by_role("textbox").fill(wide.lower())
+    entry.get_by_role("button", name="Join").click()
+    expect(entry.get_by_role("status")).to_contain_text("no room with this code")
+    assert len(request) == 1
     context.close()
 
 

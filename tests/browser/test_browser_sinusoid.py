@@ -63,8 +63,8 @@ def sample_server(folder: Path):
 @pytest.fixture(scope="module")
 def sample(browser, tmp_path_factory):
     folder = tmp_path_factory.mktemp("sinusoid")
-    with sample_server(folder) as running, visitors(browser, running) as made:
-        yield made
+    with sample_server(folder) as running, visitors(browser, running) as created:
+        yield created
 
 
 class Drawing(Sinusoid):
@@ -161,12 +161,12 @@ def test_the_colors_are_the_values(drawing):
     page, truth = drawing(values), expected(values)
     for position in range(9):
         for dimension in range(3):
-            shown = page.color((position + 0.5) / 10, (dimension + 0.5) / 4)
+            visible = page.color((position + 0.5) / 10, (dimension + 0.5) / 4)
             value = truth[position, dimension]
             end = np.array([214, 104, 20] if value > 0 else [43, 108, 196])
             mixed = 255 + abs(value) * (end - 255)
             # A step between shades is 1/127 of 212 at most, rounded to it and to whole numbers.
-            assert np.abs(np.array(shown[:3]) - mixed).max() <= 0.5 * 212 / 127 + 0.5
+            assert np.abs(np.array(visible[:3]) - mixed).max() <= 0.5 * 212 / 127 + 0.5
     # Every k-th position, and whole pairs, where there are fewer pixels than entries.
     wide = {"positions": 10000, "d_model": 512, "position": 0, "dimension": 0}
     page, truth = drawing(wide), expected(wide)
@@ -180,11 +180,11 @@ def test_the_colors_are_the_values(drawing):
     assert rows == 256
     for column in (50, 200, 400):
         for row in (180, 181, 230, 231):  # pairs 0, 2, 4 ... of 256 stand in 128 pairs of rows
-            shown = page.color((column + 0.5) * every / 10000, (row + 0.5) / rows)
+            visible = page.color((column + 0.5) * every / 10000, (row + 0.5) / rows)
             value = truth[column * every, 4 * (row // 2) + row % 2]
             end = np.array([214, 104, 20] if value > 0 else [43, 108, 196])
             mixed = 255 + abs(value) * (end - 255)
-            assert np.abs(np.array(shown[:3]) - mixed).max() <= 0.5 * 212 / 127 + 0.5
+            assert np.abs(np.array(visible[:3]) - mixed).max() <= 0.5 * 212 / 127 + 0.5
 
 
 def moves(page) -> dict[str, float]:
@@ -192,8 +192,8 @@ def moves(page) -> dict[str, float]:
     times = {}
     for name in ("positions", "d_model", "base", "position", "dimension"):
         top = int(page.slider(name).get_attribute("max"))
-        places = [round(top * part) for part in (0.1, 0.9, 0.3, 0.7, 0.5, 0.95, 0.2)]
-        times[name] = statistics.median(page.page.evaluate(PRESSES, [name, places]))
+        positions = [round(top * part) for part in (0.1, 0.9, 0.3, 0.7, 0.5, 0.95, 0.2)]
+        times[name] = statistics.median(page.page.evaluate(PRESSES, [name, positions]))
     return times
 
 
@@ -236,8 +236,8 @@ def test_a_slider_changes_the_picture_at_once_also_without_the_server(browser, t
 def test_the_largest_table_is_drawn_in_time(drawing):
     page = drawing({"positions": 10000, "d_model": 512}, device_scale_factor=2)
     times = []
-    for place in range(5, 15):
-        page.slider("base").fill(str(place))  # the map is computed anew each time
+    for index in range(5, 15):
+        page.slider("base").fill(str(index))  # the map is computed anew each time
         page.page.wait_for_timeout(50)
         times.append(float(page.canvas.get_attribute("data-milliseconds")))
     assert statistics.median(times) <= ONE_DRAWING, times
@@ -246,18 +246,18 @@ def test_the_largest_table_is_drawn_in_time(drawing):
 @pytest.mark.timing  # a hand that pauses is a hand that rests
 def test_what_is_chosen_reaches_the_server_once_the_hand_rests(drawing):
     page = drawing()
-    for place in ("3", "9", "17"):  # without a rest
-        page.slider("positions").fill(place)
+    for position in ("3", "9", "17"):  # without a rest
+        page.slider("positions").fill(position)
     page.host.get_by_role("button", name="In halves").click()
-    told = page.reports(1)
+    payload = page.reports(1)
     # The eighteenth stop; there were only five positions on the way.
-    assert told == {**VALUES, "positions": 128, "layout": "halves", "position": 4}
+    assert payload == {**VALUES, "positions": 128, "layout": "halves", "position": 4}
     expect(page.slider("positions")).to_have_attribute("aria-valuetext", "128")
     # Another picture, and back: what was told before is told again.
     page.host.get_by_role("button", name="In turn").click()
     page.reports(2)
     page.host.get_by_role("button", name="In halves").click()
-    assert page.reports(3) == told
+    assert page.reports(3) == payload
 
 
 def test_a_link_moves_the_controls_and_the_same_values_can_be_chosen_again(drawing):

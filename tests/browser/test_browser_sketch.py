@@ -22,12 +22,12 @@ PLACES = {"vanishing_gradients": "tanh", "ar_fitting": "waves", "bert_accuracy":
 def sketch_of(lesson, slug: str):
     """The drawing of a lesson, in sight."""
     code = getattr(lessons, slug).lesson.record.code
-    found = lesson.page.locator(f".st-key-{code}-sketch-{PLACES[slug]}-drawing .seqviz-sketch")
-    found.scroll_into_view_if_needed()
-    found.locator(".main-svg").first.wait_for()
-    found.locator(".pad").wait_for()
+    result = lesson.page.locator(f".st-key-{code}-sketch-{PLACES[slug]}-drawing .seqviz-sketch")
+    result.scroll_into_view_if_needed()
+    result.locator(".main-svg").first.wait_for()
+    result.locator(".pad").wait_for()
     lesson.rest()  # what is pressed while a page still comes waits for all of it
-    return found
+    return result
 
 
 def missed(slug: str, marks: list[int]) -> float:
@@ -85,14 +85,14 @@ def test_a_curve_drawn_with_the_mouse_stays_on_its_axes(visit):
     assert len(marks) == 25
     assert marks[0] > 850
     assert min(marks) == pytest.approx(400, abs=40)
-    drawn = sketch.evaluate(ENDS)
+    rendered = sketch.evaluate(ENDS)
     lesson.page.set_viewport_size({"width": 700, "height": 800})
     expect(sketch.locator(".main-svg").first).not_to_have_attribute("width", "1006")
     lesson.rest()
-    assert sketch.evaluate(ENDS) == pytest.approx(drawn, abs=0.3)
+    assert sketch.evaluate(ENDS) == pytest.approx(rendered, abs=0.3)
     compute(sketch, "vanishing_gradients")
     assert traces(sketch) == 2
-    assert sketch.evaluate(ENDS) == pytest.approx(drawn, abs=0.3)
+    assert sketch.evaluate(ENDS) == pytest.approx(rendered, abs=0.3)
     lesson.page.emulate_media(color_scheme="dark")
     sketch = sketch_of_computed(lesson, "vanishing_gradients")
     assert marks_of(sketch) == marks
@@ -115,8 +115,8 @@ def test_bars_drawn_with_a_finger(visit):
     sketch = sketch_of(lesson, "ar_fitting")
     finger = lesson.page.context.new_cdp_session(lesson.page)
 
-    def touch(kind: str, *places) -> None:
-        points = [{"x": x, "y": y} for x, y in places]
+    def touch(kind: str, *positions) -> None:
+        points = [{"x": x, "y": y} for x, y in positions]
         finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
     before = lesson.page.evaluate(SCROLLED)
@@ -213,11 +213,11 @@ def test_a_class_draws_and_the_computed_line_lands_on_its_cloud(visit, teacher):
     code = re.search(r"room=(\w+)", teacher.page.url)[1]
     student = visit("", {"room": code, "lang": "zh"}, **PHONE)
     student.titled(Text("zh")(f"{slug}.title"))
-    said: list[str] = []
+    messages: list[str] = []
 
     def heard(request) -> None:
         if request.url.endswith("/messages"):
-            said.append(request.post_data or "")
+            messages.append(request.post_data or "")
 
     student.page.on("request", heard)
     put = sketch_of_computed(teacher, slug)
@@ -254,13 +254,13 @@ def test_a_class_draws_and_the_computed_line_lands_on_its_cloud(visit, teacher):
     expect(put.locator(".class-sketches")).to_be_attached()
     expect(own.locator(".median")).to_be_attached()
     assert own.locator(".class-sketches").count() == 0
-    for one in (put, own):
-        expect(one.locator(".result")).to_contain_text(f"{missed(slug, marks):.3g}")
-        assert traces(one) == 2
+    for item in (put, own):
+        expect(item.locator(".result")).to_contain_text(f"{missed(slug, marks):.3g}")
+        assert traces(item) == 2
     assert float(own.get_attribute("data-error")) == pytest.approx(missed(slug, marks))
     assert put.get_attribute("data-error") is None
-    sketched = [json.loads(one) for one in said if '"sketch"' in one]
-    assert [set(one) for one in sketched] == [{"kind", "number", "marks"}] * 2
+    sketched = [json.loads(entry) for entry in messages if '"sketch"' in entry]
+    assert [set(entry) for entry in sketched] == [{"kind", "number", "marks"}] * 2
     put.get_by_role("button", name="Let the class draw anew").click()
     expect(own.locator(".pad")).to_be_visible()
     expect(put.locator(".class-sketches")).to_have_count(0)

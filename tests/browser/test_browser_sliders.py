@@ -21,8 +21,8 @@ AHEAD, MOVING = "x-seqviz-prefetch", "x-seqviz-dragging"
 @pytest.fixture(scope="module")
 def opened(browser, server) -> Iterator[tuple[Visitors, LessonPage]]:
     """A lesson for all tests of this file; nobody else has its page."""
-    with visitors(browser, server) as made, made.watched() as visit:
-        yield made, visit("ar_fitting", {"lang": "en"}, viewport={"width": 1280, "height": 900})
+    with visitors(browser, server) as created, created.watched() as visit:
+        yield created, visit("ar_fitting", {"lang": "en"}, viewport={"width": 1280, "height": 900})
 
 
 @pytest.fixture
@@ -79,11 +79,11 @@ def test_the_picture_moves_with_the_hand_and_the_page_hears_of_it_at_rest(lesson
     assert read(lesson) != numbers
     page.mouse.up()
     expect(page).to_have_url(re.compile(rf"{re.escape(KEY)}={re.escape(value)}"))
-    last, seen = lesson.geometry(BENCH), read(lesson)
+    last, observed = lesson.geometry(BENCH), read(lesson)
     assert lesson.sent > sent
     again = visit("ar_fitting", {"lang": "en", KEY: value})
     assert again.geometry(BENCH) == last
-    assert read(again) == seen
+    assert read(again) == observed
     assert page.locator(COPY).count() > 0  # the page has drawn nothing anew
     lesson.by_key("ar.process.footer").get_by_role("button").nth(2).click()
     page.get_by_role("dialog").locator("code").first.wait_for()
@@ -91,12 +91,12 @@ def test_the_picture_moves_with_the_hand_and_the_page_hears_of_it_at_rest(lesson
     page.keyboard.press("Escape")
     expect(page.locator(COPY)).to_have_count(0)  # its own words stand there again
     assert lesson.geometry(BENCH) == last
-    assert read(lesson) == seen
+    assert read(lesson) == observed
 
 
 def test_a_hand_that_comes_back_to_where_it_rested_sees_what_it_saw_there(lesson):
     lesson.slider(KEY).press("ArrowRight")
-    rested, numbers = lesson.geometry(BENCH), read(lesson)
+    committed, numbers = lesson.geometry(BENCH), read(lesson)
     badge = lesson.page.locator(f"{css_class(BENCH + '.footer')} .stMarkdownBadge >> visible=true")
     expect(badge).to_have_count(1)
     lesson.page.evaluate("""([selector, places]) => {
@@ -107,7 +107,7 @@ def test_a_hand_that_comes_back_to_where_it_rested_sees_what_it_saw_there(lesson
         }
     }""", [slider_input(KEY), [-0.9, 0.1]])  # fmt: skip
     lesson.page.wait_for_function(f"() => !seqvizLiveBench('{BENCH}').busy")
-    assert lesson.geometry(BENCH) == rested
+    assert lesson.geometry(BENCH) == committed
     assert read(lesson) == numbers
 
 
@@ -115,7 +115,7 @@ def test_what_is_drawn_under_a_hand_does_not_come_back_after_it(lesson, visit):
     """Something else is set, and the page draws it with the value from which the hand has gone."""
     page, slider = lesson.page, lesson.slider(KEY)
     switch = lesson.by_key("ar.process.shuffle").locator("input")
-    came = switch.evaluate("""async (input, [selector, bench]) => {
+    arrivals = switch.evaluate("""async (input, [selector, bench]) => {
         const place = window.seqvizLiveBench(bench), range = document.querySelector(selector);
         let came = false;
         place.onStale = (source) => {
@@ -133,7 +133,7 @@ def test_what_is_drawn_under_a_hand_does_not_come_back_after_it(lesson, visit):
         await move(0.5);
         return came;
     }""", [slider_input(KEY), BENCH])  # fmt: skip
-    assert came
+    assert arrivals
     expect(page).to_have_url(re.compile(rf"{re.escape(KEY)}=0\.5"))
     page.wait_for_timeout(2500)  # after two seconds comes what the hand was in the way of
     lesson.rest()
@@ -154,13 +154,13 @@ def test_the_help_of_a_readout_answers_under_a_hand(lesson):
 
 def test_one_request_at_a_time_and_none_for_what_has_been_overtaken(lesson):
     page = lesson.page
-    open_now, most, asked = set(), [0], []
+    open_now, maximum, query = set(), [0], []
 
     def begun(request):
         if "/live/" in request.url and AHEAD not in request.headers:
-            asked.append(request.url)
+            query.append(request.url)
             open_now.add(request)
-            most[0] = max(most[0], len(open_now))
+            maximum[0] = max(maximum[0], len(open_now))
 
     page.on("request", begun)
     page.on("requestfinished", lambda request: open_now.discard(request))
@@ -175,21 +175,21 @@ def test_one_request_at_a_time_and_none_for_what_has_been_overtaken(lesson):
     }""", slider_input(KEY))  # fmt: skip
     lesson.heard(BENCH)
     expect(page).to_have_url(re.compile(rf"{re.escape(KEY)}=0\.99"))
-    assert most[0] == 1
-    assert 2 <= len(asked) < moves / 4
-    assert f"{KEY}=0.99" in asked[-1]
+    assert maximum[0] == 1
+    assert 2 <= len(query) < moves / 4
+    assert f"{KEY}=0.99" in query[-1]
 
 
 def test_a_hand_that_stops_is_not_behind_pictures_of_where_it_was(lesson):
     """A busy class: what hands on the move ask for is not answered."""
-    page, held, asked = lesson.page, [], []
+    page, held, request = lesson.page, [], []
     before = lesson.geometry(BENCH)
 
     def answered(route):
         if MOVING in route.request.headers:
             held.append(route)
         elif AHEAD not in route.request.headers:
-            asked.append(route.request.url)
+            request.append(route.request.url)
             route.continue_()
 
     page.route("**/live/**", answered)
@@ -206,23 +206,23 @@ def test_a_hand_that_stops_is_not_behind_pictures_of_where_it_was(lesson):
     )
     assert lesson.geometry(BENCH) != before
     assert held
-    assert len(asked) == 1
+    assert len(request) == 1
     for route in held:
         route.fulfill(status=204)
 
 
 def test_the_next_step_is_there_before_the_hand_takes_it(visit):
     lesson = visit("ar_fitting")
-    page, asked = lesson.page, []
+    page, request = lesson.page, []
     lesson.geometry(BENCH)
     lesson.slider(KEY).press("ArrowLeft")
     page.wait_for_function(f"() => seqvizLiveBench('{BENCH}').prefetched.size === 2")
-    before, seen = lesson.geometry(BENCH), page.evaluate(PICTURES, BENCH)
-    page.on("request", lambda one: asked.append(one) if "/live/" in one.url else None)
+    before, observed = lesson.geometry(BENCH), page.evaluate(PICTURES, BENCH)
+    page.on("request", lambda item: request.append(item) if "/live/" in item.url else None)
     lesson.slider(KEY).press("ArrowLeft")
-    assert page.evaluate(PICTURES, BENCH) == seen + 1
+    assert page.evaluate(PICTURES, BENCH) == observed + 1
     last = lesson.changed(BENCH, before)
-    assert [one.url for one in asked if AHEAD not in one.headers] == []
+    assert [item.url for item in request if AHEAD not in item.headers] == []
     again = visit("ar_fitting", {"lang": "en", KEY: "0.78"})
     assert again.geometry(BENCH) == last
 
@@ -247,18 +247,18 @@ def test_a_step_that_was_fetched_for_another_text_is_not_shown(visit):
 
 def test_a_slider_with_few_places_needs_no_request_once_it_has_rested(visit):
     lesson = visit("attention")
-    page, asked = lesson.page, []
+    page, request = lesson.page, []
     bench, key = "at.by_hand", "at.by_hand.query"
     lesson.geometry(bench)
     lesson.slider(key).press("ArrowRight")
-    places = page.locator(slider_input(key)).evaluate("(e) => 1 + (e.max - e.min) / e.step")
-    page.wait_for_function(f"() => seqvizLiveBench('{bench}').prefetched.size === {places - 1}")
-    page.on("request", lambda one: asked.append(one) if "/live/" in one.url else None)
-    seen = page.evaluate(PICTURES, bench)
+    positions = page.locator(slider_input(key)).evaluate("(e) => 1 + (e.max - e.min) / e.step")
+    page.wait_for_function(f"() => seqvizLiveBench('{bench}').prefetched.size === {positions - 1}")
+    page.on("request", lambda item: request.append(item) if "/live/" in item.url else None)
+    last_seen = page.evaluate(PICTURES, bench)
     for number, button in enumerate(["Home", "End", "ArrowLeft", "PageDown"], start=1):
         lesson.slider(key).press(button)
-        assert page.evaluate(PICTURES, bench) == seen + number
-    assert [one.url for one in asked if AHEAD not in one.headers] == []
+        assert page.evaluate(PICTURES, bench) == last_seen + number
+    assert [item.url for item in request if AHEAD not in item.headers] == []
 
 
 def test_keys(lesson):
@@ -304,13 +304,13 @@ def test_a_text_that_is_no_value_is_said_and_changes_nothing(lesson):
     box, note = page.get_by_label("φ: exact value").first, noted(lesson)
     box.fill("0.123")
     box.press("Enter")
-    said = {
+    message = {
         **dict.fromkeys(OUTSIDE, "is out of range: from −1.2 to 1.2. The value has not been"),
         **dict.fromkeys(UNREAD, "cannot be read as a number"),
         "1,000": "can mean 1000 or 1. Write one of these.",
         "１，０００": "can mean 1000 or 1. Write one of these.",
     }  # fmt: skip
-    for typed, sentence in said.items():
+    for typed, sentence in message.items():
         box.fill(typed)
         box.press("Enter")
         expect(note).to_have_text(re.compile(rf"^“{re.escape(typed)}” {re.escape(sentence)}"))
@@ -390,10 +390,10 @@ def test_the_seed_is_read_as_it_is_meant(lesson):
         box.press("Enter")
         expect(box).to_have_value("42")
     expect(page).to_have_url(re.compile(rf"{re.escape(key)}=42(&|$)"))
-    said = {"1,5": "is not a whole number.", "-3": "is out of range: from 0 to 9999.",
+    message = {"1,5": "is not a whole number.", "-3": "is out of range: from 0 to 9999.",
             "1,000": "can mean 1000 or 1.", "1.000": "can mean 1000 or 1.",
             "x": "cannot be read as a number"}  # fmt: skip
-    for typed, sentence in said.items():
+    for typed, sentence in message.items():
         box.fill(typed)
         box.press("Enter")
         expect(note).to_have_text(re.compile(rf"^“{re.escape(typed)}” {re.escape(sentence)}"))
@@ -437,12 +437,12 @@ def test_where_the_route_fails_the_page_works_as_without_it(beginning):
         "nonsense": lambda route: route.fulfill(status=200, body="no figure"),
         "late": lambda route: None,  # never
     }
-    for place, answer in enumerate(faults.values()):
+    for index, answer in enumerate(faults.values()):
         before = lesson.geometry(BENCH)
         page.unroute_all()
         page.route("**/live/**", answer)
         page.locator(slider_input(KEY)).press("PageDown")
-        value = f"{0.7 - place / 10:.1f}"
+        value = f"{0.7 - index / 10:.1f}"
         expect(page).to_have_url(re.compile(rf"{re.escape(f'{KEY}={value}')}(&|$)"))
         assert lesson.changed(BENCH, before)
     page.unroute_all()
@@ -465,8 +465,8 @@ def test_a_server_that_dies_in_a_drag(browser, tmp_path):
         page.mouse.up()
         value = page.locator(slider_input(KEY)).input_value()
         server.start()
-        kept = re.compile(rf"{re.escape(KEY)}={re.escape(value)}")
-        expect(page).to_have_url(kept, timeout=60_000)
+        retained = re.compile(rf"{re.escape(KEY)}={re.escape(value)}")
+        expect(page).to_have_url(retained, timeout=60_000)
         assert failures == []
         page.context.close()
 
@@ -570,7 +570,7 @@ def test_a_hand_that_goes_back_before_the_page_has_drawn_is_heard(scripts, older
 
     older: it draws what it was told before that, 0.8, while the hand is there again.
     """
-    said = scripts.evaluate("""async (older) => {
+    message = scripts.evaluate("""async (older) => {
         const { default: start } = await import("/app/static/components/slider_component.js");
         const parent = document.createElement("div"), said = [];
         parent.innerHTML = '<div class="seqviz-slider"></div>';
@@ -593,7 +593,7 @@ def test_a_hand_that_goes_back_before_the_page_has_drawn_is_heard(scripts, older
         stop();
         return said;
     }""", older)  # fmt: skip
-    assert said == ["0.7", "0.8"]
+    assert message == ["0.7", "0.8"]
 
 
 # A bench of its own under a hand, on a line that the test holds. `painted`: what was drawn, by `x`.
@@ -796,7 +796,7 @@ NARROW = """async () => {
 
 def test_a_chart_is_painted_when_there_is_room(scripts):
     """Without room for a label Plotly puts a title at -Infinity, which the console tells."""
-    said: list[str] = []
-    scripts.on("console", lambda one: said.append(one.text) if one.type == "error" else None)
+    messages: list[str] = []
+    scripts.on("console", lambda item: messages.append(item.text) if item.type == "error" else None)
     assert scripts.evaluate(NARROW) == [False, 400]
-    assert said == []
+    assert messages == []

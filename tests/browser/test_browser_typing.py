@@ -65,12 +65,12 @@ def test_the_picture_follows_each_letter_and_the_page_hears_of_the_text_once(pag
     pictures = page.page.evaluate(PICTURES, BENCH) - before
     assert pictures >= min(len(TYPED) - 1, A_SECOND * seconds)  # one for each letter is all
     assert page.sent == sent
-    drawn = strips(page)
+    rendered = strips(page)
     assert parse_qs(urlsplit(page.page.url).query)[KEY] == [TYPED[0]]
     page.box.press("Enter")
     page.rest()
     assert parse_qs(urlsplit(page.page.url).query)[KEY] == [TYPED]
-    assert strips(page) == drawn
+    assert strips(page) == rendered
     assert page.page.evaluate("(bench) => seqvizLiveBench(bench).pending.size", BENCH) == 0
 
 

@@ -22,13 +22,15 @@ def test_a_file_is_drawn_and_follows_the_hand(visit):
     first = lesson.geometry(BENCH)
     backward = lesson.page.get_by_text("The newest row comes first in this file")
     expect(backward).to_be_visible()
-    asked: list[str] = []
-    lesson.page.on("request", lambda one: asked.append(one.url) if "/live/" in one.url else None)
+    requests: list[str] = []
+    lesson.page.on(
+        "request", lambda item: requests.append(item.url) if "/live/" in item.url else None
+    )
     slider = lesson.slider(f"{BENCH}.model")
     slider.press("ArrowRight")
     moved = lesson.changed(BENCH, first)
     expect(lesson.page).to_have_url(re.compile(rf"{BENCH}\.model={slider.input_value()}(&|$)"))
     assert lesson.geometry(BENCH) == moved
     expect(backward).to_be_visible()
-    assert any(f"{BENCH}.model=3" in url for url in asked)
-    assert not any("level" in url for url in asked)
+    assert any(f"{BENCH}.model=3" in url for url in requests)
+    assert not any("level" in url for url in requests)

@@ -97,13 +97,13 @@ def test_each_way_is_one_step_and_what_was_set_is_there_again(visit, width):
         else:
             beside(lesson, Text("en")("frame.map"))
 
-    ways = [
+    methods = [
         (lambda: step(lesson, "next"), TEXT, lambda: step(lesson, "previous")),
         (lambda: menu(lesson, "gates"), GATES, lambda: menu(lesson, "ar_fitting")),
         (to_home, HOME, lambda: card(lesson, "ar_fitting")),
         (to_home, HOME, lambda: search(lesson, AR)),
     ]
-    for leave, there, come in ways:
+    for leave, there, arrivals in methods:
         before = place(lesson)
         leave()
         at_rest(lesson, there)
@@ -114,7 +114,7 @@ def test_each_way_is_one_step_and_what_was_set_is_there_again(visit, width):
         is_as_it_was(lesson, picture)
         page.go_forward()
         at_rest(lesson, there)
-        come()
+        arrivals()
         is_as_it_was(lesson, picture)
         assert place(lesson) == before + 2
         page.go_back()
@@ -152,11 +152,11 @@ def test_a_link_with_settings_goes_before_what_was_left(visit):
     lesson.page.get_by_test_id("stTopNavLink").first.click()
     at_rest(lesson, HOME)
     lesson.page.locator(".seqviz-home-bench input[type=range]").press("PageUp")
-    door = lesson.page.locator(".seqviz-home-bench .lesson-link")
-    expect(door).to_have_attribute("href", re.compile(re.escape(key)))
-    linked = dict(parse_qsl(urlsplit(door.get_attribute("href")).query))
+    entry = lesson.page.locator(".seqviz-home-bench .lesson-link")
+    expect(entry).to_have_attribute("href", re.compile(re.escape(key)))
+    linked = dict(parse_qsl(urlsplit(entry.get_attribute("href")).query))
     before = place(lesson)
-    door.click()
+    entry.click()
     at_rest(lesson, TITLES["vanishing_gradients"])
     assert address(lesson)[1] == linked
     assert place(lesson) == before + 1

@@ -52,9 +52,9 @@ def test_a_seat_has_one_sketch_and_may_change_it_until_it_is_closed(room):
     assert code_of(refused) == "sketch_closed"
     room.apply_teacher_message(REVEAL)
     room.apply_teacher_message(CLOSE)  # what is revealed stays so
-    found = room.revealed().snapshot(teacher=True)
-    assert found["sketches"] == [[10, 20, 30, 40, 50], [1000] * 5]
-    assert (found["count"], found["median"][0]) == (2, 505)
+    result = room.revealed().snapshot(teacher=True)
+    assert result["sketches"] == [[10, 20, 30, 40, 50], [1000] * 5]
+    assert (result["count"], result["median"][0]) == (2, 505)
 
 
 def test_nobody_is_told_a_sketch_before_all_are_revealed(room):
@@ -68,9 +68,9 @@ def test_nobody_is_told_a_sketch_before_all_are_revealed(room):
             with pytest.raises(UserError) as refused:
                 room.revealed().snapshot(teacher)
             assert code_of(refused) == "not_revealed"
-            known = told(room, teacher)["sketch"]
+            existing = told(room, teacher)["sketch"]
             names = {"key", "number", "type", "most", "state", "drawn"}
-            assert known is None or set(known) == names
+            assert existing is None or set(existing) == names
     room.apply_teacher_message(REVEAL)
     assert "sketches" not in room.revealed().snapshot(teacher=False)  # a class is shown as a whole
     assert "median" in room.revealed().snapshot(teacher=False)
@@ -81,12 +81,12 @@ def test_a_question_may_be_asked_anew_and_an_old_sketch_is_none_of_it(room):
     room.apply_teacher_message(ASK)
     draw(room, seat, [1] * 5)
     room.apply_teacher_message(ASK)
-    asked = {"key": KEY, "type": "curve", "most": [1000] * 5}
-    assert told(room)["sketch"] == {**asked, "number": 2, "state": "open", "drawn": 0}
+    request = {"key": KEY, "type": "curve", "most": [1000] * 5}
+    assert told(room)["sketch"] == {**request, "number": 2, "state": "open", "drawn": 0}
     with pytest.raises(UserError):
         draw(room, seat, [2] * 5, number=1)
     draw(room, seat, [3] * 5, number=2)
-    assert [one["drawn"] for one in room.record().to_dict()["sketches"]] == [[[1] * 5], [[3] * 5]]
+    assert [item["drawn"] for item in room.record().to_dict()["sketches"]] == [[[1] * 5], [[3] * 5]]
 
 
 def test_what_is_left_has_no_seats_in_it(room):
@@ -167,15 +167,15 @@ def test_median_and_quartiles_are_those_of_numpy():
     draws = Random(3)
     for count in (1, 2, 3, 4, 7, 30, 300):
         cloud = [[draws.randrange(1001) for _ in range(9)] for _ in range(count)]
-        found = summary("curve", cloud)
+        result = summary("curve", cloud)
         for name, percent in (("low", 25), ("median", 50), ("high", 75)):
-            np.testing.assert_allclose(found[name], np.percentile(cloud, percent, axis=0))
+            np.testing.assert_allclose(result[name], np.percentile(cloud, percent, axis=0))
         if rank := median_rank(count):
             middle, ordered = np.median(cloud, axis=0), np.sort(cloud, axis=0)
-            np.testing.assert_allclose(middle - found["below"], ordered[rank - 1])
-            np.testing.assert_allclose(middle + found["above"], ordered[count - rank])
+            np.testing.assert_allclose(middle - result["below"], ordered[rank - 1])
+            np.testing.assert_allclose(middle + result["above"], ordered[count - rank])
         else:
-            assert found["below"] == found["above"] == []
+            assert result["below"] == result["above"] == []
     names = ("low", "median", "high", "below", "above")
     assert summary("bar", []) == {"count": 0, **{name: [] for name in names}}
 
@@ -196,8 +196,8 @@ def test_a_full_room_of_the_longest_sketches_is_small():
     assert len(room.snapshot(False)) <= before + 20
     assert len(json.dumps(room.revealed().snapshot(teacher=True))) < 150_000
     assert len(json.dumps(room.revealed().snapshot(teacher=False))) < 2_000
-    kept = sum(marks.itemsize * len(marks) for marks in room.sketched[-1].drawn.values())
-    assert kept == 300 * MARKS * 2
+    stage = sum(marks.itemsize * len(marks) for marks in room.sketched[-1].drawn.values())
+    assert stage == 300 * MARKS * 2
 
 
 def test_a_sketch_that_is_none_cannot_be_made():

@@ -62,12 +62,12 @@ def test_one_wrong_letter_or_two_swapped_ones_never_make_a_code():
     code = codes.new(rooms.LETTERS)
     assert len(code) == rooms.LETTERS + 1
     assert codes.is_valid(code)
-    for place, letter in product(range(len(code)), codes.ALPHABET):
-        other = code[:place] + letter + code[place + 1 :]
+    for position, letter in product(range(len(code)), codes.ALPHABET):
+        other = code[:position] + letter + code[position + 1 :]
         assert codes.is_valid(other) == (other == code), other
-    for place in range(len(code) - 1):
-        a, b = code[place : place + 2]
-        swapped = code[:place] + b + a + code[place + 2 :]
+    for position in range(len(code) - 1):
+        a, b = code[position : position + 2]
+        swapped = code[:position] + b + a + code[position + 2 :]
         assert codes.is_valid(swapped) == (a == b), swapped
     assert not codes.is_valid("")
 
@@ -116,18 +116,18 @@ def test_there_are_so_many_rooms_and_no_more(all_rooms):
 def test_a_room_that_nobody_uses_gives_way_and_one_with_a_class_or_a_teacher_does_not(
     all_rooms, clock
 ):
-    made = [all_rooms.open() for _ in range(rooms.ROOMS)]
-    made[0].teachers = 1
-    made[1].join()[0].streams = 1
+    built = [all_rooms.open() for _ in range(rooms.ROOMS)]
+    built[0].teachers = 1
+    built[1].join()[0].streams = 1
     clock.now = one_room.GRACE_S + 5
-    made[2].taught = 3.0  # later than all others that nobody uses
+    built[2].taught = 3.0  # later than all others that nobody uses
     new = all_rooms.open()
-    assert [room.ended for room in made[:4]] == [False, False, False, True]
+    assert [room.ended for room in built[:4]] == [False, False, False, True]
     assert all_rooms.find(new.code) is new
-    for room in made[4:]:
+    for room in built[4:]:
         room.teachers = 1
     all_rooms.open()
-    assert made[2].ended
+    assert built[2].ended
     with pytest.raises(UserError):
         all_rooms.open()
 
@@ -218,22 +218,22 @@ def test_a_device_that_was_sent_out_gets_no_seat_after_a_restart(all_rooms, room
     room.join(device="a")
     _, other = room.join(device="b")
     room.apply_teacher_message({"kind": "remove", "seat": 1})
-    known = told(room, teacher=True)
-    assert len(known["devices"]) == 1
+    existing = told(room, teacher=True)
+    assert len(existing["devices"]) == 1
     again = restarted(all_rooms, clock, disk).find_by_seat(room.code, other)
-    kept, _ = again.join(other, device="b")
+    retained, _ = again.join(other, device="b")
     if not disk:  # the door is open until the teacher's page is back
         taken, _ = again.join(device="a")
         again.apply_teacher_message(
-            {**RESTORE, "removed": known["removed"], "devices": known["devices"]}
+            {**RESTORE, "removed": existing["removed"], "devices": existing["devices"]}
         )
         assert taken.number not in again.seats
     with pytest.raises(UserError) as refused:
         again.join(device="a")
     assert code_of(refused) == "sent_out"
     assert again.join(device="c")[0].number > 1
-    assert again.seats[kept.number] is kept
-    assert told(again, teacher=True)["devices"] == known["devices"]
+    assert again.seats[retained.number] is retained
+    assert told(again, teacher=True)["devices"] == existing["devices"]
 
 
 def test_who_has_a_closed_number_by_chance_comes_again(all_rooms, room, clock):
@@ -241,11 +241,11 @@ def test_who_has_a_closed_number_by_chance_comes_again(all_rooms, room, clock):
     room.join(device="a")
     _, other = room.join(device="b")
     room.apply_teacher_message({"kind": "remove", "seat": 1})
-    known = told(room, teacher=True)
+    existing = told(room, teacher=True)
     again = restarted(all_rooms, clock, disk=False).find_by_seat(room.code, other)
     assert again.join(device="c")[0].number == 1
     again.apply_teacher_message(
-        {**RESTORE, "removed": known["removed"], "devices": known["devices"]}
+        {**RESTORE, "removed": existing["removed"], "devices": existing["devices"]}
     )
     assert 1 not in again.seats
     assert again.join(device="c")[0].number > 1
@@ -327,13 +327,13 @@ def test_a_room_that_another_process_has_ended_goes_on_nowhere(tmp_path, clock):
     _, secret = room.join()
     left = there.find_by_seat(room.code, secret)
     room.apply_teacher_message({"kind": "end"})
-    for ask in (
+    for request in (
         lambda: there.get(room.code, room.opened_at),
         lambda: there.find(room.code),
         lambda: there.find_by_seat(room.code, secret),
     ):
         with pytest.raises(UserError) as refused:
-            ask()
+            request()
         assert code_of(refused) == "no_room"
     assert (left.ended, told(left)["ended"], len(there)) == (True, True, 0)
 
@@ -370,21 +370,21 @@ def test_the_key_is_made_once_and_read_by_nobody_else(tmp_path):
 
 def test_two_processes_that_start_at_once_have_one_key(tmp_path):
     with ThreadPoolExecutor(8) as pool:
-        keys = {found.key for found in pool.map(lambda _: load_credentials(tmp_path), range(40))}
+        keys = {result.key for result in pool.map(lambda _: load_credentials(tmp_path), range(40))}
     assert len(keys) == 1
 
 
 @pytest.mark.parametrize("damage", ["", "xyz", "00" * 31, "\u00e9"])
 def test_a_damaged_key_is_no_key(tmp_path, damage, caplog):
     (tmp_path / "room.key").write_text(damage, "utf-8")
-    found = load_credentials(tmp_path)
-    assert (found.is_lasting, len(found.key)) == (False, 32)
+    credentials = load_credentials(tmp_path)
+    assert (credentials.is_lasting, len(credentials.key)) == (False, 32)
     assert "room.key" in caplog.text
 
 
 def test_a_key_of_the_operator_comes_before_that_on_the_disk(tmp_path):
-    one, other = (load_credentials(tmp_path, "k" * 43) for _ in range(2))
-    assert one.key == other.key
+    item, other = (load_credentials(tmp_path, "k" * 43) for _ in range(2))
+    assert item.key == other.key
     assert not [*tmp_path.iterdir()]
     assert load_credentials(None).key != load_credentials(None).key
 
@@ -429,14 +429,14 @@ def test_a_room_and_a_server_have_so_many_seats(all_rooms, room, monkeypatch):
 
 
 def test_a_seat_left_for_long_is_free_and_its_vote_stays(room, clock):
-    (_, gone), (voter, kept) = room.join(), room.join()
+    (_, gone), (voter, retained) = room.join(), room.join()
     room.apply_teacher_message(ASK)
     vote(room, voter, 2)
     clock.now = one_room.DESERTED + 1
     assert room.join()[0].number == 1
-    assert room.seat(gone) is room.seat(kept) is None
+    assert room.seat(gone) is room.seat(retained) is None
     assert room.join()[0].number == 3  # nobody gets the number under which a vote is counted
-    assert room.join(kept)[0].number == 2
+    assert room.join(retained)[0].number == 2
     room.apply_teacher_message({"kind": "reveal"})
     assert told(room)["ballot"]["counts"] == [[0, 0, 1]]
 
@@ -565,7 +565,7 @@ def test_with_a_seat_goes_what_it_has_voted_and_sent(room):
     room.apply_teacher_message({"kind": "remove", "seat": 1})
     room.apply_teacher_message({"kind": "reveal"})
     assert told(room)["ballot"]["counts"] == [[0, 1, 0]]
-    assert [one.seat for one in room.sent.values()] == [2]
+    assert [item.seat for item in room.sent.values()] == [2]
     assert [line.seat for line in room.board.pending.values()] == [2, 2]
     assert room.texts() == []
 
@@ -574,9 +574,9 @@ def test_a_seat_that_is_sent_out_stays_out(all_rooms, room, clock):
     """Its device gets no other; where devices are not told apart, the door is what helps."""
     (_, secret), (other, _) = room.join(device="a"), room.join(device="b")
     room.apply_teacher_message({"kind": "remove", "seat": 1})
-    for who in ({"claimed": secret}, {"device": "a"}, {"claimed": secret, "device": "c"}):
+    for caller in ({"claimed": secret}, {"device": "a"}, {"claimed": secret, "device": "c"}):
         with pytest.raises(UserError) as refused:
-            room.join(**who)
+            room.join(**caller)
         assert code_of(refused) == "sent_out"
     assert room.join(device="c")[0].number == 3
     assert room.seats[2] is other
@@ -636,9 +636,9 @@ def test_every_control_of_every_bench_can_be_shown_and_so_can_home(room):
             values = {
                 f"{bench.prefix}.{control}": "1" for control, _ in controls(bench.declaration)
             }
-            place = {"lesson": record.slug, "bench": name, "values": values}
-            room.apply_teacher_message({"kind": "navigate", **place})
-            assert told(room)["place"] == place
+            anchor = {"lesson": record.slug, "bench": name, "values": values}
+            room.apply_teacher_message({"kind": "navigate", **anchor})
+            assert told(room)["place"] == anchor
     room.apply_teacher_message({"kind": "navigate", "lesson": "", "bench": "", "values": {}})
     assert told(room)["place"]["lesson"] == ""
 
@@ -686,16 +686,16 @@ def vote(room, seat, option, round_=1):
 def test_a_vote_counts_from_a_page_that_is_connected(room, clock):
     seat, _ = room.join()
     room.apply_teacher_message(ASK)
-    said = {"kind": "vote", "number": 1, "round": 1, "option": 0}
+    payload = {"kind": "vote", "number": 1, "round": 1, "option": 0}
     with pytest.raises(UserError) as refused:
-        room.apply_student_message(seat, said)
+        room.apply_student_message(seat, payload)
     assert code_of(refused) == "no_line"
     seat.line_seen = clock.now
     clock.now += one_room.AWAY - 1  # the line is lost for a moment
-    room.apply_student_message(seat, said)
+    room.apply_student_message(seat, payload)
     clock.now += 2
     with pytest.raises(UserError):
-        room.apply_student_message(seat, {**said, "option": 1})
+        room.apply_student_message(seat, {**payload, "option": 1})
     room.apply_teacher_message({"kind": "reveal"})
     assert told(room)["ballot"]["counts"] == [[1, 0, 0]]
 
@@ -704,7 +704,7 @@ def test_a_device_that_is_told_apart_has_one_vote(room):
     mine, again = (room.join(device="a")[0] for _ in range(2))
     others = [room.join()[0] for _ in range(2)]  # not told apart
     room.apply_teacher_message(ASK)
-    for seat, option in ((mine, 0), (again, 1), *((one, 2) for one in others)):
+    for seat, option in ((mine, 0), (again, 1), *((item, 2) for item in others)):
         vote(room, seat, option)
     assert told(room)["ballot"]["voted"] == 3
     vote(room, mine, 0)
@@ -731,7 +731,7 @@ def test_a_vote_belongs_to_the_asking_for_which_it_was_given(room):
 def test_so_many_questions_are_kept_and_no_more(room):
     for _ in range(3 * one_room.QUESTIONS):
         room.apply_teacher_message(ASK)
-    assert [one["key"] for one in room.record().to_dict()["questions"]] == \
+    assert [item["key"] for item in room.record().to_dict()["questions"]] == \
         [ASK["key"]] * one_room.QUESTIONS  # fmt: skip
     assert told(room)["ballot"]["number"] == 3 * one_room.QUESTIONS
 
@@ -745,7 +745,7 @@ def test_a_class_is_as_before_when_its_pages_have_told_what_they_know(all_rooms,
     draws, token = Random(8), token_of(room)
     class_ = [room.join(device=f"{k}" if k % 2 else "") for k in range(20)]
     memory: dict[int, dict] = {seat.number: {"votes": [], "sketches": []} for seat, _ in class_}
-    drawn = {
+    rendered = {
         "kind": "sketch",
         "action": "ask",
         "key": "vg.sketch.tanh",
@@ -763,7 +763,7 @@ def test_a_class_is_as_before_when_its_pages_have_told_what_they_know(all_rooms,
                 vote(room, seat, option, round_)
                 memory[seat.number]["votes"].append([room.questions, round_, option])
         room.apply_teacher_message({"kind": {"revealed": "reveal", "closed": "close"}[state]})
-    room.apply_teacher_message(drawn)
+    room.apply_teacher_message(rendered)
     for seat, _ in class_[3:]:
         marks = [draws.randrange(10) for _ in range(3)]
         room.apply_student_message(
@@ -774,15 +774,15 @@ def test_a_class_is_as_before_when_its_pages_have_told_what_they_know(all_rooms,
     room.apply_teacher_message({"kind": "pause", "on": True})
     room.apply_teacher_message({"kind": "remove", "seat": 20})
     room.apply_teacher_message({"kind": "door", "open": False})
-    known = [told(room)["ballot"], told(room)["sketch"]]
+    existing = [told(room)["ballot"], told(room)["sketch"]]
 
     again = restarted(all_rooms, clock).find_by_seat(room.code, class_[0][1])
     assert told(again, teacher=True)["forgotten"]
     ballots = [
         {"number": 1, "key": ASK["key"], "options": 3, "state": "revealed", "round": 2},
-        {name: known[0][name] for name in ("number", "key", "options", "state", "round")},
+        {name: existing[0][name] for name in ("number", "key", "options", "state", "round")},
     ]
-    sketches = [{name: known[1][name] for name in ("number", "key", "type", "most", "state")}]
+    sketches = [{name: existing[1][name] for name in ("number", "key", "type", "most", "state")}]
     again.apply_teacher_message({"kind": "restore", "paused": True, "door": False, "allowed": [],
         "removed": [20],
                 "ballots": ballots, "sketches": sketches})  # fmt: skip
@@ -797,8 +797,8 @@ def test_a_class_is_as_before_when_its_pages_have_told_what_they_know(all_rooms,
     left, before = again.record().to_dict(), room.record().to_dict()
     assert left["questions"] == before["questions"]
     assert left["sketches"] == before["sketches"]
-    found = told(again)
-    assert (found["paused"], found["door"], found["restored"]) == (True, False, True)
+    result = told(again)
+    assert (result["paused"], result["door"], result["restored"]) == (True, False, True)
     with pytest.raises(UserError):
         again.join(class_[19][1])
     with pytest.raises(InvalidMessageError):  # once, and not after anything else of the teacher
@@ -814,10 +814,10 @@ def test_a_vote_that_is_counted_is_not_changed_by_what_a_page_recalls(all_rooms,
     _, secret = room.join()
     again = restarted(all_rooms, clock).find_by_seat(room.code, secret)
     seat, _ = again.join(secret)
-    asked = {"number": 4, "key": ASK["key"], "options": 3, "state": "open", "round": 1}
+    request = {"number": 4, "key": ASK["key"], "options": 3, "state": "open", "round": 1}
     again.apply_teacher_message({"kind": "restore", "paused": False, "door": True, "allowed": [],
         "removed": [],
-                "ballots": [asked], "sketches": []})  # fmt: skip
+                "ballots": [request], "sketches": []})  # fmt: skip
     vote(again, seat, 2)
     again.apply_student_message(seat, {"kind": "recall", "votes": [[4, 1, 0], [4, 2, 0], [9, 1, 0],
         [4, 1, 7], "x"],
@@ -872,8 +872,8 @@ def test_nobody_is_told_a_count_before_it_is_revealed(room):
     vote(room, seat, 2)
     room.apply_teacher_message({"kind": "close"})
     for teacher in (False, True):
-        found = set(told(room, teacher)["ballot"])
-        assert found == {"key", "number", "options", "state", "round", "voted"}
+        result = set(told(room, teacher)["ballot"])
+        assert result == {"key", "number", "options", "state", "round", "voted"}
 
 
 def test_a_seat_is_reminded_of_its_own_answer_and_of_nobody_elses(room):
@@ -941,12 +941,12 @@ def test_vote_talk_vote_again(room):
     with pytest.raises(UserError):
         vote(room, seats[0], 0, 1)  # that round is over
     room.apply_teacher_message({"kind": "reveal"})
-    found = told(room)["ballot"]
+    result = told(room)["ballot"]
     both = [seat.number for seat in seats[10:30]]
     flow = [[sum(first[n] == a and second[n] == b for n in both) for b in range(3)]
             for a in range(3)]  # fmt: skip
-    assert found["flow"] == flow
-    assert [sum(one) for one in found["counts"]] == [30, 30]
+    assert result["flow"] == flow
+    assert [sum(item) for item in result["counts"]] == [30, 30]
 
 
 def test_there_are_two_rounds_and_none_behind_the_reveal():
@@ -1008,9 +1008,9 @@ def test_dots_say_where_a_class_is_and_who_is_stuck(room, clock):
     room.apply_student_message(
         seats[1], {"kind": "presence", "bench": "gates/watch", "detached": False, "goals": []}
     )
-    found = told(room, teacher=True)
-    assert found["dots"] == {"gates/watch": [2, 1], "gates/force": [1, 1]}
-    assert (found["detached"], found["present"]) == (1, 3)  # the fourth has no page any more
+    result = told(room, teacher=True)
+    assert result["dots"] == {"gates/watch": [2, 1], "gates/force": [1, 1]}
+    assert (result["detached"], result["present"]) == (1, 3)  # the fourth has no page any more
     assert "dots" not in told(room)
 
 
@@ -1034,7 +1034,7 @@ def test_a_seat_sends_what_it_sees_and_the_teacher_puts_it_in_order(room):
         send(room, seats[0], k)
     send(room, seats[1], 9)
     sent = told(room, teacher=True)["sent"]
-    assert [step(room, one["number"]) for one in sent] == ["2", "3", "4", "9"]
+    assert [step(room, item["number"]) for item in sent] == ["2", "3", "4", "9"]
     assert set(sent[0]) == {
         "number",
         "seat",
@@ -1046,7 +1046,7 @@ def test_a_seat_sends_what_it_sees_and_the_teacher_puts_it_in_order(room):
     assert "sent" not in told(room)
     room.apply_teacher_message({"kind": "order", "sent": [sent[3]["number"], sent[0]["number"]]})
     sent = told(room, teacher=True)["sent"]
-    assert [step(room, one["number"]) for one in sent] == ["9", "2"]
+    assert [step(room, item["number"]) for item in sent] == ["9", "2"]
     for wrong in ([99], ["1"], [None]):
         with pytest.raises(InvalidMessageError):
             room.apply_teacher_message({"kind": "order", "sent": wrong})
@@ -1099,8 +1099,8 @@ def test_a_text_is_shown_when_the_teacher_has_approved_it(room):
     room.apply_teacher_message({"kind": "approve", "number": 1})
     assert told(room, teacher=True)["pending"] == {"count": 0, "first": None}
     assert told(room)["board"] == [1, 1]
-    wanted = {name: TEXT[name] for name in ("lesson", "bench", "values", "key", "text")}
-    assert room.texts() == [{"number": 1, **wanted}] == room.record().to_dict()["texts"]
+    expected = {name: TEXT[name] for name in ("lesson", "bench", "values", "key", "text")}
+    assert room.texts() == [{"number": 1, **expected}] == room.record().to_dict()["texts"]
     room.apply_teacher_message({"kind": "discard", "number": 1})
     assert (told(room)["board"], room.texts()) == ([2, 0], [])
 
@@ -1175,10 +1175,10 @@ def test_what_is_sent_has_the_lessons_settings_alone():
     """Anything else could be read in the address bar of the teacher's projector."""
     values = {"ga.watch.step": "3", "ga.watch.view": "you fools", "ga.watch.nothing": "x",
               "at.real.encoder": "y", "ga.watch.characters": "\u202eMine"}  # fmt: skip
-    said = {**PLACE, "kind": "send", "values": values, "text_keys": []}
-    found = room_validation.validate_message(said)
-    assert found["values"] == {"ga.watch.step": "3", "ga.watch.characters": "Mine"}
-    assert found["text_keys"] == ["ga.watch.characters"]
+    payload = {**PLACE, "kind": "send", "values": values, "text_keys": []}
+    result = room_validation.validate_message(payload)
+    assert result["values"] == {"ga.watch.step": "3", "ga.watch.characters": "Mine"}
+    assert result["text_keys"] == ["ga.watch.characters"]
 
 
 def test_a_text_goes_to_a_text_field_of_its_lesson_with_its_benchs_settings():
@@ -1202,8 +1202,8 @@ def test_what_is_neither_goes_on_as_it_is(said):
 
 
 def test_goals_are_those_of_a_lesson_and_no_words_of_a_student():
-    told = ["gates/constant_gate", "gates/you_fools", "nowhere/constant_gate", "=1+1", 3]
-    assert room_validation.known_goals(told) == ["gates/constant_gate"]
+    payloads = ["gates/constant_gate", "gates/you_fools", "nowhere/constant_gate", "=1+1", 3]
+    assert room_validation.known_goals(payloads) == ["gates/constant_gate"]
     assert room_validation.known_goals("x") == "x"
     for record in catalog.LESSONS:
         assert room_validation.targets(record.slug) or record.slug in ("text", "attention"), (
@@ -1221,10 +1221,10 @@ def test_what_is_sent_names_no_lesson_that_is_none(lesson):
 
 @pytest.mark.parametrize("lesson", ["gates", ""])
 def test_what_is_sent_names_no_bench_that_is_none(lesson):
-    said = {**PLACE, "kind": "send", "lesson": lesson, "bench": "you_fools", "values": {}}
-    assert room_validation.validate_message(said)["bench"] == ""
+    payload = {**PLACE, "kind": "send", "lesson": lesson, "bench": "you_fools", "values": {}}
+    assert room_validation.validate_message(payload)["bench"] == ""
     assert (
-        room_validation.validate_message({**said, "bench": []})["bench"] == []
+        room_validation.validate_message({**payload, "bench": []})["bench"] == []
     )  # which `Room.hear` refuses
 
 

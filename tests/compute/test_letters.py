@@ -44,7 +44,7 @@ def test_marks_without_a_letter_stay_what_they_are():
     assert plain_marks(["a", "\u0301", "", "\u0301b", ".\u0301"]) == ["a", "ˑ", "", "ˑb", ".\u0301"]
 
 
-@pytest.mark.parametrize("text", [one for one in WORDS if "-" not in one and "’" not in one])
+@pytest.mark.parametrize("text", [word for word in WORDS if "-" not in word and "’" not in word])
 def test_the_words_of_a_network_are_as_they_are_written(text):
     assert encoding.words(text, ("<unk>",)).pieces == tuple(
         unicodedata.normalize("NFC", text).split()
@@ -59,6 +59,6 @@ def test_letters_within_a_word_are_counted_over_marks():
 
 
 def test_an_accent_beside_its_letter_is_no_letter_without_a_tag():
-    beside, whole = (without_spaces(one) for one in ("cafe\u0301 noir", "café noir"))
-    assert beside.symbols == whole.symbols
+    beside, full = (without_spaces(item) for item in ("cafe\u0301 noir", "café noir"))
+    assert beside.symbols == full.symbols
     assert (beside.tags >= 0).all()

@@ -17,48 +17,50 @@ from tests.tiers import first_only
 MANY = 1500  # seeds
 
 
-def of(values, own: int = 0) -> Replicates:
+def of(values, own_value: int = 0) -> Replicates:
     seeds = np.arange(1, len(values) + 1)
-    return Replicates(seeds, np.array(values, float), seeds <= own)
+    return Replicates(seeds, np.array(values, float), seeds <= own_value)
 
 
 def agrees(values, theory: Theory, also: float = 0.0) -> None:
     """Mean within four of its standard errors, and as many inside as 95% are."""
-    found = of(values)
-    error = found.deviation / np.sqrt(len(values))
-    assert abs(found.mean - theory.mean) < 4 * error + also
-    inside, count = found.within(theory)
+    result = of(values)
+    error = result.deviation / np.sqrt(len(values))
+    assert abs(result.mean - theory.mean) < 4 * error + also
+    inside, count = result.within(theory)
     assert inside / count > 0.95 - 4 * np.sqrt(0.95 * 0.05 / count)
 
 
 @pytest.mark.parametrize(
     ("method", "intercept"),
     first_only(
-        [("ols", False), ("yule_walker", True), ("ols", True), ("yule_walker", False)], keep=2
+        [("ols", False), ("yule_walker", True), ("ols", True), ("yule_walker", False)], retained=2
     ),
 )
 def test_estimates_of_phi_have_the_bias_and_the_spread_of_theory(method, intercept):
     """The bias is that of the estimator with a fitted mean, -(1 + 3 phi) / n, or without one."""
     n, phi = 200, 0.6
-    found = ar.estimate_each(range(1, MANY + 1), phi, intercept, method, n=n, burn_in=50)
+    values = ar.estimate_each(range(1, MANY + 1), phi, intercept, method, n=n, burn_in=50)
     bias, deviation = ar.in_theory(phi, n, intercept, method)
     assert bias == pytest.approx(
         -(intercept + (2 + intercept + (method == "yule_walker")) * phi) / n
     )
-    agrees(found, replicates.normal(phi + bias, deviation), also=3 / n**1.5)
-    assert found.std() == pytest.approx(deviation, rel=0.06)
-    assert abs(found.mean() - phi) > abs(found.mean() - phi - bias)  # without the bias it is worse
+    agrees(values, replicates.normal(phi + bias, deviation), also=3 / n**1.5)
+    assert values.std() == pytest.approx(deviation, rel=0.06)
+    assert abs(values.mean() - phi) > abs(
+        values.mean() - phi - bias
+    )  # without the bias it is worse
 
 
 def test_the_estimate_of_a_seed_is_what_the_series_of_this_seed_gives():
     path = ar.simulate((0.8,), n=100, seed=7, noise="laplace")
     for shuffle in (False, True):
         values = ar.shuffled(path.values, 7) if shuffle else path.values
-        one = ar.fit(values, 1, "exact_ml", True).first
-        found = ar.estimate_each([3, 7], 0.8, True, "exact_ml", shuffle, n=100, noise="laplace")
-        assert found[1] == one
+        item = ar.fit(values, 1, "exact_ml", True).first
+        result = ar.estimate_each([3, 7], 0.8, True, "exact_ml", shuffle, n=100, noise="laplace")
+        assert result[1] == item
         alone = ar.estimate_each([7], 0.8, True, "exact_ml", shuffle, n=100, noise="laplace")
-        assert alone[0] == one  # whatever is computed with it
+        assert alone[0] == item  # whatever is computed with it
 
 
 def test_theory_is_silent_beyond_the_unit_root():
@@ -80,22 +82,24 @@ def test_the_share_of_a_token_in_draws_is_binomial():
 
 
 def test_the_surprise_of_a_drawn_token_is_the_entropy_on_average():
-    chances = np.array([0.5, 0.25, 0.125, 0.125])
-    bits = -np.log2(chances)
-    theory = replicates.drawn_from(bits, chances)
+    probabilities = np.array([0.5, 0.25, 0.125, 0.125])
+    bits = -np.log2(probabilities)
+    theory = replicates.drawn_from(bits, probabilities)
     assert theory.mean == pytest.approx(1.75)  # the entropy
     assert (theory.low, theory.high) == (1.0, 3.0)
     assert np.mean(theory.values) == pytest.approx(1.75, abs=0.002)
-    drawn = [bits[draws(np.log(chances), uniforms(seed, 1))[0]] for seed in range(1, MANY + 1)]
-    agrees(drawn, theory)
+    samples = [
+        bits[draws(np.log(probabilities), uniforms(seed, 1))[0]] for seed in range(1, MANY + 1)
+    ]
+    agrees(samples, theory)
 
 
 def test_theory_expects_all_of_them_in_its_bins():
     theory = replicates.normal(2.0, 0.5)
     edges = np.linspace(-1, 5, 13)
     assert replicates.expected(theory, edges, 30).sum() == pytest.approx(30)
-    chance = np.diff(stats.norm.cdf(edges, 2.0, 0.5))
-    assert replicates.expected(theory, edges, 30) == pytest.approx(30 * chance, abs=0.02)
+    probability = np.diff(stats.norm.cdf(edges, 2.0, 0.5))
+    assert replicates.expected(theory, edges, 30) == pytest.approx(30 * probability, abs=0.02)
     assert (theory.low, theory.high) == pytest.approx(stats.norm.interval(0.95, 2.0, 0.5))
 
 
@@ -114,9 +118,9 @@ def test_the_interval_of_the_mean_holds_it_as_often_as_it_says():
 
 def test_marks_are_piled_up_within_their_bins_and_none_is_lost():
     edges = np.array([0.0, 1.0, 2.0, 3.0])
-    found = of([0.5, 2.9, 0.1, 1.0, 0.9, -5.0, 99.0])
-    assert replicates.binned(found.values, edges).tolist() == [0, 2, 0, 1, 0, 0, 2]
-    assert found.heights(edges).tolist() == [1, 1, 2, 1, 3, 4, 2]
+    result = of([0.5, 2.9, 0.1, 1.0, 0.9, -5.0, 99.0])
+    assert replicates.binned(result.values, edges).tolist() == [0, 2, 0, 1, 0, 0, 2]
+    assert result.heights(edges).tolist() == [1, 1, 2, 1, 3, 4, 2]
 
 
 def test_the_interval_of_a_median_is_the_widest_rank_that_the_binomial_allows():
@@ -149,8 +153,8 @@ def test_the_interval_of_a_median_holds_it_whatever_the_distribution(draw):
 
 
 def test_a_difference_is_taken_within_each_seed():
-    one, other = of([3.0, 5.0, 4.0]), of([1.0, 2.0, 2.0])
-    gap = one.more_than(other)
+    item, other = of([3.0, 5.0, 4.0]), of([1.0, 2.0, 2.0])
+    gap = item.more_than(other)
     assert gap.values.tolist() == [2.0, 3.0, 2.0]
-    expected = stats.ttest_rel(one.values, other.values).confidence_interval(0.95)
+    expected = stats.ttest_rel(item.values, other.values).confidence_interval(0.95)
     assert gap.interval == pytest.approx(tuple(expected))

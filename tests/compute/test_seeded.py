@@ -31,10 +31,10 @@ def test_a_seed_that_numpy_refuses_is_refused(seed):
 
 
 def test_the_system_is_asked_for_nothing(monkeypatch):
-    asked = []
+    requests = []
     randbits = bit_generator.randbits
-    monkeypatch.setattr(bit_generator, "randbits", lambda k: asked.append(k) or randbits(k))
+    monkeypatch.setattr(bit_generator, "randbits", lambda k: requests.append(k) or randbits(k))
     seeded(1)
-    assert not asked
+    assert not requests
     np.random.RandomState(1)
-    assert asked  # else this test would not notice
+    assert requests  # else this test would not notice

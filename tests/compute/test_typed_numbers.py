@@ -44,8 +44,8 @@ def test_the_words_of_a_tensor_stand_between_commas_or_semicolons_of_any_keyboar
 
 
 def test_a_tensor_of_two_sentences_with_the_minus_of_the_read_outs():
-    found = normalization.read("−2 1, ＋3 –1 ｜ 0 1；－1 ０")
-    np.testing.assert_array_equal(found, [[[-2, 1], [3, -1]], [[0, 1], [-1, 0]]])
+    result = normalization.read("−2 1, ＋3 –1 ｜ 0 1；－1 ０")
+    np.testing.assert_array_equal(result, [[[-2, 1], [3, -1]], [[0, 1], [-1, 0]]])
 
 
 @pytest.mark.parametrize("text", ["2 1 3，1 2 0.5，0.3 1 2", "2 1 3; 1 2 ０.5; 0.3 1 2"])

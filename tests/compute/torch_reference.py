@@ -31,11 +31,11 @@ def tensors(weights: RecurrentWeights) -> list[Tensor]:
 def layer(weights: RecurrentWeights, dtype: torch.dtype = torch.float32) -> nn.Module:
     """PyTorch's own layer with the kernel's weights: of which cell, their rows say."""
     kind = {1: nn.RNN, 3: nn.GRU, 4: nn.LSTM}[len(weights.input_bias) // weights.hidden]
-    made = kind(weights.input_hidden.shape[1], weights.hidden).to(dtype)
+    created = kind(weights.input_hidden.shape[1], weights.hidden).to(dtype)
     with torch.no_grad():
-        for parameter, part in zip(made.parameters(), tensors(weights), strict=True):
+        for parameter, part in zip(created.parameters(), tensors(weights), strict=True):
             parameter.copy_(part)
-    return made
+    return created
 
 
 def weights_of(module: nn.Module, suffix: str = "_l0") -> RecurrentWeights:

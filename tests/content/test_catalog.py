@@ -16,15 +16,15 @@ def test_every_lesson_has_its_page_its_words_and_its_prose_and_there_are_no_othe
     slugs = {record.slug for record in catalog.LESSONS}
     assert {path.stem for path in (ROOT / "pages").glob("*.py")} - {"__init__"} == {"home", *slugs}
     files = (ASSETS / "lessons").rglob("*")
-    found = {path.relative_to(ASSETS / "lessons").as_posix() for path in files if path.is_file()}
+    result = {path.relative_to(ASSETS / "lessons").as_posix() for path in files if path.is_file()}
     ends = [f"{lang}.{kind}" for lang in LANGUAGES for kind in ("md", "toml")]
-    assert {f"{slug}/{end}" for slug in slugs for end in ends} <= found
-    assert {name.partition("/")[0] for name in found} == slugs
+    assert {f"{slug}/{end}" for slug in slugs for end in ends} <= result
+    assert {name.partition("/")[0] for name in result} == slugs
 
 
 def test_stages_are_known_and_come_in_order():
-    places = [catalog.STAGES.index(record.stage) for record in catalog.LESSONS]
-    assert places == sorted(places)
+    indices = [catalog.STAGES.index(record.stage) for record in catalog.LESSONS]
+    assert indices == sorted(indices)
     assert len(set(catalog.STAGES)) == len(catalog.STAGES)
 
 

@@ -12,31 +12,33 @@ from seqviz.ui.page.glossary import same, table
 
 SLUGS = [record.slug for record in catalog.LESSONS]
 HAN = re.compile(r"[\u4e00-\u9fff]")
-SEVERAL = [one for one in glossary.list_letters() if len(one.meanings) > 1]
+SEVERAL = [letter for letter in glossary.list_letters() if len(letter.meanings) > 1]
 
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_every_symbol_of_a_lesson_s_table_is_in_it(slug):
-    known = {
+    existing = {
         form
         for letter in glossary.list_letters()
-        for one in letter.meanings
-        for form in one.here.get(slug, [])
+        for meaning in letter.meanings
+        for form in meaning.here.get(slug, [])
     }
     for lang in LANGUAGES:
         symbols = glossary.symbols(slug, lang)
         assert len(symbols) >= 6, lang  # the table is really read
-        assert [one for one in symbols if one not in known] == []
+        assert [symbol for symbol in symbols if symbol not in existing] == []
 
 
 def test_both_languages_are_complete_and_their_own():
-    meanings = {id(one): one for letter in glossary.list_letters() for one in letter.meanings}
-    for one in (*meanings.values(), *glossary.terms()):
-        assert one.en.strip(), one
-        assert not HAN.search(one.en), one
-        assert HAN.search(one.zh) or one.zh in (one.en, "softmax"), one
-        assert set(one.here) <= set(SLUGS), one
-        assert set(one.texts) <= set(glossary.TEXTS), one
+    meanings = {
+        id(meaning): meaning for letter in glossary.list_letters() for meaning in letter.meanings
+    }
+    for item in (*meanings.values(), *glossary.terms()):
+        assert item.en.strip(), item
+        assert not HAN.search(item.en), item
+        assert HAN.search(item.zh) or item.zh in (item.en, "softmax"), item
+        assert set(item.here) <= set(SLUGS), item
+        assert set(item.texts) <= set(glossary.TEXTS), item
     for letter in glossary.list_letters():
         assert set(letter.remark) in (set(), set(LANGUAGES)), letter
         assert not letter.remark or HAN.search(letter.remark["zh"]), letter
@@ -44,33 +46,37 @@ def test_both_languages_are_complete_and_their_own():
 
 def test_no_two_meanings_and_no_two_terms_have_the_same_words():
     meanings = {
-        id(one): one for letter in glossary.list_letters() for one in letter.meanings
+        id(meaning): meaning for letter in glossary.list_letters() for meaning in letter.meanings
     }.values()
-    for known in (meanings, glossary.terms()):
-        assert len({one.en for one in known}) == len({one.zh for one in known}) == len(known)
+    for existing in (meanings, glossary.terms()):
+        assert (
+            len({item.en for item in existing})
+            == len({item.zh for item in existing})
+            == len(existing)
+        )
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_letter_with_two_meanings_says_so_whatever_is_shown(lang):
     text = Text(lang)
-    names = {one.name for one in SEVERAL}
+    names = {item.name for item in SEVERAL}
     assert {"W", "U", "phi", "tau", "sigma", "omega", "a", "c"} <= names
     for slug in ("", *SLUGS):
-        found = glossary.search("", slug)
-        said = table(found, text, slug)
-        for letter, shown in found:
+        result = glossary.search("", slug)
+        message = table(result, text, slug)
+        for letter, visible in result:
             if letter is None or len(letter.meanings) == 1:
                 continue
-            sentence = same(letter, shown, text)
+            sentence = same(letter, visible, text)
             assert text("frame.glossary_same", count=len(letter.meanings)) in sentence
-            assert sentence in said
-            for one in letter.meanings:  # each is a row, or named as what it is elsewhere
-                word = one.zh if lang == "zh" else one.en
-                assert one in shown or word in sentence, (slug, letter.name, word)
+            assert sentence in message
+            for meaning in letter.meanings:  # each is a row, or named as what it is elsewhere
+                word = meaning.zh if lang == "zh" else meaning.en
+                assert meaning in visible or word in sentence, (slug, letter.name, word)
 
 
 def test_a_letter_that_is_one_thing_says_nothing_of_the_kind():
-    (only,) = [one for one in glossary.list_letters() if one.name == "theta"]
+    (only,) = [letter for letter in glossary.list_letters() if letter.name == "theta"]
     assert text_of("theta", "en").count("meanings") == 0
     assert len(only.meanings) == 1
 
@@ -80,8 +86,8 @@ def text_of(typed: str, lang: str, slug: str = "") -> str:
 
 
 def test_every_remark_belongs_to_a_letter_with_two_meanings():
-    remarked = {one.name for one in glossary.list_letters() if one.remark}
-    assert remarked <= {one.name for one in SEVERAL}
+    remarked = {letter.name for letter in glossary.list_letters() if letter.remark}
+    assert remarked <= {item.name for item in SEVERAL}
     assert remarked == set(glossary._read("letters")["remark"])
 
 
@@ -111,8 +117,8 @@ def test_it_is_found_by_letter_term_or_what_a_text_calls_it(typed, words):
 
 
 def test_a_small_letter_is_not_the_large_one():
-    assert [one.name for one, _ in glossary.search("h", "") if one] == ["h"]
-    assert [one.name for one, _ in glossary.search("H", "") if one] == ["H"]
+    assert [item.name for item, _ in glossary.search("h", "") if item] == ["h"]
+    assert [item.name for item, _ in glossary.search("H", "") if item] == ["H"]
 
 
 @pytest.mark.parametrize("typed", ["<script>", "$\\frac", "|", "٣", "\x00", "a" * 40])
@@ -130,7 +136,7 @@ def test_every_row_has_four_cells_and_links_to_its_lessons(lang):
 
 
 def test_a_term_names_the_lessons_in_whose_words_it_is():
-    terms = {one.en: set(one.here) for one in glossary.terms()}
+    terms = {term.en: set(term.here) for term in glossary.terms()}
     assert terms["LoRA"] == {"bert_accuracy"}
     assert "ar_fitting" in terms["Yule-Walker"]
     assert "attention" not in terms["Yule-Walker"]

@@ -26,7 +26,7 @@ def test_what_is_read_off_the_words_is_what_the_lesson_declares(slug):
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_minutes_follow_their_rule(slug):
-    words = sum(len(said.split()) for name, said in sections(slug, "en").items()
+    words = sum(len(section.split()) for name, section in sections(slug, "en").items()
                 if name != "sources")  # fmt: skip
     lesson = getattr(lessons, slug).lesson
     questions = sum(key.startswith(f"{slug}.predict.") and key.endswith(".answer")
@@ -34,8 +34,8 @@ def test_minutes_follow_their_rule(slug):
     targets = sum(key.startswith(f"{slug}.target.") and key.endswith(".task")
                   for key in catalogue("en"))  # fmt: skip
     tasks = len(lesson.exercises) + targets
-    whole = words / 200 + 3 * len(lesson.benches) + questions + 3 * tasks
-    assert abs(search_index.minutes(slug) - whole) <= 2.5
+    full = words / 200 + 3 * len(lesson.benches) + questions + 3 * tasks
+    assert abs(search_index.minutes(slug) - full) <= 2.5
     assert search_index.minutes(slug) % 5 == 0
 
 
@@ -65,7 +65,9 @@ def test_every_address_leads_to_a_bench_of_its_lesson(lang):
 def found(typed: str) -> list[search_index.Entry]:
     """Those in whose words this is a word, or the beginning of one."""
     return [
-        one for one in search_index.entries() if f" {search_index.normal(typed)}" in f" {one.words}"
+        entry
+        for entry in search_index.entries()
+        if f" {search_index.normal(typed)}" in f" {entry.words}"
     ]
 
 
@@ -81,9 +83,9 @@ def found(typed: str) -> list[search_index.Entry]:
     ],
 )  # fmt: skip
 def test_letters_titles_and_terms_are_found_in_both_languages(typed, kind, slug, bench):
-    assert (kind, slug) in {(one.kind, one.slug) for one in found(typed)}
+    assert (kind, slug) in {(item.kind, item.slug) for item in found(typed)}
     if bench:
-        assert bench in {one.bench for one in found(typed)}
+        assert bench in {item.bench for item in found(typed)}
 
 
 def test_a_letter_that_is_part_of_another_name_is_not_found_in_its_formula():

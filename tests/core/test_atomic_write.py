@@ -12,15 +12,15 @@ from tools import build_teaching, gpu_bundle, supply_chain_audit
 
 @pytest.fixture
 def path(tmp_path):
-    place = tmp_path / "f.json"
-    place.write_text("before")
-    return place
+    position = tmp_path / "f.json"
+    position.write_text("before")
+    return position
 
 
 def test_it_is_as_before_until_the_end(path):
-    with atomic_write(path) as made:
-        assert made.name == path.name  # what writes may look at its ending
-        made.write_text("after")
+    with atomic_write(path) as created:
+        assert created.name == path.name  # what writes may look at its ending
+        created.write_text("after")
         assert path.read_text() == "before"
     assert path.read_text() == "after"
     assert [*path.parent.iterdir()] == [path]
@@ -34,9 +34,9 @@ def umask() -> int:
 
 
 def half(path, error):
-    with atomic_write(path) as made:
+    with atomic_write(path) as created:
         if error is not FileNotFoundError:
-            made.write_text("ha")
+            created.write_text("ha")
             raise error
 
 
@@ -51,8 +51,8 @@ def test_it_stays_where_writing_fails(path, error):
 def test_what_a_link_leads_to_is_replaced(path):
     link = path.with_name("link.json")
     link.symlink_to(path)
-    with atomic_write(link) as made:
-        made.write_text("after")
+    with atomic_write(link) as created:
+        created.write_text("after")
     assert link.is_symlink()
     assert path.read_text() == "after"
 
@@ -64,8 +64,8 @@ def test_what_a_killed_process_has_left_is_cleared_up_later(path):
         (folder / "f.json").write_text("ha")
     seconds = old.stat().st_mtime - 4000
     os.utime(old, (seconds, seconds))
-    with atomic_write(path) as made:
-        made.write_text("after")
+    with atomic_write(path) as created:
+        created.write_text("after")
     assert {*path.parent.iterdir()} == {path, new}  # somebody may be at work on that one
 
 
@@ -78,7 +78,7 @@ COMMANDS = {
 
 @pytest.mark.parametrize(
     ("command", "place"),
-    [(name, place) for name in COMMANDS for place in ("folder", "nosuch/x")]
+    [(name, position) for name in COMMANDS for position in ("folder", "nosuch/x")]
     + [("teaching", "/proc/x.json"), ("gpu_bundle", "/proc/x.json")],
 )
 def test_a_tool_says_in_one_sentence_where_it_cannot_write(command, place, tmp_path, monkeypatch):

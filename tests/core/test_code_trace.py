@@ -87,7 +87,7 @@ def first(recipe: CodeTrace) -> str:
 def test_the_recorded_code_gives_the_same_numbers():
     recipe = CodeTrace()
     path = run(recipe, ar.simulate, (0.6, -0.3), 1.5, n=120, seed=7, noise="laplace", name="path")
-    found = run(recipe, ar.correlogram, path.values, 12, path.coefficients, name="found")
+    result = run(recipe, ar.correlogram, path.values, 12, path.coefficients, name="found")
     line = run(recipe, ar.fit, path.values, 2, "exact_ml", True, name="line")
     fan = run(
         recipe, ar.forecast_recursive, path.values, line.coefficients, line.sigma, 5,
@@ -95,8 +95,8 @@ def test_the_recorded_code_gives_the_same_numbers():
     )  # fmt: skip
     space = executed(recipe)
     np.testing.assert_array_equal(space["path"].values, path.values)
-    np.testing.assert_array_equal(space["found"].pacf, found.pacf)
-    np.testing.assert_array_equal(space["found"].theory_acf, found.theory_acf)
+    np.testing.assert_array_equal(space["found"].pacf, result.pacf)
+    np.testing.assert_array_equal(space["found"].theory_acf, result.theory_acf)
     assert space["line"].coefficients.tolist() == line.coefficients.tolist()
     np.testing.assert_array_equal(space["fan"].upper, fan.upper)
 
@@ -104,8 +104,8 @@ def test_the_recorded_code_gives_the_same_numbers():
 def test_a_figure_is_reproduced_and_shown_last():
     recipe = CodeTrace()
     path = run(recipe, ar.simulate, (0.8,), n=100, name="path")
-    found = run(recipe, ar.correlogram, path.values, 10, (0.8,), name="found")
-    chart = run(recipe, series_and_correlations, path.values, found, name="figure")
+    result = run(recipe, ar.correlogram, path.values, 10, (0.8,), name="found")
+    chart = run(recipe, series_and_correlations, path.values, result, name="figure")
     assert recipe.source().rstrip().splitlines()[-1] == "figure"
     assert recipe.source(show=False).rstrip().splitlines()[-1] != "figure"
     again = executed(recipe)["figure"]

@@ -27,15 +27,15 @@ def found(value: float = 1.0, writeable: bool = False) -> Found:
 
 
 def test_the_large_parts_of_a_named_result_are_told_by_its_name(monkeypatch):
-    one, again, other = found(), found(), found()
-    name_value(one, b"key")
+    item, again, other = found(), found(), found()
+    name_value(item, b"key")
     name_value(again, b"key")
     name_value(other, b"other")
-    assert hash_value(one.small) == hash_value(other.small)  # quickly read
+    assert hash_value(item.small) == hash_value(other.small)  # quickly read
     monkeypatch.setattr(content_hash, "memoryview", lambda _: pytest.fail("read"), raising=False)
-    assert hash_value(one) == hash_value(again) != hash_value(other)
-    assert hash_value(one.large) == hash_value(again.large) != hash_value(other.large)
-    assert hash_value(one.inner) == hash_value(again.inner) != hash_value(one.large)
+    assert hash_value(item) == hash_value(again) != hash_value(other)
+    assert hash_value(item.large) == hash_value(again.large) != hash_value(other.large)
+    assert hash_value(item.inner) == hash_value(again.inner) != hash_value(item.large)
 
 
 def work(values: np.ndarray, report=None) -> float:
@@ -50,12 +50,12 @@ def test_equal_work_is_equal_however_its_numbers_were_made():
 
 
 def test_what_can_be_changed_is_read():
-    one = found(writeable=True)
-    name_value(one, b"key")
-    before = hash_value(one.large)
+    item = found(writeable=True)
+    name_value(item, b"key")
+    before = hash_value(item.large)
     assert before == hash_value(found().large)
-    one.large[0] = 7.0
-    assert hash_value(one.large) != before
+    item.large[0] = 7.0
+    assert hash_value(item.large) != before
 
 
 def test_a_result_in_another_result_keeps_its_name():
@@ -68,11 +68,11 @@ def test_a_result_in_another_result_keeps_its_name():
 
 
 def test_a_name_ends_with_what_it_names():
-    one = found()
-    name_value(one, b"key")
-    held = {id(one), id(one.large), id(one.inner[0])}
+    item = found()
+    name_value(item, b"key")
+    held = {id(item), id(item.large), id(item.inner[0])}
     assert held <= content_hash._named.keys()
-    assert id(one.small) not in content_hash._named
-    del one
+    assert id(item.small) not in content_hash._named
+    del item
     gc.collect()
     assert not held & content_hash._named.keys()

@@ -69,10 +69,12 @@ def wanted(key: str) -> set[str]:
     )
 
 
-def lesson_key(key: str, own: str = SLUGS[0]) -> str | None:
+def lesson_key(key: str, own_text: str = SLUGS[0]) -> str | None:
     """The key of a lesson's word, in its own or the first lesson that has it, or the shared one."""
-    known = catalogue("en")
-    return next((k for k in (*(f"{s}.{key}" for s in (own, *SLUGS)), key) if k in known), None)
+    existing = catalogue("en")
+    return next(
+        (k for k in (*(f"{s}.{key}" for s in (own_text, *SLUGS)), key) if k in existing), None
+    )
 
 
 # --- the two languages against each other -------------------------------------------------------
@@ -180,13 +182,17 @@ def test_bold_chinese_ends_where_it_is_to_end():
         for line in path.read_text("utf-8").splitlines():
             parts = line.split("**")
             bold = zip(parts[1::2], parts[2::2], strict=False)
-            wrong += [one for one, then in bold if one[-1:] in "。：！？”）" and then[:1].isalnum()]
+            wrong += [
+                item for item, then in bold if item[-1:] in "。：！？”）" and then[:1].isalnum()
+            ]
     assert not wrong
 
 
 def test_no_number_that_is_filled_in_is_an_ordinal():
-    said = catalogue("en").items()
-    assert [key for key, value in said if any(ORDINAL.search(one) for one in flat(value))] == []
+    message = catalogue("en").items()
+    assert [
+        key for key, value in message if any(ORDINAL.search(item) for item in flat(value))
+    ] == []
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -257,19 +263,23 @@ def constants(tree: ast.AST) -> Iterator[str]:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_key_in_the_code_exists(lang):
-    found = {
+    result = {
         (path.name, value)
         for path, tree in python("seqviz/figures", "seqviz/ui", "pages")
         for value in constants(tree)
         if KEY.fullmatch(value) and not value.endswith((".toml", ".md", ".css", ".js", ".py"))
     }
-    assert {"figure.theory", "alt.by_hand", "frame.failed"} <= {key for _, key in found}
-    known = catalogue(lang)
+    assert {"figure.theory", "alt.by_hand", "frame.failed"} <= {key for _, key in result}
+    existing = catalogue(lang)
     missing = [
         (name, key)
-        for name, key in found
+        for name, key in result
         # The fixed start of a key that is completed at run time has at least two continuations.
-        if (sum(k.startswith(key) for k in known) < 2 if key.endswith("_") else key not in known)
+        if (
+            sum(k.startswith(key) for k in existing) < 2
+            if key.endswith("_")
+            else key not in existing
+        )
     ]
     assert not missing
 
@@ -292,8 +302,8 @@ def test_sentences_get_every_value_they_ask_for():
     checked = 0
     for path, tree in python("seqviz/figures", "seqviz/ui", "seqviz/lessons", "pages"):
         # A panel of a figure has a method of that name, for words that stand already.
-        asked = {"text", "described"} if "figures" in path.parts else {"text", "words"}
-        for _, key, given in calls(tree, asked):
+        request = {"text", "described"} if "figures" in path.parts else {"text", "words"}
+        for _, key, given in calls(tree, request):
             full = lesson_key(key)
             assert full is not None, (path.name, key)
             missing = wanted(full) - given
@@ -313,23 +323,23 @@ def lesson_tree(slug: str) -> ast.Module:
 def test_words_that_a_page_names_exist(slug):
     """Metrics, notes, hints, problems, questions, exercises and prose, with their placeholders."""
     tree = lesson_tree(slug)
-    known = catalogue("en")
-    seen = set()
+    existing = catalogue("en")
+    observed = set()
     for function, name, given in calls(
         tree, {"note", "hint", "MessageError", "predict", "exercise", "prose", "bench"}
     ):
-        seen.add(function)
+        observed.add(function)
         if function == "predict":
             keys = {f"{slug}.predict.{name}.{k}" for k in ("question", "options", "answer")}
-            assert keys <= set(known), name
-            assert f"{slug}.predict.{name}.reveal" in known, name
+            assert keys <= set(existing), name
+            assert f"{slug}.predict.{name}.reveal" in existing, name
         elif function == "exercise":
             keys = {f"{slug}.exercise.{name}.{k}" for k in ("question", "right", "hint")}
-            assert keys <= set(known), name
+            assert keys <= set(existing), name
         elif function == "prose":
             assert name in sections(slug, "en"), name
         elif function == "bench":
-            assert f"{slug}.bench.{name}" in known, name
+            assert f"{slug}.bench.{name}" in existing, name
         else:
             key = lesson_key(
                 f"{function.removesuffix('Error').replace('Message', 'problem').lower()}.{name}",
@@ -338,7 +348,7 @@ def test_words_that_a_page_names_exist(slug):
             assert key is not None, (function, name)
             assert wanted(key) <= given, (function, name, wanted(key) - given)
     # Notes are often named at run time: the pages' own tests see those.
-    assert seen >= {"predict", "exercise", "prose", "bench"}
+    assert observed >= {"predict", "exercise", "prose", "bench"}
     readouts = (
         {
             keyword.arg
@@ -346,7 +356,7 @@ def test_words_that_a_page_names_exist(slug):
             if isinstance(node, ast.Call)
             and getattr(node.func, "attr", "") in ("metrics", "readouts")
             for keyword in node.keywords
-            if keyword.arg not in (None, "beside", "digits")  # None: at run time
+            if keyword.arg not in (None, "caption", "digits")  # None: at run time
         }
         | {
             part.value
@@ -359,8 +369,8 @@ def test_words_that_a_page_names_exist(slug):
     )
     assert readouts
     for name in readouts:
-        assert f"{slug}.metric.{name}.label" in known, name
-        assert f"{slug}.metric.{name}.help" in known, name
+        assert f"{slug}.metric.{name}.label" in existing, name
+        assert f"{slug}.metric.{name}.help" in existing, name
 
 
 @pytest.mark.parametrize("slug", SLUGS)
@@ -379,8 +389,8 @@ def test_a_choice_of_words_made_at_run_time_exists(slug):
                 for part in node.args[0].values
             )
             pattern = re.compile(rf"{slug}\.{node.func.attr}\.{''.join(parts)}")
-            found = [key for key in catalogue("en") if pattern.fullmatch(key)]
-            assert len(found) > 1, ast.unparse(node)
+            results = [key for key in catalogue("en") if pattern.fullmatch(key)]
+            assert len(results) > 1, ast.unparse(node)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -405,9 +415,12 @@ def test_every_stage_and_group_has_words(lang):
 
 def test_a_missing_key_or_value_is_an_error_and_not_a_blank():
     text = Text("en")
-    for ask in (lambda: text("figure.no_such_key"), lambda: text("figure.fitted_line", other=1)):
+    for request in (
+        lambda: text("figure.no_such_key"),
+        lambda: text("figure.fitted_line", other=1),
+    ):
         with pytest.raises(KeyError):
-            ask()
+            request()
     with pytest.raises(KeyError, match=r"first\.wish"):
         text.first("first.wish", "second.wish")
 
@@ -478,9 +491,9 @@ def test_a_readout_is_written_by_its_unit(value, unit, expected):
     read.__annotations__["return"] = unit
     # A number that may be missing has its unit all the same.
     result = make_dataclass("Result", [("field", unit | None)], namespace={"read": property(read)})
-    for found in (units.unit_of(result, "field"), units.unit_of(result, "read"),
+    for outcome in (units.unit_of(result, "field"), units.unit_of(result, "read"),
                   units.unit_of(read)):  # fmt: skip
-        assert format_value(value, found) == expected
+        assert format_value(value, outcome) == expected
 
 
 @pytest.mark.parametrize(
@@ -537,16 +550,16 @@ def test_no_line_ends_between_a_number_and_what_it_is_with(plain, bound):
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_no_sentence_lets_a_line_end_inside_a_number(lang):
-    said = dict(catalogue(lang))
+    message = dict(catalogue(lang))
     for slug in SLUGS:
-        said |= {f"{slug} {name}": body for name, body in sections(slug, lang).items()}
+        message |= {f"{slug} {name}": body for name, body in sections(slug, lang).items()}
     meanings = [meaning for letter in glossary.list_letters() for meaning in letter.meanings]
-    words = [one.words for one in (*glossary.terms(), *meanings)]
-    words += [one.remark for one in glossary.list_letters() if one.remark]
-    said["glossary"] = [one[lang] for one in words]
-    wrong = [part for body in said.values() for one in flat(body) for part in parted(one)]
+    words = [item.words for item in (*glossary.terms(), *meanings)]
+    words += [letter.remark for letter in glossary.list_letters() if letter.remark]
+    message["glossary"] = [word[lang] for word in words]
+    wrong = [part for body in message.values() for item in flat(body) for part in parted(item)]
     assert wrong == []
-    assert sum(NO_BREAK in one for body in said.values() for one in flat(body)) > 150
+    assert sum(NO_BREAK in item for body in message.values() for item in flat(body)) > 150
 
 
 def test_a_parted_number_would_be_found():

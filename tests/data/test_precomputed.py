@@ -70,36 +70,36 @@ def written_and_found(result):
     return precomputed.find(experiment, {}).result
 
 
-def parts(result, place=""):
+def parts(result, position=""):
     """All that a result is made of, with its place; of what holds others the kind."""
     if isinstance(result, tuple):
-        yield place, tuple
+        yield position, tuple
         for k, part in enumerate(result):
-            yield from parts(part, f"{place}.{k}")
+            yield from parts(part, f"{position}.{k}")
     elif hasattr(result, "__dataclass_fields__"):
-        yield place, type(result)
+        yield position, type(result)
         for name in result.__dataclass_fields__:
-            yield from parts(getattr(result, name), f"{place}.{name}")
+            yield from parts(getattr(result, name), f"{position}.{name}")
     else:
-        yield place, result
+        yield position, result
 
 
-def same(found, wanted):
+def same(result, expected):
     """The same structure; arrays as close as their small form is."""
-    for (place, one), (its, other) in zip(parts(found), parts(wanted), strict=True):
-        assert place == its
-        assert type(one) is type(other), place
+    for (position, item), (its, other) in zip(parts(result), parts(expected), strict=True):
+        assert position == its
+        assert type(item) is type(other), position
         if not isinstance(other, np.ndarray):
-            assert one == other, place
+            assert item == other, position
         elif other.dtype.kind != "f":
-            np.testing.assert_array_equal(one, other, place)
-        elif place.endswith("probability"):
+            np.testing.assert_array_equal(item, other, position)
+        elif position.endswith("probability"):
             # half precision of a distance of at most 1/2: 11 bits
-            np.testing.assert_allclose(one, other, rtol=0, atol=2**-13)
-            np.testing.assert_array_equal(one > 0.5, other > 0.5, place)
+            np.testing.assert_allclose(item, other, rtol=0, atol=2**-13)
+            np.testing.assert_array_equal(item > 0.5, other > 0.5, position)
         else:  # the places on an axis are kept to the last digit
             few = other.size <= 1000
-            np.testing.assert_allclose(one, other, rtol=0 if few else 2**-24, err_msg=place)
+            np.testing.assert_allclose(item, other, rtol=0 if few else 2**-24, err_msg=position)
 
 
 # ------------------------------------------------------------------------------- there and back
@@ -107,12 +107,12 @@ def same(found, wanted):
 def test_what_is_written_is_found(name):
     keywords = {"model": "minilm", "shares": (0.1, 0.5), "settings": FILL.settings}
     path = precomputed.write(experiment, keywords, RESULTS[name], ABOUT)
-    found = precomputed.find(experiment, keywords)
-    assert (found.date, found.device, found.seconds) == ("2026-11-21", "CPU", 12.5)
-    same(found.result, RESULTS[name])
+    result = precomputed.find(experiment, keywords)
+    assert (result.date, result.device, result.seconds) == ("2026-11-21", "CPU", 12.5)
+    same(result.result, RESULTS[name])
     same(precomputed.result("experiment", **keywords), RESULTS[name])
     assert path.parent == precomputed.FOLDER
-    arrays = [part for _, part in parts(found.result) if isinstance(part, np.ndarray)]
+    arrays = [part for _, part in parts(result.result) if isinstance(part, np.ndarray)]
     assert arrays
     for array in arrays:
         assert array.dtype in (np.float64, np.int64, np.bool_)  # what the functions themselves give
@@ -175,19 +175,19 @@ NEAR = 0.5 + RANDOM.choice([-1, 1], 5000) * 10 ** RANDOM.uniform(-17, -0.4, 5000
 )
 def test_half_precision_never_changes_an_answer(probability):
     """Whatever the lesson asks: more than 1/2, at least 1/2, exactly 1/2."""
-    wanted = np.asarray(probability)
-    found = written_and_found(SystemPredictions("x", wanted[None])).probability[0]
-    for ask in (np.greater, np.greater_equal, np.equal):
-        np.testing.assert_array_equal(ask(found, 0.5), ask(wanted, 0.5))
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=2**-13)
-    ends = np.isin(wanted, [0, 1])
-    np.testing.assert_array_equal(found[ends], wanted[ends])
+    expected = np.asarray(probability)
+    result = written_and_found(SystemPredictions("x", expected[None])).probability[0]
+    for request in (np.greater, np.greater_equal, np.equal):
+        np.testing.assert_array_equal(request(result, 0.5), request(expected, 0.5))
+    np.testing.assert_allclose(result, expected, rtol=0, atol=2**-13)
+    ends = np.isin(expected, [0, 1])
+    np.testing.assert_array_equal(result[ends], expected[ends])
 
 
 @pytest.mark.parametrize("largest", [2**15 - 1, 2**15, 2**31, 0, -(2**15)])
 def test_whole_numbers_are_kept(largest):
-    found = written_and_found(SearchSurface(np.ones(2), np.array([largest, 1]), np.ones((2, 2))))
-    np.testing.assert_array_equal(found.batch, [largest, 1])
+    result = written_and_found(SearchSurface(np.ones(2), np.array([largest, 1]), np.ones((2, 2))))
+    np.testing.assert_array_equal(result.batch, [largest, 1])
 
 
 # ------------------------------------------------------------------------------------- damage
@@ -309,10 +309,10 @@ def test_a_full_disk_leaves_everything_as_it_was(written, monkeypatch, fails, wh
             raise OSError(28, "No space left on device")
         return real(path, *args)
 
-    place, name = (os, "replace") if fails == "replace" else (precomputed.Path, "write_bytes")
-    real = getattr(place, name)
+    position, name = (os, "replace") if fails == "replace" else (precomputed.Path, "write_bytes")
+    real = getattr(position, name)
     with monkeypatch.context() as patch:
-        patch.setattr(place, name, full)
+        patch.setattr(position, name, full)
         with pytest.raises(OSError, match="No space"):
             precomputed.write(experiment, {"a": 1}, RESULTS["surface"], {**ABOUT, "seconds": 3.0})
     precomputed._read.cache_clear()

@@ -15,10 +15,10 @@ def test_the_counts_of_the_paper():
     reviews, editorials = snippets.movie_reviews(), snippets.editorials()
     assert len(reviews.texts) == len(reviews.ratings) == 10_605
     assert len(editorials.texts) == len(editorials.ratings) == 5_190
-    for found in (reviews, editorials):
-        assert np.abs(found.ratings).max() <= 4
-        assert all(text and text == " ".join(text.split()) for text in found.texts)
-        assert not found.ratings.flags.writeable
+    for result in (reviews, editorials):
+        assert np.abs(result.ratings).max() <= 4
+        assert all(text and text == " ".join(text.split()) for text in result.texts)
+        assert not result.ratings.flags.writeable
 
 
 def test_the_split_is_fixed_and_leaks_nothing():

@@ -27,8 +27,8 @@ def test_series_is_the_known_one(key):
     assert (series.values[0], series.values[-1]) == (first, last)
     assert (series.labels[0], series.labels[-1]) == (start, end)
     assert len(set(series.labels)) == len(series.labels) == length
-    found = hashlib.sha256(series.values.astype("<f8").tobytes()).hexdigest()
-    assert found.startswith(checksum)
+    result = hashlib.sha256(series.values.astype("<f8").tobytes()).hexdigest()
+    assert result.startswith(checksum)
 
 
 def test_co2_months_are_means_of_their_weeks_and_gaps_are_straight():

@@ -67,30 +67,37 @@ AMBIGUOUS = {
 
 @pytest.mark.parametrize("case", AMBIGUOUS)
 def test_a_mark_that_may_separate_thousands_is_refused_with_its_cell(case):
-    found = problem(AMBIGUOUS[case], "x")
-    assert (found.code, found.details["row"]) == ("thousands", FIRST + 2)
-    assert found.details["whole"] == str(VISITORS[FIRST])
-    assert found.details["longer"] == found.details["text"] + "0"
-    assert found.details["text"] in str(found)
+    data_error = problem(AMBIGUOUS[case], "x")
+    assert (data_error.code, data_error.details["row"]) == ("thousands", FIRST + 2)
+    assert data_error.details["whole"] == str(VISITORS[FIRST])
+    assert data_error.details["longer"] == data_error.details["text"] + "0"
+    assert data_error.details["text"] in str(data_error)
 
 
 @pytest.mark.parametrize(("separator", "mark"), [(";", "."), (";", ","), ("\t", ","), ("|", ",")])
 def test_a_column_of_values_above_a_thousand(separator, mark):
-    found = problem(file(days(), grouped(MANY, mark), separator=separator))
-    assert (found.code, found.details["row"]) == ("thousands", 2)
+    data_error = problem(file(days(), grouped(MANY, mark), separator=separator))
+    assert (data_error.code, data_error.details["row"]) == ("thousands", 2)
 
 
 @pytest.mark.parametrize("name", ["de_thousands_only.csv", "de_thousands_point.csv"])
 def test_the_reported_files_of_thousands(name):
-    found = problem((FILES / name).read_bytes())
+    data_error = problem((FILES / name).read_bytes())
     code = "thousands" if name == "de_thousands_only.csv" else "both_marks"
-    assert (found.code, found.details["row"], found.details["text"]) == (code, 3, "1.132")
+    assert (data_error.code, data_error.details["row"], data_error.details["text"]) == (
+        code,
+        3,
+        "1.132",
+    )
 
 
 def test_the_other_mark_is_refused_and_the_one_of_the_file_read():
     content = (FILES / "de_thousands_point.csv").read_bytes()
-    found = problem(content, "Faelle")
-    assert (found.details["other"], found.details["other_column"]) == ("18,74", "Inzidenz")
+    data_error = problem(content, "Faelle")
+    assert (data_error.details["other"], data_error.details["other_column"]) == (
+        "18,74",
+        "Inzidenz",
+    )
     values, codes = read(content, "Inzidenz")
     assert values[:2].tolist() == [18.74, 21.64]
     assert codes == []
@@ -104,8 +111,8 @@ def test_two_certain_marks_in_one_file():
 def test_one_cell_with_the_other_mark():
     cells = written(LEVELS, ",")
     cells[30] = "1.234"
-    found = problem(file(days(), cells, separator=";"))
-    assert (found.code, found.details["row"]) == ("not_a_number", 32)
+    data_error = problem(file(days(), cells, separator=";"))
+    assert (data_error.code, data_error.details["row"]) == ("not_a_number", 32)
 
 
 # --- what is read, and said if it has to be -----------------------------------------------------
@@ -119,8 +126,8 @@ THREE = np.round(np.random.RandomState(7).uniform(0, 3, 60), 3)
 def test_numbers_that_cannot_be_thousands(separator, mark, values):
     quote = '"' if mark == separator else ""
     cells = [f"{quote}{text}{quote}" for text in written(values, mark)]
-    found, codes = read(file(days(), cells, separator=separator))
-    np.testing.assert_array_equal(found, values)
+    result, codes = read(file(days(), cells, separator=separator))
+    np.testing.assert_array_equal(result, values)
     assert codes == []
 
 
@@ -172,9 +179,9 @@ DECIMALS = {
 
 @pytest.mark.parametrize("case", DECIMALS)
 def test_a_decimal_comma_is_no_separator(case):
-    found = problem("\n".join(DECIMALS[case]).encode())
-    assert (found.code, found.details["row"]) == ("decimal_comma", 1)
-    assert found.details["text"] in DECIMALS[case][0]
+    data_error = problem("\n".join(DECIMALS[case]).encode())
+    assert (data_error.code, data_error.details["row"]) == ("decimal_comma", 1)
+    assert data_error.details["text"] in DECIMALS[case][0]
 
 
 def test_the_reported_column_and_one_with_its_name():
@@ -280,15 +287,15 @@ UNREAD = {
 @pytest.mark.parametrize("case", UNREAD)
 def test_what_cannot_be_read_is_shown_by_a_cell(case):
     content, code, row, text = UNREAD[case]
-    found = problem(content)
-    assert (found.code, found.details["row"]) == (code, row)
-    assert text in found.details["text"]
-    assert found.details["text"] in str(found)
+    data_error = problem(content)
+    assert (data_error.code, data_error.details["row"]) == (code, row)
+    assert text in data_error.details["text"]
+    assert data_error.details["text"] in str(data_error)
 
 
 def test_the_reported_spaces():
-    found = problem((FILES / "spaces.txt").read_bytes())
-    assert (found.code, found.details["text"]) == ("spaces", "2023-01-02 20.00")
+    data_error = problem((FILES / "spaces.txt").read_bytes())
+    assert (data_error.code, data_error.details["text"]) == ("spaces", "2023-01-02 20.00")
 
 
 def test_rows_without_a_value_at_the_ends_are_left_out_and_counted():

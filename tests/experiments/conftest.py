@@ -1,7 +1,5 @@
-"""The models that the tests of `seqviz.models` have."""
+"""Small models, and those that the tests of `seqviz.models` use."""
 
-from __future__ import annotations
+from tests.models.conftest import cache, few_layers, head, put, shallow, tiny_files
 
-from tests.models import conftest as models
-
-head, few_layers, shallow = models.head, models.few_layers, models.shallow
+__all__ = ["cache", "few_layers", "head", "put", "shallow", "tiny_files"]

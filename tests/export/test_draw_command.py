@@ -22,24 +22,24 @@ def drawn(capsys, *words: str) -> str:
 
 def test_a_figure_is_that_of_the_bench(tmp_path, capsys):
     out = tmp_path / "reach.json"
-    said = drawn(capsys, "vanishing_gradients", "reach", "--gain", "0.8", "--cells", "rnn+lstm",
+    message = drawn(capsys, "vanishing_gradients", "reach", "--gain", "0.8", "--cells", "rnn+lstm",
                  "-o", str(out))  # fmt: skip
-    shown = lessons.vanishing_gradients.reach(gain=0.8, cells=("rnn", "lstm"))
+    visible = lessons.vanishing_gradients.reach(gain=0.8, cells=("rnn", "lstm"))
     written = json.loads(out.read_text("utf-8"))
-    assert written["data"] == json.loads(shown.figure.to_json())["data"]
+    assert written["data"] == json.loads(visible.figure.to_json())["data"]
     assert written["layout"]["paper_bgcolor"] == "#FFFFFF"  # a file has a background of its own
-    for one in shown.readouts.values():
-        assert f"{one.label}: {one.value}" in said
+    for readout in visible.readouts.values():
+        assert f"{readout.label}: {readout.value}" in message
 
 
 @pytest.mark.parametrize("language", ["zh", "zh-CN", "ZH_Hans"])
 def test_settings_of_the_bench_above_and_another_language(tmp_path, capsys, language):
     out = tmp_path / "f.json"
-    said = drawn(capsys, "gates", "force", "--watch.kind", "latch", "--language", language,
+    message = drawn(capsys, "gates", "force", "--watch.kind", "latch", "--language", language,
                  "-o", str(out))  # fmt: skip
-    shown = lessons.gates.force.run({"watch.kind": "latch"}, language="zh")
-    assert json.loads(out.read_text("utf-8"))["layout"]["meta"]["alt"] == shown.figure.alt
-    assert all(one.label in said for one in shown.readouts.values())
+    visible = lessons.gates.force.run({"watch.kind": "latch"}, language="zh")
+    assert json.loads(out.read_text("utf-8"))["layout"]["meta"]["alt"] == visible.figure.alt
+    assert all(readout.label in message for readout in visible.readouts.values())
 
 
 def test_a_page_of_its_own(tmp_path, capsys):

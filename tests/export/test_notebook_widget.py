@@ -34,7 +34,7 @@ STATE = "application/vnd.jupyter.widget-state+json"
 
 def ran(*cells: str, **environment: str) -> nbformat.NotebookNode:
     """A notebook of these cells, run and as it would be saved."""
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(one) for one in cells])
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     client = NotebookClient(book, timeout=200, resources={"metadata": {"path": str(ROOT)}})
     client.execute(env={**HERE, **environment})
     return book
@@ -64,27 +64,27 @@ def test_a_text_goes_to_the_sentence_that_is_read():
 def test_moving_a_control_computes_and_draws_anew():
     live = lessons.gates.watch(text=TEXT, step=3).live()
     first = live.shown["figure"]
-    shown = asked(live, step="5", view="unit")
+    visible = asked(live, step="5", view="unit")
     again = lessons.gates.watch(text=TEXT, step=5, view="unit")
     assert live.output.readouts == again.readouts
-    assert shown["figure"] != first
-    assert orjson.loads(shown["figure"])["data"]
-    assert again.readouts["value"].value in shown["said"][0][1]
+    assert visible["figure"] != first
+    assert orjson.loads(visible["figure"])["data"]
+    assert again.readouts["value"].value in visible["said"][0][1]
 
 
 def test_a_letter_in_an_option_is_set_in_italics_and_html_stays_text():
-    told = lessons.gates.watch(text=TEXT).live().shown["controls"]
-    (letters,) = [one["options"] for one in told if one["key"] == "lstm"]
-    assert [one["html"] for one in letters][:2] == ["<i>i</i>", "<i>f</i>"]
+    payload = lessons.gates.watch(text=TEXT).live().shown["controls"]
+    (letters,) = [item["options"] for item in payload if item["key"] == "lstm"]
+    assert [letter["html"] for letter in letters][:2] == ["<i>i</i>", "<i>f</i>"]
     assert notebook_widget._inline("<b>*x*") == "&lt;b&gt;<i>x</i>"
 
 
 def test_only_controls_that_apply_are_there():
     live = lessons.gates.force().live()
-    names = [one["key"] for one in asked(live, gates_lstm="i+f")["controls"]]
+    names = [item["key"] for item in asked(live, gates_lstm="i+f")["controls"]]
     assert "i" in names
     assert "z" not in names
-    (f,) = (one for one in live.shown["controls"] if one["key"] == "f")
+    (f,) = (item for item in live.shown["controls"] if item["key"] == "f")
     assert f["slider"] | {"low": 0.0, "high": 1.0, "value": "0.9"} == f["slider"]
 
 
@@ -160,17 +160,17 @@ def test_a_saved_notebook_shows_each_bench_and_has_the_script_once():
     for cell, output in zip(book.cells, outputs, strict=True):
         live, below = shown(cell)
         assert WIDGET in live
-        said = below["text/html"]
-        for one in output.readouts.values():
-            assert one.value in live["text/plain"]
-            assert one.value in said
+        message = below["text/html"]
+        for readout in output.readouts.values():
+            assert readout.value in live["text/plain"]
+            assert readout.value in message
         assert output.figure.alt in live["text/plain"]
-        assert "**" not in live["text/plain"] + said
+        assert "**" not in live["text/plain"] + message
         # A page of files takes the first kind of each output that it knows: nothing comes twice.
         assert re.fullmatch("<!--.*-->", live["text/html"])
         if drawn_here():
             assert below["image/svg+xml"].startswith("<svg")
-            assert 'src="data:image/svg+xml;base64,' in said
+            assert 'src="data:image/svg+xml;base64,' in message
 
 
 def test_without_a_chromium_the_words_stay_and_what_plotly_reads():
@@ -207,8 +207,8 @@ def test_one_bundle_has_it_all_and_a_page_made_of_it_the_script():
     assert WIDGET in data
     assert "4,480" in data["text/plain"]
     assert "4,480" in data["text/html"]
-    kept = ipywidgets.embed.dependency_state([live], drop_defaults=True)
-    assert "packed" in json.dumps(kept)
+    retained = ipywidgets.embed.dependency_state([live], drop_defaults=True)
+    assert "packed" in json.dumps(retained)
     assert lessons.gates.watch(text=TEXT).live().script is live.script
     ipywidgets.Widget.close_all()
     assert lessons.gates.size().live().script.comm is not None
@@ -235,10 +235,10 @@ def test_the_jupyter_example_runs():
     book = nbformat.read(EXAMPLES / "jupyter_watch.ipynb", as_version=4)
     client = NotebookClient(book, timeout=120, resources={"metadata": {"path": str(ROOT)}})
     client.execute()
-    shown = [out.data for cell in book.cells for out in cell.get("outputs", ()) if "data" in out]
-    live = [data for data in shown if "application/vnd.jupyter.widget-view+json" in data]
+    visible = [out.data for cell in book.cells for out in cell.get("outputs", ()) if "data" in out]
+    live = [data for data in visible if "application/vnd.jupyter.widget-view+json" in data]
     assert len(live) == 2
-    assert any("1,354" in data.get("text/plain", "") for data in shown)
+    assert any("1,354" in data.get("text/plain", "") for data in visible)
 
 
 def test_the_marimo_example_runs():

@@ -46,16 +46,16 @@ def test_it_runs_and_says_what_was_voted(lang):
     assert built == room_report.build(LEFT, text, ADDRESS)
     book = nbformat.reads(built.decode("utf-8"), as_version=4)
     nbformat.validate(book)
-    said = "\n".join(one.source for one in book.cells if one.cell_type == "markdown")
-    assert text("ar_fitting.predict.decay.question") in said
-    assert "9 / 12: 75.0% (46.8% … 91.1%)" in said  # Wilson, by hand
-    assert text("gates.target.constant_gate.task") in said
-    assert f"]({ADDRESS}ar_fitting?ar.process.phi=-0.8&lang={lang}#bench-process)" in said
+    message = "\n".join(cell.source for cell in book.cells if cell.cell_type == "markdown")
+    assert text("ar_fitting.predict.decay.question") in message
+    assert "9 / 12: 75.0% (46.8% … 91.1%)" in message  # Wilson, by hand
+    assert text("gates.target.constant_gate.task") in message
+    assert f"]({ADDRESS}ar_fitting?ar.process.phi=-0.8&lang={lang}#bench-process)" in message
     NotebookClient(
         book, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}
     ).execute()
-    code = [one for one in book.cells if one.cell_type == "code"]
-    assert all(one.outputs for one in code[1:])
+    code = [cell for cell in book.cells if cell.cell_type == "code"]
+    assert all(item.outputs for item in code[1:])
     assert "mean 0.75" in str(code[-5].outputs)
     assert all(f"mean {mean} ± 6" in str(code[-3].outputs) for mean in (25, 95))
     assert "4." in str(code[-2].outputs)
@@ -64,12 +64,12 @@ def test_it_runs_and_says_what_was_voted(lang):
 
 def test_a_text_of_a_student_stays_a_text():
     book = json.loads(room_report.build(LEFT, Text("en"), ADDRESS))
-    cells = ["".join(one["source"]) for one in book["cells"] if one["cell_type"] == "code"]
-    (call,) = [one for one in cells if "gates.watch" in one]
+    cells = ["".join(item["source"]) for item in book["cells"] if item["cell_type"] == "code"]
+    (call,) = [cell for cell in cells if "gates.watch" in cell]
     (statement,) = ast.parse(call).body
-    assert [ast.literal_eval(one.value) for one in statement.value.keywords] == [HOSTILE]
-    said = "".join("".join(one["source"]) for one in book["cells"])
-    assert "<img" not in said.replace(call, "").replace("\\<img", "")
+    assert [ast.literal_eval(keyword.value) for keyword in statement.value.keywords] == [HOSTILE]
+    message = "".join("".join(item["source"]) for item in book["cells"])
+    assert "<img" not in message.replace(call, "").replace("\\<img", "")
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -83,8 +83,10 @@ def test_every_bench_has_its_call(lang):
             values = {f"{bench.prefix}.{key}": controls.encoded(v) for key, v in given.items()}
             code = room_report.call({"lesson": record.slug, "bench": name, "values": values}, lang)
             (call,) = ast.parse(code).body
-            found = {one.arg: ast.literal_eval(one.value) for one in call.value.keywords}
+            result = {
+                keyword.arg: ast.literal_eval(keyword.value) for keyword in call.value.keywords
+            }
             if call.value.args:
-                found = ast.literal_eval(call.value.args[0])
-            assert found == given, code
+                result = ast.literal_eval(call.value.args[0])
+            assert result == given, code
             assert eval(ast.unparse(call.value.func), {"lessons": lessons}) is not None

@@ -34,8 +34,8 @@ def test_nothing_asks_for_the_time_of_day():
     assert len(paths) > 100
     for path in paths:
         name = path.relative_to(ROOT).as_posix()
-        asked = {call for call in called(path.read_text("utf-8")) if call.endswith(CLOCKS)}
-        assert asked <= DATES.get(name, set()), name
+        request = {call for call in called(path.read_text("utf-8")) if call.endswith(CLOCKS)}
+        assert request <= DATES.get(name, set()), name
 
 
 def works(report):
@@ -55,8 +55,8 @@ def test_a_job_goes_on_while_the_clock_is_set(monkeypatch, jump):
         time.sleep(0.01)
     clock = time.time
     monkeypatch.setattr(time, "time", lambda: clock() + jump)
-    seen = len(job.trail)
-    while len(job.trail) < seen + 5:
+    observed = len(job.trail)
+    while len(job.trail) < observed + 5:
         assert job.state == "running"
         job.heartbeat("a")
         time.sleep(0.01)

@@ -12,7 +12,7 @@ from tests.fakes import FakeClock
 
 LONG = 30.0  # seconds; a bound that is reached only when something hangs
 gates: dict[str, threading.Event] = {}
-heard: list[str] = []
+received: list[str] = []
 
 
 @pytest.fixture
@@ -23,13 +23,13 @@ def clock():
 @pytest.fixture
 def jobs(clock):
     gates.clear()
-    heard.clear()
-    made = JobQueue(clock=clock, stall_after=60.0, abandon_after=1e9, most_left=2)
-    yield made
+    received.clear()
+    job_queue = JobQueue(clock=clock, stall_after=60.0, abandon_after=1e9, most_left=2)
+    yield job_queue
     for gate in gates.values():
         gate.set()
-    made.close()
-    until(lambda: made.left_behind == 0)  # what they say belongs to this test
+    job_queue.close()
+    until(lambda: job_queue.left_behind == 0)  # what they say belongs to this test
 
 
 def hangs(name, report):
@@ -38,15 +38,15 @@ def hangs(name, report):
     gates.setdefault(name, threading.Event()).wait(LONG)
     try:
         report(name)
-        heard.append(f"{name} was heard")
+        received.append(f"{name} was heard")
     finally:
-        heard.append(f"{name} has ended")
+        received.append(f"{name} has ended")
     return name
 
 
 def never_listens(name, report):
     gates.setdefault(name, threading.Event()).wait(LONG)
-    heard.append(f"{name} has ended")
+    received.append(f"{name} has ended")
     return name
 
 
@@ -104,7 +104,7 @@ def test_what_comes_late_is_dropped(jobs, clock, function):
         _ = hung.result
     assert jobs.find(function, "first") is again
     if function is hangs:  # the late one was told that nobody waits
-        assert sorted(heard) == ["first has ended", "first has ended", "first was heard"]
+        assert sorted(received) == ["first has ended", "first has ended", "first was heard"]
     assert jobs.tally == Tally(done=1, timed_out=1, seconds=61.0)
 
 
@@ -164,9 +164,9 @@ def test_with_too_many_left_behind_all_are_told_until_one_ends(jobs, clock):
     assert (jobs.waiting, jobs.running) == (0, 0)
     gates["first"].set()
     until(lambda: jobs.left_behind == 1)
-    found = jobs.submit(square, 3, owner="c")
-    assert found.wait(LONG)
-    assert found.result == 9
+    value = jobs.submit(square, 3, owner="c")
+    assert value.wait(LONG)
+    assert value.result == 9
 
 
 def test_how_jobs_end_is_counted(jobs, clock):

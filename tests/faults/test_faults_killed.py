@@ -136,12 +136,12 @@ class Work:
 
     def lies(self) -> dict[str, tuple[int, int]]:
         """What is in the folder."""
-        found = {}
-        for place, _, names in os.walk(self.folder):
-            for path in (os.path.join(place, name) for name in names):
+        result = {}
+        for position, _, names in os.walk(self.folder):
+            for path in (os.path.join(position, name) for name in names):
                 with suppress(FileNotFoundError):  # it has just been moved
-                    found[path] = (os.stat(path).st_size, os.stat(path).st_mtime_ns)
-        return found
+                    result[path] = (os.stat(path).st_size, os.stat(path).st_mtime_ns)
+        return result
 
     def killed(self, lot: random.Random, writing: bool) -> bool:
         """Start it and kill it; False where it had ended before."""
@@ -226,11 +226,11 @@ def test_a_bake(request, cache, hub, monkeypatch):
     def check() -> None:
         if (cache / "models" / "tiny_bert").exists():
             store.verify("tiny_bert")
-        found = sorted((cache / "features").glob("*.npz"))
-        for path in found:
+        result = sorted((cache / "features").glob("*.npz"))
+        for path in result:
             with np.load(path, allow_pickle=False) as file:
                 assert all(np.isfinite(file[name]).all() for name in file.files)
-        if found:  # so that there is something to do
-            lot.choice(found).unlink()
+        if result:  # so that there is something to do
+            lot.choice(result).unlink()
 
     kill_often(work, check)

@@ -51,8 +51,8 @@ def server(place):
         yield running
 
 
-def alive(place) -> int:
-    return int((place / "count").read_text())
+def alive(position) -> int:
+    return int((position / "count").read_text())
 
 
 def cut(student: ProtocolClient) -> None:
@@ -102,15 +102,15 @@ def test_a_vanished_visitor_is_forgotten(server, place):
 
     async def look() -> int:
         """Somebody comes now and then, as in a class: the server clears up when it is asked."""
-        async with ProtocolClient(server.url, "home") as one:
-            await one.open()
+        async with ProtocolClient(server.url, "home") as protocol_client:
+            await protocol_client.open()
         return alive(place)
 
-    most = run_async(look())
+    maximum = run_async(look())
     while (now := run_async(look())) > 3 and time.monotonic() < last:
-        most = max(most, now)
+        maximum = max(maximum, now)
         time.sleep(KEPT / 2)
-    assert most > 3, "they were never there"
+    assert maximum > 3, "they were never there"
     assert now <= 3
 
 
@@ -122,8 +122,8 @@ def test_a_half_download_by_the_browser_harms_nobody(server):
         answer = urllib.request.urlopen(address, timeout=LONG)
         assert len(answer.read(1000)) == 1000
         answer.close()  # a megabyte is left
-    with urllib.request.urlopen(address, timeout=LONG) as whole:
-        assert len(whole.read()) == int(whole.headers["Content-Length"])
+    with urllib.request.urlopen(address, timeout=LONG) as full:
+        assert len(full.read()) == int(full.headers["Content-Length"])
     assert "Traceback" not in server.log.read_text("utf-8")
 
 
@@ -171,15 +171,15 @@ def test_a_model_that_nobody_waits_for_any_more_is_not_fetched_to_its_end(cache,
     """The visitor who asked for it has gone: the download stops and nothing of it is left."""
     hub.faults.block, hub.faults.pause = 500, 0.2  # it would take half a minute
     queue, next_queue = jobs.JobQueue(abandon_after=1.5), jobs.JobQueue()
-    wish = {"model": "tiny", "text": None, "other": "", "device": "models"}
-    job = queue.submit(ready.load_job, owner="gone", **wish)
+    requested = {"model": "tiny", "text": None, "other": "", "device": "models"}
+    job = queue.submit(ready.load_job, owner="gone", **requested)
     assert job.wait(LONG)
     assert job.state == "cancelled"
     assert hub.downloads() == 1
     left = [path.name for path in (cache / "models").iterdir()]
     assert all(re.fullmatch(r"\..*\.lock", name) for name in left), left
     hub.faults.block, hub.faults.pause = 1 << 20, 0.0
-    again = next_queue.submit(ready.load_job, owner="next", **wish)  # this one stays
+    again = next_queue.submit(ready.load_job, owner="next", **requested)  # this one stays
     assert again.wait(LONG)
     assert again.state == "done"
     assert store.verify("tiny")

@@ -28,10 +28,10 @@ LEADS, FOLLOWS = MODEL_BENCHES[0], MODEL_BENCHES[1:]
 @pytest.fixture
 def copy(minilm, smollm2, on_the_cpu, monkeypatch, tmp_path) -> Path:
     """A cache with a MiniLM of its own, not loaded yet; SmolLM2 is in memory. No source answers."""
-    known = store.stored("minilm").folder
+    existing = store.stored("minilm").folder
     folder = tmp_path / "cache" / "models" / "minilm"
     folder.mkdir(parents=True)
-    for path in known.iterdir():
+    for path in existing.iterdir():
         heavy = path.name == sources.WEIGHTS
         (os.link if heavy and same_disk(path, folder) else shutil.copy)(path, folder / path.name)
     monkeypatch.setattr(pretrained, "_loaded", {"smollm2": smollm2})
@@ -157,8 +157,8 @@ def test_a_gpu_fails_within_the_network(visit, minilm, monkeypatch, error, note)
         assert not page.warned()
         for name in MODEL_BENCHES:
             assert len(figures(bench(page.app, name))) == 1, name
-            words = [str(one.value) for one in bench(page.app, name).markdown]
-            (badge,) = (one for one in words if "-badge[" in one)
+            words = [str(item.value) for item in bench(page.app, name).markdown]
+            (badge,) = (word for word in words if "-badge[" in word)
             cpu = device.cpu_name().replace("cores", page.text("frame.cores"))
             assert badge.endswith(f"{cpu} ({page.text(f'frame.{note}')})]"), badge
     assert full == ["full"]  # from then on the CPU computes

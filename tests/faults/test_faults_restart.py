@@ -68,8 +68,10 @@ def test_a_server_that_is_killed_in_a_training_and_comes_back(server, page, tmp_
     progress.wait_for()
 
     # Of a training nothing; first figures are kept for who comes next (`ui/prerender/figure`).
-    made = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
-    assert all(path.suffix == ".lock" or path.parent.name == "first_figures" for path in made), made
-    for path in made:
+    built = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+    assert all(path.suffix == ".lock" or path.parent.name == "first_figures" for path in built), (
+        built
+    )
+    for path in built:
         assert path.suffix == ".lock" or json.loads(path.read_text("utf-8"))
     assert "Traceback" not in server.log.read_text("utf-8")

@@ -59,9 +59,9 @@ def test_every_test_of_this_folder_is_in_the_table():
 def test_every_test_that_a_document_names_exists():
     """docs/threats.md names one beside each promise."""
     files = [*(ROOT / "tests").rglob("test_*.py")]
-    known = {path.name for path in files}
+    existing = {path.name for path in files}
     for path in files:
-        known |= set(re.findall(r"^def (test_\w+)", path.read_text("utf-8"), re.M))
+        existing |= set(re.findall(r"^def (test_\w+)", path.read_text("utf-8"), re.M))
     documents = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
     named = {
         (path.name, name)
@@ -69,14 +69,14 @@ def test_every_test_that_a_document_names_exists():
         for name in re.findall(r"`(test_\w+(?:\.py)?)`", path.read_text("utf-8"))
     }
     assert len(named) > 100
-    assert {one for one in named if one[1] not in known} == set()
+    assert {item for item in named if item[1] not in existing} == set()
 
 
 def test_what_it_quotes_is_what_pages_say():
     """As far as the first gap in the quotation."""
-    said = [value for value in catalogue("en").values() if isinstance(value, str)]
+    messages = [value for value in catalogue("en").values() if isinstance(value, str)]
     # Number and unit hold together on a page (`core.units`), which a document has no need of.
-    plain = [re.sub(r"{[^}]*}", "…", sentence).replace("\u00a0", " ") for sentence in said]
+    plain = [re.sub(r"{[^}]*}", "…", sentence).replace("\u00a0", " ") for sentence in messages]
     for row in rows():
         for quoted in re.findall(r'"([^"]+)"', row[1]):
             words = quoted.replace("120", "…").removesuffix(" …").rstrip(".")

@@ -36,18 +36,18 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.usefixtures("minilm_on_disk")
-@pytest.mark.parametrize("page", first_only([*NEED_IT], keep=2))
+@pytest.mark.parametrize("page", first_only([*NEED_IT], retained=2))
 def test_without_torch_a_page_says_so_in_one_sentence_and_draws_the_rest(page):
     done = run(str(SCRIPT), page)
     assert done.returncode == 0, done.stderr[-3000:]
-    told = json.loads(done.stdout)[page]
-    assert set(told) == set(LANGUAGES)
-    for lang, shown in told.items():
-        assert shown["exceptions"] == shown["errors"] == []
-        assert {*shown["warnings"]} <= {Text(lang)("problem.no_torch")}
-        assert len(shown["warnings"]) >= NEED_IT[page]
-        assert shown["charts"] >= 1
-    assert told["en"]["charts"] == told["zh"]["charts"]
+    payload = json.loads(done.stdout)[page]
+    assert set(payload) == set(LANGUAGES)
+    for lang, visible in payload.items():
+        assert visible["exceptions"] == visible["errors"] == []
+        assert {*visible["warnings"]} <= {Text(lang)("problem.no_torch")}
+        assert len(visible["warnings"]) >= NEED_IT[page]
+        assert visible["charts"] >= 1
+    assert payload["en"]["charts"] == payload["zh"]["charts"]
     assert "Traceback" not in done.stderr
 
 
@@ -95,6 +95,6 @@ def test_without_torch_a_command_that_needs_it_is_one_sentence(words, tmp_path, 
     monkeypatch.setenv("SEQVIZ_CACHE", str(tmp_path))
     done = run("-c", COMMAND, str(tmp_path), *words)
     assert done.returncode == 1
-    said = "PyTorch is not installed, and this needs it: pip install torch."
-    assert done.stderr.splitlines()[-1:] == [said]
+    message = "PyTorch is not installed, and this needs it: pip install torch."
+    assert done.stderr.splitlines()[-1:] == [message]
     assert "Traceback" not in done.stderr

@@ -21,9 +21,9 @@ LONG = 60.0  # seconds; a bound that is reached only when something hangs for go
 @pytest.fixture
 def clock(monkeypatch) -> FakeClock:
     """What the queue goes by."""
-    made = FakeClock()
-    monkeypatch.setattr(jobs.queue, "_defaults", {"cpu": jobs.JobQueue(clock=made)})
-    return made
+    fake_clock = FakeClock()
+    monkeypatch.setattr(jobs.queue, "_defaults", {"cpu": jobs.JobQueue(clock=fake_clock)})
+    return fake_clock
 
 
 def press(page) -> None:
@@ -38,9 +38,9 @@ def offered(page, kind: str, sentence: str) -> None:
     assert not figures(bench(page.app, "networks"))
     assert not page.app.exception
     for name in set(page.lesson.benches) - {"networks"}:
-        place = bench(page.app, name)
-        assert figures(place), name
-        assert not alerts(place)["error"], name
+        position = bench(page.app, name)
+        assert figures(position), name
+        assert not alerts(position)["error"], name
 
 
 def class_of(visit, seed: int) -> list:
@@ -72,19 +72,19 @@ def test_a_training_that_hangs(visit, at_each_update, clock, gate):
             gate.wait(10 * LONG)
 
     at_each_update(hang)
-    pair, behind = class_of(visit, 3), visit(SLUG, ar__networks__seed="4", **OWN)
+    pair, after = class_of(visit, 3), visit(SLUG, ar__networks__seed="4", **OWN)
     for page in pair:
         press(page)
     (job,) = jobs.queue_for("cpu")._active()
     assert job.owners == 2
-    press(behind)
-    (bar,) = bench(behind.app, "networks").get("progress")
-    assert bar.text == behind.text("work.queued", position=1)
+    press(after)
+    (bar,) = bench(after.app, "networks").get("progress")
+    assert bar.text == after.text("work.queued", position=1)
     assert stuck.wait(LONG)
     for seconds in (70, 51):  # two minutes and a second, in which the browsers poll
         assert job.state == "running"
         clock.now += seconds
-        for page in (pair[0], behind):
+        for page in (pair[0], after):
             page.app.run()
             page.healthy()
     for page in pair:
@@ -93,7 +93,7 @@ def test_a_training_that_hangs(visit, at_each_update, clock, gate):
 
     # Who was behind it has what he asked for, though the hung thread is still there.
     ended()
-    trained(behind)
+    trained(after)
     assert jobs.queue_for("cpu").left_behind == 1
 
     # Pressed again, it runs; when the hung one comes back, nobody notices.
@@ -161,8 +161,8 @@ def test_a_training_that_raises(visit, at_each_update, caplog):
     at_each_update(fail)
     pair = class_of(visit, 5)
     fails_for_all(pair, "error", "frame.failed")
-    told = [record for record in caplog.records if record.name.startswith("seqviz.jobs")]
-    assert [record.getMessage() for record in told] == ["a job failed: fit_network"]  # once
+    payloads = [record for record in caplog.records if record.name.startswith("seqviz.jobs")]
+    assert [record.getMessage() for record in payloads] == ["a job failed: fit_network"]  # once
     works_for_all(pair)
 
 

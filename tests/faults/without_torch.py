@@ -38,11 +38,11 @@ def shown(page: str, lang: str) -> dict[str, Any]:
     while any(queue.waiting or queue.running for queue in jobs.all_queues().values()):
         time.sleep(0.05)
     app.run()
-    charts = [one for one in app.get("bidi_component") if one.proto.component_name == CHART]
+    charts = [item for item in app.get("bidi_component") if item.proto.component_name == CHART]
     return {
-        "exceptions": [one.message for one in app.exception],
-        "errors": [one.value for one in app.error],
-        "warnings": [one.value for one in app.warning],
+        "exceptions": [item.message for item in app.exception],
+        "errors": [item.value for item in app.error],
+        "warnings": [item.value for item in app.warning],
         "charts": len(charts),
     }
 

@@ -115,133 +115,140 @@ def arrays_in(value):
 # --- conventions: each takes the example and its drawings by style -------------------------------
 
 
-def says_the_number_that_matters(example: Example, drawn) -> None:
-    wanted = str(example.key) if isinstance(example.key, int) else number(example.key)
+def says_the_number_that_matters(example: Example, rendered) -> None:
+    expected = str(example.key) if isinstance(example.key, int) else number(example.key)
     for lang in ("light", "zh"):
-        said = description(drawn[lang])
-        assert re.search(rf"(?<![\d.]){re.escape(wanted)}(?![\d])", said), (wanted, said)
-        assert "nan" not in said
-        assert len(said) > 15
-    assert CHINESE.search(description(drawn["zh"]))
+        message = description(rendered[lang])
+        assert re.search(rf"(?<![\d.]){re.escape(expected)}(?![\d])", message), (expected, message)
+        assert "nan" not in message
+        assert len(message) > 15
+    assert CHINESE.search(description(rendered["zh"]))
 
 
-def leaves_no_placeholder(example: Example, drawn) -> None:
+def leaves_no_placeholder(example: Example, rendered) -> None:
     for lang in ("light", "zh"):
-        spec = json.loads(drawn[lang].to_json())
-        for text in [*words(spec), description(drawn[lang])]:
+        spec = json.loads(rendered[lang].to_json())
+        for text in [*words(spec), description(rendered[lang])]:
             assert not PLACEHOLDER.search(text), text
 
 
-def parts_no_number_from_its_unit(example: Example, drawn) -> None:
+def parts_no_number_from_its_unit(example: Example, panels) -> None:
     """Titles wrap on a narrow screen (responsive_panels.js), and so does the description."""
     for lang in ("light", "zh"):
-        chart = drawn[lang]
-        said = [chart.alt, *(str(note.get("text")) for note in chart.page.get("annotations", ()))]
-        said += [title(axis) for axis in axes(chart).values()]
-        said += [str(t.get(key, "")) for t in chart.traces for key in ("name", "hovertemplate")]
-        assert not [part for one in said for part in parted(one)]
+        chart = panels[lang]
+        messages = [
+            chart.alt,
+            *(str(note.get("text")) for note in chart.page.get("annotations", ())),
+        ]
+        messages += [title(axis) for axis in axes(chart).values()]
+        messages += [str(t.get(key, "")) for t in chart.traces for key in ("name", "hovertemplate")]
+        assert not [part for item in messages for part in parted(item)]
 
 
-def is_the_same_for_the_same_input(example: Example, drawn) -> None:
+def is_the_same_for_the_same_input(example: Example, rendered) -> None:
     before = [array.copy() for array in arrays_in(example.args)]
-    assert example.figure().to_json() == drawn["light"].to_json()
+    assert example.figure().to_json() == rendered["light"].to_json()
     for old, new in zip(before, arrays_in(example.args), strict=True):
         np.testing.assert_array_equal(old, new)
 
 
-def uses_the_palette_alone(example: Example, drawn) -> None:
+def uses_the_palette_alone(example: Example, rendered) -> None:
     for name, palette in (("light", LIGHT), ("dark", DARK)):
-        written = drawn[name].to_json()
+        written = rendered[name].to_json()
         assert not RESERVED.search(written)
-        found = colors(json.loads(written))
-        assert found <= {c.upper() for c in palette.colors()}
-        assert len(found) >= 2
+        result = colors(json.loads(written))
+        assert result <= {c.upper() for c in palette.colors()}
+        assert len(result) >= 2
 
 
-def has_a_table(example: Example, drawn) -> None:
-    frame = table(drawn["light"])
+def has_a_table(example: Example, rendered) -> None:
+    frame = table(rendered["light"])
     assert len(frame) > 0
     assert frame.select_dtypes("number").notna().to_numpy().any()
 
 
-def every_axis_has_a_name(example: Example, drawn) -> None:
+def every_axis_has_a_name(example: Example, rendered) -> None:
     for lang in ("light", "zh"):
-        for name, axis in axes(drawn[lang]).items():
+        for name, axis in axes(rendered[lang]).items():
             hidden = axis.get("showticklabels") is False  # its neighbor's labels serve for it
             assert title(axis) or hidden, name
 
 
-def axes_speak_the_readers_language(example: Example, drawn) -> None:
-    for (name, one), other in zip(
-        axes(drawn["light"]).items(), axes(drawn["zh"]).values(), strict=True
+def axes_speak_the_readers_language(example: Example, rendered) -> None:
+    for (name, item), other in zip(
+        axes(rendered["light"]).items(), axes(rendered["zh"]).values(), strict=True
     ):
-        english, chinese = title(one), title(other)
+        english, chinese = title(item), title(other)
         given = english in GIVEN or english in map(str, example.args)  # the caller's words
         if not given and ENGLISH.search(plain(english)):
             assert english != chinese, name
 
 
-def holds_all_its_points(example: Example, drawn) -> None:
+def holds_all_its_points(example: Example, rendered) -> None:
     """What can be read off lies within its axes, but where a figure looks closer on purpose."""
-    chart = drawn["light"]
-    shown = [trace for trace in chart.traces if trace.get("hoverinfo") != "skip"]
-    for trace, way in product(shown, "xy"):
-        axis, given = chart.axis(trace.get(f"{way}axis", way)), trace.get(way)
+    chart = rendered["light"]
+    visible = [trace for trace in chart.traces if trace.get("hoverinfo") != "skip"]
+    for trace, method in product(visible, "xy"):
+        axis, given = chart.axis(trace.get(f"{method}axis", method)), trace.get(method)
         if given is None or axis.get("range") is None or isinstance(axis["range"][0], str):
             continue
         low, high = sorted(axis["range"])
         values = np.asarray(given)
         along = "x" if trace.get("orientation") == "h" else "y"
-        if way == along and trace.get("base") is not None:  # a bar ends that far from its beginning
+        if (
+            method == along and trace.get("base") is not None
+        ):  # a bar ends that far from its beginning
             values = values + np.asarray(trace["base"])
-        if values.dtype.kind not in "iuf" or (example.name, way) in CLOSER:
+        if values.dtype.kind not in "iuf" or (example.name, method) in CLOSER:
             continue
         if axis.get("type") == "log":
             values = np.log10(values, where=values > 0, out=np.full(values.shape, np.nan))
-        known = values[np.isfinite(values)]
-        assert ((known >= low - 1e-9) & (known <= high + 1e-9)).all(), (trace.get("name"), way)
+        finite = values[np.isfinite(values)]
+        assert ((finite >= low - 1e-9) & (finite <= high + 1e-9)).all(), (trace.get("name"), method)
 
 
-def panels_stand_apart(example: Example, drawn) -> None:
-    chart = drawn["light"]
+def panels_stand_apart(example: Example, rendered) -> None:
+    chart = rendered["light"]
     pairs = {(trace.get("xaxis", "x"), trace.get("yaxis", "y")) for trace in chart.traces}
     used = [[chart.axis(name) for name in pair] for pair in pairs]
     apart = [pair for pair in used if not any("overlaying" in axis for axis in pair)]
     panels = [[axis.get("domain", (0, 1)) for axis in pair] for pair in apart]
-    for one, other in combinations(panels, 2):
-        common = [min(a[1], b[1]) - max(a[0], b[0]) for a, b in zip(one, other, strict=True)]
-        assert min(common) < 1e-6, (one, other)
+    for combination, other in combinations(panels, 2):
+        common = [
+            min(a[1], b[1]) - max(a[0], b[0]) for a, b in zip(combination, other, strict=True)
+        ]
+        assert min(common) < 1e-6, (combination, other)
 
 
-def type_is_that_of_the_house(example: Example, drawn) -> None:
+def type_is_that_of_the_house(example: Example, rendered) -> None:
     """14 px for axis names (Plotly's own default is a fifth larger), scaled as told."""
     for style, scale in (("light", 1.0), ("large", 1.25)):
-        for name, axis in axes(drawn[style]).items():
+        for name, axis in axes(rendered[style]).items():
             assert axis["title"]["font"]["size"] == pytest.approx(14 * scale), name
             assert axis["tickfont"]["size"] == pytest.approx(13 * scale), name
-    assert drawn["large"].page["height"] == 333
+    assert rendered["large"].page["height"] == 333
 
 
-def traces_have_names(example: Example, drawn) -> None:
-    for trace in drawn["light"].traces:
+def traces_have_names(example: Example, rendered) -> None:
+    for trace in rendered["light"].traces:
         assert (trace.get("name") or "").strip() or scaffolding(trace)
 
 
-def colors_leave_with_the_file(example: Example, drawn) -> None:
-    live = drawn["live"]
+def colors_leave_with_the_file(example: Example, rendered) -> None:
+    live = rendered["live"]
     assert colors(json.loads(live.to_json())) <= set(LIVE.colors())  # no fixed color on a page
     for name, palette in (("light", LIGHT), ("dark", DARK)):
         filed = recolored(live, LIVE, palette)
         # the same figure as if it had been drawn in that palette to begin with
-        assert json.loads(filed.to_json()) == json.loads(drawn[name].to_json())
+        assert json.loads(filed.to_json()) == json.loads(rendered[name].to_json())
     assert live.page["paper_bgcolor"] == live.page["plot_bgcolor"] == "rgba(0,0,0,0)"
-    assert opaque(drawn["light"], LIGHT).page["paper_bgcolor"] == "#FFFFFF"
-    assert opaque(drawn["dark"], DARK).page["plot_bgcolor"] == "#11161D"
+    assert opaque(rendered["light"], LIGHT).page["paper_bgcolor"] == "#FFFFFF"
+    assert opaque(rendered["dark"], DARK).page["plot_bgcolor"] == "#11161D"
 
 
-def its_table_holds_its_numbers(example: Example, drawn) -> None:
+def its_table_holds_its_numbers(example: Example, rendered) -> None:
     """Every drawn point is in the table, under the names of its trace and of its axes."""
-    chart = drawn["light"]
+    chart = rendered["light"]
     frame = table(chart)
     used = axes(chart)
     traces = [trace for trace in chart.traces if not scaffolding(trace)]
@@ -258,25 +265,25 @@ def its_table_holds_its_numbers(example: Example, drawn) -> None:
         pairs = zip(part[x_name], part[y_name], strict=True)
         listed = {(label(x), label(y)) for x, y in pairs if str(y) != "nan"}
         points = zip(np.asarray(trace["x"]).tolist(), np.asarray(trace["y"]).tolist(), strict=True)
-        shown = {(label(x), label(y)) for x, y in points if str(y) not in ("nan", "None")}
-        assert shown
-        assert shown <= listed, trace["name"]
+        visible = {(label(x), label(y)) for x, y in points if str(y) not in ("nan", "None")}
+        assert visible
+        assert visible <= listed, trace["name"]
     assert len(frame) == sum(
         np.asarray(trace["z"]).size if trace["type"] == "heatmap" else len(trace["y"])
         for trace in traces
     )
 
 
-def plotly_knows_every_key(example: Example, drawn) -> None:
+def plotly_knows_every_key(example: Example, rendered) -> None:
     """Compared with Plotly's own schema (in a page's colors: test_grayscale.py)."""
-    assert len(drawn["light"].plotly().data) == len(drawn["light"].traces)
+    assert len(rendered["light"].plotly().data) == len(rendered["light"].traces)
 
 
-def is_json(example: Example, drawn) -> None:
+def is_json(example: Example, rendered) -> None:
     def refuse(token: str):
         raise AssertionError(f"{token} in a figure")
 
-    json.loads(drawn["light"].to_json(), parse_constant=refuse)
+    json.loads(rendered["light"].to_json(), parse_constant=refuse)
 
 
 EVERY = (
@@ -303,23 +310,23 @@ PLOTLY = (
 
 @pytest.mark.parametrize("example", examples(), ids=lambda example: example.name)
 def test_a_figure_keeps_all_conventions(example: Example):
-    drawn = {name: example.figure(style) for name, style in STYLES.items()}
+    rendered = {name: example.figure(style) for name, style in STYLES.items()}
     broken = []
-    if isinstance(drawn["light"], str):  # HTML: a text colored by numbers
-        assert all(drawn[name] for name in STYLES)
-        assert drawn["light"] != drawn["zh"]
+    if isinstance(rendered["light"], str):  # HTML: a text colored by numbers
+        assert all(rendered[name] for name in STYLES)
+        assert rendered["light"] != rendered["zh"]
         return
-    for convention in (*EVERY, *(PLOTLY if isinstance(drawn["light"], Figure) else ())):
+    for convention in (*EVERY, *(PLOTLY if isinstance(rendered["light"], Figure) else ())):
         try:
-            convention(example, drawn)
+            convention(example, rendered)
         except AssertionError as error:
             broken.append(f"{convention.__name__}: {error}")
     assert not broken, "\n".join(broken)
 
 
 def test_every_figure_function_has_an_example():
-    shown = {example.draw for example in examples()}
-    lacking = [f"{f.__module__}.{f.__name__}" for f in functions() if f not in shown]
+    visible = {example.draw for example in examples()}
+    lacking = [f"{f.__module__}.{f.__name__}" for f in functions() if f not in visible]
     assert not lacking
     assert len(functions()) > 50
 
@@ -336,11 +343,11 @@ def test_a_figure_does_not_depend_on_who_imported_what(monkeypatch):
     that only Streamlit understands.
     """
     chart = next(e.figure() for e in examples() if isinstance(e.figure(), Figure))
-    made = []
+    built = []
     for template in ("plotly", "streamlit"):
         monkeypatch.setattr("plotly.io.templates.default", template)
-        made.append(chart.plotly().to_json())
-    assert made[0] == made[1]
+        built.append(chart.plotly().to_json())
+    assert built[0] == built[1]
 
 
 # --- text that looks like markup ------------------------------------------------------------------

@@ -10,8 +10,8 @@ from seqviz.plotting.figure import Figure
 
 def trace(figure: Figure, name: str, axis: str | None = None) -> Any:
     """The trace with this name, of which there is one on this axis of x."""
-    (found,) = [t for t in figure.data if t.name == name and axis in (None, t.xaxis or "x")]
-    return found
+    (result,) = [t for t in figure.data if t.name == name and axis in (None, t.xaxis or "x")]
+    return result
 
 
 def said(figure: Figure) -> list[str]:
@@ -20,7 +20,7 @@ def said(figure: Figure) -> list[str]:
 
 
 def bands(figure: Figure) -> list[Any]:
-    return [one for one in figure.data if one.fill == "toself"]
+    return [item for item in figure.data if item.fill == "toself"]
 
 
 def sound(figure: Figure) -> None:

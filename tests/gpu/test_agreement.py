@@ -32,11 +32,13 @@ def gpu():
 def test_float32_is_within_a_ten_thousandth_of_the_cpu(gpu):
     from benchmarks.gpu import agreement
 
-    found = dict(agreement.rows(gpu))
-    measured = {name: one["float32"] for name, one in found.items() if isinstance(one, dict)}
-    failed = [one for one in (*found.values(), *measured.values()) if str(one).startswith("failed")]
+    result = dict(agreement.rows(gpu))
+    measured = {name: item["float32"] for name, item in result.items() if isinstance(item, dict)}
+    failed = [
+        item for item in (*result.values(), *measured.values()) if str(item).startswith("failed")
+    ]
     assert not failed
-    apart = {name: one.largest for name, one in measured.items() if not isinstance(one, str)}
+    apart = {name: item.largest for name, item in measured.items() if not isinstance(item, str)}
     assert apart
     assert {name: size for name, size in apart.items() if size > agreement.TOLERANCE} == {}
 
@@ -46,12 +48,14 @@ def test_a_student_would_not_see_the_difference(gpu):
     """No point moves by a pixel, no color by a level, and no exercise refuses the answer."""
     from benchmarks.gpu import agreement, seen
 
-    found = dict(seen.rows(gpu))
-    assert not [one for one in found.values() if isinstance(one, str) and one.startswith("failed")]
-    pages = {name: one for name, one in found.items() if not isinstance(one, str)}
-    assert any(one.benches for one in pages.values())
-    failed = {name: one.skipped for name, one in pages.items() if "failed" in str(one.skipped)}
+    result = dict(seen.rows(gpu))
+    assert not [
+        item for item in result.values() if isinstance(item, str) and item.startswith("failed")
+    ]
+    pages = {name: item for name, item in result.items() if not isinstance(item, str)}
+    assert any(page.benches for page in pages.values())
+    failed = {name: page.skipped for name, page in pages.items() if "failed" in str(page.skipped)}
     assert not failed
-    worst = {name: (one.pixels, one.levels) for name, one in pages.items()}
+    worst = {name: (page.pixels, page.levels) for name, page in pages.items()}
     assert {name: both for name, both in worst.items() if max(both) >= agreement.PIXEL} == {}
-    assert sum(one.refused for one in pages.values()) == 0
+    assert sum(page.refused for page in pages.values()) == 0

@@ -47,23 +47,23 @@ class Visit:
     def faults(self) -> list[str]:
         """What is wrong with the page; nothing, if it is whole."""
         app = self.app
-        found = [f"exception: {e.value[:300]}" for e in app.exception]
-        found += [f"error: {e.value[:300]}" for e in app.error]
+        results = [f"exception: {e.value[:300]}" for e in app.exception]
+        results += [f"error: {e.value[:300]}" for e in app.error]
         titles = {catalogue(lang)[f"{self.slug}.title"] for lang in LANGUAGES}
         if not app.title or app.title[0].value not in titles:
-            found.append("no title")
-            return found
+            results.append("no title")
+            return results
         for name in benches(self.slug):
-            place = bench(app, name)
-            boxes = alerts(place)
-            if not figures(place) and not boxes["warning"] + boxes["info"] + boxes["error"]:
-                found.append(f"{name}: neither a figure nor a sentence")
-        return found
+            position = bench(app, name)
+            boxes = alerts(position)
+            if not figures(position) and not boxes["warning"] + boxes["info"] + boxes["error"]:
+                results.append(f"{name}: neither a figure nor a sentence")
+        return results
 
     def numbers(self) -> list[str]:
         """Read-outs that are no numbers."""
-        shown = [f"{metric.value} {metric.delta}" for metric in self.app.metric]
-        return [one for one in shown if NO_NUMBER.search(one)]
+        visible = [f"{metric.value} {metric.delta}" for metric in self.app.metric]
+        return [item for item in visible if NO_NUMBER.search(item)]
 
 
 def opened(slug: str, pairs: Sequence[tuple[str, str]] = (), run: bool = True) -> Visit:

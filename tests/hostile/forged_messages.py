@@ -47,12 +47,12 @@ EMPTY = b'{"data": [], "layout": {}}'
 HUGE = 10**400
 
 
-def page(slug, made):
+def page(slug, created):
     from streamlit.runtime.scriptrunner import get_script_run_ctx
 
     from tests.hostile import forged_messages
 
-    made(get_script_run_ctx())
+    created(get_script_run_ctx())
     forged_messages.draw(slug)
 
 
@@ -66,25 +66,25 @@ def draw(slug: str) -> None:
         widgets.draw(
             prefix, declaration, text, words.control, words.option, st.container(), st.container()
         )
-        for number, told in enumerate(clickable(declaration)):
-            tell = clicks.on_pick(prefix, declaration, told)
-            components.chart(f"{prefix}.chart.{number}", EMPTY, "", "", tell)
-        known = dict(controls(declaration))
+        for number, click_bindings in enumerate(clickable(declaration)):
+            notify = clicks.on_pick(prefix, declaration, click_bindings)
+            components.chart(f"{prefix}.chart.{number}", EMPTY, "", "", notify)
+        existing = dict(controls(declaration))
         host = PageHost(prefix, words, *(st.container() for _ in range(3)), declaration)
-        if all(control.client for control in known.values()):
+        if all(control.client for control in existing.values()):
             start = vars(declaration())
             report = clicks.partial(clicks.apply_browser_values, prefix, declaration)
             components.sinusoid(f"{prefix}.live", start, start, {}, report)
-        for name in (n for n, c in known.items() if isinstance(c, Slider) and c.low == 1):
-            if isinstance(known[name].default, int):
+        for name in (n for n, c in existing.items() if isinstance(c, Slider) and c.low == 1):
+            if isinstance(existing[name].default, int):
                 host.emit(output.TokenPicker(name, name, [f"w{n}" for n in range(5)], 1))
                 break
         components.debounce(prefix, {}, list(declared.benches), lambda names: None)
     if text.has(f"{slug}.control.csv.label"):
         host.upload("csv")
         host.pick("column", ("a", "b"), 0)
-    places = tuple(declared.benches)
-    components.lazy_load("near", declared.record.slug, places, (), "whole", lambda names: None)
+    positions = tuple(declared.benches)
+    components.lazy_load("near", declared.record.slug, positions, (), "whole", lambda names: None)
     for exercise in declared.exercises.values():
         questions.ask(words, f"{declared.record.code}.exercise.{exercise.name}", exercise)
     for name in declared.sketches:
@@ -98,14 +98,16 @@ def draw(slug: str) -> None:
 
 def clickable(declaration: type[Any]) -> Iterator[output.ClickBindings]:
     """All that a click could do on a figure of a bench with these controls."""
-    known = dict(controls(declaration))
+    declared = dict(controls(declaration))
     numbers = [
-        name for name, c in known.items() if isinstance(c, Slider | SelectSlider) and not c.client
+        name
+        for name, c in declared.items()
+        if isinstance(c, Slider | SelectSlider) and not c.client
     ]
-    views = [(n, c.options[-1]) for n, c in known.items() if isinstance(c, Choice) and c.above]
+    views = [(n, c.options[-1]) for n, c in declared.items() if isinstance(c, Choice) and c.above]
     for pair in pairwise(numbers):
         yield output.ClickBindings(picks=pair, opens=views[0] if views else None)
-    for name in (name for name, control in known.items() if isinstance(control, TextInput)):
+    for name in (name for name, control in declared.items() if isinstance(control, TextInput)):
         yield output.ClickBindings(toggles=(name, "yx"))
 
 
@@ -124,7 +126,7 @@ class Room:
         self.slug = slug
         self.benches = getattr(lessons, slug).lesson.benches
         self.app = AppTest.from_function(
-            page, kwargs={"slug": slug, "made": self._made}, default_timeout=120
+            page, kwargs={"slug": slug, "created": self._made}, default_timeout=120
         )
         self.app.context.update(context or {})
         self.run(before or {})
@@ -139,9 +141,9 @@ class Room:
 
     @property
     def kinds(self) -> dict[str, str]:
-        known = self.state._new_widget_state.widget_metadata
-        shown = [id for id in sorted(known) if {id, component_of(id)} & self.shown]
-        return {id: known[id].value_type for id in shown}
+        existing = self.state._new_widget_state.widget_metadata
+        visible = [id for id in sorted(existing) if {id, component_of(id)} & self.shown]
+        return {id: existing[id].value_type for id in visible}
 
     @property
     def ids(self) -> dict[str, str]:
@@ -190,11 +192,11 @@ class Room:
 @contextmanager
 def patched() -> Iterator[None]:
     """Within: states are heard as the served app hears them."""
-    with pytest.MonkeyPatch.context() as kept:  # puts back what is replaced
+    with pytest.MonkeyPatch.context() as retained:  # puts back what is replaced
         for name in ("make_bidi_component_presenter", "deserialize_trigger_list"):
-            kept.setattr(main, name, getattr(main, name))
+            retained.setattr(main, name, getattr(main, name))
         for name in ("__getitem__", "set_widget_from_proto"):
-            kept.setattr(WStates, name, getattr(WStates, name))
+            retained.setattr(WStates, name, getattr(WStates, name))
         component_state.PATCH.put()
         widget_states.apply()
         yield
@@ -241,19 +243,19 @@ anything = strategies.recursive(
     ),
     max_leaves=8,
 )
-places = strategies.fixed_dictionaries({"x": leaves, "y": leaves})
+locations = strategies.fixed_dictionaries({"x": leaves, "y": leaves})
 EVENT_NAMES = ("pick", "value", "commit", "visible", "settings", "theme", "no such event")
 
 
 def said(parameters: tuple[str, ...]) -> strategies.SearchStrategy[str]:
     """Events as a component would tell them, with values that none has."""
     settings = strategies.dictionaries(strategies.sampled_from(parameters), anything, max_size=6)
-    value = strategies.one_of(anything, places, settings, adversarial_inputs.junk)
-    one = strategies.fixed_dictionaries(
+    value = strategies.one_of(anything, locations, settings, adversarial_inputs.junk)
+    item = strategies.fixed_dictionaries(
         {"event": strategies.sampled_from(EVENT_NAMES), "value": value}
     )
-    told = strategies.lists(strategies.one_of(one, anything), min_size=1, max_size=4)
-    return strategies.one_of(told.map(json.dumps), one.map(json.dumps))
+    payload = strategies.lists(strategies.one_of(item, anything), min_size=1, max_size=4)
+    return strategies.one_of(payload.map(json.dumps), item.map(json.dumps))
 
 
 texts = adversarial_inputs.texts.map(lambda text: text[:5_000])
@@ -295,8 +297,8 @@ def fields(parameters: tuple[str, ...]) -> dict[str, strategies.SearchStrategy[A
 @strategies.composite
 def forged(draw: strategies.DrawFn, kind: str, parameters: tuple[str, ...]) -> dict[str, Any]:
     """A state for a widget that hears of `kind`: three of four times of that kind."""
-    known = fields(parameters)
+    existing = fields(parameters)
     if draw(strategies.integers(0, 3)):
-        return {kind: draw(known[kind])}
-    other = draw(strategies.sampled_from(tuple(known)))
-    return {other: draw(known[other])}
+        return {kind: draw(existing[kind])}
+    other = draw(strategies.sampled_from(tuple(existing)))
+    return {other: draw(existing[other])}

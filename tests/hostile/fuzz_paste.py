@@ -60,9 +60,9 @@ def link(case: Case) -> links.Link:
 def usual(scene: int) -> Visit:
     """The page of a scene with the texts that it comes with, and words where it has none."""
     slug, others = SCENES[scene]
-    known = keys(slug)
+    existing = keys(slug)
     pairs = dict(link((scene, "one two"))[1])
-    empty = {k: text for k, text in pairs.items() if k in known and known[k].default == ""}
+    empty = {k: text for k, text in pairs.items() if k in existing and existing[k].default == ""}
     return opened(slug, tuple({**empty, **others}.items()))
 
 

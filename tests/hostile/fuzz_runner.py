@@ -63,18 +63,18 @@ class Hunt:
         count: int,
         start: int,
         within: float = float("inf"),
-        least: int = 0,
-        tell: Callable[[Findings], None] = lambda _: None,
+        minimum: int = 0,
+        notify: Callable[[Findings], None] = lambda _: None,
     ) -> Findings:
         """Try `count` cases, or as many as fit in `within` seconds of processor time.
 
-        least: so many are tried however long they take.
+        minimum: so many are tried however long they take.
         """
         findings = Findings()
         begun, spent = time.monotonic(), time.process_time()
 
         def over() -> bool:
-            return findings.count >= least and time.process_time() - spent > within
+            return findings.count >= minimum and time.process_time() - spent > within
 
         def look(case: Any) -> None:
             if over():
@@ -82,7 +82,7 @@ class Hunt:
             self.attempt(case, findings)
             findings.seconds = time.monotonic() - begun
             findings.processor = time.process_time() - spent
-            tell(findings)
+            notify(findings)
 
         # In batches, as hypothesis varies within one what it has drawn before.
         for batch in range(-(-count // BATCH)):
@@ -91,7 +91,7 @@ class Hunt:
             self._draw(look, min(BATCH, count - BATCH * batch), start + batch)
         return findings
 
-    def _draw(self, look: Callable[[Any], None], count: int, number: int) -> None:
+    def _draw(self, view: Callable[[Any], None], count: int, number: int) -> None:
         @seed(number)
         @settings(
             max_examples=count,
@@ -102,7 +102,7 @@ class Hunt:
         )
         @given(self.cases)
         def one(case: Any) -> None:
-            look(case)
+            view(case)
 
         one()
 
@@ -114,17 +114,17 @@ class Teller:
         self.failures = 0
         self.costs = 0
 
-    def __call__(self, found: Findings) -> None:
-        for link, why in found.failures[self.failures :]:
+    def __call__(self, findings: Findings) -> None:
+        for link, why in findings.failures[self.failures :]:
             print(f"FAILED {links.address(link)}\n  {why}", flush=True)
-        for seconds, link in found.costs[self.costs :]:
+        for seconds, link in findings.costs[self.costs :]:
             if seconds > SLOW:
                 print(f"SLOW {seconds:.1f} s {links.address(link)[:3000]}", flush=True)
-        self.failures, self.costs = len(found.failures), len(found.costs)
-        if found.count % 100 == 0:
+        self.failures, self.costs = len(findings.failures), len(findings.costs)
+        if findings.count % 100 == 0:
             print(
-                f"{found.count} pages, {found.seconds:.0f} s, "
-                f"{found.processor:.0f} s of processor time, {self.failures} failures",
+                f"{findings.count} pages, {findings.seconds:.0f} s, "
+                f"{findings.processor:.0f} s of processor time, {self.failures} failures",
                 flush=True,
             )
 
@@ -142,21 +142,23 @@ def command(
     parser.add_argument("--count", type=int, default=usual)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--minutes", type=float, default=float("inf"), help="of processor time")
-    asked = parser.parse_args()
+    request = parser.parse_args()
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    print(f"seed {asked.seed}", flush=True)
+    print(f"seed {request.seed}", flush=True)
     warm()
-    found = hunting(asked).search(asked.count, asked.seed, 60 * asked.minutes, tell=Teller())
-    for seconds, link in found.slowest():
+    result = hunting(request).search(
+        request.count, request.seed, 60 * request.minutes, notify=Teller()
+    )
+    for seconds, link in result.slowest():
         print(f"{seconds:.2f} s {links.address(link)[:2000]}")
     line = {
         "name": name,
-        "seed": asked.seed,
-        "pages": found.count,
-        "seconds": round(found.seconds),
-        "processor_s": round(found.processor),
-        "failures": len(found.failures),
-        "slowest_s": round(max((c for c, _ in found.costs), default=0.0), 2),
+        "seed": request.seed,
+        "pages": result.count,
+        "seconds": round(result.seconds),
+        "processor_s": round(result.processor),
+        "failures": len(result.failures),
+        "slowest_s": round(max((c for c, _ in result.costs), default=0.0), 2),
     }
     print(json.dumps(line))
-    return 1 if found.failures else 0
+    return 1 if result.failures else 0

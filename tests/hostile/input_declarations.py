@@ -47,8 +47,8 @@ def fits(control: kinds.Control, value: Any) -> bool:
         case kinds.Slider(opens=opens, default=default) if opens is not None and value == default:
             return type(value) is type(default)  # nobody has moved it
         case kinds.Slider(low=low, high=high, default=default):
-            whole = type(value) is type(default) and math.isfinite(value) and low <= value <= high
-            return whole and str(value) != "-0.0"
+            full = type(value) is type(default) and math.isfinite(value) and low <= value <= high
+            return full and str(value) != "-0.0"
         case kinds.SelectSlider(stops=stops):
             return type(value) is type(stops[0]) and value in stops
         case kinds.Choice(many=True, options=options, none=none):

@@ -65,10 +65,10 @@ def written(control: controls.Control) -> st.SearchStrategy[str]:
 @st.composite
 def extreme(draw: st.DrawFn, slug: str) -> Link:
     """Every control at once, at values that it takes."""
-    known = keys(slug)
+    existing = keys(slug)
     ends = draw(st.sampled_from((None, 0, -1)))
     pairs = []
-    for key, control in known.items():
+    for key, control in existing.items():
         few = controls.Choice | controls.Toggle | controls.TextInput
         if ends is not None and not isinstance(control, few):
             value = controls.encoded(control.bounds()[ends])
@@ -106,10 +106,10 @@ def _names(slug: str) -> st.SearchStrategy[str]:
 @st.composite
 def broken(draw: st.DrawFn, slug: str) -> Link:
     """Unknown keys, values of the wrong kind, keys that stand twice, values of other controls."""
-    known = keys(slug)
+    existing = keys(slug)
     pairs = []
     for key in draw(st.lists(_names(slug), min_size=1, max_size=25)):
-        fitting = [written(known[key])] if key in known else []
+        fitting = [written(existing[key])] if key in existing else []
         pairs.append(
             (key, draw(st.one_of(adversarial_inputs.junk, adversarial_inputs.junk, *fitting)))
         )

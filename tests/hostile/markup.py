@@ -46,61 +46,63 @@ def strings(message: Message) -> Iterator[tuple[str, str]]:
     name = getattr(message, "component_name", "") or message.DESCRIPTOR.name
     for field, value in message.ListFields():
         several = not isinstance(value, str | bytes) and hasattr(value, "__iter__")
-        for one in value if several and not isinstance(value, Message) else (value,):
-            if isinstance(one, Message):
-                yield from strings(one)
-            elif isinstance(one, str) and field.name not in NOT_SHOWN:
-                yield f"{name}.{field.name}", one
-            elif isinstance(one, bytes) and name == CHART:  # two lines of JSON
-                yield from ((f"{name}.json", line) for line in one.decode().split("\n"))
+        for item in value if several and not isinstance(value, Message) else (value,):
+            if isinstance(item, Message):
+                yield from strings(item)
+            elif isinstance(item, str) and field.name not in NOT_SHOWN:
+                yield f"{name}.{field.name}", item
+            elif isinstance(item, bytes) and name == CHART:  # two lines of JSON
+                yield from ((f"{name}.json", line) for line in item.decode().split("\n"))
 
 
 def on_page(app: AppTest) -> set[tuple[str, str]]:
     """Every string that the page sends to the browser to be shown."""
-    found: set[tuple[str, str]] = set()
+    results: set[tuple[str, str]] = set()
     for node in walk(app._tree.main):
         message = getattr(node, "proto", None)
         if isinstance(message, Message):
-            found.update(strings(message))
-    return found
+            results.update(strings(message))
+    return results
 
 
-def commands(place: str, words: str) -> set[str]:
+def commands(location: str, words: str) -> set[str]:
     """What a string tells the browser to do besides showing it."""
-    if place in PLAIN_FIELDS:
+    if location in PLAIN_FIELDS:
         return set()
-    if place == "Html.body":
+    if location == "Html.body":
         return _tags(words)
-    if place == "IFrame.srcdoc":
+    if location == "IFrame.srcdoc":
         return {f"scripts: {words.lower().count('<script')}", *_outer_tags(words)}
-    if place.endswith(".json") and place.split(".")[0] != CHART:
+    if location.endswith(".json") and location.split(".")[0] != CHART:
         return set()  # data of a component of ours, whose scripts set text and no HTML
-    if place.endswith(".json"):
-        return set().union(*(_plotly(key, one) for key, one in _texts(json.loads(words))), set())
+    if location.endswith(".json"):
+        return set().union(*(_plotly(key, item) for key, item in _texts(json.loads(words))), set())
     return _markdown(words)
 
 
 def added(page: AppTest, usual: AppTest) -> set[str]:
     """Commands on a page that are not on the usual one: a text has given them."""
     now, before = on_page(page), on_page(usual)
-    known = set().union(*(commands(*one) for one in before), set())
-    return {f"{one[0]} {command}" for one in now - before for command in commands(*one) - known}
+    existing = set().union(*(commands(*item) for item in before), set())
+    return {
+        f"{item[0]} {command}" for item in now - before for command in commands(*item) - existing
+    }
 
 
 def _markdown(words: str) -> set[str]:
-    found = set()
+    result = set()
     for block in READER.parse(words):
         for token in (block, *(block.children or ())):
             if token.type == "text":
-                found |= {
+                result |= {
                     f"{n} {m[0]}" for n, p in LATER.items() for m in p.finditer(token.content)
                 }
             elif token.type not in PLAIN:
                 target = token.attrGet("href") or token.attrGet("src") or ""
                 digits = "" if token.type != "code_inline" else token.content.isdecimal()
-                found.add(f"{token.type} {target}{digits}".strip())
+                result.add(f"{token.type} {target}{digits}".strip())
     unescaped = re.sub(r"\\[^\w\s]", "", words)
-    return found | {name for name, pattern in BEFORE.items() if pattern.search(unescaped)}
+    return result | {name for name, pattern in BEFORE.items() if pattern.search(unescaped)}
 
 
 class _Tags(HTMLParser):
@@ -122,8 +124,8 @@ def _tags(words: str) -> set[str]:
     reader = _Tags()
     reader.feed(words)
     reader.close()
-    strange = {one for one in re.findall(r"style=\"([^\"]*)\"", words) if "url(" in one}
-    return reader.found | {f"style {one}" for one in strange}
+    strange = {item for item in re.findall(r"style=\"([^\"]*)\"", words) if "url(" in item}
+    return reader.found | {f"style {item}" for item in strange}
 
 
 def _outer_tags(words: str) -> set[str]:
@@ -144,9 +146,9 @@ def _texts(node: Any, key: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _plotly(key: str, words: str) -> set[str]:
-    found = {f"pseudo-HTML {tag}" for tag in _TAG.findall(words) if tag not in TAGS}
+    result = {f"pseudo-HTML {tag}" for tag in _TAG.findall(words) if tag not in TAGS}
     if key in ("hovertemplate", "texttemplate"):
-        found |= {f"template {name}" for name in re.findall(r"%\{[^}]*\}?", words)} & STRANGE
+        result |= {f"template {name}" for name in re.findall(r"%\{[^}]*\}?", words)} & STRANGE
     if "$" in words and words.strip().startswith("$") and words.strip().endswith("$"):
-        found.add("formula")  # Plotly gives it to MathJax, where there is one
-    return found
+        result.add("formula")  # Plotly gives it to MathJax, where there is one
+    return result

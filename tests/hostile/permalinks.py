@@ -20,7 +20,7 @@ def judge(link: links.Link) -> tuple[Visit, list[str]]:
     visit = opened(slug, pairs)
     control = keys(slug)
     texts = any(hasattr(control.get(key), "limit") for key, _ in pairs)
-    numbers = [] if texts else [f"no number: {one}" for one in visit.numbers()]
+    numbers = [] if texts else [f"no number: {number}" for number in visit.numbers()]
     return visit, visit.faults() + numbers
 
 
@@ -36,7 +36,7 @@ def main() -> int:
         "permalinks",
         __doc__,
         10_000,
-        lambda asked: hunting(tuple(asked.lesson or SLUGS)),
+        lambda request: hunting(tuple(request.lesson or SLUGS)),
         parser,
     )
 

@@ -67,16 +67,16 @@ def check_it_hears(page: Room) -> None:
 
 def test_all_that_is_declared_is_on_the_page():
     for slug in SLUGS:
-        heard = {key_of(id) for id in room(slug).kinds}
+        received = {key_of(id) for id in room(slug).kinds}
         for key, control in keys(slug).items():
             applies = control.when is None and not control.client
-            assert not applies or heard & {key, f"{key}.slider"}, key
-        assert {"lang", "present", "share", "about", "theme"} <= heard
+            assert not applies or received & {key, f"{key}.slider"}, key
+        assert {"lang", "present", "share", "about", "theme"} <= received
         for name in getattr(lessons, slug).lesson.exercises:
-            assert any(f".exercise.{name}." in key for key in heard), name
+            assert any(f".exercise.{name}." in key for key in received), name
         for name in getattr(lessons, slug).lesson.sketches:
-            assert any(f".sketch.{name}.drawing" in key for key in heard), name
-        assert any(key.startswith("predict.") for key in heard)
+            assert any(f".sketch.{name}.drawing" in key for key in received), name
+        assert any(key.startswith("predict.") for key in received)
 
 
 def hostile(slug: str, kind: str) -> list[dict[str, object]]:
@@ -91,12 +91,12 @@ def hostile(slug: str, kind: str) -> list[dict[str, object]]:
         {"file_uploader_state_value": {"uploaded_file_info": [{"file_id": "x", "name": "a.exe"}]}},
         {"json_value": '{"pick": {"x": 1, "y": 1}, "value": "0.5"}'},
     ]  # fmt: skip
-    told = [{}, [1, 2], "x", HUGE, True, None, {"x": HUGE, "y": True}, {"x": 1e308, "y": 1e308},
+    payloads = [{}, [1, 2], "x", HUGE, True, None, {"x": HUGE, "y": True}, {"x": 1e308, "y": 1e308},
             {"x": 1}, ["near"] * 3, "nan", "-0.0", "\ud800"]  # fmt: skip
     if kind.startswith("json"):
         states += [{kind: raw} for raw in RAW]
         events = ("pick", "value", "commit", "visible", "settings", "theme")
-        states += [event(name, value) for name in events for value in told]
+        states += [event(name, value) for name in events for value in payloads]
         names = {key.rpartition(".")[2] for key in keys(slug)}
         states += [event("settings", dict.fromkeys(names, value)) for value in (HUGE, None, "nan")]
         states += [event("settings", {name: [[]] for name in names})]
@@ -106,9 +106,9 @@ def hostile(slug: str, kind: str) -> list[dict[str, object]]:
 @pytest.mark.parametrize("slug", SLUGS)
 def test_every_widget_is_told_every_kind_of_nonsense(slug, record_property):
     page, count = room(slug), 0
-    told = {id: hostile(slug, kind) for id, kind in page.kinds.items()}
-    for number in range(max(map(len, told.values()))):
-        states = {id: these[number] for id, these in told.items() if number < len(these)}
+    payload = {id: hostile(slug, kind) for id, kind in page.kinds.items()}
+    for number in range(max(map(len, payload.values()))):
+        states = {id: these[number] for id, these in payload.items() if number < len(these)}
         page.hear(states)
         count += len(states)
         check(page)
@@ -117,33 +117,35 @@ def test_every_widget_is_told_every_kind_of_nonsense(slug, record_property):
     check_it_hears(page)
 
 
-def forge(data: st.DataObject, page: Room, most: int) -> dict[str, dict[str, object]]:
+def forge(data: st.DataObject, page: Room, maximum: int) -> dict[str, dict[str, object]]:
     parameters = tuple(sorted({key.rpartition(".")[2] for key in keys(page.slug)}))
     kinds = page.at_first
-    ids = data.draw(st.lists(st.sampled_from(sorted(kinds)), max_size=most, unique=True))
+    ids = data.draw(st.lists(st.sampled_from(sorted(kinds)), max_size=maximum, unique=True))
     return {id: data.draw(forged(kinds[id], parameters)) for id in ids}
 
 
-def forged_at_once(examples: int, most: int, drawn: bool) -> Callable[[], None]:
-    """A test: up to so many forged states together. drawn: the page is drawn with them."""
+def forged_at_once(examples: int, maximum: int, is_drawn: bool) -> Callable[[], None]:
+    """A test: up to so many forged states together. is_drawn: the page is drawn with them."""
 
     @tried(examples)
     @given(st.sampled_from(SLUGS), st.data())
     def test(slug, data):
         page = room(slug)
-        (page.run if drawn else page.hear)(forge(data, page, most))
+        (page.run if is_drawn else page.hear)(forge(data, page, maximum))
         check(page)
-        if drawn:
+        if is_drawn:
             check_it_hears(page)
 
     return test
 
 
-test_many_forged_states_at_once = forged_at_once(40, 15, drawn=False)
-test_a_page_is_drawn_with_them_and_hears_what_follows = forged_at_once(6, 40, drawn=True)
-test_many_more_forged_states_at_once = pytest.mark.nightly(forged_at_once(1_500, 15, drawn=False))
+test_many_forged_states_at_once = forged_at_once(40, 15, is_drawn=False)
+test_a_page_is_drawn_with_them_and_hears_what_follows = forged_at_once(6, 40, is_drawn=True)
+test_many_more_forged_states_at_once = pytest.mark.nightly(
+    forged_at_once(1_500, 15, is_drawn=False)
+)
 test_pages_are_drawn_with_them_and_hear_what_follows = pytest.mark.nightly(
-    forged_at_once(150, 60, drawn=True)
+    forged_at_once(150, 60, is_drawn=True)
 )
 
 
@@ -211,25 +213,25 @@ async def poisoned(server: Server, slug: str, first: int) -> None:
         await student.open()
         await student.whole()
         for number in range(first, MOST, EACH):
-            told = {}
+            payload = {}
             for key, widget in student.widgets.items():
                 if key.startswith("go.") or key.endswith(".start"):  # another page, a training
                     continue
                 for id, kind in ((widget.id, ""), (widget.events, "json_trigger_value")):
                     states = hostile(slug, kind)
-                    told[id] = states[number % len(states)]
+                    payload[id] = states[number % len(states)]
             student.errors.clear()
-            await student.say(told)
+            await student.say(payload)
             assert student.errors == [], number
         await student.whole()
         await student.ask()
         async with ProtocolClient(server.url, slug, student._query, patience=120.0) as other:
             await other.open()
             await other.whole()
-            seen, expected = figures(student), figures(other)
-            both = seen.keys() & expected.keys()
+            observed, expected = figures(student), figures(other)
+            both = observed.keys() & expected.keys()
             assert both
-            wrong = [key for key in both if seen[key] != expected[key]]
+            wrong = [key for key in both if observed[key] != expected[key]]
             assert not wrong, student._query
         key = next(k for k, c in keys(slug).items() if isinstance(c, Slider | SelectSlider)
                    and student.slider(k))  # fmt: skip

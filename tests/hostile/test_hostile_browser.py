@@ -123,7 +123,7 @@ def saved(looker: Looker, press, folder: Path) -> Path:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("scene", first_only(SEEN, keep=0))
+@pytest.mark.parametrize("scene", first_only(SEEN, retained=0))
 def test_texts_in_a_link_run_nothing_and_fetch_nothing(look, scene):
     turn = 7 * SEEN.index(scene)  # another beginning each time: some benches read but the first
     text = "one two " + " ".join((*TEXTS[turn:], *TEXTS[:turn]))
@@ -264,16 +264,16 @@ def check_notebook(book: dict) -> None:
 def check_only_calls(source: str) -> None:
     """The cell is what `code_trace` writes: imports of ours, calls of what they give."""
     tree = ast.parse(source)
-    known = set()
+    existing = set()
     for statement in tree.body:
         match statement:
             case ast.ImportFrom(module=module, names=names):
                 assert module.split(".")[0] in ("seqviz", "pathlib"), module
-                known |= {name.name for name in names}
+                existing |= {name.name for name in names}
             case ast.Import(names=[ast.alias(name="numpy")]):
-                known.add("np")
+                existing.add("np")
             case ast.Assign(targets=[ast.Name(id=name)]):
-                known.add(name)
+                existing.add(name)
             case ast.Assign() | ast.Expr():
                 pass
             case _:
@@ -284,4 +284,4 @@ def check_only_calls(source: str) -> None:
             while isinstance(called, ast.Attribute | ast.Call):
                 called = called.value if isinstance(called, ast.Attribute) else called.func
             assert isinstance(called, ast.Name)
-            assert called.id in known | {"float"}, called.id
+            assert called.id in existing | {"float"}, called.id

@@ -62,8 +62,8 @@ def test_every_step_of_a_slider_comes_back_exactly():
 @QUICK
 @given(adversarial_inputs.raw_texts)
 def test_a_text_in_a_sentence_of_the_page_is_no_command(text):
-    said = f"Read: {escape_markdown(text[:300])} (1)."
-    assert markup._markdown(said) == set()
+    message = f"Read: {escape_markdown(text[:300])} (1)."
+    assert markup._markdown(message) == set()
 
 
 def test_there_are_text_fields_in_every_lesson_but_the_first():

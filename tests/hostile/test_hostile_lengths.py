@@ -34,19 +34,19 @@ def scene_of(key: str) -> dict[str, str]:
     bench, _, name = key.rpartition(".")
     declared = benches(FIELDS[key][0])[bench.partition(".")[2]]
     menus = {
-        one: (control.default, *(o for o in control.options if o != control.default))
-        for one, control in kinds.controls(declared)
+        item: (control.default, *(o for o in control.options if o != control.default))
+        for item, control in kinds.controls(declared)
         if isinstance(control, kinds.Choice) and not control.many
     }
     for options in product(*menus.values()):
         values = dict(zip(menus, options, strict=True))
-        if name in {one for one, _, _ in active_controls(kinds.parse_params(declared, values))}:
-            return {f"{bench}.{one}": option for one, option in values.items()}
+        if name in {item for item, _, _ in active_controls(kinds.parse_params(declared, values))}:
+            return {f"{bench}.{value}": option for value, option in values.items()}
     raise ValueError(key)
 
 
 def field_of(page: Visit, key: str) -> TextInput:
-    (field,) = [one for one in page.app.text_input if one.key == key]
+    (field,) = [item for item in page.app.text_input if item.key == key]
     return field
 
 
@@ -78,12 +78,12 @@ def test_a_megabyte_past_the_browser_is_cut_or_refused_in_seconds(minilm, smollm
         field_of(page, key).set_value(FIELDS[key][1].default)
 
 
-@pytest.mark.parametrize("slug", first_only(LESSONS, keep=2))
+@pytest.mark.parametrize("slug", first_only(LESSONS, retained=2))
 def test_a_link_with_long_texts_opens_with_what_the_fields_take(minilm, smollm2, slug):
     scenes = [scene_of(key) for key in fields_of(slug)]
-    asked = {name: value for scene in reversed(scenes) for name, value in scene.items()}
+    request = {name: value for scene in reversed(scenes) for name, value in scene.items()}
     long = {key: MEGABYTE[:LONG] for key in fields_of(slug) if key not in PLACES}
-    page = opened(slug, tuple({"lang": "zh", **asked, **long}.items()))
+    page = opened(slug, tuple({"lang": "zh", **request, **long}.items()))
     assert page.faults() == []
     here = [field.key for field in page.app.text_input if field.key in long]
     assert here
@@ -110,7 +110,7 @@ def reading_limits(slug: str, lang: str) -> set[str]:
         return {text("attention.note.cut", limit=texts.MAX_TEXT_TOKENS, left="").split("，")[0]}
     if slug == "bert_accuracy":
         read = {word_masking.MAX_USER_TOKENS, encoding.MAX_TOKENS, texts.MAX_TEXT_TOKENS}
-        return {text("bert_accuracy.note.first_tokens", limit=most - 2) for most in read}
+        return {text("bert_accuracy.note.first_tokens", limit=maximum - 2) for maximum in read}
     if slug == "positions":
         return {
             text("positions.note.first_tokens", limit=texts.MAX_TEXT_TOKENS - 2),
@@ -121,13 +121,13 @@ def reading_limits(slug: str, lang: str) -> set[str]:
 
 def said(page: Visit) -> str:
     kinds = ("markdown", "caption", "warning", "info")
-    return "\n".join(one.value for kind in kinds for one in page.app.get(kind))
+    return "\n".join(item.value for kind in kinds for item in page.app.get(kind))
 
 
 def test_fields_of_models_name_in_their_help_how_much_is_read():
     for lang in LANGUAGES:
-        known = catalogue(lang)
+        existing = catalogue(lang)
         for name in ("encoder", "decoder"):
-            assert str(texts.MAX_TEXT_TOKENS) in known[f"attention.control.{name}.help"]
+            assert str(texts.MAX_TEXT_TOKENS) in existing[f"attention.control.{name}.help"]
         for name in ("first", "second"):
-            assert str(MOST_WORDS) in known[f"positions.control.{name}.help"]
+            assert str(MOST_WORDS) in existing[f"positions.control.{name}.help"]

@@ -50,7 +50,7 @@ def test_a_text_stays_a_text(text):
         return
     usual, _ = built("one two three")
     assert [shape(cell) for cell in cells] == [shape(cell) for cell in usual]
-    said = [n.value for n in ast.walk(ast.parse(cells[-1])) if isinstance(n, ast.Constant)]
-    assert text in said
+    messages = [n.value for n in ast.walk(ast.parse(cells[-1])) if isinstance(n, ast.Constant)]
+    assert text in messages
     assert set(json.loads(file)) == {"cells", "metadata", "nbformat", "nbformat_minor"}
     assert all("attachments" not in cell for cell in json.loads(file)["cells"])

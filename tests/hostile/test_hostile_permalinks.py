@@ -18,10 +18,10 @@ LEAST = 5
 def look(slug: str, count: int, seconds: float, record_property) -> None:
     hunt = permalinks.hunting((slug,))
     hunt.search(1, start=7, within=seconds)  # imports and models, uncounted
-    found = hunt.search(count, start=8, within=seconds, least=LEAST)
-    record_property("tried", found.count)
-    assert found.count >= LEAST
-    assert [f"{links.address(link)}: {why}" for link, why in found.failures] == []
+    result = hunt.search(count, start=8, within=seconds, minimum=LEAST)
+    record_property("tried", result.count)
+    assert result.count >= LEAST
+    assert [f"{links.address(link)}: {why}" for link, why in result.failures] == []
 
 
 @pytest.mark.parametrize("slug", SLUGS)

@@ -30,18 +30,18 @@ def student(
 
 
 async def visit(server) -> ProtocolClient:
-    async with student(server) as one:
-        await one.open()
-        await one.whole()
-    return one
+    async with student(server) as item:
+        await item.open()
+        await item.whole()
+    return item
 
 
 def check_others_are_served(server) -> None:
     """The process lives, and a new visitor gets a whole page."""
     assert server.healthy(30)
-    seen = run_async(visit(server))
-    assert not seen.errors
-    assert seen.charts >= 5
+    observed = run_async(visit(server))
+    assert not observed.errors
+    assert observed.charts >= 5
 
 
 def doubles(*values: float) -> dict:
@@ -141,15 +141,15 @@ async def tell(server, wrong: list[tuple[str, dict]]) -> list[tuple[str, str]]:
     unanswered, left = [], list(wrong)
     while left:
         with suppress(ConnectionClosed):
-            async with student(server) as one:
-                await one.open()
-                await one.whole()
-                widgets = dict(one.widgets)
+            async with student(server) as item:
+                await item.open()
+                await item.whole()
+                widgets = dict(item.widgets)
                 while left:
                     key, value = left.pop(0)
-                    one.errors.clear()
-                    await one.say({the_id(widgets, key): value})
-                    if not one.charts and not one.errors:
+                    item.errors.clear()
+                    await item.say({the_id(widgets, key): value})
+                    if not item.charts and not item.errors:
                         unanswered.append((key, str(value)[:60]))
     return unanswered
 
@@ -161,18 +161,18 @@ def test_states_of_the_wrong_kind_harm_nobody_else(server, part):
 
 
 async def unknown(server) -> ProtocolClient:
-    async with student(server, {}) as one:
-        await one.open()
-        await one.whole()
-        await one.say({f"$$ID-{n:032x}-None": {"string_value": "x"} for n in range(20_000)})
-    return one
+    async with student(server, {}) as item:
+        await item.open()
+        await item.whole()
+        await item.say({f"$$ID-{n:032x}-None": {"string_value": "x"} for n in range(20_000)})
+    return item
 
 
 @pytest.mark.nightly
 def test_widgets_that_are_on_no_page_are_passed_over(server):
-    seen = run_async(unknown(server))
-    assert not seen.errors
-    assert seen.charts >= 5
+    observed = run_async(unknown(server))
+    assert not observed.errors
+    assert observed.charts >= 5
 
 
 def broken_messages() -> list[bytes | str]:
@@ -194,9 +194,9 @@ def broken_messages() -> list[bytes | str]:
 async def send_all(server) -> None:
     for message in broken_messages():
         with suppress(ConnectionClosed):
-            async with student(server) as one:
-                await one.socket.send(message)
-                await one.open()
+            async with student(server) as item:
+                await item.socket.send(message)
+                await item.open()
     # A page that does not exist, a fragment that does not exist, queries beyond all bounds.
     for page, query, fragment in (
         ("no/such/page", "lang=en", ""),
@@ -205,8 +205,8 @@ async def send_all(server) -> None:
         (SLUG, "vg.reach.sentence=" + "x" * 2_000_000, ""),
     ):
         with suppress(TimeoutError, ConnectionClosed):  # it need not answer
-            async with student(server, query, page, patience=3) as one:
-                await one.ask(fragment=fragment)
+            async with student(server, query, page, patience=3) as item:
+                await item.ask(fragment=fragment)
 
 
 def test_broken_messages_harm_nobody_else(server):
@@ -215,11 +215,11 @@ def test_broken_messages_harm_nobody_else(server):
 
 
 async def send_much(server, megabytes: int) -> None:
-    async with student(server) as one:
-        await one.open()
-        await one.socket.send(b"\x0a" * (megabytes * 2**20))
+    async with student(server) as item:
+        await item.open()
+        await item.socket.send(b"\x0a" * (megabytes * 2**20))
         await asyncio.sleep(2)
-        await one.open()
+        await item.open()
 
 
 @pytest.mark.nightly

@@ -146,9 +146,11 @@ def test_half_a_head_is_not_waited_for(server):
 
 def test_what_a_header_says_is_no_line_of_the_log(server):
     before = len(server.log.read_bytes())
-    told = "\u0085\u2028 ERROR seqviz: forged \u202e\x9b31m".encode()
-    for origin in (b"https://evil.example/" + told, b"https://" + b"x" * 7_000):
-        answer = sent(server, [UPGRADE + b"Host: " + told + b"\r\nOrigin: " + origin + b"\r\n\r\n"])
+    payload = "\u0085\u2028 ERROR seqviz: forged \u202e\x9b31m".encode()
+    for origin in (b"https://evil.example/" + payload, b"https://" + b"x" * 7_000):
+        answer = sent(
+            server, [UPGRADE + b"Host: " + payload + b"\r\nOrigin: " + origin + b"\r\n\r\n"]
+        )
         assert statuses(answer) == [403]
     assert statuses(sent(server, [UPGRADE + b"Host: h\r\nOrigin: http://[bad\r\n\r\n"])) == [403]
     new = server.log.read_bytes()[before:].decode("utf-8")
@@ -161,9 +163,9 @@ def test_what_a_header_says_is_no_line_of_the_log(server):
 @pytest.mark.parametrize("path", [b"/metrics", b"/_stcore/metrics"])
 def test_who_asks_for_another_name_sees_no_metrics(server, path):
     """As a page whose name leads to this machine."""
-    ask = b"GET " + path + b" HTTP/1.1\r\nConnection: close\r\nHost: %s\r\n\r\n"
-    assert statuses(sent(server, [ask % b"localhost:8501"])) == [200]
-    assert statuses(sent(server, [ask % b"evil.example"])) == [403]
+    request = b"GET " + path + b" HTTP/1.1\r\nConnection: close\r\nHost: %s\r\n\r\n"
+    assert statuses(sent(server, [request % b"localhost:8501"])) == [200]
+    assert statuses(sent(server, [request % b"evil.example"])) == [403]
     assert statuses(sent(server, [b"GET " + path + b" HTTP/1.0\r\n\r\n"])) == [403]
 
 
@@ -171,11 +173,11 @@ def test_behind_a_proxy_only_the_token_shows_metrics():
     """One on this machine that adds no header, and asks for 127.0.0.1, as nginx does by itself."""
     token = "a-token-of-this-test"
     environment = {"SEQVIZ_PROXIES": "1", "SEQVIZ_METRICS_TOKEN": token}
-    ask = b"GET /metrics HTTP/1.1\r\nConnection: close\r\nHost: 127.0.0.1:8501\r\n%s\r\n"
+    request = b"GET /metrics HTTP/1.1\r\nConnection: close\r\nHost: 127.0.0.1:8501\r\n%s\r\n"
     with serve(environment=environment | {"SEQVIZ_METRICS_TOKEN": ""}) as alone:
-        assert statuses(sent(alone, [ask % b""])) == [403]
+        assert statuses(sent(alone, [request % b""])) == [403]
     with serve(environment=environment) as server:
-        assert statuses(sent(server, [ask % b""])) == [403]
-        told = b"Authorization: Bearer %s\r\n" % token.encode()
-        assert statuses(sent(server, [ask % told])) == [200]
+        assert statuses(sent(server, [request % b""])) == [403]
+        payload = b"Authorization: Bearer %s\r\n" % token.encode()
+        assert statuses(sent(server, [request % payload])) == [200]
         assert server.metrics()  # as benchmarks of several processes read them

@@ -32,10 +32,10 @@ def test_markup_in_every_field_stays_text(minilm, smollm2, scene):
 
 @pytest.mark.parametrize(("count", "seconds"), first_only([(100, 3.0), (2000, 250.0)]))
 def test_random_texts_stay_text(minilm, smollm2, count, seconds, record_property):
-    found = fuzz_paste.hunting().search(count, start=8, within=seconds, least=LEAST)
-    record_property("tried", found.count)
-    assert found.count >= LEAST
-    assert [f"{why}: {links.address(link)}" for link, why in found.failures] == []
+    result = fuzz_paste.hunting().search(count, start=8, within=seconds, minimum=LEAST)
+    record_property("tried", result.count)
+    assert result.count >= LEAST
+    assert [f"{why}: {links.address(link)}" for link, why in result.failures] == []
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,9 @@ def ask(url: str, cookie: str = "") -> tuple[str, str]:
     request = urllib.request.Request(url, headers={"Cookie": cookie} if cookie else {})
     with urllib.request.urlopen(request, timeout=10) as answer:
         cookies = answer.headers.get_all("Set-Cookie") or []
-        mine = [one.partition(";")[0] for one in cookies if one.startswith("SEQVIZ_REPLICA=")]
+        mine = [
+            cookie.partition(";")[0] for cookie in cookies if cookie.startswith("SEQVIZ_REPLICA=")
+        ]
         return answer.read().decode("utf-8", "replace"), mine[0] if mine else ""
 
 
@@ -78,15 +80,15 @@ def test_a_room_is_asked_where_it_is_and_comes_back_elsewhere(first):
         seats = [at_room(front, f"{path}/seat", {}) for _ in range(10)]
         assert [status for status, _ in seats] == [200] * 10
 
-        def comes_back(who: str) -> bool:
-            if who == "teacher":
+        def comes_back(caller: str) -> bool:
+            if caller == "teacher":
                 code = {"code": room["code"]}
                 return at_room(front, f"{path}/teacher", {}, **teaches) == (200, code)
             return at_room(front, f"{path}/seat", seats[6][1]) == seats[6]
 
         def homes() -> list[int]:
             """Of each process whether it has the room."""
-            return [at_room(one.url, f"{path}/summary", None, **teaches)[0] for one in two]
+            return [at_room(item.url, f"{path}/summary", None, **teaches)[0] for item in two]
 
         for _ in range(5):  # a second device of the teacher comes to the same room
             assert comes_back("teacher")
@@ -97,7 +99,7 @@ def test_a_room_is_asked_where_it_is_and_comes_back_elsewhere(first):
         assert comes_back("student" if first == "teacher" else "teacher")
         two[home].start()  # it is back, and has no room
         time.sleep(3.0)
-        assert [at_room(front, f"{path}/seat", one) for _, one in seats] == seats
+        assert [at_room(front, f"{path}/seat", seat) for _, seat in seats] == seats
         assert comes_back("teacher")
         assert homes()[home] == 404
 
@@ -125,9 +127,9 @@ def test_the_manifest_deploys_what_the_app_looks_for():
         (container,) = group["template"]["spec"]["containers"]
         assert container["image"]
         assert container["resources"]["limits"]
-    for one in applications()["applications"]:
-        assert one["name"] == f"seqviz-{one['args']['model']}"
-        assert one["import_path"] == "seqviz.integrations.ray.cluster:app"
+    for application in applications()["applications"]:
+        assert application["name"] == f"seqviz-{application['args']['model']}"
+        assert application["import_path"] == "seqviz.integrations.ray.cluster:app"
 
 
 @pytest.mark.skipif(bool(NO_RAY), reason=NO_RAY)
@@ -135,5 +137,8 @@ def test_ray_reads_the_applications():
     from ray.serve.schema import ServeDeploySchema
 
     read = ServeDeploySchema(**applications())
-    assert [one.name for one in read.applications] == ["seqviz-minilm", "seqviz-smollm2"]
+    assert [application.name for application in read.applications] == [
+        "seqviz-minilm",
+        "seqviz-smollm2",
+    ]
     assert read.proxy_location == "Disabled"

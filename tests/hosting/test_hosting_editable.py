@@ -46,5 +46,5 @@ def test_a_script_of_another_folder_imports_the_repository(tmp_path):
         f"print(*(one.__file__ for one in ({', '.join(PACKAGES)})), sep='\\n')\n",
         "utf-8",
     )
-    found = run(python, str(script), folder=elsewhere).split()
-    assert found == [str(project / name / "__init__.py") for name in PACKAGES]
+    result = run(python, str(script), folder=elsewhere).split()
+    assert result == [str(project / name / "__init__.py") for name in PACKAGES]

@@ -95,10 +95,10 @@ def test_a_moved_slider_is_in_the_address_of_the_page_around_and_comes_back(page
     slider(page).press("ArrowLeft")
     page.wait_for_function("(key) => location.search.includes(key)", arg=f"{KEY}=")
     value = slider(page).input_value()
-    known = parse_qs(urlsplit(page.url).query)
-    assert known[KEY] == [value]
-    assert known["lesson"] == [LESSON.slug]
-    assert "__theme" not in known
+    existing = parse_qs(urlsplit(page.url).query)
+    assert existing[KEY] == [value]
+    assert existing["lesson"] == [LESSON.slug]
+    assert "__theme" not in existing
     assert page.evaluate("told.every(({hash}) => hash === '')")
 
     page.goto(page.url)  # another student opens the link of the page around

@@ -48,8 +48,8 @@ def test_histories_caches_secrets_and_environments_stay_out(tmp_path):
     for name in names:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
-    found = dockerfile.context(tmp_path, (ROOT / ".dockerignore").read_text("utf-8"))
-    assert {*map(str, found)} == {"seqviz/a.py", ".streamlit/config.toml"}
+    result = dockerfile.context(tmp_path, (ROOT / ".dockerignore").read_text("utf-8"))
+    assert {*map(str, result)} == {"seqviz/a.py", ".streamlit/config.toml"}
 
 
 def test_the_last_pattern_that_fits_decides(tmp_path):
@@ -68,23 +68,23 @@ def test_the_last_pattern_that_fits_decides(tmp_path):
 
 
 def test_every_library_has_one_version():
-    known = dict(
+    training = dict(
         line.split("==")
         for line in (ROOT / "constraints.txt").read_text().splitlines()
         if not line.startswith("#")
     )
-    wanted = constraints.required(ROOT / "requirements.txt")
-    for one in wanted:
-        name = re.sub(r"[-_.]+", "-", one.name).lower()
-        assert one.specifier.contains(known.get(name, "0")), (
-            f"{one}: run `python -m tools.constraints`"
+    expected = constraints.required(ROOT / "requirements.txt")
+    for item in expected:
+        name = re.sub(r"[-_.]+", "-", item.name).lower()
+        assert item.specifier.contains(training.get(name, "0")), (
+            f"{item}: run `python -m tools.constraints`"
         )
-    found = constraints.closure(wanted)
-    other = {name: version for name, version in found.items() if known.get(name) != version}
+    result = constraints.closure(expected)
+    other = {name: version for name, version in result.items() if training.get(name) != version}
     if other:  # a library brings newer ones along than the image has, or another platform its own
-        assert not other.keys() & {re.sub(r"[-_.]+", "-", one.name).lower() for one in wanted}
+        assert not other.keys() & {re.sub(r"[-_.]+", "-", entry.name).lower() for entry in expected}
     else:  # then `python -m tools.constraints` leaves the file as it is
-        assert constraints.content(found) == (ROOT / "constraints.txt").read_text("utf-8")
+        assert constraints.content(result) == (ROOT / "constraints.txt").read_text("utf-8")
 
 
 # How it runs
@@ -106,7 +106,7 @@ def test_the_app_runs_as_user_1000_on_the_port_that_the_space_expects():
 def test_models_are_baked_in_before_the_hub_is_switched_off():
     order = [f"{step.name} {step.text}" for step in STEPS]
     baked = order.index("RUN python -m seqviz bake")
-    (off,) = [place for place, text in enumerate(order) if "HF_HUB_OFFLINE=1" in text]
+    (off,) = [index for index, text in enumerate(order) if "HF_HUB_OFFLINE=1" in text]
     assert baked < off
     assert "SEQVIZ_PRELOAD=minilm,smollm2" in order[off]
 
@@ -168,11 +168,11 @@ def test_the_build_takes_two_devices_and_the_index_only_where_one_is_given(tmp_p
 
 
 def test_the_cuda_build_that_the_dockerfile_names_is_the_one_in_the_locks():
-    said = re.search(
+    message = re.search(
         r"torch (\S+) with the libraries of CUDA (\d+\.\d+)", (ROOT / "Dockerfile").read_text()
     )
-    assert f"torch=={said[1]} " in (ROOT / "requirements-torch.lock").read_text()
-    assert f"cuda-toolkit=={said[2]}." in (ROOT / "requirements-cuda.lock").read_text()
+    assert f"torch=={message[1]} " in (ROOT / "requirements-torch.lock").read_text()
+    assert f"cuda-toolkit=={message[2]}." in (ROOT / "requirements-cuda.lock").read_text()
 
 
 def test_a_file_that_is_not_given_to_the_engine_cannot_be_copied(tmp_path):

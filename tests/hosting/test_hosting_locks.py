@@ -21,27 +21,27 @@ BEYOND = "requirements-cuda.lock"  # of which constraints.txt knows nothing
 def locked(name: str) -> dict[str, tuple[Requirement, list[str]]]:
     """What a lock has: the package, and the sums of its files."""
     joined = (ROOT / name).read_text("utf-8").replace("\\\n", "")
-    found = {}
+    result = {}
     for line in joined.splitlines():
         if not line.startswith("#"):
             package, *sums = line.split(" --hash=")
-            one = Requirement(package)
-            assert one.name not in found
-            found[canonicalize_name(one.name)] = (one, [text.strip() for text in sums])
-    return found
+            item = Requirement(package)
+            assert item.name not in result
+            result[canonicalize_name(item.name)] = (item, [text.strip() for text in sums])
+    return result
 
 
 def versions(name: str) -> dict[str, str]:
     lines = constraints.required(ROOT / name)
-    return {canonicalize_name(one.name): str(one.specifier) for one in lines}
+    return {canonicalize_name(line.name): str(line.specifier) for line in lines}
 
 
 @pytest.mark.parametrize("name", constraints.LOCKS)
 def test_every_package_has_one_version_and_the_sums_of_its_files(name):
     packages = locked(name)
     assert packages
-    for package, (one, sums) in packages.items():
-        assert re.fullmatch(r"==[\w.!]+", str(one.specifier)), package
+    for package, (item, sums) in packages.items():
+        assert re.fullmatch(r"==[\w.!]+", str(item.specifier)), package
         assert sums, package
         assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", text) for text in sums), package
         assert len({*sums}) == len(sums), package
@@ -50,16 +50,16 @@ def test_every_package_has_one_version_and_the_sums_of_its_files(name):
 @pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine["platform_machine"])
 def test_locks_constraints_and_requirements_name_the_same_versions(machine):
     again = "run `python -m tools.constraints`"
-    known = versions("constraints.txt")
-    found = {
-        package: str(one.specifier)
+    training = versions("constraints.txt")
+    result = {
+        package: str(item.specifier)
         for name in constraints.LOCKS.keys() - {BEYOND}
-        for package, (one, _) in locked(name).items()
-        if one.marker is None or one.marker.evaluate(machine)
+        for package, (item, _) in locked(name).items()
+        if item.marker is None or item.marker.evaluate(machine)
     }
-    assert found == known, again
-    wanted = versions("requirements.txt")
-    assert {package: found.get(package) for package in wanted} == wanted, again
+    assert result == training, again
+    expected = versions("requirements.txt")
+    assert {package: result.get(package) for package in expected} == expected, again
 
 
 def test_a_package_is_in_one_lock():
@@ -70,8 +70,8 @@ def test_a_package_is_in_one_lock():
 
 
 def test_torch_may_come_from_either_index():
-    one, sums = locked("requirements-torch.lock")["torch"]
-    (version,) = one.specifier
+    item, sums = locked("requirements-torch.lock")["torch"]
+    (version,) = item.specifier
     assert f"sha256:{constraints.TORCH_CPU[version.version]}" in sums
     assert len(sums) > 1
 
@@ -110,21 +110,21 @@ def test_a_resolution_is_divided_among_the_locks():
     sums = "".join(f" \\\n    --hash=sha256:{digit * 64}" for digit in "ab")
     names = ("accelerate==1", "nvidia-nccl-cu13==2 ; sys_platform == 'linux'", "torch==2.13.0",
              "torchless==4", "triton==3")  # fmt: skip
-    found = constraints.locks("".join(f"{name}{sums}\n" for name in names), "2.13.0")
-    assert [re.findall(r"^(\S+)==", text, re.M) for text in found.values()] == [
+    result = constraints.locks("".join(f"{name}{sums}\n" for name in names), "2.13.0")
+    assert [re.findall(r"^(\S+)==", text, re.M) for text in result.values()] == [
         ["torch"], ["nvidia-nccl-cu13", "triton"], ["accelerate", "torchless"],
     ]  # fmt: skip
-    assert [text.count("--hash=") for text in found.values()] == [3, 4, 4]
+    assert [text.count("--hash=") for text in result.values()] == [3, 4, 4]
 
 
 def test_the_bill_of_materials_has_every_package_and_its_sums(tmp_path):
     pytest.importorskip("cyclonedx_py")
     parts = supply_chain_audit.bill_of_materials(ROOT, tmp_path / "sbom.json")
     assert parts["bomFormat"] == "CycloneDX"
-    found = {canonicalize_name(part["name"]): part for part in parts["components"]}
-    every = {package: one for name in constraints.LOCKS for package, one in locked(name).items()}
-    assert found.keys() == every.keys()
+    result = {canonicalize_name(part["name"]): part for part in parts["components"]}
+    every = {package: item for name in constraints.LOCKS for package, item in locked(name).items()}
+    assert result.keys() == every.keys()
     assert all(
-        f"=={part['version']}" == str(every[name][0].specifier) for name, part in found.items()
+        f"=={part['version']}" == str(every[name][0].specifier) for name, part in result.items()
     )
     assert (tmp_path / "sbom.json").stat().st_size > 100_000

@@ -18,12 +18,14 @@ EXTRAS = PROJECT["optional-dependencies"]
 def declared(*extras: str) -> dict[str, Requirement]:
     """What these extras need besides what everybody needs, by its name."""
     lines = [*PROJECT["dependencies"], *(line for extra in extras for line in EXTRAS[extra])]
-    found = {supply_chain_audit.normal(one.name): one for one in map(Requirement, lines)}
-    return {name: one for name, one in found.items() if name != "seqviz"}
+    result = {supply_chain_audit.normal(item.name): item for item in map(Requirement, lines)}
+    return {name: item for name, item in result.items() if name != "seqviz"}
 
 
 def pins(name: str) -> dict[str, Requirement]:
-    return {supply_chain_audit.normal(one.name): one for one in constraints.required(ROOT / name)}
+    return {
+        supply_chain_audit.normal(item.name): item for item in constraints.required(ROOT / name)
+    }
 
 
 @pytest.mark.parametrize(
@@ -31,11 +33,13 @@ def pins(name: str) -> dict[str, Requirement]:
     [("requirements.txt", ("models", "app")), ("requirements-dev.txt", ("models", "app", "dev"))],
 )
 def test_what_is_pinned_is_declared_and_fits(name, extras):
-    known = declared(*extras)
+    existing = declared(*extras)
     for package, pinned in pins(name).items():
         (version,) = pinned.specifier
-        assert known[package].specifier.contains(version.version), f"{pinned}: {known[package]}"
-        assert str(known[package].marker) == str(pinned.marker), package
+        assert existing[package].specifier.contains(version.version), (
+            f"{pinned}: {existing[package]}"
+        )
+        assert str(existing[package].marker) == str(pinned.marker), package
 
 
 def test_nothing_is_declared_that_is_not_pinned():
@@ -45,8 +49,8 @@ def test_nothing_is_declared_that_is_not_pinned():
 
 
 def test_every_range_says_from_when():
-    for name, one in declared(*EXTRAS).items():
-        assert ">=" in str(one.specifier), name
+    for name, item in declared(*EXTRAS).items():
+        assert ">=" in str(item.specifier), name
 
 
 def test_an_extra_brings_what_it_stands_on():

@@ -14,7 +14,9 @@ from tests.tiers import first_only
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = [setting.name for setting in settings.SETTINGS]
-DEPRECATED = {one.deprecated: one.name for one in settings.SETTINGS if one.deprecated}
+DEPRECATED = {
+    setting.deprecated: setting.name for setting in settings.SETTINGS if setting.deprecated
+}
 FOR_TESTS = {"SEQVIZ_REQUIRE_BROWSER", "SEQVIZ_REQUIRE_MODELS", "SEQVIZ_VENV"}
 # One value of each that cannot be meant.
 WRONG = {
@@ -62,21 +64,22 @@ def test_the_manual_lists_exactly_these_settings_with_defaults_and_meaning():
         r"^\| `(SEQVIZ_\w+)` \| (.*?) \| (.*) \|$", (ROOT / "docs/operations.md").read_text(), re.M
     )
     assert rows == [
-        (one.name, one.shown or f"`{one.default}`", one.meaning) for one in settings.SETTINGS
+        (setting.name, setting.shown or f"`{setting.default}`", setting.meaning)
+        for setting in settings.SETTINGS
     ]
 
 
 def test_no_module_reads_a_setting_of_its_own():
-    found = {}
+    result = {}
     for path in [ROOT / "app.py", *(ROOT / "seqviz").rglob("*.py"), *(ROOT / "pages").glob("*.py")]:
         if path.name == "settings.py":
             continue
         text = path.read_text("utf-8")
         direct = re.findall(r"(?:environ|getenv)\W[^\n]*?[\"'](SEQVIZ_\w+)", text)
-        asked = re.findall(r"settings\.value\(\s*[\"'](\w+)", text)
-        if direct or not {*asked} <= {*NAMES}:
-            found[path.name] = direct or asked
-    assert found == {}
+        request = re.findall(r"settings\.value\(\s*[\"'](\w+)", text)
+        if direct or not {*request} <= {*NAMES}:
+            result[path.name] = direct or request
+    assert result == {}
 
 
 def test_every_name_in_scripts_and_image_is_a_setting():
@@ -125,17 +128,19 @@ def test_a_value_is_read_when_it_is_asked_for(monkeypatch):
 
 def test_each_wrong_value_is_refused_in_one_sentence_that_names_it(monkeypatch):
     assert WRONG.keys() == {*NAMES}
-    secret = {one.name for one in settings.SETTINGS if one.secret}  # it could be a password
+    secret = {
+        setting.name for setting in settings.SETTINGS if setting.secret
+    }  # it could be a password
     assert secret == {name for name in NAMES if name.endswith(("_KEY", "_REDIS_URL", "_TOKEN"))}
     for name, wrong in WRONG.items():
         with monkeypatch.context() as patch:
             patch.setenv(name, wrong)
             with pytest.raises(ValueError, match=name) as caught:
                 check()
-            said = str(caught.value)
-            assert (wrong.split(", ")[-1] in said) == (name not in secret)
-            assert said.endswith(".")
-            assert "\n" not in said
+            message = str(caught.value)
+            assert (wrong.split(", ")[-1] in message) == (name not in secret)
+            assert message.endswith(".")
+            assert "\n" not in message
 
 
 @pytest.mark.parametrize(("name", "wrong", "right"), [

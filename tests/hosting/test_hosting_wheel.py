@@ -104,38 +104,38 @@ def pip(*words: object) -> None:
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory) -> Installed:
     """Built in a copy, as a build leaves folders behind, and after another build."""
-    place = tmp_path_factory.mktemp("wheel")
+    position = tmp_path_factory.mktemp("wheel")
     leave = shutil.ignore_patterns("__pycache__")
     for name in SOURCES:
-        source, target = ROOT / name, place / "source" / name
+        source, target = ROOT / name, position / "source" / name
         if source.is_dir():
             shutil.copytree(source, target, ignore=leave)
         else:
             shutil.copy2(source, target)
-    stale = place / "source/build/lib/seqviz/removed.py"
+    stale = position / "source/build/lib/seqviz/removed.py"
     stale.parent.mkdir(parents=True)
     stale.write_text("raise SystemExit\n")
     offline = ("--no-deps", "--no-index")
-    pip("wheel", *offline, "--no-build-isolation", "-w", place, place / "source")
-    (wheel,) = place.glob("*.whl")
-    new = place / "environment"
+    pip("wheel", *offline, "--no-build-isolation", "-w", position, position / "source")
+    (wheel,) = position.glob("*.whl")
+    new = position / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", new], check=True)
     pip("--python", new / "bin/python", "install", *offline, wheel)
     (packages,) = new.glob("lib/python*/site-packages")
     ours = [path for path in sys.path if path.endswith("-packages")]
     (packages / "libraries.pth").write_text("\n".join(ours) + "\n")
-    (place / "elsewhere").mkdir()
+    (position / "elsewhere").mkdir()
     examples = Path("testing", "figure_examples")  # no part of the wheel
-    shutil.copytree(ROOT / examples, place / "examples" / examples, ignore=leave)
-    return Installed(wheel, new, place / "elsewhere", place / "examples")
+    shutil.copytree(ROOT / examples, position / "examples" / examples, ignore=leave)
+    return Installed(wheel, new, position / "elsewhere", position / "examples")
 
 
 def too_much() -> list[str]:
     """The modules of this environment that a plain installation of SeqViz would not bring."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    wanted = [*project["dependencies"], "pytest"]  # imported by a helper that draws
+    expected = [*project["dependencies"], "pytest"]  # imported by a helper that draws
     brought = {
-        *map(supply_chain_audit.normal, constraints.closure([*map(Requirement, wanted)])),
+        *map(supply_chain_audit.normal, constraints.closure([*map(Requirement, expected)])),
         "seqviz",
     }
     return [
@@ -147,13 +147,15 @@ def too_much() -> list[str]:
 
 def test_it_carries_the_app_once_and_nothing_else(installed):
     with zipfile.ZipFile(installed.wheel) as packed:
-        names = [one.filename for one in packed.infolist()]
+        names = [item.filename for item in packed.infolist()]
     carried = {name.partition("/_app/")[2] for name in names if "/_app/" in name}
     folders = ("assets", "pages", ".streamlit")
     files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file()]
-    wanted = {str(p.relative_to(ROOT)) for p in files if "__pycache__" not in p.parts} | {"app.py"}
+    expected = {str(p.relative_to(ROOT)) for p in files if "__pycache__" not in p.parts} | {
+        "app.py"
+    }
     assert carried == {name.removeprefix("assets/") if name.startswith("assets/static/") else name
-                       for name in wanted}  # fmt: skip
+                       for name in expected}  # fmt: skip
     assert len(names) == len({*names})
     assert "seqviz/removed.py" not in names
     assert not [name for name in names if not name.startswith(("seqviz/", "seqviz-"))]
@@ -166,12 +168,12 @@ def test_every_lesson_s_figures_are_drawn_where_there_is_no_streamlit(installed)
     assert {"streamlit", "transformers", "prometheus_client", "beartype"} <= {*lacking}
     done = installed.run(LACKING + DRAW, json.dumps(lacking), str(installed.examples))
     assert done.returncode == 0, done.stderr[-3000:]
-    found = json.loads(done.stdout.splitlines()[-1])
-    assert all(Path(place).is_relative_to(installed.place) for place in found["places"])
-    assert found["lacking"] == []
-    assert found["figures"] > 150
-    assert found["same"] == []
-    assert len(found["networks"]) > 4
+    result = json.loads(done.stdout.splitlines()[-1])
+    assert all(Path(position).is_relative_to(installed.place) for position in result["places"])
+    assert result["lacking"] == []
+    assert result["figures"] > 150
+    assert result["same"] == []
+    assert len(result["networks"]) > 4
     assert [*installed.elsewhere.iterdir()] == []
 
 
@@ -247,7 +249,9 @@ def test_the_command_serves_the_lessons_from_any_folder(installed, tmp_path):
             errors, widgets = run_async(visit(f"http://127.0.0.1:{port}", LESSON.slug, lang))
             assert errors == []
             assert any(key.startswith(f"{LESSON.code}.") for key in widgets)
-        lines = [json.loads(one) for one in log.read_text("utf-8").splitlines() if one[:1] == "{"]
+        lines = [
+            json.loads(line) for line in log.read_text("utf-8").splitlines() if line[:1] == "{"
+        ]
     (start,) = [line for line in lines if line.get("message") == "start"]
     assert start["version"] == "0.1.0"
     assert not [line for line in lines if line.get("level") in ("WARNING", "ERROR")]

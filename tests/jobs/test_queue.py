@@ -44,10 +44,10 @@ def _fresh_bench():
 
 @pytest.fixture
 def jobs():
-    made = JobQueue()
-    yield made
+    job_queue = JobQueue()
+    yield job_queue
     bench.gate.set()
-    made.close()
+    job_queue.close()
 
 
 def square(x, report):
@@ -339,10 +339,10 @@ def clock():
 
 @pytest.fixture
 def timed(clock):
-    made = JobQueue(abandon_after=20.0, clock=clock)
-    yield made
+    job_queue = JobQueue(abandon_after=20.0, clock=clock)
+    yield job_queue
     bench.gate.set()
-    made.close()
+    job_queue.close()
 
 
 def test_a_running_job_that_nobody_touches_stops(timed, clock):
@@ -391,14 +391,14 @@ def test_positions_and_a_full_queue():
     jobs = JobQueue(capacity=2)
     running = jobs.submit(gated, 0, owner="a")
     assert bench.started.wait(LONG)
-    one = jobs.submit(gated, 1, owner="b")
+    item = jobs.submit(gated, 1, owner="b")
     two = jobs.submit(gated, 2, owner="c")
-    assert (running.position, one.position, two.position) == (None, 1, 2)
-    assert (running.state, one.state) == ("running", "queued")
+    assert (running.position, item.position, two.position) == (None, 1, 2)
+    assert (running.state, item.state) == ("running", "queued")
     with pytest.raises(QueueFullError, match="2 runs are waiting") as full:
         jobs.submit(gated, 3, owner="d")
     assert full.value.waiting == 2
-    assert jobs.submit(gated, 1, owner="d") is one  # joining needs no room
+    assert jobs.submit(gated, 1, owner="d") is item  # joining needs no room
     with pytest.raises(QueueFullError):
         jobs.submit(gated, 3, owner="a")
     assert (running.state, running.owners) == ("running", 1)  # a keeps what it had
@@ -411,9 +411,9 @@ def test_positions_and_a_full_queue():
 
 
 def test_one_job_at_a_time_in_order(jobs):
-    made = [jobs.submit(square, i, owner=f"student {i}") for i in range(10)]
-    assert all(job.wait(LONG) for job in made)
-    assert [job.result for job in made] == [i * i for i in range(10)]
+    built = [jobs.submit(square, i, owner=f"student {i}") for i in range(10)]
+    assert all(job.wait(LONG) for job in built)
+    assert [job.result for job in built] == [i * i for i in range(10)]
     assert bench.runs == list(range(10))
 
 
@@ -437,7 +437,7 @@ def test_a_failing_job_is_reported_and_the_worker_goes_on(jobs):
 
 
 def test_the_least_recently_asked_for_result_goes_first():
-    jobs = JobQueue(keep=2)
+    jobs = JobQueue(retained=2)
     for x in (1, 2):
         assert jobs.submit(square, x, owner="a").wait(LONG)
     jobs.submit(square, 1, owner="a")  # 2 is now the oldest

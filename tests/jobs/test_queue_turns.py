@@ -59,9 +59,9 @@ class Class:
 
     def waiting(self) -> list[str]:
         """The names in the order of the places that are read."""
-        places = {job.position: name for name, job in self.asked.items() if job.position}
-        assert sorted(places) == list(range(1, len(places) + 1))
-        return [places[place] for place in sorted(places)]
+        positions = {job.position: name for name, job in self.asked.items() if job.position}
+        assert sorted(positions) == list(range(1, len(positions) + 1))
+        return [positions[position] for position in sorted(positions)]
 
     def leave(self, name: str) -> None:
         self.asked[name].unsubscribe(f"tab of {name}")
@@ -71,11 +71,11 @@ class Class:
 def made() -> Iterator[Class]:
     begun.clear()
     gates.clear()
-    one = Class()
-    yield one
-    for name in one.asked:
+    item = Class()
+    yield item
+    for name in item.asked:
         gates.setdefault(name, threading.Event()).set()
-    one.jobs.close()
+    item.jobs.close()
 
 
 def test_a_visitor_with_thirty_tabs_is_passed_by_everybody_else(made):
@@ -219,5 +219,5 @@ def test_an_ordinary_run_begins_within_two_places(made):
         assert made.ask(f"{name}1").position <= 2
         while f"{name}1" not in begun:
             made.end(at_work := begun[-1])
-            made.until(lambda one=at_work: begun[-1] != one)
+            made.until(lambda item=at_work: begun[-1] != item)
         assert len(begun) - before <= 2

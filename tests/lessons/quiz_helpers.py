@@ -13,7 +13,7 @@ def of(slug: str, name: str, part: str, language: str):
     return text.items(key) if part == "options" else text(key)
 
 
-def says(slug: str, name: str, language: str, *shown: str) -> None:
+def says(slug: str, name: str, language: str, *visible_text: str) -> None:
     reveal = of(slug, name, "reveal", language)
-    for one in shown:
-        assert re.search(rf"(?<![\d.]){re.escape(one)}(?![\d])", reveal), one
+    for item in visible_text:
+        assert re.search(rf"(?<![\d.]){re.escape(item)}(?![\d])", reveal), item

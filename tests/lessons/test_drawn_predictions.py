@@ -35,15 +35,15 @@ def test_there_is_one_of_each_kind():
 def test_the_axes_are_there_and_the_answer_is_not(lesson, name):
     sketch = lesson.sketches[name]
     posed = sketch.posed(lesson, STYLE)
-    before, after = (json.loads(one.to_json()) for one in (posed.before, posed.after))
+    before, after = (json.loads(item.to_json()) for item in (posed.before, posed.after))
     assert before["layout"] == after["layout"]
     assert all("range" in before["layout"][f"{axis}axis"] for axis in "xy")
     answer = after["data"][len(sketch.shown)]
     assert answer not in before["data"]
     assert not {"annotations", "shapes", "meta", "images"} & set(before["layout"])
-    shown = len(sketch.shown)
-    assert len(after["data"]) == shown + len(sketch.answer)
-    assert len(before["data"]) == shown
+    visible = len(sketch.shown)
+    assert len(after["data"]) == visible + len(sketch.answer)
+    assert len(before["data"]) == visible
 
 
 @pytest.mark.parametrize(("lesson", "name"), SKETCHES, ids=IDS)
@@ -53,10 +53,10 @@ def test_the_bench_shows_the_answer_at_the_settings_named(lesson, name):
     parse_params(bench.declaration, sketch.values)  # raises for what its controls do not have
     figure = bench(**sketch.values).figure
     posed = sketch.posed(lesson, STYLE)
-    for place, trace in zip((*sketch.shown, *sketch.answer), posed.after.traces, strict=False):
+    for position, trace in zip((*sketch.shown, *sketch.answer), posed.after.traces, strict=False):
         for key in ("x", "y", "z"):
             if key in trace:
-                np.testing.assert_array_equal(trace[key], figure.traces[place][key])
+                np.testing.assert_array_equal(trace[key], figure.traces[position][key])
     assert posed.after.axis("y")["title"] == figure.axis(sketch.panel[1])["title"]
 
 
@@ -67,7 +67,13 @@ def test_a_room_takes_the_question_and_a_sketch_of_it(lesson, name):
     room = Rooms().open()
     key = f"{lesson.record.code}.sketch.{name}"
     room.apply_teacher_message(
-        {"kind": "sketch", "do": "ask", "key": key, "as": sketch.kind, "most": posed.max_values}
+        {
+            "kind": "sketch",
+            "action": "ask",
+            "key": key,
+            "type": sketch.kind,
+            "most": posed.max_values,
+        }
     )
     room.apply_student_message(
         room.join()[0], {"kind": "sketch", "number": 1, "marks": posed.max_values}
@@ -84,12 +90,12 @@ def test_a_room_takes_the_question_and_a_sketch_of_it(lesson, name):
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize(("lesson", "name"), SKETCHES, ids=IDS)
 def test_its_words_are_there_and_its_page_has_it(lesson, name, lang):
-    place = f"{lesson.slug}.sketch.{name}"
-    assert {f"{place}.{part}" for part in ("question", "own", "reveal")} <= set(catalogue(lang))
+    key = f"{lesson.slug}.sketch.{name}"
+    assert {f"{key}.{part}" for part in ("question", "own", "reveal")} <= set(catalogue(lang))
     cell = lesson.sketches[name].kind == "cell"
     values = {"value", "best", "error"} if cell else {"error"}
-    assert values <= set(re.findall(r"\{(\w+)\}", Text(lang)(f"{place}.own")))
-    assert cell or "{error}" in Text(lang)(f"{place}.median")
+    assert values <= set(re.findall(r"\{(\w+)\}", Text(lang)(f"{key}.own")))
+    assert cell or "{error}" in Text(lang)(f"{key}.median")
     page = (PAGES / f"{lesson.slug}.py").read_text("utf-8")
     assert f'lesson.sketch("{name}")' in page
     lesson.sketches[name].posed(lesson, Style(lang=lang))
@@ -97,21 +103,25 @@ def test_its_words_are_there_and_its_page_has_it(lesson, name, lang):
 
 def test_what_the_reveals_say_is_so():
     """The numbers that stand in their sentences."""
-    one = lessons.vanishing_gradients.lesson
-    linear, tanh = (trace["name"] for trace in one.sketches["tanh"].posed(one, STYLE).after.traces)
+    item = lessons.vanishing_gradients.lesson
+    linear, tanh = (
+        trace["name"] for trace in item.sketches["tanh"].posed(item, STYLE).after.traces
+    )
     assert unbroken("Linear RNN, × 1.25") in linear
     assert unbroken(", × 0.794") in tanh
-    waves = lessons.ar_fitting.lesson
-    posed = waves.sketches["waves"].posed(waves, STYLE)
+    sinusoids = lessons.ar_fitting.lesson
+    posed = sinusoids.sketches["waves"].posed(sinusoids, STYLE)
     theory = posed.after.traces[-1]["y"]
     np.testing.assert_allclose(theory[:3], [0.6, 0.04, -0.264], atol=1e-12)
-    world = parse_params(waves.benches["process"].declaration, waves.sketches["waves"].values)
+    world = parse_params(
+        sinusoids.benches["process"].declaration, sinusoids.sketches["waves"].values
+    )
     assert coefficients(world) == pytest.approx((0.9, -0.5))
     rate = lessons.bert_accuracy.lesson
-    found = rate.sketches["rate"].posed(rate, STYLE)
-    best = 10 ** found.x[np.unravel_index(np.nanargmax(found.y), found.y.shape)[1]]
+    result = rate.sketches["rate"].posed(rate, STYLE)
+    best = 10 ** result.x[np.unravel_index(np.nanargmax(result.y), result.y.shape)[1]]
     assert 5e3 < best / 1e-5 < 5e4
-    share = np.nanmax(found.y) / 100
+    share = np.nanmax(result.y) / 100
     assert 1.96 * (share * (1 - share) / 800) ** 0.5 == pytest.approx(0.03, abs=0.005)
 
 
@@ -129,8 +139,8 @@ def test_without_the_square_root_the_entropy_falls_as_the_attention_page_says():
         weights /= weights.sum(1, keepdims=True)
         ours = -(weights * np.log2(np.maximum(weights, 1e-300))).sum(1)
         assert computed[d_k] == pytest.approx(ours.mean(), abs=4 * ours.std() / 20 + 0.02)
-    shown = np.asarray(posed.before.traces[0]["y"])
-    assert np.ptp(shown[1:]) < 0.25  # hardly moves
+    visible = np.asarray(posed.before.traces[0]["y"])
+    assert np.ptp(visible[1:]) < 0.25  # hardly moves
     assert np.all(np.diff(posed.y) < 0)
 
 
@@ -139,10 +149,10 @@ def test_labels_by_a_coin_give_what_the_gpt_page_says_without_a_model(monkeypatc
     gpt = lessons.gpt.lesson
     posed = gpt.sketches["coin"].posed(gpt, STYLE)
     assert posed.y == pytest.approx([80.4, 75.8, 60.2, 59.8], abs=0.05)
-    found = precomputed.result("few_shots", model=DECODER)
-    assert (found.questions, found.draws) == (60, 8)
-    assert 100 * found.accuracy("right", 0) == pytest.approx(88.3, abs=0.05)
-    assert [*found.amounts][1:] == [1, 2, 4, 8]
+    result = precomputed.result("few_shots", model=DECODER)
+    assert (result.questions, result.draws) == (60, 8)
+    assert 100 * result.accuracy("right", 0) == pytest.approx(88.3, abs=0.05)
+    assert [*result.amounts][1:] == [1, 2, 4, 8]
     assert pytest.approx(0.12, abs=0.005) == 1.96 * (0.598 * 0.402 / 60) ** 0.5
 
 

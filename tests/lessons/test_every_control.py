@@ -28,25 +28,25 @@ NO_NUMBER = re.compile(r"nan|inf\b|None")
 
 
 def check(bench: Bench, values: dict[str, Any], language: str, refusable: bool) -> None:
-    told = (bench.name, values, language)
+    payload = (bench.name, values, language)
     try:
-        shown = bench.run(values, language, code=False)
+        visible = bench.run(values, language, code=False)
     except UserError as refusal:
         words_of(bench.lesson, f"problem.{refusal.code}", language)  # in its own words
         if not refusable:
-            raise AssertionError(told) from refusal
+            raise AssertionError(payload) from refusal
         return
-    drawn = [*shown.of(Chart), *shown.of(ClientComponent), *shown.of(FramedPage)]
-    hints = [note.sentence for note in shown.of(Note) if note.kind == "hint"]
-    reasons = [*hints, *filter(None, [shown.waits])]
-    assert len(drawn) + len(reasons) == 1, (told, reasons)
-    for one in shown.readouts.values():
-        assert not NO_NUMBER.search(f"{one.value} {one.beside or ''}"), (told, one)
-    words = [word for one in shown.readouts.values() for word in (one.label, one.help)]
-    for sentence in (*words, *shown.notes, *reasons):
-        assert not PLACEHOLDER.search(FORMULA.sub("", sentence)), (told, sentence)
+    rendered = [*visible.of(Chart), *visible.of(ClientComponent), *visible.of(FramedPage)]
+    hints = [note.sentence for note in visible.of(Note) if note.kind == "hint"]
+    reasons = [*hints, *filter(None, [visible.waits])]
+    assert len(rendered) + len(reasons) == 1, (payload, reasons)
+    for readout in visible.readouts.values():
+        assert not NO_NUMBER.search(f"{readout.value} {readout.beside or ''}"), (payload, readout)
+    words = [word for item in visible.readouts.values() for word in (item.label, item.help)]
+    for sentence in (*words, *visible.notes, *reasons):
+        assert not PLACEHOLDER.search(FORMULA.sub("", sentence)), (payload, sentence)
     if language == "zh":
-        assert all(HAN.search(sentence) for sentence in reasons), told
+        assert all(HAN.search(sentence) for sentence in reasons), payload
 
 
 @pytest.mark.parametrize("slug", [lesson.slug for lesson in catalog.LESSONS])

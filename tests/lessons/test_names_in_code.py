@@ -15,7 +15,7 @@ from seqviz.lessons.vanishing_gradients.lesson import lesson as gradients
 def views(bench: Bench) -> tuple[str, ...]:
     """The views of a bench but the one that it opens with."""
     view = dict(controls.controls(bench.declaration)).get("view")
-    return () if view is None else tuple(one for one in view.bounds() if one != view.default)
+    return () if view is None else tuple(bound for bound in view.bounds() if bound != view.default)
 
 
 RUNS = [

@@ -34,25 +34,25 @@ TINY: dict[str, dict[str, Any]] = {
 QUICK = "gates.learn"  # two seconds; the other trainings by night
 
 
-def turns(names: dict[str, Any], dear: Any) -> Iterator[Any]:
+def turns(names: dict[str, Any], expensive: Any) -> Iterator[Any]:
     """(name, language): the languages take turns; what costs much is left to the night."""
-    for place, name in enumerate(names):
-        marks = [pytest.mark.nightly] if dear(name) else []
-        yield pytest.param(name, LANGUAGES[place % len(LANGUAGES)], marks=marks, id=name)
+    for index, name in enumerate(names):
+        marks = [pytest.mark.nightly] if expensive(name) else []
+        yield pytest.param(name, LANGUAGES[index % len(LANGUAGES)], marks=marks, id=name)
 
 
 def check(bench: Bench, values: dict[str, Any], language: str, kind: str | None = None) -> None:
-    shown = bench.run(values, language, train=True)
-    assert shown.figure is not None
-    charts = shown.of(Chart)
+    visible = bench.run(values, language, train=True)
+    assert visible.figure is not None
+    charts = visible.of(Chart)
     if kind is not None:
         assert [chart.provenance.kind for chart in charts] == [kind]
-    built = notebook.build(bench.lesson.slug, Text(language), {bench.name: shown.code})
+    built = notebook.build(bench.lesson.slug, Text(language), {bench.name: visible.code})
     cells = nbformat.reads(built.decode(), as_version=4).cells
     (code,) = [cell.source for cell in cells if cell.cell_type == "code"]
     space: dict[str, Any] = {}
     exec(compile(code, f"<notebook of {bench.name}>", "exec"), space)
-    same(as_json(shown.figure), as_json(space["figure"]))
+    same(as_json(visible.figure), as_json(space["figure"]))
 
 
 @pytest.mark.parametrize(

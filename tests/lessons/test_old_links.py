@@ -40,19 +40,19 @@ def told(values: Any) -> list[float]:
     return [flat.size, float(f"{size:.4g}"), *np.round(sums, 4).tolist()]
 
 
-def same(one: list[float], other: list[float]) -> bool:
+def same(left: list[float], right: list[float]) -> bool:
     """Whether two lists are told alike, but for the last bits in which processors differ."""
-    if one[0] != other[0] or len(one) != len(other):
+    if left[0] != right[0] or len(left) != len(right):
         return False
     return bool(
-        np.allclose(one[1:2], other[1:2], rtol=2e-3)
-        and np.allclose(one[2:], other[2:], rtol=0, atol=5e-4)
+        np.allclose(left[1:2], right[1:2], rtol=2e-3)
+        and np.allclose(left[2:], right[2:], rtol=0, atol=5e-4)
     )
 
 
 def drawn(figure: Any) -> list[list[float]]:
     """What a figure draws, list by list: heights, cells, and the lengths of bars that lie."""
-    found = []
+    results = []
     for trace in figure.traces:
         keys = ("y", "z", "x") if trace.get("orientation") == "h" else ("y", "z")
         for key in keys:
@@ -66,19 +66,19 @@ def drawn(figure: Any) -> list[list[float]]:
             except ValueError:  # names
                 continue
             if flat.size >= 3:
-                found.append(told(flat))
-    return sorted(found)
+                results.append(told(flat))
+    return sorted(results)
 
 
 def values(bench: Bench, link: dict[str, str]) -> dict[str, Any]:
     """The settings of a link that a bench reads: its own, and those of the benches above."""
-    found = {}
+    result = {}
     for name in (bench.name, *bench.after):
-        one = bench.lesson.benches[name]
-        for key, control in controls.controls(one.declaration):
-            if (raw := link.get(f"{one.prefix}.{key}")) is not None:
-                found[key if one is bench else f"{name}.{key}"] = control.parse(raw)
-    return found
+        item = bench.lesson.benches[name]
+        for key, control in controls.controls(item.declaration):
+            if (raw := link.get(f"{item.prefix}.{key}")) is not None:
+                result[key if item is bench else f"{name}.{key}"] = control.parse(raw)
+    return result
 
 
 @pytest.mark.parametrize("slug", sorted({row["lesson"] for row in ROWS}))
@@ -90,8 +90,10 @@ def test_an_old_link_opens_the_same_figure(slug, request):
     for row in rows:
         bench = benches[row["bench"]]
         settings = values(bench, row["link"])
-        found = drawn(bench.run(settings).figure)
-        if missing := [one for one in row["numbers"] if not any(same(one, new) for new in found)]:
-            other[f"{row['bench']} {settings}"] = {"missing": missing, "found": found}
+        result = drawn(bench.run(settings).figure)
+        if missing := [
+            item for item in row["numbers"] if not any(same(item, new) for new in result)
+        ]:
+            other[f"{row['bench']} {settings}"] = {"missing": missing, "found": result}
     assert rows
     assert not other

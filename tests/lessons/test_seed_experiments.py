@@ -61,8 +61,8 @@ def test_a_seats_estimate_is_the_one_that_its_page_shows_at_its_seed():
     bench = bench_of("ar_fitting", "fit")
     world = {"process.phi": 0.6, "process.n": 200, "intercept": True}
     mine = bench.experiment(world).values([7])[0]
-    shown = bench.run({**world, "process.seed": 7}).readouts["estimate"].value
-    assert shown == f"{mine:.3f}"
+    visible = bench.run({**world, "process.seed": 7}).readouts["estimate"].value
+    assert visible == f"{mine:.3f}"
 
 
 def test_what_theory_does_not_cover_is_refused_or_drawn_without():
@@ -114,11 +114,11 @@ def test_cells_at_a_seed_are_those_of_the_race_at_this_seed():
     assert (english.quantity, english.settings) != (chinese.quantity, chinese.settings)
     assert "{" not in english.settings + chinese.settings
     assert "100 updates, half of the 200 above" in english.settings
-    found = english.values((4, 2))
-    for row, seed in zip(found, (4, 2), strict=True):
+    result = english.values((4, 2))
+    for row, seed in zip(result, (4, 2), strict=True):
         done = race.run({**QUICK, "updates": 100, "seed": seed}, train=True)
-        shown = [done.readouts[f"learned_{cell}"].value for cell in ("rnn", "gru")]
-        assert row == pytest.approx([float(one.removesuffix("%")) for one in shown], abs=0.5)
+        visible = [done.readouts[f"learned_{cell}"].value for cell in ("rnn", "gru")]
+        assert row == pytest.approx([float(item.removesuffix("%")) for item in visible], abs=0.5)
     with pytest.raises(UserError, match="one delay"):
         race.experiment({"view": "ladder"})
 
@@ -132,20 +132,20 @@ def test_taggers_at_a_seed_are_trained_as_those_above_with_fewer_updates(task, m
     assert "100 updates, not 600" in english.settings
     assert "100 次，而不是上面的 600 次" in chinese.settings
     assert english.quantity != chinese.quantity
-    told = []
-    found = letters.errors_of_seeds((2,), task, 3, lambda _, share: told.append(share))
-    assert told == pytest.approx(np.arange(1, 7) / 6)
+    payloads = []
+    values = letters.errors_of_seeds((2,), task, 3, lambda _, share: payloads.append(share))
+    assert payloads == pytest.approx(np.arange(1, 7) / 6)
     size = letters.SIZES[task]
     monkeypatch.setitem(letters.SIZES, task, size._replace(updates=3))
     compared = letters.compare_taggers(task, seeds=2)
     wrong = [compared.by_seed(wiring)[1] for wiring in letters.READERS]
-    assert found[0] == pytest.approx(wrong, abs=0.05)
+    assert values[0] == pytest.approx(wrong, abs=0.05)
 
 
 def test_what_the_page_says_of_fewer_updates_is_so():
     """With so few, both are wrong more often than the shipped ones: a ceiling for those."""
     for task in letters.TASKS:
-        found = precomputed.result("compare_taggers", task=task)
+        result = precomputed.result("compare_taggers", task=task)
         few = letters.errors_of_seeds((1,), task, letters.SHORT)[0]
         for wiring, error in zip(letters.READERS, few, strict=True):
-            assert error > found.by_seed(wiring).max()
+            assert error > result.by_seed(wiring).max()

@@ -55,7 +55,7 @@ def moved(bench: Bench) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
         for name, control in controls(bench.declaration)
         if isinstance(control, Slider | SelectSlider)
     ]
-    for around, name, control in sorted(numeric, key=lambda one: len(one[0])):
+    for around, name, control in sorted(numeric, key=lambda item: len(item[0])):
         for value in control.bounds():
             if value != control.default:
                 yield around, {**around, name: value}

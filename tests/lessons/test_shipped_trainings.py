@@ -82,13 +82,13 @@ def asked() -> tuple[tuple[Bench, Callable[..., Any], Mapping[str, Any]], ...]:
 @cache
 def trainings() -> dict[str, tuple[Bench, Callable[..., Any], Mapping[str, Any]]]:
     """By name, without those that tests/experiments/bert_accuracy/test_shipped.py recomputes."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for bench, function, keywords in asked():
         if bench.lesson.slug != "bert_accuracy":
             name = f"{bench.lesson.slug}.{bench.name}.{function.__name__}"
-            again = sum(one.split()[0] == name for one in found)  # in another view
-            found[f"{name} {again + 1}" if again else name] = bench, function, keywords
-    return found
+            again = sum(item.split()[0] == name for item in result)  # in another view
+            result[f"{name} {again + 1}" if again else name] = bench, function, keywords
+    return result
 
 
 def test_every_training_bench_is_there():
@@ -114,13 +114,13 @@ def test_no_training_bench_opens_as_an_empty_box(name):
     bench, function, keywords = trainings()[name]
     assert precomputed.find(function, keywords) is not None
     view = VIEWS.get(function.__name__)
-    shown = bench.run({"view": view} if view else {})
-    (chart,) = shown.of(Chart)
+    visible = bench.run({"view": view} if view else {})
+    (chart,) = visible.of(Chart)
     assert chart.provenance.kind == "precomputed"
-    assert not shown.waits
+    assert not visible.waits
     space: dict[str, Any] = {}
-    exec(shown.code, space)
-    assert space["figure"] == shown.figure
+    exec(visible.code, space)
+    assert space["figure"] == visible.figure
 
 
 # Of the length of the list. Another processor adds in another order, and a thousand updates carry
@@ -128,24 +128,28 @@ def test_no_training_bench_opens_as_an_empty_box(name):
 APART = 0.05
 
 
-def alike(one: Any, other: Any, place: str = "") -> None:
-    if dataclasses.is_dataclass(one):
-        for field in dataclasses.fields(one):
+def alike(left: Any, right: Any, location: str = "") -> None:
+    if dataclasses.is_dataclass(left):
+        for field in dataclasses.fields(left):
             if field.name not in LATE:
-                alike(getattr(one, field.name), getattr(other, field.name), f"{place}.{field.name}")
-    elif isinstance(one, tuple):
-        for k, (a, b) in enumerate(zip(one, other, strict=True)):
-            alike(a, b, f"{place}[{k}]")
-    elif isinstance(one, str | None):
-        assert one == other, place
+                alike(
+                    getattr(left, field.name),
+                    getattr(right, field.name),
+                    f"{location}.{field.name}",
+                )
+    elif isinstance(left, tuple):
+        for k, (a, b) in enumerate(zip(left, right, strict=True)):
+            alike(a, b, f"{location}[{k}]")
+    elif isinstance(left, str | None):
+        assert left == right, location
     else:
-        one, other = np.asarray(one, float), np.asarray(other, float)
-        assert one.shape == other.shape, place
-        assert (np.isfinite(one) == np.isfinite(other)).all(), place
-        gap = np.nan_to_num(one - other, posinf=0, neginf=0)
+        left, right = np.asarray(left, float), np.asarray(right, float)
+        assert left.shape == right.shape, location
+        assert (np.isfinite(left) == np.isfinite(right)).all(), location
+        gap = np.nan_to_num(left - right, posinf=0, neginf=0)
         assert np.linalg.norm(gap) <= APART * np.linalg.norm(
-            np.nan_to_num(one, posinf=0, neginf=0)
-        ), place
+            np.nan_to_num(left, posinf=0, neginf=0)
+        ), location
 
 
 @pytest.mark.parametrize(
@@ -158,5 +162,5 @@ def test_it_is_what_this_very_code_computes(name, request):
         if name.startswith(lesson):
             request.getfixturevalue(model)
     _, function, keywords = trainings()[name]
-    found = function(**keywords, report=lambda *_: None, device="cpu")
-    alike(precomputed.find(function, keywords).result, found)
+    result = function(**keywords, report=lambda *_: None, device="cpu")
+    alike(precomputed.find(function, keywords).result, result)

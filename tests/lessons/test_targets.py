@@ -59,18 +59,20 @@ WAYS = {
 
 
 def target(output: Output) -> Target:
-    (found,) = output.of(Target)
-    return found
+    (result,) = output.of(Target)
+    return result
 
 
 @pytest.mark.parametrize("slug", [record.slug for record in catalog.LESSONS])
 def test_a_target_is_reached_where_its_numbers_say_so(slug):
-    way, lesson = WAYS[slug], getattr(lessons, slug).lesson
-    bench = lesson.benches[way.bench]
-    start, missed, reached = (target(bench.run(values)) for values in ({}, way.missed, way.reached))
+    method, lesson = WAYS[slug], getattr(lessons, slug).lesson
+    bench = lesson.benches[method.bench]
+    start, missed, reached = (
+        target(bench.run(values)) for values in ({}, method.missed, method.reached)
+    )
     assert (start.reached, missed.reached, reached.reached) == (False, False, True)
     assert search_index.named(slug, "target") == (reached.name,)
-    assert way.said in reached.sentence
+    assert method.said in reached.sentence
     assert len({start.sentence, missed.sentence, reached.sentence}) == 3
 
 

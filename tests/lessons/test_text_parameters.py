@@ -26,7 +26,7 @@ def test_the_list_is_what_the_lessons_declare():
 
 
 def test_whatever_takes_words_is_in_the_page():
-    taking = {key for slug in SLUGS for key, one in keys(slug).items() if takes_words(one)}
+    taking = {key for slug in SLUGS for key, item in keys(slug).items() if takes_words(item)}
     (listed,) = re.findall(r'const TEXTS = "([^"]*)"', index_page.script())
     assert set(listed.split(" ")) == taking
     assert len(SLUGS) == 10

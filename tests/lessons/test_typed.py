@@ -40,10 +40,10 @@ def refused(slug: str, bench: str, language: str, **values) -> str:
     ],
 )
 def test_a_comma_that_may_be_a_decimal_mark_is_told(slug, bench, values, language):
-    told = refused(slug, bench, language, **values)
-    assert "0,5" in told
-    wanted = ("Write 0.5 or 0, 5.", "请写 0.5 或 0, 5。")[HEARD[language]]
-    assert told.replace("\\", "").endswith(wanted)
+    payload = refused(slug, bench, language, **values)
+    assert "0,5" in payload
+    expected = ("Write 0.5 or 0, 5.", "请写 0.5 或 0, 5。")[HEARD[language]]
+    assert payload.replace("\\", "").endswith(expected)
 
 
 @pytest.mark.parametrize(
@@ -57,9 +57,9 @@ def test_a_comma_that_may_be_a_decimal_mark_is_told(slug, bench, values, languag
     ],
 )
 def test_marks_of_a_chinese_keyboard_are_marks(slug, bench, name, typed, plain):
-    one, other = (shown(slug, bench, "en", **{name: text}) for text in (typed, plain))
-    assert one.notes == other.notes
-    assert str(one.figure.data) == str(other.figure.data)
+    item, other = (shown(slug, bench, "en", **{name: text}) for text in (typed, plain))
+    assert item.notes == other.notes
+    assert str(item.figure.data) == str(other.figure.data)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -71,33 +71,35 @@ def test_what_a_network_is_given_holds_special_tokens_that_are_typed(language, m
         ("smollm2", "<|im_start|><file_sep>"): "[1, 5]",
         ("gpt2", "The end.<|endoftext|>"): "50256]",
     }  # fmt: skip
-    whole = ("special tokens whole", "特殊词元整个取出")[HEARD[language]]
+    full = ("special tokens whole", "特殊词元整个取出")[HEARD[language]]
     for (strip, text), ids in given.items():
-        told = said("text", "cutters", language, strip=strip, text=text)
-        assert ids in told
-        assert whole in told
-    told = said("text", "cutters", language, strip="gpt2", text="a [MASK] b")
-    assert whole not in told
-    assert ("special token of another tokenizer", "别的分词器的特殊词元")[HEARD[language]] in told
-    told = refused("text", "ladder", language, word="[MASK] x")
-    assert "103" in told
-    assert "MASK" in told
+        payload = said("text", "cutters", language, strip=strip, text=text)
+        assert ids in payload
+        assert full in payload
+    payload = said("text", "cutters", language, strip="gpt2", text="a [MASK] b")
+    assert full not in payload
+    assert ("special token of another tokenizer", "别的分词器的特殊词元")[
+        HEARD[language]
+    ] in payload
+    payload = refused("text", "ladder", language, word="[MASK] x")
+    assert "103" in payload
+    assert "MASK" in payload
     assert shown("text", "ladder", language, word="un[MASK]").notes
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_words_in_a_row_are_as_they_are_written(language):
     line = "मुझे हिन्दी पसंद है"
-    found = shown("text", "neighbors", language, view="pairs", line=line, reach=1)
-    assert "हिन्दी" in str(found.figure.data) + " ".join(found.notes)
+    result = shown("text", "neighbors", language, view="pairs", line=line, reach=1)
+    assert "हिन्दी" in str(result.figure.data) + " ".join(result.notes)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("text", ["The film was <mask>.", "The film was good."])
 def test_lens_and_remove_say_the_same_of_a_text_without_a_mask(language, text, minilm):
-    one, other = (
+    item, other = (
         refused("transformer", bench, language, model="minilm", filled=text)
         for bench in ("lens", "remove")
     )
-    assert one == other
-    assert "MASK" in one
+    assert item == other
+    assert "MASK" in item

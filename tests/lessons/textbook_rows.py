@@ -35,19 +35,21 @@ def each(rows: Iterable[str]) -> pytest.MarkDecorator:
 
 def said(lesson: Lesson, bench: str, values: Values, language: str = "en") -> str:
     """All that is written at these settings, in the figure's description and in tables too."""
-    shown = lesson.benches[bench].run(values, language, code=False)
-    parts = [one.sentence for one in shown.of(Note)]
-    parts += [f"{one.label}: {one.value} {one.beside}" for one in shown.of(Metric)]
-    parts += [html.unescape(one.html) for one in shown.of(ColoredText)]
-    parts += [one.drawn.alt for one in shown.of(Chart)]
-    parts += [str(cell) for table in shown.of(Table) for column in table.columns.values()
+    visible = lesson.benches[bench].run(values, language, code=False)
+    parts = [item.sentence for item in visible.of(Note)]
+    parts += [f"{item.label}: {item.value} {item.beside}" for item in visible.of(Metric)]
+    parts += [html.unescape(item.html) for item in visible.of(ColoredText)]
+    parts += [item.drawn.alt for item in visible.of(Chart)]
+    parts += [str(cell) for table in visible.of(Table) for column in table.columns.values()
               for cell in column]  # fmt: skip
     return "\n".join(parts).replace("\\", "")
 
 
 def live(lesson: Lesson, row: Row, language: str) -> None:
-    bench, values, wanted, other = row
+    bench, values, expected, other = row
     here, there = (said(lesson, bench, these, language) for these in (values, other))
-    words = [one if isinstance(one, str) else one[LANGUAGES.index(language)] for one in wanted]
-    assert [one for one in words if one not in here] == [], here
+    words = [
+        item if isinstance(item, str) else item[LANGUAGES.index(language)] for item in expected
+    ]
+    assert [word for word in words if word not in here] == [], here
     assert words[0] not in there, there

@@ -75,14 +75,14 @@ def hub(cache, tiny_files, monkeypatch):
 @pytest.fixture
 def small_disk(tmp_path, monkeypatch) -> Iterator[Path]:
     """A disk of 1 MB with the cache on it: a real file system of the kernel."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)]
+    position = tmp_path / "disk"
+    position.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(position)]
     if not shutil.which("mount") or subprocess.run(command, capture_output=True).returncode:
         pytest.skip("only root can make a small file system, and not on every machine")
-    monkeypatch.setenv("SEQVIZ_CACHE", str(place))
-    yield place
-    subprocess.run(["umount", "-l", str(place)], check=True)
+    monkeypatch.setenv("SEQVIZ_CACHE", str(position))
+    yield position
+    subprocess.run(["umount", "-l", str(position)], check=True)
 
 
 @pytest.fixture

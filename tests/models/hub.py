@@ -81,7 +81,7 @@ def sha256(data: bytes) -> str:
 
 def record(name: str = "tiny", **changes: object) -> Model:
     """The tiny model as an entry of the registry."""
-    known = {
+    existing = {
         "title": "Tiny BERT",
         "kind": "encoder",
         "layers": 2,
@@ -90,7 +90,7 @@ def record(name: str = "tiny", **changes: object) -> Model:
         "license": "MIT",
         "hub": REPOSITORY,
     }
-    return Model(name=name, **{**known, **changes})  # type: ignore[arg-type]
+    return Model(name=name, **{**existing, **changes})  # type: ignore[arg-type]
 
 
 @dataclass
@@ -166,8 +166,8 @@ class Hub:
             {"id": REPOSITORY, "sha": COMMIT, "siblings": siblings, "private": False}
         ).encode()
 
-    def _silence(self, wanted: bool) -> None:
-        if wanted:
+    def _silence(self, expected: bool) -> None:
+        if expected:
             self.over.wait(30)
 
     def _answer(self, handler) -> None:
@@ -268,6 +268,6 @@ def build_wheel(
     with zipfile.ZipFile(path, "w") as packed:
         for name, data in contents.items():
             packed.writestr(name, data)
-    known = tuple((name, sha256(data)) for name, data in files.items())
-    whole = path.read_bytes()
-    return path, Wheel(f"tiny-bert-files=={version}", len(whole), sha256(whole), inside, known)
+    existing = tuple((name, sha256(data)) for name, data in files.items())
+    full = path.read_bytes()
+    return path, Wheel(f"tiny-bert-files=={version}", len(full), sha256(full), inside, existing)

@@ -35,15 +35,15 @@ def in_place(model: Pretrained) -> Iterator[Pretrained]:
         yield model
 
 
-def eager(model, anew=()):
+def eager(model, rerun=()):
     """The network of a loaded model with the library's own attention.
 
-    It shares its weights with the loaded one, but for those whose names end in `anew`, which are
+    It shares its weights with the loaded one, but for those whose names end in `rerun`, which are
     copies that a test may change.
     """
     network = model.network
     shared = {
-        id(p): p for name, p in network.named_parameters() if not name.endswith(tuple(anew) or "?")
+        id(p): p for name, p in network.named_parameters() if not name.endswith(tuple(rerun) or "?")
     }
     other = copy.deepcopy(network, shared)
     other.set_attn_implementation("eager")
@@ -53,8 +53,10 @@ def eager(model, anew=()):
 def reported(job, *arguments, **keywords):
     """(result, what it has told on its way) of a job that runs here and now."""
     reports = []
-    found = job(*arguments, report=lambda *report: reports.append(report), device="cpu", **keywords)
-    return found, reports
+    result = job(
+        *arguments, report=lambda *report: reports.append(report), device="cpu", **keywords
+    )
+    return result, reports
 
 
 def passed(network, tokens, allowed=None):

@@ -73,15 +73,15 @@ def pair(request):
     return theirs.eval(), ours.eval()
 
 
-def close(found, wanted):
-    torch.testing.assert_close(found, wanted, **SAME)
+def close(result, expected):
+    torch.testing.assert_close(result, expected, **SAME)
 
 
-def forward(network, ids=IDS, tap=None, **options):
+def forward(network, ids=IDS, attention_hook=None, **options):
     with torch.inference_mode():
-        if tap is None:
+        if attention_hook is None:
             return network(ids, output_hidden_states=True, **options)
-        with hooked(tap):
+        with hooked(attention_hook):
             return network(ids, output_hidden_states=True, **options)
 
 
@@ -109,32 +109,32 @@ def scaled_heads(network, on):
 @pytest.mark.parametrize("padding", [None, PADDING], ids=["whole", "padded"])
 def test_attention_and_states_are_the_librarys_own(pair, padding):
     theirs, ours = pair
-    wanted = forward(theirs, attention_mask=padding, output_attentions=True)
-    tap = AttentionHook()
-    found = forward(ours, attention_mask=padding, tap=tap)
-    assert len(tap.weights) == tap.layer == LAYERS
-    for a, b in zip(tap.weights, wanted.attentions, strict=True):
+    expected = forward(theirs, attention_mask=padding, output_attentions=True)
+    attention_hook = AttentionHook()
+    result = forward(ours, attention_mask=padding, attention_hook=attention_hook)
+    assert len(attention_hook.weights) == attention_hook.layer == LAYERS
+    for a, b in zip(attention_hook.weights, expected.attentions, strict=True):
         assert a.shape == (2, HEADS, 7, 7)
         close(a, b)
-    for a, b in zip(found.hidden_states, wanted.hidden_states, strict=True):
+    for a, b in zip(result.hidden_states, expected.hidden_states, strict=True):
         close(a, b)
-    spread = torch.stack(tap.weights).std()
+    spread = torch.stack(attention_hook.weights).std()
     assert spread > 0.05  # uniform attention would be equal for the wrong reasons
     # the library's own way of asking works as well, and without a tap nothing is different
     plain = forward(ours, attention_mask=padding, output_attentions=True)
-    for a, b in zip(plain.attentions, tap.weights, strict=True):
+    for a, b in zip(plain.attentions, attention_hook.weights, strict=True):
         assert torch.equal(a, b)
-    assert torch.equal(plain.hidden_states[-1], found.hidden_states[-1])
+    assert torch.equal(plain.hidden_states[-1], result.hidden_states[-1])
 
 
 @pytest.mark.parametrize("keep", range(LAYERS))
 def test_the_stages_of_a_layer_are_those_of_the_equation(pair, keep):
-    tap = AttentionHook(keep=keep)
-    forward(pair[1], attention_mask=PADDING, tap=tap)
-    s = tap.stages
+    attention_hook = AttentionHook(keep=keep)
+    forward(pair[1], attention_mask=PADDING, attention_hook=attention_hook)
+    s = attention_hook.stages
     size = WIDTH // HEADS
     assert s.queries.shape == s.keys.shape == s.values.shape == (2, HEADS, 7, size)
-    q, k, v = (one.double().numpy() for one in (s.queries, s.keys, s.values))
+    q, k, v = (item.double().numpy() for item in (s.queries, s.keys, s.values))
     scores = np.einsum("bhqd,bhkd->bhqk", q, k)
     # float32 sums of 8 products, each up to some tens
     np.testing.assert_allclose(s.scores.numpy(), scores, 1e-5, 1e-4)
@@ -148,13 +148,13 @@ def test_the_stages_of_a_layer_are_those_of_the_equation(pair, keep):
         s.queries, s.keys, s.values, attn_mask=bias
     )
     torch.testing.assert_close(s.output, second, rtol=1e-5, atol=1e-5)
-    assert torch.equal(s.weights, tap.weights[keep])
+    assert torch.equal(s.weights, attention_hook.weights[keep])
 
 
 def test_all_heads_on_is_untouched(pair):
     plain = forward(pair[1])
-    found = forward(pair[1], tap=AttentionHook(on=torch.ones(LAYERS, HEADS)))
-    assert torch.equal(found.hidden_states[-1], plain.hidden_states[-1])
+    result = forward(pair[1], attention_hook=AttentionHook(on=torch.ones(LAYERS, HEADS)))
+    assert torch.equal(result.hidden_states[-1], plain.hidden_states[-1])
 
 
 @pytest.mark.parametrize("case", ["one head", "a layer", "some", "factors"])
@@ -168,25 +168,25 @@ def test_a_head_switched_off_is_its_part_of_the_output_projection_set_to_zero(pa
         on = torch.tensor(RANDOM.randint(0, 2, (LAYERS, HEADS))).float()
     else:
         on = torch.tensor(RANDOM.uniform(-1, 2, (LAYERS, HEADS))).float()
-    tap = AttentionHook(on=on)
-    found = forward(pair[1], attention_mask=PADDING, tap=tap)
+    attention_hook = AttentionHook(on=on)
+    result = forward(pair[1], attention_mask=PADDING, attention_hook=attention_hook)
     changed = scaled_heads(pair[0], on)
-    wanted = forward(changed, attention_mask=PADDING, output_attentions=True)
-    for a, b in zip(found.hidden_states, wanted.hidden_states, strict=True):
+    expected = forward(changed, attention_mask=PADDING, output_attentions=True)
+    for a, b in zip(result.hidden_states, expected.hidden_states, strict=True):
         # another order of summation than in the model above, so some units in the last place more
         torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-5)
-    for a, b in zip(tap.weights, wanted.attentions, strict=True):
+    for a, b in zip(attention_hook.weights, expected.attentions, strict=True):
         torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-5)
     plain = forward(pair[0], attention_mask=PADDING)
-    assert (found.hidden_states[-1] - plain.hidden_states[-1]).abs().max() > 1e-2
+    assert (result.hidden_states[-1] - plain.hidden_states[-1]).abs().max() > 1e-2
 
 
 def test_a_batch_of_different_switches_equals_one_by_one(pair):
     on = torch.tensor(RANDOM.randint(0, 2, (5, LAYERS, HEADS))).float()
     ids = IDS[:1].expand(5, -1)
-    together = forward(pair[1], ids, tap=AttentionHook(on=on)).hidden_states[-1]
+    together = forward(pair[1], ids, attention_hook=AttentionHook(on=on)).hidden_states[-1]
     for i in range(5):
-        alone = forward(pair[1], IDS[:1], tap=AttentionHook(on=on[i])).hidden_states[-1]
+        alone = forward(pair[1], IDS[:1], attention_hook=AttentionHook(on=on[i])).hidden_states[-1]
         torch.testing.assert_close(together[i : i + 1], alone, rtol=1e-5, atol=1e-5)
     assert (together[0] - together[1]).abs().max() > 1e-2
 
@@ -200,31 +200,31 @@ def masks(count):
 
 def test_a_mask_of_ones_own_replaces_the_models(pair):
     for allowed in masks(3):
-        tap = AttentionHook(allowed=allowed)
-        found = forward(pair[1], tap=tap)
+        attention_hook = AttentionHook(allowed=allowed)
+        result = forward(pair[1], attention_hook=attention_hook)
         bias = torch.where(allowed, 0.0, torch.finfo(torch.float32).min)[None, None]
-        wanted = forward(pair[0], attention_mask=bias.expand(2, 1, 7, 7), output_attentions=True)
-        for a, b in zip(tap.weights, wanted.attentions, strict=True):
+        expected = forward(pair[0], attention_mask=bias.expand(2, 1, 7, 7), output_attentions=True)
+        for a, b in zip(attention_hook.weights, expected.attentions, strict=True):
             close(a, b)
             assert a[..., ~allowed].abs().max() == 0
-        close(found.hidden_states[-1], wanted.hidden_states[-1])
+        close(result.hidden_states[-1], expected.hidden_states[-1])
 
 
 def test_the_causal_mask_is_what_a_decoder_does_anyway(pair):
-    found = forward(
-        pair[1], tap=AttentionHook(allowed=torch.ones(7, 7).tril().bool())
+    result = forward(
+        pair[1], attention_hook=AttentionHook(allowed=torch.ones(7, 7).tril().bool())
     ).hidden_states[-1]
     plain = forward(pair[0]).hidden_states[-1]
     decoder = pair[0].config.model_type in DECODERS
-    assert torch.allclose(found, plain, **SAME) == decoder
+    assert torch.allclose(result, plain, **SAME) == decoder
 
 
 def test_masks_may_differ_within_a_batch(pair):
     allowed = masks(2)
-    together = forward(pair[1], tap=AttentionHook(allowed=allowed)).hidden_states[-1]
+    together = forward(pair[1], attention_hook=AttentionHook(allowed=allowed)).hidden_states[-1]
     for i in range(2):
         alone = forward(
-            pair[1], IDS[i : i + 1], tap=AttentionHook(allowed=allowed[i])
+            pair[1], IDS[i : i + 1], attention_hook=AttentionHook(allowed=allowed[i])
         ).hidden_states[-1]
         torch.testing.assert_close(together[i : i + 1], alone, rtol=1e-5, atol=1e-5)
 
@@ -232,43 +232,45 @@ def test_masks_may_differ_within_a_batch(pair):
 def test_a_query_that_may_look_at_nothing_gets_nothing(pair):
     allowed = torch.ones(7, 7).bool()
     allowed[3] = False
-    tap = AttentionHook(allowed=allowed, keep=0)
-    out = forward(pair[1], tap=tap)
-    assert tap.weights[0][:, :, 3].abs().max() == 0
-    assert tap.stages.output[:, :, 3].abs().max() == 0
+    attention_hook = AttentionHook(allowed=allowed, keep=0)
+    out = forward(pair[1], attention_hook=attention_hook)
+    assert attention_hook.weights[0][:, :, 3].abs().max() == 0
+    assert attention_hook.stages.output[:, :, 3].abs().max() == 0
     assert out.hidden_states[-1].isfinite().all()
 
 
 def test_what_a_tap_raises_ends_the_pass_and_the_next_one_is_untouched(pair):
     plain = forward(pair[1]).hidden_states[-1]
-    seen = []
+    observed = []
 
     def each(layer):
-        seen.append(layer)
+        observed.append(layer)
         if layer == 2:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        forward(pair[1], tap=AttentionHook(on=torch.zeros(LAYERS, HEADS), each=each))
-    assert seen == [1, 2]
+        forward(pair[1], attention_hook=AttentionHook(on=torch.zeros(LAYERS, HEADS), each=each))
+    assert observed == [1, 2]
     assert torch.equal(forward(pair[1]).hidden_states[-1], plain)
-    forward(pair[1], tap=AttentionHook(each=seen.append))
-    assert seen[2:] == [1, 2, 3]
+    forward(pair[1], attention_hook=AttentionHook(each=observed.append))
+    assert observed[2:] == [1, 2, 3]
 
 
 def test_students_with_different_taps_do_not_disturb_each_other(pair):
     switches = torch.tensor(RANDOM.randint(0, 2, (4, LAYERS, HEADS))).float()
-    alone = [forward(pair[1], tap=AttentionHook(on=on)).hidden_states[-1] for on in switches]
+    alone = [
+        forward(pair[1], attention_hook=AttentionHook(on=on)).hidden_states[-1] for on in switches
+    ]
     plain = forward(pair[1]).hidden_states[-1]
     wrong = []
 
     def student(i):
         for _ in range(20):
-            tap = AttentionHook(on=switches[i]) if i < 4 else None
-            found = forward(pair[1], tap=tap).hidden_states[-1]
+            attention_hook = AttentionHook(on=switches[i]) if i < 4 else None
+            result = forward(pair[1], attention_hook=attention_hook).hidden_states[-1]
             # bit by bit: the same work on the same machine
-            same = torch.equal(found, alone[i] if i < 4 else plain)
-            if not same or (tap and len(tap.weights) != LAYERS):
+            same = torch.equal(result, alone[i] if i < 4 else plain)
+            if not same or (attention_hook and len(attention_hook.weights) != LAYERS):
                 wrong.append(i)
 
     together(*(partial(student, i) for i in range(5)))
@@ -276,6 +278,10 @@ def test_students_with_different_taps_do_not_disturb_each_other(pair):
 
 
 def test_a_tap_that_notes_nothing_keeps_nothing(pair):
-    tap = AttentionHook(note=False)
-    forward(pair[1], tap=tap)
-    assert (tap.weights, tap.stages, tap.layer) == ([], None, LAYERS)
+    attention_hook = AttentionHook(note=False)
+    forward(pair[1], attention_hook=attention_hook)
+    assert (attention_hook.weights, attention_hook.stages, attention_hook.layer) == (
+        [],
+        None,
+        LAYERS,
+    )

@@ -85,19 +85,19 @@ def by_pytorch(network, ids):
         before = torch.cat([torch.zeros_like(out[:1]), out])[:-1]
         a = vectors @ layer.weight_ih_l0.T + layer.bias_ih_l0
         b = before @ layer.weight_hh_l0.T + layer.bias_hh_l0
-    skip, found = len(read) - len(ids), {"h": out[len(read) - len(ids) :, 0].numpy()}
-    for place, symbol in enumerate("ifgo" if network.cell == "lstm" else "rz"):
-        part = slice(place * network.weights.hidden, (place + 1) * network.weights.hidden)
+    skip, result = len(read) - len(ids), {"h": out[len(read) - len(ids) :, 0].numpy()}
+    for index, symbol in enumerate("ifgo" if network.cell == "lstm" else "rz"):
+        part = slice(index * network.weights.hidden, (index + 1) * network.weights.hidden)
         total = (a + b)[skip:, 0, part]
-        found[symbol] = (torch.tanh(total) if symbol == "g" else torch.sigmoid(total)).numpy()
-    return found
+        result[symbol] = (torch.tanh(total) if symbol == "g" else torch.sigmoid(total)).numpy()
+    return result
 
 
 def by_us(network, ids):
     """The same, by what the pages run."""
-    found = trace(network, ids)
-    gates = {symbol: activation(found, symbol) for symbol in ("ifgo", "rz")[network.cell == "gru"]}
-    return {"h": found.hidden[1:], **gates}
+    result = trace(network, ids)
+    gates = {symbol: activation(result, symbol) for symbol in ("ifgo", "rz")[network.cell == "gru"]}
+    return {"h": result.hidden[1:], **gates}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -125,10 +125,10 @@ def test_float32_strays_no_farther_than_pytorchs(name):
     for seed in range(12):
         ids = np.random.RandomState(seed).randint(len(network.symbols), size=60)
         truth = by_us(exact, ids)
-        for whose, found in (("ours", by_us(network, ids)), ("theirs", by_pytorch(network, ids))):
-            assert {values.dtype for values in found.values()} == {np.dtype(np.float32)}
+        for whose, result in (("ours", by_us(network, ids)), ("theirs", by_pytorch(network, ids))):
+            assert {values.dtype for values in result.values()} == {np.dtype(np.float32)}
             strays[whose].append(
-                max(np.abs(values - truth[symbol]).max() for symbol, values in found.items())
+                max(np.abs(values - truth[symbol]).max() for symbol, values in result.items())
             )
     assert np.median(strays["ours"]) < max(5e-7, 1.5 * np.median(strays["theirs"]))
 
@@ -138,15 +138,17 @@ def test_float32_strays_no_farther_than_pytorchs(name):
 def test_the_tiny_ones_are_as_good_as_their_cards(task, cell):
     network, card = checkpoints.load(f"{task}_{cell}"), checkpoints.card(f"{task}_{cell}")
     length = int(card.metric.split(" of ")[1].split()[0])
-    for n, wanted in ((length, card.value), (2 * length, card.twice_as_long)):
-        found = accuracy(network, draw(task, n, 2000, np.random.RandomState(12345)))
-        assert found == pytest.approx(wanted, abs=2e-3)  # other machines round ties otherwise
+    for n, expected in ((length, card.value), (2 * length, card.twice_as_long)):
+        result = accuracy(network, draw(task, n, 2000, np.random.RandomState(12345)))
+        assert result == pytest.approx(expected, abs=2e-3)  # other machines round ties otherwise
     assert card.value > 0.99 > card.baseline_value
     # The baseline is the answer that is right most often, whatever was read.
-    for n, wanted in ((length, card.baseline_value), (2 * length, card.baseline_twice)):
+    for n, expected in ((length, card.baseline_value), (2 * length, card.baseline_twice)):
         batch = draw(task, n, 2000, np.random.RandomState(12345))
-        given = [(batch.answers == one)[batch.scored].mean() for one in range(len(network.head))]
-        assert max(given) == pytest.approx(wanted, abs=1e-4)
+        given = [
+            (batch.answers == index)[batch.scored].mean() for index in range(len(network.head))
+        ]
+        assert max(given) == pytest.approx(expected, abs=1e-4)
 
 
 @pytest.mark.parametrize("cell", ["lstm", "gru"])
@@ -154,10 +156,10 @@ def test_the_classifiers_reach_what_their_cards_say(cell):
     network, card = checkpoints.load(f"sentiment_{cell}"), checkpoints.card(f"sentiment_{cell}")
     _, test = sentiment_split()
     ids = [words(text, network.symbols).ids for text in test.texts]
-    batch = torch.nn.utils.rnn.pad_sequence([torch.tensor(one) for one in ids])
+    batch = torch.nn.utils.rnn.pad_sequence([torch.tensor(item) for item in ids])
     with torch.no_grad():
         out, _ = modules(network)(torch.tensor(network.embedding)[batch])
-    last = out[[len(one) - 1 for one in ids], range(len(ids))].numpy()
+    last = out[[len(item) - 1 for item in ids], range(len(ids))].numpy()
     right = (logits(network, last).argmax(axis=-1) == 1) == test.positive
     assert right.mean() == pytest.approx(card.value, abs=2e-3)
     assert card.value >= 0.74
@@ -168,8 +170,8 @@ def test_the_classifiers_reach_what_their_cards_say(cell):
 def test_the_language_models_beat_the_trigram_on_held_out_text(cell):
     network, card = checkpoints.load(f"characters_{cell}"), checkpoints.card(f"characters_{cell}")
     _, held_out = corpus()
-    place = {symbol: i for i, symbol in enumerate(network.symbols)}
-    ids = np.array([place.get(c, 0) for c in held_out[:20_000]])
+    anchor = {symbol: i for i, symbol in enumerate(network.symbols)}
+    ids = np.array([anchor.get(c, 0) for c in held_out[:20_000]])
     bits = bits_per_symbol(network, ids).mean()
     # The first quarter of the held-out text, so near the card's number and not equal to it.
     assert bits == pytest.approx(card.value, abs=0.05)

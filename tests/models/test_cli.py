@@ -30,9 +30,9 @@ def said(capsys):
 
 def test_fetch_shows_how_far_it_is_and_where_the_model_is(cache, hub, said):
     status, out, err = said("fetch", "tiny")
-    found = store.verify("tiny")
+    result = store.verify("tiny")
     assert status == 0
-    assert out == f"Tiny BERT: 0 MB in {found.folder}, from the hub\n"
+    assert out == f"Tiny BERT: 0 MB in {result.folder}, from the hub\n"
     assert "Tiny BERT: " in err
     assert "100%" in err
     assert said("fetch", "tiny")[0] == 0
@@ -76,7 +76,7 @@ def test_list_tells_what_is_here(cache, hub, said, monkeypatch):
     assert "6,832 parameters" in tiny
     assert other.split()[0] == "some_thing"
     assert "size unknown" in other
-    assert [one.split()[0] for one in tables] == [one.name for one in registry.OTHERS]
+    assert [table.split()[0] for table in tables] == [item.name for item in registry.OTHERS]
     assert folder == f"folder: {cache / 'models'}"
     store.fetch("tiny")
     assert "here, 0 MB, from the hub (0123" in said("list")[1].splitlines()[0]

@@ -88,16 +88,16 @@ def package(cache, tmp_path, monkeypatch):
 
 def test_the_expanded_weights_are_what_the_quantized_ones_mean(cache, package):
     shares = []
-    found = store.fetch("tiny", shares.append)
+    result = store.fetch("tiny", shares.append)
     assert shares == sorted(shares)
-    assert {path.name for path in found.folder.iterdir()} == {store.MANIFEST, *found.files}
-    assert set(found.files) == {
+    assert {path.name for path in result.folder.iterdir()} == {store.MANIFEST, *result.files}
+    assert set(result.files) == {
         *("model.safetensors", "config.json", "tokenizer.json", "tokenizer_config.json")
     }
-    assert all(path.stat().st_mode & 0o044 == 0o044 for path in found.folder.iterdir())
+    assert all(path.stat().st_mode & 0o044 == 0o044 for path in result.folder.iterdir())
     model = pretrained.load("tiny")
     assert model.tokenizer("abc a")["input_ids"] == [TOKENS.index("abc"), TOKENS.index("Ġa")]
-    weights = {name: one.numpy() for name, one in model.network.state_dict().items()}
+    weights = {name: item.numpy() for name, item in model.network.state_dict().items()}
     np.testing.assert_array_equal(
         weights["model.embed_tokens.weight"], package["token_embd.weight"]
     )

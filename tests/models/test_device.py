@@ -86,11 +86,11 @@ def test_threads_hold_in_worker_threads_too(monkeypatch, text, threads):
         monkeypatch.setenv("SEQVIZ_THREADS", text)
     torch.set_num_threads(3)
     assert device.prepare_torch() == threads
-    seen = []
-    worker = threading.Thread(target=lambda: seen.append(torch.get_num_threads()))
+    observed = []
+    worker = threading.Thread(target=lambda: observed.append(torch.get_num_threads()))
     worker.start()
     worker.join()
-    assert [torch.get_num_threads(), *seen] == [threads, threads]
+    assert [torch.get_num_threads(), *observed] == [threads, threads]
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "two", "1.5"])

@@ -49,15 +49,15 @@ def shelf(monkeypatch):
 @pytest.fixture
 def passes(shelf, monkeypatch):
     """The texts of all forward passes made so far; each takes a moment."""
-    made = []
+    built = []
 
     def counted(pretrained, tokens, *args):
-        made.append(tokens.pieces)
+        built.append(tokens.pieces)
         time.sleep(0.05)
         return forward(pretrained, tokens, *args)
 
     monkeypatch.setattr(forward_cache, "forward", counted)
-    return made
+    return built
 
 
 # --- numbers --------------------------------------------------------------------------------------
@@ -67,56 +67,56 @@ def passes(shelf, monkeypatch):
 @pytest.mark.parametrize("text", [SENTENCE, "a", "שלום 😀 </script>", "cat " * 60])
 def test_attention_and_vectors_are_the_models_own(name, request, shelf, text):
     model = request.getfixturevalue(name)
-    found = read(model.card.name, text)
-    weights, vectors, output = passed(eager(model), found.tokens)
-    np.testing.assert_allclose(found.weights, weights, **SAME)
-    np.testing.assert_allclose(found.vectors, vectors, 1e-6, 1e-6)  # states are some tens
-    count, card = len(found.tokens.ids), model.card
-    assert found.weights.shape == (card.layers, card.heads, count, count)
-    assert found.weights.dtype == found.vectors.dtype == np.float32
+    result = read(model.card.name, text)
+    weights, vectors, output = passed(eager(model), result.tokens)
+    np.testing.assert_allclose(result.weights, weights, **SAME)
+    np.testing.assert_allclose(result.vectors, vectors, 1e-6, 1e-6)  # states are some tens
+    count, card = len(result.tokens.ids), model.card
+    assert result.weights.shape == (card.layers, card.heads, count, count)
+    assert result.weights.dtype == result.vectors.dtype == np.float32
     # float32 rows: 6e-8 for each of at most 150 terms, of which few are large
-    np.testing.assert_allclose(found.weights.sum(-1, dtype=float), 1, 0, 1e-6)
+    np.testing.assert_allclose(result.weights.sum(-1, dtype=float), 1, 0, 1e-6)
     if card.kind == "encoder":
-        assert found.following.size == 0
-        assert found.allowed.all()
+        assert result.following.size == 0
+        assert result.allowed.all()
         return
     logits = output.logits[0, -1].double().numpy()
-    wanted = np.exp(logits - logits.max())
-    np.testing.assert_allclose(found.following, wanted / wanted.sum(), 1e-5, 1e-12)
-    np.testing.assert_array_equal(found.allowed, np.tri(count, dtype=bool))
-    assert not found.weights[:, :, ~found.allowed].any()
+    expected = np.exp(logits - logits.max())
+    np.testing.assert_allclose(result.following, expected / expected.sum(), 1e-5, 1e-12)
+    np.testing.assert_array_equal(result.allowed, np.tri(count, dtype=bool))
+    assert not result.weights[:, :, ~result.allowed].any()
 
 
 def test_a_pair_and_512_tokens(minilm, shelf):
     for text, other in ((SENTENCE, OTHER), ("cat sat " * 300, "dog")):
-        found = read("minilm", text, other)
-        weights, vectors, _ = passed(eager(minilm), found.tokens)
-        np.testing.assert_allclose(found.weights, weights, **SAME)
-        np.testing.assert_allclose(found.vectors, vectors, **SAME)
-    assert found.weights.shape == (6, 12, 512, 512)
+        result = read("minilm", text, other)
+        weights, vectors, _ = passed(eager(minilm), result.tokens)
+        np.testing.assert_allclose(result.weights, weights, **SAME)
+        np.testing.assert_allclose(result.vectors, vectors, **SAME)
+    assert result.weights.shape == (6, 12, 512, 512)
 
 
 def test_the_sentence_vector_is_the_mean_of_real_tokens(minilm, shelf):
-    found = read("minilm", SENTENCE, masking=Masking(pads=3))
-    mean = found.vectors[:11].astype(float).mean(0)
-    np.testing.assert_allclose(found.sentence, mean / np.sqrt(mean @ mean), 1e-12)
+    result = read("minilm", SENTENCE, masking=Masking(pads=3))
+    mean = result.vectors[:11].astype(float).mean(0)
+    np.testing.assert_allclose(result.sentence, mean / np.sqrt(mean @ mean), 1e-12)
 
 
 @pytest.mark.parametrize("masking", MASKINGS, ids=str)
 def test_each_masking_is_what_the_model_does_under_that_mask(model, shelf, masking):
-    found = read(model.card.name, SENTENCE, masking=masking)
+    result = read(model.card.name, SENTENCE, masking=masking)
     decoder = model.card.kind == "decoder"
-    real = np.arange(len(found.tokens.ids)) < len(found.tokens.ids) - masking.pads
-    wanted = masks.allowed(real, masking.kind, decoder, masking.told, masking.cells)
-    np.testing.assert_array_equal(found.allowed, wanted)
-    weights, vectors, output = passed(eager(model), found.tokens, wanted)
+    real = np.arange(len(result.tokens.ids)) < len(result.tokens.ids) - masking.pads
+    expected = masks.allowed(real, masking.kind, decoder, masking.told, masking.cells)
+    np.testing.assert_array_equal(result.allowed, expected)
+    weights, vectors, output = passed(eager(model), result.tokens, expected)
     # A query that may look nowhere looks everywhere alike in the library, and nowhere here.
-    seeing = wanted.any(1)
-    np.testing.assert_allclose(found.weights[:, :, seeing], weights[:, :, seeing], **SAME)
-    np.testing.assert_allclose(found.vectors[seeing], vectors[seeing], 1e-6, 1e-6)
-    assert not found.weights[:, :, ~wanted].any()
+    seeing = expected.any(1)
+    np.testing.assert_allclose(result.weights[:, :, seeing], weights[:, :, seeing], **SAME)
+    np.testing.assert_allclose(result.vectors[seeing], vectors[seeing], 1e-6, 1e-6)
+    assert not result.weights[:, :, ~expected].any()
     plain = read(model.card.name, SENTENCE)
-    changed = np.abs(found.vectors[: len(plain.vectors)] - plain.vectors).max() > 1e-3
+    changed = np.abs(result.vectors[: len(plain.vectors)] - plain.vectors).max() > 1e-3
     same = masking == Masking("own", pads=3) or (
         masking.kind == "own" and not masking.cells and decoder
     )
@@ -125,29 +125,29 @@ def test_each_masking_is_what_the_model_does_under_that_mask(model, shelf, maski
     if decoder:
         last = int(real.sum()) - 1
         chosen = output.logits[0, last].double().softmax(-1).numpy()
-        np.testing.assert_allclose(found.following, chosen, 1e-4, 1e-10)
+        np.testing.assert_allclose(result.following, chosen, 1e-4, 1e-10)
 
 
 def test_told_padding_changes_nothing_but_untold_does(minilm, shelf):
     plain = read("minilm", SENTENCE)
-    told = read("minilm", SENTENCE, masking=Masking(pads=4))
+    payload = read("minilm", SENTENCE, masking=Masking(pads=4))
     # the same numbers in sums of another length
-    np.testing.assert_allclose(told.vectors[:11], plain.vectors, 1e-5, 1e-5)
-    assert plain.sentence @ told.sentence == pytest.approx(1, abs=1e-9)
+    np.testing.assert_allclose(payload.vectors[:11], plain.vectors, 1e-5, 1e-5)
+    assert plain.sentence @ payload.sentence == pytest.approx(1, abs=1e-9)
     untold = read("minilm", SENTENCE, masking=Masking(pads=4, told=False))
     assert plain.sentence @ untold.sentence < 0.999
 
 
 def test_a_mask_where_a_query_sees_nothing_stays_finite(model, shelf):
     blind = Masking("diagonal", cells=tuple((2, key) for key in range(40) if key != 2))
-    found = read(model.card.name, SENTENCE, masking=blind)
-    assert not found.weights[:, :, 2].any()
-    assert np.isfinite(found.vectors).all()
+    result = read(model.card.name, SENTENCE, masking=blind)
+    assert not result.weights[:, :, 2].any()
+    assert np.isfinite(result.vectors).all()
 
 
 def test_no_more_padding_than_the_limit(minilm, shelf):
-    found = read("minilm", "a", masking=Masking(pads=10**9))
-    assert len(found.tokens.ids) == 3 + forward_cache.MOST_PADS
+    result = read("minilm", "a", masking=Masking(pads=10**9))
+    assert len(result.tokens.ids) == 3 + forward_cache.MOST_PADS
 
 
 def test_a_decoder_with_nothing_to_read(smollm2, shelf):
@@ -163,9 +163,9 @@ def test_a_decoder_with_nothing_to_read(smollm2, shelf):
 
 def test_nobody_can_change_what_is_shared(model, shelf):
     for masking in (OWN, Masking("none", pads=2)):
-        found = read(model.card.name, SENTENCE, masking=masking)
-        t = found.tokens
-        arrays = [getattr(found, name) for name in
+        result = read(model.card.name, SENTENCE, masking=masking)
+        t = result.tokens
+        arrays = [getattr(result, name) for name in
                   ("weights", "vectors", "following", "allowed")]  # fmt: skip
         for array in [*arrays, t.ids, t.segments, t.special, t.real]:
             assert not array.flags.writeable
@@ -174,17 +174,17 @@ def test_nobody_can_change_what_is_shared(model, shelf):
 
 
 def test_students_who_ask_for_the_same_share_one_pass(minilm, passes):
-    found = []
-    together(*[lambda: found.append(read("minilm", SENTENCE))] * 8)
-    assert len(found) == 8
-    assert len({id(one) for one in found}) == 1
+    results = []
+    together(*[lambda: results.append(read("minilm", SENTENCE))] * 8)
+    assert len(results) == 8
+    assert len({id(item) for item in results}) == 1
     assert len(passes) == 1
-    assert read("minilm", SENTENCE) is found[0]
+    assert read("minilm", SENTENCE) is results[0]
     assert len(passes) == 1
 
 
 def test_different_questions_are_different_passes(minilm, smollm2, passes):
-    asked = [
+    request = [
         ("minilm", SENTENCE, "", OWN),
         ("minilm", SENTENCE, OTHER, OWN),
         ("minilm", OTHER, SENTENCE, OWN),
@@ -192,22 +192,22 @@ def test_different_questions_are_different_passes(minilm, smollm2, passes):
         ("minilm", SENTENCE, "", Masking("none", told=False)),
         ("smollm2", SENTENCE, "", OWN),
     ]
-    assert not any(forward_cache.is_cached(*one) for one in asked)
-    found = [read(*one) for one in asked]
-    assert len({id(one) for one in found}) == len(passes) == len(asked)
-    assert all(forward_cache.is_cached(*one) for one in asked)
-    assert [read(*one) for one in asked] == found
-    assert len(passes) == len(asked)
+    assert not any(forward_cache.is_cached(*item) for item in request)
+    results = [read(*item) for item in request]
+    assert len({id(item) for item in results}) == len(passes) == len(request)
+    assert all(forward_cache.is_cached(*item) for item in request)
+    assert [read(*item) for item in request] == results
+    assert len(passes) == len(request)
 
 
-def bytes_of(found):
-    return found.weights.nbytes + found.vectors.nbytes + found.following.nbytes
+def bytes_of(result):
+    return result.weights.nbytes + result.vectors.nbytes + result.following.nbytes
 
 
 def test_the_least_recently_used_goes_when_there_is_no_room(minilm, passes, monkeypatch):
     words = ("cat", "dog", "sun")
-    one = bytes_of(read("minilm", words[0]))
-    monkeypatch.setenv("SEQVIZ_FORWARD_CACHE_MB", str(2.5 * one / 1e6))
+    item = bytes_of(read("minilm", words[0]))
+    monkeypatch.setenv("SEQVIZ_FORWARD_CACHE_MB", str(2.5 * item / 1e6))
     read("minilm", words[1])
     read("minilm", words[0])  # now the dog is the one that was not asked for longest
     read("minilm", words[2])
@@ -237,15 +237,15 @@ def test_an_empty_setting_is_the_default(minilm, passes, monkeypatch):
 
 
 def test_layers_are_reported_one_by_one(model, shelf):
-    seen = []
-    read(model.card.name, SENTENCE, each=seen.append)
-    assert seen == list(range(1, model.card.layers + 1))
-    read(model.card.name, SENTENCE, each=seen.append)
-    assert len(seen) == model.card.layers  # from memory
+    observed = []
+    read(model.card.name, SENTENCE, each=observed.append)
+    assert observed == list(range(1, model.card.layers + 1))
+    read(model.card.name, SENTENCE, each=observed.append)
+    assert len(observed) == model.card.layers  # from memory
 
 
 def test_a_pass_that_was_given_up_leaves_nothing(model, shelf):
-    wanted = forward(model, texts.tokens(model, SENTENCE))
+    expected = forward(model, texts.tokens(model, SENTENCE))
 
     def stop(layer):
         if layer == 2:
@@ -255,12 +255,12 @@ def test_a_pass_that_was_given_up_leaves_nothing(model, shelf):
         read(model.card.name, SENTENCE, each=stop)
     assert not forward_cache.is_cached(model.card.name, SENTENCE)
     assert forward_cache._shelf._working == {}
-    found = read(model.card.name, SENTENCE)
-    np.testing.assert_array_equal(found.weights, wanted.weights)
+    result = read(model.card.name, SENTENCE)
+    np.testing.assert_array_equal(result.weights, expected.weights)
 
 
 def test_who_waits_for_a_pass_that_is_given_up_makes_it(minilm, passes):
-    barrier, found = threading.Barrier(2), []
+    barrier, result = threading.Barrier(2), []
 
     def stop(layer):
         barrier.wait(30)
@@ -273,10 +273,10 @@ def test_who_waits_for_a_pass_that_is_given_up_makes_it(minilm, passes):
 
     def patient():
         barrier.wait(30)
-        found.append(read("minilm", SENTENCE))
+        result.append(read("minilm", SENTENCE))
 
     together(impatient, patient)
-    assert len(found) == 1
+    assert len(result) == 1
     assert len(passes) == 2
 
 
@@ -312,15 +312,15 @@ def test_of_a_large_reading_of_another_machine_only_what_is_asked_for_comes(
     monkeypatch.setattr(forward_cache, "LARGE", small.weights.nbytes + 1)
     assert not small.far
     assert not large.far
-    found = read("minilm", SENTENCE)
-    assert found.far
-    assert found.weights.shape == (6, 12, 0, 0)
+    result = read("minilm", SENTENCE)
+    assert result.far
+    assert result.weights.shape == (6, 12, 0, 0)
     assert forward_cache.is_cached("minilm", SENTENCE)
     for part in ("norms", "vectors", "following", "allowed", "sentence"):
-        assert np.array_equal(getattr(found, part), getattr(large, part))
+        assert np.array_equal(getattr(result, part), getattr(large, part))
     every = partial(forward_cache.derived, attrgetter("weights"), "minilm", SENTENCE)
     assert np.array_equal(every(), large.weights)
-    assert read("minilm", SENTENCE) is found
+    assert read("minilm", SENTENCE) is result
     assert np.array_equal(forward_cache.derived(attrgetter("weights"), "minilm", OTHER),
                           small.weights)  # fmt: skip
     assert not passes

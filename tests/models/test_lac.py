@@ -36,13 +36,13 @@ def torch_states(network, text):
         both = []
         for backward, half in enumerate(pair):
             w, b, gates, candidate = (torch.tensor(part) for part in vars(half).values())
-            h, made = torch.zeros(128), []
+            h, created = torch.zeros(128), []
             for x in read.flip(0) if backward else read:
                 u, r = torch.sigmoid((x @ w + b)[:256] + h @ gates).chunk(2)
                 new = torch.tanh((x @ w + b)[256:] + (r * h) @ candidate)
                 h = (1 - u) * h + u * new
-                made.append(h)
-            both.append(torch.stack(made[::-1] if backward else made))
+                created.append(h)
+            both.append(torch.stack(created[::-1] if backward else created))
         read = torch.cat(both, 1)
     return read.numpy()
 
@@ -55,13 +55,15 @@ def network(lac):
 @pytest.mark.parametrize("stride", first_only([8, 1]))
 def test_both_implementations_agree_on_200_sentences(network, stride):
     """Those of the package and pieces of them; a push tries every eighth."""
-    pieces = [one[k:] for one in network.sentences for k in (0, 3, 5) if len(one) > k + 2]
+    pieces = [
+        sentence[k:] for sentence in network.sentences for k in (0, 3, 5) if len(sentence) > k + 2
+    ]
     texts = list(dict.fromkeys(pieces))[:200]
     assert len(texts) == 200
     for text in texts[::stride]:
         rows = network.rows(text)
-        (found,) = network.states(rows, np.ones((1, len(rows)), bool))[-1]
-        np.testing.assert_allclose(found, torch_states(network, text), atol=1e-5)
+        (result,) = network.states(rows, np.ones((1, len(rows)), bool))[-1]
+        np.testing.assert_allclose(result, torch_states(network, text), atol=1e-5)
 
 
 def test_the_reset_gate_after_the_product_and_the_other_update_give_other_states(network):
@@ -97,19 +99,19 @@ def test_what_is_deleted_is_what_a_shorter_text_lacks(network):
             part = text[: at + 1] if side == "right" else text[at:]
             alone = tagging.tagged(part).emissions[-1 if side == "right" else 0]
             np.testing.assert_allclose(cut.emissions[at], alone, atol=1e-5)
-    whole, cut = tagging.tagged(text), tagging.without(text, "right", "zero")
+    full, cut = tagging.tagged(text), tagging.without(text, "right", "zero")
     assert not cut.states[:, :, 128:].any()
-    np.testing.assert_array_equal(cut.states[0, :, :128], whole.states[0, :, :128])
+    np.testing.assert_array_equal(cut.states[0, :, :128], full.states[0, :, :128])
     assert tagging.without(text, "left", "mean").states[:, :, :128].std(1).max() < 1e-6
 
 
 def test_layer_one_keeps_its_forward_half_and_layer_two_does_not():
-    whole, cut = (
+    full, cut = (
         tagging.tagged("研究生命的起源"),
         tagging.without("研究生命的起源", "right", "deleted"),
     )
-    assert whole.moved(cut, 1)[0] == 0
-    assert whole.moved(cut, 2)[0] > 0.4
+    assert full.moved(cut, 1)[0] == 0
+    assert full.moved(cut, 2)[0] > 0.4
 
 
 def test_the_best_row_and_the_marginals_are_those_of_all_rows():
@@ -154,14 +156,14 @@ def test_what_was_shipped_is_what_the_code_counts(network, stride):
     shipped = precomputed.find(tagging.lac_changes, {}).result
     assert (shipped.sentences, shipped.characters) == (len(network.sentences), 1248)
     for at in range(0, 86, stride):
-        whole = tagging.tagged(network.sentences[at])
-        for w, way in enumerate(WAYS):
+        full = tagging.tagged(network.sentences[at])
+        for w, method in enumerate(WAYS):
             for s, side in enumerate(SIDES):
-                cut = tagging.without(network.sentences[at], side, way)
-                assert whole.changed(cut).sum() == shipped.cut[w, s, at]
+                cut = tagging.without(network.sentences[at], side, method)
+                assert full.changed(cut).sum() == shipped.cut[w, s, at]
         for d, decoder in enumerate(DECODERS):
             other = tagging.tagged(network.sentences[at], decoder)
-            assert whole.changed(other).sum() == shipped.decoded[d, at]
+            assert full.changed(other).sum() == shipped.decoded[d, at]
             assert other.breaks == shipped.broken[d, at]
     assert shipped.share("deleted", "right")[0] == pytest.approx(0.284, abs=1e-3)
     assert shipped.unlawful("viterbi") == 0
@@ -169,9 +171,9 @@ def test_what_was_shipped_is_what_the_code_counts(network, stride):
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_any_text_is_tagged_and_unknown_characters_are_counted(text):
-    found = tagging.tagged(text)
-    assert "".join(word for word, _, _ in found.words) == found.text
-    assert 0 <= found.unknown <= len(found.text)
+    result = tagging.tagged(text)
+    assert "".join(word for word, _, _ in result.words) == result.text
+    assert 0 <= result.unknown <= len(result.text)
 
 
 def test_nothing_is_refused_in_words():
@@ -198,16 +200,18 @@ def archive(folder):
         shapes |= {f"fc_{k}.w_0": (wide, 384), f"fc_{k}.b_0": (384,)}
         shapes |= {f"gru_{k}.w_0": (384 * 128,), f"gru_{k}.b_0": (384,)}
     arrays = {name: random.normal(0, 0.1, shape).astype("<f4") for name, shape in shapes.items()}
-    files |= {f"model_baseline/{name}": b"header" + one.tobytes() for name, one in arrays.items()}
+    files |= {
+        f"model_baseline/{name}": b"header" + array.tobytes() for name, array in arrays.items()
+    }
     tested = 'cuttest("一二")\n    cuttest(\'二一\')\n    cuttest("")\n'
-    with tarfile.open(folder / "a.tar.gz", "w:gz") as made:
+    with tarfile.open(folder / "a.tar.gz", "w:gz") as created:
         for name, content in [
-            *((f"jieba-0.42.1/jieba/lac_small/{name}", one) for name, one in files.items()),
+            *((f"jieba-0.42.1/jieba/lac_small/{name}", file) for name, file in files.items()),
             ("jieba-0.42.1/test/test.py", tested.encode()),
         ]:
             entry = tarfile.TarInfo(name)
             entry.size = len(content)
-            made.addfile(entry, io.BytesIO(content))
+            created.addfile(entry, io.BytesIO(content))
     return arrays
 
 
@@ -215,13 +219,13 @@ def test_the_package_becomes_one_file_of_plain_arrays(tmp_path):
     arrays = archive(tmp_path)
     kept.pack(tmp_path, "a.tar.gz")
     assert [path.name for path in tmp_path.iterdir()] == [kept.FILE]
-    found = kept.read(tmp_path / kept.FILE)
-    assert found.sentences == ("一二", "二一")
-    assert found.tags == ("n-B", "n-I", "O")
-    assert found.rows("二三").tolist() == [1, 3]
-    np.testing.assert_array_equal(found.table, arrays["word_emb"].astype(np.float16))
-    np.testing.assert_array_equal(found.crf.after, arrays["crfw"][2:])
-    np.testing.assert_array_equal(found.layers[1][0].inputs, arrays["fc_2.w_0"])
+    result = kept.read(tmp_path / kept.FILE)
+    assert result.sentences == ("一二", "二一")
+    assert result.tags == ("n-B", "n-I", "O")
+    assert result.rows("二三").tolist() == [1, 3]
+    np.testing.assert_array_equal(result.table, arrays["word_emb"].astype(np.float16))
+    np.testing.assert_array_equal(result.crf.after, arrays["crfw"][2:])
+    np.testing.assert_array_equal(result.layers[1][0].inputs, arrays["fc_2.w_0"])
     (tmp_path / kept.FILE).write_bytes(b"none")
     with pytest.raises(ValueError, match=r"."):
         kept.read(tmp_path / kept.FILE)
@@ -247,17 +251,17 @@ def test_lac_is_kept_small_and_no_choice_of_a_bench(lac):
 def test_a_package_is_compared_with_its_checksum_before_pip_runs_it(monkeypatch, tmp_path):
     from seqviz.models import interruptible, sources
 
-    asked = []
+    requests = []
 
-    def pip(command, folder, look):
-        asked.append((command, (folder / "requirements.txt").read_text()))
+    def pip(command, folder, view):
+        requests.append((command, (folder / "requirements.txt").read_text()))
         return "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE."
 
     monkeypatch.setattr(interruptible, "program", pip)
     with pytest.raises(UserError) as refused:
         sources.from_wheel(model("lac"), tmp_path, lambda share: None)
     assert refused.value.code == "wrong_checksum"
-    ((command, listed),) = asked
+    ((command, listed),) = requests
     assert listed == f"jieba==0.42.1 --hash=sha256:{model('lac').wheel.sha256}\n"
     assert "--no-binary" in command
     assert "--only-binary" not in command

@@ -42,13 +42,13 @@ def test_what_was_one_tensor_is_one_afterwards():
     network = GPT2LMHeadModel(GPT2Config(vocab_size=20, n_embd=8, n_layer=1, n_head=2)).eval()
     network.register_buffer("turned", torch.arange(6.0).reshape(2, 3).t())
     before = {key: value.clone() for key, value in network.state_dict().items()}
-    held = [one.data for one in (*network.parameters(), *network.buffers())]
-    places = {one.data_ptr() for one in held}
+    held = [item.data for item in (*network.parameters(), *network.buffers())]
+    positions = {item.data_ptr() for item in held}
     pretrained.unmapped(network)
     assert network.lm_head.weight is network.transformer.wte.weight
     after = network.state_dict()
     assert all(torch.equal(after[key], value) for key, value in before.items())
-    assert not places & {one.data_ptr() for one in (*network.parameters(), *network.buffers())}
+    assert not positions & {item.data_ptr() for item in (*network.parameters(), *network.buffers())}
 
 
 def lies_in(path, address: int) -> bool:

@@ -45,10 +45,10 @@ def test_too_little_memory_is_a_refusal_and_the_process_lives_on(put, config):
     network = BertModel(BertConfig(**{**json.loads(config()), **changes}))
     # 103 MB: at 20 MB reading the file fails, at 150 MB placing it
     put("big", config__json=config(**changes), model__safetensors=save(network.state_dict()))
-    said = subprocess.run(
+    message = subprocess.run(
         [sys.executable, "-c", LIMITED], capture_output=True, text=True, timeout=LONG, cwd=REPO
     )
-    assert said.stdout.split("\n")[:3] == ["UserError no_memory"] * 2 + ["128"], said.stderr
+    assert message.stdout.split("\n")[:3] == ["UserError no_memory"] * 2 + ["128"], message.stderr
 
 
 # The GPU
@@ -58,33 +58,33 @@ def test_out_of_gpu_memory_goes_on_with_the_cpu_and_says_so(put):
     put()
     shared = pretrained.load("tiny")
     pretend = dataclasses.replace(shared, device="cuda")  # the tensors are on the CPU all the time
-    places = []
+    positions = []
 
-    def work(network, place):
-        places.append((network, place))
-        if place == "cuda":
+    def work(network, device):
+        positions.append((network, device))
+        if device == "cuda":
             raise torch.OutOfMemoryError("CUDA out of memory.")
-        return network(sentence_ids().to(place)).last_hidden_state
+        return network(sentence_ids().to(device)).last_hidden_state
 
-    found = pretend.run(work)
-    assert [place for _, place in places] == ["cuda", "cpu"]
+    result = pretend.run(work)
+    assert [position for _, position in positions] == ["cuda", "cpu"]
     assert (pretend.device, pretend.note) == ("cpu", "out_of_gpu_memory")
     # whoever is computing on the GPU at this moment keeps a whole network there
-    assert places[0][0] is shared.network is not places[1][0]
-    expected = shared.run(lambda network, place: network(sentence_ids()).last_hidden_state)
-    assert torch.equal(found, expected)
+    assert positions[0][0] is shared.network is not positions[1][0]
+    expected = shared.run(lambda network, position: network(sentence_ids()).last_hidden_state)
+    assert torch.equal(result, expected)
     pretend.run(work)
-    assert [place for _, place in places] == ["cuda", "cpu", "cpu"]
+    assert [position for _, position in positions] == ["cuda", "cpu", "cpu"]
 
 
 def test_tied_weights_stay_tied_in_the_copy_on_the_cpu():
     from transformers import GPT2Config, GPT2LMHeadModel
 
     network = GPT2LMHeadModel(GPT2Config(vocab_size=20, n_embd=8, n_layer=1, n_head=2)).eval()
-    found = pretrained._on_cpu(network)
-    assert found.lm_head.weight is found.transformer.wte.weight
-    assert found.lm_head.weight is not network.lm_head.weight
-    assert torch.equal(found(sentence_ids()).logits, network(sentence_ids()).logits)
+    result = pretrained._on_cpu(network)
+    assert result.lm_head.weight is result.transformer.wte.weight
+    assert result.lm_head.weight is not network.lm_head.weight
+    assert torch.equal(result(sentence_ids()).logits, network(sentence_ids()).logits)
 
 
 def test_two_students_out_of_gpu_memory_at_once_make_one_copy(put):
@@ -92,8 +92,8 @@ def test_two_students_out_of_gpu_memory_at_once_make_one_copy(put):
     pretend = dataclasses.replace(pretrained.load("tiny"), device="cuda")
     barrier, networks = threading.Barrier(2), []
 
-    def work(network, place):
-        if place == "cuda":
+    def work(network, device):
+        if device == "cuda":
             barrier.wait(LONG)
             raise torch.OutOfMemoryError("CUDA out of memory.")
         networks.append(network)
@@ -107,13 +107,13 @@ def test_a_real_gpu_that_is_full(put, monkeypatch):
     put()
     monkeypatch.setenv("SEQVIZ_DEVICE", "cuda")
     pretrained.device.choose.cache_clear()
-    found = pretrained.load("tiny")
-    assert found.device == "cuda"
+    result = pretrained.load("tiny")
+    assert result.device == "cuda"
 
-    def work(network, place):
-        if place == "cuda":  # more than any GPU has: 4 TB
-            torch.empty(10**12, device=place)
-        return network(sentence_ids().to(place)).last_hidden_state
+    def work(network, device):
+        if device == "cuda":  # more than any GPU has: 4 TB
+            torch.empty(10**12, device=device)
+        return network(sentence_ids().to(device)).last_hidden_state
 
-    assert found.run(work).device.type == "cpu"
-    assert (found.device, found.note) == ("cpu", "out_of_gpu_memory")
+    assert result.run(work).device.type == "cpu"
+    assert (result.device, result.note) == ("cpu", "out_of_gpu_memory")

@@ -34,18 +34,18 @@ class Passes:
 
 
 def asked(together, items, group=0) -> tuple[list[threading.Thread], dict]:
-    found: dict = {}
+    result: dict = {}
 
     def ask(item) -> None:
         try:
-            found[item] = together.submit(group, item)
+            result[item] = together.submit(group, item)
         except RuntimeError as error:
-            found[item] = str(error)
+            result[item] = str(error)
 
     threads = [threading.Thread(target=ask, args=(item,)) for item in items]
-    for one in threads:
-        one.start()
-    return threads, found
+    for thread in threads:
+        thread.start()
+    return threads, result
 
 
 def test_who_is_alone_does_not_wait():
@@ -61,16 +61,16 @@ def test_who_is_alone_does_not_wait():
 def test_who_comes_during_a_pass_shares_the_next_one():
     work = Passes()
     together = MicroBatcher(work, 8, patience=10.0)
-    first, found = asked(together, [1])
+    first, result = asked(together, [1])
     assert work.begun.wait(10)
     others, more = asked(together, [2, 3, 4])
     other_group, last = asked(together, [5], group=1)
     while sum(map(len, together._waiting.values())) < 4:
         time.sleep(0.001)
     work.open.set()
-    for one in (*first, *others, *other_group):
-        one.join(10)
-    assert found | more | last == {1: 1, 2: 4, 3: 9, 4: 16, 5: 25}
+    for item in (*first, *others, *other_group):
+        item.join(10)
+    assert result | more | last == {1: 1, 2: 4, 3: 9, 4: 16, 5: 25}
     assert sorted(map(sorted, work.seen)) == [[1], [2, 3, 4], [5]]
 
 
@@ -79,15 +79,15 @@ def test_nobody_waits_longer_than_the_patience_for_a_pass_under_way():
     together = MicroBatcher(work, 8)
     first, _ = asked(together, [1])
     assert work.begun.wait(10)
-    second, found = asked(together, [2])
+    second, result = asked(together, [2])
     deadline = time.perf_counter() + 10
     while len(work.seen) < 2 and time.perf_counter() < deadline:
         time.sleep(0.001)
     assert work.seen == [[1], [2]]  # the first one is still held up
     work.open.set()
-    for one in (*first, *second):
-        one.join(10)
-    assert found == {2: 4}
+    for item in (*first, *second):
+        item.join(10)
+    assert result == {2: 4}
 
 
 def test_no_more_than_there_is_room_for_and_an_error_is_everybodys():
@@ -95,14 +95,14 @@ def test_no_more_than_there_is_room_for_and_an_error_is_everybodys():
     together = MicroBatcher(work, 2, patience=10.0)
     first, _ = asked(together, [1])
     assert work.begun.wait(10)
-    others, found = asked(together, [-1, -1, -1, -1])
+    others, result = asked(together, [-1, -1, -1, -1])
     while sum(map(len, together._waiting.values())) < 4:
         time.sleep(0.001)
     work.open.set()
-    for one in (*first, *others):
-        one.join(10)
-    assert [len(one) for one in work.seen] == [1, 2, 2]
-    assert found == {-1: "it failed"}
+    for item in (*first, *others):
+        item.join(10)
+    assert [len(entry) for entry in work.seen] == [1, 2, 2]
+    assert result == {-1: "it failed"}
     assert together.submit(0, 3) == 9  # and on it goes
 
 
@@ -114,19 +114,19 @@ def close(a: np.ndarray, b: np.ndarray) -> bool:
 def test_a_text_read_with_others_is_the_text_read_alone(name, request):
     model = request.getfixturevalue(name)
     maskings = (OWN, OWN, Masking("causal") if name == "minilm" else Masking("window", reach=2))
-    rows = [(tokens(model, text, ""), one) for text, one in zip(TEXTS, maskings, strict=True)]
-    assert len({len(one.ids) for one, _ in rows}) == 3
-    for found, (one, masking) in zip(forwards(model, rows), rows, strict=True):
-        alone = forward(model, one, masking)
-        assert found.tokens is one
+    rows = [(tokens(model, text, ""), item) for text, item in zip(TEXTS, maskings, strict=True)]
+    assert len({len(row.ids) for row, _ in rows}) == 3
+    for result, (entry, masking) in zip(forwards(model, rows), rows, strict=True):
+        alone = forward(model, entry, masking)
+        assert result.tokens is entry
         for part in ("weights", "norms", "vectors"):
-            assert close(getattr(found, part), getattr(alone, part)), part
+            assert close(getattr(result, part), getattr(alone, part)), part
         if name == "smollm2":
-            assert close(found.following, alone.following)
-        assert (found.allowed == alone.allowed).all()
+            assert close(result.following, alone.following)
+        assert (result.allowed == alone.allowed).all()
         # it holds no more than itself
-        assert found.weights.base.untyped_storage().nbytes() == found.weights.nbytes
-        assert not found.vectors.flags.writeable
+        assert result.weights.base.untyped_storage().nbytes() == result.weights.nbytes
+        assert not result.vectors.flags.writeable
 
 
 def test_a_class_that_asks_at_once_gets_what_each_would_alone(minilm, monkeypatch):
@@ -143,13 +143,13 @@ def test_a_class_that_asks_at_once_gets_what_each_would_alone(minilm, monkeypatc
     monkeypatch.setattr(forward_cache, "forwards", noted)
     texts = [f"It is never {word}." for word in ("dull", "long", "sad", "funny", "old", "new")]
     threads = [threading.Thread(target=forward_cache.read, args=("minilm", t)) for t in texts]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join(60)
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
     assert sum(sizes) == len(texts)
     assert max(sizes) > 1
     for text in texts:
-        kept = forward_cache.read("minilm", text)  # what the class has
-        assert close(kept.vectors, forward(minilm, tokens(minilm, text, "")).vectors)
+        retained = forward_cache.read("minilm", text)  # what the class has
+        assert close(retained.vectors, forward(minilm, tokens(minilm, text, "")).vectors)
     assert sum(sizes) == len(texts)

@@ -95,20 +95,26 @@ OF_THE_CLUSTER = ("seqviz/integrations/ray/client.py", "seqviz/integrations/ray/
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_file_loads_or_runs_what_it_reads(path):
-    known = ["pickle"] if path.relative_to(ROOT).as_posix() in OF_THE_CLUSTER else []
-    assert list(faults(path.read_text("utf-8"))) == known
+    existing = ["pickle"] if path.relative_to(ROOT).as_posix() in OF_THE_CLUSTER else []
+    assert list(faults(path.read_text("utf-8"))) == existing
 
 
 def test_what_unpickles_is_not_there_where_no_cluster_is_wished_for():
     """The app of everybody else has no such line: it is imported with SEQVIZ_ENGINE=ray alone."""
-    asked = (
+    arguments = (
         "import sys, seqviz.ui.app.application as app; app._engine('begin'); "
         "print([name for name in sys.modules if name.startswith('seqviz.integrations.ray')])"
     )
     environment = {**os.environ, "SEQVIZ_ENGINE": "local"}
-    found = subprocess.run([sys.executable, "-c", asked], cwd=ROOT, env=environment, check=True,
-                           capture_output=True, text=True)  # fmt: skip
-    assert found.stdout.strip() == "[]"
+    result = subprocess.run(
+        [sys.executable, "-c", arguments],
+        cwd=ROOT,
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert result.stdout.strip() == "[]"
 
 
 def test_no_binary_that_could_be_a_pickle_comes_with_the_app():

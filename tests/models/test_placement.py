@@ -46,30 +46,32 @@ def gpu(monkeypatch):
 
 @pytest.fixture
 def queue():
-    found = JobQueue()
-    yield found
-    found.close()
+    job_queue = JobQueue()
+    yield job_queue
+    job_queue.close()
 
 
 # ---------------------------------------------------------------------------------- the table
 @pytest.mark.parametrize("name", placement.TABLE)
 def test_a_row_of_the_table_is_a_function_that_takes_a_device_and_a_row_that_is_measured(name):
     module, function = name.rsplit(".", 1)
-    found = getattr(importlib.import_module(module), function)
-    assert f"{found.__module__}.{found.__qualname__}" == name
-    assert "device" in inspect.signature(found).parameters
+    result = getattr(importlib.import_module(module), function)
+    assert f"{result.__module__}.{result.__qualname__}" == name
+    assert "device" in inspect.signature(result).parameters
     assert placement.TABLE[name].row in speed.ROWS
 
 
 def test_small_networks_stay_on_the_cpu_until_a_gpu_has_been_faster(gpu, monkeypatch):
-    asked = {"settings": TinySettings(hidden=64)}
+    request = {"settings": TinySettings(hidden=64)}
     assert device.choose().name == "Pretended GPU"
-    assert placement.of(train_tiny, asked).kind == "cpu"
+    assert placement.of(train_tiny, request).kind == "cpu"
     assert placement.of(tune, {}).kind == "cuda"  # a pretrained model is in no row
-    for least, kind in ((64, "cuda"), (65, "cpu"), (None, "cpu")):
-        found = placement.MeasuredCrossover("H", "2026-12-01", {"fit: gates, LSTM": least}, 1e-6)
-        monkeypatch.setattr(placement, "measured", lambda found=found: found)
-        assert placement.of(train_tiny, asked).kind == kind
+    for minimum, kind in ((64, "cuda"), (65, "cpu"), (None, "cpu")):
+        measured_crossover = placement.MeasuredCrossover(
+            "H", "2026-12-01", {"fit: gates, LSTM": minimum}, 1e-6
+        )
+        monkeypatch.setattr(placement, "measured", lambda result=measured_crossover: result)
+        assert placement.of(train_tiny, request).kind == kind
         assert placement.of(train, {"settings": None}).kind == "cpu"  # its row was not measured
 
 
@@ -80,12 +82,12 @@ def test_every_size_is_a_number_of_its_functions_settings(gpu, monkeypatch):
     )
     for name in placement.TABLE:
         module, function = name.rsplit(".", 1)
-        found = getattr(importlib.import_module(module), function)
-        kind = inspect.get_annotations(found, eval_str=True)["settings"]
+        result = getattr(importlib.import_module(module), function)
+        kind = inspect.get_annotations(result, eval_str=True)["settings"]
         given = {"lstm": True, "delay": 4, "cell": "lstm", "length": 6}
         names = {field.name for field in dataclasses.fields(kind)}
         settings = kind(**{key: value for key, value in given.items() if key in names})
-        assert placement.of(found, {"settings": settings}).kind == "cuda"
+        assert placement.of(result, {"settings": settings}).kind == "cuda"
 
 
 def test_what_a_gpu_has_measured_is_read_from_its_file(tmp_path, monkeypatch):
@@ -94,9 +96,9 @@ def test_what_a_gpu_has_measured_is_read_from_its_file(tmp_path, monkeypatch):
     placement.measured.cache_clear()
     assert placement.measured().crossover is None
     placement.measured.cache_clear()
-    whole = {"name": "H", "date": "2026-12-01", "crossover": {"fit: recall": 32}, "largest": 2e-6}
-    file.write_text(json.dumps(whole))
-    assert placement.measured() == placement.MeasuredCrossover(**whole)
+    full = {"name": "H", "date": "2026-12-01", "crossover": {"fit: recall": 32}, "largest": 2e-6}
+    file.write_text(json.dumps(full))
+    assert placement.measured() == placement.MeasuredCrossover(**full)
     placement.measured.cache_clear()
 
 
@@ -164,17 +166,17 @@ def shared(put, gpu, monkeypatch):
     monkeypatch.setenv("SEQVIZ_DEVICE", "cpu")
     device.choose.cache_clear()
     put()
-    found = pretrained.load("tiny")
-    found.device = "cuda"
-    return found
+    result = pretrained.load("tiny")
+    result.device = "cuda"
+    return result
 
 
-def room_for(most: int, passes: list[tuple[str, int]]):
+def room_for(maximum: int, passes: list[tuple[str, int]]):
     """Work on rows on a GPU that has room for so many; returns their squares."""
 
-    def work(network, place, rows):
-        passes.append((place, len(rows)))
-        if place != "cpu" and len(rows) > most:
+    def work(network, device, rows):
+        passes.append((device, len(rows)))
+        if device != "cpu" and len(rows) > maximum:
             raise torch.OutOfMemoryError(FULL)
         return np.square(rows)
 
@@ -183,16 +185,16 @@ def room_for(most: int, passes: list[tuple[str, int]]):
 
 def test_a_batch_is_halved_until_there_is_room(shared):
     passes = []
-    found = shared.run_in_parts(room_for(3, passes), list(range(10)))
-    assert np.concatenate(found).tolist() == [n * n for n in range(10)]
+    results = shared.run_in_parts(room_for(3, passes), list(range(10)))
+    assert np.concatenate(results).tolist() == [n * n for n in range(10)]
     assert passes == [("cuda", n) for n in (10, 5, 2, 3, 5, 2, 3)]
     assert (shared.device, shared.note) == ("cuda", "")
 
 
 def test_a_row_without_room_alone_goes_to_the_cpu_and_so_does_what_follows(shared):
     passes = []
-    found = shared.run_in_parts(room_for(0, passes), list(range(4)))
-    assert np.concatenate(found).tolist() == [0, 1, 4, 9]
+    results = shared.run_in_parts(room_for(0, passes), list(range(4)))
+    assert np.concatenate(results).tolist() == [0, 1, 4, 9]
     assert passes == [*(("cuda", n) for n in (4, 2, 1)), *(("cpu", n) for n in (1, 1, 2))]
     assert (shared.device, shared.note) == ("cpu", "out_of_gpu_memory")
 
@@ -205,14 +207,14 @@ def test_a_lost_device_takes_no_model_along(shared, monkeypatch):
     """The weights there cannot be read any more: they come from the disk."""
     there = shared.network
 
-    def work(network, place, rows=None):
+    def work(network, device, rows=None):
         if network is there:
             raise torch.AcceleratorError(GONE)
-        return place, float(next(network.parameters()).sum())
+        return device, float(next(network.parameters()).sum())
 
-    wanted = "cpu", float(next(there.parameters()).sum())
+    expected = "cpu", float(next(there.parameters()).sum())
     monkeypatch.setattr(pretrained, "_on_cpu", no_copy)
-    assert shared.run(work) == wanted
+    assert shared.run(work) == expected
     assert (shared.device, shared.note) == ("cpu", "gpu_lost")
     assert device.choose().note == "lost"
     assert pretrained.load("tiny") is shared
@@ -255,18 +257,18 @@ def test_two_trainings_and_thirty_forwards_share_one_device(put, queue, monkeypa
 
     def ask(text: str) -> None:
         started = time.perf_counter()
-        found = forward_cache.read("tiny", text)
+        result = forward_cache.read("tiny", text)
         took.append(time.perf_counter() - started)
-        assert len(found.vectors) == len(tokens(model, text, "").ids)
+        assert len(result.vectors) == len(tokens(model, text, "").ids)
 
     students = [threading.Thread(target=ask, args=(text,)) for text in texts]
-    for one in students:
-        one.start()
-    for one in students:
-        one.join(WAIT)
-    states = [one.state for one in trainings]
+    for student in students:
+        student.start()
+    for student in students:
+        student.join(WAIT)
+    states = [training.state for training in trainings]
     assert len(took) == len(texts)
     assert states == ["running", "queued"]  # thirty texts were read before one training ended
-    assert all(one.wait(2 * WAIT) for one in trainings)
-    assert [one.state for one in trainings] == ["done", "done"]
+    assert all(training.wait(2 * WAIT) for training in trainings)
+    assert [training.state for training in trainings] == ["done", "done"]
     assert trainings[0].fraction > begun

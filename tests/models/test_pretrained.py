@@ -27,16 +27,23 @@ def weights(tiny_files):
 
 def test_what_is_loaded_is_whole_and_quiet(put, tiny_files):
     put()
-    found = pretrained.load("tiny")
-    assert (found.device, found.dtype, found.origin, found.note) == ("cpu", "float32", "hub", "")
-    assert not found.network.training
+    result = pretrained.load("tiny")
+    assert (result.device, result.dtype, result.origin, result.note) == (
+        "cpu",
+        "float32",
+        "hub",
+        "",
+    )
+    assert not result.network.training
     tensors = load(tiny_files["model.safetensors"])
-    state = found.network.state_dict()
+    state = result.network.state_dict()
     assert set(tensors) == set(state)
     assert all(torch.equal(state[key], tensors[key]) for key in tensors)
-    assert not any(one.requires_grad for one in found.network.parameters())
-    assert found.tokenizer("The cat sat")["input_ids"] == sentence_ids()[0].tolist()
-    out = found.run(lambda network, place: network(sentence_ids().to(place)).last_hidden_state)
+    assert not any(parameter.requires_grad for parameter in result.network.parameters())
+    assert result.tokenizer("The cat sat")["input_ids"] == sentence_ids()[0].tolist()
+    out = result.run(
+        lambda network, position: network(sentence_ids().to(position)).last_hidden_state
+    )
     assert not out.requires_grad
     assert out.shape == (1, 5, 16)
 
@@ -52,11 +59,11 @@ def test_students_who_ask_at_once_wait_for_one_loading(put, students, monkeypatc
         return verify(name)
 
     monkeypatch.setattr(store, "verify", counted)
-    found = []
-    together(*[lambda: found.append(pretrained.load("tiny"))] * students)
+    results = []
+    together(*[lambda: results.append(pretrained.load("tiny"))] * students)
     assert verified == ["tiny"]
-    assert len(found) == students
-    assert len({id(one) for one in found}) == 1
+    assert len(results) == students
+    assert len({id(item) for item in results}) == 1
     assert pretrained.loaded("tiny")
 
 
@@ -151,7 +158,7 @@ def test_fetching_again_mends_a_broken_model(put, hub, config):
 )
 def test_weights_as_encoders_really_come(put, weights, tiny_files, change):
     put(model__safetensors=weights(change))
-    found = pretrained.load("tiny").network.state_dict()
-    wanted = load(tiny_files["model.safetensors"])
-    same = [k for k in wanted if not k.startswith("pooler.")]
-    assert all(torch.equal(found[key], wanted[key]) for key in same)
+    result = pretrained.load("tiny").network.state_dict()
+    expected = load(tiny_files["model.safetensors"])
+    same = [k for k in expected if not k.startswith("pooler.")]
+    assert all(torch.equal(result[key], expected[key]) for key in same)

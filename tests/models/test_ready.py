@@ -34,8 +34,8 @@ class Reports(list):
 
     def grow(self):
         fractions = [fraction for _, fraction in self]
-        whole = fractions[-1] == pytest.approx(1, abs=1e-12)
-        return fractions == sorted(fractions) and fractions[0] >= 0 and whole
+        full = fractions[-1] == pytest.approx(1, abs=1e-12)
+        return fractions == sorted(fractions) and fractions[0] >= 0 and full
 
 
 def test_from_nothing_to_a_reading(hub, shelf):

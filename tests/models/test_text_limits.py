@@ -96,8 +96,8 @@ def test_over_the_limit_nothing_is_read(account, monkeypatch, minilm):
 @pytest.mark.parametrize("name", ["characters_lstm", "sentiment_gru", "latch_lstm"])
 def test_a_small_network_counts_its_symbols(account, name):
     text = {"latch_lstm": "1 . . 0 ."}.get(name, ENGLISH)
-    seen = call(gates.observe, name, text, "h", by="correlation", feature="position")
-    assert account.tokens.used == len(seen.pieces)
+    observed = call(gates.observe, name, text, "h", by="correlation", feature="position")
+    assert account.tokens.used == len(observed.pieces)
 
 
 def test_several_small_networks_count_together(account):
@@ -124,12 +124,12 @@ def test_without_its_model_a_text_is_estimated(account):
 
 def functions():
     """Every function that a module of `seqviz.experiments` offers."""
-    for found in pkgutil.walk_packages(experiments.__path__, "seqviz.experiments."):
-        module = importlib.import_module(found.name)
+    for walk_package in pkgutil.walk_packages(experiments.__path__, "seqviz.experiments."):
+        module = importlib.import_module(walk_package.name)
         for name, function in vars(module).items():
             here = inspect.isfunction(function) and function.__module__ == module.__name__
             if here and not name.startswith("_"):
-                yield f"{found.name}.{name}", function
+                yield f"{walk_package.name}.{name}", function
 
 
 def of_text(hint: object) -> bool:
@@ -137,19 +137,19 @@ def of_text(hint: object) -> bool:
 
 
 def test_every_text_of_an_experiment_is_declared():
-    seen, missing = 0, []
-    for place, function in functions():
+    observed, missing = 0, []
+    for position, function in functions():
         for name, hint in typing.get_type_hints(function).items():
             if name in NAMES and of_text(hint):
-                seen += 1
+                observed += 1
                 if name not in read_by(function):
-                    missing.append(f"{place}: {name}")
-    assert seen > 25
+                    missing.append(f"{position}: {name}")
+    assert observed > 25
     assert not missing, "say who reads it, `Read` of seqviz.models.texts: " + ", ".join(missing)
 
 
 def test_whoever_reads_is_a_parameter():
-    for place, function in functions():
+    for position, function in functions():
         for by in read_by(function).values():
             assert isinstance(by, ReadBy)
-            assert by.reader in inspect.signature(function).parameters, place
+            assert by.reader in inspect.signature(function).parameters, position

@@ -34,44 +34,44 @@ def model(request):
     return request.getfixturevalue(request.param)
 
 
-def whole(found):
+def whole(result):
     """What holds for every reading of every text."""
-    count = len(found.ids)
+    count = len(result.ids)
     assert 0 < count <= MAX_TEXT_TOKENS
-    for part in (found.pieces, found.segments, found.special, found.real):
+    for part in (result.pieces, result.segments, result.special, result.real):
         assert len(part) == count
-    assert found.special.dtype == found.real.dtype == bool
-    assert np.issubdtype(found.ids.dtype, np.integer)
-    for piece in found.pieces:
+    assert result.special.dtype == result.real.dtype == bool
+    assert np.issubdtype(result.ids.dtype, np.integer)
+    for piece in result.pieces:
         assert piece
         assert not any(unicodedata.category(letter) in ("Cc", "Cs") for letter in piece), piece
-    assert found.left_out >= 0
+    assert result.left_out >= 0
 
 
 def test_the_sentence_of_the_text(minilm):
-    found = tokens(minilm, SENTENCE)
-    assert found.ids.tolist() == [101, 9932, 1998, 19875, 2607, 2003, 5875, 1998, 3733, 999, 102]
-    assert found.pieces == tuple(PIECES.split())
-    assert np.flatnonzero(found.special).tolist() == [0, 10]
-    assert found.real.all()
-    assert not found.segments.any()
-    assert (found.second, found.left_out) == (0, 0)
+    result = tokens(minilm, SENTENCE)
+    assert result.ids.tolist() == [101, 9932, 1998, 19875, 2607, 2003, 5875, 1998, 3733, 999, 102]
+    assert result.pieces == tuple(PIECES.split())
+    assert np.flatnonzero(result.special).tolist() == [0, 10]
+    assert result.real.all()
+    assert not result.segments.any()
+    assert (result.second, result.left_out) == (0, 0)
 
 
 def test_a_decoder_has_no_special_tokens_and_shows_spaces(smollm2):
-    found = tokens(smollm2, "The capital of France is")
-    assert found.pieces == ("The", "␣capital", "␣of", "␣France", "␣is")
-    assert not found.special.any()
-    assert found.ids.tolist() == smollm2.tokenizer("The capital of France is")["input_ids"]
+    result = tokens(smollm2, "The capital of France is")
+    assert result.pieces == ("The", "␣capital", "␣of", "␣France", "␣is")
+    assert not result.special.any()
+    assert result.ids.tolist() == smollm2.tokenizer("The capital of France is")["input_ids"]
 
 
 @pytest.mark.parametrize("name", HARD)
 def test_any_unicode(model, name):
     text = HARD[name]
-    found = tokens(model, text)
-    whole(found)
+    result = tokens(model, text)
+    whole(result)
     clean = text.encode("utf-8", "replace").decode()
-    assert found.ids.tolist() == model.tokenizer(clean)["input_ids"]
+    assert result.ids.tolist() == model.tokenizer(clean)["input_ids"]
 
 
 @pytest.mark.parametrize(
@@ -88,9 +88,9 @@ def test_any_unicode(model, name):
     ],
 )
 def test_pieces_of_bytes(smollm2, text, pieces):
-    found = tokens(smollm2, text)
-    whole(found)
-    assert found.pieces == pieces
+    result = tokens(smollm2, text)
+    whole(result)
+    assert result.pieces == pieces
 
 
 def test_byte_pieces_are_the_bytes_of_the_text(smollm2):
@@ -116,16 +116,16 @@ def test_every_letter_of_a_byte_vocabulary_stands_for_one_byte(smollm2):
 
 
 def test_piece_is_what_tokens_show(model):
-    found = tokens(model, SENTENCE)
-    for token, piece in zip(found.ids, found.pieces, strict=True):
+    result = tokens(model, SENTENCE)
+    for token, piece in zip(result.ids, result.pieces, strict=True):
         assert texts.piece(model, int(token)) == piece
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t", "\x00"])
 def test_nothing_to_read(minilm, smollm2, text):
-    found = tokens(minilm, text)
-    assert found.pieces == ("[CLS]", "[SEP]")
-    assert found.special.all()
+    result = tokens(minilm, text)
+    assert result.pieces == ("[CLS]", "[SEP]")
+    assert result.special.all()
     if text:
         return
     with pytest.raises(UserError) as caught:
@@ -137,30 +137,30 @@ def test_nothing_to_read(minilm, smollm2, text):
 
 
 def test_a_pair(minilm):
-    found = tokens(minilm, "A cat sat.", "It slept!")
-    assert " ".join(found.pieces) == "[CLS] a cat sat . [SEP] it slept ! [SEP]"
-    assert found.second == 6
-    assert found.segments.tolist() == [0] * 6 + [1] * 4
-    assert np.flatnonzero(found.special).tolist() == [0, 5, 9]
+    result = tokens(minilm, "A cat sat.", "It slept!")
+    assert " ".join(result.pieces) == "[CLS] a cat sat . [SEP] it slept ! [SEP]"
+    assert result.second == 6
+    assert result.segments.tolist() == [0] * 6 + [1] * 4
+    assert np.flatnonzero(result.special).tolist() == [0, 5, 9]
 
 
 def test_a_decoder_reads_one_text_only(smollm2):
-    one, two = tokens(smollm2, "A cat"), tokens(smollm2, "A cat", "It slept", 2)
-    assert two.pieces[:2] == one.pieces
+    item, two = tokens(smollm2, "A cat"), tokens(smollm2, "A cat", "It slept", 2)
+    assert two.pieces[:2] == item.pieces
     assert (two.second, two.segments.any()) == (0, False)
     assert len(two.ids) == 4
 
 
 def test_padding(model):
-    plain, found = tokens(model, SENTENCE), tokens(model, SENTENCE, pads=3)
+    plain, result = tokens(model, SENTENCE), tokens(model, SENTENCE, pads=3)
     count = len(plain.ids)
-    assert found.ids[:count].tolist() == plain.ids.tolist()
-    assert found.real.tolist() == [True] * count + [False] * 3
-    assert found.special[count:].all()
-    assert set(found.ids[count:]) == {model.tokenizer.pad_token_id}
+    assert result.ids[:count].tolist() == plain.ids.tolist()
+    assert result.real.tolist() == [True] * count + [False] * 3
+    assert result.special[count:].all()
+    assert set(result.ids[count:]) == {model.tokenizer.pad_token_id}
     if model.card.kind == "encoder":
-        assert found.pieces[count:] == ("[PAD]",) * 3
-        assert found.ids[-1] == 0
+        assert result.pieces[count:] == ("[PAD]",) * 3
+        assert result.ids[-1] == 0
         pair = tokens(model, "a", "b", pads=2)
         assert pair.segments.tolist() == [0, 0, 0, 1, 1, 0, 0]
 
@@ -177,30 +177,30 @@ def test_a_decoder_without_a_padding_token_pads_with_its_end(smollm2):
 
 @pytest.mark.parametrize("count", [508, 509, 510, 511, 512, 513, 700])
 def test_what_is_beyond_512_tokens_is_left_out_and_said(model, count):
-    found = tokens(model, " ".join(["cat"] * count))
+    result = tokens(model, " ".join(["cat"] * count))
     added = 2 if model.card.kind == "encoder" else 0
-    assert len(found.ids) == min(count + added, MAX_TEXT_TOKENS)
-    assert found.left_out == max(0, count + added - MAX_TEXT_TOKENS)
+    assert len(result.ids) == min(count + added, MAX_TEXT_TOKENS)
+    assert result.left_out == max(0, count + added - MAX_TEXT_TOKENS)
     if added:
-        assert (found.pieces[0], found.pieces[-1]) == ("[CLS]", "[SEP]")
-        assert set(found.pieces[1:-1]) == {"cat"}
+        assert (result.pieces[0], result.pieces[-1]) == ("[CLS]", "[SEP]")
+        assert set(result.pieces[1:-1]) == {"cat"}
 
 
 def test_of_a_long_pair_the_longer_is_cut(minilm):
-    found = tokens(minilm, "cat " * 700, "dog " * 20)
-    assert len(found.ids) == MAX_TEXT_TOKENS
-    assert found.left_out == 723 - MAX_TEXT_TOKENS
-    assert found.pieces.count("dog") == 20
-    assert found.pieces[found.second] == "dog"
+    result = tokens(minilm, "cat " * 700, "dog " * 20)
+    assert len(result.ids) == MAX_TEXT_TOKENS
+    assert result.left_out == 723 - MAX_TEXT_TOKENS
+    assert result.pieces.count("dog") == 20
+    assert result.pieces[result.second] == "dog"
     both = tokens(minilm, "cat " * 600, "dog " * 600)
     assert abs(both.pieces.count("cat") - both.pieces.count("dog")) <= 1
     assert both.left_out == 1203 - MAX_TEXT_TOKENS
 
 
 def test_a_long_text_leaves_room_for_no_padding(model):
-    found = tokens(model, "cat " * 600, pads=5)
-    assert len(found.ids) == MAX_TEXT_TOKENS
-    assert found.real.all()
+    result = tokens(model, "cat " * 600, pads=5)
+    assert len(result.ids) == MAX_TEXT_TOKENS
+    assert result.real.all()
     assert tokens(model, "cat", pads=10_000).ids.shape == (MAX_TEXT_TOKENS,)
 
 
@@ -217,10 +217,10 @@ def test_a_cut_does_not_stay_in_the_tokenizer(model):
 def test_a_text_of_a_megabyte_is_quick_and_its_cut_is_said(model, unit):
     text = unit * (1_000_000 // len(unit))
     start = time.process_time()
-    found = tokens(model, text)
+    result = tokens(model, text)
     assert time.process_time() - start < 1  # measured: 0.01 to 0.05 s
-    whole(found)
-    assert found.left_out > 0  # also where what is seen of it are a few tokens
+    whole(result)
+    assert result.left_out > 0  # also where what is seen of it are a few tokens
 
 
 def test_the_end_of_a_text_is_not_lost_in_silence(minilm):
@@ -232,9 +232,9 @@ def test_the_end_of_a_text_is_not_lost_in_silence(minilm):
 
 def test_no_more_tokens_than_the_model_has_places_for(minilm, monkeypatch):
     monkeypatch.setattr(minilm.network.config, "max_position_embeddings", 64)
-    found = tokens(minilm, "cat " * 100, pads=3)
-    assert len(found.ids) == 64
-    assert found.left_out == 38
+    result = tokens(minilm, "cat " * 100, pads=3)
+    assert len(result.ids) == 64
+    assert result.left_out == 38
 
 
 @pytest.mark.parametrize(

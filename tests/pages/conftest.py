@@ -41,8 +41,8 @@ class Visit:
     @property
     def address(self) -> dict[str, str]:
         """The parameters in the address bar; AppTest gives a list where it was opened with one."""
-        asked = self.app.query_params
-        return {key: one[0] if isinstance(one, list) else one for key, one in asked.items()}
+        request = self.app.query_params
+        return {key: item[0] if isinstance(item, list) else item for key, item in request.items()}
 
     def run(self, **state: Any) -> Visit:
         """Run again with these values in the session ("." in keys is written "__")."""
@@ -74,12 +74,14 @@ class Visit:
         # AppTest's session state is no mapping: it has no `get`.
         return self.app.session_state[key] if key in self.app.session_state else None  # noqa: SIM401
 
-    def top(self, control: Control, wanted: dict[tuple[str, str], Any], bench: str) -> float:
+    def top(self, control: Control, expected: dict[tuple[str, str], Any], bench: str) -> float:
         """The upper end of a slider of this bench, when these (bench, name) have these values."""
 
         def values(of: str) -> Any:
             declaration = self.lesson.benches[of]
-            return declaration(**{name: v for (place, name), v in wanted.items() if place == of})
+            return declaration(
+                **{name: v for (position, name), v in expected.items() if position == of}
+            )
 
         with self.lesson.declared.read_by(values):  # an end may depend on another bench
             return control.top(vars(values(bench)))
@@ -103,12 +105,12 @@ def nobody_has_trained(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def visit(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Callable[..., Visit]:
-    made: list[PageLesson] = []
+    built: list[PageLesson] = []
     begin = frame.begin
 
     def noted(declared: Lesson) -> PageLesson:
-        made.append(begin(declared))
-        return made[-1]
+        built.append(begin(declared))
+        return built[-1]
 
     monkeypatch.setattr(frame, "begin", noted)
 
@@ -119,7 +121,7 @@ def visit(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Ca
         for key, value in {"lang": lang, **parameters}.items():
             app.query_params[key.replace("__", ".")] = value
         app.run()
-        visitor = Visit(app, Text(lang), made)
+        visitor = Visit(app, Text(lang), built)
         visitor.served()
         visitor.healthy()
         # AppTest stays silently on the default page when it does not find the one asked for.

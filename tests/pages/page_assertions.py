@@ -45,14 +45,14 @@ def bench(app: AppTest, name: str) -> Any:
     return app.get_by_key(f"bench-{name}")
 
 
-def figures(place: Any) -> list[dict[str, Any]]:
+def figures(position: Any) -> list[dict[str, Any]]:
     """What every chart in a place is drawn from: Plotly's, Vega's, the browser's, and pages."""
-    ours = [element.proto for element in place.get("bidi_component")]
+    ours = [element.proto for element in position.get("bidi_component")]
     return [
         *(json.loads(p.bytes.split(b"\n")[1]) for p in ours if p.component_name == CHART),
         *(json.loads(p.json)[0] for p in ours if p.component_name in DRAWN),
-        *(json.loads(chart.proto.spec) for chart in place.get("vega_lite_chart")),
-        *({"page": frame.proto.srcdoc} for frame in place.get("iframe")),
+        *(json.loads(chart.proto.spec) for chart in position.get("vega_lite_chart")),
+        *({"page": frame.proto.srcdoc} for frame in position.get("iframe")),
     ]
 
 
@@ -63,41 +63,43 @@ def ends(declaration: type[Any]) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def alerts(place: Any) -> dict[str, list[str]]:
+def alerts(position: Any) -> dict[str, list[str]]:
     """What the boxes in a place say, by kind."""
     kinds = ("error", "warning", "info", "success")
-    return {kind: [box.value for box in place.get(kind)] for kind in kinds}
+    return {kind: [box.value for box in position.get(kind)] for kind in kinds}
 
 
 def sentences(app: AppTest) -> list[str]:
     """Every sentence on the page; code and formulas are left out."""
-    said = []
+    messages = []
     for kind in ("title", "markdown", "caption", "error", "warning", "info", "success"):
-        said += [element.value for element in app.get(kind)]
+        messages += [element.value for element in app.get(kind)]
     for metric in app.metric:
-        said += [metric.label, metric.value, metric.delta]
-    for told in sliders(app).values():
-        said += [told["label"], told["help"] or "", *told.get("names", {}).values()]
+        messages += [metric.label, metric.value, metric.delta]
+    for slider in sliders(app).values():
+        messages += [slider["label"], slider["help"] or "", *slider.get("names", {}).values()]
         # where something stands is filled in by the browser
-        said += [words for name, words in told["words"].items() if name not in ("place", "field")]
-        said += [stop["text"] for stop in told.get("stops", ())]
+        messages += [
+            words for name, words in slider["words"].items() if name not in ("place", "field")
+        ]
+        messages += [stop["text"] for stop in slider.get("stops", ())]
     for kind in ("toggle", "selectbox", "number_input", "radio",
                  "button", "download_button", "button_group", "expander"):  # fmt: skip
         for widget in app.get(kind):
-            said.append(widget.label if hasattr(widget, "label") else "")
-            said += [str(option) for option in getattr(widget, "options", ())]
-            said.append(getattr(widget, "help", "") or "")
-    return [re.sub(r"\$\$?[^$]+\$\$?", "", sentence or "") for sentence in said]
+            messages.append(widget.label if hasattr(widget, "label") else "")
+            messages += [str(option) for option in getattr(widget, "options", ())]
+            messages.append(getattr(widget, "help", "") or "")
+    return [re.sub(r"\$\$?[^$]+\$\$?", "", sentence or "") for sentence in messages]
 
 
 def applied(declaration: type, state: dict[str, Any]) -> dict[str, bool]:
     """Which controls apply when some are set and the others have their defaults."""
     values: dict[str, Any] = {}
-    shown = {}
+    visible = {}
     for name, control in controls.controls(declaration):
-        shown[name] = control.when is None or bool(control.when(values))
-        values[name] = state.get(name, control.default) if shown[name] else control.default
-    return shown
+        visible[name] = control.when is None or bool(control.when(values))
+        values[name] = state.get(name, control.default) if visible[name] else control.default
+    return visible
 
 
 def fixed(control: controls.Control) -> bool:
@@ -145,33 +147,37 @@ def as_state(value: Any) -> Any:
 
 def shows(page: Any, name: str, output: Output) -> None:
     """A bench of a page says and draws what it gives without a page (with the page's style)."""
-    place = bench(page.app, name)
-    readouts = [(one.label, one.value, one.beside or "") for one in output.readouts.values()]
-    assert [(m.label, m.value, m.delta) for m in place.metric] == readouts
+    position = bench(page.app, name)
+    readouts = [
+        (readout.label, readout.value, readout.beside or "") for readout in output.readouts.values()
+    ]
+    assert [(m.label, m.value, m.delta) for m in position.metric] == readouts
     kinds = ("markdown", "caption", "info")
-    said = [element.value for kind in kinds for element in place.get(kind)]
-    said += [element.proto.body for element in place.get("html")]
-    noted = {html.note_html(one) if isinstance(one, Target) else one.sentence
-             for one in output.of(Note)}  # fmt: skip
-    assert noted <= set(said)
+    messages = [element.value for kind in kinds for element in position.get(kind)]
+    messages += [element.proto.body for element in position.get("html")]
+    noted = {html.note_html(item) if isinstance(item, Target) else item.sentence
+             for item in output.of(Note)}  # fmt: skip
+    assert noted <= set(messages)
     if output.of(ClientComponent):  # the browser draws it, from numbers and words
         return
-    pages = [{"page": one.html} for one in output.of(FramedPage)]
-    drawn = [] if output.figure is None else [json.loads(output.figure.to_json())["data"]]
-    assert [one if "page" in one else one["data"] for one in figures(place)] == (pages or drawn)
+    pages = [{"page": item.html} for item in output.of(FramedPage)]
+    rendered = [] if output.figure is None else [json.loads(output.figure.to_json())["data"]]
+    assert [figure if "page" in figure else figure["data"] for figure in figures(position)] == (
+        pages or rendered
+    )
     if output.waits:
-        assert alerts(place)["info"] == [output.waits]
+        assert alerts(position)["info"] == [output.waits]
 
 
 def every_bench_shows(page: Any, lesson: Lesson, link: dict[str, Any], lang: str) -> None:
     """The benches of a page that was opened by a link ("bench.parameter" -> value), one by one."""
-    for name, one in lesson.benches.items():
+    for name, bench in lesson.benches.items():
         values = {
             key.removeprefix(f"{name}."): value
             for key, value in link.items()
-            if key.split(".")[0] in (name, *one.after)
+            if key.split(".")[0] in (name, *bench.after)
         }
-        shows(page, name, one.run(values, style=Style(LIVE, lang)))
+        shows(page, name, bench.run(values, style=Style(LIVE, lang)))
 
 
 class Colored(HTMLParser):
@@ -197,12 +203,12 @@ class Colored(HTMLParser):
 
     def deep(self) -> list[float]:
         """How strong the color of each piece is."""
-        found = (re.search(r"rgba\(\d+,\d+,\d+,([\d.]+)\)", span["style"]) for span in self.spans)
-        return [float(color[1]) for color in found]
+        result = (re.search(r"rgba\(\d+,\d+,\d+,([\d.]+)\)", span["style"]) for span in self.spans)
+        return [float(color[1]) for color in result]
 
     def outlined(self) -> list[int]:
         """The places of the outlined pieces, from 1."""
-        return [place for place, one in enumerate(self.with_look("outline"), 1) if one]
+        return [position for position, item in enumerate(self.with_look("outline"), 1) if item]
 
 
 def colored(output: Output) -> list[Colored]:

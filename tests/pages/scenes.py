@@ -70,15 +70,15 @@ class Scene:
 
     def __str__(self) -> str:
         """What stands in the name of its test."""
-        said = (f"{name}={controls.encoded(value)[:24]}" for name, value in self.values.items())
-        return " ".join((self.bench, *said))
+        message = (f"{name}={controls.encoded(value)[:24]}" for name, value in self.values.items())
+        return " ".join((self.bench, *message))
 
 
 def each(scenes: Sequence[Scene]) -> pytest.MarkDecorator:
     """One test a scene, with `scene` and `language`, which take turns."""
     turns = [
-        pytest.param(scene, LANGUAGES[place % len(LANGUAGES)], id=f"{scene}")
-        for place, scene in enumerate(scenes)
+        pytest.param(scene, LANGUAGES[index % len(LANGUAGES)], id=f"{scene}")
+        for index, scene in enumerate(scenes)
     ]
     return pytest.mark.parametrize(("scene", "language"), turns)
 
@@ -92,43 +92,45 @@ def check(lesson: Lesson, scene: Scene, language: str = "en") -> Output | None:
             bench.run(scene.values, language, train=scene.train)
         assert refusal.value.code == scene.refuses
         return None
-    shown = bench.run(scene.values, language, train=scene.train)
-    names = list(shown.readouts)
+    visible = bench.run(scene.values, language, train=scene.train)
+    names = list(visible.readouts)
     assert names == list(scene.readouts), (names, list(scene.readouts))
     if isinstance(scene.readouts, Mapping):
-        said = {name: one.value for name, one in shown.readouts.items()}
-        assert said == scene.readouts
-    words = [text for one in shown.readouts.values() for text in (one.label, one.help)]
-    for sentence in (*words, *shown.notes, shown.waits):
+        payload = {name: readout.value for name, readout in visible.readouts.items()}
+        assert payload == scene.readouts
+    words = [
+        text for readout in visible.readouts.values() for text in (readout.label, readout.help)
+    ]
+    for sentence in (*words, *visible.notes, visible.waits):
         assert not PLACEHOLDER.search(re.sub(r"\$[^$]*\$", "", sentence)), sentence
-    for one in shown.readouts.values():
-        assert one.value.strip(), one
-        assert not _NO_NUMBER.search(f"{one.value} {one.beside or ''}"), one
+    for item in visible.readouts.values():
+        assert item.value.strip(), item
+        assert not _NO_NUMBER.search(f"{item.value} {item.beside or ''}"), item
     for key in scene.notes:
         sentence = words_of(lesson, f"note.{key}", language)
-        assert any(sentence.fullmatch(note) for note in shown.notes), (key, shown.notes)
+        assert any(sentence.fullmatch(note) for note in visible.notes), (key, visible.notes)
     if language == "zh":
-        for note in shown.notes:
+        for note in visible.notes:
             assert HAN.search(note), note
     if scene.waits:
-        assert words_of(lesson, f"hint.{scene.waits}", language).fullmatch(shown.waits)
-        assert shown.figure is None
-        return shown
-    assert not shown.waits, shown.waits
-    if scene.figure is not None or shown.figure is not None:
-        drawn(bench, scene, shown, language)
-    return shown
+        assert words_of(lesson, f"hint.{scene.waits}", language).fullmatch(visible.waits)
+        assert visible.figure is None
+        return visible
+    assert not visible.waits, visible.waits
+    if scene.figure is not None or visible.figure is not None:
+        drawn(bench, scene, visible, language)
+    return visible
 
 
 def links(lesson: Lesson, scene: Scene) -> None:
     """Every value of a scene applies, stands in its permalink and comes back from there."""
     by_bench: dict[str, dict[str, Any]] = {scene.bench: {}}
     for name, value in scene.values.items():
-        place, _, control = name.rpartition(".")
-        by_bench.setdefault(place or scene.bench, {})[control] = value
+        position, _, control = name.rpartition(".")
+        by_bench.setdefault(position or scene.bench, {})[control] = value
     for name, values in by_bench.items():
         bench = lesson.benches[name]
-        known = dict(controls.controls(bench.declaration))
+        existing = dict(controls.controls(bench.declaration))
 
         def defaults(other: str) -> Any:
             declared = lesson.benches[other].declaration
@@ -139,7 +141,7 @@ def links(lesson: Lesson, scene: Scene) -> None:
             link = controls.permalink(bench.prefix, params)
             read = {key.rpartition(".")[2]: raw for key, raw in link.items()}
             again = controls.parse_params(
-                bench.declaration, {key: known[key].parse(raw) for key, raw in read.items()}
+                bench.declaration, {key: existing[key].parse(raw) for key, raw in read.items()}
             )
         for key, value in values.items():
             its = getattr(params, key)
@@ -147,44 +149,44 @@ def links(lesson: Lesson, scene: Scene) -> None:
         assert again == params, link
 
 
-def drawn(bench: Bench, scene: Scene, shown: Output, language: str) -> None:
+def drawn(bench: Bench, scene: Scene, output: Output, language: str) -> None:
     """The figure is the expected one, says what it shows, and comes from the code again."""
-    assert shown.figure is not None, scene
-    here = as_json(shown.figure)
-    assert len(shown.code) < 3000, "numbers are listed that have a name"
+    assert output.figure is not None, scene
+    here = as_json(output.figure)
+    assert len(output.code) < 3000, "numbers are listed that have a name"
     space: dict[str, Any] = {}
-    exec(compile(shown.code, f"<code of {bench.name}>", "exec"), space)
+    exec(compile(output.code, f"<code of {bench.name}>", "exec"), space)
     same(here, as_json(space["figure"]))
     if scene.figure is None:
         return
     if scene.figure.__module__.startswith("seqviz.figures"):
-        assert f"figure = {scene.figure.__name__}(" in shown.code, shown.code
+        assert f"figure = {scene.figure.__name__}(" in output.code, output.code
         assert space[scene.figure.__name__] is scene.figure
     else:
         same(as_json(scene.figure(style=Style(lang=language))), here)
 
 
-def same(expected: Any, found: Any) -> None:
+def same(expected: Any, result: Any) -> None:
     """Two figures in JSON, compared part by part for a short message."""
-    assert list(expected) == list(found)
+    assert list(expected) == list(result)
     for key, value in expected.items():
-        if not near(value, found[key]):
-            raise AssertionError(f"{key}: {str(value)[:300]}\n is not \n{str(found[key])[:300]}")
+        if not near(value, result[key]):
+            raise AssertionError(f"{key}: {str(value)[:300]}\n is not \n{str(result[key])[:300]}")
 
 
-def near(one: Any, other: Any) -> bool:
+def near(left: Any, right: Any) -> bool:
     """Equal, but for rounding: a product of matrices depends on where they lie in memory."""
-    if isinstance(one, dict) and one.get("bdata") and isinstance(other, dict):
-        numbers = [np.frombuffer(b64decode(a["bdata"]), a["dtype"]) for a in (one, other)]
+    if isinstance(left, dict) and left.get("bdata") and isinstance(right, dict):
+        numbers = [np.frombuffer(b64decode(a["bdata"]), a["dtype"]) for a in (left, right)]
         alike = numbers[0].shape == numbers[1].shape and numbers[0].dtype == numbers[1].dtype
         return alike and np.allclose(*numbers, rtol=1e-6, atol=1e-6, equal_nan=True)
-    if isinstance(one, dict) and isinstance(other, dict):
-        return list(one) == list(other) and all(near(one[key], other[key]) for key in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(near, one, other))
-    if isinstance(one, float) and isinstance(other, float):
-        return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
-    return bool(one == other)
+    if isinstance(left, dict) and isinstance(right, dict):
+        return list(left) == list(right) and all(near(left[key], right[key]) for key in left)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(near, left, right))
+    if isinstance(left, float) and isinstance(right, float):
+        return math.isclose(left, right, rel_tol=1e-9, abs_tol=1e-12)
+    return bool(left == right)
 
 
 def as_json(figure: Any) -> Any:
@@ -194,8 +196,8 @@ def as_json(figure: Any) -> Any:
 
 def words_of(lesson: Lesson, key: str, language: str) -> re.Pattern[str]:
     """What a sentence of the catalogue looks like when it is filled in."""
-    known = catalogue(language)
-    words = known.get(f"{lesson.slug}.{key}", known.get(key))
+    existing = catalogue(language)
+    words = existing.get(f"{lesson.slug}.{key}", existing.get(key))
     assert words is not None, f"{lesson.slug} has no {key}"
     parts = re.split(r"{[^{}]*}", words)
     return re.compile(".+?".join(re.escape(part) for part in parts), re.DOTALL)

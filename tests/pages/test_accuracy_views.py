@@ -112,16 +112,16 @@ class View(NamedTuple):
 
 
 def knife(order: str, share: int) -> View:
-    found, at = result("knife"), round(share / 5)
-    row = dict(zip(ORDERS, found.probability[:, at], strict=True))
+    outcome, at = result("knife"), round(share / 5)
+    row = dict(zip(ORDERS, outcome.probability[:, at], strict=True))
     other = "random" if order != "random" else "function"
     return View(
         {"order": order, "share": share},
-        partial(accuracy_under_masking, found, order, share / 100, MAJORITY, result("controls")),
+        partial(accuracy_under_masking, outcome, order, share / 100, MAJORITY, result("controls")),
         {
             "accuracy_here": percent(right(row[order])),
             "says_positive": percent(row[order] > 0.5),
-            "accuracy_whole": percent(right(found.probability[0, 0])),
+            "accuracy_whole": percent(right(outcome.probability[0, 0])),
             "majority": percent((features.parts()["train"].positive.mean() >= 0.5) == TRUTH),
         },
         Compared((f"option.order.{order}", f"option.order.{other}"),
@@ -132,12 +132,12 @@ def knife(order: str, share: int) -> View:
 
 
 def own_knife() -> View:
-    found = word_masking.mask_user_text("minilm", REVIEW)
-    row = found.probability[ORDERS.index("content")]
+    masking = word_masking.mask_user_text("minilm", REVIEW)
+    row = masking.probability[ORDERS.index("content")]
     turned = np.flatnonzero((row > 0.5) != (row[0] > 0.5))
     return View(
         {"view": "own", "text": REVIEW, "order": "content", "share": 40},
-        partial(sentence_under_masking, found, "content", 2),
+        partial(sentence_under_masking, masking, "content", 2),
         {
             "positive": percent(row[2]),
             "words_masked": unbroken("2 / 6"),
@@ -148,45 +148,45 @@ def own_knife() -> View:
 
 def filled(view: str, selected: int) -> View:
     every = result("fill_by_share")
-    draw, one = partial(fill_in_accuracy_by_share, every, selected / 100), result("fill")
+    draw, item = partial(fill_in_accuracy_by_share, every, selected / 100), result("fill")
     if view == "treatments":
-        draw = partial(fill_in_accuracy, one)
+        draw = partial(fill_in_accuracy, item)
     else:
         near = min(shipped.SELECTED, key=lambda share: (abs(100 * share - selected), share))
-        one = every[shipped.SELECTED.index(near)]
+        item = every[shipped.SELECTED.index(near)]
     first = {
-        f"top_{name}": percent(one.rank[one.treatment == treatment] == 1)
+        f"top_{name}": percent(item.rank[item.treatment == treatment] == 1)
         for treatment, name in enumerate(("mask", "random", "kept"))
     }
     values = {"view": view, "selected": selected}
-    return View(values, draw, first | {"top_frequent": percent(one.frequency == 1)})
+    return View(values, draw, first | {"top_frequent": percent(item.frequency == 1)})
 
 
-def guess(text: str, place: int, last: int) -> View:
+def guess(text: str, index: int, last: int) -> View:
     """A place beyond the sentence is its last token."""
-    found = fill.guesses("minilm", text, last, seed=4)
-    assert found.truth == text.lower().split()[last - 1]
+    result = fill.guesses("minilm", text, last, seed=4)
+    assert result.truth == text.lower().split()[last - 1]
     keys = ("rank", "rank_random", "rank_kept")
     return View(
-        {"text": text, "place": place, "seed": 4},
-        partial(best_guesses, found),
-        {key: f"{rank:,}" for key, rank in zip(keys, found.rank, strict=True)},
+        {"text": text, "place": index, "seed": 4},
+        partial(best_guesses, result),
+        {key: f"{rank:,}" for key, rank in zip(keys, result.rank, strict=True)},
         notes=("more_tokens",) if len(text.split()) > 60 else (),
-        beside={key: percent(one) for key, one in zip(keys, found.chance, strict=True)},
+        beside={key: percent(item) for key, item in zip(keys, result.chance, strict=True)},
     )
 
 
 def padded(view: str, length: int, side: str) -> View:
-    found = result("padding")
+    outcome = result("padding")
     s, at = SIDES.index(side), shipped.LENGTHS.index(length)
-    told, untold = found.probability[:, s, at]
+    payload, untold = outcome.probability[:, s, at]
     tried = ~np.isnan(untold)
     assert tried.sum() == (2000 if length <= padding.LONG else padding.FEW)
     return View(
         {"view": view, "length": length, "side": side},
         partial(
             padding_effect,
-            found,
+            outcome,
             view,
             length,
             side,
@@ -194,12 +194,12 @@ def padded(view: str, length: int, side: str) -> View:
             result("pads_in_mean") if side == "right" else None,
         ),
         {
-            "told": percent(right(told)),
+            "told": percent(right(payload)),
             "untold": percent(right(untold)),
-            "flipped": percent((untold[tried] > 0.5) != (found.plain[tried] > 0.5)),
-            "on_pads": percent(found.on_pads[1, s, at][tried]),
+            "flipped": percent((untold[tried] > 0.5) != (outcome.plain[tried] > 0.5)),
+            "on_pads": percent(outcome.on_pads[1, s, at][tried]),
         },
-        Compared(("metric.told.label", "metric.untold.label"), right(told), right(untold)),
+        Compared(("metric.told.label", "metric.untold.label"), right(payload), right(untold)),
         notes=(
             *{"drift": ("median_drift",), "on_pads": ("median_attention",)}.get(view, ()),
             *(("left_side",) if side == "left" else ()),
@@ -209,15 +209,15 @@ def padded(view: str, length: int, side: str) -> View:
 
 
 def own_padding() -> View:
-    found = padding.pad_user_text("minilm", REVIEW, shipped.LENGTHS)
+    result = padding.pad_user_text("minilm", REVIEW, shipped.LENGTHS)
     return View(
         {"view": "own", "text": REVIEW, "length": 64, "side": "left"},
-        partial(sentence_padding, found, 64),
+        partial(sentence_padding, result, 64),
         {
-            "positive_plain": percent(found.plain),
-            "positive_told": percent(found.probability[0, 1, 1]),
-            "positive_untold": percent(found.probability[1, 1, 1]),
-            "on_pads": percent(found.on_pads[1, 1, 1]),
+            "positive_plain": percent(result.plain),
+            "positive_told": percent(result.probability[0, 1, 1]),
+            "positive_untold": percent(result.probability[1, 1, 1]),
+            "on_pads": percent(result.on_pads[1, 1, 1]),
         },
     )
 
@@ -228,42 +228,42 @@ def ids() -> View:
 
 
 def looks(feature: str = "mean") -> View:
-    found = result("direction" if feature == "mean" else "by_cls")
-    both, left = (right(found.probability[k]) for k in (0, 1))
+    outcome = result("direction" if feature == "mean" else "by_cls")
+    both, left = (right(outcome.probability[k]) for k in (0, 1))
     return View(
         {"feature": feature},
-        partial(accuracy_by_direction, found, MAJORITY),
+        partial(accuracy_by_direction, outcome, MAJORITY),
         {
             "look_both": percent(both),
             "look_left": percent(left),
-            "look_refitted": percent(right(found.refitted[1])),
-            "look_fill": percent(found.rank[1] == 1),
+            "look_refitted": percent(right(outcome.refitted[1])),
+            "look_fill": percent(outcome.rank[1] == 1),
         },
         Compared(("metric.look_both.label", "metric.look_left.label"), both, left),
         notes=("looks", "looks_cls") if feature == "cls" else ("looks",),
     )
 
 
-def own_looks(text: str, place: int, last: int) -> View:
-    found = fill.guesses_by_direction("minilm", text, last)
-    values = {"view": "own", "text": text, "place": place}
-    return View(values, partial(best_guesses, found))
+def own_looks(text: str, index: int, last: int) -> View:
+    guesses = fill.guesses_by_direction("minilm", text, last)
+    values = {"view": "own", "text": text, "place": index}
+    return View(values, partial(best_guesses, guesses))
 
 
-def trained(found: Any, curve: reported.Curve | None, **values: Any) -> View:
-    runs = np.array([right(row).mean() for row in found.probability])
+def trained(result: Any, curve: reported.Curve | None, **values: Any) -> View:
+    runs = np.array([right(row).mean() for row in result.probability])
     mean = round(2000 * runs.mean()) / 2000  # of whole sentences
     ends = f"{100 * runs.min():.1f}–{100 * runs.max():.1f}%"
     return View(
         values,
-        partial(learning_curves, found, curve, VALIDATION),
+        partial(learning_curves, result, curve, VALIDATION),
         {
             "trained": percent(mean),
             "spread": ends if len(runs) > 1 else "–",
-            "trainable": f"{found.trainable:,}",
+            "trainable": f"{result.trainable:,}",
             "seconds": "",
         },
-        beside={"trainable": f"/ {found.total:,}"},
+        beside={"trainable": f"/ {result.total:,}"},
     )
 
 
@@ -279,13 +279,13 @@ def standard_head() -> View:
 
 def count(network: str, regime: str, layers: int, **readouts: str) -> View:
     config = counting.CONFIGS[network]
-    found = counting.count(config, regime, min(layers, config.layers))
+    result = counting.count(config, regime, min(layers, config.layers))
 
     def draw(style):
         text = Text(style.lang)
         title = (text(f"bert_accuracy.option.{key}") for key in
                  (f"network.{network}", f"regime.{regime}"))  # fmt: skip
-        return parameter_counts(found, ", ".join(title), style=style)
+        return parameter_counts(result, ", ".join(title), style=style)
 
     values = {"network": network, "regime": regime}
     return View(values | ({"layers": layers} if regime == "top" else {}), draw, readouts)
@@ -293,28 +293,28 @@ def count(network: str, regime: str, layers: int, **readouts: str) -> View:
 
 def searched(method: str) -> View:
     """One method on the map of all trials, or (of none) the three beside one another."""
-    found = result(f"search_{method}") if method else result("race")
-    draw = partial(search_trials, found[0], result("surface"))
-    one = max(found, key=lambda each: each.validation.max())
-    best = int(np.argmax(one.validation))
+    outcome = result(f"search_{method}") if method else result("race")
+    draw = partial(search_trials, outcome[0], result("surface"))
+    item = max(outcome, key=lambda each: each.validation.max())
+    best = int(np.argmax(item.validation))
     return View(
         {"view": "surface", "method": method} if method else {"view": "race"},
-        draw if method else partial(best_so_far, found),
+        draw if method else partial(best_so_far, outcome),
         {
-            "best": percent(one.validation[best]),
-            "best_rate": number(float(one.rate[best]), 2),
-            "best_test": percent(right(one.probability)),
+            "best": percent(item.validation[best]),
+            "best_rate": number(float(item.rate[best]), 2),
+            "best_test": percent(right(item.probability)),
         },
-        beside={"best": unbroken("n = 800"), "best_rate": f"{one.batch[best]}"},
+        beside={"best": unbroken("n = 800"), "best_rate": f"{item.batch[best]}"},
     )
 
 
 def both_modes() -> View:
-    found = modes.modes("minilm", REVIEW, 7, 3)
-    spread = np.ptp(found.probability, axis=1)
+    mode_comparison = modes.modes("minilm", REVIEW, 7, 3)
+    spread = np.ptp(mode_comparison.probability, axis=1)
     return View(
         {"text": REVIEW, "repeats": 7, "seed": 3},
-        partial(train_and_eval, found),
+        partial(train_and_eval, mode_comparison),
         {"spread_eval": "0.0%", "spread_train": percent(spread[1])},
     )
 
@@ -325,29 +325,29 @@ def all_systems() -> View:
 
 
 def pair(view: str, first: str, second: str, n: int) -> View:
-    known = {one.system: one.probability[0] for one in systems.answers()}
-    a, b = right(known[first]), right(known[second])
+    existing = {answer.system: answer.probability[0] for answer in systems.answers()}
+    a, b = right(existing[first]), right(existing[second])
     keys = (f"option.first.{first}", f"option.second.{second}")
 
     def draw(style):
         names = tuple(Text(style.lang)(f"bert_accuracy.{key}") for key in keys)
         if view == "running":
-            curves = (proportions.running(one) for one in (a, b))
+            curves = (proportions.running(item) for item in (a, b))
             return running_accuracy(*curves, names, n, style=style)
         if view == "paired":
             return paired_answers(proportions.mcnemar(a[:n], b[:n]), names, style=style)
-        said = (known[one][:n] > 0.5 for one in (first, second))
-        tables = (proportions.confusion(TRUTH[:n], one) for one in said)
+        label = (existing[item][:n] > 0.5 for item in (first, second))
+        tables = (proportions.confusion(TRUTH[:n], item) for item in label)
         return confusion_matrices(*tables, names, style=style)
 
-    found = proportions.mcnemar(a[:n], b[:n])
+    paired = proportions.mcnemar(a[:n], b[:n])
     return View(
         {"view": view, "first": first, "second": second, "sentences": n},
         draw,
         {
             "system_a": percent(a[:n]),
             "system_b": percent(b[:n]),
-            "p_value": unbroken("< 0.001") if found.p < 0.001 else f"{found.p:.3f}",
+            "p_value": unbroken("< 0.001") if paired.p < 0.001 else f"{paired.p:.3f}",
             "needed": "∞" if first == second else "",
         },
         Compared(keys, a[:n], b[:n]),
@@ -395,22 +395,22 @@ VIEWS = (
 
 @pytest.mark.parametrize(
     ("name", "view", "language"),
-    [(*one, LANGUAGES[turn % 2]) for turn, one in enumerate(VIEWS)],
+    [(*view, LANGUAGES[turn % 2]) for turn, view in enumerate(VIEWS)],
     ids=[f"{name}-{turn}" for turn, (name, _) in enumerate(VIEWS)],
 )
 def test_a_view_is_drawn_said_and_told_in_code(name, view, language):
-    wanted: View = view()
-    readouts = wanted.readouts
+    expected: View = view()
+    readouts = expected.readouts
     if "" in readouts.values():  # not the same twice, or of a test of its own
         readouts = tuple(readouts)
-    scene = Scene(name, wanted.values, wanted.figure, readouts, wanted.notes)
-    shown = check(lesson, scene, language)
-    for key, value in wanted.readouts.items():
-        assert shown.readouts[key].value == value or not value, key
-    for key, words in wanted.beside.items():
-        assert words in shown.readouts[key].beside, key
-    if wanted.compared is not None:
-        assert wanted.compared.sentence(Text(language)) in shown.notes
+    scene = Scene(name, expected.values, expected.figure, readouts, expected.notes)
+    visible = check(lesson, scene, language)
+    for key, value in expected.readouts.items():
+        assert visible.readouts[key].value == value or not value, key
+    for key, words in expected.beside.items():
+        assert words in visible.readouts[key].beside, key
+    if expected.compared is not None:
+        assert expected.compared.sentence(Text(language)) in visible.notes
 
 
 def test_masked_words_stand_in_the_sentence():
@@ -422,7 +422,7 @@ def test_masked_words_stand_in_the_sentence():
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_sentences_to_read_are_those_on_which_just_one_is_right(language):
     view = pair("paired", "all", "random_head", 200)
-    first, second = (systems.first_run(one).probability[:200] for one in ("all", "random_head"))
+    first, second = (systems.first_run(item).probability[:200] for item in ("all", "random_head"))
     (table,) = lesson.benches["compare"].run(view.values, language).of(Table)
     differ = np.flatnonzero(view.compared.first != view.compared.second)[:30]
     text, texts = Text(language), features.parts()["test"].texts
@@ -451,13 +451,15 @@ def own(text: str) -> list[tuple[str, dict[str, Any]]]:
     return [(name, {"text": text} | ({"view": view} if view else {})) for name, view in OWN]
 
 
-@pytest.mark.parametrize("kind", first_only(list(TEXTS), keep=2))
+@pytest.mark.parametrize("kind", first_only(list(TEXTS), retained=2))
 def test_any_text_is_read(kind):
     for turn, (name, values) in enumerate(own(TEXTS[kind])):
-        shown = lesson.benches[name].run(values, LANGUAGES[turn % 2])
-        assert shown.figure is not None, name
-        for one in shown.readouts.values():
-            assert not re.search(r"nan|inf\b|None", f"{one.value} {one.beside or ''}"), one
+        visible = lesson.benches[name].run(values, LANGUAGES[turn % 2])
+        assert visible.figure is not None, name
+        for readout in visible.readouts.values():
+            assert not re.search(r"nan|inf\b|None", f"{readout.value} {readout.beside or ''}"), (
+                readout
+            )
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t", "\u200b"])

@@ -27,10 +27,10 @@ JOBS = ("knife", "fill", "padding", "looks", "tune", "search")
 
 def badge(page, name: str) -> str:
     """Where the numbers of a bench's figure come from."""
-    said = [element.value for element in bench(page.app, name).get("markdown")]
-    said += [element.value for element in bench(page.app, name).get("caption")]
-    (found,) = filter(None, (re.match(r":\w+-badge\[(.*)\]", words) for words in said))
-    return found[1]
+    messages = [element.value for element in bench(page.app, name).get("markdown")]
+    messages += [element.value for element in bench(page.app, name).get("caption")]
+    (result,) = filter(None, (re.match(r":\w+-badge\[(.*)\]", words) for words in messages))
+    return result[1]
 
 
 def to_start(page, name: str) -> str:
@@ -109,19 +109,19 @@ def test_the_first_head_on_a_machine_waits_for_the_encoder_once(vectors, monkeyp
 # --------------------------------------------------------------------------------------------- jobs
 def test_a_long_job_beside_the_shipped_figure(visit, on_the_cpu, monkeypatch):
     """It reports a curve; the shipped one stays whole meanwhile, and cancel gives all back."""
-    made: list[jobs.Job] = []
+    built: list[jobs.Job] = []
     submit = jobs.JobQueue.submit
     monkeypatch.setattr(
         jobs.JobQueue,
         "submit",
-        lambda *args, **keys: made.append(submit(*args, **keys)) or made[-1],
+        lambda *args, **keys: built.append(submit(*args, **keys)) or built[-1],
     )
     page = visit(SLUG)
     for name in JOBS:
         assert to_start(page, name) == page.text("work.anew"), name
     before = figures(bench(page.app, "tune"))
     page.app.get_by_key("ba.tune.start").click().run()
-    job, last = made[-1], time.monotonic() + PATIENCE
+    job, last = built[-1], time.monotonic() + PATIENCE
     while not job.trail and time.monotonic() < last:
         time.sleep(0.05)
     page.run(ba__knife__share=80)  # the rest answers

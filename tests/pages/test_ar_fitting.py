@@ -41,13 +41,13 @@ FREE = {"process.order": 5, "process.free": True}
 @cache
 def drawn_views() -> dict[str, tuple[str, ...]]:
     """The views ("": one view) of `process` and of what builds on it and trains nothing."""
-    found = {}
+    result = {}
     for name in ("process", *dependents(SLUG, "process")):
         bench = lesson.benches[name]
         if not measure_trainings.calls(bench):
-            known = dict(controls.controls(bench.declaration))
-            found[name] = known["view"].bounds() if "view" in known else ("",)
-    return found
+            declared = dict(controls.controls(bench.declaration))
+            result[name] = declared["view"].bounds() if "view" in declared else ("",)
+    return result
 
 
 SCENES = (
@@ -155,9 +155,9 @@ def test_real_series_accept_or_refuse(scene):
 @pytest.mark.parametrize("view", ["fan", "correlations", "order", "residuals"])
 @pytest.mark.parametrize("source", ["sunspots", "co2"])
 def test_real_series_are_drawn_with_their_source(source, view):
-    shown = lesson.benches["real"].run({"source": source, "view": view})
-    assert shown.figure is not None
-    assert series_data.bundled(source).source in shown.notes
+    visible = lesson.benches["real"].run({"source": source, "view": view})
+    assert visible.figure is not None
+    assert series_data.bundled(source).source in visible.notes
 
 
 def theory(value: str) -> str:
@@ -180,8 +180,8 @@ def theory(value: str) -> str:
     ],
 )  # fmt: skip
 def test_what_stands_beside_it(name, values, beside):
-    shown = lesson.benches[name].run(values)
-    assert {key: shown.readouts[key].beside for key in beside} == beside
+    visible = lesson.benches[name].run(values)
+    assert {key: visible.readouts[key].beside for key in beside} == beside
 
 
 def test_shuffling_reaches_the_benches_below():
@@ -189,9 +189,9 @@ def test_shuffling_reaches_the_benches_below():
     for name in drawn_views().keys() - {"process"}:
         run = lesson.benches[name].run
         assert run({}).figure.to_json() != run({"process.shuffle": True}).figure.to_json(), name
-    shown = lesson.benches["fit"].run({"process.shuffle": True})
+    visible = lesson.benches["fit"].run({"process.shuffle": True})
     # Four standard errors of an OLS coefficient on 500 independent values.
-    assert abs(float(shown.readouts["estimate"].value.replace("−", "-"))) < 4 / np.sqrt(500)
+    assert abs(float(visible.readouts["estimate"].value.replace("−", "-"))) < 4 / np.sqrt(500)
 
 
 # --- at the limits ------------------------------------------------------------------------------
@@ -239,15 +239,15 @@ def test_a_figure_or_the_right_sentence(case, lang):
         )  # fmt: skip
         code = refusals.get(f"{name}.{view}", refusals.get(name, refusals.get("every bench")))
         if code is None:
-            for one in run().readouts.values():
-                assert "nan" not in f"{one.value} {one.beside}", (name, view)
+            for item in run().readouts.values():
+                assert "nan" not in f"{item.value} {item.beside}", (name, view)
             continue
         with pytest.raises(UserError) as refusal:
             run()
         assert refusal.value.code == code, (name, view)
         words = text.first(f"{SLUG}.problem.{code}", f"problem.{code}")
-        told = to_message(refusal.value, LessonWords(SLUG, text))
-        assert told == words.format(**refusal.value.details)
+        message = to_message(refusal.value, LessonWords(SLUG, text))
+        assert message == words.format(**refusal.value.details)
 
 
 # --- on the page --------------------------------------------------------------------------------
@@ -259,9 +259,12 @@ def test_a_page_where_some_benches_refuse_is_whole(visit):
     page = visit(SLUG, "zh", **{f"ar__{key}": value for key, value in link.items()})
     words = page.text.first(f"{SLUG}.problem.burn_in_explodes", "problem.burn_in_explodes")
     for name in (*drawn_views(), "real"):
-        told = [] if name in ("fit", "real") else [words]
-        place = bench(page.app, name)
-        assert (alerts(place)["warning"], len(figures(place))) == (told, 1 - len(told)), name
+        payloads = [] if name in ("fit", "real") else [words]
+        position = bench(page.app, name)
+        assert (alerts(position)["warning"], len(figures(position))) == (
+            payloads,
+            1 - len(payloads),
+        ), name
 
 
 def test_a_prediction_is_answered_for_each_choice(visit):
@@ -282,8 +285,11 @@ def test_the_exercise_checks_itself_and_changes(visit):
         if variant < 2:
             question = text(f"{SLUG}.exercise.memory.question", phi=phi)
             assert any(question in markdown.value for markdown in page.app.markdown)
-            for answer, box, said in ((right, "success", "right"), (right + 1, "info", "not_yet")):
+            for answer, box, message in (
+                (right, "success", "right"),
+                (right + 1, "info", "not_yet"),
+            ):
                 page.run(**{f"ar.exercise.memory.{variant}": float(answer)})
                 boxes = page.app.get(box)
-                assert any(text(f"frame.{said}") in one.value for one in boxes), (phi, answer)
+                assert any(text(f"frame.{message}") in box.value for box in boxes), (phi, answer)
             page.app.button(key="ar.exercise.memory.next").click().run()

@@ -72,13 +72,13 @@ def test_every_stage_by_hand(lang, settings, more):
         assert output.readouts["score"].beside == " · ".join(words)
         step, *others = output.notes
         same = name == "scale" and walk.divide_by * walk.temperature == 1
-        said = f"attention.note.stage_{name}" + ("_by_one" if same else "")
+        message = f"attention.note.stage_{name}" + ("_by_one" if same else "")
         facts = of_stage(walk, weights, scores, query - 1)
-        assert step == text(said, stage=stage, all=len(STAGES), **facts)
+        assert step == text(message, stage=stage, all=len(STAGES), **facts)
         # By hand: what a row gives to the words behind it.
         share = sum(weights[row, row + 1 :].sum() for row in range(8)) / 8
-        wanted = text("attention.note.leak", share=f"{100 * share:.1f}%")
-        assert (wanted in others) == ("operator" in settings), name
+        expected = text("attention.note.leak", share=f"{100 * share:.1f}%")
+        assert (expected in others) == ("operator" in settings), name
 
 
 @pytest.mark.parametrize("part", ["query", "key", "value"])
@@ -90,15 +90,15 @@ def test_a_projection_can_be_chosen(part):
 
 @pytest.mark.parametrize(("lang", "quantity"), [("en", QUANTITIES[0]), ("zh", QUANTITIES[-1])])
 def test_why_a_square_root(lang, quantity):
-    found = saturation(keys=8, temperature=2.0, seed=1)
-    at = list(found.d_k).index(64)
-    largest = dict(zip(found.scalings, found.largest[:, at], strict=True))
+    result = saturation(keys=8, temperature=2.0, seed=1)
+    at = list(result.d_k).index(64)
+    largest = dict(zip(result.scalings, result.largest[:, at], strict=True))
     scene = Scene(
         "scale",
         {"quantity": quantity, "keys": 8, "temperature": 2.0},
-        partial(saturation_lines, found, quantity),
+        partial(saturation_lines, result, quantity),
         {
-            "variance": number(float(found.variance[found.scalings.index("none"), at])),
+            "variance": number(float(result.variance[result.scalings.index("none"), at])),
             "unscaled": number(float(largest["none"])),
             "divided": number(float(largest["d_k"])),
             "too_much": number(float(largest["d"])),
@@ -130,18 +130,18 @@ def test_every_view_of_all_heads(lang, model, other, layer, head):
     text, query, key = read_by(model), 9, 2
     chosen = {"model": model, "layer": layer, "head": head} | ({"other": other} if other else {})
     mosaic = attention.mosaic(model, text, other)
-    one = attention.head(model, text, other, layer, head)
+    item = attention.head(model, text, other, layer, head)
     means = {over: attention.average(model, text, other, over, layer) for over in ("layer", "all")}
     paths = attention.average(model, text, other, "rollout", layer)
-    place = {"query": query, "key": key}
+    anchor = {"query": query, "key": key}
     views = (
         ({}, partial(head_mosaic, mosaic, layer, head), None),
         ({"view": "heads", "measure": "previous"},
          partial(heads_by_measure, mosaic, "previous", layer, head), None),
-        ({"view": "head", **place}, partial(attention_map, one, query, key), one),
-        *(({"view": "mean", "over": over, **place}, partial(attention_map, mean, query, key), mean)
+        ({"view": "head", **anchor}, partial(attention_map, item, query, key), item),
+        *(({"view": "mean", "over": over, **anchor}, partial(attention_map, mean, query, key), mean)
           for over, mean in means.items()),
-        ({"view": "rollout", **place}, partial(rollout_map, paths, query, key), paths),
+        ({"view": "rollout", **anchor}, partial(rollout_map, paths, query, key), paths),
     )  # fmt: skip
     words, habits = Text(lang), mosaic.habits
     on_special = habits.first[layer, head] + habits.separator[layer, head]
@@ -151,8 +151,8 @@ def test_every_view_of_all_heads(lang, model, other, layer, head):
         "distance": number(float(habits.distance[layer, head])),
         "special": f"{100 * on_special:.1f}%",
     }
-    tokens = words("attention.note.tokens", count=len(one.text.pieces), unknown=0)
-    pairs = zip(one.text.pieces, one.text.ids, strict=True)
+    tokens = words("attention.note.tokens", count=len(item.text.pieces), unknown=0)
+    pairs = zip(item.text.pieces, item.text.ids, strict=True)
     listed = f"{tokens} " + " ".join(f"{escape_markdown(p)}&nbsp;`{i}`" for p, i in pairs)
     for values, draw, weights in views:
         output = check(lesson, Scene("real", {**chosen, **values}, draw, readouts), lang)
@@ -160,8 +160,8 @@ def test_every_view_of_all_heads(lang, model, other, layer, head):
         assert output.readouts["habit"].beside == label
         assert listed in output.notes
         for passage in colored(output):
-            wanted = 0.7 * weights.weights[query - 1]
-            np.testing.assert_allclose(passage.deep(), wanted, atol=0.0051)
+            expected = 0.7 * weights.weights[query - 1]
+            np.testing.assert_allclose(passage.deep(), expected, atol=0.0051)
         assert len(colored(output)) == (weights is not None)
 
 
@@ -170,12 +170,12 @@ def test_the_file_holds_every_weight(model, other):
     values = {"model": model} | ({"other": other} if other else {})
     (saved,) = lesson.benches["real"].run(values).of(Download)
     assert saved.file_name == f"attention-{model}.npz"
-    found = forward_cache.read(model, read_by(model), other)
+    result = forward_cache.read(model, read_by(model), other)
     with np.load(io.BytesIO(saved.content()), allow_pickle=False) as file:
         assert set(file) == {"attention", "tokens", "ids"}
-        np.testing.assert_array_equal(file["attention"], found.weights)
-        assert tuple(file["tokens"]) == found.tokens.pieces
-        np.testing.assert_array_equal(file["ids"], found.tokens.ids)
+        np.testing.assert_array_equal(file["attention"], result.weights)
+        assert tuple(file["tokens"]) == result.tokens.pieces
+        np.testing.assert_array_equal(file["ids"], result.tokens.ids)
 
 
 # ------------------------------------------------------------- what the words of the lesson claim
@@ -186,6 +186,6 @@ def test_heads_that_are_named_in_the_prose(untouched):
         habits = attention.mosaic("minilm", text).habits
         assert habits.previous[0, 2] > 0.8
     for model in ("minilm", "smollm2"):
-        found = attention.mosaic(model, read_by(model))
-        later = found.habits.first[found.text.layers // 2 :]
+        result = attention.mosaic(model, read_by(model))
+        later = result.habits.first[result.text.layers // 2 :]
         assert np.median(later) > 0.4, model  # "many heads give the first token much weight"

@@ -35,7 +35,7 @@ OWN = ("off_count", "sentence", "furthest")
 def read(scene: Scene, lang: str) -> dict[str, tuple[str, str | None]]:
     """The read-outs of a scene that holds what it says."""
     readouts = check(lesson, scene, lang).readouts
-    return {name: (one.value, one.beside) for name, one in readouts.items()}
+    return {name: (readout.value, readout.beside) for name, readout in readouts.items()}
 
 
 # --------------------------------------------------------------------------------- one head apart
@@ -43,20 +43,20 @@ def read(scene: Scene, lang: str) -> dict[str, tuple[str, str | None]]:
 def test_the_head_chosen_above_is_taken_apart(lang, model, width):
     query, key = 11, 6
     values = {"real.model": model, "real.layer": 4, "real.head": 7, "query": query, "key": key}
-    found = attention.parts(model, read_by(model), "", 4, 7)
+    result = attention.parts(model, read_by(model), "", 4, 7)
     at = query - 1, key - 1
     weight = forward_cache.read(model, read_by(model)).weights[4, 7, *at]
-    pieces = (escape_markdown(found.text.pieces[place]) for place in at)
-    wanted = {
-        "product": (number(found.product_at(*at), 4), " · ".join(pieces)),
+    pieces = (escape_markdown(result.text.pieces[position]) for position in at)
+    expected = {
+        "product": (number(result.product_at(*at), 4), " · ".join(pieces)),
         "divided_by": (number(float(np.sqrt(width)), 4), f"√{width}"),
-        "divided_score": (number(found.divided_at(*at), 4), None),
+        "divided_score": (number(result.divided_at(*at), 4), None),
         "weight": (number(float(weight), 4), None),
     }
     for view, draw in (("products", query_key_products), ("chain", scores_to_weights)):
         settings = values | ({"view": view} if view == "chain" else {})
-        scene = Scene("apart", settings, partial(draw, found, query, key), [*wanted])
-        assert read(scene, lang) == wanted
+        scene = Scene("apart", settings, partial(draw, result, query, key), [*expected])
+        assert read(scene, lang) == expected
 
 
 @pytest.mark.parametrize(("model", "layer", "head"), [("minilm", 5, 11), ("smollm2", 29, 8)])
@@ -67,14 +67,14 @@ def test_sliders_end_at_the_last_token_head_and_layer(visit, model, layer, head)
         visit, real__model=model, real__view="head", real__layer=47, real__head=24,
         real__query=512, real__key=512, apart__query=512, apart__key=300,
     )  # fmt: skip
-    tops = {key: told.get("high") for key, told in sliders(page.app).items()}
-    wanted = {"real.layer": layer, "real.head": head}
-    wanted |= {f"{b}.{n}": tokens for b in ("real", "apart") for n in ("query", "key")}
-    for name, top in wanted.items():
+    tops = {key: slider.get("high") for key, slider in sliders(page.app).items()}
+    expected = {"real.layer": layer, "real.head": head}
+    expected |= {f"{b}.{n}": tokens for b in ("real", "apart") for n in ("query", "key")}
+    for name, top in expected.items():
         assert tops[f"at.{name}"] == page.value(*name.split(".")) == top, name
-    one = attention.head(model, read_by(model), "", layer, head)
+    item = attention.head(model, read_by(model), "", layer, head)
     (there,) = figures(bench(page.app, "real"))
-    alt = attention_map(one, tokens, tokens).alt
+    alt = attention_map(item, tokens, tokens).alt
     assert there["layout"]["meta"]["alt"] == alt
 
 
@@ -87,11 +87,11 @@ def after(change, lang: str) -> dict[str, tuple[str, str | None]]:
         )
         said_before = Text(lang)("attention.metric.next_after.before", piece=before)
         return {"next_after": (now, said_before), "bits": (number(change.bits), None)}
-    most = int(change.moved.argmax())
-    far, piece = float(change.moved[most]), change.text.pieces[most]
+    largest_at = int(change.moved.argmax())
+    far, piece = float(change.moved[largest_at]), change.text.pieces[largest_at]
     again = change.text.pieces.count(piece) > 1
-    place = Text(lang)("attention.note.at", at=most + 1) if again else ""
-    moved = (number(far), escape_markdown(piece) + place) if far > 1e-9 else ("0", None)
+    position = Text(lang)("attention.note.at", at=largest_at + 1) if again else ""
+    moved = (number(far), escape_markdown(piece) + position) if far > 1e-9 else ("0", None)
     return {"sentence": (number(change.sentence, 4), None), "furthest": moved}
 
 
@@ -105,22 +105,24 @@ MASKS = (
 
 @pytest.mark.parametrize(("lang", "model", "settings", "kind"), MASKS)
 def test_who_may_look_at_whom(lang, model, settings, kind):
-    pads, told = settings.get("pads", 0), settings.get("told", True)
+    pads, payload = settings.get("pads", 0), settings.get("told", True)
     # On the page from 1; a place 0 is none, and one beyond the text is nowhere.
     cells = [tuple(map(int, c.split("."))) for c in settings.get("cells", "").split()]
     cells = tuple((a - 1, b - 1) for a, b in cells if a and b)
-    masking = Masking(kind, pads, told, cells)
-    one = attention.head(model, read_by(model), "", 3, 1, masking)
-    real = len(one.text.pieces) - pads
-    on_pads = one.weights[:real, real:].sum(1).mean()
-    assert (on_pads > 0) == (pads > 0 and not told)
-    wanted = {
-        "allowed": (f"{100 * one.allowed.mean():.1f}%", None),
+    masking = Masking(kind, pads, payload, cells)
+    item = attention.head(model, read_by(model), "", 3, 1, masking)
+    real = len(item.text.pieces) - pads
+    on_pads = item.weights[:real, real:].sum(1).mean()
+    assert (on_pads > 0) == (pads > 0 and not payload)
+    expected = {
+        "allowed": (f"{100 * item.allowed.mean():.1f}%", None),
         **({"on_pads": (f"{100 * on_pads:.1f}%", None)} if pads else {}),
         **after(attention.masked(model, read_by(model), masking), lang),
     }
     values = {"real.model": model, **settings}
-    assert read(Scene("masks", values, partial(attention_mask, one), [*wanted]), lang) == wanted
+    assert (
+        read(Scene("masks", values, partial(attention_mask, item), [*expected]), lang) == expected
+    )
 
 
 @pytest.mark.parametrize(("cells", "blind"), [("", False), ("1.1", True)])
@@ -142,17 +144,17 @@ def test_heads_are_switched_off(lang, model, written, compare):
     off = tuple(sorted(tuple(map(int, pair.split("."))) for pair in written.split()))
     change = attention.ablate(model, read_by(model), compare, off)
     heads = {"minilm": 72, "smollm2": 270}[model]
-    wanted = {"off_count": (unbroken(f"{len(off)} / {heads}"), None), **after(change, lang)}
+    expected = {"off_count": (unbroken(f"{len(off)} / {heads}"), None), **after(change, lang)}
     if model == "minilm" and compare:
-        one, two = (forward_cache.read(model, text).sentence for text in (ENCODER, compare))
-        before = Text(lang)("attention.metric.pair.before", value=number(float(one @ two), 4))
-        wanted["pair"] = (number(float(change.pair[1]), 4), before)
+        item, two = (forward_cache.read(model, text).sentence for text in (ENCODER, compare))
+        before = Text(lang)("attention.metric.pair.before", value=number(float(item @ two), 4))
+        expected["pair"] = (number(float(change.pair[1]), 4), before)
     if not off:
-        assert wanted["sentence"][0] == number(1.0, 4)
-        assert wanted["furthest"][0] == number(0.0)
+        assert expected["sentence"][0] == number(1.0, 4)
+        assert expected["furthest"][0] == number(0.0)
     values = {"real.model": model, "off": written, "compare": compare}
     draw = partial(head_switches, change, off)
-    assert read(Scene("ablate", values, draw, [*wanted]), lang) == wanted
+    assert read(Scene("ablate", values, draw, [*expected]), lang) == expected
 
 
 @pytest.mark.parametrize(
@@ -195,16 +197,16 @@ def test_each_head_alone():
     model, text = "minilm", "It slept all day."  # what opens the page came with the app
     values = {"view": "each", "real.encoder": text}
     check(lesson, Scene("ablate", values, waits="train"), "zh")
-    found = head_effects.each_head(model, text, lambda *_: None, "cpu")
-    change = found.change
+    effects = head_effects.each_head(model, text, lambda *_: None, "cpu")
+    change = effects.change
     (layer, head) = np.unravel_index(change.argmax(), change.shape)
-    wanted = {
+    expected = {
         "worth": (number(float(change.max())),
                   Text("zh")("figure.head_label", layer=layer, head=head)),
         "half": (f"{100 * (change < change.max() / 10).mean():.0f}%", None),
     }  # fmt: skip
-    draw = partial(head_importance, found, 3, 1)
-    assert read(Scene("ablate", values, draw, [*wanted], train=True), "zh") == wanted
+    draw = partial(head_importance, effects, 3, 1)
+    assert read(Scene("ablate", values, draw, [*expected], train=True), "zh") == expected
 
 
 # ---------------------------------------------------------------------------------------- BertViz
@@ -218,10 +220,10 @@ def test_bertviz_shows_the_same_reading(lang, view, model, other):
     words = Text(lang)
     assert lesson.benches["bertviz"].run(above, lang).notes == [words("attention.hint.bertviz")]
     output = lesson.benches["bertviz"].run(above | {"picture": view}, lang)
-    found = forward_cache.read(model, read_by(model), other)
-    second = found.tokens.second or None
-    made = bertviz_page.page(view, found.weights, found.tokens.pieces, 2, second, False)
+    result = forward_cache.read(model, read_by(model), other)
+    second = result.tokens.second or None
+    created = bertviz_page.page(view, result.weights, result.tokens.pieces, 2, second, False)
     (page,) = output.of(FramedPage)
-    assert page.html == made.html
-    size = f"{made.bytes / 1000:,.0f}"
+    assert page.html == created.html
+    size = f"{created.bytes / 1000:,.0f}"
     assert words("attention.note.bertviz", kilobytes=size, layer=2) in output.notes

@@ -62,18 +62,18 @@ def test_any_letters_reach_the_model_and_the_page_whole(model, text):
     assert passage.tags == {"div", "span"}
     if text == HOSTILE:
         letters = "".join(pieces).replace("##", "").replace("␣", "").replace("[CLS]", "")
-        wanted = text.replace(" ", "")
-        assert (wanted if model == "smollm2" else wanted.lower()) in letters
+        expected = text.replace(" ", "")
+        assert (expected if model == "smollm2" else expected.lower()) in letters
 
 
 @pytest.mark.usefixtures("minilm")
 def test_a_long_text_is_cut_and_that_is_said():
     taken = "word " * 2000
-    found = forward_cache.read("minilm", taken)
-    assert len(found.tokens.ids) == texts.MAX_TEXT_TOKENS
-    assert found.tokens.left_out >= 1400
+    result = forward_cache.read("minilm", taken)
+    assert len(result.tokens.ids) == texts.MAX_TEXT_TOKENS
+    assert result.tokens.left_out >= 1400
     output, text = lesson.benches["real"].run({"encoder": taken}, "zh"), Text("zh")
-    left = f"{found.tokens.left_out:,}"
+    left = f"{result.tokens.left_out:,}"
     assert text("attention.note.cut", limit=texts.MAX_TEXT_TOKENS, left=left) in output.notes
     count = text("attention.note.tokens", count=texts.MAX_TEXT_TOKENS, unknown=0)
     (tokens,) = (sentence for sentence in output.notes if sentence.startswith(count))
@@ -89,10 +89,10 @@ def test_of_a_long_text_the_words_around_the_query_are_colored(query, first):
     text = " ".join(f"{'ab'[n % 2]}" for n in range(100))  # and [CLS], [SEP]
     output = lesson.benches["real"].run({"encoder": text, "view": "head", "query": query})
     (passage,) = colored(output)
-    found = forward_cache.read("minilm", text)
-    assert passage.text.split() == list(found.tokens.pieces[first - 1 : first + 79])
+    result = forward_cache.read("minilm", text)
+    assert passage.text.split() == list(result.tokens.pieces[first - 1 : first + 79])
     assert passage.outlined() == [query - first + 1]
-    weights = found.weights[3, 1, query - 1, first - 1 : first + 79]
+    weights = result.weights[3, 1, query - 1, first - 1 : first + 79]
     assert passage.deep() == pytest.approx(list(0.7 * weights), abs=0.0051)
 
 
@@ -108,17 +108,17 @@ def test_the_link_of_a_long_text_has_no_code_to_scan(visit):
 
 # ------------------------------------------------------------------------- visitors side by side
 def fingerprint(model) -> str:
-    found = hashlib.sha256()
+    text = hashlib.sha256()
     for name, value in sorted(model.network.state_dict().items()):
-        found.update(name.encode() + value.cpu().numpy().tobytes())
-    return found.hexdigest()
+        text.update(name.encode() + value.cpu().numpy().tobytes())
+    return text.hexdigest()
 
 
 def everything(page) -> dict[str, tuple]:
     """Read-outs and figures of the benches that use the model."""
-    places = {name: bench(page.app, name) for name in MODEL_BENCHES}
-    return {name: ([(m.label, m.value, m.delta) for m in place.metric], figures(place))
-            for name, place in places.items()}  # fmt: skip
+    positions = {name: bench(page.app, name) for name in MODEL_BENCHES}
+    return {name: ([(m.label, m.value, m.delta) for m in position.metric], figures(position))
+            for name, position in positions.items()}  # fmt: skip
 
 
 def test_the_heads_that_one_visitor_has_off_are_on_for_another(visit, minilm):
@@ -127,15 +127,15 @@ def test_the_heads_that_one_visitor_has_off_are_on_for_another(visit, minilm):
     wishes = ("", "0.0 0.1 0.2 0.3 5.4", " ".join(f"3.{head}" for head in range(12)))
     pages = [opened(visit, "zh", ablate__off=off, masks__kind=kind)
              for off, kind in zip(wishes, ("own", "reverse", "diagonal"), strict=True)]  # fmt: skip
-    known = [everything(page) for page in pages]
+    existing = [everything(page) for page in pages]
     for name in ("ablate", "masks"):
-        assert len({str(one[name]) for one in known}) == len(wishes)
+        assert len({str(item[name]) for item in existing}) == len(wishes)
     for name in ("real", "apart"):  # what the untouched model says is the same for all
-        assert known[0][name] == known[1][name] == known[2][name]
-    for page, wanted in (*zip(pages, known, strict=True), (pages[0], known[0])):
+        assert existing[0][name] == existing[1][name] == existing[2][name]
+    for page, expected in (*zip(pages, existing, strict=True), (pages[0], existing[0])):
         result_cache.result_cache.cache_clear()
         page.run()
-        assert everything(page) == wanted
+        assert everything(page) == expected
     assert fingerprint(minilm) == before
 
 

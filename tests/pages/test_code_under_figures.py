@@ -67,9 +67,9 @@ def essence(spec: dict[str, Any]) -> list[Any]:
     ]
 
 
-def same(here: Any, on_page: dict[str, Any]) -> None:
+def same(current: Any, on_page: dict[str, Any]) -> None:
     """Compared as they are sent: typed arrays in base64, to the last bit."""
-    ours, theirs = essence(json.loads(here.to_json())), essence(on_page)
+    ours, theirs = essence(json.loads(current.to_json())), essence(on_page)
     assert len(ours) == len(theirs) > 0
     for mine, its in zip(ours, theirs, strict=True):
         if mine != its:
@@ -84,22 +84,22 @@ def test_the_code_gives_the_figure(visit, turn):
     defaults = {f"{name}.{key}": value for name, its in benches.items()
                 for key, value in vars(its()).items()}  # fmt: skip
     every = {key: as_state(defaults[key]) for state in SETTINGS.values() for key in state}
-    seen = set()
-    for place, (case, state) in enumerate(SETTINGS.items(), turn):
-        page = pages[place % 2]
+    observed = set()
+    for index, (case, state) in enumerate(SETTINGS.items(), turn):
+        page = pages[index % 2]
         # One control brings another to the page, whose value must not be taken for a stale one.
         page.run(**{f"ar.{key}": value for key, value in {**every, **state}.items()})
         for name, source in page.lesson.sources().items():
             if name == "networks":
                 continue  # a minute of training: test_training.py runs a shorter one
             on_page = figures(bench(page.app, name))
-            if (both := (source, str(on_page))) in seen:
+            if (both := (source, str(on_page))) in observed:
                 continue
-            seen.add(both)
+            observed.add(both)
             assert len(on_page) == 1, (case, name)
             assert len(source) < 3000, f"{name}: numbers listed that have a name"
             same(executed(source)["figure"], on_page[0])
-    assert len(seen) > 6 * 2 + len(SETTINGS)
+    assert len(observed) > 6 * 2 + len(SETTINGS)
 
 
 def test_the_code_of_an_uploaded_file_reads_it_from_the_folder(visit, tmp_path, monkeypatch):
@@ -128,7 +128,9 @@ def test_the_recorded_code_follows_the_sliders(visit):
     page.run(ar__process__phi=-0.25)
     after = page.lesson.sources()
     changed = {name for name in before if before[name] != after[name]}
-    benches = page.lesson.benches
+    benches = {
+        bench.name: bench for bench in measure_trainings.benches() if bench.lesson.slug == SLUG
+    }
     trained = {name for name in before if measure_trainings.calls(benches[name])}
     assert changed == {"process", *page.lesson.dependents("process")} - trained
     assert "(-0.25,)" in after["forecast"]

@@ -61,7 +61,7 @@ class Trial:
 
 def trials(page, bench_name: str, declaration: type) -> list[Trial]:
     """Both ends of every control of a bench."""
-    made = []
+    built = []
     for name, value in ends(declaration):
         defaults = dict(controls(declaration))
         control = defaults[name]
@@ -70,12 +70,12 @@ def trials(page, bench_name: str, declaration: type) -> list[Trial]:
             room = {control.within: defaults[control.within].bounds()[-1]}
         state = {**needed(declaration, name), **room, name: value}
         if isinstance(control, Slider):  # nobody can drag it further
-            set_to = {(bench_name, key): wanted for key, wanted in state.items()}
+            set_to = {(bench_name, key): expected for key, expected in state.items()}
             top = page.top(control, set_to, bench_name)
             state[name] = type(control.default)(min(value, top))
         refusable = may_refuse(bench_name, name, value, control)
-        made.append(Trial(bench_name, name, state, refusable))
-    return made
+        built.append(Trial(bench_name, name, state, refusable))
+    return built
 
 
 def rounds(page) -> list[tuple[Trial, ...]]:
@@ -105,11 +105,11 @@ def check(page, slug: str, tried: tuple[Trial, ...]) -> None:
     for leader in may_refuse & set(leaders(page)):
         may_refuse |= set(page.lesson.dependents(leader))
     for name in page.lesson.benches:
-        place = bench(page.app, name)
-        boxes = alerts(place)
-        drawn = len(figures(place))
+        position = bench(page.app, name)
+        boxes = alerts(position)
+        rendered = len(figures(position))
         reasons = boxes["warning"] + boxes["info"]
-        assert drawn + len(reasons) == 1, (name, state, drawn, boxes)
+        assert rendered + len(reasons) == 1, (name, state, rendered, boxes)
         for reason in reasons:
             assert said_by(lang, slug, reason), (name, state, reason)
         if boxes["warning"]:
@@ -126,11 +126,11 @@ def check(page, slug: str, tried: tuple[Trial, ...]) -> None:
 def check_link(page, trial: Trial) -> None:
     """The address bar names the settings that apply and are not the declared ones."""
     declaration = page.lesson.benches[trial.bench]
-    defaults, shown = dict(controls(declaration)), applied(declaration, trial.state)
-    for key, wanted in trial.state.items():
+    defaults, visible = dict(controls(declaration)), applied(declaration, trial.state)
+    for key, expected in trial.state.items():
         link = page.address.get(f"{page.lesson.prefix(trial.bench)}.{key}")
-        differs = shown[key] and wanted != defaults[key].default
-        assert link == (encoded(wanted) if differs else None), (trial.bench, key, wanted)
+        differs = visible[key] and expected != defaults[key].default
+        assert link == (encoded(expected) if differs else None), (trial.bench, key, expected)
 
 
 @pytest.mark.nightly  # by day without a page: tests/lessons/test_every_control.py
@@ -144,8 +144,8 @@ def test_every_control_at_both_ends(visit, slug, turn):
         page = pages[(number + turn) % len(pages)]
         app = page.app
         for trial in together:
-            for key, wanted in trial.state.items():
-                app.session_state[f"{page.lesson.prefix(trial.bench)}.{key}"] = as_state(wanted)
+            for key, expected in trial.state.items():
+                app.session_state[f"{page.lesson.prefix(trial.bench)}.{key}"] = as_state(expected)
         app.run()
         page.served()
         check(page, slug, together)
@@ -181,6 +181,6 @@ def test_one_control_in_the_link_of_every_bench(visit, untouched, slug):
         for other, its in page.lesson.benches.items():
             for field, its_control in controls(its):
                 if (other, field) != (bench_name, name):
-                    drawn = page.value(other, field)
-                    assert drawn in (None, as_state(its_control.default)), (other, field)
+                    rendered = page.value(other, field)
+                    assert rendered in (None, as_state(its_control.default)), (other, field)
         assert set(page.app.query_params) == {"lang", f"{code}.{bench_name}.{name}"}

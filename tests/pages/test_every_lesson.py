@@ -24,26 +24,26 @@ SLUGS = [lesson.slug for lesson in catalog.LESSONS]
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_every_control_and_option_has_words_in_both_languages(slug):
-    asked = 0
+    n_requests = 0
     for lang in LANGUAGES:
-        known, words = catalogue(lang), LessonWords(slug, Text(lang))
+        existing, words = catalogue(lang), LessonWords(slug, Text(lang))
         for bench, its in import_module(f"seqviz.lessons.{slug}").lesson.benches.items():
             for name, control in controls(its.declaration):
-                label = {f"{slug}.control.{name}.label", f"control.{name}.label"} & set(known)
+                label = {f"{slug}.control.{name}.label", f"control.{name}.label"} & set(existing)
                 assert label, (lang, bench, name)
                 unit = getattr(control, "unit", "")
-                assert not unit or f"unit.{unit}" in known, (lang, bench, name)
+                assert not unit or f"unit.{unit}" in existing, (lang, bench, name)
                 options = control.options if isinstance(control, Choice) else ()
                 options = control.default if isinstance(control, Sortable) else options
                 for option in options:
                     keys = {f"{slug}.option.{name}.{option}", f"option.{option}"}
                     if name == "model":  # a teacher's own models have no words of ours
                         keys = {"frame.model"}
-                    assert keys & set(known), (lang, bench, name, option)
-                    asked += 1
+                    assert keys & set(existing), (lang, bench, name, option)
+                    n_requests += 1
                 # Two buttons with one name cannot be told apart (and Streamlit refuses them).
                 assert len({words.option(name, option) for option in options}) == len(options), name
-    assert asked > 20
+    assert n_requests > 20
 
 
 @pytest.mark.parametrize(("slug", "lang"), alternate(SLUGS))
@@ -53,10 +53,10 @@ def test_a_lesson_as_it_opens(untouched, slug, lang):
     assert page.charts() + len(page.app.info) == len(page.lesson.benches)
     assert len(page.app.metric) >= page.charts()
     assert all(metric.value.strip() for metric in page.app.metric)
-    said = sentences(page.app)
-    assert len(said) > 100
-    assert not [sentence for sentence in said if PLACEHOLDER.search(sentence)]
-    assert not [part for sentence in said for part in parted(sentence)]
+    message = sentences(page.app)
+    assert len(message) > 100
+    assert not [sentence for sentence in message if PLACEHOLDER.search(sentence)]
+    assert not [part for sentence in message for part in parted(sentence)]
 
 
 @pytest.mark.parametrize(("slug", "lang"), alternate(SLUGS))
@@ -109,9 +109,9 @@ def broken(page, turn: int) -> dict[str, str]:
     """For each control a text that it does not take; which one it is changes with the turn."""
     links = {}
     for bench, declaration in page.lesson.benches.items():
-        for place, (name, control) in enumerate(controls(declaration)):
+        for index, (name, control) in enumerate(controls(declaration)):
             for text in range(len(BROKEN)):
-                raw = BROKEN[(turn + place + text) % len(BROKEN)]
+                raw = BROKEN[(turn + index + text) % len(BROKEN)]
                 try:
                     control.parse(raw)
                 except (ValueError, KeyError):
@@ -130,9 +130,9 @@ def test_a_broken_link_falls_back_to_the_defaults(visit, untouched, slug, turn):
     again = visit(slug, **links)
     for bench, declaration in again.lesson.benches.items():
         for name, control in controls(declaration):
-            drawn = again.value(bench, name)
-            if f"{again.lesson.prefix(bench)}.{name}" in links and drawn is not None:
-                assert drawn == as_state(control.default)
+            rendered = again.value(bench, name)
+            if f"{again.lesson.prefix(bench)}.{name}" in links and rendered is not None:
+                assert rendered == as_state(control.default)
 
 
 @pytest.mark.parametrize("slug", first_only(SLUGS))

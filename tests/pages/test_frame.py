@@ -28,8 +28,8 @@ SLUG = "ar_fitting"
 
 
 def dialog(app: AppTest):
-    (found,) = (node for node in walk(app._tree) if node.type == "dialog")
-    return found
+    (result,) = (node for node in walk(app._tree) if node.type == "dialog")
+    return result
 
 
 def query(address: str) -> dict[str, str]:
@@ -62,7 +62,7 @@ def test_changing_the_language_keeps_every_setting(visit, slug):
     assert page.app.title[0].value == Text("zh")(f"{slug}.title")
     assert {key: page.value(*key) for key in before} == before
     assert page.address["lang"] == "zh"
-    labels = {told["label"] for told in sliders(page.app).values()}
+    labels = {slider["label"] for slider in sliders(page.app).values()}
     first = catalog.lesson(slug).first[1]
     assert Text("zh")(f"{slug}.control.{first}.label") in labels
     page.app.get_by_key("lang").set_value("en").run()
@@ -85,11 +85,11 @@ def test_presenter_mode(visit, slug):
     assert page.address["present"] == "true"
     assert figures(page.app)[0]["layout"]["font"]["size"] == pytest.approx(1.25 * small)
     keys = page.text("frame.present_keys")
-    assert keys in [one.value for one in page.app.caption]
+    assert keys in [item.value for item in page.app.caption]
     page.app.get_by_key("present").set_value(False).run()
     assert "stHeader" not in rules(page.app)
     assert "present" not in page.address
-    assert keys not in [one.value for one in page.app.caption]
+    assert keys not in [item.value for item in page.app.caption]
 
 
 def test_a_link_can_open_in_presenter_mode():
@@ -110,11 +110,11 @@ def press(page, name: str, button: str):
 
 
 def data(page, name: str) -> None:
-    shown = press(page, name, "data")
-    frames = [frame.value for frame in shown.get("dataframe")]
+    visible = press(page, name, "data")
+    frames = [frame.value for frame in visible.get("dataframe")]
     assert frames, name
     assert all(len(frame) and isinstance(frame, pd.DataFrame) for frame in frames)
-    assert shown.get("markdown")[0].value.strip()  # the figure in words
+    assert visible.get("markdown")[0].value.strip()  # the figure in words
 
 
 def files(page, name: str) -> None:
@@ -123,8 +123,8 @@ def files(page, name: str) -> None:
 
 
 def code(page, name: str) -> None:
-    (shown,) = press(page, name, "code").get("code")
-    assert shown.value.strip() == page.lesson.sources()[name].strip()
+    (visible,) = press(page, name, "code").get("code")
+    assert visible.value.strip() == page.lesson.sources()[name].strip()
 
 
 def framed(line: str) -> tuple[str, str]:
@@ -137,13 +137,13 @@ def framed(line: str) -> tuple[str, str]:
 
 
 def link(page, name: str) -> None:
-    shown, line = press(page, name, "link").get("code")
+    visible, line = press(page, name, "link").get("code")
     tab = page.lesson.parts.get(name)  # a link names the tab of its bench
     where = {page.lesson.prefix("part"): tab} if tab else {}
-    assert query(shown.value) == {"lang": page.text.lang, **where}
+    assert query(visible.value) == {"lang": page.text.lang, **where}
     source, title = framed(line.value)
     assert urlsplit(source).path == f"/embed/{page.lesson.declared.slug}/{name}"
-    assert query(source) == query(shown.value)
+    assert query(source) == query(visible.value)
     assert page.text(f"{page.lesson.declared.slug}.title") in title
 
 
@@ -152,10 +152,10 @@ def link(page, name: str) -> None:
 def test_the_four_buttons_under_every_figure(visit, slug, turn):
     """A button of every bench, in turn; the other three by night, in either language."""
     page = visit(slug, LANGUAGES[(SLUGS.index(slug) + turn) % 2])
-    drawn = [name for name in page.lesson.benches if figures(bench(page.app, name))]
-    assert len(drawn) >= 4  # so that each button is pressed in every lesson
-    for place, name in enumerate(drawn):
-        (data, files, code, link)[(place + turn) % 4](page, name)
+    rendered = [name for name in page.lesson.benches if figures(bench(page.app, name))]
+    assert len(rendered) >= 4  # so that each button is pressed in every lesson
+    for index, name in enumerate(rendered):
+        (data, files, code, link)[(index + turn) % 4](page, name)
         # nothing happened to any bench while somebody looked behind a figure
         assert not alerts(bench(page.app, name))["warning"]
 
@@ -205,9 +205,9 @@ def test_which_device_computes(visit, monkeypatch):
     page.app.session_state["about"] = True
     page.run()
     before, after = page.text("frame.device").split("{name}")
-    (said,) = (m.value for m in page.app.markdown if m.value.startswith(before))
-    assert said.endswith(after)
-    assert len(said) > len(before) + len(after)
+    (message,) = (m.value for m in page.app.markdown if m.value.startswith(before))
+    assert message.endswith(after)
+    assert len(message) > len(before) + len(after)
     there = placement.MeasuredCrossover("H", "2026-12-01", {}, 2.04e-6)
     cases = {
         "device_missing": ("cpu", "missing", placement.MeasuredCrossover()),
@@ -215,15 +215,15 @@ def test_which_device_computes(visit, monkeypatch):
         "device_rule": ("cuda", "", placement.MeasuredCrossover()),
         "device_measured": ("cuda", "", there),
     }
-    shown = {"wish": "cuda", "name": "H", "date": "2026-12-01", "largest": "2 × 10⁻⁶"}
-    words = {key: unbroken(page.text(f"frame.{key}", **shown)) for key in cases}
+    visible = {"wish": "cuda", "name": "H", "date": "2026-12-01", "largest": "2 × 10⁻⁶"}
+    words = {key: unbroken(page.text(f"frame.{key}", **visible)) for key in cases}
     for key, (kind, note, measured) in cases.items():
         chosen = device.Device(kind, "Pretended", "cuda", note)
         with monkeypatch.context() as patch:
             patch.setattr(device, "choose", lambda chosen=chosen: chosen)
             patch.setattr(placement, "measured", lambda measured=measured: measured)
             page.run()
-        captions = {one.value for one in page.app.caption}
+        captions = {item.value for item in page.app.caption}
         assert captions & set(words.values()) == {words[key]}
 
 
@@ -246,8 +246,8 @@ def test_the_map_leads_to_what_is_built_in_the_same_language(lang):
         f"{lesson.slug}?lang={lang}" for lesson in catalog.LESSONS
     ]
     assert re.findall(r"<h3>(.*?)</h3>", cards) == [
-        html.escape(f"{place} · {text(f'{lesson.slug}.title')}")
-        for place, lesson in enumerate(catalog.LESSONS, start=1)
+        html.escape(f"{position} · {text(f'{lesson.slug}.title')}")
+        for position, lesson in enumerate(catalog.LESSONS, start=1)
     ]
     for lesson in catalog.LESSONS:
         assert html.escape(text(f"stage.{lesson.stage}.question")) in cards
@@ -276,13 +276,13 @@ def test_a_bench_that_fails_takes_no_other_with_it(visit, monkeypatch, caplog):
 
 def test_files_are_made_when_somebody_asks(visit, monkeypatch):
     """A standalone page is 5 MB: it must not be made with every run."""
-    made: list[str] = []
-    monkeypatch.setattr(export, "html", lambda chart: made.append("html"))
-    monkeypatch.setattr(export, "csv", lambda chart: made.append("csv"))
+    built: list[str] = []
+    monkeypatch.setattr(export, "html", lambda chart: built.append("html"))
+    monkeypatch.setattr(export, "csv", lambda chart: built.append("csv"))
     page = visit(SLUG)
     page.app.get_by_key("ar.process.export").click().run()
     page.healthy()
-    assert made == []
+    assert built == []
 
 
 def test_home_without_its_figure_still_leads_to_the_lessons(monkeypatch):
@@ -293,21 +293,21 @@ def test_home_without_its_figure_still_leads_to_the_lessons(monkeypatch):
     app = AppTest.from_file(str(ASSETS.parent / "app.py"), default_timeout=60)
     app.run()
     assert not app.exception
-    assert [one.value for one in app.warning] == [Text("en")("problem.compute_limit", wait=3)]
+    assert [item.value for item in app.warning] == [Text("en")("problem.compute_limit", wait=3)]
     assert rules(app).count("seqviz-card") >= len(catalog.LESSONS)
 
 
 def test_home_s_figure_is_computed_once_for_the_class(monkeypatch):
-    shelves, drawn, run = result_cache.ResultCache(1e7), [], Bench.run
+    cache, rendered, run = result_cache.ResultCache(1e7), [], Bench.run
 
     def counted(bench: Bench, *args: object, **keywords: object) -> object:
-        drawn.append(bench.name)
+        rendered.append(bench.name)
         return run(bench, *args, **keywords)
 
-    monkeypatch.setattr(result_cache, "result_cache", lambda: shelves)
+    monkeypatch.setattr(result_cache, "result_cache", lambda: cache)
     monkeypatch.setattr(Bench, "run", counted)
     for _ in range(3):
         app = AppTest.from_file(str(ASSETS.parent / "app.py"), default_timeout=60)
         app.run()
         assert not app.exception
-    assert drawn == [catalog.lesson(catalog.SHOWN).first[0]]
+    assert rendered == [catalog.lesson(catalog.SHOWN).first[0]]

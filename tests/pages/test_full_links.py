@@ -356,8 +356,8 @@ def test_the_links_set_every_control(slug, written):
         declaration = its.declaration
         tried = {control for link in links for control in link.get(name, {})}
         # a menu of one model has nothing to set, and which there are depends on the machine
-        known = controls.controls(declaration)
-        several = {control for control, its in known if len(set(its.bounds())) > 1}
+        declared = controls.controls(declaration)
+        several = {control for control, its in declared if len(set(its.bounds())) > 1}
         assert tried <= several
         assert several - tried <= {"model"}
 
@@ -369,10 +369,10 @@ def test_a_full_link_brings_back_every_control(visit, slug, lang):
     One hand sets the links of a lesson one after the other, and puts back what it had set before.
     """
     page, back = visit(slug, lang), {}
-    for wanted in full_links(slug, LINKS.get(slug, ())):
+    for expected in full_links(slug, LINKS.get(slug, ())):
         state = {
             f"{page.lesson.prefix(name)}.{control}": value
-            for name, values in wanted.items()
+            for name, values in expected.items()
             for control, value in values.items()
         }
         # The lengths first: nobody can drag a slider beyond its end.
@@ -386,7 +386,7 @@ def test_a_full_link_brings_back_every_control(visit, slug, lang):
         assert again.address == {**link, "lang": lang}
         back = {}
         for name, declaration in again.lesson.benches.items():
-            values = wanted.get(name, {})
+            values = expected.get(name, {})
             shows = applied(declaration, values)
             assert all(shows[control] for control in values)
             defaults = declaration()

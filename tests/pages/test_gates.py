@@ -132,21 +132,21 @@ SAID = (
 
 @pytest.mark.parametrize(
     ("language", "bench", "values", "figure", "names", "readouts", "notes", "said"),
-    [(LANGUAGES[place % 2], *row) for place, row in enumerate(SAID)],
+    [(LANGUAGES[index % 2], *row) for index, row in enumerate(SAID)],
 )
 def test_what_a_bench_says(language, bench, values, figure, names, readouts, notes, said):
-    wanted = dict(zip(names, readouts, strict=True))
-    out = check(lesson, Scene(bench, values, figure, wanted, notes), language)
-    beside = [one.beside for one in out.readouts.values() if one.beside]
+    expected = dict(zip(names, readouts, strict=True))
+    out = check(lesson, Scene(bench, values, figure, expected, notes), language)
+    beside = [readout.beside for readout in out.readouts.values() if readout.beside]
     for words in said:
         assert words in out.figure.alt or words in beside, (words, out.figure.alt, beside)
-    told = ("nothing_forced", "of_1997", "empty_cell", "kept_for_good", "renamed", "off_scale",
+    payload = ("nothing_forced", "of_1997", "empty_cell", "kept_for_good", "renamed", "off_scale",
             "no_pair")  # fmt: skip
     sentences = [
-        key for key in told
+        key for key in payload
         if any(words_of(lesson, f"note.{key}", language).fullmatch(note) for note in out.notes)
     ]  # fmt: skip
-    assert sentences == [key for key in told if key in notes]
+    assert sentences == [key for key in payload if key in notes]
 
 
 def test_what_must_be_trained_first_says_so():
@@ -167,11 +167,11 @@ def test_the_text_is_colored_by_the_chosen_unit(lang, kind, view):
     values = {"kind": kind, "view": view, "rank": 2, "step": 4, "lstm": "h", "order": "mean"}
     (passage,) = colored(lesson.benches["watch"].run(values, lang))
     text = dict(vars(lesson.benches["watch"].declaration()))[kind]
-    seen = gates.observe(f"{kind}_lstm", text, "h", "mean")
-    assert passage.text.replace(" ", "") == "".join(seen.pieces).replace(" ", "")
+    observation = gates.observe(f"{kind}_lstm", text, "h", "mean")
+    assert passage.text.replace(" ", "") == "".join(observation.pieces).replace(" ", "")
     assert passage.with_look("outline").index(True) == 3
-    for span, one in zip(passage.spans, seen.values[:, seen.order[1]], strict=True):
-        assert number(one) in (span["title"] or "")
+    for span, item in zip(passage.spans, observation.values[:, observation.order[1]], strict=True):
+        assert number(item) in (span["title"] or "")
     assert not lesson.benches["watch"].run({"view": "saturation"}).of(ColoredText)
 
 

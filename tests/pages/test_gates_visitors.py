@@ -74,9 +74,9 @@ def watched(kind: str, text: str, lang: str):
 )
 def test_what_is_cut_is_said(lang, kind, text, pieces):
     out, say = watched(kind, text, lang), SAY[lang]
-    seen = gates.observe(f"{kind}_lstm", text)
-    assert len(seen.pieces) == pieces == len(colored(out)[0].spans)
-    read = (" " if kind == "sentiment" else "").join(seen.pieces)
+    observation = gates.observe(f"{kind}_lstm", text)
+    assert len(observation.pieces) == pieces == len(colored(out)[0].spans)
+    read = (" " if kind == "sentiment" else "").join(observation.pieces)
     left = len(text.strip()) - len(read)
     assert (say("note.cut", limit=pieces, left=f"{left:,}") in out.notes) == (left > 0)
     start = say("note.cut", limit=pieces, left="@").split("@")[0]
@@ -95,13 +95,13 @@ def test_what_is_cut_is_said(lang, kind, text, pieces):
 )
 def test_what_is_not_known_is_said_and_marked(lang, kind, text, strange):
     out = watched(kind, text, lang)
-    seen = gates.observe(f"{kind}_lstm", text)
-    wanted = [piece in set(strange) for piece in seen.pieces]
-    assert sum(wanted) == len(strange)
+    observation = gates.observe(f"{kind}_lstm", text)
+    expected = [piece in set(strange) for piece in observation.pieces]
+    assert sum(expected) == len(strange)
     (passage,) = colored(out)
-    assert passage.with_look("dotted") == wanted
+    assert passage.with_look("dotted") == expected
     word = SAY[lang]("figure.unknown_symbol")
-    assert [word in (span["title"] or "") for span in passage.spans] == wanted
+    assert [word in (span["title"] or "") for span in passage.spans] == expected
     assert (SAY[lang]("note.unknown", count=len(strange)) in out.notes) == bool(strange)
 
 
@@ -112,33 +112,33 @@ def test_what_is_not_known_is_said_and_marked(lang, kind, text, strange):
 )  # fmt: skip
 def test_what_is_left_out_is_what_was_not_read(text, least, most):
     """Counted in the normalized text: white space in a row is one space, an accent no character."""
-    seen = gates.observe("characters_lstm", text)
-    assert least <= seen.left_out <= most
+    observation = gates.observe("characters_lstm", text)
+    assert least <= observation.left_out <= most
 
 
 def test_a_beginning_of_a_sentence_that_was_cut_is_said():
     """It ends with a whole word: half a word is another one."""
-    found = gates.expect(("characters_lstm",), "Flights and " * 40, "was", "were")
-    assert set(found.words) == {"Flights", "and"}
+    expectation = gates.expect(("characters_lstm",), "Flights and " * 40, "was", "were")
+    assert set(expectation.words) == {"Flights", "and"}
     out = lesson.benches["agreement"].run({"text": "The airline " * 41})
     axis = json.loads(out.figure.to_json())["layout"]["xaxis"]
-    drawn = len(axis.get("labelalias") or axis["ticktext"])
+    rendered = len(axis.get("labelalias") or axis["ticktext"])
     start = SAY["en"]("note.cut", limit="@", left="").split("@")[0]
-    assert drawn == 82 or any(start in sentence for sentence in out.notes)
+    assert rendered == 82 or any(start in sentence for sentence in out.notes)
 
 
 # ------------------------------------------------------------------------- visitors side by side
 def everything(page) -> dict[str, tuple]:
     """Read-outs, figures and sentences of all benches; not how long they took."""
-    places = {name: bench(page.app, name) for name in lesson.benches}
+    positions = {name: bench(page.app, name) for name in lesson.benches}
     return {
         name: (
-            {m.label: (m.value, m.delta) for m in place.metric},
-            figures(place),
-            [e.value for kind in ("markdown", "caption") for e in place.get(kind)
+            {m.label: (m.value, m.delta) for m in position.metric},
+            figures(position),
+            [e.value for kind in ("markdown", "caption") for e in position.get(kind)
              if "-badge[" not in e.value],
         )
-        for name, place in places.items()
+        for name, position in positions.items()
     }  # fmt: skip
 
 
@@ -149,13 +149,13 @@ def test_the_gates_that_one_visitor_holds_are_free_for_another(visit):
     read = {"watch__kind": "sentiment", "watch__sentiment": "The film is not dull, but long."}
     free = opened(visit, "en", force__gates_lstm=(), **read)
     held = opened(visit, "zh", force__gates_lstm=("i", "f"), force__f=0.0, **read)
-    wanted = [everything(page) for page in (free, held)]
-    assert SAY["en"]("note.nothing_forced") in wanted[0]["force"][2]
-    assert SAY["zh"]("note.empty_cell") in wanted[1]["force"][2]
-    for page, known in zip((held, free), wanted[::-1], strict=True):
+    expected = [everything(page) for page in (free, held)]
+    assert SAY["en"]("note.nothing_forced") in expected[0]["force"][2]
+    assert SAY["zh"]("note.empty_cell") in expected[1]["force"][2]
+    for page, existing in zip((held, free), expected[::-1], strict=True):
         result_cache.result_cache.cache_clear()
         page.run()
-        assert everything(page) == known
+        assert everything(page) == existing
     after = {name: array.tobytes() for name, array in checkpoints.arrays(network).items()}
     assert after == before
 
@@ -165,10 +165,10 @@ def test_clamped_and_free_runs_at_the_same_moment():
     text = "This film is not good, but I loved it. " * 6
     clamps = [(), (Clamp("f", 1.0),), (), (Clamp("i", 0.0), Clamp("f", 0.0))] * 4
 
-    def run(one: tuple[Clamp, ...]) -> np.ndarray:
-        return gates.observe("characters_lstm", text, "c", clamps=one).values
+    def run(clamps: tuple[Clamp, ...]) -> np.ndarray:
+        return gates.observe("characters_lstm", text, "c", clamps=clamps).values
 
-    alone = {one: run(one) for one in set(clamps)}
+    alone = {clamp: run(clamp) for clamp in set(clamps)}
     with ThreadPoolExecutor(8) as pool:
-        for one, values in zip(clamps, pool.map(run, clamps), strict=True):
-            np.testing.assert_array_equal(values, alone[one])
+        for item, values in zip(clamps, pool.map(run, clamps), strict=True):
+            np.testing.assert_array_equal(values, alone[item])

@@ -15,7 +15,7 @@ def opened(app) -> str:
     """What the dialog says; empty where none is open."""
     dialogs = [node for node in walk(app._tree) if node.type == "dialog"]
     assert len(dialogs) <= 1
-    return "\n".join(one.value for node in dialogs for one in node.get("markdown"))
+    return "\n".join(item.value for node in dialogs for item in node.get("markdown"))
 
 
 @pytest.mark.parametrize(("slug", "lang"), [("gates", "zh"), ("ar_fitting", "en")])
@@ -24,12 +24,12 @@ def test_the_header_opens_it_at_the_letters_of_the_lesson(visit, slug, lang):
     assert not opened(page.app)
     page.app.get_by_key("glossary.open").click().run()
     page.healthy()
-    shown = opened(page.app)
+    visible = opened(page.app)
     mine, other = {"gates": (r"$\odot$", r"$\psi_j$"), "ar_fitting": (r"$\psi_j$", r"$\odot$")}[
         slug
     ]
-    assert mine in shown
-    assert other not in shown
+    assert mine in visible
+    assert other not in visible
 
 
 def filled(lang: str, slug: str = "") -> AppTest:
@@ -61,7 +61,7 @@ def test_search_and_lesson_narrow_it_down(lang):
     app.text_input[0].set_value("Γ").run()
     assert text("frame.glossary_same", count=5) in said(app)
     assert r"$\psi_j$" not in said(app)
-    assert all(one in app.caption[0].value for one in text.items("frame.five_texts_are"))
+    assert all(item in app.caption[0].value for item in text.items("frame.five_texts_are"))
 
 
 def test_what_a_lesson_lacks_is_shown_from_the_others_and_the_caption_says_so():
@@ -91,8 +91,8 @@ def test_a_strange_link_is_no_broken_page(visit, typed):
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_lesson_names_the_five_texts_once_above_its_sources(untouched, lang):
     page = untouched("gates", lang)
-    shown = [one.value for one in page.app.markdown]
-    (place,) = [number for number, one in enumerate(shown) if one == five_texts(page.text)]
-    assert shown[place + 1] == sections("gates", lang)["sources"]
+    visible = [item.value for item in page.app.markdown]
+    (position,) = [number for number, item in enumerate(visible) if item == five_texts(page.text)]
+    assert visible[position + 1] == sections("gates", lang)["sources"]
     for name in TEXTS:
-        assert f"**{name}**" in shown[place]
+        assert f"**{name}**" in visible[position]

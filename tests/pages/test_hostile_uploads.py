@@ -62,12 +62,12 @@ def test_what_is_packed_is_named_and_stays_packed(made):
     tracemalloc.start()
     try:
         problem = refused(content)
-        _, most = tracemalloc.get_traced_memory()
+        _, maximum = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert (problem.code, problem.details) == ("not_csv", {"kind": kind})
     assert kind in str(problem)
-    assert most < 1_000_000, "something was unpacked"
+    assert maximum < 1_000_000, "something was unpacked"
 
 
 @pytest.mark.parametrize(

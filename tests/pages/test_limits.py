@@ -37,9 +37,9 @@ def said(page, code: str, **details) -> str:
     return page.text(f"problem.{code}", **details)
 
 
-def waits(page, code: str, most: int = 300) -> list[str]:
+def waits(page, code: str, maximum: int = 300) -> list[str]:
     """What the sentence may be: the seconds to wait differ from machine to machine."""
-    return [said(page, code, wait=wait) for wait in range(1, most)]
+    return [said(page, code, wait=wait) for wait in range(1, maximum)]
 
 
 def pressed(page, cell: str, norm: str):
@@ -67,15 +67,15 @@ def test_seconds_of_computing(visit, monkeypatch, lang):
     page = opened(visit, lang)
     charts = page.charts()
     spend(page, monkeypatch)
-    place = pressed(page, "lstm", "rms")
-    (warning,) = alerts(place)["warning"]
+    position = pressed(page, "lstm", "rms")
+    (warning,) = alerts(position)["warning"]
     assert warning in waits(page, "compute_limit")
-    assert not figures(place)
+    assert not figures(position)
     assert page.charts() == charts - 1  # the other benches stand
-    assert sliders(place)  # and the controls of this one
+    assert sliders(position)  # and the controls of this one
     account(page).seconds.used = 50.0  # some time later
-    place = pressed(page, "lstm", "rms")
-    assert not alerts(place)["warning"]
+    position = pressed(page, "lstm", "rms")
+    assert not alerts(position)["warning"]
     assert page.charts() == charts
 
 
@@ -86,12 +86,12 @@ def test_another_student_does_not_notice(visit, monkeypatch):
     other = visit(SLUG, vg__reach__seed=seed)
     spend(greedy, monkeypatch)
     assert alerts(pressed(greedy, "lstm", "rms"))["warning"]
-    place = pressed(other, "lstm", "rms")
-    assert not alerts(place)["warning"]
-    assert figures(place)
-    place = pressed(greedy, "lstm", "rms")  # the other one has computed it
-    assert not alerts(place)["warning"]
-    assert figures(place)
+    position = pressed(other, "lstm", "rms")
+    assert not alerts(position)["warning"]
+    assert figures(position)
+    position = pressed(greedy, "lstm", "rms")  # the other one has computed it
+    assert not alerts(position)["warning"]
+    assert figures(position)
 
 
 def test_without_a_limit_nobody_is_refused(visit):
@@ -113,12 +113,12 @@ def test_tokens_of_text(visit, monkeypatch, lang, minilm):
     monkeypatch.setenv("SEQVIZ_SESSION_TOKENS", "10")
     first = f"One more text that nobody has had read before, {lang}, so that it counts."
     page.run(at__real__encoder=first)
-    place = bench(page.app, "real")
-    assert not alerts(place)["warning"]
-    assert figures(place)
+    position = bench(page.app, "real")
+    assert not alerts(position)["warning"]
+    assert figures(position)
     page.run(at__real__encoder=f"And then a second one at once, {lang}.")
-    place = bench(page.app, "real")
-    (warning,) = alerts(place)["warning"]
+    position = bench(page.app, "real")
+    (warning,) = alerts(position)["warning"]
     assert warning in waits(page, "token_limit")
     page.run(at__real__encoder=first)  # what has been read is there
     assert figures(bench(page.app, "real"))
@@ -161,9 +161,9 @@ def test_runs_in_the_queue(visit, monkeypatch, lang):
         monkeypatch.setenv("SEQVIZ_SESSION_JOBS", "2")
         page.app.get_by_key(key).click().run()
         page.healthy()
-        place = bench(page.app, "race")
-        assert said(page, "job_limit", limit=2) in alerts(place)["warning"]
-        assert not place.get("progress")
+        position = bench(page.app, "race")
+        assert said(page, "job_limit", limit=2) in alerts(position)["warning"]
+        assert not position.get("progress")
         other.app.get_by_key(key).click().run()  # another student may
         other.healthy()
         assert bench(other.app, "race").get("progress")
@@ -171,9 +171,9 @@ def test_runs_in_the_queue(visit, monkeypatch, lang):
         waiting.unsubscribe(me)  # one fewer: this student may go on
         page.app.get_by_key(key).click().run()
         page.healthy()
-        place = bench(page.app, "race")
-        assert not alerts(place)["warning"]
-        assert place.get("progress")
+        position = bench(page.app, "race")
+        assert not alerts(position)["warning"]
+        assert position.get("progress")
         page.app.get_by_key("vg.race.cancel").click().run()
     finally:
         gate.set()
@@ -208,9 +208,9 @@ def test_a_run_that_gave_up_its_place_says_so(visit, monkeypatch):
     try:
         page.app.get_by_key("vg.race.start").click().run()
         page.healthy()
-        place = bench(page.app, "race")
-        assert said(page, "queue_full", waiting=2) in alerts(place)["warning"]
-        assert not place.get("progress")
+        position = bench(page.app, "race")
+        assert said(page, "queue_full", waiting=2) in alerts(position)["warning"]
+        assert not position.get("progress")
     finally:
         gate.set()
         queue.close()

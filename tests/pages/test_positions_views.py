@@ -47,12 +47,14 @@ EACH = pytest.mark.parametrize("language", LANGUAGES)
 
 def told(output, key, language="en"):
     """The sentences under the figure that are the note of this key."""
-    return [one for one in output.notes if words_of(lesson, f"note.{key}", language).fullmatch(one)]
+    return [
+        note for note in output.notes if words_of(lesson, f"note.{key}", language).fullmatch(note)
+    ]
 
 
 def beside(output) -> dict[str, str]:
     """What stands beside the read-outs that have something there."""
-    return {one.name: one.beside for one in output.readouts.values() if one.beside}
+    return {readout.name: readout.beside for readout in output.readouts.values() if readout.beside}
 
 
 # ------------------------------------------------------------------------- distances and schemes
@@ -61,10 +63,13 @@ def of_distance() -> Iterator[Scene]:
         ("offset", 64, 10_000.0, 64), ("matrix", 8, 100.0, 16), ("wavelengths", 2, 1.5, 64),
     ):  # fmt: skip
         sines = encoding(length, d_model, base)
-        found, closed = similarity(sines.table), dot_by_offset(sines.frequencies, np.arange(length))
+        result, closed = (
+            similarity(sines.table),
+            dot_by_offset(sines.frequencies, np.arange(length)),
+        )
         draw = {
-            "offset": partial(similarity_by_offset, found, closed),
-            "matrix": partial(dot_products, found),
+            "offset": partial(similarity_by_offset, result, closed),
+            "matrix": partial(dot_products, result),
             "wavelengths": partial(wavelengths, sines),
         }[view]
         values = {"view": view, "d_model": d_model, "base": base}
@@ -75,9 +80,9 @@ def of_distance() -> Iterator[Scene]:
             "longest": number(2 * np.pi * base ** ((d_model - 2) / d_model), 4),
         })  # fmt: skip
     table = encoding(251, 16)
-    hands = partial(clock_hands, clocks(table, 200), clocks(table, 250))
+    pointers = partial(clock_hands, clocks(table, 200), clocks(table, 250))
     values = {"view": "clocks", "d_model": 16, "place": 200, "offset": 50}
-    yield Scene("distance", values, hands, {
+    yield Scene("distance", values, pointers, {
         "fastest": number(50 * 180 / np.pi),
         "slowest": number(50 * 180 / np.pi * 10_000 ** (-14 / 16)),
     })  # fmt: skip
@@ -95,12 +100,12 @@ def of_distance() -> Iterator[Scene]:
 def of_schemes() -> Iterator[Scene]:
     for tokens, base, d_k in ((24, 100_000.0, 64), (4, 1.5, 2)):
         q, k = np.random.RandomState(5).standard_normal((2, d_k))
-        found = rotary.score_by_offset(q, k, np.arange(tokens), base, "halves")
+        offset = rotary.score_by_offset(q, k, np.arange(tokens), base, "halves")
         values = {"tokens": tokens, "base": base, "d_k": d_k, "seed": 5}
         at = rotary.turned(d_k, 13, 10, base, 5)
-        yield Scene("schemes", values, partial(rotary_scores, found, at), {
-            "spread": number(float((found.by_offset.high - found.by_offset.low).max()), 2),
-            "error": number(float(np.abs(found.by_offset.mean - found.closed_form).max()), 2),
+        yield Scene("schemes", values, partial(rotary_scores, offset, at), {
+            "spread": number(float((offset.by_offset.high - offset.by_offset.low).max()), 2),
+            "error": number(float(np.abs(offset.by_offset.mean - offset.closed_form).max()), 2),
             "pairs": str(d_k // 2),
         })  # fmt: skip
     # Press et al. (2022): for 8 heads 1/2, 1/4, ... 1/256; for 12 also those between of 16 heads
@@ -114,11 +119,11 @@ def of_schemes() -> Iterator[Scene]:
         readouts = {"steepest": number(ends[0], 4), "flattest": number(ends[1], 4)}
         yield Scene("schemes", values, draw, readouts)
     for causal, buckets, farthest in ((False, 32, 128), (True, 8, 64)):
-        places = relative.t5_map(40, not causal, buckets, farthest)
+        indices = relative.t5_map(40, not causal, buckets, farthest)
         values = {"causal": causal, "buckets": buckets, "farthest": farthest}
-        used = unbroken(f"{len(set(places.ravel()))} / {buckets}")
+        used = unbroken(f"{len(set(indices.ravel()))} / {buckets}")
         yield Scene("schemes", {"view": "t5", "tokens": 40, **values},
-                    partial(t5_buckets, places), {"used": used})  # fmt: skip
+                    partial(t5_buckets, indices), {"used": used})  # fmt: skip
     for shift in (0, 1000):
         changes = {name: relative.shift_change(name, 16, shift, 64, 2) for name in relative.SCHEMES}
         values = {"view": "shift", "shift": shift, "seed": 2}
@@ -131,8 +136,8 @@ def of_schemes() -> Iterator[Scene]:
 
 def of_simple() -> Iterator[Scene]:
     for view, words in (("demands", 32), ("demands", 8), ("digits", 100)):
-        found, binary = simple.demands(words), simple.code("binary", words)
-        draw = partial(code_demands, found)
+        result, binary = simple.demands(words), simple.code("binary", words)
+        draw = partial(code_demands, result)
         if view == "digits":
             draw = partial(digits_and_waves, binary, simple.code("waves", words))
         top = (words - 1).bit_length()  # digits that change at the largest power of two
@@ -176,22 +181,24 @@ EFFECTS: tuple[tuple[dict[str, Any], set[str]], ...] = (
 
 @pytest.mark.parametrize("place", range(len(EFFECTS)))
 def test_two_orders(place):
-    values, wanted = EFFECTS[place]
+    values, expected = EFFECTS[place]
     language, scheme = LANGUAGES[place % 2], orders.SCHEMES[place % 4]
     first = values.get("first", FIRST)
     other = orders.shuffle(first, 7) if "how" in values else values.get("second", SECOND)
-    found = orders.compare_orders(first, other, values.get("causal", False), values.get("seed", 0))
-    moved = np.nanmax(found.moved, axis=1, initial=-1)
+    order_comparison = orders.compare_orders(
+        first, other, values.get("causal", False), values.get("seed", 0)
+    )
+    moved = np.nanmax(order_comparison.moved, axis=1, initial=-1)
     percents = {
         f"moved_{name}": "–" if far < 0 else f"{number(100 * far)}%" if far > 1e-9 else "0%"
         for name, far in zip(orders.SCHEMES, moved, strict=True)
     }
     for more, draw in (
-        ({}, partial(moved_words, found)),
-        ({"view": "maps", "scheme": scheme}, partial(both_orders, found, scheme)),
+        ({}, partial(moved_words, order_comparison)),
+        ({"view": "maps", "scheme": scheme}, partial(both_orders, order_comparison, scheme)),
     ):
         output = check(lesson, Scene("effect", values | more, draw, percents), language)
-        assert {key for key in MARKS if told(output, key, language)} == wanted
+        assert {key for key in MARKS if told(output, key, language)} == expected
         aside = told(output, "shuffled", language)
         assert [other in note for note in aside] == [True] * ("how" in values)
 
@@ -211,14 +218,14 @@ def test_no_words_and_no_table_are_refused(smollm2, scene, language):
 # ------------------------------------------------------------------------------------- real models
 @EACH
 def test_learned(minilm, language):
-    found = positions.table("minilm")
-    table, sines = found.table, encoding(512, 384).table
+    result = positions.table("minilm")
+    table, sines = result.table, encoding(512, 384).table
     views = {
         "late": partial(early_and_late, ages(table), ages(sines)),
         "similarity": partial(table_similarity, similarity(table), similarity(sines)),
         "path": partial(component_path, path(table)),
         "spectrum": partial(power_spectrum, spectrum(table), spectrum(sines)),
-        "norms": partial(embedding_norms, embedding_scale(found.words, table)),
+        "norms": partial(embedding_norms, embedding_scale(result.words, table)),
     }
     like = compare(table)
     # By hand: the share of the variance in the first eight principal components.
@@ -233,10 +240,10 @@ def test_learned(minilm, language):
     for view in list(views)[LANGUAGES.index(language) :: 2]:
         given = {"view": view} if view != "similarity" else {}
         output = check(lesson, Scene("learned", given, views[view], readouts), language)
-        said = beside(output)
-        assert said["size"] == "all-MiniLM-L6-v2"
-        assert said["share"] == {"en": f"sinusoidal: {share}", "zh": f"正弦：{share}"}[language]
-        assert said["cka"].endswith(number(like.cka_chance))
+        message = beside(output)
+        assert message["size"] == "all-MiniLM-L6-v2"
+        assert message["share"] == {"en": f"sinusoidal: {share}", "zh": f"正弦：{share}"}[language]
+        assert message["cka"].endswith(number(like.cka_chance))
         norms = told(output, "norms", language)
         assert [number(np.sqrt(192)) in note for note in norms] == [True] * (view == "norms")
 
@@ -251,20 +258,20 @@ def test_a_real_encoder(minilm, how, language):
         {"view": "maps", "variant": "sinusoidal", "layer": 3, "head": 0},
     ):
         chosen = values.get("layer", 0), values.get("head", 2)
-        found = positions.reordered("minilm", FIRST, second, *chosen)
-        draw = partial(encoder_variants, found)
+        result = positions.reordered("minilm", FIRST, second, *chosen)
+        draw = partial(encoder_variants, result)
         if values:
-            draw = partial(encoder_maps, found, values["variant"])
-        assert found.variants[:2] == ("own", "zero")
+            draw = partial(encoder_maps, result, values["variant"])
+        assert result.variants[:2] == ("own", "zero")
         output = check(lesson, Scene("encoder", above | values, draw, {
-            "alike_own": number(float(found.alike[0]), 4),
+            "alike_own": number(float(result.alike[0]), 4),
             "alike_zero": number(1.0, 4),
-            "kept_zero": number(float(found.kept[1]), 3),
-            "previous_zero": f"{100 * found.previous[1]:.0f}%",
+            "kept_zero": number(float(result.kept[1]), 3),
+            "previous_zero": f"{100 * result.previous[1]:.0f}%",
         }), language)  # fmt: skip
-        own = f"{100 * found.previous[0]:.0f}%"
-        said = {"en": f"own: {own}", "zh": f"原来：{own}"}[language]
-        assert beside(output) == {"previous_zero": said}
+        own = f"{100 * result.previous[0]:.0f}%"
+        message = {"en": f"own: {own}", "zh": f"原来：{own}"}[language]
+        assert beside(output) == {"previous_zero": message}
 
 
 def test_a_text_longer_than_the_table_is_said(minilm):
@@ -279,18 +286,18 @@ def test_a_training_is_asked_for_and_shown(language):
     """What a training comes to is tested with the library; the button with that of ar_fitting."""
     values = {"task": "before", "letters": 6, "causal": True, "seed": 2}
     settings, result = OrderSettings("before", 6, True, 2), order_result()
-    asked = []
+    requests = []
 
     class Asked(Given):
         def training_result(self, function, keywords, so_far):
-            asked.append((function, dict(keywords), so_far))
+            requests.append((function, dict(keywords), so_far))
             return super().training_result(function, keywords, so_far)
 
     views = {"result": accuracies, "curves": learning_curves}
     for view, draw in views.items():
         output = lesson.benches["task"].run(values | {"view": view}, language, host=Asked(result))
         same(as_json(output.figure), as_json(draw(result, style=Style(lang=language))))
-        assert {name: one.value for name, one in output.readouts.items()} == {
+        assert {name: readout.value for name, readout in output.readouts.items()} == {
             **{
                 f"task_{name}": f"{100 * result.test.accuracy.share[row].mean():.1f}%"
                 for name, row in (("none", 0), ("sinusoidal", 1), ("rotary", 3))
@@ -300,7 +307,7 @@ def test_a_training_is_asked_for_and_shown(language):
         (note,) = told(output, "task", language)
         assert all(part in note for part in ("1,000", "16.7%", "36.5%")), note
         assert f"figure = {draw.__name__}(order_result" in output.code
-    function, keywords, (draw, *chosen) = asked[0]
+    function, keywords, (draw, *chosen) = requests[0]
     assert (function, keywords) == (train, {"settings": settings})
     report = OrderReport(10, 500, result.curve[0])
     growing = draw([report], *chosen).to_json()

@@ -68,8 +68,8 @@ BEYOND = (
 def test_a_link_sets_what_the_browser_draws(visit, values, lang):
     page = opened(visit, lang, **{f"waves__{name}": value for name, value in values.items()})
     assert waves(page)["values"] == {**WAVES, **values}
-    asked = {f"po.waves.{k}": controls.encoded(v) for k, v in values.items()}
-    assert page.address == {"lang": lang, **asked}
+    request = {f"po.waves.{k}": controls.encoded(v) for k, v in values.items()}
+    assert page.address == {"lang": lang, **request}
     own = page.text.table(f"{SLUG}.client.sinusoid")
     assert waves(page)["words"] == own | {
         "exact": page.text("frame.exact"), "field": page.text.table("number_field")
@@ -160,20 +160,20 @@ def test_a_report_that_is_no_mapping_is_no_report(monkeypatch):
     """What the component's own callback makes of the state that it finds."""
     import streamlit as st
 
-    heard, given = [], {}
+    received, given = [], {}
     monkeypatch.setattr(components, "_component", lambda *_, **__: given.update)
     for value in (None, "x", 3, [1, 2], True, {"base": 2, "at": 1, "x": 1}):
         monkeypatch.setattr(st, "session_state", {"k": {"settings": value}})
-        components.sinusoid("k", WAVES, WAVES, {}, heard.append)
+        components.sinusoid("k", WAVES, WAVES, {}, received.append)
         given["on_settings_change"]()
-    assert heard == [{"base": 2}]
+    assert received == [{"base": 2}]
 
 
 # ----------------------------------------------------------------------------------- odd sentences
 def test_too_many_words_are_one_sentence(visit):
     page = opened(visit, "zh", effect__second=" ".join(f"w{k}" for k in range(25)))
-    wanted = page.text(f"{SLUG}.problem.many_words", limit=24)
-    assert page.warned() == alerts(bench(page.app, "effect"))["warning"] == [wanted]
+    expected = page.text(f"{SLUG}.problem.many_words", limit=24)
+    assert page.warned() == alerts(bench(page.app, "effect"))["warning"] == [expected]
     assert not bench(page.app, "effect").metric
     assert len(figures(bench(page.app, "encoder"))) == 1  # the encoder reads more
 

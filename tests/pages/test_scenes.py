@@ -15,8 +15,8 @@ from tests.pages.scenes import Scene, check, each
 
 
 def jacobian(style):
-    found = bptt.simplified_gru(0.5, 0.25, "gaussian", 8, 0.9, 1, 20)
-    return gated_jacobian(found, 0.5, 0.25, style=style)
+    simplified_gru = bptt.simplified_gru(0.5, 0.25, "gaussian", 8, 0.9, 1, 20)
+    return gated_jacobian(simplified_gru, 0.5, 0.25, style=style)
 
 
 REACH = Scene(

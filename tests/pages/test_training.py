@@ -43,19 +43,19 @@ def test_a_run_of_ones_own_scores_on_data_held_out():
     fitted = fit_network(values, settings)
     # least squares on the same training data (the first 60% of the targets), scored on the same
     # last 20%
-    known = values[: 1 + round(0.6 * 499)]
-    phi = float(known[1:] @ known[:-1] / (known[:-1] @ known[:-1]))
+    existing = values[: 1 + round(0.6 * 499)]
+    phi = float(existing[1:] @ existing[:-1] / (existing[:-1] @ existing[:-1]))
     errors = (values[1:] - phi * values[:-1])[fitted.validation_end :]
     networks = Scene("networks", {**OWN, "hidden": 4, "seed": 3}, loss_of_fit, train=True,
                      readouts=("network_mse", "ols_mse", "floor", "parameters"))  # fmt: skip
     out = check(lesson, networks)
-    read = {name: (one.value, one.beside) for name, one in out.readouts.items()}
+    read = {name: (readout.value, readout.beside) for name, readout in out.readouts.items()}
     where = Text("en")(f"{SLUG}.metric.network_mse.split")
     assert read["network_mse"] == (number(fitted.test_mse), where)
     assert read["ols_mse"] == (number(float(np.mean(errors**2))), where)
     assert read["parameters"][0] == f"{fitted.parameters:,}"
     verdicts = [words_of(lesson, f"note.split_{v}", "en") for v in ("under", "over", "even")]
-    assert sum(any(one.fullmatch(said) for one in verdicts) for said in out.notes) == 1
+    assert sum(any(verdict.fullmatch(note) for verdict in verdicts) for note in out.notes) == 1
 
 
 def test_equal_wishes_cost_one_run(visit):
@@ -102,7 +102,7 @@ def test_the_queue_tells_the_place_and_when_it_is_full(visit):
     values = ar.simulate((0.8,), n=1000, seed=0).values
     waiting = []
     try:
-        places = 0
+        positions = 0
         for seed in range(1000, 1100):
             if waiting and waiting[0][0].state == "queued":
                 time.sleep(0.02)  # until the worker has taken the first one, its place is not free
@@ -113,21 +113,21 @@ def test_the_queue_tells_the_place_and_when_it_is_full(visit):
                 )
                 waiting.append((job, f"v{seed}"))
             except jobs.QueueFullError as full:
-                places = full.waiting
+                positions = full.waiting
                 if waiting[0][0].state == "running":
                     break
-        assert places > 5
+        assert positions > 5
         page = visit(SLUG, ar__networks__seed="98", **LONG)
         page.app.get_by_key("ar.networks.start").click().run()
         page.healthy()
-        sentence = page.text("problem.queue_full", waiting=places)
+        sentence = page.text("problem.queue_full", waiting=positions)
         assert sentence in alerts(bench(page.app, "networks"))["warning"]
         job, owner = waiting.pop()
         job.unsubscribe(owner)
         page.app.get_by_key("ar.networks.start").click().run()
         page.healthy()
         (bar,) = bench(page.app, "networks").get("progress")
-        assert bar.text == page.text("work.queued", position=places)
+        assert bar.text == page.text("work.queued", position=positions)
         page.app.get_by_key("ar.networks.cancel").click().run()
     finally:
         for job, owner in waiting:

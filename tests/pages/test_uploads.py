@@ -74,11 +74,11 @@ def test_a_refusal_word_for_word(visit, turn):
     """On one page in each language, in turn."""
     pages = [visit(SLUG, lang, ar__real__source="csv") for lang in LANGUAGES]
     others = pages[0].charts()
-    for place, (code, content) in enumerate(FILES.items(), turn):
+    for index, (code, content) in enumerate(FILES.items(), turn):
         with pytest.raises(DataError) as caught:
             read(content)
         assert caught.value.code == code
-        page = pages[place % 2]
+        page = pages[index % 2]
         real = give(page, content)
         key = f"problem.{code}"
         details = {k: escape_markdown(v) if isinstance(v, str) else v
@@ -121,8 +121,8 @@ def test_what_a_file_says_against_equal_steps_stands_above_the_figure(visit, tur
     """One sentence each, and nothing else on the page is lost."""
     pages = [visit(SLUG, lang, ar__real__source="csv") for lang in LANGUAGES]
     others = pages[0].charts()
-    for place, (key, content) in enumerate(REMARKED.items(), turn):
-        page = pages[place % 2]
+    for index, (key, content) in enumerate(REMARKED.items(), turn):
+        page = pages[index % 2]
         real = give(page, content)
         table = parse(content)
         name = table.numeric_columns[upload.likely(table)]
@@ -157,19 +157,19 @@ def test_a_good_file_is_drawn_as_it_is(visit):
     give(page, lines("when,level", *ROWS))
     for view in VIEWS:
         page.run(ar__real__column="level", ar__real__view=view)
-        place = bench(page.app, "real")
-        assert not alerts(place)["warning"]
-        (figure,) = figures(place)
+        position = bench(page.app, "real")
+        assert not alerts(position)["warning"]
+        (figure,) = figures(position)
         if view == "correlations":
             assert "120" in figure["layout"]["meta"]["alt"]
 
 
 def test_the_column_that_varies_is_offered_and_another_can_be_chosen(visit):
     page = visit(SLUG, ar__real__source="csv")
-    place = give(page, lines("a,b", *(f"{v:.3f},{-2 * v:.3f}" for v in VALUES)))
-    (menu,) = [box for box in place.selectbox if box.key == "ar.real.column"]
+    position = give(page, lines("a,b", *(f"{v:.3f},{-2 * v:.3f}" for v in VALUES)))
+    (menu,) = [box for box in position.selectbox if box.key == "ar.real.column"]
     assert menu.options == ["a", "b"]
-    first = figures(place)
+    first = figures(position)
     other = "b" if menu.value == "a" else "a"
     menu.set_value(other)
     page.app.run()
@@ -182,9 +182,9 @@ def test_another_file_with_other_columns(visit):
     page = visit(SLUG, ar__real__source="csv")
     give(page, lines("a,b", *(f"{v:.3f},{2 * v:.3f}" for v in VALUES)))
     page.run(ar__real__column="b")
-    place = give(page, lines("c", *(f"{v:.3f}" for v in VALUES)), "second.csv")
-    assert not alerts(place)["warning"]
-    assert len(figures(place)) == 1
+    position = give(page, lines("c", *(f"{v:.3f}" for v in VALUES)), "second.csv")
+    assert not alerts(position)["warning"]
+    assert len(figures(position)) == 1
 
 
 def test_taking_the_file_away_brings_the_hint_back(visit):
@@ -198,9 +198,9 @@ def test_taking_the_file_away_brings_the_hint_back(visit):
 
 def test_a_file_too_short_for_the_horizon(visit):
     page = visit(SLUG, ar__real__source="csv", ar__real__horizon="50", ar__real__model="12")
-    place = give(page, lines("x", *(f"{v:.3f}" for v in VALUES[:60])))
+    position = give(page, lines("x", *(f"{v:.3f}" for v in VALUES[:60])))
     words = page.text(f"{SLUG}.problem.too_short_to_forecast", horizon=50, steps=60)
-    assert alerts(place)["warning"] == [words]
+    assert alerts(position)["warning"] == [words]
 
 
 def test_the_shortest_file_that_is_read(visit):
@@ -208,8 +208,8 @@ def test_the_shortest_file_that_is_read(visit):
     give(page, lines("x", *(f"{v:.3f}" for v in VALUES[:30])))
     for view in VIEWS:
         page.run(ar__real__view=view)
-        place = bench(page.app, "real")
-        assert len(figures(place)) == 1, (view, alerts(place))
+        position = bench(page.app, "real")
+        assert len(figures(position)) == 1, (view, alerts(position))
 
 
 TIME = np.arange(100.0)
@@ -228,9 +228,9 @@ def test_strange_series_are_drawn_or_refused_in_words(visit):
         give(page, lines("x", *(repr(float(v)) for v in values)), f"{name}.csv")
         for view in VIEWS:
             page.run(ar__real__view=view)
-            place = bench(page.app, "real")
-            warned = alerts(place)["warning"]
-            assert len(figures(place)) + len(warned) == 1, (name, view)
+            position = bench(page.app, "real")
+            warned = alerts(position)["warning"]
+            assert len(figures(position)) + len(warned) == 1, (name, view)
             assert all(HAN.search(sentence) for sentence in warned), (name, view, warned)
 
 
@@ -239,10 +239,10 @@ def test_a_column_name_is_a_name_and_no_markup(visit):
     page = visit(SLUG, ar__real__source="csv")
     values = [f"{v:.3f}" for v in VALUES[:60]]
     for name in ("<script>alert(1)</script>", "**bold**", "$x$", "{row}", "a|b"):
-        place = give(page, lines(name, *values))
-        (menu,) = [box for box in place.selectbox if box.key == "ar.real.column"]
+        position = give(page, lines(name, *values))
+        (menu,) = [box for box in position.selectbox if box.key == "ar.real.column"]
         assert menu.options == [name]
-        assert len(figures(place)) == 1
+        assert len(figures(position)) == 1
         assert repr(name) in page.lesson.sources()["real"]
         broken = give(page, lines(name, *values, "warm", "1"), "second.csv")
         assert escape_markdown(name) in alerts(broken)["warning"][0]

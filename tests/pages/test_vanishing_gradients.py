@@ -152,13 +152,13 @@ SAID = (
 
 @pytest.mark.parametrize(
     ("language", "bench", "values", "figure", "readouts", "notes", "said"),
-    [(LANGUAGES[place % 2], *row) for place, row in enumerate(SAID)],
+    [(LANGUAGES[index % 2], *row) for index, row in enumerate(SAID)],
 )
 def test_what_a_bench_says(language, bench, values, figure, readouts, notes, said):
     out = check(lesson, Scene(bench, values, figure, list(readouts), notes), language)
-    found = {name: one.value for name, one in out.readouts.items()}
-    assert {**found, **{n: v for n, v in readouts.items() if v == ROUNDING}} == readouts
-    beside = [one.beside for one in out.readouts.values() if one.beside]
+    result = {name: readout.value for name, readout in out.readouts.items()}
+    assert {**result, **{n: v for n, v in readouts.items() if v == ROUNDING}} == readouts
+    beside = [readout.beside for readout in out.readouts.values() if readout.beside]
     for words in said:
         assert words in out.figure.alt or words in beside, (words, out.figure.alt, beside)
     if not notes:
@@ -177,19 +177,21 @@ def test_numbers_made_of_rounding_are_small_and_have_few_digits():
 
 
 def test_the_gain_of_the_non_normal_preset_does_not_apply():
-    one, other = (
+    item, other = (
         lesson.benches["reach"].run({"init": "non_normal", **more}).readouts
         for more in ({}, {"gain": 2.0})
     )
-    assert one == other
+    assert item == other
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_seconds_that_are_said_are_those_of_the_badge(lang):
     """The race at the default settings came with the app, and its badge says how long it took."""
     shipped = precomputed.find(recall.compare, {"settings": recall.RecallSettings()})
-    said = re.search(r"(\d+)\s(?:seconds|秒)", LessonWords(lesson.slug, Text(lang))("hint.train"))
-    assert int(said[1]) == pytest.approx(shipped.seconds, rel=0.25)
+    message = re.search(
+        r"(\d+)\s(?:seconds|秒)", LessonWords(lesson.slug, Text(lang))("hint.train")
+    )
+    assert int(message[1]) == pytest.approx(shipped.seconds, rel=0.25)
 
 
 # ----------------------------------------------------------------------------- step back, by hand

@@ -80,9 +80,9 @@ def test_stepping_back_through_time(visit):
         page.run(vg__back__taken=taken)
         assert page.value("back", "taken") == taken
         shows(page, "back", lesson.benches["back"].run({"taken": taken}, style=Style(LIVE)))
-    told = sliders(page.app)["vg.back.taken"]
-    assert (told["low"], told["high"]) == (0, 4)
-    assert told["words"]["back"] == page.text("frame.earlier")
+    payload = sliders(page.app)["vg.back.taken"]
+    assert (payload["low"], payload["high"]) == (0, 4)
+    assert payload["words"]["back"] == page.text("frame.earlier")
     assert not alerts(bench(page.app, "back"))["warning"]
 
 
@@ -124,16 +124,18 @@ def test_a_small_race(visit, on_the_cpu, lang, task):
     calls = untrained.code.split("\n\n")[1].removesuffix("figure\n")
     assert f"\n\n{calls}" in page.lesson.sources()["race"] == trained.code
     assert not any(alerts(bench(page.app, "race")).values())
-    wanted, names = [], {True: [], False: []}
-    for place, (cell, first) in enumerate(
+    expected, names = [], {True: [], False: []}
+    for index, (cell, first) in enumerate(
         zip(settings.cells, again.first_learned_update, strict=True)
     ):
         key = "never" if first < 0 else "at"
         beside = page.text(f"{SLUG}.metric.learned.{key}", update=first)
-        wanted.append((f"learned_{cell}", percent(again.accuracy[-1, place]), beside))
+        expected.append((f"learned_{cell}", percent(again.accuracy[-1, index]), beside))
         name = page.text.first(f"{SLUG}.option.cells.{cell}", f"option.{cell}")
-        names[bool(again.learned[place])].append(name)
-    assert [(one.name, one.value, one.beside) for one in trained.readouts.values()] == wanted
+        names[bool(again.learned[index])].append(name)
+    assert [
+        (readout.name, readout.value, readout.beside) for readout in trained.readouts.values()
+    ] == expected
     key = "race_none" if not names[True] else "race_won" if names[False] else "race_all"
     comma = page.text(f"{SLUG}.road.names")
     words = {"winners": comma.join(names[True]), "losers": comma.join(names[False])}
@@ -149,14 +151,14 @@ def test_how_far_each_cell_came():
     untrained = lesson.benches["race"].run(link)
     assert untrained.waits
     settings = recall.RecallSettings(cells=("rnn", "gru"), seed=5)
-    one = np.ones((1, 2))
-    found = recall.LongestDelay(
-        settings=settings, delays=np.array([1]), tried=one > 0, learned=one > 0,
-        updates=one.astype(int), accuracy=one, longest=np.array([0, 50]), seconds=np.zeros(2),
+    item = np.ones((1, 2))
+    longest_delay = recall.LongestDelay(
+        settings=settings, delays=np.array([1]), tried=item > 0, learned=item > 0,
+        updates=item.astype(int), accuracy=item, longest=np.array([0, 50]), seconds=np.zeros(2),
         device="cpu",
     )  # fmt: skip
-    trained = lesson.benches["race"].run(link, host=Given(found))
-    read = {name: one.value for name, one in trained.readouts.items()}
+    trained = lesson.benches["race"].run(link, host=Given(longest_delay))
+    read = {name: readout.value for name, readout in trained.readouts.items()}
     assert read == {"longest_rnn": "–", "longest_gru": "50"}
     assert untrained.code.split("\n\n")[1].removesuffix("figure\n") in trained.code
 

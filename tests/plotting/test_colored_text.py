@@ -43,8 +43,8 @@ def drawn(pieces, values, signed=False, **more) -> Page:
 
 
 def colors(page: Page) -> list[tuple[tuple[int, ...], float]]:
-    found = [ALPHA.search(span["style"] or "") for span in page.spans]
-    return [(tuple(int(m[k]) for k in (1, 2, 3)), float(m[4])) for m in found if m]
+    results = [ALPHA.search(span["style"] or "") for span in page.spans]
+    return [(tuple(int(m[k]) for k in (1, 2, 3)), float(m[4])) for m in results if m]
 
 
 def test_everything_is_escaped_and_still_there():
@@ -68,8 +68,8 @@ def test_everything_is_escaped_and_still_there():
     ],
 )
 def test_a_color_says_how_much(values, signed, hues, shares):
-    found = colors(drawn("abcd"[: len(values)], values, signed))
-    assert found == [(hue, STRONGEST * share) for hue, share in zip(hues, shares, strict=True)]
+    result = colors(drawn("abcd"[: len(values)], values, signed))
+    assert result == [(hue, STRONGEST * share) for hue, share in zip(hues, shares, strict=True)]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -92,8 +92,8 @@ def test_line_breaks_break_the_line_and_are_seen():
 def test_unknown_pieces_are_dotted_and_said(lang):
     page = drawn("ab", [0, 1], unknown=[False, True], style=Style(lang=lang))
     assert ["dotted" in (span["style"] or "") for span in page.spans] == [False, True]
-    said = Text(lang)("figure.unknown_symbol")
-    assert [said in (span["title"] or "") for span in page.spans] == [False, True]
+    message = Text(lang)("figure.unknown_symbol")
+    assert [message in (span["title"] or "") for span in page.spans] == [False, True]
 
 
 def test_one_piece_is_outlined():
@@ -126,9 +126,9 @@ def test_any_code_point_can_be_shown():
 
 def test_the_selected_piece_alone_is_another_one():
     pieces, values = list("abc"), np.array([0.1, 0.2, 0.3])
-    one, other, none = (colored_text(pieces, values, False, "f", k) for k in (1, 3, None))
-    assert [p.count("outline") for p in (one, other, none)] == [1, 1, 0]
-    assert one.index("outline") < one.index("a: 0.1")
+    item, other, none = (colored_text(pieces, values, False, "f", k) for k in (1, 3, None))
+    assert [p.count("outline") for p in (item, other, none)] == [1, 1, 0]
+    assert item.index("outline") < item.index("a: 0.1")
     assert other.index("b: 0.2") < other.index("outline") < other.index("c: 0.3")
-    for page in (one, other):
+    for page in (item, other):
         assert page.replace(";outline:2px solid currentColor;border-radius:2px", "") == none

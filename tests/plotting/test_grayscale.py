@@ -16,23 +16,23 @@ NUMBERS = {"x", "y", "z", "customdata"}
 HEX = re.compile(r"#([0-9a-fA-F]{6})\b")
 
 
-@pytest.mark.parametrize("example", examples(), ids=lambda one: one.name)
+@pytest.mark.parametrize("example", examples(), ids=lambda item: item.name)
 def test_every_figure_prints_in_grays_and_lines_stay_apart(example):
-    drawn = example.figure(style=Style(LIVE))
-    if not isinstance(drawn, Figure):
+    rendered = example.figure(style=Style(LIVE))
+    if not isinstance(rendered, Figure):
         return  # Vega's: its page takes the color out
-    before = drawn.to_json()
-    gray = grayscale(drawn)
-    assert drawn.to_json() == before
+    before = rendered.to_json()
+    gray = grayscale(rendered)
+    assert rendered.to_json() == before
     page = {key: value for key, value in gray.page.items() if key != "images"}
-    traces = [{key: one[key] for key in one.keys() - NUMBERS} for one in gray.traces]
+    traces = [{key: trace[key] for key in trace.keys() - NUMBERS} for trace in gray.traces]
     for color in HEX.findall(json.dumps([page, traces])):
         assert color[:2] == color[2:4] == color[4:], color
-    looks: dict[str, str] = {}
-    for old, new in zip(drawn.traces, gray.traces, strict=True):
+    view: dict[str, str] = {}
+    for old, new in zip(rendered.traces, gray.traces, strict=True):
         if "lines" in str(old.get("mode", "")) and isinstance(new["line"].get("dash"), str):
             color = str(old.get("line", {}).get("color"))
-            assert looks.setdefault(new["line"]["dash"], color) == color
+            assert view.setdefault(new["line"]["dash"], color) == color
     gray.plotly()  # it is still a figure of Plotly's
 
 

@@ -62,9 +62,9 @@ def luminance(color: str) -> float:
     return float(linear(color) @ [0.2126, 0.7152, 0.0722])
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(left: str, right: str) -> float:
     """WCAG 2.2, relative luminance and contrast ratio."""
-    low, high = sorted((luminance(one), luminance(other)))
+    low, high = sorted((luminance(left), luminance(right)))
     return (high + 0.05) / (low + 0.05)
 
 
@@ -72,9 +72,9 @@ def oklab(light: np.ndarray) -> np.ndarray:
     return TO_LAB @ np.cbrt(TO_CONES @ np.clip(light, 0, 1))
 
 
-def distance(one: str, other: str, seen: str) -> float:
-    matrix = BLINDNESS[seen]
-    return float(np.linalg.norm(oklab(matrix @ linear(one)) - oklab(matrix @ linear(other))))
+def distance(left: str, right: str, observed: str) -> float:
+    matrix = BLINDNESS[observed]
+    return float(np.linalg.norm(oklab(matrix @ linear(left)) - oklab(matrix @ linear(right))))
 
 
 def test_the_formulas_on_known_values():
@@ -87,8 +87,8 @@ def test_the_formulas_on_known_values():
     for matrix in BLINDNESS.values():
         np.testing.assert_allclose(matrix @ np.ones(3), 1, atol=2e-6)  # gray stays gray
     # Red and green of equal lightness, far apart for most people, are near for a deuteranope.
-    seen, missed = (distance("#C05040", "#5F8030", eyes) for eyes in ("normal", "deuteranopia"))
-    assert missed < 0.4 * seen
+    observed, missed = (distance("#C05040", "#5F8030", eyes) for eyes in ("normal", "deuteranopia"))
+    assert missed < 0.4 * observed
     assert distance("#0000C0", "#C0C000", "deuteranopia") > 0.3
 
 
@@ -145,17 +145,17 @@ def test_the_theme_is_the_palette_and_its_text_stands_out(theme):
     assert section["textColor"].upper() == palette.truth
     assert section["primaryColor"].upper() == palette.prediction
     for panel in (section["backgroundColor"], section["secondaryBackgroundColor"]):
-        for key, least in (("textColor", 7), ("linkColor", 4.5), ("primaryColor", 4.5)):
-            assert contrast(section[key], panel) >= least, key
+        for key, minimum in (("textColor", 7), ("linkColor", 4.5), ("primaryColor", 4.5)):
+            assert contrast(section[key], panel) >= minimum, key
     if sidebar := section.get("sidebar"):
         assert contrast(sidebar["textColor"], sidebar["backgroundColor"]) >= 7
 
 
 def test_layouts_are_not_shared():
     """A figure that changes its axis must not change the template of the next one."""
-    one = layout(Style())
-    one["xaxis"]["title"]["text"] = "changed"
-    one["xaxis"]["gridcolor"] = "#123456"
+    item = layout(Style())
+    item["xaxis"]["title"]["text"] = "changed"
+    item["xaxis"]["gridcolor"] = "#123456"
     assert "text" not in layout(Style())["xaxis"]["title"]
     assert layout(Style())["xaxis"]["gridcolor"] == LIGHT.grid
 

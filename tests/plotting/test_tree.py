@@ -38,7 +38,7 @@ def test_a_line_goes_from_the_root_through_its_nodes_and_every_edge_is_drawn():
         TreePath("one", [0, 3], "#000"), TreePath("two", [1, 4], "#111"), TreePath("one", [0, 2],
             "#000"),
     ])  # fmt: skip
-    edges, *ways = [trace for trace in sheet.traces if trace["mode"] == "lines"]
+    edges, *paths = [trace for trace in sheet.traces if trace["mode"] == "lines"]
     ends = np.stack([edges["x"], edges["y"]], 1).reshape(5, 3, 2)
     assert np.isnan(ends[:, 2]).all()
     rows, root = TREE.layout()
@@ -46,10 +46,10 @@ def test_a_line_goes_from_the_root_through_its_nodes_and_every_edge_is_drawn():
         above = TREE.parent[node]
         assert start.tolist() == [TREE.depth[node] - 1, root if above < 0 else rows[above]]
         assert end.tolist() == [TREE.depth[node], rows[node]]
-    assert [(list(way["x"]), list(way["y"])) for way in ways] == [
+    assert [(list(path["x"]), list(path["y"])) for path in paths] == [
         ([0, 1, 2], [1, 1, 1]), ([0, 1, 2], [1, 3, 3]), ([0, 1, 2], [1, 1, 2]),
     ]  # fmt: skip
-    assert [way.get("showlegend", True) for way in ways] == [True, True, False]
+    assert [path.get("showlegend", True) for path in paths] == [True, True, False]
 
 
 def test_a_node_is_as_large_as_it_is_probable():

@@ -18,8 +18,8 @@ NEAR = 3  # of 255: 256 levels of the root of a weight, each rounded to whole co
 def cividis(weights) -> np.ndarray:
     """Red, green, blue of weights, from Plotly's own scale at their root."""
     roots = np.sqrt(np.ravel(weights)).astype(float)
-    found = sample_colorscale("Cividis", list(roots), colortype="tuple")
-    return (255 * np.array(found)).reshape(*np.shape(weights), 3)
+    result = sample_colorscale("Cividis", list(roots), colortype="tuple")
+    return (255 * np.array(result)).reshape(*np.shape(weights), 3)
 
 
 def pixels(tiles) -> np.ndarray:
@@ -30,13 +30,13 @@ def pixels(tiles) -> np.ndarray:
 
 def test_the_scale_is_cividis_at_the_root_of_a_weight():
     scale = weights()
-    places = [place for place, _ in scale.colors]
-    assert (places[0], places[-1], scale.low, scale.high) == (0, 1, 0, 1)
-    assert all(a < b for a, b in itertools.pairwise(places))
+    positions = [color for color, _ in scale.colors]
+    assert (positions[0], positions[-1], scale.low, scale.high) == (0, 1, 0, 1)
+    assert all(a < b for a, b in itertools.pairwise(positions))
     values = np.linspace(0, 1, 201)
-    drawn = 255 * np.array(sample_colorscale(scale.colors, list(values), colortype="tuple"))
+    rendered = 255 * np.array(sample_colorscale(scale.colors, list(values), colortype="tuple"))
     # between its 33 stops the scale is a straight line over the weight, not over the root
-    np.testing.assert_allclose(drawn, cividis(values), 0, 4)
+    np.testing.assert_allclose(rendered, cividis(values), 0, 4)
     ticks, words = scale.ticks
     assert [float(word) for word in words] == ticks
     assert (ticks[0], ticks[-1]) == (0, 1)
@@ -68,8 +68,8 @@ def test_each_cell_is_a_block_of_its_color(shape, least, times, gap):
         tile = image[row * high : (row + 1) * high, column * wide : (column + 1) * wide]
         inside = tile[: height * times, : width * times]
         assert (inside[..., 3] == 255).all()
-        wanted = colors[row, column].repeat(times, 0).repeat(times, 1)
-        np.testing.assert_allclose(inside[..., :3], wanted, 0, NEAR)
+        expected = colors[row, column].repeat(times, 0).repeat(times, 1)
+        np.testing.assert_allclose(inside[..., :3], expected, 0, NEAR)
         assert not tile[height * times :, :, 3].any()  # the gap lets the page shine through
         assert not tile[:, width * times :, 3].any()
 

@@ -31,13 +31,13 @@ def test_wilson_is_that_of_statsmodels(right, trials):
     from statsmodels.stats.proportion import proportion_confint
 
     expected = proportion_confint(right, trials, alpha=0.05, method="wilson")
-    found = proportions.of(right, trials)
+    result = proportions.of(right, trials)
     # float64; their quantile and ours differ in the last digit
-    np.testing.assert_allclose((found.low, found.high), expected, atol=1e-12)
-    assert (found.correct, found.n, found.share) == (right, trials, right / trials)
+    np.testing.assert_allclose((result.low, result.high), expected, atol=1e-12)
+    assert (result.correct, result.n, result.share) == (right, trials, right / trials)
     assert (
         proportions.of_share(right / trials, trials)
-        == found
+        == result
         == proportions.proportion(np.arange(trials) < right)
     )
 
@@ -46,12 +46,12 @@ def test_shares_count_the_answers_that_are_there():
     probability = np.array([[0.9, 0.5, 0.49, np.nan], [np.nan] * 4])
     right = proportions.answers_right(probability, np.array([True, True, False, True]))
     np.testing.assert_array_equal(right[0], [1, 0, 1, np.nan])  # even odds are "negative"
-    found, wanted = proportions.shares(right), proportions.of(2, 3)
-    assert found.n.tolist() == [3, 0]
-    first = found.share[0], found.low[0], found.high[0]
-    assert first == pytest.approx((wanted.share, wanted.low, wanted.high))
-    assert np.isnan([found.share[1], found.low[1], found.high[1]]).all()
-    assert proportions.counted(right[0]) == wanted
+    result, expected = proportions.shares(right), proportions.of(2, 3)
+    assert result.n.tolist() == [3, 0]
+    first = result.share[0], result.low[0], result.high[0]
+    assert first == pytest.approx((expected.share, expected.low, expected.high))
+    assert np.isnan([result.share[1], result.low[1], result.high[1]]).all()
+    assert proportions.counted(right[0]) == expected
     assert proportions.counted(right[1]).n == 0
 
 
@@ -75,14 +75,14 @@ def test_no_cases_and_impossible_ones():
 
 def test_running_is_the_proportion_of_each_beginning():
     right = np.random.RandomState(1).rand(40) < 0.7
-    found = proportions.running(right)
-    assert found.n.tolist() == list(range(1, 41))
+    result = proportions.running(right)
+    assert result.n.tolist() == list(range(1, 41))
     for n in range(1, 41):
-        wanted = proportions.proportion(right[:n])
-        assert found.at(n) == wanted
+        expected = proportions.proportion(right[:n])
+        assert result.at(n) == expected
         # The same arithmetic, one by one: equal to the last digit but one.
-        ends = found.low[n - 1], found.high[n - 1]
-        np.testing.assert_allclose(ends, (wanted.low, wanted.high), rtol=1e-14)
+        ends = result.low[n - 1], result.high[n - 1]
+        np.testing.assert_allclose(ends, (expected.low, expected.high), rtol=1e-14)
 
 
 def test_majority_is_learned_in_training():
@@ -102,18 +102,18 @@ def test_mcnemar_against_the_sum_and_statsmodels(counts):
     from statsmodels.stats.contingency_tables import mcnemar as theirs
 
     both, only_first, only_second, neither = counts
-    found = proportions.mcnemar(*cases(*counts))
-    assert (found.both, found.only_first, found.only_second, found.neither) == counts
-    assert found.n == sum(counts)
+    paired = proportions.mcnemar(*cases(*counts))
+    assert (paired.both, paired.only_first, paired.only_second, paired.neither) == counts
+    assert paired.n == sum(counts)
     differing, fewer = only_first + only_second, min(only_first, only_second)
     # Twice the smaller tail of a fair coin; the middle is counted only once.
     tail = sum(comb(differing, k) for k in range(fewer + 1))
     exact = min(1.0, 2 * tail / 2**differing)
-    assert found.p == pytest.approx(exact, rel=1e-12)
-    assert proportions.mcnemar(*reversed(cases(*counts))).p == found.p
+    assert paired.p == pytest.approx(exact, rel=1e-12)
+    assert proportions.mcnemar(*reversed(cases(*counts))).p == paired.p
     table = [[both, only_first], [only_second, neither]]
     if differing:
-        assert found.p == pytest.approx(theirs(table, exact=True).pvalue, rel=1e-12)
+        assert paired.p == pytest.approx(theirs(table, exact=True).pvalue, rel=1e-12)
 
 
 def exact_power(first: float, second: float, share: float, n: int) -> float:
@@ -163,14 +163,14 @@ def test_confusion_is_that_of_sklearn():
 
     random = np.random.RandomState(2)
     positive, predicted = random.rand(300) < 0.4, random.rand(300) < 0.5
-    found = proportions.confusion(positive, predicted)
-    np.testing.assert_array_equal(found.counts, confusion_matrix(positive, predicted))
+    confusion = proportions.confusion(positive, predicted)
+    np.testing.assert_array_equal(confusion.counts, confusion_matrix(positive, predicted))
 
 
 @pytest.mark.parametrize("actual", [[0] * 5 + [1] * 3, [0] * 4])
 def test_confusion_of_one_who_never_says_positive(actual):
-    found = proportions.confusion(np.array(actual, bool), np.zeros(len(actual), bool))
-    assert found.counts.tolist() == [[actual.count(0), 0], [actual.count(1), 0]]
+    confusion = proportions.confusion(np.array(actual, bool), np.zeros(len(actual), bool))
+    assert confusion.counts.tolist() == [[actual.count(0), 0], [actual.count(1), 0]]
 
 
 # --- two systems in words -----------------------------------------------------------------------
@@ -185,8 +185,8 @@ def test_confusion_of_one_who_never_says_positive(actual):
     ],
 )
 def test_the_verdict_on_two_systems(counts, verdict, shares):
-    found = proportions.mcnemar(*cases(*counts))
-    assert (found.verdict, found.needed) == (verdict, proportions.needed_n(*shares))
+    paired = proportions.mcnemar(*cases(*counts))
+    assert (paired.verdict, paired.needed) == (verdict, proportions.needed_n(*shares))
 
 
 def test_cases_on_which_one_says_nothing_are_no_comparison():

@@ -27,9 +27,12 @@ def page(slug: str, lang: str) -> str:
 
 def told(out: Output) -> str:
     """All words that stand around a figure, its description too."""
-    shown = [f"{one.label} {one.value} {one.beside or ''}" for one in out.readouts.values()]
-    drawn = [one.drawn.alt for one in out.items if hasattr(one, "drawn")]
-    return "\n".join([*shown, *out.notes, *drawn])
+    visible = [
+        f"{readout.label} {readout.value} {readout.beside or ''}"
+        for readout in out.readouts.values()
+    ]
+    rendered = [item.drawn.alt for item in out.items if hasattr(item, "drawn")]
+    return "\n".join([*visible, *out.notes, *rendered])
 
 
 @functools.cache
@@ -54,17 +57,17 @@ def test_every_link_sets_its_bench(slug, lang):
 def test_every_number_is_what_the_bench_shows(slug, lang):
     promised = list(build_teaching.promises(page(slug, lang)))
     assert len(promised) >= 12
-    for one in promised:
-        if one.formula:
-            number = one.number.split()[0].removesuffix("%")
+    for item in promised:
+        if item.formula:
+            number = item.number.split()[0].removesuffix("%")
             digits = len(number.partition(".")[2])
-            found = f"{build_teaching.value(one.formula):,.{digits}f}".replace("-", "−")
-            assert number == found, f"line {one.line}"
+            text = f"{build_teaching.value(item.formula):,.{digits}f}".replace("-", "−")
+            assert number == text, f"line {item.line}"
         else:
-            assert one.link, f"line {one.line}: {one.number} has no link before it"
-            shown = said(one.link)
-            assert build_teaching.shows(one.number, shown), (
-                f"line {one.line}: {one.number}\n{shown}"
+            assert item.link, f"line {item.line}: {item.number} has no link before it"
+            visible = said(item.link)
+            assert build_teaching.shows(item.number, visible), (
+                f"line {item.line}: {item.number}\n{visible}"
             )
 
 
@@ -72,16 +75,16 @@ def test_every_number_is_what_the_bench_shows(slug, lang):
 def test_what_is_called_rounding_is_as_small_as_that(lang):
     """How large it is differs from one processor to another: a page says below what it is."""
     bound = re.compile(r"(?:less than|不到) 10⁻([⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
-    shown = re.compile(unbroken(r"([\d.]+) × 10⁻([⁰¹²³⁴⁵⁶⁷⁸⁹]+)"))
+    visible = re.compile(unbroken(r"([\d.]+) × 10⁻([⁰¹²³⁴⁵⁶⁷⁸⁹]+)"))
     plain = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
     text = page("positions", lang)
-    found = list(bound.finditer(text))
-    assert len(found) == 3
-    for one in found:
-        link = build_teaching.links(text[: one.start()])[-1]
-        small = [float(a) / 10 ** int(b.translate(plain)) for a, b in shown.findall(said(link))]
+    result = list(bound.finditer(text))
+    assert len(result) == 3
+    for item in result:
+        link = build_teaching.links(text[: item.start()])[-1]
+        small = [float(a) / 10 ** int(b.translate(plain)) for a, b in visible.findall(said(link))]
         assert small, link
-        assert max(small) < 10.0 ** -int(one[1].translate(plain)), link
+        assert max(small) < 10.0 ** -int(item[1].translate(plain)), link
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -17,8 +17,8 @@ DELAY = 0.1  # s, there and back
 
 def test_connections_share_the_rate_of_a_line():
     line = Line(rate=8e6)
-    one = [line.leaves(1000, now=0.0) for _ in range(3)]
-    assert one == pytest.approx([0.001, 0.002, 0.003])
+    item = [line.leaves(1000, now=0.0) for _ in range(3)]
+    assert item == pytest.approx([0.001, 0.002, 0.003])
     assert line.leaves(1000, now=5.0) == pytest.approx(5.001)  # what was free is not made up for
 
 
@@ -62,10 +62,10 @@ def test_what_passes_comes_whole_and_at_the_rate_and_delay_asked_for(echo):
     with slow_network(echo, RATE, DELAY) as network:
         back, small = exchange(network.port, b"?")
         assert back == b"?"
-        whole, seconds = exchange(network.port, sent)
+        full, seconds = exchange(network.port, sent)
         assert network.received(time.time()) == len(sent) + 1
         assert network.received(0.0) == 0
-    assert whole == sent
+    assert full == sent
     assert 2 * DELAY <= small < 2 * DELAY + 0.1  # once for the connection, once for the byte
     wire = 8 * len(sent) / RATE
     assert wire + 2 * DELAY <= seconds < 1.2 * wire + 2 * DELAY + 0.1

@@ -45,8 +45,8 @@ def test_the_site_is_built_and_loads_nothing_from_elsewhere(tmp_path):
     pages = list((tmp_path / "site").rglob("*.html"))
     assert len(pages) > 50
     for path in [*pages, *(tmp_path / "site").rglob("*.css")]:
-        found = (LOADED if path.suffix == ".html" else IN_STYLES).findall(path.read_text("utf-8"))
-        assert not [link for link in found if re.match(r"(?:https?:)?//", link)], path
+        result = (LOADED if path.suffix == ".html" else IN_STYLES).findall(path.read_text("utf-8"))
+        assert not [link for link in result if re.match(r"(?:https?:)?//", link)], path
     text = (tmp_path / "site" / "library" / "seqviz.compute.vanishing_gradients.html").read_text(
         "utf-8"
     )

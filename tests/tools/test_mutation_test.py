@@ -64,9 +64,9 @@ def tree(tmp_path):
 
 
 def test_the_faults_of_a_tree(tree):
-    found = {(f.kind, f.path.rpartition("/")[2], f.new) for f in mutation_test.candidates(
+    result = {(f.kind, f.path.rpartition("/")[2], f.new) for f in mutation_test.candidates(
         tree, list(mutation_test.ROOMS))}  # fmt: skip
-    assert found == {
+    assert result == {
         ("sign", "sums.py", "-"),
         ("sign", "sums.py", "+"),
         ("axis", "sums.py", "1"),
@@ -101,14 +101,14 @@ def test_the_tests_that_reach_a_file_nearest_first(tree):
 def test_what_becomes_of_each(tree, capsys):
     before = {path: path.read_bytes() for path in tree.rglob("*") if path.is_file()}
     mutation_test.main(["--tree", str(tree), "--count", "9", "--room", "compute"])
-    said = capsys.readouterr().out
-    ends = re.findall(r"^ +\d+ (\w+) .*?compute +(\w+) ", said, re.MULTILINE)
+    message = capsys.readouterr().out
+    ends = re.findall(r"^ +\d+ (\w+) .*?compute +(\w+) ", message, re.MULTILINE)
     assert {kind for end, kind in ends if end == "caught"} == {"sign", "index", "axis"}
-    assert "by tests/test_sums.py::test_total" in said
-    assert "tests/test_sums.py::test_that_fails_without_any_fault" in said
-    told = json.loads(said.splitlines()[-1])
-    assert (told["count"], told["caught"], told["out_of_time"]) == (5, 3, 0)
-    assert told["interval"][0] < 0.6 < told["interval"][1]
+    assert "by tests/test_sums.py::test_total" in message
+    assert "tests/test_sums.py::test_that_fails_without_any_fault" in message
+    payload = json.loads(message.splitlines()[-1])
+    assert (payload["count"], payload["caught"], payload["out_of_time"]) == (5, 3, 0)
+    assert payload["interval"][0] < 0.6 < payload["interval"][1]
     assert {path: path.read_bytes() for path in before} == before
 
 

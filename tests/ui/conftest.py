@@ -23,9 +23,9 @@ def client():
 
 @pytest.fixture
 def session():
-    made = Session("test", 0.0)
-    run_context._by_token[made.token] = made
-    return made
+    session = Session("test", 0.0)
+    run_context._by_token[session.token] = session
+    return session
 
 
 @pytest.fixture(scope="session")

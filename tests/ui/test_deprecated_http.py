@@ -20,7 +20,7 @@ from seqviz.ui.runtime.run_context import Session
 from seqviz.ui.runtime.scheduler import Priority, draw_queue
 from seqviz.ui.server import deprecated_http
 from seqviz.ui.server.deprecated_http import HEADERS, MESSAGE_FIELDS, MESSAGE_KINDS, ROOM_ROUTES
-from testing.protocol import attend
+from testing.protocol import run_async
 
 LIVE = "/live/gates/watch"
 PLACE = {"lesson": "gates", "bench": "watch", "values": {"ga.watch.step": "20"}}
@@ -50,9 +50,9 @@ def client(app) -> Iterator[TestClient]:
 
 @pytest.fixture
 def session() -> Session:
-    made = Session("test", 0.0)
-    run_context._by_token[made.token] = made
-    return made
+    session = Session("test", 0.0)
+    run_context._by_token[session.token] = session
+    return session
 
 
 def with_old_names(headers: dict[str, str]) -> dict[str, str]:
@@ -89,11 +89,11 @@ def ask(client, session: Session, query: dict[str, str], headers: dict[str, str]
 
 
 def test_a_deprecated_session_header_and_known_arrays(client, session):
-    whole = ask(client, session, {"ga.watch.step": "20"}, {})
-    assert whole.status_code == 200
-    names = json.loads(whole.text.partition("\n")[0])["arrays"]
+    full = ask(client, session, {"ga.watch.step": "20"}, {})
+    assert full.status_code == 200
+    names = json.loads(full.text.partition("\n")[0])["arrays"]
     short = ask(client, session, {"ga.watch.step": "21"}, {"x-seqviz-known-arrays": names[0]})
-    assert len(short.text) < len(whole.text) / 5
+    assert len(short.text) < len(full.text) / 5
 
 
 def test_a_deprecated_live_text(client, session, minilm, smollm2):
@@ -153,10 +153,10 @@ def room(client) -> dict:
     return {**opened, "seat": seat}
 
 
-def tell(client, room: dict, message: dict, old: bool, who: str = "teacher") -> int:
+def tell(client, room: dict, message: dict, old: bool, caller: str = "teacher") -> int:
     """Send a message to the room; the status."""
     route, sent = ("said", in_old_words(message)) if old else ("messages", message)
-    headers = {TEACHER: room["token"]} if who == "teacher" else {SEAT: room["seat"]}
+    headers = {TEACHER: room["token"]} if caller == "teacher" else {SEAT: room["seat"]}
     return client.post(f"/room/{room['code']}/{route}", json=sent, headers=headers).status_code
 
 
@@ -199,27 +199,27 @@ def first_event(app, path: str, headers: dict[str, str]) -> dict:
         finally:
             serving.cancel()
 
-    return json.loads(attend(listen()).removeprefix(b"data: "))
+    return json.loads(run_async(listen()).removeprefix(b"data: "))
 
 
 @pytest.mark.parametrize("old", [False, True])
 def test_a_room_that_is_told_all_in_deprecated_words_is_the_same(client, app, room, old):
     """The current routes show what the messages have done, whichever words they were in."""
-    for who, message in SENT:
-        assert tell(client, room, message, old, who) == 204, message
+    for caller, message in SENT:
+        assert tell(client, room, message, old, caller) == 204, message
     teacher = first_event(app, f"/room/{room['code']}/events", {TEACHER: room["token"]})
     assert teacher["place"] == PLACE
     assert teacher["detached"] == 1
     assert teacher["dots"] == {"gates/watch": [1, 0]}
     assert (teacher["ballot"]["round"], teacher["ballot"]["state"]) == (2, "open")
     assert (teacher["sketch"]["type"], teacher["sketch"]["state"]) == ("bar", "revealed")
-    assert [one["has_text"] for one in teacher["sent"]] == [True]
+    assert [item["has_text"] for item in teacher["sent"]] == [True]
     assert teacher["pending"]["count"] == 1
 
 
 def test_deprecated_routes_answer_in_the_fields_that_old_pages_know(client, app, room):
-    for who, message in SENT:
-        assert tell(client, room, message, False, who) == 204, message
+    for caller, message in SENT:
+        assert tell(client, room, message, False, caller) == 204, message
     path, teaches = f"/room/{room['code']}", {TEACHER: room["token"]}
     for name in ("summary", "pending", "drawings"):
         answer, old = (client.get(f"{path}/{n}", headers=teaches) for n in (name, OLD_ROUTE[name]))
@@ -231,7 +231,7 @@ def test_deprecated_routes_answer_in_the_fields_that_old_pages_know(client, app,
     assert old == current
     current, old = (first_event(app, f"{path}/{name}", teaches) for name in ("events", "heard"))
     assert {"left": 1, "waiting": current["pending"]}.items() <= old.items()
-    assert [one["own"] for one in old["sent"]] == [True]
+    assert [item["own"] for item in old["sent"]] == [True]
     assert (old["sketch"]["as"], "type" in old["sketch"]) == ("bar", False)
     assert old["place"] == current["place"] == PLACE
     current, old = (first_event(app, f"{path}/{name}", {SEAT: room["seat"]})
@@ -242,12 +242,12 @@ def test_deprecated_routes_answer_in_the_fields_that_old_pages_know(client, app,
 @pytest.mark.parametrize("old", [False, True])
 def test_what_a_browser_kept_before_the_update_restores_a_room(client, room, old):
     """Its questions are in deprecated words, by whichever route they come."""
-    kept = {"kind": "restore", "paused": True, "door": False, "allowed": [], "removed": [],
+    retained = {"kind": "restore", "paused": True, "door": False, "allowed": [], "removed": [],
             "ballots": [], "sketches": [{"number": 1, "key": "vg.sketch.tanh", "as": "bar",
                                          "most": [9], "state": "closed"}]}  # fmt: skip
     inside = room_service().rooms.find(room["code"])
     inside.is_forgotten = True
-    assert tell(client, room, kept, old) == 204
+    assert tell(client, room, retained, old) == 204
     assert (inside.paused, inside.sketched[0].kind) == (True, "bar")
 
 
@@ -255,5 +255,5 @@ def test_a_message_that_is_no_message_is_refused_in_old_words_too(client, room):
     for message in ({"kind": ["where"]}, {"kind": "where", "left": "no"}, {"kind": None},
                     {"kind": "restore", "sketches": 3}, {"kind": "restore", "sketches": [[3]]},
                     {"kind": "sketch", "do": ["ask"]}):  # fmt: skip
-        for who in ("teacher", "student"):
-            assert tell(client, room, message, False, who) == 400, message
+        for caller in ("teacher", "student"):
+            assert tell(client, room, message, False, caller) == 400, message

@@ -53,9 +53,10 @@ def errors_ahead(
     )
     straight = _of_line(line, intercept, values, done.origins)
     mean = np.full_like(true, done.targets[: done.train_end].mean())
-    came = done.observed()
+    arrivals = done.observed()
     network, best, truth, level = (
-        read_only(((came - made) ** 2).mean(axis=0)) for made in (done.ahead, straight, true, mean)
+        read_only(((arrivals - created) ** 2).mean(axis=0))
+        for created in (done.ahead, straight, true, mean)
     )
     return AheadErrors(network, best, truth, level, done.origins.size)
 

@@ -122,8 +122,8 @@ def theoretical_pacf(coefficients: Coefficients, max_lag: int) -> Float[np.ndarr
     Raises ValueError when the coefficients are not stationary.
     """
     pacf = np.zeros(max_lag + 1)
-    known = (1.0, *partial_from_coefficients(coefficients))[: max_lag + 1]
-    pacf[: len(known)] = known
+    existing = (1.0, *partial_from_coefficients(coefficients))[: max_lag + 1]
+    pacf[: len(existing)] = existing
     return read_only(pacf)
 
 

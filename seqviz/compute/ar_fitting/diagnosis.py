@@ -32,14 +32,14 @@ class LjungBox:
     p: Float[np.ndarray, "test"]
 
 
-def _of_verdict(array: str, said: str, unit: Any = float) -> property:
+def _of_verdict(array: str, verdict: str, unit: Any = float) -> property:
     """A property of a diagnosis: what an array of its tests has for the verdict; see `entry`."""
 
     def number(self: Diagnosis) -> float:
         return float(getattr(self.tests, array)[self.place])
 
     number.__annotations__["return"] = unit
-    return property(number, doc=said)
+    return property(number, doc=verdict)
 
 
 @dataclass(frozen=True)
@@ -94,16 +94,16 @@ def diagnose(values: Float[np.ndarray, "time"], order: int) -> Diagnosis:
     residuals = values[order:] - line.intercept - rows @ line.coefficients
     highest = max(order + 1, min(max(40, order + 20), residuals.size // 3))
     lags = np.arange(order + 1, highest + 1)
-    found = acorr_ljungbox(residuals, lags=lags, model_df=order)
+    result = acorr_ljungbox(residuals, lags=lags, model_df=order)
     return Diagnosis(
         residuals=read_only(residuals),
         correlations=correlogram(residuals, highest),
         order=order,
         tests=LjungBox(
             read_only(lags),
-            read_only(found["lb_stat"].to_numpy()),
+            read_only(result["lb_stat"].to_numpy()),
             read_only(chdtri(lags - order, 0.05)),
-            read_only(found["lb_pvalue"].to_numpy()),
+            read_only(result["lb_pvalue"].to_numpy()),
         ),
         place=int(np.clip(_LAGS - order - 1, 0, lags.size - 1)),
     )

@@ -140,8 +140,8 @@ def one_step(
     coefficients = fit(values[: 1 + train_end], order, "ols").coefficients
     line = np.full(len(values) - 1, np.nan)
     line[order - 1 :] = (values[order:] - lag_matrix(values, order)[:-1] @ coefficients) ** 2
-    least = float(np.nanmean(line[:train_end]))
-    return OneStep(read_only(line), read_only(noise[1:] ** 2), least)
+    minimum = float(np.nanmean(line[:train_end]))
+    return OneStep(read_only(line), read_only(noise[1:] ** 2), minimum)
 
 
 def slope_errors(values: Float[np.ndarray, "time"]) -> tuple[float, float]:
@@ -154,7 +154,7 @@ def slope_errors(values: Float[np.ndarray, "time"]) -> tuple[float, float]:
 
 def covering(estimates: Sequence[ARFit], phi: float) -> Fraction:
     """How many of the estimates of phi_1 have an interval that holds this one, of how many."""
-    return sum(one.holds(phi) for one in estimates), len(estimates)
+    return sum(estimate.holds(phi) for estimate in estimates), len(estimates)
 
 
 def select_order(
@@ -203,8 +203,8 @@ def orders_found(
         for s in range(seed + 1, seed + 101)
     ]
     return (
-        proportion(np.array([one.chosen_aic == order for one in chosen])),
-        proportion(np.array([one.chosen_bic == order for one in chosen])),
+        proportion(np.array([item.chosen_aic == order for item in chosen])),
+        proportion(np.array([item.chosen_bic == order for item in chosen])),
     )
 
 
@@ -239,9 +239,11 @@ def _yule_walker(values: Float[np.ndarray, "time"], order: int, intercept: bool)
 
 
 def _exact(values: Float[np.ndarray, "time"], order: int, intercept: bool) -> ARFit:
-    found = fit_exact(values, order, with_mean=intercept)
-    constant = found.mean * (1.0 - float(found.coefficients.sum())) if intercept else nan
-    return _estimate("exact_ml", found.coefficients, found.covariance, constant, found.sigma)
+    exact_fit = fit_exact(values, order, with_mean=intercept)
+    constant = exact_fit.mean * (1.0 - float(exact_fit.coefficients.sum())) if intercept else nan
+    return _estimate(
+        "exact_ml", exact_fit.coefficients, exact_fit.covariance, constant, exact_fit.sigma
+    )
 
 
 def _estimate(

@@ -74,18 +74,18 @@ class Window(_Forecaster):
         predicted = self.network(self.windows).squeeze(-1)
         missing = torch.full((self.missing,), math.nan, device=grid.device)
         windows = self.windows[_moments(len(self.windows))]
-        asked = windows[:, None, :].repeat(1, len(grid), 1)
-        asked[:, :, -1] = grid
-        return torch.cat([missing, predicted]), self.network(asked).squeeze(-1)
+        request = windows[:, None, :].repeat(1, len(grid), 1)
+        request[:, :, -1] = grid
+        return torch.cat([missing, predicted]), self.network(request).squeeze(-1)
 
     def ahead(self, origins: np.ndarray, steps: int) -> Float[Tensor, "origin step"]:
         """Forecasts of targets[origin], targets[origin + 1], ..., each fed back into the window."""
         window = self.windows[origins - self.missing]
-        made: list[Tensor] = []
+        built: list[Tensor] = []
         for _ in range(steps):
-            made.append(self.network(window))
-            window = torch.cat([window[:, 1:], made[-1]], dim=1)
-        return torch.cat(made, dim=1)
+            built.append(self.network(window))
+            window = torch.cat([window[:, 1:], built[-1]], dim=1)
+        return torch.cat(built, dim=1)
 
     def _loss(self, rows: slice) -> Float[Tensor, ""]:
         predicted = self.network(self.windows[rows]).squeeze(-1)
@@ -167,11 +167,11 @@ class Recurrent(_Forecaster):
             states.append(state)
         if not states:
             return torch.empty((0, steps))
-        batch, made = _batched(states, 1), [torch.cat(newest)]
+        batch, created = _batched(states, 1), [torch.cat(newest)]
         for _ in range(steps - 1):
-            predicted, batch = self.network(made[-1], batch)
-            made.append(predicted)
-        return torch.cat(made, dim=1).squeeze(-1)
+            predicted, batch = self.network(created[-1], batch)
+            created.append(predicted)
+        return torch.cat(created, dim=1).squeeze(-1)
 
 
 def _batched(states: list[_State], copies: int) -> _State:

@@ -203,11 +203,11 @@ def iterate(
     horizon: int,
 ) -> Float[np.ndarray, "origin step"]:
     """Recursive forecasts from many origins at once."""
-    known = newest_first
-    forecasts = np.empty((len(known), horizon))
+    existing = newest_first
+    forecasts = np.empty((len(existing), horizon))
     for step in range(horizon):
-        forecasts[:, step] = constant + known @ phi
-        known = np.concatenate((forecasts[:, step : step + 1], known), axis=1)[:, : phi.size]
+        forecasts[:, step] = constant + existing @ phi
+        existing = np.concatenate((forecasts[:, step : step + 1], existing), axis=1)[:, : phi.size]
     return forecasts
 
 

@@ -159,9 +159,9 @@ def fit_network(
     first = settings.lags - 1 if settings.cell == "mlp" else 0  # the first full window
     origins = _origins(validation_end % targets.size, targets.size, first)
     with torch.no_grad():
-        asked = torch.tensor(grid, dtype=torch.float32, device=device)
-        made = (*model.predictions_and_map(asked), model.ahead(origins, AHEAD))
-    predictions, answers, ahead = (part.float().cpu().numpy().astype(float) for part in made)
+        request = torch.tensor(grid, dtype=torch.float32, device=device)
+        created = (*model.predictions_and_map(request), model.ahead(origins, AHEAD))
+    predictions, answers, ahead = (part.float().cpu().numpy().astype(float) for part in created)
     squared = (targets - predictions) ** 2
     train_mse = _mean(squared[first:train_end])
     _check_finite(train_mse, settings.epochs, settings)

@@ -92,6 +92,6 @@ def against_rule(path: BentPath, train: float) -> tuple[OneStep, tuple[float, fl
     train_end = round(train * targets.size)
     intercept, slope = regress(rows[:train_end], targets[:train_end]).parameters
     line = (targets - intercept - slope * path.values[:-1]) ** 2
-    least = float(line[:train_end].mean())
-    found = OneStep(read_only(line), read_only(path.noise[1:] ** 2), least)
-    return found, (float(intercept), float(slope))
+    minimum = float(line[:train_end].mean())
+    one_step = OneStep(read_only(line), read_only(path.noise[1:] ** 2), minimum)
+    return one_step, (float(intercept), float(slope))

@@ -99,8 +99,8 @@ def roots(coefficients: Coefficients) -> Complex[np.ndarray, "lag"]:
     texts draw, are their reciprocals and lie outside.)
     """
     phi = as_coefficients(coefficients)
-    found = np.roots(np.concatenate(([1.0], -phi))).astype(complex)
-    return found[np.argsort(-np.abs(found), kind="stable")]
+    result = np.roots(np.concatenate(([1.0], -phi))).astype(complex)
+    return result[np.argsort(-np.abs(result), kind="stable")]
 
 
 def largest_root(coefficients: Coefficients) -> float:
@@ -177,8 +177,8 @@ def simulate(
         raise ValueError(f"The noise standard deviation must be positive, not {sigma}.")
     if n < 1 or burn_in < 0:
         raise ValueError("A path needs at least one value and a burn-in of zero or more.")
-    drawn = drawn_noise(noise, n + burn_in - 1, seed, df)
-    innovations = np.concatenate(([0.0], sigma * drawn))
+    samples = drawn_noise(noise, n + burn_in - 1, seed, df)
+    innovations = np.concatenate(([0.0], sigma * samples))
     values = np.array(_recursion(phi, innovations.tolist()))
     too_large = ~(np.abs(values) < LARGEST)
     end = int(np.argmax(too_large)) if too_large.any() else values.size

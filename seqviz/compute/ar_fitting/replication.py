@@ -114,19 +114,19 @@ def estimate_each(
     intercept: bool = False,
     method: Method = "ols",
     shuffle: bool = False,
-    **drawn: Any,
+    **rendered: Any,
 ) -> Float[np.ndarray, "seed"]:
     """phi-hat of an AR(1) in the series of each seed: what `simulate` and `fit` give there.
 
-    shuffle: the series is `shuffled` with the same seed. drawn: n, sigma, burn_in, noise, df of
+    shuffle: the series is `shuffled` with the same seed. rendered: n, sigma, burn_in, noise, df of
     `simulate`. Raises ValueError as these do.
     """
-    found = []
+    results = []
     for seed in seeds:
-        values = simulate((phi,), seed=seed, **drawn).values
+        values = simulate((phi,), seed=seed, **rendered).values
         values = shuffled(values, seed) if shuffle else values
-        found.append(fit(values, 1, method, intercept).first)
-    return read_only(np.array(found))
+        results.append(fit(values, 1, method, intercept).first)
+    return read_only(np.array(results))
 
 
 def replicate_paths(
@@ -165,8 +165,8 @@ def replicate_paths(
         raise UserError(
             "explodes", "The process explodes: choose fewer values or a phi closer to 1."
         )
-    kept = paths[before:].T
-    return np.random.default_rng(seed).permuted(kept, axis=1) if shuffle else kept
+    retained = paths[before:].T
+    return np.random.default_rng(seed).permuted(retained, axis=1) if shuffle else retained
 
 
 def fit_paths(
@@ -220,8 +220,8 @@ def _exact(
         return inside + x[:, 0] ** 2 + x[:, -1] ** 2, product, inside
 
     def score(phi: np.ndarray, sums: tuple[np.ndarray, np.ndarray, np.ndarray]) -> np.ndarray:
-        whole, product, inside = sums  # S(phi) = whole - 2 phi product + phi^2 inside
-        square = whole - 2 * phi * product + phi**2 * inside
+        full, product, inside = sums  # S(phi) = whole - 2 phi product + phi^2 inside
+        square = full - 2 * phi * product + phi**2 * inside
         return np.asarray(n * (product - phi * inside) / square - phi / (1 - phi**2))
 
     phi = np.zeros(len(paths))

@@ -97,24 +97,24 @@ def fit_windows(
     a test segment. `report` is called after every epoch from the second network on and may raise to
     stop. Raises what `fit_network` raises.
     """
-    ways = [replace(settings, cell="mlp", lags=window) for window in WINDOWS]
-    ways.append(replace(settings, cell="rnn", lags=1))
+    methods = [replace(settings, cell="mlp", lags=window) for window in WINDOWS]
+    methods.append(replace(settings, cell="rnn", lags=1))
     total = (len(WINDOWS) + _SLOWER) * settings.epochs
     done: list[NetworkFit] = []
 
-    def tell(epoch: EpochReport) -> None:
+    def report_epoch(epoch: EpochReport) -> None:
         if report is not None and done:
             slower = _SLOWER if len(done) == len(WINDOWS) else 1
             update = len(done) * settings.epochs + slower * epoch.update
-            scores = tuple((one.test_mse, one.parameters) for one in done)
+            scores = tuple((item.test_mse, item.parameters) for item in done)
             report(WindowReport(update, total, scores))
 
-    for way in ways:
-        fitted = fit_network(values, way, tell, device)
+    for method in methods:
+        fitted = fit_network(values, method, report_epoch, device)
         done.append(fitted)
     end = done[0].validation_end
-    squared = np.stack([(one.targets - one.predictions)[end:] ** 2 for one in done])
-    counts = np.array([one.parameters for one in done])
+    squared = np.stack([(item.targets - item.predictions)[end:] ** 2 for item in done])
+    counts = np.array([item.parameters for item in done])
     return WindowErrors(
         read_only(squared[:-1]),
         read_only(squared[-1]),

@@ -38,28 +38,28 @@ def allowed(
     tokens = len(real)
     if kind not in MASK_KINDS:
         raise ValueError(f"The mask must be one of {', '.join(MASK_KINDS)}, not {kind!r}.")
-    whole = np.ones((tokens, tokens), bool)
+    full = np.ones((tokens, tokens), bool)
     if kind == "causal" or (kind == "own" and decoder):
-        whole = np.tril(whole)
+        full = np.tril(full)
     elif kind == "reverse":
-        whole = np.triu(whole)
+        full = np.triu(full)
     elif kind == "diagonal":
-        np.fill_diagonal(whole, False)
+        np.fill_diagonal(full, False)
     elif kind in SPARSE:
         if reach < 1:
             raise ValueError(f"A sparse pattern reaches at least one token, not {reach}.")
         gap = np.abs(np.arange(tokens)[:, None] - np.arange(tokens))
-        whole = gap < reach
+        full = gap < reach
         if kind == "strided":
-            whole |= gap % reach == 0
+            full |= gap % reach == 0
         if decoder:
-            whole &= np.tril(whole)
+            full &= np.tril(full)
     if padding:
-        whole &= real[None, :]
+        full &= real[None, :]
     for query, key in cells:
         if query < tokens and key < tokens:
-            whole[query, key] = not whole[query, key]
-    return whole
+            full[query, key] = not full[query, key]
+    return full
 
 
 def cells_computed(kind: str, tokens: int, decoder: bool, reach: int = REACH) -> int:
@@ -74,7 +74,7 @@ def pairs(text: str) -> tuple[tuple[int, int], ...]:
     The form in which heads that are off (layer.head) and cells of a mask (query.key) stand in a
     link.
     """
-    found = set()
+    result = set()
     for part in " ".join(typed.cut(text, ",;+")).split():
         match = _CELL.fullmatch(typed.normalize(part))
         if not match:
@@ -83,10 +83,10 @@ def pairs(text: str) -> tuple[tuple[int, int], ...]:
                 f"“{part[:20]}” is not a pair of numbers with a point between them, such as 2.5.",
                 part=part[:20],
             )
-        found.add((int(match[1]), int(match[2])))
-    if len(found) > MOST_CELLS:
+        result.add((int(match[1]), int(match[2])))
+    if len(result) > MOST_CELLS:
         raise UserError("many_pairs", f"At most {MOST_CELLS} pairs.", limit=MOST_CELLS)
-    return tuple(sorted(found))
+    return tuple(sorted(result))
 
 
 def written(cells: tuple[tuple[int, int], ...]) -> str:

@@ -149,8 +149,8 @@ def _starts(count: int, side: int) -> Int[np.ndarray, "cell"]:
     return np.arange(cells) * count // cells
 
 
-def ranked(measure: Float[np.ndarray, "layer head"], most: int) -> Sequence[tuple[int, int]]:
+def ranked(measure: Float[np.ndarray, "layer head"], maximum: int) -> Sequence[tuple[int, int]]:
     """The (layer, head) pairs with the largest values, largest first."""
-    order = np.argsort(-measure, axis=None, kind="stable")[:most]
+    order = np.argsort(-measure, axis=None, kind="stable")[:maximum]
     layers, heads = np.unravel_index(order, measure.shape)
     return [(int(a), int(b)) for a, b in zip(layers, heads, strict=True)]

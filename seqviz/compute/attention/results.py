@@ -35,9 +35,9 @@ class ReadText(Tokens):
     note: str
 
 
-def _most(shown: Float[np.ndarray, "*cells"], by: str) -> float:
+def _most(values: Float[np.ndarray, "*cells"], by: str) -> float:
     """Where the colors end: the largest weight there can be, or the largest product."""
-    return 1.0 if by == "weight" else float(shown.max(initial=0)) or 1.0
+    return 1.0 if by == "weight" else float(values.max(initial=0)) or 1.0
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ class Mosaic:
     @property
     def on_first(self) -> tuple[int, int]:
         """The heads that give the first token half of their weight or more, and of how many."""
-        found = self.habits.first
-        return int((found >= NAMED_FROM).sum()), found.size
+        result = self.habits.first
+        return int((result >= NAMED_FROM).sum()), result.size
 
     def carried_first(self, layer: int, head: int) -> Share:
         """The share of what one head mixes that comes from the first token."""
@@ -210,8 +210,8 @@ class Change:
     @property
     def furthest(self) -> float:
         """1 - cosine of the token that moved most; 0 where that is the rounding of float32."""
-        most = float(self.moved.max())
-        return most if most > ROUNDING else 0.0
+        maximum = float(self.moved.max())
+        return maximum if maximum > ROUNDING else 0.0
 
     @property
     def furthest_place(self) -> int:

@@ -95,12 +95,12 @@ def saturation(
     # nearly equal numbers.
     along = -np.sort(-source.standard_normal((draws, keys)), axis=1)
     scores = lengths[..., None] * along
-    found = []
+    results = []
     for divide_by in (np.ones(len(d_k)), np.sqrt(d_k), np.sqrt(heads * d_k)):
         entered = scores / (divide_by * temperature)[:, None, None]
         weights = softmax(entered)
         spread = entropy(weights)
-        found.append(
+        results.append(
             (
                 entered.var(axis=(1, 2)),
                 d_k / (divide_by * temperature) ** 2,
@@ -110,7 +110,7 @@ def saturation(
                 _jacobian(weights).mean(axis=1),
             )
         )
-    variance, theory, bits, error, largest, gradient = map(np.array, zip(*found, strict=True))
+    variance, theory, bits, error, largest, gradient = map(np.array, zip(*results, strict=True))
     return SoftmaxSaturation(
         SCALINGS, d_k, variance, theory, bits, error, largest, gradient, keys, heads
     )

@@ -28,21 +28,21 @@ class AttentionStages:
     weights: Float[np.ndarray, "*head query key"]
     output: Float[np.ndarray, "*batch query d_v"]
 
-    def score_at(self, *place: int) -> VeryExact:
+    def score_at(self, *index: int) -> VeryExact:
         """q · k of a query and a key, counted from 0 and after the head where there are heads."""
-        return float(self.scores[place])
+        return float(self.scores[index])
 
-    def weight_at(self, *place: int) -> Exact:
+    def weight_at(self, *index: int) -> Exact:
         """The weight that a query gives to a key."""
-        return float(self.weights[place])
+        return float(self.weights[index])
 
-    def row_sum(self, *place: int) -> Exact:
+    def row_sum(self, *index: int) -> Exact:
         """All weights of a query."""
-        return float(self.weights[place].sum())
+        return float(self.weights[index].sum())
 
-    def column_sum(self, *place: int) -> Exact:
+    def column_sum(self, *index: int) -> Exact:
         """What a key gets from all queries together."""
-        return float(self.weights[place[:-1]][:, place[-1]].sum())
+        return float(self.weights[index[:-1]][:, index[-1]].sum())
 
     def later(self, *head: int) -> Share:
         """The weight that goes to later words, a mean over the queries."""

@@ -118,16 +118,16 @@ def walk(
     _check(seed, d_k, heads, width)
     if order not in ORDERS:
         raise ValueError(f"The order is one of {', '.join(ORDERS)}, not {order!r}.")
-    places = {
+    indices = {
         "text": range(len(IDS)),
         "alphabet": np.argsort(IDS),
         "reversed": range(len(IDS))[::-1],
     }
-    taken = np.array(places[order])
+    taken = np.array(indices[order])
     d_k = D // heads if width == "split" else d_k
     embeddings = _embeddings(seed)[taken]
     *learnt, output_weight, bias = _weights(seed, d_k, heads)
-    vectors = Roles(*(embeddings @ one for one in learnt))
+    vectors = Roles(*(embeddings @ item for item in learnt))
     attended = partial(
         attend,
         temperature=temperature,
@@ -135,7 +135,7 @@ def walk(
         operator=operator,
     )
     return AttentionWalkthrough(
-        tuple(WORDS[place] for place in taken), np.array(IDS)[taken], embeddings,
+        tuple(WORDS[position] for position in taken), np.array(IDS)[taken], embeddings,
         attended(embeddings, embeddings, embeddings),
         Roles(*learnt), vectors,
         attended(vectors.query, vectors.key, vectors.value, divide_by=divisor(scale, d_k, D)),
@@ -150,17 +150,17 @@ def joined(
     return np.moveaxis(by_head, 0, 1).reshape(by_head.shape[1], -1)
 
 
-def cut_apart(found: AttentionWalkthrough, part: str) -> VeryExact:
+def cut_apart(attention_walkthrough: AttentionWalkthrough, part: str) -> VeryExact:
     """The largest difference between X times the one matrix of all heads, cut into heads, and head
     by head. part: "query", "key" or "value"."""
-    whole = found.embeddings @ joined(getattr(found.weights, part))
-    return float(np.abs(whole - joined(getattr(found.vectors, part))).max())
+    full = attention_walkthrough.embeddings @ joined(getattr(attention_walkthrough.weights, part))
+    return float(np.abs(full - joined(getattr(attention_walkthrough.vectors, part))).max())
 
 
-def moved_by_order(found: AttentionWalkthrough, other: AttentionWalkthrough) -> VeryExact:
+def moved_by_order(walk: AttentionWalkthrough, other: AttentionWalkthrough) -> VeryExact:
     """The largest change of a word's new vector from one order of the words to another."""
-    places = [found.words.index(word) for word in other.words]
-    return float(np.abs(found.combined[places] - other.combined).max())
+    indices = [walk.words.index(word) for word in other.words]
+    return float(np.abs(walk.combined[indices] - other.combined).max())
 
 
 def _check(seed: int, d_k: int, heads: int, width: str) -> None:

@@ -56,14 +56,14 @@ def words_of(pieces: Sequence[str], special: Bool[np.ndarray, "token"]) -> Int[n
     A piece that starts with ## continues the word before it. Punctuation is a word of its own, so
     "don't" is three: don ' t. special: [CLS], [SEP], [PAD].
     """
-    found = np.full(len(pieces), -1)
+    is_found = np.full(len(pieces), -1)
     words = 0
-    for place, piece in enumerate(pieces):
-        if special[place]:
+    for index, piece in enumerate(pieces):
+        if special[index]:
             continue
-        words += not (piece.startswith("##") and place > 0 and found[place - 1] >= 0)
-        found[place] = words - 1
-    return found
+        words += not (piece.startswith("##") and index > 0 and is_found[index - 1] >= 0)
+        is_found[index] = words - 1
+    return is_found
 
 
 def written(pieces: Sequence[str], word_of: Int[np.ndarray, "token"]) -> tuple[str, ...]:
@@ -160,14 +160,14 @@ def select(
 
     real = order[~special[order]]
     number = max(1, round(settings.share * len(real))) if settings.share else 0
-    places = np.sort(real[:number])
+    positions = np.sort(real[:number])
     edges = np.array([settings.mask, settings.mask + settings.random])
-    treatment = np.searchsorted(edges, draws[places], side="right")
+    treatment = np.searchsorted(edges, draws[positions], side="right")
     changed = ids.copy()
-    changed[places] = np.choose(
-        treatment, [np.full(len(places), mask_id), others[places], ids[places]]
+    changed[positions] = np.choose(
+        treatment, [np.full(len(positions), mask_id), others[positions], ids[positions]]
     )
-    return Corrupted(changed, places, treatment)
+    return Corrupted(changed, positions, treatment)
 
 
 def deleted(
@@ -177,15 +177,15 @@ def deleted(
     k: int,
 ) -> Int[np.ndarray, "kept"]:
     """The ids without all pieces of the first `k` words: nothing in their place."""
-    kept: np.ndarray = ids[~np.append(turn < k, False)[word_of]]
-    return kept
+    retained: np.ndarray = ids[~np.append(turn < k, False)[word_of]]
+    return retained
 
 
 def _check(settings: FillSettings) -> None:
     if not 0 <= settings.share <= 1:
         raise ValueError(f"The selected share must lie between 0 and 1, not be {settings.share}.")
-    kept = 1 - settings.mask - settings.random
-    if settings.mask < 0 or settings.random < 0 or kept < -1e-9:
+    retained = 1 - settings.mask - settings.random
+    if settings.mask < 0 or settings.random < 0 or retained < -1e-9:
         shares = f"{settings.mask} and {settings.random}"
         raise ValueError(
             f"The shares of {TREATMENTS[:2]} must be 0 or more, together at most 1, not {shares}."

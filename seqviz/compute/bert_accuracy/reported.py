@@ -81,8 +81,8 @@ REPORTED = (
 def _curve(row: str, **printed: Sequence[float]) -> Curve:
     """What the text prints of an epoch; nan for the rest."""
     epochs = max(map(len, printed.values()))
-    return Curve(row, *(np.array(printed.get(one, [np.nan] * epochs))
-                        for one in ("loss", "train", "validation")))  # fmt: skip
+    return Curve(row, *(np.array(printed.get(item, [np.nan] * epochs))
+                        for item in ("loss", "train", "validation")))  # fmt: skip
 
 
 CURVES = (

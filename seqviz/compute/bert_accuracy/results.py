@@ -50,8 +50,8 @@ class SystemPredictions:
 
     def runs(self, positive: Bool[np.ndarray, "sentence"]) -> tuple[Proportion, ...]:
         """How often each run is right, the worst first."""
-        found = [proportion((row > 0.5) == positive) for row in self.probability]
-        return tuple(sorted(found, key=lambda one: one.share))
+        results = [proportion((row > 0.5) == positive) for row in self.probability]
+        return tuple(sorted(results, key=lambda item: item.share))
 
 
 @dataclass(frozen=True)
@@ -98,10 +98,10 @@ class WordMaskingCurve:
     def fall(self, controls: WordMaskingCurve, share: float) -> Fall:
         """What masking in random order costs on the sentences of `controls` (`CONTROLS`)."""
         n = min(len(self.positive), len(controls.positive))
-        whole, masked = (self.right("random", at)[:n] for at in (0.0, share))
+        full, masked = (self.right("random", at)[:n] for at in (0.0, share))
         deleted, adapted = (controls.right(name, share)[:n] for name in CONTROLS)
         return Fall(
-            counted(whole),
+            counted(full),
             counted(masked),
             counted(adapted),
             counted(deleted),
@@ -258,13 +258,13 @@ class Padding:
     on_pads: Float[np.ndarray, "told side length sentence"]
     positive: Bool[np.ndarray, "sentence"]
 
-    def right(self, told: str, side: str, length: int) -> Float[np.ndarray, "sentence"]:
+    def right(self, masking: str, side: str, length: int) -> Float[np.ndarray, "sentence"]:
         """1 for each sentence that is answered rightly, nan where it was not tried."""
-        return answers_right(self.probability[self._at(told, side, length)], self.positive)
+        return answers_right(self.probability[self._at(masking, side, length)], self.positive)
 
-    def accuracy(self, told: str, side: str, length: int) -> Proportion:
+    def accuracy(self, masking: str, side: str, length: int) -> Proportion:
         """How often the answer is right."""
-        return counted(self.right(told, side, length))
+        return counted(self.right(masking, side, length))
 
     def flipped(self, side: str, length: int) -> Proportion:
         """How many answers padding changes when the network is not told."""
@@ -275,18 +275,18 @@ class Padding:
         """Attention on padding when the network is not told, mean over sentences."""
         return float(np.nanmean(self.on_pads[self._at("untold", side, length)]))
 
-    def middle(self, measure: str, told: str, side: str, length: int) -> float:
+    def middle(self, measure: str, masking: str, side: str, length: int) -> float:
         """The median over the sentences of "drift" or "on_pads"."""
         values: np.ndarray = getattr(self, measure)
-        return float(np.nanmedian(values[self._at(told, side, length)]))
+        return float(np.nanmedian(values[self._at(masking, side, length)]))
 
     def compared(self, side: str, length: int) -> Paired:
         """Told against not told, sentence by sentence."""
-        told, untold = (self.right(each, side, length) for each in TOLD)
-        return compared(told, untold)
+        masking, untold = (self.right(each, side, length) for each in TOLD)
+        return compared(masking, untold)
 
-    def _at(self, told: str, side: str, length: int) -> tuple[int, int, int]:
-        return TOLD.index(told), SIDES.index(side), self.lengths.tolist().index(length)
+    def _at(self, masking: str, side: str, length: int) -> tuple[int, int, int]:
+        return TOLD.index(masking), SIDES.index(side), self.lengths.tolist().index(length)
 
 
 @dataclass(frozen=True)
@@ -300,22 +300,24 @@ class PadsInMean:
     probability: Float[np.ndarray, "told length sentence"] = field(metadata=PROBABILITY)
     positive: Bool[np.ndarray, "sentence"]
 
-    def accuracy(self, told: str, length: int) -> Proportion:
+    def accuracy(self, masking: str, length: int) -> Proportion:
         """How often the answer is right."""
-        return counted(answers_right(self._said(told, length), self.positive))
+        return counted(answers_right(self._said(masking, length), self.positive))
 
-    def flipped(self, told: str, length: int, plain: Float[np.ndarray, "sentence"]) -> Proportion:
+    def flipped(
+        self, masking: str, length: int, unpadded: Float[np.ndarray, "sentence"]
+    ) -> Proportion:
         """How many answers are another than without padding (`Padding.plain`)."""
-        row = self._said(told, length)
-        return counted(1 - answers_right(row, plain[: len(row)] > 0.5))
+        row = self._said(masking, length)
+        return counted(1 - answers_right(row, unpadded[: len(row)] > 0.5))
 
-    def says_positive(self, told: str, length: int) -> Proportion:
+    def says_positive(self, masking: str, length: int) -> Proportion:
         """How many of the answers are "positive"."""
-        row = self._said(told, length)
+        row = self._said(masking, length)
         return counted(answers_right(row, np.ones(len(row), bool)))
 
-    def _said(self, told: str, length: int) -> Float[np.ndarray, "sentence"]:
-        return self.probability[TOLD.index(told), self.lengths.tolist().index(length)]
+    def _said(self, masking: str, length: int) -> Float[np.ndarray, "sentence"]:
+        return self.probability[TOLD.index(masking), self.lengths.tolist().index(length)]
 
 
 @dataclass(frozen=True)
@@ -334,16 +336,16 @@ class UserTextPadding:
     drift: Float[np.ndarray, "told side length"]
     on_pads: Float[np.ndarray, "told side length"]
 
-    def positive(self, told: str, side: str, length: int) -> Share:
+    def positive(self, masking: str, side: str, length: int) -> Share:
         """Probability of "positive"."""
-        return float(self.probability[self._at(told, side, length)])
+        return float(self.probability[self._at(masking, side, length)])
 
     def on_pads_untold(self, side: str, length: int) -> Share:
         """Attention on padding when the network is not told."""
         return float(self.on_pads[self._at("untold", side, length)])
 
-    def _at(self, told: str, side: str, length: int) -> tuple[int, int, int]:
-        return TOLD.index(told), SIDES.index(side), self.lengths.tolist().index(length)
+    def _at(self, masking: str, side: str, length: int) -> tuple[int, int, int]:
+        return TOLD.index(masking), SIDES.index(side), self.lengths.tolist().index(length)
 
 
 @dataclass(frozen=True)
@@ -380,7 +382,7 @@ class AttentionDirections:
 
     def compared(self, direction: str, other: str) -> Paired:
         """Two ways with one head, sentence by sentence."""
-        first, second = (self._right(self.probability, one) for one in (direction, other))
+        first, second = (self._right(self.probability, item) for item in (direction, other))
         return compared(first, second)
 
     def _right(

@@ -54,15 +54,16 @@ def retention(trace: LSTMTrace | GRUTrace) -> Float[np.ndarray, "time hidden"]:
     return trace.forget_gate if isinstance(trace, LSTMTrace) else trace.update_gate
 
 
-def time_constants(keep: Float[np.ndarray, "time hidden"]) -> Float[np.ndarray, "hidden"]:
+def time_constants(retention: Float[np.ndarray, "time hidden"]) -> Float[np.ndarray, "hidden"]:
     """Steps after which a unit's memory has fallen to 1/e, -1 / mean(ln keep).
 
-    The mean is that of the logarithm because memory is multiplied by `keep` at every step: over the
+    The mean is that of the logarithm because memory is multiplied by `retention` at every step:
+    over the
     sequence it shrinks to the product. Infinite where nothing is ever dropped, zero where a gate
     was exactly shut once.
     """
     with np.errstate(divide="ignore"):
-        rate = np.abs(np.log(keep.astype(float)).mean(axis=0))  # -0.0 would give -inf
+        rate = np.abs(np.log(retention.astype(float)).mean(axis=0))  # -0.0 would give -inf
         return 1 / rate
 
 
@@ -123,7 +124,7 @@ def correlation(
 def order(
     by: str,
     values: Float[np.ndarray, "time hidden"],
-    keep: Float[np.ndarray, "time hidden"],
+    retention: Float[np.ndarray, "time hidden"],
     given: Float[np.ndarray, "time"],
 ) -> Int[np.ndarray, "hidden"]:
     """Units from first to last: by number, mean, time constant, or |correlation| with a feature."""
@@ -131,7 +132,7 @@ def order(
         return np.arange(values.shape[1])
     keys = {
         "mean": lambda: values.mean(axis=0),
-        "time": lambda: time_constants(keep),
+        "time": lambda: time_constants(retention),
         "correlation": lambda: np.abs(correlation(values, given)),
     }
     if by not in keys:
@@ -148,22 +149,22 @@ def _vowels(token: str) -> float:
 
 def _inside(tokens: Sequence[str]) -> Float[np.ndarray, "time"]:
     """1 from an opening to its closing double quotation mark."""
-    inside, found = False, []
+    inside, result = False, []
     for token in tokens:
         marks = len(re.findall('["“”]', token))
-        found.append(float(inside or marks > 0))
+        result.append(float(inside or marks > 0))
         inside ^= marks % 2 == 1
-    return np.array(found)
+    return np.array(result)
 
 
 def _in_word(tokens: Sequence[str]) -> Float[np.ndarray, "time"]:
     if any(len(token) > 1 for token in tokens):
         return np.array([float(len(token)) for token in tokens])
-    length, found = 0, []
+    length, result = 0, []
     for token in plain_marks(tokens):
         length = length + 1 if token.isalnum() else 0
-        found.append(float(length))
-    return np.array(found)
+        result.append(float(length))
+    return np.array(result)
 
 
 def _negated(tokens: Sequence[str]) -> Float[np.ndarray, "time"]:
@@ -175,7 +176,7 @@ def _negated(tokens: Sequence[str]) -> Float[np.ndarray, "time"]:
         far = np.searchsorted(ends, np.arange(1, len(tokens) + 1), side="right")
         bad = [i for i, (word, _) in enumerate(words) if _negative(word)]
         return np.array([float(any(0 <= i - 1 - b < 4 for b in bad)) for i in far])
-    bad = [place for place, token in enumerate(tokens) if _negative(token)]
+    bad = [index for index, token in enumerate(tokens) if _negative(token)]
     return np.array([float(any(0 <= i - b < 4 for b in bad)) for i in range(len(tokens))])
 
 

@@ -60,12 +60,12 @@ class AgreementPair:
         """Words after the noun up to which the interval of the mean leaves out 0; -1: not there."""
         row = self.one.networks.index(network)
         clear = np.abs(self.mean[row]) > self.margin[row]
-        found = -1
+        result = -1
         for step in range(self.place - 1, len(clear)):
             if not clear[step]:
                 break
-            found = step - self.place + 1
-        return found
+            result = step - self.place + 1
+        return result
 
     def _at(self, words: int) -> int:
         return min(self.place - 1 + words, len(self.one.words) - 1)
@@ -76,11 +76,13 @@ def differing(text: str, other: str) -> int | None:
 
     None where it is not one, or where the sentence is too long to be read whole with every noun.
     """
-    one, two = normalized(text).split(), normalized(other).split()
-    if len(one) != len(two) or len(" ".join(one)) > _LONGEST:
+    item, two = normalized(text).split(), normalized(other).split()
+    if len(item) != len(two) or len(" ".join(item)) > _LONGEST:
         return None
-    places = [k for k, words in enumerate(zip(one, two, strict=True), 1) if words[0] != words[1]]
-    return places[0] if len(places) == 1 else None
+    positions = [
+        k for k, words in enumerate(zip(item, two, strict=True), 1) if words[0] != words[1]
+    ]
+    return positions[0] if len(positions) == 1 else None
 
 
 def pair(
@@ -95,19 +97,19 @@ def pair(
     Raises ValueError when the sentences do not differ in exactly one word, and the refusals of
     `expect`.
     """
-    place = differing(text, other)
-    if place is None:
+    position = differing(text, other)
+    if position is None:
         raise ValueError("A minimal pair differs in one word.")
     words = normalized(text).split()
-    sentences = [[" ".join([*words[: place - 1], noun, *words[place:]]) for noun in nouns]
+    sentences = [[" ".join([*words[: position - 1], noun, *words[position:]]) for noun in nouns]
                  for nouns in NOUNS]  # fmt: skip
-    found = np.array([
+    result = np.array([
         expect(networks, many, first, second).bits - expect(networks, single, first, second).bits
         for many, single in sentences
     ])  # fmt: skip
     return AgreementPair(
         expect(networks, text, first, second),
         expect(networks, other, first, second),
-        place,
-        np.moveaxis(found, 1, 0),
+        position,
+        np.moveaxis(result, 1, 0),
     )

@@ -61,8 +61,8 @@ def reading(
     usual = run(cell, exact, read).hidden[1 + start :]
     other_cell, other = _variant(variant, cell, exact)
     changed, nearly = (
-        np.linalg.norm(run(other_cell, other, one).hidden[1 + start :] - usual, axis=-1)
-        for one in (read, read * (1 + 1e-15))
+        np.linalg.norm(run(other_cell, other, item).hidden[1 + start :] - usual, axis=-1)
+        for item in (read, read * (1 + 1e-15))
     )
     largest = float(changed.max(initial=0))
     moved = abs(float(nearly.max(initial=0)) - largest) / largest if largest else 0.0

@@ -45,9 +45,9 @@ def by_counting(cell: str, inputs: int, hidden: int, biases: str = "two") -> Par
     first, second = (np.zeros(rows) for _ in range(2))
     weights = RecurrentWeights(draw((rows, inputs)), draw((rows, hidden)), first, second)
     run(kind, weights, draw((1, inputs)))
-    kept = (first, second)[: BIASES[biases]]
+    retained = (first, second)[: BIASES[biases]]
     return Parameters(
-        weights.input_hidden.size, weights.hidden_hidden.size, sum(part.size for part in kept)
+        weights.input_hidden.size, weights.hidden_hidden.size, sum(part.size for part in retained)
     )
 
 

@@ -42,8 +42,8 @@ def normalized(text: str) -> str:
 
     Half a surrogate pair, which no screen can be sent, becomes a question mark.
     """
-    whole = text.encode("utf-8", "replace").decode("utf-8")
-    return " ".join(unicodedata.normalize("NFC", whole).split())
+    full = text.encode("utf-8", "replace").decode("utf-8")
+    return " ".join(unicodedata.normalize("NFC", full).split())
 
 
 def characters(text: str, symbols: Sequence[str]) -> Encoded:
@@ -77,8 +77,8 @@ def _encoded(
     looked_up: Sequence[str],
     symbols: Sequence[str],
 ) -> Encoded:
-    number = {symbol: place for place, symbol in enumerate(symbols)}
+    number = {symbol: index for index, symbol in enumerate(symbols)}
     unknown = number.get(UNKNOWN, -1)
     ids = np.array([number.get(symbol, unknown) for symbol in looked_up], np.int64)
-    places = np.array(spans, np.int64).reshape(len(spans), 2)
-    return Encoded(text, ids, tuple(text[a:b] for a, b in spans), places)
+    positions = np.array(spans, np.int64).reshape(len(spans), 2)
+    return Encoded(text, ids, tuple(text[a:b] for a, b in spans), positions)

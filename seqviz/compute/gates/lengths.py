@@ -59,12 +59,12 @@ def by_length(networks: Sequence[GatedNetwork], trained: int, seed: int = 0) -> 
     shape = len(networks), len(lengths)
     answers, all_right = np.zeros(shape), np.zeros(shape)
     often, often_whole = np.zeros(len(lengths)), np.zeros(len(lengths))
-    for place, length in enumerate(lengths):
+    for index, length in enumerate(lengths):
         batch = draw(task, int(length), _TRIED, np.random.RandomState([seed, 4, length]))
-        often[place], often_whole[place] = majority(batch), majority_whole(batch)
+        often[index], often_whole[index] = majority(batch), majority_whole(batch)
         for row, network in enumerate(networks):
-            answers[row, place] = right(network, batch)[batch.scored].mean()
-            all_right[row, place] = sequence_accuracy(network, batch)
+            answers[row, index] = right(network, batch)[batch.scored].mean()
+            all_right[row, index] = sequence_accuracy(network, batch)
     return ByLength(
         task,
         tuple(network.cell for network in networks),
@@ -74,7 +74,7 @@ def by_length(networks: Sequence[GatedNetwork], trained: int, seed: int = 0) -> 
         all_right,
         often,
         often_whole,
-        tuple(counts_to(one) for one in networks) if task == "count" else None,
+        tuple(counts_to(network) for network in networks) if task == "count" else None,
     )
 
 

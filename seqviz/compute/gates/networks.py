@@ -140,10 +140,10 @@ def word_probabilities(
     """
     pieces = encoding.normalized(text).split(" ")
     prefixes = [" ".join(pieces[: k + 1]) for k in range(len(pieces))]
-    whole = network.encode(" ".join(pieces)).ids
-    states = trace(network, whole)
+    full = network.encode(" ".join(pieces)).ids
+    states = trace(network, full)
     ends = [len(prefix) for prefix in prefixes]
-    found = np.empty((len(pieces), len(candidates)))
+    is_found = np.empty((len(pieces), len(candidates)))
     for column, candidate in enumerate(candidates):
         tail = network.encode(f"_{candidate}_").ids.copy()
         tail[0] = tail[-1] = network.symbols.index(" ")
@@ -154,8 +154,8 @@ def word_probabilities(
             state_after(states, ends),
         )
         log_p = log_probabilities(network, after.hidden)
-        found[:, column] = log_p[np.arange(len(tail)), :, tail].sum(axis=0)
-    return tuple(pieces), found
+        is_found[:, column] = log_p[np.arange(len(tail)), :, tail].sum(axis=0)
+    return tuple(pieces), is_found
 
 
 def state_after(states: Gated, step: int | Sequence[int]) -> State:

@@ -77,9 +77,9 @@ class Observation:
     @cached_property
     def by_rank(self) -> Float[np.ndarray, "hidden time"]:
         """All values, units from first to last, in single precision; nobody can write into it."""
-        found = np.ascontiguousarray(self.values.T[self.order], np.float32)
-        found.setflags(write=False)
-        return found
+        result = np.ascontiguousarray(self.values.T[self.order], np.float32)
+        result.setflags(write=False)
+        return result
 
     @cached_property
     def mean(self) -> float:
@@ -151,10 +151,10 @@ class Observation:
         other way round. None without words.
         """
         change = np.diff(self.values[:, unit - 1]) * (1 if rises else -1)
-        within, behind = self._within_and_behind
-        if not within.any() or not behind.any():
+        within, after = self._within_and_behind
+        if not within.any() or not after.any():
             return None
-        return float((change[within] > 0).mean()), float((change[behind] < 0).mean())
+        return float((change[within] > 0).mean()), float((change[after] < 0).mean())
 
     def lasting(self, steps: float) -> int:
         """How many units have a time constant above so many steps."""
@@ -194,11 +194,11 @@ def observe(
     """
     encoded, left_out = _cut(network, text)
     clamped = forced(network.equations, len(encoded), network.weights.hidden, clamps)
-    found = trace(network, encoded.ids, clamped if clamps else None)
-    values = activations.activation(found, symbol)
-    keep = activations.retention(found)
-    order = activations.order(by, values, keep, activations.feature(feature, encoded.pieces))
-    log_p = log_probabilities(network, found.hidden)
+    result = trace(network, encoded.ids, clamped if clamps else None)
+    values = activations.activation(result, symbol)
+    retention = activations.retention(result)
+    order = activations.order(by, values, retention, activations.feature(feature, encoded.pieces))
+    log_p = log_probabilities(network, result.hidden)
     return Observation(
         network.name,
         network.cell,
@@ -206,11 +206,11 @@ def observe(
         encoded.pieces,
         _unknown(network, encoded),
         left_out,
-        found,
+        result,
         symbol,
         values,
         order,
-        keep,
+        retention,
         _probability(network, encoded.ids, np.exp(log_p)),
         log_p[1:].argmax(axis=-1),
     )
@@ -226,8 +226,8 @@ def symbols_read(network: GatedNetwork, text: str) -> int:
 
 def _cut(network: GatedNetwork, text: str) -> tuple[Encoded, int]:
     """The first symbols of a text, and how many characters of it (normalized) were left out."""
-    whole = normalized(text)
-    encoded = network.encode(whole[:_MOST_READ])
+    full = normalized(text)
+    encoded = network.encode(full[:_MOST_READ])
     if not len(encoded):
         raise UserError("no_text", "There is nothing to read. Type a text.")
     ids, pieces, spans = (
@@ -236,7 +236,7 @@ def _cut(network: GatedNetwork, text: str) -> tuple[Encoded, int]:
         encoded.spans[:MAX_SYMBOLS],
     )
     end = int(spans[-1, 1])
-    return Encoded(whole[:end], ids, pieces, spans), len(whole) - end
+    return Encoded(full[:end], ids, pieces, spans), len(full) - end
 
 
 def _unknown(network: GatedNetwork, encoded: Encoded) -> Bool[np.ndarray, "time"]:
@@ -297,22 +297,27 @@ def one_step(
 
     Raises ValueError for a unit or step that there is not.
     """
-    found = observation.trace
+    result = observation.trace
     if not 1 <= unit <= observation.hidden or not 1 <= step <= len(observation.pieces):
         raise ValueError(f"There is no unit {unit} at step {step}.")
     at = (step - 1, unit - 1)
-    if isinstance(found, LSTMTrace):
+    if isinstance(result, LSTMTrace):
         i, f, g, o = (
             float(part[at])
-            for part in (found.input_gate, found.forget_gate, found.candidate, found.output_gate)
+            for part in (
+                result.input_gate,
+                result.forget_gate,
+                result.candidate,
+                result.output_gate,
+            )
         )
-        c = float(found.cell_state[step, unit - 1])
-        before, h = float(found.cell_state[at]), float(found.hidden[step, unit - 1])
+        c = float(result.cell_state[step, unit - 1])
+        before, h = float(result.cell_state[at]), float(result.hidden[step, unit - 1])
         return LSTMStep(before, i, f, g, o, c, h, float(np.tanh(c)))
-    r, z, n = (float(p[at]) for p in (found.reset_gate, found.update_gate, found.candidate))
+    r, z, n = (float(p[at]) for p in (result.reset_gate, result.update_gate, result.candidate))
     z = z if update == "keep" else 1 - z
-    h, past = float(found.hidden[step, unit - 1]), float(found.recurrent[at])
-    return GRUStep(float(found.hidden[at]), r, z, n, h, past, update)
+    h, past = float(result.hidden[step, unit - 1]), float(result.recurrent[at])
+    return GRUStep(float(result.hidden[at]), r, z, n, h, past, update)
 
 
 @dataclass(frozen=True)
@@ -368,16 +373,16 @@ def compare(network: GatedNetwork, text: str) -> VariantComparison:
     encoded, _ = _cut(network, text)
     kind = "lstm" if isinstance(network.equations, LSTM) else "gru"
     before, read = first_read(network), inputs(network, encoded.ids)
-    found = [
+    results = [
         conventions.reading(variant, kind, network.weights, read, before)
         for variant in conventions.VARIANTS[kind]
     ]
     return VariantComparison(
         encoded.pieces,
-        tuple(one.variant for one in found),
-        np.array([one.distance for one in found]),
-        found[0].size,
-        np.array([one.moved for one in found]),
+        tuple(item.variant for item in results),
+        np.array([item.distance for item in results]),
+        results[0].size,
+        np.array([item.moved for item in results]),
     )
 
 
@@ -420,16 +425,18 @@ def expect(
     for word in (first, second):
         if len(word.split()) != 1:
             raise UserError("no_word", "Each of the two words is one word. Type one in each field.")
-    whole = normalized(text)
-    if not whole:
+    full = normalized(text)
+    if not full:
         raise UserError("no_text", "There is nothing to read. Type a text.")
-    read = whole if len(whole) <= MAX_SYMBOLS else whole[: MAX_SYMBOLS + 1].rpartition(" ")[0]
-    read = read or whole[:MAX_SYMBOLS]  # one endless word
-    found = [word_probabilities(one, read, (first.strip(), second.strip())) for one in networks]
+    read = full if len(full) <= MAX_SYMBOLS else full[: MAX_SYMBOLS + 1].rpartition(" ")[0]
+    read = read or full[:MAX_SYMBOLS]  # one endless word
+    results = [
+        word_probabilities(network, read, (first.strip(), second.strip())) for network in networks
+    ]
     return Expectation(
-        found[0][0],
+        results[0][0],
         (first.strip(), second.strip()),
-        tuple(one.name for one in networks),
-        np.exp(np.array([p for _, p in found])),
-        len(whole) - len(read),
+        tuple(network.name for network in networks),
+        np.exp(np.array([p for _, p in results])),
+        len(full) - len(read),
     )

@@ -102,14 +102,14 @@ def search(first: Observation, second: Observation, name: str) -> UnitSearch:
     """
     if (first.network, first.symbol) != (second.network, second.symbol):
         raise ValueError("Both texts are read by one network, and one gate or state is compared.")
-    given, other = (feature(name, one.pieces) for one in (first, second))
-    found, scored = correlation(first.values, given), correlation(second.values, other)
-    unit = int(np.argsort(-np.abs(found), kind="stable")[0])
+    given, other = (feature(name, item.pieces) for item in (first, second))
+    result, scored = correlation(first.values, given), correlation(second.values, other)
+    unit = int(np.argsort(-np.abs(result), kind="stable")[0])
     shifted = np.abs(_shifted(first.values, given))
     alone = np.abs(_shifted(second.values[:, [unit]], other))
     varies = bool(np.ptp(given) > 0), bool(np.ptp(other) > 0)
     return UnitSearch(
-        first, second, name, found, scored, shifted.max(axis=1, initial=0), alone[:, 0], varies
+        first, second, name, result, scored, shifted.max(axis=1, initial=0), alone[:, 0], varies
     )
 
 

@@ -64,15 +64,15 @@ def draw(task: str, length: int, size: int, random: np.random.RandomState) -> Sy
 
 def majority(batch: SymbolBatch) -> Share:
     """The share of answers that the most frequent one gets right, whatever was read."""
-    wanted = batch.answers[batch.scored]
-    return float(np.bincount(wanted).max() / wanted.size) if wanted.size else 0.0
+    targets = batch.answers[batch.scored]
+    return float(np.bincount(targets).max() / targets.size) if targets.size else 0.0
 
 
 def majority_whole(batch: SymbolBatch) -> Share:
     """The share of sequences all of whose answers one and the same answer gets right."""
-    wanted = np.unique(batch.answers[batch.scored])
-    whole = [((batch.answers == one) | ~batch.scored).all(axis=0).mean() for one in wanted]
-    return float(max(whole, default=0.0))
+    targets = np.unique(batch.answers[batch.scored])
+    full = [((batch.answers == item) | ~batch.scored).all(axis=0).mean() for item in targets]
+    return float(max(full, default=0.0))
 
 
 def right_answers(task: str, symbols: Int[np.ndarray, "time"]) -> SymbolBatch:
@@ -85,9 +85,9 @@ def right_answers(task: str, symbols: Int[np.ndarray, "time"]) -> SymbolBatch:
         return SymbolBatch(nothing, nothing, np.zeros((0, 1), bool))
     column = symbols[:, None]
     answers = {"latch": _latched, "parity": _flipped, "count": _counted, "adding": _added}
-    found = answers[task](np.maximum(column, 0))
-    known = np.logical_and.accumulate(column >= 0, axis=0)
-    return SymbolBatch(column, found.answers, found.scored & known)
+    result = answers[task](np.maximum(column, 0))
+    existing = np.logical_and.accumulate(column >= 0, axis=0)
+    return SymbolBatch(column, result.answers, result.scored & existing)
 
 
 def _latch(length: int, size: int, random: np.random.RandomState) -> SymbolBatch:
@@ -126,8 +126,8 @@ def _counted(symbols: Int[np.ndarray, "time batch"]) -> SymbolBatch:
 
 def _adding(length: int, size: int, random: np.random.RandomState) -> SymbolBatch:
     symbols = random.randint(10, size=(length, size))
-    places = np.argsort(random.rand(length, size), axis=0)[:2]
-    np.put_along_axis(symbols, places, np.take_along_axis(symbols, places, 0) + 10, 0)
+    indices = np.argsort(random.rand(length, size), axis=0)[:2]
+    np.put_along_axis(symbols, indices, np.take_along_axis(symbols, indices, 0) + 10, 0)
     batch = _added(symbols)
     last = np.zeros(symbols.shape, bool)
     last[-1] = True

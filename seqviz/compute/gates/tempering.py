@@ -64,9 +64,9 @@ class Tempered:
 
     def right_steps(self) -> Fraction:
         """Of the steps whose answer follows from what was read, those answered rightly."""
-        known = ~np.isnan(self.seen.probability)
+        finite = ~np.isnan(self.seen.probability)
         given = right_answers(self.seen.kind, self.ids).answers[:, 0]
-        return int((self.seen.answer == given)[known].sum()), int(known.sum())
+        return int((self.seen.answer == given)[finite].sum()), int(finite.sum())
 
     def saturated(self, gate: str) -> Share:
         """The share of one gate's values, over all units and steps, below 0.1 or above 0.9."""
@@ -78,15 +78,15 @@ def read_tempered(
     network: GatedNetwork, text: str, symbol: str, temperature: float, added: float = 0.0
 ) -> Tempered:
     """`observe` with that sigmoid. Raises UserError "no_text"."""
-    seen = observe(tempered(network, temperature, added), text, symbol)
-    found = seen.trace
-    assert isinstance(found, (LSTMTrace, GRUTrace))
+    observation = observe(tempered(network, temperature, added), text, symbol)
+    result = observation.trace
+    assert isinstance(result, (LSTMTrace, GRUTrace))
     by_gate = {
-        gate: temperature * found.preactivation[:, _PLACES[gate]].astype(float)
-        for gate in seen.gates
+        gate: temperature * result.preactivation[:, _PLACES[gate]].astype(float)
+        for gate in observation.gates
     }
-    ids = network.encode("".join(seen.pieces)).ids
-    return Tempered(seen, ids, temperature, by_gate)
+    ids = network.encode("".join(observation.pieces)).ids
+    return Tempered(observation, ids, temperature, by_gate)
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ def train_tiny(
         out, _ = layer(one_hot[torch.as_tensor(batch.symbols, device=device)])
         return head(out[torch.as_tensor(batch.scored, device=device)])
 
-    def wanted(batch: SymbolBatch) -> torch.Tensor:
+    def targets(batch: SymbolBatch) -> torch.Tensor:
         return torch.as_tensor(batch.answers[batch.scored], device=device)
 
     test = draw(settings.task, settings.length, TESTED, np.random.RandomState([settings.seed, 1]))
@@ -102,7 +102,7 @@ def train_tiny(
 
     def update(number: int) -> None:
         batch = draw(settings.task, settings.length, settings.batch, random)
-        loss = torch.nn.functional.cross_entropy(scores(batch), wanted(batch))
+        loss = torch.nn.functional.cross_entropy(scores(batch), targets(batch))
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(layer.parameters(), 1.0)
@@ -110,10 +110,10 @@ def train_tiny(
 
     def measure(done: int, new: int) -> TinyReport:
         with torch.no_grad():
-            right = (scores(test).argmax(-1) == wanted(test)).float().mean().item()
+            right = (scores(test).argmax(-1) == targets(test)).float().mean().item()
         return TinyReport(done, settings.updates, right)
 
-    found = run(update, measure, settings.updates, pulse)
+    result = run(update, measure, settings.updates, pulse)
 
     def array(tensor: torch.Tensor) -> np.ndarray:
         return tensor.detach().cpu().numpy().copy()
@@ -132,6 +132,6 @@ def train_tiny(
     return Tiny(
         settings,
         network,
-        np.array([r.update for r in found]),
-        np.array([r.accuracy for r in found]),
+        np.array([r.update for r in result]),
+        np.array([r.accuracy for r in result]),
     )

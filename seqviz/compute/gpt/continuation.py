@@ -49,7 +49,7 @@ class NextToken:
 
     def spelled(self, word: str) -> Int[np.ndarray, "spellings"]:
         """The ranks, from 0, of those of the likeliest tokens that are this word."""
-        return np.array([k for k, one in enumerate(self.pieces) if one.strip("␣") == word], int)
+        return np.array([k for k, piece in enumerate(self.pieces) if piece.strip("␣") == word], int)
 
     def chance_of(self, word: str) -> Share:
         """The probability that this word is the next token, with a space before it or without."""
@@ -116,7 +116,7 @@ class Continuation:
         return sum(four in fours[:k] for k, four in enumerate(fours))
 
 
-def parted(one: tuple[int, ...], other: tuple[int, ...]) -> int:
+def parted(left: tuple[int, ...], right: tuple[int, ...]) -> int:
     """The first step, from 0, at which two texts are not the same; the shorter one's length."""
-    both = zip(one, other, strict=False)
-    return next((k for k, (a, b) in enumerate(both) if a != b), min(len(one), len(other)))
+    both = zip(left, right, strict=False)
+    return next((k for k, (a, b) in enumerate(both) if a != b), min(len(left), len(right)))

@@ -30,10 +30,10 @@ def scores(logits: Float[np.ndarray, "vocabulary"]) -> Float[np.ndarray, "vocabu
     So they travel to a browser as they are, and every draw from them is the same there. They keep
     their level, on which a penalty of repetition depends.
     """
-    found = logits.astype(np.float32)
-    first = foremost(found, EXACT)
-    halved = np.minimum(found.astype(np.float16).astype(np.float32), found[first[-1]])
-    halved[first] = found[first]
+    result = logits.astype(np.float32)
+    first = foremost(result, EXACT)
+    halved = np.minimum(result.astype(np.float16).astype(np.float32), result[first[-1]])
+    halved[first] = result[first]
     return halved
 
 
@@ -51,8 +51,8 @@ def foremost(scores: Float[np.ndarray, "vocabulary"], count: int) -> Int[np.ndar
     """The first of that order, without sorting all."""
     if count >= len(scores):
         return order(scores)
-    least = np.partition(scores, -count)[-count]
-    some = np.flatnonzero(scores >= least)
+    minimum = np.partition(scores, -count)[-count]
+    some = np.flatnonzero(scores >= minimum)
     return some[order(scores[some])][:count]
 
 
@@ -87,8 +87,8 @@ def draws(
     ranked = order(scores)
     cumulated = np.cumsum(probabilities(scores)[ranked])
     possible = int(np.isfinite(scores).sum())
-    places = np.searchsorted(cumulated, np.asarray(uniforms), side="right")
-    return np.asarray(ranked[np.minimum(places, possible - 1)])
+    indices = np.searchsorted(cumulated, np.asarray(uniforms), side="right")
+    return np.asarray(ranked[np.minimum(indices, possible - 1)])
 
 
 def entropy(scores: Float[np.ndarray, "*rows vocabulary"]) -> Float[np.ndarray, "*rows"]:

@@ -55,8 +55,8 @@ class Filtered:
         Each in 0 to 1; u lies between them.
         """
         cumulated = np.cumsum(self.chances[self.ranked])
-        place = int(np.flatnonzero(self.ranked == self.token)[0])
-        return float(cumulated[place] - self.chances[self.token]), float(cumulated[place])
+        layout = int(np.flatnonzero(self.ranked == self.token)[0])
+        return float(cumulated[layout] - self.chances[self.token]), float(cumulated[layout])
 
     @property
     def entropy_before(self) -> float:
@@ -83,16 +83,20 @@ class Filtered:
         return next((name for name, scores in self.stages if np.isneginf(scores[token])), "")
 
 
-def filtered(found: NextToken, chain: Chain, seed: int = 0, number: int = 1) -> Filtered:
+def filtered(next_token: NextToken, chain: Chain, seed: int = 0, number: int = 1) -> Filtered:
     """Filter the scores and draw with number `number`, from 1, of a seed (`uniforms`)."""
-    return Filtered(found, chain.stages(found.scores, found.text_ids), uniforms(seed, number)[-1])
+    return Filtered(
+        next_token, chain.stages(next_token.scores, next_token.text_ids), uniforms(seed, number)[-1]
+    )
 
 
-def first_words(behind: Filtered, seed: int = 0, count: int = 200, bars: int = 18) -> ManyDraws:
+def first_words(
+    distribution: Filtered, seed: int = 0, count: int = 200, bars: int = 18
+) -> ManyDraws:
     """Draw with the first numbers of a seed, and count by the likeliest tokens that are left."""
-    return many_draws(behind.scores, uniforms(seed, count), min(bars, behind.n_kept))
+    return many_draws(distribution.scores, uniforms(seed, count), min(bars, distribution.n_kept))
 
 
-def largest_difference(one: Filtered, other: Filtered) -> Probability:
+def largest_difference(left: Filtered, right: Filtered) -> Probability:
     """The largest difference of a token's probability between both: 0 where they are alike."""
-    return float(np.abs(one.chances - other.chances).max())
+    return float(np.abs(left.chances - right.chances).max())

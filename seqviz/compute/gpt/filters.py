@@ -52,25 +52,25 @@ class Chain:
 
     def stages(self, scores: Scores, ids: Sequence[int]) -> tuple[tuple[str, Scores], ...]:
         """The name of each filter that is on, in order, and the scores behind it."""
-        now, found = scores.astype(float), []
+        now, result = scores.astype(float), []
         for name in self.order:
             if getattr(self, name) != getattr(_OFF, name):
                 now = (
                     penalized(now, ids, self.penalty) if name == "penalty" else self._by(name, now)
                 )
-                found.append((name, now))
-        return tuple(found)
+                result.append((name, now))
+        return tuple(result)
 
     def _by(self, name: str, scores: Scores) -> Scores:
         if name == "temperature":
             return scores / self.temperature
-        keep = {
+        retained = {
             "top_k": lambda: scores >= np.sort(scores)[-min(self.top_k, len(scores))],
             "top_p": lambda: _nucleus(scores, self.top_p),
             "min_p": lambda: _at_least(scores, self.min_p),
             "typical": lambda: _typical(scores, self.typical),
         }[name]()
-        return np.where(keep, scores, -np.inf)
+        return np.where(retained, scores, -np.inf)
 
 
 _OFF = Chain()
@@ -78,9 +78,11 @@ _OFF = Chain()
 
 def penalized(scores: Scores, ids: Sequence[int], penalty: float) -> Scores:
     """The scores with the penalty on every token that is among `ids`, once each."""
-    seen = np.unique(np.asarray(ids, int))
+    observed = np.unique(np.asarray(ids, int))
     changed = scores.copy()
-    changed[seen] = np.where(scores[seen] < 0, scores[seen] * penalty, scores[seen] / penalty)
+    changed[observed] = np.where(
+        scores[observed] < 0, scores[observed] * penalty, scores[observed] / penalty
+    )
     return changed
 
 
@@ -97,10 +99,10 @@ def count_kept(scores: Scores) -> int:
 def _nucleus(scores: Scores, mass: float) -> np.ndarray:
     ranked = order(scores)
     likely = probabilities(scores)[ranked]
-    keep = np.zeros(len(scores), bool)
-    keep[ranked[np.cumsum(likely) - likely < mass]] = True
-    keep[ranked[0]] = True
-    return keep
+    retained = np.zeros(len(scores), bool)
+    retained[ranked[np.cumsum(likely) - likely < mass]] = True
+    retained[ranked[0]] = True
+    return retained
 
 
 def _at_least(scores: Scores, share: float) -> np.ndarray:

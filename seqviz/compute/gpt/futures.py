@@ -79,22 +79,22 @@ class ContinuationTree:
 
     def path_to(self, node: int) -> tuple[int, ...]:
         """The nodes from the first token to this one."""
-        found = []
+        results = []
         while node >= 0:
-            found.append(int(node))
+            results.append(int(node))
             node = int(self.parent[node])
-        return tuple(reversed(found))
+        return tuple(reversed(results))
 
     def nodes(self, ids: tuple[int, ...]) -> tuple[int, ...]:
         """The nodes of a text, as far as the tree has it."""
-        at, found = -1, []
-        for one in ids:
-            here = np.flatnonzero((self.parent == at) & (self.token == one))
+        at, result = -1, []
+        for item in ids:
+            here = np.flatnonzero((self.parent == at) & (self.token == item))
             if not len(here):
                 break
             at = int(here[0])
-            found.append(at)
-        return tuple(found)
+            result.append(at)
+        return tuple(result)
 
 
 @dataclass(frozen=True)

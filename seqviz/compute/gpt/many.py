@@ -58,8 +58,8 @@ class ManyDraws:
 
         n = len(self.drawn[:first])
         low, high = self.band(first)
-        chance = np.clip(self.chance, 0, 1)
-        return float((binom.cdf(high, n, chance) - binom.cdf(low - 1, n, chance)).sum())
+        probability = np.clip(self.chance, 0, 1)
+        return float((binom.cdf(high, n, probability) - binom.cdf(low - 1, n, probability)).sum())
 
 
 def many_draws(
@@ -67,7 +67,7 @@ def many_draws(
 ) -> ManyDraws:
     """A token for each number (`draw.draw`), counted by the likeliest tokens and the rest."""
     ids, likely = foremost(scores, bars), probabilities(scores)
-    place = np.full(len(scores), len(ids))
-    place[ids] = np.arange(len(ids))
+    position = np.full(len(scores), len(ids))
+    position[ids] = np.arange(len(ids))
     rest = max(1.0 - float(likely[ids].sum()), 0.0)
-    return ManyDraws(ids, place[draws(scores, uniforms)], np.append(likely[ids], rest))
+    return ManyDraws(ids, position[draws(scores, uniforms)], np.append(likely[ids], rest))

@@ -46,18 +46,18 @@ class FewShotAccuracy:
 
     def ends(self, condition: str, amount: int) -> ShareEnds:
         """95% interval of the accuracy (Wilson): other questions, the draws as they are."""
-        found = of_share(self.accuracy(condition, amount), self.questions)
-        return found.low, found.high
+        proportion = of_share(self.accuracy(condition, amount), self.questions)
+        return proportion.low, proportion.high
 
     def form(self, condition: str, amount: int) -> Share:
         """How often a label is the likeliest token of all: the form of the answer is known."""
         return float(self._of(self.named, condition, amount).mean())
 
-    def gain(self, one: tuple[str, int], other: tuple[str, int]) -> float:
+    def gain(self, left: tuple[str, int], right: tuple[str, int]) -> float:
         """Accuracy of one condition and amount minus that of another, in 0 to 1."""
-        return float(self._differences(one, other).mean())
+        return float(self._differences(left, right).mean())
 
-    def gain_ends(self, one: tuple[str, int], other: tuple[str, int]) -> Interval:
+    def gain_ends(self, left: tuple[str, int], right: tuple[str, int]) -> Interval:
         """95% interval of that, for other questions and other draws of examples.
 
         The variances of both means are added, which is rather too wide than too narrow (Owen,
@@ -65,22 +65,22 @@ class FewShotAccuracy:
         """
         from scipy.stats import t
 
-        each = self._differences(one, other)
+        each = self._differences(left, right)
         parts = [each.mean(axis) for axis in (0, 1)]
         parts = [part for part in parts if len(part) > 1]
         squares = sum(float(part.var(ddof=1)) / len(part) for part in parts)
         reach = t.ppf(0.975, min(map(len, parts)) - 1) * np.sqrt(squares)
         return float(each.mean() - reach), float(each.mean() + reach)
 
-    def is_significant(self, one: tuple[str, int], other: tuple[str, int]) -> bool:
+    def is_significant(self, left: tuple[str, int], right: tuple[str, int]) -> bool:
         """Whether the interval of the gain leaves out 0: else no difference is shown."""
-        low, high = self.gain_ends(one, other)
+        low, high = self.gain_ends(left, right)
         return low > 0 or high < 0
 
     def _differences(
-        self, one: tuple[str, int], other: tuple[str, int]
+        self, left: tuple[str, int], right: tuple[str, int]
     ) -> Float[np.ndarray, "draw question"]:
-        first, second = (self._of(self.right, *which).astype(float) for which in (one, other))
+        first, second = (self._of(self.right, *which).astype(float) for which in (left, right))
         return np.asarray(first - second)
 
     def _of(self, what: np.ndarray, condition: str, amount: int) -> np.ndarray:

@@ -23,7 +23,7 @@ def philox(
     words = [counters[:, k].astype(np.uint64) for k in range(4)]
     keys = list(key)
     for _ in range(_ROUNDS):
-        one, two = (
+        item, two = (
             np.uint64(by) * word
             for by, word in zip(_MULTIPLIERS, (words[0], words[2]), strict=True)
         )
@@ -31,8 +31,8 @@ def philox(
         words = [
             (two >> _HALF) ^ words[1] ^ first,
             two & _LOW,
-            (one >> _HALF) ^ words[3] ^ second,
-            one & _LOW,
+            (item >> _HALF) ^ words[3] ^ second,
+            item & _LOW,
         ]
         keys = [(part + step) & 0xFFFFFFFF for part, step in zip(keys, _STEPS, strict=True)]
     return np.stack(words, 1).astype(np.uint32)

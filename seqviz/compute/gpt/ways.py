@@ -30,7 +30,7 @@ class DecodingComparison:
         return {
             "greedy": (self.greedy.ids,),
             "beam": (self.beams.best.ids,),
-            "sample": tuple(one.ids for one in self.samples),
+            "sample": tuple(sample.ids for sample in self.samples),
         }
 
     @property

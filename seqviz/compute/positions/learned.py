@@ -180,19 +180,19 @@ def compare(table: Float[np.ndarray, "position d_model"]) -> TableComparison:
     variation has likeness NaN. Raises UserError as `checked`.
     """
     table = checked(table)
-    waves = sinusoidal.encoding(len(table), table.shape[1]).table
-    x, y = _centered(table), _centered(waves)
+    sinusoids = sinusoidal.encoding(len(table), table.shape[1]).table
+    x, y = _centered(table), _centered(sinusoids)
     gram_x, gram_y = x @ x.T, y @ y.T
     scale = np.linalg.norm(gram_x) * np.linalg.norm(gram_y)
     draw = np.random.RandomState(0)
     with np.errstate(invalid="ignore"):
         orders = [draw.permutation(len(x)) for _ in range(SHUFFLES)]
-        chance = [(gram_x[np.ix_(o, o)] * gram_y).sum() / scale for o in orders]
+        probability = [(gram_x[np.ix_(o, o)] * gram_y).sum() / scale for o in orders]
         nuclear = np.linalg.svd(x.T @ y, compute_uv=False).sum()
         unlike = 1 - nuclear**2 / ((x**2).sum() * (y**2).sum())
         cka = (gram_x * gram_y).sum() / scale
     shares = _in_eight(gram_x), _in_eight(gram_y)
-    return TableComparison(*shares, float(cka), float(np.mean(chance)), float(unlike))
+    return TableComparison(*shares, float(cka), float(np.mean(probability)), float(unlike))
 
 
 def checked(table: Float[np.ndarray, "position d_model"]) -> Float[np.ndarray, "position d_model"]:

@@ -39,9 +39,9 @@ def by_offset(
     with np.errstate(invalid="ignore"):  # a NaN makes its offset NaN
         np.minimum.at(low, bins, values)
         np.maximum.at(high, bins, values)
-    seen = np.flatnonzero(count)
-    mean = np.bincount(bins, weights=values)[seen] / count[seen]
-    return OffsetCurve(first + seen, mean, low[seen], high[seen])
+    observed = np.flatnonzero(count)
+    mean = np.bincount(bins, weights=values)[observed] / count[observed]
+    return OffsetCurve(first + observed, mean, low[observed], high[observed])
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ def similarity(table: Float[np.ndarray, "position d_model"]) -> Similarity:
     norm = np.sqrt(np.diag(dot))
     with np.errstate(invalid="ignore"):
         cosine = dot / np.multiply.outer(norm, norm)
-    place = np.arange(len(table))
-    distance = np.abs(np.subtract.outer(place, place))
+    positions = np.arange(len(table))
+    distance = np.abs(np.subtract.outer(positions, positions))
     return Similarity(dot, cosine, by_offset(dot, distance), by_offset(cosine, distance))
 
 

@@ -42,9 +42,9 @@ def attend(
     """
     n, d_model = words.shape
     check_positions(n, LEARNED_ROWS)
-    place, maps = np.arange(n), projections(d_model, seed)
-    found = scores(words, place, scheme, maps, seed, strength)
-    seen = np.where(np.triu(np.ones((n, n), bool), 1), -np.inf, found) if causal else found
-    weights = softmax(seen)
-    read = placed(words, place, scheme, seed, strength)
+    positions, maps = np.arange(n), projections(d_model, seed)
+    result = scores(words, positions, scheme, maps, seed, strength)
+    observed = np.where(np.triu(np.ones((n, n), bool), 1), -np.inf, result) if causal else result
+    weights = softmax(observed)
+    read = placed(words, positions, scheme, seed, strength)
     return OrderAttention(weights, weights @ (read @ maps.value))

@@ -103,11 +103,11 @@ def compare_orders(
     pairs: list[tuple[np.ndarray, np.ndarray]] = []
     read = [vectors(order, seed) for order in (words, others)]
     for row, scheme in enumerate(SCHEMES):
-        a, b = (attend(one, scheme, causal, seed, strength) for one in read)
+        a, b = (attend(item, scheme, causal, seed, strength) for item in read)
         size = float(np.linalg.norm(a.outputs, axis=1).mean())
-        for place, other in enumerate(partner):
+        for index, other in enumerate(partner):
             if other >= 0:
-                moved[row, place] = np.linalg.norm(a.outputs[place] - b.outputs[other]) / size
+                moved[row, index] = np.linalg.norm(a.outputs[index] - b.outputs[other]) / size
         pairs.append((a.weights, b.weights))
     maps = [np.stack(side) for side in zip(*pairs, strict=True)]
     return OrderComparison(words, others, partner, SCHEMES, moved, *maps)
@@ -116,6 +116,8 @@ def compare_orders(
 def _partners(words: tuple[str, ...], others: tuple[str, ...]) -> tuple[int, ...]:
     """Where each word stands in the other sentence, the n-th occurrence with the n-th."""
     free: dict[str, list[int]] = {}
-    for place, word in enumerate(others):
-        free.setdefault(word.lower(), []).append(place)
-    return tuple(places.pop(0) if (places := free.get(word.lower(), [])) else -1 for word in words)
+    for index, word in enumerate(others):
+        free.setdefault(word.lower(), []).append(index)
+    return tuple(
+        positions.pop(0) if (positions := free.get(word.lower(), [])) else -1 for word in words
+    )

@@ -108,8 +108,8 @@ def t5_map(
     Equal along diagonals: only key minus query counts.
     """
     check_positions(n, MAX_PAIRS_OF_POSITIONS)
-    place = np.arange(n)
-    return t5_bucket(place[None, :] - place[:, None], bidirectional, buckets, max_distance)
+    positions = np.arange(n)
+    return t5_bucket(positions[None, :] - positions[:, None], bidirectional, buckets, max_distance)
 
 
 def t5_last(bidirectional: bool = True, buckets: int = 32, max_distance: int = 128) -> int:
@@ -118,13 +118,13 @@ def t5_last(bidirectional: bool = True, buckets: int = 32, max_distance: int = 1
     Below max_distance, as that bucket is as wide as the others on a logarithmic scale. Raises
     UserError as `t5_bucket`.
     """
-    found = t5_bucket(-np.arange(max_distance + 1), bidirectional, buckets, max_distance)
-    return int(np.argmax(found == found.max()))
+    values = t5_bucket(-np.arange(max_distance + 1), bidirectional, buckets, max_distance)
+    return int(np.argmax(values == values.max()))
 
 
-def buckets_used(found: Int[np.ndarray, "query key"], buckets: int) -> Fraction:
+def buckets_used(values: Int[np.ndarray, "query key"], buckets: int) -> Fraction:
     """How many different buckets the pairs of a map are in, and of how many."""
-    return len(np.unique(found)), buckets
+    return len(np.unique(values)), buckets
 
 
 @dataclass(frozen=True)
@@ -151,10 +151,10 @@ def learned_table(d_model: int, seed: int) -> Float[np.ndarray, "row d_model"]:
 
     Read-only.
     """
-    drawn = np.random.RandomState([seed, 1]).standard_normal((LEARNED_ROWS, d_model))
-    drawn *= math.sqrt(0.5)
-    drawn.flags.writeable = False
-    return drawn
+    samples = np.random.RandomState([seed, 1]).standard_normal((LEARNED_ROWS, d_model))
+    samples *= math.sqrt(0.5)
+    samples.flags.writeable = False
+    return samples
 
 
 def placed(
@@ -201,14 +201,14 @@ def scores(
     q, k = x @ maps.query, x @ maps.key
     if scheme == "rotary":
         q, k = (rotary.rotate(vectors, strength * positions) for vectors in (q, k))
-    found = q @ k.T / math.sqrt(words.shape[1])
+    result = q @ k.T / math.sqrt(words.shape[1])
     offset = positions[None, :] - positions[:, None]
     if scheme == "alibi":
-        return found - strength * SLOPE * np.abs(offset)
+        return result - strength * SLOPE * np.abs(offset)
     if scheme == "t5":
         bias = np.random.RandomState([seed, 2]).standard_normal(32)
-        return found + strength * bias[t5_bucket(offset)]
-    return found
+        return result + strength * bias[t5_bucket(offset)]
+    return result
 
 
 @dataclass(frozen=True)
@@ -237,10 +237,10 @@ def position_terms(n: int = 24, d_model: int = 64, seed: int = 0) -> SchemeTerms
     """
     check_positions(n, LEARNED_ROWS)
     word = np.random.RandomState([seed, 0]).standard_normal((1, d_model))
-    words, place, maps = np.tile(word, (n, 1)), np.arange(n), projections(d_model, seed)
-    without = scores(words, place, "none", maps, seed)
-    terms = np.stack([scores(words, place, name, maps, seed) - without for name in SCHEMES[1:]])
-    offset = np.subtract.outer(place, place)
+    words, positions, maps = np.tile(word, (n, 1)), np.arange(n), projections(d_model, seed)
+    without = scores(words, positions, "none", maps, seed)
+    terms = np.stack([scores(words, positions, name, maps, seed) - without for name in SCHEMES[1:]])
+    offset = np.subtract.outer(positions, positions)
     spread = np.array([by_offset(term, offset).spread for term in terms])
     return SchemeTerms(SCHEMES[1:], terms, spread)
 
@@ -292,12 +292,12 @@ def shift_change(
     check_range("shift", shift, 0, MAX_POSITIONS, sentence)
     words = np.random.RandomState([seed, 0]).standard_normal((n, d_model))
     maps = projections(d_model, seed)
-    place = np.arange(n)
-    before = scores(words, place, scheme, maps, seed)
-    after = scores(words, place + shift, scheme, maps, seed)
+    positions = np.arange(n)
+    before = scores(words, positions, scheme, maps, seed)
+    after = scores(words, positions + shift, scheme, maps, seed)
     change = np.abs(after - before)
     moved = np.abs(softmax(after) - softmax(before)).sum(axis=1).max() / 2
-    beyond = int((place + shift >= LEARNED_ROWS).sum()) if scheme == "learned" else 0
+    beyond = int((positions + shift >= LEARNED_ROWS).sum()) if scheme == "learned" else 0
     return ShiftChange(
         scheme, shift, before, after, _rms(before), float(change.max()), _rms(change),
         float(moved), beyond,

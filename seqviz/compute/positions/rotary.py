@@ -180,9 +180,9 @@ def turned(
     Pairs are "halves"; the first turns fastest. Raises UserError as `frequencies` does.
     """
     omega, both = frequencies(d_k, base), _drawn(d_k, seed)
-    places = np.array([query_position, key_position])
-    after = np.stack([rotate(one[None], places[at : at + 1], base, "halves")[0]
-                      for at, one in enumerate(both)])  # fmt: skip
+    positions = np.array([query_position, key_position])
+    after = np.stack([rotate(item[None], positions[at : at + 1], base, "halves")[0]
+                      for at, item in enumerate(both)])  # fmt: skip
     flat, arrows = (as_complex(vectors, "halves") for vectors in (both, after))
     return Turned(query_position, key_position, flat, arrows, 2 * np.pi / omega)
 

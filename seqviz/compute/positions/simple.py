@@ -30,16 +30,16 @@ def code(name: str, length: int) -> Float[np.ndarray, "position d_model"]:
     """
     sentence = "There can be from {least} to {limit} words, not {found}."
     check_range("encoding_positions", length, 2, MAX_WORDS, sentence)
-    place = np.arange(length)
+    positions = np.arange(length)
     if name == "waves":
         return encoding(length, WIDTH, BASE).table
     if name == "binary":
-        return (place[:, None] >> np.arange(WIDTH) & 1).astype(float)
+        return (positions[:, None] >> np.arange(WIDTH) & 1).astype(float)
     if name not in CODES:
         raise ValueError(f"Unknown code: {name}; there are {', '.join(CODES)}.")
-    found = np.zeros((length, WIDTH))
-    found[:, 0] = place / (length - 1) if name == "share" else place
-    return found
+    result = np.zeros((length, WIDTH))
+    result[:, 0] = positions / (length - 1) if name == "share" else positions
+    return result
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class Demands:
 
     def of(self, name: str, demand: str) -> Float[np.ndarray, "position"]:
         """The numbers of one code: "norm", "drift" or "step"."""
-        found: np.ndarray = getattr(self, demand)[CODES.index(name)]
-        return found
+        values: np.ndarray = getattr(self, demand)[CODES.index(name)]
+        return values
 
     @property
     def drowned(self) -> Fraction:

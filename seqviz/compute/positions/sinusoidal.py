@@ -211,8 +211,10 @@ def check_positions(positions: int, limit: int = MAX_POSITIONS) -> None:
     check_range("encoding_positions", positions, 1, limit, sentence)
 
 
-def check_range(code: str, found: int, least: int, limit: int, sentence: str) -> None:
-    """Raise UserError, with the sentence filled in, unless a number is from `least` to `limit`."""
-    if not least <= found <= limit:
-        filled = sentence.format(found=found, least=least, limit=limit)
-        raise UserError(code, filled, found=found, limit=limit)
+def check_range(code: str, value: int, minimum: int, limit: int, sentence: str) -> None:
+    """Raise UserError, with the sentence filled in, unless a number is from `minimum` to
+    `limit`.
+    """
+    if not minimum <= value <= limit:
+        filled = sentence.format(found=value, least=minimum, limit=limit)
+        raise UserError(code, filled, found=value, limit=limit)

@@ -261,8 +261,8 @@ class LSTM:
             ],
             axis=-2,
         )
-        shown = np.tanh(after) if self.output == "tanh" else after
-        to_output = shown * sigmoid_slope(o)
+        visible = np.tanh(after) if self.output == "tanh" else after
+        to_output = visible * sigmoid_slope(o)
         to_memory = trace.output_gate * (tanh_slope(after) if self.output == "tanh" else 1)
         return self.Slopes(
             memory, to_output, to_memory + self._peephole(weights)[2] * to_output, trace.forget_gate
@@ -353,8 +353,8 @@ class GRU:
                 a_n[t] += recurrent[t]
             np.tanh(a_n[t], n_[t])
             _force(gates[t, ..., 2:, :], held_n, t)
-            keep = z[t] if self.update == "keep" else 1 - z[t]
-            h[t + 1] = keep * h[t] + (1 - keep) * n_[t]
+            retained = z[t] if self.update == "keep" else 1 - z[t]
+            h[t + 1] = retained * h[t] + (1 - retained) * n_[t]
         return GRUTrace(inputs, h, a, r, z, n_, recurrent)
 
     def slopes(self, weights: RecurrentWeights, trace: GRUTrace) -> Slopes:
@@ -362,9 +362,12 @@ class GRU:
         a_r, a_z, a_n = np.moveaxis(trace.preactivation, -2, 0)
         before = trace.hidden[:-1]
         sign = 1 if self.update == "keep" else -1
-        keep, write = sigmoid(sign * a_z), sigmoid(-sign * a_z)  # both to full relative precision
+        retained, write = (
+            sigmoid(sign * a_z),
+            sigmoid(-sign * a_z),
+        )  # both to full relative precision
         return self.Slopes(
-            keep,
+            retained,
             write * tanh_slope(a_n),
             sign * (before - trace.candidate) * sigmoid_slope(a_z),
             (trace.recurrent if self.reset == "after" else before) * sigmoid_slope(a_r),
@@ -502,10 +505,12 @@ def weight_gradients(
         to_hidden[2 * n :] = _outer(hidden_side[..., 2 * n :], trace.reset_gate * before)
     peephole = None
     if isinstance(cell, LSTM) and cell.peephole and isinstance(trace, LSTMTrace):
-        seen = (trace.cell_state[:-1], trace.cell_state[:-1], trace.cell_state[1:])
+        observed = (trace.cell_state[:-1], trace.cell_state[:-1], trace.cell_state[1:])
         di, df, _, do = np.split(hidden_side, 4, axis=-1)
         axes = tuple(range(di.ndim - 1))
-        peephole = np.stack([(d * c).sum(axes) for d, c in zip((di, df, do), seen, strict=True)])
+        peephole = np.stack(
+            [(d * c).sum(axes) for d, c in zip((di, df, do), observed, strict=True)]
+        )
     axes = tuple(range(input_side.ndim - 1))
     return RecurrentWeights(
         _outer(input_side, trace.inputs),

@@ -69,8 +69,8 @@ class Several:
     def check(self, setting: str, value: Any) -> None:
         if not value:
             raise UserError(*self.none)
-        for one in value:
-            Choices(self.options, self.name).check(setting, one)
+        for item in value:
+            Choices(self.options, self.name).check(setting, item)
         if len(set(value)) < len(value):
             raise ValueError(f"{self.name} is chosen once, not as in {', '.join(value)}.")
 

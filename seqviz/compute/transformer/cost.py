@@ -99,8 +99,8 @@ def cache_bytes(model: Architecture, tokens: int, key_heads: int | None = None) 
     """
     if tokens < 0:
         raise ValueError(f"There cannot be {tokens} tokens.")
-    kept = model.key_heads if key_heads is None else key_heads
-    return float(8 * model.blocks * kept * model.d_head * tokens) if model.decoder else 0.0
+    retained = model.key_heads if key_heads is None else key_heads
+    return float(8 * model.blocks * retained * model.d_head * tokens) if model.decoder else 0.0
 
 
 @dataclass(frozen=True)

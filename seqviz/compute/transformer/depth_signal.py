@@ -49,8 +49,8 @@ def depth(blocks: int = 24, gain: float = 1.0, seed: int = 0) -> Depth:
         tuple(gain * matrix for matrix in layer(random, RUNS, WIDTH, 4 * WIDTH))
         for _ in range(blocks)
     ]
-    found = [_norms(x, direction, stack, arrangement) for arrangement in ARRANGEMENTS]
-    signal, gradient = zip(*found, strict=True)
+    results = [_norms(x, direction, stack, arrangement) for arrangement in ARRANGEMENTS]
+    signal, gradient = zip(*results, strict=True)
     return Depth(ARRANGEMENTS, blocks, np.stack(signal), np.stack(gradient))
 
 
@@ -66,9 +66,9 @@ def _norms(
         passed = [x.clone().requires_grad_()]
         for weights in stack:
             passed.append(block(passed[-1], weights, arrangement, HEADS))
-        found = torch.autograd.grad((passed[-1] * direction).sum(), passed)
-    signal = torch.stack([one.detach().pow(2).mean((1, 2)).sqrt() for one in passed], 1)
-    gradient = torch.stack([one.norm(dim=(1, 2)) for one in found], 1)
+        result = torch.autograd.grad((passed[-1] * direction).sum(), passed)
+    signal = torch.stack([item.detach().pow(2).mean((1, 2)).sqrt() for item in passed], 1)
+    gradient = torch.stack([item.norm(dim=(1, 2)) for item in result], 1)
     gradient = gradient / gradient[:, -1:]
     return _log10(signal), _log10(gradient)
 

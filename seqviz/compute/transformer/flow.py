@@ -47,18 +47,18 @@ class Dropout:
     scheme: str = "vaswani"
     seed: int = 0
 
-    def mask(self, place: str, layer: int, shape: tuple[int, ...]) -> np.ndarray:
+    def mask(self, location: str, layer: int, shape: tuple[int, ...]) -> np.ndarray:
         """Which numbers stay, [*shape]; all of them where this scheme drops nothing."""
-        if not self.rate or place not in SCHEMES[self.scheme]:
+        if not self.rate or location not in SCHEMES[self.scheme]:
             return np.ones(shape, bool)
-        random = np.random.default_rng([self.seed, layer, PLACES.index(place)])
+        random = np.random.default_rng([self.seed, layer, PLACES.index(location)])
         return random.random(shape, np.float32) >= self.rate
 
-    def __call__(self, place: str, layer: int, x: np.ndarray) -> np.ndarray:
+    def __call__(self, location: str, layer: int, x: np.ndarray) -> np.ndarray:
         """x after dropout at this place."""
-        if not self.rate or place not in SCHEMES[self.scheme]:
+        if not self.rate or location not in SCHEMES[self.scheme]:
             return x
-        dropped: np.ndarray = x * self.mask(place, layer, x.shape) / np.float32(1 - self.rate)
+        dropped: np.ndarray = x * self.mask(location, layer, x.shape) / np.float32(1 - self.rate)
         return dropped
 
 
@@ -110,11 +110,11 @@ class Flow:
 
     def dropped(self, step: int) -> Share:
         """The share of the numbers of a step (from 0) that dropout has set to 0."""
-        one = self.steps[step]
-        if one.name not in PLACES:
+        item = self.steps[step]
+        if item.name not in PLACES:
             return 0.0
-        layer = 0 if one.name == "position" else self.layer
-        return float((~self.dropout.mask(one.name, layer, one.shape)).mean())
+        layer = 0 if item.name == "position" else self.layer
+        return float((~self.dropout.mask(item.name, layer, item.shape)).mean())
 
     @property
     def row_sums(self) -> Interval:
@@ -134,13 +134,13 @@ def weights(layer: int, d_model: int, d_ff: int, seed: int) -> LayerWeights:
     """The matrices of a layer, the same for the same arguments."""
     random = np.random.default_rng([seed, layer])
 
-    def drawn(rows: int, columns: int) -> Matrix:
+    def sample(rows: int, columns: int) -> Matrix:
         bound = math.sqrt(6 / (rows + columns))
         return bound * (2 * random.random((rows, columns), np.float32) - 1)
 
     return LayerWeights(
-        drawn(d_model, 3 * d_model), drawn(d_model, d_model), drawn(d_model, d_ff),
-        drawn(d_ff, d_model),
+        sample(d_model, 3 * d_model), sample(d_model, d_model), sample(d_model, d_ff),
+        sample(d_ff, d_model),
     )  # fmt: skip
 
 
@@ -170,7 +170,7 @@ def flow(
         raise ValueError(f"No layer {layer} of {layers}, or {heads} heads in {d_model} dimensions.")
     ids = [zlib.crc32(word.encode()) % 30_000 for word in words]
     table = np.stack(
-        [np.random.default_rng([seed, 99, one]).standard_normal(d_model) for one in ids]
+        [np.random.default_rng([seed, 99, item]).standard_normal(d_model) for item in ids]
     )
     x = table.astype(np.float32)
     before = [FlowStep("tokens", np.array(ids, np.float32)[:, None], (len(words),))]
@@ -178,14 +178,14 @@ def flow(
     drop = dropout or Dropout()
     x = drop("position", 0, x + encoding(len(words), d_model).table.astype(np.float32))
     before.append(FlowStep("position", x, x.shape))
-    kept: tuple[FlowStep, ...] = ()
+    flow_steps: tuple[FlowStep, ...] = ()
     active = 0.0
     for number in range(layers):
-        found = block(x, weights(number, d_model, d_ff, seed), heads, drop, number)
+        result = block(x, weights(number, d_model, d_ff, seed), heads, drop, number)
         if number == layer:
-            kept, active = found, float((found[4].values > 0).mean())
-        x = found[-1].values
-    steps = (*before, *kept, FlowStep("output", x, x.shape))
+            flow_steps, active = result, float((result[4].values > 0).mean())
+        x = result[-1].values
+    steps = (*before, *flow_steps, FlowStep("output", x, x.shape))
     return Flow(tuple(words), steps, layer, layers, heads, active, drop)
 
 

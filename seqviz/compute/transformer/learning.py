@@ -73,8 +73,8 @@ class StackResult:
 
     def last(self, schedule: str, arrangement: str) -> Float[np.ndarray, "run"]:
         """The loss in the last report."""
-        place = SCHEDULES.index(schedule), ARRANGEMENTS.index(arrangement)
-        return np.asarray(self.loss[-1][place])
+        index = SCHEDULES.index(schedule), ARRANGEMENTS.index(arrangement)
+        return np.asarray(self.loss[-1][index])
 
     def median(self, schedule: str, arrangement: str) -> float:
         """Of the runs, the loss in the last report; infinite where half of them have none."""

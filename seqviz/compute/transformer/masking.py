@@ -26,8 +26,8 @@ class MaskedScores:
 
     def leak(self, operator: str) -> Share:
         """The weight on forbidden keys, a mean over the queries."""
-        found = self.weights[OPERATORS.index(operator)]
-        return float(found[~self.allowed].sum() / len(found))
+        result = self.weights[OPERATORS.index(operator)]
+        return float(result[~self.allowed].sum() / len(result))
 
     @property
     def leaked(self) -> Share:
@@ -37,8 +37,8 @@ class MaskedScores:
     @property
     def worst(self) -> Share:
         """The largest weight on forbidden keys that one query has under multiplication."""
-        found = np.where(self.allowed, 0, self.weights[OPERATORS.index("multiply")])
-        return float(found.sum(axis=1).max())
+        result = np.where(self.allowed, 0, self.weights[OPERATORS.index("multiply")])
+        return float(result.sum(axis=1).max())
 
 
 def masked(
@@ -55,16 +55,16 @@ def masked(
     `read` refuses.
     """
     several = read(scores)
-    found = several[0]
-    if found.shape[0] != found.shape[1] or len(several) > 1:
+    result = several[0]
+    if result.shape[0] != result.shape[1] or len(several) > 1:
         raise UserError("square", "As many rows as numbers in a row: a row for each query.")
     if kind not in MASK_KINDS:
         raise ValueError(f"The mask is one of {', '.join(MASK_KINDS)}, not {kind!r}.")
-    n = len(found)
+    n = len(result)
     allowed = np.tri(n, dtype=bool) if kind in ("causal", "both") else np.ones((n, n), bool)
     if kind in ("padding", "both"):
         allowed[:, max(0, n - pads) :] = False
     if kind == "token":
         allowed[:, hidden - 1 : hidden] = False
-    weights = [softmax(np.where(allowed, found, instead)) for instead in (-np.inf, 0.0)]
-    return MaskedScores(found, allowed, np.stack(weights))
+    weights = [softmax(np.where(allowed, result, instead)) for instead in (-np.inf, 0.0)]
+    return MaskedScores(result, allowed, np.stack(weights))

@@ -55,8 +55,8 @@ class NormComparison:
 
     def at(self, kind: str, sentence: int, word: int, feature: int) -> Exact:
         """What becomes of one number, counted from 0 in the whole tensor."""
-        place = sentence - self.first[0], word - self.first[1], feature
-        return float(self.of(kind).values[place])
+        position = sentence - self.first[0], word - self.first[1], feature
+        return float(self.of(kind).values[position])
 
 
 def read(text: str = PRINTED) -> Float[np.ndarray, "batch time hidden"]:
@@ -79,13 +79,13 @@ def read(text: str = PRINTED) -> Float[np.ndarray, "batch time hidden"]:
             words=MOST_WORDS,
             features=MOST_FEATURES,
         )
-    return np.array([[[_number(one) for one in word] for word in part] for part in sentences])
+    return np.array([[[_number(item) for item in word] for word in part] for part in sentences])
 
 
 def _number(part: str) -> float:
     with suppress(ValueError):
-        if abs(found := typed.number(part)) <= _LARGEST:
-            return found
+        if abs(result := typed.number(part)) <= _LARGEST:
+            return result
     raise UserError("tensor", f"“{part[:20]}” is not a number up to 1e6.", part=part[:20])
 
 
@@ -133,12 +133,12 @@ def compare(
     ValueError for another part or a place beyond the tensor, and what `read` refuses.
     """
     tensor = read(text)
-    place = (sentence, word, feature)
+    position = (sentence, word, feature)
     if part not in NORM_AXES:
         raise ValueError(f"The part is one of {', '.join(NORM_AXES)}, not {part!r}.")
-    if any(not 0 <= at < size for at, size in zip(place, tensor.shape, strict=True)):
-        raise ValueError(f"There is no number {place} in a tensor of the shape {tensor.shape}.")
-    tensor[place] += added
+    if any(not 0 <= at < size for at, size in zip(position, tensor.shape, strict=True)):
+        raise ValueError(f"There is no number {position} in a tensor of the shape {tensor.shape}.")
+    tensor[position] += added
     first = {"all": (0, 0), "sentence": (sentence, 0), "word": (sentence, word)}[part]
     if part != "all":
         tensor = tensor[sentence : sentence + 1]

@@ -94,11 +94,11 @@ class TranslatedNumber:
     def of_head(self, name: str, head: int) -> Float[np.ndarray, "place key"]:
         """ "own" or "cross" of a head, counted from 1; of 0 the mean of all."""
         weights = getattr(self, name)
-        found = weights.mean(axis=0) if head == 0 else weights[head - 1]
-        return np.asarray(found)
+        result = weights.mean(axis=0) if head == 0 else weights[head - 1]
+        return np.asarray(result)
 
     def sharpest(self, head: int) -> tuple[int, int, float]:
         """The place whose cross-attention is most on one digit, the digit's place, the weight."""
         weights = self.of_head("cross", head)
-        place, digit = np.unravel_index(int(weights.argmax()), weights.shape)
-        return int(place), int(digit), float(weights[place, digit])
+        index, digit = np.unravel_index(int(weights.argmax()), weights.shape)
+        return int(index), int(digit), float(weights[index, digit])

@@ -65,21 +65,23 @@ def train_pair(
 
     random = np.random.default_rng(settings.seed)
     order = random.permutation(MAX_NUMBER + 1)
-    test, known = np.sort(order[:TEST]), order[TEST:]
-    drawn = _drawn(settings.language, random)
-    weights = [one.float().to(device).requires_grad_() for one in drawn]
+    test, existing = np.sort(order[:TEST]), order[TEST:]
+    samples = _drawn(settings.language, random)
+    weights = [item.float().to(device).requires_grad_() for item in samples]
     optimizer = torch.optim.Adam(weights, fused=True)
-    seen = torch.zeros(len(INPUTS), device=device)
+    observed = torch.zeros(len(INPUTS), device=device)
     pulse: Pulse[PairReport] = Pulse(report)
 
     def update(number: int) -> None:
-        some = random.choice(known, BATCH)
-        source, words = (torch.from_numpy(one).to(device) for one in coded(some, settings.language))
+        some = random.choice(existing, BATCH)
+        source, words = (
+            torch.from_numpy(item).to(device) for item in coded(some, settings.language)
+        )
         with torch.enable_grad():
             scores = _passed(weights, source, fed(words))[0]
-            wanted = words.expand(len(INPUTS), -1, -1).flatten()
+            targets = words.expand(len(INPUTS), -1, -1).flatten()
             loss = torch.nn.functional.cross_entropy(
-                scores.flatten(0, 2), wanted, ignore_index=-1, reduction="none"
+                scores.flatten(0, 2), targets, ignore_index=-1, reduction="none"
             )
             each = loss.view(len(INPUTS), -1).sum(1) / (words >= 0).sum()
             down = (settings.updates - number) / settings.updates
@@ -87,25 +89,25 @@ def train_pair(
             optimizer.zero_grad()
             each.sum().backward()
         optimizer.step()
-        seen.add_(each.detach())
+        observed.add_(each.detach())
 
     def measure(done: int, new: int) -> PairReport:
-        loss = (seen / new).double().cpu().numpy()
-        seen.zero_()
+        loss = (observed / new).double().cpu().numpy()
+        observed.zero_()
         return PairReport(done, settings.updates, loss)
 
-    found = loop.run(update, measure, settings.updates, pulse, untrained=False)
-    fixed = [one.detach() for one in weights]
+    result = loop.run(update, measure, settings.updates, pulse, untrained=False)
+    fixed = [weight.detach() for weight in weights]
     forced, written = _judged(fixed, test, settings.language)
     return PairResult(
-        settings, np.array([record.update for record in found]),
-        np.stack([record.loss for record in found]), test, forced, written,
-        tuple(one.cpu().numpy() for one in fixed),
+        settings, np.array([record.update for record in result]),
+        np.stack([record.loss for record in result]), test, forced, written,
+        tuple(item.cpu().numpy() for item in fixed),
     )  # fmt: skip
 
 
 def say(
-    found: PairResult, text: str = "342", kind: str = "shifted", words: str = "own"
+    result: PairResult, text: str = "342", kind: str = "shifted", words: str = "own"
 ) -> TranslatedNumber:
     """One number, read and said by one of the two pairs, at each place the likeliest word.
 
@@ -117,22 +119,22 @@ def say(
 
     if words not in FED:
         raise ValueError(f"The words are one of {', '.join(FED)}, not {words!r}.")
-    language, number, at = found.settings.language, read(text), INPUTS.index(kind)
-    weights = [torch.from_numpy(np.asarray(one, np.float32)) for one in found.weights]
-    source, wanted = map(torch.from_numpy, coded(np.array([number]), language))
+    language, number, at = result.settings.language, read(text), INPUTS.index(kind)
+    weights = [torch.from_numpy(np.asarray(weight, np.float32)) for weight in result.weights]
+    source, targets = map(torch.from_numpy, coded(np.array([number]), language))
     reads, scores, own, cross = _write(weights, source, language)
     if words == "right":
-        reads = fed(wanted)
+        reads = fed(targets)
         scores, own, cross = _passed(weights, source, reads)
     vocabulary = VOCABULARY[language]
-    written = [vocabulary[one] for one in scores[at, 0].argmax(-1).tolist()]
+    written = [vocabulary[item] for item in scores[at, 0].argmax(-1).tolist()]
     length = written.index(END) + 1 if END in written else len(written)
     return TranslatedNumber(
-        number, tuple(SOURCE[one] for one in source[0].tolist()),
-        tuple(vocabulary[one] for one in reads[at, 0, :length].tolist()), tuple(written[:length]),
+        number, tuple(SOURCE[item] for item in source[0].tolist()),
+        tuple(vocabulary[read] for read in reads[at, 0, :length].tolist()), tuple(written[:length]),
         scores[at, 0, :length].softmax(-1).max(-1).values.numpy(),
         own[at, 0, :, :length, :length].numpy(), cross[at, 0, :, :length].numpy(),
-        tuple(written[:length]) == (*spoken(number, language), END), number not in found.test,
+        tuple(written[:length]) == (*spoken(number, language), END), number not in result.test,
     )  # fmt: skip
 
 
@@ -140,13 +142,13 @@ def coded(
     numbers: Int[np.ndarray, "number"], language: str
 ) -> tuple[Int[np.ndarray, "number digit"], Int[np.ndarray, "number place"]]:
     """Digits and words as places in their vocabularies; padding is 0 and -1."""
-    places = {word: at for at, word in enumerate(VOCABULARY[language])}
+    positions = {word: at for at, word in enumerate(VOCABULARY[language])}
     source = np.zeros((len(numbers), DIGITS), int)
     words = np.full((len(numbers), MAX_NUMBER_WORDS[language] + 1), -1)
     for row, number in enumerate(numbers.tolist()):
         digits = [SOURCE.index(digit) for digit in str(number)]
-        said = [places[word] for word in (*spoken(number, language), END)]
-        source[row, : len(digits)], words[row, : len(said)] = digits, said
+        messages = [positions[word] for word in (*spoken(number, language), END)]
+        source[row, : len(digits)], words[row, : len(messages)] = digits, messages
     return source, words
 
 
@@ -175,7 +177,7 @@ def _drawn(language: str, random: np.random.Generator) -> list[Tensor]:
     ]
     sizes = (*_SIZES, *_SIZES[:2], *_SIZES)
     matrices = [glorot(random, 1, *size) for size in sizes]
-    return [one.repeat(len(INPUTS), 1, 1) for one in (*tables, *matrices)]
+    return [item.repeat(len(INPUTS), 1, 1) for item in (*tables, *matrices)]
 
 
 def _passed(
@@ -201,10 +203,10 @@ def _passed(
     past = torch.ones(x.shape[2], x.shape[2], dtype=torch.bool, device=x.device).tril()
     mixed, looked = attend(x, x, own, HEADS, past)
     x = norm(x + mixed)
-    mixed, found = attend(x, memory, cross, HEADS, there)
+    mixed, result = attend(x, memory, cross, HEADS, there)
     x = norm(x + mixed)
     x = norm(x + linear(linear(x, forward[0]).relu(), forward[1]))
-    return linear(x, words.transpose(1, 2)), looked, found
+    return linear(x, words.transpose(1, 2)), looked, result
 
 
 def _embedded(table: Tensor, ids: Tensor) -> Tensor:
@@ -222,20 +224,20 @@ def _write(
     """Word by word, each the likeliest: what each place read when it wrote, and `_passed` of it."""
     import torch
 
-    places = MAX_NUMBER_WORDS[language] + 1
-    ids = torch.zeros(len(INPUTS), len(source), places, dtype=torch.long, device=source.device)
+    positions = MAX_NUMBER_WORDS[language] + 1
+    ids = torch.zeros(len(INPUTS), len(source), positions, dtype=torch.long, device=source.device)
     start = torch.zeros_like(ids[:1, :, :1])
-    kept: list[tuple[Tensor, ...]] = []
-    for place in range(places):
+    retained: list[tuple[Tensor, ...]] = []
+    for index in range(positions):
         reads = torch.cat([torch.cat([start, ids[:1, :, :-1]], 2), ids[1:]])
         scores, own, cross = _passed(weights, source, reads)
-        kept.append(
-            (reads[:, :, place], scores[:, :, place], own[..., place, :], cross[..., place, :])
+        retained.append(
+            (reads[:, :, index], scores[:, :, index], own[..., index, :], cross[..., index, :])
         )
-        ids[:, :, place] = scores[:, :, place].argmax(-1)
+        ids[:, :, index] = scores[:, :, index].argmax(-1)
     reads, scores, own, cross = (
         torch.stack(rows, axis)
-        for rows, axis in zip(zip(*kept, strict=True), (2, 2, 3, 3), strict=True)
+        for rows, axis in zip(zip(*retained, strict=True), (2, 2, 3, 3), strict=True)
     )
     return reads, scores, own, cross
 
@@ -247,9 +249,9 @@ def _judged(
     import torch
 
     device = weights[0].device
-    source, words = (torch.from_numpy(one).to(device) for one in coded(test, language))
+    source, words = (torch.from_numpy(item).to(device) for item in coded(test, language))
     forced = _passed(weights, source, fed(words))[0].argmax(-1)
     written = _write(weights, source, language)[1].argmax(-1)
     beyond = words < 0
-    right = [((one == words) | beyond).all(-1).sum(-1).cpu().numpy() for one in (forced, written)]
+    right = [((item == words) | beyond).all(-1).sum(-1).cpu().numpy() for item in (forced, written)]
     return right[0], right[1]

@@ -49,17 +49,17 @@ def spoken(number: int, language: str = "english") -> tuple[str, ...]:
     hundreds, rest = divmod(number, 100)
     tens, ones = divmod(rest, 10)
     if language == "english":
-        said: tuple[str, ...] = (_ONES[hundreds], "hundred") if hundreds else ()
+        messages: tuple[str, ...] = (_ONES[hundreds], "hundred") if hundreds else ()
         if rest >= 20:
-            said += (_TENS[tens - 2], _ONES[ones]) if ones else (_TENS[tens - 2],)
+            messages += (_TENS[tens - 2], _ONES[ones]) if ones else (_TENS[tens - 2],)
         elif rest or not number:
-            said += (_ONES[rest],)
-        return said
+            messages += (_ONES[rest],)
+        return messages
     if not number:
         return ("零",)
-    found = f"{_CHINESE[hundreds]}百" if hundreds else ""
+    text = f"{_CHINESE[hundreds]}百" if hundreds else ""
     if tens:
-        found += "十" if tens == 1 and not hundreds else f"{_CHINESE[tens]}十"
+        text += "十" if tens == 1 and not hundreds else f"{_CHINESE[tens]}十"
     elif hundreds and ones:
-        found += "零"
-    return tuple(found + (_CHINESE[ones] if ones else ""))
+        text += "零"
+    return tuple(text + (_CHINESE[ones] if ones else ""))

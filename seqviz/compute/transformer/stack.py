@@ -58,14 +58,14 @@ def attend(
     """
     into, out = weights
     width = into.shape[1]
-    asked, kept = linear(x, into[..., :width]), linear(source, into[..., width:])
-    query = asked.unflatten(-1, (heads, -1)).transpose(-3, -2)  # [..., head, token, d_k]
-    key, value = kept.unflatten(-1, (2, heads, -1)).movedim(-3, 0).transpose(-3, -2)
+    request, retained = linear(x, into[..., :width]), linear(source, into[..., width:])
+    query = request.unflatten(-1, (heads, -1)).transpose(-3, -2)  # [..., head, token, d_k]
+    key, value = retained.unflatten(-1, (2, heads, -1)).movedim(-3, 0).transpose(-3, -2)
     scores = query @ key.transpose(-2, -1) / math.sqrt(width // heads)
     if allowed is not None:
         scores = scores.masked_fill(~allowed, -math.inf)
-    found = scores.softmax(-1)
-    return linear((found @ value).transpose(-3, -2).flatten(-2), out), found
+    result = scores.softmax(-1)
+    return linear((result @ value).transpose(-3, -2).flatten(-2), out), result
 
 
 def linear(x: Tensor, weights: Tensor) -> Tensor:

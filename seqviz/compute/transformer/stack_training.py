@@ -51,7 +51,7 @@ def train_stacks(
     networks = [
         [_Network(arrangement, start, device) for arrangement in ARRANGEMENTS] for _ in SCHEDULES
     ]
-    seen = torch.zeros(len(SCHEDULES), len(ARRANGEMENTS), settings.runs, device=device)
+    observed = torch.zeros(len(SCHEDULES), len(ARRANGEMENTS), settings.runs, device=device)
     pulse: Pulse[StackReport] = Pulse(report)
 
     def update(number: int) -> None:
@@ -60,18 +60,18 @@ def train_stacks(
         for k, schedule in enumerate(SCHEDULES):
             warm = min(1.0, (number + 1) / settings.warm_up) if schedule == "warm_up" else 1.0
             for a, network in enumerate(networks[k]):
-                seen[k, a] += network.learn(read, settings.rate * warm)
+                observed[k, a] += network.learn(read, settings.rate * warm)
                 pulse.beat()
 
     def measure(done: int, new: int) -> StackReport:
-        loss = (seen / new).double().cpu().numpy()
-        seen.zero_()
+        loss = (observed / new).double().cpu().numpy()
+        observed.zero_()
         fits = np.isfinite(loss) & (loss < _BEYOND)
         return StackReport(done, settings.updates, np.where(fits, loss, np.nan))
 
-    found = loop.run(update, measure, settings.updates, pulse, untrained=False)
-    updates = np.array([record.update for record in found])
-    return StackResult(settings, updates, np.stack([record.loss for record in found]))
+    result = loop.run(update, measure, settings.updates, pulse, untrained=False)
+    updates = np.array([record.update for record in result])
+    return StackResult(settings, updates, np.stack([record.loss for record in result]))
 
 
 def _drawn(settings: StackSettings, randoms: list[np.random.Generator]) -> list[Tensor]:
@@ -95,7 +95,7 @@ class _Network:
         import torch
 
         self.arrangement = arrangement
-        self.weights = [one.clone().to(device).requires_grad_() for one in start]
+        self.weights = [item.clone().to(device).requires_grad_() for item in start]
         self.optimizer = torch.optim.Adam(self.weights, fused=True)
         table = sinusoidal.encoding(LENGTH, WIDTH).table
         self.places = torch.from_numpy(table).float().to(device)
@@ -118,8 +118,8 @@ class _Network:
 
         with enable_grad():
             scores = self.scores(letters)
-            wanted = letters.flip(-1).flatten()
-            loss = cross_entropy(scores.flatten(0, 2), wanted, reduction="none")
+            targets = letters.flip(-1).flatten()
+            loss = cross_entropy(scores.flatten(0, 2), targets, reduction="none")
             each = loss.view(len(letters), -1).mean(1)
             self.optimizer.param_groups[0]["lr"] = rate
             self.optimizer.zero_grad()

@@ -71,6 +71,6 @@ def matrix_gradient(
 def state_gradients(experiment: GradientExperiment) -> Float[np.ndarray, "time hidden"]:
     """dJ/dh_t, t = 1 ... T, by autograd."""
     states, _, loss = unrolled_states(experiment)
-    found = torch.autograd.grad(loss, states, allow_unused=True)
+    result = torch.autograd.grad(loss, states, allow_unused=True)
     zero = torch.zeros_like(states[0])
-    return torch.stack([zero if part is None else part for part in found]).numpy()
+    return torch.stack([zero if part is None else part for part in result]).numpy()

@@ -69,10 +69,10 @@ def walk(
     weight: float, bias: float, threshold: float | None, learning_rate: float, updates: int = 200
 ) -> DescentPath:
     """Descend from (weight, bias); a gradient longer than `threshold` (None: any) is shortened."""
-    place = np.array([weight, bias])
-    places, errors, norms = [place], [], []
+    position = np.array([weight, bias])
+    positions, errors, norms = [position], [], []
     for update in range(updates + 1):
-        error, *slopes = error_and_slopes(place[0], place[1])
+        error, *slopes = error_and_slopes(position[0], position[1])
         gradient = np.array(slopes, float)
         norm = float(np.linalg.norm(gradient))
         errors.append(float(error))
@@ -80,9 +80,9 @@ def walk(
         if update < updates:
             if threshold is not None and norm > threshold:
                 gradient *= threshold / norm
-            place = place - learning_rate * gradient
-            places.append(place)
-    return DescentPath(np.stack(places), np.array(errors), np.array(norms))
+            position = position - learning_rate * gradient
+            positions.append(position)
+    return DescentPath(np.stack(positions), np.array(errors), np.array(norms))
 
 
 def error_and_slopes(weight: Array, bias: Array) -> tuple[Array, Array, Array]:
@@ -92,9 +92,9 @@ def error_and_slopes(weight: Array, bias: Array) -> tuple[Array, Array, Array]:
     """
     state, by_weight, by_bias = START + 0 * (weight + bias), 0.0, 0.0
     for _ in range(STEPS):
-        shown, slope = sigmoid(state), weight * sigmoid_slope(state)
-        by_weight, by_bias = shown + slope * by_weight, 1 + slope * by_bias
-        state = weight * shown + bias
+        visible, slope = sigmoid(state), weight * sigmoid_slope(state)
+        by_weight, by_bias = visible + slope * by_weight, 1 + slope * by_bias
+        state = weight * visible + bias
     miss = sigmoid(state) - TARGET
     outer = 2 * miss * sigmoid_slope(state)
     return miss**2, outer * by_weight, outer * by_bias

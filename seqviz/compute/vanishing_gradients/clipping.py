@@ -76,11 +76,11 @@ def descend(
             misses = trace.hidden[-1] @ readout.T - targets
             errors = np.zeros_like(trace.hidden[1:])
             errors[-1] = 2 * misses @ readout / _BATCH
-            found = backward(cell, weights, trace, errors).weights
+            result = backward(cell, weights, trace, errors).weights
             gradients = (
-                found.input_hidden,
-                found.hidden_hidden,
-                found.input_bias,
+                result.input_hidden,
+                result.hidden_hidden,
+                result.input_bias,
                 2 * misses.T @ trace.hidden[-1] / _BATCH,
             )
             loss = float((misses**2).mean())

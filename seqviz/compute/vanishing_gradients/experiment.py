@@ -163,9 +163,9 @@ def _other_weights(
     shape = blocks, width
     to_input = rng.uniform(-bound, bound, (*shape, inputs))
     to_hidden = rng.uniform(-bound, bound, (*shape, width))
-    for part in (found := (content_in, readout, to_input, to_hidden)):
+    for part in (result := (content_in, readout, to_input, to_hidden)):
         part.setflags(write=False)
-    return found
+    return result
 
 
 def network(
@@ -178,8 +178,12 @@ def network(
     if experiment.cell not in _KINDS:
         raise ValueError(f"There is no cell called {experiment.cell!r}.")
     d, cell = experiment.width, _KINDS[experiment.cell]
-    drawn = _other_weights(experiment.seed, cell.blocks, d, inputs, outputs)
-    content_in, readout, to_input, to_hidden = drawn[0], drawn[1], *(p.copy() for p in drawn[2:])
+    rendered = _other_weights(experiment.seed, cell.blocks, d, inputs, outputs)
+    content_in, readout, to_input, to_hidden = (
+        rendered[0],
+        rendered[1],
+        *(p.copy() for p in rendered[2:]),
+    )
     bias = np.zeros((cell.blocks, d))
     content = _CONTENT if cell.blocks > 1 else 0
     to_input[content] = content_in
@@ -204,16 +208,16 @@ def signal(experiment: GradientExperiment) -> Signal:
         tokens = split(experiment.sentence)[: experiment.steps + 1]
         if len(tokens) < 3:
             raise UserError("short_sentence", "The sentence needs at least three words.")
-        known = list(dict.fromkeys(tokens))
-        ids = np.array([known.index(token) for token in tokens])
-        vectors = rng.standard_normal((len(known), _EMBEDDING))
+        existing = list(dict.fromkeys(tokens))
+        ids = np.array([existing.index(token) for token in tokens])
+        vectors = rng.standard_normal((len(existing), _EMBEDDING))
         return Signal(vectors[ids[:-1]], ids[1:], tuple(tokens[:-1]))
-    found = _numbers(experiment.signal, experiment.steps, experiment.seed)
+    result = _numbers(experiment.signal, experiment.steps, experiment.seed)
     if experiment.shift == 0:
-        return found
-    targets = found.targets.copy()
+        return result
+    targets = result.targets.copy()
     targets[-1] += experiment.shift
-    return replace(found, targets=targets)
+    return replace(result, targets=targets)
 
 
 @lru_cache(maxsize=8)
@@ -221,20 +225,20 @@ def _numbers(kind: str, steps: int, seed: int) -> Signal:
     """The signals that are numbers, read-only: the same for every cell and every gain."""
     rng = seeded(seed + 20_000)
     if kind == "random":
-        found = Signal(rng.standard_normal((steps, 1)), rng.standard_normal((steps, 1)))
+        signal = Signal(rng.standard_normal((steps, 1)), rng.standard_normal((steps, 1)))
     elif kind == "adding":
         values, marks = rng.uniform(0, 1, steps), np.zeros(steps)
         half = max(1, steps // 2)
         marks[[rng.randint(half), half + rng.randint(steps - half)]] = 1
-        found = Signal(np.stack([values, marks], 1), np.cumsum(values * marks)[:, None])
+        signal = Signal(np.stack([values, marks], 1), np.cumsum(values * marks)[:, None])
     elif kind == "ar":
         path = ar_fitting.simulate((0.8,), n=steps + 1, seed=seed).values
-        found = Signal(path[:-1, None].copy(), path[1:, None].copy())
+        signal = Signal(path[:-1, None].copy(), path[1:, None].copy())
     else:
         raise ValueError(f"There is no signal called {kind!r}.")
-    for part in (found.inputs, found.targets):
+    for part in (signal.inputs, signal.targets):
         part.setflags(write=False)
-    return found
+    return signal
 
 
 def split(sentence: str) -> list[str]:

@@ -102,7 +102,7 @@ class MatrixSpectrum:
         "shrinks": sigma_max < 1. "keeps": both are 1. "edge": rho = 1 < sigma_max. "between":
         rho < 1 <= sigma_max. "grows": rho > 1.
         """
-        sigma, radius = (round(one, _ROUNDING) for one in (self.sigma_max, self.radius))
+        sigma, radius = (round(item, _ROUNDING) for item in (self.sigma_max, self.radius))
         if radius > 1 or sigma < 1:
             return "grows" if radius > 1 else "shrinks"
         if radius < 1:
@@ -171,8 +171,8 @@ def reach(experiment: GradientExperiment) -> GradientReach:
         errors = np.zeros_like(net.errors)
         errors[-1] = net.errors[-1]
         last = log_norms(net.cell, net.weights, net.trace, errors)
-    seen = norms.on_gradient_path
-    left = np.flatnonzero((seen > FLOAT32[0]) | (seen < FLOAT32[1]))
+    observed = norms.on_gradient_path
+    left = np.flatnonzero((observed > FLOAT32[0]) | (observed < FLOAT32[1]))
     with np.errstate(invalid="ignore"):
         arrived = last.on_gradient_path - last.on_gradient_path[-1]
     return GradientReach(
@@ -187,13 +187,13 @@ def reach(experiment: GradientExperiment) -> GradientReach:
     )
 
 
-def _horizon(road: np.ndarray) -> int:
+def _horizon(norms: np.ndarray) -> int:
     """Steps back from the last over which a hundredth of what is there still arrives."""
-    if not np.isfinite(road[-1]):
+    if not np.isfinite(norms[-1]):
         return 0
     # A hundredth itself counts, however the last digits of the logarithms were rounded.
-    arrives = np.flatnonzero(road >= road[-1] + np.log10(THRESHOLD) - 1e-9)
-    return len(road) - 1 - int(arrives[0])
+    arrives = np.flatnonzero(norms >= norms[-1] + np.log10(THRESHOLD) - 1e-9)
+    return len(norms) - 1 - int(arrives[0])
 
 
 def _plus(carried: State, power: int, error: np.ndarray) -> tuple[State, int]:

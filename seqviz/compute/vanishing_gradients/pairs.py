@@ -66,8 +66,8 @@ class PairSpectrum:
     @property
     def digits(self) -> int:
         """Significant digits of the smallest, 1 to 3: float64 has 15 of the largest."""
-        seen = self.resolved
-        return int(np.clip(15 - np.ptp(seen), 1, 3)) if seen.size else 1
+        observed = self.resolved
+        return int(np.clip(15 - np.ptp(observed), 1, 3)) if observed.size else 1
 
 
 def pair_norms(
@@ -113,19 +113,19 @@ def pair_norms(
     for k in range(n - 1, 0, -1):  # the stretch that ends in steps[k] is crossed backward
         rows = products[k:]
         rows[:] = (rows.reshape((-1, width)) @ blocks_there[k - 1]).reshape(rows.shape)
-        shown = rows[..., own]
+        visible = rows[..., own]
         if norm == "rms":
-            sizes = np.sqrt(_squares(shown) / d)
+            sizes = np.sqrt(_squares(visible) / d)
         else:
-            there = shown if device == "cpu" else shown.cpu().numpy()
+            there = visible if device == "cpu" else visible.cpu().numpy()
             sizes = np.linalg.svd(there, compute_uv=False)[:, 0]
         powers[k:] += sizes_of_blocks[k - 1]
         with np.errstate(divide="ignore"):
             logs[k:, k - 1] = np.log10(sizes) + powers[k:]
-        whole = np.sqrt(_squares(rows))
-        for i in np.flatnonzero((whole > 1e9) | ((whole < 1e-9) & (whole > 0))):
-            rows[i] /= float(whole[i])  # back into float32's comfort, the power kept aside
-            powers[k + i] += np.log10(whole[i])
+        full = np.sqrt(_squares(rows))
+        for i in np.flatnonzero((full > 1e9) | ((full < 1e-9) & (full > 0))):
+            rows[i] /= float(full[i])  # back into float32's comfort, the power kept aside
+            powers[k + i] += np.log10(full[i])
     return PairNorms(logs, steps, stride)
 
 

@@ -39,8 +39,8 @@ class PathContributions:
     def largest(self) -> tuple[int, float]:
         """The step whose error has the largest share, and that share."""
         shares = self.along(self.terms)
-        place = int(np.argmax(np.abs(shares)))
-        return self.moment + place, float(shares[place])
+        position = int(np.argmax(np.abs(shares)))
+        return self.moment + position, float(shares[position])
 
     def along(self, vectors: Float[np.ndarray, "later hidden"]) -> Float[np.ndarray, "later"]:
         """Each vector's length along the gradient; those of `terms` sum to the gradient's."""
@@ -112,11 +112,11 @@ def paths(experiment: GradientExperiment, moment: int) -> PathContributions:
     terms: list[np.ndarray] = []
     printed: list[np.ndarray] = []
     for later in range(t, last + 1):
-        for error, kept in ((later, terms), (last + t - later, printed)):
+        for error, retained in ((later, terms), (last + t - later, printed)):
             carried = State(net.errors[error - 1])
             for step in range(later, t, -1):  # cross the steps later, ..., t + 1
                 carried = net.cell.pullback(net.weights, at(net.slopes, step - 1), carried).state
-            kept.append(carried.hidden)
+            retained.append(carried.hidden)
     stacked = np.stack(terms)
     steps = jacobians(net.cell, net.weights, net.trace)
     products = [np.eye(net.weights.hidden)]
@@ -150,6 +150,6 @@ def recursion(experiment: GradientExperiment) -> Recursion:
     return Recursion(net.residuals, net.readout, carry, total[:-1])
 
 
-def _relative(found: np.ndarray, expected: np.ndarray) -> float:
+def _relative(values: np.ndarray, expected: np.ndarray) -> float:
     size = float(np.linalg.norm(expected))
-    return float(np.linalg.norm(found - expected)) / size if size > 0 else 0.0
+    return float(np.linalg.norm(values - expected)) / size if size > 0 else 0.0

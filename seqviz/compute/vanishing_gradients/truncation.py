@@ -111,15 +111,15 @@ def truncation(experiment: GradientExperiment, kind: str = "window") -> Truncati
         cut = _cut_gradients(net, windows)
         products = np.array([float((part * full).sum()) for part in cut])
         sizes = np.array([float(np.linalg.norm(part)) for part in cut])
-        kept = [_pairs_in_segments(contributes, k) for k in windows.tolist()]
+        retained = [_pairs_in_segments(contributes, k) for k in windows.tolist()]
     else:
         products, sizes = _window_gradients(net, full)
         products, sizes = products[windows - 1], sizes[windows - 1]
-        kept = [int(np.minimum(np.arange(1, steps + 1), k)[contributes].sum()) for k in windows]
+        retained = [int(np.minimum(np.arange(1, steps + 1), k)[contributes].sum()) for k in windows]
     with np.errstate(invalid="ignore", divide="ignore"):
         cosine = np.clip(products / (sizes * length), -1, 1)
     return Truncation(
-        windows, np.degrees(np.arccos(cosine)), sizes / length, np.array(kept) / kept[-1]
+        windows, np.degrees(np.arccos(cosine)), sizes / length, np.array(retained) / retained[-1]
     )
 
 
@@ -136,16 +136,16 @@ def terms(experiment: GradientExperiment, window: int, kind: str = "window") -> 
     before = np.linalg.norm(net.trace.hidden[:-1], axis=1)
     for now, row, pre in _lags(net, steps):
         column = np.searchsorted(steps, now)
-        shown = steps[np.minimum(column, len(steps) - 1)] == now
+        is_visible = steps[np.minimum(column, len(steps) - 1)] == now
         with np.errstate(divide="ignore"):
             size = _log_norm_of_rows(pre) + np.log10(before[now - 1]) + taken
-        logs[row[shown], column[shown]] = size[shown]
+        logs[row[is_visible], column[is_visible]] = size[is_visible]
     later, earlier = steps[:, None], steps[None, :]
     if kind == "window":
-        kept = later - earlier < window
+        retained = later - earlier < window
     else:
-        kept = (later - 1) // window == (earlier - 1) // window
-    return GradientTerms(logs, kept & (earlier <= later), steps)
+        retained = (later - 1) // window == (earlier - 1) // window
+    return GradientTerms(logs, retained & (earlier <= later), steps)
 
 
 def randomized(

@@ -40,20 +40,20 @@ def each_head(
             share = (layer + done / layers) / layers
             report(Effects(change.copy(), decoder, share), share)
 
-        def work(network: Any, place: str, on: torch.Tensor = on) -> torch.Tensor:
-            tap = taps.AttentionHook(on=on.to(place), note=False, each=stopped)
-            with taps.hooked(tap):
-                output = forward_cache.run_network(network, pretrained, ids, segments, place)
+        def work(network: Any, device: str, on: torch.Tensor = on) -> torch.Tensor:
+            hook = taps.AttentionHook(on=on.to(device), note=False, each=stopped)
+            with taps.hooked(hook):
+                output = forward_cache.run_network(network, pretrained, ids, segments, device)
             return output.logits[:, last] if decoder else output.last_hidden_state
 
-        found = pretrained.run(work)
+        result = pretrained.run(work)
         if decoder:
-            q = torch.log_softmax(found.double(), -1).cpu().numpy() / np.log(2)
+            q = torch.log_softmax(result.double(), -1).cpu().numpy() / np.log(2)
             p = before.following
             terms = p * (np.log2(np.maximum(p, np.finfo(float).tiny)) - q)
             change[layer] = terms.sum(-1)
         else:
-            means = found[:, : last + 1].double().mean(1).cpu().numpy()
+            means = result[:, : last + 1].double().mean(1).cpu().numpy()
             means /= np.linalg.norm(means, axis=1, keepdims=True)
             change[layer] = 0.5 * ((means - before.sentence) ** 2).sum(1)  # 1 - cosine
     return Effects(change, decoder, 1.0)
@@ -74,18 +74,20 @@ def mean_outputs(model: str, report: Report = no_progress, device: str = "cpu") 
     total: Any = 0.0
     tokens = 0
     for done, sentence in enumerate(sentiment_split()[1].texts[:SENTENCES], 1):
-        tap = taps.AttentionHook(note=False, sums=[])
+        attention_hook = taps.AttentionHook(note=False, sums=[])
         read = texts.tokens(pretrained, sentence)
 
-        def work(network: Any, place: str, read: Any = read, tap: taps.AttentionHook = tap) -> None:
-            tap.sums, tap.layer = [], 0
-            with taps.hooked(tap):
+        def work(
+            network: Any, device: str, read: Any = read, hook: taps.AttentionHook = attention_hook
+        ) -> None:
+            hook.sums, hook.layer = [], 0
+            with taps.hooked(hook):
                 ids, segments = read.ids[None], read.segments[None]
-                forward_cache.run_network(network, pretrained, ids, segments, place)
+                forward_cache.run_network(network, pretrained, ids, segments, device)
 
         pretrained.run(work)
-        assert tap.sums is not None
-        total = total + torch.stack(tap.sums).double().cpu().numpy()
+        assert attention_hook.sums is not None
+        total = total + torch.stack(attention_hook.sums).double().cpu().numpy()
         tokens += len(read.ids)
         report(done / SENTENCES, done / SENTENCES)
     return MeanOutputs(np.asarray(total / tokens), SENTENCES, tokens, 1.0)

@@ -36,12 +36,12 @@ def try_heads(
     decoder = pretrained.card.kind == "decoder"
     of = {"pronoun": _pronouns, "previous": _previous, "repeated": _repeated}[hypothesis]
     count = {"pronoun": len(PAIRS), "previous": SENTENCES, "repeated": COPIES}[hypothesis]
-    found: list[Trial] = []
+    trials: list[Trial] = []
     given: list[np.ndarray] = []
     for trial in of(pretrained, given):
-        found.append(trial)
-        report(len(found) / count, len(found) / count)
-    labels, shares, others, even = zip(*found, strict=True)
+        trials.append(trial)
+        report(len(trials) / count, len(trials) / count)
+    labels, shares, others, even = zip(*trials, strict=True)
     return HeadTrials(
         hypothesis,
         np.array(shares),
@@ -115,9 +115,9 @@ def _even(pretrained: Pretrained, queries: np.ndarray, tokens: int) -> float:
     return float((1 / (queries + 1)).mean()) if decoder else 1 / tokens
 
 
-def _frame(one: Tokens) -> tuple[int, int]:
+def _frame(tokens: Tokens) -> tuple[int, int]:
     """Where the text itself begins and ends between what the tokenizer puts around it."""
-    own = np.flatnonzero(~one.special)
+    own = np.flatnonzero(~tokens.special)
     return int(own[0]), int(own[-1]) + 1
 
 
@@ -134,7 +134,7 @@ def ordinary(pretrained: Pretrained) -> tuple[int, ...]:
 def _places(pretrained: Pretrained, tokens: Tokens, word: str) -> list[int]:
     """The places of the pieces of a word, where it stands first after a space."""
     read = texts.tokens(pretrained, f" {word}")
-    wanted, ids = read.ids[~read.special].tolist(), tokens.ids.tolist()
-    starts = (i for i in range(len(ids)) if ids[i : i + len(wanted)] == wanted)
+    targets, ids = read.ids[~read.special].tolist(), tokens.ids.tolist()
+    starts = (i for i in range(len(ids)) if ids[i : i + len(targets)] == targets)
     start = next(starts)
-    return list(range(start, start + len(wanted)))
+    return list(range(start, start + len(targets)))

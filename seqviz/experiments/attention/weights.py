@@ -48,22 +48,22 @@ def mosaic(model: str, text: ModelText, other: ModelText = "", by: str = "weight
 
     by: "weight", or "value" for weights times the norms of the values.
     """
-    found = forward_cache.read(model, text, other)
-    side = max(_SMALLEST, _CELLS // max(found.weights.shape[:2]))
+    result = forward_cache.read(model, text, other)
+    side = max(_SMALLEST, _CELLS // max(result.weights.shape[:2]))
     tiles, habits, first = forward_cache.derived(
         partial(_overview, by=by, side=side), model, text, other
     )
-    cells = max(1.0, len(found.tokens.ids) / side)
-    return Mosaic(_text(model, found), tiles, cells, habits, found.norms, first, by)
+    cells = max(1.0, len(result.tokens.ids) / side)
+    return Mosaic(_text(model, result), tiles, cells, habits, result.norms, first, by)
 
 
 def _overview(
-    found: ForwardPass, by: str, side: int
+    forward_pass: ForwardPass, by: str, side: int
 ) -> tuple[np.ndarray, patterns.Habits, np.ndarray]:
     return (
-        patterns.tiles(_shown(found, by), side).astype(np.float32),
-        patterns.habits(found.weights, found.tokens.ids, found.tokens.special),
-        patterns.carried_first(found.weights, found.norms),
+        patterns.tiles(_shown(forward_pass, by), side).astype(np.float32),
+        patterns.habits(forward_pass.weights, forward_pass.tokens.ids, forward_pass.tokens.special),
+        patterns.carried_first(forward_pass.weights, forward_pass.norms),
     )
 
 
@@ -72,10 +72,10 @@ def tensor(model: str, text: ModelText, other: ModelText = "") -> bytes:
     return forward_cache.derived(_file, model, text, other)
 
 
-def _file(found: ForwardPass) -> bytes:
-    pieces = np.array(found.tokens.pieces)
+def _file(forward_pass: ForwardPass) -> bytes:
+    pieces = np.array(forward_pass.tokens.pieces)
     buffer = io.BytesIO()
-    np.savez(buffer, attention=found.weights, tokens=pieces, ids=found.tokens.ids)
+    np.savez(buffer, attention=forward_pass.weights, tokens=pieces, ids=forward_pass.tokens.ids)
     return buffer.getvalue()
 
 
@@ -93,15 +93,15 @@ def head(
     A layer or head beyond the model's last is the last.
     """
     masking = _plain(model, masking)
-    found = forward_cache.read(model, text, other, masking)
-    layer, head = _inside(found, layer, head)
-    one = partial(_one, by=by, layer=layer, head=head)
-    shown = forward_cache.derived(one, model, text, other, masking)
-    return _map(model, found, shown, layer, head, by)
+    result = forward_cache.read(model, text, other, masking)
+    layer, head = _inside(result, layer, head)
+    item = partial(_one, by=by, layer=layer, head=head)
+    visible = forward_cache.derived(item, model, text, other, masking)
+    return _map(model, result, visible, layer, head, by)
 
 
-def _one(found: ForwardPass, by: str, layer: int, head: int) -> np.ndarray:
-    return _shown(found, by, slice(layer, layer + 1))[0, head]
+def _one(forward_pass: ForwardPass, by: str, layer: int, head: int) -> np.ndarray:
+    return _shown(forward_pass, by, slice(layer, layer + 1))[0, head]
 
 
 def average(
@@ -112,19 +112,21 @@ def average(
     up to and including one layer ("rollout", of weights). Raises ValueError for anything else."""
     if over not in AVERAGES:
         raise ValueError(f"over must be one of {', '.join(AVERAGES)}, not {over!r}.")
-    found = forward_cache.read(model, text, other)
-    layer, _ = _inside(found, layer, 0)
+    result = forward_cache.read(model, text, other)
+    layer, _ = _inside(result, layer, 0)
     by = "weight" if over == "rollout" else by
-    shown = forward_cache.derived(partial(_mean, over=over, by=by, layer=layer), model, text, other)
-    return _map(model, found, shown, -1 if over == "all" else layer, -1, by)
+    visible = forward_cache.derived(
+        partial(_mean, over=over, by=by, layer=layer), model, text, other
+    )
+    return _map(model, result, visible, -1 if over == "all" else layer, -1, by)
 
 
-def _mean(found: ForwardPass, over: str, by: str, layer: int) -> np.ndarray:
+def _mean(forward_pass: ForwardPass, over: str, by: str, layer: int) -> np.ndarray:
     if over == "rollout":
-        return patterns.rollout(found.weights[: layer + 1])[-1].astype(np.float32)
+        return patterns.rollout(forward_pass.weights[: layer + 1])[-1].astype(np.float32)
     if over == "layer":
-        return np.asarray(_shown(found, by, slice(layer, layer + 1))[0].mean(0))
-    return np.asarray(_shown(found, by).mean((0, 1)))
+        return np.asarray(_shown(forward_pass, by, slice(layer, layer + 1))[0].mean(0))
+    return np.asarray(_shown(forward_pass, by).mean((0, 1)))
 
 
 class _StopForwardError(Exception):
@@ -136,23 +138,25 @@ def parts(
 ) -> HeadParts:
     """Queries, keys and every stage of one head, from the real weights."""
     pretrained = load(model)
-    known = forward_cache.read(model, text, other)
-    layer, head = _inside(known, layer, head)
+    existing = forward_cache.read(model, text, other)
+    layer, head = _inside(existing, layer, head)
 
     def stop(done: int) -> None:
         if done > layer:
             raise _StopForwardError
 
-    tap = taps.AttentionHook(keep=layer, note=False, each=stop)
+    attention_hook = taps.AttentionHook(keep=layer, note=False, each=stop)
     with contextlib.suppress(_StopForwardError):  # what comes after this layer is not asked for
-        forward_cache.forward(pretrained, known.tokens, tap=tap)
-    assert tap.stages is not None
-    one = {
-        name: getattr(tap.stages, name)[0, head].float().cpu().numpy()
+        forward_cache.forward(pretrained, existing.tokens, attention_hook=attention_hook)
+    assert attention_hook.stages is not None
+    item = {
+        name: getattr(attention_hook.stages, name)[0, head].float().cpu().numpy()
         for name in ("queries", "keys", "scores", "scaled", "weights")
     }
-    norms = known.norms[layer, head]
-    return HeadParts(_text(model, known), layer, head, norms=norms, allowed=known.allowed, **one)
+    norms = existing.norms[layer, head]
+    return HeadParts(
+        _text(model, existing), layer, head, norms=norms, allowed=existing.allowed, **item
+    )
 
 
 def ablate(
@@ -173,24 +177,26 @@ def ablate(
     before = forward_cache.read(model, text)
     layers, heads = before.weights.shape[:2]
     on = np.ones((layers, heads), np.float32)
-    for layer, place in off:
-        if not (0 <= layer < layers and 0 <= place < heads):
+    for layer, position in off:
+        if not (0 <= layer < layers and 0 <= position < heads):
             raise UserError(
                 "no_such_head",
-                f"There is no head {layer}.{place}: layers go from 0 to {layers - 1}, heads "
+                f"There is no head {layer}.{position}: layers go from 0 to {layers - 1}, heads "
                 f"from 0 to {heads - 1}.",
-                pair=f"{layer}.{place}",
+                pair=f"{layer}.{position}",
                 layers=layers - 1,
                 heads=heads - 1,
             )
-        on[layer, place] = 0
+        on[layer, position] = 0
 
     def changed(reading: ForwardPass) -> ForwardPass:
         instead = None if means is None else torch.tensor(means.output, device=pretrained.device)
         if instead is not None:
             instead = instead.to(next(pretrained.network.parameters()).dtype)
-        tap = taps.AttentionHook(on=torch.from_numpy(on).to(pretrained.device), instead=instead)
-        return forward_cache.forward(pretrained, reading.tokens, tap=tap)
+        attention_hook = taps.AttentionHook(
+            on=torch.from_numpy(on).to(pretrained.device), instead=instead
+        )
+        return forward_cache.forward(pretrained, reading.tokens, attention_hook=attention_hook)
 
     pair = np.full(2, np.nan)
     after = changed(before)
@@ -246,33 +252,40 @@ def _of_length_one(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.where(lengths > 0, lengths, 1.0)
 
 
-def _shown(found: ForwardPass, by: str, layers: slice = slice(None)) -> np.ndarray:
+def _shown(forward_pass: ForwardPass, by: str, layers: slice = slice(None)) -> np.ndarray:
     """Weights of all heads of these layers, or their products with the norms of the values."""
-    weights = found.weights[layers]
-    return weights if by == "weight" else weights * found.norms[layers, :, None]
+    weights = forward_pass.weights[layers]
+    return weights if by == "weight" else weights * forward_pass.norms[layers, :, None]
 
 
 def _map(
-    model: str, found: ForwardPass, shown: np.ndarray, layer: int, head: int, by: str = "weight"
+    model: str,
+    forward_pass: ForwardPass,
+    visible: np.ndarray,
+    layer: int,
+    head: int,
+    by: str = "weight",
 ) -> AttentionMap:
-    total = shown.sum(-1, keepdims=True)
-    bits = patterns.entropy(shown if by == "weight" else shown / np.where(total == 0, 1, total))
-    return AttentionMap(_text(model, found), shown, layer, head, bits, found.allowed, by)
+    total = visible.sum(-1, keepdims=True)
+    bits = patterns.entropy(visible if by == "weight" else visible / np.where(total == 0, 1, total))
+    return AttentionMap(
+        _text(model, forward_pass), visible, layer, head, bits, forward_pass.allowed, by
+    )
 
 
-def _inside(found: ForwardPass, layer: int, head: int) -> tuple[int, int]:
-    layers, heads = found.weights.shape[:2]
+def _inside(forward_pass: ForwardPass, layer: int, head: int) -> tuple[int, int]:
+    layers, heads = forward_pass.weights.shape[:2]
     return min(layer, layers - 1), min(head, heads - 1)
 
 
-def _text(model: str, found: ForwardPass) -> ReadText:
-    layers, heads = found.weights.shape[:2]
+def _text(model: str, forward_pass: ForwardPass) -> ReadText:
+    layers, heads = forward_pass.weights.shape[:2]
     return ReadText(
-        **vars(found.tokens),
+        **vars(forward_pass.tokens),
         model=model,
-        decoder=bool(found.following.size),
+        decoder=bool(forward_pass.following.size),
         layers=layers,
         heads=heads,
-        device=found.device,
-        note=found.note,
+        device=forward_pass.device,
+        note=forward_pass.note,
     )

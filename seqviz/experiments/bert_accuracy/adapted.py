@@ -79,30 +79,30 @@ def sharing_copy(network: Any) -> Any:
     return copy.deepcopy(network, same)
 
 
-def with_low_rank(network: Any, found: Tensors, scale: float) -> Any:
-    """A copy with a `LowRank` in place of every linear layer that `found` has a change for.
+def with_low_rank(network: Any, tensors: Tensors, scale: float) -> Any:
+    """A copy with a `LowRank` in place of every linear layer that `tensors` has a change for.
 
-    found: `<layer>.lora_A.weight` and `<layer>.lora_B.weight`, the names that peft gives.
+    tensors: `<layer>.lora_A.weight` and `<layer>.lora_B.weight`, the names that peft gives.
     """
     other = sharing_copy(network)
-    for key in found:
+    for key in tensors:
         if key.endswith(_A):
             name = key.removesuffix(_A)
             layer = other.get_submodule(name)
-            other.set_submodule(name, LowRank(layer, found[key], found[name + _B], scale))
+            other.set_submodule(name, LowRank(layer, tensors[key], tensors[name + _B], scale))
     return other
 
 
-def with_shipped_head(network: Any, found: Tensors, scale: float) -> Any:
+def with_shipped_head(network: Any, tensors: Tensors, scale: float) -> Any:
     """The network with the changes and the head of a file of ours, as `network.fill_in`."""
-    other = with_low_rank(network, found, scale)
+    other = with_low_rank(network, tensors, scale)
     low = ("embedding.lora_A", "embedding.lora_B")
     other.fill_in = FillInHead(
         other.get_input_embeddings().weight,
-        (found["dense.weight"], found["dense.bias"]),
-        (found["norm.weight"], found["norm.bias"]),
-        found["bias"],
-        (found[low[0]], found[low[1]]) if low[0] in found else None,
+        (tensors["dense.weight"], tensors["dense.bias"]),
+        (tensors["norm.weight"], tensors["norm.bias"]),
+        tensors["bias"],
+        (tensors[low[0]], tensors[low[1]]) if low[0] in tensors else None,
     )
     return other.to(network.device).eval()
 
@@ -114,21 +114,21 @@ _PUBLISHED = (
 )
 
 
-def with_own_head(network: Any, found: Tensors) -> Any:
+def with_own_head(network: Any, tensors: Tensors) -> Any:
     """The network with the head that its published file has; None where the file has none.
 
     Old files call the gain and shift of a layer norm gamma and beta.
     """
     for dense, norm, last in _PUBLISHED:
-        if f"{last}bias" not in found or f"{dense}.weight" not in found:
+        if f"{last}bias" not in tensors or f"{dense}.weight" not in tensors:
             continue
-        gain, shift = ("weight", "bias") if f"{norm}.weight" in found else ("gamma", "beta")
+        gain, shift = ("weight", "bias") if f"{norm}.weight" in tensors else ("gamma", "beta")
         other = sharing_copy(network)
         other.fill_in = FillInHead(
             other.get_input_embeddings().weight,
-            (found[f"{dense}.weight"], found[f"{dense}.bias"]),
-            (found[f"{norm}.{gain}"], found[f"{norm}.{shift}"]),
-            found[f"{last}bias"],
+            (tensors[f"{dense}.weight"], tensors[f"{dense}.bias"]),
+            (tensors[f"{norm}.{gain}"], tensors[f"{norm}.{shift}"]),
+            tensors[f"{last}bias"],
             eps=1e-12,  # the architecture's; DistilBERT has it as a constant
         )
         return other.to(network.device).eval()

@@ -24,12 +24,12 @@ def baselines(report: Report = no_progress, device: str = "cpu") -> tuple[System
     by five-fold cross-validation (scikit-learn), trained on the same 7,272 sentences. LSTM, GRU:
     the networks of the lesson on gates, trained on the same sentences. (`device` names the queue.)
     """
-    found = [SystemPredictions("bag_of_words", _by_words()[None])]
+    results = [SystemPredictions("bag_of_words", _by_words()[None])]
     report("bag_of_words", 0.8)
     for cell in CELLS:
-        found.append(SystemPredictions(cell, _recurrent(f"sentiment_{cell}")[None]))
-        report(cell, 0.8 + 0.1 * len(found) / len(CELLS))
-    return tuple(found)
+        results.append(SystemPredictions(cell, _recurrent(f"sentiment_{cell}")[None]))
+        report(cell, 0.8 + 0.1 * len(results) / len(CELLS))
+    return tuple(results)
 
 
 def bag_of_words() -> Any:
@@ -52,17 +52,17 @@ def bag_of_words() -> Any:
 
 
 def _by_words() -> np.ndarray:
-    known = parts()["train"]
-    model = bag_of_words().fit(known.texts, known.positive)
+    training = parts()["train"]
+    model = bag_of_words().fit(training.texts, training.positive)
     probability: np.ndarray = model.predict_proba(sentiment_split()[1].texts)[:, 1]
     return probability
 
 
 def _recurrent(name: str) -> np.ndarray:
     network = checkpoints.load(name)
-    found = []
+    results = []
     for text in sentiment_split()[1].texts:
         ids = words(text, network.symbols).ids
         scores = logits(network, trace(network, ids).hidden[-1])
-        found.append(1 / (1 + np.exp(scores[0] - scores[1])))
-    return np.array(found)
+        results.append(1 / (1 + np.exp(scores[0] - scores[1])))
+    return np.array(results)

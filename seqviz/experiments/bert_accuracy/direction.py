@@ -39,38 +39,38 @@ def direction(
     pretrained, guesser = load(model), head(model)
     test, labels = sentiment_split()[1], features.parts()
     ids = tokenize(pretrained, test.texts[:sentences])
-    known = {part: features.ids(model, part)[:training] for part in ("train", "validation")}
+    existing = {part: features.ids(model, part)[:training] for part in ("train", "validation")}
     # One sentence through the network is one unit of work.
-    total, done = 2 * (3 * len(ids) + sum(map(len, known.values()))), 0
+    total, done = 2 * (3 * len(ids) + sum(map(len, existing.values()))), 0
 
     def progress(count: int) -> Callable[[float], None]:
         nonlocal done
         before, done = done, done + count
 
-        def tell(fraction: float) -> None:
+        def report_share(fraction: float) -> None:
             share = (before + fraction * count) / total
             report(share, share)
 
-        return tell
+        return report_share
 
-    def encoded(some: Sequence[np.ndarray], looks: Looks | None) -> np.ndarray:
-        passed = vectors(pretrained, some, allowed=looks, report=progress(len(some)))
-        found: np.ndarray = getattr(passed, feature)
-        return found
+    def encoded(ids: Sequence[np.ndarray], visibility: Looks | None) -> np.ndarray:
+        passed = vectors(pretrained, ids, allowed=visibility, report=progress(len(ids)))
+        values: np.ndarray = getattr(passed, feature)
+        return values
 
     hidden = _one_hidden(pretrained, ids, seed)
     probability, refitted, rank = [], [], []
     for name in DIRECTIONS:
         rank.append(ranked(guesser, *hidden, LOOKS[name], progress(len(ids))))
-        found = encoded(ids, LOOKS[name])
-        probability.append(heads.apply(standard, found))
+        result = encoded(ids, LOOKS[name])
+        probability.append(heads.apply(standard, result))
         own = standard
         if name != "both":
             own = heads.fit_as_standard(
-                *(encoded(some, LOOKS[name]) for some in known.values()),
-                *(labels[part].positive[:training] for part in known),
+                *(encoded(some, LOOKS[name]) for some in existing.values()),
+                *(labels[part].positive[:training] for part in existing),
             )
-        refitted.append(heads.apply(own, found))
+        refitted.append(heads.apply(own, result))
     return AttentionDirections(
         DIRECTIONS,
         np.stack(probability),
@@ -84,13 +84,13 @@ def _one_hidden(
     pretrained: Pretrained, ids: tuple[np.ndarray, ...], seed: int
 ) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
     """Each sentence with one token masked, drawn with (seed, its number); where, and which."""
-    masked, places, truth = [], [], []
-    for number, one in enumerate(ids):
-        words = np.flatnonzero(~special(pretrained, one))
-        place = np.random.RandomState((seed, number)).permutation(words)[:1]
-        changed = one.copy()
-        changed[place] = pretrained.tokenizer.mask_token_id
+    masked, positions, truth = [], [], []
+    for number, item in enumerate(ids):
+        words = np.flatnonzero(~special(pretrained, item))
+        position = np.random.RandomState((seed, number)).permutation(words)[:1]
+        changed = item.copy()
+        changed[position] = pretrained.tokenizer.mask_token_id
         masked.append(changed)
-        places.append(place)
-        truth.append(one[place])
-    return masked, places, truth
+        positions.append(position)
+        truth.append(item[position])
+    return masked, positions, truth

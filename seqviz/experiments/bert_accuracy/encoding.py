@@ -52,10 +52,10 @@ def tokenize(
 ) -> tuple[Int[np.ndarray, "token"], ...]:
     """The token ids of each text with [CLS] and [SEP], cut to `longest` tokens."""
     with pretrained.lock:
-        found = pretrained.tokenizer(
+        result = pretrained.tokenizer(
             list(texts), truncation=True, max_length=longest, return_attention_mask=False
         )["input_ids"]
-    return tuple(np.array(ids, np.int64) for ids in found)
+    return tuple(np.array(ids, np.int64) for ids in result)
 
 
 def buckets(lengths: Sequence[int] | np.ndarray, size: int = 64) -> list[np.ndarray]:
@@ -71,11 +71,11 @@ def pad(
 
     padding: the id of [PAD]. side: on which the padding stands.
     """
-    lengths = np.array([len(one) for one in ids])
+    lengths = np.array([len(item) for item in ids])
     width = max(int(lengths.max()), length or 0)
-    place = np.arange(width)
+    positions = np.arange(width)
     first = np.zeros_like(lengths) if side == "right" else width - lengths
-    real = (place >= first[:, None]) & (place < (first + lengths)[:, None])
+    real = (positions >= first[:, None]) & (positions < (first + lengths)[:, None])
     table = np.full((len(ids), width), padding, np.int64)
     table[real] = np.concatenate(ids)  # row by row, as the mask runs
     return SentenceBatch(table, real)
@@ -86,28 +86,29 @@ def hidden(
     device: str,
     batch: SentenceBatch,
     *,
-    looks: Looks | None = None,
-    told: bool = True,
+    visibility: Looks | None = None,
+    masked: bool = True,
 ) -> tuple[Any, Any]:
     """One pass: the last layer [sentence, token, d_model] and the pooler's output, or None.
 
-    looks: None is the encoder's own way, at all tokens; "left" lets a token look at itself and what
-    comes before it, "right" at itself and what follows. told: whether the network is told which
+    visibility: None is the encoder's own way, at all tokens; "left" lets a token look at itself
+    and what
+    comes before it, "right" at itself and what follows. masked: whether the network is told which
     tokens are padding; if not, they are tokens like others.
     """
     import torch
 
     inputs = {"input_ids": torch.from_numpy(batch.ids).to(device)}
     real = torch.from_numpy(batch.real).to(device)
-    if looks is None:
-        if told:
+    if visibility is None:
+        if masked:
             inputs["attention_mask"] = real.long()
         output = network(**inputs)
     else:
         count = real.shape[1]
         causal = torch.ones(count, count, dtype=torch.bool, device=device)
-        causal = causal.tril() if looks == "left" else causal.triu()
-        allowed = causal & real[:, None, :] if told else causal.expand(len(real), -1, -1)
+        causal = causal.tril() if visibility == "left" else causal.triu()
+        allowed = causal & real[:, None, :] if masked else causal.expand(len(real), -1, -1)
         with taps.hooked(taps.AttentionHook(allowed=allowed, note=False)):
             output = network(**inputs)
     return output.last_hidden_state, getattr(output, "pooler_output", None)
@@ -143,47 +144,47 @@ def vectors(
     allowed: Looks | None = None,
     side: Side = "right",
     length: int | None = None,
-    told: bool = True,
+    masked: bool = True,
 ) -> Vectors:
     """The vectors of sentences (`tokenize`), in the order in which they were given.
 
     report: called with the share that is done after each batch; what it raises ends the work.
     allowed: where tokens look, as `looks` in `hidden`. side, length: of the padding; the positions
-    of an encoder are absolute, so padding on the left moves a sentence to later positions. told: as
-    in `hidden`; the mean is over real tokens even where the network is not told. The library's
+    of an encoder are absolute, so padding on the left moves a sentence to later positions. masked:
+    as in `hidden`; the mean is over real tokens even where the network is not told. The library's
     pooler reads the first place, so with padding on the left it reads a [PAD]: real, and shown.
     """
     padding = pretrained.tokenizer.pad_token_id
-    kept: list[tuple[np.ndarray, ...]] = []
+    retained: list[tuple[np.ndarray, ...]] = []
     order: list[np.ndarray] = []
     done = 0
-    for places in _portions(ids, length or 0, _CPU if pretrained.device == "cpu" else _GPU):
-        width = max(length or 0, *(len(ids[place]) for place in places))
+    for indices in _portions(ids, length or 0, _CPU if pretrained.device == "cpu" else _GPU):
+        width = max(length or 0, *(len(ids[position]) for position in indices))
 
         def work(
-            network: Any, device: str, some: Sequence[int], width: int = width
+            network: Any, device: str, subset: Sequence[int], width: int = width
         ) -> tuple[np.ndarray, ...]:
             import torch
 
-            batch = pad([ids[place] for place in some], padding, side, width)
-            last, pooler = hidden(network, device, batch, looks=allowed, told=told)
+            batch = pad([ids[device] for device in subset], padding, side, width)
+            last, pooler = hidden(network, device, batch, visibility=allowed, masked=masked)
             real = torch.from_numpy(batch.real).to(device)
             return tuple(part.float().cpu().numpy() for part in pooled(last, pooler, real))
 
-        kept += pretrained.run_in_parts(work, places.tolist())
-        order.append(places)
-        done += len(places)
+        retained += pretrained.run_in_parts(work, indices.tolist())
+        order.append(indices)
+        done += len(indices)
         if report is not None:
             report(done / len(ids))
     back = np.argsort(np.concatenate(order))
-    cls, mean, pooler = (np.concatenate(parts)[back] for parts in zip(*kept, strict=True))
+    cls, mean, pooler = (np.concatenate(parts)[back] for parts in zip(*retained, strict=True))
     return Vectors(cls, mean, pooler)
 
 
 def _portions(ids: Sequence[np.ndarray], length: int, tokens: int) -> Iterator[np.ndarray]:
     """The buckets in portions of about so many tokens, with the padding."""
-    lengths = np.array([len(one) for one in ids])
-    for places in buckets(lengths):
-        size = max(1, tokens // max(int(lengths[places].max()), length))
-        for start in range(0, len(places), size):
-            yield places[start : start + size]
+    lengths = np.array([len(item) for item in ids])
+    for indices in buckets(lengths):
+        size = max(1, tokens // max(int(lengths[indices].max()), length))
+        for start in range(0, len(indices), size):
+            yield indices[start : start + size]

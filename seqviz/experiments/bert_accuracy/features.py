@@ -94,18 +94,18 @@ def features(
         with _guard:
             if key in _kept:  # whom we waited for has made it
                 return _kept[key]
-        found = _read(_path(model, part, first)) or _compute(model, part, first, report)
-        _keep(key, found)
-        return found
+        features = _read(_path(model, part, first)) or _compute(model, part, first, report)
+        _keep(key, features)
+        return features
     finally:
         _making.release()
 
 
-def _keep(key: tuple[str, str, int | None], found: Features) -> None:
+def _keep(key: tuple[str, str, int | None], features: Features) -> None:
     for name in fields(Vectors):
-        getattr(found.vectors, name.name).flags.writeable = False
+        getattr(features.vectors, name.name).flags.writeable = False
     with _guard:
-        _kept[key] = found
+        _kept[key] = features
         while len(_kept) > _MODELS * len(SPLITS):
             _kept.popitem(last=False)
 
@@ -116,19 +116,19 @@ def recall(model: str) -> None:
     Raises UserError("not_fetched") where the model itself is not here.
     """
     for part in SPLITS:
-        found = _read(_path(model, part, None))
-        if found is not None:
-            _keep((model, part, None), found)
+        result = _read(_path(model, part, None))
+        if result is not None:
+            _keep((model, part, None), result)
 
 
 def ready(model: str) -> bool:
     """Whether all parts are in memory or on disk. (A damaged file counts as there.)"""
     with _guard:
-        known = {part for name, part, first in _kept if name == model and first is None}
-    if known == set(SPLITS):
+        existing = {part for name, part, first in _kept if name == model and first is None}
+    if existing == set(SPLITS):
         return True
     with contextlib.suppress(UserError):
-        return all(part in known or _path(model, part, None).is_file() for part in SPLITS)
+        return all(part in existing or _path(model, part, None).is_file() for part in SPLITS)
     return False
 
 
@@ -176,9 +176,9 @@ def _path(model: str, part: str, first: int | None) -> Path:
         )
     libraries = [version(name) for name in ("torch", "transformers")]
     files = sorted(stored.files.items())
-    known = hashlib.sha256(repr((_VERSION, MAX_TOKENS, libraries, files)).encode())
-    known.update("\n".join(parts()[part].texts[:first]).encode())
-    return store.cache() / "features" / f"{model}-{part}-{known.hexdigest()[:16]}.npz"
+    existing = hashlib.sha256(repr((_VERSION, MAX_TOKENS, libraries, files)).encode())
+    existing.update("\n".join(parts()[part].texts[:first]).encode())
+    return store.cache() / "features" / f"{model}-{part}-{existing.hexdigest()[:16]}.npz"
 
 
 def _read(path: Path) -> Features | None:
@@ -195,6 +195,6 @@ def _write(path: Path, vectors: Vectors, seconds: float) -> None:
     """Whole or not at all. A disk that is full or read-only only means that there is no cache."""
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_write.atomic_write(path) as made:
+        with atomic_write.atomic_write(path) as created:
             arrays = {field.name: getattr(vectors, field.name) for field in fields(Vectors)}
-            np.savez(made, allow_pickle=False, seconds=np.array(seconds), **arrays)
+            np.savez(created, allow_pickle=False, seconds=np.array(seconds), **arrays)

@@ -45,22 +45,25 @@ def fill_in(
     ids = tokenize(guesser, sentiment_split()[1].texts[: settings.sentences])
     tokenizer, vocabulary = guesser.tokenizer, guesser.network.config.vocab_size
     first = _first_word(guesser)
-    found = [
+    result = [
         corruption.select(
-            one,
-            special(guesser, one),
+            item,
+            special(guesser, item),
             settings,
             vocabulary,
             (settings.seed, number),
             tokenizer.mask_token_id,
             first,
         )
-        for number, one in enumerate(ids)
+        for number, item in enumerate(ids)
     ]
-    truth = [one[changed.places] for one, changed in zip(ids, found, strict=True)]
-    seen, places = [changed.ids for changed in found], [changed.places for changed in found]
-    rank = ranked(guesser, seen, places, truth, report=lambda share: report(share, share))
-    treatment = np.concatenate([changed.treatment for changed in found])
+    truth = [item[changed.places] for item, changed in zip(ids, result, strict=True)]
+    observed, positions = (
+        [changed.ids for changed in result],
+        [changed.places for changed in result],
+    )
+    rank = ranked(guesser, observed, positions, truth, report=lambda share: report(share, share))
+    treatment = np.concatenate([changed.treatment for changed in result])
     return FillIn(settings, treatment, rank, frequency(model)[np.concatenate(truth)])
 
 
@@ -72,39 +75,39 @@ def fill_in_by_share(
     model: str = "minilm",
 ) -> tuple[FillIn, ...]:
     """A job: `fill_in` with each share of selected tokens in place of that of `settings`."""
-    found: list[FillIn] = []
+    fill_ins: list[FillIn] = []
 
-    def tell(record: object, fraction: float | None = None) -> None:
-        share = (len(found) + (fraction or 0.0)) / len(shares)
+    def report_progress(record: object, fraction: float | None = None) -> None:
+        share = (len(fill_ins) + (fraction or 0.0)) / len(shares)
         report(share, share)
 
     for share in shares:
-        found.append(fill_in(replace(settings, share=share), tell, device, model))  # noqa: PERF401
-    return tuple(found)
+        fill_ins.append(fill_in(replace(settings, share=share), report_progress, device, model))  # noqa: PERF401
+    return tuple(fill_ins)
 
 
 def ranked(
     guesser: Pretrained,
     ids: Sequence[np.ndarray],
-    places: Sequence[np.ndarray],
+    positions: Sequence[np.ndarray],
     truth: Sequence[np.ndarray],
-    looks: Looks | None = None,
+    visibility: Looks | None = None,
     report: Callable[[float], object] = lambda share: None,
 ) -> Int[np.ndarray, "place"]:
     """The ranks of the true tokens, sentence by sentence.
 
-    guesser: of `head`. ids: as the network sees them. places, truth: where to look, and which token
-    should be there. looks: see `encoding.hidden`. Scores are made at these places only. report:
-    called with the share that is done after each batch.
+    guesser: of `head`. ids: as the network sees them. positions, truth: where to look, and which
+    token should be there. visibility: see `encoding.hidden`. Scores are made at these places only.
+    report: called with the share that is done after each batch.
     """
-    found: list[np.ndarray] = [np.zeros(0, int)] * len(ids)
+    results: list[np.ndarray] = [np.zeros(0, int)] * len(ids)
     done = 0
-    for numbers in buckets([len(one) for one in ids], _BATCH):
+    for numbers in buckets([len(item) for item in ids], _BATCH):
         batch = pad([ids[n] for n in numbers], guesser.tokenizer.pad_token_id)
-        counts = [len(places[n]) for n in numbers]
+        counts = [len(positions[n]) for n in numbers]
         rows = np.repeat(np.arange(len(numbers)), counts)
-        columns = np.concatenate([places[n] for n in numbers])
-        wanted = np.concatenate([truth[n] for n in numbers])
+        columns = np.concatenate([positions[n] for n in numbers])
+        targets = np.concatenate([truth[n] for n in numbers])
 
         def work(
             network: Any,
@@ -112,12 +115,12 @@ def ranked(
             batch: Any = batch,
             rows: np.ndarray = rows,
             columns: np.ndarray = columns,
-            wanted: np.ndarray = wanted,
+            expected: np.ndarray = targets,
         ) -> np.ndarray:
             import torch
 
-            vectors = hidden(network, device, batch, looks=looks)[0][rows, columns]
-            goal = torch.from_numpy(wanted).to(device)[:, None]
+            vectors = hidden(network, device, batch, visibility=visibility)[0][rows, columns]
+            goal = torch.from_numpy(expected).to(device)[:, None]
             ranks = [
                 _rank(network.fill_in(vectors[i : i + _CHUNK]), goal[i : i + _CHUNK])
                 for i in range(0, len(goal), _CHUNK)
@@ -126,35 +129,35 @@ def ranked(
 
         rows_of = np.split(guesser.run(work), np.cumsum(counts)[:-1])
         for number, row in zip(numbers, rows_of, strict=True):
-            found[number] = row
+            results[number] = row
         done += len(numbers)
         report(done / len(ids))
-    return np.concatenate(found)
+    return np.concatenate(results)
 
 
 def guesses(
-    model: str, text: ModelText, place: int, treatments: Sequence[str] = TREATMENTS, seed: int = 0
+    model: str, text: ModelText, index: int, treatments: Sequence[str] = TREATMENTS, seed: int = 0
 ) -> Guesses:
     """The best guesses at one token of a text: as [MASK], as a random token, and left alone.
 
-    place: index of the token, [CLS] is 0; a word of several pieces is hidden piece by piece. seed:
-    of the random token. Raises ValueError when `place` is no token of the text, and the refusals of
+    index: index of the token, [CLS] is 0; a word of several pieces is hidden piece by piece. seed:
+    of the random token. Raises ValueError when `index` is no token of the text, and the refusals of
     `head`.
     """
     guesser = head(model)
-    tokens = _tokens(guesser, text, place)
+    tokens = _tokens(guesser, text, index)
     first, vocabulary = _first_word(guesser), guesser.network.config.vocab_size
-    shown = {
+    visible = {
         "mask": guesser.tokenizer.mask_token_id,
         "random": np.random.RandomState(seed).randint(first, vocabulary),
-        "kept": tokens.ids[place],
+        "kept": tokens.ids[index],
     }
     rows = np.repeat(tokens.ids[None], len(treatments), 0)
-    rows[:, place] = [shown[treatment] for treatment in treatments]
-    return _best(guesser, tokens, rows, place, tuple(treatments))
+    rows[:, index] = [visible[treatment] for treatment in treatments]
+    return _best(guesser, tokens, rows, index, tuple(treatments))
 
 
-def guesses_by_direction(model: str, text: ModelText, place: int) -> Guesses:
+def guesses_by_direction(model: str, text: ModelText, index: int) -> Guesses:
     """The best guesses at one token as [MASK]: looking both ways, only left, only right.
 
     Arguments and refusals as in `guesses`.
@@ -162,12 +165,12 @@ def guesses_by_direction(model: str, text: ModelText, place: int) -> Guesses:
     import torch
 
     guesser = head(model)
-    tokens = _tokens(guesser, text, place)
+    tokens = _tokens(guesser, text, index)
     rows = np.repeat(tokens.ids[None], len(DIRECTIONS), 0)
-    rows[:, place] = guesser.tokenizer.mask_token_id
-    whole = torch.ones(rows.shape[1], rows.shape[1], dtype=torch.bool)
-    allowed = torch.stack([whole, whole.tril(), whole.triu()])
-    return _best(guesser, tokens, rows, place, DIRECTIONS, allowed)
+    rows[:, index] = guesser.tokenizer.mask_token_id
+    full = torch.ones(rows.shape[1], rows.shape[1], dtype=torch.bool)
+    allowed = torch.stack([full, full.tril(), full.triu()])
+    return _best(guesser, tokens, rows, index, DIRECTIONS, allowed)
 
 
 def special(model: Pretrained, ids: np.ndarray) -> np.ndarray:
@@ -186,18 +189,18 @@ def frequency(model: str) -> Int[np.ndarray, "token"]:
     loaded = load(model)
     ids = tokenize(loaded, sentiment_split()[0].texts)
     counts = np.zeros(loaded.network.config.vocab_size, int)
-    for one in ids:
-        np.add.at(counts, one[~special(loaded, one)], 1)
+    for item in ids:
+        np.add.at(counts, item[~special(loaded, item)], 1)
     rank = np.empty_like(counts)
     rank[np.argsort(-counts, kind="stable")] = np.arange(1, len(counts) + 1)
     rank.flags.writeable = False
     return rank
 
 
-def _tokens(guesser: Pretrained, text: str, place: int) -> texts.Tokens:
+def _tokens(guesser: Pretrained, text: str, index: int) -> texts.Tokens:
     tokens = texts.tokens(guesser, text)
-    if not 0 <= place < len(tokens.ids) or tokens.special[place]:
-        raise ValueError(f"There is no token of the text at place {place}.")
+    if not 0 <= index < len(tokens.ids) or tokens.special[index]:
+        raise ValueError(f"There is no token of the text at place {index}.")
     return tokens
 
 
@@ -205,39 +208,39 @@ def _best(
     guesser: Pretrained,
     tokens: texts.Tokens,
     rows: np.ndarray,
-    place: int,
+    index: int,
     conditions: tuple[str, ...],
     allowed: Any = None,
 ) -> Guesses:
     """One pass over all conditions, one a row, and what is likeliest at the place in each."""
-    truth = int(tokens.ids[place])
+    truth = int(tokens.ids[index])
 
     def work(network: Any, device: str) -> tuple[np.ndarray, ...]:
         import torch
 
-        tap = taps.AttentionHook(
+        hook = taps.AttentionHook(
             allowed=None if allowed is None else allowed.to(device), note=False
         )
-        with taps.hooked(tap):
-            vectors = network(torch.from_numpy(rows).to(device)).last_hidden_state[:, place]
+        with taps.hooked(hook):
+            vectors = network(torch.from_numpy(rows).to(device)).last_hidden_state[:, index]
         scores = network.fill_in(vectors).cpu()
-        chance = torch.softmax(scores.double(), -1)
-        best = chance.topk(CANDIDATES)
+        probability = torch.softmax(scores.double(), -1)
+        best = probability.topk(CANDIDATES)
         rank = _rank(scores, torch.full((len(rows), 1), truth))
-        return best.values.numpy(), best.indices.numpy(), rank, chance[:, truth].numpy()
+        return best.values.numpy(), best.indices.numpy(), rank, probability[:, truth].numpy()
 
-    probability, candidates, rank, chance = guesser.run(work)
-    seen = [texts.piece(guesser, int(row[place])) for row in rows]
-    before, behind = tokens.pieces[:place], tokens.pieces[place + 1 :]
+    probability, candidates, rank, p = guesser.run(work)
+    observed = [texts.piece(guesser, int(row[index])) for row in rows]
+    before, after = tokens.pieces[:index], tokens.pieces[index + 1 :]
     return Guesses(
         conditions,
-        tuple((*before, piece, *behind) for piece in seen),
-        place,
-        tokens.pieces[place],
-        tuple(tuple(texts.piece(guesser, int(one)) for one in row) for row in candidates),
+        tuple((*before, piece, *after) for piece in observed),
+        index,
+        tokens.pieces[index],
+        tuple(tuple(texts.piece(guesser, int(item)) for item in row) for row in candidates),
         probability,
         rank,
-        chance,
+        p,
     )
 
 

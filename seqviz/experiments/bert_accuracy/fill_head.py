@@ -57,9 +57,9 @@ def _shipped(shared: Pretrained) -> Any:
             raise damaged(path)
         with safe_open(path, framework="pt") as file:
             about = file.metadata()
-            found = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (no mapping)
+            result = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (no mapping)
         scale = float(about["alpha"]) / float(about["rank"])
-        return adapted.with_shipped_head(shared.network, found, scale)
+        return adapted.with_shipped_head(shared.network, result, scale)
     except UserError:
         raise
     except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError):
@@ -71,14 +71,14 @@ def _published(shared: Pretrained) -> Any:
 
     from seqviz.experiments.bert_accuracy import adapted
 
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     if shared.card.kind == "encoder":
         for path in sorted(store.verify(shared.card.name).folder.glob("*.safetensors")):
             with safe_open(path, framework="pt") as file:
                 for key in file.keys():  # noqa: SIM118 (no mapping)
                     if key.startswith(("cls.predictions.", "vocab_")) and "decoder" not in key:
-                        found[key] = file.get_tensor(key)
-    network = adapted.with_own_head(shared.network, found)
+                        result[key] = file.get_tensor(key)
+    network = adapted.with_own_head(shared.network, result)
     if network is None:
         raise UserError(
             "no_fill_in_head",

@@ -98,27 +98,27 @@ def fit(
     heads = tuple(
         LinearHead(w, b) for w, b in zip(weight, bias, strict=True)
     )  # views: they learn along
-    found = Fitted(heads, loss, accuracy, valid)
-    whole = np.broadcast_to(label, (runs, count))
-    loss[:, 0], accuracy[:, 0], _ = _score(data @ weight.transpose(0, 2, 1) + bias[:, None], whole)
+    result = Fitted(heads, loss, accuracy, valid)
+    full = np.broadcast_to(label, (runs, count))
+    loss[:, 0], accuracy[:, 0], _ = _score(data @ weight.transpose(0, 2, 1) + bias[:, None], full)
     for epoch in range(epochs + 1):
         if epoch:
             order = np.stack([random.permutation(count) for random in randoms])
             for first in range(0, count, batch):
-                places = order[:, first : first + batch]
-                seen, truth = data[places], label[places]
-                logits = seen @ weight.transpose(0, 2, 1) + bias[:, None]
+                indices = order[:, first : first + batch]
+                observed, truth = data[indices], label[indices]
+                logits = observed @ weight.transpose(0, 2, 1) + bias[:, None]
                 costs, rights, slope = _score(logits, truth)
-                share = places.shape[1] / count
+                share = indices.shape[1] / count
                 loss[:, epoch] += costs * share
                 accuracy[:, epoch] += rights * share
                 left = 1 - (epoch - 1 + first / count) / epochs
-                movers[0].step(slope.transpose(0, 2, 1) @ seen, left)
+                movers[0].step(slope.transpose(0, 2, 1) @ observed, left)
                 movers[1].step(slope.sum(1), left)
         logits = validation @ weight.transpose(0, 2, 1) + bias[:, None]
         valid[:, epoch] = ((logits[..., 1] > logits[..., 0]) == validation_positive).mean(1)
-        each(found, epoch)
-    return found
+        each(result, epoch)
+    return result
 
 
 def _score(
@@ -146,7 +146,7 @@ def train_head(
     parts_of = {part: chosen(settings.model, part, settings.feature) for part in ("train", "test")}
     labels = parts()
     start = time.perf_counter()
-    found = fit(
+    result = fit(
         parts_of["train"][: settings.sentences],
         labels["train"].positive[: settings.sentences],
         chosen(settings.model, "validation", settings.feature),
@@ -157,14 +157,14 @@ def train_head(
         seeds=range(settings.runs),
         each=each,
     )
-    probability = np.stack([apply(head, parts_of["test"]) for head in found.heads])
-    size = found.heads[0].weight.size + found.heads[0].bias.size
-    encoder = sum(one.numel() for one in load(settings.model).network.parameters())
+    probability = np.stack([apply(head, parts_of["test"]) for head in result.heads])
+    size = result.heads[0].weight.size + result.heads[0].bias.size
+    encoder = sum(parameter.numel() for parameter in load(settings.model).network.parameters())
     return Tuned(
         settings,
-        found.loss,
-        found.accuracy,
-        found.validation,
+        result.loss,
+        result.accuracy,
+        result.validation,
         probability,
         0 if settings.regime == "random" else size,
         encoder + size,
@@ -182,14 +182,14 @@ def accuracies(settings: TuneSettings, seeds: Sequence[int]) -> Float[np.ndarray
     vectors = {part: chosen(model, part, feature) for part in ("train", "validation", "test")}
     total = len(vectors["train"])
     alike = settings.sentences >= total  # all have the same data: one array has all heads
-    found: list[LinearHead] = []
+    linear_heads: list[LinearHead] = []
     for some in [seeds] if alike else [[seed] for seed in seeds]:
         rows = (
             np.arange(total)
             if alike
             else np.random.default_rng(some[0]).choice(total, settings.sentences, replace=False)
         )
-        found += fit(
+        linear_heads += fit(
             vectors["train"][rows],
             labels["train"].positive[rows],
             vectors["validation"],
@@ -200,14 +200,16 @@ def accuracies(settings: TuneSettings, seeds: Sequence[int]) -> Float[np.ndarray
             seeds=some,
         ).heads
     positive = labels["test"].positive
-    return np.array([((apply(head, vectors["test"]) > 0.5) == positive).mean() for head in found])
+    return np.array(
+        [((apply(head, vectors["test"]) > 0.5) == positive).mean() for head in linear_heads]
+    )
 
 
 def chosen(model: str, part: str, feature: str) -> Float[np.ndarray, "sentence d"]:
     """One feature of a part's sentences. Raises UserError("no_pooler")."""
     check(load(model), feature)
-    found: np.ndarray = getattr(features(model, part).vectors, feature)
-    return found
+    values: np.ndarray = getattr(features(model, part).vectors, feature)
+    return values
 
 
 def check(pretrained: Pretrained, feature: str) -> None:
@@ -227,8 +229,8 @@ def standard_head(model: str, feature: str = "mean") -> LinearHead:
     shipped = precomputed.find(fit_standard, {"model": model, "feature": feature})
     if shipped is None:
         return fit_standard(model, feature)
-    found: LinearHead = shipped.result
-    return LinearHead(found.weight.astype(np.float32), found.bias.astype(np.float32))
+    linear_head: LinearHead = shipped.result
+    return LinearHead(linear_head.weight.astype(np.float32), linear_head.bias.astype(np.float32))
 
 
 def has_standard_head(model: str, feature: str = "mean") -> bool:
@@ -241,9 +243,9 @@ def fit_standard(
 ) -> LinearHead:
     """A job: train the standard head, one setting for all features, seed 0."""
     make(model, report, device)
-    known = ("train", "validation")
-    vectors, labels = (chosen(model, part, feature) for part in known), parts()
-    return fit_as_standard(*vectors, *(labels[part].positive for part in known))
+    training = ("train", "validation")
+    vectors, labels = (chosen(model, part, feature) for part in training), parts()
+    return fit_as_standard(*vectors, *(labels[part].positive for part in training))
 
 
 def fit_as_standard(

@@ -32,11 +32,11 @@ def attention_received(pretrained: Pretrained, ids: Sequence[np.ndarray]) -> Sco
         layers: list[Any] = []
 
         def each(_: int) -> None:
-            weights = tap.weights.pop()  # [sentence, head, query, key], not kept
+            weights = attention_hook.weights.pop()  # [sentence, head, query, key], not kept
             layers.append((weights.mean(1) * asks[:, :, None]).sum(1))
 
-        tap = taps.AttentionHook(each=each)
-        with taps.hooked(tap):
+        attention_hook = taps.AttentionHook(each=each)
+        with taps.hooked(attention_hook):
             hidden(network, device, batch)
         return torch.stack(layers).mean(0)
 
@@ -76,7 +76,7 @@ def _scores(
     work: Callable[[Any, str, SentenceBatch], Any],
 ) -> Scores:
     """`work` gives [sentence, token] for a batch; its rows without padding, in the given order."""
-    found: dict[int, np.ndarray] = {}
+    result: dict[int, np.ndarray] = {}
     for numbers, batch in _batches(pretrained, ids):
 
         def table(network: Any, device: str, batch: SentenceBatch = batch) -> np.ndarray:
@@ -84,14 +84,14 @@ def _scores(
             return rows
 
         for number, row, real in zip(numbers, pretrained.run(table), batch.real, strict=True):
-            found[int(number)] = row[real].astype(np.float64)
-    return tuple(found[number] for number in range(len(ids)))
+            result[int(number)] = row[real].astype(np.float64)
+    return tuple(result[number] for number in range(len(ids)))
 
 
 def _batches(
     pretrained: Pretrained, ids: Sequence[np.ndarray]
 ) -> Iterator[tuple[np.ndarray, SentenceBatch]]:
-    for numbers in buckets([len(one) for one in ids], _BATCH):
+    for numbers in buckets([len(item) for item in ids], _BATCH):
         yield numbers, pad([ids[n] for n in numbers], pretrained.tokenizer.pad_token_id)
 
 

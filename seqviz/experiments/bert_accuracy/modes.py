@@ -39,22 +39,22 @@ def measure(
     import torch
 
     ids = tokenize(pretrained, [text])
-    made = make_trainable(pretrained, "head")
-    generator = DropoutGenerator(seed, made.device)
-    weight = torch.tensor(head.weight, device=made.device, requires_grad=True)
-    bias = torch.tensor(head.bias, device=made.device)
+    trainable_copy = make_trainable(pretrained, "head")
+    generator = DropoutGenerator(seed, trainable_copy.device)
+    weight = torch.tensor(head.weight, device=trainable_copy.device, requires_grad=True)
+    bias = torch.tensor(head.bias, device=trainable_copy.device)
 
     def logits(count: int) -> torch.Tensor:
         batch = pad(ids * count, pretrained.tokenizer.pad_token_id)
         with generator.installed():
-            last, pooler = hidden(made.network, made.device, batch)
-        real = torch.from_numpy(batch.real).to(made.device)
+            last, pooler = hidden(trainable_copy.network, trainable_copy.device, batch)
+        real = torch.from_numpy(batch.real).to(trainable_copy.device)
         return pooled(last, pooler, real).mean @ weight.T + bias
 
     probability = np.zeros((len(MODES), repeats))
     gradient = np.zeros((len(MODES), 2), bool)
     for row, mode in enumerate(MODES):
-        made.network.train(mode == "train")
+        trainable_copy.network.train(mode == "train")
         with torch.no_grad():
             probability[row] = torch.softmax(logits(repeats), 1)[:, 1].cpu().numpy()
         for column, computed in enumerate((True, False)):

@@ -57,11 +57,12 @@ def padding(
     report: Report = no_progress,
     device: str = "cpu",
     feature: str = "mean",
-    few: int = FEW,
+    n_sentences: int = FEW,
 ) -> Padding:
     """A job: the first test sentences, padded to each length on each side, told and untold.
 
-    lengths: tokens, at most what the encoder has positions for (512). few: so many sentences are
+    lengths: tokens, at most what the encoder has positions for (512). n_sentences: so many
+    sentences are
     tried beyond `LONG` tokens, as each costs twenty times as much; the others are nan there.
     Reports the share that is done. Raises ValueError for a length beyond the positions, and the
     refusals of `load` and `standard_head`. (`device` names the queue.)
@@ -71,19 +72,19 @@ def padding(
     _check(pretrained, lengths)
     test = sentiment_split()[1]
     ids = tokenize(pretrained, test.texts[:sentences])
-    counts = [len(one) for one in ids]
+    counts = [len(item) for item in ids]
     before = getattr(vectors(pretrained, ids, report=lambda _: report(0.0, 0.0)), feature)
     table = np.full((3, len(TOLD), len(_SIDES), len(lengths), len(ids)), np.nan)
-    tried = [len(ids) if length <= LONG else min(few, len(ids)) for length in lengths]
+    tried = [len(ids) if length <= LONG else min(n_sentences, len(ids)) for length in lengths]
     total = len(TOLD) * len(_SIDES) * sum(n * w for n, w in zip(tried, lengths, strict=True))
     done = 0
     for column, length in enumerate(lengths):
-        for t, told in enumerate(TOLD):
+        for t, masking in enumerate(TOLD):
             for s, side in enumerate(_SIDES):
                 for numbers in _batches(counts[: tried[column]], length):
                     some = [ids[n] for n in numbers]
-                    seen = _pass(pretrained, some, length, side, told == "told", feature)
-                    table[:, t, s, column, numbers] = _measures(seen, head, before[numbers])
+                    observed = _pass(pretrained, some, length, side, masking == "told", feature)
+                    table[:, t, s, column, numbers] = _measures(observed, head, before[numbers])
                     done += len(numbers) * length  # the time grows with it, and a little faster
                     report(done / total, done / total)
     plain = heads.apply(head, before)
@@ -98,7 +99,7 @@ def pads_in_mean(
     lengths: Sequence[int],
     report: Report = no_progress,
     device: str = "cpu",
-    few: int = FEW,
+    n_sentences: int = FEW,
 ) -> PadsInMean:
     """A job: as `padding`, on the right, with the mean over all tokens: who forgets the mask there.
 
@@ -110,30 +111,32 @@ def pads_in_mean(
     _check(pretrained, lengths)
     test = sentiment_split()[1]
     ids = tokenize(pretrained, test.texts[:sentences])
-    counts = [len(one) for one in ids]
+    counts = [len(item) for item in ids]
     table = np.full((len(TOLD), len(lengths), len(ids)), np.nan)
-    tried = [len(ids) if length <= LONG else min(few, len(ids)) for length in lengths]
+    tried = [len(ids) if length <= LONG else min(n_sentences, len(ids)) for length in lengths]
     total = len(TOLD) * sum(n * w for n, w in zip(tried, lengths, strict=True))
     done = 0
     for column, length in enumerate(lengths):
-        for t, told in enumerate(TOLD):
+        for t, masking in enumerate(TOLD):
             for numbers in _batches(counts[: tried[column]], length):
                 batch = pad([ids[n] for n in numbers], pretrained.tokenizer.pad_token_id, "right",
                             length)  # fmt: skip
-                found = pretrained.run(partial(_mean_of_all, batch=batch, told=told == "told"))
-                table[t, column, numbers] = heads.apply(head, found)
+                result = pretrained.run(
+                    partial(_mean_of_all, batch=batch, masked=masking == "told")
+                )
+                table[t, column, numbers] = heads.apply(head, result)
                 done += len(numbers) * length
                 report(done / total, done / total)
     return PadsInMean(np.array(lengths), table, test.positive[:sentences])
 
 
 def _mean_of_all(
-    network: Any, device: str, batch: SentenceBatch, told: bool
+    network: Any, device: str, batch: SentenceBatch, masked: bool
 ) -> Float[np.ndarray, "sentence d"]:
     """The mean over all tokens of a batch, padding among them."""
-    last, _ = hidden(network, device, batch, told=told)
-    found: np.ndarray = last.mean(1).float().cpu().numpy()
-    return found
+    last, _ = hidden(network, device, batch, masked=masked)
+    values: np.ndarray = last.mean(1).float().cpu().numpy()
+    return values
 
 
 def pad_user_text(
@@ -150,15 +153,15 @@ def pad_user_text(
     before = getattr(vectors(pretrained, ids), feature)
     table = np.full((3, len(TOLD), len(_SIDES), len(lengths)), np.nan)
     for column, length in enumerate(lengths):
-        for t, told in enumerate(TOLD):
+        for t, masking in enumerate(TOLD):
             for s, side in enumerate(_SIDES):
-                seen = _pass(pretrained, ids, length, side, told == "told", feature)
-                table[:, t, s, column] = _measures(seen, head, before)[:, 0]
-    shown = np.append(ids[0], [pretrained.tokenizer.pad_token_id] * _SHOWN)
+                observed = _pass(pretrained, ids, length, side, masking == "told", feature)
+                table[:, t, s, column] = _measures(observed, head, before)[:, 0]
+    visible = np.append(ids[0], [pretrained.tokenizer.pad_token_id] * _SHOWN)
     return UserTextPadding(
-        tuple(texts.piece(pretrained, int(token)) for token in shown),
-        shown,
-        np.arange(len(shown)) < len(ids[0]),
+        tuple(texts.piece(pretrained, int(token)) for token in visible),
+        visible,
+        np.arange(len(visible)) < len(ids[0]),
         np.array(lengths),
         float(heads.apply(head, before)[0]),
         table[0],
@@ -172,7 +175,7 @@ def _pass(
     ids: Sequence[np.ndarray],
     length: int,
     side: Side,
-    told: bool,
+    masked: bool,
     feature: str,
 ) -> Seen:
     """Sentences that all come to one width; the attention is summed up layer by layer."""
@@ -186,27 +189,27 @@ def _pass(
         layers: list[Any] = []
 
         def each(_: int) -> None:
-            weights = tap.weights.pop()  # [sentence, head, query, key], not kept
+            weights = hook.weights.pop()  # [sentence, head, query, key], not kept
             on_pads = (weights @ pads[:, None, :, None])[..., 0].mean(1)
             layers.append((on_pads * real).sum(1) / real.sum(1))
 
-        tap = taps.AttentionHook(each=each)
-        with taps.hooked(tap):
-            found = pooled(*hidden(network, device, batch, told=told), real)
-        vector = getattr(found, feature)
+        hook = taps.AttentionHook(each=each)
+        with taps.hooked(hook):
+            result = pooled(*hidden(network, device, batch, masked=masked), real)
+        vector = getattr(result, feature)
         return Seen(vector.float().cpu().numpy(), torch.stack(layers).mean(0).float().cpu().numpy())
 
     return pretrained.run(work)
 
 
 def _measures(
-    seen: Seen, head: LinearHead, before: Float[np.ndarray, "sentence d"]
+    observed: Seen, head: LinearHead, before: Float[np.ndarray, "sentence d"]
 ) -> Float[np.ndarray, "measure sentence"]:
     """Probability, drift (1 - cosine), share of the attention on [PAD]."""
-    a, b = seen.vectors.astype(np.float64), before.astype(np.float64)
+    a, b = observed.vectors.astype(np.float64), before.astype(np.float64)
     cosine = (a * b).sum(1) / (np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1))
     drift = np.maximum(0, 1 - cosine)  # rounding can make of the same vectors a little less than 0
-    return np.stack([heads.apply(head, seen.vectors), drift, seen.on_pads])
+    return np.stack([heads.apply(head, observed.vectors), drift, observed.on_pads])
 
 
 def _batches(counts: Sequence[int], length: int) -> Iterator[np.ndarray]:
@@ -220,6 +223,6 @@ def _batches(counts: Sequence[int], length: int) -> Iterator[np.ndarray]:
 
 
 def _check(pretrained: Pretrained, lengths: Sequence[int]) -> None:
-    most = pretrained.network.config.max_position_embeddings
-    if not lengths or max(lengths) > most:
-        raise ValueError(f"Sentences can be padded to between 1 and {most} tokens.")
+    maximum = pretrained.network.config.max_position_embeddings
+    if not lengths or max(lengths) > maximum:
+        raise ValueError(f"Sentences can be padded to between 1 and {maximum} tokens.")

@@ -41,11 +41,11 @@ class _Trials:
             share = (self._done + epoch / (self._epochs + 1)) / self._trials
             self._report(self.so_far, self._waited + (1 - self._waited) * share)
 
-        found = heads.fit(
+        result = heads.fit(
             *self._train, *self._valid, epochs=self._epochs, rate=rate, batch=batch, each=each
         )
         self._done += 1
-        return found
+        return result
 
 
 def search(settings: SearchSettings, report: Report = no_progress, device: str = "cpu") -> Searched:
@@ -64,17 +64,17 @@ def search(settings: SearchSettings, report: Report = no_progress, device: str =
         report,
         _searched(settings, empty, np.zeros(0)),
     )
-    kept: list[Fitted] = []
+    retained: list[Fitted] = []
 
     def evaluate(rate: float, batch: int) -> float:
-        kept.append(trials.fit(rate, batch))
-        return float(kept[-1].validation[0, -1])
+        retained.append(trials.fit(rate, batch))
+        return float(retained[-1].validation[0, -1])
 
     def each(tried: searching.SearchTrials) -> None:
         trials.so_far = _searched(settings, tried, np.zeros(0))
 
     tried = searching.propose(settings.method, settings.budget, settings.seed, evaluate, each)
-    best = kept[int(np.argmax(tried.value))].heads[0]
+    best = retained[int(np.argmax(tried.value))].heads[0]
     test = heads.chosen(settings.model, "test", settings.feature)
     return _searched(settings, tried, heads.apply(best, test))
 
@@ -83,14 +83,14 @@ def searches(
     settings: tuple[SearchSettings, ...], report: Report = no_progress, device: str = "cpu"
 ) -> tuple[Searched, ...]:
     """A job: `search` with each of these settings, one after the other."""
-    found: list[Searched] = []
+    results: list[Searched] = []
 
     def each(record: object, fraction: float | None = None) -> None:
-        report(record, (len(found) + (fraction or 0.0)) / len(settings))
+        report(record, (len(results) + (fraction or 0.0)) / len(settings))
 
-    for one in settings:
-        found.append(search(one, each, device))  # noqa: PERF401
-    return tuple(found)
+    for setting in settings:
+        results.append(search(setting, each, device))  # noqa: PERF401
+    return tuple(results)
 
 
 def surface(
@@ -108,9 +108,9 @@ def surface(
     The same trials as in `search` (seed, sentences), so a search's points lie on this surface.
     """
     rates, sizes = np.geomspace(*searching.RATES, RATES), np.array(searching.BATCHES)
-    found = SearchSurface(rates, sizes, np.full((len(sizes), len(rates)), np.nan))
-    trials = _Trials(model, feature, epochs, found.validation.size, report, found)
-    for row, column in np.ndindex(found.validation.shape):
+    search_surface = SearchSurface(rates, sizes, np.full((len(sizes), len(rates)), np.nan))
+    trials = _Trials(model, feature, epochs, search_surface.validation.size, report, search_surface)
+    for row, column in np.ndindex(search_surface.validation.shape):
         value = trials.fit(float(rates[column]), int(sizes[row])).validation[0, -1]
         validation = trials.so_far.validation.copy()
         validation[row, column] = value

@@ -58,30 +58,30 @@ Call = tuple[Callable[..., Any], Mapping[str, Any]]
 
 def calls() -> dict[str, Call]:
     """Every experiment by name, the quick ones first."""
-    found: dict[str, Call] = {
+    result: dict[str, Call] = {
         f"standard_{feature}": (heads.fit_standard, {"model": MODEL, "feature": feature})
         for feature in FEATURES
     }
-    found["baselines"] = (baselines.baselines, {})
+    result["baselines"] = (baselines.baselines, {})
     for name, settings in TUNED.items():
-        found[name] = (tuning.tune, {"settings": settings})
-    found["surface"] = (search.surface, {"model": MODEL, "feature": "mean"})
+        result[name] = (tuning.tune, {"settings": settings})
+    result["surface"] = (search.surface, {"model": MODEL, "feature": "mean"})
     three = tuple(replace(SEARCH, method=method) for method in METHODS)
-    for one in three:
-        found[f"search_{one.method}"] = (search.searches, {"settings": (one,)})
-    found["race"] = (search.searches, {"settings": three})
-    found["fill"] = (fill.fill_in, {"settings": FILL, "model": MODEL})
-    found["fill_by_share"] = (
+    for item in three:
+        result[f"search_{item.method}"] = (search.searches, {"settings": (item,)})
+    result["race"] = (search.searches, {"settings": three})
+    result["fill"] = (fill.fill_in, {"settings": FILL, "model": MODEL})
+    result["fill_by_share"] = (
         fill.fill_in_by_share,
         {"settings": FILL, "shares": SELECTED, "model": MODEL},
     )
-    found["direction"] = (direction.direction, DIRECTION)
-    found["knife"] = (word_masking.mask_words, KNIFE)
-    found["padding"] = (padding.padding, PADDING)
-    found["controls"] = (word_masking.controls, CONTROLLED)
-    found["pads_in_mean"] = (padding.pads_in_mean, PADS_IN_MEAN)
-    found["by_cls"] = (direction.direction, BY_CLS)
-    return found
+    result["direction"] = (direction.direction, DIRECTION)
+    result["knife"] = (word_masking.mask_words, KNIFE)
+    result["padding"] = (padding.padding, PADDING)
+    result["controls"] = (word_masking.controls, CONTROLLED)
+    result["pads_in_mean"] = (padding.pads_in_mean, PADS_IN_MEAN)
+    result["by_cls"] = (direction.direction, BY_CLS)
+    return result
 
 
 def seeds() -> dict[tuple[str, int], Call]:

@@ -65,9 +65,9 @@ def _probability(name: str) -> np.ndarray:
     if name in shipped.TUNED:
         return _tuned(name)
     if name == "masked_50":
-        knife: WordMaskingCurve = _result("knife")
-        half = int(np.argmin(abs(knife.shares - 0.5)))
-        return knife.probability[knife.orders.index("random"), half][None]
+        occlusion: WordMaskingCurve = _result("knife")
+        half = int(np.argmin(abs(occlusion.shares - 0.5)))
+        return occlusion.probability[occlusion.orders.index("random"), half][None]
     if name.startswith("pads_"):
         padding: Padding = _result("padding")
         column = int(np.flatnonzero(padding.lengths == int(name.removeprefix("pads_")))[0])
@@ -75,7 +75,7 @@ def _probability(name: str) -> np.ndarray:
     if name == "causal":
         direction: AttentionDirections = _result("direction")
         return direction.probability[direction.directions.index("left")][None]
-    return next(one.probability for one in _result("baselines") if one.system == name)
+    return next(item.probability for item in _result("baselines") if item.system == name)
 
 
 def first_run(name: str) -> RunPredictions:
@@ -93,8 +93,8 @@ def differing(first: RunPredictions, second: RunPredictions, sentences: int) -> 
 
 def majority(part: str = "test") -> Proportion:
     """Always the class that is more frequent in training, on a part of `features.parts`."""
-    known = features.parts()
-    return proportions.majority(known["train"].positive, known[part].positive)
+    existing = features.parts()
+    return proportions.majority(existing["train"].positive, existing[part].positive)
 
 
 def truth() -> np.ndarray:
@@ -110,8 +110,8 @@ def origin() -> precomputed.ShippedResult:
 def _tuned(name: str) -> np.ndarray:
     """The answers of all runs; of what takes minutes a run, those seeds that have been trained."""
     again = (precomputed.find(*call) for key, call in shipped.seeds().items() if key[0] == name)
-    runs: list[Tuned] = [_result(name), *(one.result for one in again if one is not None)]
-    return np.concatenate([one.probability for one in runs])
+    runs: list[Tuned] = [_result(name), *(item.result for item in again if item is not None)]
+    return np.concatenate([run.probability for run in runs])
 
 
 def _result(name: str) -> Any:
@@ -120,9 +120,9 @@ def _result(name: str) -> Any:
 
 def _measured(name: str) -> precomputed.ShippedResult:
     function, keywords = shipped.calls()[name]
-    found = precomputed.find(function, keywords)
-    if found is None:
+    result = precomputed.find(function, keywords)
+    if result is None:
         raise UserError(
             "damaged", "The results of the experiments are missing; install again.", file=name
         )
-    return found
+    return result

@@ -98,14 +98,16 @@ def make_trainable(
         trained = []
     own = {id(p) for n, p in trained if feature == "pooler" or not n.startswith("pooler.")}
     tensors = [*shared.parameters(), *shared.buffers()]
-    network: Any = copy.deepcopy(shared, {id(one): one for one in tensors if id(one) not in own})
+    network: Any = copy.deepcopy(
+        shared, {id(tensor): tensor for tensor in tensors if id(tensor) not in own}
+    )
     network.set_attn_implementation("sdpa")
     for before, now in zip(shared.parameters(), network.parameters(), strict=True):
         if now is not before:
             now.requires_grad_(True)
     if regime == "lora":
         _adapt(network, rank)
-    counts = [(one.numel(), one.requires_grad) for one in network.parameters()]
+    counts = [(parameter.numel(), parameter.requires_grad) for parameter in network.parameters()]
     trainable = sum(count for count, learns in counts if learns)
     return TrainableCopy(
         network.eval(), pretrained.device, trainable, sum(count for count, _ in counts)
@@ -117,8 +119,8 @@ def _layers(network: Any) -> Any:
     import torch
 
     count = network.config.num_hidden_layers
-    stacks = [one for one in network.modules() if isinstance(one, torch.nn.ModuleList)]
-    return next(one for one in stacks if len(one) == count)
+    stacks = [module for module in network.modules() if isinstance(module, torch.nn.ModuleList)]
+    return next(stack for stack in stacks if len(stack) == count)
 
 
 def _adapt(network: Any, rank: int) -> None:

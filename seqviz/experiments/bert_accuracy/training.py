@@ -99,11 +99,11 @@ def batches(
     The shuffled sentences are sorted within pools of 16 batches; the batches are shuffled again.
     """
     order = random.permutation(len(lengths))
-    found = []
+    results = []
     for start in range(0, len(order), _POOL * size):
         pool = order[start : start + _POOL * size]
-        found += [pool[places] for places in buckets(lengths[pool], size)]
-    return [found[i] for i in random.permutation(len(found))]
+        results += [pool[indices] for indices in buckets(lengths[pool], size)]
+    return [results[i] for i in random.permutation(len(results))]
 
 
 def share_of_rate(step: int, steps: int) -> float:
@@ -128,10 +128,10 @@ class ClassifierTraining:
         self.most = 1 << 30  # sentences in a pass; less where a GPU's memory has ended
         self.generator = DropoutGenerator(seed, self.device)
         with self.generator.installed():
-            made = make_trainable(
+            trainable_copy = make_trainable(
                 pretrained, settings.regime, settings.layers, settings.rank, settings.feature
             )
-        self.network, config = made.network, made.network.config
+        self.network, config = trainable_copy.network, trainable_copy.network.config
         self.dropout = getattr(config, "hidden_dropout_prob", getattr(config, "dropout", 0.1))
         self.padding = pretrained.tokenizer.pad_token_id
         start = heads.new_head(config.hidden_size, seed)
@@ -139,10 +139,12 @@ class ClassifierTraining:
             torch.nn.Parameter(torch.tensor(array, device=self.device))
             for array in (start.weight, start.bias)
         )
-        self.encoder = [one for one in self.network.parameters() if one.requires_grad]
+        self.encoder = [
+            parameter for parameter in self.network.parameters() if parameter.requires_grad
+        ]
         head = [self.weight, self.bias]
-        size = sum(one.numel() for one in head)
-        self.trainable, self.total = made.trainable + size, made.total + size
+        size = sum(item.numel() for item in head)
+        self.trainable, self.total = trainable_copy.trainable + size, trainable_copy.total + size
         groups: list[dict[str, Any]] = [
             {"params": self.encoder, "lr": settings.rate},
             {"params": head, "lr": settings.head_rate},
@@ -154,7 +156,7 @@ class ClassifierTraining:
     def go(self, data: Data, progress: Progress) -> Course:
         """All epochs, and the test."""
         epochs, count = self.settings.epochs, len(data.train.ids)
-        lengths = np.array([len(one) for one in data.train.ids])
+        lengths = np.array([len(item) for item in data.train.ids])
         random = np.random.RandomState(self.seed)
         loss, accuracy, valid = (np.zeros(epochs + 1) for _ in range(3))
         loss[0], accuracy[0], _ = self.judge(data.train.first(SAMPLE), progress)
@@ -163,11 +165,11 @@ class ClassifierTraining:
         step, steps = 0, steps_of(self.settings, count)
         for epoch in range(1, epochs + 1):
             self.network.train()
-            for places in batches(lengths, self.settings.batch, random):
-                now = self.step(data.train, places, share_of_rate(step, steps), progress)
+            for indices in batches(lengths, self.settings.batch, random):
+                now = self.step(data.train, indices, share_of_rate(step, steps), progress)
                 step += 1
                 progress.note(self.seed, step, *now)
-                share = len(places) / count
+                share = len(indices) / count
                 loss[epoch] += now[0] * share
                 accuracy[epoch] += now[1] * share
             _, valid[epoch], _ = self.judge(data.validation, progress)
@@ -175,7 +177,7 @@ class ClassifierTraining:
         return Course(loss, accuracy, valid, self.judge(data.test, progress)[2])
 
     def step(
-        self, data: Sentences, places: np.ndarray, share: float, progress: Progress
+        self, data: Sentences, positions: np.ndarray, share: float, progress: Progress
     ) -> tuple[float, float]:
         """One step on the batch at these places; its loss and accuracy, with dropout on.
 
@@ -184,27 +186,31 @@ class ClassifierTraining:
         """
         import torch
 
-        loss, right = self._halving(len(places), partial(self._gradient, data, places, progress))
+        loss, right = self._halving(
+            len(positions), partial(self._gradient, data, positions, progress)
+        )
         torch.nn.utils.clip_grad_norm_(self.parameters, CLIP)
         for group, rate in zip(self.optimizer.param_groups, self.rates, strict=True):
             group["lr"] = rate * share
         self.optimizer.step()
         self.optimizer.zero_grad()
-        return loss, right / len(places)
+        return loss, right / len(positions)
 
     def _gradient(
-        self, data: Sentences, places: np.ndarray, progress: Progress
+        self, data: Sentences, positions: np.ndarray, progress: Progress
     ) -> tuple[float, int]:
         """The gradient of a batch, its loss, and on how many it is right."""
         import torch
 
         self.optimizer.zero_grad()
         loss, right = 0.0, 0
-        for part in self._portions(data, places):
+        for part in self._portions(data, positions):
             truth = torch.tensor(data.positive[part], device=self.device).long()
             with self.generator.installed():
                 logits = self.logits([data.ids[i] for i in part], training=True)
-            cost = torch.nn.functional.cross_entropy(logits, truth, reduction="sum") / len(places)
+            cost = torch.nn.functional.cross_entropy(logits, truth, reduction="sum") / len(
+                positions
+            )
             cost.backward()
             loss += cost.item()
             right += int((logits.argmax(1) == truth).sum())
@@ -229,25 +235,25 @@ class ClassifierTraining:
         """Loss, accuracy and the probability of "positive", without dropout."""
         self.network.eval()
         logits = np.zeros((len(data.ids), 2))
-        for places in buckets([len(one) for one in data.ids]):
-            logits[places] = self._halving(
-                len(places), partial(self._answers, data, places, progress)
+        for indices in buckets([len(item) for item in data.ids]):
+            logits[indices] = self._halving(
+                len(indices), partial(self._answers, data, indices, progress)
             )
         ahead = logits[:, 1] - logits[:, 0]
         loss = np.logaddexp(0, np.where(data.positive, -ahead, ahead)).mean()
         return float(loss), float(((ahead > 0) == data.positive).mean()), 1 / (1 + np.exp(-ahead))
 
-    def _answers(self, data: Sentences, places: np.ndarray, progress: Progress) -> np.ndarray:
+    def _answers(self, data: Sentences, positions: np.ndarray, progress: Progress) -> np.ndarray:
         """The logits, [sentence, class]."""
         import torch
 
-        found = []
-        for part in self._portions(data, places):
+        results = []
+        for part in self._portions(data, positions):
             with torch.inference_mode():
-                made = self.logits([data.ids[i] for i in part], training=False)
-            found.append(made.float().cpu().numpy())
+                created = self.logits([data.ids[i] for i in part], training=False)
+            results.append(created.float().cpu().numpy())
             progress.passed(len(part))
-        return np.concatenate(found)
+        return np.concatenate(results)
 
     def logits(self, ids: Sequence[np.ndarray], training: bool) -> Any:
         """Two numbers a sentence, [sentence, class]."""
@@ -260,10 +266,10 @@ class ClassifierTraining:
         read = torch.nn.functional.dropout(vector, self.dropout, training)
         return torch.nn.functional.linear(read, self.weight, self.bias)
 
-    def _portions(self, data: Sentences, places: np.ndarray) -> Iterator[np.ndarray]:
-        size = min(self.most, len(places))
+    def _portions(self, data: Sentences, indices: np.ndarray) -> Iterator[np.ndarray]:
+        size = min(self.most, len(indices))
         if self.device == "cpu":
-            longest = max(self.length or 0, *(len(data.ids[i]) for i in places))
+            longest = max(self.length or 0, *(len(data.ids[i]) for i in indices))
             size = min(size, max(1, _CPU // longest))
-        for start in range(0, len(places), size):
-            yield places[start : start + size]
+        for start in range(0, len(indices), size):
+            yield indices[start : start + size]

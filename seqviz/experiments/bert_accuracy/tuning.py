@@ -79,10 +79,10 @@ def train(
         courses.append(run.go(data, progress))
     return Tuned(
         settings,
-        np.stack([one.loss for one in courses]),
-        np.stack([one.accuracy for one in courses]),
-        np.stack([one.validation for one in courses]),
-        np.stack([one.probability for one in courses]),
+        np.stack([course.loss for course in courses]),
+        np.stack([course.accuracy for course in courses]),
+        np.stack([course.validation for course in courses]),
+        np.stack([course.probability for course in courses]),
         run.trainable,
         run.total,
         time.perf_counter() - start,
@@ -100,11 +100,11 @@ def _frozen(settings: TuneSettings, report: Report) -> Tuned:
         share = waited * (fraction or 0.0)
         report(TuneRecord(0, 0, steps, np.nan, np.nan, np.nan, share), share)
 
-    def each(found: heads.Fitted, epoch: int) -> None:
+    def each(result: heads.Fitted, epoch: int) -> None:
         share = waited + (1 - waited) * (epoch + 1) / (epochs + 1)
         step = steps * epoch // max(1, epochs)
         for run, curves in enumerate(
-            zip(found.loss, found.accuracy, found.validation, strict=True)
+            zip(result.loss, result.accuracy, result.validation, strict=True)
         ):
             loss, accuracy, valid = (float(curve[epoch]) for curve in curves)
             report(TuneRecord(run, step, steps, loss, accuracy, valid, share), share)

@@ -74,20 +74,20 @@ def mask_words(
     for start in range(0, len(ids), _PORTION):
         portion = ids[start : start + _PORTION]
 
-        def tell(fraction: float, start: int = start, size: int = len(portion)) -> None:
+        def report_progress(fraction: float, start: int = start, size: int = len(portion)) -> None:
             share = (start + fraction * size) / len(ids)
             report(share, share)
 
         cut = prepared(pretrained, portion, head, feature, seed, orders, first=start)
-        tell(0.0)
-        wanted = [
-            one.masked(order, corruption.count(share, len(one.words)), _mask(pretrained))
+        report_progress(0.0)
+        targets = [
+            item.masked(order, corruption.count(share, len(item.words)), _mask(pretrained))
             for order in range(len(orders))
             for share in shares
-            for one in cut
+            for item in cut
         ]
-        found = _probability(pretrained, wanted, head, feature, tell)
-        table[:, :, start : start + len(portion)] = found.reshape(*table.shape[:2], -1)
+        result = _probability(pretrained, targets, head, feature, report_progress)
+        table[:, :, start : start + len(portion)] = result.reshape(*table.shape[:2], -1)
     return WordMaskingCurve(
         tuple(orders), np.array(shares, float), table, test.positive[:sentences]
     )
@@ -115,15 +115,15 @@ def controls(
     parts = len(ids) * len(shares) + len(features.ids(model, "train")[:training])
     before = 0
 
-    def encoded(some: Sequence[np.ndarray], weight: int) -> Float[np.ndarray, "sentence d"]:
+    def encoded(ids: Sequence[np.ndarray], weight: int) -> Float[np.ndarray, "sentence d"]:
         nonlocal before
         start, before = before, before + weight
 
-        def tell(fraction: float) -> None:
+        def report_progress(fraction: float) -> None:
             share = (start + fraction * weight) / parts
             report(share, share)
 
-        return _encoded(pretrained, some, feature, tell)
+        return _encoded(pretrained, ids, feature, report_progress)
 
     count = parts - len(ids) * len(shares)
     adapted = adapted_head(
@@ -134,15 +134,15 @@ def controls(
         cut = prepared(
             pretrained, ids[start : start + _PORTION], standard, feature, seed, ("random",), start
         )
-        kept, gone = [], []
+        retained, gone = [], []
         for share in shares:
-            for one in cut:
-                k = corruption.count(share, len(one.words))
-                kept.append(one.deleted(0, k))
-                gone.append(one.masked(0, k, _mask(pretrained)))
-        found = encoded([*kept, *gone], len(gone))
+            for item in cut:
+                k = corruption.count(share, len(item.words))
+                retained.append(item.deleted(0, k))
+                gone.append(item.masked(0, k, _mask(pretrained)))
+        result = encoded([*retained, *gone], len(gone))
         for row, head in enumerate((standard, adapted)):
-            half = found[row * len(kept) : (row + 1) * len(kept)]
+            half = result[row * len(retained) : (row + 1) * len(retained)]
             table[row, :, start : start + len(cut)] = heads.apply(head, half).reshape(
                 len(shares), -1
             )
@@ -165,16 +165,16 @@ def adapted_head(
     pretrained, random = load(model), np.random.RandomState((seed, 1))
     ids, labels = features.ids(model, "train")[:training], features.parts()
     masked = []
-    for one in ids:
-        word_of, words = _cut(pretrained, one)
+    for item in ids:
+        word_of, words = _cut(pretrained, item)
         k = corruption.count(random.choice(shares), len(words))
         turn = random.permutation(len(words))
-        masked.append(corruption.masked(one, word_of, turn, k, _mask(pretrained)))
-    whole = {part: heads.chosen(model, part, feature) for part in ("train", "validation")}
+        masked.append(corruption.masked(item, word_of, turn, k, _mask(pretrained)))
+    full = {part: heads.chosen(model, part, feature) for part in ("train", "validation")}
     positive = labels["train"].positive[:training]
     return heads.fit_as_standard(
-        np.concatenate([whole["train"][:training], encode(masked)]),
-        whole["validation"],
+        np.concatenate([full["train"][:training], encode(masked)]),
+        full["validation"],
         np.concatenate([positive, positive]),
         labels["validation"].positive,
     )
@@ -194,13 +194,13 @@ def mask_user_text(
     """
     pretrained = load(model)
     head = heads.standard_head(model, feature)
-    (one,) = prepared(
+    (item,) = prepared(
         pretrained, tokenize(pretrained, [text], MAX_USER_TOKENS), head, feature, seed, orders
     )
-    counts = range(len(one.words) + 1)
-    wanted = [one.masked(o, k, _mask(pretrained)) for o in range(len(orders)) for k in counts]
-    found = _probability(pretrained, wanted, head, feature)
-    return UserTextMasking(one.words, tuple(orders), one.turns, found.reshape(len(orders), -1))
+    counts = range(len(item.words) + 1)
+    targets = [item.masked(o, k, _mask(pretrained)) for o in range(len(orders)) for k in counts]
+    result = _probability(pretrained, targets, head, feature)
+    return UserTextMasking(item.words, tuple(orders), item.turns, result.reshape(len(orders), -1))
 
 
 def prepared(
@@ -218,17 +218,17 @@ def prepared(
         scores["attention"] = attention_received(pretrained, ids)
     if "gradient" in orders:
         scores["gradient"] = gradient_times_input(pretrained, ids, head, feature)
-    found = []
-    for i, one in enumerate(ids):
-        word_of, words = _cut(pretrained, one)
+    results = []
+    for i, item in enumerate(ids):
+        word_of, words = _cut(pretrained, item)
         turns = [
             corruption.turns(scores[order][i], word_of)
             if order in scores
             else _drawn(order, words, (seed, first + i))
             for order in orders
         ]
-        found.append(Prepared(one, word_of, words, np.stack(turns)))
-    return found
+        results.append(Prepared(item, word_of, words, np.stack(turns)))
+    return results
 
 
 def _cut(pretrained: Pretrained, ids: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
@@ -275,10 +275,10 @@ def _encoded(
 ) -> Float[np.ndarray, "sentence d"]:
     """Sentence vectors; equal sentences go through the network once."""
     number: dict[bytes, int] = {}
-    places = [number.setdefault(one.tobytes(), len(number)) for one in ids]
+    positions = [number.setdefault(item.tobytes(), len(number)) for item in ids]
     different = [np.frombuffer(raw, ids[0].dtype) for raw in number]
-    found: np.ndarray = getattr(vectors(pretrained, different, report=report), feature)
-    return found[places]
+    values: np.ndarray = getattr(vectors(pretrained, different, report=report), feature)
+    return values[positions]
 
 
 def _mask(pretrained: Pretrained) -> int:

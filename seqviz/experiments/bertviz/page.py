@@ -108,13 +108,13 @@ def page(
             limit=limit,
         )
     mode = "dark" if dark else "light"
-    drawn = _bertviz(view, attention, tokens, layer, second, mode)
+    rendered = _bertviz(view, attention, tokens, layer, second, mode)
     style = STYLE % {"mode": mode, "margin": MARGIN, **COLORS[mode]}
     style += (HEAD_STYLE if view == "head" else "") + (DARK_STYLE if dark else "")
     fit = FIT % {"width": WIDTH} if view == "model" else ""
     html = (
         '<!doctype html>\n<html><head><meta charset="utf-8">\n'
-        f"<style>{style}</style>\n{SCRIPTS}</head><body>{_rewritten(drawn)}{fit}</body></html>\n"
+        f"<style>{style}</style>\n{SCRIPTS}</head><body>{_rewritten(rendered)}{fit}</body></html>\n"
     )
     return BertVizPage(html, _height(view, layers, heads, length, second), len(html.encode()))
 
@@ -156,14 +156,14 @@ def _bertviz(
     chosen = [layer] if view == "head" else list(range(len(attention)))
     # In float64, where 0.123 is written as such; as float32 it is 0.12300000339746475.
     weights = {i: np.round(attention[i].astype(np.float64), 3)[None] for i in chosen}
-    shown = [
+    visible = [
         token if len(token) <= MAX_TOKEN_CHARS else token[: MAX_TOKEN_CHARS - 1] + "…"
         for token in tokens
     ]
     # BertViz looks up the layers by their numbers, which it also shows: only those need be there.
     common: dict[str, Any] = {
         "attention": {i: torch.from_numpy(weight) for i, weight in weights.items()},
-        "tokens": shown,
+        "tokens": visible,
         "sentence_b_start": second,
         "prettify_tokens": False,
         "include_layers": chosen,

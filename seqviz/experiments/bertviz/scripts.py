@@ -43,10 +43,10 @@ def scripts() -> tuple[str, ...]:
 
     BertViz' own are read from its files; importing it would import torch.
     """
-    found = find_spec("bertviz")
-    assert found is not None
-    assert found.submodule_search_locations is not None
-    folder = Path(found.submodule_search_locations[0])
+    module_spec = find_spec("bertviz")
+    assert module_spec is not None
+    assert module_spec.submodule_search_locations is not None
+    folder = Path(module_spec.submodule_search_locations[0])
     theirs = [drawing(f"\n{(folder / f'{view}_view.js').read_text()}\n") for view in VIEWS]
     ours = (page.partition("<script>\n")[2].partition("</script>")[0] for page in (SCRIPTS, FIT))
     shim, fit = (f"\n{text}" for text in ours)

@@ -70,22 +70,22 @@ def pair(
 
 def search(network: str, text: Symbols, other: Symbols, symbol: str, feature: str) -> UnitSearch:
     """`seqviz.compute.gates.searching.search` on two texts that a bundled network reads."""
-    first, second = (observation.observe(load(network), one, symbol) for one in (text, other))
+    first, second = (observation.observe(load(network), item, symbol) for item in (text, other))
     return searching.search(first, second, feature)
 
 
 def read_tempered(network: str, symbol: str, temperature: float, added: float) -> Tempered:
     """`seqviz.compute.gates.tempering.read_tempered` on the example of a bundled tiny network."""
-    found = load(network)
-    example = tasks.EXAMPLES[found.kind]
-    return tempering.read_tempered(found, example, symbol, temperature, added)
+    result = load(network)
+    example = tasks.EXAMPLES[result.kind]
+    return tempering.read_tempered(result, example, symbol, temperature, added)
 
 
 def by_temperature(network: str, temperatures: tuple[float, ...], added: float) -> ByTemperature:
     """`seqviz.compute.gates.tempering.by_temperature` on sequences as long as its training's."""
-    found = load(network)
-    length = recommended(found.kind, found.cell).length
-    return tempering.by_temperature(found, temperatures, added, length)
+    result = load(network)
+    length = recommended(result.kind, result.cell).length
+    return tempering.by_temperature(result, temperatures, added, length)
 
 
 def by_length(task: str) -> ByLength:

@@ -38,10 +38,10 @@ def beam(
     def work(network: Any, device: str) -> Beams:
         tree = KVCacheTree(network, device, prompt.ids)
         done, rows = search(tree, last, beams, count, penalty, report)
-        made = tuple(_hypothesis(pretrained, *one) for one in done)
+        created = tuple(_hypothesis(pretrained, *item) for item in done)
         parent, token, log = (np.array(part) for part in zip(*rows, strict=True))
         pieces = tuple(tuple(texts.piece(pretrained, int(k)) for k in row) for row in token)
-        return Beams(prompt, made, parent, token, pieces, log, penalty)
+        return Beams(prompt, created, parent, token, pieces, log, penalty)
 
     return pretrained.run(work)
 
@@ -61,12 +61,12 @@ def search(
         best = best[np.argsort(-total[best], kind="stable")]
         parents, tokens = np.divmod(best, logs.shape[1])
         final = [step == count or int(token) in last for token in tokens]
-        for place in range(min(beams, len(best))):
-            if final[place]:
-                ids = (*tree.ids(nodes[parents[place]]), int(tokens[place]))
-                whole = float(total[best[place]])
-                done.append((whole / step**penalty, whole, ids))
-        done = sorted(done, key=lambda one: -one[0])[:beams]
+        for index in range(min(beams, len(best))):
+            if final[index]:
+                ids = (*tree.ids(nodes[parents[index]]), int(tokens[index]))
+                complete = float(total[best[index]])
+                done.append((complete / step**penalty, complete, ids))
+        done = sorted(done, key=lambda item: -item[0])[:beams]
         on = [k for k in range(len(best)) if int(tokens[k]) not in last][:beams]
         running = total[best[on]]
         rows.append((parents[on], tokens[on], running))
@@ -74,15 +74,15 @@ def search(
         full = len(done) == beams
         if step == count or (full and running[0] / step**penalty <= done[-1][0]):
             break
-        grown = [nodes[k] for k in parents[on]], [int(one) for one in tokens[on]]
-        nodes, found = tree.extend(*grown)
-        logs = draw.log_probabilities(found.cpu().numpy())
+        grown = [nodes[k] for k in parents[on]], [int(token) for token in tokens[on]]
+        nodes, result = tree.extend(*grown)
+        logs = draw.log_probabilities(result.cpu().numpy())
     return done, rows
 
 
 def _hypothesis(
     pretrained: Pretrained, score: float, log: float, ids: tuple[int, ...]
 ) -> Hypothesis:
-    pieces = tuple(texts.piece(pretrained, one) for one in ids)
+    pieces = tuple(texts.piece(pretrained, item) for item in ids)
     ended = ids[-1] in ends(pretrained)
     return Hypothesis(ids, pieces, texts.spelled(pretrained, ids), log, score, ended)

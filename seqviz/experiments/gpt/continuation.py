@@ -37,14 +37,14 @@ def next_token(model: str, text: ModelText, after: tuple[int, ...] = ()) -> Next
     )
     scores = draw.scores(logits)
     first = draw.foremost(scores, draw.EXACT)
-    pieces = tuple(texts.piece(pretrained, int(one)) for one in first)
+    pieces = tuple(texts.piece(pretrained, int(item)) for item in first)
     return NextToken(prompt, after, scores, first, pieces)
 
 
 def pieces(model: str, ids: tuple[int, ...]) -> tuple[str, ...]:
     """How tokens of a decoder are written. Raises the refusals of `decoder`."""
     pretrained = decoder(model)
-    return tuple(texts.piece(pretrained, one) for one in ids)
+    return tuple(texts.piece(pretrained, item) for item in ids)
 
 
 def greedy(
@@ -87,20 +87,20 @@ def _written(
     report: Report,
 ) -> Continuation:  # fmt: skip
     prompt = texts.tokens(pretrained, text)
-    last, whole = ends(pretrained), len(after) + count
+    last, full = ends(pretrained), len(after) + count
 
     def work(network: Any, device: str) -> Continuation:
         tree = KVCacheTree(network, device, prompt.ids)
         node, logits, steps = ROOT, tree.logits, _Steps(pretrained, prompt, last)
-        for step in range(whole):
+        for step in range(full):
             scores = draw.scores(_numpy(logits))
             if step < len(after):
-                token, chance = after[step], 1.0
+                token, probability = after[step], 1.0
             else:
-                token, chance = choose(scores, [*prompt.ids.tolist(), *steps.ids], step)
-            steps.take(scores, token, chance)
-            report(steps.record(), (step + 1) / whole)
-            if token in last or step + 1 == whole:
+                token, probability = choose(scores, [*prompt.ids.tolist(), *steps.ids], step)
+            steps.take(scores, token, probability)
+            report(steps.record(), (step + 1) / full)
+            if token in last or step + 1 == full:
                 break
             (node,), (logits,) = tree.extend([node], [token])
         return steps.record()
@@ -118,18 +118,18 @@ class _Steps:
         self.names: list[tuple[str, ...]] = []
         self.rows: list[tuple[Any, ...]] = []
 
-    def take(self, scores: Float[np.ndarray, "vocabulary"], token: int, chance: float) -> None:
+    def take(self, scores: Float[np.ndarray, "vocabulary"], token: int, probability: float) -> None:
         logs = draw.log_probabilities(scores)
         first = draw.foremost(scores, CANDIDATES)
         rank = 1 + int((scores > scores[token]).sum())
-        self.rows.append((-logs[token] / np.log(2), chance, draw.entropy(scores), rank, first,
+        self.rows.append((-logs[token] / np.log(2), probability, draw.entropy(scores), rank, first,
                           np.exp(logs[first])))  # fmt: skip
         self.ids.append(token)
         self.pieces.append(texts.piece(self.pretrained, token))
-        self.names.append(tuple(texts.piece(self.pretrained, int(one)) for one in first))
+        self.names.append(tuple(texts.piece(self.pretrained, int(item)) for item in first))
 
     def record(self) -> Continuation:
-        bits, drawn, entropy, rank, first, chances = (
+        bits, rendered, entropy, rank, first, probabilities = (
             np.array(x) for x in zip(*self.rows, strict=True)
         )
         return Continuation(
@@ -138,11 +138,11 @@ class _Steps:
             tuple(self.pieces),
             texts.spelled(self.pretrained, self.ids),
             bits,
-            drawn,
+            rendered,
             entropy,
             rank,
             first,
-            chances,
+            probabilities,
             tuple(self.names),
             self.ids[-1] in self.last,
         )

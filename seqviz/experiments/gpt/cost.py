@@ -38,12 +38,12 @@ def time_cache(
     seconds = np.zeros((len(PASS_KINDS), repeats, len(lengths)))
     apart, ranks = np.zeros(len(lengths)), np.ones(len(lengths), int)
     for repeat in range(-1, repeats):
-        for place, n in enumerate(lengths):
-            took, kept, anew = pretrained.run(partial(_once, ids[:n]))
+        for index, n in enumerate(lengths):
+            took, retained, rerun = pretrained.run(partial(_once, ids[:n]))
             if repeat >= 0:
-                seconds[:, repeat, place] = took
-            apart[place] = max(apart[place], np.abs(kept - anew).max())
-            ranks[place] = max(ranks[place], 1 + int((anew > anew[kept.argmax()]).sum()))
+                seconds[:, repeat, index] = took
+            apart[index] = max(apart[index], np.abs(retained - rerun).max())
+            ranks[index] = max(ranks[index], 1 + int((rerun > rerun[retained.argmax()]).sum()))
         report((repeat + 2) / (repeats + 1), (repeat + 2) / (repeats + 1))
     return CacheTimes(np.array(lengths), seconds, apart, ranks)
 
@@ -58,10 +58,10 @@ def _once(
     tree = KVCacheTree(network, device, ids)
     token = int(tree.logits.argmax())  # what a GPU is still computing is waited for
     marks.append(time.perf_counter())
-    kept = tree.extend([ROOT], [token])[1][0].cpu().numpy()
+    retained = tree.extend([ROOT], [token])[1][0].cpu().numpy()
     marks.append(time.perf_counter())
-    whole = torch.tensor([[*ids, token]], device=device)
-    anew = network(input_ids=whole, use_cache=False, logits_to_keep=1).logits[0, -1]
-    anew = anew.float().cpu().numpy()
+    full = torch.tensor([[*ids, token]], device=device)
+    rerun = network(input_ids=full, use_cache=False, logits_to_keep=1).logits[0, -1]
+    rerun = rerun.float().cpu().numpy()
     marks.append(time.perf_counter())
-    return list(np.diff(marks)), kept, anew
+    return list(np.diff(marks)), retained, rerun

@@ -21,11 +21,12 @@ PASSES = 16  # each reads up to `ROWS` nodes
 
 def futures(
     model: str, text: ModelText, steps: int = 8, passes: int = PASSES, width: int = WIDTH,
-    ways: tuple[tuple[int, ...], ...] = (), report: Report = no_progress, device: str = "cpu",
+    paths: tuple[tuple[int, ...], ...] = (), report: Report = no_progress, device: str = "cpu",
 ) -> ContinuationTree:  # fmt: skip
     """A job: the tree of what may follow, grown `passes` times where it is most probable.
 
-    steps: tokens of a whole future. width: followers that a node shows. ways: ids of texts (greedy,
+    steps: tokens of a whole future. width: followers that a node shows. paths: ids of texts
+    (greedy,
     beams, draws) that are in the tree whatever their probability; they are read first, in passes
     of their own. Reports the tree so far after each pass. Raises what `next_token` raises, and
     ValueError beyond the limits of `Branches.grow`. (`device` names the queue.)
@@ -35,11 +36,11 @@ def futures(
 
     def work(network: Any, device: str) -> ContinuationTree:
         tree = KVCacheTree(network, device, prompt.ids)
-        grown = _Grown(pretrained, prompt, steps, width, ways)
+        grown = _Grown(pretrained, prompt, steps, width, paths)
         grown.open(ROOT, tree.logits.cpu().numpy())
         for depth in range(1, steps):
-            some = {way[:depth] for way in ways if len(way) > depth}
-            grown.read(tree, [grown.at[one] for one in sorted(some)])
+            some = {path[:depth] for path in paths if len(path) > depth}
+            grown.read(tree, [grown.at[item] for item in sorted(some)])
         for done in range(passes):
             if not (some_open := grown.likeliest()):
                 break
@@ -55,10 +56,10 @@ class _Grown:
 
     def __init__(
         self, pretrained: Pretrained, prompt: Tokens, steps: int, width: int,
-        ways: tuple[tuple[int, ...], ...],
+        paths: tuple[tuple[int, ...], ...],
     ):  # fmt: skip
         self.pretrained, self.prompt = pretrained, prompt
-        self.steps, self.width, self.ways, self.last = steps, width, ways, ends(pretrained)
+        self.steps, self.width, self.ways, self.last = steps, width, paths, ends(pretrained)
         self.ids: list[tuple[int, ...]] = []
         self.at: dict[tuple[int, ...], int] = {(): ROOT}
         self.parent: list[int] = []
@@ -70,9 +71,9 @@ class _Grown:
         """The likeliest followers of a node, and those that a way takes."""
         logs = draw.log_probabilities(logits)
         before, so_far = ((), 0.0) if node == ROOT else (self.ids[node], self.log[node])
-        first = [int(one) for one in draw.foremost(logs, self.width)]
+        first = [int(item) for item in draw.foremost(logs, self.width)]
         depth = len(before)
-        more = {way[depth] for way in self.ways if len(way) > depth and way[:depth] == before}
+        more = {path[depth] for path in self.ways if len(path) > depth and path[:depth] == before}
         for token in (*first, *sorted(more - set(first))):
             self.at[(*before, token)] = len(self.ids)
             self.ids.append((*before, token))
@@ -86,25 +87,25 @@ class _Grown:
 
     def read(self, tree: KVCacheTree, nodes: list[int]) -> None:
         """Nodes whose parents have been read, in one pass."""
-        nodes = [one for one in nodes if one not in self.branch and not self._whole(one)]
+        nodes = [node for node in nodes if node not in self.branch and not self._whole(node)]
         if not nodes:
             return
-        parents = [self.branch[self.parent[one]] for one in nodes]
-        new, logits = tree.extend(parents, [self.ids[one][-1] for one in nodes])
+        parents = [self.branch[self.parent[node]] for node in nodes]
+        new, logits = tree.extend(parents, [self.ids[node][-1] for node in nodes])
         self.branch |= dict(zip(nodes, new, strict=True))
         self.passes += 1
-        for one, row in zip(nodes, logits.cpu().numpy(), strict=True):
-            self.open(one, row)
+        for item, row in zip(nodes, logits.cpu().numpy(), strict=True):
+            self.open(item, row)
 
     def record(self) -> ContinuationTree:
-        tokens = np.array([one[-1] for one in self.ids])
+        tokens = np.array([item[-1] for item in self.ids])
         names = {int(k): texts.piece(self.pretrained, int(k)) for k in np.unique(tokens)}
         return ContinuationTree(
             self.prompt,
             np.array(self.parent),
             tokens,
             tuple(names[int(k)] for k in tokens),
-            np.array([len(one) for one in self.ids]),
+            np.array([len(item) for item in self.ids]),
             np.array(self.log),
             np.array([k in self.branch for k in range(len(self.ids))]),
             np.isin(tokens, sorted(self.last)),

@@ -52,28 +52,28 @@ def by_method(
             for to, part in zip((bits, entropy), costs, strict=True):
                 to[row, number, : len(part)] = part
         if number == min(READ, texts - 1):
-            first = [tuple(whole) for whole, *_ in read]
+            first = [tuple(full) for full, *_ in read]
         report((number + 1) / texts, (number + 1) / texts)
-    names = [tuple(reading.piece(pretrained, int(one)) for one in ids) for ids in first]
+    names = [tuple(reading.piece(pretrained, int(item)) for item in ids) for ids in first]
     return ByMethod(
         bits.astype(np.float16),
         np.nanmean(entropy, axis=1),
         names[0][:BEGINNING],
-        tuple(one[BEGINNING:] for one in names),
+        tuple(name[BEGINNING:] for name in names),
     )
 
 
 def sentences(pretrained: Pretrained, count: int, seed: int) -> list[Int[np.ndarray, "token"]]:
     """The first tokens of sentences that are long enough, drawn from the bundled editorials."""
     every = editorials().texts
-    found: list[np.ndarray] = []
-    for place in np.random.RandomState(seed).permutation(len(every)):
-        ids = reading.tokens(pretrained, every[place]).ids
+    results: list[np.ndarray] = []
+    for position in np.random.RandomState(seed).permutation(len(every)):
+        ids = reading.tokens(pretrained, every[position]).ids
         if len(ids) >= BEGINNING + STEPS:
-            found.append(ids[: BEGINNING + STEPS])
-        if len(found) == count:
+            results.append(ids[: BEGINNING + STEPS])
+        if len(results) == count:
             break
-    return found
+    return results
 
 
 def _read(
@@ -81,11 +81,11 @@ def _read(
     uniforms: Float[np.ndarray, "method step"], network: Any, device: str,
 ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:  # fmt: skip
     """Every text with bits and entropy of what stands behind the beginning."""
-    found = []
-    for whole in written(KVCacheTree(network, device, ids[:BEGINNING]), last, ids, uniforms):
-        bits, entropy, *_ = expected(network, device, whole)[0]
-        found.append((whole, bits[BEGINNING - 1 :], entropy[BEGINNING - 1 :]))
-    return found
+    results = []
+    for full in written(KVCacheTree(network, device, ids[:BEGINNING]), last, ids, uniforms):
+        bits, entropy, *_ = expected(network, device, full)[0]
+        results.append((full, bits[BEGINNING - 1 :], entropy[BEGINNING - 1 :]))
+    return results
 
 
 def written(

@@ -26,27 +26,27 @@ def in_template(model: str, text: ModelText) -> str:
     pretrained = decoder(model)
     messages = [{"role": "user", "content": text}]
     with pretrained.lock:
-        made = pretrained.tokenizer.apply_chat_template(
+        created = pretrained.tokenizer.apply_chat_template(
             messages, tokenize=False, add_generation_prompt=True
         )
-    return str(made)
+    return str(created)
 
 
 def special(model: str, ids: tuple[int, ...]) -> tuple[bool, ...]:
     """Which tokens stand for no text but for the form of it. Raises the refusals of `decoder`."""
-    known = set(decoder(model).tokenizer.all_special_ids)
-    return tuple(one in known for one in ids)
+    existing = set(decoder(model).tokenizer.all_special_ids)
+    return tuple(item in existing for item in ids)
 
 
-def scored(model: str, text: ModelText, behind: str = "") -> Scored:
+def scored(model: str, text: ModelText, suffix: str = "") -> Scored:
     """The bits of every token of a text; of one behind another, the other and a separator as well.
 
-    behind: what is read first and carries no loss; then `SEPARATOR` stands between both. Raises
+    suffix: what is read first and carries no loss; then `SEPARATOR` stands between both. Raises
     what `surprise` raises.
     """
-    if not behind.strip():
+    if not suffix.strip():
         return Scored(surprise(model, text), 1)
     texts.tokens(decoder(model), text)  # an empty one is none behind another either
-    context = behind + SEPARATOR
+    context = suffix + SEPARATOR
     first = len(texts.tokens(decoder(model), context).ids)
     return Scored(surprise(model, context + text), first)

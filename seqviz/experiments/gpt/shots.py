@@ -35,25 +35,29 @@ def few_shots(
     if questions % 2:
         raise ValueError("As many questions are positive as negative: their number is even.")
     pretrained = decoder(model)
-    asked = _short(sentiment_split()[1], questions)
+    request = _short(sentiment_split()[1], questions)
     shape = len(CONDITIONS), len(amounts), draws
-    said = np.zeros((*shape, questions), int)
+    answers = np.zeros((*shape, questions), int)
     named, mass = np.zeros((*shape, questions), bool), np.zeros(shape)
     cells = [
-        (draw, place, condition)
+        (draw, index, condition)
         for draw in range(draws)
-        for place, amount in enumerate(amounts)
+        for index, amount in enumerate(amounts)
         for condition in (CONDITIONS if amount else CONDITIONS[: draw == 0])
     ]
-    for done, (draw, place, condition) in enumerate(cells):
-        start = beginning(draw, amounts[place], condition, described)
-        found = _judged(pretrained, start, [review for review, _ in asked])
+    for done, (draw, position, condition) in enumerate(cells):
+        start = beginning(draw, amounts[position], condition, described)
+        result = _judged(pretrained, start, [review for review, _ in request])
         # without examples all conditions and draws are one
-        at = (CONDITIONS.index(condition), place, draw) if amounts[place] else np.s_[:, place]
-        said[at], named[at], mass[at] = found[0], found[1], found[2].mean()
+        at = (
+            (CONDITIONS.index(condition), position, draw)
+            if amounts[position]
+            else np.s_[:, position]
+        )
+        answers[at], named[at], mass[at] = result[0], result[1], result[2].mean()
         report((done + 1) / len(cells), (done + 1) / len(cells))
     return FewShotAccuracy(
-        np.array(amounts), said == [label for _, label in asked], said == 1, named, mass
+        np.array(amounts), answers == [label for _, label in request], answers == 1, named, mass
     )
 
 
@@ -80,25 +84,25 @@ def examples(draw: int) -> list[Example]:
     """The solved examples of a draw, the most that are asked for."""
     random = np.random.RandomState([draw, 0])
     pool = _short(sentiment_split()[0], 2000)
-    by_label = [[one for one in pool if one[1] == label] for label in (0, 1)]
-    found: list[Example] = []
+    by_label = [[item for item in pool if item[1] == label] for label in (0, 1)]
+    examples: list[Example] = []
     for pair in zip(*(random.permutation(len(part)) for part in by_label), strict=False):
-        two = [by_label[label][int(place)] for label, place in enumerate(pair)]
-        found += two if random.randint(2) else two[::-1]
-        if len(found) >= max(AMOUNTS):
+        two = [by_label[label][int(position)] for label, position in enumerate(pair)]
+        examples += two if random.randint(2) else two[::-1]
+        if len(examples) >= max(AMOUNTS):
             break
-    return found
+    return examples
 
 
 def _short(part: Labeled, count: int) -> list[Example]:
     """The first short reviews of a set, as many positive as negative, in its order."""
-    left, found = [count // 2, count // 2], []
+    left, result = [count // 2, count // 2], []
     for text, positive in zip(part.texts, part.positive, strict=True):
         label = int(positive)
         if left[label] and len(text) <= MAX_REVIEW_CHARS:
             left[label] -= 1
-            found.append((text, label))
-    return found
+            result.append((text, label))
+    return result
 
 
 def _judged(
@@ -117,11 +121,11 @@ def _judged(
             tree = KVCacheTree(network, device, np.array(before))
             return np.asarray(tree.score_suffixes(rows).softmax(-1).cpu().numpy())
         alone = [KVCacheTree(network, device, np.array(row)).logits.softmax(-1) for row in rows]
-        return np.stack([one.cpu().numpy() for one in alone])
+        return np.stack([item.cpu().numpy() for item in alone])
 
-    chances = pretrained.run(work)
+    probabilities = pretrained.run(work)
     return (
-        chances[:, labels].argmax(1),
-        np.isin(chances.argmax(1), labels),
-        chances[:, labels].sum(1),
+        probabilities[:, labels].argmax(1),
+        np.isin(probabilities.argmax(1), labels),
+        probabilities[:, labels].sum(1),
     )

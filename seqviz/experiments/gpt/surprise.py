@@ -31,7 +31,7 @@ def surprise(model: str, text: ModelText) -> Surprise:
     bits, entropy, rank, best = pretrained.run(
         lambda network, device: expected(network, device, tokens.ids)[0]
     )
-    answer = tuple(texts.piece(pretrained, int(one)) for one in best)
+    answer = tuple(texts.piece(pretrained, int(item)) for item in best)
     return Surprise(tokens, bits, entropy, rank, answer)
 
 
@@ -48,19 +48,19 @@ def repeated(
     if penalty <= 0:
         raise ValueError("A penalty is positive; 1 is none.")
     pretrained = decoder(model)
-    one = texts.tokens(pretrained, f" {sentence.strip()}")
-    if len(one.ids) < 2:
+    item = texts.tokens(pretrained, f" {sentence.strip()}")
+    if len(item.ids) < 2:
         raise UserError("one_token", "There is one token only: write a word more.")
-    copies = max(1, min(copies, texts.MAX_TEXT_TOKENS // len(one.ids)))
-    ids = np.tile(one.ids, copies)
+    copies = max(1, min(copies, texts.MAX_TEXT_TOKENS // len(item.ids)))
+    ids = np.tile(item.ids, copies)
 
     def work(network: Any, device: str) -> list[np.ndarray]:
         penalties = (1.0,) if penalty == 1 else (1.0, penalty)
         read = [bits for bits, *_ in expected(network, device, ids, penalties)]
-        return [np.concatenate([[np.nan], one]).reshape(copies, -1) for one in read]
+        return [np.concatenate([[np.nan], entry]).reshape(copies, -1) for entry in read]
 
-    found = pretrained.run(work)
-    return Repeated(one.pieces, found[0], found[-1], penalty)
+    result = pretrained.run(work)
+    return Repeated(item.pieces, result[0], result[-1], penalty)
 
 
 def expected(
@@ -74,21 +74,21 @@ def expected(
 
     tokens = torch.tensor(ids, device=device)
     hidden = network.base_model(input_ids=tokens[None, :-1], use_cache=False).last_hidden_state[0]
-    found: list[list[list[np.ndarray]]] = [[] for _ in penalties]
+    results: list[list[list[np.ndarray]]] = [[] for _ in penalties]
     for start in range(0, len(hidden), _TOGETHER):
         plain = network.get_output_embeddings()(hidden[start : start + _TOGETHER]).float()
         right = tokens[start + 1 : start + 1 + len(plain), None]
-        for penalty, parts in zip(penalties, found, strict=True):
+        for penalty, parts in zip(penalties, results, strict=True):
             logs = torch.log_softmax(_penalized(plain, tokens, start, penalty), -1)
             own = logs.gather(1, right)
-            said = (
+            message = (
                 -own[:, 0] / math.log(2),
                 -(logs.exp() * logs).sum(-1) / math.log(2),
                 1 + (logs > own).sum(-1),
                 logs.argmax(-1),
             )
-            parts.append([part.cpu().numpy() for part in said])
-    return [[np.concatenate(part) for part in zip(*parts, strict=True)] for parts in found]
+            parts.append([part.cpu().numpy() for part in message])
+    return [[np.concatenate(part) for part in zip(*parts, strict=True)] for parts in results]
 
 
 def _penalized(scores: Any, tokens: Any, start: int, penalty: float) -> Any:
@@ -99,7 +99,7 @@ def _penalized(scores: Any, tokens: Any, start: int, penalty: float) -> Any:
         return scores
     scores = scores.clone()
     for row in range(len(scores)):
-        seen = tokens[: start + row + 1]
-        old = scores[row, seen]
-        scores[row, seen] = torch.where(old < 0, old * penalty, old / penalty)
+        observed = tokens[: start + row + 1]
+        old = scores[row, observed]
+        scores[row, observed] = torch.where(old < 0, old * penalty, old / penalty)
     return scores

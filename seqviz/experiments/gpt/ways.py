@@ -24,11 +24,11 @@ def compare_decoding(
     so far. Raises what `greedy` and `beam` raise. (`device` names the queue.)
     """
     likeliest = greedy(model, text, steps, device=device)
-    found = beam(model, text, beams, steps, penalty, device=device)
-    drawn = tuple(
+    result = beam(model, text, beams, steps, penalty, device=device)
+    samples = tuple(
         sampled(model, text, uniforms(seed, steps, number), device=device)
         for number in range(SAMPLES)
     )
-    every = (likeliest.ids, found.best.ids, *(one.ids for one in drawn))
-    tree = futures(model, text, steps, PASSES, ways=every, report=report, device=device)
-    return DecodingComparison(tree, likeliest, found, drawn)
+    every = (likeliest.ids, result.best.ids, *(item.ids for item in samples))
+    tree = futures(model, text, steps, PASSES, paths=every, report=report, device=device)
+    return DecodingComparison(tree, likeliest, result, samples)

@@ -59,14 +59,14 @@ def reordered(
     config = loaded.network.config
     layer = min(layer, config.num_hidden_layers - 1)
     head = min(head, config.num_attention_heads - 1)
-    alike, kept, previous, maps = [], [], [], []
+    alike, retained, previous, maps = [], [], [], []
     untouched: np.ndarray | None = None
     for name in VARIANTS:
-        found = [_through(loaded, tokens, own, tables[name]) for tokens in read]
-        weights, vector = found[0]
+        results = [_through(loaded, tokens, own, tables[name]) for tokens in read]
+        weights, vector = results[0]
         untouched = vector if untouched is None else untouched
-        alike.append(float(vector @ found[1][1]))
-        kept.append(float(vector @ untouched))
+        alike.append(float(vector @ results[1][1]))
+        retained.append(float(vector @ untouched))
         habits = patterns.habits(weights, read[0].ids, read[0].special)
         previous.append(float(habits.previous.max()))
         maps.append(weights[layer, head])
@@ -76,7 +76,7 @@ def reordered(
         read[1].pieces,
         VARIANTS,
         np.array(alike),
-        np.array(kept),
+        np.array(retained),
         np.array(previous),
         np.stack(maps),
         layer,
@@ -86,43 +86,45 @@ def reordered(
 
 
 def _variants(
-    own: Float[np.ndarray, "position d_model"], most: int, seed: int
+    table: Float[np.ndarray, "position d_model"], n_rows: int, seed: int
 ) -> dict[str, Float[np.ndarray, "position d_model"]]:
-    sines = encoding(*own.shape).table
-    scale = np.linalg.norm(own, axis=1).mean() / np.linalg.norm(sines, axis=1).mean()
-    order = np.random.RandomState(seed).permutation(most)
-    shuffled = own.copy()
-    shuffled[:most] = own[order]  # among the places that the texts use, or nothing would be seen
+    sines = encoding(*table.shape).table
+    scale = np.linalg.norm(table, axis=1).mean() / np.linalg.norm(sines, axis=1).mean()
+    order = np.random.RandomState(seed).permutation(n_rows)
+    shuffled = table.copy()
+    shuffled[:n_rows] = table[
+        order
+    ]  # among the places that the texts use, or nothing would be seen
     return {
-        "own": own,
-        "zero": np.zeros_like(own),
+        "own": table,
+        "zero": np.zeros_like(table),
         "shuffled": shuffled,
-        "sinusoidal": (sines * scale).astype(own.dtype),
+        "sinusoidal": (sines * scale).astype(table.dtype),
     }
 
 
 def _through(
-    loaded: Pretrained, tokens: texts.Tokens, own: np.ndarray, rows: np.ndarray
+    loaded: Pretrained, tokens: texts.Tokens, table: np.ndarray, rows: np.ndarray
 ) -> tuple[Float[np.ndarray, "layer head query key"], Float[np.ndarray, "d_model"]]:
     """Attention and sentence vector (length 1) of a text with other position rows."""
     import torch
 
-    tap = taps.AttentionHook()
+    attention_hook = taps.AttentionHook()
     count = len(tokens.ids)
 
     def work(network: Any, device: str) -> Any:
-        tap.weights, tap.layer = [], 0
+        attention_hook.weights, attention_hook.layer = [], 0
         ids = torch.from_numpy(tokens.ids).to(device)
-        change = torch.from_numpy(np.ascontiguousarray(rows[:count] - own[:count])).to(device)
+        change = torch.from_numpy(np.ascontiguousarray(rows[:count] - table[:count])).to(device)
         words = network.get_input_embeddings()(ids) + change
         more = {}
         if "token_type_ids" in loaded.tokenizer.model_input_names:
             more["token_type_ids"] = torch.from_numpy(tokens.segments)[None].to(device)
         return network(inputs_embeds=words[None], **more).last_hidden_state[0]
 
-    with taps.hooked(tap):
+    with taps.hooked(attention_hook):
         hidden = loaded.run(work)
-    weights = torch.stack([layer[0] for layer in tap.weights]).float().cpu().numpy()
+    weights = torch.stack([layer[0] for layer in attention_hook.weights]).float().cpu().numpy()
     vector = hidden.double().cpu().numpy().mean(0)
     return weights, vector / np.linalg.norm(vector)
 
@@ -131,13 +133,13 @@ def _rows(loaded: Pretrained) -> Float[np.ndarray, "position d_model"]:
     """The table, wherever the architecture keeps it, from the row of the first token on."""
     network = loaded.network
     for path in ("embeddings.position_embeddings", "transformer.wpe", "wpe"):
-        found = network
+        result = network
         for name in path.split("."):
-            found = getattr(found, name, None)
-        if found is not None:
-            rows: np.ndarray = found.weight.detach().float().cpu().numpy()
+            result = getattr(result, name, None)
+        if result is not None:
+            rows: np.ndarray = result.weight.detach().float().cpu().numpy()
             # RoBERTa and its relatives count from behind the row that padding has.
-            return rows if found.padding_idx is None else rows[found.padding_idx + 1 :]
+            return rows if result.padding_idx is None else rows[result.padding_idx + 1 :]
     raise UserError(
         "no_position_table",
         f"{loaded.card.title} has no table of positions: it turns queries and keys instead.",

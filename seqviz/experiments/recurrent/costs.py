@@ -32,14 +32,14 @@ def score(network: str, first: Symbols, second: Symbols) -> AnswerTerms:
     given += " " * bool(given and answer)
     if not answer:
         raise UserError("no_text", "There is nothing to read. Type a text.")
-    whole = model.encode(given + answer)
-    hidden = networks.trace(model, whole.ids).hidden  # hidden[t]: after t characters
+    full = model.encode(given + answer)
+    hidden = networks.trace(model, full.ids).hidden  # hidden[t]: after t characters
     bits = -networks.log_probabilities(model, hidden) / np.log(2)
-    at = np.arange(len(given), len(whole))
-    ids = whole.ids[at]
+    at = np.arange(len(given), len(full))
+    ids = full.ids[at]
     unknown = ids == model.symbols.index(encoding.UNKNOWN)
     return AnswerTerms(
-        len(given), whole.pieces[len(given) :], bits[at, ids], bits[at + 1, ids], unknown
+        len(given), full.pieces[len(given) :], bits[at, ids], bits[at + 1, ids], unknown
     )
 
 

@@ -41,7 +41,7 @@ def _config(name: str) -> Any:
     tf = library()
     large = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16}
     small = {"hidden_size": 384, "num_hidden_layers": 6, "intermediate_size": 1536}
-    made: dict[str, Callable[[], Any]] = {
+    created: dict[str, Callable[[], Any]] = {
         "bert_base": tf.BertConfig,
         "bert_large": lambda: tf.BertConfig(**large, intermediate_size=4096),
         "gpt1": tf.OpenAIGPTConfig,
@@ -54,7 +54,7 @@ def _config(name: str) -> Any:
             num_attention_heads=9, num_key_value_heads=3, tie_word_embeddings=True,
         ),
     }  # fmt: skip
-    return made[name]()
+    return created[name]()
 
 
 @cache
@@ -139,11 +139,11 @@ def time_passes(report: Report = no_progress, device: str = "cpu") -> PassTimes:
     for at, name in enumerate(names):
         pretrained = load(name)
         for repeat in range(-1, REPEATS):
-            for place, length in enumerate(LENGTHS):
+            for index, length in enumerate(LENGTHS):
                 start = time.perf_counter()
                 pretrained.run(partial(_pass, ids[:, :length]))
                 if repeat >= 0:
-                    seconds[at, repeat, place] = time.perf_counter() - start
+                    seconds[at, repeat, index] = time.perf_counter() - start
                 done += 1
                 report(done / every, done / every)
     return PassTimes(names, np.array(LENGTHS), seconds)

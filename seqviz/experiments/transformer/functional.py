@@ -73,10 +73,10 @@ def skipped(layers: int, layer: int) -> Variant:
     return Variant(order=tuple(k for k in range(layers) if k != layer))
 
 
-def swapped(layers: int, one: int, other: int) -> Variant:
+def swapped(layers: int, left: int, right: int) -> Variant:
     """The variant in which two layers stand in each other's place."""
-    places = {one: other, other: one}
-    return Variant(order=tuple(places.get(k, k) for k in range(layers)))
+    positions = {left: right, right: left}
+    return Variant(order=tuple(positions.get(k, k) for k in range(layers)))
 
 
 def repeated(layers: int, layer: int) -> Variant:
@@ -102,8 +102,8 @@ class NetworkParts:
         tokens = torch.tensor(ids, device=device)[None]
         if self.kind == "llama":
             self.first = body.embed_tokens(tokens)
-            places = torch.arange(len(ids), device=device)[None]
-            self.rotary = body.rotary_emb(self.first, position_ids=places)
+            positions = torch.arange(len(ids), device=device)[None]
+            self.rotary = body.rotary_emb(self.first, position_ids=positions)
             mask = torch.full((len(ids), len(ids)), torch.finfo(self.first.dtype).min)
             self.mask = mask.triu(1).to(self.first.dtype).to(device)[None, None]
         else:
@@ -155,32 +155,34 @@ class _Batch:
 
     def factor(self, part: str, layer: int, rows: Sequence[int]) -> Any:
         """[row, 1, 1], or None where every row leaves the part as it is."""
-        found = [
+        results = [
             next((f.by for f in self.variants[row].factors
                   if (f.part, f.layer, f.unit) == (part, layer, None)), 1.0)
             for row in rows
         ]  # fmt: skip
-        return None if set(found) <= {1.0} else self.parts.first.new_tensor(found)[:, None, None]
+        return (
+            None if set(results) <= {1.0} else self.parts.first.new_tensor(results)[:, None, None]
+        )
 
     def units(self, part: str, layer: int, rows: Sequence[int], count: int) -> Any:
         """[row, unit], or None where every row leaves all units as they are."""
-        found = self.parts.first.new_ones(len(rows), count)
+        result = self.parts.first.new_ones(len(rows), count)
         for at, row in enumerate(rows):
             for f in self.variants[row].factors:
                 if f.part == part and f.layer == layer and f.unit is not None:
-                    found[at, f.unit] = f.by
-        return None if bool((found == 1).all()) else found
+                    result[at, f.unit] = f.by
+        return None if bool((result == 1).all()) else result
 
     def put(self, part: str, layer: int, rows: Sequence[int], x: Any) -> Any:
         """x [row, token, d_model] with the vectors that rows bring along."""
         for at, row in enumerate(rows):
-            for one in self.variants[row].puts:
-                if (one.part, one.layer) != (part, layer):
+            for item in self.variants[row].puts:
+                if (item.part, item.layer) != (part, layer):
                     continue
-                where = slice(None) if one.at is None else one.at
-                vector = x.new_tensor(one.vector)
+                where = slice(None) if item.at is None else item.at
+                vector = x.new_tensor(item.vector)
                 x = x.clone()
-                x[at, where] = x[at, where] + vector if one.add else vector
+                x[at, where] = x[at, where] + vector if item.add else vector
         return x
 
     def normed(self, norm: Any, layer: int, rows: Sequence[int], x: Any) -> Any:
@@ -194,20 +196,22 @@ class _Batch:
         if part == "attention":
             heads = parts.network.config.num_attention_heads
             on = self.units(part, layer, rows, heads)
-            tap = taps.AttentionHook(on=None if on is None else on[:, None], keep=0, note=False)
-            with taps.hooked(tap):
-                found = parts.attention(layer, x)
-            self.report("heads", layer, tap.stages.output)  # type: ignore[union-attr]
+            attention_hook = taps.AttentionHook(
+                on=None if on is None else on[:, None], keep=0, note=False
+            )
+            with taps.hooked(attention_hook):
+                result = parts.attention(layer, x)
+            self.report("heads", layer, attention_hook.stages.output)  # type: ignore[union-attr]
         else:
             neurons = parts.neurons(layer, x)
             on = self.units(part, layer, rows, neurons.shape[-1])
             neurons = neurons if on is None else neurons * on[:, None]
             self.report("neurons", layer, neurons)
-            found = parts.down(layer)(neurons)
+            result = parts.down(layer)(neurons)
         by = self.factor(part, layer, rows)
-        found = self.put(part, layer, rows, found if by is None else found * by)
-        self.report(part, layer, found)
-        return found
+        result = self.put(part, layer, rows, result if by is None else result * by)
+        self.report(part, layer, result)
+        return result
 
     def report(self, part: str, layer: int, x: Any) -> None:
         if self.watch is not None:
@@ -218,11 +222,11 @@ class _Batch:
         x = self.put("stream", layer, rows, x)
         for part, norm in zip(("attention", "mlp"), self.parts.norms(layer), strict=True):
             around = self.factor("residual", layer, rows)
-            kept = x if around is None else x * around
+            retained = x if around is None else x * around
             if self.parts.kind == "llama":
-                x = kept + self.added(part, layer, rows, self.normed(norm, layer, rows, x))
+                x = retained + self.added(part, layer, rows, self.normed(norm, layer, rows, x))
             else:
-                x = self.normed(norm, layer, rows, self.added(part, layer, rows, x) + kept)
+                x = self.normed(norm, layer, rows, self.added(part, layer, rows, x) + retained)
         self.report("stream", layer, x)
         return x
 
@@ -239,7 +243,7 @@ def forward(parts: NetworkParts, variants: Sequence[Variant], watch: Watch | Non
 
     count = len(parts.blocks)
     own = tuple(range(count))
-    orders = [own if one.order is None else one.order for one in variants]
+    orders = [own if variant.order is None else variant.order for variant in variants]
     _check(variants, orders, count)
     batch = _Batch(parts, variants, watch)
     plain = _Batch(parts, (Variant(),), None)
@@ -268,19 +272,22 @@ def forward(parts: NetworkParts, variants: Sequence[Variant], watch: Watch | Non
 
 def _first(variant: Variant, order: tuple[int, ...], count: int) -> int:
     """The step at which a variant is first another than the model as it is."""
-    changed = [*(one.layer for one in variant.factors), *(one.layer for one in variant.puts)]
+    changed = [
+        *(factor.layer for factor in variant.factors),
+        *(item.layer for item in variant.puts),
+    ]
     moved = [step for step, layer in enumerate(order) if layer != step]
     short = [len(order)] if len(order) < count else []
     return min([*changed, *moved[:1], *short, count])
 
 
 def _check(variants: Sequence[Variant], orders: Sequence[tuple[int, ...]], count: int) -> None:
-    named = [one.layer for v in variants for one in v.factors]
-    named += [one.layer for v in variants for one in v.puts]
+    named = [factor.layer for v in variants for factor in v.factors]
+    named += [item.layer for v in variants for item in v.puts]
     named += [layer for order in orders for layer in order]
     if strange := sorted({layer for layer in named if not 0 <= layer < count}):
         raise ValueError(f"There is no layer {strange[0]}: they go from 0 to {count - 1}.")
-    parts = {one.part for v in variants for one in v.factors} - set(INTERVENTION_PARTS)
+    parts = {factor.part for v in variants for factor in v.factors} - set(INTERVENTION_PARTS)
     if parts:
         raise ValueError(
             f"A part is one of {', '.join(INTERVENTION_PARTS)}, not {sorted(parts)[0]!r}."

@@ -109,14 +109,14 @@ def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = STYLE) -> alt.
         style,
     )
     error = f"({m!r} * (slope - ({best!r})) * (slope - ({best!r})))"
-    found = _spoken(text("figure.found_least"), f"{best!r}")
-    said = f"abs(slope - ({best!r})) < 0.006 ? {found} : " + _spoken(
+    result_text = _spoken(text("figure.found_least"), f"{best!r}")
+    summary = f"abs(slope - ({best!r})) < 0.006 ? {result_text} : " + _spoken(
         text("figure.above_least"), error
     )
     total = f"'{text('figure.your_error')} ' + format({floor!r} + {error}, '.3g')"
     readout = colored(
         alt.Chart(corner)
-        .transform_calculate(words=f"[{total}, {said}]")
+        .transform_calculate(words=f"[{total}, {summary}]")
         .mark_text(align="left", baseline="top", fontSize=17, fontWeight="bold", lineHeight=23)
         .encode(x=x, y=y, text=alt.Text("words:N")),
         "prediction",

@@ -13,7 +13,7 @@ from seqviz.plotting import STYLE, Figure, Sheet, Style, axis
 
 
 def residual_check(
-    found: Diagnosis,
+    diagnosis: Diagnosis,
     index: Sequence[str] | np.ndarray | None = None,
     unit: str = "",
     style: Style = STYLE,
@@ -23,7 +23,7 @@ def residual_check(
     index: labels of the time axis of the whole series, of which the last are those of the
     residuals. unit: of the values.
     """
-    text, palette, n = style.text, style.palette, len(found.residuals)
+    text, palette, n = style.text, style.palette, len(diagnosis.residuals)
     sheet = Sheet(style)
     sheet.margin(r=14, t=30)
     time = text("figure.steps" if index is None else "figure.dates")
@@ -31,29 +31,42 @@ def residual_check(
         {"title": {"text": time, "standoff": 14}, "showgrid": False},
         axis(value_name(text, unit, "figure.residual_value")), up=(0.64, 1),
     )  # fmt: skip
-    labels = np.arange(found.order, found.order + n) if index is None else np.asarray(index)[-n:]
-    top.line(labels, found.residuals, text("figure.residuals"), palette.truth, width=1.2,
+    labels = (
+        np.arange(diagnosis.order, diagnosis.order + n) if index is None else np.asarray(index)[-n:]
+    )
+    top.line(labels, diagnosis.residuals, text("figure.residuals"), palette.truth, width=1.2,
              legend=False)  # fmt: skip
-    acf = found.correlations.acf
-    reach = 1.15 * max(float(np.abs(acf[1:]).max()), found.correlations.band)
+    acf = diagnosis.correlations.acf
+    reach = 1.15 * max(float(np.abs(acf[1:]).max()), diagnosis.correlations.band)
     left = sheet.panel(
         axis(text("figure.lag"), showgrid=False),
         axis(text("figure.residual_acf"), range=[-reach, reach]),
         across=(0, 0.43), up=(0, 0.36),
     )  # fmt: skip
-    correlation_bars(left, acf, None, found.correlations.band, legend=True)
+    correlation_bars(left, acf, None, diagnosis.correlations.band, legend=True)
     right = sheet.panel(
         axis(text("figure.tested_lags"), showgrid=False),
         axis(text("figure.q"), rangemode="tozero"), across=(0.57, 1), up=(0, 0.36),
     )  # fmt: skip
-    tests = found.tests
+    tests = diagnosis.tests
     right.reference(tests.lags, tests.limit, text("figure.q_limit"), width=2.2, dash="dash")
-    color = palette.rnn if found.refused else palette.prediction
+    color = palette.rnn if diagnosis.refused else palette.prediction
     right.line(tests.lags, tests.statistic, text("figure.q"), color, width=2.4)
-    right.points([found.tested], [found.q], text("figure.verdict"), palette.highlight, size=11,
-                 symbol="diamond")  # fmt: skip
+    right.points(
+        [diagnosis.tested],
+        [diagnosis.q],
+        text("figure.verdict"),
+        palette.highlight,
+        size=11,
+        symbol="diamond",
+    )
     return sheet.described(
-        "alt.residuals", n=n, order=found.order, lags=int(found.tested), q=number(found.q),
-        limit=number(found.q_limit), outside=int(np.sum(np.abs(acf[1:]) > found.correlations.band)),
+        "alt.residuals",
+        n=n,
+        order=diagnosis.order,
+        lags=int(diagnosis.tested),
+        q=number(diagnosis.q),
+        limit=number(diagnosis.q_limit),
+        outside=int(np.sum(np.abs(acf[1:]) > diagnosis.correlations.band)),
         last=len(acf) - 1,
-    )  # fmt: skip
+    )

@@ -34,13 +34,13 @@ def estimates_beside_truth(
             [true, true], [lag + 0.55, lag + 1.45], text("figure.truth"), palette.highlight,
             width=3, dash="dash", group="truth", legend=lag == 0,
         )  # fmt: skip
-    for place, estimate in enumerate(estimates):
-        role, symbol = _LOOKS[place % len(_LOOKS)]
-        color, found = getattr(palette, role), estimate.coefficients
+    for index, estimate in enumerate(estimates):
+        role, symbol = _LOOKS[index % len(_LOOKS)]
+        color, result = getattr(palette, role), estimate.coefficients
         panel.points(
-            found, np.arange(1, len(found) + 1) + (place - (len(estimates) - 1) / 2) * 0.18,
+            result, np.arange(1, len(result) + 1) + (index - (len(estimates) - 1) / 2) * 0.18,
             text(f"option.{estimate.method}"), color, size=10, symbol=symbol,
-            error_x=whisker(found, estimate.lower, estimate.upper, color, thickness=2),
+            error_x=whisker(result, estimate.lower, estimate.upper, color, thickness=2),
         )  # fmt: skip
     value, low, high = (number(float(v[0])) for v in (first.coefficients, first.lower, first.upper))
     return sheet.described(

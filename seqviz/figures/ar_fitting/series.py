@@ -31,7 +31,7 @@ def series_and_correlations(
     unit: unit of the values, shown on the axis. The dotted lines are the 95% band that a series
     without any dependence stays in.
     """
-    text, n, found = style.text, len(values), correlations
+    text, n, result = style.text, len(values), correlations
     sheet = Sheet(style)
     sheet.margin(r=14, t=30)
     time = text("figure.steps" if index is None else "figure.dates")
@@ -47,14 +47,14 @@ def series_and_correlations(
     lags = axis(text("figure.lag"), showgrid=False)
     scale = {"range": [-1.05, 1.05], "dtick": 0.5}
     left = sheet.panel(lags, axis(text("figure.acf"), **scale), across=(0, 0.44), up=(0, 0.36))
-    correlation_bars(left, found.acf, found.theory_acf, found.band, legend=True)
+    correlation_bars(left, result.acf, result.theory_acf, result.band, legend=True)
     # Both panels share one scale: numbers on the left one only.
     shared = axis(text("figure.pacf"), showticklabels=False, **scale)
     right = sheet.panel(lags, shared, across=(0.58, 1), up=(0, 0.36))
-    correlation_bars(right, found.pacf, found.theory_pacf, found.band, legend=False)
-    low, high, first = (number(float(v)) for v in (values.min(), values.max(), found.acf[1]))
-    outside = int(np.sum(np.abs(found.acf[1:]) > found.band))
-    last = len(found.acf) - 1
+    correlation_bars(right, result.pacf, result.theory_pacf, result.band, legend=False)
+    low, high, first = (number(float(v)) for v in (values.min(), values.max(), result.acf[1]))
+    outside = int(np.sum(np.abs(result.acf[1:]) > result.band))
+    last = len(result.acf) - 1
     return sheet.described(
         "alt.series", n=n, low=low, high=high, first=first, outside=outside, lags=last
     )
@@ -131,5 +131,5 @@ def lag_plot(
         panel.line(ends, truth * ends, name, palette.highlight, width=2.5, dash="dash")
     if truth is None:
         return sheet.described("alt.lag_plot_alone", n=len(now), slope=number(slope))
-    known = number(truth)
-    return sheet.described("alt.lag_plot", n=len(now), slope=number(slope), truth=known)
+    existing = number(truth)
+    return sheet.described("alt.lag_plot", n=len(now), slope=number(slope), truth=existing)

@@ -31,27 +31,29 @@ def loss_so_far(
     trail: Sequence[EpochReport], settings: NetworkSettings, levels: Levels, style: Style = STYLE
 ) -> Figure:
     """The losses as far as training has come; the levels as in `loss_of_fit`."""
-    told = np.array([(r.update, r.train_loss, r.validation_loss) for r in trail])
-    return _losses(told.T, settings, levels, style)
+    label = np.array([(r.update, r.train_loss, r.validation_loss) for r in trail])
+    return _losses(label.T, settings, levels, style)
 
 
 def _losses(
-    told: Float[np.ndarray, "3 report"], settings: NetworkSettings, levels: Levels, style: Style
+    reports: Float[np.ndarray, "3 report"], settings: NetworkSettings, levels: Levels, style: Style
 ) -> Figure:
     """Mean squared error by epoch; the axis does not move while the curve grows.
 
-    told: the epochs, the training and the validation losses, which may be nan.
+    reports: the epochs, the training and the validation losses, which may be nan.
     """
     text, palette, color = style.text, style.palette, getattr(style.palette, settings.cell)
-    (epochs, train, validation), cell = told, settings.cell.upper()
-    seen = np.concatenate([train, validation[np.isfinite(validation)]])
-    looks = (
+    (epochs, train, validation), cell = reports, settings.cell.upper()
+    finite = np.concatenate([train, validation[np.isfinite(validation)]])
+    styles = (
         ("figure.noise_floor", palette.baseline, "dot"),
         ("figure.ols_mse", palette.prediction, "dashdot"),
         ("figure.ols_held_out", palette.truth, "longdashdot"),
     )
-    lines = [(value, *look) for value, look in zip(levels, looks, strict=True) if value is not None]
-    low, high = min(float(seen.min()), *(line[0] for line in lines)), seen.max()
+    lines = [
+        (value, *style) for value, style in zip(levels, styles, strict=True) if value is not None
+    ]
+    low, high = min(float(finite.min()), *(line[0] for line in lines)), finite.max()
     sheet = Sheet(style)
     panel = sheet.panel(
         axis(text("figure.epoch"), range=[0, settings.epochs * 1.02]),
@@ -61,9 +63,9 @@ def _losses(
     if np.isfinite(validation).any():
         name = text("figure.validation_loss", cell=cell)
         panel.line(epochs, validation, name, color, width=2, dash="dash")
-        least = int(np.nanargmin(validation))
-        name = text("figure.least_loss", epoch=int(epochs[least]))
-        panel.points([epochs[least]], [validation[least]], name, palette.highlight, size=11,
+        minimum = int(np.nanargmin(validation))
+        name = text("figure.least_loss", epoch=int(epochs[minimum]))
+        panel.points([epochs[minimum]], [validation[minimum]], name, palette.highlight, size=11,
                      symbol="diamond")  # fmt: skip
     for value, key, level_color, dash in lines:
         name = f"{text(key)} ({number(value)})"
@@ -75,7 +77,7 @@ def _losses(
 
 
 def one_step_map(
-    found: NetworkFit,
+    network_fit: NetworkFit,
     values: Float[np.ndarray, "time"],
     truth: float | None = None,
     rule: Float[np.ndarray, "grid"] | None = None,
@@ -89,12 +91,12 @@ def one_step_map(
     truth: the true slope of an AR(1). rule, line: a true rule that is no line, and the best line,
     at the map's inputs.
     """
-    text, palette, cell = style.text, style.palette, found.settings.cell
-    inputs, mean = found.map.inputs, found.map.mean
+    text, palette, cell = style.text, style.palette, network_fit.settings.cell
+    inputs, mean = network_fit.map.inputs, network_fit.map.mean
     sheet = Sheet(style)
     panel = sheet.panel(axis(text("figure.before")), axis(text("figure.predicted")))
-    if found.map.band_width > 0:
-        panel.band(inputs, found.map.low, found.map.high, palette.band,
+    if network_fit.map.band_width > 0:
+        panel.band(inputs, network_fit.map.low, network_fit.map.high, palette.band,
                    name=text("figure.map_band"), opacity=1, legend=True)  # fmt: skip
     panel.points(
         np.asarray(values[:-1], float), np.asarray(values[1:], float), text("figure.pairs"),
@@ -109,17 +111,17 @@ def one_step_map(
         panel.line(inputs, rule, text("figure.true_rule"), palette.highlight, dash="dash")
     learned = text("figure.learned_map", cell=cell.upper())
     panel.line(inputs, mean, learned, getattr(palette, cell), width=3)
-    slope = number(found.map.slope)
+    slope = number(network_fit.map.slope)
     if truth is None:
         return sheet.described("alt.map_alone", cell=cell.upper(), slope=slope)
     return sheet.described("alt.map", cell=cell.upper(), slope=slope, truth=number(truth))
 
 
-def one_step_predictions(found: NetworkFit, style: Style = STYLE) -> Figure:
+def one_step_predictions(network_fit: NetworkFit, style: Style = STYLE) -> Figure:
     """The last 120 steps of the series with the one-step predictions made for them."""
-    text, palette, cell = style.text, style.palette, found.settings.cell
-    time = np.arange(1, len(found.targets) + 1)[-120:]
-    targets, predictions = found.targets[-120:], found.predictions[-120:]
+    text, palette, cell = style.text, style.palette, network_fit.settings.cell
+    time = np.arange(1, len(network_fit.targets) + 1)[-120:]
+    targets, predictions = network_fit.targets[-120:], network_fit.predictions[-120:]
     sheet = Sheet(style)
     panel = sheet.panel(axis(text("figure.steps")), axis(text("figure.value")))
     panel.line(time, targets, text("figure.series"), palette.truth, width=1.6)
@@ -175,24 +177,24 @@ def _windows(scores: Scores, window: int, noise: float, style: Style) -> Figure:
     text, palette = style.text, style.palette
     ends = [WINDOWS[0], WINDOWS[-1]]
     mlp, rnn = scores[: len(WINDOWS)], scores[len(WINDOWS) :]
-    places = list(WINDOWS)[: len(mlp)]
+    positions = list(WINDOWS)[: len(mlp)]
     sheet = Sheet(style)
     for panel, key in ((0, "figure.test_mse"), (1, "figure.parameters")):
-        drawn = sheet.panel(
+        panels = sheet.panel(
             axis(text("figure.mlp_window"), dtick=1, range=[0.5, ends[1] + 0.5], showgrid=False),
             axis(text(key), rangemode="tozero"),
             across=((0, 0.44), (0.56, 1))[panel],
         )
         first = panel == 0
         if first:
-            drawn.reference(ends, [noise, noise], text("figure.unforeseeable"), width=2)
-        drawn.line(places, [score[panel] for score in mlp], "MLP", palette.mlp, symbol="circle",
+            panels.reference(ends, [noise, noise], text("figure.unforeseeable"), width=2)
+        panels.line(positions, [score[panel] for score in mlp], "MLP", palette.mlp, symbol="circle",
                    group="mlp", legend=first)  # fmt: skip
         for score in rnn:
-            drawn.line(ends, [score[panel]] * 2, text("figure.any_length"), palette.rnn,
+            panels.line(ends, [score[panel]] * 2, text("figure.any_length"), palette.rnn,
                        dash="dash", group="rnn", legend=first)  # fmt: skip
         if window <= len(mlp):
-            drawn.points([window], [mlp[window - 1][panel]], unbroken(f"P = {window}"),
+            panels.points([window], [mlp[window - 1][panel]], unbroken(f"P = {window}"),
                          palette.highlight, size=13, symbol="diamond", group="chosen",
                          legend=first)  # fmt: skip
     return sheet.described(

@@ -18,7 +18,7 @@ _CROSSED, _NAMED = 16, 20  # tokens of a mask whose crosses, and whose names, fi
 
 
 def head_switches(
-    found: Change,
+    change: Change,
     off: Sequence[tuple[int, int]],
     mean: Change | None = None,
     style: Style = STYLE,
@@ -27,13 +27,13 @@ def head_switches(
 
     Of a decoder (which has candidates) the probabilities of the next token before and after; of an
     encoder how far each token's vector has moved (1 - cosine). off: (layer, head), each from 0.
-    found: with the outputs of these heads at zero. mean: with their mean outputs in place of them,
+    change: with the outputs of these heads at zero. mean: with their mean outputs in place of them,
     drawn beside.
     """
     text, palette = style.text, style.palette
-    on = np.ones((found.text.layers, found.text.heads), np.uint8)
-    for place in off:
-        on[place] = 0
+    on = np.ones((change.text.layers, change.text.heads), np.uint8)
+    for position in off:
+        on[position] = 0
     sheet = Sheet(style)
     board = HeadGrid(sheet, *on.shape, across=_LEFT)
     board.cells(
@@ -48,33 +48,35 @@ def head_switches(
         textfont={"size": 15 * style.scale, "color": palette.truth},
         hover=board.hover("figure.hover_switch"),
     )
-    said = _next_tokens(sheet, found, mean) if found.candidates else _moved(sheet, found, mean)
+    summary = (
+        _next_tokens(sheet, change, mean) if change.candidates else _moved(sheet, change, mean)
+    )
     switched = text("alt.switches", off=int((on == 0).sum()), all=on.size)
-    return sheet.finish(f"{switched} {said}")
+    return sheet.finish(f"{switched} {summary}")
 
 
-def _next_tokens(sheet: Sheet, found: Change, mean: Change | None) -> str:
+def _next_tokens(sheet: Sheet, change: Change, mean: Change | None) -> str:
     """The likeliest next tokens before and after, in words as well."""
     text, palette = sheet.style.text, sheet.style.palette
-    pieces, chances = found.candidates, found.probabilities
+    pieces, probabilities = change.candidates, change.probabilities
     names = [escape({"\t": "⇥"}.get(piece, piece.replace("\n", "⏎"))) for piece in pieces]
     sheet.page["bargap"] = 0.25
     panel = sheet.panel(
         axes.axis(
             text("figure.next_probability"),
-            range=[0, 1.25 * float(chances.max(initial=1e-9))],
+            range=[0, 1.25 * float(probabilities.max(initial=1e-9))],
             nticks=5,
         ),
         axes.names(names, text("figure.next_token"), range=[len(names) + 0.6, 0.4]),
         across=_RIGHT,
     )
     series = [
-        ("heads_all_on", chances[0], palette.baseline),
-        ("heads_now" if mean is None else "heads_zero", chances[1], palette.prediction),
+        ("heads_all_on", probabilities[0], palette.baseline),
+        ("heads_now" if mean is None else "heads_zero", probabilities[1], palette.prediction),
     ]
     if mean is not None:
-        chance = dict(zip(mean.candidates, mean.probabilities[1], strict=True))
-        values = np.array([chance.get(piece, np.nan) for piece in pieces])
+        probability = dict(zip(mean.candidates, mean.probabilities[1], strict=True))
+        values = np.array([probability.get(piece, np.nan) for piece in pieces])
         series.append(("heads_mean", values, palette.highlight))
     for name, values, color in series:
         panel.bars(
@@ -86,20 +88,20 @@ def _next_tokens(sheet: Sheet, found: Change, mean: Change | None) -> str:
             ends=["< 0.001" if v < 0.001 else number(v) for v in values],
             hover=False,
         )
-    before, after = (int(row.argmax()) for row in chances)
+    before, after = (int(row.argmax()) for row in probabilities)
     return text(
         "alt.next_tokens",
         before=pieces[before],
-        p=number(chances[0, before]),
+        p=number(probabilities[0, before]),
         after=pieces[after],
-        q=number(chances[1, after]),
+        q=number(probabilities[1, after]),
     )
 
 
-def _moved(sheet: Sheet, found: Change, mean: Change | None) -> str:
+def _moved(sheet: Sheet, change: Change, mean: Change | None) -> str:
     """How far each token's vector has moved, and in words which one has moved furthest."""
-    text, moved, palette = sheet.style.text, found.moved, sheet.style.palette
-    pieces, name = found.text.pieces[: len(moved)], text("figure.moved")
+    text, moved, palette = sheet.style.text, change.moved, sheet.style.palette
+    pieces, name = change.text.pieces[: len(moved)], text("figure.moved")
     series = [("heads_zero", moved, palette.prediction)]
     if mean is not None:
         series.append(("heads_mean", mean.moved, palette.highlight))
@@ -123,11 +125,11 @@ def _moved(sheet: Sheet, found: Change, mean: Change | None) -> str:
     return text("alt.moved", most=pieces[furthest], value=number(moved[furthest]))
 
 
-def attention_mask(found: AttentionMap, style: Style = STYLE) -> Figure:
+def attention_mask(attention_map: AttentionMap, style: Style = STYLE) -> Figure:
     """Left who may look at whom, to be clicked (x key, y query); right one head under this mask."""
     text, palette = style.text, style.palette
-    pieces, allowed = found.text.pieces, found.allowed
-    keys = axes.tokens(style, pieces, text("figure.keys"), most=_NAMED)
+    pieces, allowed = attention_map.text.pieces, attention_map.allowed
+    keys = axes.tokens(style, pieces, text("figure.keys"), limit=_NAMED)
     queries = axes.tokens(style, pieces, text("figure.queries"), upright=True)
     sheet = Sheet(style)
     mask = sheet.panel(keys, queries, across=(0, 0.42), title=text("figure.who_may"))
@@ -151,9 +153,9 @@ def attention_mask(found: AttentionMap, style: Style = STYLE) -> Figure:
         keys,
         {**queries, "showticklabels": False, "title": {"text": ""}},  # as on the left
         across=(0.52, 0.94),
-        title=text("figure.head_label", layer=found.layer, head=found.head),
+        title=text("figure.head_label", layer=attention_map.layer, head=attention_map.head),
     )
-    head.weights(found.weights, allowed, texttemplate=None)
+    head.weights(attention_map.weights, allowed, texttemplate=None)
     return sheet.described(
         "alt.permissions",
         tokens=len(pieces),

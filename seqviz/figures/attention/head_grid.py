@@ -33,8 +33,8 @@ class HeadGrid:
         sides = [(heads, self.text("figure.head")), (layers, self.text("figure.layer"))]
         self.sides = sides[::-1] if self.deep else sides
         x, y = (
-            counted(count, title, most)
-            for (count, title), most in zip(self.sides, (named, NAMED), strict=True)
+            counted(count, title, maximum)
+            for (count, title), maximum in zip(self.sides, (named, NAMED), strict=True)
         )
         y["range"] = y["range"][::-1]  # the first on top
         self.panel = sheet.panel(x, y, across=across, up=up)

@@ -18,7 +18,7 @@ _MOST = 10  # heads that have a bar
 
 
 def heads_by_measure(
-    found: Mosaic, measure: str, layer: int, head: int, style: Style = STYLE
+    mosaic: Mosaic, measure: str, layer: int, head: int, style: Style = STYLE
 ) -> Figure:
     """Left all heads as a grid (a click gives one), right those with the most of a measure.
 
@@ -26,24 +26,24 @@ def heads_by_measure(
     head is named after it. layer, head: the chosen ones, from 0, the last where there are fewer.
     """
     return _ranked(
-        getattr(found.habits, measure),
+        getattr(mosaic.habits, measure),
         style.text(f"figure.habit_{measure}"),
         (layer, head),
         style,
-        names=head_names(found.habits, style.text, shares=False),
+        names=head_names(mosaic.habits, style.text, shares=False),
         share=measure in (*HABITS, "spread"),
         named_from=NAMED_FROM if measure in HABITS else None,
     )
 
 
-def head_importance(found: Effects, layer: int, head: int, style: Style = STYLE) -> Figure:
+def head_importance(effects: Effects, layer: int, head: int, style: Style = STYLE) -> Figure:
     """What each head alone is worth for this text: what is lost when it is switched off.
 
     Bits of the next token (decoder) or the cosine of the sentence vector (encoder); heads that were
     not switched off yet are blank. layer, head: the chosen ones, from 0.
     """
-    measure = style.text("figure.lost_bits" if found.decoder else "figure.lost_cosine")
-    return _ranked(found.change, measure, (layer, head), style)
+    measure = style.text("figure.lost_bits" if effects.decoder else "figure.lost_cosine")
+    return _ranked(effects.change, measure, (layer, head), style)
 
 
 def importance_so_far(
@@ -78,16 +78,16 @@ def _ranked(
 ) -> Figure:
     """values: one number a head, nan where it is not known yet. names: what each head does."""
     layers, heads = values.shape
-    known = values[np.isfinite(values)]
-    order = ranked(np.nan_to_num(values, nan=-np.inf), min(_MOST, known.size))
-    said = [names[a][b] if names else "" for a, b in order or [(0, 0)]]
+    finite = values[np.isfinite(values)]
+    order = ranked(np.nan_to_num(values, nan=-np.inf), min(_MOST, finite.size))
+    labels = [names[a][b] if names else "" for a, b in order or [(0, 0)]]
     sheet = Sheet(style)
     grid = HeadGrid(sheet, layers, heads, across=_GRID)
-    top = 1.0 if share else float(known.max(initial=0)) or 1.0
+    top = 1.0 if share else float(finite.max(initial=0)) or 1.0
     grid.cells(
         values.astype(np.float32),
         measure,
-        scales.unit_scale(min(0.0, float(known.min(initial=0))), top),
+        scales.unit_scale(min(0.0, float(finite.min(initial=0))), top),
         xgap=1,
         ygap=1,
         hoverongaps=False,
@@ -96,7 +96,7 @@ def _ranked(
     )
     chosen = min(chosen[0], layers - 1), min(chosen[1], heads - 1)
     grid.outline(*chosen)
-    bars = _bars(sheet, values, measure, order, said, chosen)
+    bars = _bars(sheet, values, measure, order, labels, chosen)
     if named_from is not None:
         bars.vertical(named_from, style.palette.baseline, width=1, dash="dot")
     sheet.headline(measure, yshift=6)
@@ -107,8 +107,8 @@ def _ranked(
         layer=first[0],
         head=first[1],
         value=number(values[first]),
-        name=said[0] or "–",
-        median=number(np.median(known)) if known.size else "–",
+        name=labels[0] or "–",
+        median=number(np.median(finite)) if finite.size else "–",
         names={bars.y: [f"{a}.{b}" for a, b in order]},
     )
 
@@ -118,12 +118,12 @@ def _bars(
     values: Float[np.ndarray, "layer head"],
     measure: str,
     order: Sequence[tuple[int, int]],
-    said: Sequence[str],
+    labels: Sequence[str],
     chosen: tuple[int, int],
 ) -> Panel:
     """The foremost heads, (layer, head) in this order, with their numbers and what they do."""
     palette, text = sheet.style.palette, sheet.style.text
-    lengths = [float(values[place]) for place in order]
+    lengths = [float(values[position]) for position in order]
     panel = sheet.panel(
         axes.axis(measure, range=[0, 2.3 * max([*lengths, 1e-12])], showgrid=False, nticks=4),
         axes.names(
@@ -137,9 +137,9 @@ def _bars(
         np.arange(1, len(order) + 1),
         lengths,
         measure,
-        [palette.highlight if place == chosen else palette.prediction for place in order],
+        [palette.highlight if position == chosen else palette.prediction for position in order],
         sideways=True,
-        ends=[f" {number(v)}  {words}" for v, words in zip(lengths, said, strict=False)],
+        ends=[f" {number(v)}  {words}" for v, words in zip(lengths, labels, strict=False)],
         legend=False,
         hover=False,
     )

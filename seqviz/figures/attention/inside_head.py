@@ -19,7 +19,7 @@ _LAST = {"weight": "weights", "value": "carried"}
 
 
 def query_key_products(
-    found: HeadParts, query: int, key: int, by: str = "weight", style: Style = STYLE
+    head_parts: HeadParts, query: int, key: int, by: str = "weight", style: Style = STYLE
 ) -> Figure:
     """From left to right: the query and all keys, their products entry by entry, scores, weights.
 
@@ -27,14 +27,14 @@ def query_key_products(
     before it is divided. query, key: from 1, the last token where there are fewer. by: "value" for
     weights times the norms of the values. A click on a row chooses the key (y).
     """
-    text, palette, pieces = style.text, style.palette, found.text.pieces
-    tokens, d_k = found.keys.shape
+    text, palette, pieces = style.text, style.palette, head_parts.text.pieces
+    tokens, d_k = head_parts.keys.shape
     query, key = min(query, tokens), min(key, tokens)
-    q = found.queries[query - 1].astype(np.float64)
-    terms = q * found.keys.astype(np.float64)
+    q = head_parts.queries[query - 1].astype(np.float64)
+    terms = q * head_parts.keys.astype(np.float64)
     last = _LAST[by]
     names = [text(f"figure.parts_{part}") for part in ("keys", "products", "scaled", last)]
-    rows = _rows(found, query, style)
+    rows = _rows(head_parts, query, style)
     # On a phone these have their own labels: none for the query, whose row is in the first only.
     own = ["", *rows["ticktext"][1:]]
     others = {**rows, "ticktext": own, "showticklabels": False, "title": {"text": ""}}
@@ -45,36 +45,36 @@ def query_key_products(
     sheet = Sheet(style)
     left = sheet.panel(entries, rows, across=_ACROSS[0], title=names[0])
     # The query's row stands above the keys with a gap of half a row, where 0 is on the axis.
-    _entries(left, np.vstack([q, found.keys]), names[0], key, first=0)
+    _entries(left, np.vstack([q, head_parts.keys]), names[0], key, first=0)
     left.horizontal(0.5, palette.truth, width=1.5, layer="above")
     middle = sheet.panel(entries, others, across=_ACROSS[1], title=names[1])
     _entries(middle, terms, names[1], key)
-    shown = []
+    visible = []
     under = (names[2], text(f"figure.axis_{last}"))
-    both = zip((found.scaled, getattr(found, last)), under, strict=True)
-    for place, (values, axis) in enumerate(both, 2):
-        row = np.where(found.allowed[query - 1], values[query - 1], np.nan).astype(float)
+    both = zip((head_parts.scaled, getattr(head_parts, last)), under, strict=True)
+    for index, (values, axis) in enumerate(both, 2):
+        row = np.where(head_parts.allowed[query - 1], values[query - 1], np.nan).astype(float)
         low, high = np.nanmin(row, initial=0), np.nanmax(np.abs(row), initial=0) or 1.0
         reach = [low - 0.5 * high if low < 0 else 0, 1.5 * high]
         along = axes.axis(axis, range=reach, nticks=3, showgrid=False)
-        panel = sheet.panel(along, others, across=_ACROSS[place], title=names[place])
+        panel = sheet.panel(along, others, across=_ACROSS[index], title=names[index])
         written = [number(v) for v in row] if tokens <= _WRITTEN else None
-        _bars(panel, row, names[place], key, written, sideways=True)
-        shown.append(number(row[key - 1]))
+        _bars(panel, row, names[index], key, written, sideways=True)
+        visible.append(number(row[key - 1]))
     return sheet.described(
         f"alt.products{'' if by == 'weight' else '_carried'}",
         query=pieces[query - 1],
         key=pieces[key - 1],
         d_k=d_k,
         score=number(terms[key - 1].sum()),
-        scaled=shown[0],
-        weight=shown[1],
+        scaled=visible[0],
+        weight=visible[1],
     )
 
 
-def _rows(found: HeadParts, query: int, style: Style) -> dict[str, Any]:
+def _rows(head_parts: HeadParts, query: int, style: Style) -> dict[str, Any]:
     """The query in row 0, and all keys below it from row 1."""
-    pieces = found.text.pieces
+    pieces = head_parts.text.pieces
     labels = [f"<b>{escape(pieces[query - 1])}</b> q", *map(escape, pieces)]
     named: dict[str, Any] = {"tickvals": list(range(len(labels))), "ticktext": labels}
     if len(pieces) > axes.NAMED_ROWS:
@@ -87,7 +87,7 @@ def _rows(found: HeadParts, query: int, style: Style) -> dict[str, Any]:
 
 def _entries(panel: Panel, z: np.ndarray, name: str, key: int, first: int = 1) -> None:
     """Vectors as rows from `first` on; the row of the chosen key is outlined."""
-    place = {"key": "%{y}", "entry": "%{x}", "value": "%{z:.4f}"}
+    anchor = {"key": "%{y}", "entry": "%{x}", "value": "%{z:.4f}"}
     panel.cells(
         z.astype(np.float32),
         name,
@@ -95,7 +95,7 @@ def _entries(panel: Panel, z: np.ndarray, name: str, key: int, first: int = 1) -
         y=np.arange(first, first + len(z)),
         bar=None,
         pick=True,
-        hover=panel.style.text("figure.hover_entry", **place) + NAMED,
+        hover=panel.style.text("figure.hover_entry", **anchor) + NAMED,
     )
     panel.outline(panel.style.palette.highlight, row=key)
 
@@ -110,14 +110,14 @@ def _bars(
     **more: Any,
 ) -> None:
     """One bar a key, with its number; that of the chosen key is lit."""
-    palette, places = panel.style.palette, np.arange(1, len(values) + 1)
+    palette, positions = panel.style.palette, np.arange(1, len(values) + 1)
     at, length = ("y", "x") if sideways else ("x", "y")
     hover = panel.style.text("figure.hover_bar", key=f"%{{{at}}}", value=f"%{{{length}:.4f}}")
     panel.bars(
-        places,
+        positions,
         values,
         name,
-        [palette.highlight if place == key else palette.prediction for place in places],
+        [palette.highlight if position == key else palette.prediction for position in positions],
         sideways=sideways,
         ends=written,
         ends_size=11,
@@ -128,7 +128,7 @@ def _bars(
 
 
 def scores_to_weights(
-    found: HeadParts, query: int, key: int, by: str = "weight", style: Style = STYLE
+    head_parts: HeadParts, query: int, key: int, by: str = "weight", style: Style = STYLE
 ) -> Figure:
     """From scores to weights for one query, top to bottom: q·k, divided, masked, softmax.
 
@@ -136,17 +136,17 @@ def scores_to_weights(
     by: with "value" the weights times the norms of the values stand below, and the divided scores
     only after the mask.
     """
-    text, pieces = style.text, found.text.pieces
+    text, pieces = style.text, head_parts.text.pieces
     query, key = min(query, len(pieces)), min(key, len(pieces))
     at, few = query - 1, len(pieces) <= _WRITTEN
     stages = {
-        "scores": found.scores[at].astype(float),
-        "scaled": found.scaled[at].astype(float),
-        "masked": np.where(found.allowed[at], found.scaled[at], np.nan).astype(float),
-        "weights": found.weights[at].astype(float),
+        "scores": head_parts.scores[at].astype(float),
+        "scaled": head_parts.scaled[at].astype(float),
+        "masked": np.where(head_parts.allowed[at], head_parts.scaled[at], np.nan).astype(float),
+        "weights": head_parts.weights[at].astype(float),
     }
     if by == "value":  # in place of a stage, or the panels would be too low
-        stages["carried"] = found.carried[at].astype(float)
+        stages["carried"] = head_parts.carried[at].astype(float)
         del stages["scaled"]
     # On a phone the numbers would run into one another: those that find no room are left out.
     sheet = Sheet(style, uniformtext={"minsize": 10 * style.scale, "mode": "hide"})
@@ -164,13 +164,14 @@ def scores_to_weights(
         _bars(panel, values, name, key, written if few else None, pick=True,
               textangle=0, constraintext="outside")  # fmt: skip
         panel.title(name, xref="paper")
-        for place in 1 + np.flatnonzero(~np.isfinite(values)) if few else ():
+        for position in 1 + np.flatnonzero(~np.isfinite(values)) if few else ():
             quiet = {"size": 11, "color": style.palette.baseline}
-            panel.words("−∞", int(place), 0, yanchor="bottom", **quiet)
+            panel.words("−∞", int(position), 0, yanchor="bottom", **quiet)
     of_query = text("figure.of_query", query=escape(pieces[at]), at=query)
     sheet.words(of_query, 1, 1, xanchor="right", yanchor="bottom", yshift=10 * style.scale, size=14)
     score, scaled, weight = (
-        number(values[at, key - 1]) for values in (found.scores, found.scaled, found.weights)
+        number(values[at, key - 1])
+        for values in (head_parts.scores, head_parts.scaled, head_parts.weights)
     )
     best = int(np.argmax(stages["weights"]))
     return sheet.described(
@@ -188,8 +189,8 @@ def scores_to_weights(
 
 def _upright(stage: str, values: np.ndarray, style: Style) -> dict[str, Any]:
     """The axis of a stage, with a line at zero and room for the numbers at the bars."""
-    known = values[np.isfinite(values)]
-    low, high = float(known.min(initial=0)), float(known.max(initial=0))
+    finite = values[np.isfinite(values)]
+    low, high = float(finite.min(initial=0)), float(finite.max(initial=0))
     reach = (high - low) or 1.0
     return axes.axis(
         style.text(f"figure.axis_{stage}"),

@@ -18,18 +18,18 @@ _TILE = 56  # pixels of a tile at least
 _SHOWN = {"weight": "weight", "value": "carried"}
 
 
-def head_mosaic(found: Mosaic, layer: int, head: int, style: Style = STYLE) -> Figure:
+def head_mosaic(mosaic: Mosaic, layer: int, head: int, style: Style = STYLE) -> Figure:
     """Every head a small map, as one image; a click gives the head.
 
     Where there are more layers than heads, layers run from left to right. layer, head: the chosen
     ones, from 0, the last where there are fewer. On hover: what a head does, its entropy in bits,
-    and how many tokens away it looks. Where `found` shows weights times norms of values, one scale
+    and how many tokens away it looks. Where `mosaic` shows weights times norms of values, one scale
     holds for all heads.
     """
-    text, entropy = style.text, found.habits.entropy
+    text, entropy = style.text, mosaic.habits.entropy
     layers, heads = entropy.shape
     layer, head = min(layer, layers - 1), min(head, heads - 1)
-    name = head_names(found.habits, text)[layer][head]
+    name = head_names(mosaic.habits, text)[layer][head]
     bits = number(entropy[layer, head])
     sheet = Sheet(style)
     grid = HeadGrid(sheet, layers, heads)
@@ -38,14 +38,14 @@ def head_mosaic(found: Mosaic, layer: int, head: int, style: Style = STYLE) -> F
         text("figure.entropy_bits"),
         scales.unit_scale(),
         bar=None,
-        text=grid.turned(_said(found, style)),
+        text=grid.turned(_said(mosaic, style)),
         hover="%{text}",
         opacity=0,  # the picture is seen; this is what hovers and clicks meet
     )
-    sheet.page["images"] = [_picture(grid.turned(found.tiles), found.max_weight)]
-    grid.panel.key(scales.weights(found.max_weight), text(f"figure.{_SHOWN[found.by]}"))
+    sheet.page["images"] = [_picture(grid.turned(mosaic.tiles), mosaic.max_weight)]
+    grid.panel.key(scales.weights(mosaic.max_weight), text(f"figure.{_SHOWN[mosaic.by]}"))
     grid.outline(layer, head)
-    reduced = text("figure.reduced", cells=number(found.cells, 2))
+    reduced = text("figure.reduced", cells=number(mosaic.cells, 2))
     sheet.headline(
         text(
             "figure.tile",
@@ -53,10 +53,10 @@ def head_mosaic(found: Mosaic, layer: int, head: int, style: Style = STYLE) -> F
             name=name,
             bits=text("figure.bits", bits=bits),
         )
-        + (f" · {reduced}" if found.cells > 1 else "")
+        + (f" · {reduced}" if mosaic.cells > 1 else "")
     )
     return sheet.described(
-        "alt.mosaic" if found.by == "weight" else "alt.mosaic_carried",
+        "alt.mosaic" if mosaic.by == "weight" else "alt.mosaic_carried",
         layers=layers,
         heads=heads,
         layer=layer,
@@ -68,9 +68,9 @@ def head_mosaic(found: Mosaic, layer: int, head: int, style: Style = STYLE) -> F
     )
 
 
-def _said(found: Mosaic, style: Style) -> np.ndarray:
+def _said(mosaic: Mosaic, style: Style) -> np.ndarray:
     """What stands over each head, [layer, head]."""
-    habits, text = found.habits, style.text
+    habits, text = mosaic.habits, style.text
 
     def over(layer: int, head: int, name: str) -> str:
         entropy, distance = (
@@ -85,9 +85,9 @@ def _said(found: Mosaic, style: Style) -> np.ndarray:
     )
 
 
-def _picture(tiles: np.ndarray, most: float) -> dict[str, Any]:
+def _picture(tiles: np.ndarray, maximum: float) -> dict[str, Any]:
     """The tiles [row, column, query, key] as an image behind the cells of the grid."""
-    source, (high, wide) = picture(tiles, _GAP, _TILE, most)
+    source, (high, wide) = picture(tiles, _GAP, _TILE, maximum)
     rows, columns = tiles.shape[:2]
     return {
         "source": source,
@@ -105,45 +105,51 @@ def _picture(tiles: np.ndarray, most: float) -> dict[str, Any]:
     }
 
 
-def attention_map(found: AttentionMap, query: int, key: int, style: Style = STYLE) -> Figure:
+def attention_map(
+    attention_map: AttentionMap, query: int, key: int, style: Style = STYLE
+) -> Figure:
     """The weights of a head, or a mean over heads, with their tokens.
 
     query, key: the chosen cell, from 1, the last token where there are fewer; its row and the cell
     are outlined, and a click gives another (x key, y query). Blank where the mask forbids to look.
     """
-    if found.head >= 0:
-        title = style.text("figure.head_label", layer=found.layer, head=found.head)
-    elif found.layer >= 0:
-        title = style.text("figure.mean_of_layer", layer=found.layer)
+    if attention_map.head >= 0:
+        title = style.text("figure.head_label", layer=attention_map.layer, head=attention_map.head)
+    elif attention_map.layer >= 0:
+        title = style.text("figure.mean_of_layer", layer=attention_map.layer)
     else:
         title = style.text("figure.mean_of_all")
-    return _map(found, title, query, key, style)
+    return _map(attention_map, title, query, key, style)
 
 
-def rollout_map(found: AttentionMap, query: int, key: int, style: Style = STYLE) -> Figure:
-    """Attention rollout up to the layer of `found`; query and key as in `attention_map`."""
-    return _map(found, style.text("figure.rollout_to", layer=found.layer), query, key, style)
+def rollout_map(attention_map: AttentionMap, query: int, key: int, style: Style = STYLE) -> Figure:
+    """Attention rollout up to the layer of `attention_map`; query and key as in `attention_map`."""
+    return _map(
+        attention_map, style.text("figure.rollout_to", layer=attention_map.layer), query, key, style
+    )
 
 
-def _map(found: AttentionMap, title: str, query: int, key: int, style: Style) -> Figure:
-    text, pieces, color = style.text, found.text.pieces, style.palette.highlight
+def _map(forward_pass: AttentionMap, title: str, query: int, key: int, style: Style) -> Figure:
+    text, pieces, color = style.text, forward_pass.text.pieces, style.palette.highlight
     query, key = min(query, len(pieces)), min(key, len(pieces))
     of_query, to_key = pieces[query - 1], pieces[key - 1]
-    row = found.weights[query - 1]
-    weight, most = number(row[key - 1]), int(np.nanargmax(row))
+    row = forward_pass.weights[query - 1]
+    weight, largest_at = number(row[key - 1]), int(np.nanargmax(row))
     sheet = Sheet(style)
     panel = sheet.panel(
         axes.tokens(style, pieces, text("figure.keys")),
         axes.tokens(style, pieces, text("figure.queries"), upright=True),
     )
-    shown = text(f"figure.{_SHOWN[found.by]}")
-    panel.weights(found.weights, found.allowed, shown, found.max_weight, pick=True)
+    visible = text(f"figure.{_SHOWN[forward_pass.by]}")
+    panel.weights(
+        forward_pass.weights, forward_pass.allowed, visible, forward_pass.max_weight, pick=True
+    )
     panel.rectangle((0.5, len(pieces) + 0.5), (query - 0.5, query + 0.5), color, width=1.5)
     panel.outline(color, column=key, row=query, width=3.5)
-    said = {"query": escape(of_query), "key": escape(to_key), "weight": f"<b>{weight}</b>"}
-    carried = "" if found.by == "weight" else "_carried"
+    values = {"query": escape(of_query), "key": escape(to_key), "weight": f"<b>{weight}</b>"}
+    carried = "" if forward_pass.by == "weight" else "_carried"
     # Two lines: a phone has no room for both in one.
-    sheet.headline(f"{escape(title)}<br>{text(f'figure.chosen_weight{carried}', **said)}")
+    sheet.headline(f"{escape(title)}<br>{text(f'figure.chosen_weight{carried}', **values)}")
     sheet.margin(t=58 * style.scale)
     return sheet.described(
         f"alt.attention_map{carried}",
@@ -152,7 +158,7 @@ def _map(found: AttentionMap, title: str, query: int, key: int, style: Style) ->
         query=of_query,
         key=to_key,
         weight=weight,
-        most=pieces[most],
-        share=number(row[most]),
+        most=pieces[largest_at],
+        share=number(row[largest_at]),
         names={"x": pieces, "y": pieces},
     )

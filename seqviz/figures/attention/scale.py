@@ -24,7 +24,9 @@ _LOOKS = {
 }
 
 
-def saturation_lines(found: SoftmaxSaturation, quantity: str, style: Style = STYLE) -> Figure:
+def saturation_lines(
+    softmax_saturation: SoftmaxSaturation, quantity: str, style: Style = STYLE
+) -> Figure:
     """One line a scaling over d_k (log axis).
 
     quantity: "entropy" of the weights (bits) with the most that it can be, "largest" weight,
@@ -35,57 +37,87 @@ def saturation_lines(found: SoftmaxSaturation, quantity: str, style: Style = STY
     if quantity not in QUANTITIES:
         raise ValueError(f"The quantity is one of {', '.join(QUANTITIES)}, not {quantity!r}.")
     text, palette = style.text, style.palette
-    values, title = getattr(found, quantity), text(f"figure.attention_scale_{quantity}")
+    values, title = (
+        getattr(softmax_saturation, quantity),
+        text(f"figure.attention_scale_{quantity}"),
+    )
     sheet = Sheet(style)
-    panel = sheet.panel(_dimensions(found, style), _upright(found, quantity, title))
+    panel = sheet.panel(
+        _dimensions(softmax_saturation, style), _upright(softmax_saturation, quantity, title)
+    )
     panel.vertical(_BASE, palette.highlight)
-    errors = found.entropy_error if quantity == "entropy" else [None] * len(values)
+    errors = softmax_saturation.entropy_error if quantity == "entropy" else [None] * len(values)
     names = [
-        text(f"figure.attention_scale_{_LOOKS[scaling][0]}", heads=found.heads)
-        for scaling in found.scalings
+        text(f"figure.attention_scale_{_LOOKS[scaling][0]}", heads=softmax_saturation.heads)
+        for scaling in softmax_saturation.scalings
     ]
-    for scaling, name, line, error in zip(found.scalings, names, values, errors, strict=True):
+    for scaling, name, line, error in zip(
+        softmax_saturation.scalings, names, values, errors, strict=True
+    ):
         _, role, dash, width = _LOOKS[scaling]
         unsure = text("figure.attention_scale_hover_error", error="%{customdata:.2g}")
         hover = _HOVER + (unsure if error is not None else "") + NAMED
         color = getattr(palette, role)
-        panel.line(found.d_k, line, name, color, width=width, dash=dash, customdata=error,
-                   hover=hover)  # fmt: skip
+        panel.line(
+            softmax_saturation.d_k,
+            line,
+            name,
+            color,
+            width=width,
+            dash=dash,
+            customdata=error,
+            hover=hover,
+        )
     if quantity == "entropy":  # at most: the same weight on all keys
-        bits = math.log2(found.keys)
-        equal = {"keys": found.keys, "bits": number(bits).rstrip("0").rstrip(".")}
-        most = text("figure.attention_scale_most", **equal)
-        ends = found.d_k[[0, -1]], np.array([bits, bits])
-        panel.reference(*ends, most, width=1.6, hover="%{y:.3g}" + NAMED)
+        bits = math.log2(softmax_saturation.keys)
+        equal = {"keys": softmax_saturation.keys, "bits": number(bits).rstrip("0").rstrip(".")}
+        maximum = text("figure.attention_scale_most", **equal)
+        ends = softmax_saturation.d_k[[0, -1]], np.array([bits, bits])
+        panel.reference(*ends, maximum, width=1.6, hover="%{y:.3g}" + NAMED)
     if quantity == "variance":
         name = text("figure.attention_scale_theory")
-        for row, theory in enumerate(found.theory):
-            panel.line(found.d_k, theory, name, palette.highlight, width=1.8, dash="dot",
-                       hover=_HOVER + NAMED, group="theory", legend=row == 0)  # fmt: skip
+        for row, theory in enumerate(softmax_saturation.theory):
+            panel.line(
+                softmax_saturation.d_k,
+                theory,
+                name,
+                palette.highlight,
+                width=1.8,
+                dash="dot",
+                hover=_HOVER + NAMED,
+                group="theory",
+                legend=row == 0,
+            )
     ends_said = zip(map(bare, names), values[:, -1], strict=True)
     return sheet.described(
         "alt.attention_scale",
         quantity=bare(title),
-        first=int(found.d_k[0]),
-        last=f"{int(found.d_k[-1]):,}",
-        keys=found.keys,
+        first=int(softmax_saturation.d_k[0]),
+        last=f"{int(softmax_saturation.d_k[-1]):,}",
+        keys=softmax_saturation.keys,
         values="; ".join(f"{name} {number(value)}" for name, value in ends_said),
     )
 
 
-def _dimensions(found: SoftmaxSaturation, style: Style) -> dict[str, Any]:
+def _dimensions(softmax_saturation: SoftmaxSaturation, style: Style) -> dict[str, Any]:
     return axes.axis(
         style.text("figure.attention_scale_d_k"),
         type="log",
-        range=[math.log10(found.d_k[0]), math.log10(found.d_k[-1])],
+        range=[math.log10(softmax_saturation.d_k[0]), math.log10(softmax_saturation.d_k[-1])],
         tickvals=_TICKS,
         ticktext=[f"{tick:,}" for tick in _TICKS],
     )
 
 
-def _upright(found: SoftmaxSaturation, quantity: str, title: str) -> dict[str, Any]:
+def _upright(softmax_saturation: SoftmaxSaturation, quantity: str, title: str) -> dict[str, Any]:
     """From zero, or decades for the variance, which runs over three."""
     if quantity == "variance":
-        return axes.decades(np.log10([*found.variance, *found.theory]).ravel(), title)
-    most = {"entropy": math.log2(found.keys), "largest": 1.0, "gradient": found.gradient.max()}
-    return axes.axis(title, range=[0, 1.06 * float(most[quantity])])
+        return axes.decades(
+            np.log10([*softmax_saturation.variance, *softmax_saturation.theory]).ravel(), title
+        )
+    maximum = {
+        "entropy": math.log2(softmax_saturation.keys),
+        "largest": 1.0,
+        "gradient": softmax_saturation.gradient.max(),
+    }
+    return axes.axis(title, range=[0, 1.06 * float(maximum[quantity])])

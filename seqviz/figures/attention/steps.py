@@ -52,18 +52,18 @@ def walk_basic(walk: AttentionWalkthrough, query: int, key: int, style: Style = 
 
 def _drawn(stages: WalkStages, stage: str, of_head: str) -> Figure:
     words, style = stages.walk.words, stages.style
-    matrices, said = getattr(stages, stage)()
-    said = of_head + said
+    matrices, summary = getattr(stages, stage)()
+    summary = of_head + summary
     alt = style.text(
         "alt.walk",
         stage=style.text(f"figure.walk_name_{stage}"),
         panels="; ".join(f"{m.called} ({m.z.shape[0]} × {m.z.shape[1]})" for m in matrices),
-        said=bare(said),
+        said=bare(summary),
     )
     names = {
-        f"{letter}{place if place > 1 else ''}": words
-        for place, matrix in enumerate(matrices, 1)
+        f"{letter}{position if position > 1 else ''}": words
+        for position, matrix in enumerate(matrices, 1)
         for letter, side in (("x", "c"), ("y", "r"))
         if side in matrix.words
     }
-    return draw(matrices, words, said, style).finish(alt, names)
+    return draw(matrices, words, summary, style).finish(alt, names)

@@ -17,7 +17,7 @@ _FEW_ROWS = (0.3, 1.0)
 _NAMED = 9  # heads or layers side by side whose numbers find room on a phone
 
 
-def head_on_pairs(found: HeadTrials, layer: int, head: int, style: Style = STYLE) -> Figure:
+def head_on_pairs(head_trials: HeadTrials, layer: int, head: int, style: Style = STYLE) -> Figure:
     """Left all heads by their part of the right noun; right the chosen head, pair by pair.
 
     Of each pair the part of the first noun in the sentence in which it is right, and in the one in
@@ -25,16 +25,16 @@ def head_on_pairs(found: HeadTrials, layer: int, head: int, style: Style = STYLE
     and the second on the left of it, one that ignores that word has both in one place. layer,
     head: from 0, the last where there are fewer; a click on the grid gives another.
     """
-    sheet, layer, head = _grid(found, layer, head, style)
+    sheet, layer, head = _grid(head_trials, layer, head, style)
     text, palette = style.text, style.palette
     panel = sheet.panel(
         axes.percent(text("figure.part_of_first"), range=[-4, 104], tickvals=[0, 50, 100]),
-        axes.ranks(found.labels, text("figure.pair"), text("figure.pair"), most=30),
+        axes.ranks(head_trials.labels, text("figure.pair"), text("figure.pair"), limit=30),
         across=_TRIALS,
     )
     panel.vertical(50, palette.baseline, width=1.5, dash="dot")
-    rows = np.arange(1, len(found.labels) + 1)
-    right, wrong = (100 * found.other[:, sentence, layer, head] for sentence in (0, 1))
+    rows = np.arange(1, len(head_trials.labels) + 1)
+    right, wrong = (100 * head_trials.other[:, sentence, layer, head] for sentence in (0, 1))
     gaps = np.full(len(rows), np.nan)
     between = np.column_stack([right, wrong, gaps]).ravel()
     panel.line(between, np.repeat(rows, 3), text("figure.pair"), palette.baseline, width=1.5,
@@ -43,33 +43,33 @@ def head_on_pairs(found: HeadTrials, layer: int, head: int, style: Style = STYLE
     panel.points(wrong, rows, text("figure.first_wrong"), palette.baseline, size=8, hover=hover,
                  symbol="circle-open", edge={"color": palette.truth, "width": 1.6})  # fmt: skip
     panel.points(right, rows, text("figure.first_right"), palette.prediction, size=9, hover=hover)
-    return _described(sheet, found, layer, head)
+    return _described(sheet, head_trials, layer, head)
 
 
-def head_on_texts(found: HeadTrials, layer: int, head: int, style: Style = STYLE) -> Figure:
+def head_on_texts(head_trials: HeadTrials, layer: int, head: int, style: Style = STYLE) -> Figure:
     """Left all heads by their mean share; right the chosen head on each text, ordered by size.
 
     The mean has its 95% interval, and a line stands where a head is that gives all alike.
     layer, head: from 0, the last where there are fewer; a click on the grid gives another.
     """
-    sheet, layer, head = _grid(found, layer, head, style)
+    sheet, layer, head = _grid(head_trials, layer, head, style)
     text, palette = style.text, style.palette
-    values = 100 * np.sort(found.share[:, layer, head])
+    values = 100 * np.sort(head_trials.share[:, layer, head])
     panel = sheet.panel(
         axes.axis(text("figure.texts_by_share"), range=[0, len(values) + 1], showgrid=False),
-        axes.percent(_measure(found, style)),
+        axes.percent(_measure(head_trials, style)),
         across=_TRIALS,
     )
-    places = np.arange(1, len(values) + 1)
+    positions = np.arange(1, len(values) + 1)
     ends = np.array([0, len(values) + 1])
-    panel.points(places, values, text("figure.one_text"), palette.prediction, size=6,
+    panel.points(positions, values, text("figure.one_text"), palette.prediction, size=6,
                  hover="%{y:.1f}%")  # fmt: skip
-    mean = np.full(2, 100 * found.mean_of(layer, head))
-    low, high = (np.full(2, 100 * end) for end in found.interval(layer, head))
+    mean = np.full(2, 100 * head_trials.mean_of(layer, head))
+    low, high = (np.full(2, 100 * end) for end in head_trials.interval(layer, head))
     panel.band(ends, low, high, palette.highlight)
     panel.line(ends, mean, text("figure.trial_mean"), palette.highlight, hover="%{y:.1f}%")
-    panel.reference(ends, np.full(2, 100 * found.even), text("figure.all_alike"))
-    return _described(sheet, found, layer, head)
+    panel.reference(ends, np.full(2, 100 * head_trials.even), text("figure.all_alike"))
+    return _described(sheet, head_trials, layer, head)
 
 
 def trials_so_far(done: Any, style: Style = STYLE) -> Figure:
@@ -79,26 +79,26 @@ def trials_so_far(done: Any, style: Style = STYLE) -> Figure:
     )
 
 
-def _grid(found: HeadTrials, layer: int, head: int, style: Style) -> tuple[Sheet, int, int]:
+def _grid(head_trials: HeadTrials, layer: int, head: int, style: Style) -> tuple[Sheet, int, int]:
     """The sheet with all heads on its left, and the chosen one."""
-    means = found.means
+    means = head_trials.means
     layers, heads = means.shape
     layer, head = min(layer, layers - 1), min(head, heads - 1)
-    measure = style.text(f"figure.share_{found.hypothesis}")
+    measure = style.text(f"figure.share_{head_trials.hypothesis}")
     sheet = Sheet(style)
-    even = found.hypothesis == "pronoun"
+    even = head_trials.hypothesis == "pronoun"
     # The pairs have names, one a row: on a phone they take the larger part of the height.
     up = _FEW_ROWS if even else (0.0, 1.0)
     grid = HeadGrid(sheet, layers, heads, across=_GRID, up=up, named=_NAMED)
-    reach = 100 * (float(np.abs(means - found.even).max()) or 0.01)
+    reach = 100 * (float(np.abs(means - head_trials.even).max()) or 0.01)
     scale = scales.signed(reach) if even else scales.unit_scale(0, 100)
-    shown = 100 * (means - found.even if even else means)
+    visible = 100 * (means - head_trials.even if even else means)
     ticks = [-reach, 0, reach]
     if even:
-        words = [f"{100 * found.even + tick:.0f}%" for tick in ticks]
+        words = [f"{100 * head_trials.even + tick:.0f}%" for tick in ticks]
         scale = scales.ColorScale(scale.colors, scale.low, scale.high, (ticks, words))
     grid.cells(
-        shown.astype(np.float32),
+        visible.astype(np.float32),
         measure,
         scale,
         xgap=1,
@@ -113,32 +113,32 @@ def _grid(found: HeadTrials, layer: int, head: int, style: Style) -> tuple[Sheet
     if even:  # the color of what is chosen is that of what is above even
         at = (layer, head) if grid.deep else (head, layer)
         grid.panel.outline(style.palette.truth, column=at[0], row=at[1], width=1.5)
-    grid.panel.title(_measure(found, style))
+    grid.panel.title(_measure(head_trials, style))
     # On a phone the legend has two lines, above the title of the grid.
     sheet.legend(x=1, xanchor="right", y=1.06, traceorder="reversed")
     return sheet, layer, head
 
 
-def _measure(found: HeadTrials, style: Style) -> str:
+def _measure(head_trials: HeadTrials, style: Style) -> str:
     """What is counted, with its unit where the scale does not have it."""
-    measure = style.text(f"figure.share_{found.hypothesis}")
-    even = found.hypothesis == "pronoun"
+    measure = style.text(f"figure.share_{head_trials.hypothesis}")
+    even = head_trials.hypothesis == "pronoun"
     return measure if even else style.text("figure.in_percent", measure=measure)
 
 
-def _described(sheet: Sheet, found: HeadTrials, layer: int, head: int) -> Figure:
-    low, high = found.interval(layer, head)
-    best = found.best
+def _described(sheet: Sheet, head_trials: HeadTrials, layer: int, head: int) -> Figure:
+    low, high = head_trials.interval(layer, head)
+    best = head_trials.best
     return sheet.described(
         "alt.trials",
-        measure=sheet.style.text(f"figure.share_{found.hypothesis}"),
-        texts=len(found.labels),
+        measure=sheet.style.text(f"figure.share_{head_trials.hypothesis}"),
+        texts=len(head_trials.labels),
         layer=layer,
         head=head,
-        value=percent(found.mean_of(layer, head)),
+        value=percent(head_trials.mean_of(layer, head)),
         low=percent(low),
         high=percent(high),
-        even=percent(found.even),
+        even=percent(head_trials.even),
         best=f"{best[0]}.{best[1]}",
-        most=percent(found.mean_of(*best)),
+        most=percent(head_trials.mean_of(*best)),
     )

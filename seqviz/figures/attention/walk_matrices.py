@@ -77,10 +77,10 @@ def written(values: Any, digits: int) -> Any:
     return np.where(np.isneginf(values), "−∞", text)
 
 
-def draw(matrices: Sequence[Matrix], words: Sequence[str], said: str, style: Style) -> Sheet:
-    """These side by side, the last one with its color bar; `said` stands above from the left."""
+def draw(matrices: Sequence[Matrix], words: Sequence[str], label: str, style: Style) -> Sheet:
+    """These side by side, the last one with its color bar; `label` stands above from the left."""
     headline = {
-        "text": said,
+        "text": label,
         "font": {"size": 14 * style.scale, "color": style.palette.prediction},
         **{"xref": "container", "x": 0, "xanchor": "left"},  # a phone is narrow
         **{"yref": "container", "y": 1, "yanchor": "top"},
@@ -114,12 +114,12 @@ def _domains(matrices: Sequence[Matrix]) -> list[list[float]]:
         kind = "hidden" if matrix.hidden else "words" if "r" in matrix.words else "numbers"
         gaps.append(_LABELS[kind])
     room = (1 - _BAR - sum(gaps)) / sum(matrix.share for matrix in matrices)
-    found, left = [], 0.0
+    result, left = [], 0.0
     for gap, matrix in zip(gaps, matrices, strict=True):
         left += gap
-        found.append([round(left, 6), round(left + room * matrix.share, 6)])
+        result.append([round(left, 6), round(left + room * matrix.share, 6)])
         left += room * matrix.share
-    return found
+    return result
 
 
 def _axis(title: str, length: int, words: Sequence[str]) -> dict[str, Any]:
@@ -127,9 +127,9 @@ def _axis(title: str, length: int, words: Sequence[str]) -> dict[str, Any]:
     if words:
         return axes.names([escape(word) for word in words], title)
     step = next(s for s in (1, 4, 8, 16, 32, 64, 128) if length / s <= 4)
-    places = [1, *range(step if step > 1 else 2, length + 1, step)]
-    labels = [str(place) for place in places]
-    return axes.axis(title, tickvals=places, ticktext=labels, showgrid=False)
+    positions = [1, *range(step if step > 1 else 2, length + 1, step)]
+    labels = [str(position) for position in positions]
+    return axes.axis(title, tickvals=positions, ticktext=labels, showgrid=False)
 
 
 def _cells(panel: Panel, matrix: Matrix, barred: bool) -> None:

@@ -37,13 +37,13 @@ class WalkStages:
 
     def basic(self) -> Stage:
         """Without parameters: words, their products, and the weights."""
-        found, closed = self.walk.basic, self.walk.forbidden
+        result, closed = self.walk.basic, self.walk.forbidden
         matrices = (
             self._vectors("X", self.walk.embeddings, "word", 0.7),
-            self._pairs("S = X X<sup>⊤</sup>", found.masked, 1.3, 1, forbidden=closed),
-            self._weights("A", found.weights, 1.3, 2, forbidden=closed, hidden=True),
+            self._pairs("S = X X<sup>⊤</sup>", result.masked, 1.3, 1, forbidden=closed),
+            self._weights("A", result.weights, 1.3, 2, forbidden=closed, hidden=True),
         )
-        value = number(found.weights[self.query - 1, self.query - 1])
+        value = number(result.weights[self.query - 1, self.query - 1])
         return matrices, self._said("basic", word=self._word(self.query), value=f"<b>{value}</b>")
 
     def embed(self) -> Stage:
@@ -95,8 +95,8 @@ class WalkStages:
 
     def scale(self) -> Stage:
         """Scores divided, in the same colors on both sides: what is divided becomes pale."""
-        walk, found = self.walk, self.walk.attention
-        before, after = found.scores[self.head], found.scaled[self.head]
+        walk, result = self.walk, self.walk.attention
+        before, after = result.scores[self.head], result.scaled[self.head]
         limit = largest(before, after)
         root = {"d_k": "√d<sub>k</sub>", "d": "√d", "none": "1"}[walk.scale]
         divided = f"{walk.divide_by:.4g}"
@@ -186,7 +186,7 @@ class WalkStages:
         rows: str,
         share: float,
         digits: int | None = None,
-        most: int = _NUMBERED,
+        maximum: int = _NUMBERED,
         **more: Any,
     ) -> Matrix:
         """Words as rows, entries of their vectors as columns; numbers in at most so many columns.
@@ -194,9 +194,9 @@ class WalkStages:
         The row of the query is lit, unless another is said.
         """
         names = self.style.text(f"figure.walk_{rows}"), self.style.text("figure.walk_entry")
-        shown = digits if z.shape[1] <= most else None
+        visible = digits if z.shape[1] <= maximum else None
         lit = {"row": self.query, **more}
-        return Matrix(title, z, *names, words="r", share=share, digits=shown, **lit)
+        return Matrix(title, z, *names, words="r", share=share, digits=visible, **lit)
 
     def _pairs(
         self,
@@ -232,5 +232,5 @@ class WalkStages:
     def _said(self, which: str, /, **words: Any) -> str:
         return self.style.text(f"figure.walk_said_{which}", **words)
 
-    def _word(self, place: int) -> str:
-        return escape(self.walk.words[place - 1])
+    def _word(self, index: int) -> str:
+        return escape(self.walk.words[index - 1])

@@ -45,17 +45,17 @@ def bar_panel(
         reads = text("figure.acc_with_n", title=reads, n=f"{counts[0]:,}")
     share = axes.percent(text("figure.acc_right"), range=[0, 114])
     panel = sheet.panel(axes.names(ticks, reads), share, across=across, title=title)
-    for place, row in enumerate(rows, 1):
-        bar(panel, place, row.found, row.name, row.color)
+    for position, row in enumerate(rows, 1):
+        bar(panel, position, row.found, row.name, row.color)
         words, height = text("figure.acc_none"), 0.0
         if row.found.n:
             words, height = f"<b>{bare(row.found.share)}</b>", 100 * row.found.high
-        panel.words(words, place, height, yanchor="bottom", yshift=2)
+        panel.words(words, position, height, yanchor="bottom", yshift=2)
     if guess and guess.found.n:
-        place, height = len(all_rows), 100 * guess.found.share
-        panel.reference([0.4, place, place + 0.6], [height] * 3, guess.name, legend=False)
+        position, height = len(all_rows), 100 * guess.found.share
+        panel.reference([0.4, position, position + 0.6], [height] * 3, guess.name, legend=False)
         words = f"<b>{bare(guess.found.share)}</b>"
-        panel.words(words, place, height, yanchor="bottom", yshift=2, color=guess.color)
+        panel.words(words, position, height, yanchor="bottom", yshift=2, color=guess.color)
     return {panel.x: [row.name for row in all_rows]}
 
 

@@ -25,21 +25,21 @@ def bare(share: float) -> str:
     return percent(share).removesuffix("%")
 
 
-def format_proportion(found: Proportion, text: Text) -> str:
+def format_proportion(proportion: Proportion, text: Text) -> str:
     """A proportion in words, for hover texts and descriptions: share, interval, n."""
-    if not found.n:
+    if not proportion.n:
         return text("figure.acc_none")
-    ends = {"low": bare(found.low), "high": bare(found.high)}
-    return text("figure.acc_said", share=percent(found.share), n=f"{found.n:,}", **ends)
+    ends = {"low": bare(proportion.low), "high": bare(proportion.high)}
+    return text("figure.acc_said", share=percent(proportion.share), n=f"{proportion.n:,}", **ends)
 
 
-def format_proportions(found: Shares, text: Text) -> np.ndarray:
+def format_proportions(result: Shares, text: Text) -> np.ndarray:
     """The same of many rows: an array of words of their shape."""
-    rows = zip(*map(np.ravel, (found.n, found.share, found.low, found.high)), strict=True)
+    rows = zip(*map(np.ravel, (result.n, result.share, result.low, result.high)), strict=True)
     words = [
         format_proportion(Proportion(0, int(n), *map(float, shares)), text) for n, *shares in rows
     ]
-    return np.array(words, object).reshape(found.n.shape)
+    return np.array(words, object).reshape(result.n.shape)
 
 
 def curve(
@@ -47,36 +47,36 @@ def curve(
     x: Shaped[np.ndarray, "point"],
     percents: Real[np.ndarray, "point"],
     name: str,
-    look: tuple[str, str, str],
+    style: tuple[str, str, str],
     **more: Any,
 ) -> None:
     """A named line, with markers where there are few points: of one there is no line.
 
-    look: its color, dash and marker.
+    style: its color, dash and marker.
     """
-    color, dash, symbol = look
+    color, dash, symbol = style
     marker = symbol if len(x) <= _FEW else None
     panel.line(x, percents, name, color, dash=dash, symbol=marker, **{"hover": HOVER, **more})
 
 
 def bar(
     panel: Panel,
-    place: float,
-    found: Proportion,
+    index: float,
+    proportion: Proportion,
     name: str,
     color: str,
     *,
     hatched: bool = False,
     **more: Any,
 ) -> None:
-    """One bar in percent with its interval as a whisker, at `place` of the axis of names.
+    """One bar in percent with its interval as a whisker, at `index` of the axis of names.
 
     hatched: a figure from a text, not computed here (its interval, where n is known, follows from
     share and n); empty inside, so that it is not taken for ours.
     """
     keys: dict[str, Any] = {
         "width": 0.62,
-        "hover": format_proportion(found, panel.style.text) + NAMED,
+        "hover": format_proportion(proportion, panel.style.text) + NAMED,
     }
     if hatched:
         keys["marker"] = {
@@ -84,14 +84,16 @@ def bar(
             "line": {"color": color, "width": 1.8},
             "pattern": {"shape": "/", "fgcolor": color, "size": _HATCH, "solidity": 0.2},
         }
-    value, low, high = ([100 * share] for share in (found.share, found.low, found.high))
+    value, low, high = (
+        [100 * share] for share in (proportion.share, proportion.low, proportion.high)
+    )
     whiskers = (low, high)
-    panel.bars([place], value, name, color, whiskers=whiskers, legend=False, **{**keys, **more})
+    panel.bars([index], value, name, color, whiskers=whiskers, legend=False, **{**keys, **more})
 
 
 def majority(
     panel: Panel,
-    found: Proportion,
+    proportion: Proportion,
     ends: Sequence[float],
     *,
     upright: bool = False,
@@ -102,12 +104,12 @@ def majority(
     ends: of the axis along which the line runs. upright: the line stands, the bars lie. words_at:
     where on it its name and value stand, as a share of the panel's width; None: they do not.
     """
-    value = [100 * found.share] * 2
+    value = [100 * proportion.share] * 2
     x, y = (value, ends) if upright else (ends, value)
     text = panel.style.text
     panel.reference(x, y, text("figure.acc_majority"), legend=False)
-    if words_at is not None and found.n:
-        words = text("figure.acc_majority_at", percent=percent(found.share))
+    if words_at is not None and proportion.n:
+        words = text("figure.acc_majority_at", percent=percent(proportion.share))
         on_line(panel, words, value[0], x=words_at)
 
 
@@ -120,9 +122,9 @@ def undecided(panel: Panel, ends: Sequence[float], *, above: bool = False) -> No
 
 def on_line(panel: Panel, words: str, at: float, *, above: bool = False, x: float = 1) -> None:
     """Words on a reference line at the height `at`, below or above it."""
-    place = {"xanchor": "right" if x > 0.5 else "left", "yanchor": "bottom" if above else "top"}
+    anchor = {"xanchor": "right" if x > 0.5 else "left", "yanchor": "bottom" if above else "top"}
     color = panel.style.palette.baseline
-    panel.words(words, x, at, xref="domain", yshift=1 if above else -1, color=color, **place)
+    panel.words(words, x, at, xref="domain", yshift=1 if above else -1, color=color, **anchor)
 
 
 def reading(panel: Panel, words: str, x: float, last: float) -> None:
@@ -133,18 +135,18 @@ def reading(panel: Panel, words: str, x: float, last: float) -> None:
 
 def fitted(
     *values: Shaped[np.ndarray, "..."] | Sequence[float],
-    least: float = 10,
+    minimum: float = 10,
     above: float = 0.12,
     below: float = 0.0,
 ) -> tuple[float, float]:
     """Ends of an axis in percent around these values, never beyond 0 and (but for words) 100.
 
-    least: percent that it spans. above, below: room for words, as shares of what it spans.
+    minimum: percent that it spans. above, below: room for words, as shares of what it spans.
     """
     flat = np.concatenate([np.ravel(np.asarray(value, float)) for value in values])
-    seen = flat[np.isfinite(flat)]
-    low, high = (float(seen.min()), float(seen.max())) if seen.size else (0.0, 100.0)
-    short = max(0.0, least - (high - low)) / 2
+    finite = flat[np.isfinite(flat)]
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 100.0)
+    short = max(0.0, minimum - (high - low)) / 2
     low, high = low - short, high + short
     low, high = max(low - 0.06 * (high - low), -1.0), min(high + 0.06 * (high - low), 101.0)
     return low - below * (high - low), high + above * (high - low)

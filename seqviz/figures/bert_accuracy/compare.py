@@ -34,10 +34,10 @@ def running_accuracy(
     if not 1 <= n <= count:
         raise ValueError(f"There are 1 to {count:,} sentences, not {n:,}.")
     both = (first, second)
-    shown = [escape(name) for name in names]
-    looks = [(getattr(palette, role), dash, symbol) for role, dash, symbol in _LOOKS]
+    visible = [escape(name) for name in names]
+    styles = [(getattr(palette, role), dash, symbol) for role, dash, symbol in _LOOKS]
     start = min(_SETTLED, count) - 1
-    late = [100 * part[start:] for found in both for part in (found.low, found.high)]
+    late = [100 * part[start:] for result in both for part in (result.low, result.high)]
     ends = bars_and_labels.fitted(*late, above=0.02)
     longest = max(_width(short(name, _LONGEST)) for name in names)
     sheet = Sheet(style)
@@ -47,27 +47,27 @@ def running_accuracy(
         axes.axis(sentences, range=[0, max(count, 2)], tickformat=",d", nticks=4, tickangle=0),
         axes.percent(text("figure.acc_accuracy"), *ends),
     )
-    for found, (color, *_) in zip(both, looks, strict=True):
-        panel.band(found.n, 100 * found.low, 100 * found.high, color)
-    for found, name, look in zip(both, shown, looks, strict=True):
-        bars_and_labels.curve(panel, found.n, 100 * found.share, name, look, legend=False)
-    for found, name, (color, _, symbol) in zip(both, shown, looks, strict=True):
+    for outcome, (color, *_) in zip(both, styles, strict=True):
+        panel.band(outcome.n, 100 * outcome.low, 100 * outcome.high, color)
+    for outcome, name, line_style in zip(both, visible, styles, strict=True):
+        bars_and_labels.curve(panel, outcome.n, 100 * outcome.share, name, line_style, legend=False)
+    for outcome, name, (color, _, symbol) in zip(both, visible, styles, strict=True):
         at = text("figure.acc_at_n", name=name, n=f"{n:,}")
         keys: dict[str, Any] = {
             "edge": {"width": 2, "color": palette.truth},
             "hover": False,
             "legend": False,
         }
-        height = 100 * float(found.share[n - 1])
+        height = 100 * float(outcome.share[n - 1])
         panel.points([n], [height], at, color, size=11, symbol=symbol, **keys)
     panel.vertical(n, palette.highlight)
-    last = [100 * float(found.share[-1]) for found in both]
+    last = [100 * float(result.share[-1]) for result in both]
     at_ends = [escape(short(name, _LONGEST)) for name in names]
-    panel.ends(at_ends, [color for color, *_ in looks], last, count, ends)
-    said = [bars_and_labels.format_proportion(found.at(n), style.text) for found in both]
-    lines = [f"{name}: {words}" for name, words in zip(shown, said, strict=True)]
+    panel.ends(at_ends, [color for color, *_ in styles], last, count, ends)
+    labels = [bars_and_labels.format_proportion(result.at(n), style.text) for result in both]
+    lines = [f"{name}: {words}" for name, words in zip(visible, labels, strict=True)]
     sheet.headline("<br>".join(lines), size=13, yshift=4)
-    words = {"first": names[0], "second": names[1], "values": "; ".join(said)}
+    words = {"first": names[0], "second": names[1], "values": "; ".join(labels)}
     return sheet.finish(text("alt.acc_running", n=f"{n:,}", all=f"{count:,}", **words))
 
 
@@ -76,7 +76,7 @@ def _width(name: str) -> int:
     return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in name)
 
 
-def paired_answers(found: Paired, names: tuple[str, str], style: Style = STYLE) -> Figure:
+def paired_answers(paired: Paired, names: tuple[str, str], style: Style = STYLE) -> Figure:
     """On how many sentences both are right, only the one, only the other, neither.
 
     McNemar's test looks at the two tiles with a frame only: there the systems differ.
@@ -91,25 +91,25 @@ def paired_answers(found: Paired, names: tuple[str, str], style: Style = STYLE) 
     sheet = Sheet(style)
     sheet.margin(t=34 * style.scale)
     panel = sheet.panel(across, up)
-    counts = np.array([[found.both, found.only_first], [found.only_second, found.neither]])
+    counts = np.array([[paired.both, paired.only_first], [paired.only_second, paired.neither]])
     hover = "%{z:,d}" + NAMED
     panel.cells(counts, text("figure.acc_sentences"), flat(_CLEAR), bar=None, hover=hover)
     for kind, role, x, y, count in (
-        ("both", None, 1, 1, found.both),
-        ("first", "prediction", 2, 1, found.only_first),
-        ("second", "rnn", 1, 2, found.only_second),
-        ("neither", None, 2, 2, found.neither),
+        ("both", None, 1, 1, paired.both),
+        ("first", "prediction", 2, 1, paired.only_first),
+        ("second", "rnn", 1, 2, paired.only_second),
+        ("neither", None, 2, 2, paired.neither),
     ):
         words = text(f"figure.acc_pair_{kind}", first=first, second=second)
-        share = percent(count / found.n if found.n else float("nan"))
+        share = percent(count / paired.n if paired.n else float("nan"))
         frame = getattr(palette, role) if role else None
         _tile(panel, x, y, count, f"{words}<br>{share}", frame)
-    p = unbroken("< 0.001" if found.p < 0.001 else f"= {number(found.p)}")
-    n, differing = f"{found.n:,}", f"{found.only_first + found.only_second:,}"
+    p = unbroken("< 0.001" if paired.p < 0.001 else f"= {number(paired.p)}")
+    n, differing = f"{paired.n:,}", f"{paired.only_first + paired.only_second:,}"
     sheet.headline(text("figure.acc_differ", count=differing, n=n, p=p))
     kinds = ("both", "only_first", "only_second", "neither")
-    said = {kind: f"{getattr(found, kind):,}" for kind in kinds}
-    alt = text("alt.acc_paired", first=names[0], second=names[1], n=n, p=p, **said)
+    values = {kind: f"{getattr(paired, kind):,}" for kind in kinds}
+    alt = text("alt.acc_paired", first=names[0], second=names[1], n=n, p=p, **values)
     return sheet.finish(alt, {"x": answers, "y": answers})
 
 
@@ -140,33 +140,35 @@ def confusion_matrices(
     sheet = Sheet(style)
     sheet.margin(t=34 * style.scale)
     values = []
-    for found, name, across, (role, *_) in zip(
+    for result, name, across, (role, *_) in zip(
         (first, second), names, ((0, 0.46), (0.54, 1)), _LOOKS, strict=True
     ):
         predicted = axes.names(classes, text("figure.acc_predicted"), range=[0.5, 2.5])
         actual = axes.names(classes, text("figure.acc_actual"), range=[2.5, 0.5], tickangle=-90)
         if across[0]:  # the neighbor's labels hold for both
             actual |= {"title": {"text": ""}, "showticklabels": False}
-        right = of(int(np.trace(found.counts)), int(found.counts.sum()))
+        right = of(int(np.trace(result.counts)), int(result.counts.sum()))
         panel = sheet.panel(predicted, actual, across=across)
-        said = f"{escape(short(name, _LONGEST))}: {bars_and_labels.format_proportion(right, text)}"
-        panel.title(said, color=getattr(style.palette, role))
-        _matrix(panel, found, f"{text('figure.acc_sentences')}, {escape(name)}", scale)
-        counts = zip(_KINDS, found.counts.ravel().tolist(), strict=True)
+        summary = (
+            f"{escape(short(name, _LONGEST))}: {bars_and_labels.format_proportion(right, text)}"
+        )
+        panel.title(summary, color=getattr(style.palette, role))
+        _matrix(panel, result, f"{text('figure.acc_sentences')}, {escape(name)}", scale)
+        counts = zip(_KINDS, result.counts.ravel().tolist(), strict=True)
         kinds = {kind: f"{count:,}" for kind, count in counts}
         values.append(text("figure.acc_confused", name=name, **kinds))
     axis_names = dict.fromkeys(("x", "y", "x2", "y2"), classes)
     return sheet.described("alt.acc_confusion", values="; ".join(values), names=axis_names, gap=0.2)
 
 
-def _matrix(panel: Panel, found: Confusion, name: str, scale: ColorScale) -> None:
+def _matrix(panel: Panel, confusion: Confusion, name: str, scale: ColorScale) -> None:
     """A count and the percent of its row in each cell."""
     style = panel.style
-    rows = [[of(int(cell), int(row.sum())) for cell in row] for row in found.counts]
-    words = [[f"<b>{one.correct:,}</b><br>{percent(one.share)}" for one in row] for row in rows]
+    rows = [[of(int(cell), int(row.sum())) for cell in row] for row in confusion.counts]
+    words = [[f"<b>{item.correct:,}</b><br>{percent(item.share)}" for item in row] for row in rows]
     of_class = style.text("figure.acc_of_the_class", said="%{customdata}")
     panel.cells(
-        found.counts,
+        confusion.counts,
         name,
         scale,
         bar=None,
@@ -176,7 +178,7 @@ def _matrix(panel: Panel, found: Confusion, name: str, scale: ColorScale) -> Non
         texttemplate="%{text}",
         textfont={"size": 16 * style.scale, "color": style.palette.truth},
         customdata=[
-            [bars_and_labels.format_proportion(one, style.text) for one in row] for row in rows
+            [bars_and_labels.format_proportion(item, style.text) for item in row] for row in rows
         ],
         hover=f"<b>%{{z:,d}}</b><br>{of_class}",
     )

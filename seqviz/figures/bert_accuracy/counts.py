@@ -18,27 +18,31 @@ _TABLES = {"word_embeddings": "words", "position_embeddings": "positions",
            "token_type_embeddings": "types", "LayerNorm": "norm"}  # fmt: skip
 
 
-def parameter_counts(found: ParameterCount, title: str, style: Style = STYLE) -> Figure:
+def parameter_counts(parameter_count: ParameterCount, title: str, style: Style = STYLE) -> Figure:
     """Parameters of each part on a log axis: trained ones solid, frozen ones hatched.
 
     title: which network and what is trained, for the line above.
     """
     text, palette = style.text, style.palette
-    named = _rows(found, style)
+    named = _rows(parameter_count, style)
     names, rows = [name for name, _ in named], [row for _, row in named]
-    share = number(100 * found.trainable / found.total if found.total else float("nan"))
-    trained, total = f"{found.trainable:,}", f"{found.total:,}"
+    share = number(
+        100 * parameter_count.trainable / parameter_count.total
+        if parameter_count.total
+        else float("nan")
+    )
+    trained, total = f"{parameter_count.trainable:,}", f"{parameter_count.total:,}"
     counts = {"total": total, "share": share}
     words = text(
         "figure.acc_trained_of", title=escape(title), trainable=f"<b>{trained}</b>", **counts
     )
     # Two lines from the left edge of the figure: on a phone one would be too long.
-    place = {"x": 0, "xref": "container", "y": 1, "yref": "paper", "yanchor": "bottom"}
+    anchor = {"x": 0, "xref": "container", "y": 1, "yref": "paper", "yanchor": "bottom"}
     above = {
         "text": words,
         "font": {"size": 13 * style.scale},
         "pad": {"l": 10, "b": 5 + 17 * style.scale},
-        **place,
+        **anchor,
     }
     sheet = Sheet(style, barmode="overlay", title=above)
     sheet.legend(y=1.14, traceorder="normal")
@@ -53,8 +57,8 @@ def parameter_counts(found: ParameterCount, title: str, style: Style = STYLE) ->
     _bars(panel, "trained", names, [row.trainable for row in rows], solid)
     _bars(panel, "frozen", names, [row.total - row.trainable for row in rows], frozen)
     for at, row in enumerate(rows, 1):
-        said = f"<b>{row.total:,}</b>" if row.trainable else f"{row.total:,}"
-        panel.words(said, float(np.log10(max(row.total, 1))), at, xanchor="left", xshift=5)
+        summary = f"<b>{row.total:,}</b>" if row.trainable else f"{row.total:,}"
+        panel.words(summary, float(np.log10(max(row.total, 1))), at, xanchor="left", xshift=5)
     values = "; ".join(f"{name}: {row.total:,}" for name, row in named)
     alt = text("alt.acc_parts", title=title, trainable=trained, values=values, **counts)
     return sheet.finish(alt, {"y": names})
@@ -65,12 +69,12 @@ def _parameters(totals: Sequence[int], style: Style) -> dict[str, Any]:
     largest = float(np.log10(max([10, *totals])))
     smallest = np.log10(max(1, min([10**6, *filter(None, totals)])))
     low = float(np.floor(smallest - 0.3))
-    places, words = scales.decades(int(low), int(np.ceil(largest)), most=10)
+    positions, words = scales.decades(int(low), int(np.ceil(largest)), maximum=10)
     return axes.axis(
         style.text("figure.acc_parameters_log"),
         type="log",
         range=[low, largest + _LABEL * (largest - low)],
-        tickvals=[10.0**k for k in places],
+        tickvals=[10.0**k for k in positions],
         ticktext=words,
     )
 
@@ -79,29 +83,29 @@ def _bars(
     panel: Panel, kind: str, names: Sequence[str], counts: Sequence[int], marker: dict[str, Any]
 ) -> None:
     """The bars of the parts that have any of this kind; none where none has."""
-    kept = [place for place, count in enumerate(counts, 1) if count]
-    if not kept:
+    retained = [position for position, count in enumerate(counts, 1) if count]
+    if not retained:
         return
     panel.bars(
-        kept,
-        [counts[place - 1] for place in kept],
+        retained,
+        [counts[position - 1] for position in retained],
         panel.style.text(f"figure.acc_{kind}"),
         marker["color"],
         sideways=True,
         width=0.66,
         marker=marker,
-        customdata=[names[place - 1] for place in kept],
+        customdata=[names[position - 1] for position in retained],
         hover="%{customdata}: %{x:,d}" + NAMED,
     )
 
 
-def _rows(found: ParameterCount, style: Style) -> list[tuple[str, ParameterGroup]]:
+def _rows(head_parts: ParameterCount, style: Style) -> list[tuple[str, ParameterGroup]]:
     """Tables of the embeddings, layers, pooler, classifier, adapters, each with its name.
 
     Where there are too many, layers with the same numbers share a row.
     """
     tables = {name: [0, 0] for name in _TABLES}
-    for part in found.parts:
+    for part in head_parts.parts:
         first, table, *_ = part.name.split(".")
         if first == "embeddings":
             tables[table][0] += part.parameters
@@ -111,7 +115,7 @@ def _rows(found: ParameterCount, style: Style) -> list[tuple[str, ParameterGroup
         for name, pair in tables.items()
         if pair[0]
     ]
-    others = [group for group in groups(found) if group.name != "embeddings"]
+    others = [group for group in groups(head_parts) if group.name != "embeddings"]
     merged = len(rows) + len(others) > _ROWS
 
     def alike(group: ParameterGroup) -> tuple[object, ...]:

@@ -32,7 +32,7 @@ class Panels(NamedTuple):
 
 
 def learning_curves(
-    found: Tuned,
+    result: Tuned,
     reported: Curve | None = None,
     baseline: Proportion | None = None,
     n: int = VALIDATED,
@@ -45,47 +45,49 @@ def learning_curves(
     answer that is most frequent in training, given always.
     """
     text, palette = style.text, style.palette
-    runs, points = found.loss.shape
-    loss, train, valid = (_mean(v) for v in (found.loss, found.accuracy, found.validation))
+    runs, points = result.loss.shape
+    loss, train, valid = (_mean(v) for v in (result.loss, result.accuracy, result.validation))
     low, high = wilson(valid, n)
     last = max(points - 1, 1)
-    losses, shares = [found.loss], [found.accuracy, found.validation, low, high]
+    losses, shares = [result.loss], [result.accuracy, result.validation, low, high]
     if reported is not None:
         last = max(last, len(reported.loss))
         losses.append(reported.loss)
         shares += [reported.train, reported.validation]
     sheet = Sheet(style)
-    drawn = panels(
+    rendered = panels(
         sheet, text("figure.acc_epoch"), last, losses, shares, baseline, reported is not None
     )
     epochs = np.arange(points)
     training, validation = curve_styles(style)
     names = [text("figure.acc_training"), text("figure.acc_validation")]
     keys: dict[str, Any] = {"legend": False}
-    bars_and_labels.curve(drawn.loss, epochs, loss, names[0], training, hover=HOVER_LOSS, **keys)
-    drawn.accuracy.band(epochs, 100 * low, 100 * high, palette.prediction)
+    bars_and_labels.curve(rendered.loss, epochs, loss, names[0], training, hover=HOVER_LOSS, **keys)
+    rendered.accuracy.band(epochs, 100 * low, 100 * high, palette.prediction)
     for run in range(runs if runs > 1 else 0):
-        _run(drawn, found, run)
-    bars_and_labels.curve(drawn.accuracy, epochs, 100 * train, names[0], training, **keys)
+        _run(rendered, result, run)
+    bars_and_labels.curve(rendered.accuracy, epochs, 100 * train, names[0], training, **keys)
     bars_and_labels.curve(
-        drawn.accuracy, epochs, 100 * valid, names[1], validation, width=3.4, **keys
+        rendered.accuracy, epochs, 100 * valid, names[1], validation, width=3.4, **keys
     )
     ends, colors = [train[-1], valid[-1]], [training[0], validation[0]]
     if reported is not None:
-        _reported(drawn, reported)
+        _reported(rendered, reported)
         names.append(text("figure.acc_in_text"))
         colors.append(palette.mlp)
         ends.append(float(reported.train[-1]))
         both = [float(loss[-1]), float(reported.loss[-1])]
-        drawn.loss.ends([names[0], names[2]], [colors[0], colors[2]], both, last, drawn.losses)
-    drawn.accuracy.ends(names, colors, [100 * end for end in ends], last, drawn.percents)
+        rendered.loss.ends(
+            [names[0], names[2]], [colors[0], colors[2]], both, last, rendered.losses
+        )
+    rendered.accuracy.ends(names, colors, [100 * end for end in ends], last, rendered.percents)
     best, value = "–", "–"
     if np.isfinite(valid).any():
         at = int(np.nanargmax(valid))
         best, value = str(at), percent(valid[at])
-        _best(drawn, at, of_share(float(valid[at]), n))
+        _best(rendered, at, of_share(float(valid[at]), n))
     if baseline is not None:
-        bars_and_labels.majority(drawn.accuracy, baseline, [0, last])
+        bars_and_labels.majority(rendered.accuracy, baseline, [0, last])
     alt = text(
         "alt.acc_curves",
         epochs=points - 1,
@@ -148,53 +150,55 @@ def _mean(values: Float[np.ndarray, "run epoch"]) -> Float[np.ndarray, "epoch"]:
         return np.nanmean(values, axis=0)
 
 
-def _run(drawn: Panels, found: Tuned, run: int) -> None:
+def _run(panels: Panels, result: Tuned, run: int) -> None:
     """One run: thin and pale lines in both panels."""
-    style = drawn.loss.style
+    style = panels.loss.style
     training, validation = curve_styles(style)
-    for panel, values, look, kind, hover in (
-        (drawn.loss, found.loss[run], training, "training", HOVER_LOSS),
-        (drawn.accuracy, 100 * found.accuracy[run], training, "training", bars_and_labels.HOVER),
+    for panel, values, line_style, kind, hover in (
+        (panels.loss, result.loss[run], training, "training", HOVER_LOSS),
+        (panels.accuracy, 100 * result.accuracy[run], training, "training", bars_and_labels.HOVER),
         (
-            drawn.accuracy,
-            100 * found.validation[run],
+            panels.accuracy,
+            100 * result.validation[run],
             validation,
             "validation",
             bars_and_labels.HOVER,
         ),
     ):
         name = style.text("figure.acc_run", name=style.text(f"figure.acc_{kind}"), run=run + 1)
-        color, dash, _ = look
+        color, dash, _ = line_style
         keys: dict[str, Any] = {"width": 1.2, "opacity": QUIET, "hover": hover, "legend": False}
         panel.line(np.arange(len(values)), values, name, color, dash=dash, **keys)
 
 
-def _best(drawn: Panels, epoch: int, found: Proportion) -> None:
+def _best(panels: Panels, epoch: int, proportion: Proportion) -> None:
     """A ring around the best epoch, its line in both panels, and its accuracy in words."""
-    style, panel = drawn.accuracy.style, drawn.accuracy
+    style, panel = panels.accuracy.style, panels.accuracy
     color, name = style.palette.highlight, style.text("figure.acc_best_validation")
     keys: dict[str, Any] = {
         "symbol": "circle-open",
         "edge": {"width": 3, "color": color},
         "hover": False,
     }
-    panel.points([epoch], [100 * found.share], name, color, size=15, legend=False, **keys)
-    drawn.loss.vertical(epoch, color)
+    panel.points([epoch], [100 * proportion.share], name, color, size=15, legend=False, **keys)
+    panels.loss.vertical(epoch, color)
     panel.vertical(epoch, color)
-    said = bars_and_labels.format_proportion(found, style.text)
-    panel.title(style.text("figure.acc_best_epoch", epoch=epoch, said=said))
+    summary = bars_and_labels.format_proportion(proportion, style.text)
+    panel.title(style.text("figure.acc_best_epoch", epoch=epoch, said=summary))
 
 
-def _reported(drawn: Panels, curve: Curve) -> None:
+def _reported(panels: Panels, curve: Curve) -> None:
     """What a text prints: dotted, with crosses; its epochs count from 1."""
-    style = drawn.loss.style
+    style = panels.loss.style
     epochs = np.arange(1, len(curve.loss) + 1)
     for panel, values, kind, hover in (
-        (drawn.loss, curve.loss, "training", HOVER_LOSS),
-        (drawn.accuracy, 100 * curve.train, "training", bars_and_labels.HOVER),
-        (drawn.accuracy, 100 * curve.validation, "validation", bars_and_labels.HOVER),
+        (panels.loss, curve.loss, "training", HOVER_LOSS),
+        (panels.accuracy, 100 * curve.train, "training", bars_and_labels.HOVER),
+        (panels.accuracy, 100 * curve.validation, "validation", bars_and_labels.HOVER),
     ):
         if np.isfinite(values).any():
             name = style.text("figure.acc_reported_line", name=style.text(f"figure.acc_{kind}"))
-            look = (style.palette.mlp, "dot", "x")
-            bars_and_labels.curve(panel, epochs, values, name, look, hover=hover, legend=False)
+            line_style = (style.palette.mlp, "dot", "x")
+            bars_and_labels.curve(
+                panel, epochs, values, name, line_style, hover=hover, legend=False
+            )

@@ -13,7 +13,7 @@ _ROLES = {"both": "prediction", "left": "rnn", "right": "gru"}
 
 
 def accuracy_by_direction(
-    found: AttentionDirections, baseline: Proportion, style: Style = STYLE
+    attention_directions: AttentionDirections, baseline: Proportion, style: Style = STYLE
 ) -> Figure:
     """Accuracy by the way the attention looks: sentiment with the usual head, sentiment with a head
     fitted anew, first guess of a masked token.
@@ -23,17 +23,31 @@ def accuracy_by_direction(
     text, palette = style.text, style.palette
     guess = Row(text("figure.acc_majority_short"), baseline, palette.baseline)
     panels = (
-        ("same", (0, 0.29), answers_right(found.probability, found.positive), guess),
-        ("refitted", (0.37, 0.66), answers_right(found.refitted, found.positive), guess),
-        ("fill", (0.76, 1), (found.rank == 1).astype(float), None),
+        (
+            "same",
+            (0, 0.29),
+            answers_right(attention_directions.probability, attention_directions.positive),
+            guess,
+        ),
+        (
+            "refitted",
+            (0.37, 0.66),
+            answers_right(attention_directions.refitted, attention_directions.positive),
+            guess,
+        ),
+        ("fill", (0.76, 1), (attention_directions.rank == 1).astype(float), None),
     )
     sheet = Sheet(style)
     names: dict[str, list[str]] = {}
     words = {}
     for panel, across, right, base in panels:
         rows = [
-            Row(text(f"figure.acc_condition_{way}"), counted(one), getattr(palette, _ROLES[way]))
-            for way, one in zip(found.directions, right, strict=True)
+            Row(
+                text(f"figure.acc_condition_{direction}"),
+                counted(item),
+                getattr(palette, _ROLES[direction]),
+            )
+            for direction, item in zip(attention_directions.directions, right, strict=True)
         ]
         title = text(f"figure.acc_direction_{panel}")
         names |= bar_panel(sheet, across, title, rows, text("figure.acc_looks"), base)

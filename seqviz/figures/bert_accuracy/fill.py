@@ -21,7 +21,7 @@ _LONGEST = 14  # characters of a candidate beside its bar
 _BETWEEN = 0.13  # of the width, between two panels of candidates
 
 
-def fill_in_accuracy(found: FillIn, style: Style = STYLE) -> Figure:
+def fill_in_accuracy(fill_in: FillIn, style: Style = STYLE) -> Figure:
     """Share of the places whose token is the first guess (left), among the first five (right).
 
     A bar a treatment, with interval and n. Dotted: the most frequent tokens are guessed everywhere.
@@ -29,13 +29,13 @@ def fill_in_accuracy(found: FillIn, style: Style = STYLE) -> Figure:
     text, palette = style.text, style.palette
     sheet = Sheet(style)
     names: dict[str, list[str]] = {}
-    said = []
+    labels = []
     for across, best in (((0, 0.45), 1), ((0.55, 1), 5)):
         rows = [
-            Row(_name(one, style), found.top(best, place), getattr(palette, _ROLES[one][0]))
-            for place, one in enumerate(TREATMENTS)
+            Row(_name(item, style), fill_in.top(best, index), getattr(palette, _ROLES[item][0]))
+            for index, item in enumerate(TREATMENTS)
         ]
-        frequent = found.by_frequency(best)
+        frequent = fill_in.by_frequency(best)
         guess = Row(text("figure.acc_frequent_short"), frequent, palette.baseline)
         title = text(f"figure.acc_top_{best}")
         names |= bar_panel(sheet, across, title, rows, text("figure.acc_reads"), guess)
@@ -43,29 +43,29 @@ def fill_in_accuracy(found: FillIn, style: Style = STYLE) -> Figure:
             f"{row.name}: {bars_and_labels.format_proportion(row.found, style.text)}"
             for row in rows
         ]
-        said.append("; ".join([*words, f"{guess.name}: {percent(frequent.share)}"]))
-    alt = text("alt.acc_fill", n=f"{len(found.rank):,}", first=said[0], five=said[1])
+        labels.append("; ".join([*words, f"{guess.name}: {percent(frequent.share)}"]))
+    alt = text("alt.acc_fill", n=f"{len(fill_in.rank):,}", first=labels[0], five=labels[1])
     return sheet.finish(alt, names, gap=0.18)
 
 
 def fill_in_accuracy_by_share(
-    found: tuple[FillIn, ...], share: float, style: Style = STYLE
+    fill_ins: tuple[FillIn, ...], share: float, style: Style = STYLE
 ) -> Figure:
     """Share of first guesses that are right against the share of the tokens selected.
 
-    found: one for each share, in any order. share: of the tokens, 0 to 1; marked by the upright
+    fill_ins: one for each share, in any order. share: of the tokens, 0 to 1; marked by the upright
     line.
     """
     text, palette = style.text, style.palette
-    found = tuple(sorted(found, key=lambda one: one.settings.share))
-    x = np.array([one.settings.share for one in found])
+    fill_ins = tuple(sorted(fill_ins, key=lambda item: item.settings.share))
+    x = np.array([item.settings.share for item in fill_ins])
     last = 100 * float(x[-1]) if len(x) else 1.0
-    right = [[one.top(1, place) for one in found] for place in range(len(TREATMENTS))]
+    right = [[item.top(1, index) for item in fill_ins] for index in range(len(TREATMENTS))]
     middle, low, high = (
-        np.array([[getattr(one, end) for one in row] for row in right], float)
+        np.array([[getattr(item, end) for item in row] for row in right], float)
         for end in ("share", "low", "high")
     )
-    guess = np.array([one.by_frequency(1).share for one in found], float)
+    guess = np.array([item.by_frequency(1).share for item in fill_ins], float)
     ends = bars_and_labels.fitted(100 * middle, 100 * low, 100 * high, 100 * guess)
     sheet = Sheet(style)
     sheet.margin(r=104 * style.scale, t=20)
@@ -73,20 +73,20 @@ def fill_in_accuracy_by_share(
         axes.axis(text("figure.acc_selected"), range=[0, 1.01 * last]),
         axes.percent(text("figure.acc_first_right"), *ends),
     )
-    names = [_name(one, style) for one in TREATMENTS]
-    looks = [(getattr(palette, role), dash, mark) for role, dash, mark in _ROLES.values()]
-    for row, (name, look) in enumerate(zip(names, looks, strict=True)):
-        words = [bars_and_labels.format_proportion(one, style.text) for one in right[row]]
+    names = [_name(item, style) for item in TREATMENTS]
+    styles = [(getattr(palette, role), dash, mark) for role, dash, mark in _ROLES.values()]
+    for row, (name, line_style) in enumerate(zip(names, styles, strict=True)):
+        words = [bars_and_labels.format_proportion(item, style.text) for item in right[row]]
         keys = {"customdata": words, "hover": "%{x:.0f}%: %{customdata}" + NAMED, "legend": False}
-        bars_and_labels.curve(panel, 100 * x, 100 * middle[row], name, look, **keys)
+        bars_and_labels.curve(panel, 100 * x, 100 * middle[row], name, line_style, **keys)
     panel.reference(100 * x, 100 * guess, text("figure.acc_frequent_plain"), legend=False)
-    for row, (color, *_) in enumerate(looks):
+    for row, (color, *_) in enumerate(styles):
         panel.band(100 * x, 100 * low[row], 100 * high[row], color)
     panel.vertical(100 * share, palette.highlight)
-    if found:
+    if fill_ins:
         panel.ends(
             [*names, text("figure.acc_frequent_short")],
-            [*(color for color, *_ in looks), palette.baseline],
+            [*(color for color, *_ in styles), palette.baseline],
             [*(100 * middle[:, -1]).tolist(), 100 * float(guess[-1])],
             last,
             ends,
@@ -98,44 +98,47 @@ def fill_in_accuracy_by_share(
     bars_and_labels.reading(panel, f"<b>{percent(share, 0)}: {read[0]}</b>", 100 * share, last)
     return sheet.described(
         "alt.acc_fill_curves",
-        shares=len(found),
+        shares=len(fill_ins),
         share=percent(share, 0),
         values="; ".join(read),
         baseline=percent(_read(x, guess, share)),
     )
 
 
-def best_guesses(found: Guesses, style: Style = STYLE) -> Figure:
+def best_guesses(guesses: Guesses, style: Style = STYLE) -> Figure:
     """The best guesses at one place, a panel a condition, with the truth marked.
 
     Where the truth is not among them it stands below, with its rank.
     """
     text = style.text
-    count = max(len(found.conditions), 1)
+    count = max(len(guesses.conditions), 1)
     width = (1 - _BETWEEN * (count - 1)) / count
     sheet = Sheet(style)
     names: dict[str, list[str]] = {}
-    said = []
-    for row, condition in enumerate(found.conditions):
-        words = list(found.candidates[row])
-        chance = 100 * np.asarray(found.probability[row], float)
-        rank, of_truth = f"{int(found.rank[row]):,}", 100 * float(found.chance[row])
-        if found.truth not in words:
-            words, chance = [*words, "", found.truth], np.append(chance, [np.nan, of_truth])
+    labels = []
+    for row, condition in enumerate(guesses.conditions):
+        words = list(guesses.candidates[row])
+        probability = 100 * np.asarray(guesses.probability[row], float)
+        rank, of_truth = f"{int(guesses.rank[row]):,}", 100 * float(guesses.chance[row])
+        if guesses.truth not in words:
+            words, probability = (
+                [*words, "", guesses.truth],
+                np.append(probability, [np.nan, of_truth]),
+            )
         start = row * (width + _BETWEEN)
         name = text(f"figure.acc_condition_{condition}")
         panel = sheet.panel(
-            _chances(chance, style),
-            _candidates(words, found.truth, style),
+            _chances(probability, style),
+            _candidates(words, guesses.truth, style),
             across=(start, min(start + width, 1)),
             title=text("figure.acc_rank", condition=name, rank=rank),
         )
-        _bars(panel, words, chance, found.truth, name)
+        _bars(panel, words, probability, guesses.truth, name)
         names[panel.y] = words
-        best, first = (words[0], number(float(chance[0]))) if len(chance) else ("–", "–")
+        best, first = (words[0], number(float(probability[0]))) if len(probability) else ("–", "–")
         more = {"best": best, "chance": first, "rank": rank, "truth": number(of_truth)}
-        said.append(text("alt.acc_guesses_one", condition=name, **more))
-    alt = text("alt.acc_guesses", truth=found.truth, values="; ".join(said))
+        labels.append(text("alt.acc_guesses_one", condition=name, **more))
+    alt = text("alt.acc_guesses", truth=guesses.truth, values="; ".join(labels))
     return sheet.finish(alt, names, gap=0.1)
 
 
@@ -157,14 +160,16 @@ def _chances(percents: np.ndarray, style: Style) -> dict[str, object]:
 
 def _candidates(words: Sequence[str], truth: str, style: Style) -> dict[str, object]:
     """The axis of the candidates from the best down, the truth in bold."""
-    places = {place: escape(short(word, _LONGEST)) for place, word in enumerate(words, 1) if word}
+    positions = {
+        position: escape(short(word, _LONGEST)) for position, word in enumerate(words, 1) if word
+    }
     return axes.axis(
         style.text("figure.acc_guess"),
         range=[len(words) + 0.6, 0.4],
-        tickvals=list(places),
+        tickvals=list(positions),
         ticktext=[
-            f"<b>{word}</b>" if words[place - 1] == truth else word
-            for place, word in places.items()
+            f"<b>{word}</b>" if words[position - 1] == truth else word
+            for position, word in positions.items()
         ],
         showgrid=False,
     )
@@ -189,8 +194,8 @@ def _bars(panel: Panel, words: Sequence[str], percents: np.ndarray, truth: str, 
         hover="%{customdata}: %{x:.3g}%" + NAMED,
         legend=False,
     )
-    for place, (value, hit) in enumerate(zip(percents.tolist(), true, strict=True), 1):
+    for position, (value, hit) in enumerate(zip(percents.tolist(), true, strict=True), 1):
         if np.isfinite(value):
-            said = "< 0.1" if value < 0.05 else f"{value:.1f}"
-            said = f"<b>{said} {panel.style.text('figure.acc_truth')}</b>" if hit else said
-            panel.words(said, value, place, xanchor="left", xshift=4)
+            labels = "< 0.1" if value < 0.05 else f"{value:.1f}"
+            labels = f"<b>{labels} {panel.style.text('figure.acc_truth')}</b>" if hit else labels
+            panel.words(labels, value, position, xanchor="left", xshift=4)

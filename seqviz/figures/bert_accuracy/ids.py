@@ -20,23 +20,23 @@ _LEFT_OUT = -1  # stands for the places that are not shown
 _ROWS = ("token", "id", "mask")
 
 
-def token_ids(found: UserTextPadding, style: Style = STYLE) -> Figure:
+def token_ids(padding: UserTextPadding, style: Style = STYLE) -> Figure:
     """What the network is given: tokens, their ids, and the attention mask below them.
 
     At most 24 columns: of a longer sentence the beginning and the end.
     """
     text, palette = style.text, style.palette
-    places = _shown(len(found.pieces))
-    pieces = [found.pieces[p] if p != _LEFT_OUT else "…" for p in places]
+    positions = _shown(len(padding.pieces))
+    pieces = [padding.pieces[p] if p != _LEFT_OUT else "…" for p in positions]
     ids, real = (
-        np.array([[row[p] if p != _LEFT_OUT else np.nan for p in places]], float)
-        for row in (found.ids, found.real)
+        np.array([[row[p] if p != _LEFT_OUT else np.nan for p in positions]], float)
+        for row in (padding.ids, padding.real)
     )
     rows = [text(f"figure.acc_row_{row}") for row in _ROWS]
     sheet = Sheet(style)
     sheet.margin(t=14)
     panel = sheet.panel(
-        _places(places, text("figure.acc_place")),
+        _places(positions, text("figure.acc_place")),
         axes.names(rows, text("figure.acc_given"), range=[3.5, 0.5]),
     )
     quiet: dict[str, Any] = {"bar": None, "xgap": 2, "ygap": 2, "hover": "%{z:d}" + NAMED}
@@ -44,14 +44,18 @@ def token_ids(found: UserTextPadding, style: Style = STYLE) -> Figure:
     # The ids are written as words: their cells are what a table and hovers meet.
     panel.cells(ids, rows[1], ColorScale(scale.colors), y=[2], opacity=0, **quiet)
     panel.cells(real, rows[2], scale, y=[3], **quiet)
-    turned = -90 if len(places) > _FLAT else 0
-    for column, place in enumerate(places, 1):
-        _column(panel, found, column, place, turned)
+    turned = -90 if len(positions) > _FLAT else 0
+    for column, position in enumerate(positions, 1):
+        _column(panel, padding, column, position, turned)
     values = ", ".join(
-        f"{found.pieces[p]} {found.ids[p]} ({int(found.real[p])})" for p in places if p != _LEFT_OUT
+        f"{padding.pieces[p]} {padding.ids[p]} ({int(padding.real[p])})"
+        for p in positions
+        if p != _LEFT_OUT
     )
-    tokens, kept = len(found.pieces), int(found.real.sum())
-    return sheet.finish(text("alt.acc_ids", tokens=tokens, real=kept, values=values), {"x": pieces})
+    tokens, retained = len(padding.pieces), int(padding.real.sum())
+    return sheet.finish(
+        text("alt.acc_ids", tokens=tokens, real=retained, values=values), {"x": pieces}
+    )
 
 
 def _shown(count: int) -> list[int]:
@@ -61,17 +65,17 @@ def _shown(count: int) -> list[int]:
     return [*range(_COLUMNS - _LAST - 1), _LEFT_OUT, *range(count - _LAST, count)]
 
 
-def _places(places: list[int], title: str) -> dict[str, Any]:
+def _places(positions: list[int], title: str) -> dict[str, Any]:
     """The axis of the columns, numbered as in the sentence; every fifth where there are many."""
-    step = 1 if len(places) <= _NUMBERED else 5
+    step = 1 if len(positions) <= _NUMBERED else 5
     ticks = {
         column: str(p + 1)
-        for column, p in enumerate(places, 1)
+        for column, p in enumerate(positions, 1)
         if p == 0 or (p != _LEFT_OUT and (p + 1) % step == 0)
     }
     return axes.axis(
         title,
-        range=[0.4, max(len(places), 1) + 0.6],
+        range=[0.4, max(len(positions), 1) + 0.6],
         showgrid=False,
         tickvals=list(ticks),
         ticktext=list(ticks.values()),
@@ -79,14 +83,14 @@ def _places(places: list[int], title: str) -> dict[str, Any]:
     )
 
 
-def _column(panel: Panel, found: UserTextPadding, column: int, place: int, turned: int) -> None:
+def _column(panel: Panel, padding: UserTextPadding, column: int, index: int, turned: int) -> None:
     """The words of one token; those of a padding are quiet."""
     palette = panel.style.palette
     words, color = ("…", "…", "…"), palette.truth
-    if place != _LEFT_OUT:
-        piece, real = found.pieces[place], bool(found.real[place])
+    if index != _LEFT_OUT:
+        piece, real = padding.pieces[index], bool(padding.real[index])
         short = piece if len(piece) <= _LONGEST else piece[: _LONGEST - 1] + "…"
-        words = (escape(short), str(int(found.ids[place])), str(int(real)))
+        words = (escape(short), str(int(padding.ids[index])), str(int(real)))
         color = palette.truth if real else palette.baseline
     for row, (word, angle) in enumerate(zip(words, (turned, turned, 0), strict=True), 1):
         panel.words(word, column, row, color=color, textangle=angle, size=_SIZE)

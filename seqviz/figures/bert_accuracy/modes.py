@@ -15,15 +15,15 @@ _LOOKS = {"eval": ("prediction", "circle"), "train": ("rnn", "diamond")}
 _LIFT = 0.3  # of a row: how far the repeats fan out, so that equal ones do not hide one another
 
 
-def train_and_eval(found: ModeComparison, style: Style = STYLE) -> Figure:
+def train_and_eval(mode_comparison: ModeComparison, style: Style = STYLE) -> Figure:
     """Probability of "positive" of one sentence, each repeat a mark, in a row for each mode.
 
     Below each row: whether a gradient can be computed, as it is and under no_grad(). The repeats
     fan out upward in the order in which they were made.
     """
     text, palette = style.text, style.palette
-    rows, count = found.probability.shape
-    names = [f"<b>{mode}()</b>" for mode in reversed(found.modes)]
+    rows, count = mode_comparison.probability.shape
+    names = [f"<b>{mode}()</b>" for mode in reversed(mode_comparison.modes)]
     sheet = Sheet(style)
     sheet.margin(t=30)
     panel = sheet.panel(
@@ -31,25 +31,27 @@ def train_and_eval(found: ModeComparison, style: Style = STYLE) -> Figure:
     )
     half = text("figure.acc_undecided")
     # Beside the marks only: on a phone the notes below them reach as far.
-    ends = [end for place in range(1, rows + 1) for end in (place - 0.06, place + 0.5, np.nan)]
+    ends = [end for index in range(1, rows + 1) for end in (index - 0.06, index + 0.5, np.nan)]
     panel.reference([50] * len(ends), ends, half, legend=False)
     panel.words(half, 50, 1, yref="domain", yanchor="bottom", color=palette.baseline)
     fan = np.linspace(-_LIFT / 2, _LIFT / 2, count) if count > 1 else np.zeros(count)
     values = []
-    for row, mode in enumerate(found.modes):
-        place, shares = rows - row, found.probability[row]
+    for row, mode in enumerate(mode_comparison.modes):
+        position, shares = rows - row, mode_comparison.probability[row]
         role, symbol = _LOOKS[mode]
         name, color = text(f"figure.acc_mode_{mode}"), getattr(palette, role)
         keys: dict[str, Any] = {"symbol": symbol, "opacity": 0.8, "legend": False}
         hover = "%{x:.2f}%" + NAMED
-        panel.points(100 * shares, place + 0.16 + fan, name, color, hover=hover, **keys)
+        panel.points(100 * shares, position + 0.16 + fan, name, color, hover=hover, **keys)
         spread = _spread(shares)
         values.append(f"{name}: {spread}")
-        _notes(panel, found, row, place, spread)
+        _notes(panel, mode_comparison, row, position, spread)
     able = [
-        ", ".join(f"{mode}()" for mode, yes in zip(found.modes, column, strict=True) if yes)
+        ", ".join(
+            f"{mode}()" for mode, yes in zip(mode_comparison.modes, column, strict=True) if yes
+        )
         or text("figure.acc_none")
-        for column in found.gradient.T
+        for column in mode_comparison.gradient.T
     ]
     words = {"repeats": count, "values": "; ".join(values), "plain": able[0], "under": able[1]}
     return sheet.described("alt.acc_modes", **words)
@@ -61,14 +63,18 @@ def _spread(shares: np.ndarray) -> str:
     return percent(high) if bare(low) == bare(high) else f"{bare(low)} – {percent(high)}"
 
 
-def _notes(panel: Panel, found: ModeComparison, row: int, place: float, spread: str) -> None:
+def _notes(
+    panel: Panel, mode_comparison: ModeComparison, row: int, index: float, spread: str
+) -> None:
     """Below a row: its repeats, and whether there is a gradient."""
-    text, count = panel.style.text, found.probability.shape[1]
-    yes, under = (text(f"figure.acc_{'yes' if able else 'no'}") for able in found.gradient[row])
+    text, count = panel.style.text, mode_comparison.probability.shape[1]
+    yes, under = (
+        text(f"figure.acc_{'yes' if able else 'no'}") for able in mode_comparison.gradient[row]
+    )
     lines = (
         text("figure.acc_repeats", count=count, spread=f"<b>{spread}</b>"),
         text("figure.acc_gradient", able=f"<b>{yes}</b>"),
         text("figure.acc_gradient_under", able=f"<b>{under}</b>"),
     )
     left = {"xref": "domain", "xanchor": "left", "align": "left"}
-    panel.words("<br>".join(lines), 0.01, place - 0.31, **left)
+    panel.words("<br>".join(lines), 0.01, index - 0.31, **left)

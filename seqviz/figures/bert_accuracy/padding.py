@@ -22,7 +22,7 @@ _PALE = 0.55  # opacity of the side that is not chosen
 
 
 def padding_effect(
-    found: Padding,
+    padding: Padding,
     measure: str,
     length: int,
     side: str,
@@ -43,48 +43,48 @@ def padding_effect(
     if measure not in MEASURES or side not in SIDES:
         raise ValueError(f"{measure!r} is not one of {MEASURES}, or {side!r} not one of {SIDES}.")
     text, palette = style.text, style.palette
-    at, seen = SIDES.index(side), _curves(found, measure)
-    whole, say = (1, number) if measure == "drift" else (100, percent)
-    middle, low, high = (whole * part for part in (seen.share, seen.low, seen.high))
+    at, observed = SIDES.index(side), _curves(padding, measure)
+    full, say = (1, number) if measure == "drift" else (100, percent)
+    middle, low, high = (full * part for part in (observed.share, observed.low, observed.high))
     guess = None
-    more = _in_mean(found, in_mean if side == "right" else None, measure)
+    more = _in_mean(padding, in_mean if side == "right" else None, measure)
     ends = _ends(measure, middle, low, high, more.share)
     if measure == "accuracy":
-        guess = baseline or _more_frequent(found)
+        guess = baseline or _more_frequent(padding)
         ends = bars_and_labels.fitted(low, high, more.share, [100 * guess.share], below=0.08)
     sheet = Sheet(style)
     sheet.margin(r=(112 if style.lang == "zh" else 130) * style.scale, t=34 * style.scale)
     title = axes.axis(text(f"figure.acc_measure_{measure}"), range=list(ends))
-    panel = sheet.panel(_lengths_axis(found.lengths, style), title)
-    _lines(panel, found.lengths, Shares(middle, low, high, seen.n), at, measure)
+    panel = sheet.panel(_lengths_axis(padding.lengths, style), title)
+    _lines(panel, padding.lengths, Shares(middle, low, high, observed.n), at, measure)
     named = list(zip(TOLD, more.share, strict=False))
     all_said = bars_and_labels.format_proportions(replace(more, share=more.share / 100), style.text)
-    for (told, line), words in zip(named, all_said, strict=True):
+    for (masking, line), words in zip(named, all_said, strict=True):
         keys = {"customdata": words, "hover": "%{x}: %{customdata}" + NAMED, "legend": False}
-        look = (palette.mlp, _DASHES["right" if told == "untold" else "left"], "x")
+        line_style = (palette.mlp, _DASHES["right" if masking == "untold" else "left"], "x")
         bars_and_labels.curve(
-            panel, found.lengths, line, text(f"figure.acc_mean_{told}"), look, **keys
+            panel, padding.lengths, line, text(f"figure.acc_mean_{masking}"), line_style, **keys
         )
     if guess is not None:
         bars_and_labels.majority(panel, guess, [1, 1e4], words_at=0)
-    for t, told in enumerate(TOLD):
-        color = getattr(palette, _ROLES[told][0])
-        panel.band(found.lengths, low[t, at], high[t, at], color)
+    for t, masking in enumerate(TOLD):
+        color = getattr(palette, _ROLES[masking][0])
+        panel.band(padding.lengths, low[t, at], high[t, at], color)
     panel.vertical(length, palette.highlight)
-    last = float(np.log10(found.lengths[-1])) if len(found.lengths) else 1.0
-    if len(found.lengths):
-        pairs = [(told, s) for told in TOLD for s in (side, SIDES[1 - at])]
-        names = [_name(told, s, style) for told, s in pairs]
-        colors = [getattr(palette, _ROLES[told][0]) for told, _ in pairs]
+    last = float(np.log10(padding.lengths[-1])) if len(padding.lengths) else 1.0
+    if len(padding.lengths):
+        pairs = [(label, s) for label in TOLD for s in (side, SIDES[1 - at])]
+        names = [_name(pair, s, style) for pair, s in pairs]
+        colors = [getattr(palette, _ROLES[pair][0]) for pair, _ in pairs]
         heights = [*middle[:, [at, 1 - at], -1].ravel(), *(line[-1] for _, line in named)]
-        names += [text(f"figure.acc_mean_{told}") for told, _ in named]
+        names += [text(f"figure.acc_mean_{label}") for label, _ in named]
         colors += [palette.mlp for _ in named]
         panel.ends(names, colors, heights, last, ends)
-    here = _nearest(found.lengths, length)
-    n = "–" if here is None else f"{seen.n[1, at, here]:,}"
-    told, untold = ("–" if here is None else say(float(row[at, here])) for row in seen.share)
+    here = _nearest(padding.lengths, length)
+    n = "–" if here is None else f"{observed.n[1, at, here]:,}"
+    masking, untold = ("–" if here is None else say(float(row[at, here])) for row in observed.share)
     bars_and_labels.reading(panel, f"n = {n}", float(np.log10(length)), last)
-    words = text("figure.acc_at_length", length=length, told=told, untold=untold)
+    words = text("figure.acc_at_length", length=length, told=masking, untold=untold)
     sheet.headline(words, size=13, yshift=3)
     alt = text(
         "alt.acc_padding",
@@ -92,88 +92,90 @@ def padding_effect(
         n=n,
         length=length,
         side=text(f"figure.acc_side_{side}"),
-        told=told,
+        told=masking,
         untold=untold,
     )
     if named and here is not None:
-        shares = {told: percent(line[here] / 100) for told, line in named}
+        shares = {label: percent(line[here] / 100) for label, line in named}
         alt += " " + text("alt.acc_in_mean", **shares)
     if guess is not None:
         alt += " " + text("alt.acc_baseline", percent=percent(guess.share))
     return sheet.finish(alt)
 
 
-def sentence_padding(found: UserTextPadding, length: int, style: Style = STYLE) -> Figure:
+def sentence_padding(padding: UserTextPadding, length: int, style: Style = STYLE) -> Figure:
     """One sentence padded: P(positive) on the left, share of the attention on [PAD] on the right.
 
     length: the chosen one, marked in both panels.
     """
     text = style.text
-    limits = [float(found.lengths.min(initial=1)), float(found.lengths.max(initial=2))]
+    limits = [float(padding.lengths.min(initial=1)), float(padding.lengths.max(initial=2))]
     sheet = Sheet(style)
     sheet.legend(y=1.07)
     sheet.margin(t=72 * style.scale)
     for across, values, key, title in (
-        ((0, 0.45), found.probability, "acc_positive", "answer"),
-        ((0.55, 1), found.on_pads, "acc_measure_on_pads", "on_pads"),
+        ((0, 0.45), padding.probability, "acc_positive", "answer"),
+        ((0.55, 1), padding.on_pads, "acc_measure_on_pads", "on_pads"),
     ):
         panel = sheet.panel(
-            _lengths_axis(found.lengths, style),
+            _lengths_axis(padding.lengths, style),
             axes.percent(text(f"figure.{key}")),
             across=across,
             title=text(f"figure.acc_own_{title}"),
         )
         first = title == "answer"
-        for t, told in enumerate(TOLD):
+        for t, masking in enumerate(TOLD):
             for s, side in enumerate(SIDES):
-                name, look = _name(told, side, style), _look(told, side, style)
-                keys = {"legend": first, "group": f"{told} {side}"}
-                bars_and_labels.curve(panel, found.lengths, 100 * values[t, s], name, look, **keys)
+                name, line_style = _name(masking, side, style), _look(masking, side, style)
+                keys = {"legend": first, "group": f"{masking} {side}"}
+                bars_and_labels.curve(
+                    panel, padding.lengths, 100 * values[t, s], name, line_style, **keys
+                )
         if first:
             bars_and_labels.undecided(panel, limits, above=True)
         panel.vertical(length, style.palette.highlight)
-    here, right = _nearest(found.lengths, length), SIDES.index("right")
-    told, untold, on_pads = (
+    here, right = _nearest(padding.lengths, length), SIDES.index("right")
+    masking, untold, on_pads = (
         "–" if here is None else percent(float(row[right, here]))
-        for row in (*found.probability, found.on_pads[1])
+        for row in (*padding.probability, padding.on_pads[1])
     )
-    words = {"plain": percent(found.plain), "told": told, "untold": untold, "on_pads": on_pads}
+    words = {"plain": percent(padding.plain), "told": masking, "untold": untold, "on_pads": on_pads}
     return sheet.finish(text("alt.acc_own_padding", length=length, **words), gap=0.2)
 
 
-def _curves(found: Padding, measure: str) -> Shares:
+def _curves(padding: Padding, measure: str) -> Shares:
     """Middle, low and high of the measure: share and Wilson interval, or median and quartiles.
 
     Of few sentences long paddings are known; the others are nan there and do not count.
     """
     if measure == "accuracy":
-        return shares(answers_right(found.probability, found.positive))
+        return shares(answers_right(padding.probability, padding.positive))
     if measure == "flipped":
-        return shares(1 - answers_right(found.probability, found.plain > 0.5))
-    values = found.drift if measure == "drift" else found.on_pads
+        return shares(1 - answers_right(padding.probability, padding.plain > 0.5))
+    values = padding.drift if measure == "drift" else padding.on_pads
     n = np.isfinite(values).sum(axis=-1)
     quartiles = np.full((3, *n.shape), np.nan)
-    for place in zip(*np.nonzero(n), strict=True):
-        quartiles[(slice(None), *place)] = np.nanpercentile(values[place], [25, 50, 75])
+    for position in zip(*np.nonzero(n), strict=True):
+        quartiles[(slice(None), *position)] = np.nanpercentile(values[position], [25, 50, 75])
     return Shares(quartiles[1], quartiles[0], quartiles[2], n)
 
 
-def _in_mean(found: Padding, in_mean: PadsInMean | None, measure: str) -> Shares:
+def _in_mean(padding: Padding, in_mean: PadsInMean | None, measure: str) -> Shares:
     """The measure in percent with padding in the mean as well, [told, length]; no rows of none."""
     if in_mean is None or measure not in ("accuracy", "flipped"):
-        nothing = np.zeros((0, len(found.lengths)))
+        nothing = np.zeros((0, len(padding.lengths)))
         return Shares(nothing, nothing, nothing, nothing.astype(int))
     right = answers_right(in_mean.probability, in_mean.positive)
     if measure == "flipped":
-        plain = found.plain[: len(in_mean.positive)] > 0.5
+        plain = padding.plain[: len(in_mean.positive)] > 0.5
         right = 1 - answers_right(in_mean.probability, plain)
-    seen = shares(right)
-    return Shares(100 * seen.share, seen.low, seen.high, seen.n)
+    observed = shares(right)
+    return Shares(100 * observed.share, observed.low, observed.high, observed.n)
 
 
-def _more_frequent(found: Padding) -> Proportion:
+def _more_frequent(padding: Padding) -> Proportion:
     """The answer that is more frequent in these sentences, given always."""
-    n, positive = len(found.positive), int(found.positive.sum())
+    n, positive = len(padding.positive), int(padding.positive.sum())
     return of(max(positive, n - positive), n)
 
 
@@ -184,44 +186,49 @@ def _ends(measure: str, *values: Float[np.ndarray, "told side length"]) -> tuple
     return -0.03 * top, 1.12 * top
 
 
-def _name(told: str, side: str, style: Style) -> str:
-    return style.text("figure.acc_pads", told=style.text(f"figure.acc_{told}"),
+def _name(masking: str, side: str, style: Style) -> str:
+    return style.text("figure.acc_pads", told=style.text(f"figure.acc_{masking}"),
                       side=style.text(f"figure.acc_side_{side}"))  # fmt: skip
 
 
-def _look(told: str, side: str, style: Style) -> tuple[str, str, str]:
-    role, symbol = _ROLES[told]
+def _look(masking: str, side: str, style: Style) -> tuple[str, str, str]:
+    role, symbol = _ROLES[masking]
     symbol += "" if side == "right" else "-open"
     return getattr(style.palette, role), _DASHES[side], symbol
 
 
 def _lines(
-    panel: Panel, lengths: Int[np.ndarray, "length"], seen: Shares, chosen: int, measure: str
+    panel: Panel, lengths: Int[np.ndarray, "length"], shares: Shares, chosen: int, measure: str
 ) -> None:
     """Told and not told, the chosen side first; each point with its range and its n."""
     digits, unit = (3, "") if measure == "drift" else (1, "%")
     hover = f"%{{x}}: %{{y:.{digits}f}}{unit} %{{customdata}}{NAMED}"
-    for t, told in enumerate(TOLD):
+    for t, masking in enumerate(TOLD):
         for s in (chosen, 1 - chosen):
             ranges = [
                 unbroken(f"[{low:.{digits}f}, {high:.{digits}f}], n = {n:,}")
-                for low, high, n in zip(seen.low[t, s], seen.high[t, s], seen.n[t, s], strict=True)
+                for low, high, n in zip(
+                    shares.low[t, s], shares.high[t, s], shares.n[t, s], strict=True
+                )
             ]
             keys = {"customdata": ranges, "hover": hover, "opacity": 1 if s == chosen else _PALE}
-            name, look = _name(told, SIDES[s], panel.style), _look(told, SIDES[s], panel.style)
+            name, style = (
+                _name(masking, SIDES[s], panel.style),
+                _look(masking, SIDES[s], panel.style),
+            )
             bars_and_labels.curve(
-                panel, lengths, seen.share[t, s], name, look, legend=False, **keys
+                panel, lengths, shares.share[t, s], name, style, legend=False, **keys
             )
 
 
 def _lengths_axis(lengths: Int[np.ndarray, "length"], style: Style) -> dict[str, Any]:
     """A log axis whose ticks are the powers of two among and between the lengths."""
-    least, most = float(lengths.min(initial=32)), float(lengths.max(initial=32))
-    powers = [2**k for k in range(1, 17) if least <= 2**k <= most] or [int(most)]
+    minimum, maximum = float(lengths.min(initial=32)), float(lengths.max(initial=32))
+    powers = [2**k for k in range(1, 17) if minimum <= 2**k <= maximum] or [int(maximum)]
     return axes.axis(
         style.text("figure.acc_padded"),
         type="log",
-        range=[float(np.log10(least)) - 0.03, float(np.log10(most)) + 0.03],
+        range=[float(np.log10(minimum)) - 0.03, float(np.log10(maximum)) + 0.03],
         tickvals=powers,
         ticktext=[f"{power:,}" for power in powers],
     )

@@ -36,27 +36,27 @@ def training_progress(
     loss, accuracy, valid = (_of(trail, name) for name in _VALUES)
     sheet = Sheet(style)
     across = text("figure.acc_update")
-    drawn = panels(sheet, across, updates, [loss], [[0.4, 1]], baseline, False)
+    rendered = panels(sheet, across, updates, [loss], [[0.4, 1]], baseline, False)
     runs = sorted({record.run for record in trail})
     for run in runs:
         part = [record for record in trail if record.run == run]
-        _run(drawn, part, settings.runs > 1, 1 if run == runs[-1] else QUIET, n)
+        _run(rendered, part, settings.runs > 1, 1 if run == runs[-1] else QUIET, n)
     if runs:
         words = [text("figure.acc_training"), text("figure.acc_validation")]
         colors = [palette.truth, palette.prediction]
         ends = [100 * float(accuracy[-1]), 100 * _last(valid)]
-        drawn.accuracy.ends(words, colors, ends, updates, drawn.percents)
-        most = max(settings.runs, runs[-1] + 1)
-        drawn.loss.title(text("figure.acc_run_of", run=runs[-1] + 1, runs=most))
+        rendered.accuracy.ends(words, colors, ends, updates, rendered.percents)
+        maximum = max(settings.runs, runs[-1] + 1)
+        rendered.loss.title(text("figure.acc_run_of", run=runs[-1] + 1, runs=maximum))
     else:
-        for panel in (drawn.loss, drawn.accuracy):
+        for panel in (rendered.loss, rendered.accuracy):
             panel.unseen([0], [0], "")  # without a trace a panel would have no axes
     if baseline is not None:
-        bars_and_labels.majority(drawn.accuracy, baseline, [0, updates])
+        bars_and_labels.majority(rendered.accuracy, baseline, [0, updates])
     if not trail:
-        said = text("alt.acc_progress_start", steps=updates, runs=settings.runs)
-        return sheet.finish(said, gap=0.17)
-    said = text(
+        summary = text("alt.acc_progress_start", steps=updates, runs=settings.runs)
+        return sheet.finish(summary, gap=0.17)
+    summary = text(
         "alt.acc_progress",
         run=runs[-1] + 1,
         runs=settings.runs,
@@ -66,16 +66,16 @@ def training_progress(
         accuracy=percent(_last(accuracy)),
         validation=percent(_last(valid)),
     )
-    return sheet.finish(said, gap=0.17)
+    return sheet.finish(summary, gap=0.17)
 
 
 def _of(trail: Sequence[TuneRecord], name: str) -> Float[np.ndarray, "record"]:
     return np.array([getattr(record, name) for record in trail], float)
 
 
-def _run(drawn: Panels, trail: Sequence[TuneRecord], many: bool, opacity: float, n: int) -> None:
+def _run(panels: Panels, trail: Sequence[TuneRecord], many: bool, opacity: float, n: int) -> None:
     """One run: its loss and its accuracies, those after an epoch with their intervals."""
-    text, palette = drawn.loss.style.text, drawn.loss.style.palette
+    text, palette = panels.loss.style.text, panels.loss.style.palette
     names = [text("figure.acc_training"), text("figure.acc_validation")]
     if many:
         names = [text("figure.acc_run", name=name, run=trail[0].run + 1) for name in names]
@@ -83,19 +83,19 @@ def _run(drawn: Panels, trail: Sequence[TuneRecord], many: bool, opacity: float,
     loss, accuracy, valid = (_of(trail, name) for name in _VALUES)
     keys: dict[str, Any] = {"opacity": opacity, "legend": False}
     thin = {"width": 1.6, "symbol": None if len(step) > 1 else "circle", **keys}
-    drawn.loss.line(step, loss, names[0], palette.truth, hover=HOVER_LOSS, **thin)
-    drawn.accuracy.line(
+    panels.loss.line(step, loss, names[0], palette.truth, hover=HOVER_LOSS, **thin)
+    panels.accuracy.line(
         step, 100 * accuracy, names[0], palette.truth, hover=bars_and_labels.HOVER, **thin
     )
-    known = np.isfinite(valid)
-    if known.any():
-        share, color = valid[known], palette.prediction
+    finite = np.isfinite(valid)
+    if finite.any():
+        share, color = valid[finite], palette.prediction
         low, high = wilson(share, n)
         keys |= {"error_y": whisker(100 * share, 100 * low, 100 * high, color)}
         keys |= {"symbol": "circle", "hover": bars_and_labels.HOVER}
-        drawn.accuracy.line(step[known], 100 * share, names[1], color, **keys)
+        panels.accuracy.line(step[finite], 100 * share, names[1], color, **keys)
 
 
 def _last(values: Float[np.ndarray, "record"]) -> float:
-    known = values[np.isfinite(values)]
-    return float(known[-1]) if known.size else float("nan")
+    finite = values[np.isfinite(values)]
+    return float(finite[-1]) if finite.size else float("nan")

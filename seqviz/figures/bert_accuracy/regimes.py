@@ -22,7 +22,7 @@ _FAN = 0.2  # of a row: how far the runs stand apart
 
 
 def system_accuracies(
-    found: tuple[SystemPredictions, ...],
+    system_predictionses: tuple[SystemPredictions, ...],
     positive: Bool[np.ndarray, "sentence"],
     chosen: str,
     baseline: Proportion,
@@ -36,32 +36,34 @@ def system_accuracies(
     whiskers follow from the n that the text gives. Raises KeyError for a system that is not there.
     """
     text, n = style.text, len(positive)
-    runs = {one.system: _runs(one, positive) for one in found}
+    runs = {item.system: _runs(item, positive) for item in system_predictionses}
     mean = {system: of_share(float(shares.mean()), n) for system, shares in runs.items()}
     order = sorted(mean, key=lambda system: np.nan_to_num(mean[system].share, nan=-1.0))
     names = {system: text(f"figure.acc_system_{system}") for system in order}
     dotted = text("figure.acc_majority_dotted", percent=percent(baseline.share))
     sheet = Sheet(style)
     sheet.margin(t=46 * style.scale)
-    bold = [f"<b>{name}</b>" if one == chosen else name for one, name in names.items()]
+    bold = [f"<b>{name}</b>" if item == chosen else name for item, name in names.items()]
     panel = _panel(sheet, bold, _OURS if reported else (0, 1), (0, 1))
     panel.title(f"{text('figure.acc_our_sentences', n=f'{n:,}')}<br>{dotted}", align="left")
     color = style.palette.prediction
-    for place, one in enumerate(order, 1):
-        opacity = 1 if one == chosen else _PALE
-        bar(panel, place, mean[one], names[one], color, sideways=True, opacity=opacity)
-    for place, one in enumerate(order, 1):
-        _dots(panel, place, names[one], runs[one])
-        furthest = [mean[one].share, mean[one].high, runs[one].max(initial=0)]
-        _value(panel, place, mean[one].share, furthest, one == chosen)
+    for position, entry in enumerate(order, 1):
+        opacity = 1 if entry == chosen else _PALE
+        bar(panel, position, mean[entry], names[entry], color, sideways=True, opacity=opacity)
+    for position, entry in enumerate(order, 1):
+        _dots(panel, position, names[entry], runs[entry])
+        furthest = [mean[entry].share, mean[entry].high, runs[entry].max(initial=0)]
+        _value(panel, position, mean[entry].share, furthest, entry == chosen)
     majority(panel, baseline, [0.4, len(order) + 0.6], upright=True, words_at=None)
     axis_names = {"y": list(names.values())}
-    theirs = sorted(reported, key=lambda one: one.accuracy)
-    labels = [_label(one, style).replace("<br>", ", ") for one in theirs]
+    theirs = sorted(reported, key=lambda item: item.accuracy)
+    labels = [_label(their, style).replace("<br>", ", ") for their in theirs]
     if theirs:
         _reported(sheet, theirs, min(1.0, max(0.3, 1.45 * len(theirs) / len(order))))
         axis_names["y2"] = labels
-    printed = [f"{name}: {percent(one.accuracy)}" for name, one in zip(labels, theirs, strict=True)]
+    printed = [
+        f"{name}: {percent(item.accuracy)}" for name, item in zip(labels, theirs, strict=True)
+    ]
     return sheet.described(
         "alt.acc_regimes",
         n=f"{n:,}",
@@ -80,18 +82,18 @@ def system_accuracies(
 
 
 def _runs(
-    one: SystemPredictions, positive: Bool[np.ndarray, "sentence"]
+    system_predictions: SystemPredictions, positive: Bool[np.ndarray, "sentence"]
 ) -> Float[np.ndarray, "run"]:
     """The share of right answers of each run."""
     if not len(positive):
-        return np.full(len(one.probability), np.nan)
-    return answers_right(one.probability, positive).mean(axis=1)
+        return np.full(len(system_predictions.probability), np.nan)
+    return answers_right(system_predictions.probability, positive).mean(axis=1)
 
 
-def _label(one: Reported, style: Style) -> str:
+def _label(reported: Reported, style: Style) -> str:
     """What was trained, and on the second line the model."""
-    trained = style.text(f"figure.acc_reported_{one.system}")
-    return f"{trained}<br>{one.model.removesuffix('-uncased')}"
+    trained = style.text(f"figure.acc_reported_{reported.system}")
+    return f"{trained}<br>{reported.model.removesuffix('-uncased')}"
 
 
 def _panel(
@@ -105,11 +107,11 @@ def _panel(
     return sheet.panel(share, rows, across=across, up=up)
 
 
-def _dots(panel: Panel, place: int, name: str, shares: Float[np.ndarray, "run"]) -> None:
+def _dots(panel: Panel, index: int, name: str, shares: Float[np.ndarray, "run"]) -> None:
     """One mark a run, where there is more than one."""
     if len(shares) < 2:
         return
-    color, rows = panel.style.palette.truth, place + np.linspace(-_FAN, _FAN, len(shares))
+    color, rows = panel.style.palette.truth, index + np.linspace(-_FAN, _FAN, len(shares))
     name = panel.style.text("figure.acc_runs_of", name=name)
     edge = {"width": 1.2, "color": color}
     keys: dict[str, Any] = {"symbol": "circle-open", "edge": edge, "legend": False}
@@ -117,27 +119,27 @@ def _dots(panel: Panel, place: int, name: str, shares: Float[np.ndarray, "run"])
 
 
 def _value(
-    panel: Panel, place: int, share: float, furthest: Sequence[float], chosen: bool = False
+    panel: Panel, index: int, share: float, furthest: Sequence[float], chosen: bool = False
 ) -> None:
     """The share behind the furthest of a bar, its whisker and its dots; bold for the chosen one."""
     words = bare(share)
     at = 100 * float(np.nanmax([0, *furthest]))
-    panel.words(f"<b>{words}</b>" if chosen else words, at, place, xanchor="left", xshift=8)
+    panel.words(f"<b>{words}</b>" if chosen else words, at, index, xanchor="left", xshift=8)
 
 
 def _reported(sheet: Sheet, theirs: Sequence[Reported], height: float) -> None:
     """What texts print, hatched, in a panel of its own, as high as this share of the sheet."""
     style = sheet.style
-    labels = [_label(one, style) for one in theirs]
+    labels = [_label(their, style) for their in theirs]
     panel = _panel(sheet, labels, _THEIRS, (1 - height, 1))
-    for place, (one, label) in enumerate(zip(theirs, labels, strict=True), 1):
-        printed = Proportion(0, 0, one.accuracy, float("nan"), float("nan"))
-        words = style.text("figure.acc_no_n", share=percent(one.accuracy))
-        if one.n is not None and one.correct is not None:
-            printed = of(one.correct, one.n)
+    for position, (item, label) in enumerate(zip(theirs, labels, strict=True), 1):
+        printed = Proportion(0, 0, item.accuracy, float("nan"), float("nan"))
+        words = style.text("figure.acc_no_n", share=percent(item.accuracy))
+        if item.n is not None and item.correct is not None:
+            printed = of(item.correct, item.n)
             words = format_proportion(printed, style.text)
         keys: dict[str, Any] = {"hatched": True, "sideways": True, "hover": words + NAMED}
-        bar(panel, place, printed, label.replace("<br>", ", "), style.palette.baseline, **keys)
-        _value(panel, place, printed.share, [printed.share, printed.high])
+        bar(panel, position, printed, label.replace("<br>", ", "), style.palette.baseline, **keys)
+        _value(panel, position, printed.share, [printed.share, printed.high])
     # wider than its panel, and at the edge of the figure
     panel.title(style.text("figure.acc_reported"), x=1, xanchor="right")

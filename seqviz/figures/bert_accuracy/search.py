@@ -29,15 +29,15 @@ _EMPTY = np.array([1e-5, 1e-1])  # rates at the ends of an axis without trials
 
 
 def search_trials(
-    found: Searched, surface: SearchSurface | None = None, n: int = VALIDATED, style: Style = STYLE
+    result: Searched, surface: SearchSurface | None = None, n: int = VALIDATED, style: Style = STYLE
 ) -> Figure:
     """The trials, numbered in their order, on a map of what each pair reaches; the best is ringed.
 
     surface: validation accuracy of all combinations, tried beforehand: the search does not know it.
     n: validation sentences. Rates are shown by their logarithm.
     """
-    text, count = style.text, len(found.rate)
-    rates, batches = found.rate, np.unique(found.batch)
+    text, count = style.text, len(result.rate)
+    rates, batches = result.rate, np.unique(result.batch)
     if surface is not None:
         rates = np.concatenate([rates, surface.rate])
         batches = np.union1d(batches, surface.batch)
@@ -49,21 +49,26 @@ def search_trials(
         _map(panel, surface, batches)
     alt = {"value": "–", "rate": "–", "batch": "–", "best": "–"}
     if count:
-        answers = [of_share(float(share), n) for share in found.validation]
+        answers = [of_share(float(share), n) for share in result.validation]
         words = [format_proportion(answer, style.text) for answer in answers]
-        x, row = np.log10(found.rate), np.searchsorted(batches, found.batch) + 1.0
-        _trials(panel, found, x, row, words)
-        _discs(panel, x, row, found.best)
-        best = found.best
-        told = text("figure.acc_best_is", trial=best + 1, said=words[best])
-        sheet.headline(told, size=13, yshift=5)
-        value, rate = percent(answers[best].share), number(float(found.rate[best]))
-        alt = {"value": value, "rate": rate, "batch": f"{found.batch[best]}", "best": f"{best + 1}"}
-    method = text(f"figure.acc_method_{found.settings.method}")
-    whole = text("alt.acc_search", method=method, trials=count, n=f"{n:,}", **alt)
+        x, row = np.log10(result.rate), np.searchsorted(batches, result.batch) + 1.0
+        _trials(panel, result, x, row, words)
+        _discs(panel, x, row, result.best)
+        best = result.best
+        masking = text("figure.acc_best_is", trial=best + 1, said=words[best])
+        sheet.headline(masking, size=13, yshift=5)
+        value, rate = percent(answers[best].share), number(float(result.rate[best]))
+        alt = {
+            "value": value,
+            "rate": rate,
+            "batch": f"{result.batch[best]}",
+            "best": f"{best + 1}",
+        }
+    method = text(f"figure.acc_method_{result.settings.method}")
+    full = text("alt.acc_search", method=method, trials=count, n=f"{n:,}", **alt)
     if surface is not None:
-        whole += text("alt.acc_search_map", top=percent(float(np.nanmax(surface.validation))))
-    return sheet.finish(whole, {"y": names})
+        full += text("alt.acc_search_map", top=percent(float(np.nanmax(surface.validation))))
+    return sheet.finish(full, {"y": names})
 
 
 def _map(panel: Panel, surface: SearchSurface, batches: Int[np.ndarray, "row"]) -> None:
@@ -85,7 +90,7 @@ def _map(panel: Panel, surface: SearchSurface, batches: Int[np.ndarray, "row"]) 
 
 def _trials(
     panel: Panel,
-    found: Searched,
+    result: Searched,
     x: Float[np.ndarray, "trial"],
     row: Float[np.ndarray, "trial"],
     words: list[str],
@@ -95,9 +100,9 @@ def _trials(
     parts = {"trial": "%{customdata[0]}", "rate": "%{customdata[1]}", "batch": "%{customdata[2]}"}
     hover = text("figure.acc_hover_trial", said="<b>%{customdata[3]}</b>", **parts)
     data = [
-        [trial, f"{rate:.2g}", str(int(batch)), said]
-        for trial, (rate, batch, said) in enumerate(
-            zip(found.rate, found.batch, words, strict=True), 1
+        [trial, f"{rate:.2g}", str(int(batch)), summary]
+        for trial, (rate, batch, summary) in enumerate(
+            zip(result.rate, result.batch, words, strict=True), 1
         )
     ]
     keys: dict[str, Any] = {"size": 6, "edge": {"width": 1, "color": _DISC}, "legend": False}
@@ -140,34 +145,34 @@ def _rates(
     low, high = float(np.log10(rates.min())), float(np.log10(rates.max()))
     cells = np.empty(0) if surface is None else np.diff(np.log10(surface.rate))
     room = max(0.12, float(cells.min()) / 2 if cells.size else 0.0)
-    places, words = scales.decades(int(np.floor(low)), int(np.ceil(high)))
+    positions, words = scales.decades(int(np.floor(low)), int(np.ceil(high)))
     return axes.axis(
         style.text("figure.acc_rate_log"),
         range=[low - room, high + room],
-        tickvals=places,
+        tickvals=positions,
         ticktext=words,
         showgrid=surface is None,
     )
 
 
-def best_so_far(found: tuple[Searched, ...], n: int = VALIDATED, style: Style = STYLE) -> Figure:
+def best_so_far(results: tuple[Searched, ...], n: int = VALIDATED, style: Style = STYLE) -> Figure:
     """The best validation accuracy so far, trial by trial, for each method of searching.
 
     n: validation sentences. Behind the last trial stands the 95% interval of each method's best;
     pale marks are the trials themselves, those far below the lines are left out of view.
     """
     text = style.text
-    runs = [one for one in found if len(one.validation)]
-    last = max([1, *(len(one.validation) for one in runs)])
+    runs = [item for item in results if len(item.validation)]
+    last = max([1, *(len(run.validation) for run in runs)])
     room = max(0.3, 0.05 * last)  # between two intervals
     right = last + room * (len(runs) + 1)
-    best = [np.fmax.accumulate(one.validation) for one in runs]
+    best = [np.fmax.accumulate(run.validation) for run in runs]
     tops = [of_share(float(line[-1]), n) for line in best]
-    seen = [
+    observed = [
         100 * np.array([top.low, top.high, *np.maximum(line, top.low - _BELOW / 100)])
         for line, top in zip(best, tops, strict=True)
     ]
-    ends = fitted(*(seen or [np.array([50, 100])]), above=0.02)
+    ends = fitted(*(observed or [np.array([50, 100])]), above=0.02)
     every = next(step for step in (1, 2, 5, 10, 20, 50, 100, 10**9) if last / step <= _TICKS)
     ticks = [1, *range(max(every, 2), last + 1, every)]
     sheet = Sheet(style)
@@ -176,9 +181,9 @@ def best_so_far(found: tuple[Searched, ...], n: int = VALIDATED, style: Style = 
         axes.axis(text("figure.acc_trial"), range=[0.5, right], tickangle=0, tickvals=ticks),
         axes.percent(text("figure.acc_best_so_far", n=f"{n:,}"), *ends),
     )
-    for place, (one, line, top) in enumerate(zip(runs, best, tops, strict=True), 1):
-        _runner(panel, one, line, top, last + room * place)
-    methods = [one.settings.method for one in runs]
+    for position, (entry, line, top) in enumerate(zip(runs, best, tops, strict=True), 1):
+        _runner(panel, entry, line, top, last + room * position)
+    methods = [run.settings.method for run in runs]
     panel.ends(
         [f"{text(f'figure.acc_race_{method}')} <b>{bare(top.share)}</b>"
          for method, top in zip(methods, tops, strict=True)],
@@ -196,21 +201,25 @@ def best_so_far(found: tuple[Searched, ...], n: int = VALIDATED, style: Style = 
 
 
 def _runner(
-    panel: Panel, found: Searched, best: np.ndarray, top: Proportion, behind: float
+    panel: Panel, result: Searched, best: np.ndarray, top: Proportion, after: float
 ) -> None:
     """One method: a step where a trial is better than all before, the trials, and the interval."""
     style = panel.style
-    role, dash, symbol = _METHODS[found.settings.method]
-    name = style.text(f"figure.acc_method_{found.settings.method}")
+    role, dash, symbol = _METHODS[result.settings.method]
+    name = style.text(f"figure.acc_method_{result.settings.method}")
     color, trials = getattr(style.palette, role), np.arange(1, len(best) + 1)
     step = {"color": color, "width": 2.8, "dash": dash, "shape": "hv"}
     panel.line(trials, 100 * best, name, color, line=step, hover=HOVER, legend=False)
-    look: dict[str, Any] = {"size": 7, "symbol": symbol, "legend": False}
+    line_style: dict[str, Any] = {"size": 7, "symbol": symbol, "legend": False}
     each = style.text("figure.acc_trials_of", name=name)
-    panel.points(trials, 100 * found.validation, each, color, opacity=0.6, hover=HOVER, **look)
+    panel.points(
+        trials, 100 * result.validation, each, color, opacity=0.6, hover=HOVER, **line_style
+    )
     interval = whisker([100 * top.share], [100 * top.low], [100 * top.high], color)
     each, hover = (
         style.text("figure.acc_best_of", name=name),
         format_proportion(top, style.text) + NAMED,
     )
-    panel.points([behind], [100 * top.share], each, color, error_y=interval, hover=hover, **look)
+    panel.points(
+        [after], [100 * top.share], each, color, error_y=interval, hover=hover, **line_style
+    )

@@ -28,7 +28,7 @@ _NAMED = 6  # masked words that the description names
 
 
 def accuracy_under_masking(
-    found: WordMaskingCurve,
+    curve: WordMaskingCurve,
     order: str,
     share: float,
     baseline: Proportion,
@@ -42,22 +42,22 @@ def accuracy_under_masking(
     masking in random order, of fewer sentences. Raises ValueError for an order that was not tried.
     """
     text = style.text
-    row = _row(found.orders, order)
-    seen = shares(answers_right(found.probability, found.positive))
-    x = 100 * found.shares
-    accuracy, low, high = 100 * seen.share, 100 * seen.low[row], 100 * seen.high[row]
-    here, least, most = (
-        percent(np.interp(share, found.shares, line))
-        for line in (seen.share[row], seen.low[row], seen.high[row])
+    row = _row(curve.orders, order)
+    observed = shares(answers_right(curve.probability, curve.positive))
+    x = 100 * curve.shares
+    accuracy, low, high = 100 * observed.share, 100 * observed.low[row], 100 * observed.high[row]
+    here, minimum, maximum = (
+        percent(np.interp(share, curve.shares, line))
+        for line in (observed.share[row], observed.low[row], observed.high[row])
     )
-    lines = list(zip(found.orders, seen.share, strict=True))
-    known = [accuracy, low, high, [100 * baseline.share]]
+    lines = list(zip(curve.orders, observed.share, strict=True))
+    existing = [accuracy, low, high, [100 * baseline.share]]
     beside = None
     if controls is not None:
         beside = shares(answers_right(controls.probability, controls.positive))
-        known.append(100 * beside.share)
+        existing.append(100 * beside.share)
         lines += zip(controls.orders, beside.share, strict=True)
-    ends = bars_and_labels.fitted(*known, below=0.08)
+    ends = bars_and_labels.fitted(*existing, below=0.08)
     sheet = Sheet(style)
     sheet.legend(itemwidth=_KEY)
     masked = axes.axis(text("figure.acc_masked_share"), range=[-1, 101])
@@ -67,39 +67,39 @@ def accuracy_under_masking(
         panel,
         x,
         accuracy,
-        found.orders,
+        curve.orders,
         row,
-        bars_and_labels.format_proportions(seen, style.text),
+        bars_and_labels.format_proportions(observed, style.text),
         hover,
     )
     if controls is not None and beside is not None:
-        said = bars_and_labels.format_proportions(beside, style.text)
+        summary = bars_and_labels.format_proportions(beside, style.text)
         at = 100 * controls.shares
-        _lines(panel, at, 100 * beside.share, controls.orders, None, said, hover)
+        _lines(panel, at, 100 * beside.share, controls.orders, None, summary, hover)
     bars_and_labels.majority(panel, baseline, [0, 100])
     panel.band(x, low, high, _look(order, style)[0])
-    _mark(panel, 100 * share, float(np.interp(share, found.shares, accuracy[row])), order)
+    _mark(panel, 100 * share, float(np.interp(share, curve.shares, accuracy[row])), order)
     bars_and_labels.reading(panel, f"<b>{percent(share, 0)}: {here}</b>", 100 * share, 100)
     others = "; ".join(
-        f"{_name(other, style)}: {percent(np.interp(share, found.shares, line))}"
+        f"{_name(other, style)}: {percent(np.interp(share, curve.shares, line))}"
         for other, line in lines
         if other != order
     )
     return sheet.described(
         "alt.acc_knife",
-        n=f"{len(found.positive):,}",
+        n=f"{len(curve.positive):,}",
         share=percent(share, 0),
         order=_name(order, style),
         here=here,
-        low=least,
-        high=most,
+        low=minimum,
+        high=maximum,
         others=others or text("figure.acc_none"),
         baseline=percent(baseline.share),
     )
 
 
 def sentence_under_masking(
-    found: UserTextMasking, order: str, masked: int, style: Style = STYLE
+    masking: UserTextMasking, order: str, masked: int, style: Style = STYLE
 ) -> Figure:
     """P(positive) of one sentence against the number of masked words, a line for each order.
 
@@ -107,11 +107,11 @@ def sentence_under_masking(
     ValueError for an order that was not tried.
     """
     text = style.text
-    row, count = _row(found.orders, order), len(found.words)
+    row, count = _row(masking.orders, order), len(masking.words)
     masked, last = min(max(masked, 0), count), max(count, 1)
     gone = [
-        [found.words[int(place)] for place in np.argsort(turns, kind="stable")]
-        for turns in found.turns
+        [masking.words[int(position)] for position in np.argsort(turns, kind="stable")]
+        for turns in masking.turns
     ]
     steps = [
         [text("figure.acc_nothing_masked"),
@@ -127,9 +127,11 @@ def sentence_under_masking(
         axes.percent(text("figure.acc_positive"), range=[-2, 116]),
     )
     hover = "%{x}: %{y:.1f}% (%{customdata})" + NAMED
-    _lines(panel, np.arange(count + 1), 100 * found.probability, found.orders, row, steps, hover)
+    _lines(
+        panel, np.arange(count + 1), 100 * masking.probability, masking.orders, row, steps, hover
+    )
     bars_and_labels.undecided(panel, [0, last])
-    here = float(found.probability[row, masked])
+    here = float(masking.probability[row, masked])
     _mark(panel, masked, 100 * here, order)
     words = text("figure.acc_at_masked", masked=masked, percent=percent(here))
     bars_and_labels.reading(panel, words, masked, last)
@@ -137,12 +139,12 @@ def sentence_under_masking(
     return sheet.described(
         "alt.acc_own_knife",
         words=count,
-        start=percent(found.probability[row, 0]),
+        start=percent(masking.probability[row, 0]),
         order=_name(order, style),
         masked=masked,
         here=percent(here),
         first=first + (" …" if masked > _NAMED else ""),
-        end=percent(found.probability[row, -1]),
+        end=percent(masking.probability[row, -1]),
     )
 
 
@@ -173,9 +175,9 @@ def _lines(
     """A line an order; random words first, what all others are compared with."""
     style = panel.style
     for row in sorted(range(len(orders)), key=lambda row: orders[row] != "random"):
-        name, look = _name(orders[row], style), _look(orders[row], style)
+        name, line_style = _name(orders[row], style), _look(orders[row], style)
         keys = {"customdata": words[row], "hover": hover, "width": 3.4 if row == chosen else 2}
-        bars_and_labels.curve(panel, x, percents[row], name, look, **keys)
+        bars_and_labels.curve(panel, x, percents[row], name, line_style, **keys)
 
 
 def _mark(panel: Panel, x: float, y: float, order: str) -> None:

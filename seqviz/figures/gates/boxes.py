@@ -21,9 +21,9 @@ def short(value: float) -> str:
     """Three digits that fit a box; "≈" where rounding hides that a value is not exactly so."""
     size = abs(value)
     digits = 3 if size < 0.9995 else 2 if size < 9.995 else 1 if size < 99.95 else 0
-    written, whole = f"{value:,.{digits}f}", round(value)
-    if size <= 1 and abs(value - whole) < 0.0005:
-        written = f"{whole}" if value == whole else f"≈ {whole}"
+    written, full = f"{value:,.{digits}f}", round(value)
+    if size <= 1 and abs(value - full) < 0.0005:
+        written = f"{full}" if value == full else f"≈ {full}"
     return written.replace("-", "−")
 
 
@@ -53,15 +53,15 @@ class Diagram:
         """Width and color of the arrow of a value."""
         return self.width(value), sign_color(value)
 
-    def state(self, x: float, y: float, symbol: str, value: float, said: str) -> None:
+    def state(self, x: float, y: float, symbol: str, value: float, summary: str) -> None:
         """A rounded box, tinted blue below zero and orange above, deeper for larger values."""
         tint = sign_color(value, 0.55 * min(1.0, abs(value) / self.scale))
         edge = {"color": self.style.palette.truth, "width": 1.6}
         for fill, line in ((tint, {"width": 0}), (_EMPTY, edge)):
             self._path(_rounded(x, y), fillcolor=fill, line=line)
-        self._numbers(x, y, symbol, value, said)
+        self._numbers(x, y, symbol, value, summary)
 
-    def gate(self, x: float, y: float, symbol: str, value: float, said: str) -> None:
+    def gate(self, x: float, y: float, symbol: str, value: float, summary: str) -> None:
         """A vessel filled up to the gate's value."""
         palette = self.style.palette
         sides, bottom, top = (x - WIDTH / 2, x + WIDTH / 2), y - HEIGHT / 2, y + HEIGHT / 2
@@ -70,9 +70,9 @@ class Diagram:
             self.panel.rectangle(sides, (bottom, upper), fill, width=0, fillcolor=fill,
                                  opacity=opacity, layer="below")  # fmt: skip
         self.panel.rectangle(sides, (bottom, top), palette.truth, width=1.6, layer="below")
-        self._numbers(x, y, symbol, value, said)
+        self._numbers(x, y, symbol, value, summary)
 
-    def operation(self, x: float, y: float, sign: str, said: str) -> None:
+    def operation(self, x: float, y: float, sign: str, summary: str) -> None:
         """A circle with × or + in it."""
         radius, palette = _RADIUS * self.style.scale, self.style.palette
         self.panel.shape(
@@ -80,7 +80,7 @@ class Diagram:
             fillcolor=palette.band, line={"color": palette.truth, "width": 1.6},
             xsizemode="pixel", ysizemode="pixel", xanchor=x, yanchor=y,
         )  # fmt: skip
-        self.label(x, y, f"<b>{sign}</b>", size=18, hovertext=said)
+        self.label(x, y, f"<b>{sign}</b>", size=18, hovertext=summary)
 
     def arrow(
         self, start: Place, end: Place, width: float, color: str,
@@ -88,7 +88,7 @@ class Diagram:
     ) -> None:  # fmt: skip
         """From edge to edge; at a circle it stops at the rim, wherever that is on this screen."""
         rim = (_RADIUS + 1) * self.style.scale
-        made = {
+        created = {
             "x": end[0], "y": end[1], "ax": start[0], "ay": start[1],
             "xref": "x", "yref": "y", "axref": "x", "ayref": "y",
             "text": "", "showarrow": True, "arrowhead": 2, "arrowwidth": width, "arrowcolor": color,
@@ -96,7 +96,7 @@ class Diagram:
             "arrowsize": max(0.45, (3.2 + 0.75 * width) / (2.2 * width)),
             "startstandoff": rim if from_circle else 0, "standoff": rim if to_circle else 0,
         }  # fmt: skip
-        self.sheet.annotations.insert(self._arrows, made)
+        self.sheet.annotations.insert(self._arrows, created)
         self._arrows += 1
 
     def elbow(
@@ -123,10 +123,10 @@ class Diagram:
     def _path(self, path: str, **keys: Any) -> None:
         self.panel.shape("path", path=path, layer="below", **keys)
 
-    def _numbers(self, x: float, y: float, symbol: str, value: float, said: str) -> None:
-        self.label(x, y, symbol, size=13, yanchor="bottom", yshift=-2, hovertext=said)
+    def _numbers(self, x: float, y: float, symbol: str, value: float, summary: str) -> None:
+        self.label(x, y, symbol, size=13, yanchor="bottom", yshift=-2, hovertext=summary)
         self.label(
-            x, y, f"<b>{short(value)}</b>", size=14.5, yanchor="top", yshift=5, hovertext=said
+            x, y, f"<b>{short(value)}</b>", size=14.5, yanchor="top", yshift=5, hovertext=summary
         )
 
 

@@ -20,8 +20,8 @@ def lstm_cell(values: LSTMStep, style: Style = STYLE) -> Figure:
     Arrows are as wide as what flows; gates are filled to their value.
     """
     v, text = values, style.text
-    kept, written = v.f * v.c_before, v.i * v.g
-    draw = Diagram(style, max(1.0, *(abs(x) for x in (v.c_before, v.c, kept, written))))
+    retained, written = v.f * v.c_before, v.i * v.g
+    draw = Diagram(style, max(1.0, *(abs(x) for x in (v.c_before, v.c, retained, written))))
     quiet = style.palette.baseline
 
     def opened(gate: float) -> tuple[float, str]:
@@ -38,10 +38,10 @@ def lstm_cell(values: LSTMStep, style: Style = STYLE) -> Figure:
     draw.state(0, 3, _OLD_C, v.c_before, f"{text('figure.old_c')}: {number(v.c_before)}")
     draw.state(5, 3, "c<sub>t</sub>", v.c, f"{text('figure.gate_c')}: {number(v.c)}")
     draw.arrow((_SIDE, 3), (1, 3), *draw.flow(v.c_before), to_circle=True)
-    draw.arrow((1, 3), (2.5, 3), *draw.flow(kept), True, True)
+    draw.arrow((1, 3), (2.5, 3), *draw.flow(retained), True, True)
     draw.arrow((2.5, 3), (5 - _SIDE, 3), *draw.flow(v.c), from_circle=True)
     draw.arrow((1, _UP), (1, 3), *opened(v.f), to_circle=True)
-    _along(draw, 1.76, 3, f"f {_OLD_C}", kept)
+    _along(draw, 1.76, 3, f"f {_OLD_C}", retained)
 
     # What is written: candidate times input gate.
     draw.elbow([(2, _UP), (2, 2), (2.5, 2)], *opened(v.i))
@@ -57,12 +57,12 @@ def lstm_cell(values: LSTMStep, style: Style = STYLE) -> Figure:
     draw.arrow((4, 1), (5 - _SIDE, 1), *draw.flow(v.h), from_circle=True)
     draw.state(5, 1, "h<sub>t</sub>", v.h, f"{text('figure.gate_h')}: {number(v.h)}")
 
-    draw.operation(1, 3, "×", f"f {_OLD_C} = {number(kept)}")
+    draw.operation(1, 3, "×", f"f {_OLD_C} = {number(retained)}")
     draw.operation(2.5, 2, "×", f"i g = {number(written)}")
-    draw.operation(2.5, 3, "+", f"c<sub>t</sub> = {number(kept)} + {number(written)}")
+    draw.operation(2.5, 3, "+", f"c<sub>t</sub> = {number(retained)} + {number(written)}")
     draw.operation(4, 1, "×", f"h<sub>t</sub> = o tanh c<sub>t</sub> = {number(v.h)}")
     quantities = {
-        "c(t−1)": v.c_before, "f": v.f, "i": v.i, "g": v.g, "f c(t−1)": kept, "i g": written,
+        "c(t−1)": v.c_before, "f": v.f, "i": v.i, "g": v.g, "f c(t−1)": retained, "i g": written,
         "c(t)": v.c, "tanh c(t)": v.tanh_c, "o": v.o, "h(t)": v.h,
     }  # fmt: skip
     return _finished(draw, text("option.lstm"), quantities)
@@ -78,7 +78,7 @@ def gru_cell(values: GRUStep, style: Style = STYLE) -> Figure:
     v, text = values, style.text
     share = v.z if v.update == "keep" else 1 - v.z
     stays, comes = ("z", "1 − z") if v.update == "keep" else ("1 − z", "z")
-    kept, written, through = share * v.h_before, (1 - share) * v.n, v.r * v.past
+    retained, written, through = share * v.h_before, (1 - share) * v.n, v.r * v.past
     old, new = (name if len(name) == 1 else f"({name})" for name in (stays, comes))
     draw = Diagram(style)
 
@@ -86,9 +86,9 @@ def gru_cell(values: GRUStep, style: Style = STYLE) -> Figure:
     draw.state(0, 3, _OLD_H, v.h_before, f"{text('figure.old_h')}: {number(v.h_before)}")
     draw.state(5, 3, "h<sub>t</sub>", v.h, f"{text('figure.gate_h')}: {number(v.h)}")
     draw.arrow((_SIDE, 3), (1.3, 3), *draw.flow(v.h_before), to_circle=True)
-    draw.arrow((1.3, 3), (4, 3), *draw.flow(kept), True, True)
+    draw.arrow((1.3, 3), (4, 3), *draw.flow(retained), True, True)
     draw.arrow((4, 3), (5 - _SIDE, 3), *draw.flow(v.h), from_circle=True)
-    _along(draw, 2.65, 3, f"{old} {_OLD_H}", kept)
+    _along(draw, 2.65, 3, f"{old} {_OLD_H}", retained)
 
     # One gate, two shares.
     gate = style.palette.baseline
@@ -102,13 +102,13 @@ def gru_cell(values: GRUStep, style: Style = STYLE) -> Figure:
     _beside(draw, 4, 2.45, f"{new} n", written)
     _candidate(draw, v, through)
 
-    draw.operation(1.3, 3, "×", f"{stays} · {_OLD_H} = {number(kept)}")
+    draw.operation(1.3, 3, "×", f"{stays} · {_OLD_H} = {number(retained)}")
     draw.operation(4, 1.9, "×", f"{comes} · n = {number(written)}")
-    draw.operation(4, 3, "+", f"h<sub>t</sub> = {number(kept)} + {number(written)}")
+    draw.operation(4, 3, "+", f"h<sub>t</sub> = {number(retained)} + {number(written)}")
     draw.operation(1.3, 0, "×", text("figure.reset_lets", percent=f"{100 * v.r:.1f}"))
     quantities = {
         "h(t−1)": v.h_before, _PAST: v.past, f"r ({_PAST})": through, "r": v.r, "n": v.n, "z": v.z,
-        f"{old} h(t−1)": kept, f"{new} n": written, "h(t)": v.h,
+        f"{old} h(t−1)": retained, f"{new} n": written, "h(t)": v.h,
     }  # fmt: skip
     return _finished(draw, text("option.gru"), quantities)
 
@@ -120,10 +120,10 @@ def _candidate(draw: Diagram, v: GRUStep, through: float) -> None:
     draw.state(0, 0, _PAST, v.past, f"{_PAST}: {number(v.past)}")
     draw.arrow((_SIDE, 0), (1.3, 0), *draw.flow(v.past), to_circle=True)
     _along(draw, 2.42, 0, f"r ({_PAST})", through)
-    _box(draw, 1.3, 1, "r", v.r, beside=True)
+    _box(draw, 1.3, 1, "r", v.r, neighbor=True)
     draw.arrow((1.3, 1 - _UP), (1.3, 0), draw.width(v.r), quiet, to_circle=True)
     draw.arrow((1.3, 0), (4 - _SIDE, 0), *draw.flow(through), from_circle=True)
-    _box(draw, 4, 0, "n", v.n, beside=True)
+    _box(draw, 4, 0, "n", v.n, neighbor=True)
     draw.arrow((4, _UP), (4, 1.9), *draw.flow(v.n), to_circle=True)
     draw.label(4, -0.95, "x<sub>t</sub>", size=13, quiet=True)
     draw.arrow((4, -0.8), (4, -_UP), 1.5, quiet)
@@ -131,14 +131,14 @@ def _candidate(draw: Diagram, v: GRUStep, through: float) -> None:
 
 
 def _box(
-    draw: Diagram, x: float, y: float, symbol: str, value: float, beside: bool = False
+    draw: Diagram, x: float, y: float, symbol: str, value: float, neighbor: bool = False
 ) -> None:
     """A gate or a candidate, and below it or beside it what it is called."""
     text = draw.style.text
-    said = f"{text(f'figure.gate_{symbol}')}: {number(value)}"
-    (draw.state if symbol in "gn" else draw.gate)(x, y, symbol, value, said)
+    summary = f"{text(f'figure.gate_{symbol}')}: {number(value)}"
+    (draw.state if symbol in "gn" else draw.gate)(x, y, symbol, value, summary)
     words = text(f"figure.short_{symbol}")
-    if beside:
+    if neighbor:
         draw.label(x + _SIDE, y, words, quiet=True, xanchor="left", align="left", xshift=5)
     else:
         draw.label(x, y - _UP, words, quiet=True, yanchor="top", yshift=1)

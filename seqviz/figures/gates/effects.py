@@ -40,8 +40,10 @@ def free_and_forced(
     symbol = "c" if free.cell == "lstm" else "h"
     name = text(f"figure.state_{symbol}_{'all' if unit is None else 'one'}", unit=unit)
     p_name = text(f"figure.p_{free.kind if free.kind in ('sentiment', 'characters') else 'task'}")
-    states = [activation(seen.trace, symbol) for seen in (free, forced)]
-    lines = [np.linalg.norm(one, axis=-1) if unit is None else one[:, unit - 1] for one in states]
+    states = [activation(observed.trace, symbol) for observed in (free, forced)]
+    lines = [
+        np.linalg.norm(state, axis=-1) if unit is None else state[:, unit - 1] for state in states
+    ]
     sheet = Sheet(style)
     # A line needs room around it even where nothing varies.
     still = bool(np.ptp(lines) == 0)
@@ -59,9 +61,9 @@ def free_and_forced(
         ("forced", (lines[1], forced.probability), palette.highlight, "solid", 3.2, "circle"),
         ("free", (lines[0], free.probability), palette.truth, "dash", 2, "circle-open"),
     ):
-        for panel, one in zip(panels, values, strict=True):
+        for panel, item in zip(panels, values, strict=True):
             panel.line(
-                np.arange(1, len(pieces) + 1), one, text(f"figure.run_{run}"), color, dash=dash,
+                np.arange(1, len(pieces) + 1), item, text(f"figure.run_{run}"), color, dash=dash,
                 width=width, symbol=marked(dot, len(pieces)), hover=at_step(text), group=run,
                 legend=panel is upper,
             )  # fmt: skip
@@ -79,27 +81,35 @@ def free_and_forced(
     )  # fmt: skip
 
 
-def distance_by_variant(found: VariantComparison, style: Style = STYLE) -> Figure:
+def distance_by_variant(variant_comparison: VariantComparison, style: Style = STYLE) -> Figure:
     """How far the hidden states are from PyTorch's under each variant of the equations, by step.
 
     Beside them the length of PyTorch's own. The axis is linear and starts at zero, so that names
     for the same thing lie on it; it ends at `FARTHEST` lengths, as a state that runs away would
     press all others down.
     """
-    text, steps = style.text, len(found.pieces)
-    names = [text(f"figure.variant_{variant}") for variant in found.variants]
-    top = float(max(found.distance.max(initial=0), found.size.max(initial=0))) or 1.0
-    if found.size.any():
-        top = min(top, FARTHEST * float(found.size.max()))
+    text, steps = style.text, len(variant_comparison.pieces)
+    names = [text(f"figure.variant_{variant}") for variant in variant_comparison.variants]
+    top = (
+        float(
+            max(variant_comparison.distance.max(initial=0), variant_comparison.size.max(initial=0))
+        )
+        or 1.0
+    )
+    if variant_comparison.size.any():
+        top = min(top, FARTHEST * float(variant_comparison.size.max()))
     sheet = Sheet(style)
     panel = sheet.panel(
-        axes.tokens(style, visible_symbols(found.pieces)),
+        axes.tokens(style, visible_symbols(variant_comparison.pieces)),
         # A little below zero, so that a line of zeros is seen whole.
         axis(text("figure.distance"), range=[-0.03 * top, 1.06 * top]),
     )
-    lines = [(text("figure.own_length"), found.size), *zip(names, found.distance, strict=True)]
-    looks = cycle([("baseline", "dot", "circle-open"), *_VARIANTS])
-    for (role, dash, symbol), (name, values) in zip(looks, lines, strict=False):
+    lines = [
+        (text("figure.own_length"), variant_comparison.size),
+        *zip(names, variant_comparison.distance, strict=True),
+    ]
+    styles = cycle([("baseline", "dot", "circle-open"), *_VARIANTS])
+    for (role, dash, symbol), (name, values) in zip(styles, lines, strict=False):
         panel.line(
             np.arange(1, steps + 1), values, name, getattr(style.palette, role), width=2.4,
             dash=dash, symbol=marked(symbol, steps), hover=at_step(text),

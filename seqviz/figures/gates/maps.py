@@ -18,27 +18,32 @@ _PER_DECADE = 4
 _SHORTEST, _LONGEST = 0.1, 1000.0  # steps: what is beyond goes into the outer bins
 
 
-def gate_map(seen: Observation, unit: int, step: int, style: Style = STYLE) -> Figure:
+def gate_map(observation: Observation, unit: int, step: int, style: Style = STYLE) -> Figure:
     """All units over all steps; a click gives the step (x) and the place of the unit (y), from 1.
 
     Gates are in [0, 1]; states have a scale symmetric about zero, which ends at 98 of 100 values
     where a few are far beyond. unit, step: those selected, from 1; they are outlined.
     """
-    text, signed = style.text, seen.symbol in SIGNED
-    steps, units = seen.values.shape
-    label = text(f"figure.gate_{seen.symbol}")
-    rank = int(np.flatnonzero(seen.order == unit - 1)[0]) + 1
-    value = number(float(seen.values[step - 1, unit - 1]))
-    ranks = [str(place + 1) for place in seen.order]
+    text, signed = style.text, observation.symbol in SIGNED
+    steps, units = observation.values.shape
+    label = text(f"figure.gate_{observation.symbol}")
+    rank = int(np.flatnonzero(observation.order == unit - 1)[0]) + 1
+    value = number(float(observation.values[step - 1, unit - 1]))
+    ranks = [str(position + 1) for position in observation.order]
     sheet = Sheet(style)
     panel = sheet.panel(
-        axes.tokens(style, visible_symbols(seen.pieces)),
+        axes.tokens(style, visible_symbols(observation.pieces)),
         axes.ranks(ranks, text("figure.units_in_order"), text("figure.ranks")),
     )
     hover = {"token": "%{x}", "step": "%{x:d}", "unit": "%{y}", "value": "%{z:.3g}"}
-    scale = scales.signed(*_reach(seen)) if signed else scales.unit_scale(0, 1)
+    scale = scales.signed(*_reach(observation)) if signed else scales.unit_scale(0, 1)
     panel.cells(
-        seen.by_rank, label, scale, bar_at=1.03, hover=text("figure.hover_cell", **hover), pick=True
+        observation.by_rank,
+        label,
+        scale,
+        bar_at=1.03,
+        hover=text("figure.hover_cell", **hover),
+        pick=True,
     )
     # White is seen on every color of a gate's scale; a state's neutral color is the page itself.
     edge = style.palette.truth if signed else "rgba(255,255,255,0.9)"
@@ -51,30 +56,30 @@ def gate_map(seen: Observation, unit: int, step: int, style: Style = STYLE) -> F
         text("figure.chosen_cell", unit=unit, step=step, value=f"<b>{value}</b>"),
         yshift=16 * style.scale,
     )
-    mean = number(seen.mean)
+    mean = number(observation.mean)
     return sheet.finish(
         text("alt.gate_map", name=label, units=units, steps=steps, unit=unit, step=step,
              value=value, mean=mean)
     )  # fmt: skip
 
 
-def _reach(seen: Observation) -> tuple[float, bool]:
+def _reach(observation: Observation) -> tuple[float, bool]:
     """Where the color scale of states ends, and whether a few of them lie beyond it.
 
     One cell state that ran away would leave all others without color: where the largest is more
     than twice as large as 98 of 100, the scale ends there.
     """
-    largest, most = scales.largest(seen.by_rank), seen.most_of_reach
-    return (most, True) if largest > 2 * most > 0 else (largest, False)
+    largest, maximum = scales.largest(observation.by_rank), observation.most_of_reach
+    return (maximum, True) if largest > 2 * maximum > 0 else (largest, False)
 
 
-def gate_saturation(seen: Observation, style: Style = STYLE) -> Figure:
+def gate_saturation(observation: Observation, style: Style = STYLE) -> Figure:
     """Left: how often each unit's gates are nearly shut and nearly open. Right: how long it keeps.
 
     Shares of the steps at which a gate is below 0.1 and above 0.9; time constants in steps, those
     below 0.1 and from 1,000 on (infinite ones, too) in the outer bins.
     """
-    text, units = style.text, np.arange(1, seen.hidden + 1)
+    text, units = style.text, np.arange(1, observation.hidden + 1)
     sheet = Sheet(style)
     shares = {"range": (-0.04, 1.04), "tickformat": ".0%", "tickvals": [0, 0.25, 0.5, 0.75, 1]}
     left = sheet.panel(
@@ -84,17 +89,17 @@ def gate_saturation(seen: Observation, style: Style = STYLE) -> Figure:
     left.reference([0, 1], [1, 0], text("figure.always_saturated"), width=1.6)
     hover = {"unit": "%{customdata}", "shut": "%{x:.1%}", "open": "%{y:.1%}"}
     means = []
-    for gate in seen.gates:
+    for gate in observation.gates:
         role, _, symbol = LOOKS[gate]
-        name, found = text(f"figure.gate_{gate}"), saturation(activation(seen.trace, gate))
+        name, result = text(f"figure.gate_{gate}"), saturation(activation(observation.trace, gate))
         left.points(
-            found.left, found.right, name, getattr(style.palette, role), symbol=symbol,
-            opacity=0.75 if seen.hidden < 64 else 0.5, customdata=units,
+            result.left, result.right, name, getattr(style.palette, role), symbol=symbol,
+            opacity=0.75 if observation.hidden < 64 else 0.5, customdata=units,
             hover=text("figure.hover_saturation", **hover) + NAMED,
         )  # fmt: skip
-        shut, wide = (f"{100 * float(one.mean()):.1f}" for one in (found.left, found.right))
+        shut, wide = (f"{100 * float(item.mean()):.1f}" for item in (result.left, result.right))
         means.append(text("figure.mean_shares", gate=name, shut=shut, open=wide))
-    counts, edges = _histogram(seen.time_constants)
+    counts, edges = _histogram(observation.time_constants)
     few = {"dtick": 1} if counts.max(initial=0) <= 5 else {}
     right = sheet.panel(
         _constants_axis(text("figure.time_constant_axis"), edges),
@@ -102,10 +107,10 @@ def gate_saturation(seen: Observation, style: Style = STYLE) -> Figure:
         across=(0.6, 1),
     )
     _bins(right, counts, edges)
-    known = seen.time_constants[~np.isnan(seen.time_constants)]
-    median = number(float(np.median(known))) if known.size else "–"
+    finite = observation.time_constants[~np.isnan(observation.time_constants)]
+    median = number(float(np.median(finite))) if finite.size else "–"
     return sheet.finish(
-        text("alt.saturation", units=seen.hidden, gates="; ".join(means), median=median,
+        text("alt.saturation", units=observation.hidden, gates="; ".join(means), median=median,
              endless=int(counts[-1]))
     )  # fmt: skip
 
@@ -140,9 +145,9 @@ def _histogram(
     """Counts in bins of a quarter of a decade, with one bin for what lies beyond on either side."""
     low, high = np.log10(_SHORTEST), np.log10(_LONGEST)
     inner = np.logspace(low, high, round((high - low) * _PER_DECADE) + 1)
-    places = np.searchsorted(inner, steps[~np.isnan(steps)], side="right")
+    indices = np.searchsorted(inner, steps[~np.isnan(steps)], side="right")
     factor = 10 ** (1 / _PER_DECADE)
     return (
-        np.bincount(places, minlength=len(inner) + 1),
+        np.bincount(indices, minlength=len(inner) + 1),
         np.concatenate([[inner[0] / factor], inner, [inner[-1] * factor]]),
     )

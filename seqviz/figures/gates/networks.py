@@ -20,7 +20,7 @@ _PARTS = {"input": ("prediction", ""), "recurrent": ("highlight", "/"), "biases"
 
 
 def agreement(
-    found: Expectation, pair: AgreementPair | None = None, style: Style = STYLE
+    expectation: Expectation, pair: AgreementPair | None = None, style: Style = STYLE
 ) -> Figure:
     """How many bits more probable the second verb (the plural) is than the first after each word.
 
@@ -28,28 +28,28 @@ def agreement(
     pair: with it the other sentence stands beside this one, and in a panel below what the word in
     which they differ does, in bits; the bands are the 95% intervals of the mean over other nouns.
     """
-    text, words = style.text, found.words
-    one, many = map(escape, found.candidates)
-    title = text("figure.log_ratio", plural=many, singular=one)
+    text, words = style.text, expectation.words
+    item, many = map(escape, expectation.candidates)
+    title = text("figure.log_ratio", plural=many, singular=item)
     sheet = Sheet(style)
-    shown = [found, *([pair.other] if pair else [])]
+    visible = [expectation, *([pair.other] if pair else [])]
     below: dict[str, Any] = {"anchor": "y2"} if pair else {}
     upper = sheet.panel(
         axes.tokens(style, words, text("figure.words_so_far"), **below),
-        axis(title, range=_around_zero(*(one.bits for one in shown))),
+        axis(title, range=_around_zero(*(entry.bits for entry in visible))),
         up=(0.5, 1) if pair else None,
     )
     _zero(upper, len(words), text("figure.equally_likely"))
-    for faint, expected in zip((False, True), shown, strict=False):
+    for faint, expected in zip((False, True), visible, strict=False):
         subject = escape(expected.words[pair.place - 1]) if pair else ""
         _expected(upper, expected, subject, faint)
-    for y, anchor, word in ((1, "top", f"↑ {many}"), (0, "bottom", f"↓ {one}")):
+    for y, anchor, word in ((1, "top", f"↑ {many}"), (0, "bottom", f"↓ {item}")):
         upper.words(text("figure.more_likely", word=f"<i>{word}</i>"), 0.99, y, xref="domain",
                     yref="domain", xanchor="right", yanchor=anchor,
                     color=style.palette.baseline)  # fmt: skip
     if pair:
         _differences(sheet, upper, pair)
-    first, second = found.candidates
+    first, second = expectation.candidates
     effects = ""
     if pair:
         effects = " " + text(
@@ -58,12 +58,12 @@ def agreement(
             other=pair.other.words[pair.place - 1],
             effects="; ".join(
                 f"{text('option.' + name.rsplit('_', 1)[-1])}: {number(float(row[pair.place - 1]))}"
-                for name, row in zip(found.networks, pair.effect, strict=True)
+                for name, row in zip(expectation.networks, pair.effect, strict=True)
             ),
         )
     endings = [
         f"{text('option.' + name.rsplit('_', 1)[-1])}: {ending(values)}"
-        for name, values in zip(found.networks, _finite(found.bits), strict=True)
+        for name, values in zip(expectation.networks, _finite(expectation.bits), strict=True)
     ]
     return sheet.finish(
         text("alt.agreement", plural=second, singular=first, words=len(words),
@@ -76,8 +76,8 @@ def _finite(bits: Float[np.ndarray, "*any"]) -> Float[np.ndarray, "*any"]:
 
 
 def _around_zero(*bits: Float[np.ndarray, "*any"]) -> list[float]:
-    known = np.concatenate([np.ravel(one[np.isfinite(one)]) for one in bits])
-    reach = 1.18 * max(1.0, float(np.abs(known).max(initial=0)))
+    finite = np.concatenate([np.ravel(bit[np.isfinite(bit)]) for bit in bits])
+    reach = 1.18 * max(1.0, float(np.abs(finite).max(initial=0)))
     return [-reach, reach]
 
 
@@ -86,23 +86,23 @@ def _zero(panel: Panel, words: int, name: str) -> None:
                hover=False, legend=False)  # fmt: skip
 
 
-def _expected(panel: Panel, found: Expectation, subject: str, faint: bool) -> None:
+def _expected(panel: Panel, expectation: Expectation, subject: str, faint: bool) -> None:
     """A line for each network; the second sentence of a pair thinner, with open markers."""
     text, palette = panel.style.text, panel.style.palette
-    one, many = map(escape, found.candidates)
+    item, many = map(escape, expectation.candidates)
     for network, values, p in zip(
-        found.networks, _finite(found.bits), found.probability, strict=True
+        expectation.networks, _finite(expectation.bits), expectation.probability, strict=True
     ):
         cell = network.rsplit("_", 1)[-1]
         dash, symbol = CELLS[cell]
         panel.line(
-            np.arange(1, len(found.words) + 1), values,
+            np.arange(1, len(expectation.words) + 1), values,
             f"{text(f'option.{cell}')}{', ' * bool(subject)}{subject}", getattr(palette, cell),
             dash=dash, symbol=f"{symbol}-open" if faint else symbol, size=9,
             width=1.4 if faint else 2.6,
             customdata=[[number(float(plural)), number(float(single))] for single, plural in p],
             hover=f"%{{x}}<br>P({many}) = %{{customdata[0]}}<br>"
-            f"P({one}) = %{{customdata[1]}}{NAMED}",
+            f"P({item}) = %{{customdata[1]}}{NAMED}",
         )  # fmt: skip
 
 
@@ -122,22 +122,22 @@ def _differences(sheet: Sheet, upper: Panel, pair: AgreementPair) -> None:
         dash, symbol = CELLS[cell]
         color, name = getattr(palette, cell), text(f"option.{cell}")
         lower.band(steps, low[row], high[row], color)
-        looks: tuple[tuple[str, Any, dict[str, Any]], ...] = (
+        styles: tuple[tuple[str, Any, dict[str, Any]], ...] = (
             ("mean_effect", pair.mean, {"symbol": symbol, "dash": dash, "size": 8}),
             ("this_effect", pair.effect, {"symbol": "x", "mode": "markers", "size": 10}),
         )
-        for key, values, look in looks:
+        for key, values, style in styles:
             lower.line(
                 steps, _finite(values[row]), text(f"figure.{key}", cell=name), color,
-                legend=False, hover="%{x}: %{y:.2f}" + NAMED, **look,
+                legend=False, hover="%{x}: %{y:.2f}" + NAMED, **style,
             )  # fmt: skip
 
 
-def parameter_bars(found: ParameterTable, style: Style = STYLE) -> Figure:
+def parameter_bars(parameter_table: ParameterTable, style: Style = STYLE) -> Figure:
     """Parameters of the three cells, stacked from their parts, the total at the end of the bar."""
     text, palette = style.text, style.palette
-    names = [text(f"option.{cell}") for cell in found.cells]
-    totals = [one.total for one in found.counted]
+    names = [text(f"option.{cell}") for cell in parameter_table.cells]
+    totals = [item.total for item in parameter_table.counted]
     sheet = Sheet(style, barmode="stack")
     sheet.legend(traceorder="normal")
     rows = {"type": "category", "autorange": "reversed", "showgrid": False}
@@ -149,14 +149,18 @@ def parameter_bars(found: ParameterTable, style: Style = STYLE) -> Figure:
     for part, (role, shape) in _PARTS.items():
         pattern = {"shape": shape, "fillmode": "overlay", "fgcolor": palette.grid, "size": 7}
         panel.bars(
-            names, [getattr(one, part) for one in found.counted], text(f"figure.part_{part}"),
-            None, sideways=True, hover="%{y}: %{x:,d}" + NAMED,
+            names,
+            [getattr(item, part) for item in parameter_table.counted],
+            text(f"figure.part_{part}"),
+            None,
+            sideways=True,
+            hover="%{y}: %{x:,d}" + NAMED,
             marker={"color": getattr(palette, role), "pattern": pattern},
-        )  # fmt: skip
+        )
     for name, total in zip(names, totals, strict=True):
         panel.words(f"<b>{total:,}</b>", total, name, size=15, xanchor="left", xshift=5)
-    said = (f"{name}: {total:,}" for name, total in zip(names, totals, strict=True))
-    return sheet.finish(text("alt.parameters", totals="; ".join(said)))
+    summary = (f"{name}: {total:,}" for name, total in zip(names, totals, strict=True))
+    return sheet.finish(text("alt.parameters", totals="; ".join(summary)))
 
 
 def training_curve(done: Tiny, style: Style = STYLE) -> Figure:

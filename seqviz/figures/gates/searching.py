@@ -11,7 +11,7 @@ from seqviz.plotting import STYLE, Figure, Sheet, Style, axis
 _BINS = np.linspace(0, 1, 41)
 
 
-def found_and_scored(found: UnitSearch, style: Style = STYLE) -> Figure:
+def found_and_scored(unit_search: UnitSearch, style: Style = STYLE) -> Figure:
     """Left: each unit's r on the first text and on the second; on the diagonal both are equal.
 
     Right: a histogram of the largest |r| of any unit when the property is moved along the first
@@ -25,19 +25,25 @@ def found_and_scored(found: UnitSearch, style: Style = STYLE) -> Figure:
         across=(0, 0.46),
     )  # fmt: skip
     left.reference([-1, 1], [-1, 1], text("figure.same_on_both"))
-    units = np.arange(1, len(found.found) + 1)
-    here = units == found.unit
+    units = np.arange(1, len(unit_search.found) + 1)
+    here = units == unit_search.unit
     hover = text("figure.hover_unit", unit="%{customdata}", first="%{x:.2f}", second="%{y:.2f}")
-    left.points(found.found[~here], found.scored[~here], text("figure.other_units"),
+    left.points(unit_search.found[~here], unit_search.scored[~here], text("figure.other_units"),
                 palette.prediction, size=7, opacity=0.5, customdata=units[~here],
                 hover=hover)  # fmt: skip
     left.points(
-        found.found[here], found.scored[here], text("figure.best_unit", unit=found.unit),
-        palette.highlight, size=15, symbol="diamond", edge={"color": palette.truth, "width": 1.5},
-        customdata=units[here], hover=hover,
-    )  # fmt: skip
-    counts, _ = np.histogram(found.best, _BINS)
-    shares = 100 * counts / max(len(found.best), 1)
+        unit_search.found[here],
+        unit_search.scored[here],
+        text("figure.best_unit", unit=unit_search.unit),
+        palette.highlight,
+        size=15,
+        symbol="diamond",
+        edge={"color": palette.truth, "width": 1.5},
+        customdata=units[here],
+        hover=hover,
+    )
+    counts, _ = np.histogram(unit_search.best, _BINS)
+    shares = 100 * counts / max(len(unit_search.best), 1)
     right = sheet.panel(
         axis(text("figure.best_r"), range=[0, 1.02]),
         axis(text("figure.shift_share"), rangemode="tozero"),
@@ -48,11 +54,15 @@ def found_and_scored(found: UnitSearch, style: Style = STYLE) -> Figure:
         width=np.diff(_BINS), edge={"color": palette.band, "width": 1},
         hover="|r| ≈ %{x:.2f}: %{y:.1f}%",
     )  # fmt: skip
-    right.vertical(abs(found.r_found), palette.highlight, width=4)
-    right.words(f"<b>|r| = {number(abs(found.r_found), 2)}</b>", abs(found.r_found), 1,
+    right.vertical(abs(unit_search.r_found), palette.highlight, width=4)
+    right.words(f"<b>|r| = {number(abs(unit_search.r_found), 2)}</b>", abs(unit_search.r_found), 1,
                 yref="domain", yanchor="top", xshift=6, xanchor="left")  # fmt: skip
     return sheet.described(
-        "alt.found_and_scored", units=len(units), unit=found.unit, first=number(found.r_found),
-        second=number(found.r_scored), median=number(found.median_best),
-        chance=f"{100 * found.by_chance:.1f}",
-    )  # fmt: skip
+        "alt.found_and_scored",
+        units=len(units),
+        unit=unit_search.unit,
+        first=number(unit_search.r_found),
+        second=number(unit_search.r_scored),
+        median=number(unit_search.median_best),
+        chance=f"{100 * unit_search.by_chance:.1f}",
+    )

@@ -15,15 +15,15 @@ _REACH = 8.0  # pre-activations shown at least
 
 
 def gate_mask(
-    found: Tempered, gate: str, unit: int, tried: ByTemperature, style: Style = STYLE
+    tempered: Tempered, gate: str, unit: int, tried: ByTemperature, style: Style = STYLE
 ) -> Figure:
     """Left: one gate's values on sigma(a / T), those of the chosen unit large. Right: the answers.
 
     gate: its symbol. unit: from 1. Right: the share of right answers by temperature (log axis),
     beside the most frequent answer, with the temperature of the left panel marked.
     """
-    text, palette, seen = style.text, style.palette, found.seen
-    a, values = found.preactivation[gate], activation(seen.trace, gate)
+    text, palette, observed = style.text, style.palette, tempered.seen
+    a, values = tempered.preactivation[gate], activation(observed.trace, gate)
     reach = max(_REACH, 1.05 * float(np.abs(a).max(initial=0)))
     line = np.linspace(-reach, reach, 161)
     sheet = Sheet(style)
@@ -34,14 +34,16 @@ def gate_mask(
     )
     role, _, symbol = LOOKS[gate]
     left.reference(line, sigmoid(line), text("figure.sigmoid_of_one"))
-    left.line(line, sigmoid(line / found.temperature), text("figure.sigmoid_tempered"),
+    left.line(line, sigmoid(line / tempered.temperature), text("figure.sigmoid_tempered"),
               getattr(palette, role), width=2.4, hover=False)  # fmt: skip
-    others = np.arange(seen.hidden) != unit - 1
+    others = np.arange(observed.hidden) != unit - 1
     left.points(
         np.ravel(a[:, others]), np.ravel(values[:, others]), text("figure.other_units"),
         palette.baseline, size=6, opacity=0.5, hover="%{x:.3g} → %{y:.3g}" + NAMED,
     )  # fmt: skip
-    pieces = [f"{piece}, {place}" for place, piece in enumerate(visible_symbols(seen.pieces), 1)]
+    pieces = [
+        f"{piece}, {position}" for position, piece in enumerate(visible_symbols(observed.pieces), 1)
+    ]
     left.points(
         a[:, unit - 1], values[:, unit - 1], text("figure.this_unit", unit=unit),
         getattr(palette, role), size=11, symbol=symbol, customdata=pieces,
@@ -56,16 +58,16 @@ def gate_mask(
     )  # fmt: skip
     right.reference([tried.temperature[0], tried.temperature[-1]], [100 * tried.majority] * 2,
                     text("figure.majority"))  # fmt: skip
-    dash, mark = CELLS[seen.cell]
+    dash, mark = CELLS[observed.cell]
     right.line(
-        tried.temperature, 100 * tried.accuracy, text(f"option.{seen.cell}"),
-        getattr(palette, seen.cell), dash=dash, symbol=mark, legend=False,
+        tried.temperature, 100 * tried.accuracy, text(f"option.{observed.cell}"),
+        getattr(palette, observed.cell), dash=dash, symbol=mark, legend=False,
         hover="T = %{x:.3g}: %{y:.1f}%" + NAMED,
     )  # fmt: skip
-    right.vertical(found.temperature, palette.highlight)
+    right.vertical(tempered.temperature, palette.highlight)
     return sheet.described(
-        "alt.gate_mask", gate=text(f"figure.gate_{gate}"), temperature=f"{found.temperature:g}",
-        saturated=f"{100 * found.saturated(gate):.1f}",
-        right=f"{100 * tried.accuracy_at(found.temperature):.1f}",
+        "alt.gate_mask", gate=text(f"figure.gate_{gate}"), temperature=f"{tempered.temperature:g}",
+        saturated=f"{100 * tempered.saturated(gate):.1f}",
+        right=f"{100 * tried.accuracy_at(tempered.temperature):.1f}",
         majority=f"{100 * tried.majority:.1f}",
     )  # fmt: skip

@@ -18,15 +18,15 @@ _HEIGHT = 0.43  # of either panel, as a share of the sheet
 _LETTER = 16  # pixels between two letters at the ends of lines
 
 
-def unit_traces(seen: Observation, unit: int, step: int, style: Style = STYLE) -> Figure:
+def unit_traces(observation: Observation, unit: int, step: int, style: Style = STYLE) -> Figure:
     """Gates of one unit (in [0, 1], above) and its states and candidate (below), step by step.
 
     unit, step: those selected, from 1; a line runs through the step and each quantity has its
     marker there. Letters stand at the ends of the lines where they do not run into each other.
     """
-    text, pieces = style.text, visible_symbols(seen.pieces)
-    lines = {s: activation(seen.trace, s)[:, unit - 1] for s in symbols(seen.trace)}
-    gates = {s: lines[s] for s in seen.gates}
+    text, pieces = style.text, visible_symbols(observation.pieces)
+    lines = {s: activation(observation.trace, s)[:, unit - 1] for s in symbols(observation.trace)}
+    gates = {s: lines[s] for s in observation.gates}
     states = {s: values for s, values in lines.items() if s not in gates}
     spans = [-0.05, 1.05], axes.around(*states.values(), np.zeros(1), margin=0.08)
     sheet = Sheet(style)

@@ -36,15 +36,28 @@ def many_first_words(
         [palette.prediction if within else palette.rnn for within in inside], sideways=True,
         width=0.8, hover="%{y}: %{x:.1f}%",
     )  # fmt: skip
-    chance = 100 * many.chance
+    probability = 100 * many.chance
     panel.points(
-        chance, at, text("figure.draws_chance"), palette.highlight, symbol="diamond", size=9,
-        edge={"color": palette.truth, "width": 1}, hover="%{y}: %{x:.3g}%",
-        error_x={"type": "data", "symmetric": False, "array": high - chance,
-                 "arrayminus": chance - low, "color": palette.truth, "thickness": 1.5, "width": 4},
-    )  # fmt: skip
+        probability,
+        at,
+        text("figure.draws_chance"),
+        palette.highlight,
+        symbol="diamond",
+        size=9,
+        edge={"color": palette.truth, "width": 1},
+        hover="%{y}: %{x:.3g}%",
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": high - probability,
+            "arrayminus": probability - low,
+            "color": palette.truth,
+            "thickness": 1.5,
+            "width": 4,
+        },
+    )
     within, bars = many.within(count)
     return sheet.described(
         "alt.first_words", names={"y": names}, count=count, first=names[0],
-        share=number(share[0]), chance=number(chance[0]), within=within, bars=bars,
+        share=number(share[0]), chance=number(probability[0]), within=within, bars=bars,
     )  # fmt: skip

@@ -16,20 +16,22 @@ _LONGEST = 10  # characters of a token
 _LEFT, _RIGHT = (0.0, 0.74), (0.82, 0.97)
 
 
-def all_futures(found: DecodingComparison, shown: int, style: Style = STYLE) -> Figure:
-    """The `shown` most probable beginnings as a tree, with the ways of greedy, beam and draws.
+def all_futures(
+    decoding_comparison: DecodingComparison, visible: int, style: Style = STYLE
+) -> Figure:
+    """The `visible` most probable beginnings as a tree, with the ways of greedy, beam and draws.
 
     A node is as large as the way to it is probable. Right the probability of each whole text or
     beginning at the end of a row, of 100%, on a log axis.
     """
     text, palette = style.text, style.palette
-    tree, known = found.tree, found.ids
-    ways = {name: [tree.nodes(ids) for ids in some] for name, some in known.items()}
+    tree, existing = decoding_comparison.tree, decoding_comparison.ids
+    paths = {name: [tree.nodes(ids) for ids in some] for name, some in existing.items()}
     best = tree.path_to(tree.best)
-    first = np.argsort(-tree.log, kind="stable")[:shown].tolist()
-    every = [*first, *best, *(node for some in ways.values() for way in some for node in way)]
-    whole = _tree(tree)
-    part, new = whole.part(every)
+    first = np.argsort(-tree.log, kind="stable")[:visible].tolist()
+    every = [*first, *best, *(node for some in paths.values() for path in some for node in path)]
+    full = _tree(tree)
+    part, new = full.part(every)
     sheet = Sheet(style)
     rows, _ = part.layout()
     top = float(rows.max())
@@ -42,41 +44,50 @@ def all_futures(found: DecodingComparison, shown: int, style: Style = STYLE) -> 
     )  # fmt: skip
     names = {name: text(f"figure.future_{name}") for name in ("best", "sample", "beam", "greedy")}
 
-    def way(name: str, nodes: Sequence[int], color: str, dash: str, width: float) -> TreePath:
+    def tree_path(name: str, nodes: Sequence[int], color: str, dash: str, width: float) -> TreePath:
         return TreePath(names[name], [new[node] for node in nodes], color, dash, width)
 
     draw_tree(
         panel, part, text("figure.future_prompt"), text("figure.future_node"),
         text("figure.future_hover", piece="%{hovertext}", chance="%{customdata:.3g}"),
         [
-            way("best", best, palette.highlight, "solid", 7.0),
-            *(way("sample", one, palette.baseline, "dot", 1.5) for one in ways["sample"]),
-            way("beam", ways["beam"][0], palette.gru, "solid", 3.5),
-            way("greedy", ways["greedy"][0], palette.rnn, "dash", 2.5),
+            tree_path("best", best, palette.highlight, "solid", 7.0),
+            *(tree_path("sample", item, palette.baseline, "dot", 1.5) for item in paths["sample"]),
+            tree_path("beam", paths["beam"][0], palette.gru, "solid", 3.5),
+            tree_path("greedy", paths["greedy"][0], palette.rnn, "dash", 2.5),
         ],
     )  # fmt: skip
     leaves = sorted(set(range(len(rows))) - set(part.parent.tolist()), key=lambda node: rows[node])
-    chances = 100 * part.chance[leaves]
+    probabilities = 100 * part.chance[leaves]
     beside = sheet.panel(
-        axes.decades(np.log10(chances), text("figure.future_chance"), ticks=2), panel, across=_RIGHT
+        axes.decades(np.log10(probabilities), text("figure.future_chance"), ticks=2),
+        panel,
+        across=_RIGHT,
     )
-    beside.points(chances, rows[leaves], text("figure.future_chance"), palette.prediction, size=8,
-                  legend=False, hover="%{x:.3g}%")  # fmt: skip
+    beside.points(
+        probabilities,
+        rows[leaves],
+        text("figure.future_chance"),
+        palette.prediction,
+        size=8,
+        legend=False,
+        hover="%{x:.3g}%",
+    )
     return sheet.described(
         "alt.futures",
         steps=tree.steps,
         covered=percent(tree.covered),
         best=escape("".join(tree.pieces[node] for node in best)),
-        best_chance=number(100 * found.best_probability),
-        greedy=number(100 * found.greedy_probability),
-        beam=number(100 * found.beam_probability),
+        best_chance=number(100 * decoding_comparison.best_probability),
+        greedy=number(100 * decoding_comparison.greedy_probability),
+        beam=number(100 * decoding_comparison.beam_probability),
     )
 
 
-def futures_so_far(tree: ContinuationTree, shown: int, style: Style = STYLE) -> Figure:
+def futures_so_far(tree: ContinuationTree, visible: int, style: Style = STYLE) -> Figure:
     """The tree while it grows, without ways."""
     text = style.text
-    first = np.argsort(-tree.log, kind="stable")[:shown].tolist()
+    first = np.argsort(-tree.log, kind="stable")[:visible].tolist()
     part, _ = _tree(tree).part(first)
     sheet = Sheet(style)
     top = float(part.layout()[0].max())

@@ -16,18 +16,18 @@ _DASH = {
 }  # fmt: skip
 
 
-def surprise_by_method(found: ByMethod, style: Style = STYLE) -> Figure:
+def surprise_by_method(by_method: ByMethod, style: Style = STYLE) -> Figure:
     """Left the bits at each step, means in the bands of their 95% intervals; right per text.
 
     The diamonds are what the model expects to pay there (its entropy).
     """
     text = style.text
     sheet = Sheet(style)
-    steps = np.arange(1, found.steps + 1)
-    bands = {method: found.band(method) for method in METHODS}
+    steps = np.arange(1, by_method.steps + 1)
+    bands = {method: by_method.band(method) for method in METHODS}
     top = 1.04 * max(float(np.nanmax(high)) for _, _, high in bands.values())
     left = sheet.panel(
-        axes.axis(text("figure.method_step"), range=[0.5, found.steps + 0.5]),
+        axes.axis(text("figure.method_step"), range=[0.5, by_method.steps + 0.5]),
         axes.axis(text("figure.method_bits"), range=[0, top]),
         across=_LEFT,
     )
@@ -42,24 +42,28 @@ def surprise_by_method(found: ByMethod, style: Style = STYLE) -> Figure:
         axes.names(names, text("figure.method_way"), range=[len(names) + 0.6, 0.4]),
         across=_RIGHT,
     )
-    places = np.arange(1, len(METHODS) + 1)
-    ends = np.array([found.ends(method) for method in METHODS]).T
+    positions = np.arange(1, len(METHODS) + 1)
+    ends = np.array([by_method.ends(method) for method in METHODS]).T
     right.bars(
-        places, [found.mean(method) for method in METHODS], text("figure.method_mean"),
+        positions, [by_method.mean(method) for method in METHODS], text("figure.method_mean"),
         [_color(method, style.palette) for method in METHODS], sideways=True, legend=False,
         whiskers=(ends[0], ends[1]), hover="%{y}: %{x:.2f}",
     )  # fmt: skip
     right.points(
-        [found.entropy_of(method) for method in METHODS], places, text("figure.method_entropy"),
-        style.palette.highlight, symbol="diamond", size=10,
+        [by_method.entropy_of(method) for method in METHODS],
+        positions,
+        text("figure.method_entropy"),
+        style.palette.highlight,
+        symbol="diamond",
+        size=10,
         edge={"color": style.palette.truth, "width": 1},
-    )  # fmt: skip
+    )
     return sheet.described(
         "alt.methods",
         names={"y2": names},
-        texts=found.texts,
+        texts=by_method.texts,
         means="; ".join(
-            f"{name}: {number(found.mean(method))}"
+            f"{name}: {number(by_method.mean(method))}"
             for method, name in zip(METHODS, names, strict=True)
         ),
     )

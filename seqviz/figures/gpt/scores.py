@@ -25,7 +25,7 @@ _OUTSIDE = -1.0  # of it: where Plotly does not draw words
 _NONE = 1e-9  # percent: what is left by rounding
 
 
-def next_token_bars(drawn: Filtered, style: Style = STYLE) -> Figure:
+def next_token_bars(filtered: Filtered, style: Style = STYLE) -> Figure:
     """Left a row for each of the likeliest tokens and one for all others; right their sum.
 
     Pale: the model's probability, dark: that behind all filters, which is drawn from; a mark is the
@@ -34,14 +34,14 @@ def next_token_bars(drawn: Filtered, style: Style = STYLE) -> Figure:
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style, barmode="overlay")
-    shown = foremost(drawn.found.scores, SHOWN)
-    pieces = [short(piece, _LONGEST) for piece in drawn.found.pieces[: len(shown)]]
+    visible = foremost(filtered.found.scores, SHOWN)
+    pieces = [short(piece, _LONGEST) for piece in filtered.found.pieces[: len(visible)]]
     names = [*map(escape, pieces), text("figure.scores_others")]
-    before = _rows(drawn.found.all_chances, shown)
-    after = _rows(drawn.chances, shown)
+    before = _rows(filtered.found.all_chances, visible)
+    after = _rows(filtered.chances, visible)
     at = np.arange(1, len(names) + 1)
-    behind = [_rows(probabilities(scores), shown) for _, scores in drawn.stages[:-1]]
-    top = max(1.0, *(rows.max() for rows in (before, after, *behind)))
+    suffix = [_rows(probabilities(scores), visible) for _, scores in filtered.stages[:-1]]
+    top = max(1.0, *(rows.max() for rows in (before, after, *suffix)))
     panel = sheet.panel(
         axes.axis(text("figure.scores_chance"), range=[0, 1.22 * top], nticks=7),
         axes.names(names, text("figure.scores_token"), range=[len(names) + 0.6, 0.4]),
@@ -49,24 +49,24 @@ def next_token_bars(drawn: Filtered, style: Style = STYLE) -> Figure:
     )
     panel.bars(at, before, text("figure.scores_before"), palette.band, sideways=True, width=0.86,
                hover="%{y}: %{x:.3g}%")  # fmt: skip
-    ids = shown.tolist()
-    chosen = ids.index(drawn.token) if drawn.token in ids else len(ids)
+    ids = visible.tolist()
+    chosen = ids.index(filtered.token) if filtered.token in ids else len(ids)
     hover = "%{y}: %{x:.3g}%"
     panel.bars(at, after, text("figure.scores_after"), palette.prediction, sideways=True,
                width=0.5, hover=hover)  # fmt: skip
     panel.bars(at[[chosen]], after[[chosen]], text("figure.scores_drawn"), palette.highlight,
                sideways=True, width=0.5, hover=hover)  # fmt: skip
-    ends = np.max([before, after, *behind], 0)
-    gone = _said(panel, drawn, shown.tolist(), after, ends)
+    ends = np.max([before, after, *suffix], 0)
+    gone = _said(panel, filtered, visible.tolist(), after, ends)
     _cumulated(
-        sheet, drawn
+        sheet, filtered
     )  # before what may be missing: a trace keeps its place from move to move
     if gone:
         panel.points(
             before[gone], np.array(gone) + 1, text("figure.scores_cut"), palette.rnn,
             symbol="x-thin", size=8, edge={"color": palette.rnn, "width": 2.2}, hover=False,
         )  # fmt: skip
-    for (name, _), rows, symbol in zip(drawn.stages[:-1], behind, _MARKS, strict=False):
+    for (name, _), rows, symbol in zip(filtered.stages[:-1], suffix, _MARKS, strict=False):
         panel.points(
             rows, at,
             text("figure.scores_behind", filter=filter_name(name, text)), palette.truth,
@@ -80,11 +80,11 @@ def next_token_bars(drawn: Filtered, style: Style = STYLE) -> Figure:
         first=escape(pieces[0]),
         before=number(before[0]),
         after=number(after[0]),
-        kept=f"{drawn.n_kept:,}",
-        cut=percent(drawn.cut),
-        u=f"{drawn.u:.3f}",
-        low=f"{drawn.ends[0]:.3f}",
-        high=f"{drawn.ends[1]:.3f}",
+        kept=f"{filtered.n_kept:,}",
+        cut=percent(filtered.cut),
+        u=f"{filtered.u:.3f}",
+        low=f"{filtered.ends[0]:.3f}",
+        high=f"{filtered.ends[1]:.3f}",
     )
 
 
@@ -93,30 +93,30 @@ def filter_name(name: str, text: Text) -> str:
     return text(f"figure.scores_{name}")
 
 
-def _rows(chances: np.ndarray, shown: np.ndarray) -> np.ndarray:
+def _rows(probabilities: np.ndarray, visible: np.ndarray) -> np.ndarray:
     """Percent of the shown tokens, and of all others together."""
-    some = 100 * chances[shown]
+    some = 100 * probabilities[visible]
     return np.append(some, max(100 - some.sum(), 0.0))
 
 
 def _said(
-    panel: Panel, drawn: Filtered, ids: list[int], after: np.ndarray, ends: np.ndarray
+    panel: Panel, filtered: Filtered, ids: list[int], after: np.ndarray, ends: np.ndarray
 ) -> list[int]:
     """Beyond the last mark of each row its percent, or that it is cut and by what.
 
     Gives the rows that are cut.
     """
     text, palette = panel.style.text, panel.style.palette
-    cut = [drawn.cut_by(token) for token in ids]
-    shown = np.array(ids)
-    others = ((name, _rows(probabilities(scores), shown)[-1]) for name, scores in drawn.stages)
+    cut = [filtered.cut_by(token) for token in ids]
+    visible = np.array(ids)
+    others = ((name, _rows(probabilities(scores), visible)[-1]) for name, scores in filtered.stages)
     cut.append(next((name for name, left in others if left < _NONE), ""))
     gone = [row for row, name in enumerate(cut) if name]
-    told = [
+    rows = [
         filter_name(name, text) if name else f"{share:.1f}%"
         for name, share in zip(cut, after, strict=True)
     ]
-    for row, words in enumerate(told):
+    for row, words in enumerate(rows):
         panel.words(
             words, ends[row], row + 1, xanchor="left",
             xshift=(20 if row in gone else 4) * panel.style.scale,
@@ -125,7 +125,7 @@ def _said(
     return gone
 
 
-def _cumulated(sheet: Sheet, drawn: Filtered) -> None:
+def _cumulated(sheet: Sheet, filtered: Filtered) -> None:
     """All tokens on one another, the likeliest at the bottom, the drawn one colored, and u."""
     text, palette = sheet.style.text, sheet.style.palette
     panel = sheet.panel(
@@ -134,9 +134,9 @@ def _cumulated(sheet: Sheet, drawn: Filtered) -> None:
         axes.axis(text("figure.scores_cumulated"), range=[0, 1], nticks=6, showgrid=False),
         across=_RIGHT,
     )  # fmt: skip
-    low, high = drawn.ends
-    ranked = foremost(drawn.scores, min(SHOWN, drawn.n_kept))
-    parts = drawn.chances[ranked]
+    low, high = filtered.ends
+    ranked = foremost(filtered.scores, min(SHOWN, filtered.n_kept))
+    parts = filtered.chances[ranked]
     starts = np.cumsum(parts) - parts
     rest = max(1.0 - float(parts.sum()), 0.0)
     parts, starts = np.append(parts, rest), np.append(starts, 1.0 - rest)
@@ -147,16 +147,16 @@ def _cumulated(sheet: Sheet, drawn: Filtered) -> None:
     )  # fmt: skip
     panel.bars([1], [high - low], text("figure.scores_drawn"), palette.highlight,
                base=[low], width=0.9, legend=False, hover=False)  # fmt: skip
-    known = dict(zip(drawn.found.ids.tolist(), drawn.found.pieces, strict=True))
-    for place in range(SHOWN):  # as many always: a hand that moves writes other words into them
-        token = int(ranked[place]) if place < len(ranked) else -1
-        room = token in known and parts[place] > _HIGH
+    existing = dict(zip(filtered.found.ids.tolist(), filtered.found.pieces, strict=True))
+    for index in range(SHOWN):  # as many always: a hand that moves writes other words into them
+        token = int(ranked[index]) if index < len(ranked) else -1
+        room = token in existing and parts[index] > _HIGH
         panel.words(
-            escape(short(known[token], _LONGEST)) if room else "", 1,
-            float(starts[place] + parts[place] / 2) if room else _OUTSIDE,
+            escape(short(existing[token], _LONGEST)) if room else "", 1,
+            float(starts[index] + parts[index] / 2) if room else _OUTSIDE,
             color=palette.truth, size=12, bgcolor=palette.band, borderpad=0,
         )  # fmt: skip
     panel.points(
-        [1.5], [drawn.u], text("figure.scores_u", u=f"{drawn.u:.3f}"), palette.truth,
+        [1.5], [filtered.u], text("figure.scores_u", u=f"{filtered.u:.3f}"), palette.truth,
         symbol="triangle-left", size=13, cliponaxis=False, hover="u = %{y:.4f}",
     )  # fmt: skip

@@ -29,7 +29,7 @@ def alibi(
     text = style.text
     added, heads, side = bias[head], *bias.shape[:2]
     step = stride(side, _SIDE)
-    seen = np.where(np.isfinite(added), added, np.nan)[::step, ::step]
+    finite = np.where(np.isfinite(added), added, np.nan)[::step, ::step]
     limit = scales.largest(added)
     sheet = Sheet(style)
     _slopes(sheet, slopes, head)
@@ -41,7 +41,7 @@ def alibi(
     )
     blue = ColorScale([[0, f"rgb{BELOW}"], [1, f"rgba{(*BELOW, 0)}"]], -limit, 0)
     hover = "i = %{y}, j = %{x}: <b>%{z:.4g}</b>"
-    cells(right, seen, text("figure.pos_bias"), blue, step, hover=hover)
+    cells(right, finite, text("figure.pos_bias"), blue, step, hover=hover)
     return sheet.described(
         "alt.pos_alibi",
         heads=heads,
@@ -49,7 +49,7 @@ def alibi(
         last=number(float(slopes.min())),
         head=head,
         positions=side,
-        least=number(-limit if np.nanmin(seen) < 0 else 0.0),
+        least=number(-limit if np.nanmin(finite) < 0 else 0.0),
         gap=0.16,
     )
 
@@ -72,14 +72,14 @@ def _slopes(sheet: Sheet, slopes: Float[np.ndarray, "head"], head: int) -> None:
         across=(0, 0.38),
         title=text("figure.pos_slopes"),
     )
-    drawn, chosen = look("alibi", style), heads == head
+    line_style, chosen = look("alibi", style), heads == head
     panel.line(
-        heads, slopes, text("figure.pos_slope"), drawn.color, width=1.6,
-        dash=drawn.dash, mode="lines+markers", legend=False,
+        heads, slopes, text("figure.pos_slope"), line_style.color, width=1.6,
+        dash=line_style.dash, mode="lines+markers", legend=False,
         marker={
-            "symbol": drawn.symbol,
+            "symbol": line_style.symbol,
             "size": np.where(chosen, 14, 8),
-            "color": [palette.highlight if here else drawn.color for here in chosen],
+            "color": [palette.highlight if here else line_style.color for here in chosen],
             "line": {"width": 1, "color": palette.truth},
         },
         hover=text("figure.pos_hover_head", head="%{x}") + ": %{y:.4g}",
@@ -138,8 +138,8 @@ def _bucket_colors(buckets: Int[np.ndarray, "query key"]) -> ColorScale:
 
 def _shades(buckets: Int[np.ndarray, "bucket"], color: tuple[int, int, int]) -> dict[int, str]:
     """Stronger with each bucket, every second one somewhat weaker."""
-    found = {}
+    result = {}
     for rank, bucket in enumerate(buckets.tolist()):
         strength = 0.25 + 0.6 * rank / max(len(buckets) - 1, 1) - (0.16 if rank % 2 else 0)
-        found[bucket] = f"rgba({color[0]},{color[1]},{color[2]},{strength:.2f})"
-    return found
+        result[bucket] = f"rgba({color[0]},{color[1]},{color[2]},{strength:.2f})"
+    return result

@@ -27,11 +27,11 @@ def clock_hands(before: Clocks, after: Clocks, style: Style = STYLE) -> Figure:
     """
     text, palette = style.text, style.palette
     pairs = len(before.angle)
-    shown = np.unique(np.round(np.linspace(0, pairs - 1, min(pairs, _MOST))).astype(int))
-    columns = _columns(len(shown))
-    x = _WIDE * (np.arange(len(shown)) % columns)
-    y = -_HIGH * (np.arange(len(shown)) // columns).astype(float)
-    floor = float(y[-1]) - _HIGH + (1.15 if pairs == len(shown) else 0.5)
+    visible = np.unique(np.round(np.linspace(0, pairs - 1, min(pairs, _MOST))).astype(int))
+    columns = _columns(len(visible))
+    x = _WIDE * (np.arange(len(visible)) % columns)
+    y = -_HIGH * (np.arange(len(visible)) // columns).astype(float)
+    floor = float(y[-1]) - _HIGH + (1.15 if pairs == len(visible) else 0.5)
     sheet = Sheet(style)
     faces = sheet.panel(
         axes.axis(
@@ -45,19 +45,19 @@ def clock_hands(before: Clocks, after: Clocks, style: Style = STYLE) -> Figure:
     )  # fmt: skip
     turn = np.linspace(0, 2 * np.pi, 41)
     _parted(faces, x, y, np.cos(turn), np.sin(turn), palette.grid, 2)
-    hands = ((before, palette.baseline, 2.0), (after, palette.prediction, 3.5))
-    for at, color, width in hands:
-        tips = (at.cosine[shown, None] * [0, 1], at.sine[shown, None] * [0, 1])
+    pointers = ((before, palette.baseline, 2.0), (after, palette.prediction, 3.5))
+    for at, color, width in pointers:
+        tips = (at.cosine[visible, None] * [0, 1], at.sine[visible, None] * [0, 1])
         _parted(faces, x, y, *tips, color, width)
     # The angles behind the hands, for the legend and for the table: outside what is in view.
     beyond = {"overlaying": "y", "range": [100, 101], "visible": False}
     angles = sheet.panel(faces, axes.axis(text("figure.pos_angle"), **beyond))
-    for at, color, width in hands:
+    for at, color, width in pointers:
         name = text("figure.pos_hand", position=f"{at.position:,}")
         angles.line(np.arange(pairs), at.angle, name, color, width=width, hover=False)
-    _wavelengths_below(faces, before, after, shown, x, y)
-    if pairs > len(shown):
-        some = text("figure.pos_some_clocks", shown=len(shown), pairs=pairs)
+    _wavelengths_below(faces, before, after, visible, x, y)
+    if pairs > len(visible):
+        some = text("figure.pos_some_clocks", shown=len(visible), pairs=pairs)
         sheet.words(some, 1, 0, color=palette.baseline, xanchor="right", yanchor="bottom")
     turned = after.turns - before.turns
     return sheet.described(
@@ -102,12 +102,12 @@ def _wavelengths_below(
     panel: Panel,
     before: Clocks,
     after: Clocks,
-    shown: Int[np.ndarray, "clock"],
+    visible: Int[np.ndarray, "clock"],
     x: Float[np.ndarray, "clock"],
     y: Float[np.ndarray, "clock"],
 ) -> None:
     """Positions per turn under each clock; both angles on hover."""
-    for pair, across, up in zip(shown.tolist(), x.tolist(), y.tolist(), strict=True):
+    for pair, across, up in zip(visible.tolist(), x.tolist(), y.tolist(), strict=True):
         angles = {
             name: number(float(clock.angle[pair]))
             for name, clock in (("before", before), ("after", after))
@@ -142,7 +142,7 @@ def wavelengths(sines: Sinusoids, style: Style = STYLE) -> Figure:
         symbol="circle", size=7 if pairs <= 64 else 3, legend=False,
         hover=text("figure.pos_hover_pair", pair="%{x}") + ": %{y:,.4g}",
     )  # fmt: skip
-    for end, words, place in (
+    for end, words, position in (
         (low, f"2π = {number(low)}", {"x": 1, "xanchor": "right", "yanchor": "top"}),
         (
             high,
@@ -151,7 +151,7 @@ def wavelengths(sines: Sinusoids, style: Style = STYLE) -> Figure:
         ),
     ):
         panel.horizontal(end, palette.baseline, dash="dot")
-        panel.words(words, y=math.log10(end), xref="domain", color=palette.baseline, **place)
+        panel.words(words, y=math.log10(end), xref="domain", color=palette.baseline, **position)
     return sheet.described(
         "alt.pos_wavelengths",
         pairs=pairs,
@@ -161,37 +161,41 @@ def wavelengths(sines: Sinusoids, style: Style = STYLE) -> Figure:
     )
 
 
-def embedding_norms(found: EmbeddingScale, style: Style = STYLE) -> Figure:
+def embedding_norms(embedding_scale: EmbeddingScale, style: Style = STYLE) -> Figure:
     """How long word vectors are, before and after the factor, and what is added to them.
 
     Shares of the vectors in bins of equal ratio, on one log axis; a norm of 0 is in no bin.
     """
     text, palette = style.text, style.palette
-    rows = {"words": found.embedding, "scaled": found.scaled, "added": found.encoding}
+    rows = {
+        "words": embedding_scale.embedding,
+        "scaled": embedding_scale.scaled,
+        "added": embedding_scale.encoding,
+    }
     medians = {
         name: number(float(np.median(values))) if len(values) else "–"
         for name, values in rows.items()
     }
-    seen = np.concatenate(list(rows.values()))
-    seen = seen[seen > 0] if seen.any() else np.ones(1)
-    edges = np.geomspace(seen.min() / 1.5, seen.max() * 1.5, _BINS + 1)
+    observed = np.concatenate(list(rows.values()))
+    observed = observed[observed > 0] if observed.any() else np.ones(1)
+    edges = np.geomspace(observed.min() / 1.5, observed.max() * 1.5, _BINS + 1)
     sheet = Sheet(style)
     panel = sheet.panel(
         axes.decades(np.log10(edges), text("figure.pos_norm_log")),
         axes.axis(text("figure.pos_share_of_vectors"), rangemode="tozero"),
     )
     tint = {"fill": "tozeroy", "fillcolor": palette.band, "zorder": -1}  # behind the words' lines
-    looks: tuple[tuple[str, str, str, float, dict[str, Any]], ...] = (
+    styles: tuple[tuple[str, str, str, float, dict[str, Any]], ...] = (
         ("words", palette.truth, "dash", 2.4, {}),
         ("scaled", palette.truth, "solid", 2.4, {}),
         ("added", palette.prediction, "solid", 3, tint),
     )
-    for name, color, dash, width, more in looks:
+    for name, color, dash, width, more in styles:
         share = 100 * np.histogram(rows[name], edges)[0] / max(len(rows[name]), 1)
-        words = {"median": medians[name], "factor": number(found.factor)}
+        words = {"median": medians[name], "factor": number(embedding_scale.factor)}
         panel.line(
             edges, np.append(share, 0.0), text(f"figure.pos_norms_{name}", **words), color,
             line={"color": color, "dash": dash, "width": width, "shape": "hv"},
             hover=f"%{{x:.3g}}: %{{y:.1f}}%{NAMED}", **more,
         )  # fmt: skip
-    return sheet.finish(text("alt.pos_norms", factor=number(found.factor), **medians))
+    return sheet.finish(text("alt.pos_norms", factor=number(embedding_scale.factor), **medians))

@@ -22,18 +22,22 @@ _HEIGHT = 0.8  # of the axis of moves, at least; a share of the mean size of the
 _WRITTEN = 9  # words of a map whose weights find room in the cells
 
 
-def moved_words(found: OrderComparison, style: Style = STYLE) -> Figure:
+def moved_words(order_comparison: OrderComparison, style: Style = STYLE) -> Figure:
     """How far each word's output is from its output in the other order; a group a scheme.
 
     A word that is in one order only is left out; a distance that is only rounding is written as 0.
     """
     text = style.text
-    words = [found.words[place] for place in found.paired]
-    moved = np.where(found.moved[:, found.paired] > ROUNDING, found.moved[:, found.paired], 0)
-    count, groups = len(words), len(found.schemes)
+    words = [order_comparison.words[position] for position in order_comparison.paired]
+    moved = np.where(
+        order_comparison.moved[:, order_comparison.paired] > ROUNDING,
+        order_comparison.moved[:, order_comparison.paired],
+        0,
+    )
+    count, groups = len(words), len(order_comparison.schemes)
     slots = groups * (count + 1) - 1  # one is left free between two groups
     names = ([*words, ""] * groups)[:slots]
-    named = [place for place, name in enumerate(names, 1) if name and slots <= _NAMED]
+    named = [position for position, name in enumerate(names, 1) if name and slots <= _NAMED]
     # In doubles of a height, so that bars are seen to shrink with the encoding.
     doubles = math.ceil(math.log2(max(1.14 * float(moved.max(initial=0)) / _HEIGHT, 1)))
     sheet = Sheet(
@@ -44,31 +48,42 @@ def moved_words(found: OrderComparison, style: Style = STYLE) -> Figure:
     )
     panel = sheet.panel(
         axes.axis(
-            text("figure.pos_word"), range=[0.3, max(slots, 1) + 0.7], showgrid=False,
-            tickvals=named, ticktext=[escape(short(names[place - 1], _LONGEST)) for place in named],
+            text("figure.pos_word"),
+            range=[0.3, max(slots, 1) + 0.7],
+            showgrid=False,
+            tickvals=named,
+            ticktext=[escape(short(names[position - 1], _LONGEST)) for position in named],
         ),
         axes.axis(text("figure.pos_output_moved"), range=[0, _HEIGHT * 2**doubles]),
-    )  # fmt: skip
-    said = []
-    for group, (scheme, gaps) in enumerate(zip(found.schemes, moved, strict=True)):
-        drawn, first = look(scheme, style), group * (count + 1)
+    )
+    labels = []
+    for group, (scheme, gaps) in enumerate(zip(order_comparison.schemes, moved, strict=True)):
+        line_style, first = look(scheme, style), group * (count + 1)
         panel.bars(
-            first + np.arange(1, count + 1), found.moved[group, found.paired], drawn.name,
-            drawn.color, width=0.8, legend=False, ends=_numbers(gaps, slots <= _NUMBERED),
-            textangle=0, constraintext="outside", marker=hatched(drawn.color, drawn.pattern, style),
-            customdata=[escape(word) for word in words], hover="%{customdata}: %{y:.3g}" + NAMED,
-        )  # fmt: skip
+            first + np.arange(1, count + 1),
+            order_comparison.moved[group, order_comparison.paired],
+            line_style.name,
+            line_style.color,
+            width=0.8,
+            legend=False,
+            ends=_numbers(gaps, slots <= _NUMBERED),
+            textangle=0,
+            constraintext="outside",
+            marker=hatched(line_style.color, line_style.pattern, style),
+            customdata=[escape(word) for word in words],
+            hover="%{customdata}: %{y:.3g}" + NAMED,
+        )
         panel.words(
-            f"<b>{drawn.name.replace(' ', '<br>')}</b>",  # they are near on a phone
-            first + (count + 1) / 2, 1, color=drawn.color, yref="domain", yanchor="bottom",
+            f"<b>{line_style.name.replace(' ', '<br>')}</b>",  # they are near on a phone
+            first + (count + 1) / 2, 1, color=line_style.color, yref="domain", yanchor="bottom",
             yshift=4,
         )  # fmt: skip
         largest = float(gaps.max(initial=0))
-        said.append(f"{drawn.name}: {number(largest) if largest else '0'}")
+        labels.append(f"{line_style.name}: {number(largest) if largest else '0'}")
     # Last the bars of no encoding, without height: a page is there with its first visible mark.
     sheet.traces.append(sheet.traces.pop(0))
     return sheet.described(
-        "alt.pos_moved", words=" ".join(words), values="; ".join(said), names={"x": names}
+        "alt.pos_moved", words=" ".join(words), values="; ".join(labels), names={"x": names}
     )
 
 
@@ -77,22 +92,28 @@ def _numbers(gaps: Float[np.ndarray, "word"], written: bool) -> list[str]:
     return ["0" if not gap else number(gap, 2) if written else "" for gap in gaps.tolist()]
 
 
-def both_orders(found: OrderComparison, scheme: str, style: Style = STYLE) -> Figure:
+def both_orders(order_comparison: OrderComparison, scheme: str, style: Style = STYLE) -> Figure:
     """The attention weights (x key, y query) of both orders under one scheme.
 
     Raises ValueError for a scheme that was not compared.
     """
-    text, row = style.text, found.schemes.index(scheme)
-    first, second = found.first[row], found.second[row]
-    side = (0.93 - _between(found.others, style)) / 2
+    text, row = style.text, order_comparison.schemes.index(scheme)
+    first, second = order_comparison.first[row], order_comparison.second[row]
+    side = (0.93 - _between(order_comparison.others, style)) / 2
     sheet = Sheet(style)
     for words, weights, across, order, bar in (
-        (found.words, first, (0, side), "first_order", None),
-        (found.others, second, (0.93 - side, 0.93), "second_order", text("figure.weight")),
+        (order_comparison.words, first, (0, side), "first_order", None),
+        (
+            order_comparison.others,
+            second,
+            (0.93 - side, 0.93),
+            "second_order",
+            text("figure.weight"),
+        ),
     ):
         title = text(f"figure.pos_{order}")
         panel = sheet.panel(
-            axes.tokens(style, words, text("figure.keys"), most=20),
+            axes.tokens(style, words, text("figure.keys"), limit=20),
             axes.tokens(style, words, text("figure.queries"), upright=True),
             across=across,
             title=title,
@@ -102,15 +123,20 @@ def both_orders(found: OrderComparison, scheme: str, style: Style = STYLE) -> Fi
         panel.weights(weights, name=name, bar=bar, texttemplate=written)
     return sheet.described(
         "alt.pos_outputs",
-        first=" ".join(found.words),
-        second=" ".join(found.others),
+        first=" ".join(order_comparison.words),
+        second=" ".join(order_comparison.others),
         weight=number(float(first[0, -1])),
-        query=found.words[0],
-        key=found.words[-1],
+        query=order_comparison.words[0],
+        key=order_comparison.words[-1],
         other=number(float(second[0, -1])),
-        other_query=found.others[0],
-        other_key=found.others[-1],
-        names={"x": found.words, "y": found.words, "x2": found.others, "y2": found.others},
+        other_query=order_comparison.others[0],
+        other_key=order_comparison.others[-1],
+        names={
+            "x": order_comparison.words,
+            "y": order_comparison.words,
+            "x2": order_comparison.others,
+            "y2": order_comparison.others,
+        },
         gap=0.24,
     )
 

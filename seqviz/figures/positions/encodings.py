@@ -51,7 +51,7 @@ def encoding_map(sines: Sinusoids, style: Style = STYLE) -> Figure:
 
 
 def similarity_by_offset(
-    found: Similarity, closed: Float[np.ndarray, "distance"], style: Style = STYLE
+    similarity: Similarity, closed: Float[np.ndarray, "distance"], style: Style = STYLE
 ) -> Figure:
     """Dot products (above) and cosines (below) of all pairs of positions by their offset.
 
@@ -59,7 +59,7 @@ def similarity_by_offset(
     0 ... n - 1, dotted. Raises ValueError for another number of distances.
     """
     text, palette = style.text, style.palette
-    dot, cosine = found.dot_by_offset, found.cosine_by_offset
+    dot, cosine = similarity.dot_by_offset, similarity.cosine_by_offset
     distance = dot.offset
     if len(closed) != len(distance):
         raise ValueError(f"There are {len(distance)} distances, and {len(closed)} closed forms.")
@@ -71,9 +71,9 @@ def similarity_by_offset(
         axes.axis(text("figure.pos_dot"), range=axes.around(dot.low, dot.high)),
         up=(0.42, 1),
     )
-    whole = axes.around(cosine.low, cosine.high, np.array([0.0, 1.0]))
+    full = axes.around(cosine.low, cosine.high, np.array([0.0, 1.0]))
     lower = sheet.panel(
-        upper, axes.axis(text("figure.pos_cosine"), range=whole, nticks=4), up=(0, 0.34)
+        upper, axes.axis(text("figure.pos_cosine"), range=full, nticks=4), up=(0, 0.34)
     )
     mode = "lines" if len(offset) > 20 else "lines+markers"
 
@@ -98,12 +98,12 @@ def similarity_by_offset(
     )
 
 
-def dot_products(found: Similarity, style: Style = STYLE) -> Figure:
+def dot_products(similarity: Similarity, style: Style = STYLE) -> Figure:
     """The dot product of every position with every other; a click gives j (x) and i (y), from 0.
 
     Signed colors where some are negative. Of more than 512 positions every k-th is shown.
     """
-    text, matrix = style.text, found.dot
+    text, matrix = style.text, similarity.dot
     count = len(matrix)
     step = stride(count, _SIDE)
     title = text("figure.pos_dot_products")
@@ -132,7 +132,7 @@ def dot_products(found: Similarity, style: Style = STYLE) -> Figure:
 
 def rotation_matrices(
     closed: Float[np.ndarray, "d_model d_model"],
-    found: FittedRotation,
+    fitted_rotation: FittedRotation,
     offset: int,
     style: Style = STYLE,
 ) -> Figure:
@@ -141,9 +141,9 @@ def rotation_matrices(
     Numbers stand in the cells up to d_model = 8.
     """
     text, width = style.text, len(closed)
-    difference = number(float(np.abs(closed - found.matrix).max()))
+    difference = number(float(np.abs(closed - fitted_rotation.matrix).max()))
     written = width <= _WRITTEN
-    limit = scales.largest(closed, found.matrix) * (_ROOM if written else 1)
+    limit = scales.largest(closed, fitted_rotation.matrix) * (_ROOM if written else 1)
     sheet = Sheet(style)
     panels = twins(
         sheet,
@@ -156,7 +156,9 @@ def rotation_matrices(
     )
     names = (text("figure.pos_closed_form"), text("figure.pos_least_squares"))
     bars = (None, text("figure.pos_entry"))
-    for panel, z, name, bar in zip(panels, (closed, found.matrix), names, bars, strict=True):
+    for panel, z, name, bar in zip(
+        panels, (closed, fitted_rotation.matrix), names, bars, strict=True
+    ):
         cells(
             panel, z, name, scales.signed(limit), bar=bar, hover="%{y}, %{x}: <b>%{z:.4f}</b>"
             + NAMED, **(_numbers(z, style) if written else {}),

@@ -19,15 +19,15 @@ _SIDE, _COLUMNS, _BETWEEN = 256, 3, 0.06  # of the maps of all schemes
 _LOWEST = -17.0  # decade at which the axis of changes begins: below what float64 tells from 0
 
 
-def rotary_scores(found: ScoresByOffset, at: Turned, style: Style = STYLE) -> Figure:
+def rotary_scores(offset: ScoresByOffset, at: Turned, style: Style = STYLE) -> Figure:
     """Left the arrows of a query and a key in three pairs; right their score by offset.
 
     Thin: the arrows before they are turned. The points, one for every pair of positions, lie on one
     line, the closed form; dashed: of a key that equals the query. Of more than 4,096 pairs that
     many are drawn, evenly chosen over the offsets.
     """
-    text, offsets, scores = style.text, found.by_offset.offset, found.scores
-    of_pair = np.subtract.outer(found.positions, found.positions).ravel()
+    text, offsets, scores = style.text, offset.by_offset.offset, offset.scores
+    of_pair = np.subtract.outer(offset.positions, offset.positions).ravel()
     order = np.argsort(of_pair, kind="stable")
     chosen = order[np.linspace(0, len(order) - 1, min(len(order), _POINTS)).astype(int)]
     sheet = Sheet(style)
@@ -36,7 +36,7 @@ def rotary_scores(found: ScoresByOffset, at: Turned, style: Style = STYLE) -> Fi
     _dials(sheet, at)
     panel = sheet.panel(
         axes.axis(text("figure.pos_query_minus_key"), range=axes.around(offsets, margin=0.02)),
-        axes.axis(text("figure.pos_score"), range=axes.around(scores, found.alike, margin=0.08)),
+        axes.axis(text("figure.pos_score"), range=axes.around(scores, offset.alike, margin=0.08)),
         across=(0.46, 1),
     )
     hover = "i − j = %{x}: %{y:.6g}"
@@ -46,11 +46,11 @@ def rotary_scores(found: ScoresByOffset, at: Turned, style: Style = STYLE) -> Fi
         size=7, opacity=0.35, hover=hover,
     )  # fmt: skip
     panel.line(
-        offsets, found.closed_form, text("figure.pos_closed_form"), style.palette.truth,
+        offsets, offset.closed_form, text("figure.pos_closed_form"), style.palette.truth,
         width=2, dash="dot", hover=hover + NAMED,
     )  # fmt: skip
     panel.line(
-        offsets, found.alike, text("figure.pos_alike_key"), style.palette.prediction, width=2,
+        offsets, offset.alike, text("figure.pos_alike_key"), style.palette.prediction, width=2,
         dash="dash", hover=hover + NAMED,
     )  # fmt: skip
     here = at.query_position - at.key_position
@@ -69,8 +69,8 @@ def rotary_scores(found: ScoresByOffset, at: Turned, style: Style = STYLE) -> Fi
         first=int(offsets[0]),
         last=int(offsets[-1]),
         zero=number(float(scores[0, 0])),
-        spread=number(found.by_offset.spread),
-        off=number(float(np.abs(found.by_offset.mean - found.closed_form).max())),
+        spread=number(offset.by_offset.spread),
+        off=number(float(np.abs(offset.by_offset.mean - offset.closed_form).max())),
     )
 
 
@@ -78,11 +78,11 @@ def _dials(sheet: Sheet, at: Turned) -> None:
     """Three pairs from top to bottom, fast to slow: the arrows turned, and thin as they were."""
     style, text = sheet.style, sheet.style.text
     pairs = len(at.wavelengths)
-    shown = sorted({0, pairs // 2, pairs - 1})
+    visible = sorted({0, pairs // 2, pairs - 1})
     dials = sheet.panel(
         axes.axis(text("figure.pos_arrow_real"), range=[-1.2, 3.6], visible=False),
         axes.axis(
-            text("figure.pos_arrow_imaginary"), range=[-_STEP * (len(shown) - 1) - 1.25, 1.25],
+            text("figure.pos_arrow_imaginary"), range=[-_STEP * (len(visible) - 1) - 1.25, 1.25],
             visible=False, scaleanchor="x", constrain="domain", constraintoward="top",
         ),
         across=(0, 0.36),
@@ -92,13 +92,13 @@ def _dials(sheet: Sheet, at: Turned) -> None:
         (text("figure.pos_query_at", position=f"{at.query_position:,}"), style.palette.prediction),
         (text("figure.pos_key_at", position=f"{at.key_position:,}"), style.palette.rnn),
     )
-    for row, pair in enumerate(shown):
+    for row, pair in enumerate(visible):
         down = -1j * _STEP * row
         longest = float(np.abs(at.flat[:, pair]).max()) or 1.0
         _stroke(dials, down + turn, style.palette.grid, 1.6)
-        for one, (name, color) in enumerate(whose):
+        for index, (name, color) in enumerate(whose):
             for arrows, width in ((at.flat, 1.2), (at.arrows, 3.6)):
-                tip = complex(arrows[one, pair]) / longest
+                tip = complex(arrows[index, pair]) / longest
                 line = np.array([0, tip]) + down
                 if width < 2:
                     _stroke(dials, line, color, width, dash="dot")
@@ -127,18 +127,20 @@ def _stroke(
     )  # fmt: skip
 
 
-def term_maps(found: SchemeTerms, style: Style = STYLE) -> Figure:
+def term_maps(scheme_terms: SchemeTerms, style: Style = STYLE) -> Figure:
     """What each scheme adds to the score of one word at two places, a map each; blue below 0.
 
     Each map has its own scale, which its title says: from -limit to limit.
     """
-    text, count = style.text, found.terms.shape[1]
+    text, count = style.text, scheme_terms.terms.shape[1]
     step = stride(count, _SIDE)
     sheet = Sheet(style)
     rows: dict[int, Panel] = {}
-    said = []
-    for place, (scheme, term) in enumerate(zip(found.schemes, found.terms, strict=True)):
-        row, column = divmod(place, _COLUMNS)
+    labels = []
+    for index, (scheme, term) in enumerate(
+        zip(scheme_terms.schemes, scheme_terms.terms, strict=True)
+    ):
+        row, column = divmod(index, _COLUMNS)
         limit, name = scales.largest(term), look(scheme, style).name
         x = axes.counted(count, text("figure.pos_key_j"), step=step)
         left, wide = column * (1 + _BETWEEN) / _COLUMNS, (1 - 2 * _BETWEEN) / _COLUMNS
@@ -154,8 +156,8 @@ def term_maps(found: SchemeTerms, style: Style = STYLE) -> Figure:
             panel, term[::step, ::step], name, scales.signed(limit), step, bar=None,
             hover="i = %{y}, j = %{x}: <b>%{z:.3g}</b>" + NAMED,
         )  # fmt: skip
-        said.append(f"{name}: {number(float(found.spread[place]), 2)}")
-    return sheet.described("alt.pos_terms", positions=count, values="; ".join(said))
+        labels.append(f"{name}: {number(float(scheme_terms.spread[index]), 2)}")
+    return sheet.described("alt.pos_terms", positions=count, values="; ".join(labels))
 
 
 def shift_bars(changes: Sequence[ShiftChange], style: Style = STYLE) -> Figure:
@@ -164,11 +166,11 @@ def shift_bars(changes: Sequence[ShiftChange], style: Style = STYLE) -> Figure:
     A scheme without a number has no row for the shifted positions in its learned table.
     """
     text = style.text
-    looks = [look(change.scheme, style) for change in changes]
-    names = [one.name for one in looks]
+    styles = [look(change.scheme, style) for change in changes]
+    names = [item.name for item in styles]
     values = np.array([change.largest for change in changes])
-    drawn = np.where(values > 0, values, np.nan)  # a log axis has no 0
-    logs = np.log10(drawn)
+    rendered = np.where(values > 0, values, np.nan)  # a log axis has no 0
+    logs = np.log10(rendered)
     top = float(np.nanmax(logs, initial=-8.0)) if (values > 0).any() else 0.0
     shift = f"{changes[0].shift:,}"
     sheet = Sheet(style)
@@ -178,9 +180,9 @@ def shift_bars(changes: Sequence[ShiftChange], style: Style = STYLE) -> Figure:
         axes.axis(text("figure.pos_change_log"), type="log", range=[_LOWEST, top + 4], dtick=4),
         axes.axis(text("figure.pos_scheme"), type="category", autorange="reversed", showgrid=False),
     )
-    colors, patterns = [one.color for one in looks], [one.pattern for one in looks]
+    colors, patterns = [item.color for item in styles], [item.pattern for item in styles]
     panel.bars(
-        names, drawn, text("figure.pos_largest_change"), colors, sideways=True, legend=False,
+        names, rendered, text("figure.pos_largest_change"), colors, sideways=True, legend=False,
         marker=hatched(colors, patterns, style),
         customdata=[
             [number(c.typical), number(c.size), f"{100 * c.attention:.1f}"] for c in changes
@@ -190,11 +192,11 @@ def shift_bars(changes: Sequence[ShiftChange], style: Style = STYLE) -> Figure:
             attention="%{customdata[2]}",
         ),
     )  # fmt: skip
-    said = [_said(float(value), style) for value in values]
+    labels = [_said(float(value), style) for value in values]
     ends = np.where(np.isnan(logs), _LOWEST, logs).tolist()
-    for name, end, words in zip(names, ends, said, strict=True):
+    for name, end, words in zip(names, ends, labels, strict=True):
         panel.words(f"<b>{words}</b>", end, name, size=14, xanchor="left", xshift=6)
-    listed = "; ".join(f"{name}: {words}" for name, words in zip(names, said, strict=True))
+    listed = "; ".join(f"{name}: {words}" for name, words in zip(names, labels, strict=True))
     return sheet.described("alt.pos_shift", shift=shift, values=listed)
 
 

@@ -20,7 +20,7 @@ _FAILS = {"norm": "number", "drift": "share", "step": "binary"}
 _ACROSS = ((0, 0.28), (0.36, 0.64), (0.72, 1))
 
 
-def code_demands(found: Demands, style: Style = STYLE) -> Figure:
+def code_demands(demands: Demands, style: Style = STYLE) -> Figure:
     """Three panels, one a demand, with a line for each code: the one that fails is drawn strong.
 
     Left how long the vectors are beside a word's (dotted), then how far they move when the text
@@ -31,9 +31,9 @@ def code_demands(found: Demands, style: Style = STYLE) -> Figure:
     sheet.legend(y=1.09)
     sheet.margin(t=72 * style.scale)
     for (demand, failing), across in zip(_FAILS.items(), _ACROSS, strict=True):
-        values = np.concatenate([found.of(name, demand) for name in CODES])
+        values = np.concatenate([demands.of(name, demand) for name in CODES])
         panel = sheet.panel(
-            axes.axis(text("figure.pos_position"), range=[-0.5, found.length - 0.5]),
+            axes.axis(text("figure.pos_position"), range=[-0.5, demands.length - 0.5]),
             axes.axis(
                 text(f"figure.pos_code_{demand}"), range=axes.around(values, np.zeros(1)), nticks=6
             ),
@@ -41,11 +41,11 @@ def code_demands(found: Demands, style: Style = STYLE) -> Figure:
             title=text(f"figure.pos_demand_{demand}"),
         )
         if demand == "norm":
-            words = text("figure.pos_word_norm", norm=number(found.word))
-            panel.reference([0, found.length - 1], [found.word] * 2, words)
-        for name in (*(one for one in CODES if one != failing), failing):
+            words = text("figure.pos_word_norm", norm=number(demands.word))
+            panel.reference([0, demands.length - 1], [demands.word] * 2, words)
+        for name in (*(code for code in CODES if code != failing), failing):
             role, dash = _LOOKS[name]
-            line = found.of(name, demand)
+            line = demands.of(name, demand)
             panel.line(
                 np.arange(len(line)), line, text(f"figure.pos_code_{name}"),
                 getattr(style.palette, role), width=3.4 if name == failing else 1.6,
@@ -54,19 +54,19 @@ def code_demands(found: Demands, style: Style = STYLE) -> Figure:
             )  # fmt: skip
     return sheet.described(
         "alt.pos_demands",
-        words=found.length,
-        word=number(found.word),
-        number=number(float(found.of("number", "norm")[-1])),
-        moved=number(found.moved),
-        jump=number(found.jump),
-        stride=number(found.stride),
+        words=demands.length,
+        word=number(demands.word),
+        number=number(float(demands.of("number", "norm")[-1])),
+        moved=number(demands.moved),
+        jump=number(demands.jump),
+        stride=number(demands.stride),
         gap=0.16,
     )
 
 
 def digits_and_waves(
     binary: Float[np.ndarray, "position d_model"],
-    waves: Float[np.ndarray, "position d_model"],
+    sinusoids: Float[np.ndarray, "position d_model"],
     style: Style = STYLE,
 ) -> Figure:
     """Above the binary digits of each position, the lowest on top; below the sines, fast to slow.
@@ -80,7 +80,7 @@ def digits_and_waves(
     upper: Panel | None = None
     for z, name, up in (
         (binary[:, :rows], "digit", (0.52, 1)),
-        (waves[:, 0 : 2 * rows : 2], "sine_pair", (0, 0.48)),
+        (sinusoids[:, 0 : 2 * rows : 2], "sine_pair", (0, 0.48)),
     ):
         y = axes.counted(z.shape[1], text(f"figure.pos_{name}"), upright=True)
         panel = sheet.panel(upper or x, y, up=up, across=(0, 0.93))

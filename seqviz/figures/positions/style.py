@@ -49,9 +49,9 @@ def hatched(color: Any, pattern: Any, style: Style) -> dict[str, Any]:
     return {"color": color, "pattern": lines}
 
 
-def stride(count: int, most: int) -> int:
-    """Show every how manyth of `count`, so that no more than `most` are shown."""
-    return max(1, -(-count // most))
+def stride(count: int, maximum: int) -> int:
+    """Show every how manyth of `count`, so that no more than `maximum` are shown."""
+    return max(1, -(-count // maximum))
 
 
 def every(step: int, text: Text) -> str:
@@ -69,14 +69,14 @@ def cells(
 ) -> None:
     """A matrix from 0 on both axes, each row and column `step` after the one before it."""
     rows, columns = z.shape
-    place = {
+    anchor = {
         "x": step * np.arange(columns),
         "y": step * np.arange(rows),
         "xgap": int(columns <= _GAPS),
         "ygap": int(rows <= _GAPS),
         "hoverongaps": False,
     }
-    panel.cells(z.astype(np.float32), name, scale, **{**place, **more})
+    panel.cells(z.astype(np.float32), name, scale, **{**anchor, **more})
 
 
 def twins(

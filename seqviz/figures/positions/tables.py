@@ -16,7 +16,7 @@ _SIDE = 256  # positions of each of two matrices beside one another: a cell is t
 _DEEPEST = 8  # decades below the strongest frequency
 
 
-def table_similarity(learned: Similarity, waves: Similarity, style: Style = STYLE) -> Figure:
+def table_similarity(learned: Similarity, sinusoids: Similarity, style: Style = STYLE) -> Figure:
     """Cosines of all pairs of positions: of the learned table, and of the sinusoidal one.
 
     Both from -1 to 1. A click gives j (x) and i (y), from 0. Of more than 256 positions every k-th
@@ -34,34 +34,36 @@ def table_similarity(learned: Similarity, waves: Similarity, style: Style = STYL
         [name + every(step, text) for name in names],
     )
     bars = (None, text("figure.pos_cosine"))
-    for panel, found, name, bar in zip(panels, (learned, waves), names, bars, strict=True):
-        limit = max(1.0, scales.largest(found.cosine))  # rounding may take a cosine beyond 1
+    for panel, result, name, bar in zip(panels, (learned, sinusoids), names, bars, strict=True):
+        limit = max(1.0, scales.largest(result.cosine))  # rounding may take a cosine beyond 1
         cells(
-            panel, found.cosine[::step, ::step], name, scales.signed(limit), step, bar=bar,
+            panel, result.cosine[::step, ::step], name, scales.signed(limit), step, bar=bar,
             pick=True, hover="i = %{y}, j = %{x}: <b>%{z:.4f}</b>" + NAMED,
         )  # fmt: skip
     return sheet.described(
         "alt.pos_tables",
         positions=count,
         learned=number(_beside(learned)),
-        waves=number(_beside(waves)),
+        waves=number(_beside(sinusoids)),
         far=number(float(learned.cosine[0, -1])),
-        waves_far=number(float(waves.cosine[0, -1])),
+        waves_far=number(float(sinusoids.cosine[0, -1])),
         gap=0.16,
     )
 
 
-def _beside(found: Similarity) -> float:
+def _beside(similarity: Similarity) -> float:
     """Mean cosine of neighboring positions; nan for a single one."""
-    return float(np.diag(found.cosine, 1).mean()) if len(found.cosine) > 1 else float("nan")
+    return (
+        float(np.diag(similarity.cosine, 1).mean()) if len(similarity.cosine) > 1 else float("nan")
+    )
 
 
-def component_path(found: PrincipalPath, style: Style = STYLE) -> Figure:
+def component_path(principal_path: PrincipalPath, style: Style = STYLE) -> Figure:
     """The first two principal components against one another, from position to position."""
     text, palette = style.text, style.palette
-    positions = len(found.components)
-    x, y = found.components.T
-    shares = [f"{100 * share:.1f}" for share in found.explained.tolist()]
+    positions = len(principal_path.components)
+    x, y = principal_path.components.T
+    shares = [f"{100 * share:.1f}" for share in principal_path.explained.tolist()]
     titles = [
         text("figure.pos_component", component=k, percent=share)
         for k, share in enumerate(shares, 1)
@@ -85,10 +87,10 @@ def component_path(found: PrincipalPath, style: Style = STYLE) -> Figure:
         },
         hover=text("figure.pos_hover_position", position="%{customdata}") + ": %{x:.3g}, %{y:.3g}",
     )  # fmt: skip
-    for place, at in ((0, -26), (positions - 1, 26))[: min(positions, 2)]:
+    for position, at in ((0, -26), (positions - 1, 26))[: min(positions, 2)]:
         panel.words(
-            f"<b>{text('figure.pos_hover_position', position=place)}</b>",
-            float(x[place]), float(y[place]), showarrow=True, arrowhead=0, arrowwidth=1.5,
+            f"<b>{text('figure.pos_hover_position', position=position)}</b>",
+            float(x[position]), float(y[position]), showarrow=True, arrowhead=0, arrowwidth=1.5,
             arrowcolor=palette.truth, ax=0, ay=at, standoff=4, bgcolor=palette.band,
         )  # fmt: skip
     return sheet.described(
@@ -103,7 +105,7 @@ def component_path(found: PrincipalPath, style: Style = STYLE) -> Figure:
     )
 
 
-def early_and_late(learned: Ages, waves: Ages, style: Style = STYLE) -> Figure:
+def early_and_late(learned: Ages, sinusoids: Ages, style: Style = STYLE) -> Figure:
     """Along the positions: above the norm of each, below its cosine with the next one."""
     text = style.text
     last = len(learned.norm) - 1
@@ -117,14 +119,14 @@ def early_and_late(learned: Ages, waves: Ages, style: Style = STYLE) -> Figure:
     lower = sheet.panel(
         upper, axes.axis(text("figure.pos_neighbor"), range=[low, 1.06], nticks=5), up=(0, 0.45)
     )
-    for scheme, found in (("learned", learned), ("sinusoidal", waves)):
-        drawn = look(scheme, style)  # of the sines no norm: it is the same everywhere
-        for panel, values in ((upper, learned.norm), (lower, found.neighbor)):
-            if panel is upper and found is waves:
+    for scheme, result in (("learned", learned), ("sinusoidal", sinusoids)):
+        line_style = look(scheme, style)  # of the sines no norm: it is the same everywhere
+        for panel, values in ((upper, learned.norm), (lower, result.neighbor)):
+            if panel is upper and result is sinusoids:
                 continue
             panel.line(
-                np.arange(len(values)), values, drawn.name, drawn.color, width=2.2,
-                dash="solid" if found is learned else "dash", legend=panel is lower, group=scheme,
+                np.arange(len(values)), values, line_style.name, line_style.color, width=2.2,
+                dash="solid" if result is learned else "dash", legend=panel is lower, group=scheme,
                 hover="p = %{x}: %{y:.3g}" + NAMED,
             )  # fmt: skip
     early, late, end = learned.early, learned.late, learned.last
@@ -141,11 +143,11 @@ def early_and_late(learned: Ages, waves: Ages, style: Style = STYLE) -> Figure:
 
 
 def power_spectrum(
-    learned: PositionSpectrum, waves: PositionSpectrum, style: Style = STYLE
+    learned: PositionSpectrum, sinusoids: PositionSpectrum, style: Style = STYLE
 ) -> Figure:
     """The share of the variance along the positions at each frequency, both axes logarithmic."""
     text = style.text
-    shares = [_percent(found.power) for found in (learned, waves)]
+    shares = [_percent(result.power) for result in (learned, sinusoids)]
     logs = np.log10(np.concatenate(shares))
     top = float(np.nanmax(logs)) if np.isfinite(logs).any() else 0.0
     sheet = Sheet(style)
@@ -153,13 +155,20 @@ def power_spectrum(
         axes.decades(np.log10(learned.frequency), text("figure.pos_frequency")),
         axes.decades(np.maximum(logs, top - _DEEPEST), text("figure.pos_share_of_variance")),
     )
-    for scheme, found, share in zip(_BOTH, (learned, waves), shares, strict=True):
-        drawn = look(scheme, style)
-        symbol = drawn.symbol if len(share) <= 20 else None  # points where there are few
+    for scheme, outcome, share in zip(_BOTH, (learned, sinusoids), shares, strict=True):
+        line_style = look(scheme, style)
+        symbol = line_style.symbol if len(share) <= 20 else None  # points where there are few
         panel.line(
-            found.frequency, share, drawn.name, drawn.color, width=2.4, dash=drawn.dash,
-            symbol=symbol, size=8, hover="%{x:.4g}: %{y:.3g}%" + NAMED,
-        )  # fmt: skip
+            outcome.frequency,
+            share,
+            line_style.name,
+            line_style.color,
+            width=2.4,
+            dash=line_style.dash,
+            symbol=symbol,
+            size=8,
+            hover="%{x:.4g}: %{y:.3g}%" + NAMED,
+        )
     lowest = [float(np.nan_to_num(share[0])) for share in shares]
     return sheet.described(
         "alt.pos_spectrum",

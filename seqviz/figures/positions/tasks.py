@@ -19,9 +19,9 @@ _RUN = 0.12  # rows between two runs of one encoding
 _RIGHT = 138  # percent at which the axis of the accuracies ends, with room for the means
 
 
-def learning_curves(found: OrderResult, style: Style = STYLE) -> Figure:
+def learning_curves(result: OrderResult, style: Style = STYLE) -> Figure:
     """Accuracy (%) while the networks learned: mean of the runs, in a band from worst to best."""
-    return _curves(found.updates, found.curve, found.settings, style)
+    return _curves(result.updates, result.curve, result.settings, style)
 
 
 def learning_progress(
@@ -42,7 +42,7 @@ def _curves(
 ) -> Figure:
     text, runs = style.text, curve.shape[2]
     last = int(updates[-1]) if len(updates) else 0
-    looks = [look(encoding, style) for encoding in settings.encodings]
+    styles = [look(encoding, style) for encoding in settings.encodings]
     sheet = Sheet(style)
     sheet.margin(r=92 * style.scale, t=20)
     panel = sheet.panel(
@@ -51,32 +51,40 @@ def _curves(
     )
     percent = 100 * curve.swapaxes(0, 1)
     if runs > 1 and len(updates) > 1:
-        for drawn, values in zip(looks, percent, strict=True):
-            panel.band(updates, values.min(axis=1), values.max(axis=1), drawn.color)
+        for rendered, values in zip(styles, percent, strict=True):
+            panel.band(updates, values.min(axis=1), values.max(axis=1), rendered.color)
     means = percent.mean(axis=2)
-    for drawn, mean in zip(looks, means, strict=True):
+    for rendered, mean in zip(styles, means, strict=True):
         panel.line(
-            updates, mean, drawn.name, drawn.color, width=2.8, dash=drawn.dash, legend=False,
-            symbol=drawn.symbol if len(updates) <= _MARKED else None,
+            updates,
+            mean,
+            rendered.name,
+            rendered.color,
+            width=2.8,
+            dash=rendered.dash,
+            legend=False,
+            symbol=rendered.symbol if len(updates) <= _MARKED else None,
             hover=f"%{{x:,d}}: %{{y:.1f}}%{NAMED}",
-        )  # fmt: skip
-    ends = means[:, -1].tolist() if last else [0.0] * len(looks)
+        )
+    ends = means[:, -1].tolist() if last else [0.0] * len(styles)
     if last:
-        names, colors = [drawn.name for drawn in looks], [drawn.color for drawn in looks]
+        names, colors = [figure.name for figure in styles], [figure.color for figure in styles]
         panel.ends(names, colors, ends, last, _SPAN)
-    said = "; ".join(f"{drawn.name}: {end:.1f}%" for drawn, end in zip(looks, ends, strict=True))
-    return sheet.described("alt.pos_curves", update=last, runs=runs, values=said)
+    summary = "; ".join(
+        f"{figure.name}: {end:.1f}%" for figure, end in zip(styles, ends, strict=True)
+    )
+    return sheet.described("alt.pos_curves", update=last, runs=runs, values=summary)
 
 
-def accuracies(found: OrderResult, style: Style = STYLE) -> Figure:
+def accuracies(result: OrderResult, style: Style = STYLE) -> Figure:
     """How many answers are right, by encoding: runs with their intervals, and their mean.
 
     Left sequences as long as those of the training, right twice as long. Dotted: the best that can
     be had without reading, and without order.
     """
-    text, test, longer = style.text, found.test, found.longer
-    looks = [look(encoding, style) for encoding in found.settings.encodings]
-    names = [drawn.name for drawn in looks]
+    text, test, longer = style.text, result.test, result.longer
+    styles = [look(encoding, style) for encoding in result.settings.encodings]
+    names = [rendered.name for rendered in styles]
     rows = (
         np.arange(len(names)) + 1 + _RUN * (test.accuracy.share.shape[1] - 1) / 2
     )  # their middles
@@ -92,9 +100,9 @@ def accuracies(found: OrderResult, style: Style = STYLE) -> Figure:
         title = text("figure.pos_letters", count=scores.length)
         panel = sheet.panel(x, side, across=across, title=title)
         _limits(panel, scores, len(names), legend=scores is test)
-        for row, drawn in enumerate(looks):
-            _runs(panel, scores, row, drawn)
-            _mean(panel, scores, row, float(rows[row]), drawn)
+        for row, figure in enumerate(styles):
+            _runs(panel, scores, row, figure)
+            _mean(panel, scores, row, float(rows[row]), figure)
     return sheet.described(
         "alt.pos_accuracies",
         length=test.length,
@@ -120,22 +128,28 @@ def _limits(panel: Panel, scores: TaskScores, rows: int, legend: bool) -> None:
         )  # fmt: skip
 
 
-def _runs(panel: Panel, scores: TaskScores, row: int, drawn: SchemeStyle) -> None:
+def _runs(panel: Panel, scores: TaskScores, row: int, line_style: SchemeStyle) -> None:
     """The runs of one encoding, each with its interval."""
-    found = scores.accuracy
-    accuracy, low, high = (100 * part[row] for part in (found.share, found.low, found.high))
+    result = scores.accuracy
+    accuracy, low, high = (100 * part[row] for part in (result.share, result.low, result.high))
     panel.points(
-        accuracy, row + 1 + _RUN * np.arange(len(accuracy)), drawn.name, drawn.color, size=8,
-        symbol=drawn.symbol, legend=False, hover=f"%{{x:.1f}}%{NAMED}",
-        error_x=whisker(accuracy, low, high, drawn.color, thickness=1.6, width=3),
-    )  # fmt: skip
+        accuracy,
+        row + 1 + _RUN * np.arange(len(accuracy)),
+        line_style.name,
+        line_style.color,
+        size=8,
+        symbol=line_style.symbol,
+        legend=False,
+        hover=f"%{{x:.1f}}%{NAMED}",
+        error_x=whisker(accuracy, low, high, line_style.color, thickness=1.6, width=3),
+    )
 
 
-def _mean(panel: Panel, scores: TaskScores, row: int, at: float, drawn: SchemeStyle) -> None:
+def _mean(panel: Panel, scores: TaskScores, row: int, at: float, line_style: SchemeStyle) -> None:
     """A stroke at their mean, with the number beside the row; or that there is none."""
     text, mean = panel.style.text, 100 * float(scores.mean[row])
     panel.points(
-        [mean], [at], text("figure.pos_mean_of", name=drawn.name), None, legend=False,
+        [mean], [at], text("figure.pos_mean_of", name=line_style.name), None, legend=False,
         hover=f"%{{x:.1f}}%{NAMED}",
         marker={
             "symbol": "line-ns",
@@ -143,8 +157,8 @@ def _mean(panel: Panel, scores: TaskScores, row: int, at: float, drawn: SchemeSt
             "line": {"width": 3, "color": panel.style.palette.truth},
         },
     )  # fmt: skip
-    said = text("figure.pos_no_rows") if np.isnan(mean) else f"<b>{mean:.1f}</b>"
-    panel.words(said, _RIGHT, at, xanchor="right")
+    summary = text("figure.pos_no_rows") if np.isnan(mean) else f"<b>{mean:.1f}</b>"
+    panel.words(summary, _RIGHT, at, xanchor="right")
 
 
 def _listed(scores: TaskScores, names: Sequence[str], style: Style) -> str:

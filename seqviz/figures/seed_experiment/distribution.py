@@ -22,7 +22,7 @@ _LEAST = 5  # marks that a row has room for, one over the other
 
 
 def distribution_over_seeds(
-    found: Replicates, quantity: str, theory: Theory | None = None, style: Style = STYLE
+    replicates: Replicates, quantity: str, theory: Theory | None = None, style: Style = STYLE
 ) -> Figure:
     """A mark for each seed, piled up where the number lies; the mean with its 95% interval.
 
@@ -30,8 +30,8 @@ def distribution_over_seeds(
     and where it has 95% of all replicates.
     """
     text, palette = style.text, style.palette
-    edges, piles = bins(found, theory), pile(found, theory)
-    many = None if theory is None else expected(theory, edges, found.values.size)
+    edges, piles = bins(replicates, theory), pile(replicates, theory)
+    many = None if theory is None else expected(theory, edges, replicates.values.size)
     top = max(4.0, piles[:, 1].max() + 0.5, 0.0 if many is None else many.max())
     head = 1.12 * top  # where the mean stands
     size = style.scale * min(_LARGEST, max(_SMALLEST, _ROOM * style.height / style.scale / head))
@@ -54,61 +54,76 @@ def distribution_over_seeds(
             width=5, cliponaxis=False,
         )  # fmt: skip
     x, y = piles.T
-    _marks(panel, style, found.of_class, x, y, found.seeds, found.values, size)
-    low, high = found.interval
+    _marks(panel, style, replicates.of_class, x, y, replicates.seeds, replicates.values, size)
+    low, high = replicates.interval
     ends = (
-        None if np.isnan(low) else whisker([found.mean], [low], [high], palette.rnn, thickness=2.5)
+        None
+        if np.isnan(low)
+        else whisker([replicates.mean], [low], [high], palette.rnn, thickness=2.5)
     )
     panel.points(
-        [found.mean], [head], text("figure.seeds_mean"), palette.rnn, symbol="diamond", size=12,
-        hover=False, error_x=ends,
-    )  # fmt: skip
-    return sheet.finish(_said(found, theory, style))
+        [replicates.mean],
+        [head],
+        text("figure.seeds_mean"),
+        palette.rnn,
+        symbol="diamond",
+        size=12,
+        hover=False,
+        error_x=ends,
+    )
+    return sheet.finish(_said(replicates, theory, style))
 
 
-def _said(found: Replicates, theory: Theory | None, style: Style) -> str:
+def _said(mosaic: Replicates, theory: Theory | None, style: Style) -> str:
     """What the figure shows, in sentences."""
-    text, n, own = style.text, found.values.size, int(found.of_class.sum())
-    low, high = found.interval
+    text, n, own = style.text, mosaic.values.size, int(mosaic.of_class.sum())
+    low, high = mosaic.interval
     key = "alt.seeds_one" if n == 1 else "alt.seeds_all" if own == n else "alt.seeds_some"
-    seen = text(key, count=n, own=own, further=n - own, mean=number(found.mean), low=number(low),
-                high=number(high))  # fmt: skip
+    observed = text(
+        key,
+        count=n,
+        own=own,
+        further=n - own,
+        mean=number(mosaic.mean),
+        low=number(low),
+        high=number(high),
+    )
     if theory is None:
-        return seen
-    inside, _ = found.within(theory)
-    return text("alt.seeds_theory", seen=seen, mean=number(theory.mean), low=number(theory.low),
+        return observed
+    inside, _ = mosaic.within(theory)
+    return text("alt.seeds_theory", seen=observed, mean=number(theory.mean), low=number(theory.low),
                 high=number(theory.high), inside=inside, count=n)  # fmt: skip
 
 
 def kinds_over_seeds(
-    found: Mapping[str, Replicates], quantity: str, style: Style = STYLE
+    result: Mapping[str, Replicates], quantity: str, style: Style = STYLE
 ) -> Figure:
     """Several numbers of the same seeds by name, in rows: a mark for each, the mean with its 95%
     interval below them. In a tall pile they lie partly over each other.
     """
-    text, palette, count = style.text, style.palette, len(found)
-    rows, (x, y, size) = [*found.values()], _rows(found, style)
+    text, palette, count = style.text, style.palette, len(result)
+    rows, (x, y, size) = [*result.values()], _rows(result, style)
     sheet = Sheet(style)
-    ends = _edges([one.values for one in rows])
+    ends = _edges([row.values for row in rows])
     beyond = _BEYOND * float(ends[-1] - ends[0])
     panel = sheet.panel(
         axis(quantity, range=[ends[0] - beyond, ends[-1] + beyond], showgrid=False, nticks=7),
         axis(text("figure.seeds_in_bin"), tickvals=np.arange(count)[::-1] + 0.5,
-             ticktext=list(found), range=[0, count + _BEYOND], showgrid=False, zeroline=False),
+             ticktext=list(result), range=[0, count + _BEYOND], showgrid=False, zeroline=False),
     )  # fmt: skip
     for at in range(1, count):
         panel.horizontal(at, palette.grid, width=1)
-    seeds, values = (np.tile(rows[0].seeds, count), np.concatenate([one.values for one in rows]))
+    seeds, values = (np.tile(rows[0].seeds, count), np.concatenate([row.values for row in rows]))
     of_class = np.tile(rows[0].of_class, count)
     _marks(panel, style, of_class, x.ravel(), y.ravel(), seeds, values, size)
-    low, high = np.array([one.interval for one in rows]).T
-    means = np.array([one.mean for one in rows])
+    low, high = np.array([row.interval for row in rows]).T
+    means = np.array([row.mean for row in rows])
     ends_of = None if np.isnan(low).any() else whisker(means, low, high, palette.rnn, thickness=2.5)
     panel.points(
         means, np.arange(count)[::-1] + _MEAN, text("figure.seeds_mean"), palette.rnn,
         symbol="diamond", size=11, hover=False, error_x=ends_of,
     )  # fmt: skip
-    return sheet.finish(_said_of_kinds(found, style))
+    return sheet.finish(_said_of_kinds(result, style))
 
 
 def _marks(
@@ -132,58 +147,64 @@ def _marks(
 
 
 def _rows(
-    found: Mapping[str, Replicates], style: Style
+    head_parts: Mapping[str, Replicates], style: Style
 ) -> tuple[Float[np.ndarray, "kind seed"], Float[np.ndarray, "kind seed"], float]:
     """Where the marks of `kinds_over_seeds` stand, and their size."""
-    rows = [*found.values()]
-    edges = _edges([one.values for one in rows])
-    heights = np.array([one.heights(edges) - 1 for one in rows])
+    rows = [*head_parts.values()]
+    edges = _edges([row.values for row in rows])
+    heights = np.array([row.heights(edges) - 1 for row in rows])
     levels = max(_LEAST, heights.max() + 1)
-    x = np.array([one.values for one in rows])
+    x = np.array([row.values for row in rows])
     base = np.arange(len(rows))[::-1, None]
     y = base + 2 * _MEAN + (1 - 2 * _MEAN) * (heights + 0.5) / levels
     high = _ROOM * style.height / style.scale / len(rows) / levels
     return x, y, style.scale * min(_LARGEST, max(_LEAST_IN_ROW, high))
 
 
-def row_piles(found: Mapping[str, Replicates]) -> Float[np.ndarray, "seed 2 kind"]:
+def row_piles(result: Mapping[str, Replicates]) -> Float[np.ndarray, "seed 2 kind"]:
     """Where the marks of each seed stand in `kinds_over_seeds`."""
-    x, y, _ = _rows(found, STYLE)
+    x, y, _ = _rows(result, STYLE)
     return np.stack((x, y), 1).transpose(2, 1, 0)
 
 
-def _said_of_kinds(found: Mapping[str, Replicates], style: Style) -> str:
+def _said_of_kinds(result: Mapping[str, Replicates], style: Style) -> str:
     """Means, and their differences seed by seed, in sentences."""
-    text, rows = style.text, [*found.values()]
+    text, rows = style.text, [*result.values()]
     n, own = rows[0].values.size, int(rows[0].of_class.sum())
 
-    def with_ends(one: Replicates) -> dict[str, str]:
-        low, high = one.interval
-        return {"mean": number(one.mean), "low": number(low), "high": number(high)}
+    def with_ends(replicates: Replicates) -> dict[str, str]:
+        low, high = replicates.interval
+        return {"mean": number(replicates.mean), "low": number(low), "high": number(high)}
 
     if n == 1:
-        one = [text("alt.seeds_kind_one", name=name, value=number(row.mean))
-               for name, row in found.items()]  # fmt: skip
-        return text("alt.seeds_kinds_one", means=text("figure.seeds_and").join(one))
-    means = [text("alt.seeds_kind", name=name, **with_ends(row)) for name, row in found.items()]
+        item = [text("alt.seeds_kind_one", name=name, value=number(row.mean))
+               for name, row in result.items()]  # fmt: skip
+        return text("alt.seeds_kinds_one", means=text("figure.seeds_and").join(item))
+    means = [text("alt.seeds_kind", name=name, **with_ends(row)) for name, row in result.items()]
     pairs = [
-        text("alt.seeds_pair", one=one, other=other, **with_ends(row.more_than(less)))
-        for (other, less), (one, row) in combinations(found.items(), 2)
+        text("alt.seeds_pair", one=entry, other=other, **with_ends(row.more_than(less)))
+        for (other, less), (entry, row) in combinations(result.items(), 2)
     ]
     join = text("figure.seeds_and").join
-    said = {"count": n, "own": own, "further": n - own, "means": join(means), "pairs": join(pairs)}
-    return text("alt.seeds_kinds" if own < n else "alt.seeds_kinds_all", **said)
+    values = {
+        "count": n,
+        "own": own,
+        "further": n - own,
+        "means": join(means),
+        "pairs": join(pairs),
+    }
+    return text("alt.seeds_kinds" if own < n else "alt.seeds_kinds_all", **values)
 
 
-def bins(found: Replicates, theory: Theory | None) -> Float[np.ndarray, "edge"]:
+def bins(replicates: Replicates, theory: Theory | None) -> Float[np.ndarray, "edge"]:
     """Edges of bins that stay where they are while a class comes in, as far as theory knows."""
-    ends = [found.values.min(), found.values.max()]
+    ends = [replicates.values.min(), replicates.values.max()]
     if theory is not None:
         wide = 0.7 * (theory.high - theory.low)
         ends += [min(theory.mean - wide, theory.low), max(theory.mean + wide, theory.high)]
         ends[2] = max(ends[2], min(float(theory.values[0]), ends[0]))
         ends[3] = min(ends[3], max(float(theory.values[-1]), ends[1]))
-    return _edges([np.array(ends)], BINS[found.values.size >= MANY])
+    return _edges([np.array(ends)], BINS[replicates.values.size >= MANY])
 
 
 def _edges(values: Sequence[np.ndarray], many: int = BINS[0]) -> Float[np.ndarray, "edge"]:
@@ -195,6 +216,6 @@ def _edges(values: Sequence[np.ndarray], many: int = BINS[0]) -> Float[np.ndarra
     return np.linspace(low - room, high + room, many + 1)
 
 
-def pile(found: Replicates, theory: Theory | None) -> Float[np.ndarray, "seed 2"]:
+def pile(replicates: Replicates, theory: Theory | None) -> Float[np.ndarray, "seed 2"]:
     """Where the mark of each seed stands: at its value, and at its place in the pile of its bin."""
-    return np.column_stack((found.values, found.heights(bins(found, theory)) - 0.5))
+    return np.column_stack((replicates.values, replicates.heights(bins(replicates, theory)) - 0.5))

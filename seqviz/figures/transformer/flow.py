@@ -14,9 +14,9 @@ _PANELS = ((0, 0.28), (0.36, 0.64), (0.72, 1))
 _ROOM = 1.6  # colors end here times the largest number: numbers are read in the cells
 
 
-def step_tensor(found: Flow, step: int, style: Style = STYLE) -> Figure:
+def step_tensor(flow: Flow, step: int, style: Style = STYLE) -> Figure:
     """The tensor of one step (from 1): a row for each word, heads side by side; its shape above."""
-    text, chosen = style.text, found.steps[step - 1]
+    text, chosen = style.text, flow.steps[step - 1]
     name, z = chosen.name, chosen.values
     shape = unbroken(" × ".join(f"{size:,}" for size in chosen.shape))
     sheet = Sheet(style)
@@ -24,9 +24,9 @@ def step_tensor(found: Flow, step: int, style: Style = STYLE) -> Figure:
     if name == "weights":
         columns = axes.counted(z.shape[1], text("figure.tr_key_of_head"))
     panel = sheet.panel(
-        columns, axes.tokens(style, found.words, text("figure.tr_word"), upright=True)
+        columns, axes.tokens(style, flow.words, text("figure.tr_word"), upright=True)
     )
-    said = text(f"figure.tr_step_{name}")
+    summary = text(f"figure.tr_step_{name}")
     scale = scales.signed(scales.largest(z))
     if name == "weights":
         scale = scales.weights(max(1, scales.largest(z)))  # larger than 1 behind dropout
@@ -34,36 +34,36 @@ def step_tensor(found: Flow, step: int, style: Style = STYLE) -> Figure:
         scale = scales.unit_scale(0, 30_000)
     written = "%{z:.0f}" if name == "tokens" else ""
     panel.cells(
-        z, said, scale, x=np.arange(z.shape[1]), ygap=1,
+        z, summary, scale, x=np.arange(z.shape[1]), ygap=1,
         hover="%{y}, %{x}: <b>%{z:.4~g}</b>", texttemplate=written,
         textfont={"size": 14 * style.scale},
     )  # fmt: skip
     if name in ("queries", "weights"):
-        width = z.shape[1] // found.heads
-        for head in range(1, found.heads):
+        width = z.shape[1] // flow.heads
+        for head in range(1, flow.heads):
             panel.vertical(head * width - 0.5, style.palette.truth, width=1, layer="above")
     sheet.margin(r=124 * style.scale)
-    sheet.headline(text("figure.tr_step", step=step, all=len(STEPS), name=said, shape=shape))
+    sheet.headline(text("figure.tr_step", step=step, all=len(STEPS), name=summary, shape=shape))
     return sheet.described(
-        "alt.tr_step", step=step, name=said, shape=shape, words=len(found.words),
-        norm=number(found.norm(step - 1)),
+        "alt.tr_step", step=step, name=summary, shape=shape, words=len(flow.words),
+        norm=number(flow.norm(step - 1)),
     )  # fmt: skip
 
 
-def two_operators(found: MaskedScores, style: Style = STYLE) -> Figure:
+def two_operators(masked_scores: MaskedScores, style: Style = STYLE) -> Figure:
     """Scores with crosses where they are forbidden, and the weights with either operator."""
-    text, n = style.text, len(found.scores)
-    places = [str(place + 1) for place in range(n)]
-    keys = axes.names(places, text("figure.keys"), range=[0.5, n + 0.5])
-    queries = axes.names(places, text("figure.queries"), range=[n + 0.5, 0.5])
+    text, n = style.text, len(masked_scores.scores)
+    positions = [str(index + 1) for index in range(n)]
+    keys = axes.names(positions, text("figure.keys"), range=[0.5, n + 0.5])
+    queries = axes.names(positions, text("figure.queries"), range=[n + 0.5, 0.5])
     hidden = {**queries, "title": {"text": ""}, "showticklabels": False}
     sheet = Sheet(style)
     font = {"size": 14 * style.scale, "color": style.palette.truth}
-    limit = _ROOM * scales.largest(found.scores)
+    limit = _ROOM * scales.largest(masked_scores.scores)
     for across, name, z, scale in zip(
         _PANELS,
         ("scores", "add", "multiply"),
-        (found.scores, *found.weights),
+        (masked_scores.scores, *masked_scores.weights),
         (scales.signed(limit), *[scales.signed(_ROOM)] * 2),
         strict=True,
     ):
@@ -77,14 +77,14 @@ def two_operators(found: MaskedScores, style: Style = STYLE) -> Figure:
             z, text(f"figure.tr_mask_{name}"), scale, bar=None, xgap=1, ygap=1,
             texttemplate=written, textfont=font, hover=hover,
         )  # fmt: skip
-        for row, column in np.argwhere(~found.allowed).tolist():
+        for row, column in np.argwhere(~masked_scores.allowed).tolist():
             leaks = name == "multiply"
             color = style.palette.highlight if leaks else style.palette.baseline
             panel.outline(color, row=row + 1, column=column + 1, width=3 if leaks else 1.5,
                           dash=None if leaks else "dot")  # fmt: skip
     return sheet.described(
-        "alt.tr_masks", queries=n, closed=int((~found.allowed).sum()),
-        leaked=percent(found.leaked), worst=percent(found.worst), first=number(
-            float(found.weights[1, 0, 0])
+        "alt.tr_masks", queries=n, closed=int((~masked_scores.allowed).sum()),
+        leaked=percent(masked_scores.leaked), worst=percent(masked_scores.worst), first=number(
+            float(masked_scores.weights[1, 0, 0])
         ),
     )  # fmt: skip

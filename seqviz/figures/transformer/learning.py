@@ -23,9 +23,9 @@ _ACROSS = ((0, 0.44), (0.56, 1))
 _LEAST, _MOST = 1e-4, 1e6  # losses that are shown
 
 
-def losses(found: StackResult, style: Style = STYLE) -> Figure:
+def losses(result: StackResult, style: Style = STYLE) -> Figure:
     """Loss by update, left without and right with warm-up: medians in bands of all runs."""
-    return _drawn(found.updates, found.loss, found.settings, style)
+    return _drawn(result.updates, result.loss, result.settings, style)
 
 
 def losses_so_far(
@@ -46,35 +46,35 @@ def _drawn(
 ) -> Figure:
     text, palette = style.text, style.palette
     # A run without a number has left the figure at its upper edge: its line ends there.
-    shown = np.where(np.isnan(loss), np.inf, np.maximum(loss, _LEAST))
-    known = np.append(shown[(shown < _MOST)], CHANCE)
-    y = axes.decades(np.log10(known), text("figure.tr_loss"), ticks=5)
+    visible = np.where(np.isnan(loss), np.inf, np.maximum(loss, _LEAST))
+    existing = np.append(visible[(visible < _MOST)], CHANCE)
+    y = axes.decades(np.log10(existing), text("figure.tr_loss"), ticks=5)
     x = axes.axis(text("figure.update"), range=[0, settings.updates])
     sheet = Sheet(style)
     sheet.legend(y=1.12)
     sheet.margin(t=72 * style.scale)
-    said = []
+    labels = []
     for at, (schedule, across) in enumerate(zip(SCHEDULES, _ACROSS, strict=True)):
         title = text(f"figure.tr_{schedule}", updates=settings.warm_up)
         panel = sheet.panel(x, y, across=across, title=title)
         panel.reference([0, settings.updates], [CHANCE] * 2, text("figure.tr_guessing"),
                         legend=at == 0, group="chance")  # fmt: skip
-        for place, arrangement in enumerate(ARRANGEMENTS):
+        for index, arrangement in enumerate(ARRANGEMENTS):
             role, dash = LOOKS[arrangement]
             color, name = getattr(palette, role), text(f"figure.tr_{arrangement}")
             name = name.replace("，<br>", "，").replace("<br>", " ")
-            values = shown[:, at, place]
+            values = visible[:, at, index]
             low, middle, high = (
-                np.where((found := f(values, axis=1)) < _MOST, found, np.nan)
+                np.where((result := f(values, axis=1)) < _MOST, result, np.nan)
                 for f in (np.min, np.median, np.max)
             )
             panel.band(updates, low, high, color)
             panel.line(updates, middle, name, color, dash=dash, legend=at == 0, group=arrangement,
                        hover=f"%{{x:,d}}: %{{y:.3~g}}{NAMED}")  # fmt: skip
             if len(updates):
-                said.append(f"{title}, {name}: {number(float(np.median(values[-1])))}")
+                labels.append(f"{title}, {name}: {number(float(np.median(values[-1])))}")
     last = int(updates[-1]) if len(updates) else 0
     return sheet.described(
         "alt.tr_losses", blocks=settings.blocks, runs=settings.runs, update=last,
-        chance=number(CHANCE), values="; ".join(said), gap=0.24,
+        chance=number(CHANCE), values="; ".join(labels), gap=0.24,
     )  # fmt: skip

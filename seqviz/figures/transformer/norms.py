@@ -13,16 +13,22 @@ _ROOM = 1.6  # colors end here times the largest number: numbers are read in the
 _ACROSS, _UP = ((0, 0.48), (0.52, 1)), ((0.55, 1), (0, 0.45))
 
 
-def three_norms(found: NormComparison, row: int, feature: int, style: Style = STYLE) -> Figure:
+def three_norms(
+    norm_comparison: NormComparison, row: int, feature: int, style: Style = STYLE
+) -> Figure:
     """A tensor, and what the norms make of it; outlined what shares its mean with one number.
 
     row: of that number, counted from 1 over the words of all sentences; feature: from 1. A click
     gives feature (x) and row (y).
     """
     text = style.text
-    sentences, words, features = found.tensor.shape
-    first = found.first[0] * words + found.first[1]  # of a part the words before it are missing
-    if found.first[1]:  # a word alone: `words` is 1 and does not say how many its sentence has
+    sentences, words, features = norm_comparison.tensor.shape
+    first = (
+        norm_comparison.first[0] * words + norm_comparison.first[1]
+    )  # of a part the words before it are missing
+    if norm_comparison.first[
+        1
+    ]:  # a word alone: `words` is 1 and does not say how many its sentence has
         first = row - 1
     rows = first + 1 + np.arange(sentences * words)
     sheet = Sheet(style)
@@ -31,28 +37,28 @@ def three_norms(found: NormComparison, row: int, feature: int, style: Style = ST
         [f"{feature}" for feature in range(features)], text("figure.tr_feature"),
         range=[0.5, features + 0.5],
     )  # fmt: skip
-    places = np.argwhere(np.ones((sentences, words), bool)) + found.first
-    names = [f"w[{sentence}, {word}]" for sentence, word in places.tolist()]
+    positions = np.argwhere(np.ones((sentences, words), bool)) + norm_comparison.first
+    names = [f"w[{sentence}, {word}]" for sentence, word in positions.tolist()]
     sides = axes.axis(
         text("figure.tr_word"), tickvals=rows, ticktext=names, showgrid=False,
         range=[rows[-1] + 0.5, rows[0] - 0.5],
     )  # fmt: skip
     panels = []
-    for place, kind in enumerate(("input", *NORM_KINDS)):
+    for index, kind in enumerate(("input", *NORM_KINDS)):
         panel = sheet.panel(
-            columns if place > 1 else {**columns, "title": {"text": ""}, "showticklabels": False},
-            sides if place % 2 == 0 else {**sides, "title": {"text": ""}, "showticklabels": False},
-            across=_ACROSS[place % 2], up=_UP[place // 2], title=text(f"figure.tr_{kind}"),
+            columns if index > 1 else {**columns, "title": {"text": ""}, "showticklabels": False},
+            sides if index % 2 == 0 else {**sides, "title": {"text": ""}, "showticklabels": False},
+            across=_ACROSS[index % 2], up=_UP[index // 2], title=text(f"figure.tr_{kind}"),
         )  # fmt: skip
-        _numbers(panel, found, kind, rows)
+        _numbers(panel, norm_comparison, kind, rows)
         panel.outline(style.palette.highlight, column=feature, row=row, width=3)
         panels.append(panel)
     color = style.palette.truth
     for panel, kind in zip(panels[1:], NORM_KINDS, strict=True):
         panel.outline(color, **({"column": feature} if kind == "batch" else {"row": row}), width=2)
     at = (row - rows[0], feature - 1)
-    flat = [_said(float(one.values.reshape(-1, features)[at])) for one in found.found]
-    before = found.tensor.reshape(-1, features)[at]
+    flat = [_said(float(item.values.reshape(-1, features)[at])) for item in norm_comparison.found]
+    before = norm_comparison.tensor.reshape(-1, features)[at]
     return sheet.described(
         "alt.tr_norms", words=len(rows), features=features, cell=f"{names[at[0]]}[{feature - 1}]",
         value=f"{before:.4g}", layer=flat[0], batch=flat[1], rms=flat[2],
@@ -63,23 +69,23 @@ def _said(value: float) -> str:
     return "–" if np.isnan(value) else number(value)
 
 
-def _numbers(panel: Panel, found: NormComparison, kind: str, rows: np.ndarray) -> None:
+def _numbers(panel: Panel, norm_comparison: NormComparison, kind: str, rows: np.ndarray) -> None:
     """The numbers of one tensor, written in its cells, with their mean and deviation on hover."""
     text = panel.style.text
-    values = found.tensor if kind == "input" else found.of(kind).values
+    values = norm_comparison.tensor if kind == "input" else norm_comparison.of(kind).values
     z: Float[np.ndarray, "row feature"] = values.reshape(len(rows), -1)
     if kind == "input":
-        said, written = [[""] * z.shape[1]] * len(z), "%{z:.4~g}"
+        summary, written = [[""] * z.shape[1]] * len(z), "%{z:.4~g}"
     else:
-        one = found.of(kind)
-        pairs = zip(one.mean.ravel().tolist(), one.deviation.ravel().tolist(), strict=True)
+        item = norm_comparison.of(kind)
+        pairs = zip(item.mean.ravel().tolist(), item.deviation.ravel().tolist(), strict=True)
         each = [text("figure.tr_shared", mean=number(m), deviation=number(d)) for m, d in pairs]
-        said = [each[at : at + z.shape[1]] for at in range(0, len(each), z.shape[1])]
+        summary = [each[at : at + z.shape[1]] for at in range(0, len(each), z.shape[1])]
         written = "%{z:.4f}"
     font = {"size": 13 * panel.style.scale, "color": panel.style.palette.truth}
     panel.cells(
         z, text(f"figure.tr_{kind}"), scales.signed(_ROOM * scales.largest(z)), y=rows, bar=None,
-        text=said, texttemplate=written, hover=f"<b>{written}</b><br>%{{text}}", xgap=1, ygap=1,
+        text=summary, texttemplate=written, hover=f"<b>{written}</b><br>%{{text}}", xgap=1, ygap=1,
         textfont=font, hoverongaps=False, pick=True,
     )  # fmt: skip
     if np.isnan(z).any():

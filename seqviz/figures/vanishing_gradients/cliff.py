@@ -23,7 +23,7 @@ def cliff(
     walk that leaves the map is drawn up to its edge, and the update is named.
     """
     text, palette = style.text, style.palette
-    spans = [[float(one[0]), float(one[-1])] for one in (ground.weight, ground.bias)]
+    spans = [[float(item[0]), float(item[-1])] for item in (ground.weight, ground.bias)]
     errors = log10(np.concatenate([free.error, clipped.error]))
     sheet = Sheet(style)
     left = sheet.panel(
@@ -41,13 +41,13 @@ def cliff(
         axes.decades(errors, text("figure.error_now")),
         across=(0.68, 1),
     )
-    for name, one, color, dash in (
+    for name, entry, color, dash in (
         ("free", free, palette.rnn, "dash"),
         ("clipped", clipped, palette.prediction, "solid"),
     ):
         named = text(f"figure.descent_{name}")
-        _walk(left, one, spans, named, color, dash)
-        right.line(np.arange(len(one.error)), right.powers(log10(one.error)), named, color,
+        _walk(left, entry, spans, named, color, dash)
+        right.line(np.arange(len(entry.error)), right.powers(log10(entry.error)), named, color,
                    width=2.4, dash=dash, legend=False)  # fmt: skip
     weight, bias = free.places[0].tolist()
     diamond(left, weight, bias, text("figure.start"), palette.highlight)
@@ -63,17 +63,22 @@ def cliff(
 
 
 def _walk(
-    panel: Panel, one: DescentPath, spans: list[list[float]], name: str, color: str, dash: str
+    panel: Panel,
+    descent_path: DescentPath,
+    spans: list[list[float]],
+    name: str,
+    color: str,
+    dash: str,
 ) -> None:
     """The places within the map, on a pale edge that every color of the map leaves readable."""
     palette = panel.style.palette
     low, high = np.transpose(spans)
-    outside = ((one.places < low) | (one.places > high)).any(axis=1)
-    until = int(np.argmax(outside)) if outside.any() else len(one.places)
-    x, y = one.places[: until + 1].T  # with the first that is out: the line leaves the map
+    outside = ((descent_path.places < low) | (descent_path.places > high)).any(axis=1)
+    until = int(np.argmax(outside)) if outside.any() else len(descent_path.places)
+    x, y = descent_path.places[: until + 1].T  # with the first that is out: the line leaves the map
     panel.line(x, y, "", "rgba(255,255,255,0.85)", width=5.5, hover=False, legend=False)
     panel.line(x, y, name, color, width=3, dash=dash, hover="w = %{x:.2f}, b = %{y:.2f}")
-    if until < len(one.places):
+    if until < len(descent_path.places):
         panel.words(
             f"{name}: {panel.style.text('figure.leaves_map', update=until)}", 0.02, 0.02,
             xref="domain", yref="domain", xanchor="left", yanchor="bottom", size=12,

@@ -32,16 +32,16 @@ def gradient_reach(
     which a step back multiplies that error, on the state where the horizon is measured.
     """
     text, first = style.text, reaches[0]
-    last = max(len(found.norms.hidden) for found in reaches)
-    seen = [part for found in reaches for _, part, _ in _parts(found)]
-    height = axes.decades(np.concatenate(seen), text("figure.gradient_norm"))
+    last = max(len(reach.norms.hidden) for reach in reaches)
+    observed = [part for reach in reaches for _, part, _ in _parts(reach)]
+    height = axes.decades(np.concatenate(observed), text("figure.gradient_norm"))
     sheet = Sheet(style)
     if first.labels:
         panel = sheet.panel(axes.tokens(style, first.labels), height)
     else:
         panel = sheet.panel(axes.axis(text("figure.steps"), range=[0.5, last + 0.5]), height)
-    for cell, found in zip(cells, reaches, strict=True):
-        _road(panel, cell, found)
+    for cell, result in zip(cells, reaches, strict=True):
+        _road(panel, cell, result)
     time = np.arange(1, last + 1)
     for name, value, dash in bounds(spectrum):
         line = first.norms.hidden[-1] + (last - time) * log10(value)
@@ -49,8 +49,8 @@ def gradient_reach(
         panel.reference(time, panel.powers(line), named, dash=dash)
     _ends_of_float32(panel, height["range"])
     horizons = [
-        f"{text(f'option.{cell}')}: {found.horizon} (× {number(found.factor)})"
-        for cell, found in zip(cells, reaches, strict=True)
+        f"{text(f'option.{cell}')}: {outcome.horizon} (× {number(outcome.factor)})"
+        for cell, outcome in zip(cells, reaches, strict=True)
     ]
     return sheet.described(
         "alt.reach",
@@ -62,25 +62,28 @@ def gradient_reach(
     )
 
 
-def _parts(found: GradientReach) -> list[tuple[str, np.ndarray, str]]:
+def _parts(gradient_reach: GradientReach) -> list[tuple[str, np.ndarray, str]]:
     """The gradient's norm on the way over h and, in an LSTM, over c: symbol, log10, dash."""
-    ways = (("h", found.norms.hidden, "solid"), ("c", found.norms.cell_state, "dash"))
-    return [(symbol, norms, dash) for symbol, norms, dash in ways if norms is not None]
+    methods = (
+        ("h", gradient_reach.norms.hidden, "solid"),
+        ("c", gradient_reach.norms.cell_state, "dash"),
+    )
+    return [(symbol, norms, dash) for symbol, norms, dash in methods if norms is not None]
 
 
-def _road(panel: Panel, cell: str, found: GradientReach) -> None:
+def _road(panel: Panel, cell: str, gradient_reach: GradientReach) -> None:
     """The lines of one cell, and where its horizon is."""
     text, color = panel.style.text, cell_color(cell, panel.style.palette)
-    name, parts = text(f"option.{cell}"), _parts(found)
+    name, parts = text(f"option.{cell}"), _parts(gradient_reach)
     for symbol, norms, dash in parts:
         named = f"{name}, {symbol}<sub>t</sub>" if len(parts) > 1 else name
-        if norms is parts[-1][1] and np.isfinite(found.factor):
-            named = text("figure.per_step", cell=named, factor=number(found.factor))
+        if norms is parts[-1][1] and np.isfinite(gradient_reach.factor):
+            named = text("figure.per_step", cell=named, factor=number(gradient_reach.factor))
         decades_line(panel, np.arange(1, len(norms) + 1), norms, named, color, dash=dash)
-    road = parts[-1][1]
-    place = len(road) - found.horizon
-    height = panel.powers(road[place - 1 : place])[0]
-    diamond(panel, place, height, text("figure.reaches", cell=name), color, size=12)
+    search_index = parts[-1][1]
+    position = len(search_index) - gradient_reach.horizon
+    height = panel.powers(search_index[position - 1 : position])[0]
+    diamond(panel, position, height, text("figure.reaches", cell=name), color, size=12)
 
 
 def _ends_of_float32(panel: Panel, span: Sequence[float]) -> None:

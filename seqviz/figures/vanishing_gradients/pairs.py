@@ -41,7 +41,7 @@ def pair_map(
     panel = sheet.panel(
         axes.axis(text("figure.singular_index"), range=[0.4, len(index) + 0.6]),
         axes.decades(
-            chosen.log10, text("figure.singular_value"), beside=[level for _, level, _ in limits]
+            chosen.log10, text("figure.singular_value"), reference=[level for _, level, _ in limits]
         ),
         across=(0.77, 1),
     )

@@ -13,7 +13,9 @@ _PLAIN = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _INK = "rgb(17,22,29)"  # on the highlight, in either theme
 
 
-def path_bars(found: PathContributions, printed: bool = False, style: Style = STYLE) -> Figure:
+def path_bars(
+    path_contributions: PathContributions, printed: bool = False, style: Style = STYLE
+) -> Figure:
     """Left: one bar for each error, its share of the gradient at t, measured along the gradient.
 
     The shares add up to the length of the gradient; the line is their running sum, the dotted one
@@ -21,9 +23,12 @@ def path_bars(found: PathContributions, printed: bool = False, style: Style = ST
     a share: how much the path stretches at most, and how long the error is.
     """
     text, palette = style.text, style.palette
-    count, shares = len(found.terms), found.along(found.terms)
-    later = np.arange(found.moment, found.moment + count)
-    length = float(np.linalg.norm(found.autograd))
+    count, shares = (
+        len(path_contributions.terms),
+        path_contributions.along(path_contributions.terms),
+    )
+    later = np.arange(path_contributions.moment, path_contributions.moment + count)
+    length = float(np.linalg.norm(path_contributions.autograd))
     edge = [later[0] - 0.6, later[-1] + 0.6]
     sheet = Sheet(style)
     panel = sheet.panel(
@@ -33,19 +38,19 @@ def path_bars(found: PathContributions, printed: bool = False, style: Style = ST
     )
     share_bars(panel, later, shares, "figure.share", palette.prediction)
     if printed:
-        as_printed = found.along(found.printed)
+        as_printed = path_contributions.along(path_contributions.printed)
         share_bars(panel, later, as_printed, "figure.share_printed", palette.rnn, hatched=True)
     named = text("figure.autograd", value=number(length))
     panel.line(edge, [length, length], named, palette.truth, width=2, dash="dot", hover=False)
-    sizes = log10(np.concatenate([found.stretch, found.error]))
+    sizes = log10(np.concatenate([path_contributions.stretch, path_contributions.error]))
     right = sheet.panel(
         axes.axis(text("figure.error_of_step"), range=edge, dtick=1 if count <= 10 else 5),
         axes.decades(sizes, text("figure.size")),
         across=(0.71, 1),
     )
     for key, values, color, dash in (
-        ("stretch", found.stretch, palette.truth, "solid"),
-        ("error", found.error, palette.lstm, "dot"),
+        ("stretch", path_contributions.stretch, palette.truth, "solid"),
+        ("error", path_contributions.error, palette.lstm, "dot"),
     ):
         right.line(
             later, right.powers(log10(values)), text(f"figure.{key}"), color, width=2.2, dash=dash,
@@ -53,13 +58,13 @@ def path_bars(found: PathContributions, printed: bool = False, style: Style = ST
         )  # fmt: skip
     return sheet.described(
         "alt.paths",
-        t=found.moment,
+        t=path_contributions.moment,
         last=int(later[-1]),
         nearest=number(float(shares[0])),
         farthest=number(float(shares[-1])),
         total=number(float(shares.sum())),
         autograd=number(length),
-        stretch=number(float(found.stretch[-1])),
+        stretch=number(float(path_contributions.stretch[-1])),
     )
 
 
@@ -77,16 +82,16 @@ def share_bars(
                size=6, hover=f"τ ≤ %{{x}}: %{{y:.3g}}{NAMED}")  # fmt: skip
 
 
-def unrolled_graph(found: Recursion, taken: int, style: Style = STYLE) -> Figure:
-    """The unrolled network with the gradient as far as it has come back, `taken` steps.
+def unrolled_graph(recursion: Recursion, steps_taken: int, style: Style = STYLE) -> Figure:
+    """The unrolled network with the gradient as far as it has come back, `steps_taken` steps.
 
     Below each state that has been reached: the length of dJ/dh_t. Above each output: its residual
     dJ/dyhat_t. The arrow just taken is highlighted.
     """
-    text, last = style.text, len(found.total)
+    text, last = style.text, len(recursion.total)
     time = list(range(1, last + 1))
-    reached = last - taken + 1  # the earliest state whose gradient is known (none: last + 1)
-    sizes = np.linalg.norm(found.total, axis=1)
+    reached = last - steps_taken + 1  # the earliest state whose gradient is known (none: last + 1)
+    sizes = np.linalg.norm(recursion.total, axis=1)
     sheet = Sheet(style, margin={"l": 4, "r": 4, "t": 4, "b": 4})
     panel = sheet.panel(
         axes.axis(text("figure.steps"), visible=False, range=[-0.75, last + 0.5]),
@@ -97,22 +102,24 @@ def unrolled_graph(found: Recursion, taken: int, style: Style = STYLE) -> Figure
     for t in time:
         ink = _INK if t == reached else None
         size = number(sizes[t - 1]) if t >= reached else "?"
-        residual = number(float(found.residuals[t - 1, 0]))
-        over, said = f"‖∂J/∂h<sub>{t}</sub>‖ = {size}", f"∂J/∂ŷ<sub>{t}</sub> = {residual}"
+        residual = number(float(recursion.residuals[t - 1, 0]))
+        over, summary = f"‖∂J/∂h<sub>{t}</sub>‖ = {size}", f"∂J/∂ŷ<sub>{t}</sub> = {residual}"
         panel.words(f"h<sub>{t}</sub>", t, 0, size=17, color=ink, hovertext=over)
-        panel.words(f"ŷ<sub>{t}</sub>", t, 1, size=14, hovertext=said)
+        panel.words(f"ŷ<sub>{t}</sub>", t, 1, size=14, hovertext=summary)
         panel.words(residual, t, 1.36)
         if t >= reached:
             panel.words(f"<b>{size}</b>", t, -0.42)
     for key, values, since, height in (
         ("figure.gradient_length", sizes, reached, -0.42),
-        ("figure.residual", found.residuals[:, 0], 1, 1.36),
+        ("figure.residual", recursion.residuals[:, 0], 1, 1.36),
     ):
         panel.words(text(key), 0.35, height, xanchor="right")
         if since <= last:  # nothing to see: the numbers for the table behind the figure
             panel.unseen(time[since - 1 :], values[since - 1 :], text(key))
-    known = [f"t = {t}: {number(sizes[t - 1])}" for t in time[::-1] if t >= reached]
-    return sheet.described("alt.recursion", last=last, taken=taken, known="; ".join(known) or "–")
+    existing = [f"t = {t}: {number(sizes[t - 1])}" for t in time[::-1] if t >= reached]
+    return sheet.described(
+        "alt.recursion", last=last, taken=steps_taken, known="; ".join(existing) or "–"
+    )
 
 
 def _nodes(panel: Panel, time: list[int], reached: int) -> None:
@@ -153,25 +160,25 @@ def _arrow(
     )  # fmt: skip
 
 
-def recursion_step(found: Recursion, t: int) -> str:
+def recursion_step(recursion: Recursion, t: int) -> str:
     """dJ/dh_t = (dh_{t+1}/dh_t)^T dJ/dh_{t+1} + W_yh^T dJ/dyhat_t with all its numbers.
 
     t counts from 1; at the last step only the second term is there.
     """
     output = (
-        rf"\underbrace{{{_matrix(found.readout.T)}}}_{{W_{{yh}}^\top}}"
-        rf"\underbrace{{({_number(found.residuals[t - 1, 0])})}}"
+        rf"\underbrace{{{_matrix(recursion.readout.T)}}}_{{W_{{yh}}^\top}}"
+        rf"\underbrace{{({_number(recursion.residuals[t - 1, 0])})}}"
         rf"_{{\partial J/\partial\hat y_{t}}}"
     )
     carried = ""
-    if t < len(found.total):
+    if t < len(recursion.total):
         carried = (
-            rf"\underbrace{{{_matrix(found.jacobian[t - 1].T)}}}"
+            rf"\underbrace{{{_matrix(recursion.jacobian[t - 1].T)}}}"
             rf"_{{(\partial h_{t + 1}/\partial h_{t})^\top}}"
-            rf"\underbrace{{{_matrix(found.total[t][:, None])}}}"
+            rf"\underbrace{{{_matrix(recursion.total[t][:, None])}}}"
             rf"_{{\partial J/\partial h_{t + 1}}} + "
         )
-    ending = _matrix(found.total[t - 1][:, None])
+    ending = _matrix(recursion.total[t - 1][:, None])
     return rf"\frac{{\partial J}}{{\partial h_{t}}} = {carried}{output} = {ending}"
 
 

@@ -11,7 +11,7 @@ from seqviz.plotting import STYLE, Figure, Sheet, Style, axes
 
 
 def gated_jacobian(
-    found: SimplifiedGRU, update: float, reset: float, style: Style = STYLE
+    simplified_gru: SimplifiedGRU, update: float, reset: float, style: Style = STYLE
 ) -> Figure:
     """Left: eigenvalues of W (hollow) and of the gated Jacobian (filled) with the unit circle.
 
@@ -19,11 +19,11 @@ def gated_jacobian(
     the gates, in [0, 1].
     """
     text, palette = style.text, style.palette
-    plain, gated = found.eigenvalues_rnn, found.eigenvalues
+    plain, gated = simplified_gru.eigenvalues_rnn, simplified_gru.eigenvalues
     both = np.concatenate([gated, plain])
     edge = 1.08 * max(1.1, float(np.abs([both.real, both.imag]).max()))
     square = {"range": [-edge, edge], "constrain": "domain"}
-    growth = np.concatenate([found.log10_norm, found.log10_norm_rnn])
+    growth = np.concatenate([simplified_gru.log10_norm, simplified_gru.log10_norm_rnn])
 
     sheet = Sheet(style)
     left = sheet.panel(
@@ -46,10 +46,10 @@ def gated_jacobian(
         axes.decades(growth, text("figure.power_norm")),
         across=(0.53, 1),
     )
-    k = np.arange(len(found.log10_norm))
+    k = np.arange(len(simplified_gru.log10_norm))
     for name, norms, color, dash, width in (
-        ("rnn_linear", found.log10_norm_rnn, palette.rnn, "dash", 2.2),
-        ("gru_constant", found.log10_norm, palette.gru, "solid", 3),
+        ("rnn_linear", simplified_gru.log10_norm_rnn, palette.rnn, "dash", 2.2),
+        ("gru_constant", simplified_gru.log10_norm, palette.gru, "solid", 3),
         ("identity", np.zeros(len(k)), palette.baseline, "dot", 1.8),
     ):
         decades_line(
@@ -60,6 +60,6 @@ def gated_jacobian(
         update=number(update),
         reset=number(reset),
         last=int(k[-1]),
-        gru=format_log10(float(found.log10_norm[-1])),
-        rnn=format_log10(float(found.log10_norm_rnn[-1])),
+        gru=format_log10(float(simplified_gru.log10_norm[-1])),
+        rnn=format_log10(float(simplified_gru.log10_norm_rnn[-1])),
     )

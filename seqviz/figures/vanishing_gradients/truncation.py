@@ -17,7 +17,7 @@ _WINDOWS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 
 
 def kept_and_lost(
-    terms: GradientTerms, found: Truncation, window: int, style: Style = STYLE
+    terms: GradientTerms, truncation: Truncation, window: int, style: Style = STYLE
 ) -> Figure:
     """Left: the terms of the gradient, the lost ones in gray. Right: angle and length by window.
 
@@ -26,7 +26,7 @@ def kept_and_lost(
     text, palette = style.text, style.palette
     half = (terms.steps[1] - terms.steps[0]) / 2 if len(terms.steps) > 1 else 0.5
     square = {"range": [float(terms.steps[0] - half), float(terms.steps[-1] + half)]}
-    last = found.windows[-1]
+    last = truncation.windows[-1]
     sheet = Sheet(style)
     left = sheet.panel(
         axes.axis(text("figure.carried_to"), showgrid=False, **square),
@@ -42,21 +42,21 @@ def kept_and_lost(
     length = axes.axis(text("figure.length"), rangemode="tozero")
     upper = sheet.panel(windows, angle, across=(0.7, 1), up=(0.56, 1))
     lower = sheet.panel(upper, length, up=(0, 0.44))
-    place = int(np.argmin(np.abs(found.windows - window)))
+    position = int(np.argmin(np.abs(truncation.windows - window)))
     for panel, name, values, color, dash in (
-        (upper, "angle", found.angle, palette.rnn, "solid"),
-        (lower, "length", found.length, palette.prediction, "dash"),
+        (upper, "angle", truncation.angle, palette.rnn, "solid"),
+        (lower, "length", truncation.length, palette.prediction, "dash"),
     ):
-        panel.line(found.windows, values, text(f"figure.{name}"), color, width=2.4, dash=dash,
+        panel.line(truncation.windows, values, text(f"figure.{name}"), color, width=2.4, dash=dash,
                    symbol="circle", size=5, legend=False)  # fmt: skip
-        diamond(panel, found.windows[place], values[place], "", palette.highlight)
+        diamond(panel, truncation.windows[position], values[position], "", palette.highlight)
     return sheet.described(
         "alt.truncation",
         window=window,
         last=int(last),
-        kept=f"{100 * float(found.kept[place]):.1f}",
-        angle=number(float(found.angle[place])),
-        length=number(float(found.length[place])),
+        kept=f"{100 * float(truncation.kept[position]):.1f}",
+        angle=number(float(truncation.angle[position])),
+        length=number(float(truncation.length[position])),
     )
 
 
@@ -67,41 +67,43 @@ def _maps(panel: Panel, terms: GradientTerms) -> None:
     low = int(max(np.floor(sizes.min()), high - _DEEPEST)) if sizes.size else high - 1
     low = min(low, high - 1)
     ticks = scales.decades(low, high, 6)
-    for name, kept, scale in (
+    for name, retained, scale in (
         ("kept", True, scales.unit_scale(low, high, ticks)),
         ("lost", False, ColorScale(_GRAYS, low, high)),
     ):
         # A term that is exactly zero (there is no state before the first step) has no color.
-        there = (terms.kept == kept) & np.isfinite(terms.log10)
+        there = (terms.kept == retained) & np.isfinite(terms.log10)
         if there.any():
             named = text(f"figure.terms_{name}")
             panel.cells(
                 np.where(there, terms.log10, np.nan), named, scale, x=terms.steps, y=terms.steps,
-                bar=text("figure.term_size") if kept else None, bar_at=0.5, hoverongaps=False,
+                bar=text("figure.term_size") if retained else None, bar_at=0.5, hoverongaps=False,
                 hover=f"t = %{{x}}, τ = %{{y}}: {POWER}<extra>{named}</extra>",
             )  # fmt: skip
 
 
-def mean_of_draws(found: Randomized, style: Style = STYLE) -> Figure:
+def mean_of_draws(randomized: Randomized, style: Style = STYLE) -> Figure:
     """Distance of the mean of n randomly truncated gradients from the full one, by n."""
-    text, palette, draws = style.text, style.palette, found.draws
+    text, palette, draws = style.text, style.palette, randomized.draws
     sheet = Sheet(style)
     panel = sheet.panel(
         axes.axis(text("figure.draws"), type="log", tickvals=draws.tolist()),
-        axes.decades(log10(np.append(found.error, found.fixed)), text("figure.relative_distance")),
+        axes.decades(
+            log10(np.append(randomized.error, randomized.fixed)), text("figure.relative_distance")
+        ),
     )
     for name, values, color, dash, symbol in (
-        ("random", found.error, palette.prediction, "solid", "circle"),
-        ("square_root", found.error[0] / np.sqrt(draws), palette.baseline, "dot", None),
-        ("fixed", np.full(len(draws), found.fixed), palette.rnn, "dash", None),
+        ("random", randomized.error, palette.prediction, "solid", "circle"),
+        ("square_root", randomized.error[0] / np.sqrt(draws), palette.baseline, "dot", None),
+        ("fixed", np.full(len(draws), randomized.fixed), palette.rnn, "dash", None),
     ):
-        named = text(f"figure.draws_{name}", window=found.window)
+        named = text(f"figure.draws_{name}", window=randomized.window)
         panel.line(draws, values, named, color, width=2.4, dash=dash, symbol=symbol)
     return sheet.described(
         "alt.draws",
         draws=int(draws[-1]),
-        error=number(float(found.error[-1])),
-        one=number(float(found.error[0])),
-        window=found.window,
-        fixed=number(found.fixed),
+        error=number(float(randomized.error[-1])),
+        one=number(float(randomized.error[0])),
+        window=randomized.window,
+        fixed=number(randomized.fixed),
     )

@@ -15,7 +15,7 @@ _SUBSCRIPTS = {"hidden_hidden": "hh", "input_hidden": "hx", "readout": "yh"}
 _WRITTEN = 6  # rows whose labels find room
 
 
-def weights_by_step(found: WeightSteps, matrix: str, t: int, style: Style = STYLE) -> Figure:
+def weights_by_step(weight_steps: WeightSteps, matrix: str, t: int, style: Style = STYLE) -> Figure:
     """Above: what each step adds to dJ/dW, along the gradient, and the sum from the end back.
 
     Below: the addition of step t alone, the sum over all steps, and the gradient by autograd, on
@@ -23,7 +23,11 @@ def weights_by_step(found: WeightSteps, matrix: str, t: int, style: Style = STYL
     """
     text, palette = style.text, style.palette
     w = f"W<sub>{_SUBSCRIPTS[matrix]}</sub>"
-    steps, shares, length = len(found.each), found.shares, found.autograd_length
+    steps, shares, length = (
+        len(weight_steps.each),
+        weight_steps.shares,
+        weight_steps.autograd_length,
+    )
     time = np.arange(1, steps + 1)
     back = np.cumsum(shares[::-1])[::-1]
     sheet = Sheet(style)
@@ -41,28 +45,34 @@ def weights_by_step(found: WeightSteps, matrix: str, t: int, style: Style = STYL
     upper.line([0.4, steps + 0.6], [length, length], named, palette.truth, width=2, dash="dot",
                hover=False)  # fmt: skip
     diamond(upper, t, float(shares[t - 1]), "", palette.highlight)
-    _maps(sheet, found, w, t)
+    _maps(sheet, weight_steps, w, t)
     return sheet.described(
         "alt.weights",
         matrix=_SUBSCRIPTS[matrix],
         last=steps,
         t=t,
         share=percent(float(shares[t - 1]) / length if length > 0 else 0.0),
-        total=number(found.length),
+        total=number(weight_steps.length),
         autograd=number(length),
-        enough=found.enough,
+        enough=weight_steps.enough,
     )
 
 
-def _maps(sheet: Sheet, found: WeightSteps, w: str, t: int) -> None:
+def _maps(sheet: Sheet, weight_steps: WeightSteps, w: str, t: int) -> None:
     """Three maps of one size on one scale: step t, all steps, autograd."""
     text = sheet.style.text
-    scale = scales.signed(scales.largest(found.each[t - 1], found.total, found.autograd))
+    scale = scales.signed(
+        scales.largest(weight_steps.each[t - 1], weight_steps.total, weight_steps.autograd)
+    )
     bar = scales.color_bar(sheet.style, f"∂J/∂{w}", x=0.905, y=0, yanchor="bottom", len=0.36)
-    rows, columns = found.autograd.shape
-    names = (("one", found.each[t - 1]), ("all", found.total), ("autograd", found.autograd))
-    for place, (name, values) in enumerate(names):
-        left = 0.01 + 0.325 * place
+    rows, columns = weight_steps.autograd.shape
+    names = (
+        ("one", weight_steps.each[t - 1]),
+        ("all", weight_steps.total),
+        ("autograd", weight_steps.autograd),
+    )
+    for index, (name, values) in enumerate(names):
+        left = 0.01 + 0.325 * index
         panel = sheet.panel(
             axes.axis(text("figure.column"), range=[0.5, columns + 0.5], showgrid=False,
                       dtick=1, tickformat="d"),
@@ -71,7 +81,7 @@ def _maps(sheet: Sheet, found: WeightSteps, w: str, t: int) -> None:
             across=(left, left + 0.23), up=(0, 0.34),
             title=text(f"figure.weight_map_{name}", t=t, matrix=w),
         )  # fmt: skip
-        more: dict[str, Any] = {"colorbar": bar} if place == 2 else {"bar": None}
+        more: dict[str, Any] = {"colorbar": bar} if index == 2 else {"bar": None}
         panel.cells(
             values, text(f"figure.weight_map_{name}", t=t, matrix=w), scale,
             hover="%{y}, %{x}: %{z:.3g}", **more,

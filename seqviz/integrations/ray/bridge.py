@@ -66,8 +66,8 @@ class Bridge:
         """Until the cluster does not answer any more."""
         self._runs = runs()
         loop = asyncio.get_running_loop()
-        found = await asyncio.wait_for(self._look(), 60.0)
-        self.say(0, "connected", found)
+        result = await asyncio.wait_for(self._look(), 60.0)
+        self.say(0, "connected", result)
         threading.Thread(target=self._listen, args=(loop,), daemon=True).start()
         while True:
             await asyncio.sleep(LOOK_SECONDS)
@@ -140,35 +140,35 @@ class Bridge:
         handle = self._handles[model]
         if name := long_name(tokens):
             handle = handle.options(multiplexed_model_id=name)
-        asked = asyncio.ensure_future(_result(handle.remote(tokens, *words)))
-        self._reading[asked] = model
+        request = asyncio.ensure_future(_result(handle.remote(tokens, *words)))
+        self._reading[request] = model
         try:
-            await asyncio.wait({asked})
-            if asked.cancelled():
+            await asyncio.wait({request})
+            if request.cancelled():
                 self.say(number, "unavailable", "disconnected")
             else:
-                self.say(number, "done", asked.result())
+                self.say(number, "done", request.result())
         finally:
-            asked.cancel()
-            del self._reading[asked]
+            request.cancel()
+            del self._reading[request]
 
     async def _train(self, number: int, key: bytes, call: bytes) -> None:
-        me, attempt, seen, lost = f"{self._me}-{number}", 0, 0, 0
+        me, attempt, observed, lost = f"{self._me}-{number}", 0, 0, 0
         try:
             await self._runs.join.remote(key, me, call)
             while True:
                 try:
-                    found = await self._runs.look.remote(key, me, attempt, seen)
-                    if found is None:  # the actor was begun again, and knows nothing
+                    result = await self._runs.look.remote(key, me, attempt, observed)
+                    if result is None:  # the actor was begun again, and knows nothing
                         await self._runs.join.remote(key, me, call)
-                        attempt = seen = 0
+                        attempt = observed = 0
                         continue
                 except ray.exceptions.ActorUnavailableError:
                     if (lost := lost + 1) > 10:
                         raise
                     await asyncio.sleep(0.5)
                     continue
-                state, attempt, where, seen, records, answer = found
+                state, attempt, where, observed, records, answer = result
                 if attempt:
                     self.say(number, "news", (attempt, where, records))
                 if state == "done":
@@ -199,15 +199,19 @@ def _seen() -> tuple[int, dict[str, float], dict[str, float], dict[str, App]]:
         apps = serve.status().applications
     except (RayError, RuntimeError):
         apps = {}
-    found = {
+    result = {
         name.removeprefix(PREFIX): App(
-            sum(one.replica_states.get("RUNNING", 0) for one in app.deployments.values()),
-            app.last_deployed_time_s, app.status == "RUNNING",
+            sum(
+                deployment.replica_states.get("RUNNING", 0)
+                for deployment in app.deployments.values()
+            ),
+            app.last_deployed_time_s,
+            app.status == "RUNNING",
         )
         for name, app in apps.items()
         if name.startswith(PREFIX)
-    }  # fmt: skip
-    return nodes, every, free, {name: app for name, app in found.items() if app.replicas}
+    }
+    return nodes, every, free, {name: app for name, app in result.items() if app.replicas}
 
 
 def main(descriptor: int) -> None:

@@ -140,14 +140,14 @@ class Engine:
         words = model, tokens, masking, what
         try:
             with self._asking("forward", words) as answers:
-                found = self._answer(answers, began, each)
+                result = self._answer(answers, began, each)
         except RemoteUnavailableError as none:
             if none.how == "degraded":
                 self._fall_silent(words)
             self._count("forward", none.how)
             return None
         self._count("forward", "answered", began)
-        return found
+        return result
 
     def train(self, job: Job[Any], report: Report) -> tuple[Any] | None:
         """A job's result in a tuple; None where it has to be computed here. Raises what it did."""
@@ -190,12 +190,12 @@ class Engine:
                 for record, fraction in map(pickle.loads, records):
                     report(record, fraction)
             elif what == "done":
-                state, found = pickle.loads(value)
+                state, result = pickle.loads(value)
                 if state == "failed":
-                    raise found
+                    raise result
                 if state == "cancelled":
                     raise CancelledError
-                return found
+                return result
             elif what == "died":
                 self._count("training", "failed")
                 raise UserError(
@@ -266,8 +266,8 @@ class Engine:
             with self._lock:
                 self._found.clear()
                 self._line = None
-                asked = [*self._asked.values()]
-            for _, answers in asked:
+                requests = [*self._asked.values()]
+            for _, answers in requests:
                 answers.put(("unavailable", "disconnected"))
             self._closed.wait(BACK_OFF[min(failures, len(BACK_OFF) - 1)])
             failures += 1
@@ -287,9 +287,9 @@ class Engine:
                 packed = line.recv_bytes()
                 number, what, value = pickle.loads(packed)
                 if number:
-                    if (asked := self._asked.get(number)) is not None:
-                        self.bytes[asked[0]] += len(packed)
-                        asked[1].put((what, value))
+                    if (request := self._asked.get(number)) is not None:
+                        self.bytes[request[0]] += len(packed)
+                        request[1].put((what, value))
                 elif what == "error":
                     self._on_error(*value)
                     return
@@ -312,8 +312,8 @@ class Engine:
         """Log, once, that something runs another program than this process."""
         if (what, version) not in self._met:
             self._met.add((what, version))
-            said = "%s runs another SeqViz (%s, here %s): what it would do is computed here"
-            log.warning(said, what, version, code())
+            message = "%s runs another SeqViz (%s, here %s): what it would do is computed here"
+            log.warning(message, what, version, code())
 
     def _on_connected(self, line: Connection, cluster: Cluster) -> None:
         self.cluster = cluster

@@ -79,10 +79,10 @@ class Reads:
         if name := long_name(tokens):
             await self._has(name)
         key = (self._model.card.name, tokens.ids.tobytes(), tokens.segments.tobytes(), masking)
-        if (found := self._shelf.peek(key)) is None:
-            found = await self._line(len(tokens.ids) // LIKE)((tokens, masking))
-            self._shelf.put(key, found)
-        return await asyncio.to_thread(what, found)
+        if (result := self._shelf.peek(key)) is None:
+            result = await self._line(len(tokens.ids) // LIKE)((tokens, masking))
+            self._shelf.put(key, result)
+        return await asyncio.to_thread(what, result)
 
     @serve.multiplexed(max_num_models_per_replica=NAMES)
     async def _has(self, name: str) -> str:
@@ -92,12 +92,12 @@ class Reads:
     def _line(self, length: int) -> Callable[[tuple[Tokens, Masking]], Awaitable[ForwardPass]]:
         """Where texts of about one length wait for a pass: a short one waits for no long one's."""
         if length not in self._lines:
-            most = min(ROWS, TOKENS // ((length + 1) * LIKE))
+            maximum = min(ROWS, TOKENS // ((length + 1) * LIKE))
 
-            @serve.batch(max_batch_size=most, batch_wait_timeout_s=0.0)
-            async def together(asked: list[tuple[Tokens, Masking]]) -> list[ForwardPass]:
+            @serve.batch(max_batch_size=maximum, batch_wait_timeout_s=0.0)
+            async def together(requests: list[tuple[Tokens, Masking]]) -> list[ForwardPass]:
                 async with self._turn:
-                    return await asyncio.to_thread(forward_cache.forwards, self._model, asked)
+                    return await asyncio.to_thread(forward_cache.forwards, self._model, requests)
 
             self._lines[length] = together
         return self._lines[length]
@@ -174,8 +174,8 @@ class Runs:
         self._runs.move_to_end(key)
         run.watchers[watcher] = time.monotonic()
 
-    async def look(self, key: bytes, watcher: str, attempt: int, seen: int) -> Any:
-        """What is new since `seen` records of an attempt; waits for it a little.
+    async def look(self, key: bytes, watcher: str, attempt: int, last_seen: int) -> Any:
+        """What is new since `last_seen` records of an attempt; waits for it a little.
 
         (state, attempt, where, number of the last record, records, answer), or None where this
         training is not known.
@@ -184,10 +184,10 @@ class Runs:
         if run is None or watcher not in run.watchers:
             return None
         run.watchers[watcher] = time.monotonic()
-        if run.attempt == attempt and run.first + len(run.records) == seen and not run.ended:
+        if run.attempt == attempt and run.first + len(run.records) == last_seen and not run.ended:
             with suppress(TimeoutError):
                 await asyncio.wait_for(run.changed.wait(), POLL_SECONDS)
-        start = max(seen - run.first, 0) if run.attempt == attempt else 0
+        start = max(last_seen - run.first, 0) if run.attempt == attempt else 0
         last = run.first + len(run.records)
         return run.state, run.attempt, run.where, last, run.records[start:], run.answer
 
@@ -230,13 +230,13 @@ class Runs:
         if run.state != "done":  # that anybody may try again
             run.stopping = time.monotonic()
         self._tell(run)
-        kept = [one for one, other in self._runs.items() if other.ended and not other.watchers]
-        size = sum(len(self._runs[one].answer) for one in kept)
-        for one in kept:
-            if len(kept) <= KEPT and size <= KEPT_BYTES:
+        retained = [run for run, other in self._runs.items() if other.ended and not other.watchers]
+        size = sum(len(self._runs[item].answer) for item in retained)
+        for entry in retained:
+            if len(retained) <= KEPT and size <= KEPT_BYTES:
                 break
-            size -= len(self._runs.pop(one).answer)
-            kept = kept[1:]
+            size -= len(self._runs.pop(entry).answer)
+            retained = retained[1:]
 
     @staticmethod
     def _tell(run: _Run) -> None:
@@ -256,7 +256,7 @@ class Runs:
             await asyncio.sleep(1.0)
             old = time.monotonic() - AWAY_SECONDS
             for key, run in [*self._runs.items()]:
-                run.watchers = {one: at for one, at in run.watchers.items() if at > old}
+                run.watchers = {watcher: at for watcher, at in run.watchers.items() if at > old}
                 if run.ended and not run.watchers and run.state != "done":
                     del self._runs[key]
                 else:

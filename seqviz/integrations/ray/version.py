@@ -13,8 +13,10 @@ import seqviz
 def code() -> str:
     """A hash of every module of the package, by name and content."""
     folder = Path(seqviz.__file__).parent
-    found = hashlib.sha256()
+    result_text = hashlib.sha256()
     for path in sorted(folder.rglob("*.py")):
         text = path.read_bytes()
-        found.update(b"%b:%d:" % (path.relative_to(folder).as_posix().encode(), len(text)) + text)
-    return found.hexdigest()[:16]
+        result_text.update(
+            b"%b:%d:" % (path.relative_to(folder).as_posix().encode(), len(text)) + text
+        )
+    return result_text.hexdigest()[:16]

@@ -29,10 +29,10 @@ def share(model: Pretrained) -> Path | None:
     if not path.is_file():
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(path) as file:
-            save_file({name: one.detach().contiguous() for name, one in mine.items()}, file)
+            save_file({name: item.detach().contiguous() for name, item in mine.items()}, file)
     there = load_file(path)  # maps it: nothing is read before it is used
-    for name, one in mine.items():
-        one.data = there[name]
+    for name, entry in mine.items():
+        entry.data = there[name]
     return path
 
 
@@ -40,8 +40,8 @@ def _sum(tensors: dict[str, Any]) -> str:
     """Of names and bytes: what differs has a file of its own."""
     import hashlib
 
-    found = hashlib.sha256()
-    for name, one in tensors.items():
-        found.update(f"{name} {one.dtype} {tuple(one.shape)}".encode())
-        found.update(one.detach().contiguous().numpy().data)
-    return found.hexdigest()[:16]
+    text = hashlib.sha256()
+    for name, tensor in tensors.items():
+        text.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        text.update(tensor.detach().contiguous().numpy().data)
+    return text.hexdigest()[:16]

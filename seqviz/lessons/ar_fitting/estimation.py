@@ -35,11 +35,13 @@ class FitByHandParams:
 def fit_by_hand(p: FitByHandParams, show: Show) -> None:
     _, values = studied(read_params("process", ProcessParams), show)
     show.figure(by_hand.fit_by_hand, values)
-    start, least = show.run(ar.slope_errors, values, name="errors")
+    start, minimum = show.run(ar.slope_errors, values, name="errors")
     share = (
-        format_value(least / start, Unit("share", 0)) if least >= 0.01 * start else unbroken("< 1%")
+        format_value(minimum / start, Unit("share", 0))
+        if minimum >= 0.01 * start
+        else unbroken("< 1%")
     )
-    show.note("by_hand", start=number(start), least=number(least), share=share)
+    show.note("by_hand", start=number(start), least=number(minimum), share=share)
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ def draw_sampling(p: FitParams, world: ProcessParams, show: Show) -> None:
     """The same experiment many times: how the estimator and its interval behave."""
     if world.order > 1:
         raise MessageError("sampling_needs_ar1")
-    drawn = {"n": world.n, "sigma": world.sigma, "seed": world.seed, "noise": world.noise,
+    samples = {"n": world.n, "sigma": world.sigma, "seed": world.seed, "noise": world.noise,
              "df": world.df, "shuffle": world.shuffle}  # fmt: skip
     many = show.run(
         ar.replicate,
@@ -68,16 +70,16 @@ def draw_sampling(p: FitParams, world: ProcessParams, show: Show) -> None:
         intercept=p.intercept,
         method=cast(Method, p.estimator),
         name="many",
-        **drawn,
+        **samples,
     )
     show.figure(estimation.sampling_distribution, many)
     beside = {"bias": f"± {number(many.standard_error_of_bias, 2)}",
               "spread": theory(show, many.theory_sd)}  # fmt: skip
     show.readouts(
         many, bias="mean_bias", theory_bias="theory_bias", spread="standard_deviation",
-        coverage="coverage", beside=beside,
+        coverage="coverage", caption=beside,
     )  # fmt: skip
-    tell_replications(p, world, many, drawn, show)
+    tell_replications(p, world, many, samples, show)
     if isfinite(many.theory_sd):
         times = number(many.standard_deviation / many.theory_sd)
         sizes = {"spread": number(many.standard_deviation), "theory": number(many.theory_sd)}
@@ -87,22 +89,22 @@ def draw_sampling(p: FitParams, world: ProcessParams, show: Show) -> None:
 
 
 def tell_replications(
-    p: FitParams, world: ProcessParams, many: ar.Replications, drawn: dict[str, Any], show: Show
+    p: FitParams, world: ProcessParams, many: ar.Replications, rendered: dict[str, Any], show: Show
 ) -> None:
     """What the estimates of many series are on average, and how often the interval is right."""
     coverage = many.coverage
-    said = {"method": show.option("methods", p.estimator), "n": f"{world.n:,}",
+    summary = {"method": show.option("methods", p.estimator), "n": f"{world.n:,}",
             "phi": number(many.phi), "bias": number(many.mean_bias, 2), "held": coverage.correct,
             "count": coverage.n}  # fmt: skip
     if many.standard_deviation < ROUNDING:
         # All alike, at the truth or, by a method that cannot reach it, far off.
         key = "rounding" if abs(many.mean_bias) < 1e-9 else "inside"
-        return show.note(f"sampling_{key}", spread=number(many.standard_deviation, 2), **said)
+        return show.note(f"sampling_{key}", spread=number(many.standard_deviation, 2), **summary)
     if p.estimator == "ols":
-        return show.note("sampling", nominal=round(0.95 * coverage.n), **said)
-    ols = show.run(ar.replicate, world.phi, intercept=p.intercept, name="ols", **drawn)
+        return show.note("sampling", nominal=round(0.95 * coverage.n), **summary)
+    ols = show.run(ar.replicate, world.phi, intercept=p.intercept, name="ols", **rendered)
     show.note(
-        "sampling_beside", ols=number(ols.mean_bias, 2), ols_held=ols.coverage.correct, **said
+        "sampling_beside", ols=number(ols.mean_bias, 2), ols_held=ols.coverage.correct, **summary
     )
 
 
@@ -114,14 +116,14 @@ def draw_order(p: FitParams, world: ProcessParams, values: Series, show: Show) -
     chosen = show.run(ar.select_order, values, 10, p.intercept, name="chosen")
     show.figure(estimation.order_criteria, chosen, len(rule))
     show.readouts(chosen, aic_order="chosen_aic", bic_order="chosen_bic")
-    said = {"aic": chosen.chosen_aic, "bic": chosen.chosen_bic, "truth": len(rule)}
+    labels = {"aic": chosen.chosen_aic, "bic": chosen.chosen_bic, "truth": len(rule)}
     if not ar.is_stationary(rule):
-        return show.note("order", **said)
+        return show.note("order", **labels)
     aic, bic = show.run(
         ar.orders_found, rule, world.n, 10, p.intercept, world.seed, sigma=world.sigma,
         noise=world.noise, df=world.df, burn_in=world.burn_in,
     )  # fmt: skip
-    show.note("order_found", aic_found=aic.correct, bic_found=bic.correct, count=aic.n, **said)
+    show.note("order_found", aic_found=aic.correct, bic_found=bic.correct, count=aic.n, **labels)
 
 
 def class_estimates(p: FitParams, show: Show) -> SeedExperiment:
@@ -130,15 +132,15 @@ def class_estimates(p: FitParams, show: Show) -> SeedExperiment:
     if world.order > 1 or not (p.same or p.model == 1):
         raise MessageError("sampling_needs_ar1")
     method = cast(Method, p.estimator) if p.view == "sampling" else p.methods[0]
-    shuffle, known = world.shuffle, (p.intercept, method, world.shuffle)
-    drawn: dict[str, Any] = {
+    shuffle, existing = world.shuffle, (p.intercept, method, world.shuffle)
+    samples: dict[str, Any] = {
         "n": world.n, "sigma": world.sigma, "burn_in": world.burn_in, "noise": world.noise,
         "df": world.df,
     }  # fmt: skip
-    bias, deviation = ar.in_theory(world.phi, world.n, *known)
+    bias, deviation = ar.in_theory(world.phi, world.n, *existing)
     expected = replicates.normal((0.0 if shuffle else world.phi) + bias, deviation)
     return SeedExperiment(
-        lambda seeds: ar.estimate_each(seeds, world.phi, *known, **drawn),
+        lambda seeds: ar.estimate_each(seeds, world.phi, *existing, **samples),
         show.words("class.fit.quantity"),
         show.words(
             "class.fit.shuffled" if shuffle else "class.fit.settings", phi=number(world.phi),
@@ -157,20 +159,20 @@ def fit(p: FitParams, show: Show) -> None:
         return draw_order(p, world, values, show)
     truth = (0.0,) * world.order if world.shuffle else tuple(path.coefficients)
     order = world.order if p.same else p.model
-    found = [show.run(ar.fit, values, order, m, p.intercept, name=m) for m in p.methods]
-    show.figure(estimation.estimates_beside_truth, found, truth)
-    method, sigma = show.option("methods", found[0].method), world.sigma
+    results = [show.run(ar.fit, values, order, m, p.intercept, name=m) for m in p.methods]
+    show.figure(estimation.estimates_beside_truth, results, truth)
+    method, sigma = show.option("methods", results[0].method), world.sigma
     if world.shuffle:  # nothing of a value is explained: its noise is the whole of it
         steady = ar.is_stationary(path.coefficients)
         sigma = sqrt(ar.stationary_variance(path.coefficients, sigma)) if steady else inf
     show.readouts(
-        found[0], estimate="first", interval="first_interval", sigma_hat="sigma",
-        beside={"estimate": method, "sigma_hat": f"σ = {number(sigma)}"},
+        results[0], estimate="first", interval="first_interval", sigma_hat="sigma",
+        caption={"estimate": method, "sigma_hat": f"σ = {number(sigma)}"},
     )  # fmt: skip
-    held, count = show.readout("covered", ar.covering, found, float(truth[0]))
-    firsts, (low, high) = [one.first for one in found], found[0].first_interval
-    said = {"truth": number(truth[0]), "width": number(high - low, 2)}
+    held, count = show.readout("covered", ar.covering, results, float(truth[0]))
+    firsts, (low, high) = [item.first for item in results], results[0].first_interval
+    labels = {"truth": number(truth[0]), "width": number(high - low, 2)}
     if count == 1:
-        return show.note("estimate_held" if held else "estimate_missed", method=method, **said)
+        return show.note("estimate_held" if held else "estimate_missed", method=method, **labels)
     apart = number(max(firsts) - min(firsts), 2)
-    show.note("estimates", held=held, count=count, apart=apart, **said)
+    show.note("estimates", held=held, count=count, apart=apart, **labels)

@@ -53,20 +53,20 @@ def draw_fan(
     means = None if direct is None else direct.mean
     show.figure(forecast.forecast_fan, past, fan, means, future, level, index=index, unit=unit)
     show.readouts(
-        fan, forecast_h="last", width_h="last_width", beside={"forecast_h": f"h = {horizon}"}
+        fan, forecast_h="last", width_h="last_width", caption={"forecast_h": f"h = {horizon}"}
     )
     if direct is not None:
         show.readout("difference", fan.distance, direct)
     inside = round(show.readout("inside", fan.covers, future) * horizon)
     kind = "some" if horizon > 1 else "one" if inside else "none"
-    came = show.words(f"note.came_{kind}", inside=inside, h=horizon)
+    arrivals = show.words(f"note.came_{kind}", inside=inside, h=horizon)
     measure = show.words("note.measure_some" if horizon > 1 else "note.measure_one")
     own = show.derive(fan.error, future, name="error")
     naive = show.derive(ar.error_of_repeating, past, future, season or 1, name="repeating")
     repeating = show.words(f"note.repeat_{'season' if season else 'last'}", season=season)
     better = "fan_better" if own < naive else "fan_worse"
     show.note(
-        "fan_even" if number(own) == number(naive) else better, came=came, measure=measure,
+        "fan_even" if number(own) == number(naive) else better, came=arrivals, measure=measure,
         error=number(own), naive=number(naive), repeating=repeating,
     )  # fmt: skip
 
@@ -88,7 +88,7 @@ def ahead(p: AheadParams, show: Show) -> None:
     )  # fmt: skip
     show.figure(forecast.error_by_horizon, errors)
     ends = {"mse_1": theory(show, errors.theory[0]), "mse_h": theory(show, errors.theory[-1])}
-    show.readouts(errors, "mse_1", "mse_h", "mse_direct", "origins", beside=ends)
+    show.readouts(errors, "mse_1", "mse_h", "mse_direct", "origins", caption=ends)
     several = "errors_recursive" if errors.mse_h <= errors.mse_direct else "errors_direct"
     show.note(
         several if p.horizon > 1 else "errors_one",

@@ -78,12 +78,12 @@ def real(p: MeasuredSeriesParams, show: Show) -> None:
         draw_fan(show, values, p.model, True, p.horizon, p.difference, season, index, unit)
         check = show.run(ar.diagnose, steady, p.model, name="check")
         if check.refused:
-            said = {"q": number(check.q), "limit": number(check.q_limit)}
-            show.note("fan_refused", order=p.model, lags=int(check.tested), **said)
+            labels = {"q": number(check.q), "limit": number(check.q_limit)}
+            show.note("fan_refused", order=p.model, lags=int(check.tested), **labels)
     elif p.view == "correlations":
-        found = show.run(ar.correlogram, steady, min(40, len(steady) // 4))
-        show.figure(series_and_correlations, steady, found, index, unit)
-        outside, bars = found.outside
+        correlogram = show.run(ar.correlogram, steady, min(40, len(steady) // 4))
+        show.figure(series_and_correlations, steady, correlogram, index, unit)
+        outside, bars = correlogram.outside
         show.note("bars", outside=outside, bars=bars, chance=f"{bars / 20:g}")
     elif p.view == "order":
         draw_real_orders(show, steady)
@@ -102,7 +102,7 @@ def real(p: MeasuredSeriesParams, show: Show) -> None:
 def tell_diagnosis(show: Show, check: ar.Diagnosis) -> None:
     """The verdict of the Ljung-Box test in numbers and in a sentence."""
     limit = show.words("metric.q.limit", limit=number(check.q_limit))
-    show.readouts(check, "q", "q_p", "strongest", beside={"q": limit})
+    show.readouts(check, "q", "q_p", "strongest", caption={"q": limit})
     show.readout("left_over", check.correlations.outside_acf)
     show.note(
         "refused" if check.refused else "accepted", order=check.order, lags=int(check.tested),

@@ -77,31 +77,33 @@ def theory(show: Show, value: float | None) -> str | None:
     return None if value is None else show.words("metric.theory", value=number(value))
 
 
-def state_note(p: ProcessParams, found: ar.Correlogram, show: Show, shown: int) -> None:
+def state_note(p: ProcessParams, correlogram: ar.Correlogram, show: Show, n_shown: int) -> None:
     """What the roots say of the process, and what the bars say of them."""
-    root, acf = ar.largest_root(coefficients(p)), found.acf
+    root, acf = ar.largest_root(coefficients(p)), correlogram.acf
     if p.shuffle:
-        outside, bars = found.outside_acf()  # of independent values the PACF is nearly the ACF
+        outside, bars = (
+            correlogram.outside_acf()
+        )  # of independent values the PACF is nearly the ACF
         show.note("shuffled", outside=outside, bars=bars)
     elif ar.is_stationary(coefficients(p)):
-        beyond, after = found.beyond(p.order)
+        beyond, after = correlogram.beyond(p.order)
         show.note(
-            "stationary", root=number(root), gap=number(found.gap, 2), order=p.order,
+            "stationary", root=number(root), gap=number(correlogram.gap, 2), order=p.order,
             beyond=beyond, after=after,
         )  # fmt: skip
     elif root > 1 + 1e-6:
-        key = "explosive" if shown < p.n else "explosive_whole"
-        show.note(key, root=number(root), shown=f"{shown:,}", n=f"{p.n:,}")
+        key = "explosive" if n_shown < p.n else "explosive_whole"
+        show.note(key, root=number(root), shown=f"{n_shown:,}", n=f"{p.n:,}")
     else:
         z = ar.roots(coefficients(p))
         on_circle = z[abs(z) > 1 - 1e-6]
         alone = on_circle[0].real if len(on_circle) == 1 else 0.0
         kind = "unit_root" if alone > 0 else "unit_root_minus" if alone < 0 else "unit_roots"
-        places = (1, len(acf) // 2, len(acf) - 1)
+        positions = (1, len(acf) // 2, len(acf) - 1)
         show.note(
             kind, count=len(on_circle), first=number(acf[1]), second=number(acf[2]),
-            third=number(acf[3]), half=number(acf[places[1]]), last=number(acf[-1]),
-            middle=places[1], lags=places[2],
+            third=number(acf[3]), half=number(acf[positions[1]]), last=number(acf[-1]),
+            middle=positions[1], lags=positions[2],
         )  # fmt: skip
 
 
@@ -112,20 +114,20 @@ def process(p: ProcessParams, show: Show) -> None:
     stationary = ar.is_stationary(path.coefficients)
     truth = path.coefficients if stationary and not p.shuffle else None
     rule = (0.0,) * p.order if p.shuffle else path.coefficients  # shuffled, nothing depends
-    found = show.run(ar.correlogram, values, min(20, len(values) // 4), truth)
+    correlogram = show.run(ar.correlogram, values, min(20, len(values) // 4), truth)
     if p.view == "correlations":
-        show.figure(series_and_correlations, values, found)
+        show.figure(series_and_correlations, values, correlogram)
     elif p.view == "roots":
         show.figure(roots_in_circle, show.run(ar.roots, rule, name="z"))
     else:
         line = show.run(ar.fit, values, 1, "ols", name="line")
         slope = p.phi if p.order == 1 and not p.shuffle else None
         show.figure(lag_plot, values, line, slope)
-        known = {} if slope is None else {"truth": number(slope)}
-        show.note("lag_plot" if known else "lag_line", slope=number(line.first), **known)
-    show.readouts(found, "r1", beside={"r1": theory(show, found.theory_r1)})
+        existing = {} if slope is None else {"truth": number(slope)}
+        show.note("lag_plot" if existing else "lag_line", slope=number(line.first), **existing)
+    show.readouts(correlogram, "r1", caption={"r1": theory(show, correlogram.theory_r1)})
     spread = ar.stationary_variance(path.coefficients, p.sigma) if stationary else inf
-    show.readout("variance", ar.sample_variance, values, beside=theory(show, spread))
+    show.readout("variance", ar.sample_variance, values, caption=theory(show, spread))
     show.readout("root", ar.largest_root, rule)
     show.readout("memory", ar.steps_remembered, rule)
-    state_note(p, found, show, len(values))
+    state_note(p, correlogram, show, len(values))

@@ -108,10 +108,10 @@ def learn(
             )  # fmt: skip
     elif view == "predictions":
         show.figure(training.one_step_predictions, done)
-        drawn = min(120, targets)
-        naive = float(((values[1:] - values[:-1])[-drawn:] ** 2).mean())
-        mse = number(done.last_mse(drawn))
-        show.note("predictions", count=drawn, mse=mse, naive=number(naive))
+        rendered = min(120, targets)
+        naive = float(((values[1:] - values[:-1])[-rendered:] ** 2).mean())
+        mse = number(done.last_mse(rendered))
+        show.note("predictions", count=rendered, mse=mse, naive=number(naive))
     else:
         if not done.origins.size:
             raise MessageError("too_short_ahead", horizon=AHEAD, steps=len(values))
@@ -132,12 +132,12 @@ def learn(
     kind, start = ("split", done.validation_end) if held_out else ("train", 0)
     where = show.words(f"metric.network_mse.{kind}")
     score = "test_mse" if held_out else "train_mse"
-    show.readouts(done, network_mse=score, beside={"network_mse": where})
-    reached = show.readout("ols_mse", best.line_mse, start, beside=where)
-    show.readout("floor", best.truth_mse, start, beside=f"σ² = {number(floor)}")
+    show.readouts(done, network_mse=score, caption={"network_mse": where})
+    reached = show.readout("ols_mse", best.line_mse, start, caption=where)
+    show.readout("floor", best.truth_mse, start, caption=f"σ² = {number(floor)}")
     weights = len(line[0]) + isinstance(rule, ar.Rule)  # beside a bent rule with an intercept
     count = show.words("metric.parameters.delta", count=weights)
-    show.readouts(done, "parameters", beside={"parameters": count})
+    show.readouts(done, "parameters", caption={"parameters": count})
     return done, getattr(done, score), reached
 
 
@@ -158,11 +158,11 @@ def draw_windows(p: NetworksParams, show: Show) -> None:
         so_far=(training.windows_so_far, p.window, noise),
     )  # fmt: skip
     show.figure(training.error_by_window, done, p.window, noise)
-    error = show.readout("network_mse", done.error, p.window, beside=f"MLP, P = {p.window}")
+    error = show.readout("network_mse", done.error, p.window, caption=f"MLP, P = {p.window}")
     show.readouts(done, "rnn_mse")
-    show.readout("floor", best.truth_mse, test, beside=f"σ² = {number(path.sigma**2)}")
+    show.readout("floor", best.truth_mse, test, caption=f"σ² = {number(path.sigma**2)}")
     beside = show.words("metric.parameters.rnn", count=done.rnn_parameters)
-    show.readout("parameters", done.count, p.window, beside=beside)
+    show.readout("parameters", done.count, p.window, caption=beside)
     few, more, *_, many = done.parameters
     show.note(
         "window", window=p.window, count=done.parameters[p.window - 1], error=number(error),
@@ -193,8 +193,8 @@ def networks(p: NetworksParams, show: Show) -> None:
     best = show.run(ar.one_step, values, world.order, settings.train, noise, name="best")
     floor = best.truth_mse() if world.shuffle else world.sigma**2
     slope = world.phi if world.order == 1 and not world.shuffle else None
-    seen = values[: 1 + round(settings.train * (len(values) - 1))]
-    line = show.run(ar.fit, seen, world.order, "ols", name="line").coefficients
+    observed = values[: 1 + round(settings.train * (len(values) - 1))]
+    line = show.run(ar.fit, observed, world.order, "ols", name="line").coefficients
     rule = (0.0,) if world.shuffle else tuple(path.coefficients)
     done, error, reached = learn(
         show, p.view, values, settings, best, floor, (line, 0.0), rule, slope

@@ -83,33 +83,33 @@ class PretrainedParams:
 def real(p: PretrainedParams, show: Show) -> None:
     text, other = chosen(vars(p))
     show.model(p.model, text, other)
-    found = show.run(attention.mosaic, p.model, text, other, p.by)
-    layer, head = min(p.layer, found.text.layers - 1), min(p.head, found.text.heads - 1)
-    across = found.text.layers > found.text.heads
+    result = show.run(attention.mosaic, p.model, text, other, p.by)
+    layer, head = min(p.layer, result.text.layers - 1), min(p.head, result.text.heads - 1)
+    across = result.text.layers > result.text.heads
     grid = ("layer", "head") if across else ("head", "layer")
-    one = None
+    item = None
     if p.view == "mosaic":
-        show.figure(head_mosaic, found, layer, head, picks=grid, opens=("view", "head"))
+        show.figure(head_mosaic, result, layer, head, picks=grid, opens=("view", "head"))
     elif p.view == "heads":
-        show.figure(heads_by_measure, found, p.measure, layer, head, picks=grid)
+        show.figure(heads_by_measure, result, p.measure, layer, head, picks=grid)
     elif p.view == "head":
-        one = show.run(attention.head, p.model, text, other, layer, head, by=p.by, name="one")
+        item = show.run(attention.head, p.model, text, other, layer, head, by=p.by, name="one")
     elif p.view == "mean":
-        one = show.run(attention.average, p.model, text, other, p.over, layer, p.by, name="mean")
+        item = show.run(attention.average, p.model, text, other, p.over, layer, p.by, name="mean")
     else:
-        one = show.run(attention.average, p.model, text, other, "rollout", layer, name="rollout")
-    if one is not None:
+        item = show.run(attention.average, p.model, text, other, "rollout", layer, name="rollout")
+    if item is not None:
         draw = rollout_map if p.view == "rollout" else attention_map
-        show.figure(draw, one, p.query, p.key, picks=("key", "query"))
-        draw_passage(one, p.query, show)
-    say_weights(found, one, p, show)
-    habits = found.habits
+        show.figure(draw, item, p.query, p.key, picks=("key", "query"))
+        draw_passage(item, p.query, show)
+    say_weights(result, item, p, show)
+    habits = result.habits
     named = show.text(f"figure.name_{habits.name(layer, head)}")
     show.metrics(habit=(named, show.text("figure.head_label", layer=layer, head=head)))
     show.readout("entropy", habits.of, "entropy", layer, head)
     show.readout("distance", habits.of, "distance", layer, head)
     show.readout("special", habits.idle, layer, head)
-    say_what_was_read(found.text, show)
+    say_what_was_read(result.text, show)
     content = partial(attention.tensor, p.model, text, other)
     show.download("tensor", content, f"attention-{p.model}.npz", "application/octet-stream")
 
@@ -133,20 +133,20 @@ def apart(p: ApartParams, show: Show) -> None:
     above = read_params("real", PretrainedParams)
     text, other = chosen(vars(above))
     show.model(above.model, text, other)
-    found = show.run(attention.parts, above.model, text, other, above.layer, above.head)
-    last = len(found.text.pieces)
+    result = show.run(attention.parts, above.model, text, other, above.layer, above.head)
+    last = len(result.text.pieces)
     query, key = min(p.query, last), min(p.key, last)
     draw = query_key_products if p.view == "products" else scores_to_weights
-    show.figure(draw, found, query, key, p.by)
+    show.figure(draw, result, query, key, p.by)
     query, key = query - 1, key - 1
-    pair = " · ".join(escape_markdown(found.text.pieces[place]) for place in (query, key))
-    show.readout("product", found.product_at, query, key, beside=pair)
-    root = f"√{found.keys.shape[1]}"
-    show.readouts(found, divided_by="divisor", beside={"divided_by": root})
-    show.readout("divided_score", found.divided_at, query, key)
-    show.readout("weight", found.weight_at, query, key)
-    say_parts(found, query, key, p, show)
-    show.caption(show.text("figure.head_label", layer=found.layer, head=found.head))
+    pair = " · ".join(escape_markdown(result.text.pieces[position]) for position in (query, key))
+    show.readout("product", result.product_at, query, key, caption=pair)
+    root = f"√{result.keys.shape[1]}"
+    show.readouts(result, divided_by="divisor", caption={"divided_by": root})
+    show.readout("divided_score", result.divided_at, query, key)
+    show.readout("weight", result.weight_at, query, key)
+    say_parts(result, query, key, p, show)
+    show.caption(show.text("figure.head_label", layer=result.layer, head=result.head))
 
 
 def model_above(_: Mapping[str, Any]) -> str:
@@ -170,27 +170,27 @@ class TryHeadsParams:
 def trials(p: TryHeadsParams, show: Show) -> None:
     above = read_params("real", PretrainedParams)
     show.model(above.model)
-    found = show.job(
+    result = show.job(
         head_trials.try_heads,
         hypothesis=p.view,
         model=above.model,
         so_far=(trials_so_far,),
     )
-    layers, heads = found.means.shape
+    layers, heads = result.means.shape
     layer, head = min(p.layer, layers - 1), min(p.head, heads - 1)
     draw = head_on_pairs if p.view == "pronoun" else head_on_texts
     show.figure(
-        draw, found, layer, head, picks=("layer", "head") if layers > heads else ("head", "layer")
+        draw, result, layer, head, picks=("layer", "head") if layers > heads else ("head", "layer")
     )
-    low, high = found.interval(layer, head)
+    low, high = result.interval(layer, head)
     beside = show.words("metric.tried.interval", low=percent(low), high=percent(high))
-    show.readout("tried", found.mean_of, layer, head, beside=beside)
-    best = "{}.{}".format(*found.best)
-    show.readout("best", found.mean_of, *found.best, beside=best)
+    show.readout("tried", result.mean_of, layer, head, caption=beside)
+    best = "{}.{}".format(*result.best)
+    show.readout("best", result.mean_of, *result.best, caption=best)
     if p.view == "pronoun":
-        show.readouts(found, by_chance="best_by_chance")
-        show.readout("followed", found.followed, layer, head)
-    say_trials(found, layer, head, show)
+        show.readouts(result, by_chance="best_by_chance")
+        show.readout("followed", result.followed, layer, head)
+    say_trials(result, layer, head, show)
 
 
 @dataclass(frozen=True)
@@ -206,10 +206,12 @@ def bertviz(p: BertvizParams, show: Show) -> None:
     if p.picture == "off":
         return show.hint("bertviz")
     show.model(above.model, text, other)
-    found = forward_cache.read(above.model, text, other)
+    result = forward_cache.read(above.model, text, other)
     weights = forward_cache.derived(attrgetter("weights"), above.model, text, other)
     layer = min(above.layer, len(weights) - 1)
-    second = found.tokens.second or None
-    made = bertviz_page.page(p.picture, weights, found.tokens.pieces, layer, second, show.dark)
-    show.page(made.html, made.height, show.words("note.bertviz_alt", tokens=len(found.tokens.ids)))
-    show.caption(show.words("note.bertviz", kilobytes=f"{made.bytes / 1000:,.0f}", layer=layer))
+    second = result.tokens.second or None
+    created = bertviz_page.page(p.picture, weights, result.tokens.pieces, layer, second, show.dark)
+    show.page(
+        created.html, created.height, show.words("note.bertviz_alt", tokens=len(result.tokens.ids))
+    )
+    show.caption(show.words("note.bertviz", kilobytes=f"{created.bytes / 1000:,.0f}", layer=layer))

@@ -49,28 +49,28 @@ def mask(p: AttentionMaskParams, show: Show) -> None:
     if p.kind not in ("own", own) or p.pads or cells:
         ready.check_interactive_length(above.model, text)
     masking = Masking(p.kind, p.pads, p.told, cells, p.reach if sparse else masks.REACH)
-    one = show.run(
+    item = show.run(
         attention.head, above.model, text, "", above.layer, above.head, masking, name="one"
     )
     change = show.run(attention.masked, above.model, text, masking, name="change")
-    show.figure(attention_mask, one, toggles=("cells", "yx"))
-    show.readouts(one, allowed="share_allowed")
+    show.figure(attention_mask, item, toggles=("cells", "yx"))
+    show.readouts(item, allowed="share_allowed")
     if p.pads:
-        show.readouts(one, on_pads="on_padding")
+        show.readouts(item, on_pads="on_padding")
     read_change(change, show)
-    say_mask(one, change, show)
+    say_mask(item, change, show)
     if sparse:
         long = show.derive(
             masks.cells_computed, p.kind, LONG, change.text.decoder, p.reach, name="long"
         )
         show.note("sparse", tokens=LONG, cells=f"{long:,}", all=f"{LONG**2:,}",
                   share=percent(long / LONG**2))  # fmt: skip
-    if one.blind:
+    if item.blind:
         show.note("blind")
     if above.model not in DECODERS:
-        closed, kept = 1 - one.share_allowed, change.sentence
-        reached = closed >= CLOSED and kept >= KEPT
-        show.target("sparse", reached, closed=percent(closed), kept=number(kept, 4))
+        closed, retained = 1 - item.share_allowed, change.sentence
+        reached = closed >= CLOSED and retained >= KEPT
+        show.target("sparse", reached, closed=percent(closed), kept=number(retained, 4))
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def ablate(p: AblateParams, show: Show) -> None:
     show.model(above.model, text)
     ready.check_interactive_length(above.model, text)
     if p.view == "each":
-        found = show.job(
+        result = show.job(
             head_effects.each_head,
             name="effects",
             model=above.model,
@@ -97,12 +97,12 @@ def ablate(p: AblateParams, show: Show) -> None:
             then=(head_importance, above.layer, above.head),
             so_far=(importance_so_far, above.layer, above.head),
         )
-        layer, head = found.most_missed
+        layer, head = result.most_missed
         label = show.text("figure.head_label", layer=layer, head=head)
-        show.readouts(found, worth="largest", half="hardly_missed", beside={"worth": label})
-        show.note("each", label=label, value=number(found.largest), heads=found.change.size,
-                  median=number(float(np.median(found.change))),
-                  share=percent(found.hardly_missed, 0))  # fmt: skip
+        show.readouts(result, worth="largest", half="hardly_missed", caption={"worth": label})
+        show.note("each", label=label, value=number(result.largest), heads=result.change.size,
+                  median=number(float(np.median(result.change))),
+                  share=percent(result.hardly_missed, 0))  # fmt: skip
         return
     means = None
     if p.view == "both":
@@ -111,15 +111,17 @@ def ablate(p: AblateParams, show: Show) -> None:
     compare = p.compare if above.model in ENCODERS else ""
     change = show.run(attention.ablate, above.model, text, compare, off, name="change")
     order = "xy" if change.text.layers > change.text.heads else "yx"
-    kept = None
+    retained = None
     if means is not None:
-        kept = show.run(attention.ablate, above.model, text, compare, off, means, name="kept")
-    show.figure(head_switches, change, off, *((kept,) if kept else ()), toggles=("off", order))
+        retained = show.run(attention.ablate, above.model, text, compare, off, means, name="kept")
+    show.figure(
+        head_switches, change, off, *((retained,) if retained else ()), toggles=("off", order)
+    )
     show.readouts(change, off_count="heads_off")
     read_change(change, show)
     if compare.strip():
         before = show.words("metric.pair.before", value=number(change.pair_before, 4))
-        show.readouts(change, pair="pair_after", beside={"pair": before})
+        show.readouts(change, pair="pair_after", caption={"pair": before})
     show.note("off", off=change.off, all=change.heads_off[1], said=say_change(change, show))
-    if means is not None and kept is not None:
-        show.note("mean", sentences=means.sentences, said=say_change(kept, show))
+    if means is not None and retained is not None:
+        show.note("mean", sentences=means.sentences, said=say_change(retained, show))

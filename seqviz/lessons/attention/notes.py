@@ -69,61 +69,66 @@ def compare_walks(
         row = p.query - 1
         by_d_k = show.run(walkthrough.walk, name="by_d_k", **{**settings, "scale": "d_k"})
         head = min(p.head, p.heads - 1)
-        now, usual = (float(one.attention.weights[head, row].max()) for one in (walk, by_d_k))
+        now, usual = (float(item.attention.weights[head, row].max()) for item in (walk, by_d_k))
         show.note("other_root", query=walk.words[row], now=number(now), usual=number(usual))
 
 
-def say_scale(found: SoftmaxSaturation, quantity: str, show: Show) -> None:
+def say_scale(softmax_saturation: SoftmaxSaturation, quantity: str, show: Show) -> None:
     """What the figure's quantity is at d_k = 64 by each way of dividing, and what to hold it to."""
     written = percent if quantity == "largest" else number
-    values = {name: written(found.at(quantity, 64, name)) for name in found.scalings}
+    values = {
+        name: written(softmax_saturation.at(quantity, 64, name))
+        for name in softmax_saturation.scalings
+    }
     even = {
-        "entropy": number(math.log2(found.keys)),
-        "largest": f"{number(100 / found.keys)}%",
+        "entropy": number(math.log2(softmax_saturation.keys)),
+        "largest": f"{number(100 / softmax_saturation.keys)}%",
         "gradient": number(0),
-        "variance": number(found.at("theory", 64, "none")),
+        "variance": number(softmax_saturation.at("theory", 64, "none")),
     }[quantity]
-    show.note(f"scale_{quantity}", keys=found.keys, even=even, **values)
+    show.note(f"scale_{quantity}", keys=softmax_saturation.keys, even=even, **values)
 
 
-def say_what_was_read(found: ReadText, show: Show) -> None:
+def say_what_was_read(read_text: ReadText, show: Show) -> None:
     """Tokens with their ids, and what had to be left out."""
     pairs = " ".join(
         f"{escape_markdown(piece)}&nbsp;`{token}`"
-        for piece, token in zip(found.pieces[:IDS_SHOWN], found.ids[:IDS_SHOWN], strict=True)
+        for piece, token in zip(
+            read_text.pieces[:IDS_SHOWN], read_text.ids[:IDS_SHOWN], strict=True
+        )
     )
-    more = len(found.pieces) - IDS_SHOWN
-    tokens = show.words("note.tokens", count=len(found.pieces), unknown=found.unknown)
+    more = len(read_text.pieces) - IDS_SHOWN
+    tokens = show.words("note.tokens", count=len(read_text.pieces), unknown=read_text.unknown)
     show.caption(f"{tokens} {pairs}" + (f" … +{more}" if more > 0 else ""))
-    show.unknown_tokens(found.unknown, found.n_text_tokens)
-    if found.left_out:
-        show.note("cut", limit=texts.MAX_TEXT_TOKENS, left=f"{found.left_out:,}")
-    if found.note:
-        show.note(found.note)
+    show.unknown_tokens(read_text.unknown, read_text.n_text_tokens)
+    if read_text.left_out:
+        show.note("cut", limit=texts.MAX_TEXT_TOKENS, left=f"{read_text.left_out:,}")
+    if read_text.note:
+        show.note(read_text.note)
 
 
-def draw_passage(found: AttentionMap, query: int, show: Show) -> None:
+def draw_passage(attention_map: AttentionMap, query: int, show: Show) -> None:
     """The text, each token on a color that tells how much the query looks at it."""
-    pieces = found.text.pieces
+    pieces = attention_map.text.pieces
     last = min(query, len(pieces))
     start = max(0, min(last - IN_SIGHT // 2, len(pieces) - IN_SIGHT))
     near = slice(start, start + IN_SIGHT)
     show.passage(
         [f"{piece} " for piece in pieces[near]],
-        found.weights[last - 1][near] / found.max_weight,
+        attention_map.weights[last - 1][near] / attention_map.max_weight,
         signed=False,
-        title=show.words(f"note.query_{found.by}", query=pieces[last - 1]),
+        title=show.words(f"note.query_{attention_map.by}", query=pieces[last - 1]),
         selected=last - start,
     )
 
 
-def say_weights(found: Mosaic, one: AttentionMap | None, p: Any, show: Show) -> None:
+def say_weights(mosaic: Mosaic, attention_map: AttentionMap | None, p: Any, show: Show) -> None:
     """What the figure shows of the first token, of a query, or of all heads."""
-    layer, head = min(p.layer, found.text.layers - 1), min(p.head, found.text.heads - 1)
-    pieces, label = found.text.pieces, show.text("figure.head_label", layer=layer, head=head)
+    layer, head = min(p.layer, mosaic.text.layers - 1), min(p.head, mosaic.text.heads - 1)
+    pieces, label = mosaic.text.pieces, show.text("figure.head_label", layer=layer, head=head)
     first = escape_markdown(pieces[0])
     if p.view == "heads":
-        values = getattr(found.habits, p.measure)
+        values = getattr(mosaic.habits, p.measure)
         a, b = patterns.ranked(values, 1)[0]
         shares = p.measure in patterns.HABITS
         key, written = ("ranked_share", percent) if shares else ("ranked", number)
@@ -134,27 +139,31 @@ def say_weights(found: Mosaic, one: AttentionMap | None, p: Any, show: Show) -> 
                   best=f"{a}.{b}",
                   half=half, value=written(values[a, b]),
                   median=written(float(np.median(values))))  # fmt: skip
-    elif one is None:
-        count, heads = found.on_first
-        heavy = int((found.carried >= patterns.NAMED_FROM).sum())
+    elif attention_map is None:
+        count, heads = mosaic.on_first
+        heavy = int((mosaic.carried >= patterns.NAMED_FROM).sum())
         show.note(
             "mosaic_one" if len(pieces) == 1 else "mosaic",
             first=first, count=count, heads=heads, heavy=heavy, label=label,
-            norm=number(found.norm_of_first(layer, head)),
-            others=number(found.norm_of_others(layer, head)),
-            weight=percent(found.habits.first[layer, head]),
-            carried=percent(found.carried_first(layer, head)),
+            norm=number(mosaic.norm_of_first(layer, head)),
+            others=number(mosaic.norm_of_others(layer, head)),
+            weight=percent(mosaic.habits.first[layer, head]),
+            carried=percent(mosaic.carried_first(layer, head)),
         )  # fmt: skip
     else:
         query = min(p.query, len(pieces)) - 1
-        most = one.max_weight_of(query)
-        own = "rollout_own" if most == query else "rollout"
-        said = own if p.view == "rollout" else f"map_{one.by}"
+        maximum = attention_map.max_weight_of(query)
+        own = "rollout_own" if maximum == query else "rollout"
+        summary = own if p.view == "rollout" else f"map_{attention_map.by}"
         show.note(
-            said, first=first, query=escape_markdown(pieces[query]),
-            to=escape_markdown(pieces[most]), share=percent(one.share_at(query, most)),
-            own=percent(one.share_at(query, query)), on_first=percent(one.on_first),
-        )  # fmt: skip
+            summary,
+            first=first,
+            query=escape_markdown(pieces[query]),
+            to=escape_markdown(pieces[maximum]),
+            share=percent(attention_map.share_at(query, maximum)),
+            own=percent(attention_map.share_at(query, query)),
+            on_first=percent(attention_map.on_first),
+        )
 
 
 def read_change(change: Change, show: Show) -> None:
@@ -166,7 +175,7 @@ def read_change(change: Change, show: Show) -> None:
     else:
         moved = escape_markdown(change.furthest_piece) + _which(change, show)
         beside = {"furthest": moved} if change.furthest else {}
-        show.readouts(change, "sentence", "furthest", beside=beside)
+        show.readouts(change, "sentence", "furthest", caption=beside)
 
 
 def _which(change: Change, show: Show) -> str:
@@ -175,67 +184,87 @@ def _which(change: Change, show: Show) -> str:
     return show.words("note.at", at=change.furthest_place + 1) if again else ""
 
 
-def say_parts(found: HeadParts, query: int, key: int, p: Any, show: Show) -> None:
+def say_parts(head_parts: HeadParts, query: int, key: int, p: Any, show: Show) -> None:
     """Which entry makes the score, and what the weight is worth beside that of the first token."""
-    of_query, of_key, first = (escape_markdown(found.text.pieces[at]) for at in (query, key, 0))
-    entry, added = found.largest_product(query, key)
-    best = int(found.weights[query].argmax())
-    most = "_most" if p.view == "chain" and best == key else ""
+    of_query, of_key, first = (
+        escape_markdown(head_parts.text.pieces[at]) for at in (query, key, 0)
+    )
+    entry, added = head_parts.largest_product(query, key)
+    best = int(head_parts.weights[query].argmax())
+    maximum = "_most" if p.view == "chain" and best == key else ""
     show.note(
-        f"apart_{p.view}{most}", query=of_query, to=of_key, entry=entry, added=number(added),
-        score=number(found.product_at(query, key)), d_k=found.keys.shape[1],
-        weight=number(found.weight_at(query, key)), best=escape_markdown(found.text.pieces[best]),
-        most=number(found.weight_at(query, best)),
-    )  # fmt: skip
+        f"apart_{p.view}{maximum}",
+        query=of_query,
+        to=of_key,
+        entry=entry,
+        added=number(added),
+        score=number(head_parts.product_at(query, key)),
+        d_k=head_parts.keys.shape[1],
+        weight=number(head_parts.weight_at(query, key)),
+        best=escape_markdown(head_parts.text.pieces[best]),
+        most=number(head_parts.weight_at(query, best)),
+    )
     if p.by == "value":
-        row = found.carried[query]
+        row = head_parts.carried[query]
         show.note(
-            "apart_value" if key else "apart_value_first", query=of_query, to=of_key, first=first,
-            norm=number(float(found.norms[key])), norm_first=number(float(found.norms[0])),
-            weight_first=number(found.weight_at(query, 0)), carried=number(float(row[key])),
-            carried_first=number(float(row[0])), weight=number(found.weight_at(query, key)),
-        )  # fmt: skip
+            "apart_value" if key else "apart_value_first",
+            query=of_query,
+            to=of_key,
+            first=first,
+            norm=number(float(head_parts.norms[key])),
+            norm_first=number(float(head_parts.norms[0])),
+            weight_first=number(head_parts.weight_at(query, 0)),
+            carried=number(float(row[key])),
+            carried_first=number(float(row[0])),
+            weight=number(head_parts.weight_at(query, key)),
+        )
 
 
-def say_trials(found: HeadTrials, layer: int, head: int, show: Show) -> None:
+def say_trials(head_trials: HeadTrials, layer: int, head: int, show: Show) -> None:
     """The hypothesis and what came out of it for the chosen head and for the best one."""
-    low, high = found.interval(layer, head)
+    low, high = head_trials.interval(layer, head)
     facts: dict[str, object] = {
         "label": f"{layer}.{head}",
-        "mean": percent(found.mean_of(layer, head)),
+        "mean": percent(head_trials.mean_of(layer, head)),
         "low": percent(low),
         "high": percent(high),
-        "texts": len(found.labels),
-        "even": percent(found.even),
-        "best": "{}.{}".format(*found.best),
-        "most": percent(found.mean_of(*found.best)),
-        "heads": found.means.size,
+        "texts": len(head_trials.labels),
+        "even": percent(head_trials.even),
+        "best": "{}.{}".format(*head_trials.best),
+        "most": percent(head_trials.mean_of(*head_trials.best)),
+        "heads": head_trials.means.size,
     }
-    if found.hypothesis == "pronoun":
-        chance = found.best_by_chance
-        followed = found.followed(layer, head)
-        facts |= {"chance": percent(chance), "followed": followed.correct}
-        facts["given"] = percent(found.given_to_nouns(layer, head))
-        blind = found.decoder and np.ptp(found.share) < 1e-6
-        beyond = found.mean_of(*found.best) > chance
+    if head_trials.hypothesis == "pronoun":
+        probability = head_trials.best_by_chance
+        followed = head_trials.followed(layer, head)
+        facts |= {"chance": percent(probability), "followed": followed.correct}
+        facts["given"] = percent(head_trials.given_to_nouns(layer, head))
+        blind = head_trials.decoder and np.ptp(head_trials.share) < 1e-6
+        beyond = head_trials.mean_of(*head_trials.best) > probability
         key = "pronoun_blind" if blind else "pronoun_found" if beyond else "pronoun_none"
-    elif found.hypothesis == "repeated":
-        same = patterns.ranked(found.other[:, 0].mean(0), 1)[0]
-        facts |= {"same": "{}.{}".format(*same), "same_share": percent(found.same_of(*same))}
-        ours = found.mean_of(*found.best) >= patterns.NAMED_FROM
+    elif head_trials.hypothesis == "repeated":
+        same = patterns.ranked(head_trials.other[:, 0].mean(0), 1)[0]
+        facts |= {"same": "{}.{}".format(*same), "same_share": percent(head_trials.same_of(*same))}
+        ours = head_trials.mean_of(*head_trials.best) >= patterns.NAMED_FROM
         key = "repeated_found" if ours else "repeated_none"
     else:
-        half = int((found.means >= patterns.NAMED_FROM).sum())
+        half = int((head_trials.means >= patterns.NAMED_FROM).sum())
         facts["half"] = half
         key = "previous"
     show.note(key, **facts)
 
 
-def say_mask(one: AttentionMap, change: Change, show: Show) -> None:
+def say_mask(attention_map: AttentionMap, change: Change, show: Show) -> None:
     """How many cells are open, and what the model makes of it."""
-    cells = f"{int(one.allowed.sum()):,}", f"{one.allowed.size:,}"
-    said = say_change(change, show)
-    show.note("mask", open=cells[0], all=cells[1], share=percent(one.share_allowed), said=said)
+    cells = f"{int(attention_map.allowed.sum()):,}", f"{attention_map.allowed.size:,}"
+    summary = say_change(change, show)
+    show.note(
+        "mask",
+        open=cells[0],
+        all=cells[1],
+        share=percent(attention_map.share_allowed),
+        said=summary,
+    )
 
 
 def say_change(change: Change, show: Show) -> str:

@@ -58,18 +58,18 @@ def by_hand(p: WalkthroughParams, show: Show) -> None:
     else:
         show.figure(walk_stage, walk, name, head, p.query, p.key, p.part, p.joined, picks=picks)
     # Without parameters: words themselves in place of queries and keys, and no heads.
-    found, at = (walk.basic, ()) if name == "basic" else (walk.attention, (head,))
+    result, at = (walk.basic, ()) if name == "basic" else (walk.attention, (head,))
     row, column = p.query - 1, p.key - 1
-    facts = of_stage(walk, found.weights[at], found.scores[at], row)
+    facts = of_stage(walk, result.weights[at], result.scores[at], row)
     plain = name == "scale" and walk.divide_by * walk.temperature == 1
     show.note(f"stage_{name}{'_by_one' if plain else ''}", stage=p.stage, all=len(STAGES), **facts)
     pair = f"{walk.words[row]} · {walk.words[column]}"
-    show.readout("score", found.score_at, *at, row, column, beside=pair)
-    show.readout("weight", found.weight_at, *at, row, column)
-    show.readout("row_sum", found.row_sum, *at, row)
-    show.readout("column_sum", found.column_sum, *at, column)
+    show.readout("score", result.score_at, *at, row, column, caption=pair)
+    show.readout("weight", result.weight_at, *at, row, column)
+    show.readout("row_sum", result.row_sum, *at, row)
+    show.readout("column_sum", result.column_sum, *at, column)
     if p.causal and p.operator == "multiply":
-        show.note("leak", share=percent(found.later(*at)))
+        show.note("leak", share=percent(result.later(*at)))
     compare_walks(p, walk, settings, name, show)
 
 
@@ -85,9 +85,9 @@ class ScaleParams:
 
 
 def scale(p: ScaleParams, show: Show) -> None:
-    found = show.run(saturation, keys=p.keys, temperature=p.temperature, seed=p.seed, size=p.size)
-    show.figure(saturation_lines, found, p.quantity)
-    show.readout("variance", found.variance_at, 64, "none")
+    result = show.run(saturation, keys=p.keys, temperature=p.temperature, seed=p.seed, size=p.size)
+    show.figure(saturation_lines, result, p.quantity)
+    show.readout("variance", result.variance_at, 64, "none")
     for name, scaling in (("unscaled", "none"), ("divided", "d_k"), ("too_much", "d")):
-        show.readout(name, found.largest_at, 64, scaling)
-    say_scale(found, p.quantity, show)
+        show.readout(name, result.largest_at, 64, scaling)
+    say_scale(result, p.quantity, show)

@@ -49,19 +49,19 @@ def own_padding(p: PadsParams, show: Show) -> None:
         show.figure(token_ids, short)
         real, longest = int(short.real.sum()), max(shipped.LENGTHS)
         return show.note("ids_real", real=real, length=longest, pads=longest - real)
-    found = show.run(padding.pad_user_text, p.model, p.text, shipped.LENGTHS)
-    show.figure(sentence_padding, found, p.length)
-    show.readouts(found, positive_plain="plain")
-    told, untold = (
-        show.readout(f"positive_{name}", found.positive, name, p.side, p.length) for name in TOLD
+    result = show.run(padding.pad_user_text, p.model, p.text, shipped.LENGTHS)
+    show.figure(sentence_padding, result, p.length)
+    show.readouts(result, positive_plain="plain")
+    masking, untold = (
+        show.readout(f"positive_{name}", result.positive, name, p.side, p.length) for name in TOLD
     )
-    show.readout("on_pads", found.on_pads_untold, p.side, p.length)
-    key = "own_pads_turned" if (told > 0.5) != (untold > 0.5) else "own_pads_kept"
-    real = int(found.real.sum())
+    show.readout("on_pads", result.on_pads_untold, p.side, p.length)
+    key = "own_pads_turned" if (masking > 0.5) != (untold > 0.5) else "own_pads_kept"
+    real = int(result.real.sum())
     if real >= p.length:
         key = "own_pads_none"
-    known = {"plain": percent(found.plain), "told": percent(told), "untold": percent(untold)}
-    show.note(key, real=real, length=p.length, side=show.option("side", p.side), **known)
+    values = {"plain": percent(result.plain), "told": percent(masking), "untold": percent(untold)}
+    show.note(key, real=real, length=p.length, side=show.option("side", p.side), **values)
 
 
 def padded(p: PadsParams, show: Show) -> None:
@@ -71,27 +71,29 @@ def padded(p: PadsParams, show: Show) -> None:
     if p.side == "right":
         about = {**shipped.PADS_IN_MEAN, "model": p.model}
         in_mean = show.shipped(padding.pads_in_mean, name="in_mean", **about)
-    found = show.job(
+    result = show.job(
         padding.padding,
         **{**shipped.PADDING, "model": p.model, "sentences": p.sentences},
         then=(padding_effect, p.view, p.length, p.side, guess, in_mean),
     )
-    for told in TOLD:
-        show.readout(told, found.accuracy, told, p.side, p.length)
-    show.readout("flipped", found.flipped, p.side, p.length)
-    show.readout("on_pads", found.on_pads_untold, p.side, p.length)
+    for masking in TOLD:
+        show.readout(masking, result.accuracy, masking, p.side, p.length)
+    show.readout("flipped", result.flipped, p.side, p.length)
+    show.readout("on_pads", result.on_pads_untold, p.side, p.length)
     names = show.words("metric.told.label"), show.words("metric.untold.label")
-    say_compared(names, show.derive(found.compared, p.side, p.length, name="pair"), show)
+    say_compared(names, show.derive(result.compared, p.side, p.length, name="pair"), show)
     if p.view in ("drift", "on_pads"):
         say, key = (number, "drift") if p.view == "drift" else (percent, "attention")
-        middle = [say(found.middle(p.view, told, p.side, p.length)) for told in TOLD]
+        middle = [say(result.middle(p.view, payload, p.side, p.length)) for payload in TOLD]
         show.note(f"median_{key}", length=p.length, given=middle[0], out=middle[1])
     elif in_mean is not None:
-        given, out = (show.derive(in_mean.accuracy, told, p.length, name=told) for told in TOLD)
-        flips = show.derive(in_mean.flipped, "untold", p.length, found.plain, name="flips")
+        given, out = (
+            show.derive(in_mean.accuracy, payload, p.length, name=payload) for payload in TOLD
+        )
+        flips = show.derive(in_mean.flipped, "untold", p.length, result.plain, name="flips")
         positive = in_mean.says_positive("untold", p.length)
-        known = {"given": given, "out": out, "flips": flips, "positive": positive}
-        shares = {name: percent(one.share) for name, one in known.items()}
+        values = {"given": given, "out": out, "flips": flips, "positive": positive}
+        shares = {name: percent(item.share) for name, item in values.items()}
         show.note("in_mean", length=p.length, n=f"{out.n:,}", **shares)
     if p.side == "left":
         show.note("left_side")
@@ -110,30 +112,30 @@ class DirectionsParams:
 
 def directions(p: DirectionsParams, show: Show) -> None:
     if p.view == "own":
-        place = choose_token(p.text, p.place, show)
-        one = show.run(fill.guesses_by_direction, shipped.MODEL, p.text, place)
-        show.figure(best_guesses, one)
-        ranks = {way: f"{one.rank_of(way):,}" for way in DIRECTIONS}
-        return show.note("looks_own", truth=escape_markdown(one.truth), **ranks)
+        index = choose_token(p.text, p.place, show)
+        guesses = show.run(fill.guesses_by_direction, shipped.MODEL, p.text, index)
+        show.figure(best_guesses, guesses)
+        ranks = {direction: f"{guesses.rank_of(direction):,}" for direction in DIRECTIONS}
+        return show.note("looks_own", truth=escape_markdown(guesses.truth), **ranks)
     guess = show.run(systems.majority, name="guess")
-    asked = shipped.BY_CLS if p.feature == "cls" else shipped.DIRECTION
-    found = show.job(
+    request = shipped.BY_CLS if p.feature == "cls" else shipped.DIRECTION
+    result = show.job(
         direction.direction,
-        **{**asked, "sentences": p.sentences},
+        **{**request, "sentences": p.sentences},
         then=(accuracy_by_direction, guess),
     )
-    show.readout("look_both", found.accuracy, "both")
-    show.readout("look_left", found.accuracy, "left")
-    show.readout("look_refitted", found.refitted_accuracy, "left")
-    show.readout("look_fill", found.guessed, "left")
-    known = {
-        f"{name}_{way}": percent(getattr(found, function)(way).share)
+    show.readout("look_both", result.accuracy, "both")
+    show.readout("look_left", result.accuracy, "left")
+    show.readout("look_refitted", result.refitted_accuracy, "left")
+    show.readout("look_fill", result.guessed, "left")
+    existing = {
+        f"{name}_{direction}": percent(getattr(result, function)(direction).share)
         for name, function in (("said", "accuracy"), ("guessed", "guessed"))
-        for way in ("both", "left")
+        for direction in ("both", "left")
     }
-    show.note("looks", refitted=percent(found.refitted_accuracy("left").share), **known)
-    low, high = (percent(end, 2) for end in found.ends("left"))
+    show.note("looks", refitted=percent(result.refitted_accuracy("left").share), **existing)
+    low, high = (percent(end, 2) for end in result.ends("left"))
     if p.feature == "cls" and low == high:
-        show.note("looks_cls", chance=low, n=f"{len(found.positive):,}")
+        show.note("looks_cls", chance=low, n=f"{len(result.positive):,}")
     names = show.words("metric.look_both.label"), show.words("metric.look_left.label")
-    say_compared(names, show.derive(found.compared, "both", "left", name="pair"), show)
+    say_compared(names, show.derive(result.compared, "both", "left", name="pair"), show)

@@ -22,11 +22,11 @@ def say_compared(names: tuple[str, str], pair: Paired, show: Show) -> None:
     )  # fmt: skip
 
 
-def say_against(found: Tuned, name: str, other: str, show: Show) -> None:
+def say_against(result: Tuned, name: str, other: str, show: Show) -> None:
     """A trained classifier's first run against another system: the objection as a sentence."""
-    known = show.run(systems.first_run, other, name="other")
+    run_predictions = show.run(systems.first_run, other, name="other")
     positive = show.run(systems.truth, name="positive")
-    pair = show.derive(found.against, known.right, positive, name="pair")
+    pair = show.derive(result.against, run_predictions.right, positive, name="pair")
     say_compared((name, show.option("first", other)), pair, show)
 
 
@@ -35,8 +35,12 @@ def say_runs(answers: SystemPredictions, show: Show) -> None:
     positive = show.run(systems.truth, name="positive")
     runs, name = answers.runs(positive), answers.system
     low, high = percent(runs[0].share), percent(runs[-1].share)
-    one = proportions.of_share(sum(run.share for run in runs) / len(runs), len(positive))
-    ends = {"least": percent(one.low), "most": percent(one.high), "n": f"{one.n:,}"}
-    known = {"name": show.option("first", name), "low": low, "high": high, "runs": len(runs)}
+    proportion = proportions.of_share(sum(run.share for run in runs) / len(runs), len(positive))
+    ends = {
+        "least": percent(proportion.low),
+        "most": percent(proportion.high),
+        "n": f"{proportion.n:,}",
+    }
+    values = {"name": show.option("first", name), "low": low, "high": high, "runs": len(runs)}
     alone = "no_seed" if name in systems.WITHOUT_SEED else "one_seed"
-    show.note(alone if len(runs) == 1 else "seeds_between", **known, **ends)
+    show.note(alone if len(runs) == 1 else "seeds_between", **values, **ends)

@@ -40,12 +40,12 @@ def read(model: str, text: str, longest: int, show: Show) -> tuple[str, ...]:
 
     longest: how many are read, [CLS] and [SEP] among them; where that is not all, the page says so.
     """
-    found = texts.tokens(pretrained.load(model), text)
-    pieces = found.pieces[1:-1]
+    result = texts.tokens(pretrained.load(model), text)
+    pieces = result.pieces[1:-1]
     if not pieces:
         raise MessageError("empty_text")
-    show.unknown_tokens(found.unknown, found.n_text_tokens)
-    if found.left_out or len(found.pieces) > longest:
+    show.unknown_tokens(result.unknown, result.n_text_tokens)
+    if result.left_out or len(result.pieces) > longest:
         show.caption(show.words("note.first_tokens", limit=longest - 2))
     return pieces
 
@@ -57,13 +57,13 @@ def classified(model: str, text: str, longest: int, show: Show) -> None:
     read(model, text, longest, show)
 
 
-def choose_token(text: str, place: int, show: Show) -> int:
+def choose_token(text: str, position: int, show: Show) -> int:
     """The tokens to click on; the place of the chosen one, [CLS] being 0."""
     show.model(shipped.MODEL)
     pieces = read(shipped.MODEL, text, texts.MAX_TEXT_TOKENS, show)
     show.caption(show.words("note.guess_pieces"))
     chosen = show.pieces(
-        "place", pieces[:MAX_SENTENCE_TOKENS], min(place, len(pieces), MAX_SENTENCE_TOKENS)
+        "place", pieces[:MAX_SENTENCE_TOKENS], min(position, len(pieces), MAX_SENTENCE_TOKENS)
     )
     if len(pieces) > MAX_SENTENCE_TOKENS:
         show.caption(show.words("note.more_tokens", limit=MAX_SENTENCE_TOKENS))

@@ -38,12 +38,12 @@ HEADS_A_SECOND = 200_000  # sentences that the training of heads reads in a seco
 MIXED = "The acting is fine, but the story is not as funny as it wants to be."
 
 
-def say_trained(found: Tuned, show: Show) -> None:
+def say_trained(result: Tuned, show: Show) -> None:
     """Read-outs of a trained classifier."""
     positive = show.run(systems.truth, name="positive")
-    show.readout("trained", found.tested, positive)
-    show.readout("spread", found.spread, positive)
-    show.readouts(found, "trainable", "seconds", beside={"trainable": f"/ {found.total:,}"})
+    show.readout("trained", result.tested, positive)
+    show.readout("spread", result.spread, positive)
+    show.readouts(result, "trainable", "seconds", caption={"trainable": f"/ {result.total:,}"})
 
 
 @dataclass(frozen=True)
@@ -85,17 +85,17 @@ def class_heads(p: HeadsParams, show: Show) -> SeedExperiment:
 def head(p: HeadsParams, show: Show) -> None:
     settings = of_head(p)
     here = pretrained.loaded(p.model) and features.ready(p.model)
-    found = None if here else show.shipped(tuning.tune, settings=settings)
-    if found is None:
+    result = None if here else show.shipped(tuning.tune, settings=settings)
+    if result is None:
         show.model(p.model)
         need_head(p.model, show)
-        found = show.run(heads.train_head, settings)
+        result = show.run(heads.train_head, settings)
     guess = show.run(systems.majority, "validation", name="guess")
-    show.figure(learning_curves, found, reported.CURVES[0] if p.texts else None, guess)
-    say_trained(found, show)
+    show.figure(learning_curves, result, reported.CURVES[0] if p.texts else None, guess)
+    say_trained(result, show)
     steps = settings.epochs * -(-min(settings.sentences, 7272) // settings.batch)
     reach = reported.adam_reach(settings.head_rate, steps, falling=True)
-    say_against(found, show.words("option.regime.head"), "bag_of_words", show)
+    say_against(result, show.words("option.regime.head"), "bag_of_words", show)
     show.note(
         "adam",
         steps=f"{steps:,}",
@@ -131,18 +131,18 @@ def tune(p: TuneParams, show: Show) -> None:
     )  # fmt: skip
     show.note("shipped_runs")
     guess = show.run(systems.majority, "validation", name="guess")
-    found = show.job(
+    result = show.job(
         tuning.tune,
         settings=settings,
         then=(learning_curves, reported.CURVES[1] if p.texts else None, guess),
         so_far=(training_progress, settings, guess),
     )
-    say_trained(found, show)
-    say_against(found, show.option("regime", p.regime), "head_mean", show)
+    say_trained(result, show)
+    say_against(result, show.option("regime", p.regime), "head_mean", show)
     for name in shipped.AGAIN:
         if settings == shipped.TUNED[name]:
             say_runs(systems.predictions_of(name), show)
-    show.note("epoch_time", seconds=number(found.epoch_seconds, 2))
+    show.note("epoch_time", seconds=number(result.epoch_seconds, 2))
     show.caption(show.words("note.split"))
 
 
@@ -159,16 +159,16 @@ class CountParams:
 def count(p: CountParams, show: Show) -> None:
     config = counting.CONFIGS[p.network]
     layers = min(p.layers, config.layers)
-    found = show.run(counting.count, config, p.regime, layers, p.rank)
+    result = show.run(counting.count, config, p.regime, layers, p.rank)
     title = f"{show.option('network', p.network)}, {show.option('regime', p.regime)}"
-    show.figure(parameter_counts, found, title)
-    show.readouts(found, "total", "trainable", "share_trained")
-    ratio = number(1 / found.share_trained, 2) if found.trainable else "∞"
-    most = "most_of" if 2 * found.trainable > found.total else "one_of"
+    show.figure(parameter_counts, result, title)
+    show.readouts(result, "total", "trainable", "share_trained")
+    ratio = number(1 / result.share_trained, 2) if result.trainable else "∞"
+    maximum = "most_of" if 2 * result.trainable > result.total else "one_of"
     show.note(
-        "all_of" if found.trainable == found.total else most, ratio=ratio,
-        trainable=f"{found.trainable:,}", total=f"{found.total:,}",
-        share=percent(found.share_trained),
+        "all_of" if result.trainable == result.total else maximum, ratio=ratio,
+        trainable=f"{result.trainable:,}", total=f"{result.total:,}",
+        share=percent(result.share_trained),
     )  # fmt: skip
 
 
@@ -186,30 +186,32 @@ class SearchParams:
 def find_settings(p: SearchParams, show: Show) -> None:
     base = replace(shipped.SEARCH, feature=p.feature, budget=p.budget, seed=p.seed)
     if p.view == "race":
-        found = show.job(
+        results = show.job(
             search.searches,
             settings=tuple(replace(base, method=method) for method in METHODS),
             then=(best_so_far,),
         )
     else:
-        known = show.shipped(search.surface, name="known", model=shipped.MODEL, feature=p.feature)
-        found = show.job(
+        existing = show.shipped(
+            search.surface, name="known", model=shipped.MODEL, feature=p.feature
+        )
+        results = show.job(
             search.searches,
             settings=(replace(base, method=p.method),),
-            then=(search_trials, known),
+            then=(search_trials, existing),
             first=True,
         )
-    one = max(found, key=lambda each: each.validation[each.best])
-    show.readout("best", one.validated, features.VALIDATION)
-    show.readouts(one, "best_rate", beside={"best_rate": f"{one.batch[one.best]}"})
-    test = show.readout("best_test", one.tested, show.run(systems.truth, name="positive"))
-    best = one.validated(features.VALIDATION)
+    item = max(results, key=lambda each: each.validation[each.best])
+    show.readout("best", item.validated, features.VALIDATION)
+    show.readouts(item, "best_rate", caption={"best_rate": f"{item.batch[item.best]}"})
+    test = show.readout("best_test", item.tested, show.run(systems.truth, name="positive"))
+    best = item.validated(features.VALIDATION)
     less = best.share - test.share
     shares = {"best": percent(best.share), "test": percent(test.share)}
     key = "best_less" if less > 0 else "best_not_less"
-    show.note(key, trials=len(one.rate), points=f"{100 * abs(less):.1f}", **shares)
-    if searching.RATES[1] < 2 * one.best_rate:
-        show.note("at_the_edge", rate=number(one.best_rate, 2))
+    show.note(key, trials=len(item.rate), points=f"{100 * abs(less):.1f}", **shares)
+    if searching.RATES[1] < 2 * item.best_rate:
+        show.note("at_the_edge", rate=number(item.best_rate, 2))
 
 
 @dataclass(frozen=True)
@@ -223,12 +225,15 @@ class ModesParams:
 
 def both_modes(p: ModesParams, show: Show) -> None:
     classified(shipped.MODEL, p.text, encoding.MAX_TOKENS, show)
-    found = show.run(modes.modes, shipped.MODEL, p.text, p.repeats, p.seed)
-    show.figure(train_and_eval, found)
+    mode_comparison = show.run(modes.modes, shipped.MODEL, p.text, p.repeats, p.seed)
+    show.figure(train_and_eval, mode_comparison)
     still, noisy = (
-        percent(show.readout(f"spread_{mode}", found.spread, mode)) for mode in found.modes
+        percent(show.readout(f"spread_{mode}", mode_comparison.spread, mode))
+        for mode in mode_comparison.modes
     )
-    a, c, b, d = (show.words("note.yes" if able else "note.no") for able in found.gradient.flat)
+    a, c, b, d = (
+        show.words("note.yes" if able else "note.no") for able in mode_comparison.gradient.flat
+    )
     show.note(
         "gradient", a=a, b=b, c=c, d=d, repeats=p.repeats, still=still, noisy=noisy
     )  # each mode, as it is and within no_grad()

@@ -45,8 +45,8 @@ def replaced(tokens: int, share: int) -> float:
 
 def margin(right: int, n: int) -> float:
     """The width of a Wilson interval in percentage points."""
-    found = proportions.of(right, n)
-    return 100 * (found.high - found.low)
+    result = proportions.of(right, n)
+    return 100 * (result.high - result.low)
 
 
 lesson.exercise(

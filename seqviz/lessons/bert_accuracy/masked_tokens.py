@@ -54,20 +54,20 @@ class MaskedParams:
     model: str = model_menu()
 
 
-def say_fall(found: WordMaskingCurve, controls: WordMaskingCurve, share: float, show: Show) -> None:
+def say_fall(curve: WordMaskingCurve, controls: WordMaskingCurve, share: float, show: Show) -> None:
     """What masking costs, taken apart by the two controls."""
-    fall = show.derive(found.fall, controls, share, name="fall")
+    fall = show.derive(curve.fall, controls, share, name="fall")
     p = format_value(fall.back.p, unit_of(Paired, "p"))
-    shown = fall.back.verdict == "real" and min(fall.shift, fall.information) > 0
-    nothing = found.nearest(share) == 0
-    key = "none_masked" if nothing else "fall" if shown else "no_fall"
+    is_visible = fall.back.verdict == "real" and min(fall.shift, fall.information) > 0
+    nothing = curve.nearest(share) == 0
+    key = "none_masked" if nothing else "fall" if is_visible else "no_fall"
     points = {
         name: f"{100 * getattr(fall, name):.1f}" for name in ("total", "shift", "information")
     }
     parts = ("whole", "masked", "adapted", "deleted")
     shares = {name: percent(getattr(fall, name).share) for name in parts}
     show.note(
-        key, share=percent(found.nearest(share), 0), n=f"{fall.masked.n:,}", **points, **shares,
+        key, share=percent(curve.nearest(share), 0), n=f"{fall.masked.n:,}", **points, **shares,
         p=p if p.startswith("<") else unbroken(f"= {p}"),
     )  # fmt: skip
 
@@ -75,18 +75,18 @@ def say_fall(found: WordMaskingCurve, controls: WordMaskingCurve, share: float, 
 def own_masking(p: MaskedParams, show: Show) -> None:
     """A student's sentence under the knife."""
     classified(p.model, p.text, word_masking.MAX_USER_TOKENS, show)
-    found = show.run(word_masking.mask_user_text, p.model, p.text)
-    masked = corruption.count(p.share / 100, len(found.words))
-    show.figure(sentence_under_masking, found, p.order, masked)
-    gone = found.masked_words(p.order, masked)
-    pieces = [f"{'[MASK]' if out else w} " for w, out in zip(found.words, gone, strict=True)]
+    masking = show.run(word_masking.mask_user_text, p.model, p.text)
+    masked = corruption.count(p.share / 100, len(masking.words))
+    show.figure(sentence_under_masking, masking, p.order, masked)
+    gone = masking.masked_words(p.order, masked)
+    pieces = [f"{'[MASK]' if out else w} " for w, out in zip(masking.words, gone, strict=True)]
     show.passage(pieces, gone, signed=False, title=show.option("order", p.order))
-    show.readout("positive", found.positive, p.order, masked)
-    show.readout("words_masked", found.words_masked, masked)
-    turned = show.readout("undecided", found.undecided, p.order)
-    here, whole = (percent(found.positive(p.order, count)) for count in (masked, 0))
+    show.readout("positive", masking.positive, p.order, masked)
+    show.readout("words_masked", masking.words_masked, masked)
+    turned = show.readout("undecided", masking.undecided, p.order)
+    here, full = (percent(masking.positive(p.order, count)) for count in (masked, 0))
     key = "own_kept" if turned is None else "own_turned"
-    show.note(key, masked=masked, words=len(found.words), here=here, whole=whole, turned=turned)
+    show.note(key, masked=masked, words=len(masking.words), here=here, whole=full, turned=turned)
 
 
 def masking(p: MaskedParams, show: Show) -> None:
@@ -96,20 +96,20 @@ def masking(p: MaskedParams, show: Show) -> None:
     controls = show.shipped(
         word_masking.controls, name="controls", **{**shipped.CONTROLLED, "model": p.model}
     )
-    found = show.job(
+    result = show.job(
         word_masking.mask_words,
         **{**shipped.KNIFE, "model": p.model, "sentences": p.sentences},
         then=(accuracy_under_masking, p.order, share, guess, controls),
     )
-    tried = percent(found.nearest(share), 0)
-    show.readout("accuracy_here", found.accuracy, p.order, share, beside=tried)
-    show.readout("says_positive", found.says_positive, p.order, share)
-    show.readout("accuracy_whole", found.accuracy, p.order, 0.0)
+    tried = percent(result.nearest(share), 0)
+    show.readout("accuracy_here", result.accuracy, p.order, share, caption=tried)
+    show.readout("says_positive", result.says_positive, p.order, share)
+    show.readout("accuracy_whole", result.accuracy, p.order, 0.0)
     show.metric("majority", guess)
     if controls is not None:
-        say_fall(found, controls, share, show)
+        say_fall(result, controls, share, show)
     other = "random" if p.order != "random" else "function"
-    pair = show.derive(found.compared, p.order, other, share, name="pair")
+    pair = show.derive(result.compared, p.order, other, share, name="pair")
     say_compared((show.option("order", p.order), show.option("order", other)), pair, show)
 
 
@@ -131,32 +131,32 @@ class FillParams:
 def fill_in(p: FillParams, show: Show) -> None:
     share, settings = p.selected / 100, replace(shipped.FILL, sentences=p.sentences)
     if p.view == "share":
-        found = show.job(
+        fill_ins = show.job(
             fill.fill_in_by_share,
             settings=settings,
             shares=shipped.SELECTED,
             model=shipped.MODEL,
             then=(fill_in_accuracy_by_share, share),
         )
-        one = min(found, key=lambda each: abs(each.settings.share - share))
+        item = min(fill_ins, key=lambda each: abs(each.settings.share - share))
     else:
-        one = show.job(
+        item = show.job(
             fill.fill_in,
             settings=replace(settings, share=share, mask=p.mask / 100, random=p.random / 100),
             model=shipped.MODEL,
             then=(fill_in_accuracy,),
         )
     for treatment, name in enumerate(("top_mask", "top_random", "top_kept")):
-        show.readout(name, one.top, 1, treatment)
-    show.readout("top_frequent", one.by_frequency, 1)
-    right = {name: one.top(1, place) for place, name in enumerate(TREATMENTS)}
-    shares = {name: percent(found.share) for name, found in right.items() if found.n}
+        show.readout(name, item.top, 1, treatment)
+    show.readout("top_frequent", item.by_frequency, 1)
+    right = {name: item.top(1, index) for index, name in enumerate(TREATMENTS)}
+    shares = {name: percent(result.share) for name, result in right.items() if result.n}
     parts = " · ".join(
         f"{show.text(f'figure.acc_condition_{name}')} {share}" for name, share in shares.items()
     )
     show.note(
         "fill" if len(shares) == len(right) else "fill_some", parts=parts, **shares,
-        selected=percent(one.settings.share, 0), frequent=percent(one.by_frequency(1).share),
+        selected=percent(item.settings.share, 0), frequent=percent(item.by_frequency(1).share),
     )  # fmt: skip
 
 
@@ -170,12 +170,14 @@ class GuessParams:
 
 
 def guess_token(p: GuessParams, show: Show) -> None:
-    place = choose_token(p.text, p.place, show)
-    found = show.run(fill.guesses, shipped.MODEL, p.text, place, seed=p.seed)
-    show.figure(best_guesses, found)
+    index = choose_token(p.text, p.place, show)
+    result = show.run(fill.guesses, shipped.MODEL, p.text, index, seed=p.seed)
+    show.figure(best_guesses, result)
     for name, treatment in zip(("rank", "rank_random", "rank_kept"), TREATMENTS, strict=True):
-        show.readout(name, found.rank_of, treatment, beside=percent(found.chance_of(treatment)))
-    best, chance = escape_markdown(found.candidates[0][0]), percent(found.probability[0, 0])
-    rank, key = found.rank_of("mask"), "guess" if found.rank_of("mask") > 1 else "guess_right"
-    show.note(key, best=best, chance=chance, truth=escape_markdown(found.truth), rank=f"{rank:,}")
+        show.readout(name, result.rank_of, treatment, caption=percent(result.chance_of(treatment)))
+    best, probability = escape_markdown(result.candidates[0][0]), percent(result.probability[0, 0])
+    rank, key = result.rank_of("mask"), "guess" if result.rank_of("mask") > 1 else "guess_right"
+    show.note(
+        key, best=best, chance=probability, truth=escape_markdown(result.truth), rank=f"{rank:,}"
+    )
     show.target("surprise", rank > UNLIKELY, rank=f"{rank:,}")

@@ -43,7 +43,7 @@ def say_random_head(
     """A head that has learned nothing, the warning: an interval of the sentences knows no seeds."""
     worst, *_, best = runs = next(a for a in answers if a.system == "random_head").runs(positive)
     ends = {"least": best.low, "most": best.high, "low": worst.share, "high": best.share}
-    shares = {name: percent(one) for name, one in {**ends, "guess": guess.share}.items()}
+    shares = {name: percent(item) for name, item in {**ends, "guess": guess.share}.items()}
     key = "random_seeds" if best.low > guess.share else "random_seeds_within"
     show.note(key, runs=len(runs), **shares)
 
@@ -68,14 +68,16 @@ def compare(p: CompareParams, show: Show) -> None:
         show.figure(paired_answers, pair, names)
     elif p.view == "confusion":
         tables = [
-            show.run(proportions.confusion, positive[:n], said.positive[:n], name=f"{name}_table")
-            for name, said in (("first", first), ("second", second))
+            show.run(
+                proportions.confusion, positive[:n], summary.positive[:n], name=f"{name}_table"
+            )
+            for name, summary in (("first", first), ("second", second))
         ]
         show.figure(confusion_matrices, *tables, names)
     else:
         runs = [
-            show.run(proportions.running, said.right, name=f"{name}_running")
-            for name, said in (("first", first), ("second", second))
+            show.run(proportions.running, summary.right, name=f"{name}_running")
+            for name, summary in (("first", first), ("second", second))
         ]
         show.figure(running_accuracy, *runs, names, n)
     if p.first == p.second:
@@ -84,20 +86,20 @@ def compare(p: CompareParams, show: Show) -> None:
         say_compared(names, pair, show)
     for name in dict.fromkeys((p.first, p.second)):
         say_runs(systems.predictions_of(name), show)
-    for name, said in (("system_a", first), ("system_b", second)):
-        show.readout(name, proportions.proportion, said.right[:n])
+    for name, message in (("system_a", first), ("system_b", second)):
+        show.readout(name, proportions.proportion, message.right[:n])
     show.readouts(pair, p_value="p", needed="needed")
     differ = systems.differing(first, second, n)
     if not len(differ):
         return
-    shown = differ[:READ]
-    show.caption(show.words("note.disagree", shown=len(shown), count=f"{len(differ):,}"))
+    visible = differ[:READ]
+    show.caption(show.words("note.disagree", shown=len(visible), count=f"{len(differ):,}"))
     sentences = features.parts()["test"].texts
     classes = show.words("class.negative"), show.words("class.positive")
     columns: dict[str, list[str]] = {
-        "sentence": [sentences[i] for i in shown],
-        "truth": [classes[int(positive[i])] for i in shown],
-        "first": [percent(first.probability[i], 0) for i in shown],
-        "second": [percent(second.probability[i], 0) for i in shown],
+        "sentence": [sentences[i] for i in visible],
+        "truth": [classes[int(positive[i])] for i in visible],
+        "first": [percent(first.probability[i], 0) for i in visible],
+        "second": [percent(second.probability[i], 0) for i in visible],
     }
     show.rows("differ", columns)

@@ -81,8 +81,8 @@ def _one(
             kind = "several" if control.many else "menu" if control.menu else "one"
             return {**common, "kind": kind, "options": named, "none": control.none}
         case kinds.TextInput():
-            most = words.text("frame.text_limit", limit=f"{control.limit:,}")
-            about = f"{about} {most}" if about else most
+            maximum = words.text("frame.text_limit", limit=f"{control.limit:,}")
+            about = f"{about} {maximum}" if about else maximum
             return {**common, "kind": "text", "help": about, "limit": control.limit,
                     "typed": control.typed}  # fmt: skip
         case kinds.Toggle():
@@ -153,14 +153,14 @@ def order_options(
     option: Callable[[str], str],
 ) -> dict[str, Any]:
     """A row to put in order as JSON (`components/sortable.js`). option: the name of one."""
-    said = ("order_place", "order_earlier", "order_later", "order_start", "order_how")
+    summary = ("order_place", "order_earlier", "order_later", "order_start", "order_how")
     return {
         "label": label,
         "help": help_text,
         "start": encoded(control.default),
         "value": encoded(value),
-        "names": {one: option(one) for one in control.default},
-        "words": {key.removeprefix("order_"): text(f"frame.{key}") for key in said},
+        "names": {item: option(item) for item in control.default},
+        "words": {key.removeprefix("order_"): text(f"frame.{key}") for key in summary},
     }
 
 

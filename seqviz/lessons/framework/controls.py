@@ -18,13 +18,13 @@ _NONE = "-"  # in a link: none of the options
 Condition = Callable[[Mapping[str, Any]], bool]
 
 
-def on(**wanted: Any) -> Condition:
+def on(**requested: Any) -> Condition:
     """When every named control has this value, or one of a tuple of values.
 
     A control of which several options may be on has a value where that one is on:
     `on(view=("map", "unit"))`, `on(cells="lstm")`.
     """
-    options = {name: v if isinstance(v, tuple) else (v,) for name, v in wanted.items()}
+    options = {name: v if isinstance(v, tuple) else (v,) for name, v in requested.items()}
 
     def applies(values: Mapping[str, Any]) -> bool:
         return all(
@@ -361,19 +361,19 @@ def parse_params(declaration: type[Any], values: Mapping[str, Any], link: bool =
     As on a page: what does not apply has its default, and a slider ends where its upper end is.
     Raises ValueError for a name or a value that no control has; of a link these are passed over.
     """
-    known = dict(controls(declaration))
-    if not link and (strange := sorted(set(values) - set(known))):
-        raise ValueError(f"There is no {', '.join(strange)}; there are {', '.join(known)}.")
-    found: dict[str, Any] = {}
-    for name, control in known.items():
+    declared = dict(controls(declaration))
+    if not link and (strange := sorted(set(values) - set(declared))):
+        raise ValueError(f"There is no {', '.join(strange)}; there are {', '.join(declared)}.")
+    result: dict[str, Any] = {}
+    for name, control in declared.items():
         value = control.default
-        if name in values and (control.when is None or control.when(found)):
+        if name in values and (control.when is None or control.when(result)):
             try:
                 value = control.parse(encoded(values[name]))
             except (ValueError, KeyError):
                 if not link:
                     raise ValueError(f"{name} cannot be {values[name]!r}.") from None
-        if isinstance(control, Slider) and value > control.top(found):
-            value = type(control.default)(control.top(found))
-        found[name] = value
-    return declaration(**found)
+        if isinstance(control, Slider) and value > control.top(result):
+            value = type(control.default)(control.top(result))
+        result[name] = value
+    return declaration(**result)

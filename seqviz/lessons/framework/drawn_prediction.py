@@ -79,22 +79,22 @@ def alone(
 
     x: what has to be in sight, at least two places, where its axis has no ends.
     """
-    kept = ("x", "y")
+    retained = ("x", "y")
     page = {
         key: value for key, value in figure.page.items()
         if key not in ("shapes", "annotations", "images", "meta")
         and not key.startswith(("xaxis", "yaxis"))
     }  # fmt: skip
-    for name, own in zip(panel, kept, strict=True):
+    for name, own in zip(panel, retained, strict=True):
         axis = dict(figure.axis(name))
         page[f"{own}axis"] = {k: v for k, v in axis.items() if k not in ("domain", "anchor")}
     half = (x[1] - x[0]) / 2
     page["xaxis"] = {"range": [float(x[0] - half), float(x[-1] + half)], **page["xaxis"]}
-    drawn = [
+    rendered = [
         {k: v for k, v in figure.traces[at].items() if k not in ("xaxis", "yaxis", "meta")}
         for at in traces
     ]
-    return Figure(drawn, {**page, "showlegend": True})
+    return Figure(rendered, {**page, "showlegend": True})
 
 
 def compared(

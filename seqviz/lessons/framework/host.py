@@ -133,9 +133,9 @@ class LocalHost:
         self, function: Callable[..., R], keywords: Keywords, so_far: FigureCall | None
     ) -> TrainingResult[R] | None:
         """What came with the app, else what is trained now."""
-        found = shipped(function, keywords)
-        if found is not None or not self.train:
-            return found
+        outcome = shipped(function, keywords)
+        if outcome is not None or not self.train:
+            return outcome
         chosen = placement.of(function, keywords)
         started = time.perf_counter()
         result = function(**keywords, device=chosen.kind)
@@ -155,14 +155,14 @@ class LocalHost:
 
 def shipped(function: Callable[..., R], keywords: Keywords) -> TrainingResult[R] | None:
     """The result that came with the app for this work, if one did."""
-    found = precomputed.find(function, keywords)
+    result = precomputed.find(function, keywords)
     return (
         None
-        if found is None
-        else TrainingResult(found.result, 0.0, found.device, provenance_note(found))
+        if result is None
+        else TrainingResult(result.result, 0.0, result.device, provenance_note(result))
     )
 
 
-def provenance_note(found: precomputed.ShippedResult) -> str:
+def provenance_note(result: precomputed.ShippedResult) -> str:
     """When and on what a result was computed that came with the app."""
-    return f"{found.date} · {found.device} · {duration(found.seconds)}"
+    return f"{result.date} · {result.device} · {duration(result.seconds)}"

@@ -136,13 +136,13 @@ class Lesson:
         browser, with what `body` shows. replicate: what a class runs here, each seat its own seed.
         """
 
-        def made(body: Body) -> Bench:
+        def decorate(body: Body) -> Bench:
             self.benches[name] = Bench(
                 self, name, declaration, refusing(body), tuple(after), leads, answers, replicate
             )
             return self.benches[name]
 
-        return made
+        return decorate
 
     def exercise(self, name: str, **keys: Any) -> Exercise:
         """Declare an exercise; see `Exercise`."""
@@ -211,11 +211,11 @@ class Bench:
         ValueError for a value that the control does not have, and what the body raises.
         """
         given = self._validated(values or {})
-        looks = style or Style(lang=language)
-        source = Source(self, dict(given), looks.lang)
-        who = host or LocalHost(train=train)
-        with self._read(given, who) as params:
-            output = self.run_on(params, who, Text(looks.lang), looks, code)
+        view = style or Style(lang=language)
+        source = Source(self, dict(given), view.lang)
+        caller = host or LocalHost(train=train)
+        with self._read(given, caller) as params:
+            output = self.run_on(params, caller, Text(view.lang), view, code)
         output.source = source
         return output
 
@@ -238,9 +238,9 @@ class Bench:
 
         Raises ValueError where this bench has none, or none at these settings, and PendingError.
         """
-        who = LocalHost()
-        with self._read(self._validated(values or {}), who) as params:
-            return self.replicated(params, who, Style(lang=language).text)
+        caller = LocalHost()
+        with self._read(self._validated(values or {}), caller) as params:
+            return self.replicated(params, caller, Style(lang=language).text)
 
     def replicated(self, params: Any, host: Host, text: Text) -> SeedExperiment:
         """The same with these parameters on a host."""
@@ -250,16 +250,16 @@ class Bench:
         return refusing(self.replicate)(params, show)
 
     @contextmanager
-    def _read(self, given: dict[str, Any], who: LocalHost) -> Iterator[Any]:
+    def _read(self, given: dict[str, Any], host: LocalHost) -> Iterator[Any]:
         """Its parameters, while a host gives those of the benches that it builds on."""
-        with self.lesson.read_by(who.values):
+        with self.lesson.read_by(host.values):
             for other in self.after:
                 part = {
                     key.removeprefix(f"{other}."): given.pop(key)
                     for key in list(given)
                     if key.startswith(f"{other}.")
                 }
-                who.others[other] = controls.parse_params(
+                host.others[other] = controls.parse_params(
                     self.lesson.benches[other].declaration, part
                 )
             yield controls.parse_params(self.declaration, given)
@@ -269,15 +269,15 @@ class Bench:
 
         A bench may have several, one for each model; who has a text need not know their names.
         """
-        known = dict(controls.controls(self.declaration))
-        if "text" not in values or "text" in known:
+        declared = dict(controls.controls(self.declaration))
+        if "text" not in values or "text" in declared:
             return dict(values)
         given = {name: value for name, value in values.items() if name != "text"}
-        own = {name: value for name, value in given.items() if name in known}
+        own = {name: value for name, value in given.items() if name in declared}
         params = vars(controls.parse_params(self.declaration, own))
         read = [
             name
-            for name, control in known.items()
+            for name, control in declared.items()
             if isinstance(control, controls.TextInput)
             and (control.when is None or control.when(params))
         ]

@@ -214,9 +214,9 @@ class Output:
     @property
     def figure(self) -> Any:
         """The figure: a `Figure`, or an Altair chart; None where there is none yet."""
-        shown = self.of(Chart)
-        if shown:
-            return shown[0].drawn.chart
+        visible = self.of(Chart)
+        if visible:
+            return visible[0].drawn.chart
         return next((item.chart for item in self.of(ClientComponent)), None)
 
     @property
@@ -244,13 +244,13 @@ class Output:
         """What a notebook keeps of it, by MIME type: the picture of its figure, and its words."""
         from seqviz.plotting.static_image import bundle
 
-        said = self._summary_markdown()
-        plain = _emphasized(said, r"\1", r"\1")
-        markup = _emphasized(html.escape(said), r"<b>\1</b>", r"<i>\1</i>")
-        paragraphs = "\n".join(f"<p>{one}</p>" for one in markup.split("\n\n") if one)
+        summary = self._summary_markdown()
+        plain = _emphasized(summary, r"\1", r"\1")
+        markup = _emphasized(html.escape(summary), r"<b>\1</b>", r"<i>\1</i>")
+        paragraphs = "\n".join(f"<p>{part}</p>" for part in markup.split("\n\n") if part)
         if self.figure is None:
             return {"text/plain": plain, "text/html": paragraphs}
-        return bundle(self.figure, plain, paragraphs, beside=True)
+        return bundle(self.figure, plain, paragraphs, side_by_side=True)
 
     def _try_widget(self) -> Any:
         """Live where that can be; else the figure, and below it read-outs and sentences."""
@@ -263,8 +263,9 @@ class Output:
 
     def _summary_markdown(self) -> str:
         read = " · ".join(
-            f"**{one.label}** {one.value}" + (f" ({one.beside})" if one.beside else "")
-            for one in self.readouts.values()
+            f"**{readout.label}** {readout.value}"
+            + (f" ({readout.beside})" if readout.beside else "")
+            for readout in self.readouts.values()
         )
         return "\n\n".join(part for part in (read, *self.notes, self.waits) if part)
 

@@ -25,9 +25,9 @@ def lesson_controls(slug: str) -> Mapping[str, Control]:
     Imports the lesson, which can take seconds the first time.
     """
     return {
-        f"{one.prefix}.{name}": control
-        for one in _benches(slug).values()
-        for name, control in controls(one.declaration)
+        f"{bench.prefix}.{name}": control
+        for bench in _benches(slug).values()
+        for name, control in controls(bench.declaration)
     }
 
 
@@ -47,23 +47,23 @@ def targets(slug: str) -> frozenset[str]:
     return frozenset(key.partition(".")[0] for key in Text(DEFAULT).table(f"{slug}.target"))
 
 
-def known_goals(told: object) -> object:
+def known_goals(payload: object) -> object:
     """Those "lesson/target" that are goals: a table of them has no words of a student."""
-    if not isinstance(told, list):
-        return told
-    goals = [one for one in told if isinstance(one, str)]
-    return [one for one in goals if one.partition("/")[2] in targets(one.partition("/")[0])]
+    if not isinstance(payload, list):
+        return payload
+    goals = [item for item in payload if isinstance(item, str)]
+    return [goal for goal in goals if goal.partition("/")[2] in targets(goal.partition("/")[0])]
 
 
-def known_place(told: object) -> object:
+def known_place(payload: object) -> object:
     """Where a student is, "lesson/bench"; "", which no room takes, where that is no lesson."""
-    if not isinstance(told, str):
-        return told
-    slug = told.partition("/")[0]
-    return told if slug == HOME or _is_lesson(slug) else ""
+    if not isinstance(payload, str):
+        return payload
+    slug = payload.partition("/")[0]
+    return payload if slug == HOME or _is_lesson(slug) else ""
 
 
-def validate_message(said: Mapping[str, Any]) -> Mapping[str, Any]:
+def validate_message(message: Mapping[str, Any]) -> Mapping[str, Any]:
     """A "send" or "text" of `Room.hear` with the settings alone that the lesson takes; else as is.
 
     What is no setting could be read in the teacher's address bar. "text_keys" are then the settings
@@ -71,21 +71,28 @@ def validate_message(said: Mapping[str, Any]) -> Mapping[str, Any]:
     have is none. Raises UserError("long_text") for a text that the field would cut,
     UserError("bad") where there is no such field or lesson.
     """
-    kind, slug, values = said.get("kind"), said.get("lesson"), said.get("values")
+    kind, slug, values = message.get("kind"), message.get("lesson"), message.get("values")
     if kind not in ("send", "text") or not isinstance(slug, str) or not isinstance(values, dict):
-        return said
+        return message
     those = lesson_controls(slug)
-    kept = {key: text for key, text in values.items() if _takes(those.get(key), text)}
+    retained = {key: text for key, text in values.items() if _takes(those.get(key), text)}
     texts = {
-        key: strip_invisible(kept[key]) for key in sorted(kept) if isinstance(those[key], TextInput)
+        key: strip_invisible(retained[key])
+        for key in sorted(retained)
+        if isinstance(those[key], TextInput)
     }
     if kind == "send":
         if slug and not _is_lesson(slug):
             raise UserError("bad", "There is no such lesson.")
-        bench = said.get("bench")
+        bench = message.get("bench")
         known_bench = "" if isinstance(bench, str) and bench not in _benches(slug) else bench
-        return {**said, "bench": known_bench, "values": kept | texts, "text_keys": list(texts)}
-    key, text = said.get("key"), said.get("text")
+        return {
+            **message,
+            "bench": known_bench,
+            "values": retained | texts,
+            "text_keys": list(texts),
+        }
+    key, text = message.get("key"), message.get("text")
     field = those.get(key) if isinstance(key, str) else None
     if not isinstance(field, TextInput) or not isinstance(text, str):
         raise UserError("bad", "There is no such text field.")
@@ -93,9 +100,9 @@ def validate_message(said: Mapping[str, Any]) -> Mapping[str, Any]:
         raise UserError("long_text", f"At most {field.limit} characters.", most=field.limit)
     start = f"{str(key).rpartition('.')[0]}."
     return {
-        **said,
+        **message,
         "bench": start.split(".")[1],
-        "values": {k: v for k, v in kept.items() if k.startswith(start) and k not in texts},
+        "values": {k: v for k, v in retained.items() if k.startswith(start) and k not in texts},
     }
 
 

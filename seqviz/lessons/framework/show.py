@@ -49,11 +49,11 @@ class Show:
         name: the variable that the student reads there; by default the noun of the result's type.
         """
         name = name or result_name(function)
-        found = self.host.call(function, args, keywords)
-        self.output.seconds += found.seconds
-        self.shared = self.shared and found.kept
-        self.trace.record(function, args, keywords, found.result, name)
-        result: R = found.result
+        outcome = self.host.call(function, args, keywords)
+        self.output.seconds += outcome.seconds
+        self.shared = self.shared and outcome.kept
+        self.trace.record(function, args, keywords, outcome.result, name)
+        result: R = outcome.result
         return result
 
     def read_upload(self, function: Callable[[bytes], R], content: bytes) -> R:
@@ -87,8 +87,8 @@ class Show:
         for these very arguments is there at once.
         """
         name = name or result_name(function)
-        found = self.host.training_result(function, keywords, so_far)
-        if found is None:
+        result = self.host.training_result(function, keywords, so_far)
+        if result is None:
             unfinished = object()  # the code names it, as it does the result
             results = (unfinished,) if first else unfinished
             self.trace.record(function, (), keywords, results, name)
@@ -98,33 +98,33 @@ class Show:
                     draw, (unfinished, *chosen), self._with_language({}), None, "figure"
                 )
             raise PendingError
-        self.output.seconds += found.seconds
-        self.output.device, self.output.reads = found.device, ""
-        if found.shipped:
-            self.origin = items.Provenance("precomputed", found.shipped)
+        self.output.seconds += result.seconds
+        self.output.device, self.output.reads = result.device, ""
+        if result.shipped:
+            self.origin = items.Provenance("precomputed", result.shipped)
             self.trace.record(
-                precomputed.result, (function.__name__,), keywords, found.result, name
+                precomputed.result, (function.__name__,), keywords, result.result, name
             )
         else:
             self.origin = items.COMPUTED
-            self.trace.record(function, (), keywords, found.result, name)
+            self.trace.record(function, (), keywords, result.result, name)
         if then is not None:
             draw, *chosen = then
-            drawn: Any = found.result
-            self.figure(draw, drawn[0] if first else drawn, *chosen, clicks=clicks)
-        return found.result
+            rendered: Any = result.result
+            self.figure(draw, rendered[0] if first else rendered, *chosen, clicks=clicks)
+        return result.result
 
     def shipped(
         self, function: Callable[..., R], /, *, name: str = "", **keywords: Any
     ) -> R | None:
         """What came with the app for these arguments, if anything did."""
-        found = precomputed.find(function, keywords)
-        if found is None:
+        outcome = precomputed.find(function, keywords)
+        if outcome is None:
             return None
         name = name or result_name(function)
-        self.trace.record(precomputed.result, (function.__name__,), keywords, found.result, name)
-        self.origin = items.Provenance("precomputed", provenance_note(found))
-        result: R = found.result
+        self.trace.record(precomputed.result, (function.__name__,), keywords, outcome.result, name)
+        self.origin = items.Provenance("precomputed", provenance_note(outcome))
+        result: R = outcome.result
         return result
 
     # --- drawing --------------------------------------------------------------------------------
@@ -142,10 +142,14 @@ class Show:
         **keywords: Any,
     ) -> None:
         """Draw `draw(*args, style=..., **keywords)`; what a click on it does: see `Clicks`."""
-        drawn = self.host.render(draw, args, {**keywords, "style": self.style}, self.shared)
-        self.trace.record(draw, args, self._with_language(keywords), drawn.chart, "figure")
-        told = clicks or items.ClickBindings(picks, opens, toggles)
-        self.emit(items.Chart(drawn, provenance or self.origin, told))
+        rendered_figure = self.host.render(
+            draw, args, {**keywords, "style": self.style}, self.shared
+        )
+        self.trace.record(
+            draw, args, self._with_language(keywords), rendered_figure.chart, "figure"
+        )
+        click_bindings = clicks or items.ClickBindings(picks, opens, toggles)
+        self.emit(items.Chart(rendered_figure, provenance or self.origin, click_bindings))
 
     def live(
         self,
@@ -175,25 +179,25 @@ class Show:
 
     def readouts(
         self,
-        found: Any,
+        result: Any,
         *names: str,
-        beside: Mapping[str, str | None] | None = None,
+        caption: Mapping[str, str | None] | None = None,
         digits: int | None = None,
         **other: str,
     ) -> None:
         """Read-outs that are attributes of a result, at most four, each with its unit.
 
         names: attributes that are named as their words `metric.<name>` are. other: where the words
-        have another name. beside: what each is compared with. digits: where the data say how many
+        have another name. caption: what each is compared with. digits: where the data say how many
         there are, in place of the unit's.
         """
-        holder: Any = type(found)
+        holder: Any = type(result)
         for name, attribute in {**{n: n for n in names}, **other}.items():
-            value = getattr(found, attribute)
-            self.trace.attribute(found, attribute, value, name)
+            value = getattr(result, attribute)
+            self.trace.attribute(result, attribute, value, name)
             unit = unit_of(holder, attribute)
             unit = unit if digits is None else replace(unit, digits=digits)
-            self.metric(name, value, unit, (beside or {}).get(name))
+            self.metric(name, value, unit, (caption or {}).get(name))
 
     def readout(
         self,
@@ -201,12 +205,12 @@ class Show:
         function: Callable[..., Any],
         /,
         *args: Any,
-        beside: str | None = None,
+        caption: str | None = None,
         **keywords: Any,
     ) -> Any:
         """A read-out that is the value of a function, or of a method of a result."""
         value = self.derive(function, *args, name=name, **keywords)
-        self.metric(name, value, unit_of(getattr(function, "__func__", function)), beside)
+        self.metric(name, value, unit_of(getattr(function, "__func__", function)), caption)
         return value
 
     def derive(
@@ -217,7 +221,9 @@ class Show:
         self.trace.record(function, args, keywords, value, name or result_name(function))
         return value
 
-    def metric(self, name: str, value: Any, unit: Unit = NUMBER, beside: str | None = None) -> None:
+    def metric(
+        self, name: str, value: Any, unit: Unit = NUMBER, caption: str | None = None
+    ) -> None:
         """A number as it stands on screen; label and help are `metric.<name>` of the words.
 
         Beside a proportion stand its 95% interval and the number of cases.
@@ -227,17 +233,17 @@ class Show:
             sample = f"n = {value.n:,}"
             if value.n:
                 sample = f"{format_value((value.low, value.high), unit)}, {sample}"
-            value, beside = value.share, f"{beside}: {sample}" if beside else sample
+            value, caption = value.share, f"{caption}: {sample}" if caption else sample
         label, help_text = (self.words(f"metric.{name}.{part}") for part in ("label", "help"))
-        beside = unbroken(beside) if beside else beside
-        shown = unbroken(format_value(value, unit))
-        self.emit(items.Metric(name, label, shown, beside, help_text))
+        caption = unbroken(caption) if caption else caption
+        visible_text = unbroken(format_value(value, unit))
+        self.emit(items.Metric(name, label, visible_text, caption, help_text))
 
     def metrics(self, **values: str | tuple[str, str | None]) -> None:
         """Read-outs in words: each a value, or a value and what it is beside."""
-        for name, shown in values.items():
-            value, beside = shown if isinstance(shown, tuple) else (shown, None)
-            self.metric(name, value, beside=beside)
+        for name, visible in values.items():
+            value, beside = visible if isinstance(visible, tuple) else (visible, None)
+            self.metric(name, value, caption=beside)
 
     # --- saying ---------------------------------------------------------------------------------
 
@@ -256,8 +262,8 @@ class Show:
         """
         task, now = (self.words(f"target.{name}.{part}", **values) for part in ("task", "now"))
         state = self.words.text("frame.reached" if reached else "frame.not_reached")
-        said = f"**{self.words.text('frame.goal')}** {task} {now} **{state}**"
-        self.emit(items.Target(said, name=name, reached=bool(reached)))
+        summary = f"**{self.words.text('frame.goal')}** {task} {now} **{state}**"
+        self.emit(items.Target(summary, name=name, reached=bool(reached)))
 
     def unknown_tokens(self, unknown: int, tokens: int) -> None:
         """So many of a text's tokens are [UNK] to the model (`texts.unknown_tokens`), if any is."""

@@ -66,21 +66,21 @@ def force(p: ForceParams, show: Show) -> None:
     show_answer("free", free, show)
     show_answer("forced", forced, show)
     usual = show.words("metric.state.free", value=number(free.length_at_end))
-    show.readouts(forced, state="length_at_end", beside={"state": usual})
+    show.readouts(forced, state="length_at_end", caption={"state": usual})
     show.readout("largest", forced.largest_change, free)
     values = {clamp.gate: clamp.value for clamp in clamps}
-    whole = unit is None and (first, last) == (1, steps)
+    full = unit is None and (first, last) == (1, steps)
     if not clamps:
         return show.note("nothing_forced")
     say_lengths(symbol, free, forced, (first, last), show)
-    if whole and values == {"f": 1.0}:
+    if full and values == {"f": 1.0}:
         grows = forced.growth > 0  # not where there is one step, or a state that shrinks
         show.note("of_1997" if grows else "of_1997_short", power=number(forced.growth))
-    elif whole and values.get("i") == 0 and values.get("f") == 0:
+    elif full and values.get("i") == 0 and values.get("f") == 0:
         show.note("empty_cell")
-    elif whole and values == {"z": 1.0}:
+    elif full and values == {"z": 1.0}:
         show.note("kept_for_good")
-    if whole and forced.kind == "characters" and set(values) == {"f"}:
+    if full and forced.kind == "characters" and set(values) == {"f"}:
         lost = forced.bits_per_character() - free.bits_per_character()
         show.target("constant_gate", lost <= HALF_A_BIT, lost=number(lost))
 
@@ -93,7 +93,7 @@ def say_lengths(
     show: Show,
 ) -> None:
     """The length of the state at both ends of the text, and from where to where gates are held."""
-    said = {
+    summary = {
         "first": number(forced.length_at(1)),
         "last": number(forced.length_at_end),
         "free_first": number(free.length_at(1)),
@@ -101,9 +101,9 @@ def say_lengths(
     }
     steps = len(forced.pieces)
     if held == (1, steps):
-        show.note("held", symbol=symbol, steps=steps, **said)
+        show.note("held", symbol=symbol, steps=steps, **summary)
     else:
-        show.note("held_part", symbol=symbol, steps=steps, start=held[0], end=held[1], **said)
+        show.note("held_part", symbol=symbol, steps=steps, start=held[0], end=held[1], **summary)
 
 
 @dataclass(frozen=True)
@@ -121,21 +121,21 @@ def names_of(variants: Sequence[str], show: Show) -> str:
 
 def conventions(p: ConventionsParams, show: Show) -> None:
     name, text = chosen(read_params("watch", WatchParams), p.cell)
-    found = show.run(gates.compare, name, text)
-    show.figure(distance_by_variant, found)
-    most = percent(found.furthest_share, 0)
-    if not found.certain:
-        most = show.words("metric.furthest.beyond", share=percent(FARTHEST, 0))
-    same = show.derive(found.same, name="same")
-    furthest = show.derive(found.furthest, name="furthest")
+    result = show.run(gates.compare, name, text)
+    show.figure(distance_by_variant, result)
+    maximum = percent(result.furthest_share, 0)
+    if not result.certain:
+        maximum = show.words("metric.furthest.beyond", share=percent(FARTHEST, 0))
+    same = show.derive(result.same, name="same")
+    furthest = show.derive(result.furthest, name="furthest")
     show.metrics(
         same=names_of(same, show),
-        furthest=(show.words(f"variant.{furthest}"), most),
+        furthest=(show.words(f"variant.{furthest}"), maximum),
     )
-    show.readouts(found, size="largest_size")
-    others = [v for v in found.variants if v not in same]
+    show.readouts(result, size="largest_size")
+    others = [v for v in result.variants if v not in same]
     show.note("variants", same=names_of(same, show), others=names_of(others, show),
-              furthest=show.words(f"variant.{furthest}"), most=most,
-              nearest=percent(found.nearest_share))  # fmt: skip
-    if found.furthest_share > FARTHEST:
+              furthest=show.words(f"variant.{furthest}"), most=maximum,
+              nearest=percent(result.nearest_share))  # fmt: skip
+    if result.furthest_share > FARTHEST:
         show.caption(show.words("note.off_scale", times=FARTHEST))

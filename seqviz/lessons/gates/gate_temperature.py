@@ -50,27 +50,27 @@ def single_gate(p: SingleGateParams, show: Show) -> None:
     gate = p.gate_lstm if p.cell == "lstm" else p.gate_gru
     keeps = "f" if p.cell == "lstm" else "z"
     gate = gate if p.view == "mask" else keeps
-    found = show.run(gates.read_tempered, name, symbol, p.temperature, p.added)
+    tempered = show.run(gates.read_tempered, name, symbol, p.temperature, p.added)
     tried = show.run(gates.by_temperature, name, TEMPERATURES, p.added, name="tried")
-    seen, steps = found.seen, len(found.seen.pieces)
+    observed, steps = tempered.seen, len(tempered.seen.pieces)
     step = min(p.step, steps)
     if p.view == "unit":
-        show.figure(unit_traces, seen, p.unit, step)
+        show.figure(unit_traces, observed, p.unit, step)
     elif p.view == "mask":
-        show.figure(gate_mask, found, gate, p.unit, tried)
+        show.figure(gate_mask, tempered, gate, p.unit, tried)
     else:
-        now = show.run(observation.one_step, seen, p.unit, step, name="now")
+        now = show.run(observation.one_step, observed, p.unit, step, name="now")
         show.figure(lstm_cell if p.cell == "lstm" else gru_cell, now)
         say_arithmetic(now, p.unit, step, show)
-    show.readout("answers", tried.accuracy_at, p.temperature, beside=show.words(
+    show.readout("answers", tried.accuracy_at, p.temperature, caption=show.words(
         "metric.answers.majority", share=percent(tried.majority)))  # fmt: skip
-    show.readout("saturated", found.saturated, gate, beside=show.words("metric.saturated.of",
+    show.readout("saturated", tempered.saturated, gate, caption=show.words("metric.saturated.of",
                                                                      gate=gate))  # fmt: skip
-    show.readout("retained", seen.retained, p.unit)
-    low, high = seen.kept_between(p.unit)
-    right, asked = found.right_steps()
+    show.readout("retained", observed.retained, p.unit)
+    low, high = observed.kept_between(p.unit)
+    right, request = tempered.right_steps()
     show.note("one_unit", gate=keeps, unit=p.unit, range=between(low, high, show), steps=steps,
-              retained=percent(seen.retained(p.unit)), right=right, asked=asked)  # fmt: skip
+              retained=percent(observed.retained(p.unit)), right=right, asked=request)  # fmt: skip
     show.note(
         "mask", t=f"{p.temperature:g}", n=tried.sequences, length=tried.length,
         accuracy=percent(tried.accuracy_at(p.temperature)), majority=percent(tried.majority),

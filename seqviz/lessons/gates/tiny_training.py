@@ -8,7 +8,7 @@ from seqviz.compute.gates import activations, counting, observation, tasks, tiny
 from seqviz.core.i18n import number, percent
 from seqviz.experiments import gates
 from seqviz.figures.gates import maps
-from seqviz.figures.gates import networks as drawn
+from seqviz.figures.gates import networks as network_figures
 from seqviz.figures.gates.lengths import accuracy_by_length
 from seqviz.lessons.framework.controls import choice, on, seed, view
 from seqviz.lessons.framework.controls import select_slider as stops
@@ -37,24 +37,29 @@ def learn(p: LearnParams, show: Show) -> None:
         tiny.train_tiny,
         name="done",
         settings=settings,
-        then=(drawn.training_curve,) if p.view == "training" else None,
-        so_far=(drawn.training_progress, settings),
+        then=(network_figures.training_curve,) if p.view == "training" else None,
+        so_far=(network_figures.training_progress, settings),
     )
     if p.view == "gates":
         symbol = p.symbol if p.cell == "lstm" else p.symbol_gru
         example = tasks.EXAMPLES[p.task]
-        seen = show.run(observation.observe, done.network, example, symbol, name="seen")
-        unit = int(seen.time_constants.argmax()) + 1
-        show.figure(maps.gate_map, seen, unit, len(seen.pieces))
-        show.note("longest", unit=unit, units=seen.hidden, steps=number(seen.time_constant(unit)),
-                  retained=percent(seen.retained(unit)))  # fmt: skip
+        observed = show.run(observation.observe, done.network, example, symbol, name="seen")
+        unit = int(observed.time_constants.argmax()) + 1
+        show.figure(maps.gate_map, observed, unit, len(observed.pieces))
+        show.note(
+            "longest",
+            unit=unit,
+            units=observed.hidden,
+            steps=number(observed.time_constant(unit)),
+            retained=percent(observed.retained(unit)),
+        )
     doubled = show.run(tiny.longer, done.network, settings.length, p.seed, name="doubled")
     always = show.words("metric.usual.majority", share=percent(tiny.usual_majority(settings)))
-    show.readouts(done, usual="accuracy_at_end", beside={"usual": always})
+    show.readouts(done, usual="accuracy_at_end", caption={"usual": always})
     always = show.words("metric.usual.majority", share=percent(doubled.majority))
-    show.readouts(doubled, twice="accuracy", beside={"twice": always})
+    show.readouts(doubled, twice="accuracy", caption={"twice": always})
     always = show.words("metric.usual.majority", share=percent(doubled.majority_whole))
-    show.readouts(doubled, whole="whole", beside={"whole": always})
+    show.readouts(doubled, whole="whole", caption={"whole": always})
     show.readouts(done.network, "parameters")
     show.note("learned", updates=f"{int(done.updates[-1]):,}", usual=percent(done.accuracy_at_end),
               twice=percent(doubled.accuracy), whole=percent(doubled.whole),
@@ -65,22 +70,22 @@ def learn(p: LearnParams, show: Show) -> None:
 
 def longer(p: LearnParams, show: Show) -> None:
     """Both cells as they come with the app, on sequences up to three times as long."""
-    found = show.run(gates.by_length, p.task)
-    show.figure(accuracy_by_length, found)
-    twice = 2 * found.trained
-    for cell in found.cells:
+    by_length = show.run(gates.by_length, p.task)
+    show.figure(accuracy_by_length, by_length)
+    twice = 2 * by_length.trained
+    for cell in by_length.cells:
         beside = show.words("metric.whole_lstm.answers",
-                            share=percent(found.answers_at(cell, twice)))  # fmt: skip
-        show.readout(f"whole_{cell}", found.whole_at, cell, twice, beside=beside)
-    show.readout("majority", found.majority_at, twice)
-    for cell in found.cells:
-        right, often = found.answers_at(cell, twice), found.majority_at(twice)
+                            share=percent(by_length.answers_at(cell, twice)))  # fmt: skip
+        show.readout(f"whole_{cell}", by_length.whole_at, cell, twice, caption=beside)
+    show.readout("majority", by_length.majority_at, twice)
+    for cell in by_length.cells:
+        right, often = by_length.answers_at(cell, twice), by_length.majority_at(twice)
         show.note("longer_above" if right > often else "longer_below", cell=cell.upper(),
                   length=twice, answers=percent(right), majority=percent(often),
-                  whole=percent(found.whole_at(cell, twice)))  # fmt: skip
-    if found.counts:
-        lstm, gru = found.counts
-        show.note("counts", lstm=lstm, gru=gru, trained=(found.trained - 1) // 2)
+                  whole=percent(by_length.whole_at(cell, twice)))  # fmt: skip
+    if by_length.counts:
+        lstm, gru = by_length.counts
+        show.note("counts", lstm=lstm, gru=gru, trained=(by_length.trained - 1) // 2)
 
 
 @dataclass(frozen=True)
@@ -93,12 +98,16 @@ class SizeParams:
 
 
 def size(p: SizeParams, show: Show) -> None:
-    found = show.run(counting.table, p.inputs, p.hidden, p.biases)
-    show.figure(drawn.parameter_bars, found)
-    for cell in found.cells:
-        formula = show.words("metric.count.formula", count=f"{found.by_formula(cell):,}")
-        show.readout(f"count_{cell}", found.count, cell, beside=formula)
-    ratios = {cell: number(found.count(cell) / found.count("rnn"), 4) for cell in ("gru", "lstm")}
-    show.note("sets", feed_forward=1, **{f"sets_{cell}": found.sets(cell) for cell in found.cells},
-              **{f"{cell}_count": f"{found.count(cell):,}" for cell in found.cells},
-              **ratios)  # fmt: skip
+    result = show.run(counting.table, p.inputs, p.hidden, p.biases)
+    show.figure(network_figures.parameter_bars, result)
+    for cell in result.cells:
+        formula = show.words("metric.count.formula", count=f"{result.by_formula(cell):,}")
+        show.readout(f"count_{cell}", result.count, cell, caption=formula)
+    ratios = {cell: number(result.count(cell) / result.count("rnn"), 4) for cell in ("gru", "lstm")}
+    show.note(
+        "sets",
+        feed_forward=1,
+        **{f"sets_{cell}": result.sets(cell) for cell in result.cells},
+        **{f"{cell}_count": f"{result.count(cell):,}" for cell in result.cells},
+        **ratios,
+    )

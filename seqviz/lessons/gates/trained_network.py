@@ -12,7 +12,7 @@ from seqviz.compute.gates.observation import MAX_SYMBOLS
 from seqviz.core.i18n import escape_markdown, number, percent
 from seqviz.experiments import gates
 from seqviz.figures.gates import maps
-from seqviz.figures.gates import networks as drawn
+from seqviz.figures.gates import networks as network_figures
 from seqviz.figures.gates.cell_diagram import gru_cell, lstm_cell
 from seqviz.figures.gates.searching import found_and_scored
 from seqviz.figures.gates.style import visible_symbols
@@ -119,105 +119,107 @@ def card_line(name: str, show: Show) -> str:
     return show.words(key, parameters=f"{card.parameters:,}", date=card.date, **values)
 
 
-def show_answer(name: str, seen: observation.Observation, show: Show) -> None:
+def show_answer(name: str, observed: observation.Observation, show: Show) -> None:
     """The answer after the last step, as a read-out, and beside it how sure it is."""
-    if seen.kind == "characters":
-        show.readout(name, seen.bits_per_character, beside=show.words("metric.answer.bits"))
-    elif seen.kind == "sentiment":
-        side = "positive" if seen.probability[-1] > 0.5 else "negative"
-        sure = f"P = {number(seen.probability[-1])}"
+    if observed.kind == "characters":
+        show.readout(name, observed.bits_per_character, caption=show.words("metric.answer.bits"))
+    elif observed.kind == "sentiment":
+        side = "positive" if observed.probability[-1] > 0.5 else "negative"
+        sure = f"P = {number(observed.probability[-1])}"
         show.metrics(**{name: (show.words(f"metric.answer.{side}"), sure)})
     else:
-        show.readout(name, seen.answer_at_end, beside=show.words("metric.answer.at_end"))
+        show.readout(name, observed.answer_at_end, caption=show.words("metric.answer.at_end"))
 
 
-def draw_passage(seen: observation.Observation, unit: int, step: int, show: Show) -> None:
+def draw_passage(observed: observation.Observation, unit: int, step: int, show: Show) -> None:
     """The text that was read, colored by what the chosen unit did at each symbol."""
-    gap = "" if seen.kind == "characters" else " "
+    gap = "" if observed.kind == "characters" else " "
     show.passage(
-        [piece + gap for piece in seen.pieces],
-        seen.values[:, unit - 1],
-        signed=seen.symbol in activations.SIGNED,
-        title=show.words("note.passage", symbol=seen.symbol, unit=unit),
+        [piece + gap for piece in observed.pieces],
+        observed.values[:, unit - 1],
+        signed=observed.symbol in activations.SIGNED,
+        title=show.words("note.passage", symbol=observed.symbol, unit=unit),
         selected=step,
-        unknown=[bool(u) for u in seen.unknown],
+        unknown=[bool(u) for u in observed.unknown],
     )
 
 
-def say_what_was_cut(seen: observation.Observation, show: Show, marked: bool = False) -> None:
+def say_what_was_cut(observed: observation.Observation, show: Show, marked: bool = False) -> None:
     """What was not read, or not known; marked: in the text under the figure."""
-    if seen.left_out:
-        show.note("cut", limit=len(seen.pieces), left=f"{seen.left_out:,}")
-    if seen.unknown.any():
-        known = "unknown" if marked else "unknown_unmarked"
-        show.note(known, count=int(seen.unknown.sum()))
+    if observed.left_out:
+        show.note("cut", limit=len(observed.pieces), left=f"{observed.left_out:,}")
+    if observed.unknown.any():
+        existing = "unknown" if marked else "unknown_unmarked"
+        show.note(existing, count=int(observed.unknown.sum()))
 
 
 def say_unit(
-    seen: observation.Observation, unit: int, order: str, feature: str, show: Show
+    observed: observation.Observation, unit: int, order: str, feature: str, show: Show
 ) -> None:
     """Where a unit goes in words, and what it means that it was chosen as the best of many."""
-    up, down = (seen.moves(unit, rises) if seen.kind == "characters" else None
+    up, down = (observed.moves(unit, rises) if observed.kind == "characters" else None
                 for rises in (True, False))  # fmt: skip
-    low, high = float(seen.values[:, unit - 1].min()), float(seen.values[:, unit - 1].max())
-    said = {"symbol": seen.symbol, "unit": unit}
+    low, high = float(observed.values[:, unit - 1].min()), float(observed.values[:, unit - 1].max())
+    values = {"symbol": observed.symbol, "unit": unit}
     if up is None or down is None:
-        show.note("between", range=between(low, high, show), **said)
+        show.note("between", range=between(low, high, show), **values)
     else:
         (letters, spaces), key = (up, "moves") if sum(up) >= sum(down) else (down, "moves_down")
         show.note(key, letters=percent(letters, 0), spaces=percent(spaces, 0),
-                  low=number(low), high=number(high), **said)  # fmt: skip
-    best = order == "correlation" and unit == seen.order[0] + 1
-    if best and searching.comes_back(feature, seen.pieces):
-        same = show.run(searching.search, seen, seen, feature, name="same")
-        show.note("picked", units=seen.hidden, r=number(abs(same.r_found)),
+                  low=number(low), high=number(high), **values)  # fmt: skip
+    best = order == "correlation" and unit == observed.order[0] + 1
+    if best and searching.comes_back(feature, observed.pieces):
+        same = show.run(searching.search, observed, observed, feature, name="same")
+        show.note("picked", units=observed.hidden, r=number(abs(same.r_found)),
                   chance=percent(same.by_chance), median=number(same.median_best))  # fmt: skip
 
 
-def say_saturation(seen: observation.Observation, show: Show) -> None:
+def say_saturation(observed: observation.Observation, show: Show) -> None:
     """How often each gate is nearly shut or open, and how many units keep for long."""
-    for gate in seen.gates:
-        found = activations.saturation(activations.activation(seen.trace, gate))
-        show.note("saturation", gate=gate, shut=percent(found.left.mean()),
-                  open=percent(found.right.mean()))  # fmt: skip
-    show.note("lasting", count=seen.lasting(LASTING), units=seen.hidden, steps=f"{LASTING:g}")
+    for gate in observed.gates:
+        result = activations.saturation(activations.activation(observed.trace, gate))
+        show.note("saturation", gate=gate, shut=percent(result.left.mean()),
+                  open=percent(result.right.mean()))  # fmt: skip
+    show.note(
+        "lasting", count=observed.lasting(LASTING), units=observed.hidden, steps=f"{LASTING:g}"
+    )
 
 
 def watch(p: WatchParams, show: Show) -> None:
     name, text = chosen(p)
     symbol = p.lstm if p.cell == "lstm" else p.gru
     feature = p.feature if p.kind in WORDED else "position"
-    seen = show.run(gates.observe, name, text, symbol, p.order, feature, name="seen")
-    unit, step = seen.unit_at(p.rank), min(p.step, len(seen.pieces))
+    observed = show.run(gates.observe, name, text, symbol, p.order, feature, name="seen")
+    unit, step = observed.unit_at(p.rank), min(p.step, len(observed.pieces))
     update: Literal["keep", "write"] = "write" if p.writes else "keep"
     if p.view == "map":
-        show.figure(maps.gate_map, seen, unit, step, picks=("step", "rank"))
+        show.figure(maps.gate_map, observed, unit, step, picks=("step", "rank"))
     elif p.view == "unit":
-        show.figure(unit_traces, seen, unit, step)
+        show.figure(unit_traces, observed, unit, step)
     elif p.view == "cell":
-        now = show.run(observation.one_step, seen, unit, step, update, name="now")
+        now = show.run(observation.one_step, observed, unit, step, update, name="now")
         show.figure(lstm_cell if p.cell == "lstm" else gru_cell, now)
     else:
-        show.figure(maps.gate_saturation, seen)
+        show.figure(maps.gate_saturation, observed)
     if p.view != "saturation":
-        draw_passage(seen, unit, step, show)
+        draw_passage(observed, unit, step, show)
     if p.writes and symbol == "z":
         show.note("renamed")
     if p.view == "cell":
         say_arithmetic(now, unit, step, show)
     elif p.view == "saturation":
-        say_saturation(seen, show)
+        say_saturation(observed, show)
     else:
-        say_unit(seen, unit, p.order, feature, show)
-    piece = escape_markdown(visible_symbols(seen.pieces)[step - 1])
+        say_unit(observed, unit, p.order, feature, show)
+    piece = escape_markdown(visible_symbols(observed.pieces)[step - 1])
     where = show.words("metric.value.at", unit=unit, step=step, piece=piece)
-    show.readout("value", seen.value_at, unit, step, update, beside=where)
-    show.readout("constant", seen.time_constant, unit)
+    show.readout("value", observed.value_at, unit, step, update, caption=where)
+    show.readout("constant", observed.time_constant, unit)
     beside = show.option("feature", feature)
-    show.readout("correlation", seen.correlation, unit, feature, beside=beside)
-    show_answer("answer", seen, show)
+    show.readout("correlation", observed.correlation, unit, feature, caption=beside)
+    show_answer("answer", observed, show)
     show.caption(card_line(name, show))
-    say_what_was_cut(seen, show, marked=p.view != "saturation")
+    say_what_was_cut(observed, show, marked=p.view != "saturation")
 
 
 @dataclass(frozen=True)
@@ -235,22 +237,22 @@ class MeaningParams:
 def meaning(p: MeaningParams, show: Show) -> None:
     symbol = p.lstm if p.cell == "lstm" else p.gru
     name = f"characters_{p.cell}"
-    found = show.run(gates.search, name, p.found_on, p.scored_on, symbol, p.feature)
-    show.figure(found_and_scored, found)
-    show.readouts(found, "r_found", "by_chance", "r_scored", "alone_by_chance")
-    said = {
-        "unit": found.unit,
+    result = show.run(gates.search, name, p.found_on, p.scored_on, symbol, p.feature)
+    show.figure(found_and_scored, result)
+    show.readouts(result, "r_found", "by_chance", "r_scored", "alone_by_chance")
+    summary = {
+        "unit": result.unit,
         "symbol": symbol,
-        "units": len(found.found),
+        "units": len(result.found),
         "feature": show.option("feature", p.feature),
-        "first": number(found.r_found),
-        "second": number(found.r_scored),
-        "chance": percent(found.by_chance),
-        "alone": percent(found.alone_by_chance),
-        "median": number(found.median_best),
+        "first": number(result.r_found),
+        "second": number(result.r_scored),
+        "chance": percent(result.by_chance),
+        "alone": percent(result.alone_by_chance),
+        "median": number(result.median_best),
     }
-    show.note(f"meaning_{found.verdict}", **said)
-    for one_text in (found.first, found.second):
+    show.note(f"meaning_{result.verdict}", **summary)
+    for one_text in (result.first, result.second):
         say_what_was_cut(one_text, show)
 
 
@@ -266,29 +268,29 @@ class AgreementParams:
 
 def agree(p: AgreementParams, show: Show) -> None:
     names = tuple(f"characters_{cell}" for cell in CELLS)
-    found = show.run(gates.expect, names, p.text, p.singular, p.plural)
+    expectation = show.run(gates.expect, names, p.text, p.singular, p.plural)
     both = None
     if agreement.differing(p.text, p.other) is not None:
         both = show.run(gates.pair, names, p.text, p.other, p.singular, p.plural, name="both")
-    show.figure(drawn.agreement, found, *([both] if both else []))
-    alike = found.candidates[0] == found.candidates[1]
+    show.figure(network_figures.agreement, expectation, *([both] if both else []))
+    alike = expectation.candidates[0] == expectation.candidates[1]
     for cell, name in zip(CELLS, names, strict=True):
-        likelier = escape_markdown(found.likelier_at_end(name))
+        likelier = escape_markdown(expectation.likelier_at_end(name))
         more = None if alike else show.words("metric.bits.more", word=likelier)
-        show.readout(f"bits_{cell}", found.bits_at_end, name, beside=more)
+        show.readout(f"bits_{cell}", expectation.bits_at_end, name, caption=more)
     if alike:
         return show.note("one_word")
     show.note(
         "agreement",
-        first=escape_markdown(found.candidates[0]),
-        second=escape_markdown(found.candidates[1]),
+        first=escape_markdown(expectation.candidates[0]),
+        second=escape_markdown(expectation.candidates[1]),
     )
     if both is None:
         show.note("no_pair")
     else:
         say_effects(both, show)
-    if found.left_out:
-        show.note("cut", limit=len(" ".join(found.words)), left=f"{found.left_out:,}")
+    if expectation.left_out:
+        show.note("cut", limit=len(" ".join(expectation.words)), left=f"{expectation.left_out:,}")
 
 
 def hundredths(bits: float) -> str:
@@ -298,7 +300,7 @@ def hundredths(bits: float) -> str:
 
 def say_effects(both: agreement.AgreementPair, show: Show) -> None:
     """What the word in which the sentences differ does there, a word later, and for how long."""
-    one, other = (escape_markdown(each.words[both.place - 1]) for each in (both.one, both.other))
+    item, other = (escape_markdown(each.words[both.place - 1]) for each in (both.one, both.other))
     words = len(both.one.words)
     for row, network in enumerate(both.one.networks):
         lasts = both.last_effect(network)
@@ -311,7 +313,7 @@ def say_effects(both: agreement.AgreementPair, show: Show) -> None:
             "mean": float(both.mean[row, both.place - 1]),
             "margin": float(both.margin[row, both.place - 1]),
         }
-        said = {name: hundredths(value) for name, value in bits.items()}
+        values = {name: hundredths(value) for name, value in bits.items()}
         last = escape_markdown(both.one.words[both.place - 1 + max(lasts, 0)])
-        show.note(key, cell=network.rsplit("_", 1)[-1].upper(), one=one, other=other, to=last,
-                  count=both.effects.shape[1], **said)  # fmt: skip
+        show.note(key, cell=network.rsplit("_", 1)[-1].upper(), one=item, other=other, to=last,
+                  count=both.effects.shape[1], **values)  # fmt: skip

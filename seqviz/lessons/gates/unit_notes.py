@@ -23,14 +23,14 @@ def say_arithmetic(
 ) -> None:
     """The step of one unit as a sum with its numbers."""
     if isinstance(now, observation.LSTMStep):
-        kept, written, result = now.f * now.c_before, now.i * now.g, now.c
+        retained, written, result = now.f * now.c_before, now.i * now.g, now.c
         values = {"keep": now.f, "before": now.c_before, "write": now.i, "new": now.g}
         key = "step_lstm"
     else:
-        keep = now.z if now.update == "keep" else 1 - now.z
-        kept, written, result = keep * now.h_before, (1 - keep) * now.n, now.h
-        values = {"keep": keep, "before": now.h_before, "write": 1 - keep, "new": now.n}
+        retention = now.z if now.update == "keep" else 1 - now.z
+        retained, written, result = retention * now.h_before, (1 - retention) * now.n, now.h
+        values = {"keep": retention, "before": now.h_before, "write": 1 - retention, "new": now.n}
         key = "step_gru" if now.update == "keep" else "step_gru_write"
-    said = {name: term(value) for name, value in values.items()}
-    show.note(key, unit=unit, step=step, kept=number(kept), written=term(written),
-              result=number(result), **said)  # fmt: skip
+    labels = {name: term(value) for name, value in values.items()}
+    show.note(key, unit=unit, step=step, kept=number(retained), written=term(written),
+              result=number(result), **labels)  # fmt: skip

@@ -36,15 +36,15 @@ def scores_sent(p: Any, show: Show) -> dict[str, Any]:
     """
     read(show, p.text)
     before = len(show.output.items)
-    found = show.run(next_token, DECODER, p.text)
-    figure = next_token_bars(filtered(found, _ALL), style=show.style)
+    result = show.run(next_token, DECODER, p.text)
+    figure = next_token_bars(filtered(result, _ALL), style=show.style)
     empty = {name: f"{{{name}}}" for name in _SAID}
     return {
-        "half": _bytes(found.scores, np.float16),
-        "first": _bytes(found.scores[found.ids], np.float32),
-        "ids": found.ids.tolist(),
-        "pieces": found.pieces,
-        "seen": found.text_ids,
+        "half": _bytes(result.scores, np.float16),
+        "first": _bytes(result.scores[result.ids], np.float32),
+        "ids": result.ids.tolist(),
+        "pieces": result.pieces,
+        "seen": result.text_ids,
         "start": {name: encoded(control.default) for name, control in controls(type(p))},
         "figure": json.loads(figure.to_json()),
         "filters": {name: filter_name(name, show.text) for name in ORDER},

@@ -64,10 +64,10 @@ def read(show: Show, text: str) -> None:
     ready.check_interactive_length(DECODER, text)
 
 
-def read_for(show: Show, function: Callable[..., Any], wish: Mapping[str, Any]) -> None:
+def read_for(show: Show, function: Callable[..., Any], request: Mapping[str, Any]) -> None:
     """The same before a job, for its text; what came with the app waits for no model."""
-    if precomputed.find(function, wish) is None:
-        read(show, wish["text"])
+    if precomputed.find(function, request) is None:
+        read(show, request["text"])
 
 
 def fine(share: float) -> str:
@@ -88,32 +88,42 @@ class FuturesParams:
 
 
 def futures(p: FuturesParams, show: Show) -> None:
-    wish: dict[str, Any] = {
+    requested: dict[str, Any] = {
         "model": DECODER, "text": p.prompt, "steps": p.length, "beams": p.beams,
         "penalty": p.length_penalty, "seed": p.seed,
     }  # fmt: skip
-    read_for(show, compare_decoding, wish)
-    found = show.job(compare_decoding, **wish, so_far=(futures_so_far, p.shown))
-    show.figure(all_futures, found, p.shown)
-    tree = found.tree
+    read_for(show, compare_decoding, requested)
+    decoding_comparison = show.job(compare_decoding, **requested, so_far=(futures_so_far, p.shown))
+    show.figure(all_futures, decoding_comparison, p.shown)
+    tree = decoding_comparison.tree
     show.readouts(
-        found, best="best_probability", greedy="greedy_probability", beam="beam_probability"
+        decoding_comparison,
+        best="best_probability",
+        greedy="greedy_probability",
+        beam="beam_probability",
     )
     show.readouts(tree, "covered")
-    ratio = found.best_probability / found.greedy_probability
+    ratio = decoding_comparison.best_probability / decoding_comparison.greedy_probability
     show.note(
-        f"futures.{'missed' if found.fork else 'found'}", best=escape_markdown(tree.best_text),
-        greedy=escape_markdown(found.greedy.text), chance=fine(found.best_probability),
-        step=found.fork, times=number(ratio), covered=fine(tree.covered), length=p.length,
-        passes=tree.passes, shown=p.shown, beginnings=f"{len(tree.pieces):,}",
-    )  # fmt: skip
+        f"futures.{'missed' if decoding_comparison.fork else 'found'}",
+        best=escape_markdown(tree.best_text),
+        greedy=escape_markdown(decoding_comparison.greedy.text),
+        chance=fine(decoding_comparison.best_probability),
+        step=decoding_comparison.fork,
+        times=number(ratio),
+        covered=fine(tree.covered),
+        length=p.length,
+        passes=tree.passes,
+        shown=p.shown,
+        beginnings=f"{len(tree.pieces):,}",
+    )
     show.note("futures.proven" if tree.proven else "futures.open",
               bound=fine(float(np.exp(tree.open_log))))  # fmt: skip
-    best = found.beams.best
+    best = decoding_comparison.beams.best
     show.note(
         "futures.beam", beams=p.beams, text=escape_markdown(best.text), score=number(best.score),
         log=number(best.log), tokens=len(best.ids), penalty=f"{p.length_penalty:g}",
-        chance=fine(found.beam_probability),
+        chance=fine(decoding_comparison.beam_probability),
     )  # fmt: skip
 
 
@@ -125,36 +135,36 @@ class LikelyParams:
 
 
 def likely(p: LikelyParams, show: Show) -> None:
-    found = show.job(by_method, model=DECODER, so_far=(trials_so_far,))
-    show.figure(surprise_by_method, found)
-    low, high = found.less_ends(p.method)
-    show.readout("human", found.mean, "human")
-    show.readout("method", found.mean, p.method)
-    show.readout("expected", found.entropy_of, p.method)
-    show.readout("spread", found.spread, p.method)
-    less = found.less(p.method)
+    result = show.job(by_method, model=DECODER, so_far=(trials_so_far,))
+    show.figure(surprise_by_method, result)
+    low, high = result.less_ends(p.method)
+    show.readout("human", result.mean, "human")
+    show.readout("method", result.mean, p.method)
+    show.readout("expected", result.entropy_of, p.method)
+    show.readout("spread", result.spread, p.method)
+    less = result.less(p.method)
     if less < 0:
         low, high = -high, -low
-    shown = "null" if low <= 0 else "less" if less > 0 else "more"
+    visible_text = "null" if low <= 0 else "less" if less > 0 else "more"
     show.note(
-        f"likely.{shown}", method=show.option("method", p.method), texts=found.texts,
-        human=number(found.mean("human")), bits=number(found.mean(p.method)),
+        f"likely.{visible_text}", method=show.option("method", p.method), texts=result.texts,
+        human=number(result.mean("human")), bits=number(result.mean(p.method)),
         less=number(abs(less)), low=number(low), high=number(high),
-        below=percent(found.below(p.method)),
+        below=percent(result.below(p.method)),
     )  # fmt: skip
-    human, expected = found.mean("human"), found.entropy_of("human")
+    human, expected = result.mean("human"), result.entropy_of("human")
     show.note(
         "likely.split", human=number(human), expected=number(expected),
-        extra=number(human - expected), plain=number(found.mean("plain")),
-        plain_expected=number(found.entropy_of("plain")),
+        extra=number(human - expected), plain=number(result.mean("plain")),
+        plain_expected=number(result.entropy_of("plain")),
     )  # fmt: skip
     for name in ("human", p.method):
-        show.note("likely.text", who=show.option("method", name), text=_spelled(found, name))
+        show.note("likely.text", who=show.option("method", name), text=_spelled(result, name))
 
 
-def _spelled(found: methods.ByMethod, method: str) -> str:
+def _spelled(by_method: methods.ByMethod, method: str) -> str:
     """The beginning that is there to read, and how one goes on."""
-    pieces = (*found.beginning, "…", *found.pieces[METHODS.index(method)])
+    pieces = (*by_method.beginning, "…", *by_method.pieces[METHODS.index(method)])
     return escape_markdown("".join(pieces).replace("␣", " ").replace("⏎", " "))
 
 
@@ -173,17 +183,17 @@ def again(p: AgainParams, show: Show) -> None:
     if p.view == "loop":
         return say_loop(p, show)
     read(show, p.copied)
-    found = show.run(repeated, DECODER, p.copied, p.copies, p.penalty)
-    show.figure(repetition, found)
-    punished = found.penalty != 1
-    first, last = (found.probability(k, punished) for k in (1, found.copies))
-    show.readout("first_copy", found.probability, 1, punished)
-    show.readout("last_copy", found.probability, found.copies, punished)
+    result = show.run(repeated, DECODER, p.copied, p.copies, p.penalty)
+    show.figure(repetition, result)
+    punished = result.penalty != 1
+    first, last = (result.probability(k, punished) for k in (1, result.copies))
+    show.readout("first_copy", result.probability, 1, punished)
+    show.readout("last_copy", result.probability, result.copies, punished)
     show.note(
-        "again.penalty" if punished else "again.plain", copies=found.copies,
+        "again.penalty" if punished else "again.plain", copies=result.copies,
         first=percent(first), last=percent(last), penalty=f"{p.penalty:g}",
-        before=percent(found.probability(found.copies)), rises=found.rises(punished)[0],
-        repeats=found.copies - 1,
+        before=percent(result.probability(result.copies)), rises=result.rises(punished)[0],
+        repeats=result.copies - 1,
     )  # fmt: skip
     return None
 
@@ -191,22 +201,30 @@ def again(p: AgainParams, show: Show) -> None:
 def say_loop(p: AgainParams, show: Show) -> None:
     """A greedy text, and how much of it stood there before."""
     filters = Chain(penalty=p.penalty) if p.penalty != 1 else None
-    wish: dict[str, Any] = {
+    requested: dict[str, Any] = {
         "model": DECODER, "text": p.opening, "count": LOOP, "after": (), "filters": filters,
     }  # fmt: skip
-    read_for(show, greedy, wish)
-    found = show.job(greedy, **wish, so_far=(written_bits,))
-    show.figure(written_bits, found)
-    half = len(found.ids) // 2
-    show.readout("first_half", found.mean_of, 0, half)
-    show.readout("second_half", found.mean_of, half, len(found.ids))
-    show.readouts(found, seen="seen_before")
-    show.passage(found.spelled, found.bits / max(8.0, float(found.bits.max())), signed=False,
-                 title=show.words("note.pieces"))  # fmt: skip
+    read_for(show, greedy, requested)
+    continuation = show.job(greedy, **requested, so_far=(written_bits,))
+    show.figure(written_bits, continuation)
+    half = len(continuation.ids) // 2
+    show.readout("first_half", continuation.mean_of, 0, half)
+    show.readout("second_half", continuation.mean_of, half, len(continuation.ids))
+    show.readouts(continuation, seen="seen_before")
+    show.passage(
+        continuation.spelled,
+        continuation.bits / max(8.0, float(continuation.bits.max())),
+        signed=False,
+        title=show.words("note.pieces"),
+    )
     show.note(
-        "again.loop", tokens=len(found.ids), seen=found.seen_before, penalty=f"{p.penalty:g}",
-        first=number(found.mean_of(0, half)), second=number(found.mean_of(half, len(found.ids))),
-    )  # fmt: skip
+        "again.loop",
+        tokens=len(continuation.ids),
+        seen=continuation.seen_before,
+        penalty=f"{p.penalty:g}",
+        first=number(continuation.mean_of(0, half)),
+        second=number(continuation.mean_of(half, len(continuation.ids))),
+    )
 
 
 @dataclass(frozen=True)
@@ -224,30 +242,40 @@ class ShotsParams:
 def shots(p: ShotsParams, show: Show) -> None:
     if p.view == "one":
         return say_prompt(p, show)
-    found = show.job(few_shots, model=DECODER, so_far=(trials_so_far,))
-    show.figure(shots_by_amount, found)
-    most = AMOUNTS[-1]
-    show.readout("without", found.accuracy, "right", 0)
-    show.readout("behind", found.accuracy, p.condition, most)
-    show.readout("form_without", found.form, "right", 0)
-    show.readout("form_behind", found.form, p.condition, most)
-    one, none = (p.condition, most), ("right", 0)
-    low, high = found.gain_ends(one, none)
+    accuracy = show.job(few_shots, model=DECODER, so_far=(trials_so_far,))
+    show.figure(shots_by_amount, accuracy)
+    maximum = AMOUNTS[-1]
+    show.readout("without", accuracy.accuracy, "right", 0)
+    show.readout("behind", accuracy.accuracy, p.condition, maximum)
+    show.readout("form_without", accuracy.form, "right", 0)
+    show.readout("form_behind", accuracy.form, p.condition, maximum)
+    item, none = (p.condition, maximum), ("right", 0)
+    low, high = accuracy.gain_ends(item, none)
     show.note(
-        f"shots.{'shown' if found.is_significant(one, none) else 'null'}",
-        condition=show.option("condition", p.condition), most=most, questions=found.questions,
-        draws=found.draws, none=percent(found.accuracy(*none)), some=percent(found.accuracy(*one)),
-        gain=_points(found.gain(one, none)), low=_points(low), high=_points(high),
-        form=percent(found.form(*none)), formed=percent(found.form(*one)),
-    )  # fmt: skip
+        f"shots.{'shown' if accuracy.is_significant(item, none) else 'null'}",
+        condition=show.option("condition", p.condition),
+        most=maximum,
+        questions=accuracy.questions,
+        draws=accuracy.draws,
+        none=percent(accuracy.accuracy(*none)),
+        some=percent(accuracy.accuracy(*item)),
+        gain=_points(accuracy.gain(item, none)),
+        low=_points(low),
+        high=_points(high),
+        form=percent(accuracy.form(*none)),
+        formed=percent(accuracy.form(*item)),
+    )
     if p.condition != "right":
-        right = ("right", most)
-        low, high = found.gain_ends(right, one)
+        right = ("right", maximum)
+        low, high = accuracy.gain_ends(right, item)
         show.note(
-            f"shots.labels_{'shown' if found.is_significant(right, one) else 'null'}",
-            condition=show.option("condition", p.condition), right=percent(found.accuracy(*right)),
-            gain=_points(found.gain(right, one)), low=_points(low), high=_points(high),
-        )  # fmt: skip
+            f"shots.labels_{'shown' if accuracy.is_significant(right, item) else 'null'}",
+            condition=show.option("condition", p.condition),
+            right=percent(accuracy.accuracy(*right)),
+            gain=_points(accuracy.gain(right, item)),
+            low=_points(low),
+            high=_points(high),
+        )
     return None
 
 
@@ -263,18 +291,18 @@ def say_prompt(p: ShotsParams, show: Show) -> None:
     if p.layout == "chat":
         prompt = show.derive(in_template, DECODER, prompt, name="template")
     read(show, prompt)
-    found = show.run(next_token, DECODER, prompt)
-    show.figure(label_bars, found, LABELS)
+    result = show.run(next_token, DECODER, prompt)
+    show.figure(label_bars, result, LABELS)
     for label in LABELS:
-        show.readout(label, found.chance_of, label)
-    read_as = found.prompt
+        show.readout(label, result.chance_of, label)
+    read_as = result.prompt
     marked = show.derive(special, DECODER, tuple(read_as.ids.tolist()), name="marked")
     show.passage(read_as.spelled, np.array(marked, float), signed=False,
                  title=show.words("note.special"))  # fmt: skip
-    names = sorted({piece for piece, one in zip(read_as.pieces, marked, strict=True) if one})
+    names = sorted({piece for piece, item in zip(read_as.pieces, marked, strict=True) if item})
     show.note(
-        f"prompt.{p.layout}", tokens=len(marked), token=escape_markdown(found.pieces[0]),
-        chance=percent(float(found.chances[0])), special=sum(marked),
+        f"prompt.{p.layout}", tokens=len(marked), token=escape_markdown(result.pieces[0]),
+        chance=percent(float(result.chances[0])), special=sum(marked),
         names=", ".join(map(escape_markdown, names)),
     )  # fmt: skip
 
@@ -296,20 +324,20 @@ def cost(p: CostParams, show: Show) -> None:
         return say_sizes(show)
     if p.view != "time":
         return say_losses(p, show)
-    found = show.job(time_cache, model=DECODER, so_far=(trials_so_far,))
-    show.figure(token_times, found, p.given, p.written)
+    cache_times = show.job(time_cache, model=DECODER, so_far=(trials_so_far,))
+    show.figure(token_times, cache_times, p.given, p.written)
     cached = show.readout("cached", readings, p.given, p.written)
-    anew = show.readout("anew", readings, p.given, p.written, cached=False)
-    longest = int(found.tokens[-1])
-    show.readout("times", found.times, longest)
+    rerun = show.readout("anew", readings, p.given, p.written, cached=False)
+    longest = int(cache_times.tokens[-1])
+    show.readout("times", cache_times.times, longest)
     show.note(
         "bill.time", prompt=p.given, written=p.written, all=p.given + p.written,
-        cached=f"{cached:,.0f}", anew=f"{anew:,.0f}", longest=longest,
-        decode=number(1e3 * found.at("decode", longest)),
-        slow=number(1e3 * found.at("anew", longest)),
+        cached=f"{cached:,.0f}", anew=f"{rerun:,.0f}", longest=longest,
+        decode=number(1e3 * cache_times.at("decode", longest)),
+        slow=number(1e3 * cache_times.at("anew", longest)),
     )  # fmt: skip
-    show.note("bill.time_same" if found.same else "bill.time_differs",
-              difference=number(found.largest_difference))  # fmt: skip
+    show.note("bill.time_same" if cache_times.same else "bill.time_differs",
+              difference=number(cache_times.largest_difference))  # fmt: skip
     return None
 
 
@@ -317,20 +345,20 @@ def say_losses(p: CostParams, show: Show) -> None:
     """Which tokens of a text are scored, and what a context saves."""
     if p.view == "training":
         read(show, p.document)
-        found = show.run(scored, DECODER, p.document)
+        result = show.run(scored, DECODER, p.document)
     else:
         read(show, f"{p.article} {p.summary}")
-        found = show.run(scored, DECODER, p.summary, p.article)
-    show.figure(token_losses, found)
-    show.readouts(found, "tokens", "scored", "loss", "nats")
+        result = show.run(scored, DECODER, p.summary, p.article)
+    show.figure(token_losses, result)
+    show.readouts(result, "tokens", "scored", "loss", "nats")
     if p.view == "training":
-        show.note("bill.training", tokens=len(found.pieces), scored=f"{found.scored:.0f}",
-                  loss=number(found.loss), nats=number(found.nats))  # fmt: skip
+        show.note("bill.training", tokens=len(result.pieces), scored=f"{result.scored:.0f}",
+                  loss=number(result.loss), nats=number(result.nats))  # fmt: skip
         return
     alone = show.run(scored, DECODER, f"{SEPARATOR}{p.summary}", name="alone")
     show.note(
-        "bill.summary", m=found.first - 1, n=f"{found.scored:.0f}", all=len(found.pieces),
-        loss=number(found.loss), alone=number(alone.loss),
+        "bill.summary", m=result.first - 1, n=f"{result.scored:.0f}", all=len(result.pieces),
+        loss=number(result.loss), alone=number(alone.loss),
     )  # fmt: skip
 
 

@@ -64,50 +64,50 @@ def chain_of(p: ScoresParams) -> Chain:
 def class_surprise(p: ScoresParams, show: Show) -> SeedExperiment:
     """How many bits the token has that each seat draws: its own u, the same distribution."""
     read(show, p.text)
-    found = show.run(next_token, DECODER, p.text)
-    behind = filtered(found, chain_of(p))
-    left = behind.ranked[: behind.n_kept]
-    bits = dict(zip(left.tolist(), -np.log2(behind.chances[left]), strict=True))
-    expected = replicates.drawn_from(np.array([*bits.values()]), behind.chances[left])
+    result = show.run(next_token, DECODER, p.text)
+    after = filtered(result, chain_of(p))
+    left = after.ranked[: after.n_kept]
+    bits = dict(zip(left.tolist(), -np.log2(after.chances[left]), strict=True))
+    expected = replicates.drawn_from(np.array([*bits.values()]), after.chances[left])
 
     def values(seeds: Sequence[int]) -> list[float]:
-        drawn = draw.draws(behind.scores, [uniforms(seed, p.number)[-1] for seed in seeds])
-        return [float(bits[token]) for token in drawn.tolist()]
+        samples = draw.draws(after.scores, [uniforms(seed, p.number)[-1] for seed in seeds])
+        return [float(bits[token]) for token in samples.tolist()]
 
     return SeedExperiment(
         values, show.words("class.scores.quantity"),
-        show.words("class.scores.settings", kept=f"{behind.n_kept:,}", number=p.number,
-                   entropy=number(behind.entropy)),
+        show.words("class.scores.settings", kept=f"{after.n_kept:,}", number=p.number,
+                   entropy=number(after.entropy)),
         lambda _: expected,
     )  # fmt: skip
 
 
 def scores(p: ScoresParams, show: Show) -> None:
     read(show, p.text)
-    found = show.run(next_token, DECODER, p.text)
-    drawn = show.derive(filtered, found, chain_of(p), p.seed, p.number, name="drawn")
-    show.figure(next_token_bars, drawn)
-    show.readouts(drawn, kept="n_kept", cut="cut", entropy="entropy", beside={
-        "entropy": show.words("metric.entropy.beside", before=number(drawn.entropy_before)),
+    result = show.run(next_token, DECODER, p.text)
+    rendered = show.derive(filtered, result, chain_of(p), p.seed, p.number, name="drawn")
+    show.figure(next_token_bars, rendered)
+    show.readouts(rendered, kept="n_kept", cut="cut", entropy="entropy", caption={
+        "entropy": show.words("metric.entropy.beside", before=number(rendered.entropy_before)),
     })  # fmt: skip
-    (token,) = show.derive(pieces, DECODER, (drawn.token,), name="token")
+    (token,) = show.derive(pieces, DECODER, (rendered.token,), name="token")
     filters = show.words("note.between_filters").join(
-        filter_name(name, show.text) for name, _ in drawn.stages
+        filter_name(name, show.text) for name, _ in rendered.stages
     )
-    low, high = drawn.ends
-    said = show.words(
+    low, high = rendered.ends
+    summary = show.words(
         "note.scores" if filters else "note.scores_none", token=escape_markdown(token),
-        u=f"{drawn.u:.3f}",
+        u=f"{rendered.u:.3f}",
         low=f"{low:.3f}", high=f"{high:.3f}", filters=filters,
-        kept=f"{drawn.n_kept:,}", cut=percent(drawn.cut), entropy=number(drawn.entropy),
-        before=number(drawn.entropy_before),
+        kept=f"{rendered.n_kept:,}", cut=percent(rendered.cut), entropy=number(rendered.entropy),
+        before=number(rendered.entropy_before),
     )  # fmt: skip
-    show.emit(Note(said + of_order(p, drawn, show)))
-    reached = drawn.n_kept <= FEW and drawn.entropy > EVEN
-    show.target("even", reached, kept=f"{drawn.n_kept:,}", entropy=number(drawn.entropy))
+    show.emit(Note(summary + of_order(p, rendered, show)))
+    reached = rendered.n_kept <= FEW and rendered.entropy > EVEN
+    show.target("even", reached, kept=f"{rendered.n_kept:,}", entropy=number(rendered.entropy))
 
 
-def of_order(p: ScoresParams, drawn: Filtered, show: Show) -> str:
+def of_order(p: ScoresParams, distribution: Filtered, show: Show) -> str:
     """How far the distribution is from that of transformers' order, where another is chosen.
 
     A paragraph of the same note: a hand that changes the order changes the words of one place.
@@ -115,8 +115,8 @@ def of_order(p: ScoresParams, drawn: Filtered, show: Show) -> str:
     if p.order == ORDER:
         return ""
     usual = replace(chain_of(p), order=ORDER)
-    other = show.derive(filtered, drawn.found, usual, p.seed, p.number, name="usual")
-    apart = largest_difference(drawn, other)
+    other = show.derive(filtered, distribution.found, usual, p.seed, p.number, name="usual")
+    apart = largest_difference(distribution, other)
     key = "note.order" if apart > ROUNDING else "note.order_same"
     return "\n\n" + show.words(key, apart=percent(apart), kept=f"{other.n_kept:,}",
                                entropy=number(other.entropy))  # fmt: skip
@@ -148,39 +148,46 @@ def written(
 def steps(p: GenerationParams, show: Show) -> None:
     read(show, read_params("scores", ScoresParams).text)
     base = written(p, (), p.temperature, "base", show)
-    place = min(p.step, len(base.ids))
-    forced = int(base.candidates[place - 1][p.rank - 1]) if p.rank else base.ids[place - 1]
+    position = min(p.step, len(base.ids))
+    forced = int(base.candidates[position - 1][p.rank - 1]) if p.rank else base.ids[position - 1]
     other = None
-    if forced != base.ids[place - 1] and place < COUNT:
-        after = (*base.ids[: place - 1], forced)
+    if forced != base.ids[position - 1] and position < COUNT:
+        after = (*base.ids[: position - 1], forced)
         other, base = base, written(p, after, p.temperature, "branch", show)
-    show.figure(text_steps, base, other, place, p.rank, picks=("rank", "step"))
+    show.figure(text_steps, base, other, position, p.rank, picks=("rank", "step"))
     show.readouts(base, bits="mean_bits", chance="probability")
     show.passage(base.spelled, base.bits / max(8.0, float(base.bits.max())), signed=False,
                  title=show.words("note.pieces"))  # fmt: skip
-    say_steps(p, base, other, place, show)
+    say_steps(p, base, other, position, show)
 
 
 def say_steps(
-    p: GenerationParams, found: Continuation, other: Continuation | None, place: int, show: Show
+    p: GenerationParams,
+    continuation: Continuation,
+    other: Continuation | None,
+    index: int,
+    show: Show,
 ) -> None:
     """What was written, what the replaced token has changed, and what the temperature has."""
     facts = {
-        "text": escape_markdown(found.text), "bits": number(found.mean_bits), "step": place,
-        "chance": fine(found.probability), "token": escape_markdown(found.pieces[place - 1]),
-        "own": percent(float(2 ** -found.bits[place - 1])),
-    }  # fmt: skip
+        "text": escape_markdown(continuation.text),
+        "bits": number(continuation.mean_bits),
+        "step": index,
+        "chance": fine(continuation.probability),
+        "token": escape_markdown(continuation.pieces[index - 1]),
+        "own": percent(float(2 ** -continuation.bits[index - 1])),
+    }
     if other is None:
         show.note(f"steps.{p.way}", **facts)
     else:
         show.note(
-            "steps.branch", **facts, instead=escape_markdown(other.pieces[place - 1]),
-            before=fine(other.probability), dearer=number(found.mean_bits - other.mean_bits),
+            "steps.branch", **facts, instead=escape_markdown(other.pieces[index - 1]),
+            before=fine(other.probability), dearer=number(continuation.mean_bits - other.mean_bits),
         )  # fmt: skip
     if p.way == "sampled" and p.temperature != 1 and other is None:
         plain = written(p, (), 1.0, "plain", show)
-        apart = parted(found.ids, plain.ids)
-        same = apart >= min(len(found.ids), len(plain.ids))
+        apart = parted(continuation.ids, plain.ids)
+        same = apart >= min(len(continuation.ids), len(plain.ids))
         show.note("steps.same" if same else "steps.parted", temperature=f"{p.temperature:g}",
                   step=apart + 1, plain=escape_markdown(plain.text))  # fmt: skip
 
@@ -197,33 +204,33 @@ def behind_filters(show: Show) -> Filtered:
     """The distribution of the first figure that is drawn from."""
     above = read_params("scores", ScoresParams)
     read(show, above.text)
-    found = show.run(next_token, DECODER, above.text)
-    return show.derive(filtered, found, chain_of(above), name="behind")
+    result = show.run(next_token, DECODER, above.text)
+    return show.derive(filtered, result, chain_of(above), name="behind")
 
 
 def class_shares(p: DrawsParams, show: Show) -> SeedExperiment:
     """How often the likeliest token comes in each seat's own draws."""
-    behind = behind_filters(show)
-    first = int(behind.ranked[0])
+    after = behind_filters(show)
+    first = int(after.ranked[0])
     (piece,) = pieces(DECODER, (first,))
-    chance = float(behind.chances[first])
-    expected = replicates.share_of(chance, p.count).times(100.0)
+    probability = float(after.chances[first])
+    expected = replicates.share_of(probability, p.count).times(100.0)
 
     def values(seeds: Sequence[int]) -> list[float]:
-        drawn = [draw.draws(behind.scores, uniforms(seed, p.count)) for seed in seeds]
-        return [float(100 * (one == first).mean()) for one in drawn]
+        samples = [draw.draws(after.scores, uniforms(seed, p.count)) for seed in seeds]
+        return [float(100 * (item == first).mean()) for item in samples]
 
     return SeedExperiment(
         values, show.words("class.draws.quantity", token=escape(short(piece))),
-        show.words("class.draws.settings", count=f"{p.count:,}", chance=percent(chance),
+        show.words("class.draws.settings", count=f"{p.count:,}", chance=percent(probability),
                    token=escape_markdown(piece)),
         lambda _: expected,
     )  # fmt: skip
 
 
 def draws(p: DrawsParams, show: Show) -> None:
-    behind = behind_filters(show)
-    many = show.derive(first_words, behind, p.seed, p.count, name="many")
+    after = behind_filters(show)
+    many = show.derive(first_words, after, p.seed, p.count, name="many")
     names = show.derive(pieces, DECODER, tuple(many.ids.tolist()), name="names")
     show.figure(many_first_words, many, names, p.count)
     show.readout("within", many.within)

@@ -39,11 +39,11 @@ class LearnedParams:
 def learned(p: LearnedParams, show: Show) -> None:
     show.model(p.model)
     table = show.run(positions.table, p.model, name="table")
-    found = show.run(compare, table.table)
+    result = show.run(compare, table.table)
     if p.view == "path":
-        way = show.run(components, table.table, name="way")
-        show.figure(component_path, way)
-        first, second = (percent(float(share), 0) for share in [*way.explained, 0.0][:2])
+        method = show.run(components, table.table, name="way")
+        show.figure(component_path, method)
+        first, second = (percent(float(share), 0) for share in [*method.explained, 0.0][:2])
         show.note("path", first=first, second=second)
     elif p.view == "norms":
         scale = show.run(embedding_scale, table.words, table.table, name="scale")
@@ -54,36 +54,36 @@ def learned(p: LearnedParams, show: Show) -> None:
         beside_sines(p.view, table.table, sines.table, show)
     rows, width = table.table.shape
     show.metrics(size=(f"{rows} × {width}", table.model))
-    eight = percent(found.sinusoidal_in_eight, 0)
+    eight = percent(result.sinusoidal_in_eight, 0)
     beside = {
         "share": show.words("metric.share.sines", share=eight),
-        "cka": show.words("metric.cka.chance", value=number(found.cka_chance)),
+        "cka": show.words("metric.cka.chance", value=number(result.cka_chance)),
     }
-    show.readouts(found, share="in_eight", beside=beside)
-    show.readouts(found, "cka", "unlike", beside=beside)
+    show.readouts(result, share="in_eight", caption=beside)
+    show.readouts(result, "cka", "unlike", caption=beside)
 
 
-def beside_sines(view: str, own: np.ndarray, waves: np.ndarray, show: Show) -> None:
+def beside_sines(view: str, table: np.ndarray, sinusoids: np.ndarray, show: Show) -> None:
     """The views that lay the learned table beside the sinusoidal one, each with its sentence."""
     if view == "similarity":
         near, other = (
-            show.run(similarity, own, name="near"),
-            show.run(similarity, waves, name="other"),
+            show.run(similarity, table, name="near"),
+            show.run(similarity, sinusoids, name="other"),
         )
         show.figure(table_similarity, near, other)
         show.note("similarity", **{
-            f"{whose}_{at}": number(float(np.diag(one.cosine, at).mean()))
-            for whose, one in (("own", near), ("sines", other)) for at in (1, 100)
+            f"{whose}_{at}": number(float(np.diag(item.cosine, at).mean()))
+            for whose, item in (("own", near), ("sines", other)) for at in (1, 100)
         })  # fmt: skip
     elif view == "spectrum":
         power, by_sines = (
-            show.run(spectrum, own, name="power"),
-            show.run(spectrum, waves, name="by_sines"),
+            show.run(spectrum, table, name="power"),
+            show.run(spectrum, sinusoids, name="by_sines"),
         )
         show.figure(power_spectrum, power, by_sines)
         show.note("spectrum", own=percent(power.slow), sines=percent(by_sines.slow))
     else:
-        aged, fresh = show.run(ages, own, name="aged"), show.run(ages, waves, name="fresh")
+        aged, fresh = show.run(ages, table, name="aged"), show.run(ages, sinusoids, name="fresh")
         show.figure(early_and_late, aged, fresh)
         (norm, beside), (late_norm, late_beside) = aged.early, aged.late
         (start_norm, start_near), (end_norm, end_near) = aged.first, aged.last
@@ -94,20 +94,23 @@ def beside_sines(view: str, own: np.ndarray, waves: np.ndarray, show: Show) -> N
             late_near=number(late_beside), skip=aged.skipped,
             start_norm=number(start_norm), start_near=number(start_near),
             end_norm=number(end_norm), end_near=number(end_near),
-            last=len(own) - 1, broken=broken, after=broken + 1, broken_near=number(broken_near),
+            last=len(table) - 1, broken=broken, after=broken + 1, broken_near=number(broken_near),
         )  # fmt: skip
 
 
-def scales_said(found: EmbeddingScale) -> dict[str, str]:
+def scales_said(embedding_scale: EmbeddingScale) -> dict[str, str]:
     """Norms of word vectors, before and after the factor, beside a sinusoidal and a learned row."""
-    words, scaled = float(np.median(found.embedding)), float(np.median(found.scaled))
-    sines = found.factor / math.sqrt(2)
+    words, scaled = (
+        float(np.median(embedding_scale.embedding)),
+        float(np.median(embedding_scale.scaled)),
+    )
+    sines = embedding_scale.factor / math.sqrt(2)
     return {
         "words": number(words),
         "scaled": number(scaled),
-        "factor": number(found.factor),
+        "factor": number(embedding_scale.factor),
         "sines": number(sines),
         "times": number(sines / words, 2),
         "share": number(sines / scaled, 2),
-        "own": number(float(np.median(found.encoding))),
+        "own": number(float(np.median(embedding_scale.encoding))),
     }

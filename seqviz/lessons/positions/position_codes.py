@@ -34,26 +34,26 @@ class SimpleParams:
 
 
 def simple(p: SimpleParams, show: Show) -> None:
-    found = show.run(codes.demands, p.words)
+    demands = show.run(codes.demands, p.words)
     if p.view == "digits":
         binary = show.run(codes.code, "binary", p.words, name="binary")
-        waves = show.run(codes.code, "waves", p.words, name="waves")
-        show.figure(digits_and_waves, binary, waves)
+        sinusoids = show.run(codes.code, "waves", p.words, name="waves")
+        show.figure(digits_and_waves, binary, sinusoids)
     else:
-        show.figure(code_demands, found)
-    show.readouts(found, "drowned", "moved", "jump", "stride")
-    after = found.jump_at + 1
+        show.figure(code_demands, demands)
+    show.readouts(demands, "drowned", "moved", "jump", "stride")
+    after = demands.jump_at + 1
     show.note(
         p.view,
         last=p.words - 1,
-        word=number(found.word),
-        moved=number(found.moved),
-        before=found.jump_at,
+        word=number(demands.word),
+        moved=number(demands.moved),
+        before=demands.jump_at,
         after=after,
         digits=after.bit_length(),
-        jump=number(found.jump),
-        norm=number(float(found.of("waves", "norm")[0])),
-        stride=number(found.stride),
+        jump=number(demands.jump),
+        norm=number(float(demands.of("waves", "norm")[0])),
+        stride=number(demands.stride),
     )
 
 
@@ -73,17 +73,17 @@ def waves(p: WavesParams, show: Show) -> None:
     sines = show.run(encoding, p.positions, p.d_model, p.base, p.layout, name="sines")
     words = show.text.table("positions.client.sinusoid")
     show.live("sinusoid", asdict(p), words, encoding_map, sines)
-    whole = int((sines.wavelengths <= p.positions).sum())
+    full = int((sines.wavelengths <= p.positions).sum())
     if len(sines.wavelengths) == 1:
         return show.note("one_wave")
-    slower = whole < len(sines.wavelengths) and p.positions > 1  # one has no other to be told from
+    slower = full < len(sines.wavelengths) and p.positions > 1  # one has no other to be told from
     show.note(
         "waves" if slower else "waves_all",
         waves=len(sines.wavelengths),
         shortest=number(sines.shortest),
         longest=number(sines.longest),
         positions=f"{p.positions:,}",
-        whole=whole,
+        whole=full,
     )
 
 
@@ -138,20 +138,20 @@ def distance(p: DistanceParams, show: Show) -> None:
         step = factor ** (1 / max(len(sines.wavelengths) - 1, 1))
         many = len(sines.wavelengths) > 1
         # Where each is hardly longer than the one before, a third digit is not enough to say so.
-        said = number(step, 3 if step >= 1.05 else 4)
-        show.note("wavelengths" if many else "one_wave", factor=said)
+        summary = number(step, 3 if step >= 1.05 else 4)
+        show.note("wavelengths" if many else "one_wave", factor=summary)
     else:
-        found = show.run(similarity, sines.table)
-        offsets = found.dot_by_offset.offset
+        result = show.run(similarity, sines.table)
+        offsets = result.dot_by_offset.offset
         closed = show.run(dot_by_offset, sines.frequencies, offsets, name="closed")
         if p.view == "offset":
-            show.figure(similarity_by_offset, found, closed)
+            show.figure(similarity_by_offset, result, closed)
         else:
-            show.figure(dot_products, found)
+            show.figure(dot_products, result)
         near, far = sines.dot(1), sines.dot(13)
-        show.note("same_offset", spread=number(found.dot_by_offset.spread, 2))
+        show.note("same_offset", spread=number(result.dot_by_offset.spread, 2))
         show.note("nearer" if near > far else "farther", near=number(near), far=number(far))
     turn = p.length / sines.longest
     show.target("slowest", A_TENTH <= turn <= 1, turn=percent(turn), length=p.length)
     root = f"√({p.d_model}/2)"
-    show.readouts(sines, "norm", "shortest", "longest", beside={"norm": root})
+    show.readouts(sines, "norm", "shortest", "longest", caption={"norm": root})

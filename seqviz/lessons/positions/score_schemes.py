@@ -41,18 +41,18 @@ class SchemesParams:
 
 def rotary_view(p: SchemesParams, show: Show) -> None:
     """Arrows that turn with their positions, and the score that this gives."""
-    found = show.run(rotary.random_scores, p.d_k, p.tokens, p.base, "halves", p.seed)
+    offset = show.run(rotary.random_scores, p.d_k, p.tokens, p.base, "halves", p.seed)
     at = show.run(rotary.turned, p.d_k, p.key + p.offset, p.key, p.base, p.seed, name="at")
-    show.figure(rotary_scores, found, at)
-    show.readouts(found, "spread", "error", "pairs")
+    show.figure(rotary_scores, offset, at)
+    show.readouts(offset, "spread", "error", "pairs")
     show.note(
         "turned", query=f"{p.key + p.offset:,}", place=f"{p.key:,}", offset=p.offset,
         score=number(at.score),
     )  # fmt: skip
-    (near, far), (alike, alike_far) = found.sizes(False), found.sizes(True)
-    said = {"near": near, "far": far, "alike": alike, "alike_far": alike_far}
+    (near, far), (alike, alike_far) = offset.sizes(False), offset.sizes(True)
+    values = {"near": near, "far": far, "alike": alike, "alike_far": alike_far}
     falls = "falls" if alike_far < 0.9 * alike else "stays"
-    show.note(f"alike_{falls}", **{name: number(size) for name, size in said.items()})
+    show.note(f"alike_{falls}", **{name: number(size) for name, size in values.items()})
 
 
 def schemes(p: SchemesParams, show: Show) -> None:
@@ -83,9 +83,9 @@ def schemes(p: SchemesParams, show: Show) -> None:
         )  # fmt: skip
     elif p.view == "t5":
         both = not p.causal
-        places = show.run(relative.t5_map, p.tokens, both, p.buckets, p.farthest, name="places")
-        show.figure(t5_buckets, places)
-        used, of = show.readout("used", relative.buckets_used, places, p.buckets)
+        indices = show.run(relative.t5_map, p.tokens, both, p.buckets, p.farthest, name="places")
+        show.figure(t5_buckets, indices)
+        used, of = show.readout("used", relative.buckets_used, indices, p.buckets)
         alone = p.buckets // (4 if both else 2)
         last = relative.t5_last(both, p.buckets, p.farthest)
         show.note("t5", alone=alone, farthest=last, used=used, buckets=of)

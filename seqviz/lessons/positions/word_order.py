@@ -47,26 +47,28 @@ def other_order(p: EffectParams) -> str:
 
 def effect(p: EffectParams, show: Show) -> None:
     second = other_order(p)
-    found = show.run(orders.compare_orders, p.first, second, p.causal, p.seed, p.strength)
+    order_comparison = show.run(
+        orders.compare_orders, p.first, second, p.causal, p.seed, p.strength
+    )
     if p.view == "moved":
-        show.figure(moved_words, found)
+        show.figure(moved_words, order_comparison)
     else:
-        show.figure(both_orders, found, p.scheme)
+        show.figure(both_orders, order_comparison, p.scheme)
     if p.how == "shuffled":
         show.note("shuffled", text=escape_markdown(second))
-    for scheme in found.schemes:
-        show.readout(f"moved_{scheme}", found.farthest, scheme)
-    if found.strangers:
+    for scheme in order_comparison.schemes:
+        show.readout(f"moved_{scheme}", order_comparison.farthest, scheme)
+    if order_comparison.strangers:
         show.note("strangers")
-    elif movers := found.movers("none"):
+    elif movers := order_comparison.movers("none"):
         show.note("causal", words=escape_markdown(", ".join(movers)))
     elif p.causal:
         show.note("causal_same")
     else:
         show.note("equivariant")
-    far = {scheme: found.farthest(scheme) for scheme in found.schemes[1:]}
+    far = {scheme: order_comparison.farthest(scheme) for scheme in order_comparison.schemes[1:]}
     if any(far.values()) and not any(map(math.isnan, far.values())):
-        key = "told_too" if found.movers("none") else "told"
+        key = "told_too" if order_comparison.movers("none") else "told"
         show.note(key, **{scheme: percent(share) for scheme, share in far.items()})
 
 
@@ -85,38 +87,38 @@ def encoder(p: EncoderParams, show: Show) -> None:
     above = read_params("effect", EffectParams)
     second = other_order(above)
     show.model(p.model)
-    found = show.run(positions.reordered, p.model, above.first, second, p.layer, p.head)
-    if found.left_out:
+    result = show.run(positions.reordered, p.model, above.first, second, p.layer, p.head)
+    if result.left_out:
         show.caption(show.words("note.first_tokens", limit=texts.MAX_TEXT_TOKENS - 2))
     if p.view == "variants":
-        show.figure(encoder_variants, found)
+        show.figure(encoder_variants, result)
     else:
-        show.figure(encoder_maps, found, p.variant)
+        show.figure(encoder_maps, result, p.variant)
         table = show.words.text(f"figure.pos_table_{p.variant}")
-        own, other = (percent(found.before_of(name)) for name in ("own", p.variant))
-        show.note("head", layer=found.layer, head=found.head, table=table, own=own, other=other)
-    show.readout("alike_own", found.alike_of, "own")
-    show.readout("alike_zero", found.alike_of, "zero")
-    show.readout("kept_zero", found.kept_of, "zero")
-    own = show.words("metric.previous_zero.own", share=percent(found.previous_of("own"), 0))
-    show.readout("previous_zero", found.previous_of, "zero", beside=own)
+        own, other = (percent(result.before_of(name)) for name in ("own", p.variant))
+        show.note("head", layer=result.layer, head=result.head, table=table, own=own, other=other)
+    show.readout("alike_own", result.alike_of, "own")
+    show.readout("alike_zero", result.alike_of, "zero")
+    show.readout("kept_zero", result.kept_of, "zero")
+    own = show.words("metric.previous_zero.own", share=percent(result.previous_of("own"), 0))
+    show.readout("previous_zero", result.previous_of, "zero", caption=own)
     show.unknown_tokens(
         *show.derive(texts.unknown_tokens, p.model, above.first, second, name="new")
     )
-    if found.pieces == found.others:
+    if result.pieces == result.others:
         return show.note("same_tokens")
-    changes = {name: 1 - found.alike_of(name) for name in found.variants}
-    said = {name: number(by, 2) if by > ROUNDING else "0" for name, by in changes.items()}
-    show.note("order_counts", **said)
-    if sorted(found.pieces) != sorted(found.others):
+    changes = {name: 1 - result.alike_of(name) for name in result.variants}
+    values = {name: number(by, 2) if by > ROUNDING else "0" for name, by in changes.items()}
+    show.note("order_counts", **values)
+    if sorted(result.pieces) != sorted(result.others):
         show.note("other_tokens")
     elif changes["own"] > ROUNDING:
         part = percent(max(changes["sinusoidal"], 0.0) / changes["own"])
         show.note("order_hardly" if changes["own"] < 0.05 else "order_matters", part=part)
     show.note(
         "previous",
-        own=percent(found.previous_of("own")),
-        **{name: percent(found.previous_of(name)) for name in ("zero", "sinusoidal")},
+        own=percent(result.previous_of("own")),
+        **{name: percent(result.previous_of(name)) for name in ("zero", "sinusoidal")},
     )
 
 
@@ -133,37 +135,37 @@ class TaskParams:
 
 def task(p: TaskParams, show: Show) -> None:
     settings = tiny.OrderSettings(p.task, p.letters, p.causal, p.seed)
-    found = show.job(
+    result = show.job(
         train,
         settings=settings,
         then=(accuracies if p.view == "result" else learning_curves,),
         so_far=(learning_progress, settings),
     )
     for scheme in ("none", "sinusoidal", "rotary"):
-        show.readout(f"task_{scheme}", found.right, scheme)
-    best = found.best_longer
+        show.readout(f"task_{scheme}", result.right, scheme)
+    best = result.best_longer
     names = {name: show.words.text(f"figure.pos_scheme_{name}") for name in settings.encodings}
-    show.readout("task_longer", found.right_longer, best, beside=names[best])
-    kept = ", ".join(names[name] for name in found.keepers)
+    show.readout("task_longer", result.right_longer, best, caption=names[best])
+    retained = ", ".join(names[name] for name in result.keepers)
     show.note(
-        "extrapolates" if kept else "no_extrapolation",
-        kept=kept,
+        "extrapolates" if retained else "no_extrapolation",
+        kept=retained,
         letters=p.letters,
-        longer=found.longer.length,
+        longer=result.longer.length,
         best=names[best],
-        best_longer=percent(found.right_longer(best)),
-        best_usual=percent(found.right(best)),
+        best_longer=percent(result.right_longer(best)),
+        best_usual=percent(result.right(best)),
     )
     show.caption(
         show.words(
             "note.task",
             runs=settings.runs,
             sequences=f"{tiny.TEST_SEQUENCES:,}",
-            chance=percent(found.test.chance),
-            blind=percent(found.test.order_blind),
-            letters=found.test.length,
-            longer=found.longer.length,
-            chance_longer=percent(found.longer.chance),
-            blind_longer=percent(found.longer.order_blind),
+            chance=percent(result.test.chance),
+            blind=percent(result.test.order_blind),
+            letters=result.test.length,
+            longer=result.longer.length,
+            chance_longer=percent(result.longer.chance),
+            blind_longer=percent(result.longer.order_blind),
         )
     )

@@ -80,40 +80,40 @@ def read_steps(p: StepParams, show: Show) -> None:
     if p.view == "order":
         return _order(p, show)
     outputs = p.outputs if p.view == "step" else " ".join(["0"] * units_of(vars(p)))
-    found = show.run(step.steps, p.recurrent, p.inputs, p.bias, outputs, p.x, p.unrolled, p.squash)
+    result = show.run(step.steps, p.recurrent, p.inputs, p.bias, outputs, p.x, p.unrolled, p.squash)
     if p.view == "notations":
-        return _notations(p, found, show)
-    t, unit = min(p.moment, p.unrolled), min(p.unit, found.a.shape[1])
-    show.figure(one_step, found, t, unit, picks=("moment", "unit"))
-    show.readout("sum_of", found.sum_of, t, unit)
-    show.readout("state_of", found.state_of, t, unit)
-    show.readouts(found, "x_apart", used_each_step="parameters")
-    _say_step(found, t, unit, show)
+        return _notations(p, result, show)
+    t, unit = min(p.moment, p.unrolled), min(p.unit, result.a.shape[1])
+    show.figure(one_step, result, t, unit, picks=("moment", "unit"))
+    show.readout("sum_of", result.sum_of, t, unit)
+    show.readout("state_of", result.state_of, t, unit)
+    show.readouts(result, "x_apart", used_each_step="parameters")
+    _say_step(result, t, unit, show)
 
 
-def _say_step(found: CellSteps, t: int, unit: int, show: Show) -> None:
+def _say_step(cell_steps: CellSteps, t: int, unit: int, show: Show) -> None:
     def two(value: float) -> str:
         written = f"{value:.2f}".replace("-", "−")
         return f"({written})" if value < 0 else written
 
-    terms = found.terms(t, unit)
+    terms = cell_steps.terms(t, unit)
     products = " + ".join(
-        two(one.weight) if one.of == "b" else f"{two(one.weight)} · {two(one.value)}"
-        for one in terms
+        two(term.weight) if term.of == "b" else f"{two(term.weight)} · {two(term.value)}"
+        for term in terms
     )
-    show.note("step.sum", unit=unit, t=t, products=products, sum=number(found.sum_of(t, unit)),
-              state=number(found.state_of(t, unit)))  # fmt: skip
-    y = found.y[t - 1]
-    show.note(f"step.{found.by}", t=t, y=", ".join(number(v) for v in y), sum=number(y.sum()))
-    last = len(found.x)
-    far = found.x_apart
+    show.note("step.sum", unit=unit, t=t, products=products, sum=number(cell_steps.sum_of(t, unit)),
+              state=number(cell_steps.state_of(t, unit)))  # fmt: skip
+    y = cell_steps.y[t - 1]
+    show.note(f"step.{cell_steps.by}", t=t, y=", ".join(number(v) for v in y), sum=number(y.sum()))
+    last = len(cell_steps.x)
+    far = cell_steps.x_apart
     show.note(
         "step.loop_once" if last == 1 else "step.gone" if far == 0 else "step.loop", steps=last,
-        parameters=f"{found.parameters:.0f}", far=number(far),
-        x=", ".join(f"{v:g}".replace("-", "−") for v in found.x[0]),
-        y=", ".join(number(v) for v in found.y[-1]),
+        parameters=f"{cell_steps.parameters:.0f}", far=number(far),
+        x=", ".join(f"{v:g}".replace("-", "−") for v in cell_steps.x[0]),
+        y=", ".join(number(v) for v in cell_steps.y[-1]),
     )  # fmt: skip
-    cell = found.cell
+    cell = cell_steps.cell
     shapes = {name: unbroken(" × ".join(map(str, getattr(cell, name).shape)))
               for name in ("recurrent", "inputs", "output")}  # fmt: skip
     show.note("step.shapes", d_h=len(cell.bias), d_in=cell.inputs.shape[1],
@@ -121,28 +121,34 @@ def _say_step(found: CellSteps, t: int, unit: int, show: Show) -> None:
 
 
 def _order(p: StepParams, show: Show) -> None:
-    found = show.run(orders, p.one_text, p.other_text, p.seed)
-    show.figure(orders_apart, found)
-    show.readouts(found, "apart", "sum_apart")
-    key = "other" if found.sum_apart > 0 else "same" if found.apart == 0 else "order"
+    order_distance = show.run(orders, p.one_text, p.other_text, p.seed)
+    show.figure(orders_apart, order_distance)
+    show.readouts(order_distance, "apart", "sum_apart")
+    key = (
+        "other"
+        if order_distance.sum_apart > 0
+        else "same"
+        if order_distance.apart == 0
+        else "order"
+    )
     show.note(
-        f"step.{key}", apart=number(found.apart), sums=number(found.sum_apart),
-        low=number(found.others.min()), high=number(found.others.max()),
-        cells=len(found.others), first=escape_markdown(p.one_text),
+        f"step.{key}", apart=number(order_distance.apart), sums=number(order_distance.sum_apart),
+        low=number(order_distance.others.min()), high=number(order_distance.others.max()),
+        cells=len(order_distance.others), first=escape_markdown(p.one_text),
         second=escape_markdown(p.other_text),
     )  # fmt: skip
 
 
-def _notations(p: StepParams, found: CellSteps, show: Show) -> None:
-    t = min(p.moment, len(found.x))
-    h, x = found.h[t - 1], found.x[t - 1]
-    chosen = show.run(written, found.cell, h, x, p.notation, name="written")
+def _notations(p: StepParams, cell_steps: CellSteps, show: Show) -> None:
+    t = min(p.moment, len(cell_steps.x))
+    h, x = cell_steps.h[t - 1], cell_steps.x[t - 1]
+    chosen = show.run(written, cell_steps.cell, h, x, p.notation, name="written")
     show.figure(notation_blocks, chosen)
-    every = show.run(all_written, found.cell, h, x, name="every")
+    every = show.run(all_written, cell_steps.cell, h, x, name="every")
     names = {name: show.option("notation", name) for name in every}
     show.rows("notations", {
         "written_by": list(names.values()),
-        "written_apart": [number(one.difference) for one in every.values()],
+        "written_apart": [number(item.difference) for item in every.values()],
         "written_as": [NOTATIONS[name].formula for name in every],
     })  # fmt: skip
     show.note("step.notation", text=names[p.notation], t=t, formula=chosen.notation.formula,
@@ -151,8 +157,8 @@ def _notations(p: StepParams, found: CellSteps, show: Show) -> None:
         show.note("step.no_bias")
     if p.notation not in ("s1", "s2"):
         return
-    wrong = show.run(notations.swapped, found.cell, h, x, name="swapped")
-    shape = unbroken(" × ".join(map(str, found.cell.inputs.shape)))
+    wrong = show.run(notations.swapped, cell_steps.cell, h, x, name="swapped")
+    shape = unbroken(" × ".join(map(str, cell_steps.cell.inputs.shape)))
     key = "swapped" if wrong is not None else "swapped_shape"
     show.note(f"step.{key}", wrong=number(wrong or 0), shape=shape, units=len(h))
 
@@ -179,14 +185,14 @@ class WiringsParams:
 def wirings(p: WiringsParams, show: Show) -> None:
     if p.view == "one":
         return _one_wiring(p, show)
-    found = show.run(influence.of_all, p.cell, p.seed)
-    show.figure(wirings_beside, found)
-    kinds = dict(zip(WIRINGS, found, strict=True))
-    some, of = np.sum([one.nonzero for one in found], axis=0)
+    influences = show.run(influence.of_all, p.cell, p.seed)
+    show.figure(wirings_beside, influences)
+    kinds = dict(zip(WIRINGS, influences, strict=True))
+    some, of = np.sum([item.nonzero for item in influences], axis=0)
     show.note(
-        "wirings.beside" if all(one.as_drawn for one in found) else "wirings.rounded",
-        some=int(some), all=int(of), zero=int(of - some), samples=found[0].samples,
-        seeds=found[0].seeds, cell=show.option("cell", p.cell),
+        "wirings.beside" if all(item.as_drawn for item in influences) else "wirings.rounded",
+        some=int(some), all=int(of), zero=int(of - some), samples=influences[0].samples,
+        seeds=influences[0].seeds, cell=show.option("cell", p.cell),
     )  # fmt: skip
     far, near = kinds["many_one"].norm[0, [0, -1]]
     show.note(
@@ -197,31 +203,31 @@ def wirings(p: WiringsParams, show: Show) -> None:
 
 
 def _one_wiring(p: WiringsParams, show: Show) -> None:
-    found = show.run(influence.of_one, p.cell, p.layers, p.backward, p.enter, p.read_at, p.seed)
-    wiring = found.wiring
+    result = show.run(influence.of_one, p.cell, p.layers, p.backward, p.enter, p.read_at, p.seed)
+    wiring = result.wiring
     output = min(p.output, wiring.outputs)
-    show.figure(wiring_lit, found, output, picks=("output", ""))
-    show.readout("inputs_of", found.inputs_of, output)
-    show.readouts(found, "nonzero")
+    show.figure(wiring_lit, result, output, picks=("output", ""))
+    show.readout("inputs_of", result.inputs_of, output)
+    show.readouts(result, "nonzero")
     lit = wiring.ancestors(("y", output))
     states = sum(node[0] in ("h", "d") for node in lit)
     all_states = sum(node[0] in ("h", "d") for node in wiring.nodes())
     show.metrics(lit=f"{states} / {all_states}")
-    _say_wiring(found, output, states, all_states, show)
+    _say_wiring(result, output, states, all_states, show)
 
 
-def _say_wiring(found: Influence, output: int, states: int, of: int, show: Show) -> None:
-    row = found.norm[output - 1]
+def _say_wiring(influence: Influence, output: int, states: int, of: int, show: Show) -> None:
+    row = influence.norm[output - 1]
     moved = [f"x{_below(s)} ({number(v, 2)})" for s, v in enumerate(row, 1) if v > 0]
     free = len(row) - len(moved)
     show.note(
         "wirings.all" if not free else "wirings.some", y=f"y{_below(output)}", states=states,
         all=of, moved=show.words("note.wirings.and").join(moved), free=free,
-        samples=found.samples, seeds=found.seeds,
+        samples=influence.samples, seeds=influence.seeds,
     )  # fmt: skip
-    if len(found.backward):
-        some, inputs = found.backward_read
-        show.note(f"wirings.backward_{found.wiring.read}", some=some, inputs=inputs)
+    if len(influence.backward):
+        some, inputs = influence.backward_read
+        show.note(f"wirings.backward_{influence.wiring.read}", some=some, inputs=inputs)
 
 
 def _below(index: int) -> str:
@@ -242,33 +248,33 @@ class CollapseParams:
 
 def collapse(p: CollapseParams, show: Show) -> None:
     share = p.tanh / 100
-    found = show.run(linear, share, p.amplitude, p.hidden_units, p.precision, p.seed, p.with_bias)
-    show.figure(network_beside_convolution, found)
-    show.readouts(found, "superposition", kernel_error="error", weights_there="parameters",
+    result = show.run(linear, share, p.amplitude, p.hidden_units, p.precision, p.seed, p.with_bias)
+    show.figure(network_beside_convolution, result)
+    show.readouts(result, "superposition", kernel_error="error", weights_there="parameters",
                   kernel_numbers="numbers")  # fmt: skip
     values = {
-        "share": f"{p.tanh:g}%", "superposition": number(found.superposition, 2),
-        "error": number(found.error, 2), "parameters": f"{found.parameters:,.0f}",
-        "numbers": f"{found.numbers:.0f}", "precision": p.precision, "size": f"{p.amplitude:g}",
-        "full": number(float(found.errors[-1]), 2),
+        "share": f"{p.tanh:g}%", "superposition": number(result.superposition, 2),
+        "error": number(result.error, 2), "parameters": f"{result.parameters:,.0f}",
+        "numbers": f"{result.numbers:.0f}", "precision": p.precision, "size": f"{p.amplitude:g}",
+        "full": number(float(result.errors[-1]), 2),
     }  # fmt: skip
     if share == 0:
         show.note("collapse.off", **values)
     else:
-        show.note("collapse.nearly" if found.superposition < NEARLY else "collapse.on", **values)
-        show.note("collapse.close" if found.error < NEARLY else "collapse.apart", **values)
+        show.note("collapse.nearly" if result.superposition < NEARLY else "collapse.on", **values)
+        show.note("collapse.close" if result.error < NEARLY else "collapse.apart", **values)
         if p.with_bias:
-            _say_without_bias(p, found, show)
+            _say_without_bias(p, result, show)
     show.note("collapse.size", **values)
-    reached = share == 1 and found.superposition < NEARLY
+    reached = share == 1 and result.superposition < NEARLY
     show.target("nearly_linear", reached, share=values["share"],
                 superposition=values["superposition"])  # fmt: skip
 
 
-def _say_without_bias(p: CollapseParams, found: Replaced, show: Show) -> None:
+def _say_without_bias(p: CollapseParams, result: Replaced, show: Show) -> None:
     """The control: the same network with b = 0."""
-    other = show.run(linear, found.share, p.amplitude, p.hidden_units, p.precision, p.seed,
+    other = show.run(linear, result.share, p.amplitude, p.hidden_units, p.precision, p.seed,
                      biased=False, name="without_bias")  # fmt: skip
-    key = "moved" if other.error < NEARLY <= found.error else "without"
+    key = "moved" if other.error < NEARLY <= result.error else "without"
     show.note(f"collapse.{key}", superposition=number(other.superposition, 2),
               error=number(other.error, 2))  # fmt: skip

@@ -54,42 +54,42 @@ def _wiring(p: CellCostParams) -> NetworkSizes:
 
 
 def _length(p: CellCostParams, show: Show) -> None:
-    found = show.run(counting.bill, _wiring(p), p.n_steps)
-    show.figure(parameters_by_length, found)
-    for k, cell in enumerate(found.cells):
-        formula = show.words("metric.bill_rnn.formula", count=f"{found.formula[k]:,}")
-        show.readout(f"bill_{cell}", found.count, cell, beside=formula)
-    counts = {cell: f"{found.count(cell):,}" for cell in found.cells}
+    result = show.run(counting.bill, _wiring(p), p.n_steps)
+    show.figure(parameters_by_length, result)
+    for k, cell in enumerate(result.cells):
+        formula = show.words("metric.bill_rnn.formula", count=f"{result.formula[k]:,}")
+        show.readout(f"bill_{cell}", result.count, cell, caption=formula)
+    counts = {cell: f"{result.count(cell):,}" for cell in result.cells}
     show.note("bill.shared", inputs=p.n_inputs, hidden=p.n_hidden, layers=p.n_layers,
-              directions=p.n_directions, output=found.output, whole=f"{found.total('rnn'):,}",
+              directions=p.n_directions, output=result.output, whole=f"{result.total('rnn'):,}",
               **counts)  # fmt: skip
-    own = found.unshared("rnn")
+    own = result.unshared("rnn")
     show.note("bill.unshared" if p.n_steps > 1 else "bill.one_step", steps=p.n_steps,
-              own=f"{own:,}", ratio=number(own / found.total("rnn")))  # fmt: skip
+              own=f"{own:,}", ratio=number(own / result.total("rnn")))  # fmt: skip
 
 
 def _time(p: CellCostParams, show: Show) -> None:
-    found = show.job(costs.time_steps, so_far=(timed_so_far,))
+    step_times = show.job(costs.time_steps, so_far=(timed_so_far,))
     batch = AT_ONCE[p.at_once]
-    show.figure(time_by_length, found, batch, p.n_steps)
-    steps, product = show.derive(found.milliseconds, batch, p.n_steps, name="milliseconds")
-    ratio = show.readout("bill_ratio", found.ratio, batch, p.n_steps)
-    step = show.readout("bill_step", found.a_step, batch, p.n_steps)
+    show.figure(time_by_length, step_times, batch, p.n_steps)
+    steps, product = show.derive(step_times.milliseconds, batch, p.n_steps, name="milliseconds")
+    ratio = show.readout("bill_ratio", step_times.ratio, batch, p.n_steps)
+    step = show.readout("bill_step", step_times.a_step, batch, p.n_steps)
     show.note(
-        "bill.slower" if ratio > 1 else "bill.faster", steps=p.n_steps, hidden=found.hidden,
+        "bill.slower" if ratio > 1 else "bill.faster", steps=p.n_steps, hidden=step_times.hidden,
         batch=batch, rnn=number(steps), step=number(step), product=number(product),
         ratio=number(max(ratio, 1 / ratio)),
     )  # fmt: skip
-    other = next(one for one in found.batches if one != batch)
-    show.note("bill.other_batch", batch=other, ratio=number(found.ratio(other, p.n_steps)))
+    other = next(item for item in step_times.batches if item != batch)
+    show.note("bill.other_batch", batch=other, ratio=number(step_times.ratio(other, p.n_steps)))
 
 
 def _shapes(p: CellCostParams, show: Show) -> None:
-    found = show.derive(counting.shapes, p.of_cell, _wiring(p), name="shapes")
-    show.figure(matrices, found)
+    result = show.derive(counting.shapes, p.of_cell, _wiring(p), name="shapes")
+    show.figure(matrices, result)
     tried = show.run(costs.as_printed, p.n_inputs, p.n_hidden, p.batch_axis, name="tried")
-    written = {name: unbroken(" × ".join(map(str, shape))) for name, shape in found.items()}
-    show.note("bill.shapes", rows=found["W_hh"][0], hidden=p.n_hidden, inputs=p.n_inputs,
+    written = {name: unbroken(" × ".join(map(str, shape))) for name, shape in result.items()}
+    show.note("bill.shapes", rows=result["W_hh"][0], hidden=p.n_hidden, inputs=p.n_inputs,
               W_hx=written["W_hx"], W_hh=written["W_hh"])  # fmt: skip
     show.note("bill.output" if p.n_outputs else "bill.no_output", outputs=p.n_outputs,
               directions=p.n_directions, W_yh=written.get("W_yh", ""))  # fmt: skip
@@ -100,18 +100,18 @@ def _shapes(p: CellCostParams, show: Show) -> None:
 
 
 def _terms(p: CellCostParams, show: Show) -> None:
-    found = show.run(costs.score, READER, p.given, p.answer)
-    show.figure(terms_of_loss, found, p.read_from, p.summed_to)
-    show.readout("bill_bits", found.bits, p.read_from, p.summed_to)
-    show.readout("bill_perplexity", found.perplexity, p.read_from, p.summed_to)
-    tx, ty, terms = found.read, len(found.pieces), found.summed(p.summed_to)
+    result = show.run(costs.score, READER, p.given, p.answer)
+    show.figure(terms_of_loss, result, p.read_from, p.summed_to)
+    show.readout("bill_bits", result.bits, p.read_from, p.summed_to)
+    show.readout("bill_perplexity", result.perplexity, p.read_from, p.summed_to)
+    tx, ty, terms = result.read, len(result.pieces), result.summed(p.summed_to)
     show.note("bill.terms", tx=tx, ty=ty, terms=terms,
-              bits=number(found.bits(p.read_from, p.summed_to)))  # fmt: skip
+              bits=number(result.bits(p.read_from, p.summed_to)))  # fmt: skip
     if p.summed_to == "tx":
         key = "bill.left_out" if tx < ty else "bill.not_there" if tx > ty else "bill.equal"
-        show.note(key, tx=tx, ty=ty, missing=abs(ty - tx), whole=number(found.bits(p.read_from)))
-    right, wrong = found.bits("before"), found.bits("same")
+        show.note(key, tx=tx, ty=ty, missing=abs(ty - tx), whole=number(result.bits(p.read_from)))
+    right, wrong = result.bits("before"), result.bits("same")
     show.note(f"bill.{p.read_from}", right=number(right), wrong=number(wrong), ty=ty)
-    if found.unknown.any():
-        show.note("bill.unknown", unknown=int(found.unknown.sum()), ty=ty,
-                  share=percent(float(found.unknown.mean())))  # fmt: skip
+    if result.unknown.any():
+        show.note("bill.unknown", unknown=int(result.unknown.sum()), ty=ty,
+                  share=percent(float(result.unknown.mean())))  # fmt: skip

@@ -50,63 +50,77 @@ def tagger(p: TaggerParams, show: Show) -> None:
         show.figure(changes_counted, many, p.way)
         return _say_counted(p, many, show)
     show.model(MODEL)
-    whole = show.run(tagged, p.line, name="whole")
+    full = show.run(tagged, p.line, name="whole")
     if p.view == "sides":
-        _sides(p, whole, many, show)
+        _sides(p, full, many, show)
     else:
-        _tags(p, whole, many, show)
-    if whole.unknown:
-        show.note("tagger.unknown", unknown=whole.unknown, characters=len(whole.text))
-    if latin := sum(one.isascii() and one.isalpha() for one in whole.text):
-        show.note("tagger.latin", latin=latin, characters=len(whole.text))
+        _tags(p, full, many, show)
+    if full.unknown:
+        show.note("tagger.unknown", unknown=full.unknown, characters=len(full.text))
+    if latin := sum(item.isascii() and item.isalpha() for item in full.text):
+        show.note("tagger.latin", latin=latin, characters=len(full.text))
 
 
-def _sides(p: TaggerParams, whole: TagSequence, many: TagChanges, show: Show) -> None:
+def _sides(p: TaggerParams, tag_sequence: TagSequence, many: TagChanges, show: Show) -> None:
     cut = show.run(without, p.line, p.side, p.way, name="cut")
-    show.figure(sides_of_characters, whole, cut, p.side, p.layer, provenance=COMPUTED)
-    changed = int(whole.changed(cut).sum())
+    show.figure(sides_of_characters, tag_sequence, cut, p.side, p.layer, provenance=COMPUTED)
+    changed = int(tag_sequence.changed(cut).sum())
     show.metrics(
-        tags_changed=f"{changed} / {len(whole.text)}",
+        tags_changed=f"{changed} / {len(tag_sequence.text)}",
         tags_changed_many=(percent(many.share(p.way, p.side)[0]), _ends(many.share(p.way, p.side))),
     )
     show.note(
-        f"tagger.{'changed' if changed else 'same'}_{p.way}", whole=escape_markdown(whole.written),
-        cut=escape_markdown(cut.written), side=show.option("side", p.side), changed=changed,
-        characters=len(whole.text),
-    )  # fmt: skip
-    forward, backward = whole.moved(cut, p.layer)
+        f"tagger.{'changed' if changed else 'same'}_{p.way}",
+        whole=escape_markdown(tag_sequence.written),
+        cut=escape_markdown(cut.written),
+        side=show.option("side", p.side),
+        changed=changed,
+        characters=len(tag_sequence.text),
+    )
+    forward, backward = tag_sequence.moved(cut, p.layer)
     show.note("tagger.moved", layer=p.layer, forward=number(forward), backward=number(backward))
 
 
-def _tags(p: TaggerParams, whole: TagSequence, many: TagChanges, show: Show) -> None:
-    every = [whole, *(show.run(tagged, p.line, one, name=one) for one in DECODERS[1:])]
+def _tags(p: TaggerParams, tag_sequence: TagSequence, many: TagChanges, show: Show) -> None:
+    every = [
+        tag_sequence,
+        *(show.run(tagged, p.line, decoder, name=decoder) for decoder in DECODERS[1:]),
+    ]
     show.figure(tags_of_characters, every, p.shown, provenance=COMPUTED)
     weighed, alone = every[1:]
     show.metrics(
-        tags_alone=f"{int(whole.changed(alone).sum())} / {len(whole.text)}",
+        tags_alone=f"{int(tag_sequence.changed(alone).sum())} / {len(tag_sequence.text)}",
         tags_broken=str(alone.breaks),
         sentences_broken=f"{many.unlawful('emission')} / {many.sentences}",
     )
-    shares = whole.shares[int(p.shown == "marginal")]
-    on_path = shares[np.arange(len(whole.text)), whole.path]
-    least = int(on_path.argmin())
+    shares = tag_sequence.shares[int(p.shown == "marginal")]
+    on_path = shares[np.arange(len(tag_sequence.text)), tag_sequence.path]
+    minimum = int(on_path.argmin())
     show.note(
-        "tagger.tags", whole=escape_markdown(whole.written), alone=escape_markdown(alone.written),
-        changed=int(whole.changed(alone).sum()), characters=len(whole.text), broken=alone.breaks,
-    )  # fmt: skip
-    same = "_own" if shares[least].argmax() == whole.path[least] else ""
+        "tagger.tags",
+        whole=escape_markdown(tag_sequence.written),
+        alone=escape_markdown(alone.written),
+        changed=int(tag_sequence.changed(alone).sum()),
+        characters=len(tag_sequence.text),
+        broken=alone.breaks,
+    )
+    same = "_own" if shares[minimum].argmax() == tag_sequence.path[minimum] else ""
     show.note(
-        f"tagger.least_{p.shown}{same}", character=escape_markdown(whole.text[least]), at=least + 1,
-        tag=whole.tags[whole.path[least]], share=number(float(on_path[least])),
-        best=whole.tags[int(shares[least].argmax())], most=number(float(shares[least].max())),
-        weighed=int(whole.changed(weighed).sum()),
-    )  # fmt: skip
+        f"tagger.least_{p.shown}{same}",
+        character=escape_markdown(tag_sequence.text[minimum]),
+        at=minimum + 1,
+        tag=tag_sequence.tags[tag_sequence.path[minimum]],
+        share=number(float(on_path[minimum])),
+        best=tag_sequence.tags[int(shares[minimum].argmax())],
+        most=number(float(shares[minimum].max())),
+        weighed=int(tag_sequence.changed(weighed).sum()),
+    )
 
 
 def _say_counted(p: TaggerParams, many: TagChanges, show: Show) -> None:
     right, left = (many.share(p.way, side) for side in SIDES)
-    for side, found in zip(SIDES, (right, left), strict=True):
-        show.metrics(**{f"without_{side}": (percent(found[0]), _ends(found))})
+    for side, result in zip(SIDES, (right, left), strict=True):
+        show.metrics(**{f"without_{side}": (percent(result[0]), _ends(result))})
     gap = many.more(p.way)
     key = "null" if gap[1] <= 0 <= gap[2] else "more" if gap[0] > 0 else "less"
     show.note(
@@ -122,5 +136,5 @@ def _say_counted(p: TaggerParams, many: TagChanges, show: Show) -> None:
     )  # fmt: skip
 
 
-def _ends(found: tuple[float, float, float]) -> str:
-    return format_value(found[1:], Unit("share", 1))
+def _ends(error_rates: tuple[float, float, float]) -> str:
+    return format_value(error_rates[1:], Unit("share", 1))

@@ -66,46 +66,54 @@ def write(p: WritingParams, show: Show) -> None:
 
 
 def _read(p: WritingParams, show: Show) -> None:
-    found = show.run(writing.read, f"characters_{p.reader}", p.text_read)
-    place = min(p.upto, len(found.ids))
-    show.figure(letters_read, found, place)
-    show.readouts(found, loss_read="mean_bits", loss_fives="mean_fives", loss_pairs="mean_pairs",
+    result = show.run(writing.read, f"characters_{p.reader}", p.text_read)
+    position = min(p.upto, len(result.ids))
+    show.figure(letters_read, result, position)
+    show.readouts(result, loss_read="mean_bits", loss_fives="mean_fives", loss_pairs="mean_pairs",
                   perplexity_read="perplexity")  # fmt: skip
-    row, comes = found.log2[place - 1], found.ids[place - 1]
-    first = found.first(place, 1)[0]
+    row, comes = result.log2[position - 1], result.ids[position - 1]
+    first = result.first(position, 1)[0]
     show.note(
-        "writing.letter", place=place, letter=escape_markdown(visible(found.pieces[place - 1])),
-        cell=p.reader.upper(), first=escape_markdown(visible(found.symbols[first])),
-        chance=percent(float(2 ** row[first])), its=percent(float(2 ** row[comes])),
-        rank=found.rank(place), bits=number(float(found.bits[place - 1])),
-    )  # fmt: skip
+        "writing.letter",
+        place=position,
+        letter=escape_markdown(visible(result.pieces[position - 1])),
+        cell=p.reader.upper(),
+        first=escape_markdown(visible(result.symbols[first])),
+        chance=percent(float(2 ** row[first])),
+        its=percent(float(2 ** row[comes])),
+        rank=result.rank(position),
+        bits=number(float(result.bits[position - 1])),
+    )
     show.note(
-        "writing.better" if found.beats_counting else "writing.worse", letters=len(found.ids),
-        mean=number(found.mean_bits), fives=number(found.mean_fives),
-        pairs=number(found.mean_pairs), alone=number(found.mean_alone),
-        total=number(found.total), perplexity=number(found.perplexity),
+        "writing.better" if result.beats_counting else "writing.worse", letters=len(result.ids),
+        mean=number(result.mean_bits), fives=number(result.mean_fives),
+        pairs=number(result.mean_pairs), alone=number(result.mean_alone),
+        total=number(result.total), perplexity=number(result.perplexity),
     )  # fmt: skip
-    known = card(f"characters_{p.reader}")
-    ours, counts = known.alone or known.value, known.five_gram_alone or known.five_gram or 0
+    existing = card(f"characters_{p.reader}")
+    ours, counts = (
+        existing.alone or existing.value,
+        existing.five_gram_alone or existing.five_gram or 0,
+    )
     show.note(f"writing.held_{'better' if ours < counts else 'worse'}", cell=p.reader.upper(),
               mean=number(ours), fives=number(counts))  # fmt: skip
-    if found.begins.any() and found.follows_letter.any():
-        show.note("writing.words", first=number(float(found.bits[found.begins].mean())),
-                  rest=number(float(found.bits[found.follows_letter].mean())))  # fmt: skip
-    if found.unknown:
-        show.note("writing.unknown", unknown=found.unknown, letters=len(found.ids))
+    if result.begins.any() and result.follows_letter.any():
+        show.note("writing.words", first=number(float(result.bits[result.begins].mean())),
+                  rest=number(float(result.bits[result.follows_letter].mean())))  # fmt: skip
+    if result.unknown:
+        show.note("writing.unknown", unknown=result.unknown, letters=len(result.ids))
 
 
 def _own(p: WritingParams, show: Show) -> None:
     name = f"characters_{p.reader}"
-    found = show.run(writing.write, name, p.text_read, p.upto, p.heat, p.draws)
-    show.figure(own_letters, found)
-    show.readouts(found, agreed="parted", loss_forced="mean_forced", loss_free="mean_free")
+    result = show.run(writing.write, name, p.text_read, p.upto, p.heat, p.draws)
+    show.figure(own_letters, result)
+    show.readouts(result, agreed="parted", loss_forced="mean_forced", loss_free="mean_free")
     show.note(
-        "writing.own" if found.true else "writing.end", cell=p.reader.upper(),
-        before=escape_markdown("".join(found.before)), parted=found.parted, left=len(found.true),
-        own=escape_markdown("".join(found.own).replace(END, visible(END))),
-        forced=number(found.mean_forced), free=number(found.mean_free),
+        "writing.own" if result.true else "writing.end", cell=p.reader.upper(),
+        before=escape_markdown("".join(result.before)), parted=result.parted, left=len(result.true),
+        own=escape_markdown("".join(result.own).replace(END, visible(END))),
+        forced=number(result.mean_forced), free=number(result.mean_free),
     )  # fmt: skip
     show.note("writing.greedy" if p.heat == 0 else "writing.drawn", heat=f"{p.heat:g}",
               seed=p.draws)  # fmt: skip
@@ -113,27 +121,27 @@ def _own(p: WritingParams, show: Show) -> None:
 
 def _free(p: WritingParams, show: Show) -> None:
     judge = "lstm" if p.reader == "gru" else "gru"
-    found = show.job(writing.run_on, network=f"characters_{p.reader}",
+    result = show.job(writing.run_on, network=f"characters_{p.reader}",
                      judge=f"characters_{judge}", so_far=(steps_so_far,))  # fmt: skip
-    show.figure(bits_by_step, found, p.heat)
-    case, at = found.case(p.heat), _SAID_STEP - 1
-    mean, half = found.bits
+    show.figure(bits_by_step, result, p.heat)
+    case, at = result.case(p.heat), _SAID_STEP - 1
+    mean, half = result.bits
     show.note(
-        "writing.steps", sentences=found.sentences, before=found.before, step=_SAID_STEP,
-        alone=number(found.alone),
-        right=percent(float(found.right[case - 1, at])),
+        "writing.steps", sentences=result.sentences, before=result.before, step=_SAID_STEP,
+        alone=number(result.alone),
+        right=percent(float(result.right[case - 1, at])),
         **{name: unbroken(f"{mean[row, at]:.2f} ± {half[row, at]:.2f}")
            for name, row in (("forced", 0), ("other", 1), ("free", case + 1))},
     )  # fmt: skip
     gap = float(mean[case + 1, at] - mean[1, at])
     key = "same" if abs(gap) <= half[1, at] + half[case + 1, at] else "more" if gap > 0 else "less"
-    show.note(f"writing.other_{key}", gap=f"{abs(gap):.2f}", alone=number(found.alone))
-    change, around = (float(one) for one in found.trend[:, case])
+    show.note(f"writing.other_{key}", gap=f"{abs(gap):.2f}", alone=number(result.alone))
+    change, around = (float(item) for item in result.trend[:, case])
     key = "level" if abs(change) <= around else "rises" if change > 0 else "falls"
     show.note(
         f"writing.judged_{key}", judge=judge.upper(), cell=p.reader.upper(), heat=f"{p.heat:g}",
-        own=number(float(found.judged[0, case].mean())),
-        truth=number(float(found.judged[0, 0].mean())), change=f"{abs(change):.2f}",
+        own=number(float(result.judged[0, case].mean())),
+        truth=number(float(result.judged[0, 0].mean())), change=f"{abs(change):.2f}",
         low=_signed(change - around), high=_signed(change + around),
     )  # fmt: skip
 
@@ -143,17 +151,17 @@ def _signed(value: float, digits: int = 2) -> str:
 
 
 def _tied(p: WritingParams, show: Show) -> None:
-    found = show.run(tables, p.tied_symbols, p.tied_units, SHIPPED_WIDTH)
-    show.figure(tied_tables, found)
-    show.readouts(found, "all_narrow", "all_untied", "all_tied", "saved")
+    result = show.run(tables, p.tied_symbols, p.tied_units, SHIPPED_WIDTH)
+    show.figure(tied_tables, result)
+    show.readouts(result, "all_narrow", "all_untied", "all_tied", "saved")
     show.note(
         "writing.tied", symbols=f"{p.tied_symbols:,}", hidden=p.tied_units,
-        untied=f"{found.all_untied:,.0f}", tied=f"{found.all_tied:,.0f}",
-        saved=percent(found.saved), table=f"{p.tied_symbols * p.tied_units:,}",
+        untied=f"{result.all_untied:,.0f}", tied=f"{result.all_tied:,.0f}",
+        saved=percent(result.saved), table=f"{p.tied_symbols * p.tied_units:,}",
     )  # fmt: skip
-    more = found.all_narrow - found.all_tied
+    more = result.all_narrow - result.all_tied
     key = "more" if more > 0 else "less" if more < 0 else "same"
-    show.note(f"writing.narrow_{key}", width=SHIPPED_WIDTH, narrow=f"{found.all_narrow:,.0f}")
+    show.note(f"writing.narrow_{key}", width=SHIPPED_WIDTH, narrow=f"{result.all_narrow:,.0f}")
     ids = show.run(writing.read, "characters_gru", FLIGHTS, name="flights").ids
     real = load("characters_gru")
     from seqviz.compute.recurrent.states.model import (  # with torch, for which no page waits
@@ -198,29 +206,29 @@ def readout(p: ReadoutParams, show: Show) -> None:
 
 
 def _path(p: ReadoutParams, show: Show) -> None:
-    whole = show.run(readouts.path, CLASSIFIER, p.review, name="whole")
-    words = len(whole.pieces)
+    full = show.run(readouts.path, CLASSIFIER, p.review, name="whole")
+    words = len(full.pieces)
     without = min(p.without, words) if words > 1 else 0
     rest = show.run(readouts.path, CLASSIFIER, p.review, without, name="rest") if without else None
-    show.figure(state_path, whole, rest, without)
-    show.readouts(whole, positive_whole="verdict")
+    show.figure(state_path, full, rest, without)
+    show.readouts(full, positive_whole="verdict")
     if rest:
         show.readouts(rest, positive_rest="verdict")
         show.note(
-            "readout.without", word=escape_markdown(whole.pieces[without - 1]), place=without,
+            "readout.without", word=escape_markdown(full.pieces[without - 1]), place=without,
             words=words,
-            whole=percent(whole.verdict), rest=percent(rest.verdict), behind=words - without,
-            change=number(100 * abs(rest.verdict - whole.verdict)),
+            whole=percent(full.verdict), rest=percent(rest.verdict), behind=words - without,
+            change=number(100 * abs(rest.verdict - full.verdict)),
         )  # fmt: skip
     else:
-        show.note("readout.whole", words=words, whole=percent(whole.verdict))
+        show.note("readout.whole", words=words, whole=percent(full.verdict))
     show.note(
-        "readout.turn", word=escape_markdown(whole.pieces[whole.turns - 1]), place=whole.turns,
-        before=percent(float(whole.probability[whole.turns - 1])),
-        after=percent(float(whole.probability[whole.turns])),
+        "readout.turn", word=escape_markdown(full.pieces[full.turns - 1]), place=full.turns,
+        before=percent(float(full.probability[full.turns - 1])),
+        after=percent(float(full.probability[full.turns])),
     )  # fmt: skip
-    if whole.unknown:
-        show.note("readout.unknown", unknown=whole.unknown, words=words,
+    if full.unknown:
+        show.note("readout.unknown", unknown=full.unknown, words=words,
                   known=f"{len(load(CLASSIFIER).symbols) - 1:,}")  # fmt: skip
 
 
@@ -230,22 +238,22 @@ def _compared(show: Show) -> ByReadout:
 
 
 def _readouts(p: ReadoutParams, show: Show) -> None:
-    found = _compared(show)
+    by_readout = _compared(show)
     names = ("words", "last", "mean", "max", p.combine)
-    show.figure(accuracy_by_readout, found, names, p.least)
-    show.readout("right_last", found.accuracy, "last", p.least)
-    show.readout("right_both", found.accuracy, p.combine, p.least)
-    shares = {name: percent(found.accuracy(name, p.least).share) for name in names[:-1]}
+    show.figure(accuracy_by_readout, by_readout, names, p.least)
+    show.readout("right_last", by_readout.accuracy, "last", p.least)
+    show.readout("right_both", by_readout.accuracy, p.combine, p.least)
+    shares = {name: percent(by_readout.accuracy(name, p.least).share) for name in names[:-1]}
     show.note(
         "readout.many" if p.least > 1 else "readout.all", least=p.least,
-        reviews=f"{found.reviews(p.least):,}",
-        often=percent(found.majority(p.least)), **shares,
-        both=percent(found.accuracy(p.combine, p.least).share),
+        reviews=f"{by_readout.reviews(p.least):,}",
+        often=percent(by_readout.majority(p.least)), **shares,
+        both=percent(by_readout.accuracy(p.combine, p.least).share),
     )  # fmt: skip
     gains: dict[str, list[str]] = {"better": [], "worse": [], "null": []}
     for name in ("mean", "max", p.combine, "words"):
-        gain = found.gain(name, "last", p.least)
-        more, low, high = (_signed(100 * one, 1) for one in gain)
+        gain = by_readout.gain(name, "last", p.least)
+        more, low, high = (_signed(100 * item, 1) for item in gain)
         key = "null" if gain[1] <= 0 <= gain[2] else "better" if gain[0] > 0 else "worse"
         gains[key].append(show.words(
             "note.readout.gain", name=show.words(f"note.readout.{name}"), gain=more, low=low,
@@ -255,7 +263,7 @@ def _readouts(p: ReadoutParams, show: Show) -> None:
         if some:
             show.note(f"readout.gain_{key}", gains=show.words("note.readout.and").join(some))
     if p.combine in ("both_sum", "both_mean"):
-        same = found.paired_with("both_sum", "both_mean", p.least)
+        same = by_readout.paired_with("both_sum", "both_mean", p.least)
         show.note("readout.same", same=f"{same.both + same.neither:,}", reviews=f"{same.n:,}")
 
 

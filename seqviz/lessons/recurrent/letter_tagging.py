@@ -82,66 +82,79 @@ def class_tagging(p: TaggingParams, show: Show) -> SeedExperiment:
 
 def tagging(p: TaggingParams, show: Show) -> None:
     {"errors": _held_out, "ahead": _ahead, "letters": _letters}[p.view](p, show)
-    known = bundled_words()
-    show.caption(show.words(
-        f"note.tagging.from_{p.task}", words=f"{known.words:,}", all_words=f"{known.all_words:,}",
-        alike=known.alike, sentences=known.sentences, differ=percent(known.differ / known.tags),
-    ))  # fmt: skip
+    existing = bundled_words()
+    show.caption(
+        show.words(
+            f"note.tagging.from_{p.task}",
+            words=f"{existing.words:,}",
+            all_words=f"{existing.all_words:,}",
+            alike=existing.alike,
+            sentences=existing.sentences,
+            differ=percent(existing.differ / existing.tags),
+        )
+    )
 
 
 def _held_out(p: TaggingParams, show: Show) -> None:
-    found: Compared = show.job(compare_taggers, task=p.task, so_far=(trained_so_far,))
-    show.figure(errors_by_wiring, found)
-    show.metric("wrong_uni", found.error("uni").value)
-    show.metric("wrong_two", found.error("two").value)
-    show.metric("wrong_bi", found.error("bi").value)
-    show.metric("wrong_alone", found.baseline("alone"))
-    _say_better(found, show)
-    _say_tags(found, show)
+    comparison: Compared = show.job(compare_taggers, task=p.task, so_far=(trained_so_far,))
+    show.figure(errors_by_wiring, comparison)
+    show.metric("wrong_uni", comparison.error("uni").value)
+    show.metric("wrong_two", comparison.error("two").value)
+    show.metric("wrong_bi", comparison.error("bi").value)
+    show.metric("wrong_alone", comparison.baseline("alone"))
+    _say_better(comparison, show)
+    _say_tags(comparison, show)
     sizes = {
-        f"{one}_size": f"{n:,}" for one, n in zip(WIRINGS, found.parameters.tolist(), strict=True)
+        f"{item}_size": f"{n:,}"
+        for item, n in zip(WIRINGS, comparison.parameters.tolist(), strict=True)
     }
-    units = {f"{one}_units": n for one, n in zip(WIRINGS, found.widths.tolist(), strict=True)}
-    times = found.seconds
+    units = {
+        f"{item}_units": n for item, n in zip(WIRINGS, comparison.widths.tolist(), strict=True)
+    }
+    times = comparison.seconds
     show.note("tagging.equal", **sizes, **units, least=number(times.min(), 2),
               most=number(times.max(), 2))  # fmt: skip
 
 
-def _intervals(one: ErrorRate, sign: int = 1) -> dict[str, str]:
+def _intervals(error_rate: ErrorRate, sign: int = 1) -> dict[str, str]:
     """The numbers of a difference for a sentence, turned round where it is less than zero."""
     ends: dict[str, str] = {}
-    for name, pair in (("", one.sentences), ("seed_", one.seeds)):
+    for name, pair in (("", error_rate.sentences), ("seed_", error_rate.seeds)):
         low, high = sorted(sign * end for end in pair)
         ends |= {f"{name}low": number(low), f"{name}high": number(high)}
-    return {"gap": number(sign * one.value), **ends}
+    return {"gap": number(sign * error_rate.value), **ends}
 
 
-def _verdict(one: ErrorRate) -> str:
-    return "null" if not one.clear else "better" if one.value > 0 else "worse"
+def _verdict(error_rate: ErrorRate) -> str:
+    return "null" if not error_rate.clear else "better" if error_rate.value > 0 else "worse"
 
 
-def _say_better(found: Compared, show: Show) -> None:
+def _say_better(comparison: Compared, show: Show) -> None:
     for wiring in ("bi", "two"):
-        gap = found.better(wiring)
+        gap = comparison.better(wiring)
         key = _verdict(gap)
         show.note(
             f"tagging.{key}", name=show.text(f"figure.letters_{wiring}"),
-            wrong=number(found.error(wiring).value), uni=number(found.error("uni").value),
-            sentences=found.sentences, seeds=found.seeds,
+            wrong=number(comparison.error(wiring).value), uni=number(comparison.error("uni").value),
+            sentences=comparison.sentences, seeds=comparison.seeds,
             **_intervals(gap, -1 if key == "worse" else 1),
         )  # fmt: skip
 
 
-def _say_tags(found: Compared, show: Show) -> None:
+def _say_tags(comparison: Compared, show: Show) -> None:
     """Where the right side helps, where it harms, and where neither is shown."""
     groups: dict[str, list[str]] = {"better": [], "worse": [], "null": []}
     for tag in TAGS:
-        gap = found.better("bi", "uni", tag)
-        groups[_verdict(gap)].append(show.words(
-            "note.tagging.tag", name=show.text(f"figure.letters_tag_{tag}"),
-            uni=number(found.error("uni", tag).value), bi=number(found.error("bi", tag).value),
-            many=f"{found.many(tag):,}",
-        ))  # fmt: skip
+        gap = comparison.better("bi", "uni", tag)
+        groups[_verdict(gap)].append(
+            show.words(
+                "note.tagging.tag",
+                name=show.text(f"figure.letters_tag_{tag}"),
+                uni=number(comparison.error("uni", tag).value),
+                bi=number(comparison.error("bi", tag).value),
+                many=f"{comparison.many(tag):,}",
+            )
+        )
     for verdict, tags in groups.items():
         if tags:
             show.note(f"tagging.tags_{verdict}", tags=show.words("note.tagging.and").join(tags))
@@ -155,11 +168,11 @@ def _ahead(p: TaggingParams, show: Show) -> None:
     trained: TrainedAhead = show.job(
         compare_ahead, name="trained", task=p.task, so_far=(trained_so_far,)
     )
-    found = show.derive(every.of_first, trained.seeds)
-    show.figure(errors_ahead, found, trained, p.ahead)
-    error, cut = trained.error(p.ahead).value, found.error_cut(p.ahead).value
-    both, uni = found.error("bi").value, found.error("uni").value
-    more = trained.beyond(p.ahead, found)
+    comparison = show.derive(every.of_first, trained.seeds)
+    show.figure(errors_ahead, comparison, trained, p.ahead)
+    error, cut = trained.error(p.ahead).value, comparison.error_cut(p.ahead).value
+    both, uni = comparison.error("bi").value, comparison.error("uni").value
+    more = trained.beyond(p.ahead, comparison)
     show.metric("wrong_ahead", error)
     show.metric("wrong_cut", cut)
     show.metric("wrong_bi", both)
@@ -170,7 +183,7 @@ def _ahead(p: TaggingParams, show: Show) -> None:
     )  # fmt: skip
     if p.ahead > 0:
         show.note("tagging.ahead_gained", ahead=p.ahead, none=number(trained.error(0).value),
-                  bi=number(both), share=percent(trained.gained(p.ahead, found)))  # fmt: skip
+                  bi=number(both), share=percent(trained.gained(p.ahead, comparison)))  # fmt: skip
     apart = cut - error
     show.note(
         f"tagging.ahead_cut_{'more' if apart > 0 else 'same'}", cut=number(cut), ahead=p.ahead,
@@ -185,27 +198,29 @@ def _letters(p: TaggingParams, show: Show) -> None:
         train_taggers, name="taggers", task=p.task, seed=p.training, so_far=(losses_so_far,)
     )
     typed = p.english if p.task == "spaces" else p.chinese
-    found: TaggedText = show.run(tag_text, p.task, taggers, typed, p.ahead)
-    letter = min(p.letter, len(found.text))
-    show.figure(tagged_text, found, p.ahead, letter)
-    losses = found.losses.sum(1)
+    result: TaggedText = show.run(tag_text, p.task, taggers, typed, p.ahead)
+    letter = min(p.letter, len(result.text))
+    show.figure(tagged_text, result, p.ahead, letter)
+    losses = result.losses.sum(1)
     show.metric("loss_uni", float(losses[0]))
     show.metric("loss_bi", float(losses[1]))
-    _say_letters(p, found, letter, show)
-    if found.unknown:
-        show.note("tagging.unknown", unknown=found.unknown, letters=found.n_letters)
+    _say_letters(p, result, letter, show)
+    if result.unknown:
+        show.note("tagging.unknown", unknown=result.unknown, letters=result.n_letters)
     if len("".join(typed.split())) > MAX_SENTENCE_SIGNS:
         show.note("tagging.longer", most=MAX_SENTENCE_SIGNS)
 
 
-def _say_letters(p: TaggingParams, found: TaggedText, letter: int, show: Show) -> None:
-    uni, bi, cut = found.wrong.sum(1).tolist()
-    show.note("tagging.letters", letters=found.n_letters, uni=uni, bi=bi, cut=cut, ahead=p.ahead)
+def _say_letters(p: TaggingParams, tagged_text: TaggedText, letter: int, show: Show) -> None:
+    uni, bi, cut = tagged_text.wrong.sum(1).tolist()
+    show.note(
+        "tagging.letters", letters=tagged_text.n_letters, uni=uni, bi=bi, cut=cut, ahead=p.ahead
+    )
     show.note("tagging.letters_cut", ahead=p.ahead)
-    framed = found.needs_right.nonzero()[0].tolist()
+    framed = tagged_text.needs_right.nonzero()[0].tolist()
     named = [
-        show.words("note.tagging.letter", sign=escape_markdown(found.text[t]), place=t + 1,
-                   said=found.tags_of(0)[t], true=TAGS[found.tags[t]])
+        show.words("note.tagging.letter", sign=escape_markdown(tagged_text.text[t]), place=t + 1,
+                   said=tagged_text.tags_of(0)[t], true=TAGS[tagged_text.tags[t]])
         for t in framed[:_LISTED]
     ]  # fmt: skip
     if named:
@@ -213,12 +228,20 @@ def _say_letters(p: TaggingParams, found: TaggedText, letter: int, show: Show) -
                   letters=show.words("note.tagging.and").join(named))  # fmt: skip
     else:
         show.note("tagging.framed_none")
-    t, losses = letter - 1, found.losses
-    if found.tags[t] < 0:
-        return show.note("tagging.no_tag", place=letter, sign=escape_markdown(found.text[t]))
-    true = found.tags[t]
-    uni, bi = (number(float(found.probabilities[k, t, true])) for k in (0, 1))
-    show.note("tagging.loss", place=letter, sign=escape_markdown(found.text[t]), true=TAGS[true],
+    t, losses = letter - 1, tagged_text.losses
+    if tagged_text.tags[t] < 0:
+        return show.note("tagging.no_tag", place=letter, sign=escape_markdown(tagged_text.text[t]))
+    true = tagged_text.tags[t]
+    uni, bi = (number(float(tagged_text.probabilities[k, t, true])) for k in (0, 1))
+    show.note(
+        "tagging.loss",
+        place=letter,
+        sign=escape_markdown(tagged_text.text[t]),
+        true=TAGS[true],
         uni=uni,
-              bi=bi, at_uni=number(losses[0, t]), at_bi=number(losses[1, t]),
-              sum_uni=number(losses[0].sum()), sum_bi=number(losses[1].sum()))  # fmt: skip
+        bi=bi,
+        at_uni=number(losses[0, t]),
+        at_bi=number(losses[1, t]),
+        sum_uni=number(losses[0].sum()),
+        sum_bi=number(losses[1].sum()),
+    )

@@ -6,11 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from seqviz.compute.text.tokenization.cut import Strips, Tokenization, graphemes, seen, width
+from seqviz.compute.text.tokenization.cut import (
+    Strips,
+    Tokenization,
+    display_width,
+    graphemes,
+    visible_form,
+)
 from seqviz.compute.text.tokenization.merges import LearnedMerges
 from seqviz.core.errors import UserError
 from seqviz.core.i18n import escape_markdown, number, percent
-from seqviz.experiments.text.tokenization import cutters as made
+from seqviz.experiments.text.tokenization import cutters as cutter_tools
 from seqviz.experiments.text.tokenization import learned as own
 from seqviz.experiments.text.tokenization.vocabularies import ROLES, has_tokenizer
 from seqviz.figures.text.tokenization.ladder import tried_prefixes
@@ -35,7 +41,7 @@ Values = Mapping[str, Any]
 
 def _parts(values: Values) -> float:
     """How many figures a text needs."""
-    return float(parts([width(one) for one in graphemes(values["text"])]))
+    return float(parts([display_width(grapheme) for grapheme in graphemes(values["text"])]))
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,7 @@ class CuttersParams:
 
     view: str = view(("strips", "special"), "strips")
     text: str = text_input(TEXT, above=True, typed=True, when=on(view="strips"))
-    strip: str = choice(made.NAMES, "gpt2", menu=True, when=on(view="strips"))
+    strip: str = choice(cutter_tools.NAMES, "gpt2", menu=True, when=on(view="strips"))
     part: int = step_slider(1, _PARTS, 1, within=_parts,
                         when=lambda v: v["view"] == "strips" and _parts(v) > 1)  # fmt: skip
 
@@ -54,8 +60,8 @@ def cutters(p: CuttersParams, show: Show) -> None:
         return say_special(show)
     above = read_params("merges", MergesParams)
     learned = learned_above(above, show)
-    names = made.available_cutters()
-    cuts = show.run(made.cut_by_all, p.text, names, learned, above.merges, name="cuts")
+    names = cutter_tools.available_cutters()
+    cuts = show.run(cutter_tools.cut_by_all, p.text, names, learned, above.merges, name="cuts")
     chosen = p.strip if p.strip in names else "gpt2"
     show.figure(cut_strips, cuts, chosen, p.part)
     cut = show.derive(cuts.of, chosen, name="cut")
@@ -71,15 +77,15 @@ def cutters(p: CuttersParams, show: Show) -> None:
     )  # fmt: skip
     say_back(p, cut, show)
     say_ids(chosen, cut, show)
-    own, others_own = made.special_typed(cuts, chosen)
+    own, others_own = cutter_tools.special_typed(cuts, chosen)
     for key, tokens in (("special_read", own), ("special_plain", others_own)):
         if tokens:
-            told = show.words("lost.and").join(map(escape_markdown, tokens))
-            show.note(f"cutters.{key}", name=show.option("strip", chosen), tokens=told)
-    shown = part_of(cuts.columns.tolist(), p.part)
-    if shown[-1][1] - shown[0][0] < len(cuts.shown):
-        show.note("cutters.part", first=shown[0][0] + 1, last=shown[-1][1], all=len(cuts.shown))
-    for gone in made.missing():
+            payload = show.words("lost.and").join(map(escape_markdown, tokens))
+            show.note(f"cutters.{key}", name=show.option("strip", chosen), tokens=payload)
+    visible = part_of(cuts.columns.tolist(), p.part)
+    if visible[-1][1] - visible[0][0] < len(cuts.shown):
+        show.note("cutters.part", first=visible[0][0] + 1, last=visible[-1][1], all=len(cuts.shown))
+    for gone in cutter_tools.missing():
         show.note("cutters.missing", name=show.option("strip", gone))
     bill(cuts, show)
     each = cuts.of("gpt2").tokens / len(p.text)
@@ -93,20 +99,20 @@ def say_back(p: CuttersParams, cut: Tokenization, show: Show) -> None:
         return show.note("cutters.back")
     lost = [show.words(f"lost.{name}") for name in cut.lost]
     show.note("cutters.lost", lost=show.words("lost.and").join(lost),
-        back=escape_markdown(seen(cut.back)),
+        back=escape_markdown(visible_form(cut.back)),
               unknown=int(cut.unknown.sum()), share=percent(cut.share_unknown))  # fmt: skip
 
 
 def say_ids(chosen: str, cut: Tokenization, show: Show) -> None:
     """The numbers that a network would be given."""
-    names, ids = made.framed(chosen, cut)
+    names, ids = cutter_tools.framed(chosen, cut)
     if not ids or min(ids) < -1 or max(ids) < 0:
         return show.note("cutters.no_ids", name=show.option("strip", chosen))
-    some = ", ".join(str(one) if one >= 0 else "–" for one in ids[:_IDS])
+    some = ", ".join(str(item) if item >= 0 else "–" for item in ids[:_IDS])
     more = ", …" if len(ids) > _IDS else ""
     show.note("cutters.ids", count=len(ids), ids=f"{some}{more}",
-        first=escape_markdown(seen(names[0])),
-              last=escape_markdown(seen(names[-1])))  # fmt: skip
+        first=escape_markdown(visible_form(names[0])),
+              last=escape_markdown(visible_form(names[-1])))  # fmt: skip
 
 
 def bill(cuts: Strips, show: Show) -> None:
@@ -119,7 +125,7 @@ def bill(cuts: Strips, show: Show) -> None:
         "cut.others": [number(cuts.per_character(name, False)) for name, _ in every],
         "cut.unknown": [percent(cut.share_unknown) for _, cut in every],
         "cut.lost": [
-            show.words("lost.and").join(show.words(f"lost.{one}") for one in cut.lost)
+            show.words("lost.and").join(show.words(f"lost.{item}") for item in cut.lost)
             or show.words("lost.nothing")
             for _, cut in every
         ],
@@ -128,19 +134,19 @@ def bill(cuts: Strips, show: Show) -> None:
 
 def say_special(show: Show) -> None:
     """Which special tokens the tokenizers have."""
-    found = show.derive(made.special_tokens)
-    show.figure(special_ids, found, tuple(ROLES))
+    result = show.derive(cutter_tools.special_tokens)
+    show.figure(special_ids, result, tuple(ROLES))
     many = show.words("lost.and").join(
-        f"{show.option('strip', name)} {len(tokens)}" for name, tokens in found.items()
+        f"{show.option('strip', name)} {len(tokens)}" for name, tokens in result.items()
     )
-    written = {token for tokens in found.values() for token, _ in tokens.values()}
-    never = [escape_markdown(one) for one in ("[BOS]", "[EOS]") if one not in written]
+    written = {token for tokens in result.values() for token, _ in tokens.values()}
+    never = [escape_markdown(item) for item in ("[BOS]", "[EOS]") if item not in written]
     show.note("cutters.special", many=many, roles=len(ROLES), different=len(written),
               never=show.words("lost.or").join(never))  # fmt: skip
     show.rows("special", {
         "cut.role": [show.text(f"figure.special_{role}") for role in ROLES],
         **{f"cut.{name}": [tokens.get(role, ("–", 0))[0] for role in ROLES]
-           for name, tokens in found.items()},
+           for name, tokens in result.items()},
     })  # fmt: skip
 
 
@@ -180,11 +186,11 @@ def amount_of(p: MergesParams) -> int:
 
 def learned_above(p: MergesParams, show: Show) -> LearnedMerges:
     """The same for a figure of something else, which does not wait and is computed now."""
-    origin, found = show.origin, None
+    origin, result = show.origin, None
     if p.corpus == "reviews" and p.amount == "all":
-        found = show.shipped(own.train_tokenizer, amount=own.ALL)
+        result = show.shipped(own.train_tokenizer, amount=own.ALL)
     show.origin = origin
-    return found or show.run(own.learned, p.corpus, amount_of(p))
+    return result or show.run(own.learned, p.corpus, amount_of(p))
 
 
 def merges(p: MergesParams, show: Show) -> None:
@@ -208,8 +214,8 @@ def merges(p: MergesParams, show: Show) -> None:
         show.note("merges.end", merges=p.merges)
     cut = both.of("own")
     ids = ", ".join(map(str, cut.ids[:_IDS].tolist())) + (", …" if len(cut.ids) > _IDS else "")
-    show.note("merges.sample", text=escape_markdown(seen(sample)), bytes=both.of("bytes").tokens,
-              tokens=cut.tokens, ids=ids)  # fmt: skip
+    show.note("merges.sample", text=escape_markdown(visible_form(sample)),
+              bytes=both.of("bytes").tokens, tokens=cut.tokens, ids=ids)  # fmt: skip
 
 
 def say_compression(p: MergesParams, learned: LearnedMerges, amount: int, show: Show) -> None:
@@ -223,14 +229,14 @@ def say_compression(p: MergesParams, learned: LearnedMerges, amount: int, show: 
     at = show.run(own.compression_at, learned, p.corpus, amount, p.merges, name="at")
     mine = show.run(own.compression_of, learned, text, p.merges, name="mine")
     values = [*at.per_token[:, 0].tolist(), float(mine.per_token[0, 0])]
-    told = {name: number(value) for name, value in zip((*at.texts, "own"), values, strict=True)}
-    show.metrics(**{f"bytes_{name}": value for name, value in told.items()})
-    if len(told) > 2:
-        show.note("merges.held", merges=p.merges, amount=f"{amount:,}", **told,
+    payload = {name: number(value) for name, value in zip((*at.texts, "own"), values, strict=True)}
+    show.metrics(**{f"bytes_{name}": value for name, value in payload.items()})
+    if len(payload) > 2:
+        show.note("merges.held", merges=p.merges, amount=f"{amount:,}", **payload,
                   gap=percent(1 - values[1] / values[0]),
                   further=percent(1 - values[2] / values[0]))  # fmt: skip
     else:
-        show.note("merges.example", merges=p.merges, **told)
+        show.note("merges.example", merges=p.merges, **payload)
 
 
 # --- longest match --------------------------------------------------------------------------------
@@ -239,7 +245,9 @@ def say_compression(p: MergesParams, learned: LearnedMerges, amount: int, show: 
 def _lookups(values: Values) -> float:
     """Look-ups of the word."""
     return (
-        float(made.prefix_lookups(values["word"]).lookups) if has_tokenizer(made.ENCODER) else 1.0
+        float(cutter_tools.prefix_lookups(values["word"]).lookups)
+        if has_tokenizer(cutter_tools.ENCODER)
+        else 1.0
     )
 
 
@@ -252,24 +260,28 @@ class PrefixesParams:
 
 
 def prefixes(p: PrefixesParams, show: Show) -> None:
-    if not has_tokenizer(made.ENCODER):
-        show.model(made.ENCODER)
-    found = show.run(made.prefix_lookups, p.word)
-    tries = p.tries or found.lookups
-    show.figure(tried_prefixes, found, tries)
-    show.readouts(found, "lookups", "parts")
-    done = found.after(tries)
-    pieces = " ".join(escape_markdown(seen(one)) for one in done)
-    if tries < found.lookups:
-        show.note("ladder.so_far", tries=tries, all=found.lookups, pieces=pieces or "–")
+    if not has_tokenizer(cutter_tools.ENCODER):
+        show.model(cutter_tools.ENCODER)
+    prefix_lookups = show.run(cutter_tools.prefix_lookups, p.word)
+    tries = p.tries or prefix_lookups.lookups
+    show.figure(tried_prefixes, prefix_lookups, tries)
+    show.readouts(prefix_lookups, "lookups", "parts")
+    done = prefix_lookups.after(tries)
+    pieces = " ".join(escape_markdown(visible_form(item)) for item in done)
+    if tries < prefix_lookups.lookups:
+        show.note("ladder.so_far", tries=tries, all=prefix_lookups.lookups, pieces=pieces or "–")
     else:
         show.note(
-            "ladder.unknown" if found.pieces == ("[UNK]",) else "ladder.all", tries=tries,
-            word=escape_markdown(seen(found.word)), count=len(found.pieces), pieces=pieces,
-            ids=", ".join(map(str, found.ids)),
-        )  # fmt: skip
+            "ladder.unknown" if prefix_lookups.pieces == ("[UNK]",) else "ladder.all",
+            tries=tries,
+            word=escape_markdown(visible_form(prefix_lookups.word)),
+            count=len(prefix_lookups.pieces),
+            pieces=pieces,
+            ids=", ".join(map(str, prefix_lookups.ids)),
+        )
     others = {
-        word: show.run(made.prefix_lookups, word, name=word) for word in ("playing", "interesting")
+        word: show.run(cutter_tools.prefix_lookups, word, name=word)
+        for word in ("playing", "interesting")
     }
-    if all(len(one.pieces) == 1 for one in others.values()):
-        show.note("ladder.whole", **{word: one.ids[0] for word, one in others.items()})
+    if all(len(item.pieces) == 1 for item in others.values()):
+        show.note("ladder.whole", **{word: item.ids[0] for word, item in others.items()})

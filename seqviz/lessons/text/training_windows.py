@@ -73,23 +73,23 @@ def ids(p: IdsParams, show: Show) -> None:
     show.model(ENCODER, p.opinion)
     ready.check_interactive_length(ENCODER, p.opinion)
     many = show.job(permute_many, name="many", model=ENCODER, so_far=(permuted_so_far,))
-    found = show.run(permute, ENCODER, p.opinion, p.permuted / 100, p.shuffle)
-    show.figure(permuted_sentence, found, many, p.permuted / 100)
-    show.readouts(found, "both_difference", "ids_cosine", "ids_positive", beside={
-        "ids_positive": show.words("metric.ids_positive.beside", trained=percent(found.trained)),
+    result = show.run(permute, ENCODER, p.opinion, p.permuted / 100, p.shuffle)
+    show.figure(permuted_sentence, result, many, p.permuted / 100)
+    show.readouts(result, "both_difference", "ids_cosine", "ids_positive", caption={
+        "ids_positive": show.words("metric.ids_positive.beside", trained=percent(result.trained)),
     })  # fmt: skip
     show.readout("ids_right", many.accuracy, p.permuted / 100, "ids")
     show.unknown_tokens(*texts.unknown_tokens(ENCODER, p.opinion))
-    _say_permuted(p, found, many, show)
+    _say_permuted(p, result, many, show)
 
 
-def _say_permuted(p: IdsParams, found: Permuted, many: ByShare, show: Show) -> None:
+def _say_permuted(p: IdsParams, result: Permuted, many: ByShare, show: Show) -> None:
     share = p.permuted / 100
     show.note(
-        "ids.same" if found.both_difference == 0 else "ids.differ", share=p.permuted,
-        moved=found.moved(), tokens=len(found.ids), both=number(found.both_difference),
-        ids=number(float(found.cosine[1])), rows=number(float(found.cosine[2])),
-        positive=percent(found.ids_positive), trained=percent(found.trained),
+        "ids.same" if result.both_difference == 0 else "ids.differ", share=p.permuted,
+        moved=result.moved(), tokens=len(result.ids), both=number(result.both_difference),
+        ids=number(float(result.cosine[1])), rows=number(float(result.cosine[2])),
+        positive=percent(result.ids_positive), trained=percent(result.trained),
     )  # fmt: skip
     low, high = many.ends(share, "ids")
     right, before = many.accuracy(share, "ids"), many.as_trained()
@@ -103,17 +103,17 @@ def _say_permuted(p: IdsParams, found: Permuted, many: ByShare, show: Show) -> N
 
 def _window(p: IdsParams, show: Show) -> None:
     show.model(ENCODER)
-    found = show.run(listed, ENCODER, p.first, p.find)
-    show.figure(vocabulary_window, found)
-    show.readouts(found, "matches", "neighbors", "pairs")
-    if not len(found.ids):
-        return show.note("ids.none", find=escape_markdown(p.find), size=f"{found.size:,}")
+    result = show.run(listed, ENCODER, p.first, p.find)
+    show.figure(vocabulary_window, result)
+    show.readouts(result, "matches", "neighbors", "pairs")
+    if not len(result.ids):
+        return show.note("ids.none", find=escape_markdown(p.find), size=f"{result.size:,}")
     show.note(
         "ids.found" if p.find.strip() else "ids.window", find=escape_markdown(p.find.strip()),
-        matches=f"{found.matches:,}", size=f"{found.size:,}", first=int(found.ids[0]),
-        last=int(found.ids[-1]), token=escape_markdown(found.names[0]), start=p.first,
-        beside=number(float(found.beside.mean())), near=number(float(found.closeness.mean())),
-        neighbors=number(found.neighbors), pairs=number(found.pairs), rows=len(found.ids),
+        matches=f"{result.matches:,}", size=f"{result.size:,}", first=int(result.ids[0]),
+        last=int(result.ids[-1]), token=escape_markdown(result.names[0]), start=p.first,
+        beside=number(float(result.beside.mean())), near=number(float(result.closeness.mean())),
+        neighbors=number(result.neighbors), pairs=number(result.pairs), rows=len(result.ids),
     )  # fmt: skip
 
 
@@ -154,22 +154,29 @@ def windows(p: WindowsOfTextParams, show: Show) -> None:
 
 def _cut(p: WindowsOfTextParams, show: Show) -> None:
     pieces = show.derive(tokens, _written(p.page), "character", name="pieces")
-    found = show.derive(cut, p.cutting, len(pieces), p.batch, p.steps, p.offset)
-    show.figure(windows_of_text, found, pieces)
-    show.readouts(found, "continued", "offset", "unread")
-    _say_cut(p, found, show)
+    result = show.derive(cut, p.cutting, len(pieces), p.batch, p.steps, p.offset)
+    show.figure(windows_of_text, result, pieces)
+    show.readouts(result, "continued", "offset", "unread")
+    _say_cut(p, result, show)
 
 
-def _say_cut(p: WindowsOfTextParams, found: Windows, show: Show) -> None:
-    some, of_all = found.continued
+def _say_cut(p: WindowsOfTextParams, windows: Windows, show: Show) -> None:
+    some, of_all = windows.continued
     show.note(
-        "windows.cut" if of_all else "windows.cut_once", tokens=found.length, offset=found.offset,
-        windows=found.starts.size, steps=found.steps, batch=p.batch, batches=len(found.starts),
-        some=some, all=of_all, unread=found.unread,
-    )  # fmt: skip
+        "windows.cut" if of_all else "windows.cut_once",
+        tokens=windows.length,
+        offset=windows.offset,
+        windows=windows.starts.size,
+        steps=windows.steps,
+        batch=p.batch,
+        batches=len(windows.starts),
+        some=some,
+        all=of_all,
+        unread=windows.unread,
+    )
     other = WAYS[1 - WAYS.index(p.cutting)]
     try:
-        beside = show.derive(cut, other, found.length, p.batch, p.steps, p.offset, name="beside")
+        beside = show.derive(cut, other, windows.length, p.batch, p.steps, p.offset, name="beside")
     except UserError:  # with another offset there is no batch left
         return
     some, of_all = beside.continued
@@ -177,20 +184,20 @@ def _say_cut(p: WindowsOfTextParams, found: Windows, show: Show) -> None:
 
 
 def _memory(p: WindowsOfTextParams, show: Show) -> None:
-    found: Carried = show.job(read_windows, network=READER, so_far=(carried_so_far,))
-    show.figure(bits_by_window, found, p.length)
+    result: Carried = show.job(read_windows, network=READER, so_far=(carried_so_far,))
+    show.figure(bits_by_window, result, p.length)
     for condition in ("sequential", "random", "reset"):
-        ends = format_value(found.ends(p.length, condition))
-        show.readout(f"bits_{condition}", found.mean, p.length, condition, beside=ends)
-    more = [number(v) for v in found.dearer(p.length, "random", "sequential")]
-    empty = [number(v) for v in found.dearer(p.length, "reset", "sequential")]
-    gap, low, high = found.dearer(p.length, "reset", "random")
-    first = [found.by_place(p.length, c)[0] for c in ("sequential", "random", "reset")]
+        ends = format_value(result.ends(p.length, condition))
+        show.readout(f"bits_{condition}", result.mean, p.length, condition, caption=ends)
+    more = [number(v) for v in result.dearer(p.length, "random", "sequential")]
+    empty = [number(v) for v in result.dearer(p.length, "reset", "sequential")]
+    gap, low, high = result.dearer(p.length, "reset", "random")
+    first = [result.by_place(p.length, c)[0] for c in ("sequential", "random", "reset")]
     show.note(
-        "windows.memory", length=p.length, characters=f"{found.characters:,}",
-        stretches=found.stretches, right=number(found.mean(p.length, "sequential")),
-        wrong=number(found.mean(p.length, "random")), more=more[0], low=more[1], high=more[2],
-        reset=number(found.mean(p.length, "reset")), empty=empty[0], empty_low=empty[1],
+        "windows.memory", length=p.length, characters=f"{result.characters:,}",
+        stretches=result.stretches, right=number(result.mean(p.length, "sequential")),
+        wrong=number(result.mean(p.length, "random")), more=more[0], low=more[1], high=more[2],
+        reset=number(result.mean(p.length, "reset")), empty=empty[0], empty_low=empty[1],
         empty_high=empty[2],
     )  # fmt: skip
     key = "null" if low <= 0 <= high else "worse" if gap < 0 else "better"
@@ -202,32 +209,35 @@ def _memory(p: WindowsOfTextParams, show: Show) -> None:
 
 
 def _counts(p: WindowsOfTextParams, show: Show) -> None:
-    found = show.run(of_bundled, p.counted_by, p.clean)
-    show.figure(frequencies_by_rank, found, p.min_freq)
-    show.readout("vocabulary", found.size, p.min_freq)
-    show.readout("unknown_here", found.unknown, p.min_freq)
-    show.readout("unknown_held", found.unknown_held, p.min_freq)
+    token_frequencies = show.run(of_bundled, p.counted_by, p.clean)
+    show.figure(frequencies_by_rank, token_frequencies, p.min_freq)
+    show.readout("vocabulary", token_frequencies.size, p.min_freq)
+    show.readout("unknown_here", token_frequencies.unknown, p.min_freq)
+    show.readout("unknown_held", token_frequencies.unknown_held, p.min_freq)
     show.note(
-        "windows.counts", size=f"{found.size(p.min_freq):,}", all=f"{len(found.names):,}",
-        min_freq=p.min_freq, held=percent(found.unknown_held(p.min_freq)),
-        here=percent(found.unknown(p.min_freq)), first=escape_markdown(found.names[0]).replace(" ",
-            "␣"),
-    )  # fmt: skip
-    _say_line(p, found, show)
+        "windows.counts",
+        size=f"{token_frequencies.size(p.min_freq):,}",
+        all=f"{len(token_frequencies.names):,}",
+        min_freq=p.min_freq,
+        held=percent(token_frequencies.unknown_held(p.min_freq)),
+        here=percent(token_frequencies.unknown(p.min_freq)),
+        first=escape_markdown(token_frequencies.names[0]).replace(" ", "␣"),
+    )
+    _say_line(p, token_frequencies, show)
 
 
-def _say_line(p: WindowsOfTextParams, found: TokenFrequencies, show: Show) -> None:
+def _say_line(p: WindowsOfTextParams, token_frequencies: TokenFrequencies, show: Show) -> None:
     """The student's own line: what is left of it, and which of its tokens have an id."""
     line = _written(p.line)
-    kept = cleaned(line) if p.clean else line
-    pieces = tokens(kept, p.counted_by)
+    retained = cleaned(line) if p.clean else line
+    pieces = tokens(retained, p.counted_by)
     if not pieces:
         return show.note("windows.nothing_left", signs=len(line))
-    strange = found.vocabulary(p.min_freq).ids(pieces) == 0
-    behind = " " if p.counted_by == "word" else ""
-    show.passage([piece + behind for piece in pieces], strange.astype(float), signed=False,
+    strange = token_frequencies.vocabulary(p.min_freq).ids(pieces) == 0
+    after = " " if p.counted_by == "word" else ""
+    show.passage([piece + after for piece in pieces], strange.astype(float), signed=False,
                  title=show.words("note.windows.passage"))  # fmt: skip
-    gone = len(line) - len(kept)
+    gone = len(line) - len(retained)
     show.note("windows.line", tokens=len(pieces), unknown=int(strange.sum()), gone=gone)
 
 
@@ -237,26 +247,41 @@ def _onehot(p: WindowsOfTextParams, show: Show) -> None:
     if not pieces:
         raise UserError("no_text", "There is nothing to read. Type a text.")
     frequency = show.derive(counted, [phrase], p.level, clean=False, name="frequency")
-    known = show.derive(vocabulary, frequency, name="known")
-    read = show.derive(known.ids, pieces, name="ids")
-    found = show.derive(beside_indexing, read, len(known), p.width, _SEED, name="rows")
+    existing = show.derive(vocabulary, frequency, name="known")
+    read = show.derive(existing.ids, pieces, name="ids")
+    lookup_comparison = show.derive(
+        beside_indexing, read, len(existing), p.width, _SEED, name="rows"
+    )
     step = min(p.step, len(pieces))
-    show.figure(one_hot_rows, found, pieces, known.names, step)
-    show.readouts(found, "difference", "multiplications")
+    show.figure(one_hot_rows, lookup_comparison, pieces, existing.names, step)
+    show.readouts(lookup_comparison, "difference", "multiplications")
     spelled = counts(phrase)
     show.metrics(letters=str(spelled.letters), signs=str(spelled.signs))
-    _say_onehot(p, found, pieces, step, show)
+    _say_onehot(p, lookup_comparison, pieces, step, show)
     show.note("windows.spelled", letters=spelled.letters, signs=spelled.signs, words=spelled.words)
 
 
 def _say_onehot(
-    p: WindowsOfTextParams, found: LookupComparison, pieces: list[str], step: int, show: Show
+    p: WindowsOfTextParams,
+    lookup_comparison: LookupComparison,
+    pieces: list[str],
+    step: int,
+    show: Show,
 ) -> None:
-    size = found.hot.shape[1]
+    size = lookup_comparison.hot.shape[1]
     after = step % len(pieces) + 1
-    one, other = (escape_markdown(pieces[k - 1].replace(" ", "␣")) for k in (step, after))
+    item, other = (escape_markdown(pieces[k - 1].replace(" ", "␣")) for k in (step, after))
     show.note(
-        "windows.onehot", t=step, token=one, id=int(found.ids[step - 1]), tokens=len(pieces),
-        size=size, other=other, after=after, cosine=number(found.cosine(step, after)),
-        width=p.width, products=f"{found.multiplications:,}", difference=number(found.difference),
-    )  # fmt: skip
+        "windows.onehot",
+        t=step,
+        token=item,
+        id=int(lookup_comparison.ids[step - 1]),
+        tokens=len(pieces),
+        size=size,
+        other=other,
+        after=after,
+        cosine=number(lookup_comparison.cosine(step, after)),
+        width=p.width,
+        products=f"{lookup_comparison.multiplications:,}",
+        difference=number(lookup_comparison.difference),
+    )

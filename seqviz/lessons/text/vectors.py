@@ -80,42 +80,47 @@ def word_vectors(p: MapParams, show: Show) -> None:
         return say_nearest(p, source, show)
     if p.view == "analogy":
         return say_analogy(p, source, show)
-    found = show.run(maps.project, source, p.listed, p.projection, p.across, p.up, p.centered)
-    show.figure(word_map, found)
-    shape = "slant" if found.ends else "both"
+    result = show.run(maps.project, source, p.listed, p.projection, p.across, p.up, p.centered)
+    show.figure(word_map, result)
+    shape = "slant" if result.ends else "both"
     names: dict[str, Any] = {"kept": "neighbors_preserved", shape: shape}
-    show.readouts(found, **names, dimensions="dimensions")
-    say_map(found, show)
+    show.readouts(result, **names, dimensions="dimensions")
+    say_map(result, show)
     return None
 
 
-def say_map(found: Placed, show: Show) -> None:
+def say_map(projection: Placed, show: Show) -> None:
     """Where a word stands, what two numbers keep, and which words are not as they were typed."""
-    k, n = found.neighbors_preserved
-    facts = {"kept": k, "words": n, "dimensions": found.dimensions}
-    if found.ends:
-        x, y = found.places[found.corner]
-        show.note("map.axes", word=escape_markdown(found.words[found.corner]), x=number(x),
+    k, n = projection.neighbors_preserved
+    facts = {"kept": k, "words": n, "dimensions": projection.dimensions}
+    if projection.ends:
+        x, y = projection.places[projection.corner]
+        show.note(
+            "map.axes",
+            word=escape_markdown(projection.words[projection.corner]),
+            x=number(x),
             y=number(y),
-                  slant=number(found.slant), **facts)  # fmt: skip
+            slant=number(projection.slant),
+            **facts,
+        )
     else:
-        show.note(f"map.{found.projection}", both=percent(found.both), **facts)
-    if found.unknown:
-        show.note("map.unknown", words=escape_markdown(", ".join(found.unknown)))
-    if found.split:
-        show.note("map.split", words=escape_markdown(", ".join(found.split)))
+        show.note(f"map.{projection.projection}", both=percent(projection.both), **facts)
+    if projection.unknown:
+        show.note("map.unknown", words=escape_markdown(", ".join(projection.unknown)))
+    if projection.split:
+        show.note("map.split", words=escape_markdown(", ".join(projection.split)))
 
 
 def say_nearest(p: MapParams, source: str, show: Show) -> None:
     """The neighbors of a word; and what the mean, left in or removed, does to all cosines."""
-    found = show.run(maps.nearest, source, p.asked, p.centered)
+    result = show.run(maps.nearest, source, p.asked, p.centered)
     other = show.run(maps.nearest, source, p.asked, not p.centered, name="other")
-    show.figure(nearest_words, found)
-    show.readouts(found, "top", "between", candidates="of")
+    show.figure(nearest_words, result)
+    show.readouts(result, "top", "between", candidates="of")
     show.note(
-        "near.removed" if p.centered else "near.left", word=escape_markdown(found.asked[0]),
-        first=escape_markdown(found.first), cosine=number(found.top), of=f"{found.of:,}",
-        between=number(found.between), other=number(other.between),
+        "near.removed" if p.centered else "near.left", word=escape_markdown(result.asked[0]),
+        first=escape_markdown(result.first), cosine=number(result.top), of=f"{result.of:,}",
+        between=number(result.between), other=number(other.between),
     )  # fmt: skip
 
 
@@ -129,9 +134,9 @@ def say_analogy(p: MapParams, source: str, show: Show) -> None:
         left_out=(escape_markdown(answer.first_new), number(answer.top)),
         neighbor=(escape_markdown(neighbor.first), number(float(neighbor.cosines[0]))),
     )
-    said = "asked" if answer.first in answer.asked else "new"
+    summary = "asked" if answer.first in answer.asked else "new"
     show.note(
-        f"analogy.{said}", a=a, b=b, c=c, first=escape_markdown(answer.first),
+        f"analogy.{summary}", a=a, b=b, c=c, first=escape_markdown(answer.first),
         new=escape_markdown(answer.first_new), cosine=number(float(answer.cosines[0])),
         second=number(answer.top), neighbor=escape_markdown(neighbor.first),
         of=f"{neighbor.of + 3:,}",
@@ -140,14 +145,16 @@ def say_analogy(p: MapParams, source: str, show: Show) -> None:
 
 def say_classes(p: MapParams, show: Show) -> None:
     """Many analogies by class, in three ways."""
-    found = show.job(maps.analogies, source=p.source, centered=p.centered, so_far=(trials_so_far,))
-    show.figure(analogies_by_class, found)
-    shares = {way: show.readout(way, found.overall, way) for way in WAYS}
-    paired = show.derive(found.compared, name="paired")
+    by_class = show.job(
+        maps.analogies, source=p.source, centered=p.centered, so_far=(trials_so_far,)
+    )
+    show.figure(analogies_by_class, by_class)
+    shares = {method: show.readout(method, by_class.overall, method) for method in WAYS}
+    paired = show.derive(by_class.compared, name="paired")
     show.note(
-        "classes", questions=found.questions, classes=len(found.classes),
+        "classes", questions=by_class.questions, classes=len(by_class.classes),
         first=paired.only_first, second=paired.only_second,
-        **{way: percent(share.share) for way, share in shares.items()},
+        **{method: percent(share.share) for method, share in shares.items()},
     )  # fmt: skip
 
 
@@ -171,33 +178,33 @@ def reading(p: ReadingParams, show: Show) -> None:
     show.model(ENCODER, p.second_text)
     for text in (p.first_text, p.second_text):
         ready.check_interactive_length(ENCODER, text)
-    found = show.run(two_readings, ENCODER, p.shared, p.first_text, p.second_text)
-    show.figure(word_by_layer, found, pairs, provenance=COMPUTED)
-    show.readouts(found, layer_table="table", layer_input="read_in", layer_last="last")
+    layers = show.run(two_readings, ENCODER, p.shared, p.first_text, p.second_text)
+    show.figure(word_by_layer, layers, pairs, provenance=COMPUTED)
+    show.readouts(layers, layer_table="table", layer_input="read_in", layer_last="last")
     low, _, high = pairs.random[:, -1]
     show.note(
-        "reading.one", word=escape_markdown(found.word), table=number(found.table, 4),
-        first=number(found.read_in), last=number(found.last), count=pairs.random_pairs,
+        "reading.one", word=escape_markdown(layers.word), table=number(layers.table, 4),
+        first=number(layers.read_in), last=number(layers.last), count=pairs.random_pairs,
         low=number(low), high=number(high), same=number(float(pairs.mean("same")[-1])),
         other=number(float(pairs.mean("other")[-1])),
     )  # fmt: skip
-    if len(found.pieces) > 1:
+    if len(layers.pieces) > 1:
         show.note(
             "reading.pieces",
-            pieces=escape_markdown(" ".join(found.pieces)),
-            count=len(found.pieces),
+            pieces=escape_markdown(" ".join(layers.pieces)),
+            count=len(layers.pieces),
         )
 
 
 def say_senses(p: ReadingParams, pairs: Any, show: Show) -> None:
     """Fifty words of two senses at one layer, and the bags of the other words."""
     level = p.layer + 1
-    told = show.readout("told", pairs.told_at, level)
+    payload = show.readout("told", pairs.told_at, level)
     bag = show.readout("bag", pairs.told_by_bag)
     ends = {kind: [float(end[level]) for end in pairs.ends(kind)] for kind in ("same", "other")}
     show.note(
         "reading.many", layer=p.layer, pairs=pairs.pairs, words=len(pairs.words),
-        told=percent(told.share, 0), bag=percent(bag.share, 0),
+        told=percent(payload.share, 0), bag=percent(bag.share, 0),
         **{kind: number(float(pairs.mean(kind)[level])) for kind in ends},
         **{f"{kind}_{end}": number(ends[kind][k])
            for kind in ends for k, end in enumerate(("low", "high"))},
@@ -236,17 +243,17 @@ def neighbors(p: NeighborsParams, show: Show) -> None:
     if p.view == "pairs":
         return say_pairs(p, show)
     word = show.derive(counting.check_word, p.looked_up, name="word")
-    one, other = (vectors(p, window, f"by_{name}", show)
+    item, other = (vectors(p, window, f"by_{name}", show)
                   for name, window in (("narrow", p.narrow), ("wide", p.wide)))  # fmt: skip
-    near = show.derive(nearest, one, word, p.narrow, SHOWN, name="near")
+    near = show.derive(nearest, item, word, p.narrow, SHOWN, name="near")
     far = show.derive(nearest, other, word, p.wide, SHOWN, name="far")
     show.figure(two_windows, near, far)
     both = show.readout("shared_words", shared, near, far)
-    show.metrics(narrow_pairs=f"{one.pairs:,}", wide_pairs=f"{other.pairs:,}")
+    show.metrics(narrow_pairs=f"{item.pairs:,}", wide_pairs=f"{other.pairs:,}")
     show.note(
         "neighbors.words", word=escape_markdown(word), narrow=p.narrow, wide=p.wide, shown=SHOWN,
         near=", ".join(near.words[:4]), far=", ".join(far.words[:4]), both=both,
-        count=f"{int(one.counts[one.words.index(word)]):,}", words=f"{len(one.words):,}",
+        count=f"{int(item.counts[item.words.index(word)]):,}", words=f"{len(item.words):,}",
     )  # fmt: skip
     return None
 
@@ -262,55 +269,55 @@ def vectors(p: NeighborsParams, window: int, name: str, show: Show) -> LearnedVe
 
 def say_substitutes(show: Show) -> None:
     """Both methods on the list, and whether the windows differ by more than chance."""
-    found = show.job(counting.substitutes, so_far=(trials_so_far,))
-    show.figure(substitutes_by_window, found)
-    first, last = found.windows[0], found.windows[-1]
+    result = show.job(counting.substitutes, so_far=(trials_so_far,))
+    show.figure(substitutes_by_window, result)
+    first, last = result.windows[0], result.windows[-1]
     for method in METHODS:
         for name, window in (("narrow", first), ("wide", last)):
-            show.readout(f"{method}_{name}", found.share, method, window)
+            show.readout(f"{method}_{name}", result.share, method, window)
     for method in METHODS:
-        paired = show.derive(found.compared, method, first, last, name=f"paired_{method}")
+        paired = show.derive(result.compared, method, first, last, name=f"paired_{method}")
         show.note(
-            f"list.{paired.verdict}", method=show.option("method", method), items=found.items,
-            first=first, last=last, one=percent(found.share(method, first).share),
-            other=percent(found.share(method, last).share), only=paired.only_first,
-            only_other=paired.only_second, p=f"{paired.p:.3f}", seeds=found.seeds,
+            f"list.{paired.verdict}", method=show.option("method", method), items=result.items,
+            first=first, last=last, one=percent(result.share(method, first).share),
+            other=percent(result.share(method, last).share), only=paired.only_first,
+            only_other=paired.only_second, p=f"{paired.p:.3f}", seeds=result.seeds,
         )  # fmt: skip
 
 
 def say_pairs(p: NeighborsParams, show: Show) -> None:
     """The pairs of a text one by one, and whether its order is in them."""
     words = show.derive(in_a_row, p.line, name="words")
-    found = show.derive(training_pairs, words, p.reach, p.mode)
+    result = show.derive(training_pairs, words, p.reach, p.mode)
     back = show.derive(training_pairs, words[::-1], p.reach, p.mode, name="back")
-    step = min(p.pair, len(found.pairs))
-    show.figure(drawn_pairs, found, step)
-    now = found.pairs[step - 1]
-    same = found.shared(back)
-    show.metrics(pairs_in_all=f"{len(found.pairs):,}", pairs_same=f"{same:,}")
+    step = min(p.pair, len(result.pairs))
+    show.figure(drawn_pairs, result, step)
+    now = result.pairs[step - 1]
+    same = result.shared(back)
+    show.metrics(pairs_in_all=f"{len(result.pairs):,}", pairs_same=f"{same:,}")
     show.note(
-        "pairs", step=step, pairs=len(found.pairs), reach=p.reach, words=len(words), same=same,
+        "pairs", step=step, pairs=len(result.pairs), reach=p.reach, words=len(words), same=same,
         given=escape_markdown(", ".join(words[at] for at in now.given)),
         wanted=escape_markdown(words[now.wanted]),
         back=escape_markdown(" ".join(words[::-1])),
     )  # fmt: skip
-    _say_reordered(p, found, show)
+    _say_reordered(p, result, show)
     if p.reach >= len(words) - 1:
         show.note("pairs_all_near", words=len(words), reach=p.reach)
 
 
-def _say_reordered(p: NeighborsParams, found: TrainingPairs, show: Show) -> None:
+def _say_reordered(p: NeighborsParams, result: TrainingPairs, show: Show) -> None:
     """How many of the pairs another order of the words gives as well."""
     try:
         words = show.derive(in_a_row, p.reordered, name="reordered")
     except UserError:
         return show.note("pairs_no_other")
     other = show.derive(training_pairs, words, p.reach, p.mode, name="other")
-    kept, text = found.shared(other), escape_markdown(" ".join(words))
-    show.metrics(pairs_kept=f"{kept:,}")
-    if words == found.words:
+    retained, text = result.shared(other), escape_markdown(" ".join(words))
+    show.metrics(pairs_kept=f"{retained:,}")
+    if words == result.words:
         return show.note("pairs_same_text")
-    if sorted(words) != sorted(found.words):
-        return show.note("pairs_other_words", other=text, kept=kept, pairs=len(found.pairs))
-    key = "kept" if kept == len(found.pairs) else "near"
-    return show.note(f"pairs_{key}", other=text, kept=kept, pairs=len(found.pairs))
+    if sorted(words) != sorted(result.words):
+        return show.note("pairs_other_words", other=text, kept=retained, pairs=len(result.pairs))
+    key = "kept" if retained == len(result.pairs) else "near"
+    return show.note(f"pairs_{key}", other=text, kept=retained, pairs=len(result.pairs))

@@ -57,10 +57,10 @@ INSIDE = on(step=tuple(range(4, len(flow.STEPS))))  # steps that each layer has
 def shape(v: Mapping[str, Any]) -> tuple[int, int, int]:
     """Of the tensor that is written above; that of S0 where it cannot be read."""
     try:
-        found = normalization.read(v["tensor"])
+        result = normalization.read(v["tensor"])
     except ValueError:
-        found = normalization.read()
-    sentences, words, features = found.shape
+        result = normalization.read()
+    sentences, words, features = result.shape
     return sentences, words, features
 
 
@@ -152,109 +152,111 @@ class TransformerCostParams:
 
 def steps(p: EncoderFlowParams, show: Show) -> None:
     layer = min(p.layer, p.depth - 1)
-    asked = (p.words, layer, p.depth, WIDTH, p.split, p.hidden, p.seed)
+    arguments = (p.words, layer, p.depth, WIDTH, p.split, p.hidden, p.seed)
     drop = flow.Dropout(p.dropout, p.places, p.zeros)
-    found = show.run(flow.flow, *asked, *((drop,) if p.dropout else ()))
-    show.figure(step_tensor, found, p.step)
+    result = show.run(flow.flow, *arguments, *((drop,) if p.dropout else ()))
+    show.figure(step_tensor, result, p.step)
     step = p.step - 1
-    name = found.steps[step].name
-    show.readout("numbers", found.size, step)
+    name = result.steps[step].name
+    show.readout("numbers", result.size, step)
     if name not in ("tokens", "weights"):
-        show.readout("row_norm", found.norm, step)
+        show.readout("row_norm", result.norm, step)
     if name == "hidden":
-        show.readouts(found, active="active")
+        show.readouts(result, active="active")
     show.note(
-        f"steps.{name}", step=p.step, all=len(flow.STEPS), words=len(found.words), width=WIDTH,
+        f"steps.{name}", step=p.step, all=len(flow.STEPS), words=len(result.words), width=WIDTH,
         heads=p.split, each=WIDTH // p.split, hidden=f"{p.hidden:,}", layer=layer, layers=p.depth,
-        active=percent(found.active), norm=number(found.norm(step)),
-        before=number(found.norm(max(0, step - 1))),
+        active=percent(result.active), norm=number(result.norm(step)),
+        before=number(result.norm(max(0, step - 1))),
     )  # fmt: skip
     if p.dropout:
-        say_dropped(found, step, show.run(flow.flow, *asked, name="whole"), show)
+        say_dropped(result, step, show.run(flow.flow, *arguments, name="whole"), show)
 
 
-def say_dropped(found: flow.Flow, step: int, whole: flow.Flow, show: Show) -> None:
+def say_dropped(result: flow.Flow, step: int, full: flow.Flow, show: Show) -> None:
     """What dropout has set to 0 at this step, and how far the output is from that without it."""
-    show.readout("dropped", found.dropped, step)
-    apart = show.derive(found.apart, whole, name="apart")
-    here = "here" if found.dropped(step) else "not_here"
+    show.readout("dropped", result.dropped, step)
+    apart = show.derive(result.apart, full, name="apart")
+    here = "here" if result.dropped(step) else "not_here"
     show.note(
-        f"dropped.{here}", share=percent(found.dropped(step)), apart=percent(apart),
-        scale=number(1 / (1 - found.dropout.rate)),
+        f"dropped.{here}", share=percent(result.dropped(step)), apart=percent(apart),
+        scale=number(1 / (1 - result.dropout.rate)),
     )  # fmt: skip
-    if here == "here" and found.steps[step].name == "weights":
-        low, high = found.row_sums
+    if here == "here" and result.steps[step].name == "weights":
+        low, high = result.row_sums
         show.note("dropped.rows", low=number(low), high=number(high))
 
 
 def masks(p: MaskedSoftmaxParams, show: Show) -> None:
-    found = show.run(
+    result = show.run(
         masking.masked, p.scores, p.mask, p.pads, min(p.key, shape({"tensor": p.scores})[1]),
     )  # fmt: skip
-    show.figure(two_operators, found)
-    show.readouts(found, leaked="leaked", most_leaked="worst")
-    closed = int((~found.allowed).sum())
+    show.figure(two_operators, result)
+    show.readouts(result, leaked="leaked", most_leaked="worst")
+    closed = int((~result.allowed).sum())
     if not closed:
         return show.note("masks.open")
     show.note(
-        "masks.closed", closed=closed, cells=found.allowed.size, leaked=percent(found.leaked),
-        worst=percent(found.worst),
+        "masks.closed", closed=closed, cells=result.allowed.size, leaked=percent(result.leaked),
+        worst=percent(result.worst),
     )  # fmt: skip
-    if not found.allowed.any(axis=1).all():
+    if not result.allowed.any(axis=1).all():
         show.note("masks.blind")
 
 
 def pair(p: PairParams, show: Show) -> None:
-    found = show.job(train_pair, name="trained", settings=PairSettings(p.view, p.seed))
-    said = show.run(say, found, p.number, p.kind, p.fed, name="said")
-    show.figure(two_attentions, said, p.look)
+    result = show.job(train_pair, name="trained", settings=PairSettings(p.view, p.seed))
+    summary = show.run(say, result, p.number, p.kind, p.fed, name="said")
+    show.figure(two_attentions, summary, p.look)
     for how in ("forced", "written"):
-        show.readout(how, found.right, p.kind, how)
-    place, digit, weight = said.sharpest(p.look)
+        show.readout(how, result.right, p.kind, how)
+    position, digit, weight = summary.sharpest(p.look)
     gap = " " if p.view == "english" else ""
     facts = {
-        "number": said.number,
-        "said": escape_markdown(gap.join(word for word in said.writes if word != END)),
-        "word": escape_markdown(said.writes[place]),
-        "digit": said.source[digit],
+        "number": summary.number,
+        "said": escape_markdown(gap.join(word for word in summary.writes if word != END)),
+        "word": escape_markdown(summary.writes[position]),
+        "digit": summary.source[digit],
         "weight": percent(weight),
     }
-    show.note("pair.right" if said.right else "pair.wrong", **facts)
-    show.note("pair.trained" if said.trained else "pair.unseen", number=said.number, test=TEST)
-    own = float(np.diagonal(said.of_head("own", p.look)).mean())
+    show.note("pair.right" if summary.right else "pair.wrong", **facts)
+    show.note(
+        "pair.trained" if summary.trained else "pair.unseen", number=summary.number, test=TEST
+    )
+    own = float(np.diagonal(summary.of_head("own", p.look)).mean())
     show.note(f"pair.{p.kind}", own=percent(own))
 
 
 def depths(p: DepthsParams, show: Show) -> None:
     if p.view == "training":
         return say_training(StackSettings(STACKS[p.preset], p.rate, p.seed), show)
-    found = show.run(by_depth, p.blocks, p.gain, p.seed)
-    show.figure(norms_by_depth, found, p.view)
+    result = show.run(by_depth, p.blocks, p.gain, p.seed)
+    show.figure(norms_by_depth, result, p.view)
     end = p.blocks if p.view == "signal" else 0
-    for arrangement in found.arrangements:
-        show.readout(f"arranged_{arrangement}", found.at, p.view, arrangement, end)
+    for arrangement in result.arrangements:
+        show.readout(f"arranged_{arrangement}", result.at, p.view, arrangement, end)
     show.note(
         f"depths.{p.view}", blocks=p.blocks,
-        **{name: format_log10(found.at(p.view, name, end)) for name in found.arrangements},
+        **{name: format_log10(result.at(p.view, name, end)) for name in result.arrangements},
     )  # fmt: skip
     return None
 
 
 def say_training(settings: StackSettings, show: Show) -> None:
     """Loss by update of the four arrangements, and how many of their runs learn."""
-    found = show.job(
+    result = show.job(
         train_stacks, settings=settings, then=(losses,),
         so_far=(losses_so_far, settings),
     )  # fmt: skip
     for arrangement in ("post", "pre"):
         for schedule in SCHEDULES:
-            show.readout(f"{arrangement}_{schedule}", found.learned, schedule, arrangement)
+            show.readout(f"{arrangement}_{schedule}", result.learned, schedule, arrangement)
     ends = {
-        f"{arrangement}_{schedule}": number(found.median(schedule, arrangement))
+        f"{arrangement}_{schedule}": number(result.median(schedule, arrangement))
         for arrangement in ARRANGEMENTS for schedule in SCHEDULES
     }  # fmt: skip
     learned = {
-        f"{arrangement}_learned": found.learned("constant", arrangement)[0]
+        f"{arrangement}_learned": result.learned("constant", arrangement)[0]
         for arrangement in ("none", "plain")
     }
     show.note(
@@ -266,28 +268,35 @@ def say_training(settings: StackSettings, show: Show) -> None:
 def norms(p: NormsParams, show: Show) -> None:
     sentences, words, features = show.derive(normalization.read, p.tensor, name="tensor").shape
     row = min(p.row, sentences * words) - 1
-    place = (*divmod(row, words), min(p.feature, features) - 1)
-    found = show.run(normalization.compare, p.tensor, *place, p.added, p.given, p.eps)
-    show.figure(three_norms, found, row + 1, place[2] + 1, picks=("feature", "row"))
+    position = (*divmod(row, words), min(p.feature, features) - 1)
+    result = show.run(normalization.compare, p.tensor, *position, p.added, p.given, p.eps)
+    show.figure(three_norms, result, row + 1, position[2] + 1, picks=("feature", "row"))
     for kind in normalization.NORM_KINDS:
-        show.readout(kind, found.at, kind, *place)
-    say_norms(found, place, p, show)
+        show.readout(kind, result.at, kind, *position)
+    say_norms(result, position, p, show)
 
 
 def say_norms(
-    found: normalization.NormComparison, place: tuple[int, int, int], p: NormsParams, show: Show
+    norm_comparison: normalization.NormComparison,
+    position: tuple[int, int, int],
+    p: NormsParams,
+    show: Show,
 ) -> None:
     """Which numbers share mean and variance with the chosen one, and what a part changes."""
-    within = (place[0] - found.first[0], place[1] - found.first[1], place[2])
-    layer, batch = found.of("layer"), found.of("batch")
-    _, words, features = found.tensor.shape
+    within = (
+        position[0] - norm_comparison.first[0],
+        position[1] - norm_comparison.first[1],
+        position[2],
+    )
+    layer, batch = norm_comparison.of("layer"), norm_comparison.of("batch")
+    _, words, features = norm_comparison.tensor.shape
     facts = {
-        "cell": f"w[{place[0]}, {place[1]}][{place[2]}]",
-        "value": f"{found.tensor[within]:.4g}",
+        "cell": f"w[{position[0]}, {position[1]}][{position[2]}]",
+        "value": f"{norm_comparison.tensor[within]:.4g}",
         "features": features,
         "mean": number(float(layer.mean[within])),
         "deviation": number(float(layer.deviation[within])),
-        "words": len(found.tensor) * words,
+        "words": len(norm_comparison.tensor) * words,
     }
     if np.isnan(batch.values).any():
         return show.note("norms.alone", **facts)
@@ -295,14 +304,14 @@ def say_norms(
     facts["spread"] = number(float(batch.deviation[within]))
     show.note("norms.shared", **facts)
     if p.given != "all":
-        whole = show.run(
-            normalization.compare, p.tensor, *place, p.added, "all", p.eps, name="whole"
+        full = show.run(
+            normalization.compare, p.tensor, *position, p.added, "all", p.eps, name="whole"
         )
         show.note(
-            "norms.part", layer=number(found.at("layer", *place), 4),
-            batch=number(found.at("batch", *place), 4),
-            layer_before=number(whole.at("layer", *place), 4),
-            batch_before=number(whole.at("batch", *place), 4),
+            "norms.part", layer=number(norm_comparison.at("layer", *position), 4),
+            batch=number(norm_comparison.at("batch", *position), 4),
+            layer_before=number(full.at("layer", *position), 4),
+            batch_before=number(full.at("batch", *position), 4),
         )  # fmt: skip
 
 
@@ -313,24 +322,24 @@ def bill(p: TransformerCostParams, show: Show) -> None:
         return say_cache(p, show)
     if p.design == "own":
         sizes = (p.width, p.heads, p.layers, p.d_ff)
-        found = show.run(architectures.seq2seq, *sizes)
+        architecture = show.run(architectures.seq2seq, *sizes)
     else:
-        found = show.run(architectures.architecture, p.design)
+        architecture = show.run(architectures.architecture, p.design)
     title = show.option("design", p.design)
     if p.view == "parameters":
-        show.figure(parameter_map, found)
-        show.readouts(found, parameters="total")
-        shares = {part: found.share(part) for part in cost.COST_PARTS}
+        show.figure(parameter_map, architecture)
+        show.readouts(architecture, parameters="total")
+        shares = {part: architecture.share(part) for part in cost.COST_PARTS}
         for part in ("self_attention", "cross_attention", "feed_forward", "table"):
             if shares[part]:
-                show.readout(part, found.share, part)
+                show.readout(part, architecture.share, part)
         show.note(
-            "bill.parameters", model=title, total=f"{found.total:,.0f}",
+            "bill.parameters", model=title, total=f"{architecture.total:,.0f}",
             attention=percent(shares["self_attention"] + shares["cross_attention"]),
             feed_forward=percent(shares["feed_forward"]), table=percent(shares["table"]),
         )  # fmt: skip
         return None
-    work = show.run(cost.operations, found, name="work")
+    work = show.run(cost.operations, architecture, name="work")
     show.figure(operation_lines, work, p.tokens)
     show.readout("quadratic", work.share_at, p.tokens)
     show.readouts(work, crossing="crossing")
@@ -339,8 +348,8 @@ def bill(p: TransformerCostParams, show: Show) -> None:
         f"bill.operations_{more}", model=title, tokens=f"{p.tokens:,}",
         share=percent(work.share_at(p.tokens)), crossing=f"{work.crossing:,.0f}",
     )  # fmt: skip
-    waits = show.readout("in_a_row", cost.in_a_row, found)
-    recurrent = show.readout("recurrent", cost.in_a_row, found, p.tokens)
+    waits = show.readout("in_a_row", cost.in_a_row, architecture)
+    recurrent = show.readout("recurrent", cost.in_a_row, architecture, p.tokens)
     show.note("bill.in_a_row", waits=f"{waits:,.0f}", recurrent=f"{recurrent:,.0f}")
     return None
 
@@ -352,12 +361,12 @@ def say_cache(p: TransformerCostParams, show: Show) -> None:
     )
     show.figure(cache_lines, models, p.tokens)
     shared = next(model for model in models if model.key_heads < model.heads)
-    kept, full = (
+    retained, full = (
         show.derive(cost.cache_bytes, shared, p.tokens, heads, name=name) / 1e6
         for name, heads in (("kept", shared.key_heads), ("full", shared.heads))
     )
     show.note(
-        "bill.cache", tokens=f"{p.tokens:,}", kept=number(kept), full=number(full),
+        "bill.cache", tokens=f"{p.tokens:,}", kept=number(retained), full=number(full),
         heads=shared.heads, key_heads=shared.key_heads,
         weights=number(4 * shared.total / 1e6),
     )  # fmt: skip
@@ -365,16 +374,16 @@ def say_cache(p: TransformerCostParams, show: Show) -> None:
 
 def say_time(show: Show) -> None:
     """Seconds of real passes, and what of them goes with the square of the length."""
-    found = show.job(architectures.time_passes, name="timed")
-    titles = {model.name: model.title for model in MODELS if model.name in found.models}
-    show.figure(measured_passes, found, titles)
-    for at, name in enumerate(found.models):
-        once = 1000 * np.median(found.seconds[at], axis=0)
-        longest = int(found.tokens[-1])
+    pass_times = show.job(architectures.time_passes, name="timed")
+    titles = {model.name: model.title for model in MODELS if model.name in pass_times.models}
+    show.figure(measured_passes, pass_times, titles)
+    for at, name in enumerate(pass_times.models):
+        once = 1000 * np.median(pass_times.seconds[at], axis=0)
+        longest = int(pass_times.tokens[-1])
         built = show.run(architectures.architecture, name, name=f"built_{at}")
         work = show.run(cost.operations, built, name=f"work_{at}")
         show.note(
             "bill.time", model=titles[name], longest=longest, time=number(float(once[-1])),
-            shortest=int(found.tokens[0]), short=number(float(once[0])),
-            share=percent(found.quadratic_share(at)), counted=percent(work.share_at(longest)),
+            shortest=int(pass_times.tokens[0]), short=number(float(once[0])),
+            share=percent(pass_times.quadratic_share(at)), counted=percent(work.share_at(longest)),
         )  # fmt: skip

@@ -60,37 +60,37 @@ class AccountParams:
 
 def account(p: AccountParams, show: Show) -> None:
     read(show, p.text)
-    asked = (DECODER, p.text, p.target, p.against)
-    found = show.run(accounts.account, *asked)
-    units = show.run(accounts.split, *asked, p.part - 1, name="units")
-    show.figure(logit_account, found, units, picks=("part", ""))
+    arguments = (DECODER, p.text, p.target, p.against)
+    result = show.run(accounts.account, *arguments)
+    units = show.run(accounts.split, *arguments, p.part - 1, name="units")
+    show.figure(logit_account, result, units, picks=("part", ""))
     beside = {
-        "logit": escape_markdown(found.target),
-        "chance": show.words("metric.chance.beside", rank=f"{found.rank:,}"),
-        "largest": part_name(found.largest, show.text),
+        "logit": escape_markdown(result.target),
+        "chance": show.words("metric.chance.beside", rank=f"{result.rank:,}"),
+        "largest": part_name(result.largest, show.text),
     }
     show.readouts(
-        found, "logit", "total", chance="probability", largest="largest_value", beside=beside
+        result, "logit", "total", chance="probability", largest="largest_value", caption=beside
     )
-    say_account(found, units, show)
+    say_account(result, units, show)
     if not p.target and not p.against:
-        chance, token = found.probability, escape_markdown(found.target)
-        show.target("undecided", chance < UNDECIDED, chance=percent(chance), token=token)
+        probability, token = result.probability, escape_markdown(result.target)
+        show.target("undecided", probability < UNDECIDED, chance=percent(probability), token=token)
 
 
-def say_account(found: Any, split: Any, show: Show) -> None:
+def say_account(result: Any, split: Any, show: Show) -> None:
     """The sum of the parts, where half of it is reached, and what the split part consists of."""
     facts: Mapping[str, object] = {
-        "target": escape_markdown(found.target),
-        "logit": number(found.logit, 4),
-        "embedding": number(float(found.parts[0])),
-        "attention": number(float(found.attention.sum())),
-        "mlp": number(float(found.mlp.sum())),
-        "layers": found.layers,
-        "gap": number(found.gap, 2),
-        "half": part_name(found.half, show.text),
+        "target": escape_markdown(result.target),
+        "logit": number(result.logit, 4),
+        "embedding": number(float(result.parts[0])),
+        "attention": number(float(result.attention.sum())),
+        "mlp": number(float(result.mlp.sum())),
+        "layers": result.layers,
+        "gap": number(result.gap, 2),
+        "half": part_name(result.half, show.text),
     }
-    against = {"against": escape_markdown(found.against)} if found.against else {}
+    against = {"against": escape_markdown(result.against)} if result.against else {}
     show.note("account_difference" if against else "account", **facts, **against)
     kind, _ = part_location(split.part)
     if kind == "embedding":
@@ -142,45 +142,45 @@ def lens(p: LookParams, show: Show) -> None:
     text = text_read(vars(p))
     read(show, text, p.model)
     plain = show.run(lenses.lens, p.model, text, name="plain")
-    found, picks, at = plain, ("place", ""), p.place or default_position(vars(p))
+    result, picks, at = plain, ("place", ""), p.place or default_position(vars(p))
     if p.reading == "fitted":
         maps = show.job(fit_lens, name="maps", model=DECODER, so_far=(trials_so_far,))
-        found = show.run(lenses.lens, p.model, text, maps)
-        show.figure(lens_table, found, at, plain, provenance=COMPUTED, picks=picks)
+        result = show.run(lenses.lens, p.model, text, maps)
+        show.figure(lens_table, result, at, plain, provenance=COMPUTED, picks=picks)
     else:
-        show.figure(lens_table, found, at, picks=picks)
-    column = len(found.pieces) - min(at, len(found.pieces))
-    settled = found.settled_layer(column)
-    answer = escape_markdown(found.likeliest[-1][column])
-    show.readout("ends", found.chance_of, column, beside=answer)
-    if settled:
-        before = row_name(settled - 1, show.text)
-        show.readout("comes", found.before_settled, column, beside=before)
-    show.readouts(found, median_settled="median_settled_layer")
+        show.figure(lens_table, result, at, picks=picks)
+    column = len(result.pieces) - min(at, len(result.pieces))
+    committed = result.settled_layer(column)
+    answer = escape_markdown(result.likeliest[-1][column])
+    show.readout("ends", result.chance_of, column, caption=answer)
+    if committed:
+        before = row_name(committed - 1, show.text)
+        show.readout("comes", result.before_settled, column, caption=before)
+    show.readouts(result, median_settled="median_settled_layer")
     show.note(
-        "lens" if settled else "lens_always", token=escape_markdown(found.pieces[column]),
+        "lens" if committed else "lens_always", token=escape_markdown(result.pieces[column]),
         answer=answer,
-        chance=number(found.chance_of(column)), settled=row_name(settled, show.text),
-        before=number(found.before_settled(column)), last=found.rows - 1,
-        bits=number(float(found.bits[:-1, column].max())),
-        median=format_value(found.median_settled_layer),
+        chance=number(result.chance_of(column)), settled=row_name(committed, show.text),
+        before=number(result.before_settled(column)), last=result.rows - 1,
+        bits=number(float(result.bits[:-1, column].max())),
+        median=format_value(result.median_settled_layer),
     )  # fmt: skip
-    if found is not plain:
+    if result is not plain:
         show.note("lens_fitted", bits=number(float(plain.bits[:-1, column].max())))
-    show.unknown_tokens(found.tokens.unknown, found.tokens.n_text_tokens)
+    show.unknown_tokens(result.tokens.unknown, result.tokens.n_text_tokens)
 
 
-def say_lenses(found: Any, show: Show) -> None:
+def say_lenses(result: Any, show: Show) -> None:
     """Where the plain lens is furthest from the end, and what a fitted one reads there."""
-    row = found.furthest
+    row = result.furthest
     facts: dict[str, object] = {}
     for name in LENSES:
-        low, high = found.ends(name, row)
+        low, high = result.ends(name, row)
         facts |= {f"{name}_low": number(low), f"{name}_high": number(high)}
     show.note(
-        "lens_many", texts=found.texts, layer=row_name(row, show.text),
-        plain=number(found.plain_most), fitted=number(found.fitted_there),
-        alone=number(found.alone), **facts,
+        "lens_many", texts=result.texts, layer=row_name(row, show.text),
+        plain=number(result.plain_most), fitted=number(result.fitted_there),
+        alone=number(result.alone), **facts,
     )  # fmt: skip
 
 
@@ -204,36 +204,43 @@ def remove(p: RemoveParams, show: Show) -> None:
     text = text_read(vars(p))
     read(show, text, p.model)
     if p.model == ENCODER:  # six layers: there at once
-        found = show.run(removals.remove, p.model, text)
+        result = show.run(removals.remove, p.model, text)
     else:
-        found = show.job(removals.remove, model=p.model, text=text,
+        result = show.job(removals.remove, model=p.model, text=text,
                          so_far=(removal_so_far, p.change))  # fmt: skip
-    show.figure(removal_bars, found, p.change)
-    one = show.derive(of_change, found, p.change, name="one")
-    beside = show.text("figure.removal_of", layer=one.largest)
-    show.readouts(one, "same", worst="largest_shift", middle="median", beside={"worst": beside})
+    show.figure(removal_bars, result, p.change)
+    ablation = show.derive(of_change, result, p.change, name="one")
+    beside = show.text("figure.removal_of", layer=ablation.largest)
+    show.readouts(
+        ablation, "same", worst="largest_shift", middle="median", caption={"worst": beside}
+    )
     show.note(
-        "removed", change=show.option("change", p.change), layer=one.largest,
-        most=number(one.largest_shift), after=escape_markdown(one.after[one.largest]),
-        before=escape_markdown(one.before),
-        median=number(one.median), same=one.same[0], layers=one.same[1],
-    )  # fmt: skip
+        "removed",
+        change=show.option("change", p.change),
+        layer=ablation.largest,
+        most=number(ablation.largest_shift),
+        after=escape_markdown(ablation.after[ablation.largest]),
+        before=escape_markdown(ablation.before),
+        median=number(ablation.median),
+        same=ablation.same[0],
+        layers=ablation.same[1],
+    )
 
 
-def say_many(found: Any, p: RemoveParams, show: Show) -> None:
+def say_many(result: Any, p: RemoveParams, show: Show) -> None:
     """The layer that is missed most on many texts, with its interval, and how many are not."""
     change = p.change
-    layer = found.largest(change)
-    low, high = found.interval(change, layer)
-    show.readout("mean", found.mean_of, change, layer,
-                 beside=show.text("figure.removal_of", layer=layer))  # fmt: skip
-    show.readout("stays", found.kept_share, change, layer)
-    show.readout("middle", found.median, change)
+    layer = result.largest(change)
+    low, high = result.interval(change, layer)
+    show.readout("mean", result.mean_of, change, layer,
+                 caption=show.text("figure.removal_of", layer=layer))  # fmt: skip
+    show.readout("stays", result.kept_share, change, layer)
+    show.readout("middle", result.median, change)
     show.note(
-        f"removed_many.{p.model}", change=show.option("change", change), texts=found.texts,
-        tokens=found.tokens, layer=layer, mean=number(found.mean_of(change, layer)),
-        low=number(low), high=number(high), median=number(found.median(change)),
-        kept=percent(found.kept_share(change, layer)),
+        f"removed_many.{p.model}", change=show.option("change", change), texts=result.texts,
+        tokens=result.tokens, layer=layer, mean=number(result.mean_of(change, layer)),
+        low=number(low), high=number(high), median=number(result.median(change)),
+        kept=percent(result.kept_share(change, layer)),
     )  # fmt: skip
 
 
@@ -247,35 +254,35 @@ class CopiesParams:
 
 
 def induction(p: CopiesParams, show: Show) -> None:
-    one = p.view == "one"
-    if one:  # the many come with the app, and need no model
+    item = p.view == "one"
+    if item:  # the many come with the app, and need no model
         show.model(DECODER)
-    found = show.job(
-        copies.copy_twice, model=DECODER, seed=p.draw if one else 0,
-        count=1 if one else copies.SEQUENCES, so_far=(trials_so_far,),
+    result = show.job(
+        copies.copy_twice, model=DECODER, seed=p.draw if item else 0,
+        count=1 if item else copies.SEQUENCES, so_far=(trials_so_far,),
     )  # fmt: skip
-    show.figure(induction_lines, found, p.off, picks=("off", ""))
+    show.figure(induction_lines, result, p.off, picks=("off", ""))
     rank = max(p.off - 1, 0)
-    show.readout("gain_all", found.gain, "best", 0)
-    show.readout("gain_best", found.gain, "best", p.off)
-    show.readout("gain_random", found.gain, "random", p.off)
-    name = show.text("figure.head_label", layer=found.heads[rank][0], head=found.heads[rank][1])
-    show.readout("stripe", found.stripe_of, rank, beside=name)
-    say_copies(found, p.off, show)
+    show.readout("gain_all", result.gain, "best", 0)
+    show.readout("gain_best", result.gain, "best", p.off)
+    show.readout("gain_random", result.gain, "random", p.off)
+    name = show.text("figure.head_label", layer=result.heads[rank][0], head=result.heads[rank][1])
+    show.readout("stripe", result.stripe_of, rank, caption=name)
+    say_copies(result, p.off, show)
 
 
-def say_copies(found: Any, off: int, show: Show) -> None:
+def say_copies(result: Any, off: int, show: Show) -> None:
     """What the second copy is cheaper by, with all heads and without some."""
     facts: dict[str, object] = {}
     for name, kind, some in (("", "best", 0), ("best_", "best", off), ("random_", "random", off)):
-        low, high = found.gain_ends(kind, some)
+        low, high = result.gain_ends(kind, some)
         facts |= {f"{name}low": number(low), f"{name}high": number(high)}
-    key = "many" if found.sequences > 1 else "one"
+    key = "many" if result.sequences > 1 else "one"
     show.note(
-        f"induction.{key}" if off else f"induction.{key}_none", first=number(found.first),
-        second=number(found.second), gain=number(found.gain("best", 0)), off=off,
-        best=number(found.gain("best", off)), random=number(found.gain("random", off)),
-        left=percent(found.gain_left("best", off)), heads=found.all_heads, head=found.name(0),
-        stripe=percent(found.stripe_of(0)), even=percent(found.even), sequences=found.sequences,
+        f"induction.{key}" if off else f"induction.{key}_none", first=number(result.first),
+        second=number(result.second), gain=number(result.gain("best", 0)), off=off,
+        best=number(result.gain("best", off)), random=number(result.gain("random", off)),
+        left=percent(result.gain_left("best", off)), heads=result.all_heads, head=result.name(0),
+        stripe=percent(result.stripe_of(0)), even=percent(result.even), sequences=result.sequences,
         **facts,
     )  # fmt: skip

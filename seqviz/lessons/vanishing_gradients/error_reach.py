@@ -56,9 +56,12 @@ def experiment(p: ReachParams, cell: str) -> GradientExperiment:
 
 def modest(p: ReachParams, cell: str) -> GradientExperiment:
     """The same, no larger than what answers within a second."""
-    asked = experiment(p, cell)
+    request = experiment(p, cell)
     return replace(
-        asked, steps=min(asked.steps, MOST_STEPS), width=min(asked.width, MOST_WIDTH), loss="mean"
+        request,
+        steps=min(request.steps, MOST_STEPS),
+        width=min(request.width, MOST_WIDTH),
+        loss="mean",
     )
 
 
@@ -80,14 +83,14 @@ def on_road(cell: str, show: Show) -> str:
 
 
 def tell_sentence(
-    p: ReachParams, found: list[vanishing_gradients.GradientReach], show: Show
+    p: ReachParams, gradient_reaches: list[vanishing_gradients.GradientReach], show: Show
 ) -> None:
     """How much of the last word's error reaches the second word (of two, the first)."""
-    labels = found[0].labels or ()
+    labels = gradient_reaches[0].labels or ()
     step = 2 if len(labels) > 2 else 1
     shares = show.words("road.comma").join(
-        f"{on_road(cell, show)} {percent(one.arrives(step))}"
-        for cell, one in zip(p.cells, found, strict=True)
+        f"{on_road(cell, show)} {percent(item.arrives(step))}"
+        for cell, item in zip(p.cells, gradient_reaches, strict=True)
     )
     show.note(
         "sentence", word=escape_markdown(vanishing_gradients.split(p.sentence)[len(labels)]),
@@ -98,24 +101,24 @@ def tell_sentence(
 
 def tell_reach(
     p: ReachParams,
-    found: list[vanishing_gradients.GradientReach],
+    gradient_reaches: list[vanishing_gradients.GradientReach],
     matrix: vanishing_gradients.MatrixSpectrum,
     show: Show,
 ) -> None:
     """The verdict on W, and beside it what was measured."""
     sigma, radius = beside_one(matrix.sigma_max), beside_one(matrix.radius)
     show.note(matrix.verdict, sigma=sigma, radius=radius)
-    by_cell = dict(zip(p.cells, found, strict=True))
-    factors = [f"{on_road(cell, show)} {number(one.factor)}" for cell, one in by_cell.items()]
+    by_cell = dict(zip(p.cells, gradient_reaches, strict=True))
+    factors = [f"{on_road(cell, show)} {number(item.factor)}" for cell, item in by_cell.items()]
     show.note("measured", radius=radius, factors=show.words("road.comma").join(factors))
     if "linear" in by_cell and "rnn" in by_cell:
         linear, tanh = (number(by_cell[cell].factor) for cell in ("linear", "rnn"))
         show.note("tanh", linear=linear, tanh=tanh)
-    one = by_cell.get("lstm")
-    if one is not None and one.horizon != one.horizon_hidden:
-        show.note("on_c", cell_state=one.horizon_seen(), hidden=one.horizon_seen(on_h=True))
+    entry = by_cell.get("lstm")
+    if entry is not None and entry.horizon != entry.horizon_hidden:
+        show.note("on_c", cell_state=entry.horizon_seen(), hidden=entry.horizon_seen(on_h=True))
     if p.signal == "sentence":
-        tell_sentence(p, found, show)
+        tell_sentence(p, gradient_reaches, show)
     for cell, its in by_cell.items():
         name = show.option("cells", cell)
         if its.overflow is not None:
@@ -127,23 +130,23 @@ def tell_reach(
 
 
 def reach(p: ReachParams, show: Show) -> None:
-    found = [
+    results = [
         show.run(vanishing_gradients.reach, experiment(p, cell), name=cell) for cell in p.cells
     ]
     matrix = matrix_of(p, show)
-    show.figure(gradient_reach, p.cells, found, matrix)
+    show.figure(gradient_reach, p.cells, results, matrix)
     show.readouts(matrix, "sigma_max", "radius")
-    horizons = [one.horizon for one in found]
+    horizons = [item.horizon for item in results]
     for name, steps in {"longest": max(horizons), "shortest": min(horizons)}.items():
         if name == "longest" or steps < max(horizons):
             whose = [on_road(c, show) for c, h in zip(p.cells, horizons, strict=True) if h == steps]
-            everyone = len(whose) == len(found) > 1
+            everyone = len(whose) == len(results) > 1
             beside = show.words("road.all" if everyone else "road.names")
             beside = beside if everyone else beside.join(whose)
-            show.readout(name, found[horizons.index(steps)].horizon_seen, beside=beside)
-    tell_reach(p, found, matrix, show)
+            show.readout(name, results[horizons.index(steps)].horizon_seen, caption=beside)
+    tell_reach(p, results, matrix, show)
     if "rnn" in p.cells and p.steps > FAR:
-        rnn = found[p.cells.index("rnn")]
+        rnn = results[p.cells.index("rnn")]
         show.target("rnn_reaches", rnn.horizon >= FAR, far=FAR, horizon=rnn.horizon_seen())
 
 
@@ -160,15 +163,17 @@ class PairsParams:
 
 def pairs(p: PairsParams, show: Show) -> None:
     world = read_params("reach", ReachParams)
-    asked = experiment(world, p.cell)
+    request = experiment(world, p.cell)
     part = p.part if p.cell == "lstm" else "hidden"
-    found = show.run(vanishing_gradients.pair_norms, asked, part, p.norm)
-    last = int(found.steps[-1])
+    pair_norms = show.run(vanishing_gradients.pair_norms, request, part, p.norm)
+    last = int(pair_norms.steps[-1])
     earlier, later = sorted((min(p.earlier, last), min(p.later, last)))
-    chosen = show.run(vanishing_gradients.pair_spectrum, asked, earlier, later, part, name="chosen")
+    chosen = show.run(
+        vanishing_gradients.pair_spectrum, request, earlier, later, part, name="chosen"
+    )
     matrix = matrix_of(world, show)
     show.figure(
-        pair_map, found, chosen, earlier, later, p.cell, matrix,
+        pair_map, pair_norms, chosen, earlier, later, p.cell, matrix,
         picks=("earlier", "later"),
     )  # fmt: skip
     show.metrics(pair=f"{earlier} → {later}")
@@ -184,8 +189,8 @@ def pairs(p: PairsParams, show: Show) -> None:
             "pair", earlier=earlier, later=later, largest=format_log10(chosen.largest),
             strong=chosen.strong, count=len(chosen.log10),
         )  # fmt: skip
-    if found.stride > 1:
-        show.caption(show.words("note.stride", stride=found.stride))
+    if pair_norms.stride > 1:
+        show.caption(show.words("note.stride", stride=pair_norms.stride))
     if chosen.lost and chosen.largest > -inf:
         key = "note.lost" if chosen.lost > 1 else "note.lost_one"
         show.caption(show.words(key, lost=chosen.lost))

@@ -40,15 +40,15 @@ class GatesParams:
 def gates(p: GatesParams, show: Show) -> None:
     world = read_params("reach", ReachParams)
     steps, width = min(world.steps, MOST_STEPS), min(world.width, MOST_WIDTH)
-    found = show.run(
+    simplified_gru = show.run(
         vanishing_gradients.simplified_gru, p.update, p.reset, world.init, width, world.gain,
         world.seed, steps,
     )  # fmt: skip
-    show.figure(gated_jacobian, found, p.update, p.reset)
+    show.figure(gated_jacobian, simplified_gru, p.update, p.reset)
     powers = dict.fromkeys(("gru_power", "rnn_power"), f"k = {steps}")
     show.readouts(
-        found, gru_radius="radius", rnn_radius="radius_rnn", gru_power="last_norm",
-        rnn_power="last_norm_rnn", beside=powers,
+        simplified_gru, gru_radius="radius", rnn_radius="radius_rnn", gru_power="last_norm",
+        rnn_power="last_norm_rnn", caption=powers,
     )  # fmt: skip
     if (steps, width) != (world.steps, world.width):
         show.caption(show.words("note.modest_gates", steps=steps, width=width))
@@ -60,9 +60,13 @@ def gates(p: GatesParams, show: Show) -> None:
         show.note("plain")
     else:
         show.note(
-            "gated", radius=number(found.radius_rnn), gated=number(found.radius), steps=steps,
-            rnn=format_log10(found.last_norm_rnn), gru=format_log10(found.last_norm),
-        )  # fmt: skip
+            "gated",
+            radius=number(simplified_gru.radius_rnn),
+            gated=number(simplified_gru.radius),
+            steps=steps,
+            rnn=format_log10(simplified_gru.last_norm_rnn),
+            gru=format_log10(simplified_gru.last_norm),
+        )
 
 
 @dataclass(frozen=True)
@@ -89,17 +93,17 @@ def tell_race(p: RaceParams, done: recall.CellComparison, show: Show) -> None:
         verdict = show.words("metric.learned.never")
         if update is not None:
             verdict = show.words("metric.learned.at", update=update)
-        show.readout(f"learned_{cell}", done.accuracy_at_end, cell, beside=verdict)
+        show.readout(f"learned_{cell}", done.accuracy_at_end, cell, caption=verdict)
     winners, losers = (
         [show.option("cells", c) for c, ok in zip(p.cells, done.learned, strict=True) if ok == won]
         for won in (True, False)
     )
-    said = {
+    values = {
         name: show.words("road.names").join(those)
         for name, those in (("winners", winners), ("losers", losers))
     }
     key = "race_none" if not winners else "race_won" if losers else "race_all"
-    show.note(key, **said, updates=int(done.updates[-1]))
+    show.note(key, **values, updates=int(done.updates[-1]))
     felt = [
         f"{show.option('cells', cell)} {format_log10(float(norm))}"
         for cell, norm in zip(p.cells, done.log10_gradients[-1, :, 0], strict=True)
@@ -127,13 +131,13 @@ def class_race(p: RaceParams, show: Show) -> ClassRun:
         raise UserError("class_ladder", "A class runs one delay. Choose another view.")
     usual = of_race(p)
     settings = replace(usual, seed=0, updates=usual.updates // 2)
-    chance = percent(recall.baseline(p.task).accuracy)
+    probability = percent(recall.baseline(p.task).accuracy)
     return ClassRun(
         partial(recall.compare_seeds, settings=settings),
         show.words("class.race.quantity", updates=settings.updates),
         show.words("class.race.settings", delay=p.delay, updates=settings.updates,
                    usual=usual.updates, bias=f"{settings.forget_bias:g}",
-                   task=show.option("task", p.task), chance=chance),
+                   task=show.option("task", p.task), chance=probability),
         kinds=[show.option("cells", cell) for cell in p.cells],
         at_once=10, long=True,
     )  # fmt: skip

@@ -27,23 +27,23 @@ class PathsParams:
 
 def paths(p: PathsParams, show: Show) -> None:
     small = GradientExperiment(p.cell, p.steps, 4, gain=p.gain, loss="mean", seed=p.seed)
-    found = show.run(vanishing_gradients.paths, small, p.t)
-    show.figure(path_bars, found, p.printed)
+    result = show.run(vanishing_gradients.paths, small, p.t)
+    show.figure(path_bars, result, p.printed)
     show.readouts(
-        found, total="length", autograd="autograd_length", mismatch="mismatch",
+        result, total="length", autograd="autograd_length", mismatch="mismatch",
         printed_mismatch="printed_mismatch",
-        beside={"total": show.words("metric.total.beside"), "autograd": "PyTorch"},
+        caption={"total": show.words("metric.total.beside"), "autograd": "PyTorch"},
     )  # fmt: skip
-    step, share = found.largest
+    step, share = result.largest
     if p.t == p.steps:
         show.note("share_alone", last=p.steps)
     else:
         show.note(
-            "share", step=step, share=number(share), total=number(found.length), t=p.t,
-            last=p.steps, stretch=number(float(found.stretch[-1])),
-            least=number(float(found.error.min())), most=number(float(found.error.max())),
+            "share", step=step, share=number(share), total=number(result.length), t=p.t,
+            last=p.steps, stretch=number(float(result.stretch[-1])),
+            least=number(float(result.error.min())), most=number(float(result.error.max())),
         )  # fmt: skip
-        if not 0 <= share <= found.length:
+        if not 0 <= share <= result.length:
             show.note("share_over")
     if p.printed:
         show.note("printed_last" if p.t == p.steps else "printed", t=p.t, last=p.steps)
@@ -65,13 +65,15 @@ def back(p: BackParams, show: Show) -> None:
     small = GradientExperiment(
         p.cell, p.steps, p.width, gain=0.8, loss="mean", seed=p.seed, shift=p.shift
     )
-    found = show.run(vanishing_gradients.recursion, small)
-    show.figure(unrolled_graph, found, p.taken)
+    recursion = show.run(vanishing_gradients.recursion, small)
+    show.figure(unrolled_graph, recursion, p.taken)
     if p.taken == 0:
         return show.note("not_begun", last=p.steps)
     t = p.steps - p.taken + 1
-    show.note("equation", equation=recursion_step(found, t))
-    carried, own, total = (number(of(t)) for of in (found.carried, found.own_error, found.length))
+    show.note("equation", equation=recursion_step(recursion, t))
+    carried, own, total = (
+        number(of(t)) for of in (recursion.carried, recursion.own_error, recursion.length)
+    )
     key = "entered" if t == p.steps else "carried"
     show.note(key, t=t, carried=carried, own=own, total=total)
 
@@ -91,16 +93,19 @@ class WeightGradientParams:
 
 def weights(p: WeightGradientParams, show: Show) -> None:
     small = GradientExperiment(p.cell, p.steps, 6, gain=p.gain, loss=p.loss, seed=p.seed)
-    found = show.run(vanishing_gradients.weight_steps, small, p.matrix)
-    show.figure(weights_by_step, found, p.matrix, p.t)
+    weight_steps = show.run(vanishing_gradients.weight_steps, small, p.matrix)
+    show.figure(weights_by_step, weight_steps, p.matrix, p.t)
     show.readouts(
-        found, weight_total="length", weight_autograd="autograd_length", weight_mismatch="mismatch",
-        beside={"weight_autograd": "PyTorch"},
-    )  # fmt: skip
-    share = found.shares[p.t - 1] / found.length if found.length > 0 else 0.0
+        weight_steps,
+        weight_total="length",
+        weight_autograd="autograd_length",
+        weight_mismatch="mismatch",
+        caption={"weight_autograd": "PyTorch"},
+    )
+    share = weight_steps.shares[p.t - 1] / weight_steps.length if weight_steps.length > 0 else 0.0
     show.metrics(weight_step=(percent(float(share)), f"t = {p.t}"))
-    few = "weights_one" if found.enough == 1 else "weights_enough"
-    many = "weights_every" if found.enough == p.steps else "weights_all"
-    key = few if found.enough <= p.steps / 2 else many
+    few = "weights_one" if weight_steps.enough == 1 else "weights_enough"
+    many = "weights_every" if weight_steps.enough == p.steps else "weights_all"
+    key = few if weight_steps.enough <= p.steps / 2 else many
     matrix = show.option("matrix", p.matrix)
-    show.note(key, enough=found.enough, steps=p.steps, matrix=matrix)
+    show.note(key, enough=weight_steps.enough, steps=p.steps, matrix=matrix)

@@ -103,24 +103,31 @@ def cut(p: CutParams, show: Show) -> None:
         (draw_clipping if p.view == "clipping" else draw_cliff)(p, show)
         return
     world = read_params("reach", ReachParams)
-    asked = modest(world, p.cell)
+    gradient_experiment = modest(world, p.cell)
     if p.view == "random":
-        found = show.run(vanishing_gradients.randomized, asked, p.stop, DRAWS, p.seed)
-        show.figure(mean_of_draws, found)
+        randomized = show.run(
+            vanishing_gradients.randomized, gradient_experiment, p.stop, DRAWS, p.seed
+        )
+        show.figure(mean_of_draws, randomized)
         show.readouts(
-            found, expected="expected", one_draw="error_of_one", all_draws="error_of_all",
-            fixed="fixed", beside={"all_draws": f"n = {found.draws[-1]:,}"},
+            randomized, expected="expected", one_draw="error_of_one", all_draws="error_of_all",
+            fixed="fixed", caption={"all_draws": f"n = {randomized.draws[-1]:,}"},
         )  # fmt: skip
-        key = "random_nearer" if found.error_of_all < found.fixed else "random_farther"
+        key = "random_nearer" if randomized.error_of_all < randomized.fixed else "random_farther"
         show.note(
-            "random_little" if found.fixed < UNSEEN else key,
-            draws=f"{found.draws[-1]:,}", mean=number(found.error_of_all),
-            one=number(found.error_of_one), window=found.window, fixed=number(found.fixed),
-        )  # fmt: skip
+            "random_little" if randomized.fixed < UNSEEN else key,
+            draws=f"{randomized.draws[-1]:,}",
+            mean=number(randomized.error_of_all),
+            one=number(randomized.error_of_one),
+            window=randomized.window,
+            fixed=number(randomized.fixed),
+        )
     else:
-        curve = show.run(vanishing_gradients.truncation, asked, p.kind, name="curve")
+        curve = show.run(vanishing_gradients.truncation, gradient_experiment, p.kind, name="curve")
         window = curve.nearest(p.window)
-        parts = show.run(vanishing_gradients.terms, asked, window, p.kind, name="parts")
+        parts = show.run(
+            vanishing_gradients.terms, gradient_experiment, window, p.kind, name="parts"
+        )
         show.figure(kept_and_lost, parts, curve, window)
         show.metrics(window=f"k = {window}")
         show.readout("kept", curve.kept_by, window)
@@ -128,12 +135,16 @@ def cut(p: CutParams, show: Show) -> None:
         show.readout("length", curve.length_of, window)
         angle, length = curve.angle_of(window), curve.length_of(window)
         little = angle <= LITTLE[0] and abs(length - 1) <= LITTLE[1]
-        if window >= asked.steps:
+        if window >= gradient_experiment.steps:
             show.note("nothing_dropped", window=window)
         else:
             show.note(
                 f"{p.kind}_little" if little else f"{p.kind}_much", window=window,
                 kept=percent(curve.kept_by(window)), angle=number(angle), length=number(length),
             )  # fmt: skip
-    if asked.steps < world.steps or asked.width < world.width:
-        show.caption(show.words("note.modest", steps=asked.steps, width=asked.width))
+    if gradient_experiment.steps < world.steps or gradient_experiment.width < world.width:
+        show.caption(
+            show.words(
+                "note.modest", steps=gradient_experiment.steps, width=gradient_experiment.width
+            )
+        )

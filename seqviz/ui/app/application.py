@@ -129,8 +129,8 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     _workers()
     _engine("begin")
     _replicas("begin")
-    wanted = settings.value("SEQVIZ_PRELOAD")
-    loaded = await asyncio.to_thread(_preload, wanted) if wanted else []
+    requested = settings.value("SEQVIZ_PRELOAD")
+    loaded = await asyncio.to_thread(_preload, requested) if requested else []
     log.info(
         "start",
         extra={
@@ -144,7 +144,7 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     origin_check.welcome()
     hashing = asyncio.create_task(asyncio.to_thread(shell.version))  # the first page asks
     beside = [asyncio.create_task(maintenance.run_maintenance()), hashing]
-    if not wanted:
+    if not requested:
         loading = startup.preload_in_background(lambda: collectors.connections.open > 0)
         beside.append(asyncio.create_task(loading))
     try:
@@ -174,8 +174,8 @@ class MetricsAuthMiddleware:
         from starlette.requests import Request
         from starlette.responses import Response
 
-        asked = scope["type"] == "http" and scope["path"].endswith("/metrics")
-        passed = not asked or _may_watch(Request(scope))
+        request = scope["type"] == "http" and scope["path"].endswith("/metrics")
+        passed = not request or _may_watch(Request(scope))
         await (self.app if passed else Response(status_code=403))(scope, receive, send)
 
 

@@ -128,9 +128,9 @@ def _models() -> Iterator[Metric]:
     family = GaugeMetricFamily(
         "seqviz_model_bytes", "Weights of a model in memory", labels=["model", "device"]
     )
-    for one in loaded:
-        size = one.bytes
-        family.add_metric([one.card.name, one.device], size)
+    for item in loaded:
+        size = item.bytes
+        family.add_metric([item.card.name, item.device], size)
     yield _gauge("models_loaded", "Pretrained models in memory", len(loaded))
     yield family
 
@@ -179,11 +179,13 @@ def _shared() -> Iterator[Metric]:
     if (shared := module.replicas() if hasattr(module, "replicas") else None) is None:
         return
     state = GaugeMetricFamily("seqviz_shared", "1: how the store is", labels=["state"])
-    told = CounterMetricFamily("seqviz_shared_exchanges", "Times that it was asked", labels=["how"])
+    payload = CounterMetricFamily(
+        "seqviz_shared_exchanges", "Times that it was asked", labels=["how"]
+    )
     for name in module.STATES:
         state.add_metric([name], float(shared.state == name))
-        told.add_metric([name], shared.exchanges[name])
-    yield from (state, told)
+        payload.add_metric([name], shared.exchanges[name])
+    yield from (state, payload)
     yield _counter("shared_seconds", "Seconds that its answers took", shared.seconds)
 
 

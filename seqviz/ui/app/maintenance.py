@@ -59,14 +59,14 @@ class GcScheduler:
         """Do what is due."""
         if collectors.connections.open or embeds().open or session_release.remembered():
             self.seen()
-            due = next((one for one in self.plan if self.occupied > one.last + one.every), None)
+            due = next((item for item in self.plan if self.occupied > item.last + item.every), None)
         elif not self.tidy and time.monotonic() > self.occupied + EMPTY_SECONDS:
             due, self.tidy = self.plan[0], True
         else:
             due = None
         if due is not None:
-            for one in self.plan[self.plan.index(due) :]:
-                one.last = time.monotonic()
+            for entry in self.plan[self.plan.index(due) :]:
+                entry.last = time.monotonic()
             await asyncio.to_thread(due.work)
             if not collectors.connections.open:
                 await asyncio.to_thread(gc_tuning.trim_heap)

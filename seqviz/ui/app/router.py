@@ -51,9 +51,9 @@ class LiveMiddleware:
         if scope["type"] == "http":
             current = deprecated_http.current_request(scope, self._base)
             for route in (*self._routes, *self._rooms(current)):
-                match, found = route.matches(current)
+                match, result = route.matches(current)
                 if match is Match.FULL:
-                    await route.handle({**current, **found}, receive, send)
+                    await route.handle({**current, **result}, receive, send)
                     return
         await self.app(scope, receive, send)
 

@@ -32,36 +32,43 @@ log = logging.getLogger(__name__)
 
 
 async def broadcast_frames(
-    place: Mapping[str, Any], before: Mapping[str, Any], wanted: Set[Looks], account: ClientQuota
+    location: Mapping[str, Any],
+    before: Mapping[str, Any],
+    requested: Set[Looks],
+    account: ClientQuota,
 ) -> dict[Looks, bytes]:
     """By looks, an event of a room's stream: "picture", with the bench and what a page would ask
     for as JSON, and the answer in base64. before: where the teacher was; pages ask for nothing
     where the figure has not changed, and are drawn anew in another lesson. account: of the teacher.
     """
-    bench = bench_of(place["lesson"], place["bench"])
-    if bench is None or before.get("lesson") != place["lesson"]:
+    bench = bench_of(location["lesson"], location["bench"])
+    if bench is None or before.get("lesson") != location["lesson"]:
         return {}
     session = Session("class", 0.0, account=account)
-    known, works = [], []
-    for looks in sorted(one for one in wanted if one[0] in LANGUAGES):
-        query = _query(bench, place, looks)
-        if query != _query(bench, before, looks):
-            known.append(looks)
+    existing, works = [], []
+    for view in sorted(item for item in requested if item[0] in LANGUAGES):
+        query = _query(bench, location, view)
+        if query != _query(bench, before, view):
+            existing.append(view)
             works.append(partial(_event, bench, query, session))
-    drawn = await asyncio.gather(
+    rendered = await asyncio.gather(
         *(handler.run_scheduled(Priority.INTERACTION, account, work) for work in works),
         return_exceptions=True,
     )
-    return {looks: one for looks, one in zip(known, drawn, strict=True) if isinstance(one, bytes)}
+    return {
+        view_key: item
+        for view_key, item in zip(existing, rendered, strict=True)
+        if isinstance(item, bytes)
+    }
 
 
-def _query(bench: Bench, place: Mapping[str, Any], looks: Looks) -> dict[str, str]:
+def _query(bench: Bench, location: Mapping[str, Any], view: Looks) -> dict[str, str]:
     """What a page would ask for."""
-    lang, presenting, dark = looks
+    lang, presenting, dark = view
     theirs = {bench.lesson.prefix(name) for name in (*bench.after, bench.name)}
-    values = {k: text for k, text in place["values"].items() if k.rpartition(".")[0] in theirs}
-    shown = {"present": "true"} if presenting else {}
-    return {"lang": lang, **values, **shown, **({"dark": "true"} if dark else {})}
+    values = {k: text for k, text in location["values"].items() if k.rpartition(".")[0] in theirs}
+    visible = {"present": "true"} if presenting else {}
+    return {"lang": lang, **values, **visible, **({"dark": "true"} if dark else {})}
 
 
 def _event(bench: Bench, query: Mapping[str, str], session: Session) -> bytes | None:
@@ -79,5 +86,5 @@ def _event(bench: Bench, query: Mapping[str, str], session: Session) -> bytes | 
             return None
     if answer.around.get("passing") or len(body := answer.encode()) > LARGEST:
         return None
-    told = json.dumps({"bench": bench.prefix, "query": query}, ensure_ascii=False)
-    return b"event: picture\ndata: %b\ndata: %b\n\n" % (told.encode(), base64.b64encode(body))
+    payload = json.dumps({"bench": bench.prefix, "query": query}, ensure_ascii=False)
+    return b"event: picture\ndata: %b\ndata: %b\n\n" % (payload.encode(), base64.b64encode(body))

@@ -83,9 +83,9 @@ class RoomBackend(Protocol):
 
     async def broadcast_frames(
         self,
-        place: Mapping[str, Any],
+        location: Mapping[str, Any],
         before: Mapping[str, Any],
-        wanted: Set[Looks],
+        requested: Set[Looks],
         account: ClientQuota,
     ) -> Mapping[Looks, bytes]:
         """What a teacher shows after another place, for pages of these looks, as it is told."""
@@ -223,9 +223,9 @@ def room_service() -> RoomService:
         closed=closed,
         count_addresses=lambda: client_registry().n_addresses,
     )
-    found = RoomService(rooms)
-    shutdown.on_shutdown(found.close)
-    return found
+    room_service = RoomService(rooms)
+    shutdown.on_shutdown(room_service.close)
+    return room_service
 
 
 def _let_in(bucket: LeakyBucket, limit: tuple[float, float], amount: float = 1.0) -> None:
@@ -270,8 +270,8 @@ def _is_written_plainly(request: Request) -> bool:
     code = request.path_params.get("code")
     # Servers need not give the raw path; then there is none that could differ.
     raw = (request.scope.get("raw_path") or request.scope["path"].encode()).decode("latin-1")
-    found = raw.rpartition("/room")[2].partition("?")[0].split("/")
-    return found[:2] == (["", code] if code else [""]) and codes.read(code or "") == (code or "")
+    result = raw.rpartition("/room")[2].partition("?")[0].split("/")
+    return result[:2] == (["", code] if code else [""]) and codes.read(code or "") == (code or "")
 
 
 async def _body(request: Request) -> Mapping[str, Any]:
@@ -282,18 +282,18 @@ async def _body(request: Request) -> Mapping[str, Any]:
         if len(read) > LARGEST:
             raise UserError("large", f"At most {LARGEST} bytes.", most=LARGEST)
     try:
-        found = json.loads(read or b"{}")
-        json.dumps(found, ensure_ascii=False).encode()  # half a pair could be told to nobody
+        result = json.loads(read or b"{}")
+        json.dumps(result, ensure_ascii=False).encode()  # half a pair could be told to nobody
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        result = None
+    if not isinstance(result, dict):
         raise UserError("bad", "This is no object of JSON.")
-    return found
+    return result
 
 
-def _text(said: Mapping[str, Any], name: str) -> str:
-    found = said.get(name, "")
-    return found if isinstance(found, str) else ""
+def _text(message: Mapping[str, Any], name: str) -> str:
+    result = message.get(name, "")
+    return result if isinstance(result, str) else ""
 
 
 @_told
@@ -397,18 +397,18 @@ async def _place(room: Room, words: Mapping[str, Any], account: ClientQuota) -> 
 
     One is drawn at a time; of what is said meanwhile, only the last is drawn and told.
     """
-    place = shows(words)
-    room.saying = place
+    position = shows(words)
+    room.saying = position
     async with room.drawing:
-        if room.saying is not place:
+        if room.saying is not position:
             return
         pictures: Mapping[Looks, bytes] = {}
-        if wanted := room.view_keys(place):
-            drawn = asyncio.ensure_future(
-                runner().broadcast_frames(place, room.place, wanted, account)
+        if requested := room.view_keys(position):
+            rendered = asyncio.ensure_future(
+                runner().broadcast_frames(position, room.place, requested, account)
             )
-            await asyncio.wait((drawn,), timeout=DRAWN_WITHIN)
-            pictures = drawn.result() if drawn.done() else {}
+            await asyncio.wait((rendered,), timeout=DRAWN_WITHIN)
+            pictures = rendered.result() if rendered.done() else {}
         room.apply_teacher_message(words, pictures)
 
 
@@ -445,8 +445,8 @@ async def next_pending_text(request: Request) -> Response:
     room = await _teachers(request)
     if (line := room.board.first()) is None:
         return JSONResponse({})
-    told = {"number": line.number, "text": line.text, "seat": line.seat}
-    return JSONResponse({**told, "device": room.is_told_apart(line.seat)})
+    payload = {"number": line.number, "text": line.text, "seat": line.seat}
+    return JSONResponse({**payload, "device": room.is_told_apart(line.seat)})
 
 
 async def _teachers(request: Request) -> Room:
@@ -464,10 +464,10 @@ async def sent(request: Request) -> Response:
     The stream tells that it is there, and its number; its values may be long.
     """
     room = await _teachers(request)
-    found = room.sent.get(request.path_params["number"])
-    if found is None:
+    result = room.sent.get(request.path_params["number"])
+    if result is None:
         raise UserError("bad", "This was thrown away.")
-    answer = {**found.place, "text_keys": found.own}
+    answer = {**result.place, "text_keys": result.own}
     if deprecated_http.is_deprecated(request.scope):
         answer = deprecated_http.deprecated_answer(answer)
     return JSONResponse(answer)
@@ -488,9 +488,9 @@ async def export_summary(request: Request) -> Response:
 @_told
 async def export_notebook(request: Request) -> Response:
     """The same as a notebook, in the "language" and with links to the "address" that are said."""
-    room, asked = await _teachers(request), await _body(request)
+    room, query = await _teachers(request), await _body(request)
     _let_in(room_service().said.setdefault(room, LeakyBucket()), SAID)
-    language, address = matching(_text(asked, "language")), _text(asked, "address")
+    language, address = matching(_text(query, "language")), _text(query, "address")
     if language is None or not re.fullmatch(r"https?://[\w.:\[\]~/-]{1,200}/", address):
         raise UserError("bad", "These are no language and address.")
     from seqviz.export import room_report  # with what a lesson computes; nobody else waits
@@ -575,7 +575,7 @@ def _to_json(answer: Mapping[str, Any]) -> bytes:
     fields = []
     for name, value in answer.items():
         listed = isinstance(value, list)
-        text = f"[{','.join([encode(one) for one in value])}]" if listed else encode(value)
+        text = f"[{','.join([encode(item) for item in value])}]" if listed else encode(value)
         fields.append(f"{encode(name)}:{text}")
     return f"{{{','.join(fields)}}}".encode()
 
@@ -593,11 +593,11 @@ async def stream_events(request: Request) -> Response:
 async def _events(
     room: Room, seat: Seat | None, is_deprecated: bool = False
 ) -> AsyncIterator[bytes]:
-    who = seat or _Teacher(room)
+    caller = seat or _Teacher(room)
     line = _take_line(room, seat)
-    who.streams += 1
+    caller.streams += 1
     room.notify()
-    told, pictures = b"", room.pictures  # who comes asks for what stands there
+    payload, pictures = b"", room.pictures  # who comes asks for what stands there
     try:
         while not room_service().is_closing:
             if seat and room.seats.get(seat.number) is not seat:
@@ -608,9 +608,9 @@ async def _events(
                 return
             changed, ended = room.changed, room.ended
             text = room.snapshot_for(seat) if seat else room.snapshot(teacher=True)
-            if text != told or pictures is not room.pictures:
+            if text != payload or pictures is not room.pictures:
                 picture = b"" if pictures is room.pictures else room.picture(seat)
-                told, pictures = text, room.pictures
+                payload, pictures = text, room.pictures
                 if is_deprecated:
                     text = _to_json(deprecated_http.deprecated_answer(json.loads(text)))
                 yield b"%bdata: %b\n\n" % (picture, text)
@@ -624,7 +624,7 @@ async def _events(
                 room_service().rooms.tidy()
                 yield b": here\n\n"
     finally:
-        who.streams -= 1
+        caller.streams -= 1
         with suppress(ValueError):  # displaced
             (seat or room).lines.remove(line)
         if seat:

@@ -111,14 +111,14 @@ async def _go(room: Room, run: SeedExperimentRun, going: RunState) -> None:
             changed = room.changed
             if missing := run.missing(room.seats):
                 portion = -(-len(target_seeds(room.seats)) // MIN_FRAMES)
-                found = await _in_turn(going, partial(_found, run.place, going, missing, portion))
-                if isinstance(found, TrainingBatch):
-                    found = await _trained(room, run, going, found)
-                if found is None and (tries := tries + 1) <= TRIES:  # a model is on its way
+                result = await _in_turn(going, partial(_found, run.place, going, missing, portion))
+                if isinstance(result, TrainingBatch):
+                    result = await _trained(room, run, going, result)
+                if result is None and (tries := tries + 1) <= TRIES:  # a model is on its way
                     await asyncio.sleep(AGAIN)
                     continue
-                run.found |= found or {}
-                run.failed = found is None
+                run.found |= result or {}
+                run.failed = result is None
             if missing or run.of_class != room.seats.keys():
                 run.of_class = frozenset(room.seats)
                 run.version += 1
@@ -143,13 +143,13 @@ async def _in_turn(going: RunState, work: Any) -> Any:
 
 @contextmanager
 def _experiment(
-    place: Mapping[str, Any], going: RunState, lang: str
+    location: Mapping[str, Any], going: RunState, lang: str
 ) -> Iterator[tuple[SeedExperiment, bytes]]:
     """What is run, and what tells its settings from others; within, what is computed is charged.
 
     Raises Failed for a bench that has none, and what the bench raises.
     """
-    bench, session = bench_of(place["lesson"], place["bench"]), going.session
+    bench, session = bench_of(location["lesson"], location["bench"]), going.session
     if bench is None or bench.replicate is None:
         raise RunFailedError
     with (
@@ -157,21 +157,21 @@ def _experiment(
         charging.charge_cpu(session.account, Priority.DEPENDENT),
     ):
         if lang not in going.known:
-            going.known[lang] = _made(bench, place["values"], session, lang)
+            going.known[lang] = _made(bench, location["values"], session, lang)
         yield going.known[lang]
 
 
 def _made(
     bench: Bench, values: Mapping[str, str], session: Session, lang: str
 ) -> tuple[SeedExperiment, bytes]:
-    asked, text = settings_of(bench, values, {}, lang), Text(lang)
-    others = {name: asked.params[bench.lesson.prefix(name)] for name in bench.after}
+    request, text = settings_of(bench, values, {}, lang), Text(lang)
+    others = {name: request.params[bench.lesson.prefix(name)] for name in bench.after}
     words = LessonWords(bench.lesson.slug, text)
     host = EmbedHost(others, session=session, prefix=bench.prefix, words=words)
-    key = content_hash.hash_value(("replicate", bench.prefix, sorted(asked.link.items())))
+    key = content_hash.hash_value(("replicate", bench.prefix, sorted(request.link.items())))
     try:
-        with asked.reading():
-            return bench.replicated(asked.bench_parameters, host, text), key
+        with request.reading():
+            return bench.replicated(request.bench_parameters, host, text), key
     except PendingError:
         if not host.loading:
             raise
@@ -189,11 +189,11 @@ class TrainingBatch:
     experiment: SeedExperiment
     names: Mapping[int, bytes]
 
-    def store(self, found: Any) -> dict[int, Any]:
+    def store(self, result: Any) -> dict[int, Any]:
         """The numbers of these seeds by seed, kept for all rooms; raises Failed."""
-        if not np.isfinite(found).all():
+        if not np.isfinite(result).all():
             raise RunFailedError
-        values = dict(zip(self.names, np.asarray(found, float).tolist(), strict=True))
+        values = dict(zip(self.names, np.asarray(result, float).tolist(), strict=True))
         for seed, value in values.items():
             result_cache.result_cache().get_or_compute(self.names[seed], partial(_same, value))
         return values
@@ -223,8 +223,8 @@ async def _trained(
             if room.run is not run or room.ended or run.stopped:
                 return {}
             job.heartbeat(owner)
-            if (told := (len(seeds), int(100 * job.fraction))) != run.training:
-                run.training = told
+            if (payload := (len(seeds), int(100 * job.fraction))) != run.training:
+                run.training = payload
                 room.notify()
             await asyncio.sleep(LOOK)
     finally:
@@ -236,25 +236,27 @@ async def _trained(
 
 
 def _found(
-    place: Mapping[str, Any], going: RunState, missing: list[int], portion: int
+    location: Mapping[str, Any], going: RunState, missing: list[int], portion: int
 ) -> dict[int, Any] | TrainingBatch | None:
     """In a thread: the numbers of so many of these seeds, at least of one.
 
     None where a model is on its way.
     """
     try:
-        with _experiment(place, going, DEFAULT) as (experiment, key):
+        with _experiment(location, going, DEFAULT) as (experiment, key):
             seeds = missing[: experiment.at_once]
             if not experiment.long:
                 seeds = seeds[:portion]
             names = {seed: content_hash.hash_value((key, seed)) for seed in seeds}
-            kept = {seed: result_cache.result_cache().peek(name) for seed, name in names.items()}
-            new = [seed for seed, value in kept.items() if value is None]
+            retained = {
+                seed: result_cache.result_cache().peek(name) for seed, name in names.items()
+            }
+            new = [seed for seed, value in retained.items() if value is None]
             left = TrainingBatch(experiment, {seed: names[seed] for seed in new})
             if experiment.long and new:
-                known = {seed: value for seed, value in kept.items() if value is not None}
-                return known or left
-            return kept | (left.store(experiment.values(new)) if new else {})
+                existing = {seed: value for seed, value in retained.items() if value is not None}
+                return existing or left
+            return retained | (left.store(experiment.values(new)) if new else {})
     except _LoadingError:
         return None
 
@@ -270,50 +272,50 @@ async def render_run(room: Room, lang: str, presenting: bool) -> bytes:
         return b""
     if going.version != run.version:
         going.version, going.pictures = run.version, {}
-    looks = lang, presenting
-    if looks not in going.pictures:
+    view = lang, presenting
+    if view not in going.pictures:
         seeds, of_class, failed = run.plotted_seeds(), run.of_class, run.failed
         values = np.array([run.found[seed] for seed in seeds], float)
         own = np.isin(seeds, [*of_class]).astype(bool)
-        found = [
-            Replicates(np.array(seeds, int), one, own)
-            for one in (values.T if values.ndim > 1 else [values])
+        results = [
+            Replicates(np.array(seeds, int), item, own)
+            for item in (values.T if values.ndim > 1 else [values])
         ]
-        work = partial(_picture, run.place, going, found, failed, looks)
-        going.pictures[looks] = asyncio.ensure_future(_in_turn(going, work))
-    return await asyncio.shield(going.pictures[looks])
+        work = partial(_picture, run.place, going, results, failed, view)
+        going.pictures[view] = asyncio.ensure_future(_in_turn(going, work))
+    return await asyncio.shield(going.pictures[view])
 
 
 def _picture(
-    place: Mapping[str, Any], going: RunState, found: list[Replicates], failed: bool,
-    looks: tuple[str, bool],
+    location: Mapping[str, Any], going: RunState, replicateses: list[Replicates], failed: bool,
+    view: tuple[str, bool],
 ) -> bytes:  # fmt: skip
     """In a thread: what `drawn` gives."""
-    lang, style = looks[0], html.style(*looks)
+    lang, style = view[0], html.style(*view)
     problem = Text(lang)("room.run_failed")
     try:
-        with _experiment(place, going, lang) as (experiment, _):
+        with _experiment(location, going, lang) as (experiment, _):
             if going.problem is not None:
                 raise going.problem
-            one, quantity, kinds = found[0], experiment.quantity, experiment.kinds
-            if one.values.size and not failed:
+            item, quantity, kinds = replicateses[0], experiment.quantity, experiment.kinds
+            if item.values.size and not failed:
                 if kinds:
-                    named = dict(zip(kinds, found, strict=True))
+                    named = dict(zip(kinds, replicateses, strict=True))
                     figure, piles = kinds_over_seeds(named, quantity, style), row_piles(named)
                 else:
-                    theory = experiment.theory(one.values)
-                    figure = distribution_over_seeds(one, quantity, theory, style)
-                    piles = pile(one, theory)[..., None]
-                values = np.array([row.values for row in found]).T.tolist()
+                    theory = experiment.theory(item.values)
+                    figure = distribution_over_seeds(item, quantity, theory, style)
+                    piles = pile(item, theory)[..., None]
+                values = np.array([row.values for row in replicateses]).T.tolist()
                 around = {
                     "alt": figure.alt,
                     "settings": markdown.html(experiment.settings),
                     "quantity": quantity,
                     "kinds": [*kinds],
                     "marks": {
-                        seed: [*place, [number(value) for value in its]]
-                        for seed, place, its in zip(
-                            one.seeds.tolist(), piles.tolist(), values, strict=True
+                        seed: [*position, [number(value) for value in its]]
+                        for seed, position, its in zip(
+                            item.seeds.tolist(), piles.tolist(), values, strict=True
                         )
                     },
                 }
@@ -323,7 +325,7 @@ def _picture(
     except RunFailedError:
         pass
     except ValueError as refusal:
-        problem = to_message(refusal, LessonWords(place["lesson"], Text(lang)))
+        problem = to_message(refusal, LessonWords(location["lesson"], Text(lang)))
     return compress((_written({"problem": markdown.html(problem)}), b"\n"))
 
 

@@ -52,10 +52,10 @@ class EmbedHost(LiveHost):
         self, function: Callable[..., R], keywords: Mapping[str, Any], so_far: FigureCall | None
     ) -> TrainingResult[R]:
         """As there; raises PendingError with where it can be started."""
-        found = super().training_result(function, keywords, so_far)
-        if found is None:
+        result = super().training_result(function, keywords, so_far)
+        if result is None:
             raise PendingError(self.words("embed.not_trained"))
-        return found
+        return result
 
     def model(self, name: str, text: str | None, other: str) -> str:
         """The device of a model that has read the text; raises PendingError with what it waits
@@ -68,9 +68,9 @@ class EmbedHost(LiveHost):
             raise PendingError(self.words("embed.no_model", model=title))
         if text is not None and not forward_cache.is_cached(name, text, other):
             charging.read(text, other, model=name)
-        wish: dict[str, Any] = {"model": name, "text": text, "other": other, "device": QUEUE}
+        requested: dict[str, Any] = {"model": name, "text": text, "other": other, "device": QUEUE}
         queue = jobs.queue_for(QUEUE)
-        job = queue.find(ready.load_job, **wish)
+        job = queue.find(ready.load_job, **requested)
         if job is not None and job.state == "done" and pretrained.loaded(name):
             return device_of(name)  # read before and since forgotten: it is read again now
         if job is not None and job.state == "failed":
@@ -81,7 +81,7 @@ class EmbedHost(LiveHost):
         owner = _owner(content_hash.hash_value((name, text, other)))
         try:
             group = self.session.account.name
-            queue.submit(ready.load_job, owner=owner, group=group, **wish).heartbeat(owner)
+            queue.submit(ready.load_job, owner=owner, group=group, **requested).heartbeat(owner)
         except jobs.QueueFullError as full:
             raise MessageError("queue_full", waiting=full.waiting) from None
         self.loading = True
@@ -90,9 +90,9 @@ class EmbedHost(LiveHost):
 
 def _owner(key: bytes) -> str:
     with _lock:
-        found = _waiting.pop(key, None)
-        if found is None:
-            found = run_context.register(Embedded("embeds", time.monotonic()))
-        _waiting[key] = found
-    found.seen = time.monotonic()
-    return found.owner
+        result = _waiting.pop(key, None)
+        if result is None:
+            result = run_context.register(Embedded("embeds", time.monotonic()))
+        _waiting[key] = result
+    result.seen = time.monotonic()
+    return result.owner

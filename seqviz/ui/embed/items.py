@@ -62,16 +62,20 @@ def svg(chart: Any) -> str:
 
 def note_payload(items: Sequence[Item], words: LessonWords, seconds: float) -> dict[str, Any]:
     """What stands above the figure, its read-outs, what is said below, and where it comes from."""
-    place = next(
+    position = next(
         (k for k, item in enumerate(items) if isinstance(item, Chart | ClientComponent)), len(items)
     )
     read = [item for item in items if isinstance(item, Metric)]
+    figure = items[position] if position < len(items) else None
+    origin = ""
+    if isinstance(figure, Chart | ClientComponent):
+        origin = _origin(figure.provenance, words, seconds)
     return {
-        "over": _html(items[:place], words),
+        "over": _html(items[:position], words),
         "readouts": "".join(map(_readout, read)),
-        "under": _html(items[place:], words) + _moves(items, words),
+        "under": _html(items[position:], words) + _moves(items, words),
         "themed": any(isinstance(item, ColoredText | FramedPage) for item in items),
-        "origin": _origin(items[place].provenance, words, seconds) if place < len(items) else "",  # type: ignore[union-attr]
+        "origin": origin,
     }
 
 
@@ -121,9 +125,9 @@ def _table(item: Table) -> str:
 
 def _pieces(item: TokenPicker, words: LessonWords) -> str:
     buttons = "".join(
-        f'<button type="button" data-sets="{item.control}" value="{place}" '
-        f'aria-pressed="{str(place == item.chosen).lower()}">{escape(word)}</button>'
-        for place, word in enumerate(item.words, 1)
+        f'<button type="button" data-sets="{item.control}" value="{position}" '
+        f'aria-pressed="{str(position == item.chosen).lower()}">{escape(word)}</button>'
+        for position, word in enumerate(item.words, 1)
     )
     return f'<div class="pieces" role="group" aria-label="{escape(item.label)}">{buttons}</div>'
 

@@ -67,27 +67,27 @@ _NAMES = {
 }  # fmt: skip
 
 
-def page(asked: EmbedRequest, shown: EmbedPayload) -> str:
+def page(embed_request: EmbedRequest, embed_payload: EmbedPayload) -> str:
     """The whole document."""
-    text, slug = Text(asked.lang), asked.bench.lesson.slug
-    told = shown.told
+    text, slug = Text(embed_request.lang), embed_request.bench.lesson.slug
+    payload = embed_payload.told
     return _PAGE.format(
         lang=text("frame.language_tag"),
-        theme=asked.theme,
-        present=str(asked.present).lower(),
-        title=escape(frame_of(slug, asked.bench.name, text)[1]),
-        heading=markdown.inline(title(asked)),
+        theme=embed_request.theme,
+        present=str(embed_request.present).lower(),
+        title=escape(frame_of(slug, embed_request.bench.name, text)[1]),
+        heading=markdown.inline(title(embed_request)),
         colors=colors(),
-        links=_links("figure" in told, told.get("component", {}).get("name", "")),
-        post=escape(f"{base()}/embed/{slug}/{asked.bench.name}"),
+        links=_links("figure" in payload, payload.get("component", {}).get("name", "")),
+        post=escape(f"{base()}/embed/{slug}/{embed_request.bench.name}"),
         more=escape(text("frame.more")),
         open=escape(text("embed.open", title=text(f"{slug}.title"))),
         noscript=escape(text("embed.noscript")),
-        told=shown.json(),
+        told=embed_payload.json(),
         script=address("embed/embed.js"),
-        **{name: told[name] for name in ("over", "problem", "readouts", "under")},
-        origin=escape(told["origin"]),
-        lesson=escape(told["lesson"]),
+        **{name: payload[name] for name in ("over", "problem", "readouts", "under")},
+        origin=escape(payload["origin"]),
+        lesson=escape(payload["lesson"]),
     )
 
 
@@ -108,10 +108,10 @@ def waits(lang: str) -> str:
     )
 
 
-def title(asked: EmbedRequest) -> str:
+def title(embed_request: EmbedRequest) -> str:
     """The name of the bench, else that of its lesson; in Markdown."""
-    text, slug = Text(asked.lang), asked.bench.lesson.slug
-    own = f"{slug}.bench.{asked.bench.name}"
+    text, slug = Text(embed_request.lang), embed_request.bench.lesson.slug
+    own = f"{slug}.bench.{embed_request.bench.name}"
     return text(own) if text.has(own) else text(f"{slug}.title")
 
 
@@ -143,10 +143,12 @@ def _option(theme: str, name: str) -> str:
 
 
 @cache
-def _links(drawn: bool, component: str) -> str:
-    """drawn: by the library; component: else by this script of ours, which has rules of its own."""
-    early = "".join(f'<link rel="modulepreload" href="{address(one)}">\n' for one in SCRIPTS)
+def _links(is_rendered: bool, component: str) -> str:
+    """is_rendered: by the library; component: else by this script of ours, which has rules of its
+    own.
+    """
+    early = "".join(f'<link rel="modulepreload" href="{address(script)}">\n' for script in SCRIPTS)
     names = (*STYLES, f"figures/{component}.css") if component else STYLES
     library = f'<link rel="preload" as="script" href="{address("plotly.min.js")}">\n'
-    styles = "".join(f'<link rel="stylesheet" href="{address(one)}">\n' for one in names)
-    return styles + (library if drawn else "") + early
+    styles = "".join(f'<link rel="stylesheet" href="{address(name)}">\n' for name in names)
+    return styles + (library if is_rendered else "") + early

@@ -46,41 +46,41 @@ class EmbedPayload:
     def json(self, token: str = "") -> str:
         """With what the browser names itself by; without what would end a script around it."""
         live = self.live and {**self.live, "token": token}
-        told = json.dumps({**self.told, "live": live}, ensure_ascii=False)
-        return told.replace("<", "\\u003c")
+        payload = json.dumps({**self.told, "live": live}, ensure_ascii=False)
+        return payload.replace("<", "\\u003c")
 
 
 def run_embed(
-    asked: EmbedRequest, session: Session, rank: Priority = Priority.INTERACTION
+    embed_request: EmbedRequest, session: Session, rank: Priority = Priority.INTERACTION
 ) -> EmbedPayload:
     """Run the bench; what goes wrong is one sentence, beside what there is before it.
 
     rank: as what it counts for the session's account.
     """
-    bench, text = asked.bench, Text(asked.lang)
+    bench, text = embed_request.bench, Text(embed_request.lang)
     words = LessonWords(bench.lesson.slug, text)
-    host = _host(asked, session)
+    host = _host(embed_request, session)
     problem, seconds, loading = "", 0.0, False
     with run_context.acting_as(session, bench.lesson.slug, bench.name):
         try:
-            output = _run(asked, host, session, rank)
+            output = _run(embed_request, host, session, rank)
             problem, seconds, loading = output.waits, output.seconds, host.loading
         except ValueError as refusal:
             problem, host.settled = to_message(refusal, words), False
         except Exception:
             log.exception("a bench failed in a page of its own")
             problem, host.settled = words("frame.failed"), False
-        live = _live(asked)
-    with asked.reading():
+        live = _live(embed_request)
+    with embed_request.reading():
         controls = describe_controls(
-            asked.bench_parameters, words, f"{bench.prefix}.", markdown.inline
+            embed_request.bench_parameters, words, f"{bench.prefix}.", markdown.inline
         )
-    told = {
+    payload = {
         "bench": bench.prefix,
-        "query": {**asked.shared, **asked.view_parameters},
-        "texts": dict(asked.typed),
-        "dark": asked.dark,
-        "lesson": lesson_link(asked),
+        "query": {**embed_request.shared, **embed_request.view_parameters},
+        "texts": dict(embed_request.typed),
+        "dark": embed_request.dark,
+        "lesson": lesson_link(embed_request),
         "controls": controls,
         "problem": markdown.html(problem) if problem else "",
         "loading": loading,
@@ -88,58 +88,70 @@ def run_embed(
         **items.figure_payload(host.items, vars(bench.declaration())),
         **items.note_payload(host.items, words, seconds),
     }
-    return EmbedPayload(told, live, host.settled and not asked.typed)
+    return EmbedPayload(payload, live, host.settled and not embed_request.typed)
 
 
-def live_source(asked: EmbedRequest, session: Session) -> str:
+def live_source(embed_request: EmbedRequest, session: Session) -> str:
     """As JSON, only where to ask while a hand moves: the page knows all the rest."""
-    with run_context.acting_as(session, asked.bench.lesson.slug, asked.bench.name):
-        return json.dumps({"live": _live(asked)})
+    with run_context.acting_as(session, embed_request.bench.lesson.slug, embed_request.bench.name):
+        return json.dumps({"live": _live(embed_request)})
 
 
-def apply_click(asked: EmbedRequest, session: Session, x: Any, y: Any) -> EmbedRequest:
+def apply_click(embed_request: EmbedRequest, session: Session, x: Any, y: Any) -> EmbedRequest:
     """What is asked for by a click on a place of the figure; what is said of it may be anything."""
-    bench = asked.bench
-    host = _host(asked, session)
+    bench = embed_request.bench
+    host = _host(embed_request, session)
     with run_context.acting_as(session, bench.lesson.slug, bench.name), suppress(ValueError):
-        _run(asked, host, session, Priority.INTERACTION)  # what it refuses is said when it is shown
+        _run(
+            embed_request, host, session, Priority.INTERACTION
+        )  # what it refuses is said when it is shown
     clicks = next((item.clicks for item in host.items if isinstance(item, Chart)), ClickBindings())
     start = f"{bench.prefix}."
     state = {
-        f"{start}{name}": getattr(asked.bench_parameters, name)
-        for name, *_ in active_controls(asked.bench_parameters)
+        f"{start}{name}": getattr(embed_request.bench_parameters, name)
+        for name, *_ in active_controls(embed_request.bench_parameters)
     }
     if move := on_pick(bench.prefix, bench.declaration, clicks, state):
         move(x, y)
     written = {key: encoded(value) for key, value in state.items()}
     # What a click writes into a text of the reader's stays the reader's.
-    typed = {key: written.pop(key, text) for key, text in asked.typed.items()}
-    query = {**asked.link, **asked.view_parameters, **written}
-    return parse_request(bench, query, typed, asked.lang, asked.dark)
+    typed = {key: written.pop(key, text) for key, text in embed_request.typed.items()}
+    query = {**embed_request.link, **embed_request.view_parameters, **written}
+    return parse_request(bench, query, typed, embed_request.lang, embed_request.dark)
 
 
-def lesson_link(asked: EmbedRequest, origin: str = "") -> str:
+def lesson_link(embed_request: EmbedRequest, origin: str = "") -> str:
     """The address of the bench in its lesson, with the same settings."""
-    lesson = asked.bench.lesson
-    inside = (part for part, names in lesson.parts.items() if asked.bench.name in names)
+    lesson = embed_request.bench.lesson
+    inside = (part for part, names in lesson.parts.items() if embed_request.bench.name in names)
     parts = {lesson.prefix("part"): part for part in inside}
-    present = {"present": "true"} if asked.present else {}
-    query = urlencode({**parts, **asked.shared, "lang": asked.lang, **present})
-    return f"{origin}{base()}/{lesson.slug}?{query}#bench-{asked.bench.name}"
+    present = {"present": "true"} if embed_request.present else {}
+    query = urlencode({**parts, **embed_request.shared, "lang": embed_request.lang, **present})
+    return f"{origin}{base()}/{lesson.slug}?{query}#bench-{embed_request.bench.name}"
 
 
-def _live(asked: EmbedRequest) -> dict[str, Any] | None:
-    return handler.live_descriptor(asked.bench, asked.params, asked.lang, asked.present, asked.dark)
+def _live(embed_request: EmbedRequest) -> dict[str, Any] | None:
+    return handler.live_descriptor(
+        embed_request.bench,
+        embed_request.params,
+        embed_request.lang,
+        embed_request.present,
+        embed_request.dark,
+    )
 
 
-def _host(asked: EmbedRequest, session: Session) -> EmbedHost:
-    bench = asked.bench
-    others = {name: asked.params[bench.lesson.prefix(name)] for name in bench.after}
-    words = LessonWords(bench.lesson.slug, Text(asked.lang))
-    return EmbedHost(others, dark=asked.dark, session=session, prefix=bench.prefix, words=words)
+def _host(embed_request: EmbedRequest, session: Session) -> EmbedHost:
+    bench = embed_request.bench
+    others = {name: embed_request.params[bench.lesson.prefix(name)] for name in bench.after}
+    words = LessonWords(bench.lesson.slug, Text(embed_request.lang))
+    return EmbedHost(
+        others, dark=embed_request.dark, session=session, prefix=bench.prefix, words=words
+    )
 
 
-def _run(asked: EmbedRequest, host: EmbedHost, session: Session, rank: Priority) -> Output:
-    bench, text = asked.bench, Text(asked.lang)
-    with asked.reading(), charging.charge_cpu(session.account, rank):
-        return bench.run_on(asked.bench_parameters, host, text, asked.style, code=False)
+def _run(embed_request: EmbedRequest, host: EmbedHost, session: Session, rank: Priority) -> Output:
+    bench, text = embed_request.bench, Text(embed_request.lang)
+    with embed_request.reading(), charging.charge_cpu(session.account, rank):
+        return bench.run_on(
+            embed_request.bench_parameters, host, text, embed_request.style, code=False
+        )

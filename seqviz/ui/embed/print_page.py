@@ -48,25 +48,29 @@ _PAGE = """<!doctype html>
 """
 
 
-def page(origin: str, color: bool, asked: EmbedRequest, shown: EmbedPayload) -> str:
+def page(origin: str, color: bool, embed_request: EmbedRequest, embed_payload: EmbedPayload) -> str:
     """The whole document. origin: scheme and host of the server, as who asks knows it."""
-    text, bench, told = Text(asked.lang), asked.bench, shown.told
-    url = lesson_link(asked, origin)
-    drawn = {name: told[name] for name in ("alt", "vega", "component") if name in told}
-    if "figure" in told:
-        drawn["figure"] = _on_paper(read(told["figure"]), color).to_json()
-    own = ["figures/sinusoid.css"] if "component" in told else []
+    text, bench, payload = Text(embed_request.lang), embed_request.bench, embed_payload.told
+    url = lesson_link(embed_request, origin)
+    rendered = {name: payload[name] for name in ("alt", "vega", "component") if name in payload}
+    if "figure" in payload:
+        rendered["figure"] = _on_paper(read(payload["figure"]), color).to_json()
+    own = ["figures/sinusoid.css"] if "component" in payload else []
     css = ["components/slider.css", "embed/embed.css", *own]
-    query = dict(asked.shared) | dict(asked.view_parameters) | ({} if color else {"color": "true"})
+    query = (
+        dict(embed_request.shared)
+        | dict(embed_request.view_parameters)
+        | ({} if color else {"color": "true"})
+    )
     return _PAGE.format(
         lang=text("frame.language_tag"),
-        present=str(asked.present).lower(),
+        present=str(embed_request.present).lower(),
         title=escape(frame_of(bench.lesson.slug, bench.name, text)[1]),
         colors=colors(),
-        styles="".join(f'<link rel="stylesheet" href="{address(one)}">\n' for one in css),
+        styles="".join(f'<link rel="stylesheet" href="{address(item)}">\n' for item in css),
         gray="" if color else " gray",
         stem=escape(bench.prefix.replace(".", "-")),
-        heading=markdown.inline(title(asked)),
+        heading=markdown.inline(title(embed_request)),
         live_at=escape(text("embed.live_at")),
         url=escape(url),
         code=_code(url),
@@ -75,10 +79,10 @@ def page(origin: str, color: bool, asked: EmbedRequest, shown: EmbedPayload) -> 
         print=escape(text("embed.print")),
         other=escape(f"?{urlencode(query)}"),
         other_name=escape(text(f"embed.in_{'grays' if color else 'colors'}")),
-        told=json.dumps(drawn, ensure_ascii=False).replace("<", "\\u003c"),
+        told=json.dumps(rendered, ensure_ascii=False).replace("<", "\\u003c"),
         script=address("embed/print_page.js"),
-        origin=escape(told["origin"]),
-        **{name: told[name] for name in ("problem", "readouts", "under")},
+        origin=escape(payload["origin"]),
+        **{name: payload[name] for name in ("problem", "readouts", "under")},
     )
 
 

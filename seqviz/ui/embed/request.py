@@ -58,9 +58,9 @@ class EmbedRequest:
     @property
     def key(self) -> bytes:
         """The same for all who ask for the same."""
-        looks = (self.lang, self.present, self.theme, self.dark)
+        view = (self.lang, self.present, self.theme, self.dark)
         return content_hash.hash_value(
-            ("embed", self.bench.prefix, sorted(self.link.items()), looks)
+            ("embed", self.bench.prefix, sorted(self.link.items()), view)
         )
 
     @property
@@ -106,21 +106,21 @@ def parse_request(
 def _params(bench: Bench, given: Mapping[str, str]) -> dict[str, Any]:
     """By prefix, in the order in which one builds on another."""
     lesson = bench.lesson
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for name in (*bench.after, bench.name):
         start = f"{lesson.prefix(name)}."
         part = {
             key.removeprefix(start): text for key, text in given.items() if key.startswith(start)
         }
-        with lesson.read_by(partial(_already, found, bench)):
+        with lesson.read_by(partial(_already, result, bench)):
             declaration = lesson.benches[name].declaration
-            found[lesson.prefix(name)] = controls.parse_params(declaration, part, link=True)
-    return found
+            result[lesson.prefix(name)] = controls.parse_params(declaration, part, link=True)
+    return result
 
 
-def _already(found: Mapping[str, Any], bench: Bench, name: str) -> Any:
+def _already(result: Mapping[str, Any], bench: Bench, name: str) -> Any:
     """The parameters of another bench; its defaults where nothing is known of it."""
-    return found.get(bench.lesson.prefix(name)) or bench.lesson.benches[name].declaration()
+    return result.get(bench.lesson.prefix(name)) or bench.lesson.benches[name].declaration()
 
 
 def _texts(params: Mapping[str, Any]) -> frozenset[str]:

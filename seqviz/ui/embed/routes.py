@@ -95,9 +95,9 @@ async def _opened(request: Request, written: Written, *kind: Any) -> Response:
     query = _known(bench, request.query_params)
     account = client_registry().get(*by_scope(request.scope))
     key = content_hash.hash_value(("embed", bench.prefix, sorted(query.items()), lang, kind))
-    kept: CachedPage | None = result_cache.result_cache().peek(key)
-    found = None if kept is None else kept.body
-    while found is None:
+    cached_page: CachedPage | None = result_cache.result_cache().peek(key)
+    result = None if cached_page is None else cached_page.body
+    while result is None:
         drawing, is_mine = _drawing.get(key), False
         if drawing is None:
             if _waiting[account] >= WAITING * account.students:
@@ -106,16 +106,16 @@ async def _opened(request: Request, written: Written, *kind: Any) -> Response:
             work = partial(_page, written, key, bench, query, lang, account)
             drawing, is_mine = _begin(key, account, work), True
         try:
-            drawn = await _while_there(request, bench, asyncio.shield(drawing))
+            rendered = await _while_there(request, bench, asyncio.shield(drawing))
         except Exception:
             if is_mine:
                 log.exception("a page of a bench failed")
             return Response(page.none(lang, "frame.failed"), 500, media_type=PAGE)
-        if drawn is None:
+        if rendered is None:
             return Response(status_code=408)
-        if drawn.is_for_all or is_mine:
-            found = drawn.body
-    return _zipped(request, found, PAGE)
+        if rendered.is_for_all or is_mine:
+            result = rendered.body
+    return _zipped(request, result, PAGE)
 
 
 def _begin(
@@ -146,8 +146,8 @@ async def post_update(request: Request) -> Response:
     # Another site's page may not send this type without being asked for it.
     if request.headers.get("content-type", "") != "application/json":
         return Response(status_code=415)
-    said = await _body(request)
-    if said is None:
+    message = await _body(request)
+    if message is None:
         return Response(status_code=400)
     account = client_registry().get(*by_scope(request.scope))
     session = embeds().of(request.headers.get(handler.H_SESSION, ""), account)
@@ -160,27 +160,27 @@ async def post_update(request: Request) -> Response:
             session.account,
             _told,
             bench,
-            said,
-            _language(request, said),
+            message,
+            _language(request, message),
             session,
         )
-        found = await _while_there(request, bench, work)
+        result = await _while_there(request, bench, work)
     except Exception:
         log.exception("a page of a bench failed")
         return Response(status_code=500)
     finally:
         session.asked -= 1
-    if found is None:
+    if result is None:
         return Response(status_code=408)
-    return _zipped(request, found, "application/json", store=False)
+    return _zipped(request, result, "application/json", store=False)
 
 
 def _bench(request: Request) -> Bench | None:
     return bench_of(request.path_params["slug"], request.path_params["bench"])
 
 
-def _language(request: Request, said: Mapping[str, Any] | None = None) -> str:
-    query = _texts(said.get("query")) if said else request.query_params
+def _language(request: Request, message: Mapping[str, Any] | None = None) -> str:
+    query = _texts(message.get("query")) if message else request.query_params
     return settings.language(query.get("lang"), request.headers.get("accept-language", ""))
 
 
@@ -200,57 +200,59 @@ def _page(
 ) -> CompressedPage:
     """In a thread, when it is its turn."""
 
-    def made() -> CachedPage:
-        asked = parse_request(bench, query, {}, lang)
-        found = run_embed(asked, Session("embed", 0.0, account=account), Priority.PAGE)
-        body = gzip.compress(written(asked, found).encode(), 6, mtime=0)
-        if not found.settled:
+    def build() -> CachedPage:
+        embed_request = parse_request(bench, query, {}, lang)
+        embed_payload = run_embed(
+            embed_request, Session("embed", 0.0, account=account), Priority.PAGE
+        )
+        body = gzip.compress(written(embed_request, embed_payload).encode(), 6, mtime=0)
+        if not embed_payload.settled:
             raise _UncacheableError(body)
         return CachedPage(body)
 
     try:
         return CompressedPage(
-            result_cache.result_cache().get_or_compute(key, made).result.body, is_for_all=True
+            result_cache.result_cache().get_or_compute(key, build).result.body, is_for_all=True
         )
     except _UncacheableError as only:
         return CompressedPage(only.body, is_for_all=False)
 
 
-def _told(bench: Bench, said: Mapping[str, Any], lang: str, session: Embedded) -> bytes:
+def _told(bench: Bench, message: Mapping[str, Any], lang: str, session: Embedded) -> bytes:
     """In a thread, when it is its turn."""
-    query, typed = _known(bench, _texts(said.get("query"))), _texts(said.get("texts"))
-    asked: EmbedRequest = parse_request(
-        bench, query, _known(bench, typed), lang, said.get("dark") is True
+    query, typed = _known(bench, _texts(message.get("query"))), _texts(message.get("texts"))
+    embed_request: EmbedRequest = parse_request(
+        bench, query, _known(bench, typed), lang, message.get("dark") is True
     )
-    if said.get("begin") is True:
-        return gzip.compress(live_source(asked, session).encode(), 1, mtime=0)
-    if isinstance(place := said.get("pick"), dict):
-        asked = apply_click(asked, session, place.get("x"), place.get("y"))
-    return gzip.compress(run_embed(asked, session).json(session.token).encode(), 1, mtime=0)
+    if message.get("begin") is True:
+        return gzip.compress(live_source(embed_request, session).encode(), 1, mtime=0)
+    if isinstance(position := message.get("pick"), dict):
+        embed_request = apply_click(embed_request, session, position.get("x"), position.get("y"))
+    return gzip.compress(run_embed(embed_request, session).json(session.token).encode(), 1, mtime=0)
 
 
 async def _body(request: Request) -> dict[str, Any] | None:
     """What was sent, if it is small enough and a JSON object."""
-    whole = bytearray()
+    full = bytearray()
     try:
         async with asyncio.timeout(BODY_SECONDS):
             async for part in request.stream():
-                whole += part
-                if len(whole) > LARGEST:
+                full += part
+                if len(full) > LARGEST:
                     return None
-        said = json.loads(whole)
+        message = json.loads(full)
     except (ValueError, RecursionError, TimeoutError):
         return None
-    return said if isinstance(said, dict) else None
+    return message if isinstance(message, dict) else None
 
 
-def _texts(said: object) -> dict[str, str]:
+def _texts(message: object) -> dict[str, str]:
     """The texts by name in what a browser says; half a letter of UTF-16 in them is none."""
-    if not isinstance(said, dict):
+    if not isinstance(message, dict):
         return {}
     return {
         key: text.encode("utf-8", "replace").decode()
-        for key, text in said.items()
+        for key, text in message.items()
         if isinstance(text, str)
     }
 
@@ -260,8 +262,8 @@ async def _while_there(request: Request, bench: Bench, work: Awaitable[R]) -> R 
     started = time.perf_counter()
     gone: asyncio.Future[Any] = asyncio.ensure_future(handler.wait_for_disconnect(request))
     try:
-        found: R | None = await handler.race_disconnect(gone, work)
-        return found
+        result: R | None = await handler.race_disconnect(gone, work)
+        return result
     finally:
         gone.cancel()
         metrics.observe_run(bench.lesson.slug, "embed", time.perf_counter() - started)

@@ -49,27 +49,27 @@ class Embeds:
     def of(self, token: str, account: ClientQuota) -> Embedded:
         """The session of this token, else a new one for the account."""
         with self._lock:
-            found = self._kept.pop(token, None) or self._new(account)
-            self._kept[found.token] = found  # from now on for IDLE seconds
-        found.seen = time.monotonic()
-        return found
+            embedded = self._kept.pop(token, None) or self._new(account)
+            self._kept[embedded.token] = embedded  # from now on for IDLE seconds
+        embedded.seen = time.monotonic()
+        return embedded
 
     def _new(self, account: ClientQuota) -> Embedded:
         """The one that was used longest ago goes where an account has too many."""
         self._kept.expire()
-        same = [one for one in self._kept.values() if one.account is account]
+        same = [item for item in self._kept.values() if item.account is account]
         if len(same) >= (SHARED if account.shared else OWN):
             del self._kept[same[0].token]
-        made = Embedded(secrets.token_hex(4), time.monotonic(), account=account)
+        embedded = Embedded(secrets.token_hex(4), time.monotonic(), account=account)
         if account.shared:  # of a device told apart, tabs are what has come past the line (`seats`)
-            account.tabs.add(made)
-        return run_context.register(made)
+            account.tabs.add(embedded)
+        return run_context.register(embedded)
 
     @property
     def open(self) -> int:
         """How many have been used of late."""
         with self._lock:
-            return sum(one.is_open for one in self._kept.values())
+            return sum(item.is_open for item in self._kept.values())
 
 
 @cache

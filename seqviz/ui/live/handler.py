@@ -138,20 +138,22 @@ def _live_texts(bench: Bench) -> dict[str, controls.TextInput]:
     }
 
 
-def typed_texts(bench: Bench, told: str) -> dict[str, str]:
+def typed_texts(bench: Bench, payload: str) -> dict[str, str]:
     """What is being typed, as the browser tells it; what it says may be anything.
 
     Raises ValueError for what is no text of such a control. Half of a character, which JSON can
     say, becomes the sign for one that cannot be read.
     """
-    texts = json.loads(unquote(told)) if told else {}
-    known = _live_texts(bench)
-    if not isinstance(texts, dict) or not texts.keys() <= known.keys():
-        raise ValueError(told)
+    texts = json.loads(unquote(payload)) if payload else {}
+    existing = _live_texts(bench)
+    if not isinstance(texts, dict) or not texts.keys() <= existing.keys():
+        raise ValueError(payload)
     if not all(isinstance(text, str) for text in texts.values()):
-        raise ValueError(told)
-    whole = {key: text.encode("utf-16", "surrogatepass") for key, text in texts.items()}
-    return {key: known[key].parse(text.decode("utf-16", "replace")) for key, text in whole.items()}
+        raise ValueError(payload)
+    full = {key: text.encode("utf-16", "surrogatepass") for key, text in texts.items()}
+    return {
+        key: existing[key].parse(text.decode("utf-16", "replace")) for key, text in full.items()
+    }
 
 
 def _text_names(declaration: type[Any]) -> frozenset[str]:
@@ -175,7 +177,7 @@ def render_bench(
     bench: Bench,
     query: Mapping[str, str],
     session: Session,
-    hand: type[LiveHost] = LiveHost,
+    host_type: type[LiveHost] = LiveHost,
     shared: bool = False,
 ) -> LiveResponse:
     """What a bench shows with the values of an address. shared: a whole class is sent it.
@@ -183,23 +185,23 @@ def render_bench(
     Raises ValueError for values that no control has, PendingError where the page would wait, and
     what the body of the bench raises.
     """
-    looks, values = _parse_query(bench, query, session)
+    view, values = _parse_query(bench, query, session)
     own, dark = "own" in query, query.get("dark") == "true"
-    host = hand(session=session, prefix=bench.prefix, dark=dark)
+    host = host_type(session=session, prefix=bench.prefix, dark=dark)
 
-    def made() -> LiveResponse:
-        output = bench.run(values, style=looks, host=host, code=False)
-        shown = serialize(output, Text(looks.lang))
+    def build() -> LiveResponse:
+        output = bench.run(values, style=view, host=host, code=False)
+        live_response = serialize(output, Text(view.lang))
         if not host.settled:
-            around = {**shown.around, "passing": True, "shape": None}
-            raise _UncacheableError(replace(shown, around=around))
+            around = {**live_response.around, "passing": True, "shape": None}
+            raise _UncacheableError(replace(live_response, around=around))
         if own:
-            raise _UncacheableError(shown)
-        return shown
+            raise _UncacheableError(live_response)
+        return live_response
 
-    key = content_hash.hash_value(("live", bench.prefix, sorted(values.items()), looks, dark))
+    key = content_hash.hash_value(("live", bench.prefix, sorted(values.items()), view, dark))
     try:
-        return result_cache.result_cache().get_or_compute(key, made, shared).result
+        return result_cache.result_cache().get_or_compute(key, build, shared).result
     except _UncacheableError as only:
         return only.answer
 
@@ -209,37 +211,37 @@ def _parse_query(
 ) -> tuple[Style, dict[str, Any]]:
     """The looks and the values of an address, with the texts that are kept with the session."""
     lang = query.get("lang", DEFAULT)
-    looks = style(matching(lang) or DEFAULT, query.get("present") == "true")
+    view = style(matching(lang) or DEFAULT, query.get("present") == "true")
     prefix = f"{bench.lesson.record.code}."
     values: dict[str, Any] = {}
     if "own" in query:
         for name in (bench.name, *bench.after):
             start = "" if name == bench.name else f"{name}."
-            kept = session.texts.get(bench.lesson.prefix(name), {})
-            values |= {f"{start}{key}": text for key, text in kept.items()}
+            retained = session.texts.get(bench.lesson.prefix(name), {})
+            values |= {f"{start}{key}": text for key, text in retained.items()}
     values |= {
         key.removeprefix(prefix).removeprefix(f"{bench.name}."): text
         for key, text in query.items()
         if key not in VIEW_PARAMS
     }
-    return looks, values
+    return view, values
 
 
 def client_payload(bench: Bench, name: str, query: Mapping[str, str], session: Session) -> bytes:
     """A part of what answers in the browser, as JSON. Raises as `answer`, KeyError for no part."""
-    looks, values = _parse_query(bench, query, session)
+    view, values = _parse_query(bench, query, session)
     needs = bench.answers.needs if bench.answers else ()
     values = {key: value for key, value in values.items() if key in needs}
     host = LiveHost(session=session, prefix=bench.prefix)
 
-    def made() -> bytes:
-        found = bench.part(name, values, looks, host)
-        return compress((json.dumps(found, ensure_ascii=False, default=note_html).encode(),))
+    def build() -> bytes:
+        result = bench.part(name, values, view, host)
+        return compress((json.dumps(result, ensure_ascii=False, default=note_html).encode(),))
 
     if "own" in query:
-        return made()
-    key = content_hash.hash_value(("part", bench.prefix, name, sorted(values.items()), looks))
-    return result_cache.result_cache().get_or_compute(key, made).result
+        return build()
+    key = content_hash.hash_value(("part", bench.prefix, name, sorted(values.items()), view))
+    return result_cache.result_cache().get_or_compute(key, build).result
 
 
 @cache
@@ -254,12 +256,14 @@ async def endpoint(request: Request) -> Response:
 
     slug, name = request.path_params["slug"], request.path_params["bench"]
     session = run_context.by_token(request.headers.get(H_SESSION, ""))
-    known = slug in {record.slug for record in catalog.LESSONS}
-    bench = getattr(lessons, slug).lesson.benches.get(name) if known else None
+    registered = slug in {record.slug for record in catalog.LESSONS}
+    bench = getattr(lessons, slug).lesson.benches.get(name) if registered else None
     if bench is None:
         return Response(status_code=404)
-    asked = request.headers.get(H_PAYLOAD)
-    if asked is not None and (bench.answers is None or asked not in bench.answers.parts):
+    request_value = request.headers.get(H_PAYLOAD)
+    if request_value is not None and (
+        bench.answers is None or request_value not in bench.answers.parts
+    ):
         return Response(status_code=404)
     if session is None:  # of another process, or of one that has gone
         return Response(status_code=403)
@@ -280,23 +284,33 @@ async def endpoint(request: Request) -> Response:
     started = time.perf_counter()
     gone: asyncio.Future[Any] = asyncio.ensure_future(wait_for_disconnect(request))
     try:
-        found = None
-        if asked is not None:
+        result = None
+        if request_value is not None:
             work = partial(
-                _render_response, bench, query, session, has, rank=Priority.PAGE, asked=asked
+                _render_response,
+                bench,
+                query,
+                session,
+                has,
+                rank=Priority.PAGE,
+                question=request_value,
             )
-            found = await race_disconnect(gone, run_scheduled(Priority.PAGE, session.account, work))
+            result = await race_disconnect(
+                gone, run_scheduled(Priority.PAGE, session.account, work)
+            )
         elif (sent := _dispatch_to_worker(bench, query, session, has)) is not None:
-            found = await race_disconnect(gone, asyncio.wrap_future(sent))
-        if found is None and not gone.done():
+            result = await race_disconnect(gone, asyncio.wrap_future(sent))
+        if result is None and not gone.done():
             rank = Priority.DRAG if ahead or H_DRAGGING in request.headers else Priority.INTERACTION
-            found = await race_disconnect(gone, _render_scheduled(rank, bench, query, session, has))
+            result = await race_disconnect(
+                gone, _render_scheduled(rank, bench, query, session, has)
+            )
     finally:
         session.asked -= not ahead
         gone.cancel()
-    if found is None:
+    if result is None:
         return Response(status_code=408)
-    status, body = found
+    status, body = result
     seconds = time.perf_counter() - started
     metrics.observe_run(slug, "live", seconds)
     headers = {"cache-control": "no-store", "server-timing": f"app;dur={1000 * seconds:.1f}"}
@@ -305,20 +319,20 @@ async def endpoint(request: Request) -> Response:
     return Response(body, status, headers, "text/plain; charset=utf-8")
 
 
-async def race_disconnect(gone: asyncio.Future[Any], work: Awaitable[Any]) -> Any:
+async def race_disconnect(disconnected: asyncio.Future[Any], work: Awaitable[Any]) -> Any:
     """Status and body; None where somebody has gone: who asks, or the worker that answers."""
     waiting = asyncio.ensure_future(work)
-    await asyncio.wait({waiting, gone}, return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait({waiting, disconnected}, return_when=asyncio.FIRST_COMPLETED)
     if not waiting.done():
         waiting.cancel()
         return None
     try:
-        found = waiting.result()
+        result = waiting.result()
     except WorkerDiedError:
         return None
-    if isinstance(found, RenderResponse):
-        return None if found.status is None else (found.status, found.body)
-    return found
+    if isinstance(result, RenderResponse):
+        return None if result.status is None else (result.status, result.body)
+    return result
 
 
 async def _render_scheduled(
@@ -335,11 +349,11 @@ async def run_scheduled(
     """What `work(*args)` returns, in a thread, when it is this account's turn."""
     turn = await draw_queue().acquire(rank, account)
 
-    def made() -> R:
+    def build() -> R:
         with holding(turn):
             return work(*args)
 
-    done = render_threads().submit(made)
+    done = render_threads().submit(build)
     done.add_done_callback(lambda _: draw_queue().release(turn))
     return await asyncio.shield(asyncio.wrap_future(done))
 
@@ -349,11 +363,11 @@ def _render_response(
     query: Mapping[str, str],
     session: Session,
     has: Set[str],
-    hand: type[LiveHost] = LiveHost,
+    host_type: type[LiveHost] = LiveHost,
     rank: Priority = Priority.INTERACTION,
-    asked: str | None = None,
+    question: str | None = None,
 ) -> tuple[int, bytes]:
-    """As `_respond`, without a turn; asked: a part instead. Raises NeedsMainProcessError, in a
+    """As `_respond`, without a turn; question: a part instead. Raises NeedsMainProcessError, in a
     worker."""
     name = bench.lesson.slug
     with (
@@ -361,9 +375,9 @@ def _render_response(
         charging.charge_cpu(session.account, rank),
     ):
         try:
-            if asked is not None:
-                return 200, client_payload(bench, asked, query, session)
-            return 200, render_bench(bench, query, session, hand).encode(has)
+            if question is not None:
+                return 200, client_payload(bench, question, query, session)
+            return 200, render_bench(bench, query, session, host_type).encode(has)
         except NeedsMainProcessError:
             raise
         except (PendingError, ValueError):  # the page says what is to be done
@@ -395,7 +409,9 @@ def _dispatch_to_worker(
     return sent
 
 
-def _charge_reply(session: Session, slug: str, fixed: Any, sent: Future[RenderResponse]) -> None:
+def _charge_reply(
+    session: Session, slug: str, signature: Any, sent: Future[RenderResponse]
+) -> None:
     if sent.cancelled() or sent.exception() is not None:
         return
     reply = sent.result()
@@ -403,7 +419,7 @@ def _charge_reply(session: Session, slug: str, fixed: Any, sent: Future[RenderRe
     if reply.status is None:
         if len(_only_here) >= MAX_REMEMBERED_ADDRESSES:
             _only_here.clear()
-        _only_here.add(fixed)
+        _only_here.add(signature)
 
 
 # Addresses without what a hand moves, for which a worker did not have all that it takes.

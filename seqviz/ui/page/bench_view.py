@@ -111,8 +111,8 @@ class BenchView:
             key = f"{self.prefix}.chart"
             if isinstance(picture.chart, Figure):
                 missing = self.text("frame.no_library")
-                told = on_pick(self.prefix, self.declaration, clicks) if clicks else None
-                components.chart(key, picture.json, picture.alt, missing, told, self.live)
+                payload = on_pick(self.prefix, self.declaration, clicks) if clicks else None
+                components.chart(key, picture.json, picture.alt, missing, payload, self.live)
             else:
                 spec = json.loads(picture.json)
                 spec.pop("description", None)  # which Streamlit does not say; it warns of both
@@ -155,7 +155,7 @@ class BenchView:
         st.pills(
             item.label,
             range(1, len(item.words) + 1),
-            format_func=lambda place: escape_markdown(item.words[place - 1]),
+            format_func=lambda position: escape_markdown(item.words[position - 1]),
             key=f"{key}.pick",
             on_change=moved,
             label_visibility="collapsed",

@@ -24,20 +24,20 @@ KEY, KEPT = "room", "_room"  # in the link, and in the session
 
 def code() -> str:
     """The room that the reader is in; empty outside of one."""
-    asked = st.query_params.get(KEY)
-    return str(st.session_state.get(KEPT) or (codes.read(asked) if asked else ""))
+    request = st.query_params.get(KEY)
+    return str(st.session_state.get(KEPT) or (codes.read(request) if request else ""))
 
 
 def room_chip(text: Text, slug: str) -> None:
     """In a room: its chip, on every page, and its code in every address. slug: the page's."""
-    if not (found := code()):
+    if not (result := code()):
         return
-    st.session_state[KEPT] = found
-    if st.query_params.get(KEY) != found:
-        st.query_params[KEY] = found
-    told = words(text, lessons=True)
-    lesson = slug if slug in told["lessons"] else ""
-    components.room("in_room", found, lesson, told, lambda: _go(""))
+    st.session_state[KEPT] = result
+    if st.query_params.get(KEY) != result:
+        st.query_params[KEY] = result
+    payload = words(text, lessons=True)
+    lesson = slug if slug in payload["lessons"] else ""
+    components.room("in_room", result, lesson, payload, lambda: _go(""))
 
 
 def join_panel(text: Text) -> None:
@@ -45,9 +45,9 @@ def join_panel(text: Text) -> None:
     components.room_join("room_door", words(text), _go)
 
 
-def invite_panel(text: Text, found: str, address: str) -> None:
+def invite_panel(text: Text, result_text: str, address: str) -> None:
     """In a room, how others come to it: they are taken along to where its teacher is."""
-    st.markdown(f"## {codes.format_code(found)}")
+    st.markdown(f"## {codes.format_code(result_text)}")
     st.caption(text("room.others"))
     link_and_code(text, address)
 
@@ -55,9 +55,9 @@ def invite_panel(text: Text, found: str, address: str) -> None:
 def vote(text: Text, key: str, options: Sequence[str]) -> None:
     """A question of a lesson, put to the class. What is revealed stands under `<key>.revealed`."""
 
-    def revealed(own: Any) -> None:
-        known = isinstance(own, int) and 0 <= own < len(options)
-        st.session_state[f"{key}.revealed"] = own if known else None
+    def revealed(choice: Any) -> None:
+        is_known = isinstance(choice, int) and 0 <= choice < len(options)
+        st.session_state[f"{key}.revealed"] = choice if is_known else None
 
     components.poll(key, options, words(text), revealed)
 
@@ -66,23 +66,23 @@ def run_as_class(text: Text, bench: Bench, style: Style, presenting: bool) -> No
     """In a room, below a bench that a class can run: a seed for each seat."""
     if not code() or bench.replicate is None:
         return
-    told = {**words(text), "missing": text("frame.no_library")}
+    payload = {**words(text), "missing": text("frame.no_library")}
     components.class_run(
         f"{bench.prefix}.class", bench.lesson.slug, bench.name, text.lang, presenting, style.height,
-        told,
+        payload,
     )  # fmt: skip
 
 
 def _go(entered: str) -> None:
     """Into a room, or out of it."""
-    st.session_state[KEPT] = found = codes.read(entered)
-    if not found and KEY in st.query_params:
+    st.session_state[KEPT] = result = codes.read(entered)
+    if not result and KEY in st.query_params:
         del st.query_params[KEY]
 
 
 def words(text: Text, lessons: bool = False) -> dict[str, Any]:
     """What stands on the parts of a room; lessons: with the titles of all of them."""
     titles = {record.slug: text(f"{record.slug}.title") for record in catalog.LESSONS}
-    told = {k: v for k, v in text.table("room").items() if isinstance(v, str)}
+    payload = {k: v for k, v in text.table("room").items() if isinstance(v, str)}
     names = {"names": list(text.items("room.names")), "home": text("frame.map")}
-    return {**told, **names, "lessons": titles} if lessons else told
+    return {**payload, **names, "lessons": titles} if lessons else payload

@@ -10,22 +10,22 @@ from typing import Any
 import streamlit as st
 
 from seqviz.core.paths import STATIC
-from seqviz.ui.render import css as looks
+from seqviz.ui.render import css as stylesheet
 from seqviz.ui.server import static_files
 
 
-def watch_theme(tag: str, words: Mapping[str, str], ways: Mapping[str, Any]) -> None:
+def watch_theme(tag: str, words: Mapping[str, str], views: Mapping[str, Any]) -> None:
     """Run the page again when the reader switches the theme, so that every chart is repainted.
 
     The script also tells the browser the language of the page by its tag (zh-CN), for its voice and
     its fonts, and the page around a frame what the address bar would show
     (`assets/static/components/iframe_url_sync.js`), and copies where the browser lends no clipboard
-    (`components/copy.js`). words: what these and `components/accessibility.js` say. ways: to the
+    (`components/copy.js`). words: what these and `components/accessibility.js` say. views: to the
     other pages (`ui.page.navigation.addresses`), for `assets/static/components/navigation.js`.
     """
     _component("components/theme", "<span></span>", "components/accessibility", "components/copy")(
         key="theme",
-        data=_plain(theme=looks.theme(), lang=tag, words=dict(words), ways=dict(ways)),
+        data=_plain(theme=stylesheet.theme(), lang=tag, words=dict(words), ways=dict(views)),
         on_theme_change=lambda: None,
         height=0,
     )
@@ -65,18 +65,18 @@ def lazy_load(
     lesson: str,
     benches: Sequence[str],
     leads: Sequence[str],
-    whole: str,
-    come: Callable[[Sequence[str]], None],
+    full_text: str,
+    on_visible: Callable[[Sequence[str]], None],
 ) -> None:
     """Call `come(names)` when the reader comes near benches that only keep their place.
 
     lesson: its slug. benches: all of the page. leads: those that others build on, which may wait
-    for what they load: they are named when they have been passed as well. whole: the key of a
+    for what they load: they are named when they have been passed as well. full_text: the key of a
     button that needs every one.
     """
 
-    def told() -> None:
-        come(_named(key, "visible", benches))
+    def on_event() -> None:
+        on_visible(_named(key, "visible", benches))
 
     _component("bench/lazy_load", "<span></span>", "bench/print")(
         key=key,
@@ -84,9 +84,9 @@ def lazy_load(
             lesson=lesson,
             benches=list(benches),
             leads=list(leads),
-            whole=f".st-key-{whole.replace('.', '-')}",
+            whole=f".st-key-{full_text.replace('.', '-')}",
         ),
-        on_visible_change=told,
+        on_visible_change=on_event,
         height=0,
     )
 
@@ -115,7 +115,7 @@ def chart(
 
     around = {
         "alt": alt,
-        "theme": looks.theme(),
+        "theme": stylesheet.theme(),
         "missing": missing,
         "picks": on_pick is not None,
         "live": live,
@@ -139,9 +139,9 @@ def room(
     lesson: whose page it is, empty at home; words: see there. `on_leave()` is called before the
     next run when the reader leaves it.
     """
-    told = _plain(code=code, lesson=lesson, words=dict(words))
+    payload = _plain(code=code, lesson=lesson, words=dict(words))
     _component("classroom/room", '<div class="seqviz-room" role="status"></div>', "classroom/room")(
-        key=key, data=told, on_leave_change=on_leave, height=0
+        key=key, data=payload, on_leave_change=on_leave, height=0
     )
 
 
@@ -170,8 +170,8 @@ def poll(
     """
 
     def revealed() -> None:
-        if isinstance(told := event_value(f"{key}.poll", "reveal"), Mapping):
-            on_reveal(told.get("own"))
+        if isinstance(payload := event_value(f"{key}.poll", "reveal"), Mapping):
+            on_reveal(payload.get("own"))
 
     _component("classroom/poll", '<div class="seqviz-poll"></div>', "classroom/room")(
         key=f"{key}.poll",
@@ -199,7 +199,7 @@ def class_run(
     )(
         key=key,
         data=_plain(lesson=lesson, bench=bench, lang=lang, present=present, height=height,
-                    theme=looks.theme(), words=dict(words)),
+                    theme=stylesheet.theme(), words=dict(words)),
         height="content",
     )  # fmt: skip
 
@@ -218,10 +218,10 @@ def sketch(
     """
 
     def computed() -> None:
-        if isinstance(told := event_value(f"{key}.drawing", "reveal"), Mapping):
-            on_compute(bool(told.get("on")))
+        if isinstance(payload := event_value(f"{key}.drawing", "reveal"), Mapping):
+            on_compute(bool(payload.get("on")))
 
-    told = {**around, "key": key, "room": dict(words), "theme": looks.theme()}
+    snapshot = {**around, "key": key, "room": dict(words), "theme": stylesheet.theme()}
     _component(
         "classroom/drawn_prediction",
         '<div class="seqviz-sketch"></div>',
@@ -229,7 +229,7 @@ def sketch(
         "classroom/drawn_prediction",
     )(
         key=f"{key}.drawing",
-        data=b"%b\n%b" % (json.dumps(told).encode(), figure),
+        data=b"%b\n%b" % (json.dumps(snapshot).encode(), figure),
         on_reveal_change=computed,
         height="content",
     )
@@ -276,9 +276,9 @@ def sinusoid(
     """
 
     def changed() -> None:
-        told = event_value(key, "settings")
-        if isinstance(told, Mapping):
-            on_change({name: told[name] for name in values if name in told})
+        payload = event_value(key, "settings")
+        if isinstance(payload, Mapping):
+            on_change({name: payload[name] for name in values if name in payload})
 
     _component(
         "figures/sinusoid",
@@ -304,10 +304,10 @@ def drag_commit(
     """
 
     def rested() -> None:
-        if isinstance(told := event_value(key, "commit"), Mapping):
-            number = told.get("number")
+        if isinstance(payload := event_value(key, "commit"), Mapping):
+            number = payload.get("number")
             st.session_state[f"_{bench}.rests"] = number if isinstance(number, int) else 0
-            on_rest(told)
+            on_rest(payload)
 
     _component("bench/commit_reporter")(
         key=key,
@@ -350,10 +350,10 @@ def event_value(key: str, event: str) -> Any:
     return st.session_state[key].get(event) if key in st.session_state else None
 
 
-def _named(key: str, event: str, known: Sequence[str]) -> list[str]:
+def _named(key: str, event: str, existing: Sequence[str]) -> list[str]:
     """Those of the known names that a component says; anything may come from a browser."""
     names = event_value(key, event)
-    return [name for name in known if name in names] if isinstance(names, list) else []
+    return [name for name in existing if name in names] if isinstance(names, list) else []
 
 
 def slider(

@@ -30,8 +30,8 @@ def data_panel(text: Text, chart: Any) -> None:
     st.markdown(escape_markdown(_alt(chart)))  # a student's words are among them
     for frame in tables(chart, ROWS_ON_SCREEN):
         # The browser saves what is shown here as CSV, too: every digit, however it is written.
-        shown = no_formulas(frame)
-        st.dataframe(shown, hide_index=True, height=260, column_config=_written(shown))
+        visible = no_formulas(frame)
+        st.dataframe(visible, hide_index=True, height=260, column_config=_written(visible))
         if (rows := frame.attrs["rows"]) > ROWS_ON_SCREEN:
             st.caption(text("frame.rows", shown=ROWS_ON_SCREEN, all=f"{rows:,}"))
 
@@ -45,13 +45,13 @@ def _written(frame: pd.DataFrame) -> dict[str, Any]:
 def files_panel(text: Text, prefix: str, chart: Any) -> None:
     """CSV and standalone HTML from the server; PNG and SVG of the screen from the browser."""
     stem = prefix.replace(".", "-")
-    for kind, made, icon in (
+    for kind, created, icon in (
         ("csv", csv, ":material/table_chart:"),
         ("html", html, ":material/public:"),
     ):
         st.download_button(
             text(f"frame.{kind}"),
-            partial(_file, made, chart),
+            partial(_file, created, chart),
             f"{stem}.{kind}",
             f"text/{kind}",
             key=f"{prefix}.{kind}",

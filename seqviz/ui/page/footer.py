@@ -23,16 +23,16 @@ _BADGES: dict[str, tuple[str, Any]] = {
 
 
 def footer(
-    place: BenchView, show: Show, link: Callable[[], str], frame: tuple[str, str] | None = None
+    view: BenchView, show: Show, link: Callable[[], str], frame: tuple[str, str] | None = None
 ) -> None:
     """Badge, then the four quiet buttons. What they show is made when one is pressed.
 
     frame: as `share_link.link_and_code` takes it.
     """
-    if place.shown is None:
+    if view.shown is None:
         return
-    chart = place.shown.drawn.chart if isinstance(place.shown, Chart) else place.shown.chart
-    text, prefix = place.text, place.prefix
+    chart = view.shown.drawn.chart if isinstance(view.shown, Chart) else view.shown.chart
+    text, prefix = view.text, view.prefix
     kinds = (
         ("data", ":material/table_chart:", lambda: export.data_panel(text, chart)),
         ("export", ":material/download:", lambda: export.files_panel(text, prefix, chart)),
@@ -40,11 +40,11 @@ def footer(
         ("link", ":material/link:", lambda: link_and_code(text, link(), frame)),
     )
     with (
-        place.below,
+        view.below,
         st.container(horizontal=True, key=f"{prefix}.footer", vertical_alignment="center"),
     ):
-        icon, color = _BADGES[place.shown.provenance.kind]
-        st.badge(badge(place.shown.provenance, show.output, text), icon=icon, color=color)
+        icon, color = _BADGES[view.shown.provenance.kind]
+        st.badge(badge(view.shown.provenance, show.output, text), icon=icon, color=color)
         st.space("stretch")
         for name, icon, fill in kinds:
             label = text(f"frame.{name}")

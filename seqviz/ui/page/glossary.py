@@ -25,7 +25,7 @@ def button(slug: str, text: Text) -> None:
 
     slug: of the lesson whose letters stand there first, or of no lesson.
     """
-    chosen = slug if any(one.slug == slug for one in catalog.LESSONS) else ""
+    chosen = slug if any(lesson.slug == slug for lesson in catalog.LESSONS) else ""
 
     @run_context.lesson_scope()
     def draw() -> None:
@@ -51,71 +51,73 @@ def fill(text: Text) -> None:
         typed = st.text_input(text("frame.glossary_search"), key=_SEARCH, max_chars=MAX_QUERY_CHARS)
         slug = st.selectbox(
             text("frame.glossary_lesson"),
-            ["", *(one.slug for one in catalog.LESSONS)],
-            format_func=lambda one: text(f"{one}.title") if one else text("frame.glossary_all"),
+            ["", *(lesson.slug for lesson in catalog.LESSONS)],
+            format_func=lambda item: text(f"{item}.title") if item else text("frame.glossary_all"),
             key=_LESSON,
         )
     with st.container(key="glossary-table"):
-        found = glossary.search(typed, slug)
-        if not found and slug and (found := glossary.search(typed, "")):
+        result = glossary.search(typed, slug)
+        if not result and slug and (result := glossary.search(typed, "")):
             st.caption(text("frame.glossary_beyond"))
             slug = ""
-        if not found:
+        if not result:
             st.markdown(text("frame.glossary_none", typed=escape_markdown(typed)))
         else:
-            st.markdown(table(found, text, slug))
+            st.markdown(table(result, text, slug))
         st.caption(five_texts(text))
         st.caption(text("frame.glossary_link"))
 
 
 def five_texts(text: Text) -> str:
     """What S0 to S4 are, in Markdown."""
-    named = "\n".join(f"* {one}" for one in text.items("frame.five_texts_are"))
+    named = "\n".join(f"* {item}" for item in text.items("frame.five_texts_are"))
     return f"{text('frame.five_texts')}\n\n{named}"
 
 
-def table(found: Iterable[tuple[Letter | None, list[GlossaryEntry]]], text: Text, slug: str) -> str:
+def table(rows: Iterable[tuple[Letter | None, list[GlossaryEntry]]], text: Text, slug: str) -> str:
     """What was found as a Markdown table; slug: of the lesson to which it was narrowed down."""
     lines = [_line(text.items("frame.glossary_columns")), "|---|---|---|---|"]
-    for letter, shown in found:
+    for letter, visible in rows:
         if letter is None:
             lines.append(_line([f"**{text('frame.glossary_terms')}**", "", "", ""]))
         elif len(letter.meanings) > 1:
-            lines.append(_line([_sign(letter), same(letter, shown, text), "", ""]))
-        lines += [_line(_row(letter, one, text, slug)) for one in shown]
+            lines.append(_line([_sign(letter), same(letter, visible, text), "", ""]))
+        lines += [_line(_row(letter, item, text, slug)) for item in visible]
     return "\n".join(lines)
 
 
-def same(letter: Letter, shown: list[GlossaryEntry], text: Text) -> str:
+def same(letter: Letter, entries: list[GlossaryEntry], text: Text) -> str:
     """The sentence that says that a letter has several meanings, with those that are not shown."""
-    hidden = [one for one in letter.meanings if one not in shown]
-    said = [f"**{text('frame.glossary_same', count=len(letter.meanings))}**"]
+    hidden = [meaning for meaning in letter.meanings if meaning not in entries]
+    messages = [f"**{text('frame.glossary_same', count=len(letter.meanings))}**"]
     if text.lang in letter.remark:
-        said.append(letter.remark[text.lang])
+        messages.append(letter.remark[text.lang])
     if hidden:
         words = text.items("frame.glossary_joined")
         others = (
-            text("frame.glossary_in", term=_term(one, text), places=_where(one, letter, text))
-            for one in hidden
+            text("frame.glossary_in", term=_term(item, text), places=_where(item, letter, text))
+            for item in hidden
         )
-        said.append(text("frame.glossary_elsewhere", others=words[1].join(others)))
-    return " ".join(said)
+        messages.append(text("frame.glossary_elsewhere", others=words[1].join(others)))
+    return " ".join(messages)
 
 
-def _row(letter: Letter | None, one: GlossaryEntry, text: Text, slug: str) -> list[str]:
+def _row(letter: Letter | None, glossary_entry: GlossaryEntry, text: Text, slug: str) -> list[str]:
     """Letter, both terms, lessons, texts. In a narrowed list its form is that of the lesson."""
-    forms = [] if letter is None else one.written(letter.name)
+    forms = [] if letter is None else glossary_entry.written(letter.name)
     if slug and letter is not None:
-        own = [form for form in one.here[slug] if glossary.letter(form) == letter.name]
+        own = [form for form in glossary_entry.here[slug] if glossary.letter(form) == letter.name]
         forms = own or forms
-    other = one.zh if text.lang == "en" else one.en
+    other = glossary_entry.zh if text.lang == "en" else glossary_entry.en
     return [
         ", ".join(f"${form}$" for form in forms),
-        f"{_term(one, text)} · {other}" if other != _term(one, text) else other,
+        f"{_term(glossary_entry, text)} · {other}"
+        if other != _term(glossary_entry, text)
+        else other,
         text.items("frame.glossary_joined")[0].join(
-            _lesson(name, written, text) for name, written in one.here.items()
+            _lesson(name, written, text) for name, written in glossary_entry.here.items()
         ),
-        " · ".join(f"{name}\u00a0{said}" for name, said in one.texts.items()),
+        " · ".join(f"{name}\u00a0{text}" for name, text in glossary_entry.texts.items()),
     ]
 
 
@@ -125,25 +127,27 @@ def _lesson(slug: str, written: list[str], text: Text) -> str:
     return " ".join([link, *(f"${form}$" for form in written[:1])])
 
 
-def _where(one: GlossaryEntry, letter: Letter, text: Text) -> str:
+def _where(glossary_entry: GlossaryEntry, letter: Letter, text: Text) -> str:
     """The lessons and texts that call it by this letter."""
     lessons = [
         text(f"{slug}.title")
-        for slug, forms in one.here.items()
+        for slug, forms in glossary_entry.here.items()
         if any(glossary.letter(form) == letter.name for form in forms)
     ]
-    texts = [name for name in one.texts if letter.name in one.base_letters_of(name)]
+    texts = [
+        name for name in glossary_entry.texts if letter.name in glossary_entry.base_letters_of(name)
+    ]
     return text.items("frame.glossary_joined")[0].join([*lessons, *texts])
 
 
-def _term(one: GlossaryEntry, text: Text) -> str:
-    return one.words[text.lang]
+def _term(glossary_entry: GlossaryEntry, text: Text) -> str:
+    return glossary_entry.words[text.lang]
 
 
 def _sign(letter: Letter) -> str:
     """The letter by itself."""
-    known = letter.name.casefold() in glossary.GREEK or len(letter.name) > 2
-    return f"$\\{letter.name}$" if known else f"${letter.name}$"
+    is_known = letter.name.casefold() in glossary.GREEK or len(letter.name) > 2
+    return f"$\\{letter.name}$" if is_known else f"${letter.name}$"
 
 
 def _line(cells: list[str]) -> str:

@@ -13,8 +13,7 @@ from seqviz.content import catalog
 from seqviz.core import settings
 from seqviz.core.i18n import LANGUAGES, Text
 from seqviz.models import device, placement, pretrained
-from seqviz.ui.page import classroom_panel, components, glossary
-from seqviz.ui.page import navigation as ways
+from seqviz.ui.page import classroom_panel, components, glossary, navigation
 from seqviz.ui.render import css
 from seqviz.ui.render.share_link import frame_of, link_and_code
 from seqviz.ui.streamlit_patches.navigation import went_back
@@ -48,14 +47,14 @@ def presenting() -> bool:
 def view_parameters() -> dict[str, str]:
     """The parameters that the address of every page has now."""
     present = {"present": "true"} if presenting() else {}
-    room = {classroom_panel.KEY: found} if (found := classroom_panel.code()) else {}
+    room = {classroom_panel.KEY: result} if (result := classroom_panel.code()) else {}
     return {"lang": language(), **present, **room}
 
 
 def open_page(slug: str) -> Text:
     """Title on the left, the switches and panels on the right; returns the words of the page."""
     text = Text(language())
-    ways.arrive(slug, view_parameters())
+    navigation.arrive(slug, view_parameters())
     css.apply(presenting())
     with st.container(horizontal=True, key="masthead", vertical_alignment="center"):
         st.title(text(f"{slug}.title"), anchor=False)
@@ -69,7 +68,7 @@ def open_page(slug: str) -> Text:
         names = {"data": "data_key", "copy_keys": "copy_keys", "copy_touch": "copy_touch"}
         words = {name: text(f"frame.{key}") for name, key in names.items()}
         tag = text("frame.language_tag")
-        components.watch_theme(tag, words, ways.addresses(slug, view_parameters()))
+        components.watch_theme(tag, words, navigation.addresses(slug, view_parameters()))
         if presenting():
             components.present()
     if presenting():
@@ -119,8 +118,8 @@ def _share(slug: str, text: Text) -> None:
     panel = _popover(text, "share", ":material/qr_code_2:")
     if not panel.open:
         return
-    known = slug in {record.slug for record in catalog.LESSONS}
-    first = next(iter(getattr(lessons, slug).lesson.benches)) if known else None
+    registered = slug in {record.slug for record in catalog.LESSONS}
+    first = next(iter(getattr(lessons, slug).lesson.benches)) if registered else None
     with panel:
         if code := classroom_panel.code():
             classroom_panel.invite_panel(text, code, address({classroom_panel.KEY: code}))
@@ -158,13 +157,13 @@ def address(parameters: Mapping[str, str]) -> str:
 
 def _here() -> str:
     """Where the page is, as the browser says; nothing where that is no address."""
-    told = (st.context.url or "").split("?")[0]
+    payload = (st.context.url or "").split("?")[0]
     try:
-        parts = urlsplit(told)
-        whole = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        parts = urlsplit(payload)
+        full = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
     except ValueError:  # such as http://[bad
         return ""
-    return told if whole and told.isprintable() and len(told) <= MAX_ADDRESS_CHARS else ""
+    return payload if full and payload.isprintable() and len(payload) <= MAX_ADDRESS_CHARS else ""
 
 
 def neighbours(slug: str, text: Text) -> None:
@@ -186,5 +185,5 @@ def _step(target: catalog.LessonRecord | None, name: str, icon: str, text: Text)
         key=f"go.{name}",
         type="tertiary",
     ):
-        slug = target.slug if target else ways.HOME
-        st.switch_page(page, query_params=ways.query(slug, view_parameters()))
+        slug = target.slug if target else navigation.HOME
+        st.switch_page(page, query_params=navigation.query(slug, view_parameters()))

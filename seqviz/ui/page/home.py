@@ -49,16 +49,16 @@ def bench(text: Text) -> None:
 
 
 def _bench(words: LessonWords, text: Text) -> None:
-    found, dark = opening_bench(), css.theme() == "dark"
+    result, dark = opening_bench(), css.theme() == "dark"
     name = catalog.lesson(catalog.SHOWN).first[1]
-    params = found.declaration()
+    params = result.declaration()
     live = handler.live_descriptor(
-        found, {found.prefix: params}, text.lang, header.presenting(), dark
+        result, {result.prefix: params}, text.lang, header.presenting(), dark
     )
     assert live is not None  # the slider is one of its own
-    answer = handler.render_bench(found, live["query"], run_context.session())
+    answer = handler.render_bench(result, live["query"], run_context.session())
     label, help_text = words.control(name)
-    control = dict(controls(found.declaration))[name]
+    control = dict(controls(result.declaration))[name]
     assert isinstance(control, Slider)
     value = getattr(params, name)
     options = slider_options(control, value, label, help_text, text, vars(params))
@@ -67,7 +67,7 @@ def _bench(words: LessonWords, text: Text) -> None:
         {
             **answer.around,
             "live": live,
-            "key": f"{found.prefix}.{name}",
+            "key": f"{result.prefix}.{name}",
             "options": options,
             "lesson": _address(catalog.SHOWN, text),
             "missing": text("frame.no_library"),
@@ -87,7 +87,7 @@ def search(text: Text) -> None:
 def cards(text: Text) -> None:
     """The lessons in teaching order, and in one line what there is not."""
     number = enumerate(catalog.LESSONS, start=1)
-    listed = "".join(_card(place, record, text) for place, record in number)
+    listed = "".join(_card(position, record, text) for position, record in number)
     built = {record.stage for record in catalog.LESSONS}
     later = [text(f"stage.{stage}.title") for stage in catalog.STAGES if stage not in built]
     line = html.escape(text("home.later", stages=text("home.joined").join(later)))

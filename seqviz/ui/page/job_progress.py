@@ -13,7 +13,7 @@ import streamlit as st
 
 from seqviz import jobs
 from seqviz.core.errors import MessageError
-from seqviz.lessons.framework.error_messages import to_message as said
+from seqviz.lessons.framework.error_messages import to_message
 from seqviz.lessons.framework.host import FigureCall
 from seqviz.models import device, placement
 from seqviz.ui.page.fragments import fragment
@@ -30,32 +30,32 @@ ACTIVE = ("queued", "running")
 
 
 def show_job(
-    place: BenchView,
+    view: BenchView,
     function: Callable[..., Any],
     keywords: Mapping[str, Any],
     so_far: FigureCall | None,
-    anew: bool = False,
+    rerun: bool = False,
 ) -> jobs.Job[Any] | None:
     """Start button; place in the queue; progress with cancel and a figure that grows.
 
     Draws nothing once the work is done, and then returns the job. What it has drawn stands for this
     run, although the work may end meanwhile: there is one figure. While it waits or runs, a
     fragment of its own polls, so that nothing else on the page is touched; when it ends, the page
-    runs once more. anew: there is a result of an earlier computation, which stays on the page until
-    the new one is there.
+    runs once more. rerun: there is a result of an earlier computation, which stays on the page
+    until the new one is there.
     """
-    text = place.text
+    text = view.text
     job = find_job(function, keywords)
     state = "none" if job is None else job.state
     if state == "done":
         return job
     if job is None or state not in ACTIVE:
-        _start_button(place, function, keywords, job, anew)
+        _start_button(view, function, keywords, job, rerun)
         return None
     me = session_id()
     # Who sees it waits for it: perhaps it is the page that started it, loaded again.
     job.subscribe(me, client_id())
-    refused = _refused(place.prefix)
+    refused = _refused(view.prefix)
 
     def cancel() -> None:
         job.unsubscribe(me)
@@ -71,63 +71,63 @@ def show_job(
         label = (
             text("work.queued", position=position)
             if position
-            else place.words("work.running", percent=f"{100 * job.fraction:.0f}")
+            else view.words("work.running", percent=f"{100 * job.fraction:.0f}")
         )
-        progress_row(place, job.fraction, label, "cancel", cancel)
+        progress_row(view, job.fraction, label, "cancel", cancel)
         trail = job.trail
-        if anew:
+        if rerun:
             return  # the earlier figure stands in this place
         measured = trail and getattr(trail[-1], "fraction", 1) > 0  # some tell that they begin
         if measured and so_far:
             draw, *chosen = so_far
-            place.chart(render(draw, (trail, *chosen), {"style": place.style}, shared=False))
+            view.chart(render(draw, (trail, *chosen), {"style": view.style}, shared=False))
         else:
-            st.skeleton(place.style.height)  # the room that the curve will take
+            st.skeleton(view.style.height)  # the room that the curve will take
 
-    with place.stage:
-        fragment(poll, f"{place.prefix}.job", every=POLL_SECONDS)
+    with view.stage:
+        fragment(poll, f"{view.prefix}.job", every=POLL_SECONDS)
     return None
 
 
 def progress_row(
-    place: BenchView, share: float, label: str, key: str, stop: Callable[[], None]
+    view: BenchView, share: float, label: str, key: str, stop: Callable[[], None]
 ) -> None:
     """How far some work is, with a button that stops it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(share, label, width="stretch")
         st.button(
-            place.text("work.cancel"), icon=":material/stop:", key=f"{place.prefix}.{key}",
+            view.text("work.cancel"), icon=":material/stop:", key=f"{view.prefix}.{key}",
             on_click=stop,
         )  # fmt: skip
 
 
 def _start_button(
-    place: BenchView,
+    view: BenchView,
     function: Callable[..., Any],
     keywords: Mapping[str, Any],
     former: jobs.Job[Any] | None,
-    anew: bool,
+    rerun: bool,
 ) -> None:
     """The start button, and why the former run or the last press came to nothing."""
-    refused = st.session_state.pop(_refused(place.prefix), None)
-    height: Any = "content" if anew else place.style.height
-    with place.stage, st.container(height=height, border=False):
+    refused = st.session_state.pop(_refused(view.prefix), None)
+    height: Any = "content" if rerun else view.style.height
+    with view.stage, st.container(height=height, border=False):
         if refused is not None:
-            st.warning(said(refused, place.words), icon=":material/info:")
+            st.warning(to_message(refused, view.words), icon=":material/info:")
         if former is not None and isinstance(former.error, ValueError):
-            st.warning(said(former.error, place.words), icon=":material/info:")
+            st.warning(to_message(former.error, view.words), icon=":material/info:")
         elif former is not None and former.state == "failed":
-            st.error(place.text("frame.failed"), icon=":material/error:")
-        if not anew:
-            st.info(place.words("hint.train"), icon=":material/play_arrow:")
-    with place.side:
+            st.error(view.text("frame.failed"), icon=":material/error:")
+        if not rerun:
+            st.info(view.words("hint.train"), icon=":material/play_arrow:")
+    with view.side:
         st.button(
-            place.words("work.anew" if anew else "work.start"),
-            type="secondary" if anew else "primary",
+            view.words("work.anew" if rerun else "work.start"),
+            type="secondary" if rerun else "primary",
             icon=":material/play_arrow:",
-            key=f"{place.prefix}.start",
+            key=f"{view.prefix}.start",
             on_click=_start,
-            args=(place.prefix, function, dict(keywords)),
+            args=(view.prefix, function, dict(keywords)),
             width="stretch",
         )
 

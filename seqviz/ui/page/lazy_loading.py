@@ -32,12 +32,12 @@ class LazyBenches:
         self._slug = slug
         self._begun = False
 
-    def register(self, name: str, shown: bool) -> None:
+    def register(self, name: str, is_visible: bool) -> None:
         """A bench takes its place on the page, or in a tab that is closed.
 
         The first one that is shown is seen without scrolling.
         """
-        if shown and not self._begun:
+        if is_visible and not self._begun:
             self._begun = True
             self.mark_visible([name])
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 QUEUE = "models"
 
 
-def wait_for(place: BenchView, model: str, text: str | None, other: str) -> str | None:
+def wait_for(view: BenchView, model: str, text: str | None, other: str) -> str | None:
     """The device of a model that has read this text, or will within a second.
 
     Else None, and the bench says what it waits for. Of several that wait for one model the first
@@ -34,33 +34,33 @@ def wait_for(place: BenchView, model: str, text: str | None, other: str) -> str 
     """
     leaders = _leaders()
     if ready.is_ready(model, text, other):
-        if leaders.get(model) == place.prefix:
+        if leaders.get(model) == view.prefix:
             del leaders[model]
         return device_of(model)
-    wish: dict[str, Any] = {"model": model, "text": text, "other": other, "device": QUEUE}
+    requested: dict[str, Any] = {"model": model, "text": text, "other": other, "device": QUEUE}
     queue = jobs.queue_for(QUEUE)
-    job = queue.find(ready.load_job, **wish)
+    job = queue.find(ready.load_job, **requested)
     if job is not None and job.state == "done" and pretrained.loaded(model):
         # Read before and since forgotten for others: it is read again in this run.
         return device_of(model)
     stopped = f"_{model}.stopped"
     failed = job is not None and job.state == "failed"
-    if leaders.setdefault(model, place.prefix) != place.prefix:
+    if leaders.setdefault(model, view.prefix) != view.prefix:
         missing = failed or st.session_state.get(stopped)
-        with place.stage:
+        with view.stage:
             state = "work.model_stopped" if missing else "work.model_above"
-            st.info(place.text(state, model=record_of(model).title))
+            st.info(view.text(state, model=record_of(model).title))
         return None
     if failed or st.session_state.get(stopped):
-        _offer(place, wish, stopped, job if failed else None)
+        _offer(view, requested, stopped, job if failed else None)
         return None
     try:  # where others wait for the same already, this visitor joins them
-        job = queue.submit(ready.load_job, owner=session_id(), group=client_id(), **wish)
+        job = queue.submit(ready.load_job, owner=session_id(), group=client_id(), **requested)
     except jobs.QueueFullError as full:
-        with place.stage:
-            st.warning(place.text("problem.queue_full", waiting=full.waiting))
+        with view.stage:
+            st.warning(view.text("problem.queue_full", waiting=full.waiting))
         return None
-    _progress(place, model, job, stopped)
+    _progress(view, model, job, stopped)
     return None
 
 
@@ -71,12 +71,12 @@ def begin() -> None:
 
 def _leaders() -> dict[str, str]:
     """For each model that is waited for, the bench that shows how far it is."""
-    found: dict[str, str] = st.session_state.setdefault("_leaders", {})
-    return found
+    result: dict[str, str] = st.session_state.setdefault("_leaders", {})
+    return result
 
 
-def _progress(place: BenchView, model: str, job: jobs.Job[str], stopped: str) -> None:
-    me, text, title = session_id(), place.text, record_of(model).title
+def _progress(view: BenchView, model: str, job: jobs.Job[str], stopped: str) -> None:
+    me, text, title = session_id(), view.text, record_of(model).title
     job.heartbeat(me)
 
     def stop() -> None:
@@ -90,15 +90,15 @@ def _progress(place: BenchView, model: str, job: jobs.Job[str], stopped: str) ->
         stage = job.trail[-1] if job.trail else "load"
         size = f"{ready.size(model) / 1e6:,.0f}"
         label = text(f"work.model_{stage}", model=title, size=size)
-        progress_row(place, job.fraction, f"{label} {100 * job.fraction:.0f}%", "stop", stop)
-        st.skeleton(place.style.height)
+        progress_row(view, job.fraction, f"{label} {100 * job.fraction:.0f}%", "stop", stop)
+        st.skeleton(view.style.height)
 
-    with place.stage:
-        fragment(poll, f"{place.prefix}.model", every=POLL_SECONDS)
+    with view.stage:
+        fragment(poll, f"{view.prefix}.model", every=POLL_SECONDS)
 
 
 def _offer(
-    place: BenchView, wish: dict[str, Any], stopped: str, former: jobs.Job[str] | None
+    view: BenchView, request: dict[str, Any], stopped: str, former: jobs.Job[str] | None
 ) -> None:
     """Why there is no model, and a button to try again."""
 
@@ -106,17 +106,17 @@ def _offer(
         st.session_state.pop(stopped, None)
         with contextlib.suppress(jobs.QueueFullError):  # then the page offers it once more
             jobs.queue_for(QUEUE).submit(
-                ready.load_job, owner=session_id(), group=client_id(), **wish
+                ready.load_job, owner=session_id(), group=client_id(), **request
             )
 
-    with place.stage, st.container(height=place.style.height, border=False):
+    with view.stage, st.container(height=view.style.height, border=False):
         if former is None:
-            st.info(place.text("work.model_stopped", model=record_of(wish["model"]).title))
+            st.info(view.text("work.model_stopped", model=record_of(request["model"]).title))
         elif isinstance(former.error, ValueError):
-            st.warning(to_message(former.error, place.words), icon=":material/info:")
+            st.warning(to_message(former.error, view.words), icon=":material/info:")
         else:  # the queue has logged it
-            st.error(place.text("frame.failed"), icon=":material/error:")
+            st.error(view.text("frame.failed"), icon=":material/error:")
         st.button(
-            place.text("work.again"), icon=":material/refresh:", type="primary",
-            key=f"{place.prefix}.again", on_click=again,
+            view.text("work.again"), icon=":material/refresh:", type="primary",
+            key=f"{view.prefix}.again", on_click=again,
         )  # fmt: skip

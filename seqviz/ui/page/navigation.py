@@ -21,17 +21,17 @@ from seqviz.ui.streamlit_patches.navigation import went_back
 HOME = "home"
 
 
-def query(slug: str, looks: Mapping[str, str]) -> dict[str, str]:
-    """The parameters of a page's address. looks: what they are on every page, such as `lang`."""
-    return {**looks, **_left(slug)}
+def query(slug: str, view: Mapping[str, str]) -> dict[str, str]:
+    """The parameters of a page's address. view: what they are on every page, such as `lang`."""
+    return {**view, **_left(slug)}
 
 
-def addresses(slug: str, looks: Mapping[str, str]) -> dict[str, object]:
+def addresses(slug: str, view: Mapping[str, str]) -> dict[str, object]:
     """For the browser, on the page `slug`: the query of every page by its path, and its neighbors.
 
     What is left in another lesson stays as it is while this page is open.
     """
-    paths = {_path(one): urlencode(query(one, looks)) for one in (HOME, *_slugs())}
+    paths = {_path(item): urlencode(query(item, view)) for item in (HOME, *_slugs())}
     before, after = catalog.neighbours(slug) if slug in _slugs() else (None, None)
     return {
         "pages": paths,
@@ -40,7 +40,7 @@ def addresses(slug: str, looks: Mapping[str, str]) -> dict[str, object]:
     }
 
 
-def arrive(slug: str, looks: Mapping[str, str]) -> None:
+def arrive(slug: str, view: Mapping[str, str]) -> None:
     """Set a page to what its address says, or its address to what has been left in it.
 
     By Back and Forward the address says all of it, also where it has no settings.
@@ -49,12 +49,12 @@ def arrive(slug: str, looks: Mapping[str, str]) -> None:
     entered, moved = session.page != slug, went_back()
     if entered or moved:
         declared = getattr(lessons, slug).lesson if slug in _slugs() else None
-        told = _told(declared) if declared else {}
-        if declared and (told or moved):
-            if not entered or told != _left(slug):
-                _follow(declared, told)
+        payload = _told(declared) if declared else {}
+        if declared and (payload or moved):
+            if not entered or payload != _left(slug):
+                _follow(declared, payload)
         elif not st.query_params:
-            st.query_params.from_dict(query(slug, looks))
+            st.query_params.from_dict(query(slug, view))
         elif left := _left(slug):
             st.query_params.update(left)
         if declared and entered and f"{declared.record.code}.part" in st.query_params:
@@ -62,13 +62,13 @@ def arrive(slug: str, looks: Mapping[str, str]) -> None:
     session.page = slug
 
 
-def _follow(declared: Lesson, told: Mapping[str, str]) -> None:
+def _follow(declared: Lesson, values: Mapping[str, str]) -> None:
     for bench in declared.benches.values():
         widgets.follow_link(bench.prefix, bench.declaration)
     session = run_context.session()
     for key in _left(declared.slug):
         del session.links[key]
-    session.links |= told
+    session.links |= values
 
 
 def _told(declared: Lesson) -> dict[str, str]:

@@ -46,21 +46,21 @@ class PageHost(ServerHost, BenchView):
         """
         if text is not None and not forward_cache.is_cached(name, text, other):
             charging.read(text, other, model=name)
-        if (place := model_progress.wait_for(self, name, text, other)) is None:
+        if (position := model_progress.wait_for(self, name, text, other)) is None:
             raise PendingError
-        return place
+        return position
 
     def training_result(
         self, function: Callable[..., R], keywords: Mapping[str, Any], so_far: FigureCall | None
     ) -> TrainingResult[R] | None:
         """The job's result, or what came with the app, beside a button that computes it anew."""
-        found = shipped(function, keywords)
-        job = job_progress.show_job(self, function, keywords, so_far, anew=found is not None)
+        result = shipped(function, keywords)
+        job = job_progress.show_job(self, function, keywords, so_far, rerun=result is not None)
         if job is not None:
             return TrainingResult(
                 job.result, job.seconds, job.where or placement.named(job.device, job.note)
             )
-        return found
+        return result
 
     def upload(self, name: str) -> bytes | None:
         """A file of the student's own; None until there is one.

@@ -98,14 +98,14 @@ class PageLesson:
         return {name: self._source(name) for name in self.placed if name in self.traces}
 
     def _source(self, name: str) -> str:
-        shown = self.shown.get(name)
-        if shown is None or shown.drawn or (session := shown.session()) is None:
+        visible = self.shown.get(name)
+        if visible is None or visible.drawn or (session := visible.session()) is None:
             return self.traces[name].source()
         bench = self.declared.benches[name]
         host = LiveHost(session=session, prefix=bench.prefix)
-        asked = run_context.acting_as(session, self.record.slug, name)
-        with asked, self.declared.read_by(shown.others.__getitem__):
-            return bench.run_on(shown.params, host, self.text, self.style).code
+        requests = run_context.acting_as(session, self.record.slug, name)
+        with requests, self.declared.read_by(visible.others.__getitem__):
+            return bench.run_on(visible.params, host, self.text, self.style).code
 
     def notebook(self) -> bytes:
         """The lesson as a file; who asks for it has asked for the benches not drawn yet as well."""
@@ -127,7 +127,7 @@ class PageLesson:
 
     def dependents(self, bench: str) -> list[str]:
         """The benches that build on this one."""
-        return [name for name, one in self.declared.benches.items() if bench in one.after]
+        return [name for name, item in self.declared.benches.items() if bench in item.after]
 
     def permalink(self, bench: str) -> dict[str, str]:
         """The query parameters that bring this bench back, and those that it builds on."""
@@ -145,14 +145,14 @@ class PageLesson:
         it.
         """
         labels = {part: self.words(f"part.{part}") for part in self.declared.parts}
-        asked = st.query_params.get(self.prefix("part"))
+        request = st.query_params.get(self.prefix("part"))
         changed = (
             self.parts.get(key.removeprefix(f"{self.record.code}.").split(".")[0])
             for key in st.query_params
             if key.startswith(f"{self.record.code}.")
         )
-        asked = self.parts.get(asked or "", asked)  # a link to a bench may name it itself
-        first = asked if asked in labels else next(filter(None, changed), next(iter(labels)))
+        request = self.parts.get(request or "", request)  # a link to a bench may name it itself
+        first = request if request in labels else next(filter(None, changed), next(iter(labels)))
         key = f"{self.record.code}.tabs"
         opened = st.session_state.setdefault(f"_{key}", first)  # the hand decides from then on
         self.part = opened
@@ -166,7 +166,7 @@ class PageLesson:
         """A declared bench takes its place here: a figure with its controls."""
         bench = self.declared.benches[name]
         self.placed.append(name)
-        self.lazy.register(name, shown=self.parts.get(name, self.part) == self.part)
+        self.lazy.register(name, is_visible=self.parts.get(name, self.part) == self.part)
 
         def run() -> None:
             if not self.lazy.is_visible(name):
@@ -187,8 +187,8 @@ class PageLesson:
             fragment(run, bench.prefix)
             classroom_panel.run_as_class(self.text, bench, self.style, header.presenting())
 
-    def _rank(self, name: str, alone: bool) -> Priority:
-        return self.asked.pop(name, Priority.INTERACTION) if alone else Priority.PAGE
+    def _rank(self, name: str, is_only: bool) -> Priority:
+        return self.asked.pop(name, Priority.INTERACTION) if is_only else Priority.PAGE
 
     def _on_queue_wait(self, before: int) -> None:
         """Says whose turn it is; a newer press of the reader ends the wait here.
@@ -250,8 +250,8 @@ class PageLesson:
             moved = host.live is not None
             self.shown[bench.name] = BenchState(params, others, shape, session, moved)
             if host.live or bench.leads:
-                hand = run_context.lesson_scope()(partial(self._commit_listener, bench))
-                fragment(hand, f"{prefix}.commit")
+                drag = run_context.lesson_scope()(partial(self._commit_listener, bench))
+                fragment(drag, f"{prefix}.commit")
 
     @property
     def style(self) -> Style:
@@ -265,36 +265,40 @@ class PageLesson:
 
     def _commit_listener(self, bench: Bench) -> None:
         """What hears of a hand that rests, and says it to the benches that build on this one."""
-        prefix, shown = bench.prefix, self.shown[bench.name]
-        if shown.moved:
+        prefix, visible = bench.prefix, self.shown[bench.name]
+        if visible.moved:
             components.drag_commit(
-                f"{prefix}.commit", prefix, shown.shape, partial(self._on_commit, bench)
+                f"{prefix}.commit", prefix, visible.shape, partial(self._on_commit, bench)
             )
         if bench.leads:
-            followers = [one for one in self.dependents(bench.name) if self.lazy.is_visible(one)]
-            follow = partial(self._refresh_dependents, bench.name, shown.params)
+            followers = [
+                dependent
+                for dependent in self.dependents(bench.name)
+                if self.lazy.is_visible(dependent)
+            ]
+            follow = partial(self._refresh_dependents, bench.name, visible.params)
             components.debounce(prefix, self.permalink(bench.name), followers, follow)
 
-    def _on_commit(self, bench: Bench, told: Mapping[str, Any]) -> None:
+    def _on_commit(self, bench: Bench, values: Mapping[str, Any]) -> None:
         """Take what a hand has set; where the browser does not show all of it, draw the bench."""
         before = self.shown[bench.name]
-        taken = widgets.take(bench.prefix, bench.declaration, told)
+        taken = widgets.take(bench.prefix, bench.declaration, values)
         params = self.values(bench.name)
         as_told = all(controls.equals(text, getattr(params, name)) for name, text in taken.items())
-        same = before.shape is not None and told.get("shape") == before.shape
+        same = before.shape is not None and values.get("shape") == before.shape
         if as_told and same and widgets.frame(params) == widgets.frame(before.params):
             self.shown[bench.name] = replace(before, params=params, drawn=False)
             widgets.write_links(bench.prefix, params, taken)
         else:
             draw_besides([bench.prefix])
 
-    def _refresh_dependents(self, leader: str, shown: Any, names: Sequence[str]) -> None:
+    def _refresh_dependents(self, leader: str, rendered: Any, names: Sequence[str]) -> None:
         """Draw benches that build on one whose settings have come to rest.
 
-        shown: those settings. Where the hand has moved on meanwhile, it has not come to rest.
+        rendered: those settings. Where the hand has moved on meanwhile, it has not come to rest.
         """
         widgets.apply_slider_values(self.prefix(leader), self.declared.benches[leader].declaration)
-        if self.values(leader) == shown:
+        if self.values(leader) == rendered:
             self._schedule(names, Priority.DEPENDENT, f"{self.prefix(leader)}.commit")
 
     def _on_visible(self, names: Sequence[str]) -> None:
@@ -328,22 +332,22 @@ class PageLesson:
         """A question to answer before looking, with its reveal."""
         key = f"{self.record.code}.predict.{name}"
         with st.container(border=True, key=f"{key}.question"):
-            asked = partial(questions.predict, self.words, key, name, values)
-            fragment(run_context.lesson_scope()(asked), key)
+            request = partial(questions.predict, self.words, key, name, values)
+            fragment(run_context.lesson_scope()(request), key)
 
     def exercise(self, name: str) -> None:
         """A declared task with a number as its answer, checked against a computed one."""
         with st.container(border=True):
             key = f"{self.record.code}.exercise.{name}"
-            asked = partial(questions.ask, self.words, key, self.declared.exercises[name])
-            fragment(run_context.lesson_scope()(asked), key)
+            request = partial(questions.ask, self.words, key, self.declared.exercises[name])
+            fragment(run_context.lesson_scope()(request), key)
 
     def sketch(self, name: str) -> None:
         """A declared prediction that is drawn, with its result."""
         key = f"{self.record.code}.sketch.{name}"
         with st.container(border=True, key=f"{key}.question"):
-            asked = partial(questions.sketch, self.words, key, name, header.presenting())
-            fragment(run_context.lesson_scope()(asked), key)
+            request = partial(questions.sketch, self.words, key, name, header.presenting())
+            fragment(run_context.lesson_scope()(request), key)
 
     def code(self) -> None:
         """The source of the functions that ran, as they stand in the library.
@@ -363,8 +367,10 @@ class PageLesson:
                 for function in self.declared.code:
                     render_safely(partial(show, function), self.words)
 
-        def show(told: Callable[..., Any] | str) -> None:
-            function = refusing(pkgutil.resolve_name)(told) if isinstance(told, str) else told
+        def show(payload: Callable[..., Any] | str) -> None:
+            function = (
+                refusing(pkgutil.resolve_name)(payload) if isinstance(payload, str) else payload
+            )
             st.caption(f"`{function.__module__}.{function.__name__}`")
             st.code(_source(function), language="python")
 

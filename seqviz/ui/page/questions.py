@@ -26,14 +26,14 @@ from seqviz.ui.runtime.result_cache import cached
 
 def predict(words: LessonWords, key: str, name: str, values: Mapping[str, object]) -> None:
     """The question, its options, and its reveal once one is chosen."""
-    text, place = words.text, f"{words.slug}.predict.{name}"
-    options = text.items(f"{place}.options")
-    st.markdown(f"**{text('frame.predict')}** {text(f'{place}.question')}")
+    text, position = words.text, f"{words.slug}.predict.{name}"
+    options = text.items(f"{position}.options")
+    st.markdown(f"**{text('frame.predict')}** {text(f'{position}.question')}")
     if classroom_panel.code():
         classroom_panel.vote(text, key, options)
         chosen = st.session_state.get(f"{key}.revealed", "hidden")
         if chosen is None:  # who has not voted reads the answer, too
-            st.info(text(f"{place}.reveal", **values))
+            st.info(text(f"{position}.reveal", **values))
     else:
         chosen = st.radio(
             text("frame.predict"), range(len(options)), index=None, key=key,
@@ -41,28 +41,28 @@ def predict(words: LessonWords, key: str, name: str, values: Mapping[str, object
         )  # fmt: skip
     if not isinstance(chosen, int):
         return
-    right = chosen == int(text(f"{place}.answer"))
+    right = chosen == int(text(f"{position}.answer"))
     verdict = text("frame.right" if right else "frame.wrong")
     with st.container(key=f"{key}.done"):  # `assets/static/bench/progress.js` looks for it
-        (st.success if right else st.info)(f"**{verdict}** {text(f'{place}.reveal', **values)}")
+        (st.success if right else st.info)(f"**{verdict}** {text(f'{position}.reveal', **values)}")
 
 
 def posed(slug: str, name: str, variant: int) -> tuple[Mapping[str, object], float, float]:
     """A variant of an exercise of a lesson, for what the class shares: told by its names."""
-    found: Exercise = getattr(lessons, slug).lesson.exercises[name]
-    return found.variant_of(variant)
+    exercise: Exercise = getattr(lessons, slug).lesson.exercises[name]
+    return exercise.variant_of(variant)
 
 
 def ask(words: LessonWords, key: str, exercise: Exercise) -> None:
     """One variant of a task; a new one can be asked for as often as one likes."""
-    text, place = words.text, f"{words.slug}.exercise.{exercise.name}"
+    text, position = words.text, f"{words.slug}.exercise.{exercise.name}"
     variant = st.session_state.setdefault(f"{key}.variant", 0)
     try:
         values, answer, tolerance = cached(posed)(words.slug, exercise.name, variant).result
     except ValueError as refusal:
         st.warning(to_message(refusal, words), icon=":material/info:")
         return
-    st.markdown(f"**{text('frame.exercise')}** {text(f'{place}.question', **values)}")
+    st.markdown(f"**{text('frame.exercise')}** {text(f'{position}.question', **values)}")
     row = st.container(horizontal=True, vertical_alignment="bottom")
     with row:
         given = _given(text, f"{key}.{variant}")
@@ -73,19 +73,19 @@ def ask(words: LessonWords, key: str, exercise: Exercise) -> None:
     if given is None:
         return
     if abs(given - answer) <= tolerance:
-        said = text(f"{place}.right", **{**values, "answer": f"{answer:.4g}"})
+        message = text(f"{position}.right", **{**values, "answer": f"{answer:.4g}"})
         with st.container(key=f"{key}.done"):
-            st.success(f"**{text('frame.right')}** {said}")
+            st.success(f"**{text('frame.right')}** {message}")
     else:
-        st.info(f"**{text('frame.not_yet')}** {text(f'{place}.hint', **values)}")
+        st.info(f"**{text('frame.not_yet')}** {text(f'{position}.hint', **values)}")
 
 
 def _given(text: Text, key: str) -> float | None:
     """The answer that a reader types."""
 
-    def take(told: str) -> None:
+    def take(answer: str) -> None:
         with suppress(ValueError):
-            st.session_state[key] = typed_numbers.number(told) if told else None
+            st.session_state[key] = typed_numbers.number(answer) if answer else None
 
     options = {**number_options(text("frame.answer"), None, text),
                "value": st.session_state.get(key)}  # fmt: skip
@@ -132,8 +132,8 @@ def sketch_figures(slug: str, name: str, lang: str, presenting: bool) -> SketchF
         "height": style.height,
         "named": {
             letter: [_TAG.sub("", str(word)) for word in axis["ticktext"]]
-            for (letter, axis), places in zip(axes.items(), (posed.x, posed.rows), strict=True)
-            if places.tolist() == list(axis.get("tickvals", [None]))
+            for (letter, axis), positions in zip(axes.items(), (posed.x, posed.rows), strict=True)
+            if positions.tolist() == list(axis.get("tickvals", [None]))
         },
         "bench": sketch.bench,
         "prefix": bench.prefix,
@@ -150,10 +150,10 @@ def sketch_figures(slug: str, name: str, lang: str, presenting: bool) -> SketchF
 
 def sketch(words: LessonWords, key: str, name: str, presenting: bool) -> None:
     """A prediction that is drawn on real axes, and its result once it is asked for."""
-    text, place = words.text, f"{words.slug}.sketch.{name}"
-    st.markdown(f"**{text('frame.predict')}** {text(f'{place}.question')}")
+    text, position = words.text, f"{words.slug}.sketch.{name}"
+    st.markdown(f"**{text('frame.predict')}** {text(f'{position}.question')}")
     try:
-        found = cached(sketch_figures)(words.slug, name, text.lang, presenting).result
+        result = cached(sketch_figures)(words.slug, name, text.lang, presenting).result
     except ValueError as refusal:
         st.warning(to_message(refusal, words), icon=":material/info:")
         return
@@ -163,12 +163,14 @@ def sketch(words: LessonWords, key: str, name: str, presenting: bool) -> None:
         st.session_state[state] = on
 
     done = bool(st.session_state.get(state))
-    own = {name: said for name, said in text.table(place).items() if name in ("own", "median")}
+    own = {
+        name: message for name, message in text.table(position).items() if name in ("own", "median")
+    }
     missing = text("frame.no_library")
-    around = {"alt": found.alts[done], "y": found.y if done else None, "missing": missing}
-    told = {**found.around, **around, "words": {**text.table("sketch"), **own}}
+    around = {"alt": result.alts[done], "y": result.y if done else None, "missing": missing}
+    payload = {**result.around, **around, "words": {**text.table("sketch"), **own}}
     components.sketch(
-        key, told, found.after if done else found.before, classroom_panel.words(text), computed
+        key, payload, result.after if done else result.before, classroom_panel.words(text), computed
     )
     if done:
-        st.info(text(f"{place}.reveal"))
+        st.info(text(f"{position}.reveal"))

@@ -23,9 +23,9 @@ def no_formulas(frame: pd.DataFrame) -> pd.DataFrame:
     from pandas.api.types import is_numeric_dtype  # slow to import, needed only here
 
     safe = frame.rename(columns=no_formula)
-    for place, kind in enumerate(frame.dtypes):
+    for index, kind in enumerate(frame.dtypes):
         if not is_numeric_dtype(kind):
-            safe.isetitem(place, frame.iloc[:, place].map(no_formula).to_list())
+            safe.isetitem(index, frame.iloc[:, index].map(no_formula).to_list())
     return safe
 
 

@@ -41,20 +41,22 @@ def current(prefix: str, declaration: type[P]) -> P:
     values: dict[str, Any] = {}
     for name, control in controls(declaration):
         key = f"{prefix}.{name}"
-        shown = control.when is None or control.when(values)
-        values[name] = _within(control, _value(key, control), values) if shown else control.default
+        visible = control.when is None or control.when(values)
+        values[name] = (
+            _within(control, _value(key, control), values) if visible else control.default
+        )
     return declaration(**values)
 
 
 def told_by_link(prefix: str, declaration: type[Any]) -> dict[str, str]:
     """What the address sets otherwise than by default, by key, as it is written."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for name, control in controls(declaration):
         key = f"{prefix}.{name}"
         value = _linked(key, control)
         if value != control.default:
-            found[key] = encoded(value)
-    return found
+            result[key] = encoded(value)
+    return result
 
 
 def follow_link(prefix: str, declaration: type[Any]) -> None:
@@ -112,20 +114,20 @@ def draw(
     marked `more` hide behind one quiet expander, so that few are seen at first.
     """
     front = side.container()
-    behind = None
+    after = None
     values: dict[str, Any] = {}
     for name, control in controls(declaration):
         if control.when is not None and not control.when(values):
             values[name] = control.default
             _set_aside(f"{prefix}.{name}", control)
             continue
-        place = front
+        position = front
         if isinstance(control, Choice | TextInput) and control.above:
-            place = above
+            position = above
         elif control.more and not is_constant(control, values):
-            behind = behind or side.expander(text("frame.more"), type="compact")
-            place = behind
-        with place:
+            after = after or side.expander(text("frame.more"), type="compact")
+            position = after
+        with position:
             values[name] = _widget(control, prefix, name, text, words, names, values)
     return declaration(**values)
 
@@ -169,8 +171,8 @@ def _widget(
         case Slider() | SelectSlider():
             value = start
             options = slider_options(control, start, label, help_text, text, values)
-            rested = partial(_rested, key, control)
-            components.slider(f"{key}.slider", prefix, key, options, rested)
+            committed = partial(_rested, key, control)
+            components.slider(f"{key}.slider", prefix, key, options, committed)
         case Sortable():
             value = start
             named = order_options(control, start, label, help_text, text, partial(names, name))
@@ -198,8 +200,8 @@ def _widget(
                 **common,
             )
         case TextInput():
-            most = text("frame.text_limit", limit=f"{control.limit:,}")
-            common["help"] = f"{help_text} {most}" if help_text else most
+            maximum = text("frame.text_limit", limit=f"{control.limit:,}")
+            common["help"] = f"{help_text} {maximum}" if help_text else maximum
             value = st.text_input(label, max_chars=control.limit, **common)
         case Toggle():
             value = st.toggle(label, **common)
@@ -224,18 +226,18 @@ def apply_slider_values(prefix: str, declaration: type[Any]) -> None:
 
     For what else is heard in it: nobody says which of two is heard first.
     """
-    told = components.event_value(f"{prefix}.commit", "commit")
-    if isinstance(told, Mapping):
-        take(prefix, declaration, told)
+    payload = components.event_value(f"{prefix}.commit", "commit")
+    if isinstance(payload, Mapping):
+        take(prefix, declaration, payload)
     for name, control in controls(declaration):
         key = f"{prefix}.{name}"
         if isinstance(text := components.event_value(f"{key}.slider", "value"), str):
             _rested(key, control, text)
 
 
-def take(prefix: str, declaration: type[Any], told: Mapping[str, Any]) -> dict[str, str]:
+def take(prefix: str, declaration: type[Any], answer: Mapping[str, Any]) -> dict[str, str]:
     """Set sliders to the "values" that the browser tells, which may be anything; those that are."""
-    values = told.get("values")
+    values = answer.get("values")
     taken: dict[str, str] = {}
     for name, control in controls(declaration):
         key = f"{prefix}.{name}"

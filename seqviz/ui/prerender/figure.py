@@ -75,15 +75,15 @@ def _first(slug: str) -> Bench:
 def _figure(bench: Bench, lang: str, dark: str) -> dict[str, str]:
     session = Session("first", 0.0)
     with run_context.acting_as(session, bench.lesson.slug, bench.name):
-        found = handler.render_bench(bench, {"lang": lang, "dark": dark}, session)
-    return {"alt": found.around["alt"], "figure": joined(found.figure).decode()}
+        live_response = handler.render_bench(bench, {"lang": lang, "dark": dark}, session)
+    return {"alt": live_response.around["alt"], "figure": joined(live_response.figure).decode()}
 
 
 @cache
 def undrawn(slug: str, lang: str) -> shell.PrerenderedFigure:
     """A lesson's, without a figure."""
     first, text = _first(slug), Text(lang)
-    place = f".st-key-bench-{first.name}"
+    key = f".st-key-bench-{first.name}"
     name = f"{slug}.bench.{first.name}"
     above = (getattr(control, "above", False) for _, control in controls(first.declaration))
     bench = _BENCH.format(
@@ -91,6 +91,6 @@ def undrawn(slug: str, lang: str) -> shell.PrerenderedFigure:
         name=html.escape(text(name)) if text.has(name) else "",
         above=" below-choice" if any(above) else "",
     )
-    stands = f"{place} :is(.main-svg, .seqviz-sinusoid canvas)"
-    told = {"stands": stands, "place": place}
-    return shell.PrerenderedFigure(shell.head(slug, lang) + bench, told)
+    stands = f"{key} :is(.main-svg, .seqviz-sinusoid canvas)"
+    payload = {"stands": stands, "place": key}
+    return shell.PrerenderedFigure(shell.head(slug, lang) + bench, payload)

@@ -64,17 +64,17 @@ _kept: dict[tuple[str, str], PrerenderedFigure] = {}
 
 
 def page(
-    slug: str, lang: str, plain: bool, undrawn: Callable[[str, str], PrerenderedFigure]
+    slug: str, lang: str, is_plain: bool, undrawn: Callable[[str, str], PrerenderedFigure]
 ) -> str:
     """What stands in a lesson's page, or the map's (""), before Streamlit's, as HTML.
 
-    plain: with nothing set. undrawn: makes it without a figure where none has been drawn.
+    is_plain: with nothing set. undrawn: makes it without a figure where none has been drawn.
     """
     if slug:
         first = load_figure(slug, lang) or undrawn(slug, lang)
     else:
         first = PrerenderedFigure(head("home", lang) + _home(lang), {"stands": _LIVE})
-    figures = first.figures if plain else {}
+    figures = first.figures if is_plain else {}
     data = json.dumps({**first.told, "figures": figures}, ensure_ascii=False)
     return _PAGE.format(
         html=first.html,
@@ -96,7 +96,7 @@ def home_words(lang: str) -> dict[str, str]:
 
 @cache
 def _home(lang: str) -> str:
-    words = {name: html.escape(said) for name, said in home_words(lang).items()}
+    words = {name: html.escape(home_word) for name, home_word in home_words(lang).items()}
     stills = {
         size: f'<div class="{size}">{_still(f"home.{lang}.{size}.svg")}</div>'
         for size in ("wide", "narrow")
@@ -139,10 +139,10 @@ def _file(slug: str, lang: str) -> Path:
 @cache
 def version() -> str:
     """Of all that a figure is made from: code, words, data."""
-    whole = hashlib.sha256()
+    hasher = hashlib.sha256()
     for path in sorted([*PACKAGE.rglob("*.py"), *ASSETS.rglob("*.*")]):
-        whole.update(path.name.encode() + path.read_bytes())
-    return whole.hexdigest()[:16]
+        hasher.update(path.name.encode() + path.read_bytes())
+    return hasher.hexdigest()[:16]
 
 
 def _write(path: Path, content: str) -> None:
@@ -150,7 +150,7 @@ def _write(path: Path, content: str) -> None:
     slug, lang, *_ = path.name.split(".")
     with suppress(OSError):  # a full disk, or one that cannot be written: the next start draws it
         path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_write.atomic_write(path) as made:
-            made.write_text(content, "utf-8")
+        with atomic_write.atomic_write(path) as created:
+            created.write_text(content, "utf-8")
         for older in {*path.parent.glob(f"{slug}.{lang}.*.json")} - {path}:
             older.unlink(missing_ok=True)

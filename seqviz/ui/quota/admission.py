@@ -51,8 +51,8 @@ class AdmissionControl:
     line: dict[ClientQuota, float] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def admit(self, account: ClientQuota, most: int, new: bool = False) -> int:
-        """0: come in; else the place in the line. most: seats; 0: any number.
+    def admit(self, account: ClientQuota, max_clients: int, new: bool = False) -> int:
+        """0: come in; else the place in the line. max_clients: seats; 0: any number.
 
         new: it has not shown that it keeps its cookie, and comes after those that have.
         """
@@ -60,16 +60,16 @@ class AdmissionControl:
         with self._lock:
             self.entered = {a: t for a, t in self.entered.items() if now - t < GRACE_S}
             self.line = {a: t for a, t in self.line.items() if now - t < EXPIRE_S}
-            known = not account.shared and (account in self.entered or bool(account.tabs))
+            existing = not account.shared and (account in self.entered or bool(account.tabs))
             line = [*self.line]
-            place = line.index(account) if account in self.line else len(line)
-            if known or not most or place < most - self.count_occupied(now):
+            index = line.index(account) if account in self.line else len(line)
+            if existing or not max_clients or index < max_clients - self.count_occupied(now):
                 self.line.pop(account, None)
                 self.entered.setdefault(account, now)  # to look again is to hold no seat
                 return 0
             if not new:
                 self.line[account] = now  # it keeps its place
-            return place + 1
+            return index + 1
 
     def count_occupied(self, now: float) -> int:
         """Seats that somebody has."""
@@ -84,13 +84,13 @@ class AdmissionMiddleware(PageMiddleware):
 
     async def page(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on, or answer with the page that says how long."""
-        most = settings.value("SEQVIZ_MAX_CLIENTS")
+        maximum = settings.value("SEQVIZ_MAX_CLIENTS")
         account = client_registry().get(*by_scope(scope))
-        if not (place := seats.admit(account, most, new=COOKIE in scope or account.shared)):
+        if not (index := seats.admit(account, maximum, new=COOKIE in scope or account.shared)):
             await self.app(scope, receive, send)
             return
         metrics.refused("seat")
-        body = waiting_page(scope, place, most).encode()
+        body = waiting_page(scope, index, maximum).encode()
         headers = [
             (b"content-type", b"text/html; charset=utf-8"),
             (b"content-length", str(len(body)).encode()),
@@ -101,7 +101,7 @@ class AdmissionMiddleware(PageMiddleware):
         await send({"type": "http.response.body", "body": body})
 
 
-def waiting_page(scope: Scope, place: int, most: int) -> str:
+def waiting_page(scope: Scope, index: int, max_clients: int) -> str:
     """In the language of the link, else of the browser."""
     headers = dict(scope["headers"])
     query = dict(parse_qsl(scope["query_string"].decode("latin-1")))
@@ -112,8 +112,8 @@ def waiting_page(scope: Scope, place: int, most: int) -> str:
         lang=text("frame.language_tag"),
         again=REFRESH_S,
         title=escape(text("seats.title")),
-        full=escape(text("seats.full", seats=most)),
-        place=place,
+        full=escape(text("seats.full", seats=max_clients)),
+        place=index,
         line=escape(text("seats.line")),
         when=escape(text("seats.when", minutes=minutes, again=REFRESH_S)),
     )

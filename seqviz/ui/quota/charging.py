@@ -107,17 +107,17 @@ def _spend(account: ClientQuota, seconds: float, rank: Priority) -> None:
 
 
 @contextmanager
-def turn(rank: Priority, tell: Callable[[int], object] | None = None) -> Iterator[None]:
+def turn(rank: Priority, notify: Callable[[int], object] | None = None) -> Iterator[None]:
     """Within, this thread computes for its session, when it is its turn.
 
-    A page that runs has one turn for all that is in it. tell: as in `DrawQueue.turn`.
+    A page that runs has one turn for all that is in it. notify: as in `DrawQueue.turn`.
     """
     if _taken.get():
         yield
         return
     account, taken = run_context.session().account, _taken.set(True)
     try:
-        with draw_queue().slot(rank, account, tell), charge_cpu(account, rank):
+        with draw_queue().slot(rank, account, notify), charge_cpu(account, rank):
             yield
     finally:
         _taken.reset(taken)
@@ -133,9 +133,9 @@ async def file(connection: str, work: Callable[[], str]) -> str:
         with charge_cpu(account, Priority.EXPORT):
             return work()
 
-    made = asyncio.get_running_loop().run_in_executor(_files(), counted)
-    made.add_done_callback(lambda _: draw_queue().release(turn))
-    return await asyncio.shield(made)
+    created = asyncio.get_running_loop().run_in_executor(_files(), counted)
+    created.add_done_callback(lambda _: draw_queue().release(turn))
+    return await asyncio.shield(created)
 
 
 deferred_files.in_turn = file
@@ -193,22 +193,22 @@ def check_jobs(owner: str, function: Callable[..., Any]) -> None:
     A former run of the owner's of the same function does not count: the new one takes its place.
     """
     account = run_context.session().account
-    most = account.students * settings.value("SEQVIZ_SESSION_JOBS")
+    maximum = account.students * settings.value("SEQVIZ_SESSION_JOBS")
     held = sum(queue.held(owner, function, account.name) for queue in jobs.all_queues().values())
-    if most and held + account.jobs_elsewhere >= most:
-        _reject("jobs", "job_limit", limit=most)
+    if maximum and held + account.jobs_elsewhere >= maximum:
+        _reject("jobs", "job_limit", limit=maximum)
 
 
 def seconds_of(account: ClientQuota) -> tuple[float, float]:
     """Capacity in seconds and what comes back in a second."""
-    most = settings.value("SEQVIZ_SESSION_SECONDS") or math.inf
-    return account.students * most, account.students * settings.value("SEQVIZ_CPU_REFILL")
+    maximum = settings.value("SEQVIZ_SESSION_SECONDS") or math.inf
+    return account.students * maximum, account.students * settings.value("SEQVIZ_CPU_REFILL")
 
 
 def tokens_of(account: ClientQuota) -> tuple[float, float]:
     """Capacity in tokens and what comes back in a second."""
-    most = account.students * (settings.value("SEQVIZ_SESSION_TOKENS") or math.inf)
-    return most, most / MINUTE
+    maximum = account.students * (settings.value("SEQVIZ_SESSION_TOKENS") or math.inf)
+    return maximum, maximum / MINUTE
 
 
 def _texts(
@@ -219,12 +219,12 @@ def _texts(
 ) -> dict[str, Callable[[], int]]:
     """The texts among the arguments, each with how many tokens its reader reads of it."""
     given = _signature(function).bind(*args, **keywords).arguments
-    found: dict[str, Callable[[], int]] = {}
+    result: dict[str, Callable[[], int]] = {}
     for name, by in declared.items():
         texts = given.get(name) or ()  # a default is empty, or a word of ours
         for text in (texts,) if isinstance(texts, str) else texts:
-            found[text] = partial(by.count, given[by.reader], text)
-    return found
+            result[text] = partial(by.count, given[by.reader], text)
+    return result
 
 
 _signature = cache(inspect.signature)

@@ -108,14 +108,14 @@ class Replicas:
         at_work = _at_work()
         pipe = self._store.pipeline(transaction=False)
         pipe.script_load(SYNC_SCRIPT)  # it may have been begun anew
-        drawn = []
+        rendered = []
         for account in of:
-            said: list[float] = []
+            messages: list[float] = []
             for bucket, (_, rate) in _buckets(account):
-                drawn.append(bucket.drawn)
-                said += [bucket.told, bucket.drawn, min(rate, FASTEST)]
-            known = account.tabs.open if account.shared else 0, at_work[account.name]
-            pipe.evalsha(NAME, 1, PREFIX + account.key, int(make), self._me, *known, *said)
+                rendered.append(bucket.drawn)
+                messages += [bucket.told, bucket.drawn, min(rate, FASTEST)]
+            existing = account.tabs.open if account.shared else 0, at_work[account.name]
+            pipe.evalsha(NAME, 1, PREFIX + account.key, int(make), self._me, *existing, *messages)
         try:
             loaded, *answers = pipe.execute(raise_on_error=False)
             if isinstance(loaded, Exception):
@@ -126,7 +126,7 @@ class Replicas:
             return False
         self._set_state("connected")
         self.seconds += time.perf_counter() - began
-        totals = iter(drawn)
+        totals = iter(rendered)
         # Each account by itself: what cannot be read of one keeps no other from its answer.
         taken = [
             _take(account, totals, answer) for account, answer in zip(of, answers, strict=True)
@@ -136,8 +136,8 @@ class Replicas:
     def _set_state(self, state: str, error: object = "") -> None:
         if state != self._logged:
             self._logged = state
-            told = log.info if state == "connected" else log.warning
-            told("the store that replicas share is %s%s", state, f": {error}" if error else "")
+            payload = log.info if state == "connected" else log.warning
+            payload("the store that replicas share is %s%s", state, f": {error}" if error else "")
         self.state = state
         self.exchanges[state] += 1
 
@@ -161,14 +161,14 @@ class Replicas:
 def _take(account: ClientQuota, totals: Iterator[float], answer: object) -> bool:
     """Bring an account up to date with an answer. Returns False where that is none."""
     buckets = _buckets(account)
-    drawn = [next(totals) for _ in buckets]
+    rendered = [next(totals) for _ in buckets]
     try:
         numbers = [float(number) for number in answer]  # type: ignore[attr-defined]
     except (TypeError, ValueError):  # an error of the store for this key, words, nothing
         return False
-    if len(numbers) != len(buckets) + 2 or not all(0 <= one < LARGEST for one in numbers):
+    if len(numbers) != len(buckets) + 2 or not all(0 <= number < LARGEST for number in numbers):
         return False
-    for (bucket, (capacity, _)), total, level in zip(buckets, drawn, numbers, strict=False):
+    for (bucket, (capacity, _)), total, level in zip(buckets, rendered, numbers, strict=False):
         bucket.told = total
         bucket.sync(level, capacity)
     account.tabs_elsewhere, account.jobs_elsewhere = map(int, numbers[-2:])
@@ -192,9 +192,9 @@ def _at_work() -> Counter[str]:
 def _dirty_accounts() -> list[ClientQuota]:
     """The accounts of which there is something to say, or to hear again."""
     at_work = _at_work()
-    known = run_context.devices() | {*clients.spent}
-    due = [one for one in known if one.key and _is_dirty(one, at_work)]
-    clients.spent.difference_update(known.difference(due))
+    existing = run_context.devices() | {*clients.spent}
+    due = [item for item in existing if item.key and _is_dirty(item, at_work)]
+    clients.spent.difference_update(existing.difference(due))
     return due
 
 

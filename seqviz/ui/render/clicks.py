@@ -37,12 +37,12 @@ def apply_browser_values(
     prefix: str, declaration: type[Any] | None, values: Mapping[str, Any]
 ) -> None:
     """What the browser reports, into the session, as far as it is possible at all."""
-    known = dict(controls(declaration)) if declaration else {}
+    declared = dict(controls(declaration)) if declaration else {}
     for name, value in values.items():
-        if name not in known:
+        if name not in declared:
             continue
         try:
-            clean = known[name].parse(str(value))
+            clean = declared[name].parse(str(value))
         except (ValueError, KeyError):
             continue
         st.session_state[f"{prefix}.{name}"] = clean
@@ -82,19 +82,19 @@ def _move(
     declaration: type[Any] | None,
     names: Pair,
     opens: Pair | None,
-    *place: Any,
+    *position: Any,
 ) -> None:
     """Move two controls to a place on the chart."""
     if opens:
         state[f"{prefix}.{opens[0]}"] = opens[1]
-    known = dict(controls(declaration)) if declaration else {}
-    for name, number in zip(names, place, strict=True):
+    declared = dict(controls(declaration)) if declaration else {}
+    for name, number in zip(names, position, strict=True):
         key = f"{prefix}.{name}"
         # A control that does not apply is not there.
         if key not in state or not _finite(number):
             continue
         kind = type(state[key])
-        state[key] = kind(snap(number, known.get(name)))
+        state[key] = kind(snap(number, declared.get(name)))
 
 
 def _finite(number: Any) -> bool:

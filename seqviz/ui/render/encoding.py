@@ -19,9 +19,9 @@ _PLAIN = 0.7  # of its length: random bytes in base64 have 0.75
 
 def compress(parts: Sequence[bytes | Array]) -> bytes:
     """All parts one after another, as one gzip stream; as they are where they are small."""
-    whole = joined(parts)
-    if len(whole) <= SMALL:
-        return whole
+    full = joined(parts)
+    if len(full) <= SMALL:
+        return full
     runs: list[tuple[bytes, int]] = []
     for part in parts:
         text, strategy = (part.text, _strategy(part.text)) if isinstance(part, Array) else (part, 0)
@@ -30,13 +30,13 @@ def compress(parts: Sequence[bytes | Array]) -> bytes:
         else:
             runs.append((text, strategy))
     if len(runs) == 1 and not runs[0][1]:
-        return gzip.compress(whole, 1, mtime=0)
-    found = [_HEAD]
-    for place, (text, strategy) in enumerate(runs, 1):
+        return gzip.compress(full, 1, mtime=0)
+    results = [_HEAD]
+    for position, (text, strategy) in enumerate(runs, 1):
         deflate = zlib.compressobj(1, zlib.DEFLATED, -zlib.MAX_WBITS, strategy=strategy)
-        end = zlib.Z_FINISH if place == len(runs) else zlib.Z_FULL_FLUSH
-        found += [deflate.compress(text), deflate.flush(end)]
-    return b"".join((*found, struct.pack("<II", zlib.crc32(whole), len(whole) & 0xFFFFFFFF)))
+        end = zlib.Z_FINISH if position == len(runs) else zlib.Z_FULL_FLUSH
+        results += [deflate.compress(text), deflate.flush(end)]
+    return b"".join((*results, struct.pack("<II", zlib.crc32(full), len(full) & 0xFFFFFFFF)))
 
 
 def _strategy(text: bytes) -> int:

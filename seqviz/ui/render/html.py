@@ -33,15 +33,17 @@ class LiveResponse:
     around: Mapping[str, Any]
     figure: tuple[bytes | Array, ...]
 
-    def encode(self, known: Set[str] = frozenset()) -> bytes:
+    def encode(self, known_arrays: Set[str] = frozenset()) -> bytes:
         """Two lines of JSON, the figure in the second, compressed where that is worth it.
 
-        known: names of arrays that the browser has.
+        known_arrays: names of arrays that the browser has.
         """
         names = [part.name for part in self.figure if isinstance(part, Array)]
         head = json.dumps({**self.around, "arrays": names}, ensure_ascii=False).encode()
         named = (
-            b"#" + part.name.encode() if isinstance(part, Array) and part.name in known else part
+            b"#" + part.name.encode()
+            if isinstance(part, Array) and part.name in known_arrays
+            else part
             for part in self.figure
         )
         return compress((head, b"\n", *named))
@@ -79,9 +81,9 @@ def serialize(output: Output, text: Text) -> LiveResponse:
     charts = [item for item in items if isinstance(item, Chart)]
     if not charts:
         raise PendingError
-    drawn = charts[0].drawn
+    rendered = charts[0].drawn
     around = {
-        "alt": drawn.alt,
+        "alt": rendered.alt,
         "readouts": [
             {"value": item.value, "beside": item.beside}
             for item in items
@@ -91,7 +93,7 @@ def serialize(output: Output, text: Text) -> LiveResponse:
         "badge": badge(charts[0].provenance, output, text),
         "shape": layout_signature(items),
     }
-    return LiveResponse(around, drawn.parts if isinstance(drawn.chart, Figure) else ())
+    return LiveResponse(around, rendered.parts if isinstance(rendered.chart, Figure) else ())
 
 
 def note_html(note: Note | ColoredText) -> str | None:

@@ -40,5 +40,5 @@ def find_job(function: Callable[..., Any], keywords: Mapping[str, Any]) -> jobs.
 
 def device_of(model: str) -> str:
     """Where a model computes that is in memory."""
-    found = pretrained.load(model)
-    return placement.named(found.device, found.note)
+    result = pretrained.load(model)
+    return placement.named(result.device, result.note)

@@ -16,8 +16,8 @@ def html(sentence: str) -> str:
 @lru_cache(200)
 def inline(words: str) -> str:
     """A name or a label, without a paragraph around it; a letter of a formula is set as one."""
-    found = str(_markdown().renderInline(words))
-    return re.sub(r"\$(\w)_(\w)\$", r"<i>\1</i><sub><i>\2</i></sub>", found)
+    result = str(_markdown().renderInline(words))
+    return re.sub(r"\$(\w)_(\w)\$", r"<i>\1</i><sub><i>\2</i></sub>", result)
 
 
 @cache

@@ -197,11 +197,11 @@ class ClientRegistry:
     def get(self, address: str, device: str | None) -> ClientQuota:
         """The account of a device, or what those share at this address that have none."""
         with self._lock:
-            known = self._devices.get(device or "")
-            if known is None:
+            existing = self._devices.get(device or "")
+            if existing is None:
                 return self._at(address)
-            self._devices[device or ""] = known  # from now on for another day
-            return known
+            self._devices[device or ""] = existing  # from now on for another day
+            return existing
 
     def is_known(self, device: str | None) -> bool:
         """Whether this cookie is one of ours."""
@@ -236,11 +236,11 @@ class ClientRegistry:
                 self._devices.setdefault(device, account)
 
     def _at(self, address: str) -> ClientQuota:
-        found = self._addresses.get(address) or ClientQuota(
+        client_quota = self._addresses.get(address) or ClientQuota(
             shared=True, key=key_of(address), given=LeakyBucket(self._clock)
         )
-        self._addresses[address] = found
-        return found
+        self._addresses[address] = client_quota
+        return client_quota
 
 
 def key_of(of: str) -> str:
@@ -261,22 +261,22 @@ def address(peer: str | None, forwarded: str) -> str:
     """
     chain = [part.strip() for part in forwarded.split(",") if part.strip()]
     proxies: int = settings.value("SEQVIZ_PROXIES")
-    seen = chain[-proxies] if 0 < proxies <= len(chain) else peer or ""
+    observed = chain[-proxies] if 0 < proxies <= len(chain) else peer or ""
     try:
-        found = ipaddress.ip_address(seen.removeprefix("[").split("]")[0])
+        result = ipaddress.ip_address(observed.removeprefix("[").split("]")[0])
     except ValueError:
         return "elsewhere"
-    if found.version == 4:
-        return str(found)
-    inner = found.ipv4_mapped
-    return str(inner or ipaddress.ip_network((found, 64), strict=False).network_address)
+    if result.version == 4:
+        return str(result)
+    inner = result.ipv4_mapped
+    return str(inner or ipaddress.ip_network((result, 64), strict=False).network_address)
 
 
 def cookie(headers: Mapping[bytes, bytes]) -> str | None:
     """The device's cookie among the headers of a request."""
     text = headers.get(b"cookie", b"").decode("latin-1")
-    found = re.search(rf"(?:^|;)\s*{COOKIE}=([\w-]{{22}})(?:;|$)", text)
-    return found[1] if found else None
+    result = re.search(rf"(?:^|;)\s*{COOKIE}=([\w-]{{22}})(?:;|$)", text)
+    return result[1] if result else None
 
 
 def by_scope(scope: Scope) -> tuple[str, str | None]:

@@ -83,11 +83,11 @@ def begin(level: str, form: str, stream: TextIO | None = None) -> None:
 def frames(error: BaseException | None) -> str:
     """An exception and what caused it: types and places, no messages, no values."""
     parts = []
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        places = "".join(traceback.format_tb(error.__traceback__))
-        parts.append(f"Traceback (most recent call last):\n{places}{error_name(error)}")
+    observed: set[int] = set()
+    while error is not None and id(error) not in observed:
+        observed.add(id(error))
+        positions = "".join(traceback.format_tb(error.__traceback__))
+        parts.append(f"Traceback (most recent call last):\n{positions}{error_name(error)}")
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     return "\n\nwhich came from:\n".join(parts)
 

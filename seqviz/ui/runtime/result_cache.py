@@ -55,8 +55,8 @@ class ResultCache:
     def peek(self, key: bytes) -> Any:
         """What is kept under a key; None where nothing is."""
         with self._lock:
-            found = self._look(key)
-        return None if found is None else found.result
+            result = self._look(key)
+        return None if result is None else result.result
 
     def get_or_compute(
         self, key: bytes, compute: Callable[[], R], shared: bool = False
@@ -67,8 +67,8 @@ class ResultCache:
         """
         while True:
             with self._lock:
-                if (found := self._look(key)) is not None:
-                    return dataclasses.replace(found, kept=True)
+                if (outcome := self._look(key)) is not None:
+                    return dataclasses.replace(outcome, kept=True)
                 other = self._computing.get(key)
                 if other is None:
                     mine = self._computing[key] = threading.Event()
@@ -77,24 +77,24 @@ class ResultCache:
         try:
             started = time.perf_counter()
             result = compute()
-            made = Computed(make_read_only(result), time.perf_counter() - started)
+            computed = Computed(make_read_only(result), time.perf_counter() - started)
             content_hash.name_value(result, key)
             with self._lock, suppress(ValueError):  # too large for the shelf
-                (self._again if shared else self._once)[key] = made
-            return made
+                (self._again if shared else self._once)[key] = computed
+            return computed
         finally:
             with self._lock:
                 del self._computing[key]
             mine.set()
 
     def _look(self, key: bytes) -> Computed[Any] | None:
-        if (found := self._again.get(key)) is not None:
-            return found
-        if (found := self._once.get(key)) is not None:
+        if (result := self._again.get(key)) is not None:
+            return result
+        if (result := self._once.get(key)) is not None:
             with suppress(ValueError):
-                self._again[key] = found
+                self._again[key] = result
                 del self._once[key]
-        return found
+        return result
 
 
 def make_read_only(value: R) -> R:
@@ -156,13 +156,13 @@ def cached(function: Callable[..., R]) -> Callable[..., Computed[R]]:
     be compared by value.
     """
 
-    def asked(*args: Any, **keywords: Any) -> Computed[R]:
+    def get(*args: Any, **keywords: Any) -> Computed[R]:
         key = content_hash.hash_value((content_hash.hash_function(function), args, keywords))
-        found = result_cache().get_or_compute(key, lambda: function(*args, **keywords))
-        metrics.observe_cache(run_context.lesson(), None if found.kept else found.seconds)
-        return found
+        computed = result_cache().get_or_compute(key, lambda: function(*args, **keywords))
+        metrics.observe_cache(run_context.lesson(), None if computed.kept else computed.seconds)
+        return computed
 
-    return asked
+    return get
 
 
 def vega(chart: Any) -> str:
@@ -184,18 +184,18 @@ def render(
     Where a slider moves to a value that nobody has had, looking would cost more than it saves.
     """
 
-    def made() -> RenderedFigure:
+    def build() -> RenderedFigure:
         chart = draw(*args, **keywords)
         if not isinstance(chart, Figure):
             return RenderedFigure(chart, (vega(chart).encode(),), str(chart.description))
         return RenderedFigure(chart, chart.parts(), chart.alt)
 
     if not shared:
-        return made()
+        return build()
     try:
         key = content_hash.hash_value(
             ("drawn", content_hash.hash_function(draw), args, dict(keywords))
         )
     except TypeError:  # something that cannot be compared by value
-        return made()
-    return result_cache().get_or_compute(key, made).result
+        return build()
+    return result_cache().get_or_compute(key, build).result

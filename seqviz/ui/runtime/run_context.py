@@ -91,16 +91,16 @@ def bench() -> str:
 @contextmanager
 def page(slug: str) -> Iterator[None]:
     """A run of a whole page; slug: the last part of its address."""
-    found = slug if slug in metrics.LESSONS else metrics.ELSEWHERE
+    result = slug if slug in metrics.LESSONS else metrics.ELSEWHERE
     session = _session()
-    session.seen, session.lesson = time.monotonic(), found
-    token = _lesson.set(found)
+    session.seen, session.lesson = time.monotonic(), result
+    token = _lesson.set(result)
     started = time.perf_counter()
     try:
         yield
     finally:
         _lesson.reset(token)
-        metrics.observe_run(found, "page", time.perf_counter() - started)
+        metrics.observe_run(result, "page", time.perf_counter() - started)
 
 
 @contextmanager
@@ -126,10 +126,10 @@ def bench_run(name: str, new: bool = False) -> Iterator[bool]:
 
 
 @contextmanager
-def acting_as(who: Session, slug: str, name: str) -> Iterator[None]:
+def acting_as(session: Session, slug: str, name: str) -> Iterator[None]:
     """A bench is drawn for a session outside of its page."""
-    who.seen = time.monotonic()
-    acting, of, at = _acting.set(who), _lesson.set(slug), _bench.set(name)
+    session.seen = time.monotonic()
+    acting, of, at = _acting.set(session), _lesson.set(slug), _bench.set(name)
     try:
         yield
     finally:
@@ -145,19 +145,19 @@ def session() -> Session:
 
 def by_connection(name: str) -> Session | None:
     """The session that Streamlit calls so."""
-    return next((one for one in _alive.listed() if one.connection == name), None)
+    return next((item for item in _alive.listed() if item.connection == name), None)
 
 
 def devices() -> set[ClientQuota]:
     """The accounts of all sessions that there are."""
-    alive = (found() for found in _by_owner.valuerefs())
-    return {one.account for one in alive if one is not None}
+    alive = (valueref() for valueref in _by_owner.valuerefs())
+    return {item.account for item in alive if item is not None}
 
 
 def count_active(since: float) -> int:
     """How many devices have been in use since then; tabs where these are not told apart."""
-    used = [one for one in _alive.listed() if one.seen >= since]
-    return len({id(one if one.account.shared else one.account) for one in used})
+    used = [item for item in _alive.listed() if item.seen >= since]
+    return len({id(item if item.account.shared else item.account) for item in used})
 
 
 def by_token(token: str) -> Session | None:
@@ -165,16 +165,16 @@ def by_token(token: str) -> Session | None:
     return _by_token.get(token)
 
 
-def register(made: S) -> S:
+def register(session: S) -> S:
     """Found by its token and by its owner from now on, as long as somebody keeps it."""
-    _by_token[made.token] = _by_owner[made.owner] = made
-    return made
+    _by_token[session.token] = _by_owner[session.owner] = session
+    return session
 
 
 def connected(owner: str) -> bool:
     """Whether the page of this owner is connected; True where nothing is served."""
-    known = _by_owner.get(owner)
-    return known.is_open if known else connection.is_open("")
+    existing = _by_owner.get(owner)
+    return existing.is_open if existing else connection.is_open("")
 
 
 @contextmanager
@@ -204,20 +204,20 @@ def _session() -> Session:
     A reader whose line was cut comes back to the same one. (What `st.cache_resource` keeps for a
     session is released when the line is cut.)
     """
-    known: Session | None = st.session_state.get(KEY)
-    if known is not None:
-        return known
-    made = Session(
+    session: Session | None = st.session_state.get(KEY)
+    if session is not None:
+        return session
+    created = Session(
         secrets.token_hex(4), time.monotonic(), connection=connection.name(), account=_account()
     )
-    st.session_state[KEY] = made
-    made.account.tabs.add(made)
-    _alive.add(register(made))
+    st.session_state[KEY] = created
+    created.account.tabs.add(created)
+    _alive.add(register(created))
     # Garbage is collected in any thread, perhaps in one that counts or logs: only noted then.
-    weakref.finalize(made, _left.append, (made.name, made.opened)).atexit = False
+    weakref.finalize(created, _left.append, (created.name, created.opened)).atexit = False
     metrics.opened()
-    log.info("session opened", extra={"session": made.name})
-    return made
+    log.info("session opened", extra={"session": created.name})
+    return created
 
 
 def _account() -> ClientQuota:

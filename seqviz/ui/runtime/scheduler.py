@@ -147,71 +147,73 @@ class Scheduler:
         """How many wait."""
         return sum(map(len, self._queues.values()))
 
-    def enqueue(self, one: Ticket) -> None:
+    def enqueue(self, ticket: Ticket) -> None:
         """One more wants to compute."""
-        self._queues[one.rank].append(one)
+        self._queues[ticket.rank].append(ticket)
 
-    def queue_position(self, one: Ticket, now: float) -> int:
+    def queue_position(self, ticket: Ticket, now: float) -> int:
         """How many of those that wait go first, as things stand; passed over is nobody here."""
 
-        def place(some: Ticket) -> tuple[bool, Priority, int, float]:
-            return some.heavy(now), some.rank, some.step(now), some.deadline()
+        def sort_key(subset: Ticket) -> tuple[bool, Priority, int, float]:
+            return subset.heavy(now), subset.rank, subset.step(now), subset.deadline()
 
-        mine = place(one)
-        return sum(place(some) < mine for queue in self._queues.values() for some in queue)
+        mine = sort_key(ticket)
+        return sum(sort_key(some) < mine for queue in self._queues.values() for some in queue)
 
-    def release(self, one: Ticket) -> None:
+    def release(self, ticket: Ticket) -> None:
         """It has computed, or waits no more."""
-        if one in self.drawing:
-            del self.drawing[one]
+        if ticket in self.drawing:
+            del self.drawing[ticket]
         else:
-            self._queues[one.rank].remove(one)
+            self._queues[ticket.rank].remove(ticket)
 
     def dispatch(self, now: float) -> list[Ticket]:
         """Those that may compute from now on."""
         admitted: list[Ticket] = []
-        while self.waiting and (one := self._next(now)) is not None:
-            self._queues[one.rank].remove(one)
+        while self.waiting and (ticket := self._next(now)) is not None:
+            self._queues[ticket.rank].remove(ticket)
             for rank in MAX_SKIPS:
                 self._passed[rank] += bool(self._queues[rank])
-            if one.rank in MAX_SKIPS:
-                self._passed[one.rank] = 0
-            admitted.append(one)
-            self.drawing[one] = now
+            if ticket.rank in MAX_SKIPS:
+                self._passed[ticket.rank] = 0
+            admitted.append(ticket)
+            self.drawing[ticket] = now
         return admitted
 
     def _next(self, now: float) -> Ticket | None:
         """The first that there is a place for; none beside one that has only just begun."""
         counted = sum(now - since < STUCK_AFTER_S for since in self.drawing.values())
-        young = [one for one, since in self.drawing.items() if now - since < OVERLAP_AFTER_S]
-        if len(self.drawing) >= MAX_CONCURRENT or not all(one.slow(now) for one in young):
+        young = [item for item, since in self.drawing.items() if now - since < OVERLAP_AFTER_S]
+        if len(self.drawing) >= MAX_CONCURRENT or not all(item.slow(now) for item in young):
             return None
         heads = []
         for rank, queue in self._queues.items():
-            before = all(rank <= one.rank for one in young)
-            able = [one for one in queue if before and self._has_place(one, now, counted, young)]
+            before = all(rank <= item.rank for item in young)
+            able = [item for item in queue if before and self._has_place(item, now, counted, young)]
             if able:
-                head = min(able, key=lambda one: (one.step(now), one.deadline()))
+                head = min(able, key=lambda item: (item.step(now), item.deadline()))
                 due = self._passed.get(rank, 0) >= MAX_SKIPS.get(rank, 1)
                 heads.append((head.heavy(now), not due, rank, head))
-        return min(heads, key=lambda found: found[:3])[3] if heads else None
+        return min(heads, key=lambda result: result[:3])[3] if heads else None
 
-    def _has_place(self, one: Ticket, now: float, counted: int, young: list[Ticket]) -> bool:
+    def _has_place(self, ticket: Ticket, now: float, counted: int, young: list[Ticket]) -> bool:
         """counted: places that are taken. young: those that have only just begun."""
-        slow = one.slow(now)
-        places = (
-            1 if one.heavy(now) else SLOTS[one.rank] - (slow and one.rank == Priority.INTERACTION)
+        slow = ticket.slow(now)
+        positions = (
+            1
+            if ticket.heavy(now)
+            else SLOTS[ticket.rank] - (slow and ticket.rank == Priority.INTERACTION)
         )
-        if counted >= places or (
+        if counted >= positions or (
             slow and (young or len(self.drawing) >= MAX_CONCURRENT - RESERVED_SLOTS)
         ):
             return False
-        if one.rank == Priority.EXPORT and any(
+        if ticket.rank == Priority.EXPORT and any(
             other.rank == Priority.EXPORT for other in self.drawing
         ):
             return False  # however long that one takes
-        own = sum(other.user is one.user for other in self.drawing)
-        return own < (1 if one.step(now) else MAX_PER_CLIENT)
+        own = sum(other.user is ticket.user for other in self.drawing)
+        return own < (1 if ticket.step(now) else MAX_PER_CLIENT)
 
 
 class DrawQueue:
@@ -240,20 +242,20 @@ class DrawQueue:
         self,
         rank: Priority,
         user: SchedulerClient | None = None,
-        tell: Callable[[int], object] | None = None,
+        notify: Callable[[int], object] | None = None,
     ) -> Iterator[None]:
         """Within, this thread computes.
 
-        tell: is given how many are before it, each `TELL` seconds; what it raises ends the wait.
+        notify: is given how many are before it, each `TELL` seconds; what it raises ends the wait.
         """
         turn = threading.Event()
         me = self.enqueue(rank, turn.set, user)
         try:
-            while not turn.wait(NOTIFY_EVERY_S if tell else None):
+            while not turn.wait(NOTIFY_EVERY_S if notify else None):
                 with self._lock:
                     before = self._order.queue_position(me, time.monotonic())
-                if tell and not turn.is_set():
-                    tell(before)
+                if notify and not turn.is_set():
+                    notify(before)
             with holding(me):
                 yield
         finally:
@@ -309,21 +311,21 @@ class DrawQueue:
         self, rank: Priority, begin: Callable[[], object], user: SchedulerClient | None = None
     ) -> Ticket:
         """One more wants to compute; `begin` is called when it may, in any thread."""
-        one = Ticket(rank, time.monotonic(), user or SystemClient(), begin)
+        ticket = Ticket(rank, time.monotonic(), user or SystemClient(), begin)
         with self._lock:
-            self._order.enqueue(one)
+            self._order.enqueue(ticket)
             self._dispatch()
-        return one
+        return ticket
 
-    def release(self, one: Ticket) -> None:
+    def release(self, ticket: Ticket) -> None:
         """It has computed, or waits no more."""
         with self._lock:
-            self._order.release(one)
+            self._order.release(ticket)
             self._dispatch()
 
     def _dispatch(self) -> None:
-        for one in self._order.dispatch(time.monotonic()):
-            one.begin()
+        for ticket in self._order.dispatch(time.monotonic()):
+            ticket.begin()
         if not self._order.waiting:
             self._somebody.clear()
         elif not self._somebody.is_set():
@@ -344,9 +346,9 @@ class DrawQueue:
 
 
 @contextmanager
-def holding(place: Ticket) -> Iterator[None]:
+def holding(ticket: Ticket) -> Iterator[None]:
     """Within, this thread computes in this place."""
-    token = _mine.set(place)
+    token = _mine.set(ticket)
     try:
         yield
     finally:

@@ -52,10 +52,10 @@ def raise_fd_limit() -> None:
         return limit == resource.RLIM_INFINITY or limit >= OPEN_FILES
 
     soft, hard = resource.getrlimit(kind)
-    for wish in (hard, MACOS_FILES):
+    for requested in (hard, MACOS_FILES):
         if not enough(soft):
             with suppress(ValueError, OSError):
-                resource.setrlimit(kind, (wish, hard))
+                resource.setrlimit(kind, (requested, hard))
             soft = resource.getrlimit(kind)[0]
     if not enough(soft):
         log.warning(

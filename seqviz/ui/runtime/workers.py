@@ -99,13 +99,13 @@ class Worker:
             process.kill()
             process.wait()
             while not self._asked.empty():
-                if (one := self._asked.get()) and one[0].set_running_or_notify_cancel():
-                    one[0].set_exception(WorkerDiedError())
+                if (item := self._asked.get()) and item[0].set_running_or_notify_cancel():
+                    item[0].set_exception(WorkerDiedError())
 
     def _speak(self, line: Connection) -> None:
         """One question after another, until an answer does not come."""
-        while (one := self._asked.get()) is not None:
-            future, question = one
+        while (item := self._asked.get()) is not None:
+            future, question = item
             if not future.set_running_or_notify_cancel():
                 continue  # nobody waits for it any more
             try:

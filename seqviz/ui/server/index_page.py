@@ -158,9 +158,9 @@ class IndexPageMiddleware:
         if scope["type"] != "http" or scope["method"] != "GET":
             await self.app(scope, receive, send)
             return
-        asked = dict(scope["headers"])
-        zipped = b"gzip" in asked.get(b"accept-encoding", b"")
-        if b"text/html" in asked.get(b"accept", b""):
+        request = dict(scope["headers"])
+        zipped = b"gzip" in request.get(b"accept-encoding", b"")
+        if b"text/html" in request.get(b"accept", b""):
             scope = {**scope, "headers": [h for h in scope["headers"] if h[0] not in WHOLE]}
         start: Message | None = None
         parts: list[bytes] = []
@@ -176,7 +176,9 @@ class IndexPageMiddleware:
             parts.append(message.get("body", b""))
             if not message.get("more_body", False):
                 body = b"".join(parts).replace(BEFORE, self._added + BEFORE, 1)
-                body = await asyncio.to_thread(self._known_page, body, scope, asked)  # reads a file
+                body = await asyncio.to_thread(
+                    self._known_page, body, scope, request
+                )  # reads a file
                 headers = [h for h in start["headers"] if h[0].lower() not in STALE]
                 if zipped:
                     body = gzip.compress(body, mtime=0)

@@ -59,7 +59,7 @@ class FloodFilter(logging.Filter):
 
     def summaries(self) -> list[logging.LogRecord]:
         """Return a record for each kind whose minute is over, with how many were held back."""
-        found = []
+        results = []
         with self._lock:
             now = self._clock()
             for key, kind in [*self._kinds.items()]:
@@ -70,6 +70,6 @@ class FloodFilter(logging.Filter):
                     continue
                 record = copy(kind.last)
                 record.exc_text, record.repeated = None, kind.held
-                found.append(record)
+                results.append(record)
                 self._kinds[key] = _Kind(now, lines=MAX_LINES)
-        return found
+        return results

@@ -21,10 +21,10 @@ def is_local_request(address: str, headers: Mapping[str, str]) -> bool:
     if settings.value("SEQVIZ_PROXIES"):
         return False
     try:
-        found = ipaddress.ip_address(address)
+        result = ipaddress.ip_address(address)
     except ValueError:  # nobody's, as of a socket in the file system
         return False
-    if isinstance(found, ipaddress.IPv6Address):  # a server for both kinds sees IPv4 in this form
-        found = found.ipv4_mapped or found
+    if isinstance(result, ipaddress.IPv6Address):  # a server for both kinds sees IPv4 in this form
+        result = result.ipv4_mapped or result
     passed_on = any(name in headers for name in PASSED_ON)
-    return found.is_loopback and not passed_on and is_local(headers.get("host", ""))
+    return result.is_loopback and not passed_on and is_local(headers.get("host", ""))

@@ -36,13 +36,15 @@ def put(page: bytes, slug: str, lang: str, scope: Scope) -> bytes:
 def _said(name: str, lang: str) -> str:
     text = Text(lang)
     title = html.escape(f"{text(f'{name}.title')} · SeqViz")
-    told = re.sub(r"[*`$\\\\]", "", text(f"{name}.goal")).strip()
-    told = (
-        told
-        if len(told) <= MAX_DESCRIPTION_CHARS
-        else told[:MAX_DESCRIPTION_CHARS].rsplit(" ", 1)[0] + " …"
+    payload = re.sub(r"[*`$\\\\]", "", text(f"{name}.goal")).strip()
+    payload = (
+        payload
+        if len(payload) <= MAX_DESCRIPTION_CHARS
+        else payload[:MAX_DESCRIPTION_CHARS].rsplit(" ", 1)[0] + " …"
     )
-    return f'<title>{title}</title>\n    <meta name="description" content="{html.escape(told)}" />'
+    return (
+        f'<title>{title}</title>\n    <meta name="description" content="{html.escape(payload)}" />'
+    )
 
 
 def origin(scope: Scope) -> str:
@@ -53,8 +55,8 @@ def origin(scope: Scope) -> str:
     """
     headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
     host, plain = headers.get(b"host", ""), scope.get("scheme", "http")
-    told = headers.get(b"x-forwarded-proto", "").split(",")[0].strip()
-    scheme = told if told in ("http", "https") else plain
+    payload = headers.get(b"x-forwarded-proto", "").split(",")[0].strip()
+    scheme = payload if payload in ("http", "https") else plain
     return f"{scheme}://{host}" if _HOST.fullmatch(host) else ""
 
 

@@ -42,8 +42,8 @@ _SCRIPT = re.compile(r"<script(?P<attributes>[^>]*)>(?P<text>.*?)</script>", re.
 
 def digest(script: str) -> str:
     """The source expression that allows this very inline script."""
-    found = hashlib.sha256(script.encode("utf-8")).digest()
-    return f"'sha256-{base64.b64encode(found).decode()}'"
+    text = hashlib.sha256(script.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(text).decode()}'"
 
 
 def inline_scripts(html: str) -> list[str]:
@@ -119,12 +119,15 @@ class SecurityHeadersMiddleware:
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
-                kept = [h for h in message.get("headers", ()) if h[0].lower() not in self._names]
+                retained = [
+                    h for h in message.get("headers", ()) if h[0].lower() not in self._names
+                ]
                 part = any(
-                    h[0].lower() == b"content-type" and h[1].startswith(POLICY_PARTS) for h in kept
+                    h[0].lower() == b"content-type" and h[1].startswith(POLICY_PARTS)
+                    for h in retained
                 )
                 added = [NOSNIFF] if part else self._added
-                message = {**message, "headers": [*kept, *added]}
+                message = {**message, "headers": [*retained, *added]}
             await send(message)
 
         await self.app(scope, receive, answer)

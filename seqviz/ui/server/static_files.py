@@ -66,10 +66,10 @@ def _own_files() -> list[Path]:
 @cache
 def digest() -> str:
     """Of all our files: what their address changes with."""
-    whole = hashlib.sha256()
+    hasher = hashlib.sha256()
     for path in _own_files():
-        whole.update(path.relative_to(STATIC).as_posix().encode() + path.read_bytes())
-    return whole.hexdigest()[:12]
+        hasher.update(path.relative_to(STATIC).as_posix().encode() + path.read_bytes())
+    return hasher.hexdigest()[:12]
 
 
 def address(name: str) -> str:
@@ -81,14 +81,14 @@ def address(name: str) -> str:
 def _files() -> dict[str, Path]:
     """Every file that is sent compressed, by its path in an address (without `base`)."""
     streamlit = Path(st.__file__).parent / "static"
-    found = {f"/{path.relative_to(streamlit).as_posix()}": path
+    result = {f"/{path.relative_to(streamlit).as_posix()}": path
              for path in (streamlit / "static").rglob("*") if path.suffix in TYPES}  # fmt: skip
     for path in _own_files():
         path = path.with_name(path.name.removesuffix(brotli_assets.PACKED))
         if path.suffix in TYPES:
             name = path.relative_to(STATIC).as_posix()
-            found[f"{OURS}{name}"] = found[f"{OURS}{digest()}/{name}"] = path
-    return found
+            result[f"{OURS}{name}"] = result[f"{OURS}{digest()}/{name}"] = path
+    return result
 
 
 @cache
@@ -102,21 +102,21 @@ def _fonts() -> dict[str, Path]:
 @cache
 def _whole(path: Path) -> tuple[bytes, bytes]:
     """A file as it is, and its tag."""
-    whole = brotli_assets.read_asset(path)
-    return whole, f'"{hashlib.sha256(whole).hexdigest()[:16]}"'.encode()
+    content = brotli_assets.read_asset(path)
+    return content, f'"{hashlib.sha256(content).hexdigest()[:16]}"'.encode()
 
 
 @cache
 def _compressed(path: Path, encoding: str) -> tuple[bytes, bytes]:
     """A file compressed, and its tag."""
-    whole = brotli_assets.read_asset(path)
-    tag = f'"{hashlib.sha256(whole).hexdigest()[:16]}-{encoding}"'.encode()
-    kept = path.with_name(path.name + brotli_assets.PACKED)
-    if encoding == "br" and kept.exists():
-        return kept.read_bytes(), tag
+    content = brotli_assets.read_asset(path)
+    tag = f'"{hashlib.sha256(content).hexdigest()[:16]}-{encoding}"'.encode()
+    retained = path.with_name(path.name + brotli_assets.PACKED)
+    if encoding == "br" and retained.exists():
+        return retained.read_bytes(), tag
     if encoding == "br":
-        return brotli.compress(whole, quality=QUALITY), tag
-    return gzip.compress(whole, 9, mtime=0), tag
+        return brotli.compress(content, quality=QUALITY), tag
+    return gzip.compress(content, 9, mtime=0), tag
 
 
 class StaticFilesMiddleware:
@@ -126,7 +126,7 @@ class StaticFilesMiddleware:
         self.app = app
         SERVED.on = True
         kinds = {"plotly.min.js": "preload; as=script"}  # which is no module
-        early = (f"<{address(one)}>; rel={kinds.get(one, 'modulepreload')}" for one in EARLY)
+        early = (f"<{address(item)}>; rel={kinds.get(item, 'modulepreload')}" for item in EARLY)
         self._link = (b"link", ", ".join(early).encode())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -135,13 +135,13 @@ class StaticFilesMiddleware:
             await self.app(scope, receive, send)
             return
         name = scope["path"].removeprefix(base())
-        asked = dict(scope["headers"])
+        request = dict(scope["headers"])
         path = _files().get(name)
-        accepted = asked.get(b"accept-encoding", b"").decode("latin-1")
-        encoding = next((one for one in ("br", "gzip") if one in accepted), None)
+        accepted = request.get(b"accept-encoding", b"").decode("latin-1")
+        encoding = next((item for item in ("br", "gzip") if item in accepted), None)
         if path is not None and (encoding is not None or not path.exists()):
-            made = (_compressed, path, encoding) if encoding else (_whole, path)
-            body, tag = await asyncio.to_thread(*made)
+            created = (_compressed, path, encoding) if encoding else (_whole, path)
+            body, tag = await asyncio.to_thread(*created)
             ours = name.startswith(OURS) and digest() not in name
             headers = [
                 (b"content-type", TYPES[path.suffix]),
@@ -157,14 +157,14 @@ class StaticFilesMiddleware:
         else:
             await self.app(scope, receive, self._with_link(send))
             return
-        known = asked.get(b"if-none-match") == tag
+        is_known = request.get(b"if-none-match") == tag
         headers.append((b"etag", tag))
-        if not known:
+        if not is_known:
             headers.append((b"content-length", str(len(body)).encode()))
         await send(
-            {"type": "http.response.start", "status": 304 if known else 200, "headers": headers}
+            {"type": "http.response.start", "status": 304 if is_known else 200, "headers": headers}
         )
-        sent = b"" if known or scope["method"] == "HEAD" else body
+        sent = b"" if is_known or scope["method"] == "HEAD" else body
         await send({"type": "http.response.body", "body": sent})
 
     def _with_link(self, send: Send) -> Send:

@@ -28,28 +28,30 @@ def apply() -> None:
     """From now on, in this process."""
     from streamlit.runtime.app_session import AppSession
 
-    ask = AppSession.request_rerun
+    request = AppSession.request_rerun
 
-    def ask_for_all(session: AppSession, told: ClientState | None) -> None:
-        if told is not None:
-            changed = _changed(session, told)
-            if told.fragment_id and session.has_fragment(told.fragment_id):
-                told.fragment_id = _fragment(session, told.fragment_id, changed)
-        ask(session, told)
+    def ask_for_all(session: AppSession, client_state: ClientState | None) -> None:
+        if client_state is not None:
+            changed = _changed(session, client_state)
+            if client_state.fragment_id and session.has_fragment(client_state.fragment_id):
+                client_state.fragment_id = _fragment(session, client_state.fragment_id, changed)
+        request(session, client_state)
 
     AppSession.request_rerun = ask_for_all  # type: ignore[method-assign, assignment]
 
 
-def _changed(session: AppSession, told: ClientState) -> list[str]:
+def _changed(session: AppSession, client_state: ClientState) -> list[str]:
     """The widgets that say something new."""
     before, _told[session] = _told.get(session, {}), {}
     changed = []
-    for state in told.widget_states.widgets:
+    for state in client_state.widget_states.widgets:
         if "trigger" in (state.WhichOneof("value") or ""):
             changed.append(state.id)
             continue
-        said = _told[session][state.id] = state.SerializeToString()
-        if said != before.get(state.id) and (state.id in before or not _is_known(session, state)):
+        message = _told[session][state.id] = state.SerializeToString()
+        if message != before.get(state.id) and (
+            state.id in before or not _is_known(session, state)
+        ):
             changed.append(state.id)
     return changed
 
@@ -68,16 +70,16 @@ def _is_known(session: AppSession, state: WidgetState) -> bool:
 
 def _fragment(session: AppSession, spoken: str, changed: list[str]) -> str:
     """The one that all of these are in, besides those who ask themselves; "" for the whole page."""
-    known = session._session_state._new_widget_state.widget_metadata
+    existing = session._session_state._new_widget_state.widget_metadata
     asking = {
-        known[name].fragment_id or ""
+        existing[name].fragment_id or ""
         for name in changed
-        if name in known and not name.endswith(ASKS_ITSELF)
+        if name in existing and not name.endswith(ASKS_ITSELF)
     }
     if not asking:
         return spoken
-    one = asking.pop()
-    return one if not asking and session.has_fragment(one) else ""
+    item = asking.pop()
+    return item if not asking and session.has_fragment(item) else ""
 
 
 PATCH = Patch(

@@ -28,37 +28,37 @@ def reader(
 
     def present(base: object, session: Any) -> object:
         """Its events of this run."""
-        told = session._new_widget_state
-        metadata = told.widget_metadata.get(aggregator_id)
+        payload = session._new_widget_state
+        metadata = payload.widget_metadata.get(aggregator_id)
         if (
             not isinstance(base, dict)
             or getattr(metadata, "value_type", "") != "json_trigger_value"
         ):
             return base
         try:
-            said = told[aggregator_id]
+            message = payload[aggregator_id]
         except KeyError:
-            said = None
-        parts = said if isinstance(said, list) else [said]
+            message = None
+        parts = message if isinstance(message, list) else [message]
         events = [part for part in parts if isinstance(part, dict)]
         return {e["event"]: e.get("value") for e in events if isinstance(e.get("event"), str)}
 
     return present
 
 
-def last_of_each(told: str | None) -> list[Any] | None:
+def last_of_each(value: str | None) -> list[Any] | None:
     """As `deserialize_trigger_list`, with the last event of each name, in the order they came."""
     from streamlit.components.v2.bidi_component.serialization import deserialize_trigger_list
 
-    events = deserialize_trigger_list(told)
+    events = deserialize_trigger_list(value)
     if events is None:
         return None
-    kept: dict[str, Any] = {}
-    for one in reversed(events):
-        name = one.get("event") if isinstance(one, dict) else None
-        if isinstance(name, str) and len(kept) < EVENTS:
-            kept.setdefault(name, one)
-    return list(reversed(kept.values()))
+    retained: dict[str, Any] = {}
+    for event in reversed(events):
+        name = event.get("event") if isinstance(event, dict) else None
+        if isinstance(name, str) and len(retained) < EVENTS:
+            retained.setdefault(name, event)
+    return list(reversed(retained.values()))
 
 
 PATCH = Patch(

@@ -25,10 +25,10 @@ def option(key: str) -> Any:
     """
     from streamlit import config
 
-    known = config._config_options
-    if known is None or key not in known:  # not read yet, or wrong
+    existing = config._config_options
+    if existing is None or key not in existing:  # not read yet, or wrong
         return _locked(key)
-    return known[key].value
+    return existing[key].value
 
 
 @cache

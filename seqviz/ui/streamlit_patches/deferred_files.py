@@ -74,8 +74,8 @@ class Files:
         except Exception:
             log.exception("a file could not be made")
             return answer(error_msg="Failed to generate the file")
-        made = protocol.DeferredFileResponsePayload(url=url)
-        return answer(deferred_file=made)
+        created = protocol.DeferredFileResponsePayload(url=url)
+        return answer(deferred_file=created)
 
     async def _make(self, file: str, session_id: str) -> str:
         end, make = time.monotonic() + PATIENCE, self._get_media_file_mgr().execute_deferred

@@ -37,12 +37,12 @@ def _besides(keys: Sequence[str]) -> None:
         return
     try:
         st.rerun(keys)
-    except RerunException as asked:
-        queue = asked.rerun_data.fragment_id_queue
+    except RerunException as request:
+        queue = request.rerun_data.fragment_id_queue
         done = {ThreadState.get().fragment_id, *queue}
-        others = [one for one in merged if one not in done]
+        others = [item for item in merged if item not in done]
         raise RerunException(
-            replace(asked.rerun_data, fragment_id_queue=[*others, *queue])
+            replace(request.rerun_data, fragment_id_queue=[*others, *queue])
         ) from None
 
 

@@ -29,17 +29,17 @@ def apply() -> None:
 
     run, request = ScriptRunner._run_script, ScriptRequests._request_rerun_locked
 
-    def unless_gone(runner: ScriptRunner, asked: RerunData) -> None:
-        queue = asked.fragment_id_queue
+    def unless_gone(runner: ScriptRunner, rerun_data: RerunData) -> None:
+        queue = rerun_data.fragment_id_queue
         if not queue or any(map(runner._fragment_storage.contains, queue)):
-            run(runner, asked)
+            run(runner, rerun_data)
 
-    def unless_left(requests: ScriptRequests, asked: RerunData) -> bool:
+    def unless_left(requests: ScriptRequests, rerun_data: RerunData) -> bool:
         waits = requests._state == ScriptRequestType.RERUN
-        elsewhere = asked.page_script_hash != requests._rerun_data.page_script_hash
-        if waits and elsewhere and (asked.fragment_id or asked.fragment_id_queue):
+        elsewhere = rerun_data.page_script_hash != requests._rerun_data.page_script_hash
+        if waits and elsewhere and (rerun_data.fragment_id or rerun_data.fragment_id_queue):
             return True
-        return request(requests, asked)
+        return request(requests, rerun_data)
 
     ScriptRequests._request_rerun_locked = unless_left  # type: ignore[assignment, method-assign]
     ScriptRunner._run_script = unless_gone  # type: ignore[assignment, method-assign]

@@ -33,11 +33,11 @@ def allowed(origin: str | None, host: str | None) -> bool:
     if origin is None or not config.get_option("server.enableCORS"):  # not from a browser's page
         return True
     try:
-        place = urlsplit(origin)
+        position = urlsplit(origin)
     except ValueError:  # such as http://[bad
         return False
-    known = {*_configured(), *(LOCAL if is_local(host or "") else ())}
-    return bool(place.hostname) and (place.netloc == host or place.hostname in known)
+    existing = {*_configured(), *(LOCAL if is_local(host or "") else ())}
+    return bool(position.hostname) and (position.netloc == host or position.hostname in existing)
 
 
 def is_host_allowed(host: str | None) -> bool:
@@ -86,10 +86,10 @@ def _welcome() -> None:
 def _configured() -> set[str | None]:
     from streamlit import config, url_util
 
-    told = list(config.get_option("server.corsAllowedOrigins"))
+    payload = list(config.get_option("server.corsAllowedOrigins"))
     if config.is_manually_set("browser.serverAddress"):
-        told.append(config.get_option("browser.serverAddress"))
-    return {url_util.get_hostname(one.strip()) for one in told}
+        payload.append(config.get_option("browser.serverAddress"))
+    return {url_util.get_hostname(item.strip()) for item in payload}
 
 
 PATCH = Patch(

@@ -46,8 +46,8 @@ class Patch:
         if callable(self.apply):
             self.apply()
             return
-        for place, new in self.apply.items():
-            module, _, names = place.partition(":")
+        for position, new in self.apply.items():
+            module, _, names = position.partition(":")
             *outer, last = names.split(".")
             setattr(reduce(getattr, outer, import_module(module)), last, new)
 

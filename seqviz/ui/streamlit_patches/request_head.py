@@ -51,13 +51,13 @@ def apply() -> None:
     """From now on, in this process: connections that are yet to be made."""
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol as Protocol
 
-    made, lost, fed = Protocol.connection_made, Protocol.connection_lost, Protocol.data_received
+    created, lost, fed = Protocol.connection_made, Protocol.connection_lost, Protocol.data_received
     started, complete = Protocol.on_message_begin, Protocol.on_headers_complete
     body, end = Protocol.on_body, Protocol.on_message_complete
     upgrade = Protocol.handle_websocket_upgrade
 
     def connection_made(self: Any, transport: Any) -> None:
-        made(self, transport)
+        created(self, transport)
         begin(self)
 
     def begin(self: Any) -> None:
@@ -86,9 +86,9 @@ def apply() -> None:
 
     def on_headers_complete(self: Any) -> None:
         lines = [len(self.url), *(len(name) + len(value) for name, value in self.headers)]
-        most = LINE if self.parser.should_upgrade() else BYTES
+        maximum = LINE if self.parser.should_upgrade() else BYTES
         many = len(self.headers) > HEADERS or len(self.pipeline) >= PIPELINE
-        if many or sum(lines) > BYTES or max(lines) > most:
+        if many or sum(lines) > BYTES or max(lines) > maximum:
             self.head.refuse()
             return
         self.head.arrived()

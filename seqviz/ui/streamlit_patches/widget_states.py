@@ -22,17 +22,17 @@ class UnreadableStateError(Exception):
     """No widget of this kind says that."""
 
 
-def read(metadata: WidgetMetadata[Any], told: WidgetState) -> Any:
+def read(metadata: WidgetMetadata[Any], widget_state: WidgetState) -> Any:
     """The value of a widget. Raises Unreadable."""
     from streamlit.runtime.state.common import unpack_widget_state_value
 
-    kind = told.WhichOneof("value")
+    kind = widget_state.WhichOneof("value")
     if kind == "int_value" and metadata.value_type == "double_value":
         kind = "double_value"  # a field for numbers says a whole one so
     if kind not in (metadata.value_type, None):  # None: it has been emptied
         raise UnreadableStateError
     try:
-        return metadata.deserializer(unpack_widget_state_value(told))
+        return metadata.deserializer(unpack_widget_state_value(widget_state))
     except Exception:  # what a reader raises depends on the widget
         raise UnreadableStateError from None
 
@@ -44,17 +44,17 @@ def apply() -> None:
     serialized, value = session_state.Serialized, session_state.Value
     get = session_state.WStates.__getitem__
 
-    def heard(self: WStates, told: WidgetState) -> None:
+    def heard(self: WStates, widget_state: WidgetState) -> None:
         """A state has arrived; of a widget that is not drawn yet it is read when it is."""
-        if (metadata := self.widget_metadata.get(told.id)) is None:
-            self.states[told.id] = serialized(told)
+        if (metadata := self.widget_metadata.get(widget_state.id)) is None:
+            self.states[widget_state.id] = serialized(widget_state)
             return
         try:
-            self.states[told.id] = value(read(metadata, told))
+            self.states[widget_state.id] = value(read(metadata, widget_state))
         except UnreadableStateError:
             return
 
-    def asked(self: WStates, key: str) -> Any:
+    def get_state(self: WStates, key: str) -> Any:
         """The value of a widget; KeyError where there is none."""
         state, metadata = self.states.get(key), self.widget_metadata.get(key)
         if isinstance(state, serialized) and metadata is not None:
@@ -64,8 +64,8 @@ def apply() -> None:
                 self.states[key] = value(metadata.deserializer(None))
         return get(self, key)
 
-    session_state.WStates.set_widget_from_proto = heard  # type: ignore[method-assign, assignment]
-    session_state.WStates.__getitem__ = asked  # type: ignore[method-assign]
+    session_state.WStates.set_widget_from_proto = heard  # type: ignore[method-assign]
+    session_state.WStates.__getitem__ = get_state  # type: ignore[method-assign]
 
 
 PATCH = Patch(

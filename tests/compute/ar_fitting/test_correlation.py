@@ -36,20 +36,20 @@ def test_theory_equals_statsmodels(phi):
 @pytest.mark.parametrize("phi", [*PROCESSES, (1.0,)])
 def test_sample_equals_statsmodels(phi):
     values = ar.simulate(phi, n=400, seed=5).values + 7.0
-    found = ar.correlogram(values, 25)
+    correlogram = ar.correlogram(values, 25)
     # Sums of 400 products: a few hundred roundings of size one at most.
     theirs = acf(values, nlags=25, fft=False, result_object=False)
-    np.testing.assert_allclose(found.acf, theirs, atol=1e-10)
-    np.testing.assert_allclose(found.pacf, pacf(values, nlags=25, method="ldb"), atol=1e-10)
+    np.testing.assert_allclose(correlogram.acf, theirs, atol=1e-10)
+    np.testing.assert_allclose(correlogram.pacf, pacf(values, nlags=25, method="ldb"), atol=1e-10)
     # 1.96 is the quantile to three digits.
-    assert found.band == pytest.approx(1.96 / 20.0, rel=1e-4)
+    assert correlogram.band == pytest.approx(1.96 / 20.0, rel=1e-4)
 
 
 def test_the_theory_beside_a_sample():
     values = ar.simulate((0.8,), n=100).values
-    found = ar.correlogram(values, 3, (0.8,))
-    assert (found.r1, found.theory_r1) == (found.acf[1], 0.8)
-    np.testing.assert_array_equal(found.theory_pacf, [1.0, 0.8, 0.0, 0.0])
+    correlogram = ar.correlogram(values, 3, (0.8,))
+    assert (correlogram.r1, correlogram.theory_r1) == (correlogram.acf[1], 0.8)
+    np.testing.assert_array_equal(correlogram.theory_pacf, [1.0, 0.8, 0.0, 0.0])
     for unknown in (ar.correlogram(values, 5), ar.correlogram(values, 5, (1.0,))):
         assert unknown.theory_acf is unknown.theory_pacf is unknown.theory_r1 is None
     with pytest.raises(ValueError, match="stationary"):

@@ -13,16 +13,16 @@ from seqviz.data import series
 
 def test_ljung_box_is_its_formula_on_the_residuals_of_autoreg():
     values = series.bundled("sunspots").values
-    found = ar.diagnose(values, 2)
+    diagnosis = ar.diagnose(values, 2)
     theirs = AutoReg(values, 2, trend="c").fit()
-    np.testing.assert_allclose(found.residuals, theirs.resid, atol=1e-9)
-    r, n = found.correlations.acf, found.residuals.size
-    for place, m in enumerate(found.tests.lags):
+    np.testing.assert_allclose(diagnosis.residuals, theirs.resid, atol=1e-9)
+    r, n = diagnosis.correlations.acf, diagnosis.residuals.size
+    for index, m in enumerate(diagnosis.tests.lags):
         q = n * (n + 2) * sum(r[k] ** 2 / (n - k) for k in range(1, m + 1))
-        assert found.tests.statistic[place] == pytest.approx(q, rel=1e-9)
-        assert found.tests.limit[place] == pytest.approx(chi2.ppf(0.95, m - 2), rel=1e-9)
-        assert found.tests.p[place] == pytest.approx(chi2.sf(q, m - 2), rel=1e-6, abs=1e-300)
-    assert (found.tested, found.refused) == (20, True)
+        assert diagnosis.tests.statistic[index] == pytest.approx(q, rel=1e-9)
+        assert diagnosis.tests.limit[index] == pytest.approx(chi2.ppf(0.95, m - 2), rel=1e-9)
+        assert diagnosis.tests.p[index] == pytest.approx(chi2.sf(q, m - 2), rel=1e-6, abs=1e-300)
+    assert (diagnosis.tested, diagnosis.refused) == (20, True)
 
 
 @pytest.mark.parametrize(
@@ -35,10 +35,10 @@ def test_ljung_box_is_its_formula_on_the_residuals_of_autoreg():
     ],
 )
 def test_a_real_series_can_refuse_a_model(source, order, refused):
-    found = ar.diagnose(series.bundled(source).values, order)
-    assert found.refused is refused
+    diagnosis = ar.diagnose(series.bundled(source).values, order)
+    assert diagnosis.refused is refused
     if source == "co2":
-        assert found.q == pytest.approx(1055, abs=0.5)  # as in the review
+        assert diagnosis.q == pytest.approx(1055, abs=0.5)  # as in the review
 
 
 def test_the_test_refuses_noise_once_in_twenty():
@@ -51,9 +51,9 @@ def test_the_test_refuses_noise_once_in_twenty():
 
 
 def test_a_short_series_is_tested_on_the_lags_it_has():
-    found = ar.diagnose(ar.simulate((0.5,), n=30, seed=3).values, 12)
-    assert found.tests.lags.tolist() == [13]
-    assert found.tested == 13
+    diagnosis = ar.diagnose(ar.simulate((0.5,), n=30, seed=3).values, 12)
+    assert diagnosis.tests.lags.tolist() == [13]
+    assert diagnosis.tested == 13
 
 
 @pytest.mark.parametrize("ordinary", [False, True])
@@ -79,16 +79,16 @@ def test_a_forecast_by_differences_is_the_sum_of_their_forecasts(ordinary, seaso
 
 
 def _psi(phi, count):
-    known = [0.0, 1.0]
+    existing = [0.0, 1.0]
     for _ in range(count):
-        known.append(phi[0] * known[-1] + phi[1] * known[-2])
-    return known[2:]
+        existing.append(phi[0] * existing[-1] + phi[1] * existing[-2])
+    return existing[2:]
 
 
 def test_repeating_a_season():
-    past, came = np.array([9.0, 1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0, 1.0, 4.0])
-    assert ar.error_of_repeating(past, came, 3) == pytest.approx(np.sqrt(4 / 5))
-    assert ar.error_of_repeating(past, came) == pytest.approx(np.sqrt((4 + 1 + 0 + 4 + 1) / 5))
+    past, arrivals = np.array([9.0, 1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0, 1.0, 4.0])
+    assert ar.error_of_repeating(past, arrivals, 3) == pytest.approx(np.sqrt(4 / 5))
+    assert ar.error_of_repeating(past, arrivals) == pytest.approx(np.sqrt((4 + 1 + 0 + 4 + 1) / 5))
 
 
 # --- rules that are no line -----------------------------------------------------------------------
@@ -125,11 +125,11 @@ def test_a_rule_that_runs_away_is_refused(rule):
 
 def test_the_best_line_is_that_of_autoreg():
     path = ar.simulate_rule(ar.Rule(), n=400, seed=1)
-    found, (intercept, slope) = ar.against_rule(path, 0.5)
+    result, (intercept, slope) = ar.against_rule(path, 0.5)
     theirs = AutoReg(path.values[: 1 + round(0.5 * 399)], 1, trend="c").fit()
     np.testing.assert_allclose([intercept, slope], theirs.params, atol=1e-9)
-    assert found.least == pytest.approx(np.mean(theirs.resid**2), rel=1e-9)
-    np.testing.assert_allclose(found.truth, path.noise[1:] ** 2)
+    assert result.least == pytest.approx(np.mean(theirs.resid**2), rel=1e-9)
+    np.testing.assert_allclose(result.truth, path.noise[1:] ** 2)
 
 
 # --- feeding forecasts back -----------------------------------------------------------------------
@@ -160,19 +160,19 @@ def _predictions(other, settings, values):
 
     from seqviz.compute.ar_fitting import forecasters
 
-    made = []
+    built = []
     original = forecasters.forecaster
 
     def kept(*arguments):
-        made.append(original(*arguments))
-        return made[-1]
+        built.append(original(*arguments))
+        return built[-1]
 
     forecasters.forecaster = kept
     try:
         fit_network(values, settings)
     finally:
         forecasters.forecaster = original
-    model = made[0]
+    model = built[0]
     model.series = torch.tensor(other, dtype=torch.float32)
     with torch.no_grad():
         predicted, _ = model.predictions_and_map(torch.zeros(1))
@@ -183,21 +183,21 @@ def test_errors_ahead_are_those_of_the_forecasts():
     values = ar.simulate((0.8,), n=300, seed=3).values
     settings = NetworkSettings("mlp", hidden=2, epochs=3, train=0.6, validation=0.2)
     done = fit_network(values, settings)
-    found = errors_ahead(done, (0.7,), 0.1, (0.8,))
+    result = errors_ahead(done, (0.7,), 0.1, (0.8,))
     origin = done.origins  # the last value known is values[origin]
     for h in (1, 2, 20):
-        came = values[origin + h]
+        arrivals = values[origin + h]
         np.testing.assert_allclose(
-            found.rule[h - 1], np.mean((came - 0.8**h * values[origin]) ** 2), rtol=1e-9
+            result.rule[h - 1], np.mean((arrivals - 0.8**h * values[origin]) ** 2), rtol=1e-9
         )
         line = 0.7**h * values[origin] + 0.1 * (1 - 0.7**h) / 0.3
-        np.testing.assert_allclose(found.line[h - 1], np.mean((came - line) ** 2), rtol=1e-9)
+        np.testing.assert_allclose(result.line[h - 1], np.mean((arrivals - line) ** 2), rtol=1e-9)
     level = values[1 : 1 + done.train_end].mean()
-    np.testing.assert_allclose(found.level[0], np.mean((values[origin + 1] - level) ** 2))
-    assert found.network.shape == (AHEAD,)
+    np.testing.assert_allclose(result.level[0], np.mean((values[origin + 1] - level) ** 2))
+    assert result.network.shape == (AHEAD,)
     # A Rule that is this line gives the same.
     straight = errors_ahead(done, (0.7,), 0.1, ar.Rule("threshold", 0.8, 0.8))
-    np.testing.assert_allclose(straight.rule, found.rule, rtol=1e-9)
+    np.testing.assert_allclose(straight.rule, result.rule, rtol=1e-9)
 
 
 def test_a_short_series_has_no_origins():

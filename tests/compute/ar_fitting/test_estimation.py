@@ -92,9 +92,9 @@ def test_explosive_and_unit_root_series():
     assert ar.fit(explosive, 1, "ols").coefficients[0] == pytest.approx(1.1, abs=1e-10)
     for values in (explosive, ar.simulate((1.0,), n=300, seed=1).values):
         for method in ("yule_walker", "exact_ml"):
-            found = ar.fit(values, 1, method)
-            assert ar.is_stationary(found.coefficients)
-            assert np.isfinite(found.standard_errors).all()
+            result = ar.fit(values, 1, method)
+            assert ar.is_stationary(result.coefficients)
+            assert np.isfinite(result.standard_errors).all()
 
 
 @pytest.mark.parametrize("method", ar.METHODS)
@@ -115,8 +115,8 @@ def test_order_selection_equals_autoreg_on_the_common_sample(intercept):
     first = 0 if intercept else 1
     theirs = [AutoReg(values, p, trend=trend, hold_back=8).fit() for p in range(first, 9)]
     # Log likelihoods of about 500 from one nested QR and from separate pseudo-inverses.
-    np.testing.assert_allclose(ours.aic[first:], [found.aic for found in theirs], atol=1e-8)
-    np.testing.assert_allclose(ours.bic[first:], [found.bic for found in theirs], atol=1e-8)
+    np.testing.assert_allclose(ours.aic[first:], [their.aic for their in theirs], atol=1e-8)
+    np.testing.assert_allclose(ours.bic[first:], [their.bic for their in theirs], atol=1e-8)
     if not intercept:  # of order 0 there is nothing but the variance
         square = np.mean(values[8:] ** 2)
         assert ours.aic[0] == pytest.approx(292 * (np.log(2 * np.pi * square) + 1) + 2, abs=1e-8)
@@ -150,26 +150,26 @@ def test_bad_arguments_are_refused_with_a_sentence(call, sentence):
 
 def test_what_is_read_off_an_estimate():
     values = ar.simulate((0.6, -0.3), n=300, seed=3).values
-    found = [ar.fit(values, 2, method) for method in ("ols", "yule_walker")]
-    for one in found:
-        assert one.first == one.coefficients[0]
-        assert one.first_interval == (one.lower[0], one.upper[0])
-        assert not one.holds(one.upper[0] + 1e-9)
-    low = min(one.lower[0] for one in found)
-    assert ar.covering(found, 0.6) == (2, 2)
-    assert ar.covering(found, low) == (1, 2)
+    results = [ar.fit(values, 2, method) for method in ("ols", "yule_walker")]
+    for item in results:
+        assert item.first == item.coefficients[0]
+        assert item.first_interval == (item.lower[0], item.upper[0])
+        assert not item.holds(item.upper[0] + 1e-9)
+    low = min(entry.lower[0] for entry in results)
+    assert ar.covering(results, 0.6) == (2, 2)
+    assert ar.covering(results, low) == (1, 2)
 
 
 def test_one_step_errors_of_a_line_and_of_the_truth():
     path = ar.simulate((0.6, -0.3), n=101, seed=3)
-    found = ar.one_step(path.values, 2, 0.6, path.innovations)
+    result = ar.one_step(path.values, 2, 0.6, path.innovations)
     line = ar.fit(path.values[:61], 2, "ols").coefficients
     x = path.values
     expected = [(x[t] - line[0] * x[t - 1] - line[1] * x[t - 2]) ** 2 for t in range(2, 101)]
-    assert np.isnan(found.line[0])  # an AR(2) has nothing to say of the second value
-    np.testing.assert_allclose(found.line[1:], expected, rtol=1e-9)
-    assert found.least == pytest.approx(np.mean(expected[:59]), rel=1e-9)
-    assert found.line_mse(80) == pytest.approx(np.mean(expected[79:]), rel=1e-9)
+    assert np.isnan(result.line[0])  # an AR(2) has nothing to say of the second value
+    np.testing.assert_allclose(result.line[1:], expected, rtol=1e-9)
+    assert result.least == pytest.approx(np.mean(expected[:59]), rel=1e-9)
+    assert result.line_mse(80) == pytest.approx(np.mean(expected[79:]), rel=1e-9)
     # The true rule leaves the noise and nothing else.
     noise = [x[t] - 0.6 * x[t - 1] + 0.3 * x[t - 2] for t in range(11, 101)]
-    assert found.truth_mse(10) == pytest.approx(np.mean(np.square(noise)), rel=1e-9)
+    assert result.truth_mse(10) == pytest.approx(np.mean(np.square(noise)), rel=1e-9)

@@ -44,14 +44,14 @@ def log_likelihood(values: np.ndarray, coefficients: np.ndarray, sigma: float) -
 def test_likelihood_keeps_its_digits(phi, order):
     """Explosive samples push up to four partial autocorrelations to 0.9999 at once."""
     values = simulate(phi, n=400, seed=2).values
-    found = fit(values, order, "exact_ml")
-    assert is_stationary(found.coefficients)
-    reference = log_likelihood(values, found.coefficients, found.sigma)
+    result = fit(values, order, "exact_ml")
+    assert is_stationary(result.coefficients)
+    reference = log_likelihood(values, result.coefficients, result.sigma)
     # The coefficients are rounded to 1e-16 on their way out, beside a border 1e-6 away.
     likelihood = fit_exact(values, order, with_mean=False).log_likelihood
     assert likelihood == pytest.approx(reference, abs=1e-6)
     # It is a maximum: one tenth of a standard error aside, along any coefficient, it is lower.
-    for step in 0.1 * np.diag(found.standard_errors):
-        for aside in (found.coefficients + step, found.coefficients - step):
+    for step in 0.1 * np.diag(result.standard_errors):
+        for aside in (result.coefficients + step, result.coefficients - step):
             if is_stationary(aside):
-                assert log_likelihood(values, aside, found.sigma) < reference
+                assert log_likelihood(values, aside, result.sigma) < reference

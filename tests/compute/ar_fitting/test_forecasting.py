@@ -26,8 +26,8 @@ def regression(values: np.ndarray, step: int, intercept: bool) -> tuple[np.ndarr
 @pytest.mark.parametrize("intercept", [False, True])
 def test_recursive_means_equal_autoreg(intercept):
     values = sample(level=5.0 * intercept)
-    found = ar.fit(values, 3, "ols", intercept)
-    ours = ar.forecast_recursive(values, found.coefficients, found.sigma, 12, found.intercept)
+    result = ar.fit(values, 3, "ols", intercept)
+    ours = ar.forecast_recursive(values, result.coefficients, result.sigma, 12, result.intercept)
     theirs = AutoReg(values, 3, trend="c" if intercept else "n").fit().forecast(12)
     # Estimates agree to 1e-10; twelve steps of a stationary recursion do not enlarge that.
     np.testing.assert_allclose(ours.mean, theirs, atol=1e-8)
@@ -84,8 +84,10 @@ def test_rolling_errors_equal_forecasts_made_one_by_one():
     assert ours.origins == len(origins)
     actual = np.array([values[now : now + 4] for now in origins])
     phi = ar.fit(values[:84], 2, "ols").coefficients
-    made = [ar.forecast_recursive(values[:now], phi, 1.0, 4).mean for now in origins]
-    np.testing.assert_allclose(ours.recursive_mse, np.mean((actual - made) ** 2, axis=0), rtol=1e-9)
+    built = [ar.forecast_recursive(values[:now], phi, 1.0, 4).mean for now in origins]
+    np.testing.assert_allclose(
+        ours.recursive_mse, np.mean((actual - built) ** 2, axis=0), rtol=1e-9
+    )
     betas = [regression(values[:84], step, False)[0] for step in (1, 2, 3, 4)]
     direct = [[values[now - 2 : now][::-1] @ beta for beta in betas] for now in origins]
     np.testing.assert_allclose(ours.direct_mse, np.mean((actual - direct) ** 2, axis=0), rtol=1e-9)

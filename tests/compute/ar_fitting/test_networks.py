@@ -160,11 +160,11 @@ def test_the_map_is_the_answer_to_a_replaced_last_value(settings):
     answers = []
     with torch.no_grad():
         for moment in sorted({int((k + 0.5) * count / 64) for k in range(64)}):
-            seen = x[moment, :, None] if window else x[0, : moment + 2]
-            asked = seen.repeat(len(grid), 1, 1)
-            asked[:, -1, 0] = grid
+            observed = x[moment, :, None] if window else x[0, : moment + 2]
+            request = observed.repeat(len(grid), 1, 1)
+            request[:, -1, 0] = grid
             answers.append(
-                network(asked[..., 0] if window else asked).reshape(len(grid), -1)[:, -1]
+                network(request[..., 0] if window else request).reshape(len(grid), -1)[:, -1]
             )
     low, high = np.percentile(answers, [10, 90], axis=0)
     np.testing.assert_allclose(fit.map.mean, np.mean(answers, axis=0), atol=FLOAT32)
@@ -185,13 +185,13 @@ def test_fractions_that_add_up_to_one_leave_no_test(train, validation):
 
 
 def test_reports_carry_the_curves():
-    seen = []
+    observed = []
     settings = NetworkSettings(cell="gru", hidden=3, epochs=4, train=0.5, validation=0.5)
-    fit = fit_network(ar1(0, 40), settings, report=seen.append)
-    assert [record.update for record in seen] == [1, 2, 3, 4]
-    assert [record.fraction for record in seen] == [0.25, 0.5, 0.75, 1.0]
-    assert [record.train_loss for record in seen] == fit.train_loss.tolist()
-    assert [record.validation_loss for record in seen] == fit.validation_loss.tolist()
+    fit = fit_network(ar1(0, 40), settings, report=observed.append)
+    assert [record.update for record in observed] == [1, 2, 3, 4]
+    assert [record.fraction for record in observed] == [0.25, 0.5, 0.75, 1.0]
+    assert [record.train_loss for record in observed] == fit.train_loss.tolist()
+    assert [record.validation_loss for record in observed] == fit.validation_loss.tolist()
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
@@ -224,10 +224,10 @@ def test_bad_series(values, settings, message):
 @pytest.mark.parametrize(("epochs", "rate"), [(1, 1e38), (500, 1e30)])
 def test_divergence_names_the_learning_rate(epochs, rate):
     settings = NetworkSettings(cell="mlp", optimizer="sgd", learning_rate=rate, epochs=epochs)
-    seen = []
+    observed = []
     with pytest.raises(ValueError, match=rf"learning rate 1e\+{math.log10(rate):.0f} is too large"):
-        fit_network(ar1(0, 50), settings, report=seen.append)
-    assert len(seen) < 5
+        fit_network(ar1(0, 50), settings, report=observed.append)
+    assert len(observed) < 5
 
 
 def test_a_constant_series_is_fitted():

@@ -62,9 +62,9 @@ def test_the_closed_forms_of_low_orders():
     assert ar.coefficients_from_partial(()) == ()
     assert ar.stationary_variance((), 3.0) == 9.0
     assert ar.stationary_variance((0.8,), 2.0) == pytest.approx(4.0 / 0.36, rel=ROUNDING)
-    one, two = 0.5, -0.3
-    expected = (1 - two) / ((1 + two) * ((1 - two) ** 2 - one**2))
-    assert ar.stationary_variance((one, two)) == pytest.approx(expected, rel=ROUNDING)
+    item, two = 0.5, -0.3
+    expected = (1 - two) / ((1 + two) * ((1 - two) ** 2 - item**2))
+    assert ar.stationary_variance((item, two)) == pytest.approx(expected, rel=ROUNDING)
     assert (ar.long_run_mean((0.5, 0.25), 2.0), ar.long_run_mean((0.5,))) == (8.0, 0.0)
     assert np.isnan(ar.long_run_mean((1.0,), 2.0))
     just_below = (
@@ -124,12 +124,12 @@ def test_burn_in_drops_the_head_of_the_same_path():
     [("gaussian", 2.94, 3.06), ("student_t", 3.5, 5.5), ("laplace", 5.5, 6.6)],
 )
 def test_every_noise_has_standard_deviation_sigma_and_its_own_tails(noise, lightest, heaviest):
-    drawn = ar.simulate((), sigma=3.0, n=200_001, seed=4, noise=noise, df=8.0).innovations[1:]
+    samples = ar.simulate((), sigma=3.0, n=200_001, seed=4, noise=noise, df=8.0).innovations[1:]
     # Standard error of the mean: 3 / sqrt(2e5) = 0.0067. Of the standard deviation, relative:
     # sqrt((kurtosis - 1) / 8e5) <= sqrt(5 / 8e5) = 0.0025. Four of each.
-    assert abs(drawn.mean()) < 0.027
-    assert drawn.std() == pytest.approx(3.0, rel=0.01)
-    assert lightest < np.mean(drawn**4) / np.mean(drawn**2) ** 2 < heaviest
+    assert abs(samples.mean()) < 0.027
+    assert samples.std() == pytest.approx(3.0, rel=0.01)
+    assert lightest < np.mean(samples**4) / np.mean(samples**2) ** 2 < heaviest
 
 
 def test_an_explosive_path_is_cut_where_it_would_overflow():

@@ -9,36 +9,36 @@ from seqviz.compute.ar_fitting import METHODS, fit, fit_paths, replicate, replic
 
 @pytest.mark.parametrize("intercept", [False, True])
 def test_every_estimate_equals_autoreg_on_its_path(intercept):
-    found = replicate(0.8, n=60, replications=20, seed=4, intercept=intercept)
+    replications = replicate(0.8, n=60, replications=20, seed=4, intercept=intercept)
     paths = replicate_paths(0.8, n=60, replications=20, seed=4)
     trend = "c" if intercept else "n"
     theirs = [AutoReg(path, 1, trend=trend).fit().params[-1] for path in paths]
     # Sums of 60 products against a pseudo-inverse.
-    np.testing.assert_allclose(found.estimates, theirs, atol=1e-10)
-    np.testing.assert_array_equal(found.estimates, fit_paths(paths, intercept)[0])
-    assert found.mean_bias == pytest.approx(np.mean(theirs) - 0.8, abs=1e-10)
+    np.testing.assert_allclose(replications.estimates, theirs, atol=1e-10)
+    np.testing.assert_array_equal(replications.estimates, fit_paths(paths, intercept)[0])
+    assert replications.mean_bias == pytest.approx(np.mean(theirs) - 0.8, abs=1e-10)
     spread = np.std(theirs, ddof=1)
-    assert found.standard_deviation == pytest.approx(spread, rel=1e-9)
-    assert found.standard_error_of_bias == pytest.approx(spread / np.sqrt(20), rel=1e-9)
+    assert replications.standard_deviation == pytest.approx(spread, rel=1e-9)
+    assert replications.standard_error_of_bias == pytest.approx(spread / np.sqrt(20), rel=1e-9)
 
 
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("phi", [-0.5, 0.0, 0.6])
 def test_bias_follows_marriott_pope_and_kendall(phi, intercept):
-    found = replicate(phi, n=100, replications=40_000, seed=3, intercept=intercept)
+    replications = replicate(phi, n=100, replications=40_000, seed=3, intercept=intercept)
     expected = -(1 + 3 * phi) / 100 if intercept else -2 * phi / 100
-    assert found.theory_bias == pytest.approx(expected, rel=1e-12)
+    assert replications.theory_bias == pytest.approx(expected, rel=1e-12)
     # Four Monte Carlo errors, and 10 / n^2 of room for the next term of the expansion. The two
     # formulas differ by (1 + phi) / n, at least 0.005.
-    assert abs(found.mean_bias - expected) < 4 * found.standard_error_of_bias + 1e-3
+    assert abs(replications.mean_bias - expected) < 4 * replications.standard_error_of_bias + 1e-3
 
 
 def test_standard_deviation_approaches_mann_and_wald():
-    found = replicate(0.6, n=1000, replications=20_000, seed=3)
-    assert found.theory_sd == pytest.approx(np.sqrt(0.64 / 1000), rel=1e-12)
+    replications = replicate(0.6, n=1000, replications=20_000, seed=3)
+    assert replications.theory_sd == pytest.approx(np.sqrt(0.64 / 1000), rel=1e-12)
     # Monte Carlo error of a standard deviation: 1 / sqrt(40000) = 0.5%, four of them, and 6 / n of
     # room for the next term (at n = 100 the excess is 5%).
-    assert found.standard_deviation == pytest.approx(found.theory_sd, rel=0.026)
+    assert replications.standard_deviation == pytest.approx(replications.theory_sd, rel=0.026)
 
 
 def test_paths_start_in_the_stationary_distribution_and_go_on():
@@ -53,10 +53,10 @@ def test_paths_start_in_the_stationary_distribution_and_go_on():
 @pytest.mark.parametrize("phi", [1.0, -1.0, 1.05])
 def test_unit_root_and_explosive_paths_start_at_zero_without_theory(phi):
     assert not replicate_paths(phi, 20, 5)[:, 0].any()
-    found = replicate(phi, 100, 300)
-    assert np.isnan([found.theory_bias, found.theory_sd]).all()
+    replications = replicate(phi, 100, 300)
+    assert np.isnan([replications.theory_bias, replications.theory_sd]).all()
     # Superconsistent: errors of order 1/n or smaller.
-    assert np.median(np.abs(found.estimates - phi)) < 0.03
+    assert np.median(np.abs(replications.estimates - phi)) < 0.03
 
 
 @pytest.mark.parametrize(
@@ -74,19 +74,19 @@ def test_all_paths_at_once_are_the_fit_of_each(method, intercept):
     paths = replicate_paths(0.8, n=40, replications=30, seed=4)
     phi, half = fit_paths(paths, intercept, method)
     fits = [fit(path, 1, method, intercept) for path in paths]
-    np.testing.assert_allclose(phi, [one.first for one in fits], atol=2e-6)
-    theirs = [(one.upper[0] - one.lower[0]) / 2 for one in fits]
+    np.testing.assert_allclose(phi, [fit.first for fit in fits], atol=2e-6)
+    theirs = [(fit.upper[0] - fit.lower[0]) / 2 for fit in fits]
     np.testing.assert_allclose(half, theirs, rtol=1e-3 if method == "exact_ml" else 1e-9)
-    found = replicate(0.8, 40, 30, seed=4, intercept=intercept, method=method)
-    assert found.coverage.correct == sum(one.holds(0.8) for one in fits)
+    replications = replicate(0.8, 40, 30, seed=4, intercept=intercept, method=method)
+    assert replications.coverage.correct == sum(fit.holds(0.8) for fit in fits)
 
 
 @pytest.mark.parametrize("intercept", [False, True])
 def test_yule_walker_pays_with_bias(intercept):
-    found = replicate(0.6, 100, 40_000, seed=3, intercept=intercept, method="yule_walker")
+    replications = replicate(0.6, 100, 40_000, seed=3, intercept=intercept, method="yule_walker")
     expected = -(1 + 4 * 0.6) / 100 if intercept else -3 * 0.6 / 100
-    assert found.theory_bias == pytest.approx(expected, rel=1e-12)
-    assert abs(found.mean_bias - expected) < 4 * found.standard_error_of_bias + 1e-3
+    assert replications.theory_bias == pytest.approx(expected, rel=1e-12)
+    assert abs(replications.mean_bias - expected) < 4 * replications.standard_error_of_bias + 1e-3
 
 
 @pytest.mark.parametrize("noise", ["student_t", "laplace"])
@@ -99,8 +99,8 @@ def test_other_noise_starts_in_its_stationary_distribution_too(noise):
 def test_shuffled_paths_have_the_same_values_and_no_dependence():
     plain, mixed = replicate_paths(0.9, 60, 200), replicate_paths(0.9, 60, 200, shuffle=True)
     np.testing.assert_allclose(np.sort(plain, axis=1), np.sort(mixed, axis=1))
-    found = replicate(0.9, 200, 4000, intercept=True, shuffle=True)
-    assert found.phi == 0
+    replications = replicate(0.9, 200, 4000, intercept=True, shuffle=True)
+    assert replications.phi == 0
     # Given the values, r_1 of a random order has mean -1/(n - 1) exactly.
-    assert abs(found.mean_bias + 1 / 200) < 4 * found.standard_error_of_bias + 1e-3
+    assert abs(replications.mean_bias + 1 / 200) < 4 * replications.standard_error_of_bias + 1e-3
     assert np.isnan(replicate(0.9, 200, 50, shuffle=True).theory_bias)

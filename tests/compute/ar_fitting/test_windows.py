@@ -18,20 +18,27 @@ SETTINGS = NetworkSettings(hidden=3, epochs=5, learning_rate=0.01, train=0.6, va
 
 
 def test_each_is_a_training_of_its_own_on_the_same_targets():
-    told = []
-    found = fit_windows(VALUES, SETTINGS, told.append)
+    payloads = []
+    window_errors = fit_windows(VALUES, SETTINGS, payloads.append)
     for window in (1, 4, 10):
         alone = fit_network(VALUES, replace(SETTINGS, cell="mlp", lags=window))
-        assert found.error(window) == pytest.approx(alone.test_mse)
-        assert found.count(window) == alone.parameters == 3 * (window + 2) + 1
+        assert window_errors.error(window) == pytest.approx(alone.test_mse)
+        assert window_errors.count(window) == alone.parameters == 3 * (window + 2) + 1
     rnn = fit_network(VALUES, replace(SETTINGS, cell="rnn"))
-    assert (found.rnn_mse, found.rnn_parameters) == (pytest.approx(rnn.test_mse), rnn.parameters)
-    assert found.rnn.size == found.squared.shape[1] == 99 - found.validation_end
-    shares = [one.fraction for one in told]
+    assert (window_errors.rnn_mse, window_errors.rnn_parameters) == (
+        pytest.approx(rnn.test_mse),
+        rnn.parameters,
+    )
+    assert (
+        window_errors.rnn.size
+        == window_errors.squared.shape[1]
+        == 99 - window_errors.validation_end
+    )
+    shares = [item.fraction for item in payloads]
     assert shares == sorted(shares)
     assert shares[-1] == 1
-    assert [len(one.scores) for one in told[:: SETTINGS.epochs]] == [*WINDOWS]
-    assert told[-1].scores == found.scores[:-1]
+    assert [len(item.scores) for item in payloads[:: SETTINGS.epochs]] == [*WINDOWS]
+    assert payloads[-1].scores == window_errors.scores[:-1]
 
 
 def test_a_report_that_raises_ends_it():
@@ -46,5 +53,5 @@ def test_enough_is_within_one_standard_error_of_the_mean_difference():
     noise = np.array([1.0, -1.0, 1.0, -1.0])  # standard error 1 / sqrt(3) = 0.577
     levels = np.array([9.0, 6.6, 6.5, 6.0, 6.0, 7.0, 7.0, 7.0, 7.0, 7.0])
     squared = levels[:, None] + np.where(np.arange(10) == 3, 0, 1)[:, None] * noise
-    found = WindowErrors(squared, noise, np.arange(10), 1, 0)
-    assert (found.best, found.enough) == (4, 3)
+    window_errors = WindowErrors(squared, noise, np.arange(10), 1, 0)
+    assert (window_errors.best, window_errors.enough) == (4, 3)

@@ -36,15 +36,15 @@ DECODER = pytest.mark.parametrize("decoder", [False, True])
 def test_each_cell(kind, decoder):
     """Padding is told unless said otherwise; it may look itself, as nobody reads it."""
     rule = RULES["causal" if decoder and kind == "own" else kind]
-    for tokens, pads, told in itertools.product((1, 2, 6), (0, 2), ({}, {"padding": False})):
+    for tokens, pads, payload in itertools.product((1, 2, 6), (0, 2), ({}, {"padding": False})):
         real = np.arange(tokens + pads) < tokens
         real.flags.writeable = False  # readings are
-        found = allowed(real, kind, decoder, **told)
+        result = allowed(real, kind, decoder, **payload)
         for query, key in itertools.product(range(tokens + pads), repeat=2):
-            wanted = rule(query, key) and (bool(told) or key < tokens)
+            expected = rule(query, key) and (bool(payload) or key < tokens)
             if decoder and kind in SPARSE:
-                wanted = wanted and key <= query
-            assert found[query, key] == wanted, (tokens, pads, told, query, key)
+                expected = expected and key <= query
+            assert result[query, key] == expected, (tokens, pads, payload, query, key)
 
 
 @DECODER
@@ -89,7 +89,7 @@ def test_pairs(text, found):
 def test_what_is_written_reads_back():
     assert written(((2, 5), (3, 0))) == "2.5 3.0"
     for count in (0, 1, MOST_CELLS):
-        cells = tuple((0, place) for place in range(count))
+        cells = tuple((0, index) for index in range(count))
         assert pairs(written(cells)) == cells
         assert pairs(f"{written(cells)} {written(cells)}") == cells  # each counts once
 
@@ -113,5 +113,5 @@ def test_anything_else_is_refused(text, part):
 
 def test_too_many_pairs_are_refused():
     with pytest.raises(UserError) as caught:
-        pairs(written(tuple((0, place) for place in range(MOST_CELLS + 1))))
+        pairs(written(tuple((0, index) for index in range(MOST_CELLS + 1))))
     assert (caught.value.code, caught.value.details) == ("many_pairs", {"limit": MOST_CELLS})

@@ -36,7 +36,7 @@ def by_definition(weights, ids, special):
     queries = list(range(1, tokens)) or [0]
     total = dict.fromkeys(MEASURES, 0.0)
     for i in queries:
-        bits, seen = 0.0, 0
+        bits, observed = 0.0, 0
         for j in range(tokens):
             w = float(weights[i, j])
             total["previous"] += w * (j == i - 1)
@@ -48,9 +48,9 @@ def by_definition(weights, ids, special):
             total["distance"] += w * abs(i - j)
             if w > 0:
                 bits -= w * math.log2(w)
-                seen += 1
+                observed += 1
         total["entropy"] += bits
-        total["spread"] += bits / math.log2(max(seen, 2))
+        total["spread"] += bits / math.log2(max(observed, 2))
     return {name: value / len(queries) for name, value in total.items()}
 
 
@@ -62,13 +62,13 @@ def test_measures_equal_their_definitions(shape, causal):
     ids, special = np.random.RandomState(0).randint(0, 4, tokens), np.zeros(tokens, bool)
     special[[0, tokens // 2, -1]] = True
     special.flags.writeable = False
-    found = habits(weights, ids, special)
+    result = habits(weights, ids, special)
     for layer, head in itertools.product(range(shape[0]), range(shape[1])):
-        wanted = by_definition(weights[layer, head], ids, special)
+        expected = by_definition(weights[layer, head], ids, special)
         for name in MEASURES:
-            measure = getattr(found, name)
+            measure = getattr(result, name)
             assert measure.shape == shape[:2]
-            np.testing.assert_allclose(measure[layer, head], wanted[name], **CLOSE, err_msg=name)
+            np.testing.assert_allclose(measure[layer, head], expected[name], **CLOSE, err_msg=name)
 
 
 def pure(tokens, target):
@@ -95,11 +95,11 @@ SPECIAL = np.array([1, 0, 0, 0, 0, 1], bool)
     ],
 )
 def test_a_head_of_one_habit(name, target, share, distance):
-    found = habits(pure(6, target), IDS, SPECIAL)
-    assert getattr(found, name) == pytest.approx(share)
-    assert found.distance == pytest.approx(distance)
-    assert found.name(0, 0) == name
-    assert (found.entropy, found.spread) == (0, 0)
+    result = habits(pure(6, target), IDS, SPECIAL)
+    assert getattr(result, name) == pytest.approx(share)
+    assert result.distance == pytest.approx(distance)
+    assert result.name(0, 0) == name
+    assert (result.entropy, result.spread) == (0, 0)
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -107,11 +107,11 @@ def test_a_head_of_one_habit(name, target, share, distance):
 def test_a_head_that_looks_everywhere_alike(tokens, causal):
     weights = np.tri(tokens) if causal else np.ones((tokens, tokens))
     weights /= weights.sum(-1, keepdims=True)
-    found = habits(weights[None, None], np.arange(tokens), np.zeros(tokens, bool))
-    assert found.spread == pytest.approx(1)
+    result = habits(weights[None, None], np.arange(tokens), np.zeros(tokens, bool))
+    assert result.spread == pytest.approx(1)
     bits = np.log2(np.arange(2, tokens + 1)).mean() if causal else np.log2(tokens)
-    assert found.entropy == pytest.approx(bits)
-    assert found.name(0, 0) == ("previous" if tokens == 2 else "broad")  # 2: half of it is there
+    assert result.entropy == pytest.approx(bits)
+    assert result.name(0, 0) == ("previous" if tokens == 2 else "broad")  # 2: half of it is there
 
 
 def named(**values):
@@ -133,7 +133,7 @@ def test_names():
 def test_rollout_is_the_recursion_of_the_paper(shape):
     """Abnar and Zuidema (2020): A~(l) = A(l) A~(l - 1) with A = (W + I) / 2, heads averaged."""
     weights = weights_of(*shape)
-    found = patterns.rollout(weights)
+    values = patterns.rollout(weights)
     tokens = shape[2]
     before = np.eye(tokens)
     for layer in range(shape[0]):
@@ -141,7 +141,7 @@ def test_rollout_is_the_recursion_of_the_paper(shape):
         for i, j, k in itertools.product(range(tokens), repeat=3):
             mixed = (sum(weights[layer, :, i, k]) / shape[1] + (i == k)) / 2
             now[i, j] += mixed * before[k, j]
-        np.testing.assert_allclose(found[layer], now, **CLOSE)
+        np.testing.assert_allclose(values[layer], now, **CLOSE)
         before = now
 
 
@@ -149,17 +149,17 @@ def test_rollout_of_previous_token_heads_is_a_binomial():
     """One step back or none, each with one half: after l layers the binomial distribution."""
     layers, tokens = 5, 12
     weights = pure(tokens, lambda i: max(i - 1, 0)).repeat(layers, 0)
-    found = patterns.rollout(weights)[-1, -1]
-    wanted = [math.comb(layers, back) / 2**layers for back in range(layers + 1)]
-    np.testing.assert_allclose(found[::-1][: layers + 1], wanted, **CLOSE)
+    result = patterns.rollout(weights)[-1, -1]
+    expected = [math.comb(layers, back) / 2**layers for back in range(layers + 1)]
+    np.testing.assert_allclose(result[::-1][: layers + 1], expected, **CLOSE)
 
 
 def test_rollout_where_a_query_may_look_nowhere():
     weights = weights_of(2, 2, 4).copy()
     weights[:, :, 2] = 0
-    found = patterns.rollout(weights)
-    np.testing.assert_allclose(found.sum(-1), 1, **CLOSE)
-    np.testing.assert_allclose(found[-1, 2], np.eye(4)[2], **CLOSE)
+    values = patterns.rollout(weights)
+    np.testing.assert_allclose(values.sum(-1), 1, **CLOSE)
+    np.testing.assert_allclose(values[-1, 2], np.eye(4)[2], **CLOSE)
 
 
 def test_rollout_counts_in_float64():
@@ -177,12 +177,12 @@ def test_rollout_counts_in_float64():
 def test_each_cell_is_the_largest_weight_within_it(tokens, side):
     """Cells of nearly one size: straight lines stay straight. What fits stays as it is."""
     weights = weights_of(1, 2, tokens)
-    found, side = patterns.tiles(weights, side), min(tokens, side)
-    assert found.shape == (1, 2, side, side)
+    result, side = patterns.tiles(weights, side), min(tokens, side)
+    assert result.shape == (1, 2, side, side)
     starts = [cell * tokens // side for cell in range(side)] + [tokens]
     for row, column in itertools.product(range(side), repeat=2):
         part = weights[..., starts[row] : starts[row + 1], starts[column] : starts[column + 1]]
-        np.testing.assert_array_equal(found[..., row, column], part.max((-2, -1)))
+        np.testing.assert_array_equal(result[..., row, column], part.max((-2, -1)))
 
 
 @pytest.mark.parametrize("most", [0, 3, 20, 100])
@@ -190,5 +190,5 @@ def test_ranked_is_the_order_of_sorting_pairs(most):
     """Equal heads stay in their order."""
     measure = np.random.RandomState(0).randint(0, 9, size=(4, 5)) / 8
     every = itertools.product(range(4), range(5))
-    wanted = sorted(every, key=lambda pair: -measure[pair])
-    assert patterns.ranked(measure, most) == wanted[:most]
+    expected = sorted(every, key=lambda pair: -measure[pair])
+    assert patterns.ranked(measure, most) == expected[:most]

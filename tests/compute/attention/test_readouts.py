@@ -26,52 +26,55 @@ VECTORS = np.zeros((4, 4))
 @pytest.mark.parametrize("head", [(), (1,)])
 def test_one_matrix_of_attention_or_one_of_several(head):
     heads = np.stack([np.eye(4), WEIGHTS]) if head else WEIGHTS
-    found = AttentionStages(10 * heads, heads, heads, heads, np.zeros((*heads.shape[:-1], 2)))
-    assert found.score_at(*head, 2, 1) == pytest.approx(6)
-    assert found.weight_at(*head, 1, 3) == 0.1
-    assert found.row_sum(*head, 2) == pytest.approx(1)
-    assert found.column_sum(*head, 3) == pytest.approx(1.6)
-    assert found.later(*head) == pytest.approx((0.2 + 0.1 + 0.2 + 0.3 + 0.1 + 0.3) / 4)
+    attention_stages = AttentionStages(
+        10 * heads, heads, heads, heads, np.zeros((*heads.shape[:-1], 2))
+    )
+    assert attention_stages.score_at(*head, 2, 1) == pytest.approx(6)
+    assert attention_stages.weight_at(*head, 1, 3) == 0.1
+    assert attention_stages.row_sum(*head, 2) == pytest.approx(1)
+    assert attention_stages.column_sum(*head, 3) == pytest.approx(1.6)
+    assert attention_stages.later(*head) == pytest.approx((0.2 + 0.1 + 0.2 + 0.3 + 0.1 + 0.3) / 4)
 
 
 def test_saturation_at_one_length():
-    found = saturation(keys=4)
+    result = saturation(keys=4)
     for row, scaling in enumerate(SCALINGS):
-        at = row, list(found.d_k).index(64)
-        assert found.variance_at(64, scaling) == found.variance[at]
-        assert found.largest_at(64, scaling) == found.largest[at]
+        at = row, list(result.d_k).index(64)
+        assert result.variance_at(64, scaling) == result.variance[at]
+        assert result.largest_at(64, scaling) == result.largest[at]
 
 
 def test_a_head_with_nothing_to_do():
     special = np.array([True, False, False, True])
-    found = habits(WEIGHTS[None, None], np.array([1, 5, 6, 2]), special)
+    result = habits(WEIGHTS[None, None], np.array([1, 5, 6, 2]), special)
     first, separators = (0.3 + 0.1 + 0) / 3, (0.1 + 0.3 + 1) / 3  # all queries but the first
-    assert found.idle(0, 0) == pytest.approx(first + separators)
-    assert found.of("first", 0, 0) == pytest.approx(first)
+    assert result.idle(0, 0) == pytest.approx(first + separators)
+    assert result.of("first", 0, 0) == pytest.approx(first)
 
 
 def test_what_a_mask_leaves():
     allowed = np.ones((4, 4), bool)
     allowed[0, 1:] = False
-    one = AttentionMap(TEXT, WEIGHTS, 0, 0, np.zeros(4), allowed)
-    assert one.share_allowed == 13 / 16
-    assert one.on_padding == pytest.approx((0.2 + 0.1 + 0.3) / 3)  # of the real tokens
-    assert not one.blind
+    attention_map = AttentionMap(TEXT, WEIGHTS, 0, 0, np.zeros(4), allowed)
+    assert attention_map.share_allowed == 13 / 16
+    assert attention_map.on_padding == pytest.approx((0.2 + 0.1 + 0.3) / 3)  # of the real tokens
+    assert not attention_map.blind
     allowed[0, 0] = False
-    assert one.blind
-    assert replace(one, text=replace(TEXT, real=np.ones(4, bool))).on_padding == 0
+    assert attention_map.blind
+    assert replace(attention_map, text=replace(TEXT, real=np.ones(4, bool))).on_padding == 0
 
 
 def test_parts_of_one_head():
     norms = np.array([0.5, 1, 2, 4])
-    found = HeadParts(TEXT, 0, 0, np.eye(4), VECTORS + 3, 10 * WEIGHTS, VECTORS, WEIGHTS, norms,
-                  VECTORS < 1)  # fmt: skip
-    assert found.carried[2].tolist() == pytest.approx([0.05, 0.6, 0, 1.2])
-    assert found.largest_product(2, 1) == (3, 3.0)
-    assert found.product_at(2, 1) == pytest.approx(6)
-    assert found.divided_at(2, 1) == pytest.approx(3)
-    assert found.weight_at(2, 1) == 0.6
-    assert unit_of(type(found), "divisor").digits == 4
+    head_parts = HeadParts(
+        TEXT, 0, 0, np.eye(4), VECTORS + 3, 10 * WEIGHTS, VECTORS, WEIGHTS, norms, VECTORS < 1
+    )
+    assert head_parts.carried[2].tolist() == pytest.approx([0.05, 0.6, 0, 1.2])
+    assert head_parts.largest_product(2, 1) == (3, 3.0)
+    assert head_parts.product_at(2, 1) == pytest.approx(6)
+    assert head_parts.divided_at(2, 1) == pytest.approx(3)
+    assert head_parts.weight_at(2, 1) == 0.6
+    assert unit_of(type(head_parts), "divisor").digits == 4
 
 
 def test_a_change():
@@ -85,7 +88,7 @@ def test_a_change():
 
 
 def test_each_head_alone():
-    found = Effects(np.array([[0.02, 0.5, 0.049], [0.051, 0.3, 0.01]]), True, 1.0)
-    assert found.most_missed == (0, 1)
-    assert found.largest == 0.5
-    assert found.hardly_missed == 0.5
+    effects = Effects(np.array([[0.02, 0.5, 0.049], [0.051, 0.3, 0.01]]), True, 1.0)
+    assert effects.most_missed == (0, 1)
+    assert effects.largest == 0.5
+    assert effects.hardly_missed == 0.5

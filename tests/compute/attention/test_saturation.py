@@ -20,10 +20,10 @@ def norm(weights: np.ndarray) -> float:
 
 
 def test_sizes():
-    found = sizes()
-    assert (found[0], found[-1], len(found)) == (1, 1024, 43)
-    assert (np.diff(found) > 0).all()
-    assert set(2 ** np.arange(11)) <= set(found)
+    result = sizes()
+    assert (result[0], result[-1], len(result)) == (1, 1024, 43)
+    assert (np.diff(result) > 0).all()
+    assert set(2 ** np.arange(11)) <= set(result)
 
 
 def test_variance_is_that_of_the_theory():
@@ -32,16 +32,16 @@ def test_variance_is_that_of_the_theory():
     With 400 draws of 16 keys the relative error has standard deviation
     sqrt((2/d_k + 2/16 + ...)/400) < 0.08 at d_k = 1; four of them are 0.32, and at 64 on 0.1.
     """
-    found = saturation(draws=400)
-    ratio = found.variance / found.theory
+    result = saturation(draws=400)
+    ratio = result.variance / result.theory
     np.testing.assert_allclose(ratio, 1, atol=0.32)
-    np.testing.assert_allclose(ratio[:, found.d_k >= 64], 1, atol=0.1)
-    np.testing.assert_allclose(found.theory[0], found.d_k)
-    np.testing.assert_allclose(found.theory[1], 1)
-    np.testing.assert_allclose(found.theory[2], 1 / 8)
+    np.testing.assert_allclose(ratio[:, result.d_k >= 64], 1, atol=0.1)
+    np.testing.assert_allclose(result.theory[0], result.d_k)
+    np.testing.assert_allclose(result.theory[1], 1)
+    np.testing.assert_allclose(result.theory[2], 1 / 8)
     warm = saturation(draws=400, temperature=2.0)  # which divides the scores
     for name in ("variance", "theory"):
-        np.testing.assert_allclose(getattr(warm, name), getattr(found, name) / 4, rtol=1e-12)
+        np.testing.assert_allclose(getattr(warm, name), getattr(result, name) / 4, rtol=1e-12)
 
 
 @pytest.mark.parametrize("d_k", [1, 8, 64, 1024])
@@ -52,26 +52,26 @@ def test_against_a_draw_of_every_entry(scaling, factor, d_k):
     Two independent samples: their means differ by less than four standard errors.
     """
     keys, draws, source = 12, 400, np.random.RandomState(99)
-    found = saturation(keys=keys, draws=draws, seed=3)
+    result = saturation(keys=keys, draws=draws, seed=3)
     pairs = ((source.standard_normal((keys, d_k)), source.standard_normal(d_k))
              for _ in range(draws))  # fmt: skip
     w = softmax(np.array([k @ q for k, q in pairs]) / math.sqrt(factor * d_k or 1))
-    at = (SCALINGS.index(scaling), int(np.flatnonzero(found.d_k == d_k)[0]))
+    at = (SCALINGS.index(scaling), int(np.flatnonzero(result.d_k == d_k)[0]))
     for name, values in {
         "entropy": entropy(w),
         "largest": w.max(axis=1),
         "gradient": np.array([norm(row) for row in w]),
     }.items():
         error = values.std(ddof=1) * math.sqrt(2 / draws)
-        assert abs(getattr(found, name)[at] - values.mean()) < 4 * error, name
+        assert abs(getattr(result, name)[at] - values.mean()) < 4 * error, name
 
 
 def test_standard_error_is_that_of_the_mean():
     """The spread of the mean over 60 seeds (known within 9%) is what one run says: within 35%."""
     runs = [saturation(draws=50, seed=seed) for seed in range(60)]
     spread = np.std([run.entropy[:, ::10] for run in runs], axis=0, ddof=1)
-    said = np.mean([run.entropy_error[:, ::10] for run in runs], axis=0)
-    np.testing.assert_allclose(said, spread, rtol=0.35)
+    message = np.mean([run.entropy_error[:, ::10] for run in runs], axis=0)
+    np.testing.assert_allclose(message, spread, rtol=0.35)
 
 
 def test_jacobian_against_the_matrix():
@@ -91,22 +91,22 @@ def test_jacobian_is_the_derivative_of_the_softmax():
     columns = [
         (softmax(scores + step * e) - softmax(scores - step * e)) / (2 * step) for e in np.eye(4)
     ]
-    found = module._jacobian(softmax(scores)[None])
-    assert found == pytest.approx(np.linalg.norm(columns), rel=1e-8)
+    values = module._jacobian(softmax(scores)[None])
+    assert values == pytest.approx(np.linalg.norm(columns), rel=1e-8)
 
 
 @pytest.mark.parametrize(("keys", "temperature"), [(2, 1e-3), (2, 1e3), (128, 1e-3), (128, 1e3)])
 def test_borders(keys, temperature):
-    found = saturation(keys, temperature, draws=2)
+    result = saturation(keys, temperature, draws=2)
     for name in ("variance", "theory", "entropy", "entropy_error", "largest", "gradient"):
-        values = getattr(found, name)
-        assert values.shape == (3, len(found.d_k)), name
+        values = getattr(result, name)
+        assert values.shape == (3, len(result.d_k)), name
         assert np.isfinite(values).all(), name
         assert (values >= 0).all(), name
     # equal weights have just log2(keys) bits, up to rounding
-    assert found.entropy.max() <= math.log2(keys) + 1e-12
-    assert found.largest.min() >= 1 / keys - 1e-12
-    assert found.largest.max() <= 1
+    assert result.entropy.max() <= math.log2(keys) + 1e-12
+    assert result.largest.min() >= 1 / keys - 1e-12
+    assert result.largest.max() <= 1
 
 
 @pytest.mark.timing

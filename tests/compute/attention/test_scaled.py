@@ -55,20 +55,20 @@ def test_softmax_in_closed_form(scores, weights):
     ],
 )
 def test_entropy_in_closed_form(weights, bits):
-    found = entropy(np.array(weights))
-    np.testing.assert_allclose(found, bits, atol=ROUNDING)
-    assert not np.signbit(found).any()  # "-0 bits" would be seen in a table
+    result = entropy(np.array(weights))
+    np.testing.assert_allclose(result, bits, atol=ROUNDING)
+    assert not np.signbit(result).any()  # "-0 bits" would be seen in a table
 
 
 @BOTH
 def test_a_mask_that_is_multiplied_leaks(operator):
     """The run of D-30, printed with four decimals."""
-    found = attend(PRINTED, np.eye(3), np.eye(3), allowed=CAUSAL, operator=operator)
+    result = attend(PRINTED, np.eye(3), np.eye(3), allowed=CAUSAL, operator=operator)
     expected = {
         "add": [[1, 0, 0], [0.2689, 0.7311, 0]],
         "multiply": [[0.7870, 0.1065, 0.1065], [0.2447, 0.6652, 0.0900]],
     }[operator]
-    np.testing.assert_allclose(found.weights[:2], expected, atol=5e-5)  # half of the last decimal
+    np.testing.assert_allclose(result.weights[:2], expected, atol=5e-5)  # half of the last decimal
 
 
 @pytest.mark.parametrize("blind", [False, True])  # whether a query may look at nothing
@@ -87,8 +87,8 @@ def test_against_pytorch(shape, kept, allowed, blind):
         *(torch.from_numpy(np.broadcast_to(a, (*shape, *a.shape[-2:])).copy()) for a in (q, k, v)),
         attn_mask=mask,
     )
-    found = attend(q, k, v, divide_by=divisor("d_k", 6, 6), allowed=allowed)
-    np.testing.assert_allclose(found.output, theirs.numpy(), atol=ROUNDING)
+    result = attend(q, k, v, divide_by=divisor("d_k", 6, 6), allowed=allowed)
+    np.testing.assert_allclose(result.output, theirs.numpy(), atol=ROUNDING)
 
 
 @BOTH
@@ -96,7 +96,7 @@ def test_every_stage_against_a_loop(operator):
     q, k, v = drawn(3, 4), drawn(3, 4, seed=1), drawn(3, 2, seed=2)
     for array in (q, k, v):
         array.flags.writeable = False  # readings are
-    found = attend(q, k, v, divide_by=2.0, temperature=0.5, allowed=CAUSAL, operator=operator)
+    result = attend(q, k, v, divide_by=2.0, temperature=0.5, allowed=CAUSAL, operator=operator)
     for i in range(3):
         scores = [sum(q[i, c] * k[j, c] for c in range(4)) for j in range(3)]
         scaled = [score / 2.0 / 0.5 for score in scores]
@@ -106,7 +106,7 @@ def test_every_stage_against_a_loop(operator):
         weights = [power / sum(powers) for power in powers]
         output = [sum(weights[j] * v[j, c] for j in range(3)) for c in range(2)]
         for stage, row in zip(
-            (found.scores, found.scaled, found.masked, found.weights, found.output),
+            (result.scores, result.scaled, result.masked, result.weights, result.output),
             (scores, scaled, masked, weights, output),
             strict=True,
         ):
@@ -117,9 +117,9 @@ def test_every_stage_against_a_loop(operator):
 @BOTH
 def test_precision_stays(dtype, operator):
     x = drawn(3, 4).astype(dtype)
-    found = attend(x, x, x, divide_by=2.0, temperature=0.7, allowed=CAUSAL, operator=operator)
-    assert {stage.dtype for stage in vars(found).values()} == {np.dtype(dtype)}
-    assert entropy(found.weights).dtype == dtype
+    result = attend(x, x, x, divide_by=2.0, temperature=0.7, allowed=CAUSAL, operator=operator)
+    assert {stage.dtype for stage in vars(result).values()} == {np.dtype(dtype)}
+    assert entropy(result.weights).dtype == dtype
 
 
 @pytest.mark.parametrize(

@@ -21,20 +21,20 @@ def made(share: np.ndarray, other: np.ndarray | None = None, even: float = 0.5) 
 
 def test_the_mean_and_its_interval_are_students():
     share = np.random.RandomState(1).beta(3, 2, (24, 2, 3))
-    found = made(share)
+    result = made(share)
     values = share[:, 1, 2]
-    wanted = stats.ttest_1samp(values, 0.5).confidence_interval(0.95)
-    assert found.interval(1, 2) == pytest.approx((wanted.low, wanted.high))
-    assert found.mean_of(1, 2) == pytest.approx(values.mean())
-    assert found.best == divmod(int(share.mean(0).argmax()), 3)
+    expected = stats.ttest_1samp(values, 0.5).confidence_interval(0.95)
+    assert result.interval(1, 2) == pytest.approx((expected.low, expected.high))
+    assert result.mean_of(1, 2) == pytest.approx(values.mean())
+    assert result.best == divmod(int(share.mean(0).argmax()), 3)
 
 
 def test_a_head_that_ignores_the_word_is_at_one_half_and_follows_no_pair():
     first = np.random.RandomState(0).uniform(0, 1, (24, 1, 1))
     other = np.stack([first, first], 1)
-    found = made((first + 1 - first) / 2, other)
-    assert found.mean_of(0, 0) == pytest.approx(0.5, abs=1e-15)
-    assert found.followed(0, 0).correct == 0
+    result = made((first + 1 - first) / 2, other)
+    assert result.mean_of(0, 0) == pytest.approx(0.5, abs=1e-15)
+    assert result.followed(0, 0).correct == 0
     turned = np.stack([np.full_like(first, 0.6), np.full_like(first, 0.3)], 1)
     assert made(first, turned).followed(0, 0).correct == 24
 
@@ -42,29 +42,29 @@ def test_a_head_that_ignores_the_word_is_at_one_half_and_follows_no_pair():
 def test_what_the_best_of_many_heads_reaches_by_chance():
     """One head: the quantile of a sum of signs; more heads: more; no difference to even: even."""
     random = np.random.RandomState(0)
-    one = made(0.5 + random.normal(0, 0.1, (60, 1, 1)))
-    spread = np.sqrt(((one.share - 0.5) ** 2).sum()) / 60  # of the mean, signs drawn anew
-    assert one.best_by_chance - 0.5 == pytest.approx(1.645 * spread, rel=0.08)
+    item = made(0.5 + random.normal(0, 0.1, (60, 1, 1)))
+    spread = np.sqrt(((item.share - 0.5) ** 2).sum()) / 60  # of the mean, signs drawn anew
+    assert item.best_by_chance - 0.5 == pytest.approx(1.645 * spread, rel=0.08)
     many = made(0.5 + random.normal(0, 0.1, (60, 6, 12)))
-    assert many.best_by_chance - 0.5 > 1.5 * (one.best_by_chance - 0.5)
+    assert many.best_by_chance - 0.5 > 1.5 * (item.best_by_chance - 0.5)
     assert made(np.full((24, 6, 12), 0.5)).best_by_chance == 0.5
 
 
 def test_pairs_differ_in_one_word_and_hold_both_nouns():
     assert len({(pair.first, pair.second) for pair in PAIRS}) == len(PAIRS)
     for pair in PAIRS:
-        one, other = (sentence.split() for sentence in pair.sentences)
-        assert [a != b for a, b in zip(one, other, strict=True)].count(True) == 1
-        assert one.count("it") == 1
-        assert {pair.first, pair.second} <= set(one)
+        item, other = (sentence.split() for sentence in pair.sentences)
+        assert [a != b for a, b in zip(item, other, strict=True)].count(True) == 1
+        assert item.count("it") == 1
+        assert {pair.first, pair.second} <= set(item)
 
 
 def test_the_share_that_comes_from_the_first_token():
     weights = np.array([[[[1.0, 0, 0], [0.5, 0.25, 0.25], [0.8, 0.1, 0.1]]]])
     norms = np.array([[[0.1, 1.0, 3.0]]])
-    found = patterns.carried_first(weights, norms)
+    result = patterns.carried_first(weights, norms)
     by_hand_ = [0.05 / (0.05 + 0.25 + 0.75), 0.08 / (0.08 + 0.1 + 0.3)]
-    assert found[0, 0] == pytest.approx(np.mean(by_hand_))
+    assert result[0, 0] == pytest.approx(np.mean(by_hand_))
     same = patterns.carried_first(weights, np.ones((1, 1, 3)))
     assert same[0, 0] == pytest.approx((0.5 + 0.8) / 2)
 
@@ -74,8 +74,8 @@ def test_the_share_that_comes_from_the_first_token():
 def test_sparse_patterns(decoder, reach):
     n = 12
     for kind in masks.SPARSE:
-        found = masks.allowed(np.ones(n, bool), kind, decoder, reach=reach)
-        wanted = [
+        result = masks.allowed(np.ones(n, bool), kind, decoder, reach=reach)
+        expected = [
             [
                 (abs(i - j) < reach or (kind == "strided" and (i - j) % reach == 0))
                 and (j <= i or not decoder)
@@ -83,8 +83,8 @@ def test_sparse_patterns(decoder, reach):
             ]
             for i in range(n)
         ]
-        np.testing.assert_array_equal(found, wanted)
-        assert masks.cells_computed(kind, n, decoder, reach) == np.sum(wanted)
+        np.testing.assert_array_equal(result, expected)
+        assert masks.cells_computed(kind, n, decoder, reach) == np.sum(expected)
     with pytest.raises(ValueError, match="at least one token, not 0"):
         masks.allowed(np.ones(n, bool), "window", decoder, reach=0)
 
@@ -101,17 +101,17 @@ def test_a_stride_of_the_root_asks_for_n_times_the_root():
 
 @pytest.mark.parametrize("order", by_hand.ORDERS)
 def test_words_in_another_order(order):
-    usual, found = by_hand.walk(heads=2), by_hand.walk(heads=2, order=order)
-    assert sorted(found.words) == sorted(usual.words)
-    places = [usual.words.index(word) for word in found.words]
-    np.testing.assert_array_equal(found.embeddings, usual.embeddings[places])
+    usual, result = by_hand.walk(heads=2), by_hand.walk(heads=2, order=order)
+    assert sorted(result.words) == sorted(usual.words)
+    indices = [usual.words.index(word) for word in result.words]
+    np.testing.assert_array_equal(result.embeddings, usual.embeddings[indices])
     # without a mask the new vectors move with their words (Yun et al. 2020: equivariance)
-    assert by_hand.moved_by_order(found, usual) < 1e-5
+    assert by_hand.moved_by_order(result, usual) < 1e-5
     causal = by_hand.walk(heads=2, order=order, causal=True)
     moved = by_hand.moved_by_order(causal, by_hand.walk(heads=2, causal=True))
     assert (moved > 0.1) == (order != "text")
     if order == "alphabet":
-        assert list(found.words) == sorted(usual.words)
+        assert list(result.words) == sorted(usual.words)
     with pytest.raises(ValueError, match="order is one of text"):
         by_hand.walk(order="length")
 
@@ -119,13 +119,13 @@ def test_words_in_another_order(order):
 @pytest.mark.parametrize("width", by_hand.WIDTHS)
 @pytest.mark.parametrize("part", ["query", "key", "value"])
 def test_one_matrix_holds_all_heads(width, part):
-    found = by_hand.walk(heads=4, width=width)
-    whole = by_hand.joined(getattr(found.weights, part))
-    assert whole.shape == (16, 4 * found.d_k)
+    result = by_hand.walk(heads=4, width=width)
+    full = by_hand.joined(getattr(result.weights, part))
+    assert full.shape == (16, 4 * result.d_k)
     for head in range(4):
-        columns = slice(head * found.d_k, (head + 1) * found.d_k)
-        np.testing.assert_array_equal(whole[:, columns], getattr(found.weights, part)[head])
-    assert by_hand.cut_apart(found, part) < 1e-5
+        columns = slice(head * result.d_k, (head + 1) * result.d_k)
+        np.testing.assert_array_equal(full[:, columns], getattr(result.weights, part)[head])
+    assert by_hand.cut_apart(result, part) < 1e-5
 
 
 def test_the_big_model_divides_by_more():

@@ -23,8 +23,8 @@ DECIMALS = {"rtol": 0, "atol": 1e-4}
 SINGLE = 2e-5
 
 
-def close(found, expected, **tolerance):
-    np.testing.assert_allclose(found, expected, **tolerance)
+def close(result, expected, **tolerance):
+    np.testing.assert_allclose(result, expected, **tolerance)
 
 
 # --- printed numbers ------------------------------------------------------------------------------
@@ -32,39 +32,39 @@ def close(found, expected, **tolerance):
 # Where a number stands in a walk, with which settings, as printed, with which tolerance.
 PRINTED = {
     "without parameters, output of the second word": (
-        lambda found: found.basic.output[1], {},
+        lambda result: result.basic.output[1], {},
         [-9.3975e-01, -4.6856e-01, 1.0311e+00, -2.8192e-01, 4.9373e-01, -1.2896e-02, -2.7327e-01,
          -7.6358e-01, 1.3958e+00, -9.9543e-01, -7.1288e-04, 1.2449e+00, -7.8077e-02, 1.2765e+00,
          -1.4589e+00, -2.1601e+00], SCIENTIFIC),
     "without parameters, weights of the second word": (
-        lambda found: found.basic.weights[1], {},
+        lambda result: result.basic.weights[1], {},
         [5.8773e-07, 9.9910e-01, 8.9788e-04, 7.4187e-08, 3.2391e-07, 3.4407e-07, 5.4033e-07,
          2.8926e-08], SCIENTIFIC),
     "without parameters, sums of rows": (
-        lambda found: found.basic.weights.sum(axis=-1), {}, np.ones(8), DECIMALS),
+        lambda result: result.basic.weights.sum(axis=-1), {}, np.ones(8), DECIMALS),
     # D-41: the chapter says columns; its code sums the rows. Half of the last printed decimal and
     # eight float32 roundings.
     "without parameters, sums of columns": (
-        lambda found: found.basic.weights.sum(axis=0), {},
+        lambda result: result.basic.weights.sum(axis=0), {},
         [0.992701, 0.999430, 1.010092, 0.951733, 0.997543, 1.048283, 1.000158, 1.000059],
         {"rtol": 0, "atol": 2e-6}),
     "scores of the second query": (
-        lambda found: found.attention.scores[0, 1], {},
+        lambda result: result.attention.scores[0, 1], {},
         [-25.1623, 9.3602, 14.3667, 32.1482, 53.8976, 46.6626, -1.2131, -32.9391], DECIMALS),
     "scaled weights of the second query": (
-        lambda found: found.attention.weights[0, 1], {},
+        lambda result: result.attention.weights[0, 1], {},
         [2.2317e-09, 1.2499e-05, 4.3696e-05, 3.7242e-03, 8.5596e-01, 1.4025e-01, 8.8896e-07,
          3.1936e-10], SCIENTIFIC),
     "unscaled weights of the second query": (
-        lambda found: found.attention.weights[0, 1, 4:6], {"scale": "none"},
+        lambda result: result.attention.weights[0, 1, 4:6], {"scale": "none"},
         [9.9928e-01, 7.2037e-04], SCIENTIFIC),
     "context of the second word": (
-        lambda found: found.attention.output[0, 1], {},
+        lambda result: result.attention.output[0, 1], {},
         [-1.2226, -3.4387, -4.3928, -5.2125, -1.1249, -3.3041, -1.4316, -3.2765, -2.5114, -2.6105,
          -1.5793, -2.8433, -2.4142, -0.3998, -1.9917, -3.3499], DECIMALS),
     # `multihead_keys[2, 1]`: the third head, as index 2 says (D-42: the chapter says second)
     "third head, second key": (
-        lambda found: found.vectors.key[2, 1], {"heads": 8},
+        lambda result: result.vectors.key[2, 1], {"heads": 8},
         [-1.9619, -0.7701, -0.7280, -1.6840, -1.0801, -1.6778, 0.6763, 0.6547, 1.4445, -2.7016,
          -1.1364, -1.1204, -2.4430, -0.5982, -0.8292, -1.4401], DECIMALS),
 }  # fmt: skip
@@ -73,7 +73,7 @@ PRINTED = {
 def test_the_sentence():
     sentence = "can you help me to translate this sentence"
     assert " ".join(WORDS) == sentence
-    alphabet = {word: place for place, word in enumerate(sorted(sentence.split()))}
+    alphabet = {word: index for index, word in enumerate(sorted(sentence.split()))}
     assert tuple(alphabet[word] for word in WORDS) == IDS == (0, 7, 1, 2, 5, 6, 4, 3)
     assert tuple(walk().ids) == IDS
 
@@ -93,14 +93,14 @@ def test_the_chapters_code_gives_the_same_arrays():
         torch.manual_seed(123)
         x = torch.nn.Embedding(10, 16)(torch.tensor(IDS)).detach()
         torch.manual_seed(123)
-        one = [torch.rand(16, 16) for _ in range(3)]
+        item = [torch.rand(16, 16) for _ in range(3)]
         torch.manual_seed(123)
         torch.rand(16, 16)
         many = [torch.rand(8, 16, 16) for _ in range(3)]
         last = torch.nn.Linear(8 * 16, 16)
     single, multi = walk(), walk(heads=8)
     np.testing.assert_array_equal(single.embeddings, x.numpy())
-    for matrix, ours in zip(one, vars(single.vectors).values(), strict=True):
+    for matrix, ours in zip(item, vars(single.vectors).values(), strict=True):
         close(ours[0], torch.stack([matrix @ row for row in x]).numpy(), atol=SINGLE)
     stacked = x.T.repeat(8, 1, 1)
     for matrices, ours in zip(many, vars(multi.vectors).values(), strict=True):
@@ -125,13 +125,13 @@ def test_the_global_generator_is_left_alone():
 
 @pytest.mark.parametrize(("heads", "causal"), [(1, True), (8, False)])
 def test_against_pytorchs_attention(heads, causal):
-    found = walk(heads=heads, causal=causal)
-    q, k, v = (torch.from_numpy(a.astype(np.float64)) for a in vars(found.vectors).values())
+    result = walk(heads=heads, causal=causal)
+    q, k, v = (torch.from_numpy(a.astype(np.float64)) for a in vars(result.vectors).values())
     theirs = scaled_dot_product_attention(q, k, v, is_causal=causal).numpy()
     # scores of size 300 in float32 are off by 1e-5 each, and so are the weights
-    close(found.attention.output, theirs, rtol=1e-4, atol=5e-4)
+    close(result.attention.output, theirs, rtol=1e-4, atol=5e-4)
     joined = np.concatenate(list(theirs), axis=1)
-    close(found.combined, joined @ found.output_weight + found.output_bias, rtol=1e-4, atol=5e-4)
+    close(result.combined, joined @ result.output_weight + result.output_bias, rtol=1e-4, atol=5e-4)
 
 
 @pytest.mark.parametrize(
@@ -140,22 +140,22 @@ def test_against_pytorchs_attention(heads, causal):
 )
 def test_every_stage_in_float64(scale, operator, divide_by):
     """`attend` has its own tests; here it gets the projections, and gives to the last matrix."""
-    found = walk(5, 4, 2, scale, 0.5, operator, True)
-    assert found.divide_by == divide_by
-    x, n = found.embeddings.astype(np.float64), len(WORDS)
-    wanted = [x @ w.astype(np.float64) for w in vars(found.weights).values()]
-    for ours, theirs in zip(vars(found.vectors).values(), wanted, strict=True):
+    result = walk(5, 4, 2, scale, 0.5, operator, True)
+    assert result.divide_by == divide_by
+    x, n = result.embeddings.astype(np.float64), len(WORDS)
+    expected = [x @ w.astype(np.float64) for w in vars(result.weights).values()]
+    for ours, theirs in zip(vars(result.vectors).values(), expected, strict=True):
         close(ours, theirs, atol=SINGLE)
     causal = np.tri(n, dtype=bool)
-    np.testing.assert_array_equal(found.forbidden, ~causal)
+    np.testing.assert_array_equal(result.forbidden, ~causal)
     stages = attend(
-        *wanted, divide_by=divide_by, temperature=0.5, allowed=causal, operator=operator
+        *expected, divide_by=divide_by, temperature=0.5, allowed=causal, operator=operator
     )
     for name, stage in vars(stages).items():  # float32 sums of size 100
-        close(getattr(found.attention, name), stage, rtol=1e-3, atol=1e-3)
+        close(getattr(result.attention, name), stage, rtol=1e-3, atol=1e-3)
     joined = np.hstack(list(stages.output))
-    close(found.concatenated, joined, atol=1e-3)
-    close(found.combined, joined @ found.output_weight + found.output_bias, atol=1e-3)
+    close(result.concatenated, joined, atol=1e-3)
+    close(result.combined, joined @ result.output_weight + result.output_bias, atol=1e-3)
 
 
 # --- settings -------------------------------------------------------------------------------------
@@ -168,14 +168,14 @@ def test_every_stage_in_float64(scale, operator, divide_by):
 )  # fmt: skip
 def test_shapes(d_k, heads, width, used):
     """Split, the heads side by side are as wide as the model, whatever d_k (D-29)."""
-    found = walk(d_k=d_k, heads=heads, width=width)
-    assert (found.d_k, found.divide_by) == (used, math.sqrt(used))
-    assert {one.shape for one in vars(found.vectors).values()} == {(heads, 8, used)}
-    assert found.attention.weights.shape == (heads, 8, 8)
-    assert found.concatenated.shape == (8, heads * used)
-    assert found.output_weight.shape == (heads * used, 16)
-    assert found.combined.shape == (8, 16)
-    stages = (found.embeddings, found.attention.masked, found.attention.weights, found.combined)
+    result = walk(d_k=d_k, heads=heads, width=width)
+    assert (result.d_k, result.divide_by) == (used, math.sqrt(used))
+    assert {var.shape for var in vars(result.vectors).values()} == {(heads, 8, used)}
+    assert result.attention.weights.shape == (heads, 8, 8)
+    assert result.concatenated.shape == (8, heads * used)
+    assert result.output_weight.shape == (heads * used, 16)
+    assert result.combined.shape == (8, 16)
+    stages = (result.embeddings, result.attention.masked, result.attention.weights, result.combined)
     assert {stage.dtype for stage in stages} == {np.dtype(np.float32)}
     assert all(np.isfinite(stage).all() for stage in stages)
 

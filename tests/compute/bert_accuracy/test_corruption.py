@@ -41,9 +41,9 @@ def test_pieces_of_words():
 
 def test_a_continuation_of_nothing_is_a_word():
     pieces = ("[CLS]", "##ing", "##s", "[SEP]", "##s")
-    found = words_of(pieces, np.array([True, False, False, True, False]))
-    assert found.tolist() == [-1, 0, 0, -1, 1]
-    assert written(pieces, found) == ("##ings", "##s")
+    result = words_of(pieces, np.array([True, False, False, True, False]))
+    assert result.tolist() == [-1, 0, 0, -1, 1]
+    assert written(pieces, result) == ("##ings", "##s")
 
 
 def test_no_words():
@@ -67,15 +67,15 @@ def test_the_highest_sum_goes_first_and_of_equals_the_left():
 
 def test_random_orders_are_all_as_likely():
     draws = 6000
-    seen = np.zeros(6)
+    observed = np.zeros(6)
     for seed in range(draws):
         turn = random_turns(3, (7, seed))
         assert sorted(turn) == [0, 1, 2]
-        seen[turn[0] * 2 + (turn[1] > turn[2])] += 1
+        observed[turn[0] * 2 + (turn[1] > turn[2])] += 1
     # Each of the six counts within the central 1 - 1e-6 of its binomial distribution.
     low, high = binom.interval(1 - 1e-6, draws, 1 / 6)
-    assert low < seen.min()
-    assert seen.max() < high
+    assert low < observed.min()
+    assert observed.max() < high
     np.testing.assert_array_equal(random_turns(9, 5), random_turns(9, 5))
     assert random_turns(9, (0, 1)).tolist() != random_turns(9, (1, 0)).tolist()
 
@@ -115,10 +115,10 @@ def test_words_are_masked_whole():
     ids = np.arange(1000, 1012)
     turn = np.array([2, 5, 0, 4, 1, 3])  # "don", "t", "unaffable", "playing", "'", ","
     gone = [[], [5], [5, 7], [5, 7, 1, 2, 3], [5, 7, 1, 2, 3, 8, 9]]
-    for k, places in enumerate(gone):
-        found = masked(ids, WORD_OF, turn, k, 103)
-        assert sorted(np.flatnonzero(found == 103)) == sorted(places)
-        np.testing.assert_array_equal(np.delete(found, places), np.delete(ids, places))
+    for k, positions in enumerate(gone):
+        result = masked(ids, WORD_OF, turn, k, 103)
+        assert sorted(np.flatnonzero(result == 103)) == sorted(positions)
+        np.testing.assert_array_equal(np.delete(result, positions), np.delete(ids, positions))
     np.testing.assert_array_equal(masked(ids, WORD_OF, turn, 6, 103) == 103, WORD_OF >= 0)
     assert ids[5] == 1005  # the caller's array is untouched
 
@@ -145,34 +145,36 @@ def _sentence(length: int) -> tuple[np.ndarray, np.ndarray]:
 )
 def test_how_many_are_selected(share, length, wanted):
     ids, special = _sentence(length)
-    found = select(ids, special, FillSettings(share=share), VOCABULARY, 0)
-    assert len(found.places) == len(found.treatment) == wanted
-    assert not special[found.places].any()
-    assert (np.diff(found.places) > 0).all()
+    corrupted = select(ids, special, FillSettings(share=share), VOCABULARY, 0)
+    assert len(corrupted.places) == len(corrupted.treatment) == wanted
+    assert not special[corrupted.places].any()
+    assert (np.diff(corrupted.places) > 0).all()
 
 
 def test_only_selected_places_change_and_each_as_its_treatment_says():
     ids, special = _sentence(40)
     settings = FillSettings(share=0.5, mask=0.4, random=0.3)
     for seed in range(50):
-        changed, places, treatment = select(ids, special, settings, VOCABULARY, seed, mask_id=7)
-        np.testing.assert_array_equal(np.delete(changed, places), np.delete(ids, places))
-        assert (changed[places[treatment == 0]] == 7).all()
-        drawn = changed[places[treatment == 1]]
-        assert ((drawn >= 999) & (drawn < VOCABULARY)).all()
-        np.testing.assert_array_equal(changed[places[treatment == 2]], ids[places[treatment == 2]])
+        changed, positions, treatment = select(ids, special, settings, VOCABULARY, seed, mask_id=7)
+        np.testing.assert_array_equal(np.delete(changed, positions), np.delete(ids, positions))
+        assert (changed[positions[treatment == 0]] == 7).all()
+        rendered = changed[positions[treatment == 1]]
+        assert ((rendered >= 999) & (rendered < VOCABULARY)).all()
+        np.testing.assert_array_equal(
+            changed[positions[treatment == 2]], ids[positions[treatment == 2]]
+        )
 
 
 def test_shares_of_treatments_and_places():
     ids, special = _sentence(10000)
-    found = select(ids, special, FillSettings(share=0.3), VOCABULARY, 3)
-    assert len(found.places) == 3000
+    corrupted = select(ids, special, FillSettings(share=0.3), VOCABULARY, 3)
+    assert len(corrupted.places) == 3000
     for treatment, share in enumerate((0.8, 0.1, 0.1)):
         low, high = binom.interval(1 - 1e-6, 3000, share)
-        assert low < (found.treatment == treatment).sum() < high
+        assert low < (corrupted.treatment == treatment).sum() < high
     # Every place is as likely: of a sentence's first half as many as of the second.
     low, high = binom.interval(1 - 1e-6, 3000, 0.5)
-    assert low < (found.places <= 5000).sum() < high
+    assert low < (corrupted.places <= 5000).sum() < high
 
 
 def test_random_tokens_come_from_the_whole_range():

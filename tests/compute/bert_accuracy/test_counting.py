@@ -41,10 +41,10 @@ def shapes(network) -> dict[str, tuple[int, ...]]:
 
 @pytest.mark.parametrize("config", [BERT_BASE, BERT_LARGE, MINILM, replace(ODD, classes=5)])
 def test_every_part_is_one_of_transformers(config):
-    wanted = shapes(real_bert(config))
-    found = counting.count(config)
-    assert {part.name: part.shape for part in found.parts} == wanted
-    assert found.total == found.trainable == sum(part.parameters for part in found.parts)
+    expected = shapes(real_bert(config))
+    result = counting.count(config)
+    assert {part.name: part.shape for part in result.parts} == expected
+    assert result.total == result.trainable == sum(part.parameters for part in result.parts)
 
 
 def test_distilbert_is_that_of_transformers():
@@ -53,11 +53,11 @@ def test_distilbert_is_that_of_transformers():
 
     with torch.device("meta"):
         network = DistilBertForSequenceClassification(DistilBertConfig())
-    found = counting.count(DISTILBERT, "head")
+    result = counting.count(DISTILBERT, "head")
     # The names differ, so the shapes are compared in whatever order.
-    assert sorted(part.shape for part in found.parts) == sorted(shapes(network).values())
+    assert sorted(part.shape for part in result.parts) == sorted(shapes(network).values())
     head = [name for name in shapes(network) if "classifier" in name]
-    assert found.trainable == sum(network.get_parameter(name).numel() for name in head)
+    assert result.trainable == sum(network.get_parameter(name).numel() for name in head)
 
 
 def test_printed_numbers():
@@ -79,20 +79,20 @@ def test_lora_is_that_of_peft(config, rank):
     settings = LoraConfig(r=rank, target_modules=list(LORA))
     with torch.device("meta"):
         network = inject_adapter_in_model(settings, real_bert(config))
-    wanted = {
+    expected = {
         name.replace(".default", ""): shape
         for name, shape in shapes(network).items()
         if "lora_" in name
     }
-    found = counting.count(config, "lora", rank=rank)
-    added = [part for part in found.parts if ".lora_" in part.name]
-    assert {part.name: part.shape for part in added} == wanted
+    result = counting.count(config, "lora", rank=rank)
+    added = [part for part in result.parts if ".lora_" in part.name]
+    assert {part.name: part.shape for part in added} == expected
     # Six matrices a layer: four width x width, two between width and inner.
     each = rank * (10 * config.width + 2 * config.inner)
     assert sum(part.parameters for part in added) == config.layers * each
     head = config.classes * (config.width + 1)
-    assert found.trainable == config.layers * each + head
-    assert found.total == counting.count(config).total + config.layers * each
+    assert result.trainable == config.layers * each + head
+    assert result.total == counting.count(config).total + config.layers * each
 
 
 @pytest.mark.parametrize("config", [BERT_BASE, DISTILBERT, ODD])
@@ -124,15 +124,15 @@ def test_regimes_train_what_they_say(config):
 
 def test_groups_hold_everything_once():
     counted = counting.count(BERT_BASE, "lora", rank=8)
-    found = counting.groups(counted)
+    result = counting.groups(counted)
     layers = [f"layer {i}" for i in range(1, 13)]
-    assert [group.name for group in found] == [
+    assert [group.name for group in result] == [
         "embeddings", *layers, "pooler", "classifier", "lora"
     ]  # fmt: skip
-    assert sum(group.total for group in found) == counted.total
-    assert sum(group.trainable for group in found) == counted.trainable
-    assert found[0].total == (30522 + 512 + 2) * 768 + 2 * 768
-    assert found[-2].trainable == 1538
+    assert sum(group.total for group in result) == counted.total
+    assert sum(group.trainable for group in result) == counted.trainable
+    assert result[0].total == (30522 + 512 + 2) * 768 + 2 * 768
+    assert result[-2].trainable == 1538
     distil = counting.groups(counting.count(DISTILBERT, "head"))
     assert [group.name for group in distil][-2:] == ["layer 6", "classifier"]
     assert distil[-1].trainable == 768 * 769 + 1538

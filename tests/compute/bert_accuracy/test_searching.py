@@ -18,36 +18,38 @@ def bump(rate: float, batch: int) -> float:
 
 
 def test_the_grid_is_exact():
-    found = propose("grid", BUDGET, 0, bump)
+    search_trials = propose("grid", BUDGET, 0, bump)
     rates = [1e-5, 10 ** (-5 + 5 / 3), 10 ** (-5 + 10 / 3), 1.0]
-    np.testing.assert_allclose(found.rate, np.repeat(rates, 3), rtol=1e-12)  # powers in float64
-    np.testing.assert_array_equal(found.batch, np.tile(BATCHES, 4))
-    np.testing.assert_array_equal(propose("grid", BUDGET, 1, bump).rate, found.rate)
+    np.testing.assert_allclose(
+        search_trials.rate, np.repeat(rates, 3), rtol=1e-12
+    )  # powers in float64
+    np.testing.assert_array_equal(search_trials.batch, np.tile(BATCHES, 4))
+    np.testing.assert_array_equal(propose("grid", BUDGET, 1, bump).rate, search_trials.rate)
 
 
 @pytest.mark.parametrize(("budget", "trials"), [(3, 3), (5, 3), (6, 6), (14, 12)])
 def test_the_grid_keeps_within_its_budget(budget, trials):
-    found = propose("grid", budget, 0, bump)
-    assert len(found.rate) == trials
+    search_trials = propose("grid", budget, 0, bump)
+    assert len(search_trials.rate) == trials
     if trials == 3:
-        np.testing.assert_allclose(found.rate, 10**-2.5, rtol=1e-12)
+        np.testing.assert_allclose(search_trials.rate, 10**-2.5, rtol=1e-12)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_values_belong_to_their_points_and_the_same_seed_tries_the_same(method):
     first, again = (propose(method, BUDGET, 3, bump) for _ in range(2))
-    for one, other in zip(first, again, strict=True):
-        np.testing.assert_array_equal(one, other)
-    wanted = [bump(rate, batch) for rate, batch in zip(first.rate, first.batch, strict=True)]
-    np.testing.assert_array_equal(first.value, wanted)
+    for item, other in zip(first, again, strict=True):
+        np.testing.assert_array_equal(item, other)
+    expected = [bump(rate, batch) for rate, batch in zip(first.rate, first.batch, strict=True)]
+    np.testing.assert_array_equal(first.value, expected)
     assert ((first.rate >= 1e-5 * (1 - 1e-12)) & (first.rate <= 1 + 1e-12)).all()
     assert set(first.batch) <= set(BATCHES)
 
 
 @pytest.mark.parametrize("method", ["random", "bayes"])
 def test_another_seed_tries_others(method):
-    one, other = (propose(method, 5, seed, bump) for seed in (0, 1))
-    assert not (one.rate == other.rate).any()
+    item, other = (propose(method, 5, seed, bump) for seed in (0, 1))
+    assert not (item.rate == other.rate).any()
 
 
 def test_random_points_are_uniform_on_the_log_scale():
@@ -56,7 +58,7 @@ def test_random_points_are_uniform_on_the_log_scale():
     assert kstest(exponents, "uniform", args=(-5, 5)).pvalue > 1e-3
     low, high = binom.interval(1 - 1e-6, 3000, 1 / 3)
     for batch in BATCHES:
-        assert low < sum(batch == one for _, one in points) < high
+        assert low < sum(batch == point for _, point in points) < high
     assert points[:7] == scattered(7, 0)
 
 
@@ -72,11 +74,11 @@ def test_bayes_finds_the_top_better_than_random():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_who_watches_sees_every_trial_and_can_stop(method):
-    seen = []
-    found = propose(method, 6, 0, bump, each=seen.append)
-    assert [len(trials.rate) for trials in seen] == [1, 2, 3, 4, 5, 6]
-    np.testing.assert_array_equal(seen[-1].value, found.value)
-    np.testing.assert_array_equal(seen[2].rate, found.rate[:3])
+    observed = []
+    search_trials = propose(method, 6, 0, bump, each=observed.append)
+    assert [len(trials.rate) for trials in observed] == [1, 2, 3, 4, 5, 6]
+    np.testing.assert_array_equal(observed[-1].value, search_trials.value)
+    np.testing.assert_array_equal(observed[2].rate, search_trials.rate[:3])
 
     def stop(trials):
         if len(trials.value) == 2:

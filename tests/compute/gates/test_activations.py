@@ -33,8 +33,8 @@ def test_symbols_name_the_arrays_of_the_trace():
 
 
 def test_a_time_constant_is_when_the_memory_has_fallen_to_1_over_e():
-    keep = np.full((40, 3), np.exp(-1 / np.array([1.0, 5.0, 200.0])))
-    np.testing.assert_allclose(act.time_constants(keep), [1, 5, 200], rtol=1e-12)
+    retention = np.full((40, 3), np.exp(-1 / np.array([1.0, 5.0, 200.0])))
+    np.testing.assert_allclose(act.time_constants(retention), [1, 5, 200], rtol=1e-12)
     mixed = np.array([[0.5], [0.125]])  # product 1/16 over two steps: one quarter a step
     np.testing.assert_allclose(act.time_constants(mixed), -1 / np.log(0.25))
     assert list(act.time_constants(np.array([[1.0, 0.0], [1.0, 0.5]]))) == [np.inf, 0]
@@ -42,9 +42,9 @@ def test_a_time_constant_is_when_the_memory_has_fallen_to_1_over_e():
 
 def test_saturation_counts_steps():
     gate = np.array([[0.05, 0.5], [0.95, 0.5], [0.99, 0.1], [0.5, 0.9]])
-    found = act.saturation(gate)
-    np.testing.assert_array_equal(found.left, [0.25, 0])
-    np.testing.assert_array_equal(found.right, [0.5, 0])
+    result = act.saturation(gate)
+    np.testing.assert_array_equal(result.left, [0.25, 0])
+    np.testing.assert_array_equal(result.right, [0.5, 0])
 
 
 @pytest.mark.parametrize(
@@ -72,10 +72,10 @@ def test_correlation_is_pearsons_and_zero_where_nothing_varies():
     values = np.random.RandomState(2).standard_normal((30, 4))
     values[:, 3] = 0.1
     given = np.random.RandomState(3).standard_normal(30)
-    found = act.correlation(values, given)
+    result = act.correlation(values, given)
     for unit in range(3):
-        assert found[unit] == pytest.approx(np.corrcoef(values[:, unit], given)[0, 1], abs=1e-12)
-    assert found[3] == 0
+        assert result[unit] == pytest.approx(np.corrcoef(values[:, unit], given)[0, 1], abs=1e-12)
+    assert result[3] == 0
     assert not act.correlation(values, np.ones(30)).any()
 
 
@@ -92,8 +92,8 @@ def test_correlation_is_pearsons_and_zero_where_nothing_varies():
 )  # fmt: skip
 def test_clamps_say_gate_unit_and_steps(cell, clamps, block, held):
     values = forcing.forced(cell, 6, 5, clamps)
-    for unit, wanted in held.items():
-        np.testing.assert_array_equal(values[:, block, unit - 1], wanted)
+    for unit, expected in held.items():
+        np.testing.assert_array_equal(values[:, block, unit - 1], expected)
     assert np.isnan(np.delete(values, block, axis=1)).all()
     if clamps[0].unit is not None:
         assert np.isnan(np.delete(values, clamps[0].unit - 1, axis=2)).all()
@@ -116,36 +116,36 @@ def test_clamps_that_a_cell_does_not_have_are_refused(cell, clamps, message):
 
 def test_orders():
     values = np.array([[0.1, 0.9, 0.5], [0.2, 0.9, 0.7]])
-    keep = np.array([[0.5, 0.9, 0.99], [0.5, 0.9, 0.99]])
+    retention = np.array([[0.5, 0.9, 0.99], [0.5, 0.9, 0.99]])
     given = np.array([0.0, 1.0])
-    assert list(act.order("unit", values, keep, given)) == [0, 1, 2]
-    assert list(act.order("mean", values, keep, given)) == [1, 2, 0]
-    assert list(act.order("time", values, keep, given)) == [2, 1, 0]
-    assert list(act.order("correlation", values, keep, given))[-1] == 1
+    assert list(act.order("unit", values, retention, given)) == [0, 1, 2]
+    assert list(act.order("mean", values, retention, given)) == [1, 2, 0]
+    assert list(act.order("time", values, retention, given)) == [2, 1, 0]
+    assert list(act.order("correlation", values, retention, given))[-1] == 1
     with pytest.raises(ValueError, match="Unknown order"):
-        act.order("color", values, keep, given)
+        act.order("color", values, retention, given)
 
 
 def test_other_variants_are_other_networks():
     for kind, blocks in (("lstm", 4), ("gru", 3)):
         for variant in conventions.VARIANTS[kind]:
-            found = conventions.reading(variant, kind, weights(blocks), X)
-            assert found.distance.shape == (9,)
+            result = conventions.reading(variant, kind, weights(blocks), X)
+            assert result.distance.shape == (9,)
             # Two names of z and, where nothing multiplies one of them, two biases are the same;
             # r (U h + b') is not r U h + b': PyTorch's GRU needs both.
             same = (kind, variant) in (("gru", "renamed"), ("lstm", "one_bias"))
-            assert (found.distance.max() < 1e-13) == same, variant
-            assert same or found.distance.max() > 1e-3, variant
+            assert (result.distance.max() < 1e-13) == same, variant
+            assert same or result.distance.max() > 1e-3, variant
     with pytest.raises(ValueError, match="variants"):
         conventions.reading("renamed", "lstm", weights(4), X)
 
 
 def test_the_first_step_of_a_wrong_update_gate_by_hand():
     w = weights(3)
-    found = conventions.reading("wrong_update", "gru", w, X[:1])
+    result = conventions.reading("wrong_update", "gru", w, X[:1])
     usual = run(GRU(), w, X[:1], State(np.zeros(5)))
     z, n = usual.update_gate[0], usual.candidate[0]
-    assert found.distance[0] == pytest.approx(np.linalg.norm((1 - z) * n - z * n), abs=1e-14)
+    assert result.distance[0] == pytest.approx(np.linalg.norm((1 - z) * n - z * n), abs=1e-14)
 
 
 def test_a_trigram_model_sums_to_one_and_knows_what_it_saw():

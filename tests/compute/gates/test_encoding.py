@@ -28,18 +28,18 @@ TEXTS = (
 @pytest.mark.parametrize("read", [characters, words, marks])
 @pytest.mark.parametrize("text", TEXTS)
 def test_every_text_has_symbols_with_their_places(read, text):
-    found = read(text, SYMBOLS)
-    assert len(found.ids) == len(found.pieces) == len(found.spans) == len(found)
-    assert found.ids.dtype == np.int64
-    assert all(0 <= i < len(SYMBOLS) for i in found.ids)
-    for piece, (first, end) in zip(found.pieces, found.spans, strict=True):
-        assert found.text[first:end] == piece != ""
+    result = read(text, SYMBOLS)
+    assert len(result.ids) == len(result.pieces) == len(result.spans) == len(result)
+    assert result.ids.dtype == np.int64
+    assert all(0 <= i < len(SYMBOLS) for i in result.ids)
+    for piece, (first, end) in zip(result.pieces, result.spans, strict=True):
+        assert result.text[first:end] == piece != ""
     # Between two pieces there is white space only: nothing that can be seen is lost.
-    ends = [0, *found.spans[:, 1]]
-    starts = [*found.spans[:, 0], len(found.text)]
+    ends = [0, *result.spans[:, 1]]
+    starts = [*result.spans[:, 0], len(result.text)]
     for end, start in zip(ends, starts, strict=True):
         assert end <= start
-        assert found.text[end:start].strip() == ""
+        assert result.text[end:start].strip() == ""
 
 
 @pytest.mark.parametrize(
@@ -60,8 +60,8 @@ def test_what_is_not_in_the_alphabet_is_unknown():
     """Without an unknown symbol its number is -1; a digit with its star is one symbol."""
     assert list(marks("0x1", ("0", "1")).ids) == [0, -1, 1]
     assert marks("27*9 0*", ()).pieces == ("2", "7*", "9", "0*")
-    found = characters("aé", SYMBOLS)
-    assert [SYMBOLS[i] for i in found.ids] == ["a", UNKNOWN]
+    result = characters("aé", SYMBOLS)
+    assert [SYMBOLS[i] for i in result.ids] == ["a", UNKNOWN]
     assert [SYMBOLS[i] for i in words("Not bad", SYMBOLS).ids] == ["not", UNKNOWN]
 
 

@@ -16,19 +16,19 @@ from tests.compute.gates.test_observation import exact
 def test_a_word_is_as_likely_as_its_characters_one_after_the_other(cell, words):
     name, text = f"characters_{cell}", "The  flights the airline"
     network = exact(name)
-    found = expect([network], text, *words)
-    assert found.networks == (name,)
-    assert found.words == ("The", "flights", "the", "airline")
-    assert found.candidates == tuple(word.strip() for word in words)
-    assert found.probability.shape == (1, 4, 2)
-    for place in range(4):
-        begun = " ".join(found.words[: place + 1])
-        for column, word in enumerate(found.candidates):
-            seen = observe(network, f"{begun} {word} x")  # the x keeps the closing space
-            product = seen.probability[len(begun) : len(begun) + len(word) + 2].prod()
-            assert found.probability[0, place, column] == pytest.approx(product, rel=1e-10)
-    first, second = np.moveaxis(found.probability, -1, 0)
-    np.testing.assert_allclose(found.bits, np.log2(second / first), rtol=1e-12, atol=1e-12)
+    expectation = expect([network], text, *words)
+    assert expectation.networks == (name,)
+    assert expectation.words == ("The", "flights", "the", "airline")
+    assert expectation.candidates == tuple(word.strip() for word in words)
+    assert expectation.probability.shape == (1, 4, 2)
+    for index in range(4):
+        begun = " ".join(expectation.words[: index + 1])
+        for column, word in enumerate(expectation.candidates):
+            observation = observe(network, f"{begun} {word} x")  # the x keeps the closing space
+            product = observation.probability[len(begun) : len(begun) + len(word) + 2].prod()
+            assert expectation.probability[0, index, column] == pytest.approx(product, rel=1e-10)
+    first, second = np.moveaxis(expectation.probability, -1, 0)
+    np.testing.assert_allclose(expectation.bits, np.log2(second / first), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("pair", [("", "were"), ("was", ""), (" ", "were"), ("was", "have been")])

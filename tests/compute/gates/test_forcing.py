@@ -27,13 +27,13 @@ def test_a_clamp_is_that_value_at_its_steps(kind, cell):
     """The END that a character model reads before the text is in no clamp."""
     network, gate = exact(f"{kind}_{cell}"), {"lstm": "o", "gru": "r"}[cell]
     clamps = tuple(replace(clamp, gate=gate) for clamp in CLAMPS)
-    seen = observe(network, TEXTS[kind], gate, clamps=clamps)
-    wanted = np.full_like(seen.values, 0.2)
-    wanted[4:7, 1] = 0.9
-    np.testing.assert_array_equal(seen.values, wanted)
+    observation = observe(network, TEXTS[kind], gate, clamps=clamps)
+    expected = np.full_like(observation.values, 0.2)
+    expected[4:7, 1] = 0.9
+    np.testing.assert_array_equal(observation.values, expected)
     free = observe(network, TEXTS[kind], gate)
     for part in ("hidden", "cell_state") if cell == "lstm" else ("hidden",):
-        before, after = getattr(seen.trace, part), getattr(free.trace, part)
+        before, after = getattr(observation.trace, part), getattr(free.trace, part)
         np.testing.assert_array_equal(before[0], after[0])
         # What the values do to the states: tests/compute/recurrent/test_gradients.py.
         assert np.abs(before[2:] - after[2:]).max(axis=1).min() > 1e-3
@@ -43,33 +43,35 @@ def test_a_clamp_is_that_value_at_its_steps(kind, cell):
 def test_nothing_kept_and_nothing_written_is_an_empty_cell(kind):
     """c = 0 and h = o tanh 0 = 0: the answer is the softmax of the biases."""
     network = exact(f"{kind}_lstm")
-    seen = observe(network, TEXTS[kind], "c", clamps=(Clamp("i", 0.0), Clamp("f", 0.0)))
-    assert not seen.values.any()
-    assert not seen.trace.hidden[1:].any()
-    assert set(seen.answer) == {network.head_bias.argmax()}
+    observation = observe(network, TEXTS[kind], "c", clamps=(Clamp("i", 0.0), Clamp("f", 0.0)))
+    assert not observation.values.any()
+    assert not observation.trace.hidden[1:].any()
+    assert set(observation.answer) == {network.head_bias.argmax()}
 
 
 def test_f_at_one_is_the_cell_of_1997():
     """Another way through the kernel: the cell that has no forget gate."""
     network = exact("sentiment_lstm")
-    seen = observe(network, TEXTS["sentiment"], "c", clamps=(Clamp("f", 1.0),))
+    observation = observe(network, TEXTS["sentiment"], "c", clamps=(Clamp("f", 1.0),))
     old = run(LSTM(forget="one"), network.weights, network.embedding[network.encode(
         TEXTS["sentiment"]
     ).ids])  # fmt: skip
-    np.testing.assert_array_equal(seen.values, old.cell_state[1:])
-    increments = seen.trace.input_gate * seen.trace.candidate
-    np.testing.assert_allclose(seen.values, np.cumsum(increments, axis=0), rtol=1e-12, atol=1e-13)
-    assert np.isinf(seen.time_constants).all()
+    np.testing.assert_array_equal(observation.values, old.cell_state[1:])
+    increments = observation.trace.input_gate * observation.trace.candidate
+    np.testing.assert_allclose(
+        observation.values, np.cumsum(increments, axis=0), rtol=1e-12, atol=1e-13
+    )
+    assert np.isinf(observation.time_constants).all()
 
 
 @pytest.mark.parametrize("kind", ["sentiment", "characters", "parity"])
 def test_z_at_one_keeps_what_was_before_the_text(kind):
     network = exact(f"{kind}_gru")
-    seen = observe(network, TEXTS[kind], "h", clamps=(Clamp("z", 1.0),))
+    observation = observe(network, TEXTS[kind], "h", clamps=(Clamp("z", 1.0),))
     np.testing.assert_array_equal(
-        seen.values, np.broadcast_to(seen.trace.hidden[0], seen.values.shape)
+        observation.values, np.broadcast_to(observation.trace.hidden[0], observation.values.shape)
     )
-    assert seen.trace.hidden[0].any() == (kind == "characters")  # which has read an END
+    assert observation.trace.hidden[0].any() == (kind == "characters")  # which has read an END
 
 
 @CELLS
@@ -107,12 +109,12 @@ def test_a_forced_run_leaves_the_bundled_network_as_it_was(cell):
 @pytest.mark.parametrize("kind", ["sentiment", "characters", "latch"])
 def test_compare_has_every_variant_beside_the_network_itself(kind, cell):
     network, text = exact(f"{kind}_{cell}"), TEXTS[kind]
-    found, usual = compare(network, text), observe(network, text)
-    assert found.variants == VARIANTS[cell]
-    assert found.pieces == usual.pieces
-    assert found.distance.shape == (len(found.variants), len(found.pieces))
-    np.testing.assert_allclose(found.size, np.linalg.norm(usual.values, axis=1), rtol=1e-12)
-    distance = dict(zip(found.variants, found.distance, strict=True))
+    result, usual = compare(network, text), observe(network, text)
+    assert result.variants == VARIANTS[cell]
+    assert result.pieces == usual.pieces
+    assert result.distance.shape == (len(result.variants), len(result.pieces))
+    np.testing.assert_allclose(result.size, np.linalg.norm(usual.values, axis=1), rtol=1e-12)
+    distance = dict(zip(result.variants, result.distance, strict=True))
     nothing = np.zeros_like(network.weights.input_bias)
     bare = replace(network, weights=replace(
         network.weights, input_bias=nothing, hidden_bias=nothing
@@ -134,15 +136,15 @@ def test_compare_has_every_variant_beside_the_network_itself(kind, cell):
 def test_longer_is_the_accuracy_on_sequences_twice_as_long():
     network = exact("count_gru")
     batch = tasks.draw(network.kind, 40, tiny.TESTED, np.random.RandomState([5, 2]))
-    right, whole = [], []
+    right, full = [], []
     for k in range(tiny.TESTED):
         typed = " ".join(network.symbols[i] for i in batch.symbols[:, k])
         given = (observe(network, typed).answer == batch.answers[:, k])[batch.scored[:, k]]
         right += list(given)
-        whole.append(given.all())
-    found = tiny.longer(network, 20, 5)
-    assert (found.accuracy, found.whole) == (np.mean(right), np.mean(whole))
+        full.append(given.all())
+    result = tiny.longer(network, 20, 5)
+    assert (result.accuracy, result.whole) == (np.mean(right), np.mean(full))
     n = (batch.symbols == 0).sum(axis=0)  # a^n b^n: the answer is b for n - 1 steps, then the stop
-    assert found.majority == pytest.approx((n - 1).sum() / n.sum())
-    assert found.majority_whole == pytest.approx((n == 1).mean())
+    assert result.majority == pytest.approx((n - 1).sum() / n.sum())
+    assert result.majority_whole == pytest.approx((n == 1).mean())
     assert tiny.longer(network, 20, 6) == tiny.longer(network, 20, 6)

@@ -55,18 +55,26 @@ def known(network: GatedNetwork, piece: str) -> bool:
 @EVERY
 def test_everything_of_an_observation_fits_together(name):
     network = checkpoints.load(name)
-    seen = observe(network, text_of(name))
-    steps, units = len(seen.pieces), network.weights.hidden
-    assert (seen.network, seen.cell, seen.kind) == (name, network.cell, network.kind)
-    assert (seen.left_out, seen.hidden, seen.unknown.any()) == (0, units, False)
-    for symbol in symbols(seen.trace):
+    observation = observe(network, text_of(name))
+    steps, units = len(observation.pieces), network.weights.hidden
+    assert (observation.network, observation.cell, observation.kind) == (
+        name,
+        network.cell,
+        network.kind,
+    )
+    assert (observation.left_out, observation.hidden, observation.unknown.any()) == (
+        0,
+        units,
+        False,
+    )
+    for symbol in symbols(observation.trace):
         values = observe(network, text_of(name), symbol).values
         assert values.shape == (steps, units)
         assert np.isfinite(values).all()
         assert symbol in SIGNED or (values.min() >= 0 and values.max() <= 1)
-    kept = observe(network, text_of(name), "f" if network.cell == "lstm" else "z").values
-    np.testing.assert_array_equal(seen.keep, kept)
-    np.testing.assert_array_equal(seen.time_constants, time_constants(kept))
+    retained = observe(network, text_of(name), "f" if network.cell == "lstm" else "z").values
+    np.testing.assert_array_equal(observation.keep, retained)
+    np.testing.assert_array_equal(observation.time_constants, time_constants(retained))
 
 
 def right_answer(task: str, pieces: tuple[str, ...], t: int) -> str | None:
@@ -88,37 +96,37 @@ def right_answer(task: str, pieces: tuple[str, ...], t: int) -> str | None:
 def test_probabilities_and_answers_equal_those_of_pytorch(name, network, tolerance):
     """In float64 to rounding, in the float32 of the files to its own."""
     network = network(name)
-    seen = observe(network, text_of(name))
+    observation = observe(network, text_of(name))
     kind = network.kind
-    place = {symbol: k for k, symbol in enumerate(network.symbols)}
-    ids = [place[word(piece) if kind == "sentiment" else piece] for piece in seen.pieces]
-    read = [place[END], *ids] if kind == "characters" else ids
+    anchor = {symbol: k for k, symbol in enumerate(network.symbols)}
+    ids = [anchor[word(piece) if kind == "sentiment" else piece] for piece in observation.pieces]
+    read = [anchor[END], *ids] if kind == "characters" else ids
     with torch.no_grad():
         vectors = torch.tensor(network.embedding[read], dtype=torch.float64)
         out, _ = layer(network.weights, torch.float64)(vectors)
         scores = out @ torch.tensor(network.head, dtype=torch.float64).T
         p = torch.softmax(scores + torch.tensor(network.head_bias), dim=-1).numpy()
     if kind == "characters":
-        wanted = p[np.arange(len(ids)), ids]
+        expected = p[np.arange(len(ids)), ids]
     elif kind == "sentiment":
-        wanted = p[:, 1]
+        expected = p[:, 1]
     else:
-        answers = [right_answer(kind, seen.pieces, t) for t in range(len(ids))]
-        wanted = [
+        answers = [right_answer(kind, observation.pieces, t) for t in range(len(ids))]
+        expected = [
             np.nan if answer is None else p[t, tasks.ANSWERS[kind].index(answer)]
             for t, answer in enumerate(answers)
         ]
-    assert np.isfinite(wanted).any()
-    np.testing.assert_allclose(seen.probability, wanted, 0, tolerance)
-    np.testing.assert_array_equal(seen.answer, p[len(read) - len(ids) :].argmax(axis=-1))
+    assert np.isfinite(expected).any()
+    np.testing.assert_allclose(observation.probability, expected, 0, tolerance)
+    np.testing.assert_array_equal(observation.answer, p[len(read) - len(ids) :].argmax(axis=-1))
 
 
 # ----------------------------------------------------------------------------------- hostile texts
 @pytest.mark.parametrize("text", ["", " ", " \t\r\n ", "\u3000\u2003"])
 def test_nothing_to_read_is_refused(text):
-    for name, ask in product(NAMES, (observe, compare)):
+    for name, request in product(NAMES, (observe, compare)):
         with pytest.raises(UserError) as refused:
-            ask(checkpoints.load(name), text)
+            request(checkpoints.load(name), text)
         assert refused.value.code == "no_text"
 
 
@@ -138,23 +146,25 @@ HOSTILE = {
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_any_text_is_read_and_what_is_not_known_is_said(name, text):
     network = checkpoints.load(name)
-    seen = observe(network, text)
+    observation = observe(network, text)
     between = "" if network.kind == "characters" else " "
-    whole = normalized(text)
-    assert "".join(seen.pieces) == (whole if between == "" else whole.replace(" ", ""))
-    assert list(seen.unknown) == [not known(network, piece) for piece in seen.pieces]
-    assert seen.left_out == 0
-    assert np.isfinite(seen.values).all()
+    full = normalized(text)
+    assert "".join(observation.pieces) == (full if between == "" else full.replace(" ", ""))
+    assert list(observation.unknown) == [not known(network, piece) for piece in observation.pieces]
+    assert observation.left_out == 0
+    assert np.isfinite(observation.values).all()
     if network.kind in ("characters", "sentiment"):
-        assert ((seen.probability >= 0) & (seen.probability <= 1)).all()
-    elif seen.unknown.any():  # nobody knows the right answer to what is no sequence of the task
-        assert np.isnan(seen.probability[seen.unknown.argmax() :]).all()
+        assert ((observation.probability >= 0) & (observation.probability <= 1)).all()
+    elif (
+        observation.unknown.any()
+    ):  # nobody knows the right answer to what is no sequence of the task
+        assert np.isnan(observation.probability[observation.unknown.argmax() :]).all()
 
 
 def test_the_texts_above_have_known_and_unknown_symbols():
     for name in ("characters_lstm", "sentiment_gru"):
-        found = {bool(u) for t in HOSTILE.values() for u in observe(exact(name), t).unknown}
-        assert found == {True, False}
+        result = {bool(u) for t in HOSTILE.values() for u in observe(exact(name), t).unknown}
+        assert result == {True, False}
 
 
 @pytest.mark.parametrize(
@@ -167,48 +177,48 @@ def test_ten_thousand_characters_are_cut_to_what_a_network_reads(name, one):
     between = "" if network.kind != "sentiment" else " "
     count = 10_000 // len(one + between)
     text = between.join([one] * count)
-    seen = observe(network, text)
-    assert seen.pieces == (one,) * MAX_SYMBOLS
-    kept = between.join(seen.pieces)
-    assert seen.left_out == len(text) - len(kept)
-    whole = observe(network, kept)
-    assert whole.left_out == 0
-    np.testing.assert_array_equal(seen.values, whole.values)
-    one_more = observe(network, f"{kept}{between}{one}")
-    assert (one_more.pieces, one_more.left_out) == (seen.pieces, len(one + between))
+    observation = observe(network, text)
+    assert observation.pieces == (one,) * MAX_SYMBOLS
+    retained = between.join(observation.pieces)
+    assert observation.left_out == len(text) - len(retained)
+    full = observe(network, retained)
+    assert full.left_out == 0
+    np.testing.assert_array_equal(observation.values, full.values)
+    one_more = observe(network, f"{retained}{between}{one}")
+    assert (one_more.pieces, one_more.left_out) == (observation.pieces, len(one + between))
 
 
 @pytest.mark.parametrize("name", ["characters_lstm", "sentiment_gru", "count_lstm"])
 def test_nobody_waits_for_a_megabyte(name):
     text = " ".join(["good film."] * 100_000)
     started = time.process_time()
-    seen = observe(checkpoints.load(name), text)
+    observation = observe(checkpoints.load(name), text)
     assert time.process_time() - started < 2  # 0.06 s on two cores; reading all of it takes 20 s
-    assert len(seen.pieces) == MAX_SYMBOLS
-    read = "".join(seen.pieces).replace(" ", "")
+    assert len(observation.pieces) == MAX_SYMBOLS
+    read = "".join(observation.pieces).replace(" ", "")
     end = next(k for k in range(3000) if text[:k].replace(" ", "") == read)
-    assert seen.left_out == len(text) - end
+    assert observation.left_out == len(text) - end
 
 
 # ------------------------------------------------------------------------------------- one step
 @pytest.mark.parametrize("name", ["sentiment_lstm", "characters_gru", "count_lstm", "count_gru"])
 def test_the_numbers_of_one_step(name):
     """Of a GRU under both names of its gate."""
-    seen = observe(exact(name), text_of(name))
-    values = {s: observe(exact(name), text_of(name), s).values for s in symbols(seen.trace)}
-    for unit, step in ((1, 1), (seen.hidden, len(seen.pieces)), (3, 5)):
-        v = one_step(seen, unit, step)
-        for symbol, found in values.items():
-            assert getattr(v, symbol) == found[step - 1, unit - 1]
+    observation = observe(exact(name), text_of(name))
+    values = {s: observe(exact(name), text_of(name), s).values for s in symbols(observation.trace)}
+    for unit, step in ((1, 1), (observation.hidden, len(observation.pieces)), (3, 5)):
+        v = one_step(observation, unit, step)
+        for symbol, value in values.items():
+            assert getattr(v, symbol) == value[step - 1, unit - 1]
         if isinstance(v, LSTMStep):
             assert v.f * v.c_before + v.i * v.g == pytest.approx(v.c, rel=1e-14, abs=1e-15)
             assert np.tanh(v.c) == v.tanh_c
             assert v.o * v.tanh_c == pytest.approx(v.h, rel=1e-14)
             continue
         assert v.z * v.h_before + (1 - v.z) * v.n == pytest.approx(v.h, rel=1e-14)
-        assert one_step(seen, unit, step, "write") == replace(v, z=1 - v.z, update="write")
-        w, before = exact(name).weights, seen.trace.hidden[step - 1]
-        past = (w.block(2) @ before + w.hidden_bias[2 * seen.hidden :])[unit - 1]
+        assert one_step(observation, unit, step, "write") == replace(v, z=1 - v.z, update="write")
+        w, before = exact(name).weights, observation.trace.hidden[step - 1]
+        past = (w.block(2) @ before + w.hidden_bias[2 * observation.hidden :])[unit - 1]
         assert v.past == pytest.approx(past, rel=1e-12, abs=1e-14)
 
 

@@ -22,27 +22,35 @@ TEXT = "It is not a great film."
     [("characters_gru", "z", "update_gate"), ("characters_lstm", "c", "forget_gate")],
 )
 def test_of_one_unit_at_one_step(name, symbol, gate):
-    seen = observe(checkpoints.load(name), TEXT, symbol, "mean")
-    means = seen.values.mean(axis=0)
-    assert seen.unit_at(1) == means.argmax() + 1
-    assert seen.unit_at(9999) == seen.unit_at(seen.hidden) == means.argmin() + 1
+    observation = observe(checkpoints.load(name), TEXT, symbol, "mean")
+    means = observation.values.mean(axis=0)
+    assert observation.unit_at(1) == means.argmax() + 1
+    assert (
+        observation.unit_at(9999) == observation.unit_at(observation.hidden) == means.argmin() + 1
+    )
     unit, step = 7, 3
-    value = seen.values[2, 6]
-    assert seen.value_at(unit, step) == value
+    value = observation.values[2, 6]
+    assert observation.value_at(unit, step) == value
     # Another name of the update gate, and of no other value.
-    assert seen.value_at(unit, step, "write") == (1 - float(value) if symbol == "z" else value)
-    kept = getattr(seen.trace, gate)[:, 6].astype(float)
-    assert seen.time_constant(unit) == pytest.approx(-1 / np.log(kept).mean())
+    assert observation.value_at(unit, step, "write") == (
+        1 - float(value) if symbol == "z" else value
+    )
+    retained = getattr(observation.trace, gate)[:, 6].astype(float)
+    assert observation.time_constant(unit) == pytest.approx(-1 / np.log(retained).mean())
     vowels = [letter in "aeiouAEIOU" for letter in TEXT]
-    r = np.corrcoef(seen.values[:, 6].astype(float), vowels)[0, 1]
-    assert seen.correlation(unit, "vowel") == pytest.approx(r)
-    assert seen.length_at_end == pytest.approx(np.sqrt((seen.values[-1].astype(float) ** 2).sum()))
+    r = np.corrcoef(observation.values[:, 6].astype(float), vowels)[0, 1]
+    assert observation.correlation(unit, "vowel") == pytest.approx(r)
+    assert observation.length_at_end == pytest.approx(
+        np.sqrt((observation.values[-1].astype(float) ** 2).sum())
+    )
 
 
 def test_answers_at_the_end():
-    seen = observe(checkpoints.load("characters_lstm"), TEXT)
-    assert seen.bits_per_character() == pytest.approx(-np.log2(seen.probability).mean())
-    never = replace(seen, probability=np.zeros_like(seen.probability))
+    observation = observe(checkpoints.load("characters_lstm"), TEXT)
+    assert observation.bits_per_character() == pytest.approx(
+        -np.log2(observation.probability).mean()
+    )
+    never = replace(observation, probability=np.zeros_like(observation.probability))
     assert np.isfinite(never.bits_per_character())
     parity = observe(checkpoints.load("parity_lstm"), "101")
     assert parity.answer_at_end() == "even"
@@ -58,38 +66,41 @@ def test_the_largest_change():
 
 
 def test_the_same_weights_in_other_equations():
-    found = VariantComparison(
+    variant_comparison = VariantComparison(
         tuple("abcd"),
         ("renamed", "reset_before", "no_bias"),
         np.array([[0, 1e-16, 0, 0], [0, 1, 2, 1], [0.5, 6, 0, 0]]),
         np.array([1.0, 2.0, 4.0, 3.0]),
         np.array([0.0, 0.0, 1e-3]),
     )
-    assert found.certain
-    assert not replace(found, moved=np.array([0.0, 0.0, 0.02])).certain
-    assert found.nearest_share == 0.5
-    assert found.largest_size == 4
-    np.testing.assert_allclose(found.shares, [2.5e-17, 0.5, 1.5])
-    assert (found.same(), found.furthest()) == (("renamed",), "no_bias")
+    assert variant_comparison.certain
+    assert not replace(variant_comparison, moved=np.array([0.0, 0.0, 0.02])).certain
+    assert variant_comparison.nearest_share == 0.5
+    assert variant_comparison.largest_size == 4
+    np.testing.assert_allclose(variant_comparison.shares, [2.5e-17, 0.5, 1.5])
+    assert (variant_comparison.same(), variant_comparison.furthest()) == (("renamed",), "no_bias")
     assert (
-        format_value(found.furthest_share, unit_of(VariantComparison.furthest_share.fget)) == "150%"
+        format_value(
+            variant_comparison.furthest_share, unit_of(VariantComparison.furthest_share.fget)
+        )
+        == "150%"
     )
 
 
 def test_what_is_expected_after_the_last_word():
     p = np.array([[[0.5, 0.5], [0.1, 0.4]], [[0.5, 0.5], [0.2, 0.2]]])
-    found = Expectation(("a", "b"), ("was", "were"), ("x_lstm", "x_gru"), p, 0)
-    assert found.bits_at_end("x_lstm") == pytest.approx(2)
-    assert found.bits_at_end("x_gru") == 0
-    assert [found.likelier_at_end(name) for name in found.networks] == ["were", "was"]
-    other = replace(found, probability=p[..., ::-1])
+    expectation = Expectation(("a", "b"), ("was", "were"), ("x_lstm", "x_gru"), p, 0)
+    assert expectation.bits_at_end("x_lstm") == pytest.approx(2)
+    assert expectation.bits_at_end("x_gru") == 0
+    assert [expectation.likelier_at_end(name) for name in expectation.networks] == ["were", "was"]
+    other = replace(expectation, probability=p[..., ::-1])
     assert other.likelier_at_end("x_lstm") == "was"
 
 
 def test_parameters_are_counted():
-    found = counting.table(1, 32)
+    result = counting.table(1, 32)
     for cell, count in (("rnn", 1120), ("gru", 3360), ("lstm", 4480)):
-        assert found.count(cell) == found.by_formula(cell) == count
+        assert result.count(cell) == result.by_formula(cell) == count
     for name in checkpoints.names():
         network = checkpoints.load(name)
         count = sum(array.size for array in checkpoints.arrays(network).values())
@@ -109,6 +120,6 @@ def test_the_time_constant_of_a_gate_that_stays(gate):
 def test_the_examples_of_the_little_jobs_are_answered():
     """What a page shows first is read without a symbol that the network does not know."""
     for kind, text in tasks.EXAMPLES.items():
-        seen = observation.observe(checkpoints.load(f"{kind}_lstm"), text)
-        assert not seen.unknown.any()
-        assert seen.answer_at_end() in tasks.ANSWERS[kind]
+        observed = observation.observe(checkpoints.load(f"{kind}_lstm"), text)
+        assert not observed.unknown.any()
+        assert observed.answer_at_end() in tasks.ANSWERS[kind]

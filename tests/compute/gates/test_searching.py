@@ -24,10 +24,10 @@ def sigmoid(a):
 def test_the_gates_are_sigmoids_at_that_temperature(cell, temperature):
     """Step by step from the trained weights: a = W x + U h + b, gates sigma((a + added) / T)."""
     network, added = load(f"count_{cell}"), 0.75
-    found = tempering.read_tempered(network, tasks.EXAMPLES["count"], "h", temperature, added)
+    tempered = tempering.read_tempered(network, tasks.EXAMPLES["count"], "h", temperature, added)
     w, n = network.weights, network.weights.hidden
     h, c = np.zeros(n), np.zeros(n)
-    for step, symbol in enumerate(found.ids):
+    for step, symbol in enumerate(tempered.ids):
         x = np.eye(len(network.symbols))[symbol]
         a, b = w.input_hidden @ x + w.input_bias, w.hidden_hidden @ h + w.hidden_bias
         total = a + b
@@ -40,22 +40,22 @@ def test_the_gates_are_sigmoids_at_that_temperature(cell, temperature):
         else:
             r, z, _ = total.reshape(3, n)
             candidate = np.tanh(a[2 * n :] + sigmoid(r / temperature) * b[2 * n :])
-            keep = sigmoid(z / temperature)
-            h = keep * h + (1 - keep) * candidate
+            retention = sigmoid(z / temperature)
+            h = retention * h + (1 - retention) * candidate
             keeps = z
-        np.testing.assert_allclose(found.seen.values[step], h, atol=2e-4)
+        np.testing.assert_allclose(tempered.seen.values[step], h, atol=2e-4)
         gate = "f" if cell == "lstm" else "z"
-        np.testing.assert_allclose(found.preactivation[gate][step], keeps, rtol=1e-3, atol=2e-3)
+        np.testing.assert_allclose(tempered.preactivation[gate][step], keeps, rtol=1e-3, atol=2e-3)
 
 
 @CELLS
 def test_at_one_it_is_the_trained_network(cell):
     network = load(f"latch_{cell}")
     usual = observe(network, tasks.EXAMPLES["latch"], "h")
-    found = tempering.read_tempered(network, tasks.EXAMPLES["latch"], "h", 1.0)
-    np.testing.assert_array_equal(found.seen.values, usual.values)
-    assert found.right_steps() == (16, 16)
-    assert found.seen.retained(3) == pytest.approx(np.prod(usual.keep[1:, 2]), rel=1e-6)
+    tempered = tempering.read_tempered(network, tasks.EXAMPLES["latch"], "h", 1.0)
+    np.testing.assert_array_equal(tempered.seen.values, usual.values)
+    assert tempered.right_steps() == (16, 16)
+    assert tempered.seen.retained(3) == pytest.approx(np.prod(usual.keep[1:, 2]), rel=1e-6)
 
 
 def test_a_hard_sigmoid_is_a_mask_and_a_soft_one_is_a_half():
@@ -70,17 +70,17 @@ def test_a_hard_sigmoid_is_a_mask_and_a_soft_one_is_a_half():
 def test_a_search_beside_every_shift_by_itself():
     network = load("characters_gru")
     first, second = (observe(network, text, "h") for text in ('He said "no" twice.', 'A "b" c.'))
-    found = searching.search(first, second, "quotes")
+    result = searching.search(first, second, "quotes")
     given = feature("quotes", first.pieces)
     for shift in (1, 7, len(given) - 1):
         moved = np.roll(given, shift)
-        r = [abs(np.corrcoef(one, moved)[0, 1]) for one in first.values.T]
-        assert found.best[shift - 1] == pytest.approx(max(r), abs=1e-6)
-    r = [np.corrcoef(one, given)[0, 1] for one in first.values.T]
-    assert found.unit == int(np.abs(r).argmax()) + 1
-    assert found.r_found == pytest.approx(r[found.unit - 1], abs=1e-6)
-    as_good = sum(one >= abs(found.r_found) - 1e-12 for one in found.best)
-    assert found.by_chance == (1 + as_good) / len(given)
+        r = [abs(np.corrcoef(item, moved)[0, 1]) for item in first.values.T]
+        assert result.best[shift - 1] == pytest.approx(max(r), abs=1e-6)
+    r = [np.corrcoef(item, given)[0, 1] for item in first.values.T]
+    assert result.unit == int(np.abs(r).argmax()) + 1
+    assert result.r_found == pytest.approx(r[result.unit - 1], abs=1e-6)
+    as_good = sum(item >= abs(result.r_found) - 1e-12 for item in result.best)
+    assert result.by_chance == (1 + as_good) / len(given)
 
 
 @pytest.mark.parametrize(
@@ -91,39 +91,40 @@ def test_a_search_beside_every_shift_by_itself():
     ],
 )  # fmt: skip
 def test_the_verdict_follows_the_numbers(first, second, best, alone, verdict):
-    seen = observe(load("characters_gru"), "ab cd", "h")
-    found = replace(
-        searching.search(seen, seen, "space"), found=np.array([0.0, first]),
+    observation = observe(load("characters_gru"), "ab cd", "h")
+    result = replace(
+        searching.search(observation, observation, "space"), found=np.array([0.0, first]),
         scored=np.array([0.0, second]), best=np.full(99, best), alone=np.full(99, alone),
     )  # fmt: skip
-    assert (found.unit, found.verdict) == (2, verdict)
-    assert replace(found, varies=(True, False)).verdict == "constant"
+    assert (result.unit, result.verdict) == (2, verdict)
+    assert replace(result, varies=(True, False)).verdict == "constant"
 
 
 def test_pure_noise_is_not_found_again():
     """Of 256 units of noise the best has a large r on 60 steps, and nothing is left on others."""
-    seen = observe(load("characters_gru"), "a film that is not dull " * 3, "h")
+    observation = observe(load("characters_gru"), "a film that is not dull " * 3, "h")
     random = np.random.RandomState(0)
     first, second = (
-        replace(seen, values=random.standard_normal(seen.values.shape)) for _ in range(2)
+        replace(observation, values=random.standard_normal(observation.values.shape))
+        for _ in range(2)
     )
-    found = searching.search(first, second, "vowel")
-    assert abs(found.r_found) > 0.25
-    assert found.verdict in ("chance", "lost")
+    result = searching.search(first, second, "vowel")
+    assert abs(result.r_found) > 0.25
+    assert result.verdict in ("chance", "lost")
 
 
 def test_a_pair_is_two_expectations_and_the_noun_stands_in_its_place():
     networks = [load("characters_lstm")]
-    found = agreement.pair(networks, "The jokes are old", "The joke are old")
-    one, other = (expect(networks, text) for text in ("The jokes are old", "The joke are old"))
-    np.testing.assert_allclose(found.effect, one.bits - other.bits, atol=1e-12)
+    result = agreement.pair(networks, "The jokes are old", "The joke are old")
+    item, other = (expect(networks, text) for text in ("The jokes are old", "The joke are old"))
+    np.testing.assert_allclose(result.effect, item.bits - other.bits, atol=1e-12)
     noun = agreement.NOUNS.index(("jokes", "joke"))
-    np.testing.assert_allclose(found.effects[:, noun], found.effect, atol=1e-12)
-    assert found.place == 2
-    assert (found.effects[:, :, 0] == 0).all()  # the same word, before the nouns
-    spread = found.effects[0, :, 1]
+    np.testing.assert_allclose(result.effects[:, noun], result.effect, atol=1e-12)
+    assert result.place == 2
+    assert (result.effects[:, :, 0] == 0).all()  # the same word, before the nouns
+    spread = result.effects[0, :, 1]
     half = 2.201 * spread.std(ddof=1) / np.sqrt(12)
-    assert found.margin[0, 1] == pytest.approx(half)
+    assert result.margin[0, 1] == pytest.approx(half)
     with pytest.raises(ValueError, match="one word"):
         agreement.pair(networks, "A b", "A b")
 

@@ -76,38 +76,38 @@ def test_nothing_and_unknown_symbols_have_no_answer(task):
     assert list(mistaken) == [False, False, True, False, False]
     assert right_answers(task, np.zeros(0, np.int64)).scored.shape == (0, 1)
     ids = marks(EXAMPLES[task], SYMBOLS[task]).ids
-    whole = right_answers(task, ids)
-    for place in range(len(ids)):
+    full = right_answers(task, ids)
+    for index in range(len(ids)):
         broken = ids.copy()
-        broken[place] = -1
-        found = right_answers(task, broken)
-        np.testing.assert_array_equal(found.scored[:place], whole.scored[:place])
-        assert not found.scored[place:].any()
+        broken[index] = -1
+        result = right_answers(task, broken)
+        np.testing.assert_array_equal(result.scored[:index], full.scored[:index])
+        assert not result.scored[index:].any()
 
 
 def test_an_unknown_symbol_enters_as_zeros_and_not_as_the_last_one():
     network = train_tiny(TinySettings("parity", "gru", updates=1)).network
-    found = inputs(network, np.array([1, -1, 0]))
-    np.testing.assert_array_equal(found, [[0, 1], [0, 0], [1, 0]])
-    assert found.dtype == np.float32
+    result = inputs(network, np.array([1, -1, 0]))
+    np.testing.assert_array_equal(result, [[0, 1], [0, 0], [1, 0]])
+    assert result.dtype == np.float32
 
 
 @pytest.mark.parametrize(
     ("task", "cell"),
     first_only([("latch", "gru"), ("count", "lstm"), ("parity", "gru"), ("latch", "lstm"),
-            ("count", "gru"), ("parity", "lstm")], keep=3),
+            ("count", "gru"), ("parity", "lstm")], retained=3),
 )  # fmt: skip
 def test_a_tiny_network_learns_its_task(task, cell):
     settings = replace(recommended(task, cell), updates=300, seed=3)
     reports = []
-    found = train_tiny(settings, reports.append)
+    tiny = train_tiny(settings, reports.append)
     # First above 0.99 after 60 to 200 updates for seeds 0, 1 and 2.
-    assert found.accuracy[-1] > 0.99
+    assert tiny.accuracy[-1] > 0.99
     fresh = draw(task, settings.length, 300, np.random.RandomState(77))
-    assert accuracy(found.network, fresh) > 0.99  # numpy's kernel, not torch
+    assert accuracy(tiny.network, fresh) > 0.99  # numpy's kernel, not torch
     assert next(r.update for r in reports) == 0
     assert reports[-1].fraction == 1
-    assert found.updates[-1] == 300
+    assert tiny.updates[-1] == 300
 
 
 def test_unknown_tasks_and_short_sequences_are_refused():

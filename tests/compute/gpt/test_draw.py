@@ -13,14 +13,14 @@ from seqviz.compute.gpt.futures import ContinuationTree
 
 def test_scores_keep_the_first_exactly_and_the_others_in_half_precision():
     logits = np.random.RandomState(0).normal(0, 4, 5000).astype(np.float32)
-    found = draw.scores(logits)
+    result = draw.scores(logits)
     first = draw.order(logits)[: draw.EXACT]
-    np.testing.assert_array_equal(found[first], logits[first])
+    np.testing.assert_array_equal(result[first], logits[first])
     rest = np.setdiff1d(np.arange(5000), first)
-    np.testing.assert_array_equal(found[rest], found[rest].astype(np.float16))
-    assert found[rest].max() <= found[first].min()
-    np.testing.assert_allclose(found, logits, rtol=1e-3)
-    np.testing.assert_allclose(draw.entropy(found), draw.entropy(logits), rtol=1e-3)
+    np.testing.assert_array_equal(result[rest], result[rest].astype(np.float16))
+    assert result[rest].max() <= result[first].min()
+    np.testing.assert_allclose(result, logits, rtol=1e-3)
+    np.testing.assert_allclose(draw.entropy(result), draw.entropy(logits), rtol=1e-3)
 
 
 def test_equal_scores_stand_in_the_order_of_their_numbers():
@@ -47,11 +47,11 @@ def test_many_draws_have_the_distribution():
     rng = np.random.RandomState(1)
     scores = draw.scores(rng.normal(0, 2, 30).astype(np.float32))
     count = 20_000
-    drawn = np.bincount(draw.draws(scores, rng.uniform(size=count).tolist()), minlength=30)
+    samples = np.bincount(draw.draws(scores, rng.uniform(size=count).tolist()), minlength=30)
     expected = count * draw.probabilities(scores)
     large = expected > 5
-    rest = (drawn[~large].sum(), expected[~large].sum())
-    test = chisquare([*drawn[large], rest[0]], [*expected[large], rest[1]])
+    rest = (samples[~large].sum(), expected[~large].sum())
+    test = chisquare([*samples[large], rest[0]], [*expected[large], rest[1]])
     assert test.pvalue > 1e-3
 
 

@@ -14,41 +14,41 @@ from seqviz.compute.gpt.uniform import uniforms
 CHANCES = np.array([0.5, 0.25, 0.125, 0.0625, 0.0625])
 
 
-def next_of(chances: np.ndarray = CHANCES, before: tuple[int, ...] = (1,)) -> NextToken:
+def next_of(probabilities: np.ndarray = CHANCES, before: tuple[int, ...] = (1,)) -> NextToken:
     none = np.zeros(len(before), bool)
     prompt = Tokens(("a",) * len(before), np.array(before), none.astype(int), none, ~none, 0)
-    ids = np.argsort(-chances, kind="stable")
-    return NextToken(prompt, (), np.log(chances), ids, tuple(f"t{k}" for k in ids))
+    ids = np.argsort(-probabilities, kind="stable")
+    return NextToken(prompt, (), np.log(probabilities), ids, tuple(f"t{k}" for k in ids))
 
 
 def test_without_filters_nothing_is_cut_and_entropy_is_the_closed_form():
-    found = filtered(next_of(), Chain())
-    assert found.entropy == found.entropy_before == pytest.approx(1.875)
-    assert (found.cut, found.n_kept, found.stages) == (0.0, 5, ())
-    np.testing.assert_allclose(found.chances, CHANCES, atol=1e-15)
+    result = filtered(next_of(), Chain())
+    assert result.entropy == result.entropy_before == pytest.approx(1.875)
+    assert (result.cut, result.n_kept, result.stages) == (0.0, 5, ())
+    np.testing.assert_allclose(result.chances, CHANCES, atol=1e-15)
 
 
 def test_top_p_leaves_the_fewest_tokens_of_that_mass():
-    found = filtered(next_of(), Chain(top_p=0.7))
-    assert found.n_kept == 2
-    assert found.cut == pytest.approx(0.25)
-    np.testing.assert_allclose(found.chances, [2 / 3, 1 / 3, 0, 0, 0], atol=1e-15)
-    assert [found.cut_by(token) for token in range(5)] == ["", "", "top_p", "top_p", "top_p"]
+    result = filtered(next_of(), Chain(top_p=0.7))
+    assert result.n_kept == 2
+    assert result.cut == pytest.approx(0.25)
+    np.testing.assert_allclose(result.chances, [2 / 3, 1 / 3, 0, 0, 0], atol=1e-15)
+    assert [result.cut_by(token) for token in range(5)] == ["", "", "top_p", "top_p", "top_p"]
 
 
 def test_the_first_filter_that_cuts_a_token_is_named():
     chain = Chain(top_k=4, top_p=0.7, order=("top_k", "top_p"))
-    found = filtered(next_of(np.array([0.5, 0.25, 0.125, 0.1, 0.025])), chain)
-    assert [found.cut_by(token) for token in range(5)] == ["", "", "top_p", "top_p", "top_k"]
+    result = filtered(next_of(np.array([0.5, 0.25, 0.125, 0.1, 0.025])), chain)
+    assert [result.cut_by(token) for token in range(5)] == ["", "", "top_p", "top_p", "top_k"]
 
 
 @pytest.mark.parametrize("number", range(1, 30))
 def test_u_lies_on_the_token_that_is_drawn(number):
-    found = filtered(next_of(), Chain(temperature=1.7, penalty=1.3), seed=4, number=number)
-    low, high = found.ends
-    assert found.u == uniforms(4, number)[-1]
-    assert low <= found.u < high
-    assert high - low == pytest.approx(found.chances[found.token])
+    result = filtered(next_of(), Chain(temperature=1.7, penalty=1.3), seed=4, number=number)
+    low, high = result.ends
+    assert result.u == uniforms(4, number)[-1]
+    assert low <= result.u < high
+    assert high - low == pytest.approx(result.chances[result.token])
 
 
 def test_the_penalty_sees_the_prompt_and_what_was_put_behind_it():
@@ -60,14 +60,14 @@ def test_the_penalty_sees_the_prompt_and_what_was_put_behind_it():
 
 
 def test_temperature_before_top_p_or_behind_it_is_another_distribution():
-    one, other = (
+    item, other = (
         filtered(next_of(), Chain(temperature=2.0, top_p=0.74, order=order))
         for order in (("temperature", "top_p"), ("top_p", "temperature"))
     )
-    assert (one.n_kept, other.n_kept) == (3, 2)
-    assert largest_difference(one, one) == 0
+    assert (item.n_kept, other.n_kept) == (3, 2)
+    assert largest_difference(item, item) == 0
     third = np.sqrt(CHANCES[:3]) / np.sqrt(CHANCES[:3]).sum()
     second = np.sqrt(CHANCES[:2]) / np.sqrt(CHANCES[:2]).sum()
-    assert largest_difference(one, other) == pytest.approx(
+    assert largest_difference(item, other) == pytest.approx(
         max(abs(third[:2] - second).max(), third[2])
     )

@@ -25,12 +25,12 @@ LIBRARY = {
 def library(chain: Chain, scores: np.ndarray, ids: list[int]) -> np.ndarray:
     import transformers
 
-    found = torch.tensor(scores)[None]
+    result = torch.tensor(scores)[None]
     for name in chain.order:
         value = getattr(chain, name)
         if value != getattr(Chain(), name):
-            found = getattr(transformers, LIBRARY[name])(value)(torch.tensor([ids]), found)
-    return found[0].numpy()
+            result = getattr(transformers, LIBRARY[name])(value)(torch.tensor([ids]), result)
+    return result[0].numpy()
 
 
 def chains(rng: np.random.RandomState) -> Chain:
@@ -54,10 +54,10 @@ def test_a_thousand_chains_in_any_order_are_those_of_transformers():
         scores = rng.normal(rng.uniform(-5, 10), rng.uniform(0.3, 5), size)
         ids = rng.randint(0, size, rng.randint(1, 12)).tolist()
         chain = chains(rng)
-        found, wanted = chain(scores, ids), library(chain, scores, ids)
-        np.testing.assert_array_equal(np.isneginf(found), np.isneginf(wanted))
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
-        cuts += np.isneginf(found).any()
+        result, expected = chain(scores, ids), library(chain, scores, ids)
+        np.testing.assert_array_equal(np.isneginf(result), np.isneginf(expected))
+        np.testing.assert_allclose(result, expected, rtol=0, atol=1e-6)
+        cuts += np.isneginf(result).any()
     assert cuts > 500
 
 
@@ -68,21 +68,21 @@ def test_the_default_order_is_that_of_generate():
     config = LlamaConfig(vocab_size=8, hidden_size=4, intermediate_size=4, num_hidden_layers=1,
                          num_attention_heads=1)  # fmt: skip
     network = LlamaForCausalLM(config)
-    asked = GenerationConfig(do_sample=True, repetition_penalty=1.2, temperature=0.7, top_k=5,
+    request = GenerationConfig(do_sample=True, repetition_penalty=1.2, temperature=0.7, top_k=5,
                              top_p=0.9, min_p=0.1, typical_p=0.8)  # fmt: skip
-    network._prepare_special_tokens(asked)
-    row = network._get_logits_processor(asked, input_ids_seq_length=1)
-    assert [type(one).__name__ for one in row] == [LIBRARY[name] for name in ORDER]
+    network._prepare_special_tokens(request)
+    row = network._get_logits_processor(request, input_ids_seq_length=1)
+    assert [type(item).__name__ for item in row] == [LIBRARY[name] for name in ORDER]
 
 
 def test_stages_show_what_each_filter_cuts():
     scores = np.log(np.array([0.5, 0.25, 0.15, 0.07, 0.03]))
     chain = Chain(top_k=4, top_p=0.7)
-    (first, one), (second, two) = chain.stages(scores, [])
+    (first, item), (second, two) = chain.stages(scores, [])
     assert (first, second) == ("top_k", "top_p")
-    assert filters.cut(scores, one) == pytest.approx(0.03)
+    assert filters.cut(scores, item) == pytest.approx(0.03)
     assert filters.cut(scores, two) == pytest.approx(0.25)
-    assert (filters.count_kept(one), filters.count_kept(two)) == (4, 2)
+    assert (filters.count_kept(item), filters.count_kept(two)) == (4, 2)
     np.testing.assert_array_equal(chain(scores, []), two)
     assert Chain().stages(scores, []) == ()
     np.testing.assert_array_equal(Chain()(scores, []), scores)
@@ -97,8 +97,8 @@ def test_equal_scores():
     assert (
         filters.count_kept(Chain(top_k=2)(scores, [])) == 3
     )  # all that equal the last that is kept
-    keep = np.isfinite(Chain(top_p=0.5)(scores, []))
-    assert keep.tolist() == [False, True, True, False, False]  # the smaller numbers first
+    retained = np.isfinite(Chain(top_p=0.5)(scores, []))
+    assert retained.tolist() == [False, True, True, False, False]  # the smaller numbers first
     assert filters.count_kept(Chain(top_p=0.0)(scores, [])) == 1
 
 
@@ -123,25 +123,25 @@ def test_what_no_filter_is():
 )  # fmt: skip
 def test_random_numbers_are_those_published_with_the_generator(counter, key, answer):
     """kat_vectors of Random123, philox4x32 with 10 rounds."""
-    found = philox(np.array([counter], np.uint32), key)[0]
-    assert tuple(int(one) for one in found) == answer
+    result = philox(np.array([counter], np.uint32), key)[0]
+    assert tuple(int(item) for item in result) == answer
 
 
 def test_numbers_of_a_seed_are_uniform_and_had_from_their_place():
-    found = uniforms(7, 20_000)
-    assert all(0 <= u < 1 for u in found)
-    assert uniforms(7, 5) == found[:5]
-    assert kstest(found, "uniform").pvalue > 1e-3
+    results = uniforms(7, 20_000)
+    assert all(0 <= u < 1 for u in results)
+    assert uniforms(7, 5) == results[:5]
+    assert kstest(results, "uniform").pvalue > 1e-3
     assert len({uniforms(seed, 1) for seed in range(50)}) == 50
-    assert uniforms(7, 5, stream=1) != found[:5]
-    assert all(float(u * 2**32).is_integer() for u in found[:100])
+    assert uniforms(7, 5, stream=1) != results[:5]
+    assert all(float(u * 2**32).is_integer() for u in results[:100])
 
 
 def test_a_hundred_thousand_draws_have_the_filtered_distribution():
     scores = np.random.RandomState(2).normal(0, 1.5, 12)
     changed = Chain(temperature=1.3, top_p=0.95)(scores, [])
     expected = 100_000 * draw.probabilities(changed)
-    drawn = np.bincount(draw.draws(changed, uniforms(3, 100_000)), minlength=12)
-    assert (drawn[expected == 0] == 0).all()
+    samples = np.bincount(draw.draws(changed, uniforms(3, 100_000)), minlength=12)
+    assert (samples[expected == 0] == 0).all()
     some = expected > 0
-    assert chisquare(drawn[some], expected[some]).pvalue > 1e-3
+    assert chisquare(samples[some], expected[some]).pvalue > 1e-3

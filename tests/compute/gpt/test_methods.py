@@ -15,28 +15,30 @@ def test_means_bands_and_differences():
     bits[1] *= 0.3
     bits[1, 4, 5:] = np.nan  # a text that ended
     entropy = rng.uniform(1, 4, (len(METHODS), 12))
-    found = ByMethod(bits, entropy, ("a",), (("b",),) * len(METHODS))
-    assert (found.texts, found.steps) == (30, 12)
+    by_method = ByMethod(bits, entropy, ("a",), (("b",),) * len(METHODS))
+    assert (by_method.texts, by_method.steps) == (30, 12)
     each = np.array([row[np.isfinite(row)].mean() for row in bits[1]])
-    assert found.of_texts("greedy") == pytest.approx(each)
-    assert found.mean("greedy") == pytest.approx(each.mean())
-    assert found.ends("greedy") == pytest.approx(tuple(ttest_1samp(each, 0).confidence_interval()))
+    assert by_method.of_texts("greedy") == pytest.approx(each)
+    assert by_method.mean("greedy") == pytest.approx(each.mean())
+    assert by_method.ends("greedy") == pytest.approx(
+        tuple(ttest_1samp(each, 0).confidence_interval())
+    )
     human = bits[0].mean(1)
-    assert found.less("greedy") == pytest.approx((human - each).mean())
-    wanted = tuple(ttest_rel(human, each).confidence_interval())
-    assert found.less_ends("greedy") == pytest.approx(wanted)
-    assert found.below("greedy") == (each < human).mean()
-    low, mean, high = found.band("greedy")
+    assert by_method.less("greedy") == pytest.approx((human - each).mean())
+    expected = tuple(ttest_rel(human, each).confidence_interval())
+    assert by_method.less_ends("greedy") == pytest.approx(expected)
+    assert by_method.below("greedy") == (each < human).mean()
+    low, mean, high = by_method.band("greedy")
     column = bits[1, :, 7][np.isfinite(bits[1, :, 7])]
     assert len(column) == 29
-    one = ttest_1samp(column, 0).confidence_interval()
-    assert (low[7], mean[7], high[7]) == pytest.approx((one.low, column.mean(), one.high))
-    assert found.spread("human") == pytest.approx(bits[0].std(1).mean())
-    assert found.entropy_of("hot") == pytest.approx(entropy[METHODS.index("hot")].mean())
+    item = ttest_1samp(column, 0).confidence_interval()
+    assert (low[7], mean[7], high[7]) == pytest.approx((item.low, column.mean(), item.high))
+    assert by_method.spread("human") == pytest.approx(bits[0].std(1).mean())
+    assert by_method.entropy_of("hot") == pytest.approx(entropy[METHODS.index("hot")].mean())
 
 
 def test_of_one_text_there_is_no_interval():
     bits = np.ones((len(METHODS), 1, 3))
-    found = ByMethod(bits, bits[:, 0], ("a",), (("b",),) * len(METHODS))
-    assert found.mean("human") == 1
-    assert np.isnan(found.ends("human")).all()
+    by_method = ByMethod(bits, bits[:, 0], ("a",), (("b",),) * len(METHODS))
+    assert by_method.mean("human") == 1
+    assert np.isnan(by_method.ends("human")).all()

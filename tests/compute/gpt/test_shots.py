@@ -15,28 +15,28 @@ def test_shares_and_intervals():
     right = rng.uniform(size=(3, 2, 4, 50)) < np.array([0.5, 0.8])[:, None, None]
     named = np.zeros_like(right)
     named[0, 1, :, :10] = True
-    found = FewShotAccuracy(np.array([0, 4]), right, ~right, named, np.full((3, 2, 4), 0.25))
+    accuracy = FewShotAccuracy(np.array([0, 4]), right, ~right, named, np.full((3, 2, 4), 0.25))
     share = right[0, 1].mean()
-    assert found.accuracy("right", 4) == pytest.approx(share)
-    assert found.ends("right", 4) == pytest.approx(
+    assert accuracy.accuracy("right", 4) == pytest.approx(share)
+    assert accuracy.ends("right", 4) == pytest.approx(
         [float(x[0]) for x in wilson(np.array([share]), 50)]
     )
-    assert found.form("right", 4) == pytest.approx(0.2)
+    assert accuracy.form("right", 4) == pytest.approx(0.2)
     pair = ("right", 4), ("right", 0)
     each = right[0, 1].astype(float) - right[0, 0]
-    assert found.gain(*pair) == pytest.approx(each.mean())
+    assert accuracy.gain(*pair) == pytest.approx(each.mean())
     reach = 3.182446 * np.sqrt(each.mean(0).var(ddof=1) / 50 + each.mean(1).var(ddof=1) / 4)
-    low, high = found.gain_ends(*pair)  # t(0.975) with 3 degrees of freedom
+    low, high = accuracy.gain_ends(*pair)  # t(0.975) with 3 degrees of freedom
     assert (low, high) == pytest.approx((each.mean() - reach, each.mean() + reach), rel=1e-6)
-    assert found.is_significant(*pair) == (low > 0)
+    assert accuracy.is_significant(*pair) == (low > 0)
 
 
 def test_of_one_draw_the_interval_is_that_of_the_questions():
     right = np.random.RandomState(0).uniform(size=(3, 2, 1, 50)) < 0.7
-    found = FewShotAccuracy(np.array([0, 4]), right, right, right, np.zeros((3, 2, 1)))
-    wanted = ttest_rel(right[0, 1, 0].astype(float), right[0, 0, 0].astype(float))
+    accuracy = FewShotAccuracy(np.array([0, 4]), right, right, right, np.zeros((3, 2, 1)))
+    expected = ttest_rel(right[0, 1, 0].astype(float), right[0, 0, 0].astype(float))
     pair = ("right", 4), ("right", 0)
-    assert found.gain_ends(*pair) == pytest.approx(tuple(wanted.confidence_interval()))
+    assert accuracy.gain_ends(*pair) == pytest.approx(tuple(expected.confidence_interval()))
 
 
 def test_the_interval_covers_the_truth_where_draws_and_questions_vary():
@@ -45,10 +45,10 @@ def test_the_interval_covers_the_truth_where_draws_and_questions_vary():
     covered = 0
     for _ in range(400):
         level = 0.6 + rng.normal(0, 0.1, (8, 1)) + rng.normal(0, 0.1, 60)
-        chance = np.stack([level, level - 0.2 + rng.normal(0, 0.1, (8, 1))])
-        right = rng.uniform(size=(2, 8, 60)) < np.clip(chance, 0, 1)
-        whole = np.stack([right[:1], right[1:], right[1:]])
-        found = FewShotAccuracy(np.array([8]), whole, whole, whole, np.zeros((3, 1, 8)))
-        low, high = found.gain_ends(("right", 8), ("random", 8))
+        probability = np.stack([level, level - 0.2 + rng.normal(0, 0.1, (8, 1))])
+        right = rng.uniform(size=(2, 8, 60)) < np.clip(probability, 0, 1)
+        full = np.stack([right[:1], right[1:], right[1:]])
+        accuracy = FewShotAccuracy(np.array([8]), full, full, full, np.zeros((3, 1, 8)))
+        low, high = accuracy.gain_ends(("right", 8), ("random", 8))
         covered += low < 0.2 < high
     assert covered >= 0.93 * 400

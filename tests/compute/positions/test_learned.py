@@ -16,29 +16,29 @@ WAVES = sinusoidal.encoding(60, 20).table
 
 @pytest.mark.parametrize("table", [TABLE, -TABLE, WAVES])
 def test_the_path_is_the_svd_of_the_centered_table(table):
-    found = learned.path(table)
+    result = learned.path(table)
     left, values, right = np.linalg.svd(table - table.mean(axis=0), full_matrices=False)
     # Squaring the table: relative 1e-15 of the square, over gaps of some percent.
-    np.testing.assert_allclose(found.explained, values[:2] ** 2 / (values**2).sum(), rtol=1e-12)
+    np.testing.assert_allclose(result.explained, values[:2] ** 2 / (values**2).sum(), rtol=1e-12)
     largest = right[[0, 1], np.abs(right[:2]).argmax(axis=1)]
     sign = np.sign(largest)  # the largest entry of a direction is positive
-    np.testing.assert_allclose(found.directions, sign[:, None] * right[:2], atol=1e-11)
-    np.testing.assert_allclose(found.components, left[:, :2] * values[:2] * sign, atol=1e-10)
+    np.testing.assert_allclose(result.directions, sign[:, None] * right[:2], atol=1e-11)
+    np.testing.assert_allclose(result.components, left[:, :2] * values[:2] * sign, atol=1e-10)
 
 
 def test_a_circle_has_a_path_of_two_equal_components():
     table = sinusoidal.rows(np.arange(40) * 2 * np.pi / 40, 2) * 3
-    found = learned.path(table)
-    np.testing.assert_allclose(found.explained, [0.5, 0.5], rtol=1e-13)
-    np.testing.assert_allclose(np.linalg.norm(found.components, axis=1), 3, rtol=1e-13)
+    result = learned.path(table)
+    np.testing.assert_allclose(result.explained, [0.5, 0.5], rtol=1e-13)
+    np.testing.assert_allclose(np.linalg.norm(result.components, axis=1), 3, rtol=1e-13)
 
 
 @pytest.mark.parametrize("positions", [1, 7])
 def test_tables_of_one_position_or_equal_rows_have_no_variance(positions):
     table = np.full((positions, 4), 0.1)
-    found, like = learned.path(table), learned.compare(table)
-    np.testing.assert_array_equal(found.explained, 0)
-    np.testing.assert_array_equal(found.components, 0)
+    result, like = learned.path(table), learned.compare(table)
+    np.testing.assert_array_equal(result.explained, 0)
+    np.testing.assert_array_equal(result.components, 0)
     assert np.isnan([like.cka, like.unlike]).all()
     assert like.in_eight == 0
 
@@ -46,33 +46,33 @@ def test_tables_of_one_position_or_equal_rows_have_no_variance(positions):
 @pytest.mark.parametrize("n", [2, 3, 16, 17])
 def test_the_spectrum_is_scipys_and_sums_to_the_variance(n):
     table = TABLE[:n]
-    found = learned.spectrum(table)
+    result = learned.spectrum(table)
     frequency, power = signal.periodogram(table, detrend="constant", scaling="spectrum", axis=0)
-    np.testing.assert_allclose(found.frequency, frequency[1:], atol=1e-15)
-    np.testing.assert_allclose(found.power, power[1:].mean(axis=1), rtol=1e-12, atol=1e-15)
-    assert found.power.sum() == pytest.approx(table.var(axis=0).mean(), rel=1e-12)
+    np.testing.assert_allclose(result.frequency, frequency[1:], atol=1e-15)
+    np.testing.assert_allclose(result.power, power[1:].mean(axis=1), rtol=1e-12, atol=1e-15)
+    assert result.power.sum() == pytest.approx(table.var(axis=0).mean(), rel=1e-12)
 
 
 def test_a_sinusoidal_table_turned_and_scaled_is_like_itself():
     turn, _ = np.linalg.qr(np.random.RandomState(1).standard_normal((20, 20)))
-    found = learned.compare(2.5 * WAVES @ turn + 4)
-    assert found.cka == pytest.approx(1, abs=1e-12)
-    assert found.unlike == pytest.approx(0, abs=1e-12)
-    assert found.in_eight == pytest.approx(found.sinusoidal_in_eight, abs=1e-12)
-    assert found.cka_chance < 0.6
+    result = learned.compare(2.5 * WAVES @ turn + 4)
+    assert result.cka == pytest.approx(1, abs=1e-12)
+    assert result.unlike == pytest.approx(0, abs=1e-12)
+    assert result.in_eight == pytest.approx(result.sinusoidal_in_eight, abs=1e-12)
+    assert result.cka_chance < 0.6
 
 
 def test_likeness_by_definition_and_by_scipy():
-    found = learned.compare(TABLE)
+    result = learned.compare(TABLE)
     x, y = TABLE - TABLE.mean(axis=0), WAVES - WAVES.mean(axis=0)
     cross, own, other = (np.sum((a.T @ b) ** 2) for a, b in ((x, y), (x, x), (y, y)))
-    assert found.cka == pytest.approx(cross / math.sqrt(own * other), rel=1e-12)
-    assert found.unlike == pytest.approx(spatial.procrustes(WAVES, TABLE)[2], abs=1e-12)
-    for share, table in ((found.in_eight, x), (found.sinusoidal_in_eight, y)):
+    assert result.cka == pytest.approx(cross / math.sqrt(own * other), rel=1e-12)
+    assert result.unlike == pytest.approx(spatial.procrustes(WAVES, TABLE)[2], abs=1e-12)
+    for share, table in ((result.in_eight, x), (result.sinusoidal_in_eight, y)):
         squares = np.linalg.svd(table, compute_uv=False) ** 2
         assert share == pytest.approx(squares[:8].sum() / squares.sum(), abs=1e-12)
     # Rows drawn independently are like waves no more than by chance, which is far from 0.
-    assert found.cka == pytest.approx(found.cka_chance, abs=0.05)
+    assert result.cka == pytest.approx(result.cka_chance, abs=0.05)
     # float32 entries of an odd width
-    one, exact = (learned.compare(TABLE[:, :7].astype(kind)) for kind in (np.float32, float))
-    assert one.cka == pytest.approx(exact.cka, rel=1e-5)
+    item, exact = (learned.compare(TABLE[:, :7].astype(kind)) for kind in (np.float32, float))
+    assert item.cka == pytest.approx(exact.cka, rel=1e-5)

@@ -20,39 +20,39 @@ LONG = " ".join(f"w{k}" for k in range(MOST_WORDS))
 WORDS = np.random.RandomState(0).standard_normal((6, 16))
 
 
-def row(found, scheme: str) -> np.ndarray:
-    return found.moved[SCHEMES.index(scheme)]
+def row(result, scheme: str) -> np.ndarray:
+    return result.moved[SCHEMES.index(scheme)]
 
 
 # ---------------------------------------------------------------------------------------- one head
 @pytest.mark.parametrize("scheme", relative.SCHEMES)
 @pytest.mark.parametrize("causal", [False, True])
 def test_attention_is_torchs(scheme, causal):
-    maps, places = relative.projections(16, 2), np.arange(6)
-    found = order.attend(WORDS, scheme, causal, seed=2)
-    x = relative.placed(WORDS, places, scheme, 2)
-    scores = relative.scores(WORDS, places, scheme, maps, 2)
+    maps, positions = relative.projections(16, 2), np.arange(6)
+    result = order.attend(WORDS, scheme, causal, seed=2)
+    x = relative.placed(WORDS, positions, scheme, 2)
+    scores = relative.scores(WORDS, positions, scheme, maps, 2)
     # Their scores are q . k / 4 + bias: with q = 0 the bias brings any scheme's.
     bias = torch.tensor(np.where(np.tri(6) > 0, scores, -np.inf) if causal else scores)
     zero, value = torch.zeros(1, 6, 16).double(), torch.tensor(x @ maps.value)[None]
     theirs = torch.nn.functional.scaled_dot_product_attention(zero, zero, value, attn_mask=bias)
-    np.testing.assert_allclose(found.outputs, theirs[0].numpy(), atol=ROUNDING)
-    np.testing.assert_allclose(found.weights, bias.softmax(dim=1).numpy(), atol=ROUNDING)
+    np.testing.assert_allclose(result.outputs, theirs[0].numpy(), atol=ROUNDING)
+    np.testing.assert_allclose(result.weights, bias.softmax(dim=1).numpy(), atol=ROUNDING)
     if scheme in ("none", "sinusoidal", "learned"):
         q, k, v = (torch.tensor(x @ m)[None] for m in (maps.query, maps.key, maps.value))
         theirs = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
-        np.testing.assert_allclose(found.outputs, theirs[0].numpy(), atol=ROUNDING)
+        np.testing.assert_allclose(result.outputs, theirs[0].numpy(), atol=ROUNDING)
 
 
 @pairwise(scheme=relative.SCHEMES, causal=[False, True], seed=[0, 1])
 def test_only_without_encoding_and_mask_outputs_just_move_with_their_words(scheme, causal, seed):
     permutation = np.array([2, 0, 4, 1, 3, 5])
-    one = order.attend(WORDS, scheme, causal, seed).outputs
+    item = order.attend(WORDS, scheme, causal, seed).outputs
     other = order.attend(WORDS[permutation], scheme, causal, seed).outputs
-    gap = np.abs(other - one[permutation]).max()
+    gap = np.abs(other - item[permutation]).max()
     if scheme == "none" and not causal:
         assert gap < ROUNDING
-        assert np.abs(other - one).max() > 0.1  # not "exactly the same answer"
+        assert np.abs(other - item).max() > 0.1  # not "exactly the same answer"
     else:
         assert gap > 0.01
 
@@ -73,15 +73,15 @@ def test_only_without_encoding_and_mask_outputs_just_move_with_their_words(schem
     ],
 )
 def test_partners(first, second, partner, strangers):
-    found = compare_orders(first, second)
-    assert found.partner == partner
-    assert found.strangers == strangers
-    assert " ".join(found.words).replace(" ", "") == first.replace(" ", "")
-    assert len(found.words) == len(partner)
-    assert found.paired.tolist() == [k for k, other in enumerate(partner) if other >= 0]
-    for gaps in found.moved:
+    order_comparison = compare_orders(first, second)
+    assert order_comparison.partner == partner
+    assert order_comparison.strangers == strangers
+    assert " ".join(order_comparison.words).replace(" ", "") == first.replace(" ", "")
+    assert len(order_comparison.words) == len(partner)
+    assert order_comparison.paired.tolist() == [k for k, other in enumerate(partner) if other >= 0]
+    for gaps in order_comparison.moved:
         np.testing.assert_array_equal(np.isnan(gaps), np.array(partner) < 0)
-    assert math.isnan(found.farthest("none")) == (set(partner) == {-1})
+    assert math.isnan(order_comparison.farthest("none")) == (set(partner) == {-1})
 
 
 # ------------------------------------------------------------------------------------ equivariance
@@ -89,11 +89,13 @@ def test_partners(first, second, partner, strangers):
     ("text", "draw"), [(MARY, 1), ("the cat saw the dog and the bird", 2), (LONG, 3)]
 )
 def test_without_encoding_and_mask_nothing_but_places_changes(text, draw):
-    found = compare_orders(text, shuffle(text, draw))
-    assert row(found, "none").max() < ROUNDING
-    assert found.farthest("none") == 0  # rounding is told as 0
+    order_comparison = compare_orders(text, shuffle(text, draw))
+    assert row(order_comparison, "none").max() < ROUNDING
+    assert order_comparison.farthest("none") == 0  # rounding is told as 0
     for scheme in SCHEMES[1:]:  # the least is 0.3 of the outputs
-        assert found.farthest(scheme) == row(found, scheme).max() > 1e-3, scheme
+        assert order_comparison.farthest(scheme) == row(order_comparison, scheme).max() > 1e-3, (
+            scheme
+        )
 
 
 def test_a_causal_mask_alone_tells_the_order():
@@ -104,16 +106,18 @@ def test_a_causal_mask_alone_tells_the_order():
 
 def test_rotary_positions_turn_no_values():
     """Words that all look alike have the same output anywhere, whatever the scores are."""
-    found = compare_orders("a a a a", "a a a a a a")
-    assert max(row(found, "rotary").max(), row(found, "none").max()) < ROUNDING
-    assert row(found, "sinusoidal").min() > 1e-3
+    order_comparison = compare_orders("a a a a", "a a a a a a")
+    assert (
+        max(row(order_comparison, "rotary").max(), row(order_comparison, "none").max()) < ROUNDING
+    )
+    assert row(order_comparison, "sinusoidal").min() > 1e-3
 
 
 @pytest.mark.parametrize("causal", [False, True])
 def test_the_same_order_is_the_same(causal):
-    found = compare_orders(MARY, MARY.upper(), causal)
-    assert not found.moved.any()
-    np.testing.assert_array_equal(found.first, found.second)
+    order_comparison = compare_orders(MARY, MARY.upper(), causal)
+    assert not order_comparison.moved.any()
+    np.testing.assert_array_equal(order_comparison.first, order_comparison.second)
 
 
 @pytest.mark.parametrize(
@@ -121,31 +125,31 @@ def test_the_same_order_is_the_same(causal):
     [(MARY, JOHN, False, 0), (MARY, JOHN, True, 7), ("a b", "b c a d", False, 3)],
 )
 def test_against_one_head_on_each_order(first, second, causal, seed):
-    found = compare_orders(first, second, causal, seed)
-    for place, scheme in enumerate(SCHEMES):
-        one, other = (
+    order_comparison = compare_orders(first, second, causal, seed)
+    for index, scheme in enumerate(SCHEMES):
+        item, other = (
             order.attend(vectors(words, seed), scheme, causal, seed)
-            for words in (found.words, found.others)
+            for words in (order_comparison.words, order_comparison.others)
         )
-        size = np.linalg.norm(one.outputs, axis=1).mean()
-        gap = np.linalg.norm(one.outputs - other.outputs[list(found.partner)], axis=1)
-        np.testing.assert_allclose(found.moved[place], gap / size, atol=ROUNDING)
-        np.testing.assert_array_equal(found.first[place], one.weights)
-        np.testing.assert_array_equal(found.second[place], other.weights)
+        size = np.linalg.norm(item.outputs, axis=1).mean()
+        gap = np.linalg.norm(item.outputs - other.outputs[list(order_comparison.partner)], axis=1)
+        np.testing.assert_allclose(order_comparison.moved[index], gap / size, atol=ROUNDING)
+        np.testing.assert_array_equal(order_comparison.first[index], item.weights)
+        np.testing.assert_array_equal(order_comparison.second[index], other.weights)
 
 
 def test_the_farthest_is_that_of_the_words_with_a_partner():
-    found = compare_orders("a b c", "b a")
-    moved = np.full(found.moved.shape, np.nan)
+    order_comparison = compare_orders("a b c", "b a")
+    moved = np.full(order_comparison.moved.shape, np.nan)
     moved[0, :2], moved[3, :2] = (1e-13, 3e-13), (0.2, 0.125)
-    assert replace(found, moved=moved).farthest("none") == 0  # rounding
-    assert replace(found, moved=moved).farthest("rotary") == 0.2
+    assert replace(order_comparison, moved=moved).farthest("none") == 0  # rounding
+    assert replace(order_comparison, moved=moved).farthest("rotary") == 0.2
 
 
 # ---------------------------------------------------------------------------- vectors and shuffles
 def test_a_word_has_its_vector_wherever_it_stands():
-    one, other = vectors(("a", "Flower", "x")), vectors(("flower", "x", "b", "A"))
-    np.testing.assert_array_equal(one, other[[3, 0, 1]])
+    item, other = vectors(("a", "Flower", "x")), vectors(("flower", "x", "b", "A"))
+    np.testing.assert_array_equal(item, other[[3, 0, 1]])
     assert not np.array_equal(vectors(("a",), 1), vectors(("a",), 2))
     assert np.isfinite(vectors(("a", "b", "c"), 2**32 - 1)).all()  # a seed beyond 32 bits
     # Printed once: links are to show the same picture in years.

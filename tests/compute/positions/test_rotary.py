@@ -18,13 +18,13 @@ Q, K = np.random.RandomState(0).standard_normal((2, 64))
 
 def matrix(position, d_k, base, layout):
     """RoFormer, equation 15, pair by pair."""
-    found = np.zeros((d_k, d_k))
+    result = np.zeros((d_k, d_k))
     for i in range(d_k // 2):
         a, b = (2 * i, 2 * i + 1) if layout == "interleaved" else (i, i + d_k // 2)
         angle = position * base ** (-2 * i / d_k)
-        found[a, a] = found[b, b] = math.cos(angle)
-        found[a, b], found[b, a] = -math.sin(angle), math.sin(angle)
-    return found
+        result[a, a] = result[b, b] = math.cos(angle)
+        result[a, b], result[b, a] = -math.sin(angle), math.sin(angle)
+    return result
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -32,14 +32,14 @@ def matrix(position, d_k, base, layout):
 def test_rotation_is_a_matrix_product_and_a_complex_product(layout, base):
     vectors = np.random.RandomState(1).standard_normal((3, 5, 10))
     positions = np.array([0, 1, 2, 50, -7])
-    found = rotary.rotate(vectors, positions, base, layout)
+    result = rotary.rotate(vectors, positions, base, layout)
     as_complex = rotary.as_complex(vectors, layout)
     turned = as_complex * np.exp(1j * np.multiply.outer(positions, rotary.frequencies(10, base)))
     # Angles up to 50: 50 x 1e-16 and a few operations.
-    np.testing.assert_allclose(rotary.as_complex(found, layout), turned, atol=1e-13)
-    for place, position in enumerate(positions):
-        wanted = vectors[:, place] @ matrix(position, 10, base, layout).T
-        np.testing.assert_allclose(found[:, place], wanted, atol=1e-13)
+    np.testing.assert_allclose(rotary.as_complex(result, layout), turned, atol=1e-13)
+    for index, position in enumerate(positions):
+        expected = vectors[:, index] @ matrix(position, 10, base, layout).T
+        np.testing.assert_allclose(result[:, index], expected, atol=1e-13)
 
 
 def test_halves_are_llamas():
@@ -51,8 +51,8 @@ def test_halves_are_llamas():
         rope_parameters={"rope_type": "default", "rope_theta": 1e5},
     )
     x = np.random.RandomState(3).standard_normal((1, 4, 20, 16))
-    given, places = torch.from_numpy(x), torch.arange(20)[None]
-    cos, sin = llama.LlamaRotaryEmbedding(config)(given, places)
+    given, positions = torch.from_numpy(x), torch.arange(20)[None]
+    cos, sin = llama.LlamaRotaryEmbedding(config)(given, positions)
     theirs, _ = llama.apply_rotary_pos_emb(given, given, cos, sin)
     # Their angles are float32: 20 x 6e-8, times components up to 4.
     ours = rotary.rotate(x, np.arange(20), 1e5, "halves")
@@ -71,32 +71,34 @@ def test_interleaved_is_gptjs():
 
 @pairwise(layout=LAYOUTS, base=[1e4, 1e5], start=[0, 1000, 90_000])
 def test_scores_depend_on_the_offset_alone(layout, base, start):
-    found = rotary.score_by_offset(Q, K, start + np.arange(40), base, layout)
+    offset = rotary.score_by_offset(Q, K, start + np.arange(40), base, layout)
     # The figure to reach; angles of 1e5 are rounded at 1.5e-11, and a sum of 64 averages them.
     size = np.linalg.norm(Q) * np.linalg.norm(K) if start > 1000 else 1
-    assert found.by_offset.spread < 1e-10 * size
-    assert list(found.by_offset.offset) == list(range(-39, 40))
-    np.testing.assert_allclose(found.by_offset.mean, found.closed_form, atol=1e-10)
+    assert offset.by_offset.spread < 1e-10 * size
+    assert list(offset.by_offset.offset) == list(range(-39, 40))
+    np.testing.assert_allclose(offset.by_offset.mean, offset.closed_form, atol=1e-10)
     for i, j in ((0, 0), (5, 30), (30, 5)):
         turned = matrix(j - i, 64, base, layout) @ K  # equation 16: R_(j-i), exact small angles
-        assert found.scores[i, j] == pytest.approx(Q @ turned, abs=1e-9 if start > 1000 else 1e-10)
+        assert offset.scores[i, j] == pytest.approx(Q @ turned, abs=1e-9 if start > 1000 else 1e-10)
 
 
 @pytest.mark.parametrize("places", [[5], [0, 1, 5]])
 def test_few_positions_even_or_not(places):
-    found = rotary.score_by_offset(Q, K, np.array(places))
-    assert list(found.by_offset.offset) == sorted({i - j for i in places for j in places})
-    assert found.closed_form[found.by_offset.offset == 0].item() == pytest.approx(Q @ K, abs=1e-13)
+    offset = rotary.score_by_offset(Q, K, np.array(places))
+    assert list(offset.by_offset.offset) == sorted({i - j for i in places for j in places})
+    assert offset.closed_form[offset.by_offset.offset == 0].item() == pytest.approx(
+        Q @ K, abs=1e-13
+    )
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_random_scores_are_those_of_a_pair_drawn_with_the_seed(layout):
-    found = rotary.random_scores(8, 12, 100.0, layout, seed=3)
+    offset = rotary.random_scores(8, 12, 100.0, layout, seed=3)
     q, k = np.random.RandomState(3).standard_normal((2, 8))
-    wanted = rotary.score_by_offset(q, k, np.arange(12), 100.0, layout)
-    np.testing.assert_array_equal(found.scores, wanted.scores)
-    np.testing.assert_array_equal(found.closed_form, wanted.closed_form)
-    assert found.pairs == 4
-    assert found.spread == (found.by_offset.high - found.by_offset.low).max() < 1e-12
-    assert found.error < 1e-12
-    assert replace(found, closed_form=found.closed_form + 0.25).error == pytest.approx(0.25)
+    expected = rotary.score_by_offset(q, k, np.arange(12), 100.0, layout)
+    np.testing.assert_array_equal(offset.scores, expected.scores)
+    np.testing.assert_array_equal(offset.closed_form, expected.closed_form)
+    assert offset.pairs == 4
+    assert offset.spread == (offset.by_offset.high - offset.by_offset.low).max() < 1e-12
+    assert offset.error < 1e-12
+    assert replace(offset, closed_form=offset.closed_form + 0.25).error == pytest.approx(0.25)

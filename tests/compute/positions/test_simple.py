@@ -14,20 +14,20 @@ from testing.figure_examples.positions import order_result
 
 @pytest.mark.parametrize("length", [8, 9, 32, 512])
 def test_each_simple_code_fails_one_demand_and_the_waves_none(length):
-    found = simple.demands(length)
+    demands = simple.demands(length)
     at_most_word = {
-        name: bool((found.of(name, "norm") <= found.word).all()) for name in simple.CODES
+        name: bool((demands.of(name, "norm") <= demands.word).all()) for name in simple.CODES
     }
-    stays = {name: found.of(name, "drift").max() == 0 for name in simple.CODES}
-    even = {name: np.ptp(found.of(name, "step")) < 1e-12 for name in simple.CODES}
+    stays = {name: demands.of(name, "drift").max() == 0 for name in simple.CODES}
+    even = {name: np.ptp(demands.of(name, "step")) < 1e-12 for name in simple.CODES}
     assert at_most_word == dict.fromkeys(simple.CODES, True) | {"number": False}
     assert stays == dict.fromkeys(simple.CODES, True) | {"share": False}
     assert even == dict.fromkeys(simple.CODES, True) | {"binary": False}
-    assert found.jump_at + 1 == 2 ** ((length - 1).bit_length() - 1)
-    assert np.ptp(found.of("waves", "step")) < 1e-13
+    assert demands.jump_at + 1 == 2 ** ((length - 1).bit_length() - 1)
+    assert np.ptp(demands.of("waves", "step")) < 1e-13
     binary = simple.code("binary", length)
-    after = binary[found.jump_at + 1]
-    assert np.linalg.norm(after - binary[0]) < np.linalg.norm(after - binary[found.jump_at])
+    after = binary[demands.jump_at + 1]
+    assert np.linalg.norm(after - binary[0]) < np.linalg.norm(after - binary[demands.jump_at])
 
 
 def test_codes_refuse_what_they_cannot_write():
@@ -40,15 +40,17 @@ def test_codes_refuse_what_they_cannot_write():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_terms_of_relative_schemes_are_of_the_offset_alone(seed):
-    found = relative.position_terms(20, 32, seed)
+    scheme_terms = relative.position_terms(20, 32, seed)
     for scheme in ("rotary", "alibi", "t5"):
-        assert found.spread_of(scheme) < 1e-13
+        assert scheme_terms.spread_of(scheme) < 1e-13
     for scheme in ("sinusoidal", "learned"):
-        assert found.spread_of(scheme) > 0.1
+        assert scheme_terms.spread_of(scheme) > 0.1
     # ALiBi's by its formula
-    place = np.arange(20)
-    wanted = -0.5 * np.abs(np.subtract.outer(place, place))
-    np.testing.assert_allclose(found.terms[found.schemes.index("alibi")], wanted, atol=1e-13)
+    positions = np.arange(20)
+    expected = -0.5 * np.abs(np.subtract.outer(positions, positions))
+    np.testing.assert_allclose(
+        scheme_terms.terms[scheme_terms.schemes.index("alibi")], expected, atol=1e-13
+    )
 
 
 @pytest.mark.parametrize("scheme", relative.SCHEMES)
@@ -58,30 +60,30 @@ def test_strength_scales_what_is_added_and_0_is_none(scheme):
     np.testing.assert_allclose(
         order.attend(words, scheme, seed=4, strength=0.0).weights, none.weights
     )
-    whole, half = (order.attend(words, scheme, seed=4, strength=s) for s in (1.0, 0.5))
-    np.testing.assert_array_equal(whole.weights, order.attend(words, scheme, seed=4).weights)
+    full, half = (order.attend(words, scheme, seed=4, strength=s) for s in (1.0, 0.5))
+    np.testing.assert_array_equal(full.weights, order.attend(words, scheme, seed=4).weights)
     if scheme != "none":
-        moved = [np.abs(one.weights - none.weights).max() for one in (half, whole)]
+        moved = [np.abs(item.weights - none.weights).max() for item in (half, full)]
         assert min(moved) > 0
-        assert np.abs(half.weights - whole.weights).max() > 0
+        assert np.abs(half.weights - full.weights).max() > 0
 
 
 def test_a_score_is_the_sum_of_lengths_and_angles():
     q, k = np.random.RandomState(1).standard_normal((2, 16))
-    at, found = rotary.turned(16, 30, 12), rotary.random_scores(16, 40, rotary.BASE)
-    assert at.score == pytest.approx(found.at(18))
+    at, result = rotary.turned(16, 30, 12), rotary.random_scores(16, 40, rotary.BASE)
+    assert at.score == pytest.approx(result.at(18))
     lengths = [np.hypot(v[:8], v[8:]) for v in (q, k)]
     angles = np.cos(np.radians(at.between))
     assert at.score == pytest.approx(float((lengths[0] * lengths[1] * angles).sum()))
 
 
 def test_a_key_like_the_query_has_its_greatest_score_at_no_distance():
-    found = rotary.random_scores(64, 48)
-    assert found.by_offset.offset[found.alike.argmax()] == 0
-    near, far = found.sizes(alike=True)
+    offset = rotary.random_scores(64, 48)
+    assert offset.by_offset.offset[offset.alike.argmax()] == 0
+    near, far = offset.sizes(alike=True)
     assert near > far
     assert near == pytest.approx(
-        np.abs(found.alike[np.abs(found.by_offset.offset) <= 47 / 4]).mean()
+        np.abs(offset.alike[np.abs(offset.by_offset.offset) <= 47 / 4]).mean()
     )
 
 
@@ -113,15 +115,17 @@ def test_who_keeps_at_twice_the_length_what_it_had_learned():
     none = dict.fromkeys(rows, 0.36)
     test = scored(result.test, **none | {"rotary": 0.9, "alibi": 0.8})
     longer = scored(result.longer, **none | {"rotary": 0.5, "alibi": 0.78, "learned": np.nan})
-    found = replace(result, test=test, longer=longer)
-    assert found.keepers == ("alibi",)  # what knows no order has learned nothing to keep
-    assert found.best_longer == "alibi"
-    assert replace(found, longer=scored(longer, alibi=0.7)).keepers == ()
-    count = replace(found, test=replace(test, order_blind=1.0, chance=0.11))
+    outcome = replace(result, test=test, longer=longer)
+    assert outcome.keepers == ("alibi",)  # what knows no order has learned nothing to keep
+    assert outcome.best_longer == "alibi"
+    assert replace(outcome, longer=scored(longer, alibi=0.7)).keepers == ()
+    count = replace(outcome, test=replace(test, order_blind=1.0, chance=0.11))
     assert count.keepers == ("none", "sinusoidal", "alibi")
 
 
 @pytest.mark.parametrize("frequencies", [4, 40])
 def test_share_of_the_slow_frequencies(frequencies):
-    found = learned.PositionSpectrum(np.arange(1.0, frequencies + 1), np.ones(frequencies))
-    assert found.slow == pytest.approx(min(1, 8 / frequencies))
+    position_spectrum = learned.PositionSpectrum(
+        np.arange(1.0, frequencies + 1), np.ones(frequencies)
+    )
+    assert position_spectrum.slow == pytest.approx(min(1, 8 / frequencies))

@@ -27,9 +27,9 @@ def looped(positions, d_model, base):
 @pytest.mark.parametrize("base", [1.5, 100.0, 1e4, 1e6])
 @pytest.mark.parametrize("d_model", [2, 6, 7, 16])
 def test_the_table_is_the_papers_formula(d_model, base):
-    found = pe.encoding(40, d_model, base)
-    np.testing.assert_allclose(found.table, looped(40, d_model, base), atol=ROUNDING)
-    assert (found.layout, found.base) == ("interleaved", base)
+    sinusoids = pe.encoding(40, d_model, base)
+    np.testing.assert_allclose(sinusoids.table, looped(40, d_model, base), atol=ROUNDING)
+    assert (sinusoids.layout, sinusoids.base) == ("interleaved", base)
 
 
 def test_printed_values():
@@ -64,14 +64,14 @@ def test_tensor2tensor_reaches_the_base_where_the_paper_stops_short():
 @EACH_LAYOUT
 @pytest.mark.parametrize(("d_model", "base"), [(512, 10_000.0), (2, 1.5), (10, 300.0)])
 def test_lengths_of_waves_and_of_rows(d_model, base, layout):
-    found = pe.encoding(200, d_model, base, layout)
-    wanted = 2 * np.pi * base ** (2 * np.arange(d_model // 2) / d_model)
-    np.testing.assert_allclose(found.wavelengths, wanted, rtol=1e-13)
-    assert (found.shortest, found.longest) == (2 * np.pi, found.wavelengths[-1])
-    assert found.degrees(3, 0) == pytest.approx(math.degrees(3))  # one radian a position
-    assert found.degrees(3, -1) == pytest.approx(360 * 3 / wanted[-1])
-    np.testing.assert_allclose(np.linalg.norm(found.table, axis=1), found.norm, rtol=1e-14)
-    assert found.norm == pytest.approx(math.sqrt(d_model / 2))
+    sinusoids = pe.encoding(200, d_model, base, layout)
+    expected = 2 * np.pi * base ** (2 * np.arange(d_model // 2) / d_model)
+    np.testing.assert_allclose(sinusoids.wavelengths, expected, rtol=1e-13)
+    assert (sinusoids.shortest, sinusoids.longest) == (2 * np.pi, sinusoids.wavelengths[-1])
+    assert sinusoids.degrees(3, 0) == pytest.approx(math.degrees(3))  # one radian a position
+    assert sinusoids.degrees(3, -1) == pytest.approx(360 * 3 / expected[-1])
+    np.testing.assert_allclose(np.linalg.norm(sinusoids.table, axis=1), sinusoids.norm, rtol=1e-14)
+    assert sinusoids.norm == pytest.approx(math.sqrt(d_model / 2))
     assert pe.encoding(3, 5).norm == math.sqrt(2)  # of an odd width that of the first row
 
 
@@ -81,44 +81,44 @@ def test_a_rotation_moves_every_row_along(layout, offset):
     matrix = pe.rotation(offset, 12, 1000.0, layout)
     before, after = (pe.rows(np.arange(50) + k, 12, 1000.0, layout) for k in (0, offset))
     np.testing.assert_allclose(before @ matrix.T, after, atol=ROUNDING)
-    wanted = np.zeros((12, 12))
+    expected = np.zeros((12, 12))
     for pair in range(6):
         a, b = (2 * pair, 2 * pair + 1) if layout == "interleaved" else (pair, pair + 6)
         angle = offset * 1000.0 ** (-pair / 6)
-        wanted[a, a] = wanted[b, b] = math.cos(angle)
-        wanted[a, b], wanted[b, a] = math.sin(angle), -math.sin(angle)
-    np.testing.assert_allclose(matrix, wanted, atol=1e-15)
+        expected[a, a] = expected[b, b] = math.cos(angle)
+        expected[a, b], expected[b, a] = math.sin(angle), -math.sin(angle)
+    np.testing.assert_allclose(matrix, expected, atol=1e-15)
 
 
 @EACH_LAYOUT
 @pytest.mark.parametrize("offset", [1, 7, 100])
 def test_the_rotation_found_from_a_full_table_is_the_rotation(layout, offset):
-    found = pe.fit_rotation(pe.encoding(200, 8, 100.0, layout).table, offset)
+    fitted_rotation = pe.fit_rotation(pe.encoding(200, 8, 100.0, layout).table, offset)
     formula = pe.rotation(offset, 8, 100.0, layout)
-    assert found.rank_of_width == (8, 8)
+    assert fitted_rotation.rank_of_width == (8, 8)
     # Condition number below 2 here: rounding and nothing else.
-    assert max(found.residual, found.gap(formula)) < ROUNDING
+    assert max(fitted_rotation.residual, fitted_rotation.gap(formula)) < ROUNDING
     formula[1, 2] -= 0.5
-    assert found.gap(formula) == pytest.approx(0.5)
+    assert fitted_rotation.gap(formula) == pytest.approx(0.5)
 
 
 def test_few_positions_do_not_show_slow_pairs_and_the_least_matrix_is_found():
     table = pe.encoding(64, 64).table
-    found = pe.fit_rotation(table, 5)
+    fitted_rotation = pe.fit_rotation(table, 5)
     _, values, right = np.linalg.svd(table[:-5], full_matrices=False)
-    shown = right[values > 1e-10 * values[0]]
-    assert found.rank_of_width == (len(shown), 64)
-    assert found.rank < 64
+    visible = right[values > 1e-10 * values[0]]
+    assert fitted_rotation.rank_of_width == (len(visible), 64)
+    assert fitted_rotation.rank < 64
     # What was cut off is below 1e-10 of the largest singular value.
-    assert found.residual < 1e-10 * values[0]
+    assert fitted_rotation.residual < 1e-10 * values[0]
     # Rounding (1e-15 x size) over the least singular value kept (1e-10 of the largest).
-    assert found.gap(pe.rotation(5, 64) @ (shown.T @ shown)) < 1e-4
+    assert fitted_rotation.gap(pe.rotation(5, 64) @ (visible.T @ visible)) < 1e-4
 
 
 def test_no_matrix_moves_a_lone_sine():
-    found = pe.fit_rotation(pe.encoding(500, 9, 100.0).table, 7)
-    assert found.rank == 9
-    assert found.residual > 0.1
+    fitted_rotation = pe.fit_rotation(pe.encoding(500, 9, 100.0).table, 7)
+    assert fitted_rotation.rank == 9
+    assert fitted_rotation.residual > 0.1
 
 
 @pytest.mark.timing

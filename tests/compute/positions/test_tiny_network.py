@@ -20,31 +20,31 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 def network(encoding: str, causal: bool = False, runs: int = 2, dtype=torch.float64) -> TinyEncoder:
     randoms = [np.random.RandomState(run) for run in range(runs)]
-    made = TinyEncoder(encoding, 7, 5, TIME, randoms, causal).to(dtype)
+    created = TinyEncoder(encoding, 7, 5, TIME, randoms, causal).to(dtype)
     with torch.no_grad():  # biases start at zero, where a mistake with them would not show
-        for name, parameter in made.named_parameters():
+        for name, parameter in created.named_parameters():
             if name.endswith("bias"):
                 parameter.copy_(torch.as_tensor(randoms[0].standard_normal(parameter.shape)))
-    return made
+    return created
 
 
 def symbols(time: int = TIME) -> torch.Tensor:
     return torch.as_tensor(np.random.RandomState(9).randint(7, size=(2, 3, time)))
 
 
-def answers(made: TinyEncoder, read: torch.Tensor) -> torch.Tensor:
+def answers(tiny_encoder: TinyEncoder, read: torch.Tensor) -> torch.Tensor:
     with torch.no_grad():
-        return made(read)
+        return tiny_encoder(read)
 
 
 @pytest.mark.parametrize("encoding", ["none", "alibi"])
 @pytest.mark.parametrize("causal", [False, True])
 def test_a_layer_is_nn_transformer_encoder_layer(encoding, causal):
     """Pre-norm, ReLU, with the weights of one run copied into torch's module."""
-    made = network(encoding, causal)
-    mask = made.bias(TIME)
+    created = network(encoding, causal)
+    mask = created.bias(TIME)
     per_head = None if mask is None else mask.expand(4, TIME, TIME).repeat(3, 1, 1)
-    for run, block in [(run, block) for run in range(2) for block in made.blocks]:
+    for run, block in [(run, block) for run in range(2) for block in created.blocks]:
         torch_s = nn.TransformerEncoderLayer(
             32, 4, 64, dropout=0.0, batch_first=True, norm_first=True, dtype=torch.float64
         )
@@ -74,14 +74,14 @@ def test_runs_share_nothing(encoding):
     read = symbols()
     both(read).square().sum().backward()
     for run in range(2):
-        one = TinyEncoder(encoding, 7, 5, TIME, [np.random.RandomState(run)]).double()
+        item = TinyEncoder(encoding, 7, 5, TIME, [np.random.RandomState(run)]).double()
         with torch.no_grad():
-            for mine, theirs in zip(one.parameters(), both.parameters(), strict=True):
+            for mine, theirs in zip(item.parameters(), both.parameters(), strict=True):
                 mine.copy_(theirs[run : run + 1])
-        out = one(read[run : run + 1])
+        out = item(read[run : run + 1])
         torch.testing.assert_close(out, answers(both, read)[run : run + 1], rtol=0, atol=1e-12)
         out.square().sum().backward()
-        for mine, theirs in zip(one.parameters(), both.parameters(), strict=True):
+        for mine, theirs in zip(item.parameters(), both.parameters(), strict=True):
             assert mine.grad is not None
             torch.testing.assert_close(mine.grad[0], theirs.grad[run], rtol=1e-9, atol=1e-9)
 
@@ -106,20 +106,20 @@ def test_a_run_starts_from_the_same_weights_with_every_encoding():
 @EACH_ENCODING
 def test_encodings_are_those_of_the_lesson(encoding):
     """Each is handed over as it is, to its own place; the other places stay empty."""
-    made = network(encoding)
-    added, angles = made.added(TIME), made.angles(TIME)
-    wanted = np.zeros((1, 1, 1, 32))
+    created = network(encoding)
+    added, angles = created.added(TIME), created.angles(TIME)
+    expected = np.zeros((1, 1, 1, 32))
     if encoding == "sinusoidal":
-        wanted = sinusoidal.encoding(TIME, 32).table[None, None]
+        expected = sinusoidal.encoding(TIME, 32).table[None, None]
     elif encoding == "learned":
-        wanted = made.table.detach().numpy()[:, None]
-    np.testing.assert_array_equal(added.detach().numpy(), wanted)
+        expected = created.table.detach().numpy()[:, None]
+    np.testing.assert_array_equal(added.detach().numpy(), expected)
     if encoding == "alibi":
         for causal in (False, True):
             bias = network("alibi", causal).bias(TIME)
             np.testing.assert_array_equal(bias.numpy(), relative.alibi_bias(4, TIME, causal))
     else:
-        assert made.bias(TIME) is None
+        assert created.bias(TIME) is None
     if encoding == "rotary":
         vectors = np.random.RandomState(3).randn(2, 3, TIME, 8)
         got = rotate(torch.as_tensor(vectors), angles)
@@ -132,9 +132,9 @@ def test_encodings_are_those_of_the_lesson(encoding):
 @pytest.mark.parametrize("causal", [False, True])
 def test_shuffled_letters(encoding, causal):
     """Without encoding and mask the outputs move with the letters, and only then (D-40)."""
-    made, read = network(encoding, causal, dtype=torch.float32), symbols()
+    created, read = network(encoding, causal, dtype=torch.float32), symbols()
     order = torch.as_tensor(np.random.RandomState(4).permutation(TIME))
-    moved = answers(made, read[..., order]) - answers(made, read)[:, :, order]
+    moved = answers(created, read[..., order]) - answers(created, read)[:, :, order]
     if encoding == "none" and not causal:
         assert moved.abs().max() < 1e-5  # float32 sums of 64 numbers of size 1 in another order
     else:
@@ -143,18 +143,18 @@ def test_shuffled_letters(encoding, causal):
 
 @EACH_ENCODING
 def test_a_causal_network_does_not_look_ahead(encoding):
-    made, read = network(encoding, causal=True), symbols()
+    created, read = network(encoding, causal=True), symbols()
     other = read.clone()
     other[..., 7:] = (other[..., 7:] + 1) % 7
-    change = (answers(made, read) - answers(made, other)).abs().amax((0, 1, 3))
+    change = (answers(created, read) - answers(created, other)).abs().amax((0, 1, 3))
     assert (change[:7] == 0).all()
     assert (change[7:] > 1e-3).all()
 
 
 def test_what_it_cannot_read_is_refused():
-    made = network("learned")
-    assert answers(made, symbols()).shape == (2, 3, TIME, 5)
+    created = network("learned")
+    assert answers(created, symbols()).shape == (2, 3, TIME, 5)
     with pytest.raises(ValueError, match="11 rows, too few for 12 symbols"):
-        made(symbols(12))
+        created(symbols(12))
     with pytest.raises(ValueError, match="encoding must be one of none, sinusoidal"):
         network("t5")

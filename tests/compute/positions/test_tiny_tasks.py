@@ -45,15 +45,15 @@ def every(task: str, length: int) -> list[tuple[str, float]]:
         arrangements = Counter(word.count("a") for word in words)
         return [(w, 1 / (length + 1) / arrangements[w.count("a")]) for w in words]
     if task == "before":
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for a, b in product(range(length), repeat=2):
             if a != b:
                 for word in words:
                     placed = list(word)
                     placed[a], placed[b] = "a", "b"
-                    found["".join(placed)] += 1
-        total = sum(found.values())
-        return [(word, n / total) for word, n in found.items()]
+                    counts["".join(placed)] += 1
+        total = sum(counts.values())
+        return [(word, n / total) for word, n in counts.items()]
     return [(word, len(words) ** -1.0) for word in words]
 
 
@@ -65,10 +65,10 @@ def test_answers_are_those_of_the_definition(task, length):
     assert [answer(task, spoken(row)) for row in examples.letters] == examples.answers.tolist()
     assert 0 <= examples.answers.min() <= examples.answers.max() < kinds(task, length)
     # A network reads the letters and then its slots.
-    read, asked = np.split(examples.symbols, [length], axis=1)
+    read, request = np.split(examples.symbols, [length], axis=1)
     np.testing.assert_array_equal(read, examples.letters)
-    assert asked.shape == (200, slots(task, length))
-    assert (asked == SLOT).all()
+    assert request.shape == (200, slots(task, length))
+    assert (request == SLOT).all()
 
 
 def test_a_missing_letter_comes_last():
@@ -79,18 +79,18 @@ def test_a_missing_letter_comes_last():
 @EACH_TASK
 def test_sequences_come_with_their_probability(task):
     size = 60_000
-    drawn = Counter(map(spoken, draw(task, 3, size, np.random.RandomState(2)).letters))
+    samples = Counter(map(spoken, draw(task, 3, size, np.random.RandomState(2)).letters))
     expected = dict(every(task, 3))
-    assert set(drawn) <= {word for word, p in expected.items() if p > 0}
+    assert set(samples) <= {word for word, p in expected.items() if p > 0}
     # chi-square with k - 1 degrees of freedom: mean k - 1, deviation sqrt(2 (k - 1)); five of these
-    present = [(drawn[word], p * size) for word, p in expected.items() if p > 0]
-    distance = sum((found - wanted) ** 2 / wanted for found, wanted in present)
+    present = [(samples[word], p * size) for word, p in expected.items() if p > 0]
+    distance = sum((result - expected) ** 2 / expected for result, expected in present)
     freedom = len(present) - 1
     assert abs(distance - freedom) < 5 * (2 * freedom) ** 0.5
 
 
 def test_count_may_be_capped():
-    numbers = draw("count", 16, 3000, np.random.RandomState(3), most=8).answers
+    numbers = draw("count", 16, 3000, np.random.RandomState(3), maximum=8).answers
     assert set(numbers.ravel().tolist()) == set(range(9))
 
 
@@ -104,7 +104,7 @@ def test_a_permalink_shows_these_letters_for_good():
     [
         (lambda r: draw("shift", 8, 4, r), "task must be one of before, copy"),
         (lambda r: draw("copy", 1, 4, r), "needs 2 letters or more, not 1"),
-        (lambda r: draw("count", 8, 4, r, most=9), "at most 8 can be a, not 9"),
+        (lambda r: draw("count", 8, 4, r, maximum=9), "at most 8 can be a, not 9"),
         (lambda r: slots("shift", 8), "task must be one of"),
         (lambda r: order_blind("shift", 8), "task must be one of"),
     ],
@@ -125,10 +125,10 @@ def test_the_best_answers_by_counting_every_sequence(task, length):
         for slot, right in enumerate(answer(task, word)):
             for shares, key in ((unread, slot), (blind, "".join(sorted(word)))):
                 shares.setdefault(key, Counter())[right] += p / slots(task, length)
-    for found, shares in ((chance_accuracy, unread), (order_blind, blind)):
+    for result, shares in ((chance_accuracy, unread), (order_blind, blind)):
         best = sum(max(share.values()) for share in shares.values())
         # sums of up to 1296 probabilities in float64
-        assert found(task, length) == pytest.approx(best, abs=1e-12)
+        assert result(task, length) == pytest.approx(best, abs=1e-12)
 
 
 def test_printed_shares():

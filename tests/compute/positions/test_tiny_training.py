@@ -56,9 +56,9 @@ def test_without_encoding_all_slots_get_one_of_the_most_frequent_letters(reversi
 def test_longer_sequences_have_no_rows_in_a_learned_table(reversing):
     longer = reversing.longer
     assert longer.length == 12
-    found = longer.accuracy
-    assert np.isnan([found.low[1], found.high[1], found.share[1]]).all()
-    assert not found.n[1].any()
+    result = longer.accuracy
+    assert np.isnan([result.low[1], result.high[1], result.share[1]]).all()
+    assert not result.n[1].any()
     assert np.isnan(reversing.right_longer("learned"))
     # the most frequent letter is found among twice as many
     assert np.abs(longer.accuracy.share[0] - longer.order_blind).max() < 0.05
@@ -142,8 +142,8 @@ def test_a_network_has_two_layers_of_four_heads_and_32_dimensions(small):
     layer = (d + 1) * 3 * d + (d + 1) * d + (d + 1) * 2 * d + (2 * d + 1) * d
     numbers = symbols * d + 2 * layer + (d + 1) * letters
     table = 2 * 6 * d  # a row for each of 6 letters and of 6 slots
-    wanted = [numbers + table * (encoding == "learned") for encoding in ENCODINGS]
-    assert small.parameters.tolist() == wanted
+    expected = [numbers + table * (encoding == "learned") for encoding in ENCODINGS]
+    assert small.parameters.tolist() == expected
     assert training._network(SMALL, "none").heads == 4
 
 
@@ -175,9 +175,9 @@ def test_an_update_is_adam_on_each_run_alone():
 
 
 def test_reports_carry_the_curve():
-    seen = []
-    result = train(replace(SMALL, encodings=("none", "alibi"), updates=60), report=seen.append)
-    latest = {record.update: record for record in seen}  # a slow machine repeats some
+    observed = []
+    result = train(replace(SMALL, encodings=("none", "alibi"), updates=60), report=observed.append)
+    latest = {record.update: record for record in observed}  # a slow machine repeats some
     assert np.isnan(latest.pop(0).accuracy).all()  # it has begun
     assert list(latest) == result.updates.tolist() == moments(60)[1:]
     for i, record in enumerate(latest.values()):

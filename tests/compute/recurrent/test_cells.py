@@ -62,11 +62,11 @@ def test_states_are_those_of_the_torch_module(kind, batch, dtype):
         State(h.numpy(), c.numpy() if kind == "lstm" else None),
     )
     np.testing.assert_array_equal(trace.hidden[0], h.numpy())
-    found = trace.hidden[1:].reshape(STEPS, -1, HIDDEN)
-    np.testing.assert_allclose(found, expected.numpy(), rtol=0, atol=CLOSE[dtype])
+    result = trace.hidden[1:].reshape(STEPS, -1, HIDDEN)
+    np.testing.assert_allclose(result, expected.numpy(), rtol=0, atol=CLOSE[dtype])
     if kind == "lstm":
-        found = trace.cell_state[-1].reshape(1, -1, HIDDEN)
-        np.testing.assert_allclose(found, last[1].numpy(), rtol=0, atol=CLOSE[dtype])
+        result = trace.cell_state[-1].reshape(1, -1, HIDDEN)
+        np.testing.assert_allclose(result, last[1].numpy(), rtol=0, atol=CLOSE[dtype])
 
 
 def test_linear_rnn_has_a_closed_form():
@@ -90,9 +90,9 @@ def test_computes_in_the_precision_of_the_weights(kind):
     w = as_dtype(weights_of(module), np.float32)
     trace = run(cell, w, inputs, State(h, h))
     assert {part.dtype for part in vars(trace).values()} == {np.dtype(np.float32)}
-    found = backward(cell, w, trace, np.ones((STEPS, HIDDEN), np.float32))
-    assert found.hidden.dtype == found.inputs.dtype == np.float32
-    assert found.weights.hidden_hidden.dtype == np.float32
+    gradients = backward(cell, w, trace, np.ones((STEPS, HIDDEN), np.float32))
+    assert gradients.hidden.dtype == gradients.inputs.dtype == np.float32
+    assert gradients.weights.hidden_hidden.dtype == np.float32
     assert w.peephole is None
     full = replace(weights_of(module), peephole=np.ones((3, HIDDEN)))
     assert as_dtype(full, np.float32).peephole.dtype == np.float32

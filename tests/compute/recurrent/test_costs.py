@@ -30,8 +30,8 @@ def test_formula_and_count_are_those_of_torch(cell):
         module = MODULES[cell](
             inputs, hidden, layers, bias=biases == "two", bidirectional=directions == 2
         )
-        wanted = sum(one.numel() for one in module.parameters())
-        assert counting.by_formula(cell, wiring) == counting.by_counting(cell, wiring) == wanted
+        expected = sum(parameter.numel() for parameter in module.parameters())
+        assert counting.by_formula(cell, wiring) == counting.by_counting(cell, wiring) == expected
 
 
 @pytest.mark.parametrize("cell", MODULES)
@@ -45,11 +45,11 @@ def test_one_layer_is_what_gates_counts(cell):
 
 
 def test_the_printed_numbers():
-    found = counting.bill(NetworkSizes(), 1)
-    assert {cell: found.count(cell) for cell in found.cells} == {
+    result = counting.bill(NetworkSizes(), 1)
+    assert {cell: result.count(cell) for cell in result.cells} == {
         "rnn": 1120, "gru": 3360, "lstm": 4480
     }  # fmt: skip
-    assert found.total("rnn") == found.unshared("rnn") == 1153
+    assert result.total("rnn") == result.unshared("rnn") == 1153
     bare = counting.bill(NetworkSizes(biases="none"), 1)
     assert bare.counted == bare.formula == (1056, 3168, 4224)
 
@@ -63,11 +63,11 @@ def test_only_what_is_not_shared_grows_with_the_length():
 
 def test_shapes_are_those_of_torch_and_hold_every_parameter():
     wiring = NetworkSizes(5, 3, directions=2, outputs=4, biases="one")
-    found = counting.shapes("lstm", wiring)
+    result = counting.shapes("lstm", wiring)
     module = torch.nn.LSTM(5, 3, bidirectional=True)
-    assert found["W_hx"] == tuple(module.weight_ih_l0.shape)
-    assert found["W_hh"] == tuple(module.weight_hh_l0.shape)
-    sizes = {name: int(np.prod(shape)) for name, shape in found.items()}
+    assert result["W_hx"] == tuple(module.weight_ih_l0.shape)
+    assert result["W_hh"] == tuple(module.weight_hh_l0.shape)
+    sizes = {name: int(np.prod(shape)) for name, shape in result.items()}
     assert 2 * (sizes["W_hx"] + sizes["W_hh"] + sizes["b_h"]) == counting.by_formula("lstm", wiring)
     assert sizes["W_yh"] + sizes["b_y"] == counting.of_output(wiring)
     assert {*counting.shapes("rnn", NetworkSizes(outputs=0))} == {"W_hx", "W_hh", "b_h"}
@@ -112,10 +112,10 @@ def test_nothing_to_score_is_refused(text):
 
 
 def test_what_the_network_does_not_know_is_said():
-    found = costs.score("characters_gru", "我", "打车 a\ud800")
-    assert found.pieces == ("打", "车", " ", "a", "?")
-    assert found.unknown.tolist() == [True, True, False, False, False]
-    assert np.isfinite(found.before).all()
+    result = costs.score("characters_gru", "我", "打车 a\ud800")
+    assert result.pieces == ("打", "车", " ", "a", "?")
+    assert result.unknown.tolist() == [True, True, False, False, False]
+    assert np.isfinite(result.before).all()
 
 
 def test_the_cell_as_printed():
@@ -128,17 +128,17 @@ def test_the_cell_as_printed():
 def test_times_are_medians_and_their_ratio():
     seconds = np.array([[[[0.001, 0.004], [0.009, 0.008], [0.002, 0.005]]],
                         [[[0.001, 0.001], [0.001, 0.001], [0.001, 0.001]]]])  # fmt: skip
-    found = StepTimes(4, (1,), np.array([1, 8]), seconds)
-    assert found.milliseconds(1, 8) == pytest.approx((5, 1))
-    assert found.ratio(1, 8) == pytest.approx(5)
-    assert found.a_step(1, 8) == pytest.approx(5 / 8)
+    step_times = StepTimes(4, (1,), np.array([1, 8]), seconds)
+    assert step_times.milliseconds(1, 8) == pytest.approx((5, 1))
+    assert step_times.ratio(1, 8) == pytest.approx(5)
+    assert step_times.a_step(1, 8) == pytest.approx(5 / 8)
 
 
 def test_steps_are_timed_and_reported():
     done: list[float] = []
-    found = costs.time_steps(8, (1, 4), (1, 2), 2, report=lambda share, *_: done.append(share))
-    assert found.seconds.shape == (2, 2, 2, 2)
-    assert (found.seconds > 0).all()
+    step_times = costs.time_steps(8, (1, 4), (1, 2), 2, report=lambda share, *_: done.append(share))
+    assert step_times.seconds.shape == (2, 2, 2, 2)
+    assert (step_times.seconds > 0).all()
     assert done == sorted(done)
     assert done[-1] == 1
 

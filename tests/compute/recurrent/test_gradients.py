@@ -75,11 +75,15 @@ def plain_step(cell, W, U, b, b_, peep, x, h, c, hold=lambda block, gate: gate):
         return phi(x @ W.T + b + h @ U.T + b_), None, {}
     if isinstance(cell, LSTM):
         a_i, a_f, a_g, a_o = (x @ W.T + b + h @ U.T + b_).chunk(4, dim=-1)
-        seen = (lambda k, c: peep[k] * c) if cell.peephole else (lambda k, c: 0)
-        f = torch.sigmoid(a_f + seen(1, c)) if cell.forget == "learned" else torch.ones_like(a_f)
-        i, f, g = hold(0, torch.sigmoid(a_i + seen(0, c))), hold(1, f), hold(2, torch.tanh(a_g))
+        observed = (lambda k, c: peep[k] * c) if cell.peephole else (lambda k, c: 0)
+        f = (
+            torch.sigmoid(a_f + observed(1, c))
+            if cell.forget == "learned"
+            else torch.ones_like(a_f)
+        )
+        i, f, g = hold(0, torch.sigmoid(a_i + observed(0, c))), hold(1, f), hold(2, torch.tanh(a_g))
         c = f * c + i * g
-        o = hold(3, torch.sigmoid(a_o + seen(2, c)))
+        o = hold(3, torch.sigmoid(a_o + observed(2, c)))
         h = o * (torch.tanh(c) if cell.output == "tanh" else c)
         return h, c, {"input_gate": i, "forget_gate": f, "candidate": g, "output_gate": o}
     (W_r, W_z, W_n), (U_r, U_z, U_n) = W.chunk(3), U.chunk(3)
@@ -111,10 +115,10 @@ class Plain:
 
     def gradients(self, errors: np.ndarray, of: list[torch.Tensor]) -> list[np.ndarray]:
         loss = (torch.stack(self.hidden[1:]) * torch.tensor(errors)).sum()
-        found = torch.autograd.grad(loss, of, retain_graph=True, allow_unused=True)
+        result = torch.autograd.grad(loss, of, retain_graph=True, allow_unused=True)
         return [
             np.zeros(tuple(p.shape)) if g is None else g.numpy()
-            for p, g in zip(of, found, strict=True)
+            for p, g in zip(of, result, strict=True)
         ]
 
 
@@ -140,20 +144,22 @@ def test_every_variant_against_a_plain_loop(cell, batch):
         np.testing.assert_allclose(getattr(trace, name), expected, rtol=0, atol=1e-12)
 
     errors = np.random.RandomState(7).standard_normal(trace.hidden[1:].shape)
-    found = backward(cell, weights, trace, errors)
+    gradients = backward(cell, weights, trace, errors)
     for t, expected in enumerate(plain.gradients(errors, plain.hidden)):
-        np.testing.assert_allclose(found.hidden[t], expected, rtol=0, atol=CLOSE, err_msg=f"h{t}")
+        np.testing.assert_allclose(
+            gradients.hidden[t], expected, rtol=0, atol=CLOSE, err_msg=f"h{t}"
+        )
     if gated:
         for t, expected in enumerate(plain.gradients(errors, plain.memory)):
             np.testing.assert_allclose(
-                found.cell_state[t], expected, rtol=0, atol=CLOSE, err_msg=f"c{t}"
+                gradients.cell_state[t], expected, rtol=0, atol=CLOSE, err_msg=f"c{t}"
             )
     else:
-        assert found.cell_state is None
-    there = [(k, v) for k, v in vars(found.weights).items() if v is not None]
+        assert gradients.cell_state is None
+    there = [(k, v) for k, v in vars(gradients.weights).items() if v is not None]
     leaves = [leaf for leaf in plain.parameters if leaf is not None]
     expected = plain.gradients(errors, [plain.inputs, *leaves])
-    np.testing.assert_allclose(found.inputs, expected[0], rtol=0, atol=CLOSE)
+    np.testing.assert_allclose(gradients.inputs, expected[0], rtol=0, atol=CLOSE)
     for (name, part), g in zip(there, expected[1:], strict=True):
         np.testing.assert_allclose(part, g, rtol=0, atol=CLOSE, err_msg=name)
 
@@ -208,8 +214,8 @@ def test_jacobians_against_central_differences(cell):
     weights, (inputs, initial) = drawn(cell), drawn_states(())
     trace = run(cell, weights, inputs, initial)
     size, step = state_of(trace, 0).size, 1e-6
-    found = jacobians(cell, weights, trace)
-    assert found.shape == (STEPS, size, size)
+    values = jacobians(cell, weights, trace)
+    assert values.shape == (STEPS, size, size)
     if cell == RNN("relu"):  # differences across the kink are no derivative
         assert np.abs(trace.preactivation).min() > 100 * step
     for t in range(STEPS):
@@ -217,10 +223,10 @@ def test_jacobians_against_central_differences(cell):
         for sign in (1, -1):
             moved = state_of(trace, t) + sign * step * np.eye(size)  # one coordinate a row
             start = State(moved[:, :HIDDEN], moved[:, HIDDEN:] if size > HIDDEN else None)
-            one = np.repeat(inputs[t][None, None], size, axis=1)
-            ends.append(state_of(run(cell, weights, one, start), 1))
+            item = np.repeat(inputs[t][None, None], size, axis=1)
+            ends.append(state_of(run(cell, weights, item, start), 1))
         expected = ((ends[0] - ends[1]) / (2 * step)).T
-        np.testing.assert_allclose(found[t], expected, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(values[t], expected, rtol=0, atol=1e-8)
 
 
 def test_the_constant_error_carousel():
@@ -240,13 +246,13 @@ def test_slopes_keep_their_relative_precision(size, sign):
     with mpmath.workdps(50):
         x = mpmath.mpf(a)
         s = 1 / (1 + mpmath.exp(-x))
-        for found, expected in (
+        for result, expected in (
             (sigmoid(np.float64(a)), s),
             (sigmoid_slope(np.float64(a)), mpmath.exp(-x) * s**2),
             (tanh_slope(np.float64(a)), mpmath.sech(x) ** 2),
         ):
             assert expected > 0
-            assert abs(mpmath.mpf(float(found)) / expected - 1) < tolerance
+            assert abs(mpmath.mpf(float(result)) / expected - 1) < tolerance
 
 
 def test_the_textbook_slopes_would_be_zero_there():

@@ -32,27 +32,27 @@ def torch_log2(name: str, ids: list[int]) -> np.ndarray:
 @pytest.mark.parametrize("name", CHARACTERS)
 def test_bits_are_those_of_torch(name):
     network = load(name)
-    found = at_work.read(name, TEXT)
-    wanted = torch_log2(name, [network.symbols.index("\n"), *found.ids[:-1]])
-    np.testing.assert_allclose(found.log2, wanted, atol=2e-5)
+    result = at_work.read(name, TEXT)
+    expected = torch_log2(name, [network.symbols.index("\n"), *result.ids[:-1]])
+    np.testing.assert_allclose(result.log2, expected, atol=2e-5)
     cross_entropy = torch.nn.functional.cross_entropy(
-        torch.tensor(wanted * np.log(2)), torch.tensor(found.ids), reduction="none"
+        torch.tensor(expected * np.log(2)), torch.tensor(result.ids), reduction="none"
     )
-    np.testing.assert_allclose(found.bits, cross_entropy.numpy() / np.log(2), atol=2e-5)
-    assert found.total == pytest.approx(-found.bits.sum())
-    assert found.perplexity == pytest.approx(2**found.mean_bits)
-    assert found.first(1, 1)[0] == wanted[0].argmax()
+    np.testing.assert_allclose(result.bits, cross_entropy.numpy() / np.log(2), atol=2e-5)
+    assert result.total == pytest.approx(-result.bits.sum())
+    assert result.perplexity == pytest.approx(2**result.mean_bits)
+    assert result.first(1, 1)[0] == expected[0].argmax()
 
 
 def test_frequencies_are_probabilities_and_those_of_the_counts():
     ids = np.array([0, 1, 2, 1, 2, 1, 0, 1])
-    found = writing.frequencies(ids, 4)
-    np.testing.assert_allclose((2**found.alone).sum(), 1)
-    np.testing.assert_allclose((2**found.after).sum(1), 1)
-    np.testing.assert_allclose(2**found.alone, [3 / 12, 5 / 12, 3 / 12, 1 / 12])
+    result = writing.frequencies(ids, 4)
+    np.testing.assert_allclose((2**result.alone).sum(), 1)
+    np.testing.assert_allclose((2**result.after).sum(1), 1)
+    np.testing.assert_allclose(2**result.alone, [3 / 12, 5 / 12, 3 / 12, 1 / 12])
     # After 1 came 2 twice and 0 once: two kinds among three, the rest by the letter alone.
-    np.testing.assert_allclose(2 ** found.after[1, 2], (2 + 2 * 3 / 12) / 5)
-    np.testing.assert_allclose(found.after[3], found.alone)  # never seen
+    np.testing.assert_allclose(2 ** result.after[1, 2], (2 + 2 * 3 / 12) / 5)
+    np.testing.assert_allclose(result.after[3], result.alone)  # never seen
 
 
 def test_a_row_is_drawn_as_the_house_draws():
@@ -61,7 +61,7 @@ def test_a_row_is_drawn_as_the_house_draws():
     scores[:, 0] = -np.inf
     u = random.uniform(size=50)
     assert writing.draw_rows(scores, u).tolist() == [
-        draw(row, one) for row, one in zip(scores, u, strict=True)
+        draw(row, item) for row, item in zip(scores, u, strict=True)
     ]
 
 
@@ -77,17 +77,17 @@ def test_own_letters_are_those_of_a_loop_that_reads_everything_again(name, tempe
         log_p = log_probabilities(network, trace(network, np.array(read)).hidden[-1])
         np.testing.assert_allclose(log2[step, 0], log_p / np.log(2), atol=1e-4)
         log_p[0] = -np.inf
-        wanted = draw(log_p / temperature, numbers[step]) if temperature else log_p.argmax()
-        assert own[step, 0] == wanted
-        read.append(int(wanted))
+        expected = draw(log_p / temperature, numbers[step]) if temperature else log_p.argmax()
+        assert own[step, 0] == expected
+        read.append(int(expected))
 
 
 def test_the_first_step_costs_the_same_and_the_same_seed_writes_the_same():
-    one, again, other = (at_work.write(CHARACTERS[0], TEXT, 9, 1.0, k) for k in (1, 1, 2))
-    assert one.own == again.own != other.own
-    assert one.free[0] == pytest.approx(one.forced[0], abs=1e-4)
-    assert "".join(one.before) == TEXT[:9]
-    assert len(one.free) == len(one.forced) == len(one.true) == len(TEXT) - 9
+    item, again, other = (at_work.write(CHARACTERS[0], TEXT, 9, 1.0, k) for k in (1, 1, 2))
+    assert item.own == again.own != other.own
+    assert item.free[0] == pytest.approx(item.forced[0], abs=1e-4)
+    assert "".join(item.before) == TEXT[:9]
+    assert len(item.free) == len(item.forced) == len(item.true) == len(TEXT) - 9
     end = at_work.write(CHARACTERS[0], TEXT, len(TEXT), 0.0, 1)
     assert np.isnan(end.mean_free)
     assert end.parted == 0
@@ -95,7 +95,7 @@ def test_the_first_step_costs_the_same_and_the_same_seed_writes_the_same():
 
 def test_reading_another_text_is_reading_its_letters():
     network = load(CHARACTERS[0])
-    ids = np.stack([network.encode(one).ids for one in ("a slow film", "The flight.")], 1)
+    ids = np.stack([network.encode(item).ids for item in ("a slow film", "The flight.")], 1)
     straight = writing.bits_of(network, ids, 3)
     np.testing.assert_allclose(straight, writing.bits_of(network, ids, 3, ids))
     np.testing.assert_allclose(straight[:, 0], at_work.read(network.name, "a slow film").bits[3:],
@@ -120,10 +120,10 @@ def test_intervals_and_trends():
 
 @pytest.mark.parametrize(("symbols", "hidden", "width"), [(82, 256, 32), (50, 16, 16)])
 def test_tables_are_counted_as_torch_counts(symbols, hidden, width):
-    found = tying.tables(symbols, hidden, width)
+    result = tying.tables(symbols, hidden, width)
     for columns, tied, all_ in (
-        (width, False, found.all_narrow), (hidden, False, found.all_untied),
-        (hidden, True, found.all_tied),
+        (width, False, result.all_narrow), (hidden, False, result.all_untied),
+        (hidden, True, result.all_tied),
     ):  # fmt: skip
         net = torch.nn.ModuleList([
             torch.nn.Embedding(symbols, columns), torch.nn.GRU(columns, hidden),
@@ -131,21 +131,21 @@ def test_tables_are_counted_as_torch_counts(symbols, hidden, width):
         ])  # fmt: skip
         if tied:
             net[2].weight = net[0].weight
-        assert sum(one.numel() for one in net.parameters()) == all_
-    assert found.all_untied - found.all_tied == symbols * hidden
+        assert sum(parameter.numel() for parameter in net.parameters()) == all_
+    assert result.all_untied - result.all_tied == symbols * hidden
     if symbols == 82:
-        assert found.all_narrow == load("characters_gru").parameters
+        assert result.all_narrow == load("characters_gru").parameters
 
 
 def test_readouts_leave_pads_out():
     random = np.random.RandomState(0)
     hidden, lengths = random.normal(size=(5, 3, 4)), np.array([5, 2, 1])
-    found = readouts.pooled(hidden, lengths)
+    result = readouts.pooled(hidden, lengths)
     for k, n in enumerate(lengths):
-        np.testing.assert_allclose(found["last"][k], hidden[n - 1, k])
-        np.testing.assert_allclose(found["mean"][k], hidden[:n, k].mean(0))
-        np.testing.assert_allclose(found["max"][k], hidden[:n, k].max(0))
-    both = readouts.combined(found["last"], found["mean"])
+        np.testing.assert_allclose(result["last"][k], hidden[n - 1, k])
+        np.testing.assert_allclose(result["mean"][k], hidden[:n, k].mean(0))
+        np.testing.assert_allclose(result["max"][k], hidden[:n, k].max(0))
+    both = readouts.combined(result["last"], result["mean"])
     np.testing.assert_allclose(both["both_mean"] * 2, both["both_sum"])
     assert both["both_concat"].shape == (3, 8)
 
@@ -153,14 +153,14 @@ def test_readouts_leave_pads_out():
 def test_the_path_ends_at_the_verdict_of_the_network_and_begins_unmoved():
     network = load("sentiment_gru")
     text = "This is not a good film about a man."
-    whole, rest = (on_reviews.path(network.name, text, k) for k in (0, 3))
+    full, rest = (on_reviews.path(network.name, text, k) for k in (0, 3))
     scores = logits(network, trace(network, network.encode(text).ids).hidden[-1]).astype(float)
-    wanted = np.exp(scores[1]) / np.exp(scores).sum()
-    assert whole.verdict == pytest.approx(wanted, abs=1e-6)
-    np.testing.assert_array_equal(whole.x[:3], rest.x[:3])
-    assert whole.x[3] != rest.x[3]
-    assert rest.pieces == (*whole.pieces[:2], *whole.pieces[3:])
-    assert np.sign(whole.x[-1]) == np.sign(whole.verdict - 0.5)
+    expected = np.exp(scores[1]) / np.exp(scores).sum()
+    assert full.verdict == pytest.approx(expected, abs=1e-6)
+    np.testing.assert_array_equal(full.x[:3], rest.x[:3])
+    assert full.x[3] != rest.x[3]
+    assert rest.pieces == (*full.pieces[:2], *full.pieces[3:])
+    assert np.sign(full.x[-1]) == np.sign(full.verdict - 0.5)
     plane = on_reviews._plane(network.name)
     assert plane.across @ plane.up == pytest.approx(0, abs=1e-6)
     assert np.linalg.norm(plane.up) == pytest.approx(1)
@@ -171,41 +171,41 @@ def test_the_path_ends_at_the_verdict_of_the_network_and_begins_unmoved():
 def test_pads_move_the_last_state_and_packing_does_not():
     network = load("sentiment_gru")
     text, pads = "This is not a good film.", 5
-    found = on_reviews.padded(network.name, text)
+    result = on_reviews.padded(network.name, text)
     ids = network.encode(text).ids
     theirs, table = layer(network.weights), torch.tensor(network.embedding)
     with torch.no_grad():
         read = torch.cat([table[ids], table[[0] * pads]])[:, None]
         packed = torch.nn.utils.rnn.pack_padded_sequence(read, [len(ids)])
-        for vectors, wanted in ((read, found.after("unknown", pads)), (packed, found.packed)):
+        for vectors, expected in ((read, result.after("unknown", pads)), (packed, result.packed)):
             last = theirs(vectors)[1][0, 0].numpy()
             assert torch.softmax(torch.tensor(logits(network, last)), -1)[1] == pytest.approx(
-                wanted, abs=1e-5
+                expected, abs=1e-5
             )
-    assert found.after("zeros", 0) == found.after("unknown", 0) == found.packed
+    assert result.after("zeros", 0) == result.after("unknown", 0) == result.packed
 
 
 def test_what_readouts_say_of_each_other():
     right = np.array([[1, 1, 1, 0, 0, 0, 1, 1], [1, 1, 0, 0, 0, 1, 1, 0]], bool)
     positive = np.array([1, 1, 1, 1, 1, 0, 0, 0], bool)
-    found = readouts.ByReadout(
+    by_readout = readouts.ByReadout(
         ("last", "mean"), right, np.arange(1, 9), positive, True, np.array([0, 5]),
         np.array([[5, 4], [5, 1]]),
     )  # fmt: skip
-    assert found.accuracy("last").correct == 5
-    assert found.accuracy("last", 5).n == found.reviews(5) == 4
-    assert found.majority() == 5 / 8
-    gain, low, high = found.gain("mean", "last")
+    assert by_readout.accuracy("last").correct == 5
+    assert by_readout.accuracy("last", 5).n == by_readout.reviews(5) == 4
+    assert by_readout.majority() == 5 / 8
+    gain, low, high = by_readout.gain("mean", "last")
     assert gain == -1 / 8
     assert low < gain < high
-    assert found.paired_with("last", "mean").only_first == 2
-    assert found.with_pads("unknown", 5).correct == 1
+    assert by_readout.paired_with("last", "mean").only_first == 2
+    assert by_readout.with_pads("unknown", 5).correct == 1
 
 
 def test_letters_that_begin_a_word_and_those_behind():
-    found = at_work.read("characters_gru", "It's 3 big dogs.")
-    letters = "".join(found.pieces)
-    begins = "".join(letters[k] for k in np.flatnonzero(found.begins))
+    result = at_work.read("characters_gru", "It's 3 big dogs.")
+    letters = "".join(result.pieces)
+    begins = "".join(letters[k] for k in np.flatnonzero(result.begins))
     assert (letters[0].lower(), begins[1:].lower()) == ("i", "sbd")
-    assert not (found.begins & found.follows_letter).any()
-    assert (found.begins | found.follows_letter).sum() == sum(map(str.isalpha, letters))
+    assert not (result.begins & result.follows_letter).any()
+    assert (result.begins | result.follows_letter).sum() == sum(map(str.isalpha, letters))

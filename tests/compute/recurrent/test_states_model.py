@@ -22,23 +22,23 @@ def test_its_scores_are_those_of_layer_and_linear_layer_step_by_step(cell, both)
     scores, state = model(ids)
     assert scores.shape == (10, 10)
     outputs, last = layer(torch.eye(10)[ids.T])
-    wanted = torch.stack([model.linear(outputs[t, row]) for t in range(5) for row in range(2)])
-    torch.testing.assert_close(scores, wanted)
+    expected = torch.stack([model.linear(outputs[t, row]) for t in range(5) for row in range(2)])
+    torch.testing.assert_close(scores, expected)
     torch.testing.assert_close(state, last)
 
 
 @pytest.mark.parametrize(("cell", "gates"), [("rnn", 1), ("gru", 3), ("lstm", 4)])
 def test_its_parameters_are_counted(cell, gates):
-    found = wrapped(cell, IDS, 10, 16)
-    assert found.parameters == gates * (16 * (10 + 16) + 2 * 16) + 16 * 10 + 10
-    assert found.shape == (len(IDS) - 1, 10)
+    result = wrapped(cell, IDS, 10, 16)
+    assert result.parameters == gates * (16 * (10 + 16) + 2 * 16) + 16 * 10 + 10
+    assert result.shape == (len(IDS) - 1, 10)
 
 
 def test_untrained_it_hardly_knows_more_than_chance_and_is_the_same_each_time():
     before = torch.random.get_rng_state()
-    found = wrapped("gru", IDS, 10, 16)
-    assert found == wrapped("gru", IDS, 10, 16)
-    assert found.bits == pytest.approx(found.chance, abs=0.5)
+    result = wrapped("gru", IDS, 10, 16)
+    assert result == wrapped("gru", IDS, 10, 16)
+    assert result.bits == pytest.approx(result.chance, abs=0.5)
     assert torch.equal(before, torch.random.get_rng_state())
 
 

@@ -46,8 +46,8 @@ def test_states_and_outputs_are_those_of_torch(small):
 @pytest.mark.parametrize(("t", "unit"), [(1, 1), (3, 2), (6, 1)])
 def test_the_terms_are_the_sum(small, t, unit):
     terms = small.terms(t, unit)
-    assert [one.of for one in terms] == ["h", "h", "x", "b"]
-    assert sum(one.product for one in terms) == pytest.approx(small.sum_of(t, unit), abs=1e-14)
+    assert [term.of for term in terms] == ["h", "h", "x", "b"]
+    assert sum(term.product for term in terms) == pytest.approx(small.sum_of(t, unit), abs=1e-14)
     assert np.tanh(small.sum_of(t, unit)) == pytest.approx(small.state_of(t, unit), abs=1e-14)
 
 
@@ -107,7 +107,7 @@ def test_six_notations_are_one_tensor_to_the_last_bit(seed):
     h, x = random.normal(size=3), random.normal(size=2)
     every = all_written(cell, h, x)
     assert list(every) == list(NOTATIONS)
-    assert [one.difference for one in every.values()] == [0.0] * 6
+    assert [item.difference for item in every.values()] == [0.0] * 6
     np.testing.assert_allclose(
         every["s0"].result, np.tanh(cell.recurrent @ h + cell.inputs @ x), atol=1e-15
     )
@@ -147,10 +147,10 @@ def test_letters_that_are_swapped_do_not_fit_or_are_wrong(small):
 )
 def test_another_order_is_another_state_and_the_same_sum(one, other):
     for seed in range(10):
-        found = orders(one, other, seed)
-        assert found.sum_apart == 0
-        assert found.apart > 0.1
-        assert found.others.min() > 0.1
+        order_distance = orders(one, other, seed)
+        assert order_distance.sum_apart == 0
+        assert order_distance.apart > 0.1
+        assert order_distance.others.min() > 0.1
 
 
 def test_the_same_text_is_the_same_reading_and_other_tokens_are_another_sum():
@@ -180,15 +180,15 @@ def test_influence_is_zero_exactly_where_no_way_of_arrows_leads(wiring):
 def test_the_jacobian_is_that_of_autograd_and_of_finite_differences(wiring):
     net = influence.network(wiring, 3)
     x = torch.randn(wiring.inputs, 1, influence.INPUT, dtype=torch.float64)
-    found = influence.jacobian(net, x)[:, :, 0]
-    whole = torch.autograd.functional.jacobian(net, x)[:, 0, :, :, 0]
-    np.testing.assert_allclose(found, whole, atol=1e-6)
+    result = influence.jacobian(net, x)[:, :, 0]
+    full = torch.autograd.functional.jacobian(net, x)[:, 0, :, :, 0]
+    np.testing.assert_allclose(result, full, atol=1e-6)
     small, s, k = 1e-5, 1, 2
     change = torch.zeros_like(x)
     change[s, 0, k] = small
     with torch.no_grad():
         slope = (net(x + change) - net(x - change))[:, 0] / (2 * small)
-    np.testing.assert_allclose(found[:, :, s, k], slope, atol=1e-8)
+    np.testing.assert_allclose(result[:, :, s, k], slope, atol=1e-8)
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -212,12 +212,12 @@ def test_the_decoder_starts_from_the_last_state_and_reads_its_own_output(cell):
     x = torch.randn(4, 1, influence.INPUT, dtype=torch.float64)
     with torch.no_grad():
         _, state = net.core(x)
-        y, wanted = torch.zeros(1, 1, influence.OUTPUT, dtype=torch.float64), []
+        y, expected = torch.zeros(1, 1, influence.OUTPUT, dtype=torch.float64), []
         for _ in range(3):
             h, state = net.decoder(y, state)
             y = net.out(h)
-            wanted.append(y)
-        np.testing.assert_allclose(net(x), torch.cat(wanted), atol=1e-12)
+            expected.append(y)
+        np.testing.assert_allclose(net(x), torch.cat(expected), atol=1e-12)
 
 
 def test_the_seven_wirings_have_the_pictures_of_the_texts():
@@ -240,11 +240,11 @@ def test_the_backward_half_at_the_last_step_has_read_one_input():
 
 
 def test_every_measured_wiring_of_the_page_is_as_drawn():
-    assert all(one.as_drawn for one in influence.of_all("gru", 7))
+    assert all(item.as_drawn for item in influence.of_all("gru", 7))
     assert influence.of_all("rnn")[3].nonzero == (10, 16)
-    one = influence.influence(replace(WiringGraph(), layers=2), 1)
-    assert one.inputs_of(3) == (3, 6)
-    assert (one.seeds, one.samples) == (influence.SEEDS, influence.SAMPLES)
+    entry = influence.influence(replace(WiringGraph(), layers=2), 1)
+    assert entry.inputs_of(3) == (3, 6)
+    assert (entry.seeds, entry.samples) == (influence.SEEDS, influence.SAMPLES)
 
 
 def test_measuring_leaves_the_seed_of_others_alone():

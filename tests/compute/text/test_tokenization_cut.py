@@ -14,7 +14,7 @@ from seqviz.core.errors import UserError
 FAMILY = "👨‍👩‍👧"
 HOSTILE = ("", " ", "\0", "\ud800x", "a\r\nb", f"{FAMILY}🏽🇨🇳🇫🇷e\u0301", "שלום עולם", "x" * 20_000)
 TOKENS = ("[UNK]", "un", "una", "##ffa", "##ble", "!", "人", "a", "##b")
-VOCABULARY = {name: place for place, name in enumerate(TOKENS)}
+VOCABULARY = {name: index for index, name in enumerate(TOKENS)}
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
@@ -48,11 +48,11 @@ def test_a_grapheme_is_what_a_reader_takes_for_a_character(text, shown):
 
 
 def test_tokens_are_shared_between_chinese_and_other_characters_by_their_bytes():
-    found = strips("a人", [("bytes", single_bytes), ("one", Bpe(np.array([[97, 228]])).cut)])
-    assert found.per_character("bytes", chinese=True) == 3
-    assert found.per_character("bytes", chinese=False) == 1
-    assert found.per_character("one", chinese=True) == pytest.approx(0.5 + 2)  # "a" + E4, BA, BA
-    assert found.per_character("one", chinese=False) == pytest.approx(0.5)
+    result = strips("a人", [("bytes", single_bytes), ("one", Bpe(np.array([[97, 228]])).cut)])
+    assert result.per_character("bytes", chinese=True) == 3
+    assert result.per_character("bytes", chinese=False) == 1
+    assert result.per_character("one", chinese=True) == pytest.approx(0.5 + 2)  # "a" + E4, BA, BA
+    assert result.per_character("one", chinese=False) == pytest.approx(0.5)
     assert np.isnan(strips("a", [("bytes", single_bytes)]).per_character("bytes", chinese=True))
 
 
@@ -63,21 +63,23 @@ def test_an_empty_text_is_refused():
 
 
 def test_the_likeliest_way_through_a_dictionary():
-    found = Dictionary({"研究": 20, "研究生": 5, "生命": 20, "命": 4, "生": 4, "起源": 9, "的": 90})
-    assert list(found.words("研究生命的起源")) == ["研究", "生命", "的", "起源"]
-    assert list(found.words("GPT-2, ok\r\n")) == ["GPT", "-", "2", ",", " ", "ok", "\r\n"]
+    dictionary = Dictionary(
+        {"研究": 20, "研究生": 5, "生命": 20, "命": 4, "生": 4, "起源": 9, "的": 90}
+    )
+    assert list(dictionary.words("研究生命的起源")) == ["研究", "生命", "的", "起源"]
+    assert list(dictionary.words("GPT-2, ok\r\n")) == ["GPT", "-", "2", ",", " ", "ok", "\r\n"]
 
 
 def test_every_prefix_that_is_tried_is_told():
-    found = WordPiece(VOCABULARY).prefix_lookups("unaffable")
-    assert found.pieces == ("una", "##ffa", "##ble")
-    assert found.rungs[0].tried == (
+    prefix_lookups = WordPiece(VOCABULARY).prefix_lookups("unaffable")
+    assert prefix_lookups.pieces == ("una", "##ffa", "##ble")
+    assert prefix_lookups.rungs[0].tried == (
         "unaffable", "unaffabl", "unaffab", "unaffa", "unaff", "unaf", "una",
     )  # fmt: skip
-    assert [rung.tried[0] for rung in found.rungs] == ["unaffable", "##ffable", "##ble"]
-    assert found.lookups == 7 + 4 + 1
-    assert [found.after(tries) for tries in (0, 6, 7, 11, 12)] == [
-        (), (), ("una",), ("una", "##ffa"), found.pieces,
+    assert [rung.tried[0] for rung in prefix_lookups.rungs] == ["unaffable", "##ffable", "##ble"]
+    assert prefix_lookups.lookups == 7 + 4 + 1
+    assert [prefix_lookups.after(tries) for tries in (0, 6, 7, 11, 12)] == [
+        (), (), ("una",), ("una", "##ffa"), prefix_lookups.pieces,
     ]  # fmt: skip
 
 
@@ -101,14 +103,14 @@ def test_where_nothing_fits_the_whole_word_is_unknown():
     ],
 )
 def test_what_is_lost_has_a_name(text, back, lost):
-    found = WordPiece(VOCABULARY).cut(text)
-    assert found.back == back
-    assert found.lost == lost
+    result = WordPiece(VOCABULARY).cut(text)
+    assert result.back == back
+    assert result.lost == lost
 
 
 def test_pieces_lie_where_they_were_typed():
-    found = WordPiece(VOCABULARY).cut("é 人 Unaffable")
-    assert found.names == ("[UNK]", "人", "una", "##ffa", "##ble")
-    assert found.starts.tolist() == [0, 3, 7, 10, 13]
-    assert found.ends.tolist() == [2, 6, 10, 13, 16]
-    assert found.share_unknown == pytest.approx(0.2)
+    result = WordPiece(VOCABULARY).cut("é 人 Unaffable")
+    assert result.names == ("[UNK]", "人", "una", "##ffa", "##ble")
+    assert result.starts.tolist() == [0, 3, 7, 10, 13]
+    assert result.ends.tolist() == [2, 6, 10, 13, 16]
+    assert result.share_unknown == pytest.approx(0.2)

@@ -19,33 +19,33 @@ from seqviz.compute.text.tokenization.merges import (
 )
 
 
-def recounted(counts: dict[bytes, int], most: int) -> list[tuple[int, int]]:
+def recounted(counts: dict[bytes, int], maximum: int) -> list[tuple[int, int]]:
     """minBPE's training: all pairs are counted at every merge, `max` takes the first of equals."""
     words = [(list(word), count) for word, count in counts.items()]
     pairs = []
-    while len(pairs) < most:
-        found: dict[tuple[int, int], int] = {}
+    while len(pairs) < maximum:
+        result: dict[tuple[int, int], int] = {}
         for word, count in words:
             for pair in itertools.pairwise(word):
-                found[pair] = found.get(pair, 0) + count
-        if not found or max(found.values()) < 2:
+                result[pair] = result.get(pair, 0) + count
+        if not result or max(result.values()) < 2:
             break
-        pair = max(found, key=lambda one: found[one])
+        pair = max(result, key=lambda item: result[item])
         words = [(merged(word, pair, 256 + len(pairs)), count) for word, count in words]
         pairs.append(pair)
     return pairs
 
 
 def merged(word: list[int], pair: tuple[int, int], symbol: int) -> list[int]:
-    made, place = [], 0
-    while place < len(word):
-        if tuple(word[place : place + 2]) == pair:
-            made.append(symbol)
-            place += 2
+    created, position = [], 0
+    while position < len(word):
+        if tuple(word[position : position + 2]) == pair:
+            created.append(symbol)
+            position += 2
         else:
-            made.append(word[place])
-            place += 1
-    return made
+            created.append(word[position])
+            position += 1
+    return created
 
 
 def by_rank(word: bytes, pairs: list[tuple[int, int]]) -> list[int]:
@@ -53,10 +53,10 @@ def by_rank(word: bytes, pairs: list[tuple[int, int]]) -> list[int]:
     ranks = {pair: rank for rank, pair in enumerate(pairs)}
     symbols = list(word)
     while len(symbols) > 1:
-        found = set(itertools.pairwise(symbols)) & ranks.keys()
-        if not found:
+        result = set(itertools.pairwise(symbols)) & ranks.keys()
+        if not result:
             break
-        pair = min(found, key=lambda one: ranks[one])
+        pair = min(result, key=lambda item: ranks[item])
         symbols = merged(symbols, pair, 256 + ranks[pair])
     return symbols
 
@@ -79,27 +79,27 @@ def corpora() -> list[dict[bytes, int]]:
 
 @pytest.mark.parametrize("counts", corpora(), ids=range(6))
 def test_merges_are_those_of_a_recount(counts):
-    found = learn(counts, 60)
-    assert [tuple(pair) for pair in found.pairs.tolist()] == recounted(counts, 60)
-    assert (np.diff(found.counts) <= 0).all() or not len(found.counts)
+    result = learn(counts, 60)
+    assert [tuple(pair) for pair in result.pairs.tolist()] == recounted(counts, 60)
+    assert (np.diff(result.counts) <= 0).all() or not len(result.counts)
 
 
 def test_the_example_of_sennrich_haddow_and_birch():
-    found = learn({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, 4)
-    assert [found.spelled[256 + k] for k in range(4)] == [b"es", b"est", b"lo", b"low"]
-    assert found.counts.tolist() == [9, 9, 7, 7]
+    result = learn({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, 4)
+    assert [result.spelled[256 + k] for k in range(4)] == [b"es", b"est", b"lo", b"low"]
+    assert result.counts.tolist() == [9, 9, 7, 7]
 
 
 def test_the_example_of_minbpe():
-    found = learn({b"aaabdaaabac": 1}, 3)
-    assert Bpe(found.pairs).cut("aaabdaaabac").ids.tolist() == [258, 100, 258, 97, 99]
+    result = learn({b"aaabdaaabac": 1}, 3)
+    assert Bpe(result.pairs).cut("aaabdaaabac").ids.tolist() == [258, 100, 258, 97, 99]
 
 
 def test_a_text_is_encoded_by_rank_not_from_left_to_right():
     pairs = [(98, 99), (97, 98)]  # "bc" before "ab"
-    found = Bpe(np.array(pairs))
-    assert found.word(b"abc") == (97, 256)
-    assert found.word(b"abab") == (257, 257)
+    bpe = Bpe(np.array(pairs))
+    assert bpe.word(b"abc") == (97, 256)
+    assert bpe.word(b"abab") == (257, 257)
 
 
 def test_words_are_encoded_as_minbpe_encodes_them():
@@ -135,29 +135,29 @@ def test_the_most_frequent_pairs_are_those_of_a_count(counts):
             symbols = encoder.word(word)
             for pair in itertools.pairwise(symbols):
                 pairs[pair] += count
-        found = learned.after(merges)
-        assert found.tokens == sum(len(encoder.word(w)) * count for w, count in counts.items())
-        assert found.per_token == pytest.approx(size / found.tokens)
-        assert found.saved == pytest.approx(1 - found.tokens / size)
-        assert found.counts.tolist() == sorted(pairs.values(), reverse=True)[: len(found.counts)]
-        assert len(found.counts) == min(10, len(pairs))
-        for pair, count in zip(found.pairs.tolist(), found.counts.tolist(), strict=True):
+        result = learned.after(merges)
+        assert result.tokens == sum(len(encoder.word(w)) * count for w, count in counts.items())
+        assert result.per_token == pytest.approx(size / result.tokens)
+        assert result.saved == pytest.approx(1 - result.tokens / size)
+        assert result.counts.tolist() == sorted(pairs.values(), reverse=True)[: len(result.counts)]
+        assert len(result.counts) == min(10, len(pairs))
+        for pair, count in zip(result.pairs.tolist(), result.counts.tolist(), strict=True):
             assert pairs[tuple(pair)] == count
-        assert found.equal == sum(count == max(pairs.values()) for count in pairs.values())
+        assert result.equal == sum(count == max(pairs.values()) for count in pairs.values())
         if merges < len(learned.pairs):
-            assert found.pairs[0].tolist() == learned.pairs[merges].tolist()
-            assert found.counts[0] == learned.counts[merges]
+            assert result.pairs[0].tolist() == learned.pairs[merges].tolist()
+            assert result.counts[0] == learned.counts[merges]
 
 
 def test_no_pair_crosses_the_border_of_a_word():
-    found = learn(word_counts([" ab", " ab", " cd", " cd"]), 10)
-    assert set(found.spelled[256:]) == {b" a", b" ab", b" c", b" cd"}
+    result = learn(word_counts([" ab", " ab", " cd", " cd"]), 10)
+    assert set(result.spelled[256:]) == {b" a", b" ab", b" c", b" cd"}
 
 
 def test_long_words_take_no_longer_than_short_ones_together():
     """No square of the length: 20,000 letters without a space."""
-    found = Bpe(learn({b"abab" * 9: 2}, 8).pairs)
-    assert found.cut("ab" * 10_000).back == "ab" * 10_000
+    bpe = Bpe(learn({b"abab" * 9: 2}, 8).pairs)
+    assert bpe.cut("ab" * 10_000).back == "ab" * 10_000
 
 
 def test_the_pattern_is_that_of_gpt2():

@@ -16,30 +16,30 @@ TABLE = WordTable(tuple(f"w{k}" for k in range(30)), ROWS.astype(np.float32), RO
                   np.arange(30) != 3)  # fmt: skip
 
 
-def cosine(one: np.ndarray, other: np.ndarray) -> float:
-    return float(one @ other / np.sqrt((one @ one) * (other @ other)))
+def cosine(left: np.ndarray, right: np.ndarray) -> float:
+    return float(left @ right / np.sqrt((left @ left) * (right @ right)))
 
 
 @pytest.mark.parametrize("centered", [True, False])
 def test_cosines_are_those_of_the_vectors_with_the_mean_removed_or_left(centered):
     rows = ROWS - ROWS.mean(0) if centered else ROWS
-    asked = TABLE.moved(TABLE.vectors[4], centered)
+    request = TABLE.moved(TABLE.vectors[4], centered)
     expected = [cosine(row, rows[4]) for row in rows]
-    np.testing.assert_allclose(TABLE.cosines(asked, centered), expected, atol=1e-5)
+    np.testing.assert_allclose(TABLE.cosines(request, centered), expected, atol=1e-5)
 
 
 def test_the_nearest_leave_out_what_was_asked_and_what_is_no_answer():
-    asked = TABLE.moved(TABLE.vectors[4], True)
-    found = ranked(TABLE, asked, True, ("w4",), 28, keep=False)
-    assert len(found.words) == found.of == 28
-    assert not {"w3", "w4"} & set(found.words)
-    assert (np.diff(found.cosines) <= 0).all()
-    assert found.first == found.first_new
-    assert found.top == found.cosines[0]
-    kept = ranked(TABLE, asked, True, ("w4",), 5, keep=True)
-    assert kept.first == "w4"
-    assert kept.first_new == found.first
-    assert kept.cosines[0] == pytest.approx(1, abs=1e-6)
+    request = TABLE.moved(TABLE.vectors[4], True)
+    result = ranked(TABLE, request, True, ("w4",), 28, include_query=False)
+    assert len(result.words) == result.of == 28
+    assert not {"w3", "w4"} & set(result.words)
+    assert (np.diff(result.cosines) <= 0).all()
+    assert result.first == result.first_new
+    assert result.top == result.cosines[0]
+    retained = ranked(TABLE, request, True, ("w4",), 5, include_query=True)
+    assert retained.first == "w4"
+    assert retained.first_new == result.first
+    assert retained.cosines[0] == pytest.approx(1, abs=1e-6)
 
 
 def test_random_pairs_have_no_cosine_once_the_mean_is_removed():
@@ -56,66 +56,66 @@ def test_an_exact_parallelogram_is_solved_and_needs_no_exclusion_where_it_is_lon
     rows = np.stack([a, b, c, d, np.eye(4)[3]])
     table = WordTable(tuple("abcde"), rows, np.zeros(4), np.ones(5, bool))
     np.testing.assert_allclose(target(2 * b, 3 * a, c), d)
-    found = by_class(
+    result = by_class(
         table, [(0, *"abcd"), (1, *"abce"), (1, "a", "b", "c", "?")], ("x", "y"), False
     )
-    assert found.right[:2].tolist() == [[True, False, False]] * 2
-    assert found.right[2].tolist() == [True, False, False]  # d is the only one not at right angles
-    assert found.of("excluded").share.tolist() == [1, 0]
-    assert found.of("all").n.tolist() == [1, 2]
-    assert found.compared().n == found.questions == 3
-    assert found.overall("neighbor").correct == 1
+    assert result.right[:2].tolist() == [[True, False, False]] * 2
+    assert result.right[2].tolist() == [True, False, False]  # d is the only one not at right angles
+    assert result.of("excluded").share.tolist() == [1, 0]
+    assert result.of("all").n.tolist() == [1, 2]
+    assert result.compared().n == result.questions == 3
+    assert result.overall("neighbor").correct == 1
 
 
 def test_an_axis_has_its_words_at_0_and_1():
     low, high = ROWS[:2]
-    found = plane.along(ROWS, low, high)
-    assert found[:2] == pytest.approx([0, 1])
+    result = plane.along(ROWS, low, high)
+    assert result[:2] == pytest.approx([0, 1])
     assert plane.along(((low + high) / 2)[None], low, high) == pytest.approx([0.5])
     with pytest.raises(ValueError, match="different"):
         plane.along(ROWS, low, low)
 
 
 def test_components_are_those_of_scikit_learn():
-    places, shares = plane.principal(ROWS)
+    positions, shares = plane.principal(ROWS)
     second = PCA(2).fit(ROWS)
-    np.testing.assert_allclose(np.abs(places), np.abs(second.transform(ROWS)), atol=1e-9)
+    np.testing.assert_allclose(np.abs(positions), np.abs(second.transform(ROWS)), atol=1e-9)
     np.testing.assert_allclose(shares, second.explained_variance_ratio_)
 
 
 def test_classical_scaling_of_euclidean_distances_gives_the_components():
     distances = np.linalg.norm(ROWS[:, None] - ROWS[None], axis=-1)
-    places, shares = plane.classical(distances)
+    positions, shares = plane.classical(distances)
     expected, part = plane.principal(ROWS)
-    np.testing.assert_allclose(places, expected, atol=1e-6)
+    np.testing.assert_allclose(positions, expected, atol=1e-6)
     np.testing.assert_allclose(shares, part)
 
 
 def test_classical_scaling_gives_back_a_plane():
     flat = DRAWS.normal(size=(9, 2))
     apart = np.linalg.norm(flat[:, None] - flat[None], axis=-1)
-    places, shares = plane.classical(apart)
-    np.testing.assert_allclose(np.linalg.norm(places[:, None] - places[None], axis=-1), apart)
+    positions, shares = plane.classical(apart)
+    np.testing.assert_allclose(np.linalg.norm(positions[:, None] - positions[None], axis=-1), apart)
     assert shares.sum() == pytest.approx(1)
 
 
 def test_what_a_picture_keeps_and_which_word_is_in_the_corner():
-    places = np.array([[0.0, 0], [1, 0], [0, 1], [0.9, 0.8]])
+    positions = np.array([[0.0, 0], [1, 0], [0, 1], [0.9, 0.8]])
     cosines = plane.cosine_matrix(np.array([[1.0, 0], [1, 0.1], [0, 1], [0.2, 1]]))
-    found = plane.Placed(tuple("abcd"), places, cosines, "axes", (("a", "b"), ("a", "c")),
+    projection = plane.Placed(tuple("abcd"), positions, cosines, "axes", (("a", "b"), ("a", "c")),
                          np.full(2, np.nan), 0.0, 2, (), ())  # fmt: skip
     # the neighbors in the picture are b, d, d, b; by cosine b, a, d, c
-    assert found.neighbors_preserved == (2, 4)
-    assert found.words[found.corner] == "d"
+    assert projection.neighbors_preserved == (2, 4)
+    assert projection.words[projection.corner] == "d"
 
 
 def test_senses_are_told_apart_word_by_word():
     same = np.array([[100, 90], [100, 80], [100, 60], [100, 60]])
     other = np.array([[100, 50], [100, 60], [100, 70], [100, 50]])
     bag = np.array([[10, 10, 10, 10], [20, 0, 30, 30]])
-    found = SensePairs(("a", "b"), other, same, np.zeros((3, 2)), 5, bag)
-    assert found.separated().share.tolist() == [0.5, 0.75]  # draws count one half
-    assert found.mean("same").tolist() == [1, 0.725]
-    assert found.told_by_bag().share == 0.75
-    low, high = found.ends("other")  # Student's t with one degree of freedom
+    sense_pairs = SensePairs(("a", "b"), other, same, np.zeros((3, 2)), 5, bag)
+    assert sense_pairs.separated().share.tolist() == [0.5, 0.75]  # draws count one half
+    assert sense_pairs.mean("same").tolist() == [1, 0.725]
+    assert sense_pairs.told_by_bag().share == 0.75
+    low, high = sense_pairs.ends("other")  # Student's t with one degree of freedom
     assert high[1] - low[1] == pytest.approx(2 * 12.7062 * 0.05 / np.sqrt(2) / np.sqrt(2), rel=1e-4)

@@ -23,8 +23,11 @@ OF = np.repeat(range(4), [len(text.split()) for text in TEXTS])
 
 
 def test_skip_gram_and_cbow_pairs_of_a_sentence():
-    found = windows.training_pairs(["the", "dog", "bites"], 1, "skipgram")
-    spelled = [(tuple(found.words[k] for k in p.given), found.words[p.wanted]) for p in found.pairs]
+    training_pairs = windows.training_pairs(["the", "dog", "bites"], 1, "skipgram")
+    spelled = [
+        (tuple(training_pairs.words[k] for k in p.given), training_pairs.words[p.wanted])
+        for p in training_pairs.pairs
+    ]
     assert spelled == [(("the",), "dog"), (("dog",), "the"), (("dog",), "bites"),
                        (("bites",), "dog")]  # fmt: skip
     bag = windows.training_pairs(["the", "dog", "bites"], 2, "cbow")
@@ -39,17 +42,17 @@ def test_skip_gram_and_cbow_pairs_of_a_sentence():
 def test_dog_bites_man_has_the_pairs_of_man_bites_dog(mode):
     text = "狗咬人"  # 0-13 and D-17: a man who bites a dog is the surprising one
     for window in (1, 2, 3):
-        one, other = (windows.training_pairs(t, window, mode).spelled for t in (text, text[::-1]))
-        assert one == other
+        item, other = (windows.training_pairs(t, window, mode).spelled for t in (text, text[::-1]))
+        assert item == other
 
 
 def test_counts_are_those_of_loops_and_no_window_leaves_its_text():
     expected = np.zeros((3, 3))
     for text in TEXTS:
         words = ["abc".index(w) for w in text.split()]
-        for i, one in enumerate(words):
+        for i, word in enumerate(words):
             for j, other in enumerate(words):
-                expected[one, other] += 0 < abs(i - j) <= 2
+                expected[word, other] += 0 < abs(i - j) <= 2
     pairs = windows.neighbors(IDS, OF, 2)
     np.testing.assert_array_equal(windows.counts(pairs, 3), expected)
     assert (
@@ -60,10 +63,10 @@ def test_counts_are_those_of_loops_and_no_window_leaves_its_text():
 
 def test_pmi_is_that_of_church_and_hanks_and_0_where_nothing_was_counted():
     counted = np.array([[0.0, 4], [4, 2]])
-    found = windows.positive_pmi(counted, smoothing=1.0)
-    assert found[0, 1] == pytest.approx(np.log((4 / 10) / (0.4 * 0.6)))
-    assert found[0, 0] == 0
-    assert found[1, 1] == 0
+    values = windows.positive_pmi(counted, smoothing=1.0)
+    assert values[0, 1] == pytest.approx(np.log((4 / 10) / (0.4 * 0.6)))
+    assert values[0, 0] == 0
+    assert values[1, 1] == 0
     smooth = windows.positive_pmi(counted)
     share = 6**0.75 / (4**0.75 + 6**0.75)
     assert smooth[0, 1] == pytest.approx(np.log((4 / 4) / share))
@@ -71,10 +74,10 @@ def test_pmi_is_that_of_church_and_hanks_and_0_where_nothing_was_counted():
 
 def test_the_cut_decomposition_is_that_of_numpy():
     matrix = np.random.RandomState(0).uniform(size=(12, 12))
-    found = windows.reduced(matrix, 5)
+    values = windows.reduced(matrix, 5)
     u, s, _ = np.linalg.svd(matrix)
     expected = (u * np.sqrt(s))[:, :5]
-    np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-9)
+    np.testing.assert_allclose(values @ values.T, expected @ expected.T, atol=1e-9)
     assert windows.reduced(matrix, 50).shape == (12, 12)
 
 
@@ -82,7 +85,7 @@ def test_the_written_gradients_are_those_of_autograd():
     random = torch.Generator().manual_seed(0)
     words, contexts = (torch.randn(6, 4, generator=random).double() for _ in range(2))
     batch, others = torch.tensor([[0, 1], [0, 2], [5, 1]]), torch.tensor([[3, 3], [2, 4], [0, 1]])
-    loss, found = skip_gram._gradients(words, contexts, batch, others)
+    loss, result = skip_gram._gradients(words, contexts, batch, others)
     for table in (words, contexts):
         table.requires_grad_()
     w, c, n = words[batch[:, 0]], contexts[batch[:, 1]], contexts[others]
@@ -90,8 +93,8 @@ def test_the_written_gradients_are_those_of_autograd():
     each = each - torch.log(torch.sigmoid(-(n @ w[:, :, None])[..., 0])).sum(1)
     each.mean().backward()
     assert loss == pytest.approx(float(each.detach().sum()))
-    torch.testing.assert_close(found[0], words.grad)
-    torch.testing.assert_close(found[1], contexts.grad)
+    torch.testing.assert_close(result[0], words.grad)
+    torch.testing.assert_close(result[1], contexts.grad)
 
 
 def test_words_with_the_same_neighbors_become_alike_and_the_seed_decides():
@@ -99,13 +102,13 @@ def test_words_with_the_same_neighbors_become_alike_and_the_seed_decides():
     words = draws.randint(0, 4, 3000)  # 0 and 1 stand beside 4, 2 and 3 beside 5
     pairs = np.stack([words, 4 + words // 2], 1)
     pairs = np.concatenate([pairs, pairs[:, ::-1]])
-    told: list[int] = []
-    one = skip_gram.train(pairs, 6, 8, 8, 3, 1, lambda epoch, loss: told.append(epoch))
+    payloads: list[int] = []
+    item = skip_gram.train(pairs, 6, 8, 8, 3, 1, lambda epoch, loss: payloads.append(epoch))
     same = skip_gram.train(pairs, 6, 8, 8, 3, 1)
-    np.testing.assert_array_equal(one.vectors, same.vectors)
-    assert told == list(range(1, 9))
-    assert one.losses[-1] < one.losses[0]
-    unit = one.vectors / np.linalg.norm(one.vectors, axis=1, keepdims=True)
+    np.testing.assert_array_equal(item.vectors, same.vectors)
+    assert payloads == list(range(1, 9))
+    assert item.losses[-1] < item.losses[0]
+    unit = item.vectors / np.linalg.norm(item.vectors, axis=1, keepdims=True)
     cosines = unit @ unit.T
     assert cosines[0, 1] > cosines[0, 2]
     assert cosines[2, 3] > cosines[1, 3]
@@ -113,12 +116,15 @@ def test_words_with_the_same_neighbors_become_alike_and_the_seed_decides():
 
 def test_lists_of_nearest_words_and_of_substitutes():
     vectors = np.array([[1.0, 0], [1, 0.2], [0, 1], [0.5, 0.5]])
-    found = LearnedVectors(tuple("abcd"), vectors, np.ones(4, int), 9, np.zeros(0))
-    near = nearest(found, "a", 2, 3)
+    learned_vectors = LearnedVectors(tuple("abcd"), vectors, np.ones(4, int), 9, np.zeros(0))
+    near = nearest(learned_vectors, "a", 2, 3)
     assert near.words == ("b", "d", "c")
     assert near.cosines[2] == 0
-    assert shared(near, nearest(found, "b", 2, 2)) == 1
-    assert substitutes_nearer(found, [("a", "b", "c"), ("a", "c", "d")]).tolist() == [True, False]
+    assert shared(near, nearest(learned_vectors, "b", 2, 2)) == 1
+    assert substitutes_nearer(learned_vectors, [("a", "b", "c"), ("a", "c", "d")]).tolist() == [
+        True,
+        False,
+    ]
     nearer = np.array([[[[1, 1, 0]], [[1, 0, 0]]]] * 2, bool)
     lists = Substitutes((2, 10), nearer)
     assert lists.share("svd", 2).share == pytest.approx(2 / 3)

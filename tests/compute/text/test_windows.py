@@ -52,16 +52,16 @@ def d2l_sequential(corpus, batch_size, num_steps, offset):
 def test_windows_are_those_of_the_text(seed):
     length, batch, steps = 35 + seed, 1 + seed % 4, 2 + seed % 5
     corpus = list(range(length))
-    found = random_windows(length, batch, steps, seed)
+    windows = random_windows(length, batch, steps, seed)
     state = np.random.RandomState(seed)
     offset = state.randint(0, steps)
     order = state.permutation((length - offset - 1) // steps)
-    wanted = list(d2l_random(corpus, batch, steps, offset, order))
-    assert [(x.tolist(), y.tolist()) for x, y in zip(found.x, found.y, strict=True)] == wanted
-    found = sequential_windows(length, batch, steps, seed)
-    wanted = list(d2l_sequential(corpus, batch, steps, found.offset))
-    assert [(x.tolist(), y.tolist()) for x, y in zip(found.x, found.y, strict=True)] == wanted
-    assert found.continues.all()
+    expected = list(d2l_random(corpus, batch, steps, offset, order))
+    assert [(x.tolist(), y.tolist()) for x, y in zip(windows.x, windows.y, strict=True)] == expected
+    windows = sequential_windows(length, batch, steps, seed)
+    expected = list(d2l_sequential(corpus, batch, steps, windows.offset))
+    assert [(x.tolist(), y.tolist()) for x, y in zip(windows.x, windows.y, strict=True)] == expected
+    assert windows.continues.all()
 
 
 def test_offsets_are_in_the_ranges_of_the_text():
@@ -72,8 +72,8 @@ def test_offsets_are_in_the_ranges_of_the_text():
 
 def test_a_random_window_is_hardly_ever_the_next():
     """One of n - 1 others, n windows: of 10,000 about one in 199."""
-    found = [random_windows(1001, 2, 5, seed).continued for seed in range(100)]
-    assert np.mean([a / b for a, b in found]) == pytest.approx(1 / 199, rel=0.25)
+    results = [random_windows(1001, 2, 5, seed).continued for seed in range(100)]
+    assert np.mean([a / b for a, b in results]) == pytest.approx(1 / 199, rel=0.25)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -100,8 +100,8 @@ def test_cleaning_and_tokens_are_those_of_the_text():
 
 
 def test_the_counts_that_the_text_prints_as_22():
-    found = counts("This course is interesting")
-    assert (found.letters, found.signs, found.words) == (23, 26, 4)
+    result = counts("This course is interesting")
+    assert (result.letters, result.signs, result.words) == (23, 26, 4)
 
 
 class D2lVocab:
@@ -129,7 +129,7 @@ def test_the_vocabulary_is_that_of_the_text(min_freq, reserved):
     draw = python.Random(min_freq)
     lines = ["".join(draw.choice("aaaabbbcc d") for _ in range(30)) for _ in range(5)]
     ours = vocabulary(counted(lines, "character", clean=False), min_freq, reserved)
-    theirs = D2lVocab([one for line in lines for one in line], min_freq, reserved)
+    theirs = D2lVocab([item for line in lines for item in line], min_freq, reserved)
     assert list(ours.names) == theirs.idx_to_token
     read = list("abcdz")
     assert ours.ids(read).tolist() == theirs[read]
@@ -137,13 +137,13 @@ def test_the_vocabulary_is_that_of_the_text(min_freq, reserved):
 
 def test_the_share_without_an_id_is_that_of_ids_that_are_0():
     text, held = ["a a a b b c", "d"], ["a b c d e f", "a a"]
-    found = frequencies(counted(text, "word"), counted(held, "word"))
+    result = frequencies(counted(text, "word"), counted(held, "word"))
     for min_freq in (1, 2, 3, 4):
-        known = vocabulary(counted(text, "word"), min_freq)
-        assert len(known) == found.size(min_freq) == len(found.vocabulary(min_freq))
-        assert known.names == found.vocabulary(min_freq).names
-        for lines, share in ((text, found.unknown), (held, found.unknown_held)):
-            ids = known.ids(" ".join(lines).split())
+        existing = vocabulary(counted(text, "word"), min_freq)
+        assert len(existing) == result.size(min_freq) == len(result.vocabulary(min_freq))
+        assert existing.names == result.vocabulary(min_freq).names
+        for lines, share in ((text, result.unknown), (held, result.unknown_held)):
+            ids = existing.ids(" ".join(lines).split())
             assert share(min_freq) == pytest.approx((ids == 0).mean())
     with pytest.raises(ValueError, match="without tokens"):
         frequencies(Counter(), Counter("a"))
@@ -151,11 +151,11 @@ def test_the_share_without_an_id_is_that_of_ids_that_are_0():
 
 def test_one_hot_is_torchs_and_reads_a_row_to_the_last_bit():
     ids = np.array([3, 0, 3, 7])
-    wanted = torch.nn.functional.one_hot(torch.from_numpy(ids), 9).float().numpy()
-    np.testing.assert_array_equal(one_hot(ids, 9), wanted)
-    found = beside_indexing(np.random.RandomState(1).randint(0, 400, 300), 400, 64, 0)
-    np.testing.assert_array_equal(found.product, found.indexed)
-    assert found.difference == 0
+    expected = torch.nn.functional.one_hot(torch.from_numpy(ids), 9).float().numpy()
+    np.testing.assert_array_equal(one_hot(ids, 9), expected)
+    lookup_comparison = beside_indexing(np.random.RandomState(1).randint(0, 400, 300), 400, 64, 0)
+    np.testing.assert_array_equal(lookup_comparison.product, lookup_comparison.indexed)
+    assert lookup_comparison.difference == 0
     assert beside_indexing(ids, 9, 2, 0).cosine(1, 2) == 0
     assert beside_indexing(ids, 9, 2, 0).cosine(1, 3) == 1
 
@@ -177,7 +177,7 @@ def gru():
 def test_a_carried_state_reads_as_if_the_text_were_whole(gru):
     """Against torch's GRU, the text in one piece for each row."""
     ids = np.random.RandomState(0).randint(1, len(gru.symbols), 201)
-    found = bits_of_windows(gru, ids, 100 * np.arange(2) + 20 * np.arange(5)[:, None], 20, True)
+    values = bits_of_windows(gru, ids, 100 * np.arange(2) + 20 * np.arange(5)[:, None], 20, True)
     theirs = layer(gru.weights)
     for row in range(2):
         part = ids[100 * row : 100 * row + 101]
@@ -187,30 +187,30 @@ def test_a_carried_state_reads_as_if_the_text_were_whole(gru):
             loss = torch.nn.functional.cross_entropy(
                 scores, torch.from_numpy(part[1:]), reduction="none"
             )
-        np.testing.assert_allclose(found[:, row].ravel(), loss.numpy() / np.log(2), atol=1e-4)
+        np.testing.assert_allclose(values[:, row].ravel(), loss.numpy() / np.log(2), atol=1e-4)
 
 
 def test_the_three_conditions_read_the_same_characters(gru):
     text = "the film is slow and the music is wonderful. " * 8
-    place = {symbol: k for k, symbol in enumerate(gru.symbols)}
-    ids = np.array([place[one] for one in text])
-    found = compare(gru, ids, (5, 20), 4, 0)
-    assert found.characters == 320
-    sequential, random, reset = (found.bits[:, CONDITIONS.index(c)] for c in CONDITIONS)
+    anchor = {symbol: k for k, symbol in enumerate(gru.symbols)}
+    ids = np.array([anchor[item] for item in text])
+    result = compare(gru, ids, (5, 20), 4, 0)
+    assert result.characters == 320
+    sequential, random, reset = (result.bits[:, CONDITIONS.index(c)] for c in CONDITIONS)
     # in order, windows of any length are one and the same reading
     np.testing.assert_allclose(sequential[0], sequential[1], atol=1e-5)
     assert (random.mean(-1) > sequential.mean(-1)).all()
     assert (reset.mean(-1) > sequential.mean(-1)).all()
     for length in (5, 20):
         for condition in CONDITIONS:
-            mean = found.mean(length, condition)
-            assert found.by_place(length, condition).mean() == pytest.approx(mean, rel=1e-5)
-            low, high = found.ends(length, condition)
+            mean = result.mean(length, condition)
+            assert result.by_place(length, condition).mean() == pytest.approx(mean, rel=1e-5)
+            low, high = result.ends(length, condition)
             assert low < mean < high
     # by hand: each window alone, from a state of zero
     starts = (80 * np.arange(4) + 5 * np.arange(16)[:, None]).reshape(-1, 1)
     alone = bits_of_windows(gru, ids, starts, 5, False)
-    assert alone.mean() == pytest.approx(found.mean(5, "reset"), rel=1e-5)
+    assert alone.mean() == pytest.approx(result.mean(5, "reset"), rel=1e-5)
     with pytest.raises(ValueError, match="divide"):
         compare(gru, ids, (6, 20), 4, 0)
     with pytest.raises(ValueError, match="need"):

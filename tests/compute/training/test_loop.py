@@ -84,18 +84,18 @@ TRAININGS = {
 every = pytest.mark.parametrize("training", TRAININGS.values(), ids=TRAININGS.keys())
 
 
-def numbers(result: Any, place: str = "") -> Iterator[tuple[str, object]]:
+def numbers(result: Any, location: str = "") -> Iterator[tuple[str, object]]:
     """All that a result is made of, bit by bit, but how long it took."""
     if dataclasses.is_dataclass(result):
         for part in dataclasses.fields(result):
             if part.name not in ("seconds", "settings"):
-                yield from numbers(getattr(result, part.name), f"{place}.{part.name}")
+                yield from numbers(getattr(result, part.name), f"{location}.{part.name}")
     elif isinstance(result, tuple | list):
         for i, part in enumerate(result):
-            yield from numbers(part, f"{place}[{i}]")
+            yield from numbers(part, f"{location}[{i}]")
     else:
         exact = (result.shape, result.tobytes()) if isinstance(result, np.ndarray) else result
-        yield place, "nan" if exact != exact else exact
+        yield location, "nan" if exact != exact else exact
 
 
 # --- the same again -----------------------------------------------------------------------------
@@ -117,7 +117,7 @@ def test_a_seed_decides_everything(training):
 @every
 def test_threads_do_not_disturb_each_other_s_seeds(training):
     settings = [replace(training.small, seed=seed) for seed in range(2)]
-    alone = [dict(numbers(training(one))) for one in settings]
+    alone = [dict(numbers(training(setting))) for setting in settings]
     got: list[Any] = [None] * len(settings)
     together = threading.Barrier(len(settings))
 
@@ -149,20 +149,20 @@ def test_a_report_may_stop_it(training):
     class Stop(Exception):
         pass
 
-    told = []
+    payloads = []
 
     def report(record: Any) -> None:
-        told.append(record)
-        if len(told) == 3:
+        payloads.append(record)
+        if len(payloads) == 3:
             raise Stop
 
     with pytest.raises(Stop):
         training(training.many, report)
-    assert len(told) == 3
+    assert len(payloads) == 3
 
 
 @pytest.mark.timing
-@pytest.mark.parametrize("name", [name for name, one in TRAININGS.items() if one.heavy])
+@pytest.mark.parametrize("name", [name for name, training in TRAININGS.items() if training.heavy])
 def test_it_is_cancelled_within_a_second(name):
     training, jobs = TRAININGS[name], JobQueue()
     try:
@@ -193,49 +193,49 @@ def test_moments_of_measurement(updates):
 
 
 def test_a_pulse_repeats_the_latest_record_when_time_has_passed():
-    seen = []
-    pulse = Pulse(seen.append)
+    observed = []
+    pulse = Pulse(observed.append)
     time.sleep(0.45)
     pulse.beat()
-    assert seen == []  # nothing to repeat yet
+    assert observed == []  # nothing to repeat yet
     pulse.report("a")
     pulse.beat()
-    assert seen == ["a"]
+    assert observed == ["a"]
     time.sleep(0.45)
     pulse.beat()
-    assert seen == ["a", "a"]
+    assert observed == ["a", "a"]
     Pulse(None).report("nobody listens")
 
 
 @pytest.mark.parametrize("untrained", [True, False])
 def test_the_loop_updates_in_order_and_measures_in_between(untrained):
-    made, told = [], []
+    created, payload = [], []
     records = run(
-        made.append,
-        lambda done, new: (done, new, len(made)),
+        created.append,
+        lambda done, new: (done, new, len(created)),
         70,
-        Pulse(told.append),
+        Pulse(payload.append),
         untrained=untrained,
     )
-    assert made == list(range(70))
+    assert created == list(range(70))
     assert [record[0] for record in records] == moments(70)[0 if untrained else 1 :]
     assert all(done == updates for done, _, updates in records)
     assert sum(new for _, new, _ in records) == 70
-    assert told[0] == (0, 0, 0)  # at once: a report is where it hears that nobody wants it
-    assert tuple(dict.fromkeys(told))[0 if untrained else 1 :] == records
+    assert payload[0] == (0, 0, 0)  # at once: a report is where it hears that nobody wants it
+    assert tuple(dict.fromkeys(payload))[0 if untrained else 1 :] == records
 
 
 def test_a_record_may_end_the_loop():
-    made = []
+    built = []
     records = run(
-        made.append,
+        built.append,
         lambda done, new: TrainingRecord(done, 10),
         10,
         Pulse(None),
         stop=lambda record: record.fraction >= 0.3,
     )
     assert [record.update for record in records] == [0, 1, 2, 3]
-    assert made == [0, 1, 2]
+    assert built == [0, 1, 2]
 
 
 # --- settings -----------------------------------------------------------------------------------
@@ -243,11 +243,11 @@ def test_a_record_may_end_the_loop():
 
 @every
 def test_settings_can_be_compared_by_value(training):
-    one, two, other = (
+    item, two, other = (
         content_hash.hash_call(training.function, (*training.before, settings), {})
         for settings in (training.small, replace(training.small), training.many)
     )
-    assert one == two != other
+    assert item == two != other
 
 
 BAD = [

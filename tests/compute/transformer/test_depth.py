@@ -34,20 +34,22 @@ def test_a_block_is_that_of_torch(arrangement):
 
 
 def test_norms_at_both_ends():
-    found = depth_signal.depth(6, seed=2)
-    assert found.signal.shape == found.gradient.shape == (len(ARRANGEMENTS), RUNS, 7)
-    np.testing.assert_allclose(found.gradient[:, :, -1], 0, atol=1e-12)
-    np.testing.assert_allclose(10 ** found.signal[:, :, 0], 1, atol=0.1)
-    np.testing.assert_array_equal(found.signal[:1, :, 0], found.signal[1:2, :, 0])
-    post = found.signal[found.arrangements.index("post"), :, 1:]
+    depth = depth_signal.depth(6, seed=2)
+    assert depth.signal.shape == depth.gradient.shape == (len(ARRANGEMENTS), RUNS, 7)
+    np.testing.assert_allclose(depth.gradient[:, :, -1], 0, atol=1e-12)
+    np.testing.assert_allclose(10 ** depth.signal[:, :, 0], 1, atol=0.1)
+    np.testing.assert_array_equal(depth.signal[:1, :, 0], depth.signal[1:2, :, 0])
+    post = depth.signal[depth.arrangements.index("post"), :, 1:]
     np.testing.assert_allclose(post, 0, atol=1e-5)  # every row is normalized
-    assert found.at("signal", "pre", 6) == np.median(found.signal[1, :, 6])
+    assert depth.at("signal", "pre", 6) == np.median(depth.signal[1, :, 6])
 
 
 def test_gradients_are_those_of_finite_differences():
     """The gradient at the input, along one direction, from two losses."""
     random = np.random.default_rng(1)
-    x, direction, way = (torch.from_numpy(random.standard_normal((RUNS, 3, WIDTH))) for _ in "xdw")
+    x, direction, method = (
+        torch.from_numpy(random.standard_normal((RUNS, 3, WIDTH))) for _ in "xdw"
+    )
     sizes = ((WIDTH, 3 * WIDTH), (WIDTH, WIDTH), (WIDTH, 4 * WIDTH), (4 * WIDTH, WIDTH))
     layers = [
         tuple(torch.from_numpy(random.standard_normal((RUNS, *size)) / 8) for size in sizes)
@@ -61,22 +63,22 @@ def test_gradients_are_those_of_finite_differences():
 
     _, gradient = depth_signal._norms(x, direction, layers, "pre")
     start = x.clone().requires_grad_()
-    (whole,) = torch.autograd.grad(loss(start).sum(), start)
-    along = (whole * way).sum((1, 2)).numpy()
+    (full,) = torch.autograd.grad(loss(start).sum(), start)
+    along = (full * method).sum((1, 2)).numpy()
     step = 1e-5
     np.testing.assert_allclose(
-        (loss(x + step * way) - loss(x - step * way)) / (2 * step), along, rtol=1e-5
+        (loss(x + step * method) - loss(x - step * method)) / (2 * step), along, rtol=1e-5
     )
-    wanted = np.log10(whole.norm(dim=(1, 2)) / direction.norm(dim=(1, 2)))
-    np.testing.assert_allclose(gradient[:, 0], wanted)
+    expected = np.log10(full.norm(dim=(1, 2)) / direction.norm(dim=(1, 2)))
+    np.testing.assert_allclose(gradient[:, 0], expected)
 
 
 def test_without_residual_the_gradient_goes_with_depth_and_with_it_stays():
-    found = depth_signal.depth(24)
-    assert found.at("gradient", "plain", 0) < -6
+    depth = depth_signal.depth(24)
+    assert depth.at("gradient", "plain", 0) < -6
     for arrangement in ("pre", "none"):
-        assert found.at("gradient", arrangement, 0) > -0.1
-    assert depth_signal.depth(24).gradient == pytest.approx(found.gradient)
+        assert depth.at("gradient", arrangement, 0) > -0.1
+    assert depth_signal.depth(24).gradient == pytest.approx(depth.gradient)
 
 
 def test_limits():

@@ -16,65 +16,65 @@ from seqviz.core.errors import UserError
 
 def torch_layer(layer: flow.LayerWeights, heads: int) -> torch.nn.Module:
     d, ff = layer.up.shape
-    made = torch.nn.TransformerEncoderLayer(d, heads, ff, dropout=0.0, batch_first=True).eval()
+    created = torch.nn.TransformerEncoderLayer(d, heads, ff, dropout=0.0, batch_first=True).eval()
     with torch.no_grad():
-        made.self_attn.in_proj_weight.copy_(torch.tensor(layer.into.T))
-        made.self_attn.out_proj.weight.copy_(torch.tensor(layer.out.T))
-        made.linear1.weight.copy_(torch.tensor(layer.up.T))
-        made.linear2.weight.copy_(torch.tensor(layer.down.T))
-        made.linear1.bias.zero_()
-        made.linear2.bias.zero_()
-    return made
+        created.self_attn.in_proj_weight.copy_(torch.tensor(layer.into.T))
+        created.self_attn.out_proj.weight.copy_(torch.tensor(layer.out.T))
+        created.linear1.weight.copy_(torch.tensor(layer.up.T))
+        created.linear2.weight.copy_(torch.tensor(layer.down.T))
+        created.linear1.bias.zero_()
+        created.linear2.bias.zero_()
+    return created
 
 
 @pytest.mark.parametrize(("d", "heads", "ff", "layers"), [(512, 8, 2048, 6), (32, 4, 16, 2)])
 def test_the_output_is_that_of_torch(d, heads, ff, layers):
-    found = flow.flow(d_model=d, heads=heads, d_ff=ff, layers=layers, layer=1, seed=3)
-    x = torch.tensor(found.steps[2].values)[None]
+    result = flow.flow(d_model=d, heads=heads, d_ff=ff, layers=layers, layer=1, seed=3)
+    x = torch.tensor(result.steps[2].values)[None]
     with torch.no_grad():
         for number in range(layers):
             x = torch_layer(flow.weights(number, d, ff, 3), heads)(x)
             if number == 1:
-                np.testing.assert_allclose(found.steps[8].values, x[0], atol=2e-5)
-    np.testing.assert_allclose(found.steps[9].values, x[0], atol=2e-5)
+                np.testing.assert_allclose(result.steps[8].values, x[0], atol=2e-5)
+    np.testing.assert_allclose(result.steps[9].values, x[0], atol=2e-5)
 
 
 def test_weights_are_drawn_as_nn_transformer_draws_them():
     torch.manual_seed(0)
     theirs = torch.nn.Transformer(512, 8, 1, 1, 2048, batch_first=True).encoder.layers[0]
     ours = flow.weights(0, 512, 2048, 0)
-    for one, other in (
+    for item, other in (
         (ours.into, theirs.self_attn.in_proj_weight), (ours.out, theirs.self_attn.out_proj.weight),
         (ours.up, theirs.linear1.weight), (ours.down, theirs.linear2.weight),
     ):  # fmt: skip
-        assert one.T.shape == tuple(other.shape)
-        assert abs(one).max() == pytest.approx(float(other.abs().max()), rel=1e-3)
-        assert one.std() == pytest.approx(float(other.std()), rel=1e-2)
+        assert item.T.shape == tuple(other.shape)
+        assert abs(item).max() == pytest.approx(float(other.abs().max()), rel=1e-3)
+        assert item.std() == pytest.approx(float(other.std()), rel=1e-2)
 
 
 def test_steps_have_the_shapes_of_s0():
-    found = flow.flow("a b a", layer=0)
-    assert tuple(step.name for step in found.steps) == flow.STEPS
-    shapes = [step.shape for step in found.steps]
+    result = flow.flow("a b a", layer=0)
+    assert tuple(step.name for step in result.steps) == flow.STEPS
+    shapes = [step.shape for step in result.steps]
     d = (3, 512)
     assert shapes == [(3,), d, d, (8, 3, 64), (8, 3, 3), d, d, (3, 2048), d, d]
-    for place, step in enumerate(found.steps):
-        assert step.values.size == found.size(place)
-    embedded, weights = found.steps[1].values, found.steps[4].values
+    for index, step in enumerate(result.steps):
+        assert step.values.size == result.size(index)
+    embedded, weights = result.steps[1].values, result.steps[4].values
     np.testing.assert_array_equal(embedded[0], embedded[2])
-    assert not np.allclose(found.steps[2].values[0], found.steps[2].values[2])
+    assert not np.allclose(result.steps[2].values[0], result.steps[2].values[2])
     np.testing.assert_allclose(weights.reshape(3, 8, 3).sum(-1), 1, rtol=1e-5)
-    assert found.norm(8) == pytest.approx(512**0.5, rel=1e-4)  # 512 numbers of variance 1
-    assert found.active == (found.steps[7].values > 0).mean()
+    assert result.norm(8) == pytest.approx(512**0.5, rel=1e-4)  # 512 numbers of variance 1
+    assert result.active == (result.steps[7].values > 0).mean()
     assert embedded.std() == pytest.approx(1, rel=0.05)
 
 
 class Masked(torch.nn.Module):
     """What stands in for a dropout module: a pattern that is known."""
 
-    def __init__(self, kept: np.ndarray, rate: float):
+    def __init__(self, retained: np.ndarray, rate: float):
         super().__init__()
-        self.factor = torch.tensor(kept / (1 - rate)).float()
+        self.factor = torch.tensor(retained / (1 - rate)).float()
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x * self.factor.reshape(x.shape)
@@ -84,11 +84,11 @@ def test_the_places_of_dropout_are_those_of_torch(monkeypatch):
     """PyTorch's layer while it learns, with our patterns in its four places."""
     drop = flow.Dropout(0.3, "torch", 5)
     d, heads, ff, n = 32, 4, 16, 6
-    found = flow.flow(d_model=d, heads=heads, d_ff=ff, layers=1, seed=3, dropout=drop)
+    result = flow.flow(d_model=d, heads=heads, d_ff=ff, layers=1, seed=3, dropout=drop)
     layer = torch_layer(flow.weights(0, d, ff, 3), heads).train()
 
-    def masked(place: str, *shape: int) -> Masked:
-        return Masked(drop.mask(place, 0, shape), drop.rate)
+    def masked(location: str, *shape: int) -> Masked:
+        return Masked(drop.mask(location, 0, shape), drop.rate)
 
     layer.dropout1, layer.dropout2 = masked("mixed", n, d), masked("fed", n, d)
     layer.dropout = masked("hidden", n, ff)
@@ -99,36 +99,36 @@ def test_the_places_of_dropout_are_those_of_torch(monkeypatch):
 
     monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", attend)
     with torch.no_grad():
-        output = layer(torch.tensor(found.steps[2].values)[None])[0]
-    np.testing.assert_allclose(found.steps[9].values, output, atol=2e-5)
-    assert found.apart(flow.flow(d_model=d, heads=heads, d_ff=ff, layers=1, seed=3)) > 0.1
+        output = layer(torch.tensor(result.steps[2].values)[None])[0]
+    np.testing.assert_allclose(result.steps[9].values, output, atol=2e-5)
+    assert result.apart(flow.flow(d_model=d, heads=heads, d_ff=ff, layers=1, seed=3)) > 0.1
 
 
 def test_dropout_acts_where_each_text_says_and_at_its_rate():
-    made = partial(flow.flow, d_model=128, heads=8, d_ff=512, layers=2)
-    whole = made()
+    created = partial(flow.flow, d_model=128, heads=8, d_ff=512, layers=2)
+    full = created()
     at = {
         "vaswani": {"position", "mixed"},
         "torch": {"weights", "mixed", "hidden"},
         "s0": {"mixed", "hidden"},
     }
-    for scheme, wanted in at.items():
-        found = made(dropout=flow.Dropout(0.1, scheme))
-        here = {step.name: found.dropped(k) for k, step in enumerate(found.steps)}
-        assert {name for name, share in here.items() if share} == wanted
-        for step in found.steps:
-            if step.name in wanted:
+    for scheme, expected in at.items():
+        result = created(dropout=flow.Dropout(0.1, scheme))
+        here = {step.name: result.dropped(k) for k, step in enumerate(result.steps)}
+        assert {name for name, share in here.items() if share} == expected
+        for step in result.steps:
+            if step.name in expected:
                 assert here[step.name] == pytest.approx(0.1, abs=0.06)
-            if step.name in wanted - {"hidden"}:  # ReLU has zeros of its own there
+            if step.name in expected - {"hidden"}:  # ReLU has zeros of its own there
                 assert (step.values == 0).mean() == pytest.approx(here[step.name])
-        low, high = found.row_sums
+        low, high = result.row_sums
         assert (low < 0.99 and high > 1.05) == (scheme == "torch")
-        assert found.apart(whole) > 0.1
-    mixed = [made(dropout=flow.Dropout(0.1, scheme)).steps[5] for scheme in ("torch", "s0")]
+        assert result.apart(full) > 0.1
+    mixed = [created(dropout=flow.Dropout(0.1, scheme)).steps[5] for scheme in ("torch", "s0")]
     assert np.linalg.norm(mixed[0].values - mixed[1].values) > 1  # weights, or answers of the heads
-    assert made(dropout=flow.Dropout(0.0, "torch")).apart(whole) == 0
-    seeds = [made(dropout=flow.Dropout(0.5, "torch", seed)).steps[4].values for seed in (0, 1)]
-    assert not np.array_equal(*[one == 0 for one in seeds])
+    assert created(dropout=flow.Dropout(0.0, "torch")).apart(full) == 0
+    seeds = [created(dropout=flow.Dropout(0.5, "torch", seed)).steps[4].values for seed in (0, 1)]
+    assert not np.array_equal(*[seed == 0 for seed in seeds])
 
 
 def test_texts_and_sizes_that_cannot_work():
@@ -142,15 +142,15 @@ def test_texts_and_sizes_that_cannot_work():
 
 
 def test_multiplying_leaks_and_adding_does_not():
-    found = masking.masked()
-    added, multiplied = found.weights
+    result = masking.masked()
+    added, multiplied = result.weights
     np.testing.assert_allclose(added[0], [1, 0, 0])
     np.testing.assert_allclose(added[1], [0.2689, 0.7311, 0], atol=5e-5)
     np.testing.assert_allclose(multiplied[0], [0.7870, 0.1065, 0.1065], atol=5e-5)
     np.testing.assert_allclose(multiplied[1], [0.2447, 0.6652, 0.0900], atol=5e-5)
-    assert found.leak("add") == 0
-    assert found.leaked == pytest.approx((2 * 0.1065 + 0.0900) / 3, abs=1e-4)
-    assert found.worst == pytest.approx(0.2130, abs=1e-4)
+    assert result.leak("add") == 0
+    assert result.leaked == pytest.approx((2 * 0.1065 + 0.0900) / 3, abs=1e-4)
+    assert result.worst == pytest.approx(0.2130, abs=1e-4)
 
 
 @given(
@@ -162,7 +162,7 @@ def test_multiplying_leaks_and_adding_does_not():
 @settings(max_examples=40, deadline=None)
 def test_masks_are_those_of_torch(scores, kind, pads, hidden):
     text = ", ".join(" ".join(map(repr, row)) for row in scores)
-    found = masking.masked(text, kind, pads, hidden)
+    result = masking.masked(text, kind, pads, hidden)
     allowed = torch.ones(4, 4, dtype=torch.bool)
     if kind in ("causal", "both"):
         allowed = allowed.tril()
@@ -170,11 +170,11 @@ def test_masks_are_those_of_torch(scores, kind, pads, hidden):
         allowed[:, -pads:] = False
     if kind == "token":
         allowed[:, hidden - 1] = False
-    np.testing.assert_array_equal(found.allowed, allowed)
-    wanted = torch.tensor(scores).double().masked_fill(~allowed, -torch.inf).softmax(-1)
-    np.testing.assert_allclose(found.weights[0], wanted.nan_to_num(), atol=1e-6)
-    assert found.leak("add") == 0
-    assert (found.leaked > 0) == (not bool(allowed.all()))
+    np.testing.assert_array_equal(result.allowed, allowed)
+    expected = torch.tensor(scores).double().masked_fill(~allowed, -torch.inf).softmax(-1)
+    np.testing.assert_allclose(result.weights[0], expected.nan_to_num(), atol=1e-6)
+    assert result.leak("add") == 0
+    assert (result.leaked > 0) == (not bool(allowed.all()))
 
 
 def test_scores_that_are_no_square():

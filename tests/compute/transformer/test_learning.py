@@ -33,8 +33,8 @@ def test_shallow_stacks_learn_to_reverse(shallow):
 
 def test_runs_and_schedules_differ(shallow):
     for schedule, arrangement in PLACES:
-        one, other = shallow.last(schedule, arrangement)
-        assert one != other
+        item, other = shallow.last(schedule, arrangement)
+        assert item != other
     assert not np.array_equal(shallow.loss[:, 0], shallow.loss[:, 1])
 
 
@@ -48,9 +48,9 @@ def test_what_is_no_number_has_not_learned():
     loss = np.full((1, 2, 4, 3), CHANCE / 4)
     loss[0, 0, 0] = [np.nan, np.nan, CHANCE / 4]
     loss[0, 1, 1] = [np.nan, CHANCE / 4, CHANCE]
-    found = StackResult(settings, np.array([1]), loss)
-    assert found.learned("constant", "post") == (1, 3)
-    assert found.median("constant", "post") == np.inf
-    assert found.learned("warm_up", "pre") == (1, 3)
-    assert found.median("warm_up", "pre") == CHANCE
-    assert found.learned("constant", "pre") == (3, 3)
+    result = StackResult(settings, np.array([1]), loss)
+    assert result.learned("constant", "post") == (1, 3)
+    assert result.median("constant", "post") == np.inf
+    assert result.learned("warm_up", "pre") == (1, 3)
+    assert result.median("warm_up", "pre") == CHANCE
+    assert result.learned("constant", "pre") == (3, 3)

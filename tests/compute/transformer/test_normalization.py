@@ -34,8 +34,8 @@ def by_torch(kind: str, tensor: np.ndarray, eps: float) -> np.ndarray:
 
 @pytest.mark.parametrize(("kind", "printed"), [("layer", LAYER), ("batch", BATCH)])
 def test_all_24_numbers_of_s0_come_out(kind, printed):
-    found = norms.compare().of(kind).values
-    np.testing.assert_allclose(found, printed, atol=5.1e-5)
+    result = norms.compare().of(kind).values
+    np.testing.assert_allclose(result, printed, atol=5.1e-5)
 
 
 @given(
@@ -47,26 +47,26 @@ def test_all_24_numbers_of_s0_come_out(kind, printed):
 @settings(max_examples=60, deadline=None)
 def test_they_are_those_of_torch(kind, shape, eps, seed):
     tensor = 3 * np.random.RandomState(seed).standard_normal(shape) + 1
-    found = norms.normalize(tensor, kind, eps)
+    result = norms.normalize(tensor, kind, eps)
     if kind == "batch" and shape[0] * shape[1] == 1:
-        assert np.isnan(found.values).all()
+        assert np.isnan(result.values).all()
         with pytest.raises(ValueError, match="more than 1 value"):
             by_torch(kind, tensor, eps)
         return
-    np.testing.assert_allclose(found.values, by_torch(kind, tensor, eps), rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(found.values * found.deviation + found.mean, tensor)
+    np.testing.assert_allclose(result.values, by_torch(kind, tensor, eps), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(result.values * result.deviation + result.mean, tensor)
 
 
 def test_a_word_alone_keeps_its_layer_norm_and_loses_its_batch_norm():
-    whole = norms.compare(sentence=1, word=0)
+    full = norms.compare(sentence=1, word=0)
     for part in ("sentence", "word"):
         alone = norms.compare(sentence=1, word=0, part=part)
         at = (0, 0)
         for kind in ("layer", "rms"):
-            np.testing.assert_array_equal(alone.of(kind).values[at], whole.of(kind).values[1, 0])
-        assert not np.allclose(alone.of("batch").values[at], whole.of("batch").values[1, 0])
+            np.testing.assert_array_equal(alone.of(kind).values[at], full.of(kind).values[1, 0])
+        assert not np.allclose(alone.of("batch").values[at], full.of("batch").values[1, 0])
     assert np.isnan(norms.compare(sentence=1, word=1, part="word").at("batch", 1, 1, 0))
-    assert norms.compare(sentence=1, word=0, part="word").at("layer", 1, 0, 0) == whole.at(
+    assert norms.compare(sentence=1, word=0, part="word").at("layer", 1, 0, 0) == full.at(
         "layer", 1, 0, 0
     )
 

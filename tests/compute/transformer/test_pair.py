@@ -14,9 +14,9 @@ from seqviz.data import precomputed
 
 
 def test_numbers_are_spoken():
-    said = {0: "zero", 10: "ten", 20: "twenty", 99: "ninety nine", 110: "one hundred ten",
+    payload = {0: "zero", 10: "ten", 20: "twenty", 99: "ninety nine", 110: "one hundred ten",
             305: "three hundred five"}  # fmt: skip
-    assert {number: " ".join(spoken(number)) for number in said} == said
+    assert {number: " ".join(spoken(number)) for number in payload} == payload
     chinese = {
         0: "零",
         10: "十",
@@ -79,15 +79,15 @@ def test_the_input_of_a_place_is_the_word_before_it():
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_only_the_shifted_pair_writes(language):
-    found = precomputed.result("train_pair", settings=PairSettings(language))
+    result = precomputed.result("train_pair", settings=PairSettings(language))
     for number in (0, 12, 342, 700):
-        said = pair_training.say(found, str(number))
-        assert said.reads == (START, *said.writes[:-1])
-        assert said.right == (said.writes == (*spoken(number, language), END))
-        assert pair_training.say(found, str(number), "unshifted", "right").right
-        assert not pair_training.say(found, str(number), "unshifted").right
-        np.testing.assert_allclose(said.cross.sum(-1), 1, rtol=1e-5)
-    counted = [pair_training.say(found, str(n)).right for n in found.test.tolist()]
-    assert sum(counted) == found.written[0] == found.right("shifted").correct
+        message = pair_training.say(result, str(number))
+        assert message.reads == (START, *message.writes[:-1])
+        assert message.right == (message.writes == (*spoken(number, language), END))
+        assert pair_training.say(result, str(number), "unshifted", "right").right
+        assert not pair_training.say(result, str(number), "unshifted").right
+        np.testing.assert_allclose(message.cross.sum(-1), 1, rtol=1e-5)
+    counted = [pair_training.say(result, str(n)).right for n in result.test.tolist()]
+    assert sum(counted) == result.written[0] == result.right("shifted").correct
     with pytest.raises(ValueError, match="words are one of"):
-        pair_training.say(found, "1", words="none")
+        pair_training.say(result, "1", words="none")

@@ -57,29 +57,29 @@ def test_the_descent_recomputed(activation, radius, threshold, rate):
 
     Rounding of 1e-16 grows with the gradients, here by up to about 1e4 over the run.
     """
-    found = descend(activation, radius, threshold, rate, 3, 12, 8, 40)
+    descent = descend(activation, radius, threshold, rate, 3, 12, 8, 40)
     losses, norms = by_torch(activation, radius, threshold, rate, 3, 12, 8, 40)
-    np.testing.assert_allclose(found.loss, losses, rtol=1e-9)
-    np.testing.assert_allclose(found.norm, norms, rtol=1e-9)
-    assert found.left_float32 is None
+    np.testing.assert_allclose(descent.loss, losses, rtol=1e-9)
+    np.testing.assert_allclose(descent.norm, norms, rtol=1e-9)
+    assert descent.left_float32 is None
     above = 0 if threshold is None else int((norms > threshold).sum())
-    assert found.clipped == above
+    assert descent.clipped == above
     assert (above > 0) == (threshold not in (None, 1e30))
 
 
 @pytest.mark.parametrize(("radius", "rate"), [(1.3, 0.1), (1.0, 0.02), (1.1, 0.005)])
 def test_leaving_float32_is_named_and_nothing_beyond_it_is_kept(radius, rate):
-    found = descend("linear", radius, None, rate)
-    assert found.left_float32 is not None
-    assert len(found.loss) == len(found.norm) == found.left_float32 - 1 < 150
-    for part in (found.loss, found.norm):
+    descent = descend("linear", radius, None, rate)
+    assert descent.left_float32 is not None
+    assert len(descent.loss) == len(descent.norm) == descent.left_float32 - 1 < 150
+    for part in (descent.loss, descent.norm):
         assert np.isfinite(part).all()
         assert (part <= FLOAT32_MAX).all()
     # The update that left, by torch, which goes on in float64.
     with np.errstate(over="ignore", invalid="ignore"):
-        losses, norms = by_torch("linear", radius, None, rate, 1, 30, 16, found.left_float32)
+        losses, norms = by_torch("linear", radius, None, rate, 1, 30, 16, descent.left_float32)
     assert not (losses[-1] <= FLOAT32_MAX and norms[-1] <= FLOAT32_MAX)
-    np.testing.assert_allclose(found.norm, norms[:-1], rtol=1e-9)
+    np.testing.assert_allclose(descent.norm, norms[:-1], rtol=1e-9)
 
 
 @pytest.mark.parametrize("activation", ["linear", "tanh"])
@@ -87,5 +87,5 @@ def test_leaving_float32_is_named_and_nothing_beyond_it_is_kept(radius, rate):
 def test_the_ends_of_the_sliders_are_finite(activation, radius):
     """And without a warning: they are errors in this file."""
     for threshold, rate in ((None, 0.1), (0.01, 0.1), (1000.0, 0.001)):
-        found = descend(activation, radius, threshold, rate)
-        assert np.isfinite([*found.loss, *found.norm]).all()
+        descent = descend(activation, radius, threshold, rate)
+        assert np.isfinite([*descent.loss, *descent.norm]).all()

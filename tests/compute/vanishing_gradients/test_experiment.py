@@ -54,10 +54,10 @@ def test_orthogonal_is_drawn_uniformly():
 @pytest.mark.parametrize("width", [1, 2, 5, 32])
 @pytest.mark.parametrize("gain", [0.1, 0.9, 2.0])
 def test_radius_is_exact(width, gain):
-    found = spectrum("radius", width, gain, 3)
+    result = spectrum("radius", width, gain, 3)
     # Eigenvalues of a Gaussian matrix: condition near 10, so 1e-13 of them.
-    assert found.radius == pytest.approx(gain, rel=1e-12)
-    assert np.abs(found.eigenvalues).max() == found.radius <= found.sigma_max * (1 + 1e-12)
+    assert result.radius == pytest.approx(gain, rel=1e-12)
+    assert np.abs(result.eigenvalues).max() == result.radius <= result.sigma_max * (1 + 1e-12)
 
 
 def test_gaussian_moments():
@@ -80,10 +80,10 @@ def test_presets_entry_by_entry():
     expected = 0.5 * np.eye(5)
     expected[0, 1] = expected[2, 3] = 10
     np.testing.assert_array_equal(recurrent_matrix("non_normal", 5, 1.0, 1), expected)
-    found = spectrum("non_normal", 6, 1.7, 1)
-    assert round(found.sigma_max, 2) == 10.02
-    assert found.sigma_max == pytest.approx((10 + math.sqrt(101)) / 2, rel=1e-14)
-    np.testing.assert_array_equal([*found.eigenvalues, found.radius], 0.5)
+    result = spectrum("non_normal", 6, 1.7, 1)
+    assert round(result.sigma_max, 2) == 10.02
+    assert result.sigma_max == pytest.approx((10 + math.sqrt(101)) / 2, rel=1e-14)
+    np.testing.assert_array_equal([*result.eigenvalues, result.radius], 0.5)
 
 
 @pytest.mark.parametrize(
@@ -155,51 +155,51 @@ def test_content_inputs_and_readout_have_their_variances():
 def test_seeds_decide_and_nothing_else(cell):
     """Weights, whatever numpy's global generator, signal, loss and length are."""
     np.random.seed(1)
-    one = unroll(asked(cell=cell, seed=3))
+    unrolled = unroll(asked(cell=cell, seed=3))
     np.random.seed(2)
     state = np.random.get_state()[1].copy()
     again = unroll(asked(cell=cell, seed=3, signal="ar", loss="mean", steps=7))
     other = unroll(asked(cell=cell, seed=4))
     np.testing.assert_array_equal(np.random.get_state()[1], state)
     for name in ("input_hidden", "hidden_hidden", "input_bias"):
-        np.testing.assert_array_equal(getattr(one.weights, name), getattr(again.weights, name))
-    np.testing.assert_array_equal(one.readout, again.readout)
-    assert unroll(asked(cell=cell, seed=3)).loss == one.loss
+        np.testing.assert_array_equal(getattr(unrolled.weights, name), getattr(again.weights, name))
+    np.testing.assert_array_equal(unrolled.readout, again.readout)
+    assert unroll(asked(cell=cell, seed=3)).loss == unrolled.loss
     for name in ("input_hidden", "hidden_hidden"):
-        assert np.abs(getattr(one.weights, name) - getattr(other.weights, name)).max() > 0.1
-    assert np.abs(one.readout - other.readout).max() > 0.1
-    assert (one.signal.inputs != other.signal.inputs).all()
+        assert np.abs(getattr(unrolled.weights, name) - getattr(other.weights, name)).max() > 0.1
+    assert np.abs(unrolled.readout - other.readout).max() > 0.1
+    assert (unrolled.signal.inputs != other.signal.inputs).all()
 
 
 # Signals
 
 
 def test_random_signal_is_gaussian():
-    found = signal(asked(signal="random", steps=4000))
-    for part in (found.inputs, found.targets):
+    result = signal(asked(signal="random", steps=4000))
+    for part in (result.inputs, result.targets):
         assert part.shape == (4000, 1)
         assert abs(part.mean()) < 4 / math.sqrt(4000)
         assert abs(part.var() - 1) < 4 * math.sqrt(2 / 4000)
-    assert abs(np.corrcoef(found.inputs[:, 0], found.targets[:, 0])[0, 1]) < 4 / math.sqrt(4000)
+    assert abs(np.corrcoef(result.inputs[:, 0], result.targets[:, 0])[0, 1]) < 4 / math.sqrt(4000)
 
 
 @pytest.mark.parametrize("steps", [2, 3, 10, 501])
 def test_adding_problem(steps):
     """Two marks, one in each half; the answer at every step is the sum of those seen so far."""
     for seed in range(20):
-        found = signal(asked(signal="adding", steps=steps, seed=seed))
-        values, marks = found.inputs.T
+        result = signal(asked(signal="adding", steps=steps, seed=seed))
+        values, marks = result.inputs.T
         first, second = np.flatnonzero(marks)
         assert first < steps // 2 <= second
         np.testing.assert_array_equal(marks[[first, second]], 1)
         assert ((values >= 0) & (values < 1)).all()
-        np.testing.assert_array_equal(found.targets[:, 0], np.cumsum(marks * values))
+        np.testing.assert_array_equal(result.targets[:, 0], np.cumsum(marks * values))
 
 
 def test_ar_signal_asks_for_the_next_value():
-    found = signal(asked(signal="ar", steps=2000))
-    np.testing.assert_array_equal(found.inputs[1:], found.targets[:-1])
-    noise = (found.targets - 0.8 * found.inputs)[:, 0]
+    result = signal(asked(signal="ar", steps=2000))
+    np.testing.assert_array_equal(result.inputs[1:], result.targets[:-1])
+    noise = (result.targets - 0.8 * result.inputs)[:, 0]
     assert abs(noise.var() - 1) < 4 * math.sqrt(2 / 2000)
     assert abs(np.corrcoef(noise[1:], noise[:-1])[0, 1]) < 4 / math.sqrt(2000)
 
@@ -209,15 +209,15 @@ def test_ar_signal_asks_for_the_next_value():
 )
 def test_sentence_signal_asks_for_the_next_token(text, steps, symbols):
     """Cut at the steps; "The" and "the" are two; the same token is the same vector."""
-    found, words = signal(asked(signal="sentence", sentence=text, steps=steps)), text.split()
-    known = list(dict.fromkeys(words))
-    assert found.labels == tuple(words[: min(steps, len(words) - 1)])
-    assert [known[i] for i in found.targets] == words[1 : steps + 1]
-    assert found.inputs.shape == (len(found.labels), 16)
-    assert found.outputs == symbols
-    rows = {label: found.inputs[k] for k, label in enumerate(found.labels)}
-    np.testing.assert_array_equal(found.inputs, [rows[label] for label in found.labels])
-    assert len(np.unique(found.inputs, axis=0)) == len(rows)
+    result, words = signal(asked(signal="sentence", sentence=text, steps=steps)), text.split()
+    existing = list(dict.fromkeys(words))
+    assert result.labels == tuple(words[: min(steps, len(words) - 1)])
+    assert [existing[i] for i in result.targets] == words[1 : steps + 1]
+    assert result.inputs.shape == (len(result.labels), 16)
+    assert result.outputs == symbols
+    rows = {label: result.inputs[k] for k, label in enumerate(result.labels)}
+    np.testing.assert_array_equal(result.inputs, [rows[label] for label in result.labels])
+    assert len(np.unique(result.inputs, axis=0)) == len(rows)
 
 
 @pytest.mark.parametrize(
@@ -260,10 +260,10 @@ def test_loss_and_its_first_derivative_by_torch(cell, kind, loss):
         each = torch.nn.functional.cross_entropy(answers, targets, reduction="none")
     else:
         each = torch.nn.functional.mse_loss(answers, targets, reduction="none").sum(1)
-    found = each[-1] if loss == "last" else each.mean()
-    found.backward()
+    result = each[-1] if loss == "last" else each.mean()
+    result.backward()
     # A sum of at most 12 terms near one.
-    assert net.loss == pytest.approx(found.item(), rel=1e-13)
+    assert net.loss == pytest.approx(result.item(), rel=1e-13)
     np.testing.assert_allclose(net.errors, states.grad.numpy(), rtol=0, atol=1e-14)
     np.testing.assert_allclose(net.residuals, answers.grad.numpy(), rtol=0, atol=1e-14)
 

@@ -29,23 +29,23 @@ pytestmark = pytest.mark.filterwarnings("error")
 SENTENCE = "The flights the airline was cancelling were full . Die Fl\u00fcge 都 满了"
 
 
-def norms_of(asked: GradientExperiment):
-    net = unroll(asked)
+def norms_of(experiment: GradientExperiment):
+    net = unroll(experiment)
     return log_norms(net.cell, net.weights, net.trace, net.errors)
 
 
 @pairwise(cell=CELLS, signal=SIGNALS, loss=LOSSES)
 def test_state_gradients_and_norms_equal_autograd(cell, signal, loss):
-    asked = GradientExperiment(cell, 12, 5, signal=signal, loss=loss, sentence=SENTENCE)
-    net, expected = unroll(asked), state_gradients(asked)
-    found = backward(net.cell, net.weights, net.trace, net.errors).hidden[1:]
+    experiment = GradientExperiment(cell, 12, 5, signal=signal, loss=loss, sentence=SENTENCE)
+    net, expected = unroll(experiment), state_gradients(experiment)
+    result = backward(net.cell, net.weights, net.trace, net.errors).hidden[1:]
     # A dozen products of 5 x 5 matrices with entries near one: rounding stays near 1e-14.
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
-    norms = norms_of(asked)
+    np.testing.assert_allclose(result, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+    norms = norms_of(experiment)
     with np.errstate(divide="ignore"):
         logs = np.log10(np.linalg.norm(expected, axis=1))
     np.testing.assert_allclose(norms.hidden, logs, rtol=0, atol=1e-10)
-    _, memories, loss_there = unrolled_states(asked)
+    _, memories, loss_there = unrolled_states(experiment)
     assert net.loss == pytest.approx(loss_there.item(), rel=1e-12)
     if cell == "lstm":
         through = torch.autograd.grad(loss_there, memories)
@@ -65,31 +65,31 @@ def test_scaling_law_of_orthogonal_linear_networks(gain, init):
 
     500 products and logarithms near 500 leave 500 * 2e-16 * few < 1e-11.
     """
-    found = norms_of(GradientExperiment("linear", 500, 16, init, gain)).hidden
+    result = norms_of(GradientExperiment("linear", 500, 16, init, gain)).hidden
     back = np.arange(499, -1, -1)
-    np.testing.assert_allclose(found - found[-1], back * math.log10(gain), rtol=0, atol=1e-10)
-    assert abs(found[0] - found[-1]) > 150
+    np.testing.assert_allclose(result - result[-1], back * math.log10(gain), rtol=0, atol=1e-10)
+    assert abs(result[0] - result[-1]) > 150
 
 
 def test_the_non_normal_preset_grows_before_it_vanishes():
     """In closed form: (W^T)^k e for W^k = 0.5^k [[1, 20 k], [0, 1]] in every block of two."""
-    asked = GradientExperiment("linear", 120, 6, "non_normal")
-    found, last = norms_of(asked).hidden, unroll(asked).errors[-1]
+    experiment = GradientExperiment("linear", 120, 6, "non_normal")
+    result, last = norms_of(experiment).hidden, unroll(experiment).errors[-1]
     k = np.arange(119, -1, -1.0)
     first, second = last[0::2], last[1::2]
     squares = (first**2).sum() + ((20 * k[:, None] * first + second) ** 2).sum(1)
     closed = 0.5 * np.log10(squares) + k * math.log10(0.5)
-    np.testing.assert_allclose(found, closed, rtol=0, atol=1e-10)
-    assert found.max() > found[-1] + 0.5 > found[0] + 20
+    np.testing.assert_allclose(result, closed, rtol=0, atol=1e-10)
+    assert result.max() > result[-1] + 0.5 > result[0] + 20
 
 
-def exact_log_norms(asked: GradientExperiment) -> tuple[list[float], list[float]]:
+def exact_log_norms(experiment: GradientExperiment) -> tuple[list[float], list[float]]:
     """log10 |dJ/dh_t| and log10 |dJ/dc_t| with 60 digits, from the pre-activations in float64.
 
     The equations of linear and tanh RNN and LSTM, differentiated by hand, written with mpmath.
     """
-    net, m = unroll(asked), mpmath
-    trace, d = net.trace, asked.width
+    net, m = unroll(experiment), mpmath
+    trace, d = net.trace, experiment.width
     U = m.matrix(net.weights.hidden_hidden.tolist())
     hidden, memory = [], []
 
@@ -108,10 +108,10 @@ def exact_log_norms(asked: GradientExperiment) -> tuple[list[float], list[float]
             dh = dh + column(net.errors[t - 1])
             hidden.append(float(m.log10(m.norm(dh))))
             a = trace.preactivation[t - 1]
-            if asked.cell == "linear":
+            if experiment.cell == "linear":
                 dh = U.T * dh
                 continue
-            if asked.cell == "rnn":
+            if experiment.cell == "rnn":
                 dh = U.T * times(dh, [m.sech(x) ** 2 for x in column(a)])
                 continue
             i, f, g, o = (column(block) for block in a)
@@ -139,10 +139,10 @@ def test_far_above_float32_against_sixty_digits(init, loss):
 
     Two sums of rounded numbers: the mean's terms are all positive or cancel by a few digits.
     """
-    asked = GradientExperiment("linear", 400, 2, init, 2.0, loss=loss, seed=2)
-    found = norms_of(asked).hidden
-    np.testing.assert_allclose(found, exact_log_norms(asked)[0], rtol=0, atol=1e-9)
-    assert found.max() > 200
+    experiment = GradientExperiment("linear", 400, 2, init, 2.0, loss=loss, seed=2)
+    result = norms_of(experiment).hidden
+    np.testing.assert_allclose(result, exact_log_norms(experiment)[0], rtol=0, atol=1e-9)
+    assert result.max() > 200
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -158,13 +158,13 @@ def test_far_above_float32_against_sixty_digits(init, loss):
 def test_far_below_float64_against_sixty_digits(asked, loss):
     asked = GradientExperiment(**{**vars(asked), "loss": loss})
     hidden, memory = exact_log_norms(asked)
-    found = norms_of(asked)
+    result = norms_of(asked)
     # The same pre-activations; slopes are good to |2a| units in the last place, here under 50.
-    np.testing.assert_allclose(found.hidden, hidden, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(result.hidden, hidden, rtol=0, atol=1e-9)
     if memory:
-        np.testing.assert_allclose(found.cell_state, memory, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(result.cell_state, memory, rtol=0, atol=1e-9)
     if loss == "last":
-        assert found.hidden[0] < -320  # float64 has zero there
+        assert result.hidden[0] < -320  # float64 has zero there
 
 
 def test_a_gradient_that_dies_and_is_exactly_zero():
@@ -173,9 +173,9 @@ def test_a_gradient_that_dies_and_is_exactly_zero():
     trace = run(RNN("relu"), weights, np.array([[1.0], [1.0], [-5.0], [1.0], [1.0]]))
     errors = np.zeros((5, 1))
     errors[-1] = 2
-    found = log_norms(RNN("relu"), weights, trace, errors).hidden
-    np.testing.assert_array_equal(np.isneginf(found), [True, True, False, False, False])
-    np.testing.assert_allclose(found[2:], math.log10(2), rtol=1e-15)
+    result = log_norms(RNN("relu"), weights, trace, errors).hidden
+    np.testing.assert_array_equal(np.isneginf(result), [True, True, False, False, False])
+    np.testing.assert_allclose(result[2:], math.log10(2), rtol=1e-15)
 
 
 @pairwise(cell=CELLS, signal=SIGNALS, loss=LOSSES)
@@ -186,23 +186,23 @@ def test_nothing_overflows_at_the_ends_of_the_sliders(cell, signal, loss):
     """
     for init in INITS if cell in ("linear", "relu") else ("gaussian",):
         for gain in (0.1, 2.0):
-            found = reach(
+            result = reach(
                 GradientExperiment(cell, 500, 2, init, gain, -2.0, -2.0, signal, SENTENCE, loss)
             )
-            assert np.isfinite(found.loss)
-            assert (found.norms.hidden < np.inf).all()
+            assert np.isfinite(result.loss)
+            assert (result.norms.hidden < np.inf).all()
 
 
 @pytest.mark.parametrize("seed", range(1, 9))
 def test_a_network_that_leaves_float64_ends_with_finite_norms(seed):
     """States near 1e154, whose loss or error would square to infinity, are already beyond."""
-    found = reach(GradientExperiment("linear", 1200, 2, "orthogonal", 2.0, seed=seed))
-    assert found.overflow is not None
-    assert np.isfinite(found.loss)
+    result = reach(GradientExperiment("linear", 1200, 2, "orthogonal", 2.0, seed=seed))
+    assert result.overflow is not None
+    assert np.isfinite(result.loss)
     # The error is as large as the state, |h| near 1e150; then the scaling law as ever.
-    back = np.arange(found.overflow - 2, -1, -1)
+    back = np.arange(result.overflow - 2, -1, -1)
     np.testing.assert_allclose(
-        found.norms.hidden - found.norms.hidden[-1], back * math.log10(2), rtol=0, atol=1e-10
+        result.norms.hidden - result.norms.hidden[-1], back * math.log10(2), rtol=0, atol=1e-10
     )
 
 
@@ -212,36 +212,38 @@ def test_a_network_that_leaves_float64_ends_with_finite_norms(seed):
 @pairwise(gain=[0.95, 0.9, 0.8, 0.7, 0.5, 0.3, 0.05], init=["orthogonal", "identity"], loss=LOSSES)
 def test_horizon_in_closed_form(gain, init, loss):
     """The largest k with g^k >= 0.01, whatever the loss: it is about the last step's error."""
-    found = reach(GradientExperiment("linear", 200, 8, init, gain, loss=loss))
-    assert found.horizon == math.floor(math.log(0.01) / math.log(gain))
+    result = reach(GradientExperiment("linear", 200, 8, init, gain, loss=loss))
+    assert result.horizon == math.floor(math.log(0.01) / math.log(gain))
     for gain_that_forgets_nothing in (1.0, 1.2):
-        found = reach(
+        result = reach(
             GradientExperiment("linear", 60, 8, init, gain_that_forgets_nothing, loss=loss)
         )
-        assert found.horizon == 59
+        assert result.horizon == 59
 
 
 @pytest.mark.parametrize("init", ["orthogonal", "identity"])
 @pytest.mark.parametrize("width", [2, 8, 32])
 def test_a_hundredth_itself_counts(init, width):
     """0.1^2 is the threshold: the rounding of a random matrix does not decide."""
-    found = {
+    result = {
         reach(GradientExperiment("linear", 9, width, init, 0.1, seed=s)).horizon for s in range(60)
     }
-    assert found == {2}
+    assert result == {2}
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("cell", ["rnn", "lstm", "gru"])
 def test_horizon_by_autograd_of_the_last_error_alone(cell, loss):
     """On c for the LSTM, also where the mean loss is what the norms show."""
-    asked = GradientExperiment(cell, 60, 6, gain=0.9, loss=loss, seed=2)
-    states, memories, last = unrolled_states(GradientExperiment(**{**vars(asked), "loss": "last"}))
-    road = [float(g.norm()) for g in torch.autograd.grad(last, memories or states)]
-    first = next(t for t, norm in enumerate(road) if norm >= 0.01 * road[-1])
-    found = reach(asked)
-    assert found.horizon == 59 - first
-    assert 0 < found.horizon < 59
+    experiment = GradientExperiment(cell, 60, 6, gain=0.9, loss=loss, seed=2)
+    states, memories, last = unrolled_states(
+        GradientExperiment(**{**vars(experiment), "loss": "last"})
+    )
+    search_index = [float(g.norm()) for g in torch.autograd.grad(last, memories or states)]
+    first = next(t for t, norm in enumerate(search_index) if norm >= 0.01 * search_index[-1])
+    result = reach(experiment)
+    assert result.horizon == 59 - first
+    assert 0 < result.horizon < 59
 
 
 def test_no_error_at_the_last_step_has_no_horizon():
@@ -253,11 +255,11 @@ def test_no_error_at_the_last_step_has_no_horizon():
         )
         for s in range(40)
     )
-    asked = next(asked for asked in nets if not unroll(asked).errors.any())
-    found = reach(asked)
-    assert found.horizon == 0
-    assert np.isneginf(found.norms.hidden).all()
-    assert found.loss == 0
+    request = next(net for net in nets if not unroll(net).errors.any())
+    result = reach(request)
+    assert result.horizon == 0
+    assert np.isneginf(result.norms.hidden).all()
+    assert result.loss == 0
 
 
 @pytest.mark.parametrize(
@@ -277,9 +279,9 @@ def test_left_float32_by_converting_to_float32(asked):
     """Gradients in float64 hold all these; the first on the way back that float32 does not."""
     net = unroll(asked)
     full = backward(net.cell, net.weights, net.trace, net.errors)
-    road = full.hidden if full.cell_state is None else full.cell_state
-    largest = np.abs(road[1:]).max(1)  # the squares of 1e-200 and of 1e200 need room
-    norms = largest * np.linalg.norm(road[1:] / largest[:, None], axis=1)
+    search_index = full.hidden if full.cell_state is None else full.cell_state
+    largest = np.abs(search_index[1:]).max(1)  # the squares of 1e-200 and of 1e200 need room
+    norms = largest * np.linalg.norm(search_index[1:] / largest[:, None], axis=1)
     with np.errstate(over="ignore"):
         there = norms.astype(np.float32)
     gone = [t for t in range(1, net.steps + 1) if there[t - 1] == 0 or np.isinf(there[t - 1])]

@@ -46,7 +46,7 @@ def torch_jacobians(experiment: GradientExperiment, part: str) -> np.ndarray:
     net = unroll(experiment)
     step = partial(torch_reference.step, experiment.cell, torch_reference.tensors(net.weights))
     inputs, d, steps = torch.tensor(net.signal.inputs), net.weights.hidden, net.steps
-    found = np.full((steps, steps, d, d), np.nan)
+    is_found = np.full((steps, steps, d, d), np.nan)
     h = c = torch.zeros(1, d, dtype=torch.float64)
     for t in range(steps):
         h, c = step(inputs[t : t + 1], h.detach(), c.detach())
@@ -60,8 +60,8 @@ def torch_jacobians(experiment: GradientExperiment, part: str) -> np.ndarray:
                 torch.autograd.grad(state[k][0, i], leaves[k], retain_graph=True)[0][0]
                 for i in range(d)
             ]
-            found[tau, t] = torch.stack(rows).numpy()
-    return found
+            is_found[tau, t] = torch.stack(rows).numpy()
+    return is_found
 
 
 def size(matrices: np.ndarray, norm: str) -> np.ndarray:
@@ -78,28 +78,28 @@ def test_every_pair_against_autograd(cell, part):
     for norm in NORMS:
         logs = np.where(lower, size(expected, norm), np.nan)
         for stride in (1, 3):
-            found = pair_norms(asked(cell), part, norm, stride)
-            assert found.stride == stride
-            np.testing.assert_array_equal(found.steps, np.arange(1, STEPS + 1, stride))
-            at = np.ix_(found.steps - 1, found.steps - 1)
-            np.testing.assert_allclose(found.log10, logs[at], rtol=0, atol=CLOSE)
+            result = pair_norms(asked(cell), part, norm, stride)
+            assert result.stride == stride
+            np.testing.assert_array_equal(result.steps, np.arange(1, STEPS + 1, stride))
+            at = np.ix_(result.steps - 1, result.steps - 1)
+            np.testing.assert_allclose(result.log10, logs[at], rtol=0, atol=CLOSE)
 
 
 @pairwise(place=PLACES, stride=[1, 4, 12], norm=NORMS)
 def test_the_path_through_torch_tensors(place, stride, norm):
     """device "cpu:0" is torch's CPU: what a GPU would run, number for number near numpy's."""
     cell, part = place
-    one = pair_norms(asked(cell), part, norm, stride)
+    item = pair_norms(asked(cell), part, norm, stride)
     other = pair_norms(asked(cell), part, norm, stride, device="cpu:0")
-    np.testing.assert_array_equal(one.steps, other.steps)
-    np.testing.assert_allclose(one.log10, other.log10, rtol=0, atol=CLOSE)
+    np.testing.assert_array_equal(item.steps, other.steps)
+    np.testing.assert_allclose(item.log10, other.log10, rtol=0, atol=CLOSE)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 def test_the_same_on_a_gpu():
-    one = pair_norms(asked("lstm"), stride=1)
+    item = pair_norms(asked("lstm"), stride=1)
     other = pair_norms(asked("lstm"), stride=1, device="cuda")
-    np.testing.assert_allclose(one.log10, other.log10, rtol=0, atol=1e-3)  # TF32 at worst
+    np.testing.assert_allclose(item.log10, other.log10, rtol=0, atol=1e-3)  # TF32 at worst
 
 
 @pairwise(gain=[0.1, 2.0], steps=[401], stride=[1, 7, 20], norm=NORMS)
@@ -108,21 +108,21 @@ def test_scaling_law_of_orthogonal_linear_networks(gain, steps, stride, norm):
 
     Float32 keeps 6e-8 a product; 400 of them in the same direction are 1e-5 in log10.
     """
-    found = pair_norms(
+    result = pair_norms(
         GradientExperiment("linear", steps, 8, "orthogonal", gain), "hidden", norm, stride
     )
-    lag = found.steps[:, None] - found.steps[None, :]
+    lag = result.steps[:, None] - result.steps[None, :]
     expected = np.where(lag >= 0, lag * math.log10(gain), np.nan)
-    np.testing.assert_allclose(found.log10, expected, rtol=0, atol=2e-5)
+    np.testing.assert_allclose(result.log10, expected, rtol=0, atol=2e-5)
 
 
 def test_the_non_normal_preset_in_closed_form():
     """|W^k|^2 = 0.25^k d (1 + 200 k^2): each block of two is 0.5^k [[1, 20 k], [0, 1]]."""
-    found = pair_norms(GradientExperiment("linear", 60, 6, "non_normal"), stride=1)
-    k = np.maximum(found.steps[:, None] - found.steps[None, :], 0)
+    result = pair_norms(GradientExperiment("linear", 60, 6, "non_normal"), stride=1)
+    k = np.maximum(result.steps[:, None] - result.steps[None, :], 0)
     expected = k * math.log10(0.5) + 0.5 * np.log10(1 + 200.0 * k**2)
     lower = np.tri(60, dtype=bool)
-    np.testing.assert_allclose(found.log10[lower], expected[lower], rtol=0, atol=2e-5)
+    np.testing.assert_allclose(result.log10[lower], expected[lower], rtol=0, atol=2e-5)
 
 
 @pytest.mark.parametrize(
@@ -145,9 +145,9 @@ def test_stretches_that_shrink_by_more_than_float32_holds(experiment, part):
 
 def test_a_dead_relu_network_moves_nothing():
     """Gain zero: nothing passes from step to step, which is -inf and no warning."""
-    found = pair_norms(GradientExperiment("relu", 6, 3, "identity", 0.0), stride=1).log10
-    assert np.isneginf(found[np.tril_indices(6, -1)]).all()
-    np.testing.assert_array_equal(np.diag(found), 0)
+    result = pair_norms(GradientExperiment("relu", 6, 3, "identity", 0.0), stride=1).log10
+    assert np.isneginf(result[np.tril_indices(6, -1)]).all()
+    np.testing.assert_array_equal(np.diag(result), 0)
 
 
 # How many steps are shown
@@ -155,12 +155,12 @@ def test_a_dead_relu_network_moves_nothing():
 
 @pytest.mark.parametrize(("steps", "stride"), [(2, 1), (50, 1), (100, 1), (101, 2), (250, 3)])
 def test_a_small_network_is_shown_in_a_hundred_rows(steps, stride):
-    found = pair_norms(GradientExperiment("rnn", steps, 2))
-    assert found.stride == stride
-    assert len(found.steps) <= 100
-    assert found.steps[-1] == steps
-    assert 1 <= found.steps[0] <= stride
-    np.testing.assert_array_equal(np.diff(found.steps), stride)
+    result = pair_norms(GradientExperiment("rnn", steps, 2))
+    assert result.stride == stride
+    assert len(result.steps) <= 100
+    assert result.steps[-1] == steps
+    assert 1 <= result.steps[0] <= stride
+    np.testing.assert_array_equal(np.diff(result.steps), stride)
 
 
 def test_a_costly_network_is_shown_in_fewer_rows():
@@ -172,8 +172,8 @@ def test_a_costly_network_is_shown_in_fewer_rows():
     # Singular values cost more than sums of squares.
     rms, largest = (_affordable(unroll(GradientExperiment("rnn", 300, 96)), norm) for norm in NORMS)
     assert largest > rms
-    one = pair_norms(GradientExperiment("rnn", 5, 3), stride=9)  # one step alone
-    assert (one.steps.tolist(), one.log10.tolist()) == ([5], [[0.0]])
+    item = pair_norms(GradientExperiment("rnn", 5, 3), stride=9)  # one step alone
+    assert (item.steps.tolist(), item.log10.tolist()) == ([5], [[0.0]])
 
 
 @pytest.mark.parametrize("width", first_only([48, 128]))
@@ -185,14 +185,14 @@ def test_a_large_network_runs_and_its_corner_is_the_spectrum_s(cell, width):
     """
     start = time.perf_counter()
     experiment = GradientExperiment(cell, 300, width)
-    found = pair_norms(experiment)
+    result = pair_norms(experiment)
     assert time.perf_counter() - start < 10  # half a second alone; the machine may be busy
-    middle = len(found.steps) // 2
+    middle = len(result.steps) // 2
     for earlier, later in ((0, -1), (middle, -1), (0, middle)):
-        values = pair_spectrum(experiment, int(found.steps[earlier]), int(found.steps[later]))
+        values = pair_spectrum(experiment, int(result.steps[earlier]), int(result.steps[later]))
         top = values.log10[0]
         rms = top + 0.5 * math.log10(np.nansum(10 ** (2 * (values.log10 - top))) / width)
-        assert found.log10[later, earlier] == pytest.approx(rms, abs=1e-4)
+        assert result.log10[later, earlier] == pytest.approx(rms, abs=1e-4)
 
 
 # All singular values of one pair
@@ -208,20 +208,20 @@ def test_spectrum_against_an_explicit_product(cell, part, earlier, later):
         total = steps[t] @ total
     own = slice(WIDTH, None) if part == "cell_state" else slice(WIDTH)
     expected = np.linalg.svd(total[own, own], compute_uv=False)
-    found = pair_spectrum(asked(cell), earlier, later, part)
+    result = pair_spectrum(asked(cell), earlier, later, part)
     # Twelve products of well-conditioned 4 x 4 matrices; the smallest is 1e-8 of the largest.
-    known = expected > 1e-15 * expected[0]
-    np.testing.assert_allclose(10 ** found.log10[known], expected[known], rtol=1e-6)
-    assert np.isnan(found.log10[~known]).all()
-    assert found.lost == (~known).sum()
-    assert cell == "relu" or known.all()  # only a ReLU makes singular values exactly zero
+    is_known = expected > 1e-15 * expected[0]
+    np.testing.assert_allclose(10 ** result.log10[is_known], expected[is_known], rtol=1e-6)
+    assert np.isnan(result.log10[~is_known]).all()
+    assert result.lost == (~is_known).sum()
+    assert cell == "relu" or is_known.all()  # only a ReLU makes singular values exactly zero
 
 
 @pytest.mark.parametrize(("gain", "steps"), [(0.1, 401), (2.0, 500)])
 def test_spectrum_of_orthogonal_networks_beyond_float64(gain, steps):
-    found = pair_spectrum(GradientExperiment("linear", steps, 8, "orthogonal", gain), 1, steps)
-    np.testing.assert_allclose(found.log10, (steps - 1) * math.log10(gain), rtol=0, atol=1e-11)
-    assert found.lost == 0
+    result = pair_spectrum(GradientExperiment("linear", steps, 8, "orthogonal", gain), 1, steps)
+    np.testing.assert_allclose(result.log10, (steps - 1) * math.log10(gain), rtol=0, atol=1e-11)
+    assert result.lost == 0
 
 
 @pytest.mark.parametrize(("seed", "steps", "width"), [(1, 60, 8), (12, 30, 8), (2, 16, 12)])
@@ -230,20 +230,20 @@ def test_a_spread_of_singular_values_against_a_hundred_digits(seed, steps, width
 
     A value a factor r below the largest is known to 2e-16 / r; at 1e-15 that leaves 0.1 in log10.
     """
-    found = pair_spectrum(
+    result = pair_spectrum(
         GradientExperiment("linear", steps, width, "gaussian", seed=seed), 1, steps
     )
     with mpmath.workdps(100):
         w = mpmath.matrix(recurrent_matrix("gaussian", width, 1.0, seed).tolist())
         values = mpmath.svd_r(w ** (steps - 1), compute_uv=False)
         exact = np.array([float(mpmath.log10(v)) for v in values])
-    known = np.isfinite(found.log10)
+    finite = np.isfinite(result.log10)
     below = exact - exact[0]
-    assert (below[~known] < -14.9).all()
-    assert (below[known] > -15.1).all()
-    assert found.lost == (~known).sum()
-    tolerance = np.minimum(0.1, 1e-13 + 1e-15 * 10 ** -below[known])
-    assert (np.abs(found.log10 - exact)[known] < tolerance).all()
+    assert (below[~finite] < -14.9).all()
+    assert (below[finite] > -15.1).all()
+    assert result.lost == (~finite).sum()
+    tolerance = np.minimum(0.1, 1e-13 + 1e-15 * 10 ** -below[finite])
+    assert (np.abs(result.log10 - exact)[finite] < tolerance).all()
 
 
 @pytest.mark.parametrize(

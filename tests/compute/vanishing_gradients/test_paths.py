@@ -18,25 +18,27 @@ KINDS = ("linear", "rnn", "relu")
 CLOSE = 1e-13
 
 
-def by_hand(asked: GradientExperiment, t: int) -> tuple[np.ndarray, np.ndarray]:
+def by_hand(experiment: GradientExperiment, t: int) -> tuple[np.ndarray, np.ndarray]:
     """The terms with the error of step tau, and with that of T + t - tau, written as the text does.
 
     (2/T) (D_{t+1} W ... D_tau W)^T W_yh^T (yhat - y), with D = diag(phi') and the residual of the
     one step or the other. Only the weights and the signal come from the package.
     """
-    net = unroll(asked)
-    W, T = net.weights.hidden_hidden, asked.steps
-    h, slopes, residuals = np.zeros(asked.width), [], []
+    net = unroll(experiment)
+    W, T = net.weights.hidden_hidden, experiment.steps
+    h, slopes, residuals = np.zeros(experiment.width), [], []
     for x, y in zip(net.signal.inputs, net.signal.targets, strict=True):
         a = net.weights.input_hidden @ x + W @ h
-        h = {"linear": a, "rnn": np.tanh(a), "relu": np.maximum(a, 0)}[asked.cell]
+        h = {"linear": a, "rnn": np.tanh(a), "relu": np.maximum(a, 0)}[experiment.cell]
         slopes.append(
-            {"linear": np.ones_like(a), "rnn": 1 - h**2, "relu": (a > 0).astype(float)}[asked.cell]
+            {"linear": np.ones_like(a), "rnn": 1 - h**2, "relu": (a > 0).astype(float)}[
+                experiment.cell
+            ]
         )
         residuals.append(net.readout @ h - y)
     right, printed = [], []
     for tau in range(t, T + 1):
-        back = np.eye(asked.width)
+        back = np.eye(experiment.width)
         for s in range(t + 1, tau + 1):
             back = back @ (slopes[s - 1][:, None] * W).T
         right.append(2 / T * back @ net.readout.T @ residuals[tau - 1])
@@ -53,21 +55,21 @@ def test_every_path_and_the_printed_index_by_hand(cell, t, seed):
     The printed index is right at t = T, where there is one path; elsewhere it is off by far more
     than rounding.
     """
-    asked = replace(SIX, cell=cell, seed=seed)
-    found, (right, printed) = paths(asked, t), by_hand(asked, t)
-    np.testing.assert_allclose(found.terms, right, rtol=0, atol=CLOSE)
-    np.testing.assert_allclose(found.printed, printed, rtol=0, atol=CLOSE)
-    truth = state_gradients(asked)[t - 1]
-    np.testing.assert_array_equal(found.autograd, truth)
-    np.testing.assert_allclose(found.total, truth, rtol=0, atol=CLOSE)
-    assert found.moment == t
-    assert found.mismatch < CLOSE
+    request = replace(SIX, cell=cell, seed=seed)
+    result, (right, printed) = paths(request, t), by_hand(request, t)
+    np.testing.assert_allclose(result.terms, right, rtol=0, atol=CLOSE)
+    np.testing.assert_allclose(result.printed, printed, rtol=0, atol=CLOSE)
+    truth = state_gradients(request)[t - 1]
+    np.testing.assert_array_equal(result.autograd, truth)
+    np.testing.assert_allclose(result.total, truth, rtol=0, atol=CLOSE)
+    assert result.moment == t
+    assert result.mismatch < CLOSE
     off = np.linalg.norm(printed.sum(0) - truth) / np.linalg.norm(truth)
-    assert found.printed_mismatch == pytest.approx(off, abs=1e-12)
+    assert result.printed_mismatch == pytest.approx(off, abs=1e-12)
     assert (off > 0.01) == (t < 6)
     direction = truth / np.linalg.norm(truth)
-    np.testing.assert_allclose(found.along(found.terms), right @ direction, rtol=0, atol=CLOSE)
-    assert found.length == pytest.approx(found.autograd_length, rel=1e-13)
+    np.testing.assert_allclose(result.along(result.terms), right @ direction, rtol=0, atol=CLOSE)
+    assert result.length == pytest.approx(result.autograd_length, rel=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -75,23 +77,23 @@ def test_every_path_and_the_printed_index_by_hand(cell, t, seed):
 )
 def test_linear_paths_of_other_networks_by_hand(init, steps):
     """(W^T)^(tau-t) W_yh^T e_tau, e_tau = (2/T) (yhat_tau - y_tau)."""
-    asked = replace(SIX, init=init, steps=steps)
+    request = replace(SIX, init=init, steps=steps)
     for t in {1, 1 + steps // 2, steps}:
-        right, _ = by_hand(asked, t)
+        right, _ = by_hand(request, t)
         size = max(1, np.abs(right).max())
-        np.testing.assert_allclose(paths(asked, t).terms, right, rtol=0, atol=1e-12 * size)
+        np.testing.assert_allclose(paths(request, t).terms, right, rtol=0, atol=1e-12 * size)
 
 
 def test_a_zero_gradient_has_no_direction():
-    found = replace(paths(SIX, 2), autograd=np.zeros(4))
-    np.testing.assert_array_equal(found.along(found.terms), 0)
-    assert found.mismatch == 0
+    result = replace(paths(SIX, 2), autograd=np.zeros(4))
+    np.testing.assert_array_equal(result.along(result.terms), 0)
+    assert result.mismatch == 0
 
 
 def test_with_the_last_loss_one_path_is_left():
-    found = paths(replace(SIX, loss="last"), 2)
-    np.testing.assert_array_equal(found.terms[:-1], 0)
-    np.testing.assert_allclose(found.terms[-1], found.autograd, rtol=0, atol=CLOSE)
+    result = paths(replace(SIX, loss="last"), 2)
+    np.testing.assert_array_equal(result.terms[:-1], 0)
+    np.testing.assert_allclose(result.terms[-1], result.autograd, rtol=0, atol=CLOSE)
 
 
 # Step by step (0-35)
@@ -100,16 +102,16 @@ def test_with_the_last_loss_one_path_is_left():
 @pytest.mark.parametrize("loss", ["mean", "last"])
 @pytest.mark.parametrize("cell", [*KINDS, "gru"])
 def test_the_recursion_arrives_at_autograd(cell, loss):
-    asked = replace(SIX, cell=cell, loss=loss)
-    found = recursion(asked)
-    np.testing.assert_allclose(found.total, state_gradients(asked), rtol=0, atol=CLOSE)
+    request = replace(SIX, cell=cell, loss=loss)
+    result = recursion(request)
+    np.testing.assert_allclose(result.total, state_gradients(request), rtol=0, atol=CLOSE)
 
 
 @pytest.mark.parametrize("cell", KINDS)
 def test_every_number_of_the_recursion(cell):
     """t = T: only the output. t < T: (dh_{t+1}/dh_t)^T dJ/dh_{t+1} + W_yh^T dJ/dyhat_t."""
-    asked = replace(SIX, cell=cell, width=3)
-    net, found = unroll(asked), recursion(asked)
+    request = replace(SIX, cell=cell, width=3)
+    net, result = unroll(request), recursion(request)
     W = net.weights.hidden_hidden
     for t in range(6):
         h, after = net.trace.hidden[t + 1], net.trace.hidden[min(t + 2, 6)]
@@ -117,13 +119,13 @@ def test_every_number_of_the_recursion(cell):
             "linear": np.ones(3), "rnn": 1 - after**2, "relu": (after > 0).astype(float)
         }[cell]  # fmt: skip
         expected = slope[:, None] * W if t < 5 else np.zeros((3, 3))
-        np.testing.assert_allclose(found.jacobian[t], expected, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(result.jacobian[t], expected, rtol=0, atol=1e-14)
         residual = 2 / 6 * (net.readout @ h - net.signal.targets[t])
-        np.testing.assert_allclose(found.residuals[t], residual, rtol=0, atol=1e-15)
-        carried = found.jacobian[t].T @ found.total[t + 1] if t < 5 else np.zeros(3)
-        wanted = carried + net.readout.T @ residual
-        np.testing.assert_allclose(found.total[t], wanted, rtol=0, atol=1e-15)
-    np.testing.assert_array_equal(found.readout, net.readout)
+        np.testing.assert_allclose(result.residuals[t], residual, rtol=0, atol=1e-15)
+        carried = result.jacobian[t].T @ result.total[t + 1] if t < 5 else np.zeros(3)
+        requested = carried + net.readout.T @ residual
+        np.testing.assert_allclose(result.total[t], requested, rtol=0, atol=1e-15)
+    np.testing.assert_array_equal(result.readout, net.readout)
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def test_the_weights_are_those_of_torch_manual_seed(cell, forget_bias):
 @pytest.mark.parametrize("cell", ["lstm", "gru"])
 def test_the_forget_bias_opens_the_gate_that_keeps(cell):
     """One step from a memory of ones: it stays with a wide open gate, and not without a bias."""
-    kept = []
+    retained = []
     for bias in (0.0, 10.0):
         body = CellTrainer(cell, replace(SMALL, forget_bias=bias)).body
         with torch.no_grad():
@@ -74,10 +74,10 @@ def test_the_forget_bias_opens_the_gate_that_keeps(cell):
             # for the LSTM a large memory, beside which what the step writes is nothing
             start = (zeros, 1000 * ones) if cell == "lstm" else ones
             _, end = body(torch.zeros(1, 1, 8), start)
-        kept.append((end[1] / 1000 if cell == "lstm" else end).min().item())
+        retained.append((end[1] / 1000 if cell == "lstm" else end).min().item())
     # weights within 1/sqrt(6) = 0.41 move a pre-activation by at most 6 * 0.41 + 2 * 0.41 = 3.3
-    assert kept[0] < 1 / (1 + math.exp(-3.3))
-    assert kept[1] > 1 - 2 / (1 + math.exp(10 - 3.3))
+    assert retained[0] < 1 / (1 + math.exp(-3.3))
+    assert retained[1] > 1 - 2 / (1 + math.exp(10 - 3.3))
 
 
 @pairwise(task=TASKS, optimizer=OPTIMIZERS, clip=[None, 0.05])
@@ -209,9 +209,9 @@ def test_a_gpu_runs_the_same_race():
 
 
 def test_reports_carry_the_curves():
-    seen = []
-    race = compare(replace(SMALL, updates=70), report=seen.append)
-    latest = {record.update: record for record in seen}  # a slow machine repeats some
+    observed = []
+    race = compare(replace(SMALL, updates=70), report=observed.append)
+    latest = {record.update: record for record in observed}  # a slow machine repeats some
     assert list(latest) == race.updates.tolist() == moments(70)
     for i, record in enumerate(latest.values()):
         assert record.fraction == race.updates[i] / 70

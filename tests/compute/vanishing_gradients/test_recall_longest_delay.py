@@ -16,34 +16,34 @@ SHORT = RecallSettings(
 
 
 def test_every_rung_is_a_race_of_its_own():
-    ladder = find_longest_delay(replace(SHORT, updates=100))
-    assert ladder.delays.tolist() == [1, 2, 5]
-    for rung, delay in enumerate(ladder.delays.tolist()):
+    longest_delay = find_longest_delay(replace(SHORT, updates=100))
+    assert longest_delay.delays.tolist() == [1, 2, 5]
+    for rung, delay in enumerate(longest_delay.delays.tolist()):
         race = compare(replace(SHORT, updates=100, delay=delay))
         for c in range(2):
-            if not ladder.tried[rung, c]:
+            if not longest_delay.tried[rung, c]:
                 continue
-            assert ladder.learned[rung, c] == race.learned[c]
-            made = race.first_learned_update[c] if race.learned[c] else 100
-            assert ladder.updates[rung, c] == made
-            at = race.updates.tolist().index(made)
-            assert ladder.accuracy[rung, c] == race.accuracy[at, c]
-    assert ladder.learned.all()
-    assert ladder.longest.tolist() == [5, 5]
-    assert (ladder.seconds > 0).all()
+            assert longest_delay.learned[rung, c] == race.learned[c]
+            created = race.first_learned_update[c] if race.learned[c] else 100
+            assert longest_delay.updates[rung, c] == created
+            at = race.updates.tolist().index(created)
+            assert longest_delay.accuracy[rung, c] == race.accuracy[at, c]
+    assert longest_delay.learned.all()
+    assert longest_delay.longest.tolist() == [5, 5]
+    assert (longest_delay.seconds > 0).all()
 
 
 def test_a_cell_that_fails_is_out():
     # one update is never enough: all fail at once; the report says so
-    seen = []
-    ladder = find_longest_delay(replace(SHORT, updates=1), report=seen.append)
-    assert ladder.tried.tolist() == [[True, True], [False, False], [False, False]]
-    assert not ladder.learned.any()
-    assert ladder.longest.tolist() == [0, 0]
-    assert ladder.updates.tolist() == [[1, 1], [0, 0], [0, 0]]
-    assert np.isnan(ladder.accuracy[1:]).all()
-    assert (ladder.accuracy[0] < LEARNED).all()
-    assert {record.delay for record in seen} == {1}
+    observed = []
+    longest_delay = find_longest_delay(replace(SHORT, updates=1), report=observed.append)
+    assert longest_delay.tried.tolist() == [[True, True], [False, False], [False, False]]
+    assert not longest_delay.learned.any()
+    assert longest_delay.longest.tolist() == [0, 0]
+    assert longest_delay.updates.tolist() == [[1, 1], [0, 0], [0, 0]]
+    assert np.isnan(longest_delay.accuracy[1:]).all()
+    assert (longest_delay.accuracy[0] < LEARNED).all()
+    assert {record.delay for record in observed} == {1}
 
 
 def test_one_cell_goes_on_without_the_other():
@@ -51,25 +51,25 @@ def test_one_cell_goes_on_without_the_other():
     settings = RecallSettings(
         delay=20, hidden=16, updates=150, learning_rate=0.005, cells=("rnn", "gru"), seed=1
     )
-    ladder = find_longest_delay(settings)
-    assert ladder.longest[0] < ladder.longest[1] == 20
-    failed = ladder.tried & ~ladder.learned
+    longest_delay = find_longest_delay(settings)
+    assert longest_delay.longest[0] < longest_delay.longest[1] == 20
+    failed = longest_delay.tried & ~longest_delay.learned
     assert failed.sum(axis=0).tolist() == [1, 0]
-    assert (ladder.updates[failed] == 150).all()
+    assert (longest_delay.updates[failed] == 150).all()
     for c in range(2):  # tried up to the first failure, and no further
-        count = int(ladder.tried[:, c].sum())
-        assert ladder.tried[:count, c].all()
-        assert ladder.learned[: count - 1, c].all()
+        count = int(longest_delay.tried[:, c].sum())
+        assert longest_delay.tried[:count, c].all()
+        assert longest_delay.learned[: count - 1, c].all()
 
 
 def test_reports_tell_the_height_reached():
-    seen = []
-    ladder = find_longest_delay(SHORT, report=seen.append)
-    np.testing.assert_array_equal(seen[-1].longest, ladder.longest)
-    heights = np.array([record.longest for record in seen])
+    observed = []
+    longest_delay = find_longest_delay(SHORT, report=observed.append)
+    np.testing.assert_array_equal(observed[-1].longest, longest_delay.longest)
+    heights = np.array([record.longest for record in observed])
     assert (np.diff(heights, axis=0) >= 0).all()
-    for record in seen:
+    for record in observed:
         assert record.delay in DELAYS
         assert 0 <= record.update <= record.budget == 60
-        rung = ladder.delays.tolist().index(record.delay)
-        np.testing.assert_array_equal(np.isnan(record.accuracy), ~ladder.tried[rung])
+        rung = longest_delay.delays.tolist().index(record.delay)
+        np.testing.assert_array_equal(np.isnan(record.accuracy), ~longest_delay.tried[rung])

@@ -26,10 +26,10 @@ ANSWERS = 2 / 400  # test sequences near the border between right and wrong
 ])  # fmt: skip
 def test_side_by_side_gives_what_one_after_another_does(change):
     settings = replace(SMALL, **change)
-    found = compare_seeds(SEEDS, settings)
+    values = compare_seeds(SEEDS, settings)
     alone = [compare(replace(settings, seed=seed)).accuracy[-1] for seed in SEEDS]
-    assert found.shape == (len(SEEDS), 3)
-    np.testing.assert_allclose(found / 100, alone, rtol=0, atol=ANSWERS + 1e-9)
+    assert values.shape == (len(SEEDS), 3)
+    np.testing.assert_allclose(values / 100, alone, rtol=0, atol=ANSWERS + 1e-9)
 
 
 @pytest.mark.parametrize("cell", ["rnn", "lstm", "gru"])
@@ -38,20 +38,20 @@ def test_the_weights_of_each_are_those_of_its_own_training(cell):
     from seqviz.compute.vanishing_gradients.recall.stacked import Stacked
 
     each = [replace(SMALL, seed=seed) for seed in SEEDS]
-    together, alone = Stacked(cell, each), [CellTrainer(cell, one) for one in each]
-    streams = [stream(one, TRAIN) for one in each]
+    together, alone = Stacked(cell, each), [CellTrainer(cell, item) for item in each]
+    streams = [stream(item, TRAIN) for item in each]
     for _ in range(SMALL.updates):
-        drawn = [draw("first", SMALL.delay, SMALL.batch, one) for one in streams]
-        together.update(drawn)
-        for runner, batch in zip(alone, drawn, strict=True):
+        rendered = [draw("first", SMALL.delay, SMALL.batch, stream) for stream in streams]
+        together.update(rendered)
+        for runner, batch in zip(alone, rendered, strict=True):
             runner.update(batch)
-    together.test(drawn)
+    together.test(rendered)
     moved = 0.0
-    for one, other, begun in zip(
+    for entry, other, begun in zip(
         together.runners, alone, map(CellTrainer, [cell] * 3, each), strict=True
     ):
         for mine, its, first in zip(
-            one.parameters, other.parameters, begun.parameters, strict=True
+            entry.parameters, other.parameters, begun.parameters, strict=True
         ):
             np.testing.assert_allclose(mine.detach(), its.detach(), rtol=0, atol=WEIGHTS)
             moved = max(moved, float((its - first).detach().abs().max()))
@@ -59,9 +59,9 @@ def test_the_weights_of_each_are_those_of_its_own_training(cell):
 
 
 def test_it_says_how_far_it_is_and_can_be_stopped():
-    told = []
-    compare_seeds(SEEDS, replace(SMALL, updates=5), told.append)
-    assert sorted({one.fraction for one in told}) == [0.2, 0.4, 0.6, 0.8, 1.0]
+    payloads = []
+    compare_seeds(SEEDS, replace(SMALL, updates=5), payloads.append)
+    assert sorted({item.fraction for item in payloads}) == [0.2, 0.4, 0.6, 0.8, 1.0]
 
     def stop(record):
         raise InterruptedError

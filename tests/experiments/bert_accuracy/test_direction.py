@@ -32,8 +32,8 @@ def run(folder):
 
 
 def allowed(count, name):
-    whole = np.ones((count, count), bool)
-    return {"both": whole, "left": np.tril(whole), "right": np.triu(whole)}[name]
+    full = np.ones((count, count), bool)
+    return {"both": full, "left": np.tril(full), "right": np.triu(full)}[name]
 
 
 def mean_vector(network, minilm, text, name):
@@ -47,9 +47,9 @@ def test_sentiment_equals_the_librarys_with_the_same_mask(minilm, run):
     for row, name in enumerate(DIRECTIONS):
         for number in (0, 3, 31):
             vector = mean_vector(network, minilm, TEXTS[number], name)
-            wanted = heads.apply(head, vector[None])[0]
+            expected = heads.apply(head, vector[None])[0]
             # float32, summed in another order
-            assert result.probability[row, number] == pytest.approx(wanted, abs=1e-4)
+            assert result.probability[row, number] == pytest.approx(expected, abs=1e-4)
     assert np.abs(result.probability[1] - result.probability[0]).max() > 0.1
     assert np.abs(result.probability[1] - result.probability[2]).max() > 0.1
 
@@ -59,7 +59,7 @@ def test_refitted_heads_are_fitted_on_vectors_of_the_same_way(minilm, run):
     np.testing.assert_array_equal(result.refitted[0], result.probability[0])
     network, train = eager(minilm), features.parts()["train"]
     vectors = np.stack([mean_vector(network, minilm, t, "left") for t in train.texts[:TRAINING]])
-    found = heads.fit(
+    outcome = heads.fit(
         vectors,
         train.positive[:TRAINING],
         vectors,
@@ -70,7 +70,7 @@ def test_refitted_heads_are_fitted_on_vectors_of_the_same_way(minilm, run):
     ).heads[0]
     own = np.stack([mean_vector(network, minilm, t, "left") for t in TEXTS[:20]])
     # Five hundred steps of float32 from vectors that differ by 1e-6.
-    np.testing.assert_allclose(result.refitted[1, :20], heads.apply(found, own), atol=2e-3)
+    np.testing.assert_allclose(result.refitted[1, :20], heads.apply(outcome, own), atol=2e-3)
     assert np.abs(result.refitted[1] - result.probability[1]).max() > 0.05
 
 
@@ -81,16 +81,16 @@ def test_ranks_one_by_one(minilm, run):
     same = 0
     for number in (0, 7, 31):
         ids = texts.tokens(minilm, TEXTS[number]).ids
-        place = 1 + np.random.RandomState((0, number)).permutation(len(ids) - 2)[0]
+        position = 1 + np.random.RandomState((0, number)).permutation(len(ids) - 2)[0]
         changed = ids.copy()
-        changed[place] = 103
+        changed[position] = 103
         other = eager(guesser)
         for row, name in enumerate(DIRECTIONS):
             mask = torch.where(torch.tensor(allowed(len(ids), name)), 0.0, -1e30)[None, None]
             with torch.inference_mode():
                 last = other(torch.tensor(changed)[None], attention_mask=mask).last_hidden_state
-                scores = other.fill_in(last[0, place])
-            rank = 1 + int((scores > scores[ids[place]]).sum())
+                scores = other.fill_in(last[0, position])
+            rank = 1 + int((scores > scores[ids[position]]).sum())
             assert abs(int(result.rank[row, number]) - rank) <= 1  # two nearly equal scores
             same += rank == result.rank[row, number]
     assert same >= 7
@@ -99,9 +99,9 @@ def test_ranks_one_by_one(minilm, run):
 
 def test_one_hidden_token_a_sentence(minilm):
     ids = tokenize(minilm, ("", *TEXTS[:4]))
-    masked, places, truth = direction._one_hidden(minilm, ids, 1)
-    assert [len(one) for one in places] == [0, 1, 1, 1, 1]  # nothing to hide in an empty text
-    for one, changed, place, token in zip(ids, masked, places, truth, strict=True):
-        assert (np.flatnonzero(one != changed) == place).all()
-        assert (one[place] == token).all()
-        assert (changed[place] == 103).all()
+    masked, positions, truth = direction._one_hidden(minilm, ids, 1)
+    assert [len(item) for item in positions] == [0, 1, 1, 1, 1]  # nothing to hide in an empty text
+    for entry, changed, position, token in zip(ids, masked, positions, truth, strict=True):
+        assert (np.flatnonzero(entry != changed) == position).all()
+        assert (entry[position] == token).all()
+        assert (changed[position] == 103).all()

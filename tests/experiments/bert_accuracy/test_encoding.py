@@ -42,21 +42,21 @@ def through(library, ids, real, mask=None):
 
 
 def test_tokens_are_the_tokenizers_own_and_cut_between_the_marks(minilm):
-    found = encoding.tokenize(minilm, ["good film", "bad " * 100], 8)
+    results = encoding.tokenize(minilm, ["good film", "bad " * 100], 8)
     cls, sep = minilm.tokenizer.cls_token_id, minilm.tokenizer.sep_token_id
-    assert found[0].tolist() == minilm.tokenizer("good film")["input_ids"]
-    assert len(found[1]) == 8
-    assert found[1][0] == cls
-    assert found[1][-1] == sep
+    assert results[0].tolist() == minilm.tokenizer("good film")["input_ids"]
+    assert len(results[1]) == 8
+    assert results[1][0] == cls
+    assert results[1][-1] == sep
 
 
 def test_buckets_hold_every_sentence_once_and_like_lengths():
     lengths = np.random.RandomState(0).randint(3, 60, 150)
-    found = encoding.buckets(lengths, 32)
-    assert sorted(np.concatenate(found)) == list(range(150))
-    assert [len(one) for one in found] == [32, 32, 32, 32, 22]
-    for one, following in itertools.pairwise(found):
-        assert lengths[one].max() <= lengths[following].min()
+    results = encoding.buckets(lengths, 32)
+    assert sorted(np.concatenate(results)) == list(range(150))
+    assert [len(item) for item in results] == [32, 32, 32, 32, 22]
+    for entry, following in itertools.pairwise(results):
+        assert lengths[entry].max() <= lengths[following].min()
 
 
 def test_padding_stands_where_it_was_asked_for():
@@ -69,7 +69,7 @@ def test_padding_stands_where_it_was_asked_for():
 
 
 def test_vectors_are_those_of_each_sentence_alone(minilm, library, ids):
-    alone = [through(library, one, np.ones(len(one), bool)) for one in ids]
+    alone = [through(library, item, np.ones(len(item), bool)) for item in ids]
     close(encoding.vectors(minilm, ids), *zip(*alone, strict=True))
     close(encoding.vectors(minilm, ids, length=100), *zip(*alone, strict=True))
 
@@ -82,10 +82,10 @@ def test_padding_told_and_untold(minilm, library, ids, side, told):
     for row, real in zip(batch.ids, batch.real, strict=True):
         mask = torch.tensor(real)[None].long() if told else torch.ones(1, 80, dtype=torch.long)
         rows.append(through(library, row, real, mask))
-    found = encoding.vectors(minilm, ids[:4], side=side, length=80, told=told)
-    close(found, *zip(*rows, strict=True))
+    result = encoding.vectors(minilm, ids[:4], side=side, length=80, masked=told)
+    close(result, *zip(*rows, strict=True))
     if side == "left" or not told:  # the positions shift, or padding is read: not the same vectors
-        assert np.abs(found.mean - encoding.vectors(minilm, ids[:4]).mean).max() > 0.01
+        assert np.abs(result.mean - encoding.vectors(minilm, ids[:4]).mean).max() > 0.01
 
 
 def test_the_work_tells_how_far_it_is_and_can_be_left(minilm, ids):

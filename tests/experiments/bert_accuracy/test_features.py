@@ -79,10 +79,10 @@ def test_what_is_on_disk_is_recalled_and_nothing_is_computed(fresh, monkeypatch)
     monkeypatch.setattr(features, "_compute", pytest.fail)
     features.recall("tiny")
     assert features._kept.keys() == {("tiny", part, None) for part in features.SPLITS}
-    for key, found in features._kept.items():
-        assert found.origin == "disk"
-        same(found, computed[key])
-        assert not found.vectors.cls.flags.writeable
+    for key, result in features._kept.items():
+        assert result.origin == "disk"
+        same(result, computed[key])
+        assert not result.vectors.cls.flags.writeable
 
 
 def test_a_damaged_file_is_not_recalled(fresh, monkeypatch):
@@ -109,8 +109,8 @@ def flipped(data: bytes) -> bytes:
 def test_a_damaged_file_is_made_anew(fresh, damage):
     computed = features.features("tiny", "test", FIRST)
     (path,) = files()
-    whole = path.read_bytes()
-    path.write_bytes(damage(whole))
+    full = path.read_bytes()
+    path.write_bytes(damage(full))
     fresh()
     again = features.features("tiny", "test", FIRST)
     assert again.origin == "computed"
@@ -147,8 +147,14 @@ def test_other_weights_and_other_sentences_have_other_files(fresh, monkeypatch):
     assert len(paths) == 12
 
 
-def _rest(found: store.StoredModel, changed: dict[str, str]):
-    return found.folder, found.origin, found.version, found.date, changed
+def _rest(stored_model: store.StoredModel, changed: dict[str, str]):
+    return (
+        stored_model.folder,
+        stored_model.origin,
+        stored_model.version,
+        stored_model.date,
+        changed,
+    )
 
 
 def test_work_that_was_left_keeps_nothing_and_the_next_one_can_begin(fresh):
@@ -169,10 +175,10 @@ def test_two_who_ask_at_once_wait_for_one_computation(fresh, monkeypatch):
         return vectors(*args, **keywords)
 
     monkeypatch.setattr(encoding, "vectors", counted)
-    found = []
-    together(*[lambda: found.append(features.features("tiny", "test", FIRST))] * 2)
+    results = []
+    together(*[lambda: results.append(features.features("tiny", "test", FIRST))] * 2)
     assert len(calls) == 1
-    assert found[0] is found[1]
+    assert results[0] is results[1]
 
 
 def test_the_job_makes_all_parts_and_says_how_far_it_is(fresh, monkeypatch):

@@ -90,10 +90,10 @@ def test_low_rank_equals_peft(minilm, found, folder):
 
 @pytest.mark.parametrize("embedding", [False, True])
 def test_scores_written_out(minilm, embedding):
-    found = fill_file.tensors(minilm.network, embedding)
-    network = adapted.with_shipped_head(minilm.network, found, SCALE)
+    result = fill_file.tensors(minilm.network, embedding)
+    network = adapted.with_shipped_head(minilm.network, result, SCALE)
     v = torch.randn(7, 384, generator=torch.Generator().manual_seed(1))
-    t = {name: tensor.double() for name, tensor in found.items()}
+    t = {name: tensor.double() for name, tensor in result.items()}
     x = v.double() @ t["dense.weight"].T + t["dense.bias"]
     x = x * 0.5 * (1 + torch.erf(x / 2**0.5))
     x = (x - x.mean(1, keepdim=True)) / (x.var(1, unbiased=False, keepdim=True) + 1e-5).sqrt()
@@ -124,7 +124,7 @@ def test_who_asks_at_once_gets_one_object(unread):
     got = []
     together(*[lambda: got.append(fill_head.head("minilm"))] * 4)
     assert len(got) == 4
-    assert all(one is got[0] for one in got)
+    assert all(item is got[0] for item in got)
 
 
 @pytest.mark.parametrize("damage", ["card", "no_card", "bytes", "no_file", "tensor"])
@@ -153,12 +153,12 @@ def tiny(monkeypatch):
     def put(network, folder, kind="encoder"):
         card = replace(registry.model("minilm"), name="tiny", title="Tiny", kind=kind)
         stored = replace(store.verify("minilm"), folder=folder)
-        known = pretrained.Pretrained(card, network.eval(), None, "cpu", "float32", "hub")
+        training = pretrained.Pretrained(card, network.eval(), None, "cpu", "float32", "hub")
         monkeypatch.setattr(registry, "MODELS", (*registry.MODELS, card))
         monkeypatch.setattr(store, "verify", lambda name: stored)
-        monkeypatch.setitem(pretrained._loaded, "tiny", known)
+        monkeypatch.setitem(pretrained._loaded, "tiny", training)
         monkeypatch.setattr(fill_head, "_heads", {})
-        return known
+        return training
 
     return put
 
@@ -172,8 +172,8 @@ def test_a_published_head_equals_transformers(minilm, tiny, kind, tmp_path):
         torch.manual_seed(0)
         if kind == "distilbert":
             config = t.DistilBertConfig(vocab_size=50, dim=16, n_layers=2, n_heads=2, hidden_dim=32)
-            whole = t.DistilBertForMaskedLM(config)
-            encoder, norm = whole.distilbert, whole.vocab_layer_norm
+            full = t.DistilBertForMaskedLM(config)
+            encoder, norm = full.distilbert, full.vocab_layer_norm
         else:
             config = t.BertConfig(
                 vocab_size=50,
@@ -182,14 +182,14 @@ def test_a_published_head_equals_transformers(minilm, tiny, kind, tmp_path):
                 num_attention_heads=2,
                 intermediate_size=32,
             )
-            whole = t.BertForMaskedLM(config)
-            encoder, norm = whole.bert, whole.cls.predictions.transform.LayerNorm
+            full = t.BertForMaskedLM(config)
+            encoder, norm = full.bert, full.cls.predictions.transform.LayerNorm
         for p in (norm.weight, norm.bias):
             torch.nn.init.normal_(p.data)
-        for name, p in whole.named_parameters():
+        for name, p in full.named_parameters():
             if name in ("cls.predictions.bias", "vocab_projector.bias"):
                 torch.nn.init.normal_(p.data)
-    whole.eval().save_pretrained(tmp_path)
+    full.eval().save_pretrained(tmp_path)
     if kind == "old_bert":  # as bert-base-uncased is on the hub
         path = tmp_path / "model.safetensors"
         old = {"LayerNorm.weight": "LayerNorm.gamma", "LayerNorm.bias": "LayerNorm.beta"}
@@ -198,14 +198,14 @@ def test_a_published_head_equals_transformers(minilm, tiny, kind, tmp_path):
             key = f"cls.predictions.transform.{new}"
             tensors[f"cls.predictions.transform.{name}"] = tensors.pop(key)
         save_file(tensors, path)
-    known = tiny(encoder.requires_grad_(False), tmp_path)
+    existing = tiny(encoder.requires_grad_(False), tmp_path)
     ids = torch.tensor([[2, 7, 4, 31, 3]])
     with torch.inference_mode():
-        wanted = whole(ids).logits
+        expected = full(ids).logits
         network = fill_head.head("tiny").network
         own = network.fill_in(network(ids).last_hidden_state)
-    torch.testing.assert_close(own, wanted, **CLOSE)
-    assert "fill_in" not in dict(known.network.named_children())
+    torch.testing.assert_close(own, expected, **CLOSE)
+    assert "fill_in" not in dict(existing.network.named_children())
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])
@@ -246,13 +246,13 @@ def test_fill_in_one_by_one(minilm, folder):
 def test_several_shares(minilm, folder):
     reports = []
     settings = FillSettings(sentences=5, seed=1)
-    found = fill.fill_in_by_share(
+    fill_ins = fill.fill_in_by_share(
         settings, (0.1, 0.5), lambda *report: reports.append(report), "cpu"
     )
-    assert [one.settings.share for one in found] == [0.1, 0.5]
-    assert len(found[0].rank) < len(found[1].rank)
+    assert [item.settings.share for item in fill_ins] == [0.1, 0.5]
+    assert len(fill_ins[0].rank) < len(fill_ins[1].rank)
     alone = fill.fill_in(replace(settings, share=0.5), no_progress, "cpu")
-    np.testing.assert_array_equal(found[1].rank, alone.rank)
+    np.testing.assert_array_equal(fill_ins[1].rank, alone.rank)
     assert reports == [(0.5, 0.5), (1, 1)]
 
 
@@ -280,46 +280,48 @@ def test_frequency(minilm):
 def test_guesses(minilm, folder):
     guesser = fill_head.head("minilm")
     tokens = texts.tokens(guesser, SENTENCE)
-    place = tokens.pieces.index("good")
-    result = fill.guesses("minilm", SENTENCE, place, seed=5)
+    index = tokens.pieces.index("good")
+    result = fill.guesses("minilm", SENTENCE, index, seed=5)
     assert result.conditions == TREATMENTS
     assert result.truth == "good"
-    assert [row[place] for row in result.pieces][::2] == ["[MASK]", "good"]
+    assert [row[index] for row in result.pieces][::2] == ["[MASK]", "good"]
     for row, pieces in enumerate(result.pieces):
-        assert pieces[:place] + pieces[place + 1 :] == (
-            tokens.pieces[:place] + tokens.pieces[place + 1 :]
+        assert pieces[:index] + pieces[index + 1 :] == (
+            tokens.pieces[:index] + tokens.pieces[index + 1 :]
         )
         with guesser.lock:
             ids = guesser.tokenizer.convert_tokens_to_ids(list(pieces))
-        chance = torch.softmax(guesser.network.fill_in(states(guesser.network, ids)[place]), -1)
-        best = chance.topk(8)
+        probability = torch.softmax(
+            guesser.network.fill_in(states(guesser.network, ids)[index]), -1
+        )
+        best = probability.topk(8)
         np.testing.assert_allclose(result.probability[row], best.values.detach(), 1e-4)
         with guesser.lock:
             names = guesser.tokenizer.convert_ids_to_tokens(best.indices.tolist())
         assert list(result.candidates[row]) == names
-        truth = chance[tokens.ids[place]]
+        truth = probability[tokens.ids[index]]
         assert result.chance[row] == pytest.approx(truth.item(), rel=1e-4)
-        assert result.rank[row] == 1 + (chance > truth).sum()
-    other = fill.guesses("minilm", SENTENCE, place, ("random",), seed=6)
-    assert other.pieces[0][place] != result.pieces[1][place]
+        assert result.rank[row] == 1 + (probability > truth).sum()
+    other = fill.guesses("minilm", SENTENCE, index, ("random",), seed=6)
+    assert other.pieces[0][index] != result.pieces[1][index]
 
 
 def test_guesses_by_direction(minilm, folder):
     tokens = texts.tokens(minilm, SENTENCE)
-    place = tokens.pieces.index("good")
-    result = fill.guesses_by_direction("minilm", SENTENCE, place)
+    index = tokens.pieces.index("good")
+    result = fill.guesses_by_direction("minilm", SENTENCE, index)
     assert result.conditions == DIRECTIONS
-    assert {row[place] for row in result.pieces} == {"[MASK]"}
+    assert {row[index] for row in result.pieces} == {"[MASK]"}
     guesser = fill_head.head("minilm")
     ids = tokens.ids.copy()
-    ids[place] = 103
-    for row, looks in enumerate((None, "left", "right")):
+    ids[index] = 103
+    for row, view in enumerate((None, "left", "right")):
         batch = SentenceBatch(ids[None], np.ones((1, len(ids)), bool))
-        vectors = hidden(guesser.network, "cpu", batch, looks=looks)[0]
-        chance = torch.softmax(guesser.network.fill_in(vectors[0, place]), -1)
-        assert result.chance[row] == pytest.approx(chance[tokens.ids[place]].item(), rel=1e-4)
+        vectors = hidden(guesser.network, "cpu", batch, visibility=view)[0]
+        probability = torch.softmax(guesser.network.fill_in(vectors[0, index]), -1)
+        assert result.chance[row] == pytest.approx(probability[tokens.ids[index]].item(), rel=1e-4)
     # What stands behind cannot be seen when looking left: another ending, the same guesses.
-    changed = fill.guesses_by_direction("minilm", SENTENCE.replace("script", "ending"), place)
+    changed = fill.guesses_by_direction("minilm", SENTENCE.replace("script", "ending"), index)
     np.testing.assert_allclose(changed.probability[1], result.probability[1], 1e-4)
     assert np.abs(changed.probability[2] / result.probability[2] - 1).max() > 1e-3
 

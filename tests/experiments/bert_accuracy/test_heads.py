@@ -48,24 +48,24 @@ def by_torch(seed: int, epochs: int, rate: float, batch: int):
         for first in range(0, len(data), batch):
             for group in optimizer.param_groups:
                 group["lr"] = rate * (1 - (epoch + first / len(data)) / epochs)
-            places = order[first : first + batch]
-            logits = data[places] @ weight.T + bias
-            loss = torch.nn.functional.cross_entropy(logits, label[places])
+            indices = order[first : first + batch]
+            logits = data[indices] @ weight.T + bias
+            loss = torch.nn.functional.cross_entropy(logits, label[indices])
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-            total += loss.item() * len(places) / len(data)
+            total += loss.item() * len(indices) / len(data)
         losses.append(total)
     return weight.detach().numpy(), bias.detach().numpy(), losses
 
 
 @pytest.mark.parametrize("seed", [0, 3])
 def test_every_step_is_that_of_torch(seed):
-    found = fit(seeds=(seed,))
+    result = fit(seeds=(seed,))
     weight, bias, losses = by_torch(seed, 3, 0.02, 32)
-    np.testing.assert_allclose(found.heads[0].weight, weight, atol=1e-5)  # float32, 21 steps
-    np.testing.assert_allclose(found.heads[0].bias, bias, atol=1e-5)
-    np.testing.assert_allclose(found.loss[0, 1:], losses, atol=1e-5)
+    np.testing.assert_allclose(result.heads[0].weight, weight, atol=1e-5)  # float32, 21 steps
+    np.testing.assert_allclose(result.heads[0].bias, bias, atol=1e-5)
+    np.testing.assert_allclose(result.loss[0, 1:], losses, atol=1e-5)
 
 
 def test_runs_side_by_side_are_the_runs_alone():
@@ -78,23 +78,23 @@ def test_runs_side_by_side_are_the_runs_alone():
 
 
 def test_before_training_it_is_the_new_head():
-    seen = []
-    found = fit(epochs=0, each=lambda so_far, epoch: seen.append(epoch))
+    observed = []
+    result = fit(epochs=0, each=lambda so_far, epoch: observed.append(epoch))
     head = heads.new_head(WIDTH, 0)
-    np.testing.assert_array_equal(found.heads[0].weight, head.weight)
+    np.testing.assert_array_equal(result.heads[0].weight, head.weight)
     probability = heads.apply(head, TRAIN[0])
     truth = np.where(TRAIN[1], probability, 1 - probability)
-    assert found.loss.shape == (1, 1)
-    assert seen == [0]
-    np.testing.assert_allclose(found.loss[0, 0], -np.log(truth).mean(), rtol=1e-5)
-    np.testing.assert_allclose(found.accuracy[0, 0], (truth > 0.5).mean())
+    assert result.loss.shape == (1, 1)
+    assert observed == [0]
+    np.testing.assert_allclose(result.loss[0, 0], -np.log(truth).mean(), rtol=1e-5)
+    np.testing.assert_allclose(result.accuracy[0, 0], (truth > 0.5).mean())
     assert 0.018 < heads.new_head(2000, 0).weight.std() < 0.022  # BERT's 0.02
 
 
 def test_apply_is_the_softmax_of_two_logits():
     head = heads.LinearHead(np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([0.5, 0.0]))
-    one, other = np.exp(3 + 0.5), np.exp(2 * 1.5)
-    np.testing.assert_allclose(heads.apply(head, np.array([[3, 1.5]])), other / (one + other))
+    item, other = np.exp(3 + 0.5), np.exp(2 * 1.5)
+    np.testing.assert_allclose(heads.apply(head, np.array([[3, 1.5]])), other / (item + other))
 
 
 # --------------------------------------------------------------------------------- the real vectors
@@ -114,19 +114,19 @@ def test_a_head_on_real_vectors_is_as_good_as_logistic_regression(real):
     parts = features.parts()
     other = LogisticRegression(C=1, max_iter=200)
     other.fit(real["train"].vectors.mean, parts["train"].positive)
-    found = heads.train_head(TuneSettings(head_rate=1e-2))
-    share = interval(found.probability[0])
+    result = heads.train_head(TuneSettings(head_rate=1e-2))
+    share = interval(result.probability[0])
     assert share.low < other.score(real["test"].vectors.mean, parts["test"].positive) < share.high
-    assert (found.trainable, found.total) == (2 * 384 + 2, 22_713_216 + 770)
+    assert (result.trainable, result.total) == (2 * 384 + 2, 22_713_216 + 770)
 
 
 def test_a_head_takes_less_than_a_second(real):
     start = time.process_time()  # of this process: the machine may be busy
     heads.train_head(TuneSettings(epochs=5))
-    one = time.process_time() - start
+    item = time.process_time() - start
     heads.train_head(TuneSettings(epochs=5, runs=5))
-    assert one < 1
-    assert time.process_time() - start - one < 2
+    assert item < 1
+    assert time.process_time() - start - item < 2
 
 
 # --------------------------------------------------------------------------------------- the search
@@ -135,10 +135,10 @@ def clouds(monkeypatch):
     """The clouds in place of the sentences' vectors."""
     sets = {"train": TRAIN, "validation": VALID, "test": cloud(60, 2)}
     labels = {part: Labeled(("",) * len(y), y) for part, (_, y) in sets.items()}
-    found = {p: Features(Vectors(x, x, x), 0.0, "disk") for p, (x, _) in sets.items()}
+    result = {p: Features(Vectors(x, x, x), 0.0, "disk") for p, (x, _) in sets.items()}
     monkeypatch.setattr(features, "parts", lambda: labels)
     for module in (features, heads):
-        monkeypatch.setattr(module, "features", lambda model, part, report=None: found[part])
+        monkeypatch.setattr(module, "features", lambda model, part, report=None: result[part])
     monkeypatch.setattr(features, "ready", lambda model: True)
     monkeypatch.setattr(heads, "check", lambda pretrained, feature: None)
     monkeypatch.setattr(heads, "load", lambda model: None)
@@ -148,29 +148,29 @@ def clouds(monkeypatch):
 @pytest.mark.parametrize("method", ["grid", "random", "bayes"])
 def test_a_search_tells_what_each_trial_reaches(clouds, method):
     settings = SearchSettings(method=method, budget=6, epochs=2)
-    seen = []
-    found = search.search(settings, lambda record, share: seen.append((record, share)), "cpu")
+    observed = []
+    result = search.search(settings, lambda record, share: observed.append((record, share)), "cpu")
     again = [
         heads.fit(*TRAIN, *VALID, epochs=2, rate=rate, batch=batch)
-        for rate, batch in zip(found.rate, found.batch, strict=True)
+        for rate, batch in zip(result.rate, result.batch, strict=True)
     ]
-    np.testing.assert_array_equal(found.validation, [one.validation[0, -1] for one in again])
-    assert found.best == np.argmax(found.validation)
-    best = heads.apply(again[found.best].heads[0], clouds["test"][0])
-    np.testing.assert_allclose(found.probability, best, atol=1e-5)  # float32
-    shares = [share for _, share in seen]
+    np.testing.assert_array_equal(result.validation, [item.validation[0, -1] for item in again])
+    assert result.best == np.argmax(result.validation)
+    best = heads.apply(again[result.best].heads[0], clouds["test"][0])
+    np.testing.assert_allclose(result.probability, best, atol=1e-5)  # float32
+    shares = [share for _, share in observed]
     assert shares == sorted(shares)
     assert shares[-1] <= 1
-    assert max(len(record.rate) for record, _ in seen) == 5  # the last one is the result
+    assert max(len(record.rate) for record, _ in observed) == 5  # the last one is the result
 
 
 def test_the_points_of_a_grid_lie_on_the_surface(clouds):
-    found = search.surface("any", epochs=2, report=lambda record, share: None, device="cpu")
-    assert found.validation.shape == (3, 21)
-    assert not np.isnan(found.validation).any()
+    result = search.surface("any", epochs=2, report=lambda record, share: None, device="cpu")
+    assert result.validation.shape == (3, 21)
+    assert not np.isnan(result.validation).any()
     settings = SearchSettings(method="grid", budget=15, epochs=2)
     grid = search.search(settings, lambda record, share: None, "cpu")
     for rate, batch, value in zip(grid.rate, grid.batch, grid.validation, strict=True):
-        column = np.argmin(abs(np.log(found.rate / rate)))
-        assert np.isclose(found.rate[column], rate)
-        assert found.validation[list(searching.BATCHES).index(batch), column] == value
+        column = np.argmin(abs(np.log(result.rate / rate)))
+        assert np.isclose(result.rate[column], rate)
+        assert result.validation[list(searching.BATCHES).index(batch), column] == value

@@ -43,27 +43,27 @@ def fills(count, report):
 @pytest.mark.parametrize("job", [knife, pads, looks, fills])
 def test_a_job_tells_how_far_it_is(job):
     reports = []
-    found = job(12, lambda *report: reports.append(report))
+    result = job(12, lambda *report: reports.append(report))
     fractions = [fraction for _, fraction in reports]
     assert fractions == sorted(fractions)
     assert all(record == fraction for record, fraction in reports)
     assert fractions[-1] == pytest.approx(1)
     if job is not fills:
         assert 0 <= fractions[0] < 0.5
-        np.testing.assert_array_equal(found.positive, TEST.positive[:12])
+        np.testing.assert_array_equal(result.positive, TEST.positive[:12])
 
 
 @pytest.mark.parametrize("job", [knife, pads, looks, fills])
 def test_giving_up_leaves_the_shared_model_as_it_was(minilm, job):
-    tokens, seen = texts.tokens(minilm, TEST.texts[0]), []
+    tokens, observed = texts.tokens(minilm, TEST.texts[0]), []
     before = passed(minilm.network, tokens)[1]
 
     def report(record, fraction=None):
-        seen.append(fraction)
-        if len(seen) == 2:
+        observed.append(fraction)
+        if len(observed) == 2:
             raise CancelledError
 
     with pytest.raises(CancelledError):
         job(2000, report)
-    assert len(seen) == 2
+    assert len(observed) == 2
     np.testing.assert_array_equal(passed(minilm.network, tokens)[1], before)

@@ -11,18 +11,18 @@ TEXT = "The plot is thin but the actors are a joy to watch."
 
 def test_modes_are_about_dropout_and_not_about_gradients(minilm):
     head = heads.LinearHead(np.float32([np.zeros(384), np.full(384, 0.2)]), np.zeros(2, np.float32))
-    found = modes.measure(minilm, head, TEXT, 12, 0)
+    result = modes.measure(minilm, head, TEXT, 12, 0)
     vectors = encoding.vectors(minilm, encoding.tokenize(minilm, [TEXT]))
     once = heads.apply(head, vectors.mean)
-    assert found.modes == ("eval", "train")
-    np.testing.assert_allclose(found.probability[0], once[0], atol=1e-5)
-    assert len(set(found.probability[1].round(6))) == 12  # other units dropped each time
-    assert found.gradient.tolist() == [[True, False], [True, False]]
+    assert result.modes == ("eval", "train")
+    np.testing.assert_allclose(result.probability[0], once[0], atol=1e-5)
+    assert len(set(result.probability[1].round(6))) == 12  # other units dropped each time
+    assert result.gradient.tolist() == [[True, False], [True, False]]
     assert not any(part.training for part in minilm.network.modules())
 
 
 def test_the_seed_gives_the_same_again(minilm):
     head = heads.new_head(384, 0)
-    one, again, other = (modes.measure(minilm, head, TEXT, 3, seed) for seed in (1, 1, 2))
-    np.testing.assert_array_equal(one.probability, again.probability)
-    assert (one.probability[1] != other.probability[1]).all()
+    item, again, other = (modes.measure(minilm, head, TEXT, 3, seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(item.probability, again.probability)
+    assert (item.probability[1] != other.probability[1]).all()

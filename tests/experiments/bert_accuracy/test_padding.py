@@ -23,10 +23,10 @@ def run(head):
     return reported(padding.padding, "minilm", COUNT, LENGTHS)
 
 
-def by_the_library(minilm, head, ids, length, side, told):
+def by_the_library(minilm, head, ids, length, side, masking):
     """Probability, vector and share of attention on [PAD] of one sentence, one pass, eager."""
     batch = pad([ids], 0, side, length)
-    options = {"attention_mask": torch.tensor(batch.real).long()} if told else {}
+    options = {"attention_mask": torch.tensor(batch.real).long()} if masking else {}
     with torch.inference_mode():
         output = eager(minilm)(torch.tensor(batch.ids), output_attentions=True, **options)
     real = batch.real[0]
@@ -40,20 +40,20 @@ def by_the_library(minilm, head, ids, length, side, told):
 def test_every_cell_by_a_pass_of_its_own(minilm, head, run):
     result, _ = run
     ids = tokenize(minilm, TEXTS[:COUNT])
-    short, long = (int(f(len(one) for one in ids)) for f in (min, max))
+    short, long = (int(f(len(item) for item in ids)) for f in (min, max))
     assert short < 16 < long < 48
-    for number in (0, int(np.argmax([len(one) for one in ids])), 7):
+    for number in (0, int(np.argmax([len(item) for item in ids])), 7):
         _, before, _ = by_the_library(minilm, head, ids[number], 0, "right", True)
-        for t, told in enumerate(TOLD):
+        for t, masking in enumerate(TOLD):
             for s, side in enumerate(SIDES):
                 for column, length in enumerate(LENGTHS):
-                    chance, vector, share = by_the_library(
-                        minilm, head, ids[number], length, side, told == "told"
+                    probability, vector, share = by_the_library(
+                        minilm, head, ids[number], length, side, masking == "told"
                     )
                     cosine = vector @ before / np.linalg.norm(vector) / np.linalg.norm(before)
                     cell = (t, s, column, number)
                     # float32, summed in another order
-                    assert result.probability[cell] == pytest.approx(chance, abs=1e-4)
+                    assert result.probability[cell] == pytest.approx(probability, abs=1e-4)
                     assert result.drift[cell] == pytest.approx(1 - cosine, abs=2e-6)
                     assert result.on_pads[cell] == pytest.approx(share, abs=1e-6)
 
@@ -78,14 +78,14 @@ def test_told_padding_on_the_right_changes_nothing(run):
 
 def test_plain_and_truth(minilm, head, run):
     result, _ = run
-    found: Vectors = vectors(minilm, tokenize(minilm, TEXTS[:COUNT]))
-    np.testing.assert_allclose(result.plain, heads.apply(head, found.mean), atol=1e-6)
+    outcome: Vectors = vectors(minilm, tokenize(minilm, TEXTS[:COUNT]))
+    np.testing.assert_allclose(result.plain, heads.apply(head, outcome.mean), atol=1e-6)
     np.testing.assert_array_equal(result.positive, sentiment_split()[1].positive[:COUNT])
     np.testing.assert_array_equal(result.lengths, LENGTHS)
 
 
 def test_few_sentences_where_padding_is_long(head):
-    result = padding.padding("minilm", 3, (128, 130), lambda *_: None, "cpu", few=2)
+    result = padding.padding("minilm", 3, (128, 130), lambda *_: None, "cpu", n_sentences=2)
     tried = np.isfinite(result.probability).all((0, 1))
     assert tried.tolist() == [[True, True, True], [True, True, False]]
     assert (np.isfinite(result.drift).all((0, 1)) == tried).all()
@@ -96,10 +96,10 @@ def test_few_sentences_where_padding_is_long(head):
 def test_own_sentence(minilm, head):
     own = padding.pad_user_text("minilm", SENTENCE, (8, 40))
     (ids,) = tokenize(minilm, [SENTENCE])
-    for t, told in enumerate(TOLD):
+    for t, masking in enumerate(TOLD):
         for s, side in enumerate(SIDES):
-            chance, _, share = by_the_library(minilm, head, ids, 40, side, told == "told")
-            assert own.probability[t, s, 1] == pytest.approx(chance, abs=1e-4)
+            probability, _, share = by_the_library(minilm, head, ids, 40, side, masking == "told")
+            assert own.probability[t, s, 1] == pytest.approx(probability, abs=1e-4)
             assert own.on_pads[t, s, 1] == pytest.approx(share, abs=1e-6)
     assert own.pieces == (
         *("[CLS]", "a", "film", "that", "knows", "what", "it", "wants", ".", "[SEP]"),
@@ -116,9 +116,9 @@ def test_other_features(minilm, feature):
     own = padding.pad_user_text("minilm", SENTENCE, (32,), feature)
     head = heads.standard_head("minilm", feature)
     for s, side in enumerate(SIDES):
-        found = vectors(minilm, tokenize(minilm, [SENTENCE]), length=32, side=side, told=False)
-        wanted = heads.apply(head, getattr(found, feature))[0]
-        assert own.probability[1, s, 0] == pytest.approx(wanted, abs=1e-5)
+        result = vectors(minilm, tokenize(minilm, [SENTENCE]), length=32, side=side, masked=False)
+        expected = heads.apply(head, getattr(result, feature))[0]
+        assert own.probability[1, s, 0] == pytest.approx(expected, abs=1e-5)
 
 
 def test_the_longest_that_the_encoder_has_positions_for(head):
@@ -131,20 +131,20 @@ def test_the_longest_that_the_encoder_has_positions_for(head):
 
 def test_padding_in_the_mean_by_the_library(minilm, head):
     """The mean runs over all tokens of the library's pass, the attention mask given or not."""
-    found, reports = reported(padding.pads_in_mean, "minilm", 6, LENGTHS)
+    result, reports = reported(padding.pads_in_mean, "minilm", 6, LENGTHS)
     assert reports[-1] == (1, 1)
     ids = tokenize(minilm, TEXTS[:6])
     for number in (0, 5):
-        for t, told in enumerate((True, False)):
+        for t, masking in enumerate((True, False)):
             for column, length in enumerate(LENGTHS):
                 batch = pad([ids[number]], 0, "right", length)
-                mask = {"attention_mask": torch.tensor(batch.real).long()} if told else {}
+                mask = {"attention_mask": torch.tensor(batch.real).long()} if masking else {}
                 with torch.inference_mode():
                     last = eager(minilm)(torch.tensor(batch.ids), **mask).last_hidden_state
                 logits = head.weight @ last[0].numpy().mean(0) + head.bias
-                chance = 1 / (1 + np.exp(logits[0] - logits[1]))
-                assert found.probability[t, column, number] == pytest.approx(chance, abs=1e-4)
-    whole = padding.padding("minilm", 6, LENGTHS)
-    longer = [len(one) >= LENGTHS[0] for one in ids]  # no padding: as without it
-    np.testing.assert_allclose(found.probability[0, 0, longer], whole.plain[longer], atol=1e-4)
-    assert found.flipped("untold", 48, whole.plain).n == found.accuracy("told", 48).n == 6
+                probability = 1 / (1 + np.exp(logits[0] - logits[1]))
+                assert result.probability[t, column, number] == pytest.approx(probability, abs=1e-4)
+    full = padding.padding("minilm", 6, LENGTHS)
+    longer = [len(item) >= LENGTHS[0] for item in ids]  # no padding: as without it
+    np.testing.assert_allclose(result.probability[0, 0, longer], full.plain[longer], atol=1e-4)
+    assert result.flipped("untold", 48, full.plain).n == result.accuracy("told", 48).n == 6

@@ -39,13 +39,13 @@ def rerun(name: str, *arguments, **keywords):
     return CALLS[name][0](*arguments, **keywords)
 
 
-def agree(kept: np.ndarray, fresh: np.ndarray) -> None:
+def agree(retained: np.ndarray, fresh: np.ndarray) -> None:
     """The same probabilities, and the same answers where it is not a matter of rounding."""
-    np.testing.assert_array_equal(np.isnan(kept), np.isnan(fresh))
-    np.testing.assert_allclose(kept, fresh, rtol=0, atol=NEAR)
+    np.testing.assert_array_equal(np.isnan(retained), np.isnan(fresh))
+    np.testing.assert_allclose(retained, fresh, rtol=0, atol=NEAR)
     clear = abs(fresh - 0.5) > NEAR
     assert clear.mean() > 0.9
-    np.testing.assert_array_equal(kept[clear] > 0.5, fresh[clear] > 0.5)
+    np.testing.assert_array_equal(retained[clear] > 0.5, fresh[clear] > 0.5)
 
 
 def accuracy(probability: np.ndarray) -> proportions.Proportion:
@@ -72,115 +72,117 @@ def test_every_file_is_the_one_that_was_computed():
 # ------------------------------------------------------------------------- those of this very code
 def test_the_knife_again(minilm):
     columns = [2, 10, 20]
-    kept = found("knife")
-    assert kept.orders == ORDERS
-    np.testing.assert_allclose(kept.shares, shipped.SHARES)
+    retained = found("knife")
+    assert retained.orders == ORDERS
+    np.testing.assert_allclose(retained.shares, shipped.SHARES)
     fresh = rerun("knife", "minilm", 12, [shipped.SHARES[column] for column in columns])
-    agree(kept.probability[:, columns, :12], fresh.probability)
-    np.testing.assert_array_equal(kept.positive, systems.truth())
+    agree(retained.probability[:, columns, :12], fresh.probability)
+    np.testing.assert_array_equal(retained.positive, systems.truth())
 
 
 @pytest.mark.usefixtures("vectors")
 def test_the_controls_again(minilm):
     """Deleted words; the head of the other line takes a minute, and is tried on few sentences."""
     columns = [2, 7, 20]
-    kept, knife = found("controls"), found("knife")
-    assert kept.orders == CONTROLS
+    retained, occlusion = found("controls"), found("knife")
+    assert retained.orders == CONTROLS
     shares = [shipped.SHARES[column] for column in columns]
     fresh = rerun("controls", "minilm", 12, shares, training=50)
-    agree(kept.probability[0, columns, :12], fresh.probability[0])
-    agree(kept.probability[0, 0], knife.probability[0, 0, :1000])  # nothing deleted or masked
-    fall = knife.fall(kept, 0.35)
+    agree(retained.probability[0, columns, :12], fresh.probability[0])
+    agree(
+        retained.probability[0, 0], occlusion.probability[0, 0, :1000]
+    )  # nothing deleted or masked
+    fall = occlusion.fall(retained, 0.35)
     assert fall.masked.high < min(fall.adapted.low, fall.deleted.low)
 
 
 @pytest.mark.usefixtures("vectors")
 def test_padding_in_the_mean_again(minilm):
-    kept, padded = found("pads_in_mean"), found("padding")
+    retained, padded = found("pads_in_mean"), found("padding")
     fresh = rerun("pads_in_mean", "minilm", 8, (32,))
-    agree(kept.probability[:, :1, :8], fresh.probability)
+    agree(retained.probability[:, :1, :8], fresh.probability)
     untold = padded.accuracy("untold", "right", 64)
-    assert kept.accuracy("untold", 64).high < untold.share  # forgotten twice is worse than once
+    assert retained.accuracy("untold", 64).high < untold.share  # forgotten twice is worse than once
 
 
 def test_a_first_token_that_looks_left_sees_itself_alone():
     """[CLS] under a causal mask: one vector, one answer, whatever the sentence."""
-    kept = found("by_cls")
-    low, high = kept.ends("left")
+    retained = found("by_cls")
+    low, high = retained.ends("left")
     assert high - low < 1e-3
-    assert kept.accuracy("left") == systems.majority()
-    assert np.ptp(kept.probability[0]) > 0.9
+    assert retained.accuracy("left") == systems.majority()
+    assert np.ptp(retained.probability[0]) > 0.9
 
 
 @pytest.mark.nightly
 def test_the_padding_again(minilm):
-    kept = found("padding")
-    assert tuple(kept.lengths) == shipped.LENGTHS
+    retained = found("padding")
+    assert tuple(retained.lengths) == shipped.LENGTHS
     fresh = rerun("padding", "minilm", 12, (32,))
-    agree(kept.plain[:12], fresh.plain)
-    agree(kept.probability[:, :, :1, :12], fresh.probability)
+    agree(retained.plain[:12], fresh.plain)
+    agree(retained.probability[:, :, :1, :12], fresh.probability)
     for name in ("drift", "on_pads"):
-        ours, again = getattr(kept, name)[:, :, :1, :12], getattr(fresh, name)
+        ours, again = getattr(retained, name)[:, :, :1, :12], getattr(fresh, name)
         np.testing.assert_allclose(ours, again, rtol=0, atol=1e-4, err_msg=name)
-    long = np.isnan(kept.probability).any((0, 1, 3))
-    np.testing.assert_array_equal(long, kept.lengths > padding.LONG)
+    long = np.isnan(retained.probability).any((0, 1, 3))
+    np.testing.assert_array_equal(long, retained.lengths > padding.LONG)
 
 
 @pytest.mark.nightly
 def test_the_directions_again(minilm):
-    kept = found("direction")
+    retained = found("direction")
     fresh = rerun("direction", "minilm", 40, training=50)
-    agree(kept.probability[:, :40], fresh.probability)
-    ranks_agree(kept.rank[:, :40], fresh.rank)
+    agree(retained.probability[:, :40], fresh.probability)
+    ranks_agree(retained.rank[:, :40], fresh.rank)
 
 
 @pytest.mark.nightly
 def test_filling_in_again(minilm):
-    kept = found("fill")
+    retained = found("fill")
     fresh = rerun("fill", replace(shipped.FILL, sentences=60))
     count = len(fresh.rank)
     assert count > 100
-    np.testing.assert_array_equal(kept.treatment[:count], fresh.treatment)
-    np.testing.assert_array_equal(kept.frequency[:count], fresh.frequency)
-    ranks_agree(kept.rank[:count], fresh.rank)
+    np.testing.assert_array_equal(retained.treatment[:count], fresh.treatment)
+    np.testing.assert_array_equal(retained.frequency[:count], fresh.frequency)
+    ranks_agree(retained.rank[:count], fresh.rank)
 
 
-def ranks_agree(kept: np.ndarray, fresh: np.ndarray) -> None:
+def ranks_agree(retained: np.ndarray, fresh: np.ndarray) -> None:
     """Two tokens with all but the same score may change places."""
-    np.testing.assert_allclose(kept, fresh, rtol=0.01, atol=1)
+    np.testing.assert_allclose(retained, fresh, rtol=0.01, atol=1)
     first = fresh <= 20
-    assert (kept[first] == fresh[first]).mean() >= 0.98
+    assert (retained[first] == fresh[first]).mean() >= 0.98
 
 
 def test_filling_in_by_share_has_the_standard_corruption_in_it():
-    by_share, one = found("fill_by_share"), found("fill")
+    by_share, item = found("fill_by_share"), found("fill")
     assert tuple(each.settings.share for each in by_share) == shipped.SELECTED
     same = by_share[shipped.SELECTED.index(shipped.FILL.share)]
-    assert same.settings == one.settings == shipped.FILL
+    assert same.settings == item.settings == shipped.FILL
     for name in ("treatment", "rank", "frequency"):
-        np.testing.assert_array_equal(getattr(same, name), getattr(one, name))
+        np.testing.assert_array_equal(getattr(same, name), getattr(item, name))
 
 
 @pytest.mark.parametrize(
-    "name", first_only(["random_head", *(f"head_{feature}" for feature in FEATURES)], keep=2)
+    "name", first_only(["random_head", *(f"head_{feature}" for feature in FEATURES)], retained=2)
 )
 def test_heads_again(vectors, name):
     settings = shipped.TUNED[name]
-    kept, fresh = found(name), heads.train_head(settings)
-    assert kept.settings == settings
-    assert kept.probability.shape == (5, shipped.SENTENCES)
-    agree(kept.probability, fresh.probability)
-    assert (kept.trainable, kept.total) == (fresh.trainable, fresh.total)
-    np.testing.assert_allclose(kept.loss, fresh.loss, atol=1e-3)
-    np.testing.assert_allclose(kept.validation, fresh.validation, rtol=0, atol=2 / 800)
+    retained, fresh = found(name), heads.train_head(settings)
+    assert retained.settings == settings
+    assert retained.probability.shape == (5, shipped.SENTENCES)
+    agree(retained.probability, fresh.probability)
+    assert (retained.trainable, retained.total) == (fresh.trainable, fresh.total)
+    np.testing.assert_allclose(retained.loss, fresh.loss, atol=1e-3)
+    np.testing.assert_allclose(retained.validation, fresh.validation, rtol=0, atol=2 / 800)
 
 
 @pytest.mark.usefixtures("vectors")
 @pytest.mark.parametrize("feature", FEATURES)
 def test_the_standard_head_is_the_first_run_of_the_heads(feature):
-    kept = heads.standard_head("minilm", feature)
+    retained = heads.standard_head("minilm", feature)
     vectors = heads.chosen("minilm", "test", feature)
-    agree(found(f"head_{feature}").probability[0], heads.apply(kept, vectors))
+    agree(found(f"head_{feature}").probability[0], heads.apply(retained, vectors))
 
 
 @pytest.mark.nightly
@@ -188,54 +190,57 @@ def test_the_recurrent_networks_again(monkeypatch):
     train, test = baselines.sentiment_split()
     few = train, Labeled(test.texts[:100], test.positive[:100])
     monkeypatch.setattr(baselines, "sentiment_split", lambda: few)
-    kept = {one.system: one.probability for one in found("baselines")}
-    assert set(kept) == {"bag_of_words", *baselines.CELLS}
+    retained = {item.system: item.probability for item in found("baselines")}
+    assert set(retained) == {"bag_of_words", *baselines.CELLS}
     for cell in baselines.CELLS:
-        agree(kept[cell][0, :100], baselines._recurrent(f"sentiment_{cell}"))
+        agree(retained[cell][0, :100], baselines._recurrent(f"sentiment_{cell}"))
 
 
 @pytest.mark.nightly
 def test_a_search_again_and_the_three_side_by_side(vectors):
     race = found("race")
-    for one, method in zip(race, METHODS, strict=True):
+    for item, method in zip(race, METHODS, strict=True):
         (alone,) = found(f"search_{method}")
-        assert one.settings == alone.settings == replace(shipped.SEARCH, method=method)
-        np.testing.assert_array_equal(one.rate, alone.rate)
-        np.testing.assert_array_equal(one.batch, alone.batch)
-        np.testing.assert_allclose(one.validation, alone.validation, rtol=0, atol=2 / 800)
-    (kept,) = found("search_random")
+        assert item.settings == alone.settings == replace(shipped.SEARCH, method=method)
+        np.testing.assert_array_equal(item.rate, alone.rate)
+        np.testing.assert_array_equal(item.batch, alone.batch)
+        np.testing.assert_allclose(item.validation, alone.validation, rtol=0, atol=2 / 800)
+    (retained,) = found("search_random")
     fresh = search.search(replace(shipped.SEARCH, method="random"))
-    np.testing.assert_allclose(kept.rate, fresh.rate, rtol=1e-6)
-    np.testing.assert_array_equal(kept.batch, fresh.batch)
-    np.testing.assert_allclose(kept.validation, fresh.validation, rtol=0, atol=2 / 800)
+    np.testing.assert_allclose(retained.rate, fresh.rate, rtol=1e-6)
+    np.testing.assert_array_equal(retained.batch, fresh.batch)
+    np.testing.assert_allclose(retained.validation, fresh.validation, rtol=0, atol=2 / 800)
 
 
 @pytest.mark.parametrize("name", ["top_2", "lora", "all"])
 def test_what_was_trained_fits_its_settings(name):
-    kept, settings = found(name), shipped.TUNED[name]
-    assert kept.settings == settings
+    retained, settings = found(name), shipped.TUNED[name]
+    assert retained.settings == settings
     count = counting.count(
         counting.CONFIGS["minilm"], settings.regime, settings.layers, settings.rank
     )
     pooler = 384 * 384 + 384  # a head that reads the mean leaves it alone
-    assert count.trainable - kept.trainable in (0, pooler)
-    assert kept.total == count.total
-    assert kept.loss.shape == kept.accuracy.shape == (settings.runs, settings.epochs + 1)
-    assert (np.diff(kept.loss) < 0).all()
+    assert count.trainable - retained.trainable in (0, pooler)
+    assert retained.total == count.total
+    assert retained.loss.shape == retained.accuracy.shape == (settings.runs, settings.epochs + 1)
+    assert (np.diff(retained.loss) < 0).all()
     # what it says of the sentences set apart is near what it reaches on the test sentences
-    tested = accuracy(kept.probability[0])
-    assert kept.validation[0, -1] == pytest.approx(tested.share, abs=0.05)
+    tested = accuracy(retained.probability[0])
+    assert retained.validation[0, -1] == pytest.approx(tested.share, abs=0.05)
 
 
 def test_seeds_are_runs_of_their_own():
     """Those that are there: the same training, other answers; all are among the systems' runs."""
     there = {key: precomputed.find(*call) for key, call in shipped.seeds().items()}
     for name in shipped.AGAIN:
-        runs = [found(name), *(one.result for key, one in there.items() if one and key[0] == name)]
+        runs = [
+            found(name),
+            *(item.result for key, item in there.items() if item and key[0] == name),
+        ]
         assert {run.settings for run in runs} == {shipped.TUNED[name]}
         rows = np.concatenate([run.probability for run in runs])
         assert len(np.unique(rows, axis=0)) == len(rows) == len(runs)
-        (system,) = (one for one in systems.answers() if one.system == name)
+        (system,) = (answer for answer in systems.answers() if answer.system == name)
         np.testing.assert_array_equal(system.probability, rows)
         ends = [run.share for run in system.runs(systems.truth())]
         assert ends[-1] - ends[0] < 0.04  # seeds, not other trainings
@@ -264,10 +269,10 @@ def test_the_first_trials_lie_in_the_intervals():
 
 
 def test_told_padding_on_the_right_changes_nothing():
-    kept = found("padding")
+    retained = found("padding")
     for length in (64, 128):
         at = shipped.LENGTHS.index(length)
-        agree(kept.probability[0, SIDES.index("right"), at], kept.plain)
+        agree(retained.probability[0, SIDES.index("right"), at], retained.plain)
 
 
 def test_a_random_head_is_a_guess():
@@ -290,8 +295,8 @@ def test_all_weights():
     ("share", "wanted"), [(0.1, 0.713), (0.25, 0.632), (0.5, 0.533), (0.75, 0.506), (1.0, 0.497)]
 )
 def test_words_masked_at_random(share, wanted):
-    kept = found("knife")
-    row = kept.probability[kept.orders.index("random"), shipped.SHARES.index(share)]
+    retained = found("knife")
+    row = retained.probability[retained.orders.index("random"), shipped.SHARES.index(share)]
     ours = accuracy(row)
     if share == 0.5:
         # 0.533 is one trial with another head and lies 0.004 below our interval. Two samples of
@@ -323,14 +328,14 @@ def test_filling_in_reaches_what_was_aimed_at():
 # --------------------------------------------------------------------------- all systems together
 def test_all_systems_answer_all_sentences():
     answers = systems.answers()
-    assert tuple(one.system for one in answers) == systems.NAMES
-    for one in answers:
-        assert one.probability.ndim == 2
-        assert one.probability.shape[1] == len(systems.truth()) == shipped.SENTENCES
-        assert ((one.probability >= 0) & (one.probability <= 1)).all()
-        for run in one.probability:
+    assert tuple(answer.system for answer in answers) == systems.NAMES
+    for item in answers:
+        assert item.probability.ndim == 2
+        assert item.probability.shape[1] == len(systems.truth()) == shipped.SENTENCES
+        assert ((item.probability >= 0) & (item.probability <= 1)).all()
+        for run in item.probability:
             assert 0.4 < accuracy(run).share < 0.9
-    shares = {one.system: accuracy(one.probability[0]).share for one in answers}
+    shares = {answer.system: accuracy(answer.probability[0]).share for answer in answers}
     assert max(shares, key=shares.get) == "all"
     assert shares["pads_128"] < shares["pads_64"] < shares["head_mean"]
     assert systems.origin().seconds > 0
@@ -339,12 +344,12 @@ def test_all_systems_answer_all_sentences():
 def test_without_the_results_the_systems_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(precomputed, "FOLDER", tmp_path)
     remembered = (precomputed._read, systems.answers, systems._probability)
-    for one in remembered:
-        one.cache_clear()
+    for item in remembered:
+        item.cache_clear()
     try:
         with pytest.raises(UserError) as refusal:
             systems.answers()
         assert refusal.value.code == "damaged"
     finally:
-        for one in remembered:
-            one.cache_clear()
+        for item in remembered:
+            item.cache_clear()

@@ -54,7 +54,7 @@ def settings(**changes) -> TuneSettings:
 
 
 def tensors(network) -> list[torch.Tensor]:
-    return [one.clone() for one in (*network.parameters(), *network.buffers())]
+    return [item.clone() for item in (*network.parameters(), *network.buffers())]
 
 
 # ------------------------------------------------------------------------------- trainable copies
@@ -62,24 +62,24 @@ def tensors(network) -> list[torch.Tensor]:
 @pytest.mark.parametrize("feature", ["mean", "pooler"])
 def test_a_shell_counts_as_the_configuration_does(minilm, regime, feature):
     with trainable_copy.DropoutGenerator(0, "cpu").installed():
-        made = trainable_copy.make_trainable(minilm, regime, layers=2, rank=4, feature=feature)
+        created = trainable_copy.make_trainable(minilm, regime, layers=2, rank=4, feature=feature)
     counted = counting.count(counting.MINILM, regime, 2, 4, feature)
     head = 2 * 384 + 2
-    assert (made.total, made.trainable) == (counted.total - head, counted.trainable - head)
+    assert (created.total, created.trainable) == (counted.total - head, counted.trainable - head)
 
 
 @pytest.mark.parametrize("regime", ["head", "top", "lora", "all"])
 def test_a_shell_shares_what_is_frozen_and_answers_alike(tiny, regime):
     with trainable_copy.DropoutGenerator(0, "cpu").installed():
-        made = trainable_copy.make_trainable(tiny, regime, layers=1, rank=2)
-    shared = {one.data_ptr() for one in tiny.network.parameters()}
-    for name, one in made.network.named_parameters():
-        assert (one.data_ptr() in shared) == (not one.requires_grad), name
-    assert not any(one.requires_grad for one in tiny.network.parameters())
-    assert not any(name.startswith("pooler.") for name, p in _trained(made.network))
+        created = trainable_copy.make_trainable(tiny, regime, layers=1, rank=2)
+    shared = {parameter.data_ptr() for parameter in tiny.network.parameters()}
+    for name, item in created.network.named_parameters():
+        assert (item.data_ptr() in shared) == (not item.requires_grad), name
+    assert not any(parameter.requires_grad for parameter in tiny.network.parameters())
+    assert not any(name.startswith("pooler.") for name, p in _trained(created.network))
     batch = encoding.pad(sentences(tiny, 5, 0).ids, 0)
     with torch.no_grad():  # an adapter starts as nothing: its second matrix is 0
-        mine, its = (encoding.hidden(n, "cpu", batch)[0] for n in (made.network, tiny.network))
+        mine, its = (encoding.hidden(n, "cpu", batch)[0] for n in (created.network, tiny.network))
     real = torch.from_numpy(batch.real)
     torch.testing.assert_close(mine[real], its[real], atol=FLOAT, rtol=0)
     assert tiny.network.config._attn_implementation == "seqviz"
@@ -90,8 +90,8 @@ def _trained(network):
 
 
 def test_the_last_layers_are_the_last(tiny):
-    made = trainable_copy.make_trainable(tiny, "top", layers=1, feature="pooler")
-    names = [name for name, _ in _trained(made.network)]
+    created = trainable_copy.make_trainable(tiny, "top", layers=1, feature="pooler")
+    names = [name for name, _ in _trained(created.network)]
     assert names
     assert all(name.startswith(("encoder.layer.1.", "pooler.")) for name in names)
     assert any(name.startswith("pooler.") for name in names)
@@ -101,7 +101,7 @@ def test_dice_depend_on_their_seed_alone():
     outside = torch.get_rng_state()
     alone = trainable_copy.DropoutGenerator(3, "cpu")
     with alone.installed():
-        whole = torch.rand(6)
+        full = torch.rand(6)
     mine, other = (
         trainable_copy.DropoutGenerator(3, "cpu"),
         trainable_copy.DropoutGenerator(4, "cpu"),
@@ -112,20 +112,20 @@ def test_dice_depend_on_their_seed_alone():
             parts.append(torch.rand(3))
         with other.installed():
             torch.rand(5)
-    assert torch.equal(torch.cat(parts), whole)
+    assert torch.equal(torch.cat(parts), full)
     assert torch.equal(torch.get_rng_state(), outside)
 
 
 # ----------------------------------------------------------------------------------------- training
 def test_batches_hold_every_sentence_once_and_like_lengths():
     lengths = np.random.RandomState(0).randint(3, 60, 700)
-    found = training.batches(lengths, 32, np.random.RandomState(1))
-    assert sorted(np.concatenate(found)) == list(range(700))
-    assert len(found) == 22  # 700 = 21 * 32 + 28
-    padding = sum(int(lengths[one].max() * len(one) - lengths[one].sum()) for one in found)
+    result = training.batches(lengths, 32, np.random.RandomState(1))
+    assert sorted(np.concatenate(result)) == list(range(700))
+    assert len(result) == 22  # 700 = 21 * 32 + 28
+    padding = sum(int(lengths[item].max() * len(item) - lengths[item].sum()) for item in result)
     assert padding < 0.15 * lengths.sum()  # at random it is 0.9 of it
     again = training.batches(lengths, 32, np.random.RandomState(2))
-    assert not all(np.array_equal(a, b) for a, b in zip(found, again, strict=True))
+    assert not all(np.array_equal(a, b) for a, b in zip(result, again, strict=True))
 
 
 def test_the_rate_rises_for_a_tenth_and_falls_to_zero():
@@ -146,7 +146,7 @@ def test_every_step_is_that_of_a_plain_loop(tiny, monkeypatch):
     run.dropout = 0.0
     network, head = copy.deepcopy(tiny.network), heads.new_head(16, 0)
     network.set_attn_implementation("eager")
-    weight, bias = (torch.nn.Parameter(torch.tensor(one)) for one in (head.weight, head.bias))
+    weight, bias = (torch.nn.Parameter(torch.tensor(item)) for item in (head.weight, head.bias))
     encoder = [p.requires_grad_() for n, p in network.named_parameters() if "pooler" not in n]
     groups = [{"params": encoder, "lr": 1e-3}, {"params": [weight, bias], "lr": 1e-2}]
     optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
@@ -154,14 +154,16 @@ def test_every_step_is_that_of_a_plain_loop(tiny, monkeypatch):
     scheduler = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: training.share_of_rate(min(step, steps - 1), steps)
     )
-    lengths = np.array([len(one) for one in given.train.ids])
+    lengths = np.array([len(item) for item in given.train.ids])
     losses = []
-    for places in training.batches(lengths, 8, np.random.RandomState(0)):
-        batch = encoding.pad([given.train.ids[i] for i in places], 0)
+    for indices in training.batches(lengths, 8, np.random.RandomState(0)):
+        batch = encoding.pad([given.train.ids[i] for i in indices], 0)
         real = torch.from_numpy(batch.real)
         hidden = network(torch.tensor(batch.ids), attention_mask=real.long()).last_hidden_state
-        mean = torch.stack([row[kept].mean(0) for row, kept in zip(hidden, real, strict=True)])
-        truth = torch.tensor(given.train.positive[places]).long()
+        mean = torch.stack(
+            [row[retained].mean(0) for row, retained in zip(hidden, real, strict=True)]
+        )
+        truth = torch.tensor(given.train.positive[indices]).long()
         loss = torch.nn.functional.cross_entropy(mean @ weight.T + bias, truth)
         optimizer.zero_grad()
         loss.backward()
@@ -170,34 +172,34 @@ def test_every_step_is_that_of_a_plain_loop(tiny, monkeypatch):
         scheduler.step()
         losses.append(loss.item())
     records = []
-    found = run.go(given, Progress(lambda r, f: records.append(r), chosen, given))
+    result = run.go(given, Progress(lambda r, f: records.append(r), chosen, given))
     mine = {r.step: r.loss for r in records if r.step}
     np.testing.assert_allclose([mine[i + 1] for i in range(steps)], losses, atol=1e-4)
-    assert found.loss[1] == pytest.approx(np.mean(losses), abs=1e-4)
+    assert result.loss[1] == pytest.approx(np.mean(losses), abs=1e-4)
     torch.testing.assert_close(run.weight, weight, atol=1e-4, rtol=0)
 
 
 @pytest.mark.parametrize("regime", ["top", "lora", "all"])
 def test_training_changes_nothing_that_others_read(tiny, regime):
     before, ids = tensors(tiny.network), sentences(tiny, 10, 5).ids
-    expected, done, seen = encoding.vectors(tiny, ids).mean, threading.Event(), []
+    expected, done, observed = encoding.vectors(tiny, ids).mean, threading.Event(), []
 
     def read():
         while not done.is_set():
-            seen.append(encoding.vectors(tiny, ids).mean)
+            observed.append(encoding.vectors(tiny, ids).mean)
 
     reader = threading.Thread(target=read)
     reader.start()
-    found = tuning.train(tiny, settings(regime=regime), data(tiny), no_progress)
+    result = tuning.train(tiny, settings(regime=regime), data(tiny), no_progress)
     done.set()
     reader.join()
-    for one, now in zip(before, tensors(tiny.network), strict=True):
-        assert torch.equal(one, now)
+    for item, now in zip(before, tensors(tiny.network), strict=True):
+        assert torch.equal(item, now)
     assert not any(part.training for part in tiny.network.modules())
-    assert len(seen) > 1
-    assert all(np.array_equal(one, expected) for one in seen)
-    assert found.loss.shape == found.validation.shape == (1, 3)
-    assert found.loss[0, 2] < found.loss[0, 0]
+    assert len(observed) > 1
+    assert all(np.array_equal(entry, expected) for entry in observed)
+    assert result.loss.shape == result.validation.shape == (1, 3)
+    assert result.loss[0, 2] < result.loss[0, 0]
 
 
 def test_a_run_follows_from_its_seed_whoever_else_throws_dice(tiny):
@@ -232,8 +234,8 @@ def test_a_run_tells_how_far_it_is(tiny):
         (run, step) for run in range(2) for step in range(11)
     ]
     assert all(record.steps == 10 for record, _ in records)
-    known = {(r.run, r.step) for r, _ in records if not np.isnan(r.validation)}
-    assert known == {(run, step) for run in range(2) for step in (0, 5, 10)}
+    finite = {(r.run, r.step) for r, _ in records if not np.isnan(r.validation)}
+    assert finite == {(run, step) for run in range(2) for step in (0, 5, 10)}
 
 
 def test_a_run_can_be_left_at_any_report(tiny):
@@ -275,22 +277,24 @@ def test_the_job_trains_every_regime_on_every_feature(few, feature):
     for regime in ("random", "head", "top", "lora", "all"):
         records = []
         chosen = settings(regime=regime, feature=feature, sentences=20, epochs=1)
-        found = tuning.tune(chosen, lambda record, _, kept=records: kept.append(record), "cpu")
-        frozen = frozen or found
-        assert found.probability.shape == (1, 12)
-        assert np.isfinite(found.loss).all()
-        np.testing.assert_allclose(found.loss[:, 0], frozen.loss[:, 0], atol=FLOAT)
-        np.testing.assert_allclose(found.validation[:, 0], frozen.validation[:, 0])
-        assert (found.trainable == 0) == (regime == "random")
+        result = tuning.tune(
+            chosen, lambda record, _, retained=records: retained.append(record), "cpu"
+        )
+        frozen = frozen or result
+        assert result.probability.shape == (1, 12)
+        assert np.isfinite(result.loss).all()
+        np.testing.assert_allclose(result.loss[:, 0], frozen.loss[:, 0], atol=FLOAT)
+        np.testing.assert_allclose(result.validation[:, 0], frozen.validation[:, 0])
+        assert (result.trainable == 0) == (regime == "random")
         assert records[-1].fraction == pytest.approx(1)
 
 
 def test_a_seed_of_its_own_is_a_run_of_many(few, tiny):
     """Seed 1 alone is the second of two runs: seeds can be added one by one."""
     two = tuning.tune(settings(runs=2, epochs=1), no_progress, "cpu")
-    one = tuning.tune_again(settings(epochs=1), 1, no_progress, "cpu")
-    np.testing.assert_array_equal(one.probability[0], two.probability[1])
-    np.testing.assert_array_equal(one.loss[0], two.loss[1])
+    item = tuning.tune_again(settings(epochs=1), 1, no_progress, "cpu")
+    np.testing.assert_array_equal(item.probability[0], two.probability[1])
+    np.testing.assert_array_equal(item.loss[0], two.loss[1])
     assert np.abs(two.probability[0] - two.probability[1]).max() > 1e-4
 
 
@@ -307,9 +311,9 @@ def test_what_cannot_be_trained_is_refused(few, tiny, monkeypatch):
 
 
 def test_a_step_without_room_is_the_same_step_in_smaller_parts(tiny, monkeypatch):
-    known, tested = sentences(tiny, 8, 0), sentences(tiny, 12, 1)
-    given, places = settings(batch=8), np.arange(8)
-    progress = Progress(no_progress, given, Data(known, tested, tested))
+    existing, tested = sentences(tiny, 8, 0), sentences(tiny, 12, 1)
+    given, positions = settings(batch=8), np.arange(8)
+    progress = Progress(no_progress, given, Data(existing, tested, tested))
     runs = [ClassifierTraining(tiny, given, 0) for _ in range(2)]
     for run in runs:
         run.network.eval()  # dropout would differ: it is drawn in the order of the parts
@@ -323,14 +327,14 @@ def test_a_step_without_room_is_the_same_step_in_smaller_parts(tiny, monkeypatch
         return real(ids, training)
 
     monkeypatch.setattr(runs[1], "logits", full)
-    steps = [run.step(known, places, 1.0, progress) for run in runs]
+    steps = [run.step(existing, positions, 1.0, progress) for run in runs]
     assert sizes == [8, 4, 2, 2, 2, 2]
     assert steps[1] == pytest.approx(steps[0], rel=FLOAT)
-    for one, other in zip(*(run.parameters for run in runs), strict=True):
-        assert torch.allclose(one, other, atol=FLOAT)
+    for item, other in zip(*(run.parameters for run in runs), strict=True):
+        assert torch.allclose(item, other, atol=FLOAT)
     judged = [run.judge(tested, progress) for run in runs]
     assert np.allclose(judged[0][2], judged[1][2], atol=FLOAT)
     assert max(sizes[6:]) == 2  # it begins with what had room
     monkeypatch.setattr(runs[1], "logits", lambda *_, **__: full([0] * 4, False))
     with pytest.raises(torch.OutOfMemoryError):
-        runs[1].step(known, places, 1.0, progress)
+        runs[1].step(existing, positions, 1.0, progress)

@@ -33,11 +33,11 @@ def logit(head, vector):
 def test_attention_equals_the_librarys(minilm):
     ids = tokenize(minilm, TEXTS[:3])
     own = attention_received(minilm, ids)
-    for one, text in zip(own, TEXTS[:3], strict=True):
+    for item, text in zip(own, TEXTS[:3], strict=True):
         weights, _, _ = passed(eager(minilm), texts.tokens(minilm, text))
         # mean over layers, heads and the queries between [CLS] and [SEP]; rounding of float32
-        np.testing.assert_allclose(one, weights.mean((0, 1))[1:-1].mean(0), 1e-4)
-        assert one.sum() == pytest.approx(1, abs=1e-5)
+        np.testing.assert_allclose(item, weights.mean((0, 1))[1:-1].mean(0), 1e-4)
+        assert item.sum() == pytest.approx(1, abs=1e-5)
 
 
 @pytest.mark.parametrize("feature", ["mean", "cls", "pooler"])
@@ -52,8 +52,8 @@ def test_gradient_equals_autograd_through_the_library(minilm, feature):
     last = output.last_hidden_state[0]
     vector = {"mean": last.mean(0), "cls": last[0], "pooler": output.pooler_output[0]}[feature]
     (gradient,) = torch.autograd.grad(logit(head, vector), words)
-    wanted = (gradient * words).sum(-1).abs()[0].detach()
-    np.testing.assert_allclose(alone[0], wanted, 1e-3, 1e-7)
+    expected = (gradient * words).sum(-1).abs()[0].detach()
+    np.testing.assert_allclose(alone[0], expected, 1e-3, 1e-7)
 
 
 def test_every_probability_by_a_pass_of_its_own(minilm, head, run):
@@ -70,14 +70,16 @@ def test_every_probability_by_a_pass_of_its_own(minilm, head, run):
             for column, share in enumerate(SHARES):
                 changed = ids[number].copy()
                 gone = count(share, len(cut[number].words))
-                for place, word in enumerate(cut[number].word_of):
+                for index, word in enumerate(cut[number].word_of):
                     if word >= 0 and cut[number].turns[order][word] < gone:
-                        changed[place] = 103
+                        changed[index] = 103
                 with torch.inference_mode():
                     last = network(torch.tensor(changed)[None]).last_hidden_state[0]
-                wanted = torch.sigmoid(logit(head, last.mean(0))).item()
+                expected = torch.sigmoid(logit(head, last.mean(0))).item()
                 # float32 in another order of summing
-                assert result.probability[order, column, number] == pytest.approx(wanted, abs=1e-4)
+                assert result.probability[order, column, number] == pytest.approx(
+                    expected, abs=1e-4
+                )
 
 
 def test_sentences_have_their_own_numbers(minilm, head, run):
@@ -94,23 +96,23 @@ def test_sentences_have_their_own_numbers(minilm, head, run):
 
 def test_orders_of_one_sentence(minilm, head):
     (ids,) = tokenize(minilm, [SENTENCE])
-    (one,) = word_masking.prepared(minilm, (ids,), head, "mean", 0, ORDERS)
-    assert one.words == (
+    (item,) = word_masking.prepared(minilm, (ids,), head, "mean", 0, ORDERS)
+    assert item.words == (
         *("an", "unbelievably", "charming", "film", ",", "though", "the", "script"),
         *("isn", "'", "t", "."),
     )
-    for turns in one.turns:
+    for turns in item.turns:
         assert sorted(turns) == list(range(12))
     function = np.array([0, 4, 5, 6, 8, 9, 10, 11])
-    assert one.turns[ORDERS.index("function")][function].max() == 7
-    assert one.turns[ORDERS.index("content")][function].min() == 4
+    assert item.turns[ORDERS.index("function")][function].max() == 7
+    assert item.turns[ORDERS.index("content")][function].min() == 4
     for name, scores in (
         ("attention", attention_received(minilm, (ids,))),
         ("gradient", gradient_times_input(minilm, (ids,), head, "mean")),
     ):
-        words = [scores[0][one.word_of == word].sum() for word in range(12)]
-        assert list(np.argsort(one.turns[ORDERS.index(name)])) == list(np.argsort(words)[::-1])
-    everything = one.masked(0, 12, 103)
+        words = [scores[0][item.word_of == word].sum() for word in range(12)]
+        assert list(np.argsort(item.turns[ORDERS.index(name)])) == list(np.argsort(words)[::-1])
+    everything = item.masked(0, 12, 103)
     assert (everything[1:-1] == 103).all()
     assert (everything[[0, -1]] == ids[[0, -1]]).all()
     with pytest.raises(ValueError, match="none of the orders"):
@@ -121,13 +123,13 @@ def test_own_sentence(minilm, head):
     own = word_masking.mask_user_text("minilm", SENTENCE, seed=4)
     assert own.probability.shape == (5, 13)
     (ids,) = tokenize(minilm, [SENTENCE])
-    (one,) = word_masking.prepared(minilm, (ids,), head, "mean", 4, ORDERS)
-    np.testing.assert_array_equal(own.turns, one.turns)
+    (item,) = word_masking.prepared(minilm, (ids,), head, "mean", 4, ORDERS)
+    np.testing.assert_array_equal(own.turns, item.turns)
     for order, k in ((1, 0), (1, 5), (4, 7), (2, 12)):
         with torch.inference_mode():
-            last = minilm.network(torch.tensor(one.masked(order, k, 103))[None]).last_hidden_state
-        wanted = torch.sigmoid(logit(head, last[0].mean(0))).item()
-        assert own.probability[order, k] == pytest.approx(wanted, abs=1e-4)
+            last = minilm.network(torch.tensor(item.masked(order, k, 103))[None]).last_hidden_state
+        expected = torch.sigmoid(logit(head, last[0].mean(0))).item()
+        assert own.probability[order, k] == pytest.approx(expected, abs=1e-4)
     part = word_masking.mask_user_text("minilm", SENTENCE, 4, orders=("gradient",))
     assert part.orders == ("gradient",)
     np.testing.assert_allclose(part.probability[0], own.probability[2], atol=1e-5)
@@ -146,8 +148,8 @@ def test_short_and_long_sentences(head, text, words):
 @pytest.mark.usefixtures("vectors")
 def test_the_controls_by_a_pass_of_their_own(minilm, head):
     """Deleted: nothing in the place of the words. Adapted: the same masks, a head of its own."""
-    found, reports = reported(word_masking.controls, "minilm", 5, SHARES, seed=2, training=60)
-    assert found.orders == CONTROLS
+    result, reports = reported(word_masking.controls, "minilm", 5, SHARES, seed=2, training=60)
+    assert result.orders == CONTROLS
     shares = [share for _, share in reports]
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(1)
@@ -156,45 +158,45 @@ def test_the_controls_by_a_pass_of_their_own(minilm, head):
     )
     ids = tokenize(minilm, TEXTS[:5])
     cut = word_masking.prepared(minilm, ids, head, "mean", 2, ("random",))
-    for number, one in enumerate(cut):
+    for number, item in enumerate(cut):
         for column, share in enumerate(SHARES):
-            gone = count(share, len(one.words))
-            out = [w >= 0 and one.turns[0][w] < gone for w in one.word_of]
-            kept = [token for token, no in zip(ids[number], out, strict=True) if not no]
+            gone = count(share, len(item.words))
+            out = [w >= 0 and item.turns[0][w] < gone for w in item.word_of]
+            retained = [token for token, no in zip(ids[number], out, strict=True) if not no]
             hidden = [103 if no else token for token, no in zip(ids[number], out, strict=True)]
-            for row, (its, seen) in enumerate(((head, kept), (adapted, hidden))):
+            for row, (its, observed) in enumerate(((head, retained), (adapted, hidden))):
                 with torch.inference_mode():
-                    last = minilm.network(torch.tensor([seen])).last_hidden_state[0]
-                wanted = torch.sigmoid(logit(its, last.mean(0))).item()
-                assert found.probability[row, column, number] == pytest.approx(wanted, abs=1e-4)
+                    last = minilm.network(torch.tensor([observed])).last_hidden_state[0]
+                expected = torch.sigmoid(logit(its, last.mean(0))).item()
+                assert result.probability[row, column, number] == pytest.approx(expected, abs=1e-4)
 
 
 @pytest.mark.usefixtures("vectors")
 def test_the_adapted_head_reads_every_sentence_whole_and_masked(minilm, monkeypatch):
     """What it is fitted on: the vectors of 40 whole sentences, and of the same with some masked."""
-    seen = {}
+    observed = {}
 
     def fit(train, validation, positive, valid_positive):
-        seen.update(train=train, positive=positive)
+        observed.update(train=train, positive=positive)
         return heads.new_head(384, 0)
 
-    def encode(some):
-        seen["masked"] = some
-        return np.full((len(some), 384), 7.0)
+    def encode(subset):
+        observed["masked"] = subset
+        return np.full((len(subset), 384), 7.0)
 
     monkeypatch.setattr(heads, "fit_as_standard", fit)
     word_masking.adapted_head("minilm", (0.0, 0.5, 1.0), encode, training=40)
     ids = features.ids("minilm", "train")[:40]
-    whole = features.features("minilm", "train").vectors.mean[:40]
-    np.testing.assert_array_equal(seen["train"][:40], whole)
-    assert (seen["train"][40:] == 7).all()
+    full = features.features("minilm", "train").vectors.mean[:40]
+    np.testing.assert_array_equal(observed["train"][:40], full)
+    assert (observed["train"][40:] == 7).all()
     truth = features.parts()["train"].positive[:40]
-    np.testing.assert_array_equal(seen["positive"], np.concatenate([truth, truth]))
+    np.testing.assert_array_equal(observed["positive"], np.concatenate([truth, truth]))
     shares = []
-    for one, masked in zip(ids, seen["masked"], strict=True):
-        changed = one != masked
+    for item, masked in zip(ids, observed["masked"], strict=True):
+        changed = item != masked
         assert (masked[changed] == 103).all()
-        shares.append(changed.sum() / (len(one) - 2))
+        shares.append(changed.sum() / (len(item) - 2))
     shares = np.array(shares)
     assert set(np.round(2 * shares) / 2) == {0.0, 0.5, 1.0}
     assert np.abs(shares - np.round(2 * shares) / 2).max() < 0.3  # words of several pieces

@@ -64,16 +64,16 @@ class Tags(HTMLParser):
 def test_a_view_has_the_weights_of_its_layers(view):
     layers = [2] if view == "head" else [0, 1, 2]
     attention = weights(3, 4, 7)
-    shown = data(page(view, attention, WORDS, layer=2).html)
-    (part,) = shown["attention"]
+    visible = data(page(view, attention, WORDS, layer=2).html)
+    (part,) = visible["attention"]
     # Half of the last of three decimals, and the error of writing 0.123 in float64.
     np.testing.assert_allclose(part["attn"], attention[layers], rtol=0, atol=0.0005 + 1e-12)
-    assert shown["include_layers"] == layers
+    assert visible["include_layers"] == layers
     if view == "head":
         assert part["left_text"] == part["right_text"] == list(WORDS)
-        assert shown["layer"] == 2
+        assert visible["layer"] == 2
     else:
-        assert shown["include_heads"] == [0, 1, 2, 3]
+        assert visible["include_heads"] == [0, 1, 2, 3]
 
 
 def test_weights_have_three_decimals():
@@ -86,16 +86,16 @@ def test_two_sentences_are_shown_whole_and_in_four_parts(view):
     attention = weights(2, 4, 7)
     parts = data(page(view, attention, WORDS, layer=1, second=4).html)["attention"]
     chosen = attention[1:] if view == "head" else attention
-    a, b, whole = slice(0, 4), slice(4, 7), slice(0, 7)
-    wanted = {
-        "All": (whole, whole),
+    a, b, full = slice(0, 4), slice(4, 7), slice(0, 7)
+    expected = {
+        "All": (full, full),
         "Sentence A -> Sentence A": (a, a),
         "Sentence B -> Sentence B": (b, b),
         "Sentence A -> Sentence B": (a, b),
         "Sentence B -> Sentence A": (b, a),
     }
-    assert [part["name"] for part in parts] == list(wanted)
-    for part, (left, right) in zip(parts, wanted.values(), strict=True):
+    assert [part["name"] for part in parts] == list(expected)
+    for part, (left, right) in zip(parts, expected.values(), strict=True):
         assert part["left_text"] == list(WORDS[left])
         assert part["right_text"] == list(WORDS[right])
         np.testing.assert_allclose(part["attn"], chosen[:, :, left, right], rtol=0, atol=0.000501)
@@ -134,8 +134,8 @@ def test_no_token_leaves_the_script_or_changes(view, token):
 
 def test_a_long_token_is_shortened():
     tokens = ["a" * 80, "b" * 81]
-    shown = data(page("head", weights(1, 1, 2), tokens).html)["attention"][0]["left_text"]
-    assert shown == ["a" * 80, "b" * 79 + "…"]
+    visible = data(page("head", weights(1, 1, 2), tokens).html)["attention"][0]["left_text"]
+    assert visible == ["a" * 80, "b" * 79 + "…"]
 
 
 @each_view
@@ -159,9 +159,9 @@ def test_the_longest_page_is_as_large_as_promised(view, layers, heads, second, m
         # the longest to write
         attention = np.full((layers, heads, length, length), 0.123, np.float32)
         if length == limit:
-            made = page(view, attention, ["word"] * length, second=second)
+            created = page(view, attention, ["word"] * length, second=second)
     # Brackets: 3 bytes for each row of at least 30 weights of 6 bytes. BertViz' script: 14 KB.
-    assert 0.9 * MAX_PAGE_BYTES[view] < made.bytes < 1.03 * MAX_PAGE_BYTES[view] + 16_000
+    assert 0.9 * MAX_PAGE_BYTES[view] < created.bytes < 1.03 * MAX_PAGE_BYTES[view] + 16_000
     monkeypatch.setitem(sys.modules, "bertviz", None)  # importing it now is an error
     with pytest.raises(UserError, match=f"at most {limit} tokens here, not {limit + 1}") as caught:
         page(view, attention, ["word"] * (limit + 1), second=second)

@@ -52,11 +52,11 @@ def test_a_tree_of_all_depths_gives_what_passes_without_a_cache_give(shallow):
         )
         return tree.logits, [tree.ids(row) for row in rows], logits
 
-    root, ways, logits = shallow.run(work)
-    assert ways == [(260, 1194, 5), (6,), (253, 7), (260, 8), (260, 1194, 9)]
+    root, paths, logits = shallow.run(work)
+    assert paths == [(260, 1194, 5), (6,), (253, 7), (260, 8), (260, 1194, 9)]
     np.testing.assert_allclose(root, logits_without_cache(shallow, prompt)[-1], atol=1e-4)
-    for way, row in zip(ways, logits, strict=True):
-        plain = logits_without_cache(shallow, [*prompt, *way])[-1]
+    for path, row in zip(paths, logits, strict=True):
+        plain = logits_without_cache(shallow, [*prompt, *path])[-1]
         np.testing.assert_allclose(row, plain, atol=3e-4)
 
 
@@ -80,9 +80,9 @@ def test_whole_texts_behind_a_prompt_are_read_as_one_text_each(shallow):
     def work(network, device):
         return KVCacheTree(network, device, prompt, rows=3).score_suffixes(rows)
 
-    for row, found in zip(rows, shallow.run(work), strict=True):
+    for row, result in zip(rows, shallow.run(work), strict=True):
         plain = logits_without_cache(shallow, [*prompt, *row])[-1]
-        np.testing.assert_allclose(found, plain, atol=3e-4)
+        np.testing.assert_allclose(result, plain, atol=3e-4)
 
 
 def test_a_tree_has_its_limits(shallow, monkeypatch):
@@ -105,38 +105,38 @@ def test_a_tree_has_its_limits(shallow, monkeypatch):
 )
 def test_greedy_is_generate(request, layers, prompt):
     model = request.getfixturevalue(layers)
-    found = continuation.greedy("smollm2", prompt, 12)
+    result = continuation.greedy("smollm2", prompt, 12)
     ids = ids_of(model, prompt)
-    whole = model.network.generate(ids, max_new_tokens=12, do_sample=False)[0]
-    assert list(found.ids) == whole[ids.shape[1] :].tolist()
-    logs = torch.log_softmax(logits_without_cache(model, whole[:-1].numpy()).double(), -1)
+    full = model.network.generate(ids, max_new_tokens=12, do_sample=False)[0]
+    assert list(result.ids) == full[ids.shape[1] :].tolist()
+    logs = torch.log_softmax(logits_without_cache(model, full[:-1].numpy()).double(), -1)
     logs = logs[ids.shape[1] - 1 :]
-    own = logs.gather(1, whole[ids.shape[1] :, None])[:, 0].numpy()
-    np.testing.assert_allclose(found.bits, -own / np.log(2), atol=1e-3)
+    own = logs.gather(1, full[ids.shape[1] :, None])[:, 0].numpy()
+    np.testing.assert_allclose(result.bits, -own / np.log(2), atol=1e-3)
     np.testing.assert_allclose(
-        found.entropy, -(logs.exp() * logs).sum(-1).numpy() / np.log(2), atol=2e-3
+        result.entropy, -(logs.exp() * logs).sum(-1).numpy() / np.log(2), atol=2e-3
     )
-    assert found.log2 == pytest.approx(own.sum() / np.log(2), abs=1e-3)
-    assert (found.rank == 1).all()
-    assert found.candidates[:, 0].tolist() == list(found.ids)
-    np.testing.assert_allclose(found.chances[:, 0], np.exp(own), atol=1e-3)
+    assert result.log2 == pytest.approx(own.sum() / np.log(2), abs=1e-3)
+    assert (result.rank == 1).all()
+    assert result.candidates[:, 0].tolist() == list(result.ids)
+    np.testing.assert_allclose(result.chances[:, 0], np.exp(own), atol=1e-3)
 
 
 def test_max_length_counts_the_prompt(shallow):
     """S4: a prompt of 5 tokens, max_length=20, so that 15 are written."""
     ids = ids_of(shallow, TEXT)
-    whole = shallow.network.generate(ids, max_length=20, min_length=20, do_sample=False)
-    assert (ids.shape, whole.shape) == ((1, 5), (1, 20))
+    full = shallow.network.generate(ids, max_length=20, min_length=20, do_sample=False)
+    assert (ids.shape, full.shape) == ((1, 5), (1, 20))
 
 
 def test_a_text_that_the_model_ends_is_shorter(smollm2):
-    found = continuation.greedy("smollm2", ASKED, 40)
+    result = continuation.greedy("smollm2", ASKED, 40)
     ids = ids_of(smollm2, ASKED)
-    whole = smollm2.network.generate(ids, max_new_tokens=40, do_sample=False)[0]
-    assert list(found.ids) == whole[ids.shape[1] :].tolist()
-    assert found.ended
-    assert len(found.ids) < 40
-    assert found.pieces[-1] == "<|im_end|>"
+    full = smollm2.network.generate(ids, max_new_tokens=40, do_sample=False)[0]
+    assert list(result.ids) == full[ids.shape[1] :].tolist()
+    assert result.ended
+    assert len(result.ids) < 40
+    assert result.pieces[-1] == "<|im_end|>"
     assert not continuation.greedy("smollm2", TEXT, 3).ended
 
 
@@ -148,17 +148,19 @@ def test_what_was_forced_is_read_as_it_stands(shallow):
     assert parted(plain.ids, forced.ids) == 2
     assert forced.rank[2] == 2
     assert len(forced.ids) == 6
-    asked = continuation.next_token("smollm2", TEXT, forced.ids[:5])
-    assert int(asked.ids[0]) == forced.ids[5]
-    assert asked.rank(forced.ids[5]) == 1
+    next_token = continuation.next_token("smollm2", TEXT, forced.ids[:5])
+    assert int(next_token.ids[0]) == forced.ids[5]
+    assert next_token.rank(forced.ids[5]) == 1
 
 
 def test_the_next_token_has_the_models_probabilities(smollm2):
-    found = continuation.next_token("smollm2", TEXT)
-    exact = torch.softmax(logits_without_cache(smollm2, found.prompt.ids)[-1].double(), -1).numpy()
-    assert len(found.ids) == draw.EXACT
-    np.testing.assert_allclose(found.chances, exact[found.ids], rtol=1e-3)
-    assert found.pieces[0] == "␣a"
+    next_token = continuation.next_token("smollm2", TEXT)
+    exact = torch.softmax(
+        logits_without_cache(smollm2, next_token.prompt.ids)[-1].double(), -1
+    ).numpy()
+    assert len(next_token.ids) == draw.EXACT
+    np.testing.assert_allclose(next_token.chances, exact[next_token.ids], rtol=1e-3)
+    assert next_token.pieces[0] == "␣a"
     with pytest.raises(UserError) as caught:
         continuation.next_token("minilm", TEXT)
     assert caught.value.code == "decoder_only"
@@ -166,18 +168,18 @@ def test_the_next_token_has_the_models_probabilities(smollm2):
 
 def test_draws_are_the_inverse_of_the_cumulative_distribution(shallow):
     uniforms = tuple(np.random.RandomState(3).uniform(size=8))
-    found = continuation.sampled("smollm2", TEXT, uniforms)
+    result = continuation.sampled("smollm2", TEXT, uniforms)
     ids = list(texts.tokens(shallow, TEXT).ids)
     for step, u in enumerate(uniforms):
         exact = torch.softmax(logits_without_cache(shallow, ids)[-1].double(), -1).numpy()
-        token = found.ids[step]
+        token = result.ids[step]
         above = exact[exact > exact[token]].sum()
         assert above - 1e-3 <= u <= above + exact[token] + 1e-3
-        assert found.drawn[step] == pytest.approx(exact[token], rel=5e-3)
+        assert result.drawn[step] == pytest.approx(exact[token], rel=5e-3)
         ids.append(token)
     again = continuation.sampled("smollm2", TEXT, uniforms)
-    assert again.ids == found.ids
-    np.testing.assert_array_equal(again.bits, found.bits)
+    assert again.ids == result.ids
+    np.testing.assert_array_equal(again.bits, result.bits)
 
 
 def test_filters_change_what_is_drawn_and_not_what_it_costs(shallow):
@@ -186,49 +188,49 @@ def test_filters_change_what_is_drawn_and_not_what_it_costs(shallow):
 
     prompt = "I went home. I went home. I went"
     chain = Chain(penalty=1.5, top_k=2)
-    found = continuation.sampled("smollm2", prompt, (0.99, 0.0, 0.99, 0.5), filters=chain)
+    result = continuation.sampled("smollm2", prompt, (0.99, 0.0, 0.99, 0.5), filters=chain)
     ids = list(texts.tokens(shallow, prompt).ids)
     punish = RepetitionPenaltyLogitsProcessor(1.5)
-    for step, (token, u) in enumerate(zip(found.ids, (0.99, 0.0, 0.99, 0.5), strict=True)):
+    for step, (token, u) in enumerate(zip(result.ids, (0.99, 0.0, 0.99, 0.5), strict=True)):
         logits = logits_without_cache(shallow, ids)[-1:].clone()
         own = torch.log_softmax(logits.double(), -1)[0, token]
         changed = punish(torch.tensor(ids)[None], logits)[0]
         two = changed.topk(2)
-        chance = two.values.double().softmax(-1)[0]
-        assert token == int(two.indices[0 if u < chance else 1])
-        assert found.drawn[step] == pytest.approx(
-            float(chance if u < chance else 1 - chance), abs=1e-3
+        probability = two.values.double().softmax(-1)[0]
+        assert token == int(two.indices[0 if u < probability else 1])
+        assert result.drawn[step] == pytest.approx(
+            float(probability if u < probability else 1 - probability), abs=1e-3
         )
-        assert found.bits[step] == pytest.approx(-float(own) / np.log(2), abs=0.02)
+        assert result.bits[step] == pytest.approx(-float(own) / np.log(2), abs=0.02)
         ids.append(token)
     plain = continuation.greedy("smollm2", prompt, 3)
     assert continuation.greedy("smollm2", prompt, 3, filters=chain).ids != plain.ids
 
 
 def test_a_run_that_is_cancelled_reads_no_further_token(shallow):
-    told = []
+    payloads = []
 
     def report(record, share):
-        told.append((record.text, share))
-        if len(told) == 3:
+        payloads.append((record.text, share))
+        if len(payloads) == 3:
             raise CancelledError
 
     with pytest.raises(CancelledError):
         continuation.greedy("smollm2", TEXT, 20, report=report)
-    assert [share for _, share in told] == [0.05, 0.1, 0.15]
-    assert all(after.startswith(before) for (before, _), (after, _) in pairwise(told))
+    assert [share for _, share in payloads] == [0.05, 0.1, 0.15]
+    assert all(after.startswith(before) for (before, _), (after, _) in pairwise(payloads))
 
 
 def test_two_who_write_at_once_write_what_each_writes_alone(shallow):
-    alone = [continuation.greedy("smollm2", one, 8) for one in PROMPTS[:2]]
-    found = {}
+    alone = [continuation.greedy("smollm2", prompt, 8) for prompt in PROMPTS[:2]]
+    result = {}
     together(*(
-        lambda one=one: found.update({one: continuation.greedy("smollm2", one, 8)})
-        for one in PROMPTS[:2]
+        lambda item=prompt: result.update({item: continuation.greedy("smollm2", item, 8)})
+        for prompt in PROMPTS[:2]
     ))  # fmt: skip
     for prompt, before in zip(PROMPTS, alone, strict=False):
-        assert found[prompt].ids == before.ids
-        np.testing.assert_array_equal(found[prompt].bits, before.bits)
+        assert result[prompt].ids == before.ids
+        np.testing.assert_array_equal(result[prompt].bits, before.bits)
 
 
 @pytest.mark.parametrize(
@@ -239,30 +241,32 @@ def test_two_who_write_at_once_write_what_each_writes_alone(shallow):
 )  # fmt: skip
 def test_beam_search_is_generate(request, layers, prompt, beams, count, penalty):
     model = request.getfixturevalue(layers)
-    found = beam("smollm2", prompt, beams, count, penalty)
+    result = beam("smollm2", prompt, beams, count, penalty)
     ids = ids_of(model, prompt)
-    told = model.network.generate(
+    payload = model.network.generate(
         ids, max_new_tokens=count, num_beams=beams, num_return_sequences=beams, do_sample=False,
         length_penalty=penalty, early_stopping=False, output_scores=True,
         return_dict_in_generate=True,
     )  # fmt: skip
-    for rank, one in enumerate(found.hypotheses):
-        there = told.sequences[rank, ids.shape[1] :].tolist()
-        assert list(one.ids) == there[: len(one.ids)]
-        assert set(there[len(one.ids) :]) <= {2}  # padding
+    for rank, hypothesis in enumerate(result.hypotheses):
+        there = payload.sequences[rank, ids.shape[1] :].tolist()
+        assert list(hypothesis.ids) == there[: len(hypothesis.ids)]
+        assert set(there[len(hypothesis.ids) :]) <= {2}  # padding
         if beams > 1:
-            assert one.score == pytest.approx(float(told.sequences_scores[rank]), rel=1e-4)
-        assert one.score == pytest.approx(one.log / len(one.ids) ** penalty)
-    assert len(found.hypotheses) == beams
-    assert any(one.ended for one in found.hypotheses) == prompt.startswith("<|im_start|>")
+            assert hypothesis.score == pytest.approx(
+                float(payload.sequences_scores[rank]), rel=1e-4
+            )
+        assert hypothesis.score == pytest.approx(hypothesis.log / len(hypothesis.ids) ** penalty)
+    assert len(result.hypotheses) == beams
+    assert any(item.ended for item in result.hypotheses) == prompt.startswith("<|im_start|>")
     # the rows of what was kept lead to the first hypothesis
-    if not found.best.ended:
-        row = next(k for k, token in enumerate(found.token[-1]) if token == found.best.ids[-1])
-        way = []
+    if not result.best.ended:
+        row = next(k for k, token in enumerate(result.token[-1]) if token == result.best.ids[-1])
+        path = []
         for step in range(count - 1, -1, -1):
-            way.append(int(found.token[step, row]))
-            row = int(found.parent[step, row])
-        assert tuple(reversed(way)) == found.best.ids
+            path.append(int(result.token[step, row]))
+            row = int(result.parent[step, row])
+        assert tuple(reversed(path)) == result.best.ids
 
 
 @pytest.fixture(scope="module")
@@ -270,34 +274,34 @@ def tree(few_layers):
     with in_place(few_layers):
         greedy = continuation.greedy("smollm2", PROMPTS[1], 4)
         odd = (*greedy.ids[:1], 28132, 28132)
-        return greedy, odd, futures("smollm2", PROMPTS[1], 4, 4, ways=(greedy.ids, odd))
+        return greedy, odd, futures("smollm2", PROMPTS[1], 4, 4, paths=(greedy.ids, odd))
 
 
 def test_probabilities_of_a_tree_are_exact(shallow, tree):
-    greedy, odd, found = tree
-    assert found.log[found.nodes(greedy.ids)[-1]] == pytest.approx(
+    greedy, odd, result = tree
+    assert result.log[result.nodes(greedy.ids)[-1]] == pytest.approx(
         greedy.log2 * np.log(2), abs=1e-3
     )
-    prompt = list(found.prompt.ids)
-    for node in (0, int(found.depth.argmax()), found.nodes(odd)[-1]):
-        way = [int(found.token[k]) for k in found.path_to(node)]
-        logs = torch.log_softmax(logits_without_cache(shallow, prompt + way).double(), -1)
-        own = logs[len(prompt) - 1 : -1].gather(1, torch.tensor(way)[:, None]).sum()
-        assert found.log[node] == pytest.approx(float(own), abs=1e-3)
-    assert len(found.nodes(odd)) == 3
+    prompt = list(result.prompt.ids)
+    for node in (0, int(result.depth.argmax()), result.nodes(odd)[-1]):
+        path = [int(result.token[k]) for k in result.path_to(node)]
+        logs = torch.log_softmax(logits_without_cache(shallow, prompt + path).double(), -1)
+        own = logs[len(prompt) - 1 : -1].gather(1, torch.tensor(path)[:, None]).sum()
+        assert result.log[node] == pytest.approx(float(own), abs=1e-3)
+    assert len(result.nodes(odd)) == 3
 
 
 def test_a_tree_grows_where_it_is_most_probable(tree):
-    _, odd, found = tree
-    inner = [k for k in np.flatnonzero(found.expanded) if k not in found.nodes(odd)]
-    still = found.log[~found.expanded & ~found.is_complete]
+    _, odd, result = tree
+    inner = [k for k in np.flatnonzero(result.expanded) if k not in result.nodes(odd)]
+    still = result.log[~result.expanded & ~result.is_complete]
     # what was read was at no time less probable than what was left, but for the ways given
-    assert np.sort(found.log[inner])[2] >= still.min()
+    assert np.sort(result.log[inner])[2] >= still.min()
     for node in inner:
-        children = found.log[found.parent == node]
+        children = result.log[result.parent == node]
         assert (np.diff(children[:8]) <= 0).all()
-        assert np.exp(children).sum() <= np.exp(found.log[node]) * (1 + 1e-9)
-    assert found.covered < 1
+        assert np.exp(children).sum() <= np.exp(result.log[node]) * (1 + 1e-9)
+    assert result.covered < 1
 
 
 def test_a_future_is_proven_to_be_the_most_probable_by_counting_all(shallow):
@@ -309,23 +313,23 @@ def test_a_future_is_proven_to_be_the_most_probable_by_counting_all(shallow):
     for token in first.argsort(descending=True)[:8].tolist():
         after = torch.log_softmax(logits_without_cache(shallow, [*ids, token])[-1].double(), -1)
         best = max(best, float(first[token] + after.max()))
-    found = futures("smollm2", prompt, 2, 1)
-    assert found.proven
+    result = futures("smollm2", prompt, 2, 1)
+    assert result.proven
     assert best > float(first.sort(descending=True).values[8])
-    assert found.log[found.best] == pytest.approx(best, abs=1e-3)
+    assert result.log[result.best] == pytest.approx(best, abs=1e-3)
 
 
 def test_surprise_is_what_the_model_says_of_each_token(shallow):
     text = "I drink green tea. 你好。"
-    found = surprise.surprise("smollm2", text)
-    logs = torch.log_softmax(logits_without_cache(shallow, found.tokens.ids).double(), -1)[:-1]
-    after = torch.tensor(found.tokens.ids[1:])[:, None]
+    result = surprise.surprise("smollm2", text)
+    logs = torch.log_softmax(logits_without_cache(shallow, result.tokens.ids).double(), -1)[:-1]
+    after = torch.tensor(result.tokens.ids[1:])[:, None]
     own = logs.gather(1, after)
-    np.testing.assert_allclose(found.bits, -own[:, 0] / np.log(2), atol=1e-3)
-    np.testing.assert_allclose(found.entropy, -(logs.exp() * logs).sum(-1) / np.log(2), atol=2e-3)
-    np.testing.assert_array_equal(found.rank, 1 + (logs > own).sum(-1))
-    assert found.answer[0] == texts.piece(shallow, int(logs[0].argmax()))
-    assert found.mean_bits == pytest.approx(found.bits.mean())
+    np.testing.assert_allclose(result.bits, -own[:, 0] / np.log(2), atol=1e-3)
+    np.testing.assert_allclose(result.entropy, -(logs.exp() * logs).sum(-1) / np.log(2), atol=2e-3)
+    np.testing.assert_array_equal(result.rank, 1 + (logs > own).sum(-1))
+    assert result.answer[0] == texts.piece(shallow, int(logs[0].argmax()))
+    assert result.mean_bits == pytest.approx(result.bits.mean())
     with pytest.raises(UserError) as caught:
         surprise.surprise("smollm2", "a")
     assert caught.value.code == "one_token"
@@ -334,25 +338,25 @@ def test_surprise_is_what_the_model_says_of_each_token(shallow):
 def test_a_repeated_sentence_is_read_in_one_pass(smollm2):
     from transformers import RepetitionPenaltyLogitsProcessor
 
-    found = surprise.repeated("smollm2", "I like green tea in the morning.", 4, 1.3)
-    one = texts.tokens(smollm2, " I like green tea in the morning.").ids
-    whole = np.tile(one, 4)
-    assert found.bits.shape == (4, len(one))
-    assert np.isnan(found.bits[0, 0])
-    logits = logits_without_cache(smollm2, whole)
+    result = surprise.repeated("smollm2", "I like green tea in the morning.", 4, 1.3)
+    item = texts.tokens(smollm2, " I like green tea in the morning.").ids
+    full = np.tile(item, 4)
+    assert result.bits.shape == (4, len(item))
+    assert np.isnan(result.bits[0, 0])
+    logits = logits_without_cache(smollm2, full)
     punish = RepetitionPenaltyLogitsProcessor(1.3)
-    for place in (1, len(one), 3 * len(one) - 1, 4 * len(one) - 1):
-        row = logits[place - 1].clone()[None]
+    for position in (1, len(item), 3 * len(item) - 1, 4 * len(item) - 1):
+        row = logits[position - 1].clone()[None]
         for changed, bits in (
-            (row, found.bits),
-            (punish(torch.tensor(whole[:place])[None], row.clone()), found.penalized),
+            (row, result.bits),
+            (punish(torch.tensor(full[:position])[None], row.clone()), result.penalized),
         ):
-            own = torch.log_softmax(changed.double(), -1)[0, whole[place]]
-            assert bits.ravel()[place] == pytest.approx(-float(own) / np.log(2), abs=2e-3)
-    means = found.mean_bits()
+            own = torch.log_softmax(changed.double(), -1)[0, full[position]]
+            assert bits.ravel()[position] == pytest.approx(-float(own) / np.log(2), abs=2e-3)
+    means = result.mean_bits()
     assert (np.diff(means) < 0).all()
-    assert found.probability(4) == pytest.approx(2 ** -found.bits[3, 1:].mean())
-    assert found.probability(4, penalized=True) < found.probability(4)
+    assert result.probability(4) == pytest.approx(2 ** -result.bits[3, 1:].mean())
+    assert result.probability(4, penalized=True) < result.probability(4)
     with pytest.raises(ValueError, match="positive"):
         surprise.repeated("smollm2", "I like tea", 2, 0)
 
@@ -372,16 +376,16 @@ def test_half_characters_are_told_by_their_bytes(smollm2):
 
 
 def test_a_token_with_the_cache_says_what_one_without_says(shallow):
-    told = []
-    found = cost.time_cache("smollm2", (4, 40), 2, lambda _, share: told.append(share))
-    assert found.seconds.shape == (3, 2, 2)
-    assert (found.seconds > 0).all()
-    assert found.same
-    assert found.largest_difference < 1e-3
-    assert found.ranks.tolist() == [1, 1]
-    assert found.at("prefill", 40) > found.at("decode", 40)
-    assert found.times(40) == found.at("anew", 40) / found.at("decode", 40) > 1
-    assert told == [1 / 3, 2 / 3, 1]
+    payloads = []
+    cache_times = cost.time_cache("smollm2", (4, 40), 2, lambda _, share: payloads.append(share))
+    assert cache_times.seconds.shape == (3, 2, 2)
+    assert (cache_times.seconds > 0).all()
+    assert cache_times.same
+    assert cache_times.largest_difference < 1e-3
+    assert cache_times.ranks.tolist() == [1, 1]
+    assert cache_times.at("prefill", 40) > cache_times.at("decode", 40)
+    assert cache_times.times(40) == cache_times.at("anew", 40) / cache_times.at("decode", 40) > 1
+    assert payloads == [1 / 3, 2 / 3, 1]
     with pytest.raises(ValueError, match="1 to 512"):
         cost.time_cache("smollm2", (513,), 1)
 
@@ -404,39 +408,41 @@ def test_readings_count_the_passes_of_a_model(shallow):
 
 def test_a_wrong_answer_with_the_cache_would_be_seen():
     seconds = np.ones((3, 2, 2))
-    found = CacheTimes(np.array([4, 8]), seconds, np.array([0.0, 3.0]), np.array([1, 2]))
-    assert not found.same
-    assert found.largest_difference == 3
+    cache_times = CacheTimes(np.array([4, 8]), seconds, np.array([0.0, 3.0]), np.array([1, 2]))
+    assert not cache_times.same
+    assert cache_times.largest_difference == 3
 
 
 @pytest.fixture(scope="module")
 def shown(few_layers):
-    told = []
-    report = lambda _, share: told.append(share)  # noqa: E731
+    payloads = []
+    report = lambda _, share: payloads.append(share)  # noqa: E731
     with in_place(few_layers):
-        return shots.few_shots("smollm2", 6, 2, amounts=(0, 2), report=report), told
+        return shots.few_shots("smollm2", 6, 2, amounts=(0, 2), report=report), payloads
 
 
 def test_answers_behind_examples_are_those_of_the_whole_prompt(shallow, shown):
-    found, told = shown
-    asked = shots._short(sentiment_split()[1], 6)
+    result, payload = shown
+    request = shots._short(sentiment_split()[1], 6)
     yes, no = (texts.tokens(shallow, word).ids[0] for word in (" positive", " negative"))
     for number, amount, condition in ((0, 0, "right"), (1, 2, "random"), (0, 2, "other")):
         at = CONDITIONS.index(condition), (0, 2).index(amount), number
         masses = []
-        for row, (review, label) in enumerate(asked):
+        for row, (review, label) in enumerate(request):
             start = shots.beginning(number, amount, condition)
-            whole = f"{start}\n\n{shots.question(review)}" if start else shots.question(review)
-            said = logits_without_cache(shallow, texts.tokens(shallow, whole).ids)[-1].softmax(-1)
-            assert found.positive[at][row] == (said[yes] > said[no])
-            assert found.right[at][row] == ((said[yes] > said[no]) == bool(label))
-            assert found.named[at][row] == (int(said.argmax()) in (yes, no))
-            masses.append(float(said[yes] + said[no]))
-        assert found.mass[at] == pytest.approx(np.mean(masses), abs=1e-4)
-    assert told == pytest.approx(np.arange(1, 8) / 7)
-    assert (found.draws, found.questions) == (2, 6)
+            full_text = f"{start}\n\n{shots.question(review)}" if start else shots.question(review)
+            message = logits_without_cache(shallow, texts.tokens(shallow, full_text).ids)[
+                -1
+            ].softmax(-1)
+            assert result.positive[at][row] == (message[yes] > message[no])
+            assert result.right[at][row] == ((message[yes] > message[no]) == bool(label))
+            assert result.named[at][row] == (int(message.argmax()) in (yes, no))
+            masses.append(float(message[yes] + message[no]))
+        assert result.mass[at] == pytest.approx(np.mean(masses), abs=1e-4)
+    assert payload == pytest.approx(np.arange(1, 8) / 7)
+    assert (result.draws, result.questions) == (2, 6)
     # without examples there is one condition
-    assert (found.right[:, 0] == found.right[0, 0, 0]).all()
+    assert (result.right[:, 0] == result.right[0, 0, 0]).all()
 
 
 def test_examples_are_balanced_and_of_the_training_set():
@@ -446,7 +452,7 @@ def test_examples_are_balanced_and_of_the_training_set():
     assert all(sum(label for _, label in first[k : k + 2]) == 1 for k in range(0, 8, 2))
     assert {review for review, _ in first} <= train - test
     assert first != shots.examples(1)
-    right, coin, other = (shots.beginning(3, 8, one) for one in CONDITIONS)
+    right, coin, other = (shots.beginning(3, 8, condition) for condition in CONDITIONS)
     assert right.startswith(shots.beginning(3, 2))
     assert shots.beginning(3, 2, described=True).startswith(shots.TASK)
     assert coin.replace("positive", "negative") == right.replace("positive", "negative")
@@ -460,10 +466,10 @@ def test_methods_are_those_of_generate_and_of_the_librarys_filters(shallow, monk
     from transformers import TopPLogitsWarper
 
     monkeypatch.setattr(methods, "STEPS", 6)
-    told = []
-    found = methods.by_method("smollm2", 2, report=lambda _, share: told.append(share))
-    assert told == [0.5, 1]
-    assert found.bits.shape == (len(METHODS), 2, 6)
+    payloads = []
+    by_method = methods.by_method("smollm2", 2, report=lambda _, share: payloads.append(share))
+    assert payloads == [0.5, 1]
+    assert by_method.bits.shape == (len(METHODS), 2, 6)
     human = methods.sentences(shallow, 2, 0)
     start = torch.tensor(human[1][: methods.BEGINNING])[None]
     uniforms = np.random.RandomState([0, 1]).uniform(size=(4, 6))
@@ -477,8 +483,10 @@ def test_methods_are_those_of_generate_and_of_the_librarys_filters(shallow, monk
     )
     assert written[0].tolist() == human[1].tolist()
     for beams, row in ((1, 1), (BEAMS, 2)):
-        told = shallow.network.generate(start, max_new_tokens=6, num_beams=beams, do_sample=False)
-        assert written[row].tolist() == told[0].tolist()
+        payloads = shallow.network.generate(
+            start, max_new_tokens=6, num_beams=beams, do_sample=False
+        )
+        assert written[row].tolist() == payloads[0].tolist()
     for row, u, change in (
         (3, uniforms[1], TopPLogitsWarper(NUCLEUS)),
         (4, uniforms[3], lambda _, scores: scores),
@@ -490,8 +498,8 @@ def test_methods_are_those_of_generate_and_of_the_librarys_filters(shallow, monk
             above = exact[exact > exact[token]].sum()
             assert exact[token] > 0
             assert above - 2e-3 <= u[step] <= above + exact[token] + 2e-3
-    for row, whole in enumerate(written):
-        logs = torch.log_softmax(logits_without_cache(shallow, whole).double(), -1)[:-1]
-        own = logs.gather(1, torch.tensor(whole[1:])[:, None])[methods.BEGINNING - 1 :, 0]
-        np.testing.assert_allclose(found.bits[row, 1], -own / np.log(2), rtol=1e-3, atol=2e-3)
-    assert "".join(found.beginning).replace("␣", " ") == shallow.tokenizer.decode(human[1][:8])
+    for row, full in enumerate(written):
+        logs = torch.log_softmax(logits_without_cache(shallow, full).double(), -1)[:-1]
+        own = logs.gather(1, torch.tensor(full[1:])[:, None])[methods.BEGINNING - 1 :, 0]
+        np.testing.assert_allclose(by_method.bits[row, 1], -own / np.log(2), rtol=1e-3, atol=2e-3)
+    assert "".join(by_method.beginning).replace("␣", " ") == shallow.tokenizer.decode(human[1][:8])

@@ -24,21 +24,21 @@ def found(few_layers):
 def test_every_text_is_a_way_in_the_tree(found):
     for texts in found.ids.values():
         for ids in texts:
-            way = found.tree.nodes(ids)
-            assert len(way) == len(ids)
-            assert tuple(found.tree.token[list(way)]) == ids
+            path = found.tree.nodes(ids)
+            assert len(path) == len(ids)
+            assert tuple(found.tree.token[list(path)]) == ids
 
 
 def test_probabilities_are_those_of_the_tree(found):
-    chance = {
+    probability = {
         name: [np.exp(found.tree.log[found.tree.nodes(ids)[-1]]) for ids in texts]
         for name, texts in found.ids.items()
     }
-    assert found.greedy_probability == pytest.approx(chance["greedy"][0], rel=1e-3)
-    assert found.beam_probability == pytest.approx(chance["beam"][0], rel=1e-3)
-    drawn = np.median([2**one.log2 for one in found.samples])
-    assert drawn == pytest.approx(np.median(chance["sample"]), rel=1e-3)
-    assert found.best_probability >= max(max(some) for some in chance.values()) * (1 - 1e-6)
+    assert found.greedy_probability == pytest.approx(probability["greedy"][0], rel=1e-3)
+    assert found.beam_probability == pytest.approx(probability["beam"][0], rel=1e-3)
+    rendered = np.median([2**sample.log2 for sample in found.samples])
+    assert rendered == pytest.approx(np.median(probability["sample"]), rel=1e-3)
+    assert found.best_probability >= max(max(some) for some in probability.values()) * (1 - 1e-6)
 
 
 def test_the_fork_is_where_greedy_leaves_the_best_text(few_layers, found):

@@ -27,18 +27,22 @@ FLOAT = 1e-5
 TABLE = "position_embeddings.weight"
 
 
-def put(network, variant: str, own: np.ndarray, most: int, seed: int, first: int = 0) -> None:
+def put(
+    network, variant: str, own_value: np.ndarray, maximum: int, seed: int, first: int = 0
+) -> None:
     """Another table into a copy of a network, written down once more from the words about it."""
-    rows = own.copy()
+    rows = own_value.copy()
     if variant == "zero":
         rows[:] = 0
     elif variant == "shuffled":
-        for place, old in enumerate(np.random.RandomState(seed).permutation(most)):
-            rows[place] = own[old]
+        for index, old in enumerate(np.random.RandomState(seed).permutation(maximum)):
+            rows[index] = own_value[old]
     elif variant == "sinusoidal":
-        sines = encoding(len(own), own.shape[1]).table
-        length = np.sqrt((own.astype(float) ** 2).sum(1)).mean()
-        rows[:] = sines / np.sqrt(own.shape[1] / 2) * length  # all rows of sines are equally long
+        sines = encoding(len(own_value), own_value.shape[1]).table
+        length = np.sqrt((own_value.astype(float) ** 2).sum(1)).mean()
+        rows[:] = (
+            sines / np.sqrt(own_value.shape[1] / 2) * length
+        )  # all rows of sines are equally long
     (weight,) = (p for name, p in network.named_parameters() if name.endswith(TABLE))
     with torch.no_grad():
         weight[first:] = torch.from_numpy(rows)
@@ -51,17 +55,17 @@ def vector(hidden: np.ndarray) -> np.ndarray:
 
 # ------------------------------------------------------------------------------------------- tables
 def test_the_table_is_that_of_the_file(minilm):
-    found = positions.table("minilm")
+    result = positions.table("minilm")
     with safe_open(store.verify("minilm").folder / "model.safetensors", "numpy") as file:
         names = list(file.keys())
-        (place,) = (name for name in names if name.endswith(TABLE))
+        (position,) = (name for name in names if name.endswith(TABLE))
         (words,) = (name for name in names if name.endswith("word_embeddings.weight"))
-        np.testing.assert_array_equal(found.table, file.get_tensor(place).astype(np.float32))
+        np.testing.assert_array_equal(result.table, file.get_tensor(position).astype(np.float32))
         every = file.get_tensor(words).astype(np.float32)
-    assert found.table.shape == (512, 384)
-    assert found.model == minilm.card.title
-    np.testing.assert_array_equal(found.words, every[::15])  # 30,522 of them, about 2,000 taken
-    assert 2000 <= len(found.words) < 2100
+    assert result.table.shape == (512, 384)
+    assert result.model == minilm.card.title
+    np.testing.assert_array_equal(result.words, every[::15])  # 30,522 of them, about 2,000 taken
+    assert 2000 <= len(result.words) < 2100
 
 
 def test_what_is_given_out_is_not_the_models_own_memory(minilm):
@@ -99,17 +103,17 @@ def test_texts_and_names(found, minilm):
     assert found.others == texts.tokens(minilm, LONGER).pieces
     assert (found.layer, found.head) == (3, 7)
     np.testing.assert_allclose(found.weights.sum(-1), np.ones((4, 7)), atol=FLOAT)
-    for place, variant in enumerate(VARIANTS):
-        assert found.alike_of(variant) == found.alike[place]
-        assert found.kept_of(variant) == found.kept[place]
-        assert found.previous_of(variant) == found.previous[place]
+    for index, variant in enumerate(VARIANTS):
+        assert found.alike_of(variant) == found.alike[index]
+        assert found.kept_of(variant) == found.kept[index]
+        assert found.previous_of(variant) == found.previous[index]
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_against_a_copy_whose_table_was_overwritten(found, minilm, variant):
     tokens = [texts.tokens(minilm, text) for text in (MARY, LONGER)]
     own = positions.table("minilm").table
-    copy = eager(minilm, anew=(TABLE,))
+    copy = eager(minilm, rerun=(TABLE,))
     _, hidden, _ = passed(copy, tokens[0])
     untouched = vector(hidden)
     put(copy, variant, own, len(tokens[1].ids), seed=4)
@@ -123,21 +127,21 @@ def test_against_a_copy_whose_table_was_overwritten(found, minilm, variant):
 
 
 def test_without_positions_only_the_words_count(minilm):
-    found = positions.reordered("minilm", MARY, JOHN)
-    assert found.alike_of("zero") == pytest.approx(1, abs=1e-6)  # float32 sums in another order
+    result = positions.reordered("minilm", MARY, JOHN)
+    assert result.alike_of("zero") == pytest.approx(1, abs=1e-6)  # float32 sums in another order
     for variant in ("own", "shuffled", "sinusoidal"):
-        assert found.alike_of(variant) < 0.9995, variant
+        assert result.alike_of(variant) < 0.9995, variant
     for variant in VARIANTS[1:]:
-        assert found.kept_of(variant) < 0.9, variant
-    assert found.previous_of("own") > 0.99  # layer 0, head 2
-    assert found.previous_of("zero") < 0.5
+        assert result.kept_of(variant) < 0.9, variant
+    assert result.previous_of("own") > 0.99  # layer 0, head 2
+    assert result.previous_of("zero") < 0.5
     # Words of another number are not the same bag.
     assert positions.reordered("minilm", MARY, f"{JOHN} flower").alike_of("zero") < 1 - 1e-4
 
 
 def test_another_seed_is_another_disorder(minilm):
-    one, other = (positions.reordered("minilm", MARY, JOHN, seed=seed) for seed in (1, 2))
-    changed = [not np.array_equal(a, b) for a, b in zip(one.weights, other.weights, strict=True)]
+    item, other = (positions.reordered("minilm", MARY, JOHN, seed=seed) for seed in (1, 2))
+    changed = [not np.array_equal(a, b) for a, b in zip(item.weights, other.weights, strict=True)]
     assert changed == [False, False, True, False]
 
 
@@ -161,10 +165,10 @@ def test_the_shared_model_stays_as_it_was(minilm):
      ("cat " * 700, "dog", 512)],
 )  # fmt: skip
 def test_odd_texts_and_texts_that_fill_the_table_are_read(minilm, first, second, tokens):
-    found = positions.reordered("minilm", first, second)
-    assert found.weights.shape == (4, tokens, tokens)
-    assert found.left_out == (tokens == 512)
-    for values in (found.alike, found.kept, found.previous, found.weights):
+    result = positions.reordered("minilm", first, second)
+    assert result.weights.shape == (4, tokens, tokens)
+    assert result.left_out == (tokens == 512)
+    for values in (result.alike, result.kept, result.previous, result.weights):
         assert np.isfinite(values).all()
 
 
@@ -188,11 +192,11 @@ def tiny(monkeypatch, tmp_path):
         network.set_attn_implementation(taps.NAME)
         card = next(record for record in registry.MODELS if record.name == name)
         card = replace(card, layers=2, heads=2, parameters=0)
-        made = Pretrained(
+        created = Pretrained(
             card, network.eval(), BertTokenizer(vocab=vocabulary), "cpu", "float32", "hub"
         )
-        monkeypatch.setitem(pretrained._loaded, name, made)
-        return made
+        monkeypatch.setitem(pretrained._loaded, name, created)
+        return created
 
     with torch.random.fork_rng():
         torch.manual_seed(0)
@@ -204,12 +208,12 @@ def test_gpt2_keeps_its_table_elsewhere(tiny):
 
     config = GPT2Config(vocab_size=100, n_positions=64, n_embd=16, n_layer=2, n_head=2)
     model = tiny("gpt2", GPT2LMHeadModel(config))
-    found = positions.table("gpt2")
+    result = positions.table("gpt2")
     np.testing.assert_array_equal(
-        found.table, model.network.transformer.wpe.weight.detach().numpy()
+        result.table, model.network.transformer.wpe.weight.detach().numpy()
     )
-    assert found.table.shape == (64, 16)
-    assert found.words.shape == (100, 16)  # all, as there are few
+    assert result.table.shape == (64, 16)
+    assert result.words.shape == (100, 16)  # all, as there are few
 
 
 def distilbert():
@@ -240,13 +244,13 @@ def test_other_encoders(tiny, make):
     own = network.embeddings.position_embeddings.weight.detach().numpy()[start:].copy()
     np.testing.assert_array_equal(positions.table(name).table, own)
     first, second = "the cat sat on the mat", "the mat sat on the cat"
-    found = positions.reordered(name, first, second, layer=1, head=1, seed=3)
+    result = positions.reordered(name, first, second, layer=1, head=1, seed=3)
     tokens = [texts.tokens(model, text) for text in (first, second)]
     for at, variant in enumerate(VARIANTS):
-        copy = eager(model, anew=(TABLE,))
+        copy = eager(model, rerun=(TABLE,))
         put(copy, variant, own, len(tokens[0].ids), 3, start)
-        (weights, one, _), (_, other, _) = (passed(copy, each) for each in tokens)
-        np.testing.assert_allclose(found.weights[at], weights[1, 1], atol=FLOAT)
-        assert found.alike[at] == pytest.approx(vector(one) @ vector(other), abs=FLOAT)
-    assert found.alike[1] == pytest.approx(1, abs=1e-6)
-    assert found.alike[0] < 1 - 1e-5
+        (weights, item, _), (_, other, _) = (passed(copy, each) for each in tokens)
+        np.testing.assert_allclose(result.weights[at], weights[1, 1], atol=FLOAT)
+        assert result.alike[at] == pytest.approx(vector(item) @ vector(other), abs=FLOAT)
+    assert result.alike[1] == pytest.approx(1, abs=1e-6)
+    assert result.alike[0] < 1 - 1e-5

@@ -43,7 +43,7 @@ def test_the_bundled_sentences_are_split_once_and_for_all():
     train, held = reviews_split()
     assert (len(train), len(held)) == (4000, 800)
     assert not set(train) & set(held)
-    assert all(8 <= len(one) <= 40 for one in train)
+    assert all(8 <= len(item) <= 40 for item in train)
 
 
 def test_another_file_of_sentences_is_refused(monkeypatch, tmp_path):
@@ -64,11 +64,11 @@ def test_sentences_are_chosen_by_their_signs_and_beginnings():
 def test_a_batch_has_sentences_of_one_length_and_no_padding(task):
     train, held = letters._sentences(task)
     for group in letters._groups(task, held):
-        for place, ids, tags in zip(group.places, group.ids.T, group.tags.T, strict=True):
-            assert len(ids) == len(held[place].symbols)
-            assert np.array_equal(tags, held[place].tags)
-    count = Counter("".join(one.symbols for one in train))
-    assert min(count[one] for one in known_symbols(task)) >= SIZES[task].least
+        for position, ids, tags in zip(group.places, group.ids.T, group.tags.T, strict=True):
+            assert len(ids) == len(held[position].symbols)
+            assert np.array_equal(tags, held[position].tags)
+    count = Counter("".join(item.symbols for item in train))
+    assert min(count[known_symbol] for known_symbol in known_symbols(task)) >= SIZES[task].least
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -81,21 +81,23 @@ def test_two_networks_learn_and_the_seed_decides(task, short):
         records.append(record)
         reports.append(share)
 
-    found = train_taggers(task, 3, report=report)
-    drawn = losses_so_far(records)  # as the page draws it while it waits
-    assert [list(one["y"]) for one in drawn.traces] == [one.losses.tolist() for one in found]
+    trained_taggers = train_taggers(task, 3, report=report)
+    figure = losses_so_far(records)  # as the page draws it while it waits
+    assert [list(trace["y"]) for trace in figure.traces] == [
+        item.losses.tolist() for item in trained_taggers
+    ]
     assert torch.equal(before, torch.random.get_rng_state())
-    assert [one.wiring for one in found] == list(READERS)
-    for one in found:
-        assert one.losses[-1] < 0.8 * one.losses[0]
-        assert np.isfinite(one.losses).all()
+    assert [item.wiring for item in trained_taggers] == list(READERS)
+    for entry in trained_taggers:
+        assert entry.losses[-1] < 0.8 * entry.losses[0]
+        assert np.isfinite(entry.losses).all()
     assert reports == sorted(reports)
     assert reports[-1] == pytest.approx(1)
     again, other = (train_taggers(task, seed)[0] for seed in (3, 4))
-    assert np.array_equal(again.levels, found[0].levels)
-    assert not np.array_equal(other.levels, found[0].levels)
+    assert np.array_equal(again.levels, trained_taggers[0].levels)
+    assert not np.array_equal(other.levels, trained_taggers[0].levels)
     typed = "I saw Anna." if task == "spaces" else "我打车去"
-    read = tag_text(task, found, typed, 50)
+    read = tag_text(task, trained_taggers, typed, 50)
     assert np.allclose(read.probabilities[1], read.probabilities[2], atol=1e-6)
 
 
@@ -113,20 +115,22 @@ def test_a_cancelled_training_stops(short):
 def test_a_comparison_counts_every_held_out_letter(short, monkeypatch):
     monkeypatch.setattr(letters, "AHEAD", (0, 50))
     records: list[object] = []
-    found = compare_taggers("words", seeds=2, report=lambda record, _: records.append(record))
+    comparison = compare_taggers("words", seeds=2, report=lambda record, _: records.append(record))
     assert "5" in trained_so_far(records).alt
     held = letters._sentences("words")[1]
-    tags = np.concatenate([one.tags for one in held])
-    assert found.letters.sum(1).tolist() == np.bincount(tags[tags >= 0]).tolist()
+    tags = np.concatenate([item.tags for item in held])
+    assert comparison.letters.sum(1).tolist() == np.bincount(tags[tags >= 0]).tolist()
     commonest = np.bincount(
         np.concatenate([g.tags.ravel() for g in letters._groups_of_training("words")]) + 1
     )[1:].argmax()
-    assert found.baseline("majority") == pytest.approx(100 * np.mean(tags[tags >= 0] != commonest))
-    assert found.wrong.shape == (3, 2, 4, len(held))
-    assert found.cut.shape == (2, 2, 4, len(held))
-    assert found.cut[0].sum() > found.wrong[2].sum()
-    assert np.array_equal(found.cut[1], found.wrong[2])  # no sentence is longer
-    assert (found.wrong <= found.letters).all()
+    assert comparison.baseline("majority") == pytest.approx(
+        100 * np.mean(tags[tags >= 0] != commonest)
+    )
+    assert comparison.wrong.shape == (3, 2, 4, len(held))
+    assert comparison.cut.shape == (2, 2, 4, len(held))
+    assert comparison.cut[0].sum() > comparison.wrong[2].sum()
+    assert np.array_equal(comparison.cut[1], comparison.wrong[2])  # no sentence is longer
+    assert (comparison.wrong <= comparison.letters).all()
 
 
 @pytest.mark.parametrize("ahead", [0, 1, 3, 7, 50])
@@ -135,10 +139,12 @@ def test_what_is_learned_with_signs_ahead_is_what_is_used(ahead):
     cells = torch.nn.GRU(5, 7, bidirectional=True)
     read = torch.randn(8, 3, 5)
     learned = letters._cut_states(cells, read, ahead).detach().numpy()
-    used = states("bi", [one.detach().numpy() for one in cells.parameters()], read.numpy(), ahead)
+    used = states(
+        "bi", [parameter.detach().numpy() for parameter in cells.parameters()], read.numpy(), ahead
+    )
     assert np.abs(learned - used).max() < 1e-6
-    whole = cells(read)[0].detach().numpy()
-    assert (np.abs(learned - whole).max() < 1e-6) == (ahead >= 7)
+    full = cells(read)[0].detach().numpy()
+    assert (np.abs(learned - full).max() < 1e-6) == (ahead >= 7)
 
 
 def test_networks_that_learn_with_signs_ahead_begin_as_those_that_learn_with_all(
@@ -146,14 +152,14 @@ def test_networks_that_learn_with_signs_ahead_begin_as_those_that_learn_with_all
 ):
     monkeypatch.setattr(letters, "LEARNED_AHEAD", (0, 60))
     records: list[object] = []
-    found = compare_ahead("words", seeds=2, report=lambda record, _: records.append(record))
+    trained_ahead = compare_ahead("words", seeds=2, report=lambda record, _: records.append(record))
     assert records[-1] == (3, 4)
     every = compare_taggers("words", seeds=2)
-    assert np.array_equal(found.letters, every.letters)
-    assert found.wrong.shape == (2, 2, 4, found.sentences)
+    assert np.array_equal(trained_ahead.letters, every.letters)
+    assert trained_ahead.wrong.shape == (2, 2, 4, trained_ahead.sentences)
     # Read to the end of every sentence it is the same training: what differs is rounding.
-    assert found.error(60).value == pytest.approx(every.error("bi").value, abs=0.3)
-    assert found.error(0).value > found.error(60).value
+    assert trained_ahead.error(60).value == pytest.approx(every.error("bi").value, abs=0.3)
+    assert trained_ahead.error(0).value > trained_ahead.error(60).value
 
 
 @pytest.mark.parametrize(

@@ -27,10 +27,10 @@ def test_the_two_files_of_the_package_become_one(tmp_path):
     pd.DataFrame({"index": words}).to_parquet(tmp_path / "glove_6B_index.parquet")
     word_vectors.reduce(tmp_path, "table.npy")
     assert [path.name for path in tmp_path.iterdir()] == [word_vectors.FILE]
-    kept = word_vectors.read(tmp_path / word_vectors.FILE)
-    assert kept.words == tuple(words)
-    np.testing.assert_array_equal(kept.vectors, rows.astype(np.float16))
-    word_vectors.write(tmp_path / "short.npz", word_vectors.StoredVectors(("a",), kept.vectors))
+    retained = word_vectors.read(tmp_path / word_vectors.FILE)
+    assert retained.words == tuple(words)
+    np.testing.assert_array_equal(retained.vectors, rows.astype(np.float16))
+    word_vectors.write(tmp_path / "short.npz", word_vectors.StoredVectors(("a",), retained.vectors))
     with pytest.raises(ValueError, match="1 words and 5 vectors"):
         word_vectors.read(tmp_path / "short.npz")
 
@@ -43,12 +43,12 @@ def test_a_table_is_no_choice_where_a_network_is_due():
 
 
 def test_the_bundled_words_are_those_of_glove(glove):
-    kept, whole = word_lists.bundled(), glove.network
-    assert len(whole.words) == word_vectors.WORDS
-    assert glove.bytes == whole.vectors.nbytes
-    places = [whole.words.index(word) for word in kept.words]
-    np.testing.assert_array_equal(kept.vectors, whole.vectors[places])
-    np.testing.assert_allclose(kept.mean, whole.vectors.astype(float).mean(0))
+    retained, full = word_lists.bundled(), glove.network
+    assert len(full.words) == word_vectors.WORDS
+    assert glove.bytes == full.vectors.nbytes
+    indices = [full.words.index(word) for word in retained.words]
+    np.testing.assert_array_equal(retained.vectors, full.vectors[indices])
+    np.testing.assert_allclose(retained.mean, full.vectors.astype(float).mean(0))
     assert store.verify("glove").size < 2_000_000
 
 
@@ -59,16 +59,16 @@ def test_cosines_of_glove_are_those_in_our_list_of_sources():
 
 
 def test_figure_19_of_the_lecture_computed():
-    found = maps.project(
+    result = maps.project(
         "bundled", "boy man woman prince queen king", "axes", "man woman", "man king"
     )
-    at = dict(zip(found.words, found.places.round(2).tolist(), strict=True))
+    at = dict(zip(result.words, result.places.round(2).tolist(), strict=True))
     assert at["man"] == [0, 0]
     assert at["woman"][0] == 1
     assert at["king"][1] == 1
     assert at["queen"] == [0.64, 0.75]
     assert at["boy"][0] == 0.47
-    assert found.neighbors_preserved == (3, 6)
+    assert result.neighbors_preserved == (3, 6)
 
 
 def test_king_minus_man_plus_woman_is_king_until_king_is_left_out(glove, minilm):
@@ -85,37 +85,37 @@ def test_shipped_analogies_are_what_the_code_computes(glove, monkeypatch, stride
     some = word_lists.analogy_questions()[::stride]
     monkeypatch.setattr(word_lists, "analogy_questions", lambda: some)
     np.testing.assert_array_equal(maps.analogies(**keywords).right, shipped.right[:, ::stride])
-    shares = {way: shipped.overall(way).share for way in WAYS}
+    shares = {method: shipped.overall(method).share for method in WAYS}
     assert shares["excluded"] > shares["all"] > shares["neighbor"]
     family = shipped.classes.index("family")
     assert shipped.of("excluded").share[family] == pytest.approx(48 / 54)
 
 
 def test_words_that_a_table_lacks_are_said_and_pieces_are_averaged(minilm):
-    found = maps.project("minilm", "cat dog horse tokenization 🙂", "pca")
-    assert found.split == ("tokenization",)
-    assert found.unknown == ()
+    result = maps.project("minilm", "cat dog horse tokenization 🙂", "pca")
+    assert result.split == ("tokenization",)
+    assert result.unknown == ()
     _, pieces = tables.vector("minilm", "tokenization")
     assert pieces == 2
-    known = maps.project("bundled", "boy man woman qqq", "mds")
-    assert known.unknown == ("qqq",)
-    assert known.words == ("boy", "man", "woman")
+    existing = maps.project("bundled", "boy man woman qqq", "mds")
+    assert existing.unknown == ("qqq",)
+    assert existing.words == ("boy", "man", "woman")
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_what_has_no_word_is_refused_in_one_sentence(text):
-    for ask in (
+    for request in (
         lambda: maps.project("bundled", text, "pca"), lambda: maps.nearest("bundled", text, True),
         lambda: maps.solve("bundled", text, True), lambda: tables.in_a_row(text),
         lambda: neighbors.check_word(text),
     ):  # fmt: skip
         with pytest.raises(UserError) as refused:
-            ask()
+            request()
         assert refused.value.code in ("no_word", "few_words")
 
 
 def test_other_refusals_and_long_texts():
-    for code, ask in {
+    for code, request in {
         "few_words": lambda: maps.project("bundled", "king queen", "pca"),
         "axis_words": lambda: maps.project(
             "bundled", "king queen man", "axes", "man man", "man king"
@@ -125,18 +125,18 @@ def test_other_refusals_and_long_texts():
         "rare_word": lambda: neighbors.check_word("qqq"),
     }.items():
         with pytest.raises(UserError) as refused:
-            ask()
+            request()
         assert refused.value.code == code
     assert tables.words_of("שלום king " * 120_000) == ("שלום", "king")
     assert len(tables.in_a_row("人咬狗" * 400_000)) == tables.MAX_LIST_WORDS
 
 
 def test_one_word_is_one_row_until_a_position_is_added(minilm):
-    found = senses.two_readings("minilm", "Bank", RIVER, ACCOUNT)
-    assert found.table == pytest.approx(1, abs=1e-12)
-    assert 0.9 < found.read_in < 1
-    assert found.last < 0.8
-    assert len(found.cosines) == 8
+    layers = senses.two_readings("minilm", "Bank", RIVER, ACCOUNT)
+    assert layers.table == pytest.approx(1, abs=1e-12)
+    assert 0.9 < layers.read_in < 1
+    assert layers.last < 0.8
+    assert len(layers.cosines) == 8
     twice = senses.two_readings("minilm", "bank", RIVER, RIVER)
     np.testing.assert_allclose(twice.cosines, 1, atol=1e-6)
     with pytest.raises(UserError, match="both sentences"):
@@ -150,18 +150,18 @@ def test_the_vectors_behind_the_layers_are_those_of_the_library(minilm):
     with torch.inference_mode():
         states = minilm.network(**inputs, output_hidden_states=True).hidden_states
     at = minilm.tokenizer.convert_ids_to_tokens(inputs["input_ids"][0]).index("bank")
-    found = senses._vectors(minilm, "bank", RIVER)
+    result = senses._vectors(minilm, "bank", RIVER)
     expected = np.stack([state[0, at].numpy() for state in states])
-    np.testing.assert_allclose(found[1:-1], expected, atol=1e-5)
+    np.testing.assert_allclose(result[1:-1], expected, atol=1e-5)
 
 
 def test_every_bundled_word_stands_in_its_four_sentences(minilm):
-    kept = word_lists.two_senses()
-    assert len(kept) == len({one.word for one in kept}) == 50
+    two_senseses = word_lists.two_senses()
+    assert len(two_senseses) == len({item.word for item in two_senseses}) == 50
     shipped = precomputed.find(senses.sense_pairs, {"model": "minilm"}).result
-    for at, one in list(enumerate(kept))[::7]:
-        other = senses.two_readings("minilm", one.word, one.first[0], one.second[0])
-        same = senses.two_readings("minilm", one.word, *one.first)
+    for at, entry in list(enumerate(two_senseses))[::7]:
+        other = senses.two_readings("minilm", entry.word, entry.first[0], entry.second[0])
+        same = senses.two_readings("minilm", entry.word, *entry.first)
         np.testing.assert_allclose(shipped.other[2 * at], 100 * other.cosines, atol=0.51)
         np.testing.assert_allclose(shipped.same[2 * at], 100 * same.cosines, atol=0.51)
 
@@ -176,5 +176,5 @@ def test_the_list_of_substitutes_is_known_and_what_was_shipped_is_computed():
     from seqviz.compute.text.vectors.learned import substitutes_nearer
 
     shipped = precomputed.find(neighbors.substitutes, {}).result
-    found = substitutes_nearer(neighbors.counted(2), word_lists.substitutes())
-    np.testing.assert_array_equal(shipped.nearer[0, 0, 0], found)
+    values = substitutes_nearer(neighbors.counted(2), word_lists.substitutes())
+    np.testing.assert_array_equal(shipped.nearer[0, 0, 0], values)

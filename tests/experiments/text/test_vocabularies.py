@@ -54,9 +54,9 @@ def texts(count: int) -> list[str]:
     ],
 )
 def test_gpt2_gives_the_ids_of_the_texts(text, ids):
-    found = vocabularies.gpt2().cut(text)
-    assert len(found.ids) == 5 if ids is None else found.ids.tolist() == ids
-    assert found.back == text
+    result = vocabularies.gpt2().cut(text)
+    assert len(result.ids) == 5 if ids is None else result.ids.tolist() == ids
+    assert result.back == text
 
 
 def test_a_chinese_sentence_costs_gpt2_33_tokens():
@@ -73,9 +73,9 @@ def library(encoder: Bpe):
     content = np.frombuffer(vocabularies._read("gpt2_merges"), "<u2").reshape(2, -1).T
     pairs = [(names[left], names[right]) for left, right in content.tolist()]
     assert len(set(names)) == len(names) == 50_256
-    found = tokenizers.Tokenizer(models.BPE({name: k for k, name in enumerate(names)}, pairs))
-    found.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    return found
+    result = tokenizers.Tokenizer(models.BPE({name: k for k, name in enumerate(names)}, pairs))
+    result.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    return result
 
 
 @pytest.mark.parametrize("count", MANY)
@@ -84,10 +84,10 @@ def test_gpt2_is_the_library_on_random_unicode(count):
     other = library(encoder)
     anywhere = random.Random(5)
     for text in texts(count):
-        whole = text + chr(anywhere.randrange(0xE000, 0x20000))
-        found = encoder.cut(whole)
-        assert found.ids.tolist() == other.encode(whole).ids, ascii(whole)
-        assert found.back == whole
+        full = text + chr(anywhere.randrange(0xE000, 0x20000))
+        result = encoder.cut(full)
+        assert result.ids.tolist() == other.encode(full).ids, ascii(full)
+        assert result.back == full
 
 
 @pytest.mark.parametrize("answer", JIEBA, ids=range(len(JIEBA)))
@@ -100,8 +100,8 @@ def test_bert_gives_the_ids_of_the_text(minilm):
     piece = vocabularies.wordpiece()
     ids = piece.cut("AI and ML course is interesting and easy!").ids.tolist()
     assert ids == [9932, 1998, 19875, 2607, 2003, 5875, 1998, 3733, 999]
-    told = vocabularies.special("minilm")
-    assert {role: one[1] for role, one in told.items()} == {
+    payload = vocabularies.special("minilm")
+    assert {role: item[1] for role, item in payload.items()} == {
         "unknown": 100, "padding": 0, "class": 101, "separator": 102, "hidden": 103,
     }  # fmt: skip
     window = ("from", "her", "##s", "she", "you", "had", "an", "were", "but", "be", "this")
@@ -120,9 +120,9 @@ def test_bert_gives_the_ids_of_the_text(minilm):
     ],
 )
 def test_words_that_look_composed(word, pieces, ids, minilm):
-    found = vocabularies.wordpiece().prefix_lookups(word)
-    assert found.pieces == pieces
-    assert ids in (None, found.ids)
+    prefix_lookups = vocabularies.wordpiece().prefix_lookups(word)
+    assert prefix_lookups.pieces == pieces
+    assert ids in (None, prefix_lookups.ids)
 
 
 @pytest.mark.parametrize("count", MANY)
@@ -139,16 +139,18 @@ def test_smollm2_is_the_library_on_random_unicode(count, smollm2):
     """But for bytes without an id, which the library leaves out and we call unknown."""
     encoder = vocabularies.decoder_bpe()
     for text in texts(count):
-        found = encoder.cut(text)
-        assert found.ids[~found.unknown].tolist() == smollm2.tokenizer(text).input_ids, ascii(text)
-        assert (found.back == text) == (not found.unknown.any())
+        result = encoder.cut(text)
+        assert result.ids[~result.unknown].tolist() == smollm2.tokenizer(text).input_ids, ascii(
+            text
+        )
+        assert (result.back == text) == (not result.unknown.any())
 
 
 def test_smollm2_has_bytes_without_an_id(smollm2):
-    found = vocabularies.decoder_bpe().cut("a\x04")
-    assert found.unknown.any()
-    assert found.back == "a"
-    assert found.lost == ("unknown",)
+    result = vocabularies.decoder_bpe().cut("a\x04")
+    assert result.unknown.any()
+    assert result.back == "a"
+    assert result.lost == ("unknown",)
 
 
 # Where a special token can stand in what somebody types.
@@ -160,20 +162,23 @@ NEARLY = ("[mask]", "[ MASK ]", "[[MASK]]", "[MASK", "<|endoftext|", "<|im_start
 
 def check_special(cut, library, tokens) -> None:
     """The ids of transformers, and each special token as one piece in its place."""
-    for text in (*(one.replace("{}", token) for one in AROUND for token in tokens), *NEARLY):
-        found = cut(text)
-        assert found.ids.tolist() == library(text), text
+    for text in (*(item.replace("{}", token) for item in AROUND for token in tokens), *NEARLY):
+        result = cut(text)
+        assert result.ids.tolist() == library(text), text
         raw = text.encode()
-        for place in found.special:
-            assert raw[found.starts[place] : found.ends[place]].decode() == found.names[place]
-            assert not found.unknown[place]
-        every = sum(one in tokens.values() for one in found.ids)
-        assert len(found.special) == every - found.unknown.sum()
+        for position in result.special:
+            assert (
+                raw[result.starts[position] : result.ends[position]].decode()
+                == result.names[position]
+            )
+            assert not result.unknown[position]
+        every = sum(item in tokens.values() for item in result.ids)
+        assert len(result.special) == every - result.unknown.sum()
 
 
 def test_special_tokens_of_bert_are_read_as_the_model_reads_them(minilm):
-    tokens = {one: minilm.tokenizer.convert_tokens_to_ids(one)
-              for one in minilm.tokenizer.all_special_tokens}  # fmt: skip
+    tokens = {special_token: minilm.tokenizer.convert_tokens_to_ids(special_token)
+              for special_token in minilm.tokenizer.all_special_tokens}  # fmt: skip
     assert len(tokens) == 5
     check_special(
         vocabularies.wordpiece().cut,
@@ -191,13 +196,13 @@ def test_special_tokens_of_smollm2_are_read_as_the_model_reads_them(smollm2):
 
 def test_what_comes_back_with_special_tokens(minilm):
     cut = vocabularies.wordpiece().cut
-    found = cut("Paris is the [MASK] of France.")
-    assert found.back == "paris is the [MASK] of france."
-    assert found.lost == ("case",)
+    result = cut("Paris is the [MASK] of France.")
+    assert result.back == "paris is the [MASK] of france."
+    assert result.lost == ("case",)
     assert cut("the [MASK] fell").lost == ()
     assert cut("the[MASK]fell").lost == ("spaces",)
-    back = minilm.tokenizer.decode(found.ids, clean_up_tokenization_spaces=True)
-    assert found.back == back
+    back = minilm.tokenizer.decode(result.ids, clean_up_tokenization_spaces=True)
+    assert result.back == back
 
 
 def test_gpt2_reads_its_end_of_a_text_whole():

@@ -21,8 +21,8 @@ TOTALS = {
 
 @pytest.mark.parametrize(("name", "total"), TOTALS.items())
 def test_totals(name, total):
-    found = architectures.architecture(name)
-    assert found.total == total == found.counts.sum()
+    architecture = architectures.architecture(name)
+    assert architecture.total == total == architecture.counts.sum()
 
 
 def test_those_of_this_app_are_as_the_registry_has_them():
@@ -38,7 +38,7 @@ def test_parts_of_nn_transformer_by_hand(d, heads, layers, ff):
     counts = architectures.seq2seq(d, heads, layers, ff).counts
     attention = 4 * (d * d + d)
     feed_forward = 2 * d * ff + ff + d
-    wanted = {
+    expected = {
         ("encoder", "self_attention"): layers * attention,
         ("encoder", "feed_forward"): layers * feed_forward,
         ("encoder", "norm"): (2 * layers + 1) * 2 * d,
@@ -49,7 +49,7 @@ def test_parts_of_nn_transformer_by_hand(d, heads, layers, ff):
     }
     for i, group in enumerate(GROUPS):
         for j, part in enumerate(COST_PARTS):
-            assert counts[i, j] == wanted.get((group, part), 0), (group, part)
+            assert counts[i, j] == expected.get((group, part), 0), (group, part)
 
 
 def test_heads_do_not_change_the_count():
@@ -67,8 +67,8 @@ def test_operations_are_those_that_pytorch_counts(name, tokens):
         with FlopCounterMode(display=False) as counter:
             network(input_ids=ids, attention_mask=None)
     model = architectures.architecture(name)
-    found = cost.operations(model)
-    a_token, a_pair = (part[0] / found.tokens[0] for part in (found.linear, found.quadratic))
+    result = cost.operations(model)
+    a_token, a_pair = (part[0] / result.tokens[0] for part in (result.linear, result.quadratic))
     output = 2 * config.vocab_size * config.hidden_size * tokens if model.decoder else 0
     pooler = 0 if model.decoder else 2 * config.hidden_size**2  # of one token
     ours = a_token * tokens + a_pair * tokens**2 - output + pooler
@@ -77,13 +77,13 @@ def test_operations_are_those_that_pytorch_counts(name, tokens):
 
 
 def test_where_both_parts_are_equal():
-    found = cost.operations(architectures.architecture("bert_base"))
-    at = np.interp(found.crossing, found.tokens, found.quadratic - found.linear)
-    assert found.crossing == pytest.approx(4608)  # 12 d^2 / (2 d), d = 768
+    result = cost.operations(architectures.architecture("bert_base"))
+    at = np.interp(result.crossing, result.tokens, result.quadratic - result.linear)
+    assert result.crossing == pytest.approx(4608)  # 12 d^2 / (2 d), d = 768
     assert at != 0
-    assert found.share_at(4608) == pytest.approx(0.5)
-    part = found.quadratic / (found.linear + found.quadratic)
-    assert [found.share_at(n) for n in found.tokens.tolist()] == pytest.approx(part.tolist())
+    assert result.share_at(4608) == pytest.approx(0.5)
+    part = result.quadratic / (result.linear + result.quadratic)
+    assert [result.share_at(n) for n in result.tokens.tolist()] == pytest.approx(part.tolist())
 
 
 def test_cache_of_grouped_keys(smollm2):
@@ -92,8 +92,8 @@ def test_cache_of_grouped_keys(smollm2):
     assert cost.cache_bytes(model, 7, 9) == 3 * cost.cache_bytes(model, 7)
     assert cost.cache_bytes(architectures.architecture("bert_base"), 7) == 0
     out = smollm2.network(input_ids=torch.arange(100, 107)[None], use_cache=True)
-    kept = sum(layer.keys.nbytes + layer.values.nbytes for layer in out.past_key_values.layers)
-    assert kept == cost.cache_bytes(model, 7)
+    stage = sum(layer.keys.nbytes + layer.values.nbytes for layer in out.past_key_values.layers)
+    assert stage == cost.cache_bytes(model, 7)
     with pytest.raises(ValueError, match="-1 tokens"):
         cost.cache_bytes(model, -1)
 
@@ -102,10 +102,10 @@ def test_the_fit_finds_the_powers_and_never_a_negative_one():
     n = np.array(architectures.LENGTHS)
     true = 0.01 + 2e-3 * n + 3e-6 * n**2
     noise = 1 + 0.01 * np.random.RandomState(0).standard_normal((2, 5, len(n)))
-    found = cost.PassTimes(("a", "b"), n, true * noise)
-    assert found.fit(0) == pytest.approx((0.01, 2e-3, 3e-6), rel=0.2)
+    pass_times = cost.PassTimes(("a", "b"), n, true * noise)
+    assert pass_times.fit(0) == pytest.approx((0.01, 2e-3, 3e-6), rel=0.2)
     share = 3e-6 * 512**2 / true[-1]
-    assert found.quadratic_share(1) == pytest.approx(share, rel=0.1)
+    assert pass_times.quadratic_share(1) == pytest.approx(share, rel=0.1)
     falling = cost.PassTimes(("a",), n, np.broadcast_to(0.01 + 1e-3 * np.sqrt(n), (1, 3, len(n))))
     assert min(falling.fit(0)) >= 0
 

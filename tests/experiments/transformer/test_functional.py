@@ -36,11 +36,11 @@ def network(request):
     with torch.random.fork_rng():
         torch.manual_seed(0)
         maker = AutoModelForCausalLM if request.param == "llama" else AutoModel
-        made = maker.from_config(config).eval().requires_grad_(False)
-        for name, weights in made.named_parameters():
+        created = maker.from_config(config).eval().requires_grad_(False)
+        for name, weights in created.named_parameters():
             if weights.dim() == 2 and "embed" not in name:
                 weights.mul_(6)
-    return made
+    return created
 
 
 def through(network, *variants: Variant) -> torch.Tensor:
@@ -87,9 +87,9 @@ def reordered(network, order) -> torch.Tensor:
     return library(other)
 
 
-def close(found, wanted):
-    torch.testing.assert_close(found, wanted, rtol=1e-5, atol=2e-5)
-    assert torch.isfinite(found).all()
+def close(result, expected):
+    torch.testing.assert_close(result, expected, rtol=1e-5, atol=2e-5)
+    assert torch.isfinite(result).all()
 
 
 def test_unchanged_it_is_the_networks_own_output_to_the_last_bit(network):
@@ -102,9 +102,9 @@ def test_a_part_scaled_is_its_output_scaled_by_a_hook(network, part, by):
     for layer in (0, LAYERS - 1):
         private = copy.deepcopy(network)
         with hooked(modules(private, layer)[part], lambda out: by * out):
-            wanted = library(private)
-        close(through(network, Variant((Factor(part, layer, by),)))[0], wanted)
-        assert (wanted - library(network)).abs().max() > 1e-3
+            expected = library(private)
+        close(through(network, Variant((Factor(part, layer, by),)))[0], expected)
+        assert (expected - library(network)).abs().max() > 1e-3
 
 
 @pytest.mark.parametrize(("part", "unit"), [("attention", 2), ("mlp", 11)])
@@ -131,8 +131,8 @@ def test_a_vector_is_put_in_place_of_an_output_or_added_to_it(network, part):
     ):
         private = copy.deepcopy(network)
         with hooked(modules(private, 1)[part], change):
-            wanted = library(private)
-        close(through(network, Variant(puts=(put,)))[0], wanted)
+            expected = library(private)
+        close(through(network, Variant(puts=(put,)))[0], expected)
 
 
 def test_a_vector_is_added_to_what_enters_a_layer(network):
@@ -182,11 +182,11 @@ def test_without_norms_or_residuals_the_layer_is_what_its_equation_says(network)
         alone = second(mlp(first(parts.attention(last, x))))
         plain = x + parts.attention(last, x)
         plain = plain + mlp(plain)
-    found = functional.forward(
+    result = functional.forward(
         parts, (functional.off("residual", last), functional.off("norm", last))
     )
-    close(found[0], alone[0])
-    close(found[1], plain[0])
+    close(result[0], alone[0])
+    close(result[1], plain[0])
 
 
 def test_a_batch_of_many_changes_equals_one_by_one_in_any_order(network):
@@ -204,26 +204,35 @@ def test_a_batch_of_many_changes_equals_one_by_one_in_any_order(network):
 
 def test_what_is_watched_adds_up(network):
     parts = functional.NetworkParts(network, IDS, SEGMENTS, "cpu")
-    seen: dict[tuple[str, int], torch.Tensor] = {}
-    functional.forward(parts, (Variant(),), lambda part, layer, x: seen.update({(part, layer): x}))
+    observed: dict[tuple[str, int], torch.Tensor] = {}
+    functional.forward(
+        parts, (Variant(),), lambda part, layer, x: observed.update({(part, layer): x})
+    )
     parts_of = ("attention", "mlp", "heads", "neurons", "stream")
-    assert set(seen) == {(part, layer) for layer in range(LAYERS) for part in parts_of}
+    assert set(observed) == {(part, layer) for layer in range(LAYERS) for part in parts_of}
     for layer in range(LAYERS):
-        heads = seen["heads", layer].transpose(1, 2).flatten(2)
-        close(parts.output(layer)(heads), seen["attention", layer])
-        close(parts.down(layer)(seen["neurons", layer]), seen["mlp", layer])
+        heads = observed["heads", layer].transpose(1, 2).flatten(2)
+        close(parts.output(layer)(heads), observed["attention", layer])
+        close(parts.down(layer)(observed["neurons", layer]), observed["mlp", layer])
     if parts.kind == "llama":
-        added = sum(seen[part, layer] for part in ("attention", "mlp") for layer in range(LAYERS))
-        close(parts.first + added, seen["stream", LAYERS - 1])
+        added = sum(
+            observed[part, layer] for part in ("attention", "mlp") for layer in range(LAYERS)
+        )
+        close(parts.first + added, observed["stream", LAYERS - 1])
 
 
 def test_the_shared_network_stays_as_it_is(network):
     def hooks():
         return [len(module._forward_hooks) for module in network.modules()]
 
-    before, watched = {name: one.clone() for name, one in network.named_parameters()}, hooks()
+    before, watched = (
+        {name: parameter.clone() for name, parameter in network.named_parameters()},
+        hooks(),
+    )
     through(network, functional.off("mlp", 0), functional.skipped(LAYERS, 1))
-    assert all(torch.equal(one, before[name]) for name, one in network.named_parameters())
+    assert all(
+        torch.equal(parameter, before[name]) for name, parameter in network.named_parameters()
+    )
     assert hooks() == watched
 
 

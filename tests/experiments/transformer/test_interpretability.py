@@ -43,10 +43,10 @@ def eight(smollm2):
 @pytest.fixture(scope="module")
 def removed(eight):
     """All changes of the lesson's text, and what has been told on the way."""
-    told = []
+    payloads = []
     with in_place(eight):
-        found = removal.remove("smollm2", TEXT, lambda *report: told.append(report))
-    return found, told
+        result = removal.remove("smollm2", TEXT, lambda *report: payloads.append(report))
+    return result, payloads
 
 
 def prompts(pretrained, count: int) -> list[str]:
@@ -57,29 +57,29 @@ def prompts(pretrained, count: int) -> list[str]:
 
 
 def test_the_account_of_the_lesson_is_the_models_own_logit(smollm2):
-    found = account.account("smollm2", TEXT)
+    result = account.account("smollm2", TEXT)
     ids = texts.tokens(smollm2, TEXT).ids
     with torch.inference_mode():
         logits = smollm2.network(input_ids=torch.tensor(ids)[None]).logits[0, -1].double()
-    assert found.target == "␣Paris"
-    assert found.rank == 1
-    assert found.logit == pytest.approx(float(logits.max()), abs=1e-5)
-    assert found.probability == pytest.approx(float(torch.softmax(logits, -1).max()), rel=1e-5)
-    assert len(found.parts) == 61
-    assert found.gap < 1e-3
-    assert sums.part_location(found.largest) == ("mlp", 29)
+    assert result.target == "␣Paris"
+    assert result.rank == 1
+    assert result.logit == pytest.approx(float(logits.max()), abs=1e-5)
+    assert result.probability == pytest.approx(float(torch.softmax(logits, -1).max()), rel=1e-5)
+    assert len(result.parts) == 61
+    assert result.gap < 1e-3
+    assert sums.part_location(result.largest) == ("mlp", 29)
 
 
 def test_accounts_sum_and_so_do_their_splits_on_random_prompts(shallow):
     worst = split_worst = 0.0
     for number, text in enumerate(prompts(shallow, 12)):
         target, against = ("", "") if number % 3 == 0 else ("house", "" if number % 3 == 1 else "7")
-        found = account.account("smollm2", text, target, against)
-        worst = max(worst, found.gap)
-        assert found.total == pytest.approx(found.parts.sum())
+        result = account.account("smollm2", text, target, against)
+        worst = max(worst, result.gap)
+        assert result.total == pytest.approx(result.parts.sum())
         for part in range(1 + 2 * shallow.card.layers):
             split = account.split("smollm2", text, target, against, part)
-            split_worst = max(split_worst, abs(split.total - found.parts[part]))
+            split_worst = max(split_worst, abs(split.total - result.parts[part]))
     assert worst < 1e-3
     assert split_worst < 1e-3
 
@@ -95,9 +95,9 @@ def test_a_split_has_all_heads_or_the_foremost_neurons_and_the_rest(smollm2):
 
 
 def test_the_difference_of_two_words_is_the_difference_of_their_accounts(smollm2):
-    one, other = (account.account("smollm2", TEXT, word) for word in ("Paris", "London"))
+    item, other = (account.account("smollm2", TEXT, word) for word in ("Paris", "London"))
     both = account.account("smollm2", TEXT, "Paris", "London")
-    np.testing.assert_allclose(both.parts, one.parts - other.parts, atol=1e-5)
+    np.testing.assert_allclose(both.parts, item.parts - other.parts, atol=1e-5)
     assert sums.part_location(both.largest) == ("attention", 23)
     with pytest.raises(UserError) as caught:
         account.account("smollm2", TEXT, "Paris", "Paris")
@@ -120,8 +120,8 @@ def test_where_half_is_passed_for_good():
 
 def test_each_change_is_what_a_private_copy_makes_of_it(eight, removed):
     """One layer of each change, by zeroed weights or another list of layers in a copy."""
-    found, _ = removed
-    assert [one.change for one in found] == list(CHANGES)
+    result, _ = removed
+    assert [item.change for item in result] == list(CHANGES)
     ids = torch.tensor(texts.tokens(eight, TEXT).ids)[None]
 
     def following(network) -> np.ndarray:
@@ -142,14 +142,14 @@ def test_each_change_is_what_a_private_copy_makes_of_it(eight, removed):
             private.model.layers = torch.nn.ModuleList([layers[k] for k in order])
             private.config.num_hidden_layers = len(order)
         after = following(private)
-        one = of_change(found, change)
-        assert one.bits[layer] == pytest.approx(divergence(before, after[None])[0], abs=1e-3)
-        assert one.after[layer] == texts.piece(eight, int(after.argmax()))
+        ablation = of_change(result, change)
+        assert ablation.bits[layer] == pytest.approx(divergence(before, after[None])[0], abs=1e-3)
+        assert ablation.after[layer] == texts.piece(eight, int(after.argmax()))
         del private
-    assert len(of_change(found, "swap").bits) == LAYERS - 1
-    whole = precomputed.result("remove", model="smollm2", text=TEXT)
-    assert [len(one.bits) for one in whole if one.change == "swap"] == [29]
-    assert of_change(whole, "skip").largest == 0
+    assert len(of_change(result, "swap").bits) == LAYERS - 1
+    full = precomputed.result("remove", model="smollm2", text=TEXT)
+    assert [len(item.bits) for item in full if item.change == "swap"] == [29]
+    assert of_change(full, "skip").largest == 0
 
 
 def changed_encoder(network, change: str, layer: int):
@@ -161,11 +161,11 @@ def changed_encoder(network, change: str, layer: int):
     if change in ("attention", "mlp"):
         sums[change == "mlp"].dense.register_forward_hook(lambda _, __, out: 0 * out)
     elif change == "residual":
-        for one in sums:
-            one.forward = lambda x, _, one=one: one.LayerNorm(one.dense(x))
+        for item in sums:
+            item.forward = lambda x, _, entry=item: entry.LayerNorm(entry.dense(x))
     elif change == "norm":
-        for one in sums:
-            one.forward = lambda x, around, one=one: one.dense(x) + around
+        for item in sums:
+            item.forward = lambda x, around, entry=item: entry.dense(x) + around
     else:
         order = removal.variants(change, 6)[layer].order
         private.encoder.layer = torch.nn.ModuleList([private.encoder.layer[k] for k in order])
@@ -176,36 +176,36 @@ def changed_encoder(network, change: str, layer: int):
 @pytest.mark.parametrize("change", CHANGES)
 def test_each_change_of_an_encoder_is_what_a_private_copy_makes_of_it(change, minilm):
     text = "The film was [MASK]."
-    found = of_change(removal.remove("minilm", text), change)
+    ablation = of_change(removal.remove("minilm", text), change)
     filling = fill_head.head("minilm")
     tokens = texts.tokens(filling, text)
-    place = tokens.pieces.index("[MASK]")
+    index = tokens.pieces.index("[MASK]")
 
     def filled(network) -> np.ndarray:
         with torch.inference_mode():
             stream = network(input_ids=torch.tensor(tokens.ids)[None]).last_hidden_state
-            scores = filling.network.fill_in(stream[0, place])
+            scores = filling.network.fill_in(stream[0, index])
         return torch.log_softmax(scores.double(), -1).numpy()
 
     before = filled(filling.network)
-    assert found.before == texts.piece(filling, int(before.argmax())) == "amazing"
-    assert len(found.bits) == 6 - (change == "swap")
-    for layer, bits in enumerate(found.bits):
+    assert ablation.before == texts.piece(filling, int(before.argmax())) == "amazing"
+    assert len(ablation.bits) == 6 - (change == "swap")
+    for layer, bits in enumerate(ablation.bits):
         with torch.inference_mode():
             after = filled(changed_encoder(filling.network, change, layer))
         assert bits == pytest.approx(divergence(before, after[None])[0], abs=1e-3)
         assert bits > 0.02  # something has changed
-        assert found.after[layer] == texts.piece(filling, int(after.argmax()))
+        assert ablation.after[layer] == texts.piece(filling, int(after.argmax()))
 
 
 def test_an_encoder_predicts_what_is_hidden(minilm):
     with pytest.raises(UserError) as caught:
         removal.remove("minilm", "The film was good.")
     assert caught.value.code == "nothing_hidden"
-    one = of_change(removal.remove("minilm", "The [MASK] was [MASK]."), "skip").before
-    place = 2
+    item = of_change(removal.remove("minilm", "The [MASK] was [MASK]."), "skip").before
+    index = 2
     assert (
-        one == fill.guesses("minilm", "The [MASK] was [MASK].", place, ("kept",)).candidates[0][0]
+        item == fill.guesses("minilm", "The [MASK] was [MASK].", index, ("kept",)).candidates[0][0]
     )
     read = removal.beginnings(fill_head.head("minilm"))
     assert len(read) == removal.TEXTS
@@ -216,33 +216,36 @@ def test_an_encoder_predicts_what_is_hidden(minilm):
 
 
 def test_what_is_known_is_reported_from_the_last_layers_on(removed):
-    told = removed[1]
-    first = told[0][0]
+    payload = removed[1]
+    first = payload[0][0]
     bits = of_change(first, removal.FIRST).bits
     assert np.isfinite(bits[-6:]).all()
     assert np.isnan(bits[:-6]).all()
     assert of_change(first, "mlp").largest_shift == of_change(first, "mlp").median == 0
-    shares = [share for _, share in told]
+    shares = [share for _, share in payload]
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(1)
     with pytest.raises(ValueError, match="not 'shuffle'"):
         removal.variants("shuffle", 3)
-    orders = [one.order for one in removal.variants("swap", 4)]
+    orders = [variant.order for variant in removal.variants("swap", 4)]
     assert orders == [(1, 0, 2, 3), (0, 2, 1, 3), (0, 1, 3, 2)]
 
 
 def test_means_over_many_texts_have_the_interval_of_student():
     bits = np.random.RandomState(0).exponential(1, (len(CHANGES), 20, 4))
     bits[CHANGES.index("swap"), :, -1] = np.nan
-    found = AblationSweep(bits, bits < 1, 20, 12)
-    low, high = found.interval("mlp", 2)
+    ablation_sweep = AblationSweep(bits, bits < 1, 20, 12)
+    low, high = ablation_sweep.interval("mlp", 2)
     values = bits[CHANGES.index("mlp"), :, 2]
     reach = 2.093024 * values.std(ddof=1) / np.sqrt(20)  # t(0.975) with 19 degrees of freedom
     assert (low, high) == pytest.approx((values.mean() - reach, values.mean() + reach), rel=1e-6)
-    assert len(found.means("swap")) == 3
-    assert found.kept_share("mlp", 2) == (values < 1).mean()
-    assert found.mean_of("mlp", found.largest("mlp")) == found.means("mlp").max()
-    assert found.median("mlp") == np.median(found.means("mlp"))
+    assert len(ablation_sweep.means("swap")) == 3
+    assert ablation_sweep.kept_share("mlp", 2) == (values < 1).mean()
+    assert (
+        ablation_sweep.mean_of("mlp", ablation_sweep.largest("mlp"))
+        == ablation_sweep.means("mlp").max()
+    )
+    assert ablation_sweep.median("mlp") == np.median(ablation_sweep.means("mlp"))
 
 
 def test_divergence_is_zero_of_equals():
@@ -253,26 +256,26 @@ def test_divergence_is_zero_of_equals():
 
 def test_a_lens_reads_the_librarys_own_hidden_states(smollm2):
     """The embedding, two layers and the end, at every place that is looked at."""
-    found = lens.lens("smollm2", TEXT)
+    result = lens.lens("smollm2", TEXT)
     ids = torch.tensor(texts.tokens(smollm2, TEXT).ids)[None]
     network = smollm2.network
     with torch.inference_mode():
         states = network(input_ids=ids, output_hidden_states=True).hidden_states
         # the library's last state is normalized already
         rows = {0: states[0], 11: states[11], 29: states[29]}
-        said = {row: network.lm_head(network.model.norm(x))[0] for row, x in rows.items()}
-        said[30] = network.lm_head(states[30])[0]
-    end = torch.log_softmax(said[30].double(), -1)
-    for row, logits in said.items():
-        one = torch.log_softmax(logits.double(), -1)
-        names = [texts.piece(smollm2, int(k)) for k in one.argmax(-1)]
-        assert list(found.likeliest[row]) == names
-        np.testing.assert_allclose(found.chance[row], one.max(-1).values.exp(), atol=1e-4)
-        bits = (end.exp() * (end - one)).sum(-1) / np.log(2)
-        np.testing.assert_allclose(found.bits[row], bits, rtol=1e-3, atol=1e-3)
-    assert found.settled_layer(4) == 30
-    assert found.before_settled(4) == found.answer[29, 4]
-    assert found.pieces == texts.tokens(smollm2, TEXT).pieces
+        payload = {row: network.lm_head(network.model.norm(x))[0] for row, x in rows.items()}
+        payload[30] = network.lm_head(states[30])[0]
+    end = torch.log_softmax(payload[30].double(), -1)
+    for row, logits in payload.items():
+        item = torch.log_softmax(logits.double(), -1)
+        names = [texts.piece(smollm2, int(k)) for k in item.argmax(-1)]
+        assert list(result.likeliest[row]) == names
+        np.testing.assert_allclose(result.chance[row], item.max(-1).values.exp(), atol=1e-4)
+        bits = (end.exp() * (end - item)).sum(-1) / np.log(2)
+        np.testing.assert_allclose(result.bits[row], bits, rtol=1e-3, atol=1e-3)
+    assert result.settled_layer(4) == 30
+    assert result.before_settled(4) == result.answer[29, 4]
+    assert result.pieces == texts.tokens(smollm2, TEXT).pieces
 
 
 @pytest.mark.parametrize(
@@ -290,54 +293,56 @@ def test_a_lens_of_an_encoder_needs_a_mask_among_what_is_shown(minilm, text, cod
 
 def test_a_lens_of_an_encoder_ends_with_its_guesses(minilm):
     text = "The film was [MASK]."
-    found = lens.lens("minilm", text)
-    place = found.pieces.index("[MASK]")
-    guessed = fill.guesses("minilm", text, place, ("kept",))
-    assert found.rows == 7
-    assert found.likeliest[-1][place] == guessed.candidates[0][0]
+    result = lens.lens("minilm", text)
+    index = result.pieces.index("[MASK]")
+    guessed = fill.guesses("minilm", text, index, ("kept",))
+    assert result.rows == 7
+    assert result.likeliest[-1][index] == guessed.candidates[0][0]
 
 
 @pytest.fixture(scope="module")
 def copied(few_layers):
     """One sequence read twice, as the bench reads it; and how the heads are ranked."""
-    told = []
+    payloads = []
     induction.ranked.cache_clear()
     with in_place(few_layers):
-        found = induction.copy_twice("smollm2", 3, 1, lambda record, _: told.append(record))
+        result = induction.copy_twice("smollm2", 3, 1, lambda record, _: payloads.append(record))
         ranked = induction.ranked("smollm2")
     induction.ranked.cache_clear()
-    return found, told, ranked
+    return result, payloads, ranked
 
 
 def bits_of(network, ids) -> np.ndarray:
     with torch.inference_mode():
-        said = torch.log_softmax(network(input_ids=ids, use_cache=False).logits[0, :-1], -1)
-    return -said.gather(1, ids[0, 1:, None])[:, 0].numpy() / np.log(2)
+        log_probabilities = torch.log_softmax(
+            network(input_ids=ids, use_cache=False).logits[0, :-1], -1
+        )
+    return -log_probabilities.gather(1, ids[0, 1:, None])[:, 0].numpy() / np.log(2)
 
 
 def test_bits_of_a_copy_are_those_of_a_private_copy_without_the_heads(few_layers, copied):
-    found, told, ranked = copied
+    result, payload, ranked = copied
     ids = torch.tensor(induction.tokens(few_layers, 3))[None]
-    whole = bits_of(few_layers.network, ids)
-    np.testing.assert_allclose(found.losses[:, 0, 0], [whole, whole], atol=1e-3)
+    full = bits_of(few_layers.network, ids)
+    np.testing.assert_allclose(result.losses[:, 0, 0], [full, full], atol=1e-3)
     others = np.random.RandomState(3).permutation(ranked[1])
-    for kind, heads, off in (("best", found.heads, 5), ("random", others, 16)):
+    for kind, heads, off in (("best", result.heads, 5), ("random", others, 16)):
         private = copy.deepcopy(few_layers.network)
         for layer, head in heads[:off]:
             private.model.layers[layer].self_attn.o_proj.weight[:, 64 * head : 64 * head + 64] = 0
-        np.testing.assert_allclose(found.loss(kind, off), bits_of(private, ids), atol=1e-3)
+        np.testing.assert_allclose(result.loss(kind, off), bits_of(private, ids), atol=1e-3)
         del private
-    assert told == sorted(told)
-    assert told[-1] == 1
-    assert (found.sequences, found.length, len(found.pieces)) == (1, 24, 48)
-    assert found.alike == pytest.approx(np.log2(49_152))
+    assert payload == sorted(payload)
+    assert payload[-1] == 1
+    assert (result.sequences, result.length, len(result.pieces)) == (1, 24, 48)
+    assert result.alike == pytest.approx(np.log2(49_152))
 
 
 def test_heads_are_ranked_on_sequences_set_apart(few_layers, copied):
     """By the library's own attention, of the two foremost heads and on the sequences of ranking."""
-    found, _, (best, others) = copied
-    assert len(best) + len(others) == found.all_heads == 9 * few_layers.card.layers
-    assert len({tuple(head) for head in (*best, *others)}) == found.all_heads
+    result, _, (best, others) = copied
+    assert len(best) + len(others) == result.all_heads == 9 * few_layers.card.layers
+    assert len({tuple(head) for head in (*best, *others)}) == result.all_heads
     seeds = {induction._APART + k for k in range(induction._OTHERS)}
     assert not seeds & set(range(induction.SEQUENCES))
     rows = torch.tensor(np.stack([induction.tokens(few_layers, seed) for seed in sorted(seeds)]))
@@ -347,32 +352,32 @@ def test_heads_are_ranked_on_sequences_set_apart(few_layers, copied):
     mean = np.array([stripe(layer.numpy(), 24).mean(0) for layer in weights])
     order = np.argsort(-mean, axis=None)[:16]
     assert [tuple(head) for head in best] == [divmod(int(k), 9) for k in order]
-    for rank, queries in enumerate(found.maps[:2]):
+    for rank, queries in enumerate(result.maps[:2]):
         np.testing.assert_allclose(queries.sum(1), 1, atol=1e-5)
-        assert found.stripe_of(rank) == pytest.approx(
+        assert result.stripe_of(rank) == pytest.approx(
             np.mean([queries[24 + k, k + 1] for k in range(23)]), rel=1e-5
         )
-    assert found.even == pytest.approx(np.mean([1 / n for n in range(25, 48)]))
+    assert result.even == pytest.approx(np.mean([1 / n for n in range(25, 48)]))
 
 
 def test_the_gain_is_the_first_copy_minus_the_second():
     rng = np.random.RandomState(0)
     losses = rng.uniform(0, 20, (2, 3, 5, 7))  # four tokens, twice
     shares = rng.uniform(0, 1, (5, 2))
-    found = Induction(
+    result = Induction(
         np.array([[1, 2], [0, 3]]), shares, np.zeros((2, 8, 8)), losses, 0.2, 270, 1024, ()
     )
     for at, kind in enumerate(HEAD_CHOICES):
         for off in range(3):
             each = [row[:3].mean() - row[4:].mean() for row in losses[at, off]]
-            np.testing.assert_allclose(found.gains(kind, off), each)
-            low, high = found.gain_ends(kind, off)
+            np.testing.assert_allclose(result.gains(kind, off), each)
+            low, high = result.gain_ends(kind, off)
             reach = 2.776445 * np.std(each, ddof=1) / np.sqrt(5)  # t(0.975), 4 degrees of freedom
             assert (low, high) == pytest.approx((np.mean(each) - reach, np.mean(each) + reach))
-            assert found.gain_left(kind, off) == found.gain(kind, off) / found.gain(kind, 0)
-    assert (found.first, found.second) == (losses[0, 0, :, :3].mean(), losses[0, 0, :, 4:].mean())
-    assert (found.alike, found.name(1), found.stripe_of(1)) == (10, "0.3", shares[:, 1].mean())
-    low, high = found.band("best", 1)
+            assert result.gain_left(kind, off) == result.gain(kind, off) / result.gain(kind, 0)
+    assert (result.first, result.second) == (losses[0, 0, :, :3].mean(), losses[0, 0, :, 4:].mean())
+    assert (result.alike, result.name(1), result.stripe_of(1)) == (10, "0.3", shares[:, 1].mean())
+    low, high = result.band("best", 1)
     np.testing.assert_allclose((low + high) / 2, losses[0, 1].mean(0))
     assert stripe(np.eye(8)[[0, 1, 2, 3, 1, 2, 3, 0]], 4) == 1
 
@@ -384,9 +389,9 @@ def test_the_fitted_map_is_the_least_squares_and_its_rank_cuts_what_counts_least
     y = x @ rng.normal(size=(3, 3)) + 2 + 0.1 * rng.normal(size=(400, 3))
     both = np.hstack([x, y, np.ones((400, 1))])
     full = fit(both.T @ both, roots(metric), 3)
-    wanted, *_ = np.linalg.lstsq(np.hstack([x, np.ones((400, 1))]), y - x, rcond=None)
-    np.testing.assert_allclose(full[0] @ full[1], wanted[:3], atol=1e-3)
-    np.testing.assert_allclose(full[2], wanted[3], atol=1e-3)
+    expected, *_ = np.linalg.lstsq(np.hstack([x, np.ones((400, 1))]), y - x, rcond=None)
+    np.testing.assert_allclose(full[0] @ full[1], expected[:3], atol=1e-3)
+    np.testing.assert_allclose(full[2], expected[3], atol=1e-3)
 
     def error(down, up) -> float:
         left = y - x - x @ down @ up
@@ -403,21 +408,21 @@ def test_a_fitted_lens_is_nearer_to_the_end_and_ends_there(shallow, monkeypatch)
     """Maps of a few reviews; what is measured is what the library's hidden states say."""
     monkeypatch.setattr(fitted_lens, "TEXTS", 40)
     monkeypatch.setattr(fitted_lens, "MEASURED", 2)
-    told = []
-    maps = fitted_lens.fit_lens("smollm2", lambda record, _: told.append(record))
-    assert told == sorted(told)
+    payloads = []
+    maps = fitted_lens.fit_lens("smollm2", lambda record, _: payloads.append(record))
+    assert payloads == sorted(payloads)
     assert (maps.rank, maps.texts, maps.bits.shape) == (16, 2, (2, 2, 4))
-    whole = precomputed.result("fit_lens", model="smollm2")
-    assert (whole.mean("fitted")[1:] < whole.mean("plain")[1:]).all()
+    full = precomputed.result("fit_lens", model="smollm2")
+    assert (full.mean("fitted")[1:] < full.mean("plain")[1:]).all()
     ids = removal.beginnings(shallow)[0].ids
     network = shallow.network
     with torch.inference_mode():
         states = network(input_ids=torch.tensor(ids)[None], output_hidden_states=True).hidden_states
         end = torch.log_softmax(network.lm_head(states[-1])[0], -1)
-        one = torch.log_softmax(network.lm_head(network.model.norm(states[2]))[0], -1)
-    bits = (end.exp() * (end - one)).sum(-1).mean() / np.log(2)
+        item = torch.log_softmax(network.lm_head(network.model.norm(states[2]))[0], -1)
+    bits = (end.exp() * (end - item)).sum(-1).mean() / np.log(2)
     assert maps.bits[0, 0, 2] == pytest.approx(float(bits), rel=1e-3)
-    plain, fitted = (lens.lens("smollm2", TEXT, one) for one in (None, maps))
+    plain, fitted = (lens.lens("smollm2", TEXT, entry) for entry in (None, maps))
     assert fitted.likeliest[-1] == plain.likeliest[-1]
     np.testing.assert_allclose(fitted.bits[-1], 0, atol=1e-4)
     assert np.median(fitted.bits[1:-1]) < np.median(plain.bits[1:-1])

@@ -30,8 +30,8 @@ def spec(values=PATH.values, style: Style | None = None) -> dict:
 
 
 def layer(chart: dict, mark: str) -> dict:
-    (found,) = (part for part in chart["layer"] if part["mark"]["type"] == mark)
-    return found
+    (result,) = (part for part in chart["layer"] if part["mark"]["type"] == mark)
+    return result
 
 
 def data(chart: dict, mark: str) -> list[dict]:
@@ -50,10 +50,12 @@ def words(chart: dict) -> str:
 
 def formatted(expression: str, slope: float) -> list[float]:
     """Every number that the expression formats, computed for a slope."""
-    found = re.findall(r"format\((.+?), '\.3g'\)", expression)
+    result = re.findall(r"format\((.+?), '\.3g'\)", expression)
     # Vega's arithmetic on numbers is Python's; nothing but numbers and the slope is in there.
-    assert all(re.fullmatch(r"[-+*() .\de]*(?:slope[-+*() .\de]*)*", part) for part in found), found
-    return [float(eval(part, {"__builtins__": {}}, {"slope": slope})) for part in found]
+    assert all(re.fullmatch(r"[-+*() .\de]*(?:slope[-+*() .\de]*)*", part) for part in result), (
+        result
+    )
+    return [float(eval(part, {"__builtins__": {}}, {"slope": slope})) for part in result]
 
 
 def test_the_slope_is_a_parameter_with_a_slider():
@@ -73,21 +75,21 @@ def test_the_browser_computes_the_mean_squared_error(values):
     """Of all pairs, drawn or not: the parabola is exact, so only rounding may differ."""
     chart = spec(values)
     for slope in (-1.2, -0.5, 0.0, 0.3, 0.47, 1.2):
-        total, least, above = formatted(words(chart), slope)
+        total, minimum, above = formatted(words(chart), slope)
         assert total == pytest.approx(mse(values, slope), rel=1e-10)
-        assert least == pytest.approx(best(values), rel=1e-12)
-        wanted = mse(values, slope) - mse(values, best(values))
-        assert above == pytest.approx(wanted, rel=1e-6, abs=1e-9)
+        assert minimum == pytest.approx(best(values), rel=1e-12)
+        expected = mse(values, slope) - mse(values, best(values))
+        assert above == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
 def test_the_least_error_is_found_by_a_step_of_the_slider():
     """Some stop of the slider says "you found it": its step is not wider than the goal."""
     for seed in range(5):
         expression = words(spec(ar.simulate((0.6,), n=100, seed=seed).values))
-        (least,) = re.findall(r"abs\(slope - \((.+?)\)\)", expression)
+        (minimum,) = re.findall(r"abs\(slope - \((.+?)\)\)", expression)
         (width,) = re.findall(r"< ([\d.]+) \?", expression)
         stops = np.arange(-120, 121) / 100
-        assert 1 <= (np.abs(stops - float(least)) < float(width)).sum() <= 2
+        assert 1 <= (np.abs(stops - float(minimum)) < float(width)).sum() <= 2
 
 
 def test_pairs_are_those_of_the_series_and_in_the_table():
@@ -102,10 +104,10 @@ def test_many_pairs_are_thinned_evenly():
     values = ar.simulate((0.5,), n=5000, seed=1).values
     points = data(spec(values), "circle")
     assert len(points) == POINTS
-    places = [values[:-1].tolist().index(p["before"]) for p in points]
-    assert (places[0], places[-1]) == (0, 4998)
-    assert set(np.diff(places)) == {12, 13}
-    assert [p["now"] for p in points] == [values[place + 1] for place in places]
+    indices = [values[:-1].tolist().index(p["before"]) for p in points]
+    assert (indices[0], indices[-1]) == (0, 4998)
+    assert set(np.diff(indices)) == {12, 13}
+    assert [p["now"] for p in points] == [values[position + 1] for position in indices]
 
 
 def test_the_line_goes_through_the_origin_from_end_to_end():
@@ -126,9 +128,9 @@ def test_words(lang):
     assert text("figure.your_slope") in chart["params"][0]["bind"]["name"]
     assert text("figure.your_error") in words(chart)
     assert words(chart).count("'") % 2 == 0
-    least = best(PATH.values)
+    minimum = best(PATH.values)
     assert chart["description"] == text(
-        "alt.by_hand", best=number(least), floor=number(mse(PATH.values, least)), n=199
+        "alt.by_hand", best=number(minimum), floor=number(mse(PATH.values, minimum)), n=199
     )
 
 

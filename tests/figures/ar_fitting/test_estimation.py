@@ -27,8 +27,8 @@ def test_each_method_with_its_interval():
     chart = estimates_beside_truth(FITS, (0.6, -0.3))
     frame = table(chart)
     name = TEXT("figure.estimate").replace("<sub>i</sub>", "i")
-    drawn = [trace(chart, TEXT(f"option.{estimate.method}")) for estimate in FITS]
-    for estimate, marks in zip(FITS, drawn, strict=True):
+    rendered = [trace(chart, TEXT(f"option.{estimate.method}")) for estimate in FITS]
+    for estimate, marks in zip(FITS, rendered, strict=True):
         np.testing.assert_array_equal(marks.x, estimate.coefficients)
         bars = marks.error_x
         np.testing.assert_allclose(marks.x + bars.array, estimate.upper, rtol=1e-13)
@@ -39,10 +39,19 @@ def test_each_method_with_its_interval():
         np.testing.assert_allclose(part[f"{name}, low"], estimate.lower, rtol=1e-13)
         np.testing.assert_allclose(part[f"{name}, high"], estimate.upper, rtol=1e-13)
     value, low, high = map(number, (FITS[0].first, *FITS[0].first_interval))
-    told = {"method": drawn[0].name, "value": value, "low": low, "high": high, "truth": "0.600"}
-    assert chart.alt == TEXT("alt.estimates", **told)
-    for looks in ([(*m.y,) for m in drawn], [(m.marker.symbol, m.marker.color) for m in drawn]):
-        assert len(set(looks)) == 4  # methods do not cover each other
+    payload = {
+        "method": rendered[0].name,
+        "value": value,
+        "low": low,
+        "high": high,
+        "truth": "0.600",
+    }
+    assert chart.alt == TEXT("alt.estimates", **payload)
+    for view in (
+        [(*m.y,) for m in rendered],
+        [(m.marker.symbol, m.marker.color) for m in rendered],
+    ):
+        assert len(set(view)) == 4  # methods do not cover each other
 
 
 @pytest.mark.parametrize(
@@ -103,8 +112,8 @@ def test_the_three_lines_of_the_sampling_distribution():
         line = trace(chart, TEXT(f"figure.{key}"))
         assert list(line.x) == pytest.approx([value, value], rel=1e-12)
     bias, theory = number(MANY.mean_bias), number(-3.7 / 60)
-    said = {"count": 300, "n": 60, "phi": "0.900", "bias": bias, "theory": theory}
-    assert chart.alt == TEXT("alt.sampling", method="OLS", **said)
+    payload = {"count": 300, "n": 60, "phi": "0.900", "bias": bias, "theory": theory}
+    assert chart.alt == TEXT("alt.sampling", method="OLS", **payload)
 
 
 def test_the_normal_curve_has_the_histograms_area():

@@ -21,12 +21,12 @@ DIRECT = ar.forecast_direct(HISTORY, 2, 20).mean
 def test_history_forecast_and_future_follow_each_other(begins):
     """The last 80 values of the history, or all where there are fewer."""
     history = HISTORY[begins:]
-    n, shown = len(history), min(80, len(history))
+    n, visible = len(history), min(80, len(history))
     chart = forecast_fan(history, FAN, DIRECT, FUTURE, 0.25)
-    past, ahead = range(n - shown, n), range(n - 1, n + 20)  # from the last value: the lines join
+    past, ahead = range(n - visible, n), range(n - 1, n + 20)  # from the last value: the lines join
     last = history[-1]
     for key, x, y in (
-        ("history", past, history[-shown:]),
+        ("history", past, history[-visible:]),
         ("recursive", ahead, [last, *FAN.mean]),
         ("future", ahead, [last, *FUTURE]),
         ("direct", ahead[1:], DIRECT),
@@ -70,5 +70,11 @@ def test_errors_and_theory():
         np.testing.assert_array_equal(line.y, values)
     assert chart.layout.yaxis.rangemode == "tozero"
     first, last, theory = map(number, (errors.mse_1, errors.mse_h, errors.theory[-1]))
-    told = {"origins": errors.origins, "steps": 10, "first": first, "last": last, "theory": theory}
-    assert chart.alt == TEXT("alt.horizon", **told)
+    payload = {
+        "origins": errors.origins,
+        "steps": 10,
+        "first": first,
+        "last": last,
+        "theory": theory,
+    }
+    assert chart.alt == TEXT("alt.horizon", **payload)

@@ -51,16 +51,16 @@ def test_correlations_start_at_lag_one():
         assert low <= -1 < 1 <= high
     low, high, first = map(number, (PATH.values.min(), PATH.values.max(), FOUND.r1))
     outside = sum(abs(value) > FOUND.band for value in FOUND.acf[1:])
-    told = {"n": 200, "low": low, "high": high, "first": first, "outside": outside, "lags": 15}
-    assert chart.alt == TEXT("alt.series", **told)
+    payload = {"n": 200, "low": low, "high": high, "first": first, "outside": outside, "lags": 15}
+    assert chart.alt == TEXT("alt.series", **payload)
 
 
 def test_without_theory_there_are_no_diamonds():
     plain = ar.correlogram(WALK.values, 20, (1.0,))
     chart = series_and_correlations(WALK.values, plain)
     assert TEXT("figure.theory") not in [t.name for t in chart.data]
-    shown = [t.name for t in chart.data if t.showlegend is not False]
-    assert sorted(shown) == sorted([TEXT("figure.sample"), TEXT("figure.band")])
+    visible = [t.name for t in chart.data if t.showlegend is not False]
+    assert sorted(visible) == sorted([TEXT("figure.sample"), TEXT("figure.band")])
 
 
 def test_dates_and_unit():
@@ -81,11 +81,11 @@ def test_roots_are_sorted_by_the_circle(phi):
     chart = roots_in_circle(z)
     circle, *marks = chart.data
     np.testing.assert_allclose(np.hypot(circle.x, circle.y), 1, rtol=1e-12)
-    drawn = {t.name: np.asarray(t.x) + 1j * np.asarray(t.y) for t in marks}
+    rendered = {t.name: np.asarray(t.x) + 1j * np.asarray(t.y) for t in marks}
     within = np.abs(z) < 1
     for key, expected in (("root_inside", z[within]), ("root_outside", z[~within])):
-        np.testing.assert_array_equal(drawn.pop(TEXT(f"figure.{key}"), []), expected)
-    assert not drawn
+        np.testing.assert_array_equal(rendered.pop(TEXT(f"figure.{key}"), []), expected)
+    assert not rendered
     largest = number(np.abs(z).max())
     assert chart.alt == TEXT("alt.roots", count=len(z), outside=sum(~within), largest=largest)
     assert len({t.marker.symbol for t in marks}) == len(marks)  # never by color alone

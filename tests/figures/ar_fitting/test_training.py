@@ -40,15 +40,15 @@ def so_far(losses: list[tuple[float, float]]):
 def test_losses_in_the_color_of_the_cell(cell):
     fit = done(cell)
     chart = loss_of_fit(fit, (1.0, 0.977, None))
-    drawn = [
+    rendered = [
         trace(chart, TEXT(f"figure.{part}_loss", cell=cell.upper()))
         for part in ("train", "validation")
     ]
-    for line, values in zip(drawn, (fit.train_loss, fit.validation_loss), strict=True):
+    for line, values in zip(rendered, (fit.train_loss, fit.validation_loss), strict=True):
         assert list(line.x) == list(range(1, 41))
         np.testing.assert_array_equal(line.y, values)
         assert line.line.color == getattr(LIGHT, cell)
-    assert drawn[0].line.dash != drawn[1].line.dash
+    assert rendered[0].line.dash != rendered[1].line.dash
 
 
 def test_the_axis_does_not_move_while_the_curve_grows():
@@ -71,15 +71,15 @@ def test_the_two_lines_that_matter(losses):
     low, high = chart.layout.yaxis.range
     assert low < 0.977 < max(losses) < high < np.inf
     first, last = number(losses[0]), number(losses[-1])
-    told = {"cell": "RNN", "epoch": len(losses), "first": first, "last": last, "floor": "1.00"}
-    assert chart.alt == TEXT("alt.loss", **told)
+    payload = {"cell": "RNN", "epoch": len(losses), "first": first, "last": last, "floor": "1.00"}
+    assert chart.alt == TEXT("alt.loss", **payload)
 
 
 def test_map_band_curve_and_pairs():
-    found = done("lstm", curve=np.tanh(INPUTS))
-    chart = one_step_map(found, PATH.values, 0.6)
+    result = done("lstm", curve=np.tanh(INPUTS))
+    chart = one_step_map(result, PATH.values, 0.6)
     band = trace(chart, TEXT("figure.map_band"))
-    np.testing.assert_array_equal(band.y, [*found.map.low, *found.map.high[::-1]])
+    np.testing.assert_array_equal(band.y, [*result.map.low, *result.map.high[::-1]])
     np.testing.assert_array_equal(band.x, [*INPUTS, *INPUTS[::-1]])
     curve = trace(chart, TEXT("figure.learned_map", cell="LSTM"))
     np.testing.assert_array_equal(curve.x, INPUTS)
@@ -103,13 +103,13 @@ def test_predictions_are_beside_what_they_predict(length, gaps):
     fit = done("gru", values)
     predictions = np.where(np.arange(length - 1) < gaps, np.nan, fit.predictions)
     chart = one_step_predictions(dataclasses.replace(fit, predictions=predictions))
-    shown = min(120, length - 1)
+    visible = min(120, length - 1)
     series = trace(chart, TEXT("figure.series"))
     forecast = trace(chart, TEXT("figure.one_step", cell="GRU"))
     # time t of x_t: the first target is x_1
-    assert list(series.x) == list(forecast.x) == list(range(length - shown, length))
-    np.testing.assert_array_equal(series.y, values[-shown:])
-    np.testing.assert_array_equal(forecast.y, predictions[-shown:])
-    errors = (values[1:] - predictions)[gaps:][-shown:]
+    assert list(series.x) == list(forecast.x) == list(range(length - visible, length))
+    np.testing.assert_array_equal(series.y, values[-visible:])
+    np.testing.assert_array_equal(forecast.y, predictions[-visible:])
+    errors = (values[1:] - predictions)[gaps:][-visible:]
     assert number(float(np.mean(errors**2))) in chart.alt
     assert "nan" not in chart.alt

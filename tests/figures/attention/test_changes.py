@@ -28,26 +28,26 @@ def under(allowed, weights=None):
 
 
 def test_an_encoders_vectors():
-    found = change_of()
-    figure = head_switches(found, ())
+    change = change_of()
+    figure = head_switches(change, ())
     _, bars = figure.data
-    np.testing.assert_array_equal(bars.x, found.moved)
+    np.testing.assert_array_equal(bars.x, change.moved)
     assert list(bars.y) == list(range(1, 9))
     assert list(figure.layout.yaxis2.ticktext) == list(WORDS)
     assert list(figure.layout.yaxis2.range) == [8.5, 0.5]
-    assert figure.layout.xaxis2.range[1] > found.moved.max()
-    assert f"“{WORDS[found.moved.argmax()]}” moved furthest" in figure.alt
+    assert figure.layout.xaxis2.range[1] > change.moved.max()
+    assert f"“{WORDS[change.moved.argmax()]}” moved furthest" in figure.alt
     assert bars.hovertemplate == "%{y}: %{x:.4f}<extra></extra>"
-    still = head_switches(replace(found, moved=np.zeros(8)), ())
+    still = head_switches(replace(change, moved=np.zeros(8)), ())
     assert list(still.layout.xaxis2.range) == [0, pytest.approx(0.0105)]
 
 
 @LANG
 def test_a_decoders_next_token(lang):
-    found, style = change_of(decoder=True), Style(lang=lang)
-    figure = head_switches(found, ((1, 2),), style=style)
+    result, style = change_of(decoder=True), Style(lang=lang)
+    figure = head_switches(result, ((1, 2),), style=style)
     for bars, row, name in zip(
-        figure.data[1:], found.probabilities, ("heads_all_on", "heads_now"), strict=True
+        figure.data[1:], result.probabilities, ("heads_all_on", "heads_now"), strict=True
     ):
         np.testing.assert_array_equal(bars.x, row)
         assert bars.name == style.text(f"figure.{name}")
@@ -59,8 +59,8 @@ def test_a_decoders_next_token(lang):
 
 def test_small_probabilities_are_said_to_be_small():
     probabilities = np.array([[1 - 1e-9, 1e-9], [0.001, 0.00099]])
-    found = replace(change_of(decoder=True), candidates=("x", "y"), probabilities=probabilities)
-    _, before, now = head_switches(found, ()).data
+    change = replace(change_of(decoder=True), candidates=("x", "y"), probabilities=probabilities)
+    _, before, now = head_switches(change, ()).data
     assert list(before.text) == ["1.00", "< 0.001"]
     assert list(now.text) == [number(0.001), "< 0.001"]
 
@@ -97,8 +97,8 @@ def test_the_mask_and_the_head_under_it(count):
 def test_titles_and_description(lang):
     style = Style(lang=lang)
     figure = attention_mask(map_of(causal=True), style)
-    wanted = [style.text("figure.who_may"), style.text("figure.head_label", layer=2, head=3)]
-    assert said(figure) == wanted
+    expected = [style.text("figure.who_may"), style.text("figure.head_label", layer=2, head=3)]
+    assert said(figure) == expected
     assert figure.alt == style.text("alt.permissions", tokens=8, share=56, blind=0)  # 36 of 64
     allowed = np.ones((4, 4), bool)
     allowed[[1, 3]] = False

@@ -26,14 +26,14 @@ LANG = pytest.mark.parametrize("lang", LANGUAGES)
 def habits_of(**measures) -> Habits:
     """Heads with these measures, and no other habit."""
     shape = next(iter(measures.values())).shape
-    found = mosaic_of(*shape).habits
-    return replace(found, **{habit: np.zeros(shape) for habit in HABITS}, **measures)
+    habits = mosaic_of(*shape).habits
+    return replace(habits, **{habit: np.zeros(shape) for habit in HABITS}, **measures)
 
 
 def by_share(values, layer=0, head=0):
     """Drawn in the order of "spread", a share from whose size no head has its name."""
-    found = replace(mosaic_of(*values.shape), habits=habits_of(spread=values))
-    return heads_by_measure(found, "spread", layer, head)
+    mosaic = replace(mosaic_of(*values.shape), habits=habits_of(spread=values))
+    return heads_by_measure(mosaic, "spread", layer, head)
 
 
 def by_effect(values, layer=0, head=0):
@@ -41,8 +41,8 @@ def by_effect(values, layer=0, head=0):
 
 
 def as_mosaic(values, layer, head):
-    found = mosaic_of(*values.shape)
-    return head_mosaic(replace(found, habits=replace(found.habits, entropy=values)), layer, head)
+    mosaic = mosaic_of(*values.shape)
+    return head_mosaic(replace(mosaic, habits=replace(mosaic.habits, entropy=values)), layer, head)
 
 
 def as_switches(values, layer, head):
@@ -63,8 +63,8 @@ def test_a_cell_is_the_head_that_a_click_there_gives(draw, layers, heads):
     figure = draw(values, 99, heads - 1)
     sound(figure)
     grid, layout = figure.data[0], figure.layout
-    shown = values >= 0.5 if draw is as_switches else values.astype(np.float32)
-    np.testing.assert_array_equal(grid.z, shown.T if deep else shown)
+    is_visible = values >= 0.5 if draw is as_switches else values.astype(np.float32)
+    np.testing.assert_array_equal(grid.z, is_visible.T if deep else is_visible)
     columns, rows = (layers, heads) if deep else (heads, layers)
     assert (grid.meta, list(grid.x), list(grid.y)) == ("pick", [*range(columns)], [*range(rows)])
     assert list(layout.xaxis.range) == [-0.5, columns - 0.5]
@@ -88,19 +88,19 @@ def test_a_cell_is_the_head_that_a_click_there_gives(draw, layers, heads):
 @pytest.mark.parametrize(("layers", "heads"), [(6, 12), (30, 9), (1, 1), (1, 3)])
 def test_bars_hold_the_largest_values_in_their_order(layers, heads):
     values = values_of(layers, heads)
-    wanted = sorted(itertools.product(range(layers), range(heads)), key=lambda p: -values[p])[:10]
-    figure = by_share(values, *wanted[-1])
+    expected = sorted(itertools.product(range(layers), range(heads)), key=lambda p: -values[p])[:10]
+    figure = by_share(values, *expected[-1])
     bars, axis = figure.data[1], figure.layout.yaxis2
-    assert list(bars.x) == [values[place] for place in wanted]
-    assert list(axis.ticktext) == [f"{a}.{b}" for a, b in wanted]
+    assert list(bars.x) == [values[position] for position in expected]
+    assert list(axis.ticktext) == [f"{a}.{b}" for a, b in expected]
     assert list(axis.tickvals) == list(bars.y)
     assert list(axis.range)[1] == 0.5
     mixed = Style().text("figure.name_mixed")
-    assert list(bars.text) == [f" {number(values[place])}  {mixed}" for place in wanted]
+    assert list(bars.text) == [f" {number(values[position])}  {mixed}" for position in expected]
     *others, chosen = bars.marker.color
     assert chosen == LIGHT.highlight
     assert {*others} <= {LIGHT.prediction}
-    (a, b), middle = wanted[0], number(np.median(values))
+    (a, b), middle = expected[0], number(np.median(values))
     assert f"layer {a}, head {b} with {number(values.max())} ({mixed})" in figure.alt
     assert f"the median is {middle}" in figure.alt
     assert said(figure) == [Style().text("figure.habit_spread")]
@@ -108,11 +108,11 @@ def test_bars_hold_the_largest_values_in_their_order(layers, heads):
 
 @pytest.mark.parametrize("done", [0, 1, 2, 5])
 def test_what_is_not_known_yet_is_blank_and_has_no_bar(done):
-    found = effects_of(5, 3, done)
-    figure = head_importance(found, 0, 0)
+    effects = effects_of(5, 3, done)
+    figure = head_importance(effects, 0, 0)
     sound(figure)
     grid, bars = figure.data
-    np.testing.assert_array_equal(np.isnan(np.asarray(grid.z)).T, np.isnan(found.change))
+    np.testing.assert_array_equal(np.isnan(np.asarray(grid.z)).T, np.isnan(effects.change))
     assert len(bars.x) == min(10, 3 * done)
     assert np.isfinite(np.asarray(bars.x, float)).all()
     assert grid.zmin < grid.zmax
@@ -139,9 +139,9 @@ def test_the_scale_ends_at_the_largest_and_for_shares_at_one(largest):
 @LANG
 @pytest.mark.parametrize("measure", ["previous", "separator", "entropy", "distance", "spread"])
 def test_each_measure_of_habits(measure, lang):
-    found, style = mosaic_of(3, 4), Style(lang=lang)
-    figure = heads_by_measure(found, measure, 1, 1, style)
-    values = getattr(found.habits, measure)
+    result, style = mosaic_of(3, 4), Style(lang=lang)
+    figure = heads_by_measure(result, measure, 1, 1, style)
+    values = getattr(result.habits, measure)
     np.testing.assert_array_equal(figure.data[0].z, values.astype(np.float32))
     assert (figure.data[0].zmax == 1) == (measure not in ("entropy", "distance"))
     assert figure.data[0].name == style.text(f"figure.habit_{measure}")
@@ -160,13 +160,13 @@ def test_names_of_heads(lang):
     broad, mixed, previous, separator = (
         text(f"figure.name_{name}") for name in ("broad", "mixed", "previous", "separator")
     )
-    wanted = [[broad, mixed, f"{previous} {number(0.731, 2)}"],
+    expected = [[broad, mixed, f"{previous} {number(0.731, 2)}"],
               [mixed, f"{separator} {number(1.0, 2)}", mixed]]  # fmt: skip
-    assert head_names(habits, text) == wanted
-    found = replace(mosaic_of(2, 3), habits=habits)
-    hover = head_mosaic(found, 0, 2, Style(lang=lang)).data[0].text
-    assert all(wanted[a][b] in hover[a][b] for a in range(2) for b in range(3))
-    bars = heads_by_measure(found, "previous", 0, 0, Style(lang=lang)).data[1]
+    assert head_names(habits, text) == expected
+    mosaic = replace(mosaic_of(2, 3), habits=habits)
+    hover = head_mosaic(mosaic, 0, 2, Style(lang=lang)).data[0].text
+    assert all(expected[a][b] in hover[a][b] for a in range(2) for b in range(3))
+    bars = heads_by_measure(mosaic, "previous", 0, 0, Style(lang=lang)).data[1]
     assert list(bars.text)[:2] == [f" {number(0.731)}  {previous}", f" {number(0.0)}  {broad}"]
 
 

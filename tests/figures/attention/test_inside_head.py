@@ -22,33 +22,33 @@ def array(values) -> np.ndarray:
 
 def fits(values, low, high) -> bool:
     """Bars have room, those below zero as well."""
-    known = values[np.isfinite(values)]
-    return low <= min(0, known.min()) and high > max(0, known.max())
+    finite = values[np.isfinite(values)]
+    return low <= min(0, finite.min()) and high > max(0, finite.max())
 
 
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize(("query", "key"), [(1, 1), (3, 5), (8, 2)])
 def test_products_are_those_of_the_vectors(query, key, causal):
-    found = parts_of(causal=causal)
-    figure = query_key_products(found, query, key)
+    head_parts = parts_of(causal=causal)
+    figure = query_key_products(head_parts, query, key)
     sound(figure)
     stacked, products, scores, shares = figure.data
-    np.testing.assert_array_equal(array(stacked.z)[0], found.queries[query - 1])
-    np.testing.assert_array_equal(array(stacked.z)[1:], found.keys)
+    np.testing.assert_array_equal(array(stacked.z)[0], head_parts.queries[query - 1])
+    np.testing.assert_array_equal(array(stacked.z)[1:], head_parts.keys)
     assert list(stacked.y) == list(range(9))  # the query's own row is 0
-    wanted = found.queries[query - 1].astype(float) * found.keys.astype(float)
-    np.testing.assert_array_equal(array(products.z), wanted.astype(np.float32))
+    expected = head_parts.queries[query - 1].astype(float) * head_parts.keys.astype(float)
+    np.testing.assert_array_equal(array(products.z), expected.astype(np.float32))
     # float32 entries of size 1: a row of products sums to the score
-    np.testing.assert_allclose(array(products.z).sum(1), found.scores[query - 1], 1e-5, 1e-5)
+    np.testing.assert_allclose(array(products.z).sum(1), head_parts.scores[query - 1], 1e-5, 1e-5)
     for heat in (stacked, products):
         assert heat.zmax == -heat.zmin > 0
         # one entry that runs away does not take the others' color
         assert (np.abs(array(heat.z)) <= heat.zmax).mean() > 0.98
-    for bars, values in ((scores, found.scaled), (shares, found.weights)):
+    for bars, values in ((scores, head_parts.scaled), (shares, head_parts.weights)):
         assert bars.orientation == "h"
         assert list(bars.y) == list(range(1, 9))
-        wanted = np.where(found.allowed, values, np.nan)[query - 1]
-        np.testing.assert_array_equal(array(bars.x), wanted)
+        expected = np.where(head_parts.allowed, values, np.nan)[query - 1]
+        np.testing.assert_array_equal(array(bars.x), expected)
         assert [c == LIGHT.highlight for c in bars.marker.color] == [k == key for k in range(1, 9)]
         assert fits(array(bars.x), *figure.layout[f"xaxis{bars.xaxis[1:]}"].range)
     assert [trace.meta for trace in figure.data] == ["pick", "pick", None, None]
@@ -68,33 +68,35 @@ def test_the_row_of_the_key_is_outlined_on_both_maps():
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_panels_have_titles_and_descriptions_the_numbers(lang):
-    found, style = parts_of(), Style(lang=lang)
-    score, scaled, weight, most = (
-        number(float(value)) for value in (found.scores[2, 4], found.scaled[2, 4],
-                                           found.weights[2, 4], found.weights[2].max())
+    result, style = parts_of(), Style(lang=lang)
+    score, scaled, weight, maximum = (
+        number(float(value)) for value in (result.scores[2, 4], result.scaled[2, 4],
+                                           result.weights[2, 4], result.weights[2].max())
     )  # fmt: skip
     same = {"query": WORDS[2], "key": WORDS[4], "score": score, "scaled": scaled, "weight": weight}
-    figure = query_key_products(found, 3, 5, style=style)
+    figure = query_key_products(result, 3, 5, style=style)
     names = [style.text(f"figure.parts_{p}") for p in ("keys", "products", "scaled", "weights")]
     assert said(figure) == names
     assert figure.alt == style.text("alt.products", d_k=8, **same)
-    chain = scores_to_weights(found, 3, 5, style=style)
+    chain = scores_to_weights(result, 3, 5, style=style)
     stages = [style.text(f"figure.parts_{p}") for p in ("scores", "scaled", "masked", "weights")]
     assert said(chain) == [*stages, style.text("figure.of_query", query=WORDS[2], at=3)]
-    best = WORDS[found.weights[2].argmax()]
-    assert chain.alt == style.text("alt.chain", best=best, most=most, **same)
+    best = WORDS[result.weights[2].argmax()]
+    assert chain.alt == style.text("alt.chain", best=best, most=maximum, **same)
 
 
 @pytest.mark.parametrize("causal", [False, True])
 def test_the_chain_from_scores_to_weights(causal):
-    found = parts_of(causal=causal)
-    figure = scores_to_weights(found, 3, 2)
+    head_parts = parts_of(causal=causal)
+    figure = scores_to_weights(head_parts, 3, 2)
     sound(figure)
     scores, scaled, masked, weights = (array(trace.y) for trace in figure.data)
-    np.testing.assert_array_equal(scores, found.scores[2])
-    np.testing.assert_array_equal(scaled, found.scaled[2])
-    np.testing.assert_array_equal(weights, found.weights[2])
-    np.testing.assert_array_equal(masked, np.where(found.allowed, found.scaled, np.nan)[2])
+    np.testing.assert_array_equal(scores, head_parts.scores[2])
+    np.testing.assert_array_equal(scaled, head_parts.scaled[2])
+    np.testing.assert_array_equal(weights, head_parts.weights[2])
+    np.testing.assert_array_equal(
+        masked, np.where(head_parts.allowed, head_parts.scaled, np.nan)[2]
+    )
     assert all(trace.meta == "pick" for trace in figure.data)
     assert [trace.yaxis or "y" for trace in figure.data] == ["y", "y2", "y3", "y4"]
     axes = [figure.layout[f"yaxis{end}"] for end in ("", "2", "3", "4")]

@@ -35,8 +35,8 @@ LANG = pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize(("layers", "heads"), [(6, 12), (30, 9), (1, 1), (2, 3), (3, 2)])
 def test_the_tile_at_a_place_is_the_head_that_a_click_there_gives(layers, heads):
     """From the pixels: the picture is laid over the axes, and each place holds its own head."""
-    found, deep = mosaic_of(layers, heads), layers > heads
-    figure = head_mosaic(found, 0, 0)
+    result, deep = mosaic_of(layers, heads), layers > heads
+    figure = head_mosaic(result, 0, 0)
     (laid,) = figure.layout.images
     image = unpacked(laid.source)
     columns, rows = (layers, heads) if deep else (heads, layers)
@@ -50,9 +50,9 @@ def test_the_tile_at_a_place_is_the_head_that_a_click_there_gives(layers, heads)
         ends = [(y - laid.y - 0.5) / rows, (y - laid.y + 0.5) / rows]
         top, bottom = (round(end * image.shape[0]) for end in ends)
         tile = image[max(top, 0) : bottom, max(left, 0) : right]
-        wanted = unpacked(picture(found.tiles[layer, head][None, None], 0, 56)[0])
+        expected = unpacked(picture(result.tiles[layer, head][None, None], 0, 56)[0])
         solid = tile[tile[..., 3].any(1)][:, tile[..., 3].any(0)]
-        np.testing.assert_array_equal(solid, wanted)
+        np.testing.assert_array_equal(solid, expected)
 
 
 def test_the_gap_is_even_around_a_tile():
@@ -67,9 +67,9 @@ def test_the_gap_is_even_around_a_tile():
 
 @LANG
 def test_what_is_said_of_the_chosen_head_and_over_each(lang):
-    found, style = mosaic_of(5, 3), Style(lang=lang)
-    entropy, distance = found.habits.entropy, found.habits.distance
-    figure = head_mosaic(found, 2, 1, style)
+    result, style = mosaic_of(5, 3), Style(lang=lang)
+    entropy, distance = result.habits.entropy, result.habits.distance
+    figure = head_mosaic(result, 2, 1, style)
     (words,) = said(figure)
     assert words.startswith(style.text("figure.head_label", layer=2, head=1))
     bits = style.text("figure.bits", bits=number(float(entropy[2, 1])))
@@ -83,9 +83,9 @@ def test_what_is_said_of_the_chosen_head_and_over_each(lang):
             assert str(part) in over
     sharp, broad = (f"{flat // 3}.{flat % 3}" for flat in (entropy.argmin(), entropy.argmax()))
     ends = {"sharpest": sharp, "broadest": broad, "entropy": number(float(entropy[2, 1]))}
-    name = head_names(found.habits, style.text)[2][1]
-    place = {"layers": 5, "heads": 3, "layer": 2, "head": 1}
-    assert figure.alt == style.text("alt.mosaic", name=name, **place, **ends)
+    name = head_names(result.habits, style.text)[2][1]
+    anchor = {"layers": 5, "heads": 3, "layer": 2, "head": 1}
+    assert figure.alt == style.text("alt.mosaic", name=name, **anchor, **ends)
     long = head_mosaic(mosaic_of(2, 3, ("cat",) * 100), 0, 0, style)
     assert said(long)[0].endswith(style.text("figure.reduced", cells=number(100 / 51, 2)))
 
@@ -139,22 +139,22 @@ def test_x_is_the_key_and_y_the_query():
     ],
 )
 def test_a_map_is_named_after_what_it_is(draw, layer, head, title):
-    found = map_of(layer=layer, head=head)
-    figure = draw(found, 3, 5)
+    result = map_of(layer=layer, head=head)
+    figure = draw(result, 3, 5)
     assert said(figure)[0].startswith(f"{title}<br>")
     assert figure.alt.startswith(title)
-    np.testing.assert_array_equal(np.asarray(figure.data[0].z), found.weights)
+    np.testing.assert_array_equal(np.asarray(figure.data[0].z), result.weights)
 
 
 def test_blank_where_nothing_was_asked():
-    found = map_of(causal=True)
-    figure = attention_map(found, 2, 5)
+    result = map_of(causal=True)
+    figure = attention_map(result, 2, 5)
     (heat,) = figure.data
     np.testing.assert_array_equal(
-        np.asarray(heat.z), np.where(np.tri(8, dtype=bool), found.weights, np.nan)
+        np.asarray(heat.z), np.where(np.tri(8, dtype=bool), result.weights, np.nan)
     )
     assert heat.hoverongaps is False
-    assert np.isfinite(found.weights).all()  # the input is as it was
+    assert np.isfinite(result.weights).all()  # the input is as it was
     assert ": <b>0</b>" in said(figure)[0]  # a cell that is not allowed has no weight
 
 
@@ -200,12 +200,12 @@ def test_any_text_is_drawn_as_plain_text(name):
     ):
         figure = drawn(name, pieces, style=style)
         sound(figure)
-        wanted = [{"\n": "⏎"}.get(p, p) if name == "next" else p for p in pieces]
+        expected = [{"\n": "⏎"}.get(p, p) if name == "next" else p for p in pieces]
         for axis in (figure.layout[key] for key in NAMED.get(name, ())):
             assert not any("<" in t.removeprefix("<b>").replace("</b> q", "") or "%{" in t
                            for t in axis.ticktext)  # fmt: skip
-            shown = [plainly(tick) for tick in axis.ticktext]
-            assert shown[name == "products" :] == wanted
+            visible = [plainly(tick) for tick in axis.ticktext]
+            assert visible[name == "products" :] == expected
         for words in said(figure):
             inside = words.replace("<b>", "", 1).replace("</b>", "", 1).replace("<br>", "", 1)
             # what Plotly would fill in or read as markup
@@ -237,7 +237,7 @@ def test_hover_on_a_long_text_has_its_tokens(name):
         for key in NAMED[name]:
             axis = figure.layout[key]
             if key.startswith("y"):
-                named = {place: plainly(word) for place, word in axis.labelalias.items()}
+                named = {labelalia: plainly(word) for labelalia, word in axis.labelalias.items()}
                 assert named == {str(i + 1): piece for i, piece in enumerate(pieces)}
                 rows = axis.tickvals[name == "products" :]
                 assert not np.isin(rows, np.arange(count + 1)).any()

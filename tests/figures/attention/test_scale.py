@@ -59,11 +59,11 @@ def test_nothing_is_cut_off_and_the_default_takes_its_room(quantity, keys, tempe
     [(16, unbroken("16 = 4 bits")), (3, unbroken("3 = 1.58 bits")), (2, unbroken("2 = 1 bits"))],
 )
 def test_entropy_has_the_most_possible_and_its_error_on_hover(keys, bits):
-    found = saturation(keys)
-    *lines, most = saturation_lines(found, "entropy").data
-    assert set(most.y) == {math.log2(keys)}
-    assert bits in most.name
-    for trace, errors in zip(lines, found.entropy_error, strict=True):
+    result = saturation(keys)
+    *lines, maximum = saturation_lines(result, "entropy").data
+    assert set(maximum.y) == {math.log2(keys)}
+    assert bits in maximum.name
+    for trace, errors in zip(lines, result.entropy_error, strict=True):
         np.testing.assert_array_equal(np.asarray(trace.customdata), errors)
         assert "%{customdata:.2g}" in trace.hovertemplate
 

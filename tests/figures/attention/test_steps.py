@@ -28,8 +28,8 @@ EVERY = pytest.mark.parametrize(("name", "stage"), list(itertools.product(WALKS,
 
 
 def drawn(name: str, stage: str, query: int = 2, key: int = 3, style: Style = Style()):  # noqa: B008
-    found = WALKS[name]
-    return walk_stage(found, stage, found.heads - 1, query, key, style=style)
+    result = WALKS[name]
+    return walk_stage(result, stage, result.heads - 1, query, key, style=style)
 
 
 def maps(figure) -> list:
@@ -54,17 +54,17 @@ def lit(figure, trace) -> list[tuple[float, ...]]:
 def expected(name: str, stage: str) -> list[tuple[str, np.ndarray]]:
     """The matrices of a stage from left to right: "weights", "pairs" of words, or "vectors"."""
     w = WALKS[name]
-    head, found = w.heads - 1, w.attention
+    head, result = w.heads - 1, w.attention
     closed = ~np.tri(8, dtype=bool) if w.causal else np.zeros((8, 8), bool)
     mask = np.where(closed, -np.inf, 0.0) if w.operator == "add" else 1.0 - closed
-    scores, scaled, masked = (("pairs", z[head]) for z in (found.scores, found.scaled,
-                                                           found.masked))  # fmt: skip
-    weights = "weights", found.weights[head]
+    scores, scaled, masked = (("pairs", z[head]) for z in (result.scores, result.scaled,
+                                                           result.masked))  # fmt: skip
+    weights = "weights", result.weights[head]
     vectors = {
         "embed": [w.ids[:, None], w.embeddings],
         "project": [w.embeddings, w.weights.query[head], w.vectors.query[head]],
         "scores": [w.vectors.query[head], w.vectors.key[head]],
-        "sum": [w.vectors.value[head], found.output[head]],
+        "sum": [w.vectors.value[head], result.output[head]],
         "concat": [w.concatenated, w.output_weight, w.combined],
     }
     others = {
@@ -153,17 +153,17 @@ def test_the_softmax_says_that_rows_and_not_columns_sum_to_one():
 @pytest.mark.parametrize(("query", "key"), [(1, 8), (5, 5), (8, 1)])
 def test_row_and_column_are_lit(query, key):
     row, column = (0.5, 8.5, query - 0.5, query + 0.5), (key - 0.5, key + 0.5, 0.5, 8.5)
-    of_query, of_key = ((0.5, 16.5, place - 0.5, place + 0.5) for place in (query, key))
-    wanted = {
+    of_query, of_key = ((0.5, 16.5, position - 0.5, position + 0.5) for position in (query, key))
+    expected = {
         "scores": [{of_query}, {of_key}, {row, column}],
         "scale": 2 * [{row, column}],
         "mask": 3 * [{row, column}],
         "softmax": 2 * [{row, column}],
         "sum": [{row, column}, {of_key}, {of_query}],
     }
-    for stage, places in wanted.items():
+    for stage, positions in expected.items():
         figure = drawn("plain", stage, query, key)
-        assert [set(lit(figure, trace)) for trace in maps(figure)] == places, stage
+        assert [set(lit(figure, trace)) for trace in maps(figure)] == positions, stage
 
 
 @pytest.mark.parametrize("part", PROJECTIONS)
@@ -249,9 +249,9 @@ def test_words_label_the_axes_and_the_table():
 
 
 def test_basic_attention_is_nearly_the_identity():
-    found, figure = PLAIN.basic, walk_basic(PLAIN, 2, 3)
+    result, figure = PLAIN.basic, walk_basic(PLAIN, 2, 3)
     for trace, array in zip(
-        maps(figure), (PLAIN.embeddings, found.scores, found.weights), strict=True
+        maps(figure), (PLAIN.embeddings, result.scores, result.weights), strict=True
     ):
         np.testing.assert_array_equal(np.asarray(trace.z), array)
     assert [trace.meta for trace in maps(figure)] == [None, "pick", "pick"]

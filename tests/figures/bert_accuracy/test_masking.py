@@ -45,8 +45,8 @@ CUT, FILLED = knife_of(), fill_of()
 
 def test_shares_are_said_with_interval_and_n():
     right = np.array([[1, 1, 0, np.nan], [np.nan] * 4])
-    said = bars_and_labels.format_proportions(shares(right), STYLE.text)
-    assert said.tolist() == [unbroken("66.7% [20.8, 93.9], n = 3"), "none"]
+    message = bars_and_labels.format_proportions(shares(right), STYLE.text)
+    assert message.tolist() == [unbroken("66.7% [20.8, 93.9], n = 3"), "none"]
 
 
 def test_reported_bars_are_hatched_and_empty():
@@ -81,8 +81,8 @@ def test_masking_lines_are_accuracies_and_random_comes_first():
     low, high = figure.layout.yaxis.range
     assert (max(first.y) - min(first.y)) / (high - low) * 300 > 50  # of some 300 px
     for row, line in enumerate(figure.data[:5]):
-        wanted = [at(CUT, ORDERS[row], share) for share in CUT.shares]
-        np.testing.assert_allclose(line.y, wanted)
+        expected = [at(CUT, ORDERS[row], share) for share in CUT.shares]
+        np.testing.assert_allclose(line.y, expected)
     assert len({line.line.dash for line in figure.data[:5]}) == 5
     assert len({line.line.color for line in figure.data[:5]}) == 5
 
@@ -92,9 +92,11 @@ def test_only_the_chosen_order_has_its_wilson_band():
     (band,) = bands(figure)
     low, high = np.split(np.asarray(band.y), 2)
     right = (CUT.probability[3] >= 0.5) == CUT.positive
-    for place in (0, 7, 20):
-        found = proportion(right[place])
-        assert (low[place], high[::-1][place]) == pytest.approx((100 * found.low, 100 * found.high))
+    for position in (0, 7, 20):
+        result = proportion(right[position])
+        assert (low[position], high[::-1][position]) == pytest.approx(
+            (100 * result.low, 100 * result.high)
+        )
     assert band.fillcolor == LIGHT.gru
     widths = {line.name: line.line.width for line in figure.data[:5]}
     assert max(widths, key=widths.get) == "content words first"
@@ -104,14 +106,14 @@ def test_only_the_chosen_order_has_its_wilson_band():
 def test_what_is_read_off_lies_on_the_line(share: float):
     figure = accuracy_under_masking(CUT, "attention", share, BASELINE)
     mark = named(figure, "most attention first, chosen")
-    wanted = at(CUT, "attention", share)
-    assert (mark.x[0], mark.y[0]) == pytest.approx((100 * share, wanted))
-    assert f"<b>{100 * share:.0f}%: {wanted:.1f}%</b>" in notes(figure)
+    expected = at(CUT, "attention", share)
+    assert (mark.x[0], mark.y[0]) == pytest.approx((100 * share, expected))
+    assert f"<b>{100 * share:.0f}%: {expected:.1f}%</b>" in notes(figure)
     line = figure.layout.shapes[0]
     assert line.x0 == line.x1 == pytest.approx(100 * share)
-    said = figure.alt
-    for words in (f"{wanted:.1f}%", "2,000 sentences", "50.1%", "95% interval"):
-        assert words in said, words
+    message = figure.alt
+    for words in (f"{expected:.1f}%", "2,000 sentences", "50.1%", "95% interval"):
+        assert words in message, words
     sound(figure)
 
 
@@ -123,23 +125,23 @@ def test_an_order_that_was_not_tried_is_refused():
 
 
 def test_a_masked_sentence_shows_each_step_and_the_word_that_went():
-    found = own_knife_of()
-    figure = sentence_under_masking(found, "content", 3)
+    masking = own_knife_of()
+    figure = sentence_under_masking(masking, "content", 3)
     line = named(figure, "content words first")
-    np.testing.assert_allclose(line.y, 100 * found.probability[3])
+    np.testing.assert_allclose(line.y, 100 * masking.probability[3])
     np.testing.assert_array_equal(line.x, np.arange(len(WORDS) + 1))
     went = [plainly(text).removeprefix("last masked: ") for text in line.customdata[1:]]
-    assert [WORDS.index(word) for word in went] == np.argsort(found.turns[3]).tolist()
+    assert [WORDS.index(word) for word in went] == np.argsort(masking.turns[3]).tolist()
     assert set(named(figure, "undecided: 50%").y) == {50}
-    assert f"<b>3 masked: {100 * found.probability[3, 3]:.1f}%</b>" in notes(figure)
+    assert f"<b>3 masked: {100 * masking.probability[3, 3]:.1f}%</b>" in notes(figure)
     assert all(word in figure.alt for word in went[:3])
 
 
 @pytest.mark.parametrize("words", [(), ("x",), HOSTILE, tuple("abcdefghijklmnopqrstuvwxyz")])
 @pytest.mark.parametrize("masked", [0, 7, 99])
 def test_a_masked_sentence_of_every_sentence(words, masked: int):
-    found = own_knife_of(words)
-    figure = sentence_under_masking(found, "random", masked)
+    masking = own_knife_of(words)
+    figure = sentence_under_masking(masking, "random", masked)
     sound(figure)
     assert figure.layout.shapes[0].x0 == min(masked, len(words))
     for line in figure.data[:5]:
@@ -152,15 +154,15 @@ def test_a_masked_sentence_of_every_sentence(words, masked: int):
 def test_fill_bars_are_counts_with_intervals():
     figure = fill_in_accuracy(FILLED)
     for axis, best in (("x", 1), ("x2", 5)):
-        for place, name in enumerate(("[MASK]", "another token", "left alone")):
-            rank = FILLED.rank[FILLED.treatment == place]
-            wanted = proportion(rank <= best)
+        for index, name in enumerate(("[MASK]", "another token", "left alone")):
+            rank = FILLED.rank[FILLED.treatment == index]
+            expected = proportion(rank <= best)
             bar = named(figure, name, axis)
-            assert bar.y[0] == pytest.approx(100 * wanted.share)
-            assert bar.y[0] + bar.error_y.array[0] == pytest.approx(100 * wanted.high)
-            assert bar.y[0] - bar.error_y.arrayminus[0] == pytest.approx(100 * wanted.low)
+            assert bar.y[0] == pytest.approx(100 * expected.share)
+            assert bar.y[0] + bar.error_y.array[0] == pytest.approx(100 * expected.high)
+            assert bar.y[0] - bar.error_y.arrayminus[0] == pytest.approx(100 * expected.low)
             ticks = figure.layout["xaxis" + axis[1:]].ticktext
-            assert ticks[place].endswith(unbroken(f"n = {len(rank):,}"))
+            assert ticks[index].endswith(unbroken(f"n = {len(rank):,}"))
         line = named(figure, "most frequent", axis)
         assert set(line.y) == {100 * float((FILLED.frequency <= best).mean())}
         assert line.line.dash == "dot"
@@ -177,36 +179,38 @@ def test_fill_without_places_of_a_kind():
 
 
 def test_fill_curves_are_in_the_order_of_their_shares():
-    found = fills()
-    figure = fill_in_accuracy_by_share(found[::-1], 0.15)
+    result = fills()
+    figure = fill_in_accuracy_by_share(result[::-1], 0.15)
     np.testing.assert_allclose(figure.data[0].x, [5, 15, 25, 35, 45, 55, 65])
-    wanted = [100 * float((one.rank[one.treatment == 0] == 1).mean()) for one in found]
-    np.testing.assert_allclose(named(figure, "[MASK]").y, wanted)
+    expected = [100 * float((item.rank[item.treatment == 0] == 1).mean()) for item in result]
+    np.testing.assert_allclose(named(figure, "[MASK]").y, expected)
     guess = named(figure, "always the most frequent token")
-    np.testing.assert_allclose(guess.y, [100 * float((one.frequency == 1).mean()) for one in found])
+    np.testing.assert_allclose(
+        guess.y, [100 * float((item.frequency == 1).mean()) for item in result]
+    )
     assert len(bands(figure)) == 3
-    assert f"15%: [MASK]: {wanted[1]:.1f}%" in " ".join(notes(figure))
+    assert f"15%: [MASK]: {expected[1]:.1f}%" in " ".join(notes(figure))
     assert figure.layout.shapes[0].x0 == 15
 
 
 def test_guesses_mark_the_truth_once_a_panel():
-    found = guesses_of()
-    figure = best_guesses(found)
+    guesses = guesses_of()
+    figure = best_guesses(guesses)
     for panel, bars in enumerate(figure.data):
         colors = list(bars.marker.color)
         assert colors.count(LIGHT.highlight) == 1
-        place = colors.index(LIGHT.highlight)
-        assert bars.marker.pattern.shape[place] == "/"
-        assert bars.x[place] == pytest.approx(100 * found.chance[panel])
-        assert plainly(bars.customdata[place]) == found.truth
-        np.testing.assert_allclose(bars.x[:8], 100 * found.probability[panel])
-    assert figure.layout.meta["names"]["y"] == list(found.candidates[0])
-    assert figure.layout.meta["names"]["y3"] == [*found.candidates[2], "", found.truth]
-    said = " ".join(notes(figure))
-    assert "<b>[MASK]</b>, truth: rank 2" in said
-    assert "<b>left alone</b>, truth: rank 4,211" in said
-    assert said.count(" truth</b>") == 3
-    assert unbroken("< 0.1") in said
+        index = colors.index(LIGHT.highlight)
+        assert bars.marker.pattern.shape[index] == "/"
+        assert bars.x[index] == pytest.approx(100 * guesses.chance[panel])
+        assert plainly(bars.customdata[index]) == guesses.truth
+        np.testing.assert_allclose(bars.x[:8], 100 * guesses.probability[panel])
+    assert figure.layout.meta["names"]["y"] == list(guesses.candidates[0])
+    assert figure.layout.meta["names"]["y3"] == [*guesses.candidates[2], "", guesses.truth]
+    message = " ".join(notes(figure))
+    assert "<b>[MASK]</b>, truth: rank 2" in message
+    assert "<b>left alone</b>, truth: rank 4,211" in message
+    assert message.count(" truth</b>") == 3
+    assert unbroken("< 0.1") in message
 
 
 @pytest.mark.parametrize("conditions", [("mask",), DIRECTIONS, ("left", "right")])
@@ -222,8 +226,8 @@ def test_guesses_of_every_size(conditions, candidates: int):
 
 
 def test_hostile_tokens_stay_text():
-    found = replace(guesses_of(("mask",)), candidates=(HOSTILE[:8],), truth="<b>")
-    figure = best_guesses(found)
+    guesses = replace(guesses_of(("mask",)), candidates=(HOSTILE[:8],), truth="<b>")
+    figure = best_guesses(guesses)
     sound(figure)
     for text in (*figure.layout.yaxis.ticktext, *figure.data[0].customdata):
         bare = text.removeprefix("<b>").removesuffix("</b>")

@@ -63,10 +63,10 @@ def test_padding_medians_lie_within_their_quartiles(measure: str):
     figure = padding_effect(PADDED, measure, 128, "right")
     values = PADDED.drift if measure == "drift" else 100 * PADDED.on_pads
     line = named(figure, "mask left out, right")
-    wanted = np.nanpercentile(values[1, 0], [25, 50, 75], axis=-1)
-    np.testing.assert_allclose(line.y, wanted[1])
+    expected = np.nanpercentile(values[1, 0], [25, 50, 75], axis=-1)
+    np.testing.assert_allclose(line.y, expected[1])
     low, high = np.split(np.asarray(bands(figure)[1].y), 2)
-    np.testing.assert_allclose([low, high[::-1]], wanted[[0, 2]])
+    np.testing.assert_allclose([low, high[::-1]], expected[[0, 2]])
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -89,7 +89,7 @@ def test_padding_tells_the_lines_apart(measure: str, side: str):
 
 
 def test_a_length_without_any_answer_is_a_gap():
-    empty = padding_of(30, few=0)
+    empty = padding_of(30, n_sentences=0)
     for measure in MEASURES:
         figure = padding_effect(empty, measure, 512, "right")
         sound(figure)
@@ -105,46 +105,46 @@ def test_an_unknown_measure_or_side_is_refused():
 
 
 def test_own_padding_has_answer_and_attention():
-    found = own_padding_of()
-    figure = sentence_padding(found, 128)
-    for axis, values in (("x", found.probability), ("x2", found.on_pads)):
-        for t, told in enumerate(("mask given", "mask left out")):
+    padding = own_padding_of()
+    figure = sentence_padding(padding, 128)
+    for axis, values in (("x", padding.probability), ("x2", padding.on_pads)):
+        for t, masking in enumerate(("mask given", "mask left out")):
             for s, side in enumerate(("right", "left")):
                 lines = [t for t in figure.data if (t.xaxis or "x") == axis]
-                (line,) = [t for t in lines if t.name == f"{told}, {side}"]
+                (line,) = [t for t in lines if t.name == f"{masking}, {side}"]
                 np.testing.assert_allclose(line.y, 100 * values[t, s])
     assert [shape.x0 for shape in figure.layout.shapes] == [128, 128]
-    assert f"{100 * found.on_pads[1, 0, 4]:.1f}% of the attention" in figure.alt
+    assert f"{100 * padding.on_pads[1, 0, 4]:.1f}% of the attention" in figure.alt
     sound(sentence_padding(own_padding_of(lengths=LENGTHS[:1]), 32))
 
 
 def test_ids_stand_under_their_tokens():
-    found = own_padding_of()
-    figure = token_ids(found)
+    padding = own_padding_of()
+    figure = token_ids(padding)
     ids, mask = figure.data
-    np.testing.assert_array_equal(ids.z[0], found.ids)
-    np.testing.assert_array_equal(mask.z[0], found.real)
+    np.testing.assert_array_equal(ids.z[0], padding.ids)
+    np.testing.assert_array_equal(mask.z[0], padding.real)
     cells = {(mark.x, mark.y): mark for mark in figure.layout.annotations}
     assert plainly(cells[3, 1].text) == PIECES[2]
-    assert cells[3, 2].text == str(found.ids[2])
+    assert cells[3, 2].text == str(padding.ids[2])
     assert [cells[x, 3].text for x in (1, 12, 13, 20)] == ["1", "1", "0", "0"]
     assert cells[12, 1].font.color == LIGHT.truth
     assert cells[13, 1].font.color == LIGHT.baseline
-    assert figure.layout.meta["names"]["x"] == list(found.pieces)
+    assert figure.layout.meta["names"]["x"] == list(padding.pieces)
     assert "20 tokens" in figure.alt
     assert "12 of them real" in figure.alt
 
 
 @pytest.mark.parametrize("count", [1, 5, 16, 17, 64])
 def test_ids_show_at_most_24_columns(count: int):
-    found = own_padding_of(tuple(f"w{n}" for n in range(count)))
-    figure = token_ids(found)
+    padding = own_padding_of(tuple(f"w{n}" for n in range(count)))
+    figure = token_ids(padding)
     sound(figure)
-    shown = figure.layout.meta["names"]["x"]
-    assert len(shown) == min(count + 8, 24)
-    assert shown[-8:] == ["[PAD]"] * 8
-    assert ("…" in shown) == (count + 8 > 24)
-    assert shown[0] == "w0"
+    visible = figure.layout.meta["names"]["x"]
+    assert len(visible) == min(count + 8, 24)
+    assert visible[-8:] == ["[PAD]"] * 8
+    assert ("…" in visible) == (count + 8 > 24)
+    assert visible[0] == "w0"
     assert f"{count + 8} tokens" in figure.alt
 
 
@@ -158,18 +158,18 @@ def test_hostile_pieces_stay_text():
 
 
 def test_direction_counts_three_things():
-    found = direction_of()
-    figure = accuracy_by_direction(found, BASELINE)
+    attention_directions = direction_of()
+    figure = accuracy_by_direction(attention_directions, BASELINE)
     for axis, right in (
-        ("x", (found.probability >= 0.5) == found.positive),
-        ("x2", (found.refitted >= 0.5) == found.positive),
-        ("x3", found.rank == 1),
+        ("x", (attention_directions.probability >= 0.5) == attention_directions.positive),
+        ("x2", (attention_directions.refitted >= 0.5) == attention_directions.positive),
+        ("x3", attention_directions.rank == 1),
     ):
         for row, name in enumerate(("both ways", "left only", "right only")):
-            bar, wanted = named(figure, name, axis), proportion(right[row])
-            assert bar.y[0] == pytest.approx(100 * wanted.share)
-            assert bar.y[0] + bar.error_y.array[0] == pytest.approx(100 * wanted.high)
-            assert f"{100 * wanted.share:.1f}%" in figure.alt
+            bar, expected = named(figure, name, axis), proportion(right[row])
+            assert bar.y[0] == pytest.approx(100 * expected.share)
+            assert bar.y[0] + bar.error_y.array[0] == pytest.approx(100 * expected.high)
+            assert f"{100 * expected.share:.1f}%" in figure.alt
     lines = [t for t in figure.data if t.name == "majority answer"]
     assert [line.xaxis or "x" for line in lines] == ["x", "x2"]
     assert {y for line in lines for y in line.y} == {100 * BASELINE.share}

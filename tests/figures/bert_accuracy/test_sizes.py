@@ -29,9 +29,9 @@ NONE = of(0, 0)
 
 
 def masked(sentences, shares, orders):
-    found = made.knife_of(sentences, shares, orders)
+    curve = made.knife_of(sentences, shares, orders)
     baseline = made.BASELINE if sentences else NONE
-    figure = accuracy_under_masking(found, "attention", 0.5, baseline)
+    figure = accuracy_under_masking(curve, "attention", 0.5, baseline)
     assert figure.data[0].name.startswith("random" if "random" in orders else "most attention")
     return figure
 
@@ -51,9 +51,11 @@ def compared(sentences):
 
 
 def systems(sentences):
-    one = SystemPredictions("all", made.answers(0.8, 1, 1, sentences))
+    system_predictions = SystemPredictions("all", made.answers(0.8, 1, 1, sentences))
     baseline = made.baseline(sentences)
-    return system_accuracies((one,), made.truth(sentences), "all", baseline, REPORTED)
+    return system_accuracies(
+        (system_predictions,), made.truth(sentences), "all", baseline, REPORTED
+    )
 
 
 LENGTHS = made.LENGTHS

@@ -55,25 +55,25 @@ ESCAPED = "head &lt;b&gt;&amp;"
 
 def with_numbers(figure):
     """The trace of the discs that say which trial it was."""
-    (found,) = [t for t in figure.data if t.type == "scatter" and t.mode == "markers+text"]
-    return found
+    (result,) = [t for t in figure.data if t.type == "scatter" and t.mode == "markers+text"]
+    return result
 
 
 # --- systems --------------------------------------------------------------------------------------
 
 
 def test_bars_are_mean_accuracies_with_their_intervals_best_last():
-    found = systems()
-    figure = system_accuracies(found, truth(), "all", baseline(), REPORTED)
+    system_predictionses = systems()
+    figure = system_accuracies(system_predictionses, truth(), "all", baseline(), REPORTED)
     bars = [t for t in figure.data if t.type == "bar" and t.xaxis in (None, "x")]
-    assert len(bars) == len(found)
-    means = sorted(((one.probability >= 0.5) == truth()).mean() for one in found)
-    for place, (bar, mean) in enumerate(zip(bars, means, strict=True), 1):
-        assert bar.y == (place,)
+    assert len(bars) == len(system_predictionses)
+    means = sorted(((item.probability >= 0.5) == truth()).mean() for item in system_predictionses)
+    for position, (bar, mean) in enumerate(zip(bars, means, strict=True), 1):
+        assert bar.y == (position,)
         assert bar.x[0] == pytest.approx(100 * mean)
-        wanted = of_share(mean, 2000)
-        assert bar.x[0] + bar.error_x.array[0] == pytest.approx(100 * wanted.high)
-        assert bar.x[0] - bar.error_x.arrayminus[0] == pytest.approx(100 * wanted.low)
+        expected = of_share(mean, 2000)
+        assert bar.x[0] + bar.error_x.array[0] == pytest.approx(100 * expected.high)
+        assert bar.x[0] - bar.error_x.arrayminus[0] == pytest.approx(100 * expected.low)
     assert bars[-1].name == "all weights"
     first, last = figure.layout.yaxis.range
     assert last < 1 < len(bars) < first  # the first row is above
@@ -88,27 +88,27 @@ def test_the_chosen_system_stands_out():
 
 
 def test_each_run_is_a_dot():
-    found = {one.system: one for one in systems()}
-    figure = system_accuracies(tuple(found.values()), truth(), "all", baseline())
+    result = {system.system: system for system in systems()}
+    figure = system_accuracies(tuple(result.values()), truth(), "all", baseline())
     dots = named(figure, "head on the mean, runs")
-    wanted = 100 * ((found["head_mean"].probability >= 0.5) == truth()).mean(axis=1)
-    np.testing.assert_allclose(dots.x, wanted)
-    (place,) = named(figure, "head on the mean").y
-    assert np.abs(np.asarray(dots.y) - place).max() < 0.31  # within the bar
+    expected = 100 * ((result["head_mean"].probability >= 0.5) == truth()).mean(axis=1)
+    np.testing.assert_allclose(dots.x, expected)
+    (position,) = named(figure, "head on the mean").y
+    assert np.abs(np.asarray(dots.y) - position).max() < 0.31  # within the bar
     assert not [t for t in figure.data if t.name == "GRU, runs"]  # a single run is the bar itself
 
 
 def test_what_texts_report_is_hatched_and_apart():
     figure = system_accuracies(systems(), truth(), "all", baseline(), REPORTED)
     theirs = [t for t in figure.data if t.xaxis == "x2"]
-    assert [t.x[0] for t in theirs] == sorted(100 * one.accuracy for one in REPORTED)
+    assert [t.x[0] for t in theirs] == sorted(100 * item.accuracy for item in REPORTED)
     assert all(t.marker.pattern.shape == "/" for t in theirs)
     assert not any(
         t.marker.pattern.shape for t in figure.data if t.xaxis == "x" and t.type == "bar"
     )
-    known = next(t for t in theirs if t.name == "all weights, bert-base")
-    wanted = of(23458, 25000)
-    assert known.x[0] + known.error_x.array[0] == pytest.approx(100 * wanted.high)
+    existing = next(t for t in theirs if t.name == "all weights, bert-base")
+    expected = of(23458, 25000)
+    assert existing.x[0] + existing.error_x.array[0] == pytest.approx(100 * expected.high)
     unknown = next(t for t in theirs if t.name == "earlier chapter, RNN")
     assert np.isnan(unknown.error_x.array[0])
     assert "n not given" in unknown.hovertemplate
@@ -122,14 +122,14 @@ def test_what_texts_report_is_hatched_and_apart():
 
 
 def test_strong_lines_are_means_and_thin_lines_runs():
-    found = tuned()
-    figure = learning_curves(found, None, baseline())
-    np.testing.assert_allclose(named(figure, "training", "x").y, found.loss.mean(0))
-    np.testing.assert_allclose(named(figure, "training", "x2").y, 100 * found.accuracy.mean(0))
+    result = tuned()
+    figure = learning_curves(result, None, baseline())
+    np.testing.assert_allclose(named(figure, "training", "x").y, result.loss.mean(0))
+    np.testing.assert_allclose(named(figure, "training", "x2").y, 100 * result.accuracy.mean(0))
     strong = named(figure, "validation", "x2")
-    np.testing.assert_allclose(strong.y, 100 * found.validation.mean(0))
+    np.testing.assert_allclose(strong.y, 100 * result.validation.mean(0))
     thin = named(figure, "validation, run 2", "x2")
-    np.testing.assert_array_equal(thin.y, 100 * found.validation[1])
+    np.testing.assert_array_equal(thin.y, 100 * result.validation[1])
     assert thin.line.width < strong.line.width
     assert named(figure, "training", "x").line.dash == "dash"
     assert strong.line.dash is None
@@ -139,21 +139,21 @@ def test_strong_lines_are_means_and_thin_lines_runs():
 
 
 def test_the_band_is_the_interval_of_the_validation():
-    found = tuned(1)
-    band = next(t for t in learning_curves(found, n=200).data if not t.name)
+    result = tuned(1)
+    band = next(t for t in learning_curves(result, n=200).data if not t.name)
     low, high = np.split(np.asarray(band.y), 2)
-    for epoch, share in enumerate(found.validation[0]):
-        wanted = of_share(share, 200)
-        assert low[epoch] == pytest.approx(100 * wanted.low)
-        assert high[::-1][epoch] == pytest.approx(100 * wanted.high)
+    for epoch, share in enumerate(result.validation[0]):
+        expected = of_share(share, 200)
+        assert low[epoch] == pytest.approx(100 * expected.low)
+        assert high[::-1][epoch] == pytest.approx(100 * expected.high)
 
 
 def test_the_best_epoch_is_marked_in_both_panels():
-    found = tuned()
-    best = int(np.argmax(found.validation.mean(0)))
-    figure = learning_curves(found)
+    result = tuned()
+    best = int(np.argmax(result.validation.mean(0)))
+    figure = learning_curves(result)
     ring = named(figure, "best validation accuracy", "x2")
-    assert (ring.x[0], ring.y[0]) == (best, 100 * found.validation.mean(0)[best])
+    assert (ring.x[0], ring.y[0]) == (best, 100 * result.validation.mean(0)[best])
     assert [shape.x0 for shape in figure.layout.shapes] == [best, best]
     assert any(text.startswith(f"best after epoch {best}: ") for text in notes(figure))
 
@@ -190,8 +190,8 @@ def test_every_number_of_epochs_and_runs(epochs, runs):
 
 
 def test_validation_that_was_never_measured():
-    found = tuned()
-    figure = learning_curves(replace(found, validation=np.full_like(found.validation, np.nan)))
+    result = tuned()
+    figure = learning_curves(replace(result, validation=np.full_like(result.validation, np.nan)))
     sound(figure)
     assert not figure.layout.shapes
     assert "validation" not in notes(figure)
@@ -218,12 +218,12 @@ def test_progress_shows_what_was_reported():
     np.testing.assert_array_equal(loss.x, [record.step for record in records])
     np.testing.assert_array_equal(loss.y, [record.loss for record in records])
     np.testing.assert_array_equal(accuracy.y, [100 * record.accuracy for record in records])
-    known = [record for record in records if np.isfinite(record.validation)]
+    finite = [record for record in records if np.isfinite(record.validation)]
     points = named(figure, "validation", "x2")
-    assert list(points.x) == [record.step for record in known]
+    assert list(points.x) == [record.step for record in finite]
     assert len(points.x) == 2
-    wanted = of_share(known[0].validation, 800)
-    assert points.y[0] + points.error_y.array[0] == pytest.approx(100 * wanted.high)
+    expected = of_share(finite[0].validation, 800)
+    assert points.y[0] + points.error_y.array[0] == pytest.approx(100 * expected.high)
 
 
 def test_earlier_runs_are_pale():
@@ -247,10 +247,10 @@ def test_hardly_a_report(count):
 
 
 def test_repeats_are_dots_and_gradients_words():
-    found = modes(8)
-    figure = train_and_eval(found)
+    mode_comparison = modes(8)
+    figure = train_and_eval(mode_comparison)
     for row, name in enumerate(("evaluation mode, eval()", "training mode, train()")):
-        np.testing.assert_allclose(named(figure, name).x, 100 * found.probability[row])
+        np.testing.assert_allclose(named(figure, name).x, 100 * mode_comparison.probability[row])
         assert len(set(named(figure, name).y)) == 8
     words = [text for text in notes(figure) if "gradient" in text]
     assert len(words) == 2
@@ -258,7 +258,9 @@ def test_repeats_are_dots_and_gradients_words():
         assert "gradient: <b>yes</b>" in text
         assert "under no_grad(): <b>no</b>" in text
     assert "8 times: <b>83.0%</b>" in words[0]
-    other = train_and_eval(replace(found, gradient=np.array([[False, False], [True, False]])))
+    other = train_and_eval(
+        replace(mode_comparison, gradient=np.array([[False, False], [True, False]]))
+    )
     assert "gradient: <b>no</b>" in next(text for text in notes(other) if "gradient" in text)
     assert "computed in: train();" in other.alt
 
@@ -267,14 +269,14 @@ def test_repeats_are_dots_and_gradients_words():
 
 
 def test_the_map_holds_all_combinations_and_the_trials_lie_on_it():
-    found, known = searched(), surface()
-    figure = search_trials(found, known)
+    result, existing = searched(), surface()
+    figure = search_trials(result, existing)
     heat, trials = named(figure, "Validation accuracy (%)"), named(figure, "trials")
-    np.testing.assert_array_equal(heat.z, 100 * known.validation)
+    np.testing.assert_array_equal(heat.z, 100 * existing.validation)
     np.testing.assert_allclose(heat.x, np.log10(RATES))
-    np.testing.assert_array_equal(trials.x, np.log10(found.rate))
+    np.testing.assert_array_equal(trials.x, np.log10(result.rate))
     assert [figure.layout.yaxis.ticktext[int(y) - 1] for y in trials.y] == [
-        str(b) for b in found.batch
+        str(b) for b in result.batch
     ]
     low, high = figure.layout.xaxis.range
     assert low < -5
@@ -283,21 +285,21 @@ def test_the_map_holds_all_combinations_and_the_trials_lie_on_it():
 
 
 def test_trials_are_numbered_in_order_and_the_best_is_ringed():
-    found = searched()
-    figure = search_trials(found, surface())
+    result = searched()
+    figure = search_trials(result, surface())
     discs = with_numbers(figure)
     assert list(discs.text) == [str(k) for k in range(1, 13)]
     (ring,) = [t for t in figure.data if t.type == "scatter" and t.marker.color == LIGHT.highlight]
-    assert (ring.x[0], ring.y[0]) == (discs.x[found.best], discs.y[found.best])
-    best = of_share(found.validation.max(), 800)
-    (said,) = notes(figure)
-    assert f"trial {found.best + 1}" in said
-    assert unbroken(f"[{100 * best.low:.1f}, {100 * best.high:.1f}], n = 800") in said
+    assert (ring.x[0], ring.y[0]) == (discs.x[result.best], discs.y[result.best])
+    best = of_share(result.validation.max(), 800)
+    (message,) = notes(figure)
+    assert f"trial {result.best + 1}" in message
+    assert unbroken(f"[{100 * best.low:.1f}, {100 * best.high:.1f}], n = 800") in message
 
 
 def test_discs_at_one_place_do_not_hide_one_another():
-    found = searched(trials=3)
-    same = replace(found, rate=np.full(3, 1e-3), batch=np.full(3, 32))
+    result = searched(trials=3)
+    same = replace(result, rate=np.full(3, 1e-3), batch=np.full(3, 32))
     discs = with_numbers(search_trials(same, surface()))
     assert len(set(discs.y)) == 3
     assert np.abs(np.asarray(discs.y) - 2).max() < 0.5  # within the row
@@ -307,28 +309,28 @@ def test_discs_at_one_place_do_not_hide_one_another():
 @pytest.mark.parametrize("trials", [0, 1, 2, 30])
 @pytest.mark.parametrize("known", [None, surface()])
 def test_every_number_of_trials(trials, known):
-    found = searched("random", trials)
-    figure = search_trials(found, known)
+    result = searched("random", trials)
+    figure = search_trials(result, known)
     sound(figure)
-    places = np.log10(found.rate)
+    positions = np.log10(result.rate)
     low, high = figure.layout.xaxis.range
-    assert all(low < place < high for place in places)
-    sound(best_so_far((found,)))
+    assert all(low < position < high for position in positions)
+    sound(best_so_far((result,)))
 
 
 def test_lines_of_the_race_never_fall_and_end_at_the_best():
-    found = tuple(searched(method) for method in ("grid", "random", "bayes"))
-    figure = best_so_far(found)
+    result = tuple(searched(method) for method in ("grid", "random", "bayes"))
+    figure = best_so_far(result)
     names = ("grid search", "random search", "Bayesian search")
-    for one, name in zip(found, names, strict=True):
+    for item, name in zip(result, names, strict=True):
         line = named(figure, name)
         assert (np.diff(line.y) >= 0).all()
-        assert line.y[-1] == 100 * one.validation.max()
-        np.testing.assert_array_equal(named(figure, f"{name}, trials").y, 100 * one.validation)
+        assert line.y[-1] == 100 * item.validation.max()
+        np.testing.assert_array_equal(named(figure, f"{name}, trials").y, 100 * item.validation)
         end = named(figure, f"{name}, best")
         assert end.x[0] > 12
         assert end.y[0] - end.error_y.arrayminus[0] == pytest.approx(
-            100 * of_share(one.validation.max(), 800).low
+            100 * of_share(item.validation.max(), 800).low
         )
     assert len({named(figure, name).line.dash for name in names}) == 3
     low, high = figure.layout.yaxis.range
@@ -344,16 +346,16 @@ def test_lines_of_the_race_never_fall_and_end_at_the_best():
 def test_running_lines_bands_and_the_place_of_reading():
     a, b = running(right(0.79, 8)), running(right(0.87, 9))
     figure = running_accuracy(a, b, NAMES, 300)
-    for found, name in ((a, ESCAPED), (b, "all weights")):
-        np.testing.assert_array_equal(named(figure, name).y, 100 * found.share)
+    for result, name in ((a, ESCAPED), (b, "all weights")):
+        np.testing.assert_array_equal(named(figure, name).y, 100 * result.share)
         mark = named(figure, f"{name}, first 300")
-        assert (mark.x[0], mark.y[0]) == (300, 100 * found.share[299])
-    for band, found in zip([t for t in figure.data if not t.name], (a, b), strict=True):
-        np.testing.assert_allclose(band.y, 100 * np.concatenate([found.low, found.high[::-1]]))
+        assert (mark.x[0], mark.y[0]) == (300, 100 * result.share[299])
+    for band, result in zip([t for t in figure.data if not t.name], (a, b), strict=True):
+        np.testing.assert_allclose(band.y, 100 * np.concatenate([result.low, result.high[::-1]]))
     (line,) = figure.layout.shapes
     assert line.x0 == line.x1 == 300
-    (said,) = [text for text in notes(figure) if unbroken("n = 300") in text]
-    assert said.startswith(f"{ESCAPED}: {100 * a.share[299]:.1f}%")
+    (message,) = [text for text in notes(figure) if unbroken("n = 300") in text]
+    assert message.startswith(f"{ESCAPED}: {100 * a.share[299]:.1f}%")
     assert {ESCAPED, "all weights"} <= set(notes(figure))
     assert named(figure, ESCAPED).line.dash != named(figure, "all weights").line.dash
 
@@ -372,28 +374,30 @@ def test_a_long_name_is_cut_at_the_end_of_its_line():
 
 
 def test_tiles_count_who_is_right():
-    found = mcnemar(right(0.79, 8), right(0.87, 9))
-    figure = paired_answers(found, NAMES)
+    paired = mcnemar(right(0.79, 8), right(0.87, 9))
+    figure = paired_answers(paired, NAMES)
     np.testing.assert_array_equal(
-        figure.data[0].z, [[found.both, found.only_first], [found.only_second, found.neither]]
+        figure.data[0].z, [[paired.both, paired.only_first], [paired.only_second, paired.neither]]
     )
-    counts = (found.both, found.only_first, found.only_second, found.neither)
+    counts = (paired.both, paired.only_first, paired.only_second, paired.neither)
     words = (
         "both right",
         f"only<br>{ESCAPED}<br>is right",
         "only<br>all weights<br>is right",
         "neither is right",
     )
-    places = ((1, 1), (2, 1), (1, 2), (2, 2))
-    for count_, said, place in zip(counts, words, places, strict=True):
-        (tile,) = [mark for mark in figure.layout.annotations if said in mark.text]
+    positions = ((1, 1), (2, 1), (1, 2), (2, 2))
+    for count_, message, position in zip(counts, words, positions, strict=True):
+        (tile,) = [mark for mark in figure.layout.annotations if message in mark.text]
         assert f"<b>{count_:,}</b>" in tile.text
-        assert f"{100 * count_ / found.n:.1f}%" in tile.text
-        assert (tile.x, tile.y) == place
+        assert f"{100 * count_ / paired.n:.1f}%" in tile.text
+        assert (tile.x, tile.y) == position
     assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1]  # rows from above
     framed = [(s.x0 > 1.5, s.y0 > 1.5) for s in figure.layout.shapes if s.line.width]
     assert framed == [(True, False), (False, True)]  # where just one is right
-    assert any(f"{found.only_first + found.only_second} of 2,000" in text for text in notes(figure))
+    assert any(
+        f"{paired.only_first + paired.only_second} of 2,000" in text for text in notes(figure)
+    )
 
 
 @pytest.mark.parametrize(
@@ -413,13 +417,13 @@ def test_p_in_words(found, p):
 def test_confusions_hold_counts_and_percent_of_the_row():
     first, second = confusions()
     figure = confusion_matrices(first, second, NAMES)
-    for trace, found in zip(figure.data, (first, second), strict=True):
-        np.testing.assert_array_equal(trace.z, found.counts)
+    for trace, result in zip(figure.data, (first, second), strict=True):
+        np.testing.assert_array_equal(trace.z, result.counts)
         for row in (0, 1):
             for column in (0, 1):
-                share = 100 * found.counts[row, column] / found.counts[row].sum()
+                share = 100 * result.counts[row, column] / result.counts[row].sum()
                 assert trace.text[row][column] == (
-                    f"<b>{found.counts[row, column]:,}</b><br>{share:.1f}%"
+                    f"<b>{result.counts[row, column]:,}</b><br>{share:.1f}%"
                 )
         assert trace.zmax == max(first.counts.max(), second.counts.max())
     accuracy = 100 * np.trace(first.counts) / 2000
@@ -434,13 +438,13 @@ def test_confusions_hold_counts_and_percent_of_the_row():
 @pytest.mark.parametrize("config", [MINILM, DISTILBERT, BERT_BASE, BERT_LARGE])
 @pytest.mark.parametrize("regime", ["random", "head", "top", "lora", "all"])
 def test_bars_add_up_to_all_parameters(config, regime):
-    found = count(config, regime)
-    figure = parameter_counts(found, "a network")
-    drawn = {t.name: sum(t.x) for t in figure.data}
-    assert drawn.get("trained", 0) == found.trainable
-    assert drawn.get("frozen", 0) == found.total - found.trainable
+    result = count(config, regime)
+    figure = parameter_counts(result, "a network")
+    rendered = {t.name: sum(t.x) for t in figure.data}
+    assert rendered.get("trained", 0) == result.trainable
+    assert rendered.get("frozen", 0) == result.total - result.trainable
     assert len(figure.layout.yaxis.ticktext) <= 14
-    assert f"<b>{found.trainable:,}</b> of {found.total:,}" in figure.layout.title.text
+    assert f"<b>{result.trainable:,}</b> of {result.total:,}" in figure.layout.title.text
     for trace in figure.data:
         assert bool(trace.marker.pattern.shape) == (trace.name == "frozen")
         assert np.log10(np.min(trace.x)) > figure.layout.xaxis.range[0]

@@ -30,14 +30,14 @@ def test_lstm_cell_shows_its_numbers():
 
 @pytest.mark.parametrize("update", ["keep", "write"])
 def test_gru_cell_shares_the_state_as_its_convention_says(update):
-    seen = observed("gru")
-    step = one_step(seen, 3, 9)
-    figure = gru_cell(one_step(seen, 3, 9, update))
+    visited = observed("gru")
+    step = one_step(visited, 3, 9)
+    figure = gru_cell(one_step(visited, 3, 9, update))
     numbers = dict(zip(figure.data[0].x, figure.data[0].y, strict=True))
     old, new = ("z", "(1 − z)") if update == "keep" else ("(1 − z)", "z")
     assert numbers[f"{old} h(t−1)"] == pytest.approx(step.z * step.h_before, rel=1e-12)
     assert numbers[f"{old} h(t−1)"] + numbers[f"{new} n"] == pytest.approx(step.h, rel=1e-12)
-    from_input = seen.trace.preactivation[8, 2, 2] - step.r * step.past
+    from_input = visited.trace.preactivation[8, 2, 2] - step.r * step.past
     assert np.tanh(from_input + numbers["r (U h + b′)"]) == pytest.approx(step.n, rel=1e-12)
     assert numbers["z"] == (step.z if update == "keep" else 1 - step.z)
     assert {f"<b>{short(value)}</b>" for value in numbers.values()} <= set(labels(figure))

@@ -40,7 +40,7 @@ def seen(values, symbol="f", order=None, tokens=None) -> Observation:
 
 def one_unit(steps: int = 5, p=None, **parts) -> Observation:
     """An LSTM of one unit: its gates and states by the names of the trace, else zeros."""
-    found = {
+    result = {
         "inputs": np.zeros((steps, 1)),
         "preactivation": np.zeros((steps, 4, 1)),
         **dict.fromkeys(("hidden", "cell_state"), np.zeros((steps + 1, 1))),
@@ -49,8 +49,8 @@ def one_unit(steps: int = 5, p=None, **parts) -> Observation:
     }  # fmt: skip
     for name, values in parts.items():
         first = [0.0] if name in ("hidden", "cell_state") else []
-        found[name] = np.array([*first, *np.broadcast_to(values, steps)])[:, None]
-    trace = LSTMTrace(**found)
+        result[name] = np.array([*first, *np.broadcast_to(values, steps)])[:, None]
+    trace = LSTMTrace(**result)
     read = seen(trace.hidden[1:], "h")
     return replace(
         read, trace=trace, probability=read.probability if p is None else np.asarray(p, float)
@@ -178,9 +178,9 @@ def test_one_unit_has_its_gates_above_and_its_states_below(cell):
         low, high = figure.layout.yaxis2.range
         assert low < 0 < high  # also of constants
         assert {shape.x0 for shape in figure.layout.shapes} == {2}
-    looks = [LOOKS[s] for s in symbols(read.trace) if s not in SIGNED]
-    for part in zip(*looks, strict=True):  # neither color, dash nor marker twice among gates
-        assert len(set(part)) == len(looks)
+    view = [LOOKS[s] for s in symbols(read.trace) if s not in SIGNED]
+    for part in zip(*view, strict=True):  # neither color, dash nor marker twice among gates
+        assert len(set(part)) == len(view)
 
 
 def test_letters_stand_at_the_ends_unless_they_would_collide():
@@ -218,8 +218,8 @@ def test_of_all_units_the_length_of_the_state_is_drawn(cell):
     read = observed(cell, symbol)
     figure = free_and_forced(read, read, None, 1, 1)
     np.testing.assert_array_equal(figure.data[0].y, np.linalg.norm(read.values, axis=1))
-    one = one_unit(1, cell_state=0.25)  # one step, and no difference
-    low, high = free_and_forced(one, one, 1, 1, 1).layout.yaxis.range
+    observation = one_unit(1, cell_state=0.25)  # one step, and no difference
+    low, high = free_and_forced(observation, observation, 1, 1, 1).layout.yaxis.range
     assert low < 0.25 < high
 
 
@@ -255,8 +255,8 @@ def test_distances_stand_beside_the_length_that_they_are_distances_from(some, si
 
 def test_agreement_is_the_ratio_in_bits_and_hover_has_both_probabilities():
     p = np.array([[[0.1, 0.2], [0.2, 0.1], [0.0, 0.3]]])
-    asked = Expectation(("a", "<b>", "c"), ("was", "<were>"), ("characters_lstm",), p, 0)
-    figure = agreement(asked)
+    expectation = Expectation(("a", "<b>", "c"), ("was", "<were>"), ("characters_lstm",), p, 0)
+    figure = agreement(expectation)
     sound(figure)
     zero, line = figure.data
     assert set(zero.y) == {0}
@@ -270,7 +270,7 @@ def test_agreement_is_the_ratio_in_bits_and_hover_has_both_probabilities():
     assert low == -high < -1
     palette = Style().palette
     assert (line.line.color, line.line.dash) == (palette.lstm, None)
-    gru = agreement(replace(asked, networks=("characters_gru",))).data[1]
+    gru = agreement(replace(expectation, networks=("characters_gru",))).data[1]
     assert (gru.line.color, gru.line.dash) == (palette.gru, "dash")
 
 
@@ -290,8 +290,8 @@ def test_parameters_are_stacked_to_their_totals():
 
 def test_training_is_drawn_in_percent_on_an_axis_that_does_not_move():
     trail = [TinyReport(0, 400, 0.25), TinyReport(10, 400, 0.5)]
-    for known in (1, 2):
-        figure = training_progress(trail[:known], TinySettings("count", updates=400))
+    for existing in (1, 2):
+        figure = training_progress(trail[:existing], TinySettings("count", updates=400))
         (line,) = figure.data
-        assert (list(line.x), list(line.y)) == ([0, 10][:known], [25, 50][:known])
+        assert (list(line.x), list(line.y)) == ([0, 10][:existing], [25, 50][:existing])
         assert figure.layout.xaxis.range[1] == pytest.approx(408)

@@ -10,7 +10,7 @@ LAST = (*(name for name in ORDER if name != "temperature"), "temperature")
 
 
 def test_all_others_are_cut_by_the_filter_that_cuts_them_not_by_the_last_one():
-    drawn = next_token_bars(filtered_of(Chain(temperature=0.5, top_k=5, order=LAST)))
-    said = [note["text"] for note in drawn.layout["annotations"]]
-    assert said.count("top-k") == SHOWN - 5 + 1
-    assert "temperature" not in said
+    figure = next_token_bars(filtered_of(Chain(temperature=0.5, top_k=5, order=LAST)))
+    messages = [note["text"] for note in figure.layout["annotations"]]
+    assert messages.count("top-k") == SHOWN - 5 + 1
+    assert "temperature" not in messages

@@ -31,8 +31,8 @@ ZERO, LACKING = "<b>0 (exactly)</b>", "<b>no row beyond 512</b>"
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK, LIVE])
 def test_schemes_differ_in_each_way_they_are_drawn(palette):
-    looks = [astuple(look(scheme, Style(palette))) for scheme in relative.SCHEMES]
-    for kinds in zip(*looks, strict=True):  # name, color, dash, symbol, pattern
+    view = [astuple(look(scheme, Style(palette))) for scheme in relative.SCHEMES]
+    for kinds in zip(*view, strict=True):  # name, color, dash, symbol, pattern
         assert len(set(kinds)) == len(relative.SCHEMES)
 
 
@@ -56,11 +56,11 @@ def test_no_word_of_a_student_is_a_tag(example):
 # --- outputs that moved ---------------------------------------------------------------------------
 
 
-def only(found: OrderComparison, row: int) -> OrderComparison:
+def only(order_comparison: OrderComparison, row: int) -> OrderComparison:
     """The same with one scheme."""
-    rows = {name: getattr(found, name)[row : row + 1]
+    rows = {name: getattr(order_comparison, name)[row : row + 1]
             for name in ("schemes", "moved", "first", "second")}  # fmt: skip
-    return replace(found, **rows)
+    return replace(order_comparison, **rows)
 
 
 def in_groups(figure):
@@ -78,13 +78,13 @@ def test_a_group_of_bars_for_each_scheme(found):
         zip(in_groups(figure), found.moved, strict=True),
         figure.layout.meta["names"]["x"],
     )
-    words, places = [found.words[place] for place in found.paired], []
+    words, positions = [found.words[position] for position in found.paired], []
     for bars, gap in groups:
         np.testing.assert_array_equal(bars.y, gap[found.paired])
-        assert [named[int(place) - 1] for place in bars.x] == words
-        places += bars.x.tolist()
-    assert len(set(places)) == len(places)
-    assert not places or np.diff(places).max() == 2  # one place is free between groups
+        assert [named[int(position) - 1] for position in bars.x] == words
+        positions += bars.x.tolist()
+    assert len(set(positions)) == len(positions)
+    assert not positions or np.diff(positions).max() == 2  # one place is free between groups
     assert figure.layout.yaxis.range[0] == 0
     assert figure.layout.yaxis.range[1] > 1.1 * np.nanmax(found.moved, initial=0)
     sound(figure)
@@ -110,18 +110,18 @@ def test_rounding_is_written_as_zero():
 
 def test_words_are_plain_text_and_cut_before_they_are_escaped():
     axis = moved_words(FOUND).layout.xaxis
-    wanted = ["&lt;b&gt;Mary&lt;/b&gt;", "gave", "John&amp;co", "a", "flower"]
-    assert list(axis.ticktext)[:5] == wanted
+    expected = ["&lt;b&gt;Mary&lt;/b&gt;", "gave", "John&amp;co", "a", "flower"]
+    assert list(axis.ticktext)[:5] == expected
     long = moved_words(compare_orders("<" * 30, "<" * 30))
     assert long.layout.xaxis.ticktext[0] == "&lt;" * 11 + "…"
 
 
 def test_many_words_are_read_on_hover():
-    found = compare_orders(MANY, shuffle(MANY))
-    figure = moved_words(found)
+    order_comparison = compare_orders(MANY, shuffle(MANY))
+    figure = moved_words(order_comparison)
     assert not figure.layout.xaxis.ticktext
     assert set(in_groups(figure)[1].text) == {""}
-    assert len(moved_words(only(found, 3)).layout.xaxis.ticktext) == 20
+    assert len(moved_words(only(order_comparison, 3)).layout.xaxis.ticktext) == 20
 
 
 # --- a real encoder -------------------------------------------------------------------------------
@@ -129,11 +129,11 @@ def test_many_words_are_read_on_hover():
 
 @pytest.mark.parametrize("least", [-1.0, -0.12, 0.0, 0.5])
 def test_three_bars_for_each_table_with_their_numbers(least):
-    found = replace(ENCODER, alike=np.array([1.0, 1.0, least, 0.5]))
-    figure = encoder_variants(found)
+    result = replace(ENCODER, alike=np.array([1.0, 1.0, least, 0.5]))
+    figure = encoder_variants(result)
     for bars, name in zip(figure.data, ("alike", "kept", "previous"), strict=True):
-        np.testing.assert_array_equal(bars.x, getattr(found, name))
-        assert list(bars.text) == [number(float(v), 4) for v in getattr(found, name)]
+        np.testing.assert_array_equal(bars.x, getattr(result, name))
+        assert list(bars.text) == [number(float(v), 4) for v in getattr(result, name)]
     assert len({bars.marker.color for bars in figure.data}) == 3
     rows, (low, high) = figure.layout.yaxis, figure.layout.xaxis.range
     assert len(set(rows.ticktext)) == len(VARIANTS)
@@ -154,11 +154,11 @@ def test_bars_are_the_largest_changes_or_words_say_why_there_is_none(shift, word
     figure = shift_bars(changes)
     (bars,) = figure.data
     values = np.array([change.largest for change in changes])
-    drawn = np.where(values > 0, values, np.nan)  # a log axis has no 0
-    np.testing.assert_array_equal(np.asarray(bars.x, float), drawn)
+    rendered = np.where(values > 0, values, np.nan)  # a log axis has no 0
+    np.testing.assert_array_equal(np.asarray(bars.x, float), rendered)
     low, high = figure.layout.xaxis.range
     assert figure.layout.xaxis.type == "log"
-    ends = np.where(np.isnan(drawn), low, np.log10(drawn))
+    ends = np.where(np.isnan(rendered), low, np.log10(rendered))
     assert all((low <= ends) & (ends < high - 1))  # with room for the number
     numbers = [word or f"<b>{number(value)}</b>" for word, value in zip(words, values, strict=True)]
     assert said(figure)[1:] == numbers
@@ -169,7 +169,9 @@ def test_bars_are_the_largest_changes_or_words_say_why_there_is_none(shift, word
 
 @pytest.mark.parametrize(("strength", "top"), [(0.0, 0.8), (0.3, 0.8), (1.0, 0.8), (2.0, 1.6)])
 def test_bars_shrink_with_the_encoding_and_not_the_axis(strength, top):
-    found = compare_orders("Mary gave John a flower", "John gave Mary a flower", strength=strength)
-    low, high = moved_words(found).layout.yaxis.range
+    order_comparison = compare_orders(
+        "Mary gave John a flower", "John gave Mary a flower", strength=strength
+    )
+    low, high = moved_words(order_comparison).layout.yaxis.range
     assert (low, high) == (0, pytest.approx(top))
-    assert np.nanmax(found.moved) < high
+    assert np.nanmax(order_comparison.moved) < high

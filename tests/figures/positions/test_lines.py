@@ -37,8 +37,8 @@ OWN = wandering_table()
 
 def within(values, axis_range, log: bool = False) -> bool:
     """Whether all of them are in view."""
-    seen = np.log10(values) if log else np.asarray(values)
-    return axis_range[0] < seen.min() and seen.max() < axis_range[1]
+    observed = np.log10(values) if log else np.asarray(values)
+    return axis_range[0] < observed.min() and observed.max() < axis_range[1]
 
 
 # --- by offset ------------------------------------------------------------------------------------
@@ -46,11 +46,11 @@ def within(values, axis_range, log: bool = False) -> bool:
 
 @pytest.mark.parametrize(("positions", "width"), [(1, 2), (2, 2), (64, 64), (512, 2)])
 def test_dot_products_and_cosines_from_end_to_end(positions, width):
-    found = offsets.similarity(sinusoidal.encoding(positions, width).table)
-    closed = found.dot_by_offset.mean + 1
-    figure = similarity_by_offset(found, closed)
+    similarity = offsets.similarity(sinusoidal.encoding(positions, width).table)
+    closed = similarity.dot_by_offset.mean + 1
+    figure = similarity_by_offset(similarity, closed)
     dot, formula, cosine = figure.data
-    both = (found.dot_by_offset.mean, closed, found.cosine_by_offset.mean)
+    both = (similarity.dot_by_offset.mean, closed, similarity.cosine_by_offset.mean)
     for line, half in zip((dot, formula, cosine), both, strict=True):
         np.testing.assert_array_equal(line.x, np.arange(1 - positions, positions))
         np.testing.assert_array_equal(line.y, np.concatenate([half[:0:-1], half]))
@@ -66,10 +66,10 @@ def test_dot_products_and_cosines_from_end_to_end(positions, width):
 
 
 def test_a_row_of_zeros_has_no_cosine_and_each_distance_its_closed_form():
-    found = offsets.similarity(np.zeros((5, 4)))
-    assert "cosine is –" in similarity_by_offset(found, np.zeros(5)).alt
+    similarity = offsets.similarity(np.zeros((5, 4)))
+    assert "cosine is –" in similarity_by_offset(similarity, np.zeros(5)).alt
     with pytest.raises(ValueError, match=r"^There are 5 distances, and 9 closed forms\.$"):
-        similarity_by_offset(found, np.zeros(9))
+        similarity_by_offset(similarity, np.zeros(9))
 
 
 # --- clocks ---------------------------------------------------------------------------------------
@@ -86,19 +86,19 @@ def test_hands_point_where_the_pair_does(width):
     before, after = (clocks.clocks(sinusoidal.encoding(64, width), p) for p in (5, 12))
     figure = clock_hands(before, after)
     pairs = width // 2
-    shown = np.round(np.linspace(0, pairs - 1, min(pairs, 32))).astype(int)  # evenly chosen
+    visible = np.round(np.linspace(0, pairs - 1, min(pairs, 32))).astype(int)  # evenly chosen
     ring, thin, strong = figure.data[:3]
     for line, at in ((thin, before), (strong, after)):
         # A hand's tip is its center plus the pair, and centers are below 100: rounding of 1e-14.
-        tips = np.stack([at.cosine, at.sine], axis=1)[shown]
+        tips = np.stack([at.cosine, at.sine], axis=1)[visible]
         np.testing.assert_allclose(hands(line), tips, atol=1e-13)
     assert (thin.line.color, strong.line.color) == (LIGHT.baseline, LIGHT.prediction)
     assert ("32 of 256 clocks" in said(figure)) == (pairs > 32)
     layout = figure.layout
     assert layout.yaxis.scaleanchor == "x"
     for values, axis in ((ring.x, layout.xaxis), (ring.y, layout.yaxis)):
-        places = np.asarray(values, float)
-        assert within(places[np.isfinite(places)], axis.range)
+        positions = np.asarray(values, float)
+        assert within(positions[np.isfinite(positions)], axis.range)
     frame = table(figure)
     later = frame[frame["series"] == "hand at position 12"]
     np.testing.assert_array_equal(later["Angle of the hand (radians)"], after.angle)
@@ -126,13 +126,13 @@ def test_wavelengths_lie_between_dotted_lines(width, base):
 
 def test_norms_are_shares_of_the_vectors():
     draw = np.random.RandomState(0).standard_normal((500, 64)) / 8
-    found = clocks.embedding_scale(draw, WAVES.table)
-    figure = embedding_norms(found)
-    rows = (found.embedding, found.scaled, found.encoding)
+    embedding_scale = clocks.embedding_scale(draw, WAVES.table)
+    figure = embedding_norms(embedding_scale)
+    rows = (embedding_scale.embedding, embedding_scale.scaled, embedding_scale.encoding)
     for line, values in zip(figure.data, rows, strict=True):
         edges, share = np.asarray(line.x), np.asarray(line.y)
-        wanted = [np.mean((values >= a) & (values < b)) for a, b in pairwise(edges)]
-        np.testing.assert_allclose(share[:-1], 100 * np.array(wanted))
+        expected = [np.mean((values >= a) & (values < b)) for a, b in pairwise(edges)]
+        np.testing.assert_allclose(share[:-1], 100 * np.array(expected))
         assert number(float(np.median(values))) in line.name
         assert within(values, figure.layout.xaxis.range, log=True)  # every vector is in a bin
         assert share.sum() == pytest.approx(100)
@@ -147,25 +147,25 @@ def test_norms_of_next_to_nothing(words):
 
 
 def test_the_path_runs_through_the_components_from_its_start_to_its_end():
-    found = learned.path(OWN)
-    figure = component_path(found)
+    result = learned.path(OWN)
+    figure = component_path(result)
     line = figure.data[0]
-    np.testing.assert_array_equal(np.stack([line.x, line.y]), found.components.T)
+    np.testing.assert_array_equal(np.stack([line.x, line.y]), result.components.T)
     np.testing.assert_array_equal(line.marker.color, np.arange(40))
-    for axis, share in zip(("xaxis", "yaxis"), found.explained, strict=True):
+    for axis, share in zip(("xaxis", "yaxis"), result.explained, strict=True):
         assert f"{100 * share:.1f}%" in figure.layout[axis].title.text
     assert figure.layout.yaxis.scaleanchor == "x"  # a circle looks like one
     assert said(figure) == ["<b>position 0</b>", "<b>position 39</b>"]
     for mark, row in zip(figure.layout.annotations, (0, -1), strict=True):
-        assert (mark.x, mark.y) == tuple(found.components[row])
+        assert (mark.x, mark.y) == tuple(result.components[row])
 
 
 def test_the_spectrum_is_the_share_of_the_power():
     both = learned.spectrum(OWN), learned.spectrum(sinusoidal.encoding(*OWN.shape).table)
     figure = power_spectrum(*both)
-    for line, found in zip(figure.data, both, strict=True):
-        np.testing.assert_array_equal(line.x, found.frequency)
-        np.testing.assert_allclose(line.y, 100 * found.power / found.power.sum())
+    for line, result in zip(figure.data, both, strict=True):
+        np.testing.assert_array_equal(line.x, result.frequency)
+        np.testing.assert_allclose(line.y, 100 * result.power / result.power.sum())
     assert [line.line.color for line in figure.data] == [LIGHT.gru, LIGHT.prediction]
     wave = np.sin(2 * np.pi * np.arange(64) / 8)[:, None]  # one frequency; the rest is rounding
     low, high = power_spectrum(*[learned.spectrum(wave)] * 2).layout.yaxis.range
@@ -186,19 +186,19 @@ def test_tables_of_next_to_nothing(rows):
 def test_all_pairs_lie_on_the_closed_form(places):
     """Whether the positions are evenly spaced or not."""
     q, k = np.random.RandomState(4).standard_normal((2, 8))
-    found = rotary.score_by_offset(q, k, places)
+    offset = rotary.score_by_offset(q, k, places)
     at = rotary.turned(16, 12, 9)
-    figure = rotary_scores(found, at)
+    figure = rotary_scores(offset, at)
     points, line, alike, here = figure.data[-4:]
     pairs = sorted(zip(points.x.tolist(), points.y.tolist(), strict=True))
     query_minus_key = np.subtract.outer(places, places).ravel().tolist()
-    assert pairs == sorted(zip(query_minus_key, found.scores.ravel().tolist(), strict=True))
-    np.testing.assert_array_equal(line.x, found.by_offset.offset)
-    np.testing.assert_array_equal(line.y, found.closed_form)
-    np.testing.assert_allclose(alike.y, rotary.closed_form(q, q, found.by_offset.offset))
+    assert pairs == sorted(zip(query_minus_key, offset.scores.ravel().tolist(), strict=True))
+    np.testing.assert_array_equal(line.x, offset.by_offset.offset)
+    np.testing.assert_array_equal(line.y, offset.closed_form)
+    np.testing.assert_allclose(alike.y, rotary.closed_form(q, q, offset.by_offset.offset))
     assert (here.x[0], here.y[0]) == (3, pytest.approx(at.score))
     assert within(query_minus_key, figure.layout.xaxis2.range)
-    off = replace(found, closed_form=found.closed_form + 0.25)
+    off = replace(offset, closed_form=offset.closed_form + 0.25)
     assert "from the closed form by 0.250." in rotary_scores(off, at).alt
 
 
@@ -215,15 +215,15 @@ def test_arrows_turn_and_the_angle_between_them_stays(shift):
     """Tips by the formula of a turn, each pair scaled to its longer arrow."""
     q, k = np.random.RandomState(1).standard_normal((2, 8))
     at = rotary.turned(8, 7 + shift, 4 + shift, 100.0)
-    drawn = [t for t in rotary_scores(rotary.random_scores(8, 24), at).data if t.name]
-    tips = [(t.x[1], t.y[1]) for t in drawn[:6]]
+    samples = [t for t in rotary_scores(rotary.random_scores(8, 24), at).data if t.name]
+    tips = [(t.x[1], t.y[1]) for t in samples[:6]]
     for row, pair in enumerate((0, 2, 3)):
         omega = 100.0 ** (-2 * pair / 8)
         longest = max(np.hypot(v[pair], v[pair + 4]) for v in (q, k))
-        for one, (v, place) in enumerate(((q, 7 + shift), (k, 4 + shift))):
-            wanted = (v[pair] + 1j * v[pair + 4]) * np.exp(1j * omega * place) / longest
-            x, y = tips[2 * row + one]
-            assert (x, y + 2.6 * row) == pytest.approx((wanted.real, wanted.imag), abs=1e-9)
+        for index, (v, position) in enumerate(((q, 7 + shift), (k, 4 + shift))):
+            expected = (v[pair] + 1j * v[pair + 4]) * np.exp(1j * omega * position) / longest
+            x, y = tips[2 * row + index]
+            assert (x, y + 2.6 * row) == pytest.approx((expected.real, expected.imag), abs=1e-9)
     still = rotary.turned(8, 7, 4, 100.0)
     np.testing.assert_allclose(at.between, still.between, atol=1e-9)
     assert at.score == pytest.approx(still.score, abs=1e-10)
@@ -233,8 +233,8 @@ def test_arrows_turn_and_the_angle_between_them_stays(shift):
 
 
 def test_in_each_panel_the_code_that_fails_is_the_strong_line():
-    found = simple.demands(20)
-    strong = [t for t in code_demands(found).data if t.line.width > 3]
+    demands = simple.demands(20)
+    strong = [t for t in code_demands(demands).data if t.line.width > 3]
     assert [t.name for t in strong] == ["number p", unbroken("share p/(n − 1)"), "binary digits"]
     assert [t.xaxis or "x" for t in strong] == ["x", "x2", "x3"]
     np.testing.assert_array_equal(strong[0].y, np.arange(20))
@@ -244,8 +244,8 @@ def test_in_each_panel_the_code_that_fails_is_the_strong_line():
 
 
 def test_digits_stand_over_waves_and_read_as_the_number():
-    binary, waves = (simple.code(name, 48) for name in ("binary", "waves"))
-    above, below = digits_and_waves(binary, waves).data
+    binary, sinusoids = (simple.code(name, 48) for name in ("binary", "waves"))
+    above, below = digits_and_waves(binary, sinusoids).data
     assert np.shape(above.z) == np.shape(below.z) == (6, 48)
     assert ["".join(str(int(d)) for d in column[::-1]) for column in np.asarray(above.z).T] == [
         f"{p:06b}" for p in range(48)
@@ -256,18 +256,18 @@ def test_digits_stand_over_waves_and_read_as_the_number():
 
 
 def test_every_scheme_has_its_map_and_its_limit():
-    found = relative.position_terms(10, 16, 3)
-    figure = term_maps(found)
+    scheme_terms = relative.position_terms(10, 16, 3)
+    figure = term_maps(scheme_terms)
     assert len(figure.data) == 5
-    for place, trace in enumerate(figure.data):
-        np.testing.assert_allclose(trace.z, found.terms[place], atol=1e-5)
-        limit = number(float(np.abs(found.terms[place]).max()), 2)
-        assert said(figure)[place] == f"{trace.name}<br>±{limit}"
+    for index, trace in enumerate(figure.data):
+        np.testing.assert_allclose(trace.z, scheme_terms.terms[index], atol=1e-5)
+        limit = number(float(np.abs(scheme_terms.terms[index]).max()), 2)
+        assert said(figure)[index] == f"{trace.name}<br>±{limit}"
 
 
 def test_along_the_positions():
-    found, waves = learned.ages(OWN), learned.ages(WAVES.table)
-    norm, neighbor, sines = early_and_late(found, waves).data
+    result, sinusoids = learned.ages(OWN), learned.ages(WAVES.table)
+    norm, neighbor, sines = early_and_late(result, sinusoids).data
     np.testing.assert_array_equal(norm.y, np.linalg.norm(OWN, axis=1))
     cosines = [a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in pairwise(OWN)]
     np.testing.assert_allclose(neighbor.y, cosines)

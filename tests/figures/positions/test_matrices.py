@@ -100,8 +100,8 @@ def test_cells_are_the_numbers(name):
         np.testing.assert_array_equal(heat.x, first + step[0] * np.arange(matrix.shape[1]))
         np.testing.assert_array_equal(heat.y, first + step[1] * np.arange(matrix.shape[0]))
         # A cosine may exceed 1 by its rounding; that of the slowest pair's angle is near to 1.
-        for found, wanted in zip((heat.zmin, heat.zmax), limits, strict=True):
-            assert found == (None if wanted is None else pytest.approx(wanted, abs=1e-5))
+        for result, expected in zip((heat.zmin, heat.zmax), limits, strict=True):
+            assert result == (None if expected is None else pytest.approx(expected, abs=1e-5))
         assert heat.meta == ("pick" if pick else None)
         x, y = (figure.layout[f"{n[0]}axis{n[1:]}"] for n in (heat.xaxis or "x", heat.yaxis or "y"))
         assert x.range[0] < first <= heat.x[-1] < x.range[1]
@@ -176,7 +176,7 @@ def test_numbers_of_a_rotation_have_a_true_minus_and_no_negative_zero():
 def color_at(heat, bucket: int) -> str:
     """The color of the middle of a bucket, read from the scale as a browser does."""
     share = (bucket - heat.zmin) / (heat.zmax - heat.zmin)
-    below = max(place for place, (at, _) in enumerate(heat.colorscale) if at <= share)
+    below = max(index for index, (at, _) in enumerate(heat.colorscale) if at <= share)
     return heat.colorscale[below][1]
 
 

@@ -76,10 +76,10 @@ def test_points_are_the_runs_with_their_intervals(axis, scores):
     figure = accuracies(DONE)
     for row, name in enumerate(NAMES):
         points, mean = trace(figure, name, axis), trace(figure, f"{name}, mean", axis)
-        found = scores.accuracy
-        np.testing.assert_allclose(points.x, 100 * found.share[row])
-        np.testing.assert_allclose(points.x + points.error_x.array, 100 * found.high[row])
-        np.testing.assert_allclose(points.x - points.error_x.arrayminus, 100 * found.low[row])
+        result = scores.accuracy
+        np.testing.assert_allclose(points.x, 100 * result.share[row])
+        np.testing.assert_allclose(points.x + points.error_x.array, 100 * result.high[row])
+        np.testing.assert_allclose(points.x - points.error_x.arrayminus, 100 * result.low[row])
         np.testing.assert_allclose(mean.x, 100 * scores.mean[[row]])
         assert mean.y[0] == pytest.approx(np.mean(points.y))
         bottom, top = figure.layout.yaxis.range
@@ -106,9 +106,9 @@ def test_what_cannot_be_read_is_said():
 @pytest.mark.parametrize("count", [1, 5])
 @pytest.mark.parametrize("encodings", [("none",), ("learned", "rotary"), ENCODINGS])
 def test_every_number_of_encodings_and_runs(encodings, count):
-    found = order_result(encodings, count)
-    figure = accuracies(found)
+    result = order_result(encodings, count)
+    figure = accuracies(result)
     sound(figure)
     assert len(figure.data) == 2 * (2 + 2 * len(encodings))
     assert [trace.showlegend for trace in figure.data].count(True) == 2  # the limits, once
-    assert len(learning_curves(found).layout.annotations) == len(encodings)
+    assert len(learning_curves(result).layout.annotations) == len(encodings)

@@ -22,44 +22,44 @@ def traces(chart, kind):
 
 
 def test_bars_of_a_step_add_up_to_the_state():
-    found = steps(*SMALL)
-    (bars,) = traces(one_step(found, 3, 2), "bar")
+    result = steps(*SMALL)
+    (bars,) = traces(one_step(result, 3, 2), "bar")
     ends = np.asarray(bars["base"]) + np.asarray(bars["x"])
     np.testing.assert_allclose(bars["base"][1:4], ends[:3], atol=1e-15)
-    assert ends[-3] == pytest.approx(found.sum_of(3, 2))
-    assert ends[-1] == pytest.approx(found.state_of(3, 2))
+    assert ends[-3] == pytest.approx(result.sum_of(3, 2))
+    assert ends[-1] == pytest.approx(result.state_of(3, 2))
 
 
 def test_the_sheet_holds_all_steps_and_a_click_picks_a_state():
-    found = steps(*SMALL)
-    y, h, x = traces(one_step(found, 3, 1), "heatmap")
-    np.testing.assert_array_equal(h["z"], found.h.T)
-    np.testing.assert_array_equal(y["z"], found.y.T)
-    np.testing.assert_array_equal(x["z"], found.x.T)
+    result = steps(*SMALL)
+    y, h, x = traces(one_step(result, 3, 1), "heatmap")
+    np.testing.assert_array_equal(h["z"], result.h.T)
+    np.testing.assert_array_equal(y["z"], result.y.T)
+    np.testing.assert_array_equal(x["z"], result.x.T)
     assert (h.get("meta"), y.get("meta"), x.get("meta")) == ("pick", None, None)
     assert (list(h["x"]), list(h["y"])) == (list(range(7)), [1, 2])
 
 
 @pytest.mark.parametrize("name", NOTATIONS)
 def test_blocks_stand_apart_and_hold_every_number(name):
-    found = steps(*SMALL)
-    one = written(found.cell, found.h[2], found.x[2], name)
-    chart = notation_blocks(one)
+    result = steps(*SMALL)
+    item = written(result.cell, result.h[2], result.x[2], name)
+    chart = notation_blocks(item)
     blocks = traces(chart, "heatmap")
     columns = np.concatenate([block["x"] for block in blocks])
     assert (np.diff(columns) > 0.9).all()
     numbers = np.concatenate([np.ravel(block["z"]) for block in blocks])
-    for weight in (*found.cell.recurrent.ravel(), *found.cell.inputs.ravel()):
+    for weight in (*result.cell.recurrent.ravel(), *result.cell.inputs.ravel()):
         assert weight in numbers
     outlined = traces(chart, "scatter")
     assert len(outlined) == 4  # the part of the state and of the input, in matrix and vector
 
 
 def test_ancestors_stand_out_and_blank_cells_are_exactly_zero():
-    found = influence_of(WiringGraph())
-    chart = wiring_lit(found, 2)
+    influence = influence_of(WiringGraph())
+    chart = wiring_lit(influence, 2)
     (heat,) = traces(chart, "heatmap")
-    np.testing.assert_array_equal(np.isfinite(heat["z"]), found.norm > 0)
+    np.testing.assert_array_equal(np.isfinite(heat["z"]), influence.norm > 0)
     bright, faint = (t for t in chart.traces if t.get("name") == "state h")
     assert (list(bright["x"]), list(faint["x"])) == ([1, 2], [3, 4, 5, 6])
     assert faint["marker"]["opacity"] < bright["marker"].get("opacity", 1)
@@ -73,24 +73,24 @@ def test_ancestors_stand_out_and_blank_cells_are_exactly_zero():
 def test_no_two_boxes_stand_on_one_another_and_outputs_can_be_clicked(wiring):
     chart = wiring_lit(influence_of(wiring), 1)
     boxes = [t for t in chart.traces if t.get("mode") == "markers"]
-    places = [place for t in boxes for place in zip(t["x"], t["y"], strict=True)]
-    assert len(set(places)) == len(places) == len(wiring.nodes())
+    positions = [position for t in boxes for position in zip(t["x"], t["y"], strict=True)]
+    assert len(set(positions)) == len(positions) == len(wiring.nodes())
     outputs = [t for t in boxes if t["name"] == "output y"]
     if wiring.outputs > 1:
-        assert {one["meta"] for one in outputs} == {"pick"}
-        there = sorted(x for one in outputs for x in one["x"])
+        assert {output["meta"] for output in outputs} == {"pick"}
+        there = sorted(x for output in outputs for x in output["x"])
         assert there == list(range(1, wiring.outputs + 1))
 
 
 def test_seven_panels_have_one_scale():
-    found = tuple(influence_of(wiring) for wiring in WIRINGS.values())
-    maps = traces(wirings_beside(found), "heatmap")
+    result = tuple(influence_of(wiring) for wiring in WIRINGS.values())
+    maps = traces(wirings_beside(result), "heatmap")
     assert len(maps) == 7
-    assert {(one["zmin"], one["zmax"]) for one in maps} == {(-3, 0)}
+    assert {(item["zmin"], item["zmax"]) for item in maps} == {(-3, 0)}
 
 
 def test_an_error_of_exactly_zero_can_be_drawn():
-    found = collapse(0.0, 1.0, 1, "float64", 0)
-    chart = network_beside_convolution(found)
+    result = collapse(0.0, 1.0, 1, "float64", 0)
+    chart = network_beside_convolution(result)
     here = next(t for t in chart.traces if t.get("name") == "this network")
     assert here["y"][0] >= 1e-17

@@ -10,12 +10,12 @@ from testing.figure_examples.seed_experiment import cells
 
 def test_a_mark_stands_at_its_value_in_its_row():
     """Thirty that are all at 100% stand at 100, and none in another row."""
-    found = cells()
-    marks = [trace for trace in kinds_over_seeds(found, "%").data if trace.customdata is not None]
+    result = cells()
+    marks = [trace for trace in kinds_over_seeds(result, "%").data if trace.customdata is not None]
     assert len(marks) == 2  # of the class, and further ones
     for trace in marks:
         seeds, values = np.array(trace.customdata, float).T
         assert np.allclose(np.array(trace.x, float), values)
-        for row, one in enumerate(reversed(found.values())):
+        for row, item in enumerate(reversed(result.values())):
             here = np.floor(np.array(trace.y, float)) == row
-            assert np.allclose(values[here], one.values[np.isin(one.seeds, seeds)])
+            assert np.allclose(values[here], item.values[np.isin(item.seeds, seeds)])

@@ -17,75 +17,75 @@ from seqviz.figures.transformer.norms import three_norms
 @pytest.mark.parametrize("name", NAMES)
 def test_areas_of_the_treemap_are_the_counts_and_fill_it(name):
     model = architecture(name)
-    found = parameter_map(model)
+    figure = parameter_map(model)
     areas = np.zeros(len(cost.COST_PARTS))
-    for trace in found.traces:
+    for trace in figure.traces:
         width, height = np.asarray(trace["width"]), np.asarray(trace["y"])
         assert (np.asarray(trace["base"]) + height <= 100 + 1e-9).all()
         sizes = model.counts.sum(axis=0) / 1e6
         at = int(np.argmin(abs(sizes - (width * height).sum() / 100)))
         areas[at] += (width * height).sum() / 100
     np.testing.assert_allclose(areas, model.counts.sum(axis=0) / 1e6)
-    assert found.axis("x")["range"][1] == pytest.approx(model.total / 1e6)
+    assert figure.axis("x")["range"][1] == pytest.approx(model.total / 1e6)
 
 
-def outlines(found) -> list[tuple[str, float, float, float, float]]:
+def outlines(result) -> list[tuple[str, float, float, float, float]]:
     return [
         (shape["xref"], shape["x0"], shape["x1"], shape["y0"], shape["y1"])
-        for shape in found.page["shapes"]
+        for shape in result.page["shapes"]
     ]
 
 
 def test_frames_stand_around_what_shares_a_mean():
     norms = normalization.compare()
-    found = three_norms(norms, 3, 2)
-    marks = outlines(found)
+    figure = three_norms(norms, 3, 2)
+    marks = outlines(figure)
     assert marks[:4] == [(x, 1.5, 2.5, 2.5, 3.5) for x in ("x", "x2", "x3", "x4")]
     row, column = (0, 1, 2.5, 3.5), (1.5, 2.5, 0, 1)
     assert [mark[1:] for mark in marks[4:]] == [row, column, row]  # as the order of KINDS
     assert normalization.NORM_KINDS == ("layer", "batch", "rms")
-    for trace, values in zip(found.traces[1:], norms.found, strict=True):
+    for trace, values in zip(figure.traces[1:], norms.found, strict=True):
         np.testing.assert_array_equal(trace["z"], values.values.reshape(4, 3))
 
 
 def test_a_part_keeps_the_rows_it_had():
     for part, row, rows in (("sentence", 3, [3, 4]), ("word", 4, [4])):
         norms = normalization.compare(sentence=1, word=row - 3, part=part)
-        found = three_norms(norms, row, 1)
-        assert list(found.traces[0]["y"]) == rows
-        assert list(found.axis("y")["ticktext"]) == ["w[1, 0]", "w[1, 1]"][-len(rows) :]
+        figure = three_norms(norms, row, 1)
+        assert list(figure.traces[0]["y"]) == rows
+        assert list(figure.axis("y")["ticktext"]) == ["w[1, 0]", "w[1, 1]"][-len(rows) :]
 
 
 @pytest.mark.parametrize("kind", masking.MASK_KINDS)
 def test_every_forbidden_cell_is_framed_in_each_matrix(kind):
     masked = masking.masked(kind=kind)
-    found = two_operators(masked)
+    figure = two_operators(masked)
     closed = {(column + 1, row + 1) for row, column in np.argwhere(~masked.allowed).tolist()}
-    marks = [] if not closed else outlines(found)
+    marks = [] if not closed else outlines(figure)
     framed = [(mark[1] + 0.5, mark[3] + 0.5) for mark in marks]
     assert len(framed) == 3 * len(closed)
     assert set(framed) == closed
 
 
 def test_a_step_shows_its_tensor_and_a_line_between_heads():
-    found = flow.flow("a b c", d_model=16, heads=4, d_ff=8, layers=1)
+    result = flow.flow("a b c", d_model=16, heads=4, d_ff=8, layers=1)
     for step in range(1, 11):
-        drawn = step_tensor(found, step)
-        np.testing.assert_array_equal(drawn.traces[0]["z"], found.steps[step - 1].values)
-        assert len(drawn.page.get("shapes", ())) == (3 if step in (4, 5) else 0)
+        figure = step_tensor(result, step)
+        np.testing.assert_array_equal(figure.traces[0]["z"], result.steps[step - 1].values)
+        assert len(figure.page.get("shapes", ())) == (3 if step in (4, 5) else 0)
 
 
 def test_lines_are_the_numbers():
     model = architecture("smollm2")
     work = cost.operations(model)
-    quadratic, linear, whole = operation_lines(work, 64).traces
-    np.testing.assert_allclose(np.asarray(linear["y"]) + quadratic["y"], whole["y"])
+    quadratic, linear, full = operation_lines(work, 64).traces
+    np.testing.assert_allclose(np.asarray(linear["y"]) + quadratic["y"], full["y"])
     own, shared = cache_lines((model,), 64).traces[1], cache_lines((model,), 64).traces[0]
     np.testing.assert_allclose(np.asarray(own["y"]), 3 * np.asarray(shared["y"]))
-    found = depth(3)
+    result = depth(3)
     for quantity, end in (("signal", -1), ("gradient", 0)):
-        drawn = norms_by_depth(found, quantity)
-        lines = [trace for trace in drawn.traces if trace.get("name")]
-        for name, trace in zip(found.arrangements, lines, strict=True):
-            at = found.at(quantity, name, 3 if end == -1 else 0)
+        figure = norms_by_depth(result, quantity)
+        lines = [trace for trace in figure.traces if trace.get("name")]
+        for name, trace in zip(result.arrangements, lines, strict=True):
+            at = result.at(quantity, name, 3 if end == -1 else 0)
             assert np.log10(trace["y"][end]) == pytest.approx(at, abs=1e-9)

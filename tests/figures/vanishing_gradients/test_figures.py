@@ -38,34 +38,36 @@ EXTREMES = (
 
 
 def reach_figure(experiment: GradientExperiment):
-    found = vanishing_gradients.reach(experiment)
+    result = vanishing_gradients.reach(experiment)
     size = (experiment.init, experiment.width, experiment.gain, experiment.seed)
-    return found, gradient_reach((experiment.cell,), (found,), vanishing_gradients.spectrum(*size))
+    return result, gradient_reach(
+        (experiment.cell,), (result,), vanishing_gradients.spectrum(*size)
+    )
 
 
 @pytest.mark.parametrize("experiment", EXTREMES)
 def test_reach_draws_the_norms(experiment):
-    found, figure = reach_figure(experiment)
+    result, figure = reach_figure(experiment)
     sound(figure)
     line = np.asarray(figure.data[0].y, float)
     there = np.isfinite(line)
     low, high = figure.layout.yaxis.range
-    if found.norms.hidden.min() > HIGHEST:  # by their exponents, as none is within reach
-        np.testing.assert_array_equal(line, found.norms.hidden)
+    if result.norms.hidden.min() > HIGHEST:  # by their exponents, as none is within reach
+        np.testing.assert_array_equal(line, result.norms.hidden)
         assert low < line.min() < line.max() < high
     else:
         # Both sides are one rounding of 10^x away from the truth.
-        np.testing.assert_allclose(np.log10(line[there]), found.norms.hidden[there], atol=1e-12)
-        assert (np.abs(found.norms.hidden[~there]) > 300).all()  # a gap only beyond float64
+        np.testing.assert_allclose(np.log10(line[there]), result.norms.hidden[there], atol=1e-12)
+        assert (np.abs(result.norms.hidden[~there]) > 300).all()  # a gap only beyond float64
         assert LOWEST - 10 < low < high < HIGHEST + 10
     diamond = next(t for t in figure.data if t.mode == "markers")
-    assert list(diamond.x) == [len(line) - found.horizon]
+    assert list(diamond.x) == [len(line) - result.horizon]
 
 
 def test_the_long_road_of_the_lstm_is_drawn_beside_the_short_one():
-    found, figure = reach_figure(GradientExperiment("lstm"))
+    result, figure = reach_figure(GradientExperiment("lstm"))
     h, c = figure.data[:2]
-    np.testing.assert_allclose(np.log10(np.asarray(c.y)), found.norms.cell_state, atol=1e-12)
+    np.testing.assert_allclose(np.log10(np.asarray(c.y)), result.norms.cell_state, atol=1e-12)
     assert (h.line.dash, c.line.dash) == (None, "dash")
 
 
@@ -73,8 +75,8 @@ def test_words_on_the_axis_are_plain_text():
     """Plotly reads tags, entities and, in a hover text, "%{...}"."""
     experiment = GradientExperiment(signal="sentence", sentence="<b>a</b> b & %{x} d")
     _, figure = reach_figure(experiment)
-    shown = list(figure.layout.xaxis.ticktext)
-    assert shown == ["&lt;b&gt;a&lt;/b&gt;", "b", "&amp;", "%&#123;x}"]  # the last is predicted
+    visible = list(figure.layout.xaxis.ticktext)
+    assert visible == ["&lt;b&gt;a&lt;/b&gt;", "b", "&amp;", "%&#123;x}"]  # the last is predicted
 
 
 @pytest.mark.parametrize("cell", ["rnn", "lstm"])
@@ -90,8 +92,10 @@ def test_pairs_draw_their_map_and_mark_the_pair(cell):
     assert heat.zmin == -heat.zmax  # symmetric about zero
     assert heat.meta == "pick"
     assert (mark.x[0], mark.y[0]) == (5, 20)
-    seen = np.isfinite(chosen.log10)
-    np.testing.assert_allclose(np.log10(np.asarray(values.y)[seen]), chosen.log10[seen], atol=1e-12)
+    finite = np.isfinite(chosen.log10)
+    np.testing.assert_allclose(
+        np.log10(np.asarray(values.y)[finite]), chosen.log10[finite], atol=1e-12
+    )
     # The powers of W bound a plain RNN and say nothing about a gated one.
     assert len(figure.data) == (5 if cell == "rnn" else 3)
     assert format_log10(float(chosen.log10[0])) in figure.alt
@@ -109,15 +113,15 @@ def test_singular_values_that_no_float_holds_are_drawn_by_their_exponents(cell, 
     )  # fmt: skip
     sound(figure)
     values, (low, high) = np.asarray(figure.traces[2]["y"]), figure.axis("y2")["range"]
-    seen = np.isfinite(chosen.log10)
-    assert seen.any()
-    assert chosen.log10[seen].max() < LOWEST
-    np.testing.assert_array_equal(values[seen], chosen.log10[seen])
-    assert low < values[seen].min() <= values[seen].max() < high
+    finite = np.isfinite(chosen.log10)
+    assert finite.any()
+    assert chosen.log10[finite].max() < LOWEST
+    np.testing.assert_array_equal(values[finite], chosen.log10[finite])
+    assert low < values[finite].min() <= values[finite].max() < high
     assert figure.axis("y2").get("type") != "log"
     ticks = figure.axis("y2")
     assert [word.replace("−", "-") for word in ticks["ticktext"]] == [
-        f"10<sup>{place}</sup>" for place in ticks["tickvals"]
+        f"10<sup>{tick}</sup>" for tick in ticks["tickvals"]
     ]
     assert any(name.startswith("log₁₀") for frame in tables(figure) for name in frame.columns)
     over = figure.traces[2]["customdata"]
@@ -131,19 +135,19 @@ def test_values_near_the_bottom_stay_on_a_log_axis():
                        ([-400.0, 400.0], None)):  # fmt: skip
         axis = decades(np.array(logs), "size")
         assert axis.get("type") == kind, logs
-        seen = [one for one in logs if np.isfinite(one)]
+        finite = [log for log in logs if np.isfinite(log)]
         if kind is None:
-            assert axis["range"][0] < min(seen) <= max(seen) < axis["range"][1]
+            assert axis["range"][0] < min(finite) <= max(finite) < axis["range"][1]
             assert axis["range"][0] <= axis["tickvals"][0] <= axis["range"][1]
 
 
 def test_running_sum_of_the_paths_ends_at_autograd():
-    found = vanishing_gradients.paths(GradientExperiment("linear", 6, 4, gain=0.8, loss="mean"), 1)
-    figure = path_bars(found, printed=True)
+    result = vanishing_gradients.paths(GradientExperiment("linear", 6, 4, gain=0.8, loss="mean"), 1)
+    figure = path_bars(result, printed=True)
     sound(figure)
     bars, total, printed, printed_total, autograd, stretch, error = figure.data
-    np.testing.assert_allclose(stretch.y, found.stretch, rtol=1e-12)
-    np.testing.assert_allclose(error.y, found.error, rtol=1e-12)
+    np.testing.assert_allclose(stretch.y, result.stretch, rtol=1e-12)
+    np.testing.assert_allclose(error.y, result.error, rtol=1e-12)
     assert bars.type == printed.type == "bar"
     assert total.y[-1] == pytest.approx(autograd.y[0], rel=1e-12)
     assert abs(printed_total.y[-1] - autograd.y[0]) > 0.1 * autograd.y[0]
@@ -152,21 +156,21 @@ def test_running_sum_of_the_paths_ends_at_autograd():
 
 @pytest.mark.parametrize("taken", [0, 1, 4])
 def test_the_graph_shows_only_what_has_come_back(taken):
-    found = vanishing_gradients.recursion(GradientExperiment("rnn", 4, 2, loss="mean"))
-    figure = unrolled_graph(found, taken)
+    recursion = vanishing_gradients.recursion(GradientExperiment("rnn", 4, 2, loss="mean"))
+    figure = unrolled_graph(recursion, taken)
     sound(figure)
-    said = [note.hovertext or "" for note in figure.layout.annotations]
-    assert sum("∂h" in one for one in said) == 4
-    assert sum(one.endswith("?") for one in said) == 4 - taken
+    messages = [note.hovertext or "" for note in figure.layout.annotations]
+    assert sum("∂h" in item for item in messages) == 4
+    assert sum(item.endswith("?") for item in messages) == 4 - taken
     numbers = table(figure)
     lengths = numbers[numbers["series"] == "‖∂J/∂ht‖"].iloc[:, -1]
-    np.testing.assert_array_equal(lengths, np.linalg.norm(found.total, axis=1)[4 - taken :])
+    np.testing.assert_array_equal(lengths, np.linalg.norm(recursion.total, axis=1)[4 - taken :])
 
 
 @pytest.mark.parametrize("t", [1, 3, 4])
 def test_the_equation_has_its_numbers_and_its_braces(t):
-    found = vanishing_gradients.recursion(GradientExperiment("rnn", 4, 2, loss="mean"))
-    latex = recursion_step(found, t)
+    recursion = vanishing_gradients.recursion(GradientExperiment("rnn", 4, 2, loss="mean"))
+    latex = recursion_step(recursion, t)
     assert latex.count("{") == latex.count("}")
     assert latex.count(r"\begin{pmatrix}") == (2 if t == 4 else 4)
 
@@ -180,11 +184,11 @@ def test_maps_of_all_pairs_are_numbers_and_not_words():
         vanishing_gradients.pair_spectrum(experiment, 40, 80), 40, 80, "rnn",
         vanishing_gradients.spectrum("gaussian", 8, 0.9, 1),
     )  # fmt: skip
-    terms, found = (
+    terms, result = (
         vanishing_gradients.terms(experiment, 10),
         vanishing_gradients.truncation(experiment),
     )
-    cut = kept_and_lost(terms, found, 10)
+    cut = kept_and_lost(terms, result, 10)
     for figure, maps in ((pairs, 1), (cut, 2)):
         heat = [trace for trace in figure.data if trace.type == "heatmap"]
         assert len(heat) == maps
@@ -195,16 +199,18 @@ def test_maps_of_all_pairs_are_numbers_and_not_words():
             assert "10<sup>%{z:.2f}</sup>" in trace.hovertemplate  # z is log10, unclipped
         assert len(figure.to_json()) < maps * 140_000
     for trace, part in zip(cut.data, (terms.kept, ~terms.kept), strict=False):  # the lost ones gray
-        wanted = np.where(part & np.isfinite(terms.log10), terms.log10, np.nan)
-        np.testing.assert_array_equal(np.asarray(trace.z), wanted)
-    sound(kept_and_lost(vanishing_gradients.terms(experiment, 100), found, 100))  # nothing is lost
+        expected = np.where(part & np.isfinite(terms.log10), terms.log10, np.nan)
+        np.testing.assert_array_equal(np.asarray(trace.z), expected)
+    sound(kept_and_lost(vanishing_gradients.terms(experiment, 100), result, 100))  # nothing is lost
 
 
 def test_draws_and_clipping_draw_their_numbers():
-    found = vanishing_gradients.randomized(GradientExperiment("rnn", 20, 8, loss="mean"), 0.2, 64)
-    figure = mean_of_draws(found)
+    randomized = vanishing_gradients.randomized(
+        GradientExperiment("rnn", 20, 8, loss="mean"), 0.2, 64
+    )
+    figure = mean_of_draws(randomized)
     sound(figure)
-    np.testing.assert_array_equal(figure.data[0].y, found.error)
+    np.testing.assert_array_equal(figure.data[0].y, randomized.error)
     free, clipped = (
         vanishing_gradients.descend("linear", 1.0, None),
         vanishing_gradients.descend("linear", 1.0, 1.0),
@@ -218,10 +224,10 @@ def test_draws_and_clipping_draw_their_numbers():
 
 @pytest.mark.parametrize(("update", "reset"), [(0.0, 1.0), (1.0, 0.0), (1.0, 1.0), (0.1, 0.7)])
 def test_gated_jacobian_draws_eigenvalues_and_powers(update, reset):
-    found = vanishing_gradients.simplified_gru(update, reset, "gaussian", 8, 1.2, 1, 20)
-    figure = gated_jacobian(found, update, reset)
+    simplified_gru = vanishing_gradients.simplified_gru(update, reset, "gaussian", 8, 1.2, 1, 20)
+    figure = gated_jacobian(simplified_gru, update, reset)
     sound(figure)
-    np.testing.assert_array_equal(figure.data[2].x, found.eigenvalues.real)
+    np.testing.assert_array_equal(figure.data[2].x, simplified_gru.eigenvalues.real)
     if update == 0:
         assert set(figure.data[4].y) == {1.0}
 
@@ -276,13 +282,13 @@ def test_a_ladder_in_progress_shows_the_latest_report_of_each_delay():
     done = shipped("find_longest_delay", recall.LongestDelay)
     trail = rungs(done)
     begun = replace(trail[1], accuracy=np.array([0.2, np.nan, 0.5]), update=0)
-    late, whole = (
+    late, full = (
         accuracy_by_delay_progress([trail[0], begun, *trail[1:]], done.settings),
         accuracy_by_delay(done),
     )
-    assert late.alt == whole.alt
-    for one, other in zip(late.data, whole.data, strict=True):
-        assert (*one.x, *one.y, *one.marker.symbol) == (*other.x, *other.y, *other.marker.symbol)
+    assert late.alt == full.alt
+    for item, other in zip(late.data, full.data, strict=True):
+        assert (*item.x, *item.y, *item.marker.symbol) == (*other.x, *other.y, *other.marker.symbol)
     early = accuracy_by_delay_progress([trail[0], begun], done.settings)
     assert [list(line.x) for line in early.data] == [[1, 2], [1], [1, 2]]
     nobody = accuracy_by_delay_progress([replace(begun, delay=1)], done.settings)

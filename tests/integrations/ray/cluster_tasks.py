@@ -57,6 +57,6 @@ def leaves(mark: str, *, report, device: str) -> None:
     _note(mark)
 
 
-def process(found: ForwardPass) -> tuple[int, np.ndarray]:
+def process(forward_pass: ForwardPass) -> tuple[int, np.ndarray]:
     """Whose reading it is, and one of its heads."""
-    return os.getpid(), found.weights[0, 0]
+    return os.getpid(), forward_pass.weights[0, 0]

@@ -43,12 +43,12 @@ while True:
 @pytest.fixture
 def pretend(monkeypatch):
     """An engine whose cluster is pretended: how it begins, and what it does when it is asked."""
-    made = []
+    built = []
 
     def begin(how: str = "", then: str = "pass", wait: bool = True) -> client.Engine:
         monkeypatch.setattr(client, "_BEGIN", PRETENDED.format(how=how, then=then))
         engine = client.Engine("auto", 1.0)
-        made.append(engine)
+        built.append(engine)
         monkeypatch.setattr(forward_cache, "elsewhere", engine.forward)
         monkeypatch.setattr(queue, "remote_executor", engine.train)
         monkeypatch.setattr(placement, "elsewhere", lambda: engine.state)
@@ -57,7 +57,7 @@ def pretend(monkeypatch):
         return engine
 
     yield begin
-    for engine in made:
+    for engine in built:
         engine.close()
 
 
@@ -137,10 +137,10 @@ def test_without_an_answer_the_text_is_read_here(pretend, how, then, reason):
         assert ended(lambda: engine.state == reason and engine._process)
     model = pretrained.load("minilm")
     began = time.perf_counter()
-    found = forward_cache.read("minilm", TEXT)
+    result = forward_cache.read("minilm", TEXT)
     assert time.perf_counter() - began < 5.0
     mine = forward_cache.forward(model, texts.tokens(model, TEXT))
-    assert np.array_equal(found.weights, mine.weights)
+    assert np.array_equal(result.weights, mine.weights)
     assert counts(engine, "forward") == {reason: 1}
 
 
@@ -154,14 +154,16 @@ def test_a_deployment_of_another_version_is_said_and_not_asked(pretend, caplog):
     model = pretrained.load("minilm")
     with caplog.at_level("WARNING", client.__name__):
         for text in (TEXT, TEXT + " Again."):
-            found = forward_cache.read("minilm", text)
+            result = forward_cache.read("minilm", text)
             mine = forward_cache.forward(model, texts.tokens(model, text))
-            assert np.array_equal(found.weights, mine.weights)
+            assert np.array_equal(result.weights, mine.weights)
         time.sleep(2.5)  # two more looks
     assert counts(engine, "forward") == {"incompatible": 2}
     assert engine._ready == "connected"
-    (said,) = [one.getMessage() for one in caplog.records if "another SeqViz" in one.getMessage()]
-    assert said.startswith(f"the deployment of minilm runs another SeqViz (x, here {code()})")
+    (message,) = [
+        record.getMessage() for record in caplog.records if "another SeqViz" in record.getMessage()
+    ]
+    assert message.startswith(f"the deployment of minilm runs another SeqViz (x, here {code()})")
 
 
 def test_a_node_of_another_version_is_said_once(pretend, jobs, caplog, tmp_path):
@@ -173,7 +175,10 @@ def test_a_node_of_another_version_is_said_once(pretend, jobs, caplog, tmp_path)
             assert job.wait(20)
             assert job.state == "done"
     assert counts(engine, "training") == {"incompatible": 2}
-    assert sum("a node of the cluster runs another" in one.message for one in caplog.records) == 1
+    assert (
+        sum("a node of the cluster runs another" in record.message for record in caplog.records)
+        == 1
+    )
 
 
 def test_after_a_slow_answer_the_next_is_not_waited_for(pretend):
@@ -204,7 +209,7 @@ def test_who_waits_for_the_cluster_holds_no_place_of_this_machine(pretend):
     """Others are drawn meanwhile: as many wait as there are places."""
     pretend()
     queue = scheduler.DrawQueue()
-    waited, drawn = [], []
+    waited, rendered = [], []
 
     def reads(k: int) -> None:
         with queue.slot(scheduler.Priority.INTERACTION):
@@ -215,13 +220,13 @@ def test_who_waits_for_the_cluster_holds_no_place_of_this_machine(pretend):
         patch.setattr(device, "yield_slot", queue.yield_slot)
         pretrained.load("minilm")
         began = time.perf_counter()
-        asked = [pool.submit(reads, k) for k in range(4)]
+        requests = [pool.submit(reads, k) for k in range(4)]
         time.sleep(0.2)
         with queue.slot(scheduler.Priority.INTERACTION):
-            drawn.append(time.perf_counter())
-        for one in asked:
-            one.result()
-    assert drawn[0] - began < 0.6
+            rendered.append(time.perf_counter())
+        for item in requests:
+            item.result()
+    assert rendered[0] - began < 0.6
     assert min(waited) - began > 0.9
 
 
@@ -298,9 +303,9 @@ def test_a_training_of_a_lost_worker_begins_again_and_a_second_one_is_a_sentence
 def test_what_leaves_something_in_this_process_stays_here(pretend, jobs, tmp_path):
     engine = pretend(then="sys.exit(1)")
     mark = str(tmp_path / "runs")
-    for function, place in ((cluster_tasks.leaves, "cpu"), (cluster_tasks.count, "models")):
+    for function, position in ((cluster_tasks.leaves, "cpu"), (cluster_tasks.count, "models")):
         more = {"n": 2} if function is cluster_tasks.count else {}
-        job = jobs.submit(function, mark=mark, owner="a", device=place, **more)
+        job = jobs.submit(function, mark=mark, owner="a", device=position, **more)
         assert job.wait(20)
         assert job.state == "done"
     assert not engine.counts
@@ -324,12 +329,14 @@ def test_metrics_show_both_sides(pretend):
     forward_cache.read("minilm", TEXT)
     client._engine, former = engine, client._engine
     try:
-        found = {family.name: family for family in collectors._engine()}
+        result = {family.name: family for family in collectors._engine()}
     finally:
         client._engine = former
-    states = {one.labels["state"]: one.value for one in found["seqviz_engine"].samples}
+    states = {item.labels["state"]: item.value for item in result["seqviz_engine"].samples}
     assert states == {"connected": 1, "disconnected": 0, "incompatible": 0, "degraded": 0}
-    calls = {tuple(one.labels.values()): one.value for one in found["seqviz_engine_calls"].samples}
+    calls = {
+        tuple(item.labels.values()): item.value for item in result["seqviz_engine_calls"].samples
+    }
     assert calls["forward", "full"] == 1
     assert sum(calls.values()) == 1
-    assert found["seqviz_cluster_processors"].samples[0].value == 2
+    assert result["seqviz_cluster_processors"].samples[0].value == 2

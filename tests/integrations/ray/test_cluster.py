@@ -35,8 +35,8 @@ TOLERANCE = 1e-5  # float32 in another batch, relative to the largest
 
 @pytest.fixture(scope="module")
 def there():
-    with cluster(2) as found:
-        yield found
+    with cluster(2) as result:
+        yield result
 
 
 @pytest.fixture(scope="module")
@@ -65,26 +65,26 @@ def replicas():
     """The queues of two app replicas."""
     both = JobQueue(), JobQueue()
     yield both
-    for one in both:
-        one.close()
+    for item in both:
+        item.close()
 
 
-def same(found, mine) -> None:
+def same(result, mine) -> None:
     for part in ("weights", "norms", "vectors", "following"):
-        a, b = getattr(found, part), getattr(mine, part)
+        a, b = getattr(result, part), getattr(mine, part)
         assert a.shape == b.shape
         assert np.abs(a - b).max(initial=0) <= TOLERANCE * np.abs(b).max(initial=1)
-    assert found.tokens.pieces == mine.tokens.pieces
-    assert np.array_equal(found.allowed, mine.allowed)
+    assert result.tokens.pieces == mine.tokens.pieces
+    assert np.array_equal(result.allowed, mine.allowed)
 
 
 def check_readings(model: str) -> None:
     loaded = pretrained.load(model)
     with ThreadPoolExecutor(9) as pool:  # at once: they are read in common passes
-        asked = [f"{text} {n}" for n in range(3) for text in TEXTS]
-        found = list(pool.map(lambda text: forward_cache.read(model, text), asked))
-    for text, one in zip(asked, found, strict=True):
-        same(one, forward_cache.forward(loaded, texts.tokens(loaded, text)))
+        requests = [f"{text} {n}" for n in range(3) for text in TEXTS]
+        result = list(pool.map(lambda text: forward_cache.read(model, text), requests))
+    for text, item in zip(requests, result, strict=True):
+        same(item, forward_cache.forward(loaded, texts.tokens(loaded, text)))
 
 
 @pytest.mark.usefixtures("reads")
@@ -100,34 +100,34 @@ def test_readings_are_those_of_this_machine(engine):
     *(partial(attention.average, over=over) for over in attention.AVERAGES),
 ])  # fmt: skip
 def test_of_a_long_text_what_is_drawn_travels_and_not_all_that_was_made_for_it(engine, draw):
-    found = draw("minilm", LONG)
+    result = draw("minilm", LONG)
     sent = engine.bytes["forward"]
     assert engine.counts["forward", "answered"] == 2  # the reading without its weights; then this
     forward_cache._shelf = forward_cache.ForwardCache()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(forward_cache, "elsewhere", None)
         mine = draw("minilm", LONG)
-        whole = forward_cache.read("minilm", LONG)
-    near(found, mine)
+        full = forward_cache.read("minilm", LONG)
+    near(result, mine)
     everything = draw is attention.tensor
-    assert sent < whole.weights.nbytes * (1.2 if everything else 0.12), sent
+    assert sent < full.weights.nbytes * (1.2 if everything else 0.12), sent
 
 
-def near(found, mine) -> None:
+def near(result, mine) -> None:
     """Arrays within the tolerance, the rest equal."""
-    if isinstance(found, bytes):
-        found, mine = (dict(np.load(io.BytesIO(one))) for one in (found, mine))
-    if is_dataclass(found):
-        found, mine = vars(found), vars(mine)
-    if isinstance(found, dict):
-        assert found.keys() == mine.keys()
-        for name in found:
-            near(found[name], mine[name])
-    elif isinstance(found, np.ndarray) and found.dtype.kind == "f":
-        assert found.shape == mine.shape
-        assert np.abs(found - mine).max(initial=0) <= TOLERANCE * np.abs(mine).max(initial=1)
+    if isinstance(result, bytes):
+        result, mine = (dict(np.load(io.BytesIO(item))) for item in (result, mine))
+    if is_dataclass(result):
+        result, mine = vars(result), vars(mine)
+    if isinstance(result, dict):
+        assert result.keys() == mine.keys()
+        for name in result:
+            near(result[name], mine[name])
+    elif isinstance(result, np.ndarray) and result.dtype.kind == "f":
+        assert result.shape == mine.shape
+        assert np.abs(result - mine).max(initial=0) <= TOLERANCE * np.abs(mine).max(initial=1)
     else:
-        assert np.array_equal(found, mine)
+        assert np.array_equal(result, mine)
 
 
 @pytest.mark.nightly
@@ -140,12 +140,12 @@ def test_of_several_replicas_the_one_that_has_read_a_long_text_is_asked_again(mo
         try:
             assert engine.wait(60)
             tokens = texts.tokens(pretrained.load("minilm"), LONG)
-            ask = partial(
+            request = partial(
                 engine.forward, "minilm", tokens, forward_cache.OWN, None, cluster_tasks.process
             )
-            first, _ = ask()
+            first, _ = request()
             time.sleep(1.0)  # Ray passes on who has what
-            assert {ask()[0] for _ in range(8)} == {first}
+            assert {request()[0] for _ in range(8)} == {first}
         finally:
             engine.close()
 
@@ -155,8 +155,8 @@ def test_equal_trainings_of_two_app_replicas_are_one_and_a_later_one_is_kept(
 ):
     mark = str(tmp_path / "runs")
     jobs = [
-        one.submit(cluster_tasks.count, n=60, mark=mark, owner="a", device="cpu")
-        for one in replicas
+        replica.submit(cluster_tasks.count, n=60, mark=mark, owner="a", device="cpu")
+        for replica in replicas
     ]
     for job in jobs:
         assert job.wait(60)
@@ -309,13 +309,13 @@ def test_weights_of_a_machine_are_one_file(monkeypatch, tmp_path):
 
     mine = pretrained.load("minilm")
     monkeypatch.setenv("SEQVIZ_CACHE", str(tmp_path))
-    before = {name: one.clone() for name, one in mine.network.named_parameters()}
+    before = {name: parameter.clone() for name, parameter in mine.network.named_parameters()}
     path = weights.share(mine)
     changed = os.stat(path).st_mtime_ns
     assert weights.share(mine) == path
     assert os.stat(path).st_mtime_ns == changed
-    for name, one in mine.network.named_parameters():
-        assert one.equal(before[name])
+    for name, item in mine.network.named_parameters():
+        assert item.equal(before[name])
 
 
 def test_texts_of_about_one_length_share_a_pass_and_short_ones_wait_for_no_long_one(monkeypatch):
@@ -329,9 +329,9 @@ def test_texts_of_about_one_length_share_a_pass_and_short_ones_wait_for_no_long_
     passes: list[list[int]] = []
     forwards = forward_cache.forwards
 
-    def noted(loaded, asked):
-        passes.append([len(tokens.ids) for tokens, _ in asked])
-        return forwards(loaded, asked)
+    def noted(loaded, request):
+        passes.append([len(tokens.ids) for tokens, _ in request])
+        return forwards(loaded, request)
 
     monkeypatch.setattr(forward_cache, "forwards", noted)
     here = SimpleNamespace(_deployment_config=SimpleNamespace(max_ongoing_requests=64))
@@ -339,23 +339,23 @@ def test_texts_of_about_one_length_share_a_pass_and_short_ones_wait_for_no_long_
     reads = Reads.func_or_class("minilm")
     monkeypatch.setattr(reads, "_has", lambda name: asyncio.sleep(0))
     words = [[text, f"{n} {LONG}"][n % 2] for n, text in enumerate([*TEXTS, *TEXTS[:1]] * 3)]
-    asked = [texts.tokens(model, f"{word} {n}") for n, word in enumerate(words)]
+    requests = [texts.tokens(model, f"{word} {n}") for n, word in enumerate(words)]
     ended: list[int] = []
 
     async def one(tokens):
-        found = await reads(tokens, forward_cache.OWN, forward_cache.sent)
+        result = await reads(tokens, forward_cache.OWN, forward_cache.sent)
         ended.append(len(tokens.ids))
-        return found
+        return result
 
     async def every():
-        return await asyncio.gather(*map(one, asked))
+        return await asyncio.gather(*map(one, requests))
 
-    for tokens, found in zip(asked, asyncio.run(every()), strict=True):
+    for tokens, outcome in zip(requests, asyncio.run(every()), strict=True):
         mine = forward_cache.forward(model, tokens)
-        same(found, forward_cache.sent(mine))
+        same(outcome, forward_cache.sent(mine))
     for lengths in passes:
         assert max(lengths) - min(lengths) < forward_cache.LIKE
         assert max(lengths) * len(lengths) <= TOKENS
-    assert len(passes) < len(asked)
+    assert len(passes) < len(requests)
     assert ended[-1] > 200
-    assert sorted(ended[: len(asked) // 2])[-1] < 50
+    assert sorted(ended[: len(requests) // 2])[-1] < 50

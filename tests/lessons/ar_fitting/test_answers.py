@@ -24,8 +24,8 @@ def run(bench, language="en", **values):
 
 def read(bench, name, **values):
     """A read-out as a number."""
-    said = run(bench, **values).readouts[name].value
-    return float(said.replace("−", "-").replace("%", "").replace(",", ""))
+    message = run(bench, **values).readouts[name].value
+    return float(message.replace("−", "-").replace("%", "").replace(",", ""))
 
 
 def right(question):
@@ -35,12 +35,12 @@ def right(question):
     ]
 
 
-def quotes(question, *told):
+def quotes(question, *payload):
     """Each of these stands in the reveal, in both languages."""
     for language in LANGUAGES:
         reveal = Text(language)(f"ar_fitting.predict.{question}.reveal")
-        for one in told:
-            assert one in reveal, (one, reveal)
+        for item in payload:
+            assert item in reveal, (item, reveal)
 
 
 def traces(figure):
@@ -85,16 +85,16 @@ def test_epochs():
     ended = long.readouts["network_mse"].value
     assert float(ended) < 0.9 * line
     # The U, in the numbers of the sentence under the figure.
-    epoch, epochs, least, last, _, ols = re.findall(r"[\d,]*\d(?:\.\d+)?", held_out.notes[0])
+    epoch, epochs, minimum, last, _, ols = re.findall(r"[\d,]*\d(?:\.\d+)?", held_out.notes[0])
     assert 50 < int(epoch) < int(epochs) == 1000
-    assert float(last) > 1.2 * float(least)
-    quotes("epochs", number(error), number(line), ended, least, last, epoch, ols)
+    assert float(last) > 1.2 * float(minimum)
+    quotes("epochs", number(error), number(line), ended, minimum, last, epoch, ols)
 
 
 def test_far():
     """After 50 steps the forecast is the mean, with the variance of the series."""
-    found = run("forecast", horizon=50, process__burn_in=200)
-    fan = traces(found.figure)["recursive"]["y"]
+    result = run("forecast", horizon=50, process__burn_in=200)
+    fan = traces(result.figure)["recursive"]["y"]
     assert abs(fan[-1]) < 1e-3 * abs(fan[0])
     theory = run("forecast", view="errors", horizon=50).readouts["mse_h"].beside
     assert theory == run("process").readouts["variance"].beside  # σ²/(1 − φ²)
@@ -114,13 +114,13 @@ def test_memory(variant):
 
 def test_texts_table():
     """What stands there of S0's run is what the first run computes."""
-    shown = run("networks")
-    trace = traces(shown.figure)["RNN, training"]["y"]
+    visible = run("networks")
+    trace = traces(visible.figure)["RNN, training"]["y"]
     for language in LANGUAGES:
         table = " ".join(str(row) for row in Text(language).items("ar_fitting.texts.rows"))
-        for told in (f"{trace[0]:.3f}", "1.168", shown.readouts["ols_mse"].value):
-            assert told in table
-    assert shown.readouts["network_mse"].value == "1.17"
+        for payload in (f"{trace[0]:.3f}", "1.168", visible.readouts["ols_mse"].value):
+            assert payload in table
+    assert visible.readouts["network_mse"].value == "1.17"
 
 
 # Sentences: the settings, and how the first of them begins or what it holds.
@@ -190,16 +190,16 @@ def test_a_sentence_says_what_this_figure_shows(bench, values, told):
     for part in told:
         assert part in notes[0], notes
     chinese = run(bench, "zh", **values).notes
-    numbers = [sorted(re.findall(r"\d+\.\d+", " ".join(said))) for said in (notes, chinese)]
+    numbers = [sorted(re.findall(r"\d+\.\d+", " ".join(message))) for message in (notes, chinese)]
     assert numbers[0] == numbers[1]
 
 
 def test_the_forecast_of_a_refused_model_says_so():
     """All 20 values are inside the interval, and yet the model is wrong."""
     for source in ("sunspots", "co2", "elnino"):
-        shown = run("real", source=source)
-        assert shown.readouts["inside"].value == "100%"
-        assert "Ljung-Box refuses this AR(2)" in shown.notes[1]
+        visible = run("real", source=source)
+        assert visible.readouts["inside"].value == "100%"
+        assert "Ljung-Box refuses this AR(2)" in visible.notes[1]
     assert "refuses" not in " ".join(run("real", source="nile").notes)
 
 
@@ -215,27 +215,27 @@ def test_differences_forecast_the_season():
 
 def test_a_window_pays_from_the_order_on():
     """Nothing at P = 1, 2, 3 announces it; the table of the texts has the numbers."""
-    shown = [run("networks", view="window", window=window).readouts for window in range(1, 11)]
-    error = [float(one["network_mse"].value) for one in shown]
-    truth = float(shown[0]["floor"].value)
+    visible = [run("networks", view="window", window=window).readouts for window in range(1, 11)]
+    error = [float(item["network_mse"].value) for item in visible]
+    truth = float(visible[0]["floor"].value)
     assert min(error[:3]) > 2 * truth
     assert error[0] < error[1] < error[2]  # a longer window looks like a loss
     assert truth < error[3] == min(error) < 1.05 * truth
     assert error[9] > 1.1 * error[3]  # what is beyond the order costs
-    assert [one["parameters"].value for one in shown] == [str(17 + 8 * p) for p in range(1, 11)]
-    assert {one["parameters"].beside for one in shown} == {"the RNN: 97"}
-    assert float(shown[0]["rnn_mse"].value) < error[9]
-    told = [shown[place]["network_mse"].value for place in (0, 2, 3)]
+    assert [item["parameters"].value for item in visible] == [str(17 + 8 * p) for p in range(1, 11)]
+    assert {item["parameters"].beside for item in visible} == {"the RNN: 97"}
+    assert float(visible[0]["rnn_mse"].value) < error[9]
+    payloads = [visible[position]["network_mse"].value for position in (0, 2, 3)]
     for language in LANGUAGES:
         table = " ".join(str(row) for row in Text(language).items("ar_fitting.texts.rows"))
-        assert all(one in table for one in (*told, shown[0]["floor"].value))
+        assert all(item in table for item in (*payloads, visible[0]["floor"].value))
 
 
 def test_sentences_on_a_network_of_one_s_own():
     own = {"preset": "own", "process.n": 50, "epochs": 50}
     say = lesson.benches["networks"].run
-    one = say({**own, "view": "map", "cell": "mlp"}, train=True, code=False).notes[0]
-    assert "reads the last value alone" in one
+    item = say({**own, "view": "map", "cell": "mlp"}, train=True, code=False).notes[0]
+    assert "reads the last value alone" in item
     several = say({**own, "view": "predictions"}, train=True, code=False).notes[0]
     assert "over the last 49 values" in several
 
@@ -246,17 +246,17 @@ def test_how_many_times_the_line_s_error_is_is_never_one():
 
 
 def test_a_shuffled_series_has_no_memory():
-    shown = run("process", shuffle=True).readouts
-    assert (shown["root"].value, shown["memory"].value) == ("0", "0")
+    visible = run("process", shuffle=True).readouts
+    assert (visible["root"].value, visible["memory"].value) == ("0", "0")
 
 
 def test_the_least_error_of_a_line_is_that_of_least_squares():
     for phi in (0.8, 1.2):  # the latter reaches 10¹²
         values = ar.simulate((phi,), n=500, seed=1).values
-        start, least = ar.slope_errors(values)
+        start, minimum = ar.slope_errors(values)
         residuals = values[1:] - ar.fit(values, 1, "ols").first * values[:-1]
         assert start == pytest.approx((values[1:] ** 2).mean())
-        assert least == pytest.approx((residuals**2).mean(), rel=1e-6)
+        assert minimum == pytest.approx((residuals**2).mean(), rel=1e-6)
 
 
 def test_the_line_beside_a_network_is_counted_with_its_intercept():
@@ -265,9 +265,11 @@ def test_the_line_beside_a_network_is_counted_with_its_intercept():
 
 
 def test_the_noise_of_a_shuffled_series_is_its_values():
-    shown = run("fit", process__shuffle=True).readouts["sigma_hat"]
+    visible = run("fit", process__shuffle=True).readouts["sigma_hat"]
     assert (
-        shown.beside == unbroken(f"σ = {number((1 / (1 - 0.8**2)) ** 0.5)}") == unbroken("σ = 1.67")
+        visible.beside
+        == unbroken(f"σ = {number((1 / (1 - 0.8**2)) ** 0.5)}")
+        == unbroken("σ = 1.67")
     )
     assert run("fit").readouts["sigma_hat"].beside == unbroken("σ = 1.00")
     walk = run("fit", process__shuffle=True, process__phi=1.0).readouts["sigma_hat"]
@@ -275,18 +277,18 @@ def test_the_noise_of_a_shuffled_series_is_its_values():
 
 
 def test_steps_better_than_the_mean_are_counted_where_the_figure_shows_them():
-    shown = run("networks", view="ahead")
+    visible = run("networks", view="ahead")
     network, level = (
-        np.array(traces(shown.figure)[name]["y"]) for name in ("RNN", "always the mean")
+        np.array(traces(visible.figure)[name]["y"]) for name in ("RNN", "always the mean")
     )
     better = network < level
     first, later, rest = map(
-        int, re.search(r"first (\d+) steps and at (\d+) of the (\d+)", shown.notes[0]).groups()
+        int, re.search(r"first (\d+) steps and at (\d+) of the (\d+)", visible.notes[0]).groups()
     )
     assert better[:first].all()
     assert (better[first:].sum(), len(better) - first) == (later, rest)
     for end in (0, -1):
-        assert re.search(rf"(?<![\d.]){number(network[end])}(?!\d)", shown.notes[0])
+        assert re.search(rf"(?<![\d.]){number(network[end])}(?!\d)", visible.notes[0])
     assert better[-1] > better[first]  # it is worse at first and better at the last step again
 
 
@@ -294,12 +296,12 @@ def test_steps_better_than_the_mean_are_counted_where_the_figure_shows_them():
 def test_quarters_stand_in_the_order_of_time(source):
     """As names they stood in the order of the traces: the forecast before the history."""
     for view in ("fan", "correlations", "residuals"):
-        drawn = traces(run("real", source=source, view=view).figure)
+        rendered = traces(run("real", source=source, view=view).figure)
         xs = [
             str(x)
-            for x in next(t for n, t in drawn.items() if n in ("history", "series", "residuals"))[
-                "x"
-            ]
+            for x in next(
+                t for n, t in rendered.items() if n in ("history", "series", "residuals")
+            )["x"]
         ]
         assert all(re.fullmatch(r"\d{4}-(01|04|07|10)", x) for x in xs), xs[:3]
         assert xs == sorted(xs)

@@ -34,19 +34,19 @@ def reveals(name: str) -> tuple[list[str], int, list[str]]:
     texts = Text("en"), Text("zh")
     answers = {int(text(f"attention.predict.{name}.answer")) for text in texts}
     assert len(answers) == 1
-    said = [text(f"attention.predict.{name}.reveal") for text in texts]
-    return texts[0].items(f"attention.predict.{name}.options"), answers.pop(), said
+    messages = [text(f"attention.predict.{name}.reveal") for text in texts]
+    return texts[0].items(f"attention.predict.{name}.options"), answers.pop(), messages
 
 
-def quoted(said: list[str], numbers: dict[str, str]) -> None:
+def quoted(messages: list[str], numbers: dict[str, str]) -> None:
     """Both languages quote these numbers and no other decimals."""
-    for sentence in said:
+    for sentence in messages:
         decimals = set(re.findall(r"−?\d+\.\d+", sentence)) - {"3.1", "5.11"}
         assert decimals == {value.removesuffix("%") for value in numbers.values()}, sentence
 
 
 def test_what_a_future_word_gets_when_the_mask_multiplies():
-    options, answer, said = reveals("multiply")
+    options, answer, message = reveals("multiply")
     own = run("by_hand", **LEAK)
     future = run("by_hand", **LEAK | {"key": 2})
     # e to the 0 over the sum of the row, at the page's own settings
@@ -57,7 +57,7 @@ def test_what_a_future_word_gets_when_the_mask_multiplies():
     # so it may be more than a word that may be seen gets, and is not none
     assert float(future.readouts["weight"].value) > float(own.readouts["weight"].value) > 0
     (leak,) = re.findall(r"[\d.]+%", own.notes[-1])
-    quoted(said, {
+    quoted(message, {
         "scaled": number(scaled), "own": number(float(own.readouts["weight"].value)),
         "future": number(float(future.readouts["weight"].value)), "leak": leak,
     })  # fmt: skip
@@ -66,26 +66,26 @@ def test_what_a_future_word_gets_when_the_mask_multiplies():
 def weight(text: str, layer: int, head: int, key: int) -> str:
     """Of the query "it" at its place on the page, as a read-out of the head taken apart."""
     above = {"real.encoder": text, "real.layer": layer, "real.head": head}
-    shown = run("apart", query=10, key=key, **above)
-    return number(float(shown.readouts["weight"].value))
+    visible = run("apart", query=10, key=key, **above)
+    return number(float(visible.readouts["weight"].value))
 
 
 def test_the_pronoun_on_one_sentence_and_on_many():
-    options, answer, said = reveals("pronoun")
-    found = forward_cache.read("minilm", ENCODER_TEXT)
-    assert [found.tokens.pieces[place] for place in (9, 2, 7)] == ["it", "animal", "street"]
-    mostly = int((found.weights[:, :, 9, 2] > 0.5).sum())
+    options, answer, message = reveals("pronoun")
+    result = forward_cache.read("minilm", ENCODER_TEXT)
+    assert [result.tokens.pieces[position] for position in (9, 2, 7)] == ["it", "animal", "street"]
+    mostly = int((result.weights[:, :, 9, 2] > 0.5).sum())
     assert options[answer] == "Yes, in a few heads"
     assert 2 <= mostly <= 8
     tried = run("trials").readouts["tried"]
-    one = run("trials")
+    item = run("trials")
     followed = [run("trials", layer=a, head=b).readouts["followed"] for a, b in ((3, 1), (5, 11))]
     counts = [round(24 * float(f.value.removesuffix("%")) / 100) for f in followed]
     assert counts == [4, 1]
-    for sentence in said:
+    for sentence in message:
         assert all(re.search(rf"\b{count}\b", sentence) for count in (24, *counts))
-    assert "50.0%" in one.notes[0]
-    quoted(said, {
+    assert "50.0%" in item.notes[0]
+    quoted(message, {
         "a": weight(ENCODER_TEXT, 3, 1, 3), "b": weight(ENCODER_TEXT, 5, 11, 3),
         "c": weight(WIDE, 3, 1, 3), "d": weight(WIDE, 3, 1, 8),
         "e": weight(WIDE, 5, 11, 3), "f": weight(WIDE, 5, 11, 8),
@@ -94,7 +94,7 @@ def test_the_pronoun_on_one_sentence_and_on_many():
 
 
 def test_one_head_off_and_a_whole_layer():
-    options, answer, said = reveals("ablate")
+    options, answer, message = reveals("ablate")
     each = run("ablate", view="each")
     change = attention.ablate("minilm", ENCODER_TEXT, "", ((5, 11),))
     largest = each.readouts["worth"].value
@@ -107,7 +107,7 @@ def test_one_head_off_and_a_whole_layer():
         for n in range(6)
     ]
     others = [value for n, value in enumerate(layers) if n != 5]
-    quoted(said, {
+    quoted(message, {
         "largest": largest, "median": median,
         "last": number(layers[5]), "low": number(min(others)), "high": number(max(others)),
     })  # fmt: skip
@@ -149,9 +149,9 @@ SENTENCES = [
 @pytest.mark.parametrize(("bench", "one", "other"), SENTENCES)
 def test_other_numbers_are_another_sentence(bench, one, other):
     for language in ("en", "zh"):
-        said = [run(bench, language, **values).notes for values in (one, other)]
-        assert said[0], bench
-        assert said[0] != said[1]
+        messages = [run(bench, language, **values).notes for values in (one, other)]
+        assert messages[0], bench
+        assert messages[0] != messages[1]
 
 
 def test_unknown_tokens_are_said_beside_the_text():
@@ -164,8 +164,8 @@ def test_unknown_tokens_are_said_beside_the_text():
         named = text("attention.control.encoder.help")
         if language == "zh":  # the sentence that the help says can be read
             (sentence,) = re.findall("“(.*?)”", named)
-            shown = run("real", language, encoder=sentence)
-            assert text("attention.note.tokens", count=12, unknown=0) in " ".join(shown.notes)
+            visible = run("real", language, encoder=sentence)
+            assert text("attention.note.tokens", count=12, unknown=0) in " ".join(visible.notes)
 
 
 def test_the_head_that_is_off_at_first_is_one_of_every_model_and_is_seen():
@@ -183,8 +183,8 @@ def test_a_sentence_at_the_end_of_a_control_reads_like_one():
     assert run("apart", key=1, by="value").notes[1].count("The value of") == 1
     assert run("apart", key=3, by="value").notes[1].count("The value of") == 2
     for head in ({"layer": 0, "head": 2}, {"layer": 0, "head": 0}):
-        shown = run("trials", view="repeated", **head)
-        assert "−" not in shown.notes[0] + shown.readouts["tried"].beside
+        visible = run("trials", view="repeated", **head)
+        assert "−" not in visible.notes[0] + visible.readouts["tried"].beside
     assert "99.6%" in run("masks", kind="none", cells="1.1").notes[0]
     assert unbroken("dₖ = 1.") in run("by_hand", stage=5, d_k=1).notes[0]
     assert "Divided by 1," in run("by_hand", stage=5, scale="none").notes[0]
@@ -204,39 +204,39 @@ def test_a_text_of_one_token_has_no_others():
 
 def test_the_variance_beside_its_theory_is_that_of_what_enters_the_softmax():
     """The read-out and the sentence: q · k divided by the temperature, and nothing else."""
-    shown = run("scale", quantity="variance", temperature=5.0)
-    assert float(shown.readouts["variance"].value) == pytest.approx(64 / 25, rel=0.15)
-    assert shown.notes[0].endswith("Theory, not scaled: 2.56.")
+    visible = run("scale", quantity="variance", temperature=5.0)
+    assert float(visible.readouts["variance"].value) == pytest.approx(64 / 25, rel=0.15)
+    assert visible.notes[0].endswith("Theory, not scaled: 2.56.")
 
 
 def test_a_mask_that_looks_ahead_lets_a_token_see_itself():
     tokens = 15
-    shown = run("masks", kind="reverse").notes[0]
-    assert shown.startswith(f"{tokens * (tokens + 1) // 2} of {tokens**2} cells")
+    visible = run("masks", kind="reverse").notes[0]
+    assert visible.startswith(f"{tokens * (tokens + 1) // 2} of {tokens**2} cells")
     assert "自己" in Text("zh")("attention.option.kind.reverse")
 
 
 def test_what_is_rounding_is_no_change():
     """Padding that the model is told about moves tokens by 1e-13."""
-    told = run("masks", kind="own", pads=8)
-    assert told.notes[0].endswith("Nothing has changed.")
-    assert (told.readouts["furthest"].value, told.readouts["furthest"].beside) == ("0", None)
-    assert "on_pads" in told.readouts
+    payload = run("masks", kind="own", pads=8)
+    assert payload.notes[0].endswith("Nothing has changed.")
+    assert (payload.readouts["furthest"].value, payload.readouts["furthest"].beside) == ("0", None)
+    assert "on_pads" in payload.readouts
     assert "on_pads" not in run("masks", kind="own").readouts
     assert "Nothing" not in run("masks", kind="own", pads=8, told=False).notes[0]
 
 
 def test_one_of_two_equal_tokens_is_named_with_its_place():
-    shown = run("masks")
-    assert "“the” (token 2)" in shown.notes[0] or "“the” (token 7)" in shown.notes[0]
+    visible = run("masks")
+    assert "“the” (token 2)" in visible.notes[0] or "“the” (token 7)" in visible.notes[0]
     assert "“because” moves" in run("ablate").notes[0]
 
 
 @pytest.mark.parametrize("quantity", ["entropy", "largest", "gradient", "variance"])
 def test_the_sentence_on_scaling_is_about_what_the_figure_shows(quantity):
-    found = saturation()
+    result = saturation()
     written = percent if quantity == "largest" else number
-    row = getattr(found, quantity)[:, found.d_k == 64].ravel()
+    row = getattr(result, quantity)[:, result.d_k == 64].ravel()
     for language in ("en", "zh"):
         sentence = run("scale", language, quantity=quantity).notes[0]
         for value in row:
@@ -246,14 +246,14 @@ def test_the_sentence_on_scaling_is_about_what_the_figure_shows(quantity):
 
 def test_the_value_of_the_first_token_is_small():
     """The prose: much weight on [CLS], little of the values."""
-    found = attention.mosaic("minilm", ENCODER_TEXT)
+    result = attention.mosaic("minilm", ENCODER_TEXT)
     heads = [(layer, head) for layer in range(1, 6) for head in range(12)]
-    first = np.mean([found.norm_of_first(*at) for at in heads])
-    others = np.mean([found.norm_of_others(*at) for at in heads])
+    first = np.mean([result.norm_of_first(*at) for at in heads])
+    others = np.mean([result.norm_of_others(*at) for at in heads])
     assert others > 10 * first
-    shown = run("real")
-    much = found.habits.first >= 0.5
-    assert (found.carried[much] < found.habits.first[much]).all()
-    assert f"in {int((found.carried >= 0.5).sum())}. In layer 3" in shown.notes[0]
-    for part in (found.habits.first[3, 1], found.carried_first(3, 1)):
-        assert percent(float(part)) in shown.notes[0]
+    visible = run("real")
+    much = result.habits.first >= 0.5
+    assert (result.carried[much] < result.habits.first[much]).all()
+    assert f"in {int((result.carried >= 0.5).sum())}. In layer 3" in visible.notes[0]
+    for part in (result.habits.first[3, 1], result.carried_first(3, 1)):
+        assert percent(float(part)) in visible.notes[0]

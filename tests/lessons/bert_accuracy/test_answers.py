@@ -33,16 +33,16 @@ ALSO: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
 }
 
 
-def share(shown: Output, name: str) -> float:
+def share(output: Output, name: str) -> float:
     """A read-out in percent."""
-    return float(shown.readouts[name].value.removesuffix("%"))
+    return float(output.readouts[name].value.removesuffix("%"))
 
 
 def half() -> int:
     options = Text("en").items("bert_accuracy.predict.half.options")
     offered = [float(re.search(r"\d+", option)[0]) for option in options]
-    found = share(lesson.benches["knife"].run({"share": 50}), "accuracy_here")
-    return int(np.argmin([abs(one - found) for one in offered]))
+    result = share(lesson.benches["knife"].run({"share": 50}), "accuracy_here")
+    return int(np.argmin([abs(item - result) for item in offered]))
 
 
 def padding() -> int:
@@ -54,11 +54,14 @@ def padding() -> int:
 
 
 def direction() -> int:
-    shown = lesson.benches["looks"].run({})
-    found = re.findall(r"([\d.]+)%", shown.notes[0])
-    said_left, said_both, _, guessed_left, guessed_both = map(float, found)
+    visible = lesson.benches["looks"].run({})
+    result = re.findall(r"([\d.]+)%", visible.notes[0])
+    said_left, said_both, _, guessed_left, guessed_both = map(float, result)
     lost = [said_both - said_left, guessed_both - guessed_left]
-    assert lost == [pytest.approx(share(shown, "look_both") - share(shown, "look_left")), lost[1]]
+    assert lost == [
+        pytest.approx(share(visible, "look_both") - share(visible, "look_left")),
+        lost[1],
+    ]
     assert min(lost) > 0  # not "neither"
     return int(np.argmax(lost))
 
@@ -68,10 +71,10 @@ def rate() -> int:
     slow, fast = (
         share(run({"feature": "pooler", "head_rate": r}), "trained") for r in (1e-5, 3e-2)
     )
-    (random,) = (one for one in systems.answers() if one.system == "random_head")
-    least, *_, most = random.runs(systems.truth())
+    (random,) = (answer for answer in systems.answers() if answer.system == "random_head")
+    minimum, *_, maximum = random.runs(systems.truth())
     assert slow < fast - 10  # neither "about what it can" nor "more than at 3e-2"
-    assert 100 * least.share < slow < 100 * most.share
+    assert 100 * minimum.share < slow < 100 * maximum.share
     return 1
 
 
@@ -79,8 +82,8 @@ COMPUTED = {"half": half, "padding": padding, "direction": direction, "rate": ra
 
 
 def test_every_question_is_here():
-    asked = {key.split(".")[0] for key in Text("en").table("bert_accuracy.predict")}
-    assert asked == set(ASKED) == set(COMPUTED)
+    request = {key.split(".")[0] for key in Text("en").table("bert_accuracy.predict")}
+    assert request == set(ASKED) == set(COMPUTED)
 
 
 @pytest.mark.parametrize("name", ASKED)
@@ -92,16 +95,19 @@ def test_the_marked_answer_is_the_computed_one(name):
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("name", ASKED)
 def test_a_reveal_quotes_what_the_page_shows(name, lang):
-    said: list[str] = []
+    messages: list[str] = []
     for bench, values in (ASKED[name], *ALSO.get(name, ())):
-        shown = lesson.benches[bench].run(values, lang)
-        said += [*shown.notes, *(f"{one.value} {one.beside}" for one in shown.readouts.values())]
-    there = {f"{float(one):g}" for one in re.findall(r"\d+\.\d+", " ".join(said))}
-    there |= {f"{round(float(one)):d}" for one in there}
+        visible = lesson.benches[bench].run(values, lang)
+        messages += [
+            *visible.notes,
+            *(f"{readout.value} {readout.beside}" for readout in visible.readouts.values()),
+        ]
+    there = {f"{float(item):g}" for item in re.findall(r"\d+\.\d+", " ".join(messages))}
+    there |= {f"{round(float(item)):d}" for item in there}
     reveal = Text(lang)(f"bert_accuracy.predict.{name}.reveal")
     quoted = re.findall(r"([\d.]+)%", reveal) + re.findall(r"0\.00\d+", reveal)
     assert quoted
-    assert {f"{float(one):g}" for one in quoted} <= there, (quoted, sorted(there))
+    assert {f"{float(item):g}" for item in quoted} <= there, (quoted, sorted(there))
 
 
 def by_the_hint(name: str, given: Mapping[str, Any]) -> float:
@@ -172,10 +178,10 @@ SENTENCES = (
 @pytest.mark.parametrize(("bench", "key", "values", "other"), SENTENCES)
 def test_other_numbers_another_sentence(bench, key, values, other):
     for language in LANGUAGES:
-        one = said(bench, key, language, **values)
-        assert one, key
+        item = said(bench, key, language, **values)
+        assert item, key
         if other is not None:
-            assert said(bench, key, language, **other) != one
+            assert said(bench, key, language, **other) != item
             assert lesson.benches[bench].run(other, language).notes
 
 
@@ -210,9 +216,9 @@ def test_a_treatment_that_no_token_gets_is_not_said(monkeypatch):
 
     monkeypatch.setattr(fill, "fill_in", fill_in)
     for language in LANGUAGES:
-        shown = lesson.benches["fill"].run({"mask": 100}, language, train=True, code=False)
-        assert "[MASK] 75.0%" in shown.notes[0]
-        assert "–" not in shown.notes[0]
+        visible = lesson.benches["fill"].run({"mask": 100}, language, train=True, code=False)
+        assert "[MASK] 75.0%" in visible.notes[0]
+        assert "–" not in visible.notes[0]
 
 
 def test_one_in_so_many_is_less_than_half():
@@ -234,9 +240,9 @@ def test_two_heads_that_chance_tells_apart_are_no_shift():
 
 def test_systems_without_a_seed_are_those_whose_training_draws_nothing():
     texts, positive = [f"good {n % 7} film" for n in range(60)], np.arange(60) % 2 == 0
-    one, other = (baselines.bag_of_words() for _ in range(2))
+    item, other = (baselines.bag_of_words() for _ in range(2))
     np.random.seed(0)
-    first = one.fit(texts, positive).predict_proba(texts)
+    first = item.fit(texts, positive).predict_proba(texts)
     np.random.seed(1)
     assert (first == other.fit(texts, positive).predict_proba(texts)).all()
     assert systems.WITHOUT_SEED == ("bag_of_words",)
@@ -244,25 +250,25 @@ def test_systems_without_a_seed_are_those_whose_training_draws_nothing():
 
 def test_the_network_knows_films_and_no_foxes():
     text = "The quick brown fox jumps over the lazy dog."
-    found = fill.guesses("minilm", text, 4, seed=lesson.benches["guess"].declaration().seed)
-    assert found.truth == "fox"
-    assert "film" in found.candidates[0][:8]
-    assert found.rank_of("mask") > 10_000
+    result = fill.guesses("minilm", text, 4, seed=lesson.benches["guess"].declaration().seed)
+    assert result.truth == "fox"
+    assert "film" in result.candidates[0][:8]
+    assert result.rank_of("mask") > 10_000
 
 
 def test_one_system_beside_itself_has_no_list_of_differences():
     for second, listed in (("all", False), ("head_mean", True)):
-        shown = lesson.benches["compare"].run({"view": "paired", "second": second})
-        assert any("P(positive)" in note for note in shown.notes) is listed
+        visible = lesson.benches["compare"].run({"view": "paired", "second": second})
+        assert any("P(positive)" in note for note in visible.notes) is listed
 
 
 def test_a_random_head_that_is_a_guess_is_no_warning(monkeypatch):
     """The sentence follows from the answers: five seeds that are right on about half."""
-    known = systems.answers()
+    existing = systems.answers()
     half = np.where(np.arange(len(systems.truth())) % 2, systems.truth(), ~systems.truth())
     tame = SystemPredictions("random_head", np.tile(0.1 + 0.8 * half, (5, 1)))
-    monkeypatch.setattr(systems, "answers", lambda: (tame, *known[1:]))
-    assert known[0].system == "random_head"
+    monkeypatch.setattr(systems, "answers", lambda: (tame, *existing[1:]))
+    assert existing[0].system == "random_head"
     assert said("compare", "random_seeds_within")
     assert not said("compare", "random_seeds")
 
@@ -270,7 +276,7 @@ def test_a_random_head_that_is_a_guess_is_no_warning(monkeypatch):
 def test_the_best_of_a_search_may_do_better_in_the_test():
     """Which of the two sentences stands is the sign of the difference."""
     for method in ("grid", "random", "bayes"):
-        shown = lesson.benches["search"].run({"method": method})
-        less = share(shown, "best") - share(shown, "best_test")
+        visible = lesson.benches["search"].run({"method": method})
+        less = share(visible, "best") - share(visible, "best_test")
         key = "best_less" if less > 0 else "best_not_less"
         assert said("search", key, method=method)

@@ -45,7 +45,7 @@ def source(p: Source, show) -> None:
     line = show.run(ar.fit, path.values, 1, "ols", name="line")
     show.figure(lag_plot, path.values, line, p.phi)
     show.readouts(line, sigma_hat="sigma")
-    show.readout("variance", np.var, path.values, beside="σ²")
+    show.readout("variance", np.var, path.values, caption="σ²")
     show.note("lag_line", slope="0.5")
 
 
@@ -60,51 +60,51 @@ def train(settings: int, report=None, device: str = "cpu") -> np.ndarray:
     return np.arange(float(settings))
 
 
-def drawn(found: np.ndarray, chosen: str, style=None):
+def drawn(values: np.ndarray, chosen: str, style=None):
     path = ar.simulate((0.5,), n=20, seed=1)
-    return lag_plot(path.values, ar.fit(path.values, 1, "ols"), float(found[-1]), style=style)
+    return lag_plot(path.values, ar.fit(path.values, 1, "ols"), float(values[-1]), style=style)
 
 
 @lesson.bench("train", Source)
 def training(p: Source, show) -> None:
-    found = show.job(train, name="done", settings=p.n, then=(drawn, "x"))
-    show.metrics(variance=str(len(found)))
+    result = show.job(train, name="done", settings=p.n, then=(drawn, "x"))
+    show.metrics(variance=str(len(result)))
 
 
 def test_a_bench_gives_everything_as_data():
-    shown = source(phi=0.8)
+    visible = source(phi=0.8)
     path = ar.simulate((0.8,), n=50, seed=1)
     line = ar.fit(path.values, 1, "ols")
-    assert shown.figure.to_json() == lag_plot(path.values, line, 0.8).to_json()
-    assert shown.readouts["sigma_hat"].value == f"{line.sigma:.3f}"
-    assert shown.readouts["variance"].value == f"{path.values.var():.2f}"
-    assert shown.readouts["variance"].beside == "σ²"
-    assert len(shown.notes) == 1
-    assert [type(item).__name__ for item in shown.items] == ["Chart", "Metric", "Metric", "Note"]
+    assert visible.figure.to_json() == lag_plot(path.values, line, 0.8).to_json()
+    assert visible.readouts["sigma_hat"].value == f"{line.sigma:.3f}"
+    assert visible.readouts["variance"].value == f"{path.values.var():.2f}"
+    assert visible.readouts["variance"].beside == "σ²"
+    assert len(visible.notes) == 1
+    assert [type(item).__name__ for item in visible.items] == ["Chart", "Metric", "Metric", "Note"]
 
 
 def test_the_code_gives_the_figure_and_the_read_outs_again():
-    shown = source(phi=0.8)
+    visible = source(phi=0.8)
     space: dict[str, object] = {}
-    exec(shown.code, space)
-    assert space["figure"].to_json() == shown.figure.to_json()
-    assert f"{space['sigma_hat']:.3f}" == shown.readouts["sigma_hat"].value
-    assert "sigma_hat = line.sigma" in shown.code
-    assert shown.code.strip().endswith("figure")
+    exec(visible.code, space)
+    assert space["figure"].to_json() == visible.figure.to_json()
+    assert f"{space['sigma_hat']:.3f}" == visible.readouts["sigma_hat"].value
+    assert "sigma_hat = line.sigma" in visible.code
+    assert visible.code.strip().endswith("figure")
 
 
 def test_a_chinese_figure_says_so_in_its_code():
-    shown = source.run({"phi": 0.3}, language="zh")
+    visible = source.run({"phi": 0.3}, language="zh")
     space: dict[str, object] = {}
-    exec(shown.code, space)
-    assert space["figure"].to_json() == shown.figure.to_json()
-    assert shown.figure.to_json() != source(phi=0.3).figure.to_json()
+    exec(visible.code, space)
+    assert space["figure"].to_json() == visible.figure.to_json()
+    assert visible.figure.to_json() != source(phi=0.3).figure.to_json()
 
 
 def test_a_bench_that_builds_on_another_is_given_its_values():
-    shown = look.run({"source.phi": -0.5, "source.n": 30, "kind": "yule_walker", "order": 5})
-    assert "simulate((-0.5,), n=30" in shown.code
-    assert "3, 'yule_walker'" in shown.code  # 30 values: an order of 3 at most
+    visible = look.run({"source.phi": -0.5, "source.n": 30, "kind": "yule_walker", "order": 5})
+    assert "simulate((-0.5,), n=30" in visible.code
+    assert "3, 'yule_walker'" in visible.code  # 30 values: an order of 3 at most
     assert look.run({"order": 5}).code.count("5, 'ols'") == 1
     assert lesson.values("source") == Source()  # nobody's values outlive the run
 
@@ -135,9 +135,9 @@ def test_what_is_not_there_yet_ends_a_body_and_nothing_else():
         def training_result(self, function, keywords, so_far):
             return None
 
-    shown = training.run({"n": 12}, host=Nothing())
-    assert shown.waits
-    assert not shown.readouts
+    visible = training.run({"n": 12}, host=Nothing())
+    assert visible.waits
+    assert not visible.readouts
     with pytest.raises(PendingError):
         raise PendingError("a model")
 

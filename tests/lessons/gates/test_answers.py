@@ -33,7 +33,7 @@ def run(bench, values, lang="en"):
 
 
 def read(out):
-    return {name: one.value for name, one in out.readouts.items()}
+    return {name: readout.value for name, readout in out.readouts.items()}
 
 
 def numbers(sentence):
@@ -44,35 +44,35 @@ def numbers(sentence):
 def told(bench, values, lang):
     """Everything that the bench says at these settings."""
     out = run(bench, values, lang)
-    beside = [one.beside or "" for one in out.readouts.values()]
+    beside = [readout.beside or "" for readout in out.readouts.values()]
     return numbers(" ".join([*read(out).values(), *beside, *out.notes]))
 
 
 def quotes():
-    found = read(run("meaning", {"feature": "quotes", "cell": "lstm"}))
-    by_chance = float(found["alone_by_chance"].removesuffix("%"))
+    result = read(run("meaning", {"feature": "quotes", "cell": "lstm"}))
+    by_chance = float(result["alone_by_chance"].removesuffix("%"))
     if by_chance >= 5:
         return 2
-    return 0 if abs(float(found["r_scored"])) > 0.8 * float(found["r_found"]) else 1
+    return 0 if abs(float(result["r_scored"])) > 0.8 * float(result["r_found"]) else 1
 
 
 def force():
     held = run("force", {"f": 1.0}).figure
-    lengths = np.asarray(next(one["y"] for one in held.traces if one["name"] == "gate held"))
+    lengths = np.asarray(next(trace["y"] for trace in held.traces if trace["name"] == "gate held"))
     if lengths[-1] < 0.5 * lengths[0]:
         return 2
     return 1 if (np.diff(lengths) > 0).all() else 0
 
 
 def count():
-    found = read(run("learn", {"view": "longer"}))
-    lstm, gru = (float(found[f"whole_{cell}"].removesuffix("%")) > 90 for cell in ("lstm", "gru"))
+    result = read(run("learn", {"view": "longer"}))
+    lstm, gru = (float(result[f"whole_{cell}"].removesuffix("%")) > 90 for cell in ("lstm", "gru"))
     return {(True, True): 0, (True, False): 1, (False, True): 2}[lstm, gru]
 
 
 def agreement():
-    found = read(run("agreement", {}))
-    lstm, gru = (not found[f"bits_{cell}"].startswith("−") for cell in ("lstm", "gru"))
+    result = read(run("agreement", {}))
+    lstm, gru = (not result[f"bits_{cell}"].startswith("−") for cell in ("lstm", "gru"))
     return {(True, True): 0, (True, False): 1, (False, False): 2}[lstm, gru]
 
 
@@ -93,9 +93,9 @@ def test_the_marked_option_is_what_the_bench_computes(name):
     computed, bench, values, quoted = ANSWERS[name]
     answer = computed()
     for lang in LANGUAGES:
-        asked = WORDS[lang]["predict"][name]
-        assert asked["answer"] == answer
-        assert quoted <= set(numbers(asked["reveal"])), lang
+        request = WORDS[lang]["predict"][name]
+        assert request["answer"] == answer
+        assert quoted <= set(numbers(request["reveal"])), lang
         assert quoted <= set(told(bench, values, lang)), lang
 
 
@@ -135,9 +135,9 @@ OTHER = (  # bench, settings, other settings, the sentences that must be other o
 
 @pytest.mark.parametrize(("place", "row"), enumerate(OTHER))
 def test_a_sentence_is_another_one_where_the_numbers_are_others(place, row):
-    bench, one, other, keys = row
+    bench, item, other, keys = row
     lang = LANGUAGES[place % 2]
-    first, second = (run(bench, values, lang).notes for values in (one, other))
+    first, second = (run(bench, values, lang).notes for values in (item, other))
     for key in keys:
         pattern = words_of(lesson, f"note.{key}", lang)
         here, there = ([n for n in notes if pattern.fullmatch(n)] for notes in (first, second))
@@ -186,22 +186,24 @@ def test_a_property_that_only_grows_is_not_moved_along_a_text():
     assert "position" not in searching.FEATURES
     assert not searching.comes_back("position", list("a film"))
     assert searching.comes_back("in_word", list("a film is"))
-    asked = dict(controls(lesson.benches["meaning"].declaration))["feature"]
-    assert asked.options == searching.FEATURES
+    request = dict(controls(lesson.benches["meaning"].declaration))["feature"]
+    assert request.options == searching.FEATURES
 
 
 @pytest.mark.parametrize("kind", tasks.TASKS)
 def test_a_little_job_has_no_words_to_compare_a_unit_with(kind):
     """Whatever was chosen for a text: its units are held against the position alone."""
-    one, other = (run("watch", {"kind": kind, "feature": f}).readouts for f in ("vowel", "in_word"))
-    assert one["correlation"] == other["correlation"]
-    assert one["correlation"].beside == WORDS["en"]["option"]["feature"]["position"]
-    asked = dict(controls(lesson.benches["watch"].declaration))
-    assert not asked["feature"].when({"kind": kind})
+    item, other = (
+        run("watch", {"kind": kind, "feature": f}).readouts for f in ("vowel", "in_word")
+    )
+    assert item["correlation"] == other["correlation"]
+    assert item["correlation"].beside == WORDS["en"]["option"]["feature"]["position"]
+    request = dict(controls(lesson.benches["watch"].declaration))
+    assert not request["feature"].when({"kind": kind})
     # Nor is there a step behind the last symbol.
     declared = {**vars(lesson.benches["watch"].declaration()), "kind": kind}
     last = len(gates.observe(f"{kind}_lstm", tasks.EXAMPLES[kind], "c").pieces)
-    assert asked["step"].top(declared) == last
+    assert request["step"].top(declared) == last
 
 
 def test_with_flight_the_lstm_rises_too_and_the_gru_does_not():
@@ -215,8 +217,8 @@ def test_the_seed_is_asked_for_only_where_it_does_something():
     seed = dict(controls(lesson.benches["learn"].declaration))["seed"]
     for view in ("training", "gates", "longer"):
         assert seed.when({"view": view}) == (view != "longer")
-    one, other = (run("learn", {"view": "longer", "seed": seed}).notes for seed in (0, 7))
-    assert one == other
+    item, other = (run("learn", {"view": "longer", "seed": seed}).notes for seed in (0, 7))
+    assert item == other
 
 
 def test_the_table_of_the_texts_quotes_the_cards_and_the_counts():
@@ -233,7 +235,7 @@ def test_the_table_of_the_texts_quotes_the_cards_and_the_counts():
 
 def test_every_bench_says_something_of_its_figure():
     for name, bench in lesson.benches.items():
-        notes = [one.kind for one in bench.run({}, code=False).items if hasattr(one, "sentence")]
+        notes = [item.kind for item in bench.run({}, code=False).items if hasattr(item, "sentence")]
         assert "note" in notes or any(kind != "caption" for kind in notes), name
 
 

@@ -18,7 +18,7 @@ from seqviz.lessons.gpt.generation import AGAIN, DECODER, STORY
 from seqviz.lessons.gpt.lesson import lesson
 from tests.lessons import quiz_helpers, textbook_rows
 
-of, says = (partial(one, "gpt") for one in (quiz_helpers.of, quiz_helpers.says))
+of, message = (partial(item, "gpt") for item in (quiz_helpers.of, quiz_helpers.says))
 
 
 def test_every_question_is_looked_at_here():
@@ -28,78 +28,78 @@ def test_every_question_is_looked_at_here():
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_how_probable_the_greedy_text_is(language, smollm2):
-    found = precomputed.result(
+    result = precomputed.result(
         "ways", model=DECODER, text=STORY, steps=8, beams=3, penalty=1.0, seed=0
     )
-    assert found.best_probability / found.greedy_probability > 100
+    assert result.best_probability / result.greedy_probability > 100
     assert int(of("greedy", "answer", language)) == 2
     comma = next_token(DECODER, f"{STORY},")
     the, inside = (float(comma.chances[comma.pieces.index(piece)]) for piece in ("␣the", "␣in"))
-    tree = found.tree
+    tree = result.tree
     begins = {
-        one: float(np.exp(tree.log[tree.nodes(ids[:2])[1]]))
-        for one, ids in (("greedy", found.greedy.ids),
+        item: float(np.exp(tree.log[tree.nodes(ids[:2])[1]]))
+        for item, ids in (("greedy", result.greedy.ids),
                          ("best", tuple(int(tree.token[k]) for k in tree.path_to(tree.best))))
     }  # fmt: skip
-    says(
+    message(
         "greedy", language,
-        *(f"{100 * one:.3g}%" for one in (found.greedy_probability, found.best_probability)),
-        number(found.best_probability / found.greedy_probability), percent(the), percent(inside),
-        f"{100 * found.greedy_probability / begins['greedy']:.3g}%",
-        percent(found.best_probability / begins["best"]),
+        *(f"{100 * item:.3g}%" for item in (result.greedy_probability, result.best_probability)),
+        number(result.best_probability / result.greedy_probability), percent(the), percent(inside),
+        f"{100 * result.greedy_probability / begins['greedy']:.3g}%",
+        percent(result.best_probability / begins["best"]),
     )  # fmt: skip
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_who_surprises_the_model(language):
-    found = precomputed.result("by_method", model=DECODER)
-    order = sorted(METHODS, key=found.mean)
+    result = precomputed.result("by_method", model=DECODER)
+    order = sorted(METHODS, key=result.mean)
     assert order == ["beam", "greedy", "nucleus", "plain", "human", "hot"]
-    assert all(found.less_ends(name)[0] > 0 for name in ("beam", "greedy", "nucleus", "plain"))
-    assert found.less_ends("hot")[1] < 0
+    assert all(result.less_ends(name)[0] > 0 for name in ("beam", "greedy", "nucleus", "plain"))
+    assert result.less_ends("hot")[1] < 0
     assert int(of("human", "answer", language)) == 1
-    says("human", language, *(number(found.mean(name)) for name in order if name != "beam"))
-    people, expected = found.mean("human"), found.entropy_of("human")
-    says("human", language, number(expected), number(people - expected))
-    away = {name: abs(found.mean(name) - people) for name in METHODS[1:]}
+    message("human", language, *(number(result.mean(name)) for name in order if name != "beam"))
+    people, expected = result.mean("human"), result.entropy_of("human")
+    message("human", language, number(expected), number(people - expected))
+    away = {name: abs(result.mean(name) - people) for name in METHODS[1:]}
     assert min(away, key=away.get) == "plain"  # the reveal says so
     # What the model writes costs what it expects; what people write costs more.
-    low, high = found.ends("plain")
-    assert low < found.entropy_of("plain") < high
-    assert found.ends("human")[0] > expected
+    low, high = result.ends("plain")
+    assert low < result.entropy_of("plain") < high
+    assert result.ends("human")[0] > expected
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("method", METHODS[1:])
 def test_what_people_cost_is_split_into_expected_and_misfit(method, language):
-    found = precomputed.result("by_method", model=DECODER)
-    shown = textbook_rows.said(lesson, "likely", {"method": method}, language)
-    people, expected = found.mean("human"), found.entropy_of("human")
-    for value in (people, expected, people - expected, found.mean("plain")):
-        assert number(value) in shown
-    assert Text(language)(f"gpt.option.method.{method}") in shown
+    result = precomputed.result("by_method", model=DECODER)
+    visible = textbook_rows.said(lesson, "likely", {"method": method}, language)
+    people, expected = result.mean("human"), result.entropy_of("human")
+    for value in (people, expected, people - expected, result.mean("plain")):
+        assert number(value) in visible
+    assert Text(language)(f"gpt.option.method.{method}") in visible
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_a_repeated_sentence_costs(language, smollm2):
-    found = repeated(DECODER, AGAIN)
-    assert found.probability(12) > 0.95
+    result = repeated(DECODER, AGAIN)
+    assert result.probability(12) > 0.95
     assert int(of("again", "answer", language)) == 2
-    says("again", language, percent(found.probability(1)), percent(found.probability(12)))
+    message("again", language, percent(result.probability(1)), percent(result.probability(12)))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_examples_do(language):
-    found = precomputed.result("few_shots", model=DECODER)
-    most, none = ("right", AMOUNTS[-1]), ("right", 0)
-    low, high = found.gain_ends(most, none)
+    result = precomputed.result("few_shots", model=DECODER)
+    maximum, none = ("right", AMOUNTS[-1]), ("right", 0)
+    low, high = result.gain_ends(maximum, none)
     assert low < 0 < high
     assert int(of("shots", "answer", language)) == 1
-    says(
-        "shots", language, *(percent(found.accuracy(*one)) for one in (none, most)),
-        *(number(100 * one) for one in (found.gain(most, none), low, high)),
-        percent(found.form(*none)), percent(found.form(*most)),
-        percent(found.accuracy("random", AMOUNTS[-1])),
+    message(
+        "shots", language, *(percent(result.accuracy(*item)) for item in (none, maximum)),
+        *(number(100 * item) for item in (result.gain(maximum, none), low, high)),
+        percent(result.form(*none)), percent(result.form(*maximum)),
+        percent(result.accuracy("random", AMOUNTS[-1])),
     )  # fmt: skip
 
 

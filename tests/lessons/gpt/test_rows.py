@@ -75,31 +75,36 @@ def test_what_came_with_the_app_waits_for_no_model(bench, monkeypatch):
         raise AssertionError(f"{name} is asked for")
 
     monkeypatch.setattr(pretrained, "load", missing)
-    shown = lesson.benches[bench].run(SHIPPED[bench])
-    assert shown.of(Chart)[0].provenance.kind == "precomputed"
+    visible = lesson.benches[bench].run(SHIPPED[bench])
+    assert visible.of(Chart)[0].provenance.kind == "precomputed"
 
 
 def test_one_prompt_shows_both_labels(smollm2):
     """The figure has what the read-outs say, and no draw."""
-    shown = lesson.benches["shots"].run({"view": "one"})
-    colored = shown.figure.data[1]
-    said = {one.label: one.value for one in shown.of(Metric)}
-    shares = dict(zip((shown.figure.layout["yaxis"]["ticktext"][int(k) - 1] for k in colored["y"]),
-                      colored["x"], strict=True))  # fmt: skip
+    visible = lesson.benches["shots"].run({"view": "one"})
+    colored = visible.figure.data[1]
+    payload = {item.label: item.value for item in visible.of(Metric)}
+    shares = dict(
+        zip(
+            (visible.figure.layout["yaxis"]["ticktext"][int(k) - 1] for k in colored["y"]),
+            colored["x"],
+            strict=True,
+        )
+    )
     for label in LABELS:
         both = sum(share for token, share in shares.items() if token.strip("␣") == label)
-        assert said[f"Says “{label}”"] == f"{both:.1f}%"
-    assert "u =" not in shown.figure.alt
+        assert payload[f"Says “{label}”"] == f"{both:.1f}%"
+    assert "u =" not in visible.figure.alt
 
 
 def test_a_summary_has_the_same_tokens_without_its_article(smollm2):
     """Scored in PyTorch, behind the separator alone."""
-    shown = lesson.benches["cost"].run({"view": "summary"})
+    visible = lesson.benches["cost"].run({"view": "summary"})
     ids = smollm2.tokenizer(f"\n{SUMMARY}", return_tensors="pt").input_ids
-    assert f"{ids.shape[1] - 1} of the summary" in shown.notes[-1]
+    assert f"{ids.shape[1] - 1} of the summary" in visible.notes[-1]
     with torch.no_grad():
         nats = float(smollm2.network(ids, labels=ids).loss)
-    assert f"take {number(nats / np.log(2))}." in shown.notes[-1]
+    assert f"take {number(nats / np.log(2))}." in visible.notes[-1]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -66,9 +66,9 @@ def test_the_same_offset_has_the_same_dot_product(language):
     z = lesson.benches["distance"].run({"view": "matrix"}, language).figure.traces[0]["z"]
     right, others = marked("neighbors", language)
     pairs = {
-        option: z[tuple(map(int, found))]
+        option: z[tuple(map(int, result))]
         for option in (right, *others)
-        if len(found := re.findall(r"\d+", option)) == 2
+        if len(result := re.findall(r"\d+", option)) == 2
     }
     same = [option for option, value in pairs.items() if abs(value - z[10, 13]) < 1e-5]
     assert same == [right]
@@ -167,39 +167,39 @@ def test_the_last_bucket_begins_where_the_logarithm_says():
         exact = side // 2
         begins = math.ceil(exact * (farthest / exact) ** (1 - 1 / (side - exact)))
         assert relative.t5_last(both, buckets, farthest) == begins < farthest
-        said = notes("schemes", {"view": "t5", "causal": not both, "buckets": buckets,
+        message = notes("schemes", {"view": "t5", "causal": not both, "buckets": buckets,
                                  "farthest": farthest})  # fmt: skip
-        assert f"from {begins} on" in said
+        assert f"from {begins} on" in message
 
 
 @pytest.mark.parametrize("place", range(len(BOTH)))
 def test_a_sentence_changes_with_its_numbers(place, minilm):
-    bench, one, wanted, other, then = BOTH[place]
-    first, second = notes(bench, one), notes(bench, other)
-    assert wanted in first, first
+    bench, item, expected, other, then = BOTH[place]
+    first, second = notes(bench, item), notes(bench, other)
+    assert expected in first, first
     assert then in second, second
     assert "32 of 32. The" not in first
     assert first != second
-    assert notes(bench, one, "zh") != notes(bench, other, "zh")
+    assert notes(bench, item, "zh") != notes(bench, other, "zh")
 
 
 def test_the_seed_is_asked_for_only_where_it_does_something():
     seed = dict(controls(lesson.benches["schemes"].declaration))["seed"]
     for view in ("rotary", "terms", "alibi", "t5", "shift"):
-        drawn = [
-            lesson.benches["schemes"].run({"view": view, "seed": one}, code=False).figure.traces
-            for one in (1, 2)
+        rendered = [
+            lesson.benches["schemes"].run({"view": view, "seed": item}, code=False).figure.traces
+            for item in (1, 2)
         ]
-        assert seed.when({"view": view}) == (str(drawn[0]) != str(drawn[1])), view
+        assert seed.when({"view": view}) == (str(rendered[0]) != str(rendered[1])), view
 
 
 def test_what_the_model_cannot_read_is_said(minilm):
     """Six of the eight characters are unknown, and both sentences the same to the model."""
     for language in LANGUAGES:
-        shown = notes("encoder", ZH, language)
+        visible = notes("encoder", ZH, language)
         unknown = Text(language)("reading.unknown_tokens", unknown="@", all="@").split("@")[-1]
-        assert unknown in shown
-        assert Text(language)("positions.note.same_tokens") in shown
+        assert unknown in visible
+        assert Text(language)("positions.note.same_tokens") in visible
         assert unknown not in notes("encoder", {}, language)
 
 

@@ -24,8 +24,8 @@ def reveal(name: str, language: str) -> str:
 
 
 def test_every_question_is_looked_at_here():
-    asked = {key.split(".")[0] for key in Text("en").table("recurrent.predict")}
-    assert asked == {*SAID, "bill"}
+    request = {key.split(".")[0] for key in Text("en").table("recurrent.predict")}
+    assert request == {*SAID, "bill"}
     assert set(lesson.exercises) == {"count"}
 
 
@@ -34,11 +34,11 @@ def test_every_question_is_looked_at_here():
 def test_a_reveal_says_what_its_bench_says(name, language):
     if name not in lesson.benches:
         pytest.skip(f"The bench {name} is not there yet.")
-    shown = lesson.benches[name].run({}, language, code=False)
-    notes = " ".join(one.sentence for one in shown.of(Note)).replace("\\", "")
-    for one in SAID[name]:
-        assert one in reveal(name, language)
-        assert one in notes
+    visible = lesson.benches[name].run({}, language, code=False)
+    notes = " ".join(item.sentence for item in visible.of(Note)).replace("\\", "")
+    for entry in SAID[name]:
+        assert entry in reveal(name, language)
+        assert entry in notes
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -49,8 +49,8 @@ def test_weights_stay_and_time_grows(language):
     assert long[1] < long[0] / 2
     counts = {bill(NetworkSizes(), steps).count("rnn") for steps in (128, 512)}
     assert counts == {1120}
-    for one in (number(long[0]), number(short[0]), number(long[1]), "1,120"):
-        assert one in reveal("bill", language)
+    for item in (number(long[0]), number(short[0]), number(long[1]), "1,120"):
+        assert item in reveal("bill", language)
     assert int(Text(language)("recurrent.predict.bill.answer")) == 1
 
 
@@ -59,8 +59,8 @@ def test_weights_stay_and_time_grows(language):
 def test_the_hint_s_formula_gives_the_answer_of_torch(variant, language):
     case, answer, _ = lesson.exercises["count"].variant_of(variant)
     hint = Text(language)("recurrent.exercise.count.hint", **case)
-    formulas = [one.replace("·", "*") for one in re.findall(r"\d+ · [\d ·()+]+\)", hint)]
-    first, above = (eval(one) for one in formulas)
+    formulas = [item.replace("·", "*") for item in re.findall(r"\d+ · [\d ·()+]+\)", hint)]
+    first, above = (eval(formula) for formula in formulas)
     module = torch.nn.LSTM(case["inputs"], case["hidden"], case["layers"], bidirectional=True)
-    counted = sum(one.numel() for one in module.parameters())
+    counted = sum(parameter.numel() for parameter in module.parameters())
     assert answer == counted == first + (case["layers"] - 1) * above

@@ -35,7 +35,7 @@ from tests.lessons import textbook_rows
 from tools import bundle_vocabularies, ngrams
 
 each_language = pytest.mark.parametrize("language", LANGUAGES)
-said = partial(textbook_rows.said, lesson)
+message = partial(textbook_rows.said, lesson)
 SMALL = {"tanh": 100.0, "amplitude": 0.01}
 
 
@@ -44,15 +44,15 @@ SMALL = {"tanh": 100.0, "amplitude": 0.01}
 
 @each_language
 def test_small_inputs_add_up_though_network_and_convolution_stay_apart(language):
-    found = collapse(1.0, 0.01, 16, "float32", 1)
-    assert found.superposition < NEARLY < 10 < found.error
-    shown = said("collapse", SMALL, language)
-    assert ("nearly add up", "几乎可以相加")[LANGUAGES.index(language)] in shown
-    assert ("no longer add up", "不再可以相加")[LANGUAGES.index(language)] not in shown
-    assert number(found.error, 2) in shown
+    result = collapse(1.0, 0.01, 16, "float32", 1)
+    assert result.superposition < NEARLY < 10 < result.error
+    visible = message("collapse", SMALL, language)
+    assert ("nearly add up", "几乎可以相加")[LANGUAGES.index(language)] in visible
+    assert ("no longer add up", "不再可以相加")[LANGUAGES.index(language)] not in visible
+    assert number(result.error, 2) in visible
     control = collapse(1.0, 0.01, 16, "float32", 1, biased=False)
-    assert number(control.error, 2) in shown
-    assert ("around 0 only", "只在 0 附近")[LANGUAGES.index(language)] in shown
+    assert number(control.error, 2) in visible
+    assert ("around 0 only", "只在 0 附近")[LANGUAGES.index(language)] in visible
 
 
 @pytest.mark.parametrize("seed", range(1, 8))
@@ -71,21 +71,21 @@ def test_without_a_bias_small_inputs_hide_the_difference(seed):
 def test_the_sentence_follows_the_error_and_the_goal_agrees_with_it(bias):
     bench = lesson.benches["collapse"]
     controls = product((10.0, 100.0), (0.01, 0.1, 0.3, 1.0, 10.0), (1, 4))
-    seen = set()
+    observed = set()
     for tanh, size, seed in controls:
         values = {"tanh": tanh, "amplitude": size, "seed": seed, "with_bias": bias}
-        found = collapse(tanh / 100, size, 16, "float32", seed, bias)
-        shown = bench.run(values, "en", code=False)
-        words = said("collapse", values)
-        nearly = found.superposition < NEARLY
+        result = collapse(tanh / 100, size, 16, "float32", seed, bias)
+        visible = bench.run(values, "en", code=False)
+        words = message("collapse", values)
+        nearly = result.superposition < NEARLY
         assert ("nearly add up" in words) == nearly
         assert ("no longer add up" in words) != nearly
-        assert ("to within" in words) == (found.error < NEARLY)
+        assert ("to within" in words) == (result.error < NEARLY)
         assert (unbroken("With b = 0") in words) == bias
-        (target,) = shown.of(Target)
+        (target,) = visible.of(Target)
         assert target.reached == (nearly and tanh == 100)
-        seen.add((nearly, target.reached))
-    assert {(True, True), (False, False)} <= seen
+        observed.add((nearly, target.reached))
+    assert {(True, True), (False, False)} <= observed
 
 
 # ---- which letters need the right side
@@ -100,21 +100,21 @@ def ahead_of(task):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_how_far_ahead_is_asked_of_networks_that_were_trained_so(task):
-    found, trained = ahead_of(task)
-    assert trained.seeds == found.seeds >= 3
-    assert np.array_equal(trained.letters, found.letters)  # the same sentences
+    result, trained = ahead_of(task)
+    assert trained.seeds == result.seeds >= 3
+    assert np.array_equal(trained.letters, result.letters)  # the same sentences
     assert tuple(trained.ahead) == LEARNED_AHEAD
-    none, one, three = (trained.error(k).value for k in (0, 1, 3))
-    assert none > one >= three - 0.5
-    assert trained.gained(1, found) > 0.5  # one sign brings more than half of the gain
-    assert trained.gained(3, found) > 0.9  # and three nearly all
-    assert trained.beyond(1, found).clear == (task == "spaces")  # in Chinese one is enough
+    none, item, three = (trained.error(k).value for k in (0, 1, 3))
+    assert none > item >= three - 0.5
+    assert trained.gained(1, result) > 0.5  # one sign brings more than half of the gain
+    assert trained.gained(3, result) > 0.9  # and three nearly all
+    assert trained.beyond(1, result).clear == (task == "spaces")  # in Chinese one is enough
     for ahead in (1, 2):  # what is cut only when used says something else
-        assert found.error_cut(ahead).value > trained.error(ahead).value + 0.3
-    uni = found.error("uni").value
-    assert one < uni
+        assert result.error_cut(ahead).value > trained.error(ahead).value + 0.3
+    uni = result.error("uni").value
+    assert item < uni
     if task == "spaces":
-        assert found.error_cut(1).value > uni  # worse than a network that never saw the right side
+        assert result.error_cut(1).value > uni  # worse than a network that never saw the right side
     assert abs(none - uni) < 2
 
 
@@ -122,22 +122,22 @@ def test_how_far_ahead_is_asked_of_networks_that_were_trained_so(task):
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("ahead", LEARNED_AHEAD)
 def test_what_is_cut_when_used_is_said_to_be_so(task, ahead, language):
-    found, trained = ahead_of(task)
-    shown = said("tagging", {"view": "ahead", "task": task, "ahead": ahead}, language)
-    error, cut = trained.error(ahead).value, found.error_cut(ahead).value
+    result, trained = ahead_of(task)
+    visible = message("tagging", {"view": "ahead", "task": task, "ahead": ahead}, language)
+    error, cut = trained.error(ahead).value, result.error_cut(ahead).value
     first = ("Trained with so many, networks have {}", "训练时就只看这么多的网络，每 100 个标错 {}")
-    assert first[LANGUAGES.index(language)].format(number(error)) in shown
+    assert first[LANGUAGES.index(language)].format(number(error)) in visible
     never = ("never trained so", "从未这样训练过")[LANGUAGES.index(language)]
-    assert (never in shown) == (cut > error)
-    assert (percent(trained.gained(ahead, found)) in shown) == (ahead > 0)
+    assert (never in visible) == (cut > error)
+    assert (percent(trained.gained(ahead, result)) in visible) == (ahead > 0)
     worse = ("never seen the right side", "从未看过右边")[LANGUAGES.index(language)]
-    assert (worse in shown) == (cut > found.error("uni").value)
+    assert (worse in visible) == (cut > result.error("uni").value)
 
 
 @each_language
 def test_the_cut_row_of_a_text_is_said_to_be_of_no_network_trained_so(language):
-    shown = said("tagging", {"view": "letters", "ahead": 1}, language)
-    assert ("never trained so", "从未这样训练过")[LANGUAGES.index(language)] in shown
+    visible = message("tagging", {"view": "letters", "ahead": 1}, language)
+    assert ("never trained so", "从未这样训练过")[LANGUAGES.index(language)] in visible
 
 
 # ---- the words of jieba's dictionary
@@ -145,25 +145,25 @@ def test_the_cut_row_of_a_text_is_said_to_be_of_no_network_trained_so(language):
 
 @each_language
 def test_the_chinese_truth_is_that_of_a_part_of_the_dictionary(language):
-    known = bundled_words()
-    assert known.words == len(dictionary().log) == bundle_vocabularies.WORDS
-    assert known.sentences == len(reviews_split()[1])
-    found = precomputed.find(compare_taggers, {"task": "words"}).result
-    assert known.tags == found.many()  # of all held-out sentences
-    shown = lesson.benches["tagging"].run({"task": "words"}, language, code=False)
-    caption = " ".join(str(one) for one in shown.items)
-    for part in ("35,000", "349,046", "421", percent(known.differ / known.tags)):
+    existing = bundled_words()
+    assert existing.words == len(dictionary().log) == bundle_vocabularies.WORDS
+    assert existing.sentences == len(reviews_split()[1])
+    result = precomputed.find(compare_taggers, {"task": "words"}).result
+    assert existing.tags == result.many()  # of all held-out sentences
+    visible = lesson.benches["tagging"].run({"task": "words"}, language, code=False)
+    caption = " ".join(str(item) for item in visible.items)
+    for part in ("35,000", "349,046", "421", percent(existing.differ / existing.tags)):
         assert part in caption
     assert "35,000" in sections("recurrent", language)["tagging"]
 
 
 def test_what_the_missing_words_change_is_counted():
-    whole = "人 5000 n\n马上 4000 d\n人马 3000 n\n上 2000 f\n走 100 v\n了 90 u"
+    full_text = "人 5000 n\n马上 4000 d\n人马 3000 n\n上 2000 f\n走 100 v\n了 90 u"
     fewer = bundle_vocabularies.Dictionary(
         {"人": 5000, "马上": 4000, "上": 2000, "走": 100, "了": 90}
     )
-    found = bundle_vocabularies.compared(whole, fewer, ["人马上走了", "马上走了", "走了。"])
-    assert asdict(found) == {"words": 5, "all_words": 6, "sentences": 3, "alike": 3, "tags": 11,
+    result = bundle_vocabularies.compared(full_text, fewer, ["人马上走了", "马上走了", "走了。"])
+    assert asdict(result) == {"words": 5, "all_words": 6, "sentences": 3, "alike": 3, "tags": 11,
                              "differ": 0}  # fmt: skip
     rare = "人 50 n\n马上 1 d\n人马 90000 n\n上 20000 f\n走 100 v\n了 90 u"
     changed = bundle_vocabularies.compared(rare, fewer, ["人马上走了", "马上走了", "走了。"])
@@ -211,24 +211,24 @@ def test_five_letters_in_a_row_are_counted_as_the_cards_say():
 @each_language
 @pytest.mark.parametrize("reader", ["gru", "lstm"])
 def test_the_strongest_count_stands_beside_the_network(reader, language):
-    shown = said("writing", {"reader": reader}, language)
-    found = writing.read(f"characters_{reader}", "The flights the airline was cancelling were full"
+    visible = message("writing", {"reader": reader}, language)
+    result = writing.read(f"characters_{reader}", "The flights the airline was cancelling were full"
                                                  " of people.")  # fmt: skip
-    for mean in (found.mean_alone, found.mean_pairs, found.mean_fives, found.mean_bits):
-        assert number(mean) in shown
+    for mean in (result.mean_alone, result.mean_pairs, result.mean_fives, result.mean_bits):
+        assert number(mean) in visible
     more = ("Counting pays more", "计数要付得更多")[LANGUAGES.index(language)]
-    assert (more in shown) == (found.mean_bits < found.mean_fives)
-    known = card(f"characters_{reader}")
-    assert number(known.alone) in shown
-    assert number(known.five_gram_alone) in shown
+    assert (more in visible) == (result.mean_bits < result.mean_fives)
+    existing = card(f"characters_{reader}")
+    assert number(existing.alone) in visible
+    assert number(existing.five_gram_alone) in visible
     beaten = ("does not beat counting", "没有胜过计数")[LANGUAGES.index(language)]
-    assert (beaten in shown) == (known.alone > known.five_gram_alone)
+    assert (beaten in visible) == (existing.alone > existing.five_gram_alone)
 
 
 def test_a_text_of_the_training_is_paid_for_by_counting_alone():
     """Where five letters do better the sentence says so."""
     text = characters_split()[0][3]
-    found = writing.read("characters_gru", text)
-    assert found.mean_fives < found.mean_bits
-    assert "Counting pays more" not in said("writing", {"text_read": text})
-    assert "pays no more" in said("writing", {"text_read": text})
+    result = writing.read("characters_gru", text)
+    assert result.mean_fives < result.mean_bits
+    assert "Counting pays more" not in message("writing", {"text_read": text})
+    assert "pays no more" in message("writing", {"text_read": text})

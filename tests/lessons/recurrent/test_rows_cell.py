@@ -17,7 +17,7 @@ from seqviz.lessons.framework.words import LessonWords
 from seqviz.lessons.recurrent.lesson import lesson
 from tests.lessons import textbook_rows
 
-NOTATION, ORDER, OWN = ({"view": one} for one in ("notations", "order", "one"))
+NOTATION, ORDER, OWN = ({"view": item} for item in ("notations", "order", "one"))
 TAXI = {**ORDER, "one_text": "我打车去商场", "other_text": "我去商场打车"}
 SQUARE = {**NOTATION, "inputs": "1 0; 0 1", "x": "1 2 3 4"}
 ROWS = {
@@ -49,7 +49,7 @@ ROWS = {
     "D-11 fits": ("step", SQUARE, (("is wrong by", "这里的误差为"),), NOTATION),
 }  # fmt: skip
 ASKED = "0-19 0-20 0-21 0-22 1-08 1-09 1-10 1-11 2-11 2-13 3-11 3-12 3-16 D-09 D-11"
-said = partial(textbook_rows.said, lesson)
+message = partial(textbook_rows.said, lesson)
 
 
 def test_every_row_that_was_asked_for_is_here():
@@ -66,7 +66,7 @@ def test_the_backward_half_is_named_as_a_trap(language):
     both = {**OWN, "backward": True}
     for read, some in (("last", 1), ("ends", 6)):
         share = (f"{some} of 6", f"6 个输入中的 {some} 个")[LANGUAGES.index(language)]
-        assert share in said("wirings", {**both, "read_at": read}, language)
+        assert share in message("wirings", {**both, "read_at": read}, language)
 
 
 @pytest.mark.parametrize(
@@ -78,13 +78,13 @@ def test_the_backward_half_is_named_as_a_trap(language):
     ],
 )  # fmt: skip
 def test_a_control_changes_what_is_said(bench, name, ends):
-    low, high = (said(bench, {name: end}) for end in ends)
+    low, high = (message(bench, {name: end}) for end in ends)
     assert low != high
 
 
 @pytest.mark.parametrize("name", ["layers", "output", "seed"])
 def test_a_control_of_a_wiring_changes_what_is_said(name):
-    assert said("wirings", {**OWN, name: 1}) != said("wirings", {**OWN, name: 2})
+    assert message("wirings", {**OWN, name: 1}) != message("wirings", {**OWN, name: 2})
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -94,6 +94,6 @@ def test_what_does_not_fit_is_said_in_one_sentence(language):
     for values in bad:
         with pytest.raises(UserError) as refused:
             lesson.benches["step"].run(values, language, code=False)
-        told = to_message(refused.value, LessonWords("recurrent", Text(language)))
-        assert "{" not in told
-        assert told != str(refused.value) or language == "en"
+        text = to_message(refused.value, LessonWords("recurrent", Text(language)))
+        assert "{" not in text
+        assert text != str(refused.value) or language == "en"

@@ -11,7 +11,7 @@ from seqviz.core.units import unbroken
 from seqviz.lessons.recurrent.lesson import lesson
 from tests.lessons import textbook_rows
 
-SHAPES, TERMS, TIME = ({"view": one} for one in ("shapes", "terms", "time"))
+SHAPES, TERMS, TIME = ({"view": item} for item in ("shapes", "terms", "time"))
 SHORT = {**TERMS, "given": "A"}
 ROWS = {
     "0-27 1,153": ({}, ("1,153", "1,120"), {"n_hidden": 16}),
@@ -42,7 +42,7 @@ ROWS = {
                       {**TERMS, "read_from": "same"}),
     "Chinese": ({**TERMS, "answer": "我打车去商场"}, (("6 of the 6", "6 个字符中有 6 个"),), TERMS),
 }  # fmt: skip
-said = partial(textbook_rows.said, lesson, "bill")
+message = partial(textbook_rows.said, lesson, "bill")
 
 
 @textbook_rows.each(ROWS)
@@ -54,9 +54,9 @@ def test_a_row_is_live(row, language):
 def test_every_number_has_a_sentence_that_follows_it(lang):
     moved = {"n_inputs": 2, "n_hidden": 8, "n_layers": 2, "n_directions": 2, "n_steps": 64,
              "n_outputs": 10, "n_biases": "one"}  # fmt: skip
-    before = said({}, lang)
-    assert all(said({name: value}, lang) != before for name, value in moved.items())
+    before = message({}, lang)
+    assert all(message({name: value}, lang) != before for name, value in moved.items())
     for name, value in (("n_outputs", 10), ("n_outputs", 0), ("n_directions", 2), ("n_inputs", 4)):
-        assert said({**SHAPES, name: value}, lang) != said(SHAPES, lang)
+        assert message({**SHAPES, name: value}, lang) != message(SHAPES, lang)
     for name, value in (("n_steps", 4), ("at_once", "many")):
-        assert said({**TIME, name: value}, lang) != said(TIME, lang)
+        assert message({**TIME, name: value}, lang) != message(TIME, lang)

@@ -31,7 +31,7 @@ ROWS = {
     "2-11 order, other": ({"line": "我去商场打车"}, ("我/r 去/v 商场/n 打车/v",),
                           {"line": "我打车去商场"}),
 }  # fmt: skip
-said = partial(textbook_rows.said, lesson, "tagger")
+message = partial(textbook_rows.said, lesson, "tagger")
 
 
 @textbook_rows.each(ROWS)
@@ -45,16 +45,16 @@ def test_the_page_names_the_convention_of_the_cell(language):
 
     page = (ASSETS / f"lessons/recurrent/{language}.md").read_text("utf-8")
     part = page.partition("<!-- section: tagger -->")[2].partition("<!-- section")[0]
-    assert all(one in part for one in ("D-02", "D-03", "](/gates)", "models fetch lac"))
+    assert all(item in part for item in ("D-02", "D-03", "](/gates)", "models fetch lac"))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_lac_does_not_know_is_said(language, lac):
     for values in ({}, TAGS):
-        shown = said({**values, "line": "I love 你"}, language)
-        assert "5" in shown
-        assert "2" in shown
-        assert len(shown.split("\n")) > len(said(values, language).split("\n"))
+        visible = message({**values, "line": "I love 你"}, language)
+        assert "5" in visible
+        assert "2" in visible
+        assert len(visible.split("\n")) > len(message(values, language).split("\n"))
 
 
 @pytest.mark.parametrize(
@@ -63,16 +63,16 @@ def test_what_lac_does_not_know_is_said(language, lac):
 def test_any_sentence_is_drawn_or_refused(text, lac):
     for values in ({}, {"way": "zero"}, LEFT, TAGS, CRF):
         try:
-            shown = lesson.benches["tagger"].run({**values, "line": text[:30]}, code=False)
+            visible = lesson.benches["tagger"].run({**values, "line": text[:30]}, code=False)
         except UserError as refusal:
             assert refusal.code == "empty_text"  # noqa: PT017
             continue
-        shown.figure.to_json().encode("utf-8")
-        assert "<b>" not in "".join(shown.notes)
+        visible.figure.to_json().encode("utf-8")
+        assert "<b>" not in "".join(visible.notes)
 
 
 def test_a_row_of_fifteen_tags_is_drawn(lac):
     line = "工信处女干事每月经过下属科室都要亲口交代24口交换机等技"
     for values in (TAGS, CRF):
-        shown = lesson.benches["tagger"].run({**values, "line": line}, code=False)
-        assert len(shown.figure.axis("y2")["ticktext"]) >= 15
+        visible = lesson.benches["tagger"].run({**values, "line": line}, code=False)
+        assert len(visible.figure.axis("y2")["ticktext"]) >= 15

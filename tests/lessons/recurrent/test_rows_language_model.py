@@ -23,7 +23,7 @@ from tests.lessons import textbook_rows
 from tools import measure_trainings
 
 OWN, FREE, TIED, READOUTS, PADDING = (
-    {"view": one} for one in ("own", "free", "tied", "readouts", "padding")
+    {"view": item} for item in ("own", "free", "tied", "readouts", "padding")
 )
 ROWS = {
     "1-13": ("writing", {}, (("gives “a” the most, 13.3%", "给“a”的概率最大，为 13.3%"),),
@@ -54,7 +54,7 @@ ROWS = {
     "3-23 D-23 RNNModel": ("writing", {"view": "tied"}, ("282,194", "(58, 82)", "6.37"),
                            {"view": "tied", "wrapped": "lstm"}),
 }  # fmt: skip
-said = partial(textbook_rows.said, lesson)
+message = partial(textbook_rows.said, lesson)
 
 
 @textbook_rows.each(ROWS)
@@ -67,21 +67,21 @@ def test_every_long_result_at_a_default_came_with_the_app_and_is_small():
              for call in measure_trainings.calls(lesson.benches[name])]  # fmt: skip
     assert {function for function, _ in calls} == {writing.run_on, readouts.compare_readouts}
     assert len(calls) == 3  # either cell writes and is read by the other
-    sizes = {one["call"]: precomputed.FOLDER / one["file"]
-             for one in json.loads((precomputed.FOLDER / "index.json").read_text())}  # fmt: skip
+    sizes = {item["call"]: precomputed.FOLDER / item["file"]
+             for item in json.loads((precomputed.FOLDER / "index.json").read_text())}  # fmt: skip
     for function, keywords in calls:
         assert sizes[precomputed.call_name(function, keywords)].stat().st_size < 30_000
 
 
 @pytest.mark.parametrize("temperature", writing.TEMPERATURES)
 def test_what_the_sentence_on_own_letters_says_follows_its_numbers(temperature):
-    found = precomputed.result("run_on", network="characters_gru", judge="characters_lstm")
-    told = said("writing", {**FREE, "heat": temperature})
-    change, around = found.trend[:, found.case(temperature)]
+    result = precomputed.result("run_on", network="characters_gru", judge="characters_lstm")
+    payload = message("writing", {**FREE, "heat": temperature})
+    change, around = result.trend[:, result.case(temperature)]
     words = ("no growth is shown" if abs(change) <= around else
              "errors add up" if change > 0 else "easier to foretell")  # fmt: skip
-    assert words in told
-    assert found.sentences == 645  # as the view is called
+    assert words in payload
+    assert result.sentences == 645  # as the view is called
 
 
 @pytest.mark.parametrize("text", ["", " ", "x", "人工智能", "<b>$x$</b> [a](b)", "\ud83d",
@@ -93,7 +93,7 @@ def test_any_text_is_read_or_refused_in_words(text):
         ("readout", {"review": text}), ("readout", {**PADDING, "review": text}),
     ):  # fmt: skip
         try:
-            shown = lesson.benches[bench].run(values, code=False)
+            visible = lesson.benches[bench].run(values, code=False)
         except UserError as refusal:
             for language in LANGUAGES:
                 LessonWords("recurrent", Text(language))(
@@ -101,8 +101,8 @@ def test_any_text_is_read_or_refused_in_words(text):
                 )
             assert refusal.code == "no_text" and not text.strip()  # noqa: PT017, PT018
             continue
-        shown.figure.to_json().encode("utf-8")
-        assert "<b>" not in "".join(shown.notes)
+        visible.figure.to_json().encode("utf-8")
+        assert "<b>" not in "".join(visible.notes)
 
 
 @pytest.mark.parametrize(("bench", "control", "ends"), [
@@ -114,13 +114,13 @@ def test_any_text_is_read_or_refused_in_words(text):
 def test_every_number_changes_a_sentence(bench, control, ends):
     around = {"heat": FREE, "draws": {**OWN, "heat": 1.0}, "tied_symbols": TIED,
               "tied_units": TIED, "least": READOUTS, "pads": PADDING}  # fmt: skip
-    one, other = (said(bench, {**around.get(control, {}), control: end}, "en") for end in ends)
-    assert one != other
+    item, other = (message(bench, {**around.get(control, {}), control: end}, "en") for end in ends)
+    assert item != other
 
 
 def test_unknown_letters_and_words_are_counted():
-    assert "4 of 4 letters have no symbol" in said("writing", {"text_read": "人工智能"})
-    assert "1 of 3 words are not in" in said("readout", {"review": "a qwxyzt film"})
+    assert "4 of 4 letters have no symbol" in message("writing", {"text_read": "人工智能"})
+    assert "1 of 3 words are not in" in message("readout", {"review": "a qwxyzt film"})
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -40,7 +40,7 @@ ROWS = {
     "2-13": (LETTERS, (("41 letters. Wrong:", "共 41 个字符，标错的有"),), {}),
     "3-14": (YOURS, ("6.80", "1.20", unbroken("L⟨4⟩ = 1.45")), SHORT),
 }  # fmt: skip
-said = partial(textbook_rows.said, lesson, "tagging")
+message = partial(textbook_rows.said, lesson, "tagging")
 
 
 @textbook_rows.each(ROWS)
@@ -50,25 +50,25 @@ def test_a_row_is_live(row, language):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_two_directions_are_better_and_the_wirings_are_of_one_size(task):
-    found = precomputed.find(compare_taggers, {"task": task}).result
-    assert found.seeds == 5
-    assert found.better("bi").clear
-    assert found.better("bi").value > 4
-    assert abs(found.better("two").value) < 0.2 * found.better("bi").value
-    assert found.parameters.max() <= 1.01 * found.parameters.min()
+    result = precomputed.find(compare_taggers, {"task": task}).result
+    assert result.seeds == 5
+    assert result.better("bi").clear
+    assert result.better("bi").value > 4
+    assert abs(result.better("two").value) < 0.2 * result.better("bi").value
+    assert result.parameters.max() <= 1.01 * result.parameters.min()
     for wiring in WIRINGS:
-        assert found.error(wiring).value < found.baseline("alone") < found.baseline("majority")
-    assert found.error_cut(20).value == pytest.approx(found.error("bi").value, abs=0.5)
-    assert found.seconds.max() < 60
+        assert result.error(wiring).value < result.baseline("alone") < result.baseline("majority")
+    assert result.error_cut(20).value == pytest.approx(result.error("bi").value, abs=0.5)
+    assert result.seconds.max() < 60
 
 
 @pytest.mark.parametrize(("task", "text"), [("spaces", ENGLISH), ("words", CHINESE)])
 def test_the_sentences_at_the_defaults_need_their_right_side(task, text):
     taggers = precomputed.find(train_taggers, {"task": task, "seed": 1}).result
-    found = tag_text(task, taggers, text, 1)
-    assert found.needs_right.sum() >= 5
-    assert found.wrong[1].sum() <= 2 < found.wrong[0].sum()
-    assert np.allclose(found.probabilities.sum(-1), 1)
+    tagged_text = tag_text(task, taggers, text, 1)
+    assert tagged_text.needs_right.sum() >= 5
+    assert tagged_text.wrong[1].sum() <= 2 < tagged_text.wrong[0].sum()
+    assert np.allclose(tagged_text.probabilities.sum(-1), 1)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -82,5 +82,5 @@ def test_a_text_without_letters_is_refused_in_one_sentence(text, language):
 
 @pytest.mark.parametrize("text", ["a", "x" * 100, "<b>&", "שלום", "$x_1$ \\frac", "İß"])
 def test_hostile_texts_are_tagged(text):
-    assert said({**LETTERS, "english": text}, "en")
-    assert said({**YOURS, "chinese": f"好{text}"[:100]}, "zh")
+    assert message({**LETTERS, "english": text}, "en")
+    assert message({**YOURS, "chinese": f"好{text}"[:100]}, "zh")

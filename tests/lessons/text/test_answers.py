@@ -16,7 +16,7 @@ from seqviz.lessons.text.training_windows import ENCODER, OPINION, READER
 from tests.lessons import quiz_helpers
 
 SUM = "king - man + woman"
-of, says = (partial(one, "text") for one in (quiz_helpers.of, quiz_helpers.says))
+of, message = (partial(item, "text") for item in (quiz_helpers.of, quiz_helpers.says))
 
 
 def test_every_question_is_looked_at_here():
@@ -28,15 +28,15 @@ def test_every_question_is_looked_at_here():
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_permuted_ids_and_rows_change(language, minilm):
     defaults = lesson.benches["ids"].declaration()
-    found = permute(ENCODER, OPINION, defaults.permuted / 100, defaults.shuffle)
-    assert found.both_difference == 0
+    result = permute(ENCODER, OPINION, defaults.permuted / 100, defaults.shuffle)
+    assert result.both_difference == 0
     many = precomputed.result("permute_many", model=ENCODER)
     assert many.equal_at(1.0) == many.sentences
     assert int(of("permuted", "answer", language)) == 2
     coin = many.accuracy(1.0, "ids")
     assert coin.low < 0.5 < coin.high < many.as_trained().low
-    says(
-        "permuted", language, number(found.both_difference), str(many.sentences),
+    message(
+        "permuted", language, number(result.both_difference), str(many.sentences),
         number(many.mean(1.0, "ids")), percent(coin.share), percent(many.as_trained().share),
     )  # fmt: skip
 
@@ -49,29 +49,37 @@ def test_which_word_is_nearest_to_the_sum(language):
     assert "king" in options[int(of("analogy", "answer", language))]
     many = precomputed.result("analogies", source="glove", centered=True)
     assert many.overall("excluded").low > many.overall("all").high
-    says(
-        "analogy", language, number(float(answer.cosines[0])), number(answer.top),
-        str(many.questions), *(percent(many.overall(way).share) for way in ("excluded", "all")),
-    )  # fmt: skip
+    message(
+        "analogy",
+        language,
+        number(float(answer.cosines[0])),
+        number(answer.top),
+        str(many.questions),
+        *(percent(many.overall(method).share) for method in ("excluded", "all")),
+    )
     assert "463" in of("analogy", "question", language)
     assert len(maps.table("bundled").words) == 463
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_a_wrong_state_costs_beside_none(language):
-    found = precomputed.result("read_windows", network=READER)
-    gap, low, high = found.dearer(10, "reset", "random")
+    result = precomputed.result("read_windows", network=READER)
+    gap, low, high = result.dearer(10, "reset", "random")
     assert 0 < low < gap < high
     assert int(of("carried", "answer", language)) == 0
-    ways = ("random", "reset", "sequential")
-    assert sorted(ways, key=lambda way: found.mean(10, way)) == ["sequential", "random", "reset"]
-    first = {way: found.by_place(10, way)[0] for way in ways}
+    methods = ("random", "reset", "sequential")
+    assert sorted(methods, key=lambda method: result.mean(10, method)) == [
+        "sequential",
+        "random",
+        "reset",
+    ]
+    first = {method: result.by_place(10, method)[0] for method in methods}
     assert first["reset"] < first["random"]
-    says(
-        "carried", language, *(number(found.mean(10, way)) for way in ways),
-        *(number(first[way]) for way in ("reset", "random")),
+    message(
+        "carried", language, *(number(result.mean(10, method)) for method in methods),
+        *(number(first[method]) for method in ("reset", "random")),
     )  # fmt: skip
-    assert round(found.characters, -3) == 48_000
+    assert round(result.characters, -3) == 48_000
 
 
 def test_the_exercise_counts_the_windows():
@@ -86,9 +94,9 @@ def test_the_exercise_counts_the_windows():
         ]
         assert answer == len(windows)
         for seed in range(200):
-            found = cut("random", length, 1, steps, seed)
-            if found.offset == offset:
-                assert found.starts.size == answer
+            result = cut("random", length, 1, steps, seed)
+            if result.offset == offset:
+                assert result.starts.size == answer
                 break
         else:
             raise AssertionError(f"no seed has offset {offset}")

@@ -18,37 +18,40 @@ from tests.lessons import textbook_rows
 PAIRS = {"view": "pairs"}
 TEXT = ["the", "dog", "bites", "the", "man"]
 ORDER = ("no order", "order of the words is not", "没有词序", "没有词的顺序", "没有次序")
-said = partial(textbook_rows.said, lesson, "neighbors")
+message = partial(textbook_rows.said, lesson, "neighbors")
 each_language = pytest.mark.parametrize("language", LANGUAGES)
 
 
 @each_language
 def test_nearness_is_in_the_pairs_and_the_side_is_not(language):
-    shown = said(PAIRS, language)
-    kept = training_pairs(TEXT, 2, "skipgram").shared(
+    visible = message(PAIRS, language)
+    retained = training_pairs(TEXT, 2, "skipgram").shared(
         training_pairs(["the", "man", "bites", "the", "dog"], 2, "skipgram")
     )
-    assert kept == 12
-    assert ("gives 12 of the 14", "14 个样本中有 12 个")[LANGUAGES.index(language)] in shown
-    assert ("which side a word stood on", "词在左还是在右")[LANGUAGES.index(language)] in shown
-    assert ("how near two words stood", "离得多近")[LANGUAGES.index(language)] in shown
+    assert retained == 12
+    assert ("gives 12 of the 14", "14 个样本中有 12 个")[LANGUAGES.index(language)] in visible
+    assert ("which side a word stood on", "词在左还是在右")[LANGUAGES.index(language)] in visible
+    assert ("how near two words stood", "离得多近")[LANGUAGES.index(language)] in visible
 
 
 @each_language
 def test_nobody_says_that_no_order_is_in_them(language):
-    every = [sections("text", language)["neighbors"], said(PAIRS, language),
-             said({**PAIRS, "line": "狗咬人", "reordered": "人咬狗"}, language)]  # fmt: skip
+    every = [sections("text", language)["neighbors"], message(PAIRS, language),
+             message({**PAIRS, "line": "狗咬人", "reordered": "人咬狗"}, language)]  # fmt: skip
     every += [cell for row in Text(language).items("text.texts.rows") for cell in row]
-    assert not [one for one in every for words in ORDER if words in one]
+    assert not [item for item in every for words in ORDER if words in item]
 
 
 def test_some_orders_keep_all_pairs_and_most_do_not():
     """Seven words, a window of two: the text, its reverse, and no other order."""
     words = "abcdefg"
     here = training_pairs(words, 2, "skipgram")
-    kept = [here.shared(training_pairs(one, 2, "skipgram")) for one in permutations(words)]
-    assert kept.count(len(here.pairs)) == 2
-    assert sum(kept) / len(kept) / len(here.pairs) == pytest.approx(0.52, abs=0.01)
+    retained = [
+        here.shared(training_pairs(permutation, 2, "skipgram"))
+        for permutation in permutations(words)
+    ]
+    assert retained.count(len(here.pairs)) == 2
+    assert sum(retained) / len(retained) / len(here.pairs) == pytest.approx(0.52, abs=0.01)
 
 
 @each_language
@@ -56,13 +59,16 @@ def test_some_orders_keep_all_pairs_and_most_do_not():
 @pytest.mark.parametrize(("reach", "all_near"), [(1, False), (2, True), (3, True)])
 def test_in_a_short_text_every_order_has_the_same_pairs(mode, reach, all_near, language):
     values = {**PAIRS, "line": "狗咬人", "reordered": "咬狗人", "reach": reach, "mode": mode}
-    shown = said(values, language)
+    visible = message(values, language)
     assert (
-        ("every order of the words", "无论什么次序")[LANGUAGES.index(language)] in shown
+        ("every order of the words", "无论什么次序")[LANGUAGES.index(language)] in visible
     ) == all_near
     here = training_pairs("狗咬人", reach, mode)
-    kept = [here.shared(training_pairs(one, reach, mode)) for one in permutations("狗咬人")]
-    assert (min(kept) == len(here.pairs)) == all_near
+    retained = [
+        here.shared(training_pairs(permutation, reach, mode))
+        for permutation in permutations("狗咬人")
+    ]
+    assert (min(retained) == len(here.pairs)) == all_near
 
 
 @each_language
@@ -79,9 +85,9 @@ def test_in_a_short_text_every_order_has_the_same_pairs(mode, reach, all_near, l
     ],
 )
 def test_any_second_text_is_answered_and_nothing_else_is_lost(reordered, words, language):
-    shown = said({**PAIRS, "reordered": reordered}, language)
-    assert words[LANGUAGES.index(language)] in shown
-    assert ("Pair 3 of 14", "第 3 个样本（共 14 个）")[LANGUAGES.index(language)] in shown
+    visible = message({**PAIRS, "reordered": reordered}, language)
+    assert words[LANGUAGES.index(language)] in visible
+    assert ("Pair 3 of 14", "第 3 个样本（共 14 个）")[LANGUAGES.index(language)] in visible
 
 
 @each_language

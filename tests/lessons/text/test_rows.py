@@ -22,8 +22,10 @@ from tests.lessons import textbook_rows
 ENGLISH = "AI and ML course is interesting and easy!"
 S0 = "101, 9932, 1998, 19875, 2607, 2003, 5875, 1998, 3733, 999, 102"
 COURSE, JOINED = "This course is interesting", "Thiscourseisinteresting"
-SPECIAL, WINDOW, COUNTS, HOT = ({"view": one} for one in ("special", "window", "counts", "onehot"))
-PAIRS, ANALOGY, NEAR, MANY = ({"view": one} for one in ("pairs", "analogy", "near", "many"))
+SPECIAL, WINDOW, COUNTS, HOT = (
+    {"view": item} for item in ("special", "window", "counts", "onehot")
+)
+PAIRS, ANALOGY, NEAR, MANY = ({"view": item} for item in ("pairs", "analogy", "near", "many"))
 COMPRESSION = {"view": "compression"}
 SEQUENTIAL, RANDOM = {"cutting": "sequential"}, {"cutting": "random"}
 REVIEW = "A wonderful film, warm and funny."
@@ -82,7 +84,7 @@ ASKED = """
 0-06 0-07 0-08 0-09 0-10 0-11 0-12 0-13 0-14 3-04 3-05 3-06 3-07 3-08 3-09 3-10
 D-17 D-60 D-61 D-65 D-90 D-92
 """
-said = partial(textbook_rows.said, lesson)
+message = partial(textbook_rows.said, lesson)
 
 
 def test_every_row_that_was_asked_for_is_here():
@@ -103,20 +105,20 @@ def test_the_table_names_every_discrepancy(language):
 
 def test_the_goals_of_the_three_benches_stand_in_their_sentences(minilm):
     """The claims of the issue, each at the defaults of a view."""
-    classes = said("map", {"view": "classes"}, "en")
+    classes = message("map", {"view": "classes"}, "en")
     assert "51.7%" in classes
     assert "32.3%" in classes
-    assert "1.5%" in said("map", {"view": "classes", "source": "minilm"}, "en")
-    measured = said("neighbors", {"view": "list"}, "en")
+    assert "1.5%" in message("map", {"view": "classes", "source": "minilm"}, "en")
+    measured = message("neighbors", {"view": "list"}, "en")
     assert "16 words find it only with the narrow window, 2 only with the wide one" in measured
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_defaults_make_the_claims_of_ids_and_windows(language, minilm):
-    told = said("ids", {}, language)
-    assert ("equal to the last bit", "每一位都相同")[LANGUAGES.index(language)] in told
-    assert "200" in told
-    memory = said("windows", {"view": "memory"}, language)
+    payload = message("ids", {}, language)
+    assert ("equal to the last bit", "每一位都相同")[LANGUAGES.index(language)] in payload
+    assert "200" in payload
+    memory = message("windows", {"view": "memory"}, language)
     for bits in ("2.16", "2.91", "3.07"):
         assert bits in memory
 
@@ -131,12 +133,12 @@ def test_any_text_is_cut_or_refused_in_words(name, text, minilm, smollm2):
     for strip in ("wordpiece", "smollm2") if name == "cutters" else ("",):
         values = {control: text, **({"strip": strip} if strip else {})}
         try:
-            shown = lesson.benches[name].run(values)
+            visible = lesson.benches[name].run(values)
         except UserError as refusal:
             codes.add(refusal.code)
             continue
-        shown.figure.to_json()
-        assert "\ud83d" not in "".join(shown.notes)
+        visible.figure.to_json()
+        assert "\ud83d" not in "".join(visible.notes)
     assert codes == {"no_text"}
 
 
@@ -153,17 +155,17 @@ def test_a_model_that_is_not_here_leaves_its_strip_out(monkeypatch):
     monkeypatch.setattr(
         "seqviz.experiments.text.tokenization.vocabularies.has_tokenizer", lambda model: False
     )
-    shown = lesson.benches["cutters"].run({"strip": "wordpiece"})
-    assert [one for one in shown.figure.traces if one.get("name") == "WordPiece"] == []
-    assert sum("not on this machine" in note for note in shown.notes) == 2
+    visible = lesson.benches["cutters"].run({"strip": "wordpiece"})
+    assert [trace for trace in visible.figure.traces if trace.get("name") == "WordPiece"] == []
+    assert sum("not on this machine" in note for note in visible.notes) == 2
 
 
 def test_few_reviews_are_learned_by_heart(minilm):
     """The fewer reviews, the larger the gap between them and those that were held out."""
     gaps = []
     for amount in (20, 200, own.ALL):
-        found = own.learned("reviews", amount)
-        per_token = own.compression_at(found, "reviews", amount, min(180, len(found.pairs)))
+        result = own.learned("reviews", amount)
+        per_token = own.compression_at(result, "reviews", amount, min(180, len(result.pairs)))
         trained, held, editorials = per_token.per_token[:, 0]
         assert trained > held > editorials
         gaps.append(trained - held)
@@ -171,17 +173,17 @@ def test_few_reviews_are_learned_by_heart(minilm):
 
 
 def test_the_curve_and_the_sentence_are_of_one_computation():
-    found = own.learned("reviews", 20)
-    curve = own.compression(found, "reviews", 20)
-    for place in (0, 7, 40):
-        at = own.compression_at(found, "reviews", 20, int(curve.merges[place]))
-        assert (at.tokens[:, 0] == curve.tokens[:, place]).all()
-    whole = own.compression_of(found, SAMPLE)
+    result = own.learned("reviews", 20)
+    curve = own.compression(result, "reviews", 20)
+    for position in (0, 7, 40):
+        at = own.compression_at(result, "reviews", 20, int(curve.merges[position]))
+        assert (at.tokens[:, 0] == curve.tokens[:, position]).all()
+    compression = own.compression_of(result, SAMPLE)
     assert (
-        whole.tokens[0, -1]
-        == own.before_and_after(found, len(found.pairs), SAMPLE).of("own").tokens
+        compression.tokens[0, -1]
+        == own.before_and_after(result, len(result.pairs), SAMPLE).of("own").tokens
     )
-    assert whole.tokens[0, 0] == len(SAMPLE)
+    assert compression.tokens[0, 0] == len(SAMPLE)
 
 
 @pytest.mark.parametrize("text", ["", "\x00", "\ud800 king", "<b>king</b> $x$", "שלום עולם", "🏳️‍🌈"])
@@ -193,13 +195,13 @@ def test_any_words_are_looked_up_or_refused_in_words(text, minilm):
         ("neighbors", "line", {"view": "pairs"}),
     ):  # fmt: skip
         try:
-            shown = lesson.benches[bench].run({**values, name: text}, code=False)
+            visible = lesson.benches[bench].run({**values, name: text}, code=False)
         except UserError as refusal:
             for language in LANGUAGES:  # in the reader's words
                 LessonWords("text", Text(language))(f"problem.{refusal.code}", **refusal.details)
             continue
-        assert shown.figure is not None
-        assert "<b>" not in "".join(shown.notes)
+        assert visible.figure is not None
+        assert "<b>" not in "".join(visible.notes)
 
 
 @pytest.mark.parametrize("text", ["", "x", "<b>$x$</b> " * 60, "\x00\ud800", "مرحبا 👩‍👩‍👧"])

@@ -28,35 +28,35 @@ def of(name: str, part: str, language: str):
 
 
 def test_every_question_is_looked_at_here():
-    asked = {key.split(".")[0] for key in Text("en").table("transformer.predict")}
-    assert asked == {"knows", "missed", "copies", "norms", "bill", "deep", "shift"}
+    request = {key.split(".")[0] for key in Text("en").table("transformer.predict")}
+    assert request == {"knows", "missed", "copies", "norms", "bill", "deep", "shift"}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_knows_the_difference(language, smollm2):
-    one = account.account("smollm2", TEXT, "Paris")
+    item = account.account("smollm2", TEXT, "Paris")
     both = account.account("smollm2", TEXT, "Paris", "London")
     assert part_location(both.largest) == ("attention", 23)
-    assert part_location(one.largest) == ("mlp", 29)
+    assert part_location(item.largest) == ("mlp", 29)
     assert int(of("knows", "answer", language)) == 1
     reveal = of("knows", "reveal", language)
-    for shown in (number(both.logit, 4), number(both.largest_value), number(one.largest_value),
-                  number(both.parts[one.largest])):  # fmt: skip
-        assert shown in reveal, shown
+    for visible in (number(both.logit, 4), number(both.largest_value), number(item.largest_value),
+                  number(both.parts[item.largest])):  # fmt: skip
+        assert visible in reveal, visible
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_in_how_many_cases_the_likeliest_word_stays(language):
-    found = precomputed.result("remove", model="smollm2", text=TEXT)
-    skip, around = of_change(found, "skip"), of_change(found, "residual")
+    result = precomputed.result("remove", model="smollm2", text=TEXT)
+    skip, around = of_change(result, "skip"), of_change(result, "residual")
     assert skip.same == (22, 30)
     assert around.same == (0, 30)
     assert int(of("missed", "answer", language)) == 2
     reveal = of("missed", "reveal", language)
     foremost = np.argsort(-skip.bits)[:3]
     assert foremost.tolist() == [0, 11, 1]
-    for shown in ("22", "30", number(skip.median), *(number(skip.bits[k]) for k in foremost)):
-        assert re.search(rf"(?<![\d.]){re.escape(shown)}(?![\d])", reveal), shown
+    for visible in ("22", "30", number(skip.median), *(number(skip.bits[k]) for k in foremost)):
+        assert re.search(rf"(?<![\d.]){re.escape(visible)}(?![\d])", reveal), visible
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -71,43 +71,43 @@ def test_which_stacks_do_not_learn(language):
     assert deep == {name for name in ARRANGEMENTS if twelve.learned("warm_up", name)[0]} == {"pre"}
     assert int(of("deep", "answer", language)) == 1
     reveal = of("deep", "reveal", language)
-    shown = [six.median("constant", name) for name in ARRANGEMENTS]
-    for value in (*shown, six.median("warm_up", "post"), twelve.median("constant", "none")):
+    visible = [six.median("constant", name) for name in ARRANGEMENTS]
+    for value in (*visible, six.median("warm_up", "post"), twelve.median("constant", "none")):
         assert number(value) in reveal, value
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_a_decoder_without_shift_learns(language):
-    found = precomputed.result("train_pair", settings=PairSettings())
-    assert found.forced.tolist() == [195, 200]
-    assert found.written.tolist() == [195, 0]
-    assert found.loss[-1, 1] < found.loss[-1, 0]
+    result = precomputed.result("train_pair", settings=PairSettings())
+    assert result.forced.tolist() == [195, 200]
+    assert result.written.tolist() == [195, 0]
+    assert result.loss[-1, 1] < result.loss[-1, 0]
     assert int(of("shift", "answer", language)) == 2
     reveal = of("shift", "reveal", language)
-    for shown in (*map(number, found.loss[-1].tolist()), "200", "195"):
-        assert shown in reveal, shown
+    for visible in (*map(number, result.loss[-1].tolist()), "200", "195"):
+        assert visible in reveal, visible
 
 
 def test_active_units_stand_where_there_are_some():
-    shown = {
-        step: [one.name for one in lesson.benches["steps"].run({"step": step}).of(Metric)]
+    visible = {
+        step: [item.name for item in lesson.benches["steps"].run({"step": step}).of(Metric)]
         for step in (5, 8)
     }
-    assert "active" not in shown[5]
-    assert "active" in shown[8]
+    assert "active" not in visible[5]
+    assert "active" in visible[8]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_is_left_of_a_copy_without_the_best_head(language):
-    found = precomputed.result("copy_twice", model="smollm2", seed=0, count=50)
-    assert found.gain_left("best", 1) > 0.75
+    result = precomputed.result("copy_twice", model="smollm2", seed=0, count=50)
+    assert result.gain_left("best", 1) > 0.75
     assert int(of("copies", "answer", language)) == 2
     question, reveal = (of("copies", part, language) for part in ("question", "reveal"))
-    for shown in (number(found.gain("best", 0)), f"{found.all_heads}", f"{found.length}"):
-        assert shown in question, shown
-    for shown in (number(found.gain("best", 1)), number(found.gain("random", 8)),
-                  *(percent(found.gain_left("best", off)) for off in (1, 4, 8))):  # fmt: skip
-        assert shown in reveal, shown
+    for visible in (number(result.gain("best", 0)), f"{result.all_heads}", f"{result.length}"):
+        assert visible in question, visible
+    for visible in (number(result.gain("best", 1)), number(result.gain("random", 8)),
+                  *(percent(result.gain_left("best", off)) for off in (1, 4, 8))):  # fmt: skip
+        assert visible in reveal, visible
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -130,8 +130,8 @@ def test_what_has_most_parameters(language):
                                              "norm")]  # fmt: skip
     assert int(of("bill", "answer", language)) == int(np.argmax(shares))
     reveal = of("bill", "reveal", language)
-    for shown in (f"{model.total:,.0f}", *map(percent, shares)):
-        assert shown in reveal, shown
+    for visible in (f"{model.total:,.0f}", *map(percent, shares)):
+        assert visible in reveal, visible
 
 
 @pytest.mark.parametrize(
@@ -171,6 +171,6 @@ def test_the_hint_counts_a_layer(language):
         assert abs(4 * (d * d + d) + 2 * d * f + f + d + 4 * d - answer) <= within < 1
         text = Text(language)
         for part in ("question", "right", "hint"):
-            said = text(f"transformer.exercise.layer.{part}", **values, answer=f"{answer:.4g}")
-            assert str(d) in said
-            assert str(f) in said
+            message = text(f"transformer.exercise.layer.{part}", **values, answer=f"{answer:.4g}")
+            assert str(d) in message
+            assert str(f) in message

@@ -40,8 +40,8 @@ def reveal(question: str, language: str) -> str:
 def drawn(bench: str, values: dict, name: str) -> np.ndarray:
     """The heights of the line or the bars of this name in a bench's figure."""
     traces = lesson.benches[bench].run(values).figure.traces
-    (found,) = (t for t in traces if str(t.get("name", "")).startswith(name) and len(t["y"]) > 1)
-    return np.asarray(found["y"], float)
+    (result,) = (t for t in traces if str(t.get("name", "")).startswith(name) and len(t["y"]) > 1)
+    return np.asarray(result["y"], float)
 
 
 # ------------------------------------------------------------------------------------- questions
@@ -64,17 +64,17 @@ def test_index_is_the_near_steps_at_the_page_s_settings(language):
     assert len(bars) == 6
     near = bars[:3].sum() / bars.sum()
     assert near > 0.5 > abs(bars[5]) / bars.sum()
-    found = bptt.paths(GradientExperiment("linear", 6, 4, gain=0.8, loss="mean", seed=1), 1)
-    said = reveal("index", language)
-    for value in (found.stretch[-1], found.error.max()):
-        assert number(float(value)) in said
-    assert found.stretch.argmax() == 1
-    assert number(float(found.stretch[1])) in said
-    assert f"{100 * near:.0f}%" in said
-    assert found.error.argmax() + 1 == 5
+    result = bptt.paths(GradientExperiment("linear", 6, 4, gain=0.8, loss="mean", seed=1), 1)
+    message = reveal("index", language)
+    for value in (result.stretch[-1], result.error.max()):
+        assert number(float(value)) in message
+    assert result.stretch.argmax() == 1
+    assert number(float(result.stretch[1])) in message
+    assert f"{100 * near:.0f}%" in message
+    assert result.error.argmax() + 1 == 5
     louder = bptt.paths(GradientExperiment("linear", 6, 4, gain=1.2, loss="mean", seed=1), 1)
     assert louder.largest[0] == 5
-    assert number(float(louder.stretch[-1])) in said
+    assert number(float(louder.stretch[-1])) in message
     assert louder.stretch[-1] == louder.stretch.max()
     assert re.search("1 to 3|1 到 3", marked("index", language))
 
@@ -90,7 +90,7 @@ def test_truncation_is_the_same_every_time(language):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_race_is_won_by_a_gated_network_at_the_bias_that_the_question_names(language):
-    question, said = Text(language)(f"{SLUG}.predict.race.question"), reveal("race", language)
+    question, message = Text(language)(f"{SLUG}.predict.race.question"), reveal("race", language)
     settings = recall.RecallSettings()
     assert f"{settings.forget_bias:.0f}" in question
     assert f"{settings.delay}" in question
@@ -98,10 +98,10 @@ def test_race_is_won_by_a_gated_network_at_the_bias_that_the_question_names(lang
     done = precomputed.find(recall.compare, {"settings": settings}).result
     first = {cell: done.learned_at(cell) for cell in settings.cells}
     assert first["rnn"] is None
-    assert all(re.search(rf"\b{first[cell]}\b", said) for cell in ("lstm", "gru"))
+    assert all(re.search(rf"\b{first[cell]}\b", message) for cell in ("lstm", "gru"))
     assert "gated" in marked("race", language) or "门控" in marked("race", language)
-    shown = lesson.benches["race"].run({}, language)
-    assert any(words_of(lesson, "note.race_won", language).fullmatch(n) for n in shown.notes)
+    visible = lesson.benches["race"].run({}, language)
+    assert any(words_of(lesson, "note.race_won", language).fullmatch(n) for n in visible.notes)
     closed = lesson.benches["race"].run({"view": "closed"}, language)
     assert "forget_bias=0.0" in closed.code
     assert any(words_of(lesson, "note.race_none", language).fullmatch(n) for n in closed.notes)
@@ -113,21 +113,21 @@ def test_the_race_of_the_sums_is_not_told_as_that_of_the_first_symbol():
     for language in LANGUAGES:
         assert f"{TOLERANCE}" in Text(language)(f"{SLUG}.control.task.help")
         for task, felt in (("first", "race_felt"), ("adding", "race_felt_adding")):
-            shown = lesson.benches["race"].run(
+            visible = lesson.benches["race"].run(
                 {**alone, "task": task}, language, train=True, code=False
             )
-            verdict = "race_all" if shown.notes[0].find("did not") < 0 else "race_none"
-            assert words_of(lesson, f"note.{felt}", language).fullmatch(shown.notes[1])
+            verdict = "race_all" if visible.notes[0].find("did not") < 0 else "race_none"
+            assert words_of(lesson, f"note.{felt}", language).fullmatch(visible.notes[1])
             if language == "en":
-                assert words_of(lesson, f"note.{verdict}", language).fullmatch(shown.notes[0])
-                assert shown.notes[0].startswith("**LSTM** ")  # one network is not "all of them"
+                assert words_of(lesson, f"note.{verdict}", language).fullmatch(visible.notes[0])
+                assert visible.notes[0].startswith("**LSTM** ")  # one network is not "all of them"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_truncation_that_drops_next_to_nothing_is_not_told_as_bias(language):
     say = lesson.benches["cut"].run
     little = words_of(lesson, "note.random_little", language)
-    for steps, stop, seen in (
+    for steps, stop, observed in (
         (2, 0.6, False),
         (3, 0.6, False),
         (10, 0.6, True),
@@ -135,13 +135,13 @@ def test_a_truncation_that_drops_next_to_nothing_is_not_told_as_bias(language):
     ):
         values = {"view": "random", "reach.steps": steps, "stop": stop}
         (note,) = say(values, language, code=False).notes
-        assert bool(little.fullmatch(note)) != seen
+        assert bool(little.fullmatch(note)) != observed
 
 
 def test_a_ladder_that_ends_before_a_network_fails_says_so():
     """At the page's settings the LSTM and the GRU learn the longest delay there is."""
-    said = lesson.benches["race"].run({"view": "ladder"}, code=False).notes[-1]
-    assert said == "For LSTM, GRU this is no limit: no delay beyond 50 was tried."
+    message = lesson.benches["race"].run({"view": "ladder"}, code=False).notes[-1]
+    assert message == "For LSTM, GRU this is no limit: no delay beyond 50 was tried."
 
 
 def test_a_clipped_step_that_is_too_long_is_told_by_its_length():
@@ -178,21 +178,21 @@ def test_the_exercise_accepts_what_its_hint_computes(variant):
 )
 def test_the_verdict_on_w_is_not_decided_by_rounding(values, verdict, language):
     out = lesson.benches["reach"].run({**values, "cells": ("linear",)}, language, code=False)
-    said = [
+    message = [
         key
         for key in ("shrinks", "keeps", "edge", "between", "grows")
         if any(words_of(lesson, f"note.{key}", language).fullmatch(note) for note in out.notes)
     ]
-    assert said == [verdict]
+    assert message == [verdict]
 
 
 def test_the_factor_is_the_slope_and_for_a_linear_network_rho():
     for gain in (0.5, 0.9, 1.0, 1.3):
-        found = bptt.reach(GradientExperiment("linear", 60, 8, "orthogonal", gain))
-        assert found.factor == pytest.approx(gain, rel=1e-9)
+        result = bptt.reach(GradientExperiment("linear", 60, 8, "orthogonal", gain))
+        assert result.factor == pytest.approx(gain, rel=1e-9)
     for loss in bptt.LOSSES:  # of the last step's error alone, whatever the loss
-        found = bptt.reach(GradientExperiment("rnn", gain=0.9, loss=loss))
-        assert found.factor == pytest.approx(0.656, abs=5e-4)
+        result = bptt.reach(GradientExperiment("rnn", gain=0.9, loss=loss))
+        assert result.factor == pytest.approx(0.656, abs=5e-4)
     lstm = bptt.reach(GradientExperiment("lstm", gain=0.9))
     hidden = lstm.norms.hidden
     far = np.flatnonzero(hidden >= hidden[-1] - 2)[0]
@@ -214,8 +214,8 @@ def test_gates_that_start_half_closed_forget_like_the_rnn(language):
 
 def test_the_sentence_ends_at_the_verb_and_says_what_reaches_the_subject():
     out = lesson.benches["reach"].run({"signal": "sentence"})
-    (said,) = (note for note in out.notes if "“were”" in note)
-    assert "“flights”" in said
+    (message,) = (note for note in out.notes if "“were”" in note)
+    assert "“flights”" in message
     assert list(out.readouts) == ["sigma_max", "radius", "longest"]  # all reach the first word
     for cell in ("linear", "rnn"):
         line = bptt.reach(
@@ -223,7 +223,7 @@ def test_the_sentence_ends_at_the_verb_and_says_what_reaches_the_subject():
                 cell, gain=0.9, signal="sentence", sentence=lesson.values("reach").sentence
             )
         ).norms.hidden
-        assert f"{100 * 10 ** (line[1] - line[-1]):.1f}%" in said
+        assert f"{100 * 10 ** (line[1] - line[-1]):.1f}%" in message
 
 
 @pytest.mark.parametrize(
@@ -247,28 +247,30 @@ def test_all_that_reach_as_far_are_named(values, longest, shortest):
 def test_one_singular_value_that_is_not_drawn_is_one():
     """Somewhere on the way back exactly one is lost, and no longer."""
     run = lesson.benches["pairs"].run
-    said = {note for later in range(46, 80) for note in run({"later": later}, code=False).notes}
-    assert any(note.startswith("One singular value is so much") for note in said)
-    assert not any(note.startswith("1 singular") for note in said)
+    message = {note for later in range(46, 80) for note in run({"later": later}, code=False).notes}
+    assert any(note.startswith("One singular value is so much") for note in message)
+    assert not any(note.startswith("1 singular") for note in message)
 
 
 def test_the_printed_index_turns_the_order_of_the_errors_round():
     """T + t − τ over τ = t ... T; of an odd number of paths the middle one keeps its error."""
     last, t = 7, 1
     assert [last + t - tau for tau in range(t, last + 1)] == list(range(last, t - 1, -1))
-    (_, said) = lesson.benches["paths"].run({"steps": last, "printed": True}, code=False).notes
-    assert "in reverse order" in said
+    (_, message) = lesson.benches["paths"].run({"steps": last, "printed": True}, code=False).notes
+    assert "in reverse order" in message
 
 
 def test_a_gradient_that_relu_switches_off_is_not_told_as_float32_s():
     dead = {"cells": ("relu",), "init": "radius", "gain": 1.0, "width": 2}
     for language in LANGUAGES:
-        said = lesson.benches["reach"].run(dead, language, code=False).notes[-1]
-        assert words_of(lesson, "note.left_zero", language).fullmatch(said)
-        assert "float32" not in said
+        message = lesson.benches["reach"].run(dead, language, code=False).notes[-1]
+        assert words_of(lesson, "note.left_zero", language).fullmatch(message)
+        assert "float32" not in message
         there = {f"reach.{key}": value for key, value in dead.items() if key != "cells"}
-        (said,) = lesson.benches["pairs"].run({**there, "cell": "relu"}, language, code=False).notes
-        assert words_of(lesson, "note.pair_zero", language).fullmatch(said)
+        (message,) = (
+            lesson.benches["pairs"].run({**there, "cell": "relu"}, language, code=False).notes
+        )
+        assert words_of(lesson, "note.pair_zero", language).fullmatch(message)
 
 
 def test_where_the_printed_index_is_right_there_is_one_error():
@@ -313,14 +315,14 @@ def test_where_the_printed_index_is_right_there_is_one_error():
     ],
 )  # fmt: skip
 def test_other_numbers_read_another_sentence(bench, one, other, keys):
-    said = []
+    messages = []
     for language, values, key in zip(LANGUAGES, (one, other), keys, strict=True):
         notes = lesson.benches[bench].run(values, language, code=False).notes
-        wanted = words_of(lesson, f"note.{key}", language)
-        assert any(wanted.fullmatch(note) for note in notes), (key, notes)
+        expected = words_of(lesson, f"note.{key}", language)
+        assert any(expected.fullmatch(note) for note in notes), (key, notes)
         english = notes if language == "en" else lesson.benches[bench].run(values, code=False).notes
-        said.append(english)
-    assert said[0] != said[1]
+        messages.append(english)
+    assert messages[0] != messages[1]
 
 
 # -------------------------------------------------------------------- the mathematics beneath
@@ -329,14 +331,16 @@ def test_other_numbers_read_another_sentence(bench, one, other, keys):
 @pytest.mark.parametrize("cell", ["linear", "rnn", "relu"])
 def test_what_the_steps_add_is_autograd_s_gradient(cell, loss, matrix):
     experiment = GradientExperiment(cell, 9, 5, gain=1.1, loss=loss, seed=3)
-    found = bptt.weight_steps(experiment, matrix)
-    np.testing.assert_allclose(found.total, matrix_gradient(experiment, matrix), atol=1e-12)
-    assert found.mismatch < 1e-12
-    assert found.shares.sum() == pytest.approx(found.length)
-    recent = [np.linalg.norm(found.each[-k:].sum(0) - found.total) for k in range(1, 10)]
-    within = [miss <= 0.1 * found.length for miss in recent]
-    assert all(within[found.enough - 1 :])
-    assert found.enough == 1 or not within[found.enough - 2]
+    weight_steps = bptt.weight_steps(experiment, matrix)
+    np.testing.assert_allclose(weight_steps.total, matrix_gradient(experiment, matrix), atol=1e-12)
+    assert weight_steps.mismatch < 1e-12
+    assert weight_steps.shares.sum() == pytest.approx(weight_steps.length)
+    recent = [
+        np.linalg.norm(weight_steps.each[-k:].sum(0) - weight_steps.total) for k in range(1, 10)
+    ]
+    within = [miss <= 0.1 * weight_steps.length for miss in recent]
+    assert all(within[weight_steps.enough - 1 :])
+    assert weight_steps.enough == 1 or not within[weight_steps.enough - 2]
 
 
 def test_what_one_step_adds_is_the_gradient_of_a_matrix_used_at_that_step_alone():
@@ -367,38 +371,40 @@ def test_other_cells_and_other_matrices_have_no_such_sum(experiment, matrix):
 
 
 def test_a_path_s_stretch_is_the_norm_of_its_jacobian():
-    found = bptt.paths(GradientExperiment("rnn", 7, 4, gain=1.1, loss="mean", seed=2), 3)
+    result = bptt.paths(GradientExperiment("rnn", 7, 4, gain=1.1, loss="mean", seed=2), 3)
     net = bptt.unroll(GradientExperiment("rnn", 7, 4, gain=1.1, loss="mean", seed=2))
     steps = jacobians(net.cell, net.weights, net.trace)
     product = np.eye(4)
     for k, later in enumerate(range(3, 8)):
         product = product if k == 0 else steps[later - 1] @ product
-        assert found.stretch[k] == pytest.approx(np.linalg.svd(product)[1][0])
-        assert np.linalg.norm(found.terms[k]) <= found.stretch[k] * found.error[k] * (1 + 1e-12)
+        assert result.stretch[k] == pytest.approx(np.linalg.svd(product)[1][0])
+        assert np.linalg.norm(result.terms[k]) <= result.stretch[k] * result.error[k] * (1 + 1e-12)
 
 
 def test_the_block_jacobian_of_the_lstm_is_the_one_in_the_equations():
     net = bptt.unroll(GradientExperiment("lstm", 5, 4))
     block = jacobians(net.cell, net.weights, net.trace)  # of (h, c)
     for t in range(1, 5):
-        keep = np.diag(net.trace.forget_gate[t])
-        shown = np.diag(net.trace.output_gate[t] / np.cosh(net.trace.cell_state[t + 1]) ** 2)
-        np.testing.assert_allclose(block[t, 4:, 4:], keep, atol=1e-14)
-        np.testing.assert_allclose(block[t, :4, 4:], shown @ keep, atol=1e-14)
-        by_output = block[t, :4, :4] - shown @ block[t, 4:, :4]
+        retained = np.diag(net.trace.forget_gate[t])
+        visible = np.diag(net.trace.output_gate[t] / np.cosh(net.trace.cell_state[t + 1]) ** 2)
+        np.testing.assert_allclose(block[t, 4:, 4:], retained, atol=1e-14)
+        np.testing.assert_allclose(block[t, :4, 4:], visible @ retained, atol=1e-14)
+        by_output = block[t, :4, :4] - visible @ block[t, 4:, :4]
         o = net.trace.output_gate[t]
-        wanted = (np.tanh(net.trace.cell_state[t + 1]) * o * (1 - o))[:, None]
-        np.testing.assert_allclose(by_output, wanted * net.weights.block(3), atol=1e-14)
+        expected = (np.tanh(net.trace.cell_state[t + 1]) * o * (1 - o))[:, None]
+        np.testing.assert_allclose(by_output, expected * net.weights.block(3), atol=1e-14)
 
 
 def test_a_moved_target_moves_its_residual_and_what_comes_back():
-    asked = GradientExperiment("rnn", 4, 2, gain=0.8, loss="mean")
-    one, other = bptt.recursion(asked), bptt.recursion(replace(asked, shift=1.5))
-    np.testing.assert_allclose(other.residuals[:3], one.residuals[:3])
-    np.testing.assert_allclose(other.residuals[3], one.residuals[3] - 2 / 4 * 1.5)
-    np.testing.assert_allclose(other.total, state_gradients(replace(asked, shift=1.5)), atol=1e-12)
-    again = bptt.recursion(asked)
-    np.testing.assert_array_equal(again.total, one.total)  # nothing is written over
+    experiment = GradientExperiment("rnn", 4, 2, gain=0.8, loss="mean")
+    item, other = bptt.recursion(experiment), bptt.recursion(replace(experiment, shift=1.5))
+    np.testing.assert_allclose(other.residuals[:3], item.residuals[:3])
+    np.testing.assert_allclose(other.residuals[3], item.residuals[3] - 2 / 4 * 1.5)
+    np.testing.assert_allclose(
+        other.total, state_gradients(replace(experiment, shift=1.5)), atol=1e-12
+    )
+    again = bptt.recursion(experiment)
+    np.testing.assert_array_equal(again.total, item.total)  # nothing is written over
 
 
 def test_the_cliff_s_slopes_are_those_of_finite_differences():
@@ -418,6 +424,6 @@ def test_a_clipped_step_is_no_longer_than_rate_times_threshold():
 
 
 def test_a_factor_whose_power_float64_does_not_hold():
-    found = bptt.reach(GradientExperiment("linear", 500, 4, "identity", 0.1))
-    assert found.factor == pytest.approx(0.1)
-    assert format_log10(found.arrived[0]) == unbroken("1.00 × 10⁻⁴⁹⁹")
+    result = bptt.reach(GradientExperiment("linear", 500, 4, "identity", 0.1))
+    assert result.factor == pytest.approx(0.1)
+    assert format_log10(result.arrived[0]) == unbroken("1.00 × 10⁻⁴⁹⁹")

@@ -64,8 +64,10 @@ def test_garbage_is_collected_where_another_task_fails(
     """It ended all collections, unheard, and memory grew without end."""
     monkeypatch.setattr(where, name, fails)
     until(lambda: len(collected) >= 3)
-    (said,) = [one for one in caplog.records if one.message == "a maintenance task failed"]  # once
-    assert said.task == task
+    (message,) = [
+        record for record in caplog.records if record.message == "a maintenance task failed"
+    ]  # once
+    assert message.task == task
 
 
 def test_a_collection_that_fails_is_tried_again(collected, monkeypatch, caplog):
@@ -83,12 +85,12 @@ def test_a_collection_that_fails_is_tried_again(collected, monkeypatch, caplog):
 
 def test_sessions_whose_time_is_over_are_undone(collected):
     undone: list[str] = []
-    kept = Remembered(maxsize=10, ttl=0.01)
+    remembered = Remembered(maxsize=10, ttl=0.01)
     for name in "ab":
         session = SimpleNamespace(
             shutdown=lambda name=name: undone.append(name), _fragment_storage={}, _session_state={}
         )
-        kept[name] = SimpleNamespace(session=session)
+        remembered[name] = SimpleNamespace(session=session)
     assert session_release.remembered()
     until(lambda: len(undone) == 2)
     assert sorted(undone) == ["a", "b"]

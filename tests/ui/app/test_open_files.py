@@ -36,37 +36,37 @@ def begun(soft: int, hard: int, before: str = "") -> tuple[list[int], str]:
 
 @pytest.fixture
 def hard() -> int:
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    if most != resource.RLIM_INFINITY and most < startup.OPEN_FILES:
-        pytest.skip(f"This machine lets nobody open more than {most} files.")
+    maximum = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    if maximum != resource.RLIM_INFINITY and maximum < startup.OPEN_FILES:
+        pytest.skip(f"This machine lets nobody open more than {maximum} files.")
     return startup.OPEN_FILES + 96
 
 
 def test_a_low_limit_is_raised_as_far_as_it_may(hard):
-    limits, said = begun(256, hard)
+    limits, message = begun(256, hard)
     assert limits == [hard, hard]
-    assert "files" not in said
+    assert "files" not in message
 
 
 def test_a_limit_that_is_enough_stays(hard):
-    limits, said = begun(hard - 1, hard)
+    limits, message = begun(hard - 1, hard)
     assert limits == [hard - 1, hard]
-    assert "files" not in said
+    assert "files" not in message
 
 
 def test_a_limit_that_cannot_be_raised_enough_is_logged():
-    limits, said = begun(256, 1024)
+    limits, message = begun(256, 1024)
     assert limits == [1024, 1024]
-    (line,) = [line for line in said.splitlines() if "files" in line]
+    (line,) = [line for line in message.splitlines() if "files" in line]
     assert "warning" in line.lower()
     assert "1024" in line
     assert f"{startup.OPEN_FILES}" in line
 
 
 def test_a_system_without_such_a_limit(hard):
-    limits, said = begun(256, hard, "sys.modules['resource'] = None")
+    limits, message = begun(256, hard, "sys.modules['resource'] = None")
     assert limits == [256, hard]
-    assert "files" not in said
+    assert "files" not in message
 
 
 def test_what_a_page_that_is_open_costs():
@@ -85,5 +85,5 @@ def test_what_a_page_that_is_open_costs():
 
     with serve(environment={"HF_HUB_OFFLINE": "1"}) as server:
         before = server.counter("seqviz_open_files")
-        most = run_async(visit(server.url))
-    assert (most - before) / PAGES <= startup.PAGE_FILES + 0.5
+        maximum = run_async(visit(server.url))
+    assert (maximum - before) / PAGES <= startup.PAGE_FILES + 0.5

@@ -56,10 +56,10 @@ class Class:
 
     def _settled(self) -> dict[tuple[str, str], float]:
         deadline = time.monotonic() + 20
-        while (found := self.server.metrics())["seqviz_sessions_connected", ""]:
+        while (result := self.server.metrics())["seqviz_sessions_connected", ""]:
             assert time.monotonic() < deadline
             time.sleep(0.1)
-        return found
+        return result
 
 
 @pytest.fixture(scope="module")
@@ -206,10 +206,10 @@ def test_the_log_goes_from_start_to_stop(attended, server):
     server.stop(15)
     printed = server.log.read_text("utf-8").splitlines()
     events = [json.loads(line) for line in printed if line.startswith("{")]
-    said = [event["message"] for event in events]
-    assert said[0] == "start"
-    assert said[-1] == "stop"
-    assert said.count("session opened") == said.count("session closed") == 2
+    messages = [event["message"] for event in events]
+    assert messages[0] == "start"
+    assert messages[-1] == "stop"
+    assert messages.count("session opened") == messages.count("session closed") == 2
     assert events[0]["preloaded"] == "none"
     names = {event["session"] for event in events if "session" in event}
     assert len(names) == 2
@@ -281,8 +281,8 @@ def test_figures_are_given_while_models_are_half_imported(monkeypatch):
     """Another thread imports what a lesson needs beside the first answers."""
     half = types.ModuleType("seqviz.models.pretrained")
     monkeypatch.setitem(sys.modules, half.__name__, half)
-    (found,) = (one for one in collectors._models() if one.name == "seqviz_models_loaded")
-    assert [sample.value for sample in found.samples] == [0]
+    (result,) = (model for model in collectors._models() if model.name == "seqviz_models_loaded")
+    assert [sample.value for sample in result.samples] == [0]
     monkeypatch.setitem(sys.modules, "seqviz.models.forward_cache", half)
     run_async(maintenance.evict_forward_cache())
 
@@ -293,11 +293,11 @@ def test_the_figures_name_the_device_once_it_is_chosen_and_say_why_not_the_one_a
     monkeypatch.setenv("SEQVIZ_DEVICE", "cuda")
     device.choose.cache_clear()
     try:
-        (found,) = collectors._device()
-        assert found.samples == []  # nobody has asked: torch may not be imported yet
+        (result,) = collectors._device()
+        assert result.samples == []  # nobody has asked: torch may not be imported yet
         chosen = device.choose()
-        (found,) = collectors._device()
-        (sample,) = found.samples
+        (result,) = collectors._device()
+        (sample,) = result.samples
         assert sample.value == 1
         assert sample.labels == {"kind": chosen.kind, "name": chosen.name, "note": chosen.note}
         assert (chosen.note == "missing") == (chosen.kind == "cpu")
@@ -318,10 +318,10 @@ def test_a_path_beyond_the_locale_is_one_sentence_before_anybody_comes(tmp_path)
         serve(folder, environment=ASCII | {"PYTHONUTF8": "0"}),
     ):
         pass
-    told = str(refused.value).splitlines()[1:]
-    assert len(told) == 1
-    assert told[0].startswith("SeqViz does not start: its path ")
-    assert told[0].endswith(" has letters beyond this locale; set PYTHONUTF8=1.")
+    payload = str(refused.value).splitlines()[1:]
+    assert len(payload) == 1
+    assert payload[0].startswith("SeqViz does not start: its path ")
+    assert payload[0].endswith(" has letters beyond this locale; set PYTHONUTF8=1.")
     with serve(folder, environment=ASCII | {"PYTHONUTF8": "1"}) as server:
 
         async def visit() -> list[str]:

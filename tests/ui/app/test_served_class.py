@@ -83,10 +83,10 @@ def test_a_student_has_what_builds_on_a_bench_drawn_when_it_is_in_sight(server):
             assert student.errors == []
         return pictures, *waits
 
-    (before, unseen, seen), no_wait, wait = run_async(press())
+    (before, unseen, observed), no_wait, wait = run_async(press())
     assert unseen == before
     assert no_wait == 0.0
-    assert seen != before
+    assert observed != before
     assert wait > 0.0
 
 
@@ -101,9 +101,9 @@ async def class_(url: str, size: int = STUDENTS) -> None:
     await asyncio.gather(*(student.__aexit__() for student in students))
 
 
-def all_forgotten(server: Server, looks: int = 4) -> bool:
+def all_forgotten(server: Server, view: int = 4) -> bool:
     """Whether soon all have gone."""
-    end = time.monotonic() + KEPT + looks * maintenance.LOOKING_SECONDS
+    end = time.monotonic() + KEPT + view * maintenance.LOOKING_SECONDS
     while time.monotonic() < end:
         opened = server.counter("seqviz_sessions_total")
         if server.counter("seqviz_sessions_closed_total") == opened:
@@ -114,7 +114,7 @@ def all_forgotten(server: Server, looks: int = 4) -> bool:
 
 def test_who_has_left_is_let_go_before_anything_is_collected(server):
     run_async(class_(server.url, 2))
-    assert all_forgotten(server, looks=2)
+    assert all_forgotten(server, view=2)
 
 
 @pytest.mark.nightly

@@ -18,13 +18,13 @@ MANY = 60.0
 
 async def answers(student: ProtocolClient, times: int) -> list:
     """What the server says to so many requests."""
-    found = []
+    results = []
     async with asyncio.timeout(MANY):
-        while len(found) < times:
+        while len(results) < times:
             message = ForwardMsg.FromString(await student.socket.recv())
             if message.WhichOneof("type") == "backend_operation_response":
-                found.append(message.backend_operation_response)
-    return found
+                results.append(message.backend_operation_response)
+    return results
 
 
 def metrics(url: str) -> float:
@@ -39,20 +39,22 @@ def metrics(url: str) -> float:
 @pytest.mark.nightly
 def test_notebooks_of_lessons_that_are_not_drawn_delay_nobody(server):
     async def attended() -> list[float]:
-        async with ProtocolClient(server.url, "ar_fitting") as one:
-            await one.open()
+        async with ProtocolClient(server.url, "ar_fitting") as protocol_client:
+            await protocol_client.open()
             async with ProtocolClient(server.url, "gates") as other:
                 await other.open()
                 while await other.scroll():
                     pass
                 for number in range(ASKED):
-                    await one.socket.send(one.file_request("ar.notebook", f"{number}"))
+                    await protocol_client.socket.send(
+                        protocol_client.file_request("ar.notebook", f"{number}")
+                    )
                 await asyncio.sleep(0.5)
                 seconds = [await asyncio.to_thread(metrics, server.url)]
                 started = time.monotonic()
                 await other.socket.send(other.file_request("ga.notebook"))
-                (made,) = await answers(other, 1)
-                assert made.deferred_file.url
+                (created,) = await answers(other, 1)
+                assert created.deferred_file.url
                 return [*seconds, time.monotonic() - started]
 
     seconds = run_async(attended())

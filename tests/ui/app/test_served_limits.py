@@ -18,7 +18,7 @@ async def refused(url: str, cookies: dict[str, str] | None, seed: int) -> bool:
     link = {"vg.reach.seed": str(seed), "vg.reach.cells": "rnn,lstm,gru"}
     async with ProtocolClient(url, "vanishing_gradients", link, cookies=cookies) as tab:
         await tab.open()
-        return any(LIMIT in said for said in tab.warnings)
+        return any(LIMIT in warning for warning in tab.warnings)
 
 
 def test_who_reconnects_finds_the_account_again_and_nobody_else_is_refused():
@@ -33,32 +33,32 @@ def test_who_reconnects_finds_the_account_again_and_nobody_else_is_refused():
             others = [await refused(server.url, {}, next(seeds)) for _ in range(2)]
             while not await refused(server.url, None, next(seeds)):  # no cookies: at its address
                 pass
-            kept = [await refused(server.url, None, next(seeds)),
+            retained = [await refused(server.url, None, next(seeds)),
                     await refused(server.url, {}, next(seeds))]  # fmt: skip
-            return again, others, kept
+            return again, others, retained
 
-        again, others, kept = run_async(lesson())
+        again, others, cached = run_async(lesson())
     assert again
     assert others == [False, False]
-    assert kept == [True, False]
+    assert cached == [True, False]
 
 
 def test_a_newcomer_waits_in_front_and_who_is_in_opens_what_it_likes():
     with serve(environment={"SEQVIZ_MAX_CLIENTS": "2"}) as server:
 
         async def lesson() -> list[str]:
-            said = []
+            messages = []
             mine, other = {}, {}
-            async with ProtocolClient(server.url, "gates", cookies=mine) as one:
-                await one.open()
+            async with ProtocolClient(server.url, "gates", cookies=mine) as protocol_client:
+                await protocol_client.open()
                 async with ProtocolClient(server.url, "gates", cookies=other) as two:
                     await two.open()
                     with pytest.raises(ConnectionRefusedError, match="503"):
                         await ProtocolClient(server.url, "gates", cookies={}).__aenter__()
                     async with ProtocolClient(server.url, "positions", cookies=mine) as third:
                         await third.open()
-                        said += third.errors
-                return said
+                        messages += third.errors
+                return messages
 
         assert run_async(asyncio.wait_for(lesson(), 60)) == []
 
@@ -86,7 +86,7 @@ def test_who_waits_long_is_told_again_and_sees_the_figure_then():
                 assert "ar.by_hand.data" in student.widgets
                 return student.said, student.errors
 
-        told, errors = run_async(lesson())
+        payload, errors = run_async(lesson())
     assert errors == []
-    assert len(told) > 1
-    assert all("place 1 and" in one for one in told)
+    assert len(payload) > 1
+    assert all("place 1 and" in item for item in payload)

@@ -34,9 +34,9 @@ def status(server, origin: str) -> int:
         "Origin": origin,
     }
     connection.request("GET", "/_stcore/stream", headers=upgrade)
-    found = connection.getresponse().status
+    result = connection.getresponse().status
     connection.close()
-    return found
+    return result
 
 
 def test_a_page_of_another_site_is_refused_at_once_and_nobody_is_asked(server, asked):

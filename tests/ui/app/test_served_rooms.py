@@ -50,8 +50,8 @@ def test_a_server_ends_within_seconds_while_a_class_is_connected(tmp_path, numbe
         _, room = post(server, "/room")
         path, teaches = f"/room/{room['code']}", {TEACHER: room["token"]}
         seats = [post(server, f"{path}/seat")[1] for _ in range(number)]
-        lines = [stack.enter_context(closing(listen(server, room["code"], **{SEAT: one["seat"]})))
-                 for one in seats]  # fmt: skip
+        lines = [stack.enter_context(closing(listen(server, room["code"], **{SEAT: seat["seat"]})))
+                 for seat in seats]  # fmt: skip
         started = time.monotonic()
         server.process.send_signal(sign)
         server.process.wait(20)
@@ -92,27 +92,29 @@ class Readers:
         self.server = server
         self.trains = threading.Event()
         self.answers: Counter[str] = Counter()
-        places = [*DRAGGED] * 3
-        self.threads = [threading.Thread(target=self._drag, args=(place,)) for place in places]
+        positions = [*DRAGGED] * 3
+        self.threads = [
+            threading.Thread(target=self._drag, args=(position,)) for position in positions
+        ]
         self.threads.append(threading.Thread(target=run_async, args=(self._train(),)))
         for thread in self.threads:
             thread.start()
 
-    def _drag(self, place: str) -> None:
+    def _drag(self, location: str) -> None:
         token = ""
         line = http.client.HTTPConnection(HOST, self.server.port, timeout=20)
         with closing(line), suppress(OSError, http.client.HTTPException):
             while True:
-                value = f"{0.3 + 0.01 * (self.answers[place] % 60):.2f}"
-                said = {"query": {DRAGGED[place]: value, "lang": "en"}, "texts": {}}
+                value = f"{0.3 + 0.01 * (self.answers[location] % 60):.2f}"
+                payload = {"query": {DRAGGED[location]: value, "lang": "en"}, "texts": {}}
                 headers = {"Content-Type": "application/json", "X-SeqViz-Session": token}
-                line.request("POST", f"/embed/{place}", json.dumps(said), headers)
+                line.request("POST", f"/embed/{location}", json.dumps(payload), headers)
                 answer = line.getresponse()
                 body = answer.read()
                 if answer.status != 200:
                     return
                 token = json.loads(body)["live"]["token"]
-                self.answers[place] += 1
+                self.answers[location] += 1
 
     async def _train(self) -> None:
         with suppress(ConnectionClosed):

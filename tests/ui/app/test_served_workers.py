@@ -26,17 +26,17 @@ def test_a_worker_draws_what_hands_ask_for_and_dies_with_its_server():
         async def drags() -> tuple[bool, int, int]:
             async with ProtocolClient(server.url, "ar_fitting") as student:
                 await student.open()
-                end, value, drawn = time.monotonic() + READY, 0.0, False
-                while not drawn and time.monotonic() < end:
+                end, value, rendered = time.monotonic() + READY, 0.0, False
+                while not rendered and time.monotonic() < end:
                     before = used()
                     for _ in range(20):  # 5 ms each; what loads libraries uses more, and ends
                         value += 0.001
                         assert await student.picture(KEY, value, moving=True) == 200
                     await asyncio.sleep(0.5)
-                    drawn = 0.02 < used() - before < 0.3
+                    rendered = 0.02 < used() - before < 0.3
                 worker.kill()
                 statuses = [await student.picture(KEY, value + 0.1 + step / 100) for step in (1, 2)]
-                return drawn, *statuses
+                return rendered, *statuses
 
         assert run_async(drags()) == (True, 200, 200)
         children = psutil.Process(server.process.pid).children()

@@ -34,8 +34,8 @@ START = {"lesson": "ar_fitting", "bench": "process", "values": {}}
 MOVED = {**START, "values": {"ar.process.phi": "0.3", "ar.process.seed": "7"}}
 
 
-def drawn(place, before, *looks) -> dict:
-    return run_async(broadcast.broadcast_frames(place, before, set(looks), ClientQuota()))
+def drawn(position, before, *view) -> dict:
+    return run_async(broadcast.broadcast_frames(position, before, set(view), ClientQuota()))
 
 
 def read(event: bytes) -> tuple[dict, bytes]:
@@ -55,16 +55,16 @@ def read(event: bytes) -> tuple[dict, bytes]:
 def test_it_is_byte_for_byte_what_a_page_would_ask_for(client, looks, lesson, bench, values):
     asks = Session("a student", 0.0)
     run_context._by_token[asks.token] = asks
-    place = {"lesson": lesson, "bench": bench, "values": {**values, "ga.watch.step": "2"}}
-    told, body = read(drawn(place, {**place, "values": {}}, looks)[looks])
-    assert told["query"].keys() <= {"lang", "present", "dark", *values}
+    anchor = {"lesson": lesson, "bench": bench, "values": {**values, "ga.watch.step": "2"}}
+    payload, body = read(drawn(anchor, {**anchor, "values": {}}, looks)[looks])
+    assert payload["query"].keys() <= {"lang", "present", "dark", *values}
     headers = {handler.H_SESSION: asks.token, "accept-encoding": "gzip"}
-    with client.stream("GET", f"/live/{lesson}/{bench}", params=told["query"],
+    with client.stream("GET", f"/live/{lesson}/{bench}", params=payload["query"],
                        headers=headers) as answer:  # fmt: skip
         assert answer.status_code == 200
         assert b"".join(answer.iter_raw()) == body
     text = gzip.decompress(body) if body.startswith(GZIP) else body
-    assert told["bench"].endswith(f".{bench}")
+    assert payload["bench"].endswith(f".{bench}")
     assert json.loads(text.partition(b"\n")[0])["alt"]
 
 
@@ -72,7 +72,7 @@ def test_a_page_that_asks_later_finds_it_however_much_others_have_asked_for(monk
     """A figure drawn twice says another time in its badge."""
     store = ResultCache(3 * MEGABYTE)
     monkeypatch.setattr(result_cache, "result_cache", lambda: store)
-    told, body = read(drawn(MOVED, START, EN)[EN])
+    payload, body = read(drawn(MOVED, START, EN)[EN])
     for k in range(200):
         store.get_or_compute(b"%d" % k, lambda: np.zeros(10_000))
     bench = bench_of(MOVED["lesson"], MOVED["bench"])
@@ -82,7 +82,7 @@ def test_a_page_that_asks_later_finds_it_however_much_others_have_asked_for(monk
 
     monkeypatch.setattr(type(bench), "run", never)
     asks = Session("a student", 0.0)
-    assert handler.render_bench(bench, told["query"], asks).encode() == body
+    assert handler.render_bench(bench, payload["query"], asks).encode() == body
 
 
 def test_nothing_is_drawn_that_no_page_would_ask_for(monkeypatch):
@@ -110,9 +110,9 @@ def test_where_a_page_would_get_no_picture_there_is_none(monkeypatch, problem):
 
 def test_what_is_another_for_another_student_or_later_is_not_for_all(monkeypatch):
     """As of a training, an upload, or something picked in it; and one too large to be sent."""
-    place = {"lesson": "vanishing_gradients", "bench": "race", "values": {}}
-    moved = {**place, "values": {"vg.race.delay": "12"}}
-    assert drawn(moved, place, EN) == {}
+    anchor = {"lesson": "vanishing_gradients", "bench": "race", "values": {}}
+    moved = {**anchor, "values": {"vg.race.delay": "12"}}
+    assert drawn(moved, anchor, EN) == {}
     monkeypatch.setattr(broadcast, "LARGEST", 100)
     assert drawn(MOVED, START, EN) == {}
 
@@ -131,9 +131,9 @@ def room() -> Room:
     return room
 
 
-def at(room: Room, **said):
+def at(room: Room, **message):
     seat, _ = room.join()
-    room.apply_student_message(seat, where(**said))
+    room.apply_student_message(seat, where(**message))
     return seat
 
 
@@ -161,21 +161,21 @@ def test_a_stream_tells_it_once_and_before_the_move(room):
 
     async def listen() -> list[bytes]:
         events = routes._events(room, seat)
-        heard = [await anext(events)]
+        received = [await anext(events)]
         room.apply_teacher_message(
             {"kind": "navigate", **MOVED}, {EN: b"event: picture\ndata: 1\ndata: 2\n\n"}
         )
-        heard.append(await anext(events))
+        received.append(await anext(events))
         room.apply_teacher_message({"kind": "pause", "on": True})
-        heard.append(await anext(events))
-        return [*heard, await anext(routes._events(room, late))]
+        received.append(await anext(events))
+        return [*received, await anext(routes._events(room, late))]
 
-    first, told, after, joined = run_async(listen())
-    assert told.startswith(b"event: picture\ndata: 1\ndata: 2\n\ndata: {")
-    assert told.endswith(b"}\n\n")
-    for one in (first, after, joined):  # who comes later asks for what stands there
-        assert one.startswith(b"data: {")
-    assert json.loads(told.rpartition(b"data: ")[2])["place"] == MOVED
+    first, payload, after, joined = run_async(listen())
+    assert payload.startswith(b"event: picture\ndata: 1\ndata: 2\n\ndata: {")
+    assert payload.endswith(b"}\n\n")
+    for item in (first, after, joined):  # who comes later asks for what stands there
+        assert item.startswith(b"data: {")
+    assert json.loads(payload.rpartition(b"data: ")[2])["place"] == MOVED
 
 
 def test_what_only_the_teacher_sees_is_told_to_no_student(room):
@@ -206,12 +206,12 @@ class Slow:
         self.drawn: list[str] = []
         self.at_once = self.most = 0
 
-    async def broadcast_frames(self, place, before, wanted, account) -> dict:
+    async def broadcast_frames(self, location, before, requested, account) -> dict:
         self.at_once += 1
         self.most = max(self.most, self.at_once)
         await asyncio.sleep(0.02)
         self.at_once -= 1
-        self.drawn.append(place["values"]["ar.process.phi"])
+        self.drawn.append(location["values"]["ar.process.phi"])
         return {EN: b"event: picture\ndata: %b\ndata: \n\n" % self.drawn[-1].encode()}
 
 
@@ -257,12 +257,12 @@ def test_a_browser_that_does_not_read_gets_the_last_of_a_flood(client):
 
     async def listen() -> tuple[list[bytes], int]:
         sent: list[bytes] = []
-        reads, told = asyncio.Event(), asyncio.Event()
+        reads, payload = asyncio.Event(), asyncio.Event()
 
         async def send(message) -> None:
             if body := message.get("body"):
                 sent.append(body)
-                told.set()
+                payload.set()
                 if len(sent) == 2:  # its line is full: as a server waits for it
                     await reads.wait()
 
@@ -273,7 +273,7 @@ def test_a_browser_that_does_not_read_gets_the_last_of_a_flood(client):
         app = Starlette(middleware=[Middleware(router.LiveMiddleware)])
         serving = asyncio.ensure_future(app(scope, receive, send))
         for k in range(200):
-            await asyncio.wait_for(told.wait(), 5) if k == 0 else await asyncio.sleep(0)
+            await asyncio.wait_for(payload.wait(), 5) if k == 0 else await asyncio.sleep(0)
             picture = b"event: picture\ndata: %d\ndata: \n\n" % k
             room.apply_teacher_message({"kind": "navigate", **MOVED,
                 "values": {"ar.process.phi": str(k)}},
@@ -281,9 +281,9 @@ def test_a_browser_that_does_not_read_gets_the_last_of_a_flood(client):
             if k == 5:
                 await asyncio.sleep(3 * routes.PAUSE)
         held = len(sent)
-        told.clear()
+        payload.clear()
         reads.set()
-        await asyncio.wait_for(told.wait(), 5)
+        await asyncio.wait_for(payload.wait(), 5)
         serving.cancel()
         return sent, held
 
@@ -296,7 +296,7 @@ def test_a_teacher_who_drags_for_long_is_not_refused(client):
     """A page tells ten times a second where its hand is."""
     opened = client.post("/room").json()
     for k in range(100):
-        said = {"kind": "navigate", **START, "values": {"ar.process.phi": str(k)}}
-        answer = client.post(f"/room/{opened['code']}/messages", json=said,
+        payload = {"kind": "navigate", **START, "values": {"ar.process.phi": str(k)}}
+        answer = client.post(f"/room/{opened['code']}/messages", json=payload,
                              headers={TEACHER: opened["token"]})  # fmt: skip
         assert answer.status_code == 204

@@ -32,10 +32,10 @@ VOTE = {"kind": "vote", "number": 1, "round": 1, "option": 1}
 
 def join(client, code: str, seat: str = "") -> dict:
     """A seat whose page has been connected."""
-    found = client.post(f"/room/{code}/seat", json={"seat": seat}).json()
+    result = client.post(f"/room/{code}/seat", json={"seat": seat}).json()
     room = room_service().rooms.find(code)
-    room.seats[found["number"]].line_seen = room.clock()
-    return found
+    room.seats[result["number"]].line_seen = room.clock()
+    return result
 
 
 def restart() -> None:
@@ -56,8 +56,8 @@ def devices(client, number: int) -> Iterator[None]:
         yield
 
 
-def say(client, code: str, what, **who):
-    headers = {{"teacher": TEACHER, "seat": SEAT}[key]: value for key, value in who.items()}
+def say(client, code: str, what, **caller):
+    headers = {{"teacher": TEACHER, "seat": SEAT}[key]: value for key, value in caller.items()}
     content = what if isinstance(what, bytes) else json.dumps(what).encode()
     return client.post(f"/room/{code}/messages", content=content, headers=headers)
 
@@ -80,32 +80,32 @@ def test_a_class_draws_and_hears_of_it_when_it_is_revealed(client, opened):
     """Neither a student, nor a teacher of another room, nor who has no seat is told before."""
     code, token = opened["code"], opened["token"]
     seat, other = join(client, code)["seat"], client.post("/room").json()
-    who = {"teacher": {TEACHER: token}, "student": {SEAT: seat}}
-    ask = {
+    caller = {"teacher": {TEACHER: token}, "student": {SEAT: seat}}
+    request = {
         "kind": "sketch",
         "action": "ask",
         "key": "vg.sketch.tanh",
         "type": "bar",
         "most": [1000] * 3,
     }
-    drawn = {"kind": "sketch", "number": 1, "marks": [1, 2, 3]}
+    rendered = {"kind": "sketch", "number": 1, "marks": [1, 2, 3]}
 
     def told(**headers) -> tuple[int, dict]:
-        found = client.get(f"/room/{code}/drawings", headers=headers)
-        return found.status_code, found.json()
+        result = client.get(f"/room/{code}/drawings", headers=headers)
+        return result.status_code, result.json()
 
-    assert say(client, code, ask, seat=seat).status_code == 400
-    assert say(client, code, ask, teacher=other["token"]).status_code == 404
-    assert say(client, code, ask, teacher=token).status_code == 204
-    assert say(client, other["code"], drawn, seat=seat).status_code == 404
-    assert say(client, code, drawn, seat=seat).status_code == 204
-    refused = say(client, code, {**drawn, "marks": [1, 2, 3001]}, seat=seat)
+    assert say(client, code, request, seat=seat).status_code == 400
+    assert say(client, code, request, teacher=other["token"]).status_code == 404
+    assert say(client, code, request, teacher=token).status_code == 204
+    assert say(client, other["code"], rendered, seat=seat).status_code == 404
+    assert say(client, code, rendered, seat=seat).status_code == 204
+    refused = say(client, code, {**rendered, "marks": [1, 2, 3001]}, seat=seat)
     assert (refused.status_code, refused.json()["problem"]) == (409, "sketch_closed")
-    for headers in who.values():
+    for headers in caller.values():
         assert told(**headers) == (409, {"problem": "not_revealed"})
     say(client, code, {"kind": "sketch", "action": "reveal"}, teacher=token)
-    assert told(**who["teacher"])[1]["sketches"] == [[1, 2, 3]]
-    assert "sketches" not in told(**who["student"])[1]
+    assert told(**caller["teacher"])[1]["sketches"] == [[1, 2, 3]]
+    assert "sketches" not in told(**caller["student"])[1]
     assert told(**{TEACHER: other["token"]})[0] == told()[0] == 404
 
 
@@ -207,8 +207,8 @@ def test_a_class_that_mistypes_its_code_is_not_refused(client, opened):
     for number in (60, 400):
         for cookies in (devices(client, number), range(number)):
             for k, _ in enumerate(cookies):
-                place, letter = k % len(code), codes.ALPHABET[k % 20]
-                wrong = code[:place] + letter + code[place + 1 :]
+                position, letter = k % len(code), codes.ALPHABET[k % 20]
+                wrong = code[:position] + letter + code[position + 1 :]
                 status = client.post(f"/room/{wrong}/seat").status_code
                 assert status == (200 if wrong == code else 400)
             client.cookies.clear()
@@ -237,8 +237,8 @@ def test_a_newcomer_waits_for_one_look_up_of_each_other_device(client, opened, q
         flood = [asyncio.create_task(look_up("flood", flooding, code)) for code in guesses(99)]
         await asyncio.sleep(0)
         await look_up("honest", honest, opened["code"])
-        for one in flood:
-            one.cancel()
+        for item in flood:
+            item.cancel()
 
     run_async(class_())
     assert order.index("honest") <= 2
@@ -258,11 +258,11 @@ def test_who_has_sent_most_look_ups_is_refused_where_very_many_wait(client, open
         await asyncio.sleep(0)
         mine = asyncio.create_task(gate.pass_through(honest))
         await asyncio.sleep(0.05)
-        refused = [one for one in flood if one.done()]
+        refused = [item for item in flood if item.done()]
         is_refused = mine.done()
-        for one in (*flood, mine):
-            one.cancel()
-        assert {type(one.exception()) for one in refused} == {UserError}
+        for entry in (*flood, mine):
+            entry.cancel()
+        assert {type(item.exception()) for item in refused} == {UserError}
         return len(refused), is_refused
 
     assert run_async(wait()) == (1, False)
@@ -298,7 +298,9 @@ def test_a_class_and_its_teacher_come_back_after_a_restart_in_any_order(client, 
     seats = [join(client, code) for _ in range(20)]
     restart()
     assert client.post(f"/room/{code}/seat").status_code == 404  # a newcomer proves nothing
-    again = [client.post(f"/room/{code}/seat", json={"seat": one["seat"]}).json() for one in seats]
+    again = [
+        client.post(f"/room/{code}/seat", json={"seat": seat["seat"]}).json() for seat in seats
+    ]
     assert again == seats
     assert come_back(client, opened).json() == {"code": code}
     assert client.post(f"/room/{code}/seat").json()["number"] == 21
@@ -319,8 +321,8 @@ def test_nobody_becomes_the_teacher(client, opened, known):
              (code, ""), (ended["code"], ended["token"]), (guesses(1)[0], opened["token"]),
              (other["code"], opened["token"]), ("x", opened["token"])]  # fmt: skip
     for where, token in tries:
-        found = come_back(client, {"code": where, "token": token})
-        assert (found.status_code, found.json()) == (404, {"problem": "no_room"})
+        result = come_back(client, {"code": where, "token": token})
+        assert (result.status_code, result.json()) == (404, {"problem": "no_room"})
         refused = say(client, where, ASK, teacher=token)
         assert (refused.status_code, refused.json()) == (404, {"problem": "no_room"})
     assert come_back(client, opened).status_code == 200
@@ -328,9 +330,9 @@ def test_nobody_becomes_the_teacher(client, opened, known):
 
 def test_a_page_chooses_neither_code_nor_token(client, opened):
     claimed = {"code": opened["code"], "token": "x" * 48}
-    found = client.post("/room", json=claimed).json()
-    assert found["code"] != opened["code"]
-    assert found["token"] != claimed["token"]
+    result = client.post("/room", json=claimed).json()
+    assert result["code"] != opened["code"]
+    assert result["token"] != claimed["token"]
 
 
 def test_a_removed_seat_is_told_so_and_gets_no_other(client, opened):
@@ -343,7 +345,7 @@ def test_a_removed_seat_is_told_so_and_gets_no_other(client, opened):
         events = routes._events(room, room.seats[seat["number"]])
         first = await anext(events)
         room.apply_teacher_message({"kind": "remove", "seat": seat["number"]})
-        return [first, *[one async for one in events]]
+        return [first, *[event async for event in events]]
 
     assert run_async(listen())[1:] == [b'data: {"sent_out": true}\n\n']
     for claim in (seat["seat"], ""):
@@ -371,16 +373,16 @@ def test_a_device_has_one_vote_after_a_restart_too(client, opened):
         teacher=opened["token"],
     )
     for option, seat in enumerate(seats):
-        said = {**VOTE, "option": option}
-        assert say(client, code, said, seat=seat["seat"]).status_code == 204
-    asked = {name: now(code)["ballot"][name]
+        payload = {**VOTE, "option": option}
+        assert say(client, code, payload, seat=seat["seat"]).status_code == 204
+    request = {name: now(code)["ballot"][name]
              for name in ("number", "key", "options", "state", "round")}  # fmt: skip
     assert now(code)["ballot"]["voted"] == 1
     restart()
     come_back(client, opened)
-    known = {"kind": "restore", "paused": False, "door": True, "allowed": [], "removed": [],
-             "ballots": [asked], "sketches": []}  # fmt: skip
-    assert say(client, code, known, teacher=opened["token"]).status_code == 204
+    existing = {"kind": "restore", "paused": False, "door": True, "allowed": [], "removed": [],
+             "ballots": [request], "sketches": []}  # fmt: skip
+    assert say(client, code, existing, teacher=opened["token"]).status_code == 204
     for option, seat in enumerate(seats):
         join(client, code, seat["seat"])
         recall = {"kind": "recall", "votes": [[1, 1, option]], "sketches": []}
@@ -397,12 +399,12 @@ def test_the_oldest_line_of_a_seat_gives_way(client, opened):
         lines = [routes._events(room, seat) for _ in range(5)]
         for line in lines:
             await anext(line)
-        ends = [[one async for one in line][-1] for line in lines[:2]]
+        ends = [[item async for item in line][-1] for line in lines[:2]]
         still = [asyncio.ensure_future(anext(line)) for line in lines[2:]]
         await asyncio.sleep(0.2)
         room.apply_teacher_message({"kind": "pause", "on": True})
-        told = await asyncio.gather(*still)
-        return ends, sum(b'"paused":true' in one for one in told)
+        payload = await asyncio.gather(*still)
+        return ends, sum(b'"paused":true' in item for item in payload)
 
     assert run_async(tabs()) == ([b'data: {"displaced": true}\n\n'] * 2, 3)
 
@@ -425,12 +427,12 @@ def test_a_seat_that_connects_as_fast_as_it_can_is_slowed_alone(client, opened):
 def test_a_student_reads_what_was_sent_only_as_a_teacher(client, opened):
     code, seat = opened["code"], join(client, opened["code"])["seat"]
     values = {"ga.watch.step": "3"}
-    said = {"kind": "send", "lesson": "gates", "bench": "watch", "values": values}
-    assert say(client, code, said, seat=seat).status_code == 204
+    payload = {"kind": "send", "lesson": "gates", "bench": "watch", "values": values}
+    assert say(client, code, payload, seat=seat).status_code == 204
     path = f"/room/{code}/submissions/1"
     assert client.get(path, headers={SEAT: seat}).status_code == 403
-    found = client.get(path, headers={TEACHER: opened["token"]})
-    assert found.json() == {"lesson": "gates", "bench": "watch", "values": values, "text_keys": []}
+    result = client.get(path, headers={TEACHER: opened["token"]})
+    assert result.json() == {"lesson": "gates", "bench": "watch", "values": values, "text_keys": []}
     missing = client.get(f"/room/{code}/submissions/2", headers={TEACHER: opened["token"]})
     assert missing.status_code == 400
 
@@ -445,9 +447,9 @@ def test_a_stream_tells_the_state_now_and_after_each_change(client, opened):
     seat, _ = room.join()
 
     async def listen() -> list[dict]:
-        events, heard = routes._events(room, seat), []
+        events, received = routes._events(room, seat), []
         for step in range(4):
-            heard.append(json.loads((await anext(events)).removeprefix(b"data: ")))
+            received.append(json.loads((await anext(events)).removeprefix(b"data: ")))
             if step == 0:
                 room.apply_teacher_message(ASK)
                 room.apply_teacher_message(
@@ -459,13 +461,13 @@ def test_a_stream_tells_the_state_now_and_after_each_change(client, opened):
                 room.apply_teacher_message({"kind": "end"})
         with pytest.raises(StopAsyncIteration):
             await anext(events)
-        return heard
+        return received
 
-    heard = run_async(listen())
-    assert [one["paused"] for one in heard] == [False, True, True, True]
-    assert [bool(one["ballot"]) for one in heard] == [False, True, True, True]
-    assert [one["ended"] for one in heard] == [False, False, False, True]
-    assert (seat.streams, heard[0]["present"]) == (0, 1)
+    received_value = run_async(listen())
+    assert [item["paused"] for item in received_value] == [False, True, True, True]
+    assert [bool(item["ballot"]) for item in received_value] == [False, True, True, True]
+    assert [item["ended"] for item in received_value] == [False, False, False, True]
+    assert (seat.streams, received_value[0]["present"]) == (0, 1)
 
 
 def test_a_stream_reminds_a_seat_of_a_vote_that_it_changes(client, opened):
@@ -479,8 +481,8 @@ def test_a_stream_reminds_a_seat_of_a_vote_that_it_changes(client, opened):
         for option in (None, 1, 2):
             if option is not None:
                 room.apply_student_message(seat, {**VOTE, "option": option})
-            told = await asyncio.wait_for(anext(events), 5)
-            own.append(json.loads(told.removeprefix(b"data: "))["answers"]["vote"])
+            payload = await asyncio.wait_for(anext(events), 5)
+            own.append(json.loads(payload.removeprefix(b"data: "))["answers"]["vote"])
         return own
 
     assert run_async(listen()) == [None, 1, 2]
@@ -510,9 +512,9 @@ def test_what_is_left_is_the_teachers_alone(client, opened):
     path = f"/room/{opened['code']}/summary"
     assert client.get(path, headers={SEAT: seat}).status_code == 403
     assert client.get(path).status_code == 404
-    found = client.get(path, headers={TEACHER: opened["token"]}).json()
+    result = client.get(path, headers={TEACHER: opened["token"]}).json()
     nothing = {name: [] for name in ("questions", "sketches", "sent", "texts", "runs")}
-    assert found == {"seats": 1, "goals": {}, **nothing}
+    assert result == {"seats": 1, "goals": {}, **nothing}
 
 
 TEXT = {"kind": "text", "lesson": "gates", "bench": "watch", "values": {},
@@ -523,12 +525,12 @@ def test_a_text_is_the_teachers_to_read_until_it_is_approved(client, opened):
     code, token, seat = opened["code"], opened["token"], join(client, opened["code"])["seat"]
     other = client.post("/room").json()["token"]
     assert say(client, code, TEXT, seat=seat).status_code == 204
-    for who, status in (({SEAT: seat}, 403), ({TEACHER: other}, 404), ({}, 404)):
-        assert client.get(f"/room/{code}/pending", headers=who).status_code == status
+    for caller, status in (({SEAT: seat}, 403), ({TEACHER: other}, 404), ({}, 404)):
+        assert client.get(f"/room/{code}/pending", headers=caller).status_code == status
     assert client.get(f"/room/{code}/board", headers={SEAT: seat}).json() == {"texts": []}
     assert client.get(f"/room/{code}/board").status_code == 404
-    found = client.get(f"/room/{code}/pending", headers={TEACHER: token}).json()
-    assert found == {"number": 1, "text": TEXT["text"], "seat": 1, "device": False}
+    result = client.get(f"/room/{code}/pending", headers={TEACHER: token}).json()
+    assert result == {"number": 1, "text": TEXT["text"], "seat": 1, "device": False}
     assert say(client, code, {"kind": "approve", "number": 1}, seat=seat).status_code == 400
     assert say(client, code, {"kind": "approve", "number": 1}, teacher=token).status_code == 204
     (line,) = client.get(f"/room/{code}/board", headers={SEAT: seat}).json()["texts"]
@@ -539,7 +541,7 @@ def test_a_text_is_the_teachers_to_read_until_it_is_approved(client, opened):
 def test_a_flood_of_texts_waits_as_three(client, opened):
     seat = join(client, opened["code"])["seat"]
     answers = [say(client, opened["code"], {**TEXT, "text": f"{k}"}, seat=seat) for k in range(60)]
-    assert [one.status_code for one in answers[:4]] == [204, 204, 204, 409]
+    assert [answer.status_code for answer in answers[:4]] == [204, 204, 204, 409]
     assert answers[3].json() == {"problem": "texts_wait", "most": 3}
     assert answers[-1].status_code == 429
     other = join(client, opened["code"])["seat"]
@@ -594,8 +596,8 @@ def test_who_comes_back_is_no_newcomer_though_others_have_the_numbers(client, op
     newcomers = [client.post(f"/room/{code}/seat", json={}).status_code for _ in range(20)]
     assert newcomers[:12] + newcomers[-3:] == [200] * 12 + [429] * 3
     back = [client.post(f"/room/{code}/seat", json={"seat": secret}) for secret in secrets]
-    assert [one.status_code for one in back] == [200] * 4
-    assert min(one.json()["number"] for one in back) > 12  # others have theirs
+    assert [item.status_code for item in back] == [200] * 4
+    assert min(item.json()["number"] for item in back) > 12  # others have theirs
 
 
 @pytest.mark.parametrize("said", [
@@ -605,24 +607,24 @@ def test_who_comes_back_is_no_newcomer_though_others_have_the_numbers(client, op
 def test_a_lesson_that_is_none_is_shown_to_no_teacher(client, opened, said):
     seat = join(client, opened["code"])["seat"]
     assert say(client, opened["code"], said, seat=seat).status_code == 400
-    shown = room_service().rooms.find(opened["code"]).snapshot(True)
-    assert said.get("lesson", "constructor").encode() not in shown
+    visible = room_service().rooms.find(opened["code"]).snapshot(True)
+    assert said.get("lesson", "constructor").encode() not in visible
 
 
 def test_the_notebook_is_the_teachers_and_has_no_links_but_to_this_app(client, opened):
     path, seat = f"/room/{opened['code']}/notebook", join(client, opened["code"])["seat"]
-    asked = {"language": "zh", "address": "http://127.0.0.1:8501/app/"}
-    assert client.post(path, json=asked, headers={SEAT: seat}).status_code == 403
-    who = {TEACHER: opened["token"]}
+    request = {"language": "zh", "address": "http://127.0.0.1:8501/app/"}
+    assert client.post(path, json=request, headers={SEAT: seat}).status_code == 403
+    caller = {TEACHER: opened["token"]}
     for wrong in ({}, {"language": "xx"}, {"address": "javascript:alert(1)"}, {"address": 3},
                   {"address": "http://x/)[a](http://y/"}):  # fmt: skip
-        assert client.post(path, json={**asked, **wrong} if wrong else {}, headers=who) \
+        assert client.post(path, json={**request, **wrong} if wrong else {}, headers=caller) \
             .status_code == 400  # fmt: skip
-    found = client.post(path, json=asked, headers=who)
-    assert found.status_code == 200
-    assert found.json()["nbformat"] == 4
-    tagged = client.post(path, json={**asked, "language": "zh-CN"}, headers=who)
-    assert tagged.json()["cells"][0]["source"] == found.json()["cells"][0]["source"]
+    results = client.post(path, json=request, headers=caller)
+    assert results.status_code == 200
+    assert results.json()["nbformat"] == 4
+    tagged = client.post(path, json={**request, "language": "zh-CN"}, headers=caller)
+    assert tagged.json()["cells"][0]["source"] == results.json()["cells"][0]["source"]
 
 
 # ---- what grows with seats is not made on the event loop
@@ -631,11 +633,11 @@ def test_the_notebook_is_the_teachers_and_has_no_links_but_to_this_app(client, o
 def filled(room, seats: int = 300, questions: int = 40) -> None:
     """So many drawings of 64 numbers and votes as a room can hold."""
     class_ = [room.join()[0] for _ in range(seats)]
-    most = [1000] * 64
+    maximum = [1000] * 64
     for number in range(1, questions + 1):
         room.apply_teacher_message({"kind": "sketch", "action": "ask", "key": "vg.sketch.tanh",
             "type": "curve",
-                   "most": most})  # fmt: skip
+                   "most": maximum})  # fmt: skip
         room.apply_teacher_message(ASK)
         for seat in class_:
             room.sketched[-1].draw(seat.number, [(seat.number * k) % 1001 for k in range(64)])
@@ -661,8 +663,8 @@ def test_a_large_summary_is_copied_on_the_loop_and_written_elsewhere(client, ope
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(RoomSummary, "to_dict", seen)
-        found = client.get(f"/room/{opened['code']}/summary", headers={TEACHER: opened["token"]})
-    assert found.json() == {"seats": 300}
+        result = client.get(f"/room/{opened['code']}/summary", headers={TEACHER: opened["token"]})
+    assert result.json() == {"seats": 300}
     (thread,) = threads
     assert "asyncio" in thread.name  # a pool's
 
@@ -679,10 +681,10 @@ def test_a_large_summary_is_written_in_parts(client, opened, monkeypatch):
         return text
 
     monkeypatch.setattr(json, "dumps", measured)
-    found = client.get(f"/room/{opened['code']}/summary", headers={TEACHER: opened["token"]})
-    assert found.json() == room.record().to_dict()
-    assert sum(sizes) > 0.9 * len(found.content)
-    assert max(sizes) < 0.05 * len(found.content)
+    result = client.get(f"/room/{opened['code']}/summary", headers={TEACHER: opened["token"]})
+    assert result.json() == room.record().to_dict()
+    assert sum(sizes) > 0.9 * len(result.content)
+    assert max(sizes) < 0.05 * len(result.content)
 
 
 def test_what_all_ask_for_is_written_once(client, opened, monkeypatch):
@@ -699,9 +701,9 @@ def test_what_all_ask_for_is_written_once(client, opened, monkeypatch):
     monkeypatch.setattr(drawn_predictions, "summary", counted)
     path = f"/room/{opened['code']}/drawings"
     seats = [room.seats[number].secret for number in range(1, 301)]
-    found = {client.get(path, headers={SEAT: seat}).content for seat in seats}
-    assert len(found) == 1
-    assert json.loads(found.pop())["count"] == 300
+    result = {client.get(path, headers={SEAT: seat}).content for seat in seats}
+    assert len(result) == 1
+    assert json.loads(result.pop())["count"] == 300
     assert len(client.get(path, headers={TEACHER: opened["token"]}).json()["sketches"]) == 300
     assert len(summaries) == 1
 
@@ -720,18 +722,18 @@ def test_who_asks_while_it_is_written_waits_for_the_next_together(client, opened
     headers = {TEACHER: opened["token"]}
     path = f"/room/{opened['code']}/summary"
     with ThreadPoolExecutor(12) as pool:
-        asked = [pool.submit(client.get, path, headers=headers)]
+        requests = [pool.submit(client.get, path, headers=headers)]
         while not begun:
             time.sleep(0.01)
         for _ in range(10):
             client.portal.call(room.notify)
-            asked.append(pool.submit(client.get, path, headers=headers))
+            requests.append(pool.submit(client.get, path, headers=headers))
         seat = client.post(f"/room/{opened['code']}/seat").json()
         time.sleep(0.3)
         release.set()
-        found = [one.result().json()["seats"] for one in asked]
+        results = [item.result().json()["seats"] for item in requests]
     assert seat["number"] == 1
-    assert found == [0] + [1] * 10
+    assert results == [0] + [1] * 10
     assert len(begun) == 2
 
 
@@ -743,14 +745,14 @@ def test_a_summary_counts_as_computed_for_who_asks(client, opened, monkeypatch):
     headers, statuses = {TEACHER: opened["token"]}, []
     for _ in range(20):
         client.portal.call(room.notify)
-        found = client.get(f"/room/{opened['code']}/summary", headers=headers)
-        statuses.append(found.status_code)
+        result = client.get(f"/room/{opened['code']}/summary", headers=headers)
+        statuses.append(result.status_code)
     assert statuses[0] == 200
     assert 429 in statuses
 
 
 async def _rest(line) -> list[bytes]:
-    return [one async for one in line]
+    return [item async for item in line]
 
 
 def test_streams_end_when_the_process_is_told_to_end(client, opened):

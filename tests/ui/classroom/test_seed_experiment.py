@@ -40,16 +40,18 @@ def at_once(monkeypatch):
 def ours(monkeypatch):
     """The numbers of a bench are these: `ours(seeds) -> numbers`; what was asked for is noted."""
     result_cache.result_cache.cache_clear()
-    asked: list[list[int]] = []
+    requests: list[list[int]] = []
 
     def made(values=lambda seeds: [float(seed) for seed in seeds], at_once=30):
         def noted(seeds):
-            asked.append(list(seeds))
+            requests.append(list(seeds))
             return values(seeds)
 
-        told = SeedExperiment(noted, "number", "These are our settings.", at_once=at_once)
-        monkeypatch.setitem(vars(FIT), "replicate", lambda params, show: told)
-        return asked
+        seed_experiment = SeedExperiment(
+            noted, "number", "These are our settings.", at_once=at_once
+        )
+        monkeypatch.setitem(vars(FIT), "replicate", lambda params, show: seed_experiment)
+        return requests
 
     yield made
     result_cache.result_cache.cache_clear()
@@ -69,14 +71,14 @@ def look(client, room: dict, seat: str | None = None, **query: str):
     return client.get(f"/room/{room['code']}/run", headers=headers, params=query)
 
 
-def until(client, room: dict, there) -> dict:
+def until(client, room: dict, target) -> dict:
     """The run as a class is told it, when `there(run)`."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         run = json.loads(
             client.portal.call(room_service().rooms.find(room["code"]).snapshot, False)
         )["run"]
-        if run and there(run):
+        if run and target(run):
             return run
         time.sleep(0.02)
     raise AssertionError(run)
@@ -129,7 +131,7 @@ def test_another_run_replaces_the_first_which_is_kept_for_afterwards(monkeypatch
     room.apply_teacher_message({"kind": "stop"})
     assert room.run.stopped
     left = room.record().to_dict()["runs"]
-    assert [one["found"][0] for one in left] == [3.0, 4.0, 5.0]
+    assert [item["found"][0] for item in left] == [3.0, 4.0, 5.0]
     assert left[0] == {**{k: RUN[k] for k in ("lesson", "bench", "values")},
                        "seeds": [1, 2], "found": [3.0, 0.5]}  # fmt: skip
     assert runs.KEPT == 20
@@ -140,9 +142,9 @@ def test_nobody_stops_what_does_not_run_and_no_student_runs_anything():
     with pytest.raises(InvalidMessageError):
         room.apply_teacher_message({"kind": "stop"})
     seat, _ = room.join()
-    for said in (RUN, {"kind": "stop"}):
+    for message in (RUN, {"kind": "stop"}):
         with pytest.raises(InvalidMessageError):
-            room.apply_student_message(seat, said)
+            room.apply_student_message(seat, message)
     assert room.run is None
 
 
@@ -170,20 +172,20 @@ def test_a_class_runs_and_each_finds_its_own(client, opened):
 
 
 def test_it_is_seen_to_grow(client, opened, ours):
-    asked = ours()
+    request = ours()
     say(client, opened, RUN)
     until(client, opened, done)
-    assert asked == [list(range(first, first + 5)) for first in range(1, MIN_SEEDS, 5)]
+    assert request == [list(range(first, first + 5)) for first in range(1, MIN_SEEDS, 5)]
 
 
 def test_late_joiners_are_added_and_marked(client, opened, ours):
-    asked = ours()
+    request = ours()
     join(client, opened["code"])
     say(client, opened, RUN)
     first = until(client, opened, done)
     late = join(client, opened["code"])
     until(client, opened, lambda run: run["version"] > first["version"])
-    assert sum(map(len, asked)) == MIN_SEEDS  # it was there already
+    assert sum(map(len, request)) == MIN_SEEDS  # it was there already
     around, figure = picture(look(client, opened, late["seat"], lang="en"))
     assert named(figure)["class"] == [1.0, 2.0]
     room = room_service().rooms.find(opened["code"])
@@ -197,17 +199,17 @@ def test_late_joiners_are_added_and_marked(client, opened, ours):
 
 def test_it_can_be_stopped(client, opened, ours, monkeypatch):
     monkeypatch.setattr(seed_experiment, "THROTTLE_S", 0.2)
-    asked = ours()
+    request = ours()
     say(client, opened, RUN)
     until(client, opened, lambda run: run["done"] > 0)
     assert say(client, opened, {"kind": "stop"}).status_code == 204
     time.sleep(0.6)
     run = until(client, opened, lambda run: run["stopped"])
     assert run["done"] < MIN_SEEDS
-    known = sum(map(len, asked))
+    stage = sum(map(len, request))
     join(client, opened["code"])
     time.sleep(0.5)
-    assert sum(map(len, asked)) == known
+    assert sum(map(len, request)) == stage
     assert len(picture(look(client, opened))[0]["marks"]) == run["done"]
 
 
@@ -237,16 +239,16 @@ def test_a_flood_of_looks_ends(client, opened, ours):
 
 
 def test_two_rooms_run_apart_and_share_what_is_the_same(client, opened, ours):
-    asked = ours()
+    request = ours()
     second = client.post("/room").json()
     for room in (opened, second):
         join(client, room["code"])
         say(client, room, RUN)
         until(client, room, done)
-    assert sum(map(len, asked)) == MIN_SEEDS  # the second found all of them
+    assert sum(map(len, request)) == MIN_SEEDS  # the second found all of them
     say(client, second, {**RUN, "values": {"ar.process.phi": "0.5"}})
     until(client, second, lambda run: run["number"] == 2 and done(run))
-    assert sum(map(len, asked)) == 2 * MIN_SEEDS
+    assert sum(map(len, request)) == 2 * MIN_SEEDS
     assert until(client, opened, done)["number"] == 1
     assert look(client, {**opened, "token": second["token"]}).status_code == 404
 
@@ -268,7 +270,7 @@ def test_who_is_not_in_the_room_sees_nothing(client, opened, ours):
 def test_what_cannot_be_run_is_one_sentence(client, opened, change):
     say(client, opened, {**RUN, **change})
     until(client, opened, lambda run: run["failed"])
-    english, chinese = (json.loads(look(client, opened, lang=one).text) for one in ("en", "zh"))
+    english, chinese = (json.loads(look(client, opened, lang=item).text) for item in ("en", "zh"))
     assert "no number for each seed" in english["problem"]
     assert "不是每个种子都有一个数" in chinese["problem"]
 
@@ -341,10 +343,10 @@ def long(monkeypatch):
     result_cache.result_cache.cache_clear()
 
     def made(gate="", function=trained):
-        told = SeedExperiment(partial(function, gate=gate), "number", "These are our settings.",
+        payload = SeedExperiment(partial(function, gate=gate), "number", "These are our settings.",
                           at_once=10, kinds=("A", "B"), long=True)  # fmt: skip
         monkeypatch.setattr(seed_experiment, "LOOK", 0.02)
-        monkeypatch.setitem(vars(FIT), "replicate", lambda params, show: told)
+        monkeypatch.setitem(vars(FIT), "replicate", lambda params, show: payload)
 
     yield made
     result_cache.result_cache.cache_clear()

@@ -31,8 +31,8 @@ def told():
     """What the script of a page is told in it."""
 
     def read(answer) -> dict:
-        found = re.search(r'id="payload">(.*?)</script>', answer.text, re.DOTALL)
-        return json.loads(found[1])
+        result = re.search(r'id="payload">(.*?)</script>', answer.text, re.DOTALL)
+        return json.loads(result[1])
 
     return read
 
@@ -53,7 +53,7 @@ def post(client):
     """Tell a page that something was set in it."""
 
     def ask(address, query=None, texts=None, token="", **more):
-        said = {"query": query or {}, "texts": texts or {}, **more}
-        return client.post(address, json=said, headers={"x-seqviz-session": token})
+        payload = {"query": query or {}, "texts": texts or {}, **more}
+        return client.post(address, json=payload, headers={"x-seqviz-session": token})
 
     return ask

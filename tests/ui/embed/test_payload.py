@@ -57,29 +57,31 @@ def test_every_bench_stands_in_its_page_with_all_that_it_shows(
     answer = client.get(f"/embed/{slug}/{name}?lang={lang}")
     assert answer.status_code == 200
     assert "set-cookie" not in answer.headers
-    found = told(answer)
+    result = told(answer)
     if bench in PICTURES:
-        assert found["vega"].startswith("<svg")
+        assert result["vega"].startswith("<svg")
     elif bench in IN_BROWSER:
-        assert found["component"]["values"] == found["component"]["start"]
+        assert result["component"]["values"] == result["component"]["start"]
     elif bench in ASKED_FOR:
-        assert not {"figure", "vega", "component"} & found.keys()
+        assert not {"figure", "vega", "component"} & result.keys()
     else:
         assert isinstance(wants.figure, Figure)
-        assert json.loads(found["figure"]) == json.loads(wants.figure.to_json())
-        assert found["alt"] == wants.figure.alt
-    assert found["problem"] == ""
+        assert json.loads(result["figure"]) == json.loads(wants.figure.to_json())
+        assert result["alt"] == wants.figure.alt
+    assert result["problem"] == ""
     words = seen(answer)
-    for one in wants.readouts.values():
-        assert one.value in words or one.value.endswith("\u00a0s")  # seconds are of this run
-    assert found["under"] or found["over"]
+    for readout in wants.readouts.values():
+        assert readout.value in words or readout.value.endswith(
+            "\u00a0s"
+        )  # seconds are of this run
+    assert result["under"] or result["over"]
     assert Text(lang)("embed.open", title=Text(lang)(f"{slug}.title")) in words
     assert f'href="/{slug}?' in answer.text
 
 
 def test_controls_are_those_of_the_page_and_those_that_do_not_apply_are_not_there(client, told):
-    found = told(client.get("/embed/gates/one?lang=en&ga.one.view=cell&ga.one.temperature=2"))
-    names = {one["key"].removeprefix("ga.one."): one for one in found["controls"]}
+    result = told(client.get("/embed/gates/one?lang=en&ga.one.view=cell&ga.one.temperature=2"))
+    names = {item["key"].removeprefix("ga.one."): item for item in result["controls"]}
     assert names["view"]["above"]
     assert names["view"]["value"] == "cell"
     assert names["temperature"]["slider"]["value"] == "2"
@@ -103,9 +105,9 @@ def test_what_is_not_there_is_said_in_one_sentence(client, seen, address, lang):
 ])  # fmt: skip
 def test_a_value_that_cannot_be_has_its_default(client, told, query):
     plain = told(client.get("/embed/gates/one?lang=en"))
-    found = told(client.get(f"/embed/gates/one?lang=en&{query}"))
-    assert found["figure"] == plain["figure"]
-    assert "script" not in found["lesson"]
+    result = told(client.get(f"/embed/gates/one?lang=en&{query}"))
+    assert result["figure"] == plain["figure"]
+    assert "script" not in result["lesson"]
 
 
 @st.composite
@@ -113,9 +115,11 @@ def addresses(draw) -> tuple[str, str, dict[str, str]]:
     """A bench that computes little, and what its address may say."""
     slug, name = draw(st.sampled_from(CHEAP))
     prefix = getattr(lessons, slug).lesson.benches[name].prefix
-    known = {key: one for key, one in keys(slug).items() if key.startswith(f"{prefix}.")}
-    chosen = draw(st.lists(st.sampled_from(sorted(known)), max_size=6, unique=True))
-    taken = {key: draw(st.one_of(written(known[key]), adversarial_inputs.texts)) for key in chosen}
+    existing = {key: item for key, item in keys(slug).items() if key.startswith(f"{prefix}.")}
+    chosen = draw(st.lists(st.sampled_from(sorted(existing)), max_size=6, unique=True))
+    taken = {
+        key: draw(st.one_of(written(existing[key]), adversarial_inputs.texts)) for key in chosen
+    }
     return (
         slug,
         name,
@@ -130,12 +134,12 @@ def addresses(draw) -> tuple[str, str, dict[str, str]]:
 def test_whatever_an_address_says_is_cleaned_as_a_link_is(address):
     slug, name, query = address
     bench = bench_of(slug, name)
-    asked = parse_request(bench, query, {}, "en")
-    for key, text in asked.link.items():
+    embed_request = parse_request(bench, query, {}, "en")
+    for key, text in embed_request.link.items():
         control = keys(slug)[key]
         assert controls.encoded(control.parse(text)) == text
-    again = parse_request(bench, asked.link, {}, "en")
-    assert (again.link, again.key) == (asked.link, asked.key)
+    again = parse_request(bench, embed_request.link, {}, "en")
+    assert (again.link, again.key) == (embed_request.link, embed_request.key)
 
 
 def test_a_page_is_made_once_for_everybody(client, monkeypatch):
@@ -166,28 +170,28 @@ def test_what_is_written_by_others_is_text(client, told):
     answer = client.get("/embed/gates/watch", params={"lang": "en", "ga.watch.characters": bad})
     assert bad not in answer.text
     assert "<img" not in answer.text
-    assert any(one["value"] == bad for one in told(answer)["controls"])
+    assert any(item["value"] == bad for item in told(answer)["controls"])
 
 
 def test_a_model_that_is_not_here_is_named_and_nothing_is_fetched(client, told, monkeypatch):
     monkeypatch.setattr(ready, "is_ready", lambda *_: False)
     monkeypatch.setattr(store, "stored", lambda _: None)
-    found = told(client.get("/embed/positions/learned?lang=en&po.learned.view=map"))
-    assert "is not on this server yet" in found["problem"]
-    assert "figure" not in found
-    assert not found["loading"]
+    result = told(client.get("/embed/positions/learned?lang=en&po.learned.view=map"))
+    assert "is not on this server yet" in result["problem"]
+    assert "figure" not in result
+    assert not result["loading"]
 
 
 def test_a_model_that_is_on_its_way_is_asked_for_again(client, told, monkeypatch, minilm_on_disk):
     monkeypatch.setattr(ready, "is_ready", lambda *_: False)
-    asked = []
+    requests = []
     monkeypatch.setattr(
-        jobs.queue_for("models"), "submit", lambda *_, **given: asked.append(given) or FakeJob()
+        jobs.queue_for("models"), "submit", lambda *_, **given: requests.append(given) or FakeJob()
     )
-    found = told(client.get("/embed/positions/learned?lang=zh&theme=dark"))
-    assert found["loading"]
-    assert "正在载入" in found["problem"]
-    assert [one["model"] for one in asked] == ["minilm"]
+    result = told(client.get("/embed/positions/learned?lang=zh&theme=dark"))
+    assert result["loading"]
+    assert "正在载入" in result["problem"]
+    assert [item["model"] for item in requests] == ["minilm"]
 
 
 class FakeJob:
@@ -198,8 +202,8 @@ class FakeJob:
 
 
 def test_what_is_not_trained_says_so_beside_its_controls(client, told):
-    found = told(client.get("/embed/gates/learn?lang=en&ga.learn.seed=4711"))
-    assert "figure" not in found
-    assert Text("en")("embed.not_trained") in found["problem"]
-    assert found["controls"]
-    assert found["lesson"] == "/gates?ga.learn.seed=4711&lang=en#bench-learn"
+    result = told(client.get("/embed/gates/learn?lang=en&ga.learn.seed=4711"))
+    assert "figure" not in result
+    assert Text("en")("embed.not_trained") in result["problem"]
+    assert result["controls"]
+    assert result["lesson"] == "/gates?ga.learn.seed=4711&lang=en#bench-learn"

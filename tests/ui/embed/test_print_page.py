@@ -28,7 +28,7 @@ def test_a_still_has_the_figure_in_grays_and_its_address_as_a_code(client, told,
     if figure:
         colors = re.findall(r'"color":"#([0-9a-f]{6})"', figure)
         assert colors
-        assert all(one[:2] == one[2:4] == one[4:] for one in colors)
+        assert all(color[:2] == color[2:4] == color[4:] for color in colors)
         colored = told(client.get(f"/print/{slug}/{name}?lang=zh&color=true"))["figure"]
         assert json.loads(colored)["data"] != json.loads(figure)["data"]
 

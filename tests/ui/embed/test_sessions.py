@@ -41,26 +41,26 @@ def test_to_begin_is_to_have_a_session_and_nothing_is_computed(post, monkeypatch
         raise AssertionError
 
     monkeypatch.setattr(routes, "run_embed", fail)
-    found = post("/embed/gates/one", {"lang": "en", "ga.one.unit": "3"}, begin=True).json()
-    assert run_context.by_token(found["live"]["token"])
-    assert found["live"]["query"] == {"lang": "en", "ga.one.unit": "3"}
+    result = post("/embed/gates/one", {"lang": "en", "ga.one.unit": "3"}, begin=True).json()
+    assert run_context.by_token(result["live"]["token"])
+    assert result["live"]["query"] == {"lang": "en", "ga.one.unit": "3"}
 
 
 def test_a_reader_s_text_is_drawn_and_stands_in_no_address_and_no_log(client, post, caplog):
     caplog.set_level(logging.DEBUG)
-    found = post(WATCH, {"lang": "en", "ga.watch.step": "5"}, {KEY: TEXT}).json()
-    assert found["figure"] != post(WATCH, {"lang": "en", "ga.watch.step": "5"}).json()["figure"]
-    assert any(one["value"] == TEXT for one in found["controls"])
-    live = found["live"]
+    result = post(WATCH, {"lang": "en", "ga.watch.step": "5"}, {KEY: TEXT}).json()
+    assert result["figure"] != post(WATCH, {"lang": "en", "ga.watch.step": "5"}).json()["figure"]
+    assert any(item["value"] == TEXT for item in result["controls"])
+    live = result["live"]
     word = "sentence"
-    assert all(word not in text for text in (found["lesson"], str(found["query"]), str(live)))
+    assert all(word not in text for text in (result["lesson"], str(result["query"]), str(live)))
     assert live["query"]["own"]
     moved = client.get("/live/gates/watch", params={**live["query"], "ga.watch.step": "6"},
                        headers={"x-seqviz-session": live["token"]})  # fmt: skip
     assert moved.status_code == 200
     assert all(word not in str(call.getMessage()) for call in caplog.records)
-    assert f"{KEY}=" not in found["lesson"]
-    assert "ga.watch.step=5" in found["lesson"]
+    assert f"{KEY}=" not in result["lesson"]
+    assert "ga.watch.step=5" in result["lesson"]
 
 
 def test_a_session_that_was_forgotten_is_made_anew_and_nobody_notices(post):
@@ -73,48 +73,48 @@ def test_a_session_that_was_forgotten_is_made_anew_and_nobody_notices(post):
 
 @pytest.mark.parametrize(("shared", "most"), [(False, sessions.OWN), (True, sessions.SHARED)])
 def test_of_one_account_the_one_used_longest_ago_goes(shared, most):
-    found, account = sessions.Embeds(), ClientQuota(shared=shared)
-    first, second = found.of("", account), found.of("", account)
-    found.of(first.token, account)
+    result, account = sessions.Embeds(), ClientQuota(shared=shared)
+    first, second = result.of("", account), result.of("", account)
+    result.of(first.token, account)
     for _ in range(most - 1):
-        found.of("", account)
-    assert found.open == most
-    assert found.of(first.token, account) is first
-    assert found.of(second.token, account) is not second
+        result.of("", account)
+    assert result.open == most
+    assert result.of(first.token, account) is first
+    assert result.of(second.token, account) is not second
 
 
 def test_one_that_rests_is_forgotten():
     now = [0.0]
-    found, account = sessions.Embeds(lambda: now[0]), ClientQuota()
-    one = found.of("", account)
+    result, account = sessions.Embeds(lambda: now[0]), ClientQuota()
+    item = result.of("", account)
     now[0] = sessions.IDLE - 1
-    assert found.of(one.token, account) is one
+    assert result.of(item.token, account) is item
     now[0] += sessions.IDLE + 1
-    assert found.of(one.token, account) is not one
+    assert result.of(item.token, account) is not item
 
 
 def test_there_are_so_many_in_all(monkeypatch):
     monkeypatch.setattr(sessions, "MAX_SESSIONS", 20)
-    found = sessions.Embeds()
+    embeds = sessions.Embeds()
     for _ in range(50):
-        found.of("", ClientQuota())
-    assert found.open == 20
+        embeds.of("", ClientQuota())
+    assert embeds.open == 20
 
 
 def test_who_waits_for_a_seat_does_not_come_in_by_an_embedded_bench():
     front = admission.AdmissionControl(active=lambda _: 1)
     waiting = ClientQuota()
-    assert front.admit(waiting, most=1) == 1
+    assert front.admit(waiting, max_clients=1) == 1
     sessions.Embeds().of("", waiting)
-    assert front.admit(waiting, most=1) == 1
+    assert front.admit(waiting, max_clients=1) == 1
 
 
 def test_those_at_one_address_have_room_for_each_that_uses_it():
-    found, account = sessions.Embeds(), ClientQuota(shared=True)
-    kept = [found.of("", account) for _ in range(3)]
+    result, account = sessions.Embeds(), ClientQuota(shared=True)
+    retained = [result.of("", account) for _ in range(3)]
     assert account.students == 3
-    for one in kept:
-        one.seen -= sessions.OPEN + 1
+    for item in retained:
+        item.seen -= sessions.OPEN + 1
     account.tabs._counted = float("-inf")  # it counts once a second
     assert account.students == 1
 
@@ -134,9 +134,9 @@ def test_what_a_browser_says_may_be_anything(client, body, kind, status):
 
 def test_a_click_on_the_figure_moves_what_it_moves_in_the_lesson(post):
     address = "/embed/vanishing_gradients/pairs"
-    found = post(address, {"lang": "en"}, pick={"x": 3, "y": 9}).json()
-    assert found["picks"]
-    named = {one["key"].rpartition(".")[2]: one["value"] for one in found["controls"]}
+    result = post(address, {"lang": "en"}, pick={"x": 3, "y": 9}).json()
+    assert result["picks"]
+    named = {item["key"].rpartition(".")[2]: item["value"] for item in result["controls"]}
     assert {"3", "9"} == {named["earlier"], named["later"]}
 
 
@@ -151,11 +151,11 @@ def test_too_many_pages_from_one_place_wait_no_further(client, seen, monkeypatch
 
 def test_equal_pages_that_are_asked_for_at_once_are_drawn_once(client, monkeypatch):
     """A class opens a course page: 30 x the same, while there is one place for its address."""
-    drawn, release = [], threading.Event()
+    rendered, release = [], threading.Event()
     page = routes._page
 
     def slow(*args):
-        drawn.append(args)
+        rendered.append(args)
         release.wait(10)
         return page(*args)
 
@@ -163,39 +163,39 @@ def test_equal_pages_that_are_asked_for_at_once_are_drawn_once(client, monkeypat
     monkeypatch.setattr(routes, "WAITING", 1)
     address = "/embed/gates/size?lang=en&ga.size.inputs=7"
     with ThreadPoolExecutor(30) as pool:
-        asked = [pool.submit(client.get, address) for _ in range(30)]
+        requests = [pool.submit(client.get, address) for _ in range(30)]
         time.sleep(0.5)
         release.set()
-        found = [one.result() for one in asked]
-    assert {one.status_code for one in found} == {200}
-    assert len({one.content for one in found}) == 1
-    assert len(drawn) == 1
+        results = [item.result() for item in requests]
+    assert {item.status_code for item in results} == {200}
+    assert len({item.content for item in results}) == 1
+    assert len(rendered) == 1
     assert not routes._drawing
     assert not routes._waiting
 
 
 def test_a_page_that_is_not_for_all_is_drawn_for_each(client, monkeypatch):
     """What one device reads of its own limit is nobody else's answer."""
-    drawn = []
+    rendered = []
 
     def alone(*args):
-        drawn.append(args)
+        rendered.append(args)
         time.sleep(0.2)
-        return routes.CompressedPage(gzip.compress(str(len(drawn)).encode()), is_for_all=False)
+        return routes.CompressedPage(gzip.compress(str(len(rendered)).encode()), is_for_all=False)
 
     monkeypatch.setattr(routes, "_page", alone)
     address = "/embed/gates/size?lang=en&ga.size.inputs=6"
     with ThreadPoolExecutor(3) as pool:
-        found = [*pool.map(lambda _: client.get(address).text, range(3))]
-    assert sorted(found) == ["1", "2", "3"]
+        results = [*pool.map(lambda _: client.get(address).text, range(3))]
+    assert sorted(results) == ["1", "2", "3"]
 
 
 def test_a_page_waits_as_a_page_and_what_is_set_as_a_press(client, post, monkeypatch):
     ranks = []
-    come = scheduler.DrawQueue.enqueue
+    arrivals = scheduler.DrawQueue.enqueue
     monkeypatch.setattr(
         scheduler.DrawQueue, "enqueue",
-        lambda self, rank, *rest: ranks.append(rank) or come(self, rank, *rest),
+        lambda self, rank, *rest: ranks.append(rank) or arrivals(self, rank, *rest),
     )  # fmt: skip
     client.get("/embed/gates/size?lang=en&ga.size.hidden=16")
     post("/embed/gates/size", {"lang": "en"})

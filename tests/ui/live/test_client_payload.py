@@ -55,21 +55,21 @@ def test_the_scores_travel_as_they_are_and_do_not_depend_on_what_a_hand_moves(
     assert answer.headers["content-encoding"] == "gzip"
     assert int(answer.headers["content-length"]) < 115_000  # 98,304 of them are half floats
     again = ask(client, session.token, **{"gp.scores.temperature": "2"})
-    told = answer.json()
-    assert again.json() == told
-    found = next_token("smollm2", TEXT)
-    half = np.frombuffer(_bytes(told["half"]), np.float16).astype(np.float32)
-    first = np.frombuffer(_bytes(told["first"]), np.float32)
+    payload = answer.json()
+    assert again.json() == payload
+    result = next_token("smollm2", TEXT)
+    half = np.frombuffer(_bytes(payload["half"]), np.float16).astype(np.float32)
+    first = np.frombuffer(_bytes(payload["first"]), np.float32)
     scores = np.minimum(half, first[-1])
-    scores[told["ids"]] = first
-    np.testing.assert_array_equal(scores, found.scores)  # bit for bit
+    scores[payload["ids"]] = first
+    np.testing.assert_array_equal(scores, result.scores)  # bit for bit
 
 
 def test_words_of_all_tokens_are_another_part(client, session, smollm2):
     words = ask(client, session.token, "vocabulary").json()
     assert len(words) == 49_152
-    told = ask(client, session.token).json()
-    assert [words[token] for token in told["ids"]] == told["pieces"]
+    payload = ask(client, session.token).json()
+    assert [words[token] for token in payload["ids"]] == payload["pieces"]
 
 
 def _bytes(text: str) -> bytes:
@@ -98,13 +98,13 @@ def test_a_text_of_a_student_does_not_stand_in_the_address(session, smollm2):
 
 def test_the_page_is_told_what_answers_and_on_what_it_depends(session):
     with handler.run_context.acting_as(session, "gpt", "scores"):
-        told = handler.live_descriptor(
+        payload = handler.live_descriptor(
             BENCH, {BENCH.prefix: BENCH.declaration()}, "en", False, False
         )
-    assert told["answers"] == {
+    assert payload["answers"] == {
         "script": "next_token", "needs": ["lang", "present", "own", "gp.scores.text"],
     }  # fmt: skip
-    assert told["values"]["gp.scores.order"] == "+".join(ORDER)
+    assert payload["values"]["gp.scores.order"] == "+".join(ORDER)
 
 
 def test_a_strange_order_in_a_link_is_the_usual_one(session, smollm2):

@@ -67,22 +67,26 @@ def test_the_answer_is_what_the_bench_shows(client, session, slug, name, minilm,
     control, value = moved(bench)
     answer = ask(client, session, f"/live/{slug}/{name}", lang="zh",
                  **{f"{bench.prefix}.{control}": encoded(value)})  # fmt: skip
-    wanted = bench.run({control: value}, style=Style(LIVE, "zh"))
-    if not isinstance(wanted.figure, Figure):  # it waits for a training: so does the page
+    expected = bench.run({control: value}, style=Style(LIVE, "zh"))
+    if not isinstance(expected.figure, Figure):  # it waits for a training: so does the page
         assert answer.status_code == 204
         return
     around, figure = unpacked(answer)
-    assert figure == json.loads(wanted.figure.to_json())
-    assert around["alt"] == wanted.figure.alt
-    shown = [{"value": one.value, "beside": one.beside} for one in wanted.readouts.values()]
-    assert len(shown) == len(around["readouts"])
+    assert figure == json.loads(expected.figure.to_json())
+    assert around["alt"] == expected.figure.alt
+    visible = [
+        {"value": readout.value, "beside": readout.beside} for readout in expected.readouts.values()
+    ]
+    assert len(visible) == len(around["readouts"])
     measured = [
-        one for one in shown if not one["value"].endswith("\u00a0s")
+        item for item in visible if not item["value"].endswith("\u00a0s")
     ]  # seconds are of this run
-    assert [one for one in around["readouts"] if not one["value"].endswith("\u00a0s")] == measured
-    said = [note for note in around["notes"] if note is not None]
-    assert len(around["notes"]) >= len(wanted.notes)
-    assert all("<p>" in note or "<span" in note for note in said)
+    assert [
+        item for item in around["readouts"] if not item["value"].endswith("\u00a0s")
+    ] == measured
+    messages = [note for note in around["notes"] if note is not None]
+    assert len(around["notes"]) >= len(expected.notes)
+    assert all("<p>" in note or "<span" in note for note in messages)
 
 
 @pytest.mark.parametrize(("address", "token", "status"), [
@@ -185,8 +189,8 @@ def test_a_student_s_text_is_in_no_address_and_in_no_shared_answer(client, sessi
 
 
 def typed(client, session, text, key="tx.cutters.text"):
-    told = text if isinstance(text, str) and text.startswith("{") else json.dumps({key: text})
-    headers = {handler.H_SESSION: session.token, handler.H_LIVE_TEXT: quote(told)}
+    payload = text if isinstance(text, str) and text.startswith("{") else json.dumps({key: text})
+    headers = {handler.H_SESSION: session.token, handler.H_LIVE_TEXT: quote(payload)}
     return client.get("/live/text/cutters", params={"lang": "en"}, headers=headers)
 
 
@@ -248,10 +252,10 @@ def test_a_hand_that_has_stopped_comes_before_one_that_moves_on(
 ):
     ranks = []
     queue = draw_queue()
-    come = queue.enqueue
-    monkeypatch.setattr(queue, "enqueue", lambda r, *more: ranks.append(r) or come(r, *more))
-    asked = {handler.H_SESSION: session.token} | ({header: "1"} if header else {})
-    assert client.get(AR, headers=asked).status_code == 200
+    arrivals = queue.enqueue
+    monkeypatch.setattr(queue, "enqueue", lambda r, *more: ranks.append(r) or arrivals(r, *more))
+    request = {handler.H_SESSION: session.token} | ({header: "1"} if header else {})
+    assert client.get(AR, headers=request).status_code == 200
     assert ranks == [rank]
 
 
@@ -259,15 +263,15 @@ def test_what_nobody_waits_for_any_more_is_not_begun(monkeypatch):
     """Another one is just being drawn; the browser has gone."""
     begun = []
     monkeypatch.setattr(handler, "_render_response", lambda *_: begun.append(1))
-    made = Session("test", 0.0)
-    run_context._by_token[made.token] = made
+    session = Session("test", 0.0)
+    run_context._by_token[session.token] = session
 
     async def left():
         return {"type": "http.disconnect"}
 
     request = SimpleNamespace(
         path_params={"slug": "ar_fitting", "bench": "process"},
-        headers={handler.H_SESSION: made.token},
+        headers={handler.H_SESSION: session.token},
         query_params={},
         receive=left,
     )
@@ -315,10 +319,10 @@ def test_an_array_that_the_browser_has_does_not_travel_again(client, session):
     headers = {handler.H_SESSION: session.token, handler.H_KNOWN_ARRAYS: f"0123456789abcdef,{name}"}
     again = client.get(GATES, params={"ga.watch.step": "21"}, headers=headers)
     assert len(again.text) < len(first.text) / 5
-    told, short = unpacked(again)
-    assert told["arrays"] == [name]
-    whole = unpacked(ask(client, session, GATES, **{"ga.watch.step": "21"}))[1]
+    payload, short = unpacked(again)
+    assert payload["arrays"] == [name]
+    full = unpacked(ask(client, session, GATES, **{"ga.watch.step": "21"}))[1]
     assert short["data"][0]["z"]["bdata"] == f"#{name}"
-    assert whole["data"][0]["z"]["bdata"] == figure["data"][0]["z"]["bdata"]
-    short["data"][0]["z"] = whole["data"][0]["z"]
-    assert short == whole
+    assert full["data"][0]["z"]["bdata"] == figure["data"][0]["z"]["bdata"]
+    short["data"][0]["z"] = full["data"][0]["z"]
+    assert short == full

@@ -43,16 +43,16 @@ def counted(name: str, **labels: str) -> float:
 
 @pytest.fixture(scope="module")
 def pool():
-    made = Workers(1, handler._prepare_worker, handler._worker_main)
-    yield made
-    made.close()
+    workers = Workers(1, handler._prepare_worker, handler._worker_main)
+    yield workers
+    workers.close()
 
 
 @pytest.fixture
 def worker(pool, monkeypatch):
     """One worker that can be asked, and a parent that answers nothing."""
-    (one,) = pool.all
-    assert one.ready.wait(READY)
+    (item,) = pool.all
+    assert item.ready.wait(READY)
     monkeypatch.setattr(handler, "workers", lambda: pool)
 
     async def here(*_) -> tuple[int, bytes]:
@@ -60,7 +60,7 @@ def worker(pool, monkeypatch):
 
     monkeypatch.setattr(handler, "_render_scheduled", here)
     handler._only_here.clear()
-    return one
+    return item
 
 
 def ask(client, session, address, **query):
@@ -84,7 +84,7 @@ def timeless(answer: bytes) -> bytes:
 
 
 def test_there_is_one_of_each_lesson():
-    slugs = {one.slug for one in catalog.LESSONS} - {"gpt"}
+    slugs = {lesson.slug for lesson in catalog.LESSONS} - {"gpt"}
     assert {address.split("/")[2] for address in MOVED} == slugs
 
 
@@ -106,7 +106,7 @@ def test_what_a_worker_computes_is_charged_and_counted_here(client, session, wor
     runs = counted("seqviz_run_seconds_count", **lesson, kind="live")
     query = {"ar.process.phi": "0.417"}
     assert ask(client, session, "/live/ar_fitting/process", **query).status_code == 200
-    assert [counted(name, **lesson) for name in names] == [one + 2 for one in before]
+    assert [counted(name, **lesson) for name in names] == [item + 2 for item in before]
     assert counted("seqviz_run_seconds_count", **lesson, kind="live") == runs + 1
     used = session.account.seconds.drawn
     assert 0 < used < 1
@@ -133,8 +133,8 @@ def test_nothing_is_fetched_ahead_while_questions_wait(client, session, worker):
         for step in range(20, 60)
     ]
     assert client.get(GATES, headers=ahead).status_code == 204
-    for one in sent:
-        one.result(READY)
+    for item in sent:
+        item.result(READY)
     assert client.get(GATES, headers=ahead).status_code == 200
 
 
@@ -188,9 +188,9 @@ def test_a_process_does_not_run_the_page_that_stands_for_the_main_module(monkeyp
     page = ModuleType("__main__")
     page.__file__ = str(tmp_path / "gone.py")
     monkeypatch.setitem(sys.modules, "__main__", page)
-    one = Workers(1, handler._prepare_worker, handler._worker_main)
-    assert one.all[0].ready.wait(READY)
-    one.close()
+    workers = Workers(1, handler._prepare_worker, handler._worker_main)
+    assert workers.all[0].ready.wait(READY)
+    workers.close()
 
 
 def test_the_figures_of_the_server_have_those_of_workers(worker):
@@ -198,7 +198,7 @@ def test_the_figures_of_the_server_have_those_of_workers(worker):
     child, parent = psutil.Process(worker.process.pid), psutil.Process()
     assert counted("seqviz_memory_bytes") > parent.memory_info().rss + child.memory_info().rss / 2
     times = parent.cpu_times(), child.cpu_times()
-    assert counted("seqviz_cpu_seconds_total") >= sum(one.user for one in times)
+    assert counted("seqviz_cpu_seconds_total") >= sum(time.user for time in times)
 
 
 def test_none_is_no_process(monkeypatch, client, session):

@@ -19,8 +19,8 @@ async def moved(student: ProtocolClient, key: str, value: object) -> int:
 
 async def told(student: ProtocolClient, values: object, shape: object) -> int:
     """Say what no browser of ours says; how many charts the page draws."""
-    hand = student.widgets[f"ar.process{HAND}"]
-    await student._tell(hand, "commit", {"values": values, "shape": shape, "number": 7})
+    drag = student.widgets[f"ar.process{HAND}"]
+    await student._tell(drag, "commit", {"values": values, "shape": shape, "number": 7})
     return student.charts
 
 
@@ -28,13 +28,13 @@ def test_it_is_in_the_address_and_in_what_the_page_draws_next(server):
     async def visit() -> tuple[int, dict[str, str], str]:
         async with ProtocolClient(server.url, "ar_fitting") as student:
             await student.open()
-            drawn = await moved(student, PHI, 0.31)
+            rendered = await moved(student, PHI, 0.31)
             await student.press("ar.process.code")
             assert student.errors == []
-            return drawn, student._query, _source(student)
+            return rendered, student._query, _source(student)
 
-    drawn, address, source = run_async(visit())
-    assert drawn == 0
+    figure, address, source = run_async(visit())
+    assert figure == 0
     assert f"{PHI}=0.31" in address
     assert json.loads(source)["live"]["values"][PHI] == "0.31"
 
@@ -45,16 +45,16 @@ def _source(student: ProtocolClient) -> str:
 
 def test_benches_that_build_on_it_follow(server):
     async def visit() -> list[str]:
-        said = []
+        messages = []
         async with ProtocolClient(server.url, "vanishing_gradients") as student:
             await student.open()
             await student.scroll("pairs")
             for value in (0.71, 0.72):
                 assert await moved(student, "vg.reach.gain", value) == 0
-                assert await student.rest(sees=True) > 0
-                said.append(student.widgets["vg.pairs.chart"].message.bytes)
+                assert await student.rest(visible=True) > 0
+                messages.append(student.widgets["vg.pairs.chart"].message.bytes)
             assert student.errors == []
-        return said
+        return messages
 
     first, second = run_async(visit())
     assert first != second
@@ -83,7 +83,7 @@ def test_where_the_page_would_show_more_it_is_drawn(server):
         async with ProtocolClient(server.url, "ar_fitting") as student:
             await student.open()
             shape = student.widgets[f"ar.process{HAND}"].told["shape"]
-            drawn = [
+            rendered = [
                 await told(student, {PHI: "0.31"}, shape),
                 await told(student, {PHI: "0.32"}, "another"),
                 await told(student, {"ar.process.order": "2"}, shape),
@@ -93,6 +93,6 @@ def test_where_the_page_would_show_more_it_is_drawn(server):
                 await told(student, [PHI], None),
             ]
             assert student.errors == []
-            return drawn
+            return rendered
 
     assert run_async(visit()) == [0, 1, 1, 1, 1, 0, 1]

@@ -90,8 +90,8 @@ def drawn(app: AppTest) -> Walk:
 # --------------------------------------------------------------------------------------- stepper
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_stepper_is_a_slider_with_two_buttons_in_the_language_of_the_page(lang):
-    told = sliders(opened(lang))
-    named = {name: told[f"t.b.{name}"]["words"] for name, c in controls(Walk)
+    payload = sliders(opened(lang))
+    named = {name: payload[f"t.b.{name}"]["words"] for name, c in controls(Walk)
              if isinstance(c, Slider)}  # fmt: skip
     steppers = {name for name, words in named.items() if "back" in words}
     assert steppers == {"place", "free", "end", "look"}
@@ -118,9 +118,9 @@ def test_a_link_beyond_the_other_s_value_is_brought_to_it(length, place, value):
 def test_a_slider_goes_back_with_the_one_it_is_within(length):
     app = move(opened(), place=4, share=3.5)
     move(app, length=length)
-    found = drawn(app)
-    assert (found.place, found.share) == (length, min(3.5, length))
-    assert type(found.share) is float
+    result = drawn(app)
+    assert (result.place, result.share) == (length, min(3.5, length))
+    assert type(result.share) is float
     assert [shown(app, name)[1] for name in ("place", "share")] == [length, length]
     assert links(app) == {
         "length": str(length), "place": str(length), "share": f"{min(3.5, length):g}",
@@ -148,10 +148,10 @@ def test_its_own_end_holds_where_the_other_is_larger():
 def test_with_room_again_the_slider_goes_as_far_as_it_may():
     app = move(move(opened(), place=4), length=2)
     move(app, length=6)
-    found = drawn(app)
-    assert 0 <= found.place <= found.length == 6
+    result = drawn(app)
+    assert 0 <= result.place <= result.length == 6
     assert shown(app, "place")[1] == 6
-    assert links(app).get("place", "1") == str(found.place)  # the link says what is shown
+    assert links(app).get("place", "1") == str(result.place)  # the link says what is shown
     assert drawn(move(app, place=6)).place == 6
 
 
@@ -177,8 +177,8 @@ def test_a_slider_that_nobody_has_moved_stands_where_the_others_put_it():
     move(app, look=2)
     move(app, length=5)
     assert (drawn(app).look, shown(app, "look"), links(app)["look"]) == (2, (2, 5), "2")
-    assert shown(opened(look="0"), "look") == (3, 4)
-    assert shown(opened(look="-1"), "look") == (3, 4)
+    assert shown(opened(view="0"), "look") == (3, 4)
+    assert shown(opened(view="-1"), "look") == (3, 4)
 
 
 # -------------------------------------------------------------------------------------- sentence

@@ -75,20 +75,22 @@ def test_cells_of_a_scale_in_powers_of_ten_are_named_as_logarithms():
     sheet = Sheet(Style())
     scale = scales.unit_scale(-12, 0, scales.decades(-12, 0))
     for panel, name, bar in (((0, 0.4), "kept", ""), ((0.5, 0.9), "lost", None)):
-        made = sheet.panel(x=axes.axis("t", domain=panel), y=axes.axis("τ"))
-        made.cells([[-3.0, -6.0]], name, scale, bar=bar)
-    made = sheet.panel(x=axes.axis("k"), y=axes.axis("share"))
-    made.cells([[0.5]], "part", scales.unit_scale(0, 1))
+        created = sheet.panel(x=axes.axis("t", domain=panel), y=axes.axis("τ"))
+        created.cells([[-3.0, -6.0]], name, scale, bar=bar)
+    created = sheet.panel(x=axes.axis("k"), y=axes.axis("share"))
+    created.cells([[0.5]], "part", scales.unit_scale(0, 1))
     columns = set(table(sheet.finish("")).columns)
     assert {"log₁₀ (kept)", "log₁₀ (lost)", "part"} <= columns
 
 
 def test_an_axis_that_shares_its_title_with_another_has_it_in_the_table():
     sheet = Sheet(Style())
-    for place, (domain, title, ends) in enumerate(
+    for position, (domain, title, ends) in enumerate(
         [((0, 0.3), "rank", [0, 9]), ((0.4, 0.6), "", [0, 9]), ((0.7, 1), "", [0, 5])]
     ):
-        panel = sheet.panel(x=axes.axis(f"x{place}", domain=domain), y=axes.axis(title, range=ends))
+        panel = sheet.panel(
+            x=axes.axis(f"x{position}", domain=domain), y=axes.axis(title, range=ends)
+        )
         panel.line([1, 2], [3, 4], "a", {})
     assert {"rank", "rank (2)", "y"} <= set(table(sheet.finish("")).columns)
 
@@ -103,17 +105,17 @@ def test_the_data_panel_writes_numbers_by_their_significant_digits():
         from seqviz.ui.page import export
 
         path = ar.simulate((0.8,), n=120, seed=3)
-        found = ar.correlogram(path.values, 12, path.coefficients)
-        export.data_panel(Text("en"), series_and_correlations(path.values, found))
+        correlogram = ar.correlogram(path.values, 12, path.coefficients)
+        export.data_panel(Text("en"), series_and_correlations(path.values, correlogram))
 
-    shown = AppTest.from_function(page).run()
-    assert not shown.exception
-    assert len(shown.dataframe) >= 2
-    for element in shown.dataframe:
+    visible = AppTest.from_function(page).run()
+    assert not visible.exception
+    assert len(visible.dataframe) >= 2
+    for element in visible.dataframe:
         columns = json.loads(element.proto.columns)
         for name, kind in element.value.dtypes.items():
             written = columns.get(name, {}).get("type_config", {}).get("format")
             assert written == ("%.6g" if kind.kind == "f" else None), name
     # What the browser saves has every digit: the numbers themselves are sent.
-    sent = next(one.value["value xt"] for one in shown.dataframe if "value xt" in one.value)
+    sent = next(item.value["value xt"] for item in visible.dataframe if "value xt" in item.value)
     np.testing.assert_array_equal(sent.dropna().to_numpy()[:120], PATH.values)

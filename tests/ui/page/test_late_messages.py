@@ -19,17 +19,17 @@ from tests.tiers import first_only
 CASES = ((slug, after) for slug in ("ar_fitting", "gates") for after in ("under way", "ended"))
 
 
-async def _pages(student: ProtocolClient, silence: float = 1.5, most: int = 9) -> list[str]:
+async def _pages(student: ProtocolClient, silence: float = 1.5, maximum: int = 9) -> list[str]:
     """Hashes of the pages whose runs begin, until nothing more comes or so many have."""
-    found = []
+    results = []
     with suppress(TimeoutError):
-        while len(found) < most:
+        while len(results) < maximum:
             async with asyncio.timeout(silence):
                 message = await student._receive()
             student._take(message)
             if message.WhichOneof("type") == "new_session":
-                found.append(message.new_session.page_script_hash)
-    return found
+                results.append(message.new_session.page_script_hash)
+    return results
 
 
 @pytest.mark.parametrize(("slug", "after"), CASES)
@@ -40,16 +40,18 @@ def test_a_message_of_the_page_that_was_left_is_dropped(server, slug, after):
             if slug == "gates":
                 await student.scroll("watch")  # the first that others follow
             onward = WidgetState(id=student.widgets["go.next"].id, trigger_value=True)
-            rests = next(one for key, one in student.widgets.items() if key.endswith(".debounce"))
-            said = '[{"event": "commit", "value": []}]'
-            state = WidgetState(id=rests.events, json_trigger_value=said)
+            rests = next(
+                widget for key, widget in student.widgets.items() if key.endswith(".debounce")
+            )
+            message = '[{"event": "commit", "value": []}]'
+            state = WidgetState(id=rests.events, json_trigger_value=message)
             late = student.request([state], rests.fragment)  # a press is said once
             await student.socket.send(student.request([onward]))
-            seen = await _pages(student, most=9 if after == "ended" else 1)
+            observed = await _pages(student, maximum=9 if after == "ended" else 1)
             await student.socket.send(late)
-            seen += await _pages(student)
+            observed += await _pages(student)
             assert not student.errors
-            return seen
+            return observed
 
     left, *later = run_async(lesson())
     assert later
@@ -68,8 +70,8 @@ def test_no_two_lessons_share_a_fragment(server, whole):
             await student.open()
             if whole:
                 await student.whole()
-            return {one.fragment for one in student.widgets.values() if one.fragment}
+            return {widget.fragment for widget in student.widgets.values() if widget.fragment}
 
-    found = [run_async(fragments(one.slug)) for one in catalog.LESSONS]
-    assert all(found)
-    assert sum(map(len, found)) == len(set().union(*found))
+    results = [run_async(fragments(lesson.slug)) for lesson in catalog.LESSONS]
+    assert all(results)
+    assert sum(map(len, results)) == len(set().union(*results))

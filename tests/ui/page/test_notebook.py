@@ -54,8 +54,8 @@ def test_every_bench_has_its_words_and_its_code(lang):
 
 
 def test_the_same_settings_give_the_same_file(lang):
-    made = [notebook.build(SLUG, Text(lang), dict(RECIPES)) for _ in range(2)]
-    assert made[0] == made[1]
+    built = [notebook.build(SLUG, Text(lang), dict(RECIPES)) for _ in range(2)]
+    assert built[0] == built[1]
     assert len({cell.id for cell in book(lang).cells}) == len(book(lang).cells)
 
 

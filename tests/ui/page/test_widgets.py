@@ -137,8 +137,8 @@ def test_a_real_press_of_each_widget():
     app.get_by_key("t.b.noise").set_value("student_t")
     app.run()
     assert not app.exception
-    wanted = dataclasses.replace(Sample(), shuffle=True, cell="mlp", noise="student_t")
-    assert drawn(app) == wanted
+    expected = dataclasses.replace(Sample(), shuffle=True, cell="mlp", noise="student_t")
+    assert drawn(app) == expected
 
 
 def test_the_link_is_in_words_and_not_in_labels():
@@ -176,13 +176,13 @@ def test_what_hides_behind_more():
 
 def test_ends_and_steps_of_the_widgets():
     app = opened()
-    told = sliders(app)
-    ends = {name: [told[f"t.b.{name}"][key] for key in ("low", "high", "step", "whole", "start")]
+    payload = sliders(app)
+    ends = {name: [payload[f"t.b.{name}"][key] for key in ("low", "high", "step", "whole", "start")]
             for name in ("phi", "order")}  # fmt: skip
     assert ends == {"phi": [-1.2, 1.2, 0.01, False, "0.8"], "order": [1, 5, 1, True, "1"]}
     (seed,) = json.loads(app.get_by_key("t.b.seed.slider").proto.json)
     assert [seed[key] for key in ("low", "high", "step", "whole")] == [0, 9999, 1, True]
-    assert [(stop["text"], stop["value"]) for stop in told["t.b.n"]["stops"]] == [
+    assert [(stop["text"], stop["value"]) for stop in payload["t.b.n"]["stops"]] == [
         ("50", "50"), ("100", "100"), ("5,000", "5000"),
     ]  # fmt: skip
 

@@ -20,8 +20,8 @@ from seqviz.ui.prerender import shell
 DATA = re.compile(r'id="seqviz-shell-figure">(.*?)</script>', re.DOTALL)
 
 
-def sent(slug: str, lang: str, plain: bool = True) -> str:
-    return shell.page(slug, lang, plain, first_figure.undrawn)
+def sent(slug: str, lang: str, baseline: bool = True) -> str:
+    return shell.page(slug, lang, baseline, first_figure.undrawn)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -33,14 +33,14 @@ def test_the_first_bench_as_it_stands_with_nothing_set(record, lang, minilm, smo
     figures = json.loads(data)["figures"]
     lesson = getattr(lessons, record.slug).lesson
     bench = next(iter(lesson.benches.values()))
-    wanted = bench.run({}, style=Style(LIVE, lang)).figure
+    expected = bench.run({}, style=Style(LIVE, lang)).figure
     text = Text(lang)
     assert html.escape(text(f"{record.slug}.title")) in page
     assert json.loads(data)["place"] == f".st-key-bench-{bench.name}"
-    assert isinstance(wanted, Figure)
-    assert json.loads(figures["light"]["figure"]) == json.loads(wanted.to_json())
-    assert figures["light"]["alt"] == wanted.alt
-    assert DATA.findall(sent(record.slug, lang, plain=False)) != [data]
+    assert isinstance(expected, Figure)
+    assert json.loads(figures["light"]["figure"]) == json.loads(expected.to_json())
+    assert figures["light"]["alt"] == expected.alt
+    assert DATA.findall(sent(record.slug, lang, baseline=False)) != [data]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -73,15 +73,15 @@ def test_the_next_start_has_what_this_version_has_drawn(monkeypatch, tmp_path):
     monkeypatch.setenv("SEQVIZ_CACHE", str(tmp_path))
     monkeypatch.setattr(shell, "_kept", {})
     first_figure._draw("ar_fitting", "zh")
-    drawn = sent("ar_fitting", "zh")
+    rendered = sent("ar_fitting", "zh")
     older = tmp_path / "first_figures" / "ar_fitting.en.0123456789abcdef.json"
     older.write_text("{}")
-    assert again("ar_fitting", "zh") == drawn
+    assert again("ar_fitting", "zh") == rendered
     assert "undrawn" in again("ar_fitting", "en")
     first_figure._draw("ar_fitting", "en")
     assert not older.exists()
-    kept = [path.name.rpartition(".")[2] for path in older.parent.iterdir()]
-    assert kept == ["json", "json"]
+    retained = [path.name.rpartition(".")[2] for path in older.parent.iterdir()]
+    assert retained == ["json", "json"]
     damaged = older.with_name(shell._file("ar_fitting", "en").name)
     for content in ("{", "[]", "{}"):
         damaged.write_text(content)

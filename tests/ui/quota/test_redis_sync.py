@@ -21,8 +21,8 @@ pytestmark = [
 
 @pytest.fixture
 def there():
-    with store() as found:
-        yield found
+    with store() as result:
+        yield result
 
 
 @pytest.fixture
@@ -30,19 +30,19 @@ def two(there):
     """Two replicas, as they are while nobody asks by itself."""
     from seqviz.ui.quota.redis_sync import Replicas
 
-    made = [Replicas(there.address) for _ in range(2)]
-    for one in made:
-        assert until(lambda one=one: one.state == "connected")
-    yield made
-    for one in made:
-        one.close()
+    built = [Replicas(there.address) for _ in range(2)]
+    for item in built:
+        assert until(lambda entry=item: entry.state == "connected")
+    yield built
+    for item in built:
+        item.close()
 
 
 def until(what, seconds: float = 10.0) -> bool:
     last = time.monotonic() + seconds
-    while not (found := what()) and time.monotonic() < last:
+    while not (result := what()) and time.monotonic() < last:
         time.sleep(0.02)
-    return bool(found)
+    return bool(result)
 
 
 def device(key: str = "d") -> clients.ClientQuota:
@@ -53,10 +53,10 @@ def test_a_device_has_its_seconds_once_at_two_replicas(two, monkeypatch):
     monkeypatch.setenv("SEQVIZ_SESSION_SECONDS", "10")
     (a, b), (here, there) = two, (device(), device())
     limit = charging.seconds_of(here)
-    for one, account in ((a, here), (b, there)):
+    for item, account in ((a, here), (b, there)):
         account.seconds.consume(6.0, *limit)
         assert not account.seconds.retry_after(*limit)
-        assert one.exchange([account])
+        assert item.exchange([account])
     assert there.seconds.retry_after(*limit) == pytest.approx((12 - 9) / limit[1], abs=0.5)
     a.exchange([here])
     assert here.seconds.retry_after(*limit) > 0
@@ -65,13 +65,13 @@ def test_a_device_has_its_seconds_once_at_two_replicas(two, monkeypatch):
 
 def test_what_was_used_is_said_once_and_drains_by_the_stores_clock(two, monkeypatch):
     monkeypatch.setenv("SEQVIZ_CPU_REFILL", "1")
-    one, account = two[0], device()
+    item, account = two[0], device()
     account.seconds.consume(5.0, *charging.seconds_of(account))
     for _ in range(5):
-        one.exchange([account])
+        item.exchange([account])
     assert account.seconds.used == pytest.approx(5.0, abs=0.2)
     time.sleep(1.0)
-    one.exchange([account])
+    item.exchange([account])
     assert account.seconds.used == pytest.approx(4.0, abs=0.3)
 
 
@@ -100,30 +100,30 @@ def test_a_bad_number_in_the_store_is_none_and_keeps_nobody_else_from_an_answer(
 ):
     import redis
 
-    one, bad, good = two[0], device("bad"), device("good")
-    assert one.exchange([bad, good])
+    item, bad, good = two[0], device("bad"), device("good")
+    assert item.exchange([bad, good])
     client = redis.Redis.from_url(there.address)
     client.hset("seqviz:bad", "seconds", damage)
     for account in (bad, good):
         account.seconds.consume(1.0, *charging.seconds_of(account))
-    one.exchange([bad, good])
+    item.exchange([bad, good])
     assert good.seconds.used == pytest.approx(1.0, abs=0.3)
     assert 0 <= bad.seconds.used < 10
     client.delete("seqviz:bad")
     client.set("seqviz:bad", "x")  # of another type: the script fails for this key
     good.seconds.consume(1.0, *charging.seconds_of(good))
-    one.exchange([bad, good])
+    item.exchange([bad, good])
     assert good.seconds.used == pytest.approx(2.0, abs=0.5)
-    assert one.state == "connected"
-    assert one._thread.is_alive()
+    assert item.state == "connected"
+    assert item._thread.is_alive()
 
 
 def test_a_store_that_was_never_there_is_said_once(caplog):
     from seqviz.ui.quota.redis_sync import Replicas
 
-    one = Replicas("redis://127.0.0.1:1")
-    assert until(lambda: one.exchanges["disconnected"] >= 2)
-    one.close()
+    replicas = Replicas("redis://127.0.0.1:1")
+    assert until(lambda: replicas.exchanges["disconnected"] >= 2)
+    replicas.close()
     assert (
         len([line for line in caplog.records if "replicas share is disconnected" in line.message])
         == 1
@@ -147,63 +147,63 @@ class Waiting:
 
 
 def test_a_cookie_of_another_replica_is_known_and_one_of_nobody_is_not(two, monkeypatch):
-    known = [clients.ClientRegistry(), clients.ClientRegistry()]
-    cookie = known[0].register("10.0.0.1")
+    existing = [clients.ClientRegistry(), clients.ClientRegistry()]
+    cookie = existing[0].register("10.0.0.1")
     monkeypatch.setattr(clients, "elsewhere", two[0].exchange)
-    mine = known[0].get("10.0.0.1", cookie)
+    mine = existing[0].get("10.0.0.1", cookie)
     mine.tokens.consume(77.0, *charging.tokens_of(mine))
     two[0].exchange([mine])
     monkeypatch.setattr(clients, "elsewhere", two[1].exchange)
-    known[1].adopt(cookie)
-    known[1].adopt("x" * 22)
-    assert known[1].is_known(cookie)
-    assert known[1].get("10.0.0.9", cookie).tokens.used > 70
-    assert not known[1].is_known("x" * 22)
+    existing[1].adopt(cookie)
+    existing[1].adopt("x" * 22)
+    assert existing[1].is_known(cookie)
+    assert existing[1].get("10.0.0.9", cookie).tokens.used > 70
+    assert not existing[1].is_known("x" * 22)
 
 
 def test_new_devices_of_an_address_are_counted_over_all_replicas(two):
-    known = [clients.ClientRegistry(), clients.ClientRegistry()]
-    for one, by in zip(known, two, strict=True):
+    existing = [clients.ClientRegistry(), clients.ClientRegistry()]
+    for item, by in zip(existing, two, strict=True):
         for _ in range(clients.NEW_DEVICES // 2 + 1):
-            assert one.register("10.0.0.1")
-        by.exchange([one.get("10.0.0.1", None)])
-    assert known[1].register("10.0.0.1") is None
+            assert item.register("10.0.0.1")
+        by.exchange([item.get("10.0.0.1", None)])
+    assert existing[1].register("10.0.0.1") is None
 
 
 def test_neither_cookie_nor_address_is_in_the_store(there, two):
-    known = clients.ClientRegistry()
-    cookie = known.register("10.0.0.1")
-    two[0].exchange([known.get("", cookie), known.get("10.0.0.1", None)])
-    kept = " ".join(
+    client_registry = clients.ClientRegistry()
+    cookie = client_registry.register("10.0.0.1")
+    two[0].exchange([client_registry.get("", cookie), client_registry.get("10.0.0.1", None)])
+    retained = " ".join(
         [str(key) + str(there.client.hgetall(key)) for key in there.client.scan_iter("*")]
     )
-    assert kept.count("seqviz:") == 2
-    assert cookie not in kept
-    assert "10.0.0.1" not in kept
+    assert retained.count("seqviz:") == 2
+    assert cookie not in retained
+    assert "10.0.0.1" not in retained
 
 
 @pytest.mark.parametrize(("does", "state"), [("kill", "disconnected"), ("pause", "degraded")])
 def test_without_the_store_each_counts_for_itself_and_says_it_later(
     there, two, monkeypatch, does, state
 ):
-    one, account = two[0], device()
+    item, account = two[0], device()
     monkeypatch.setenv("SEQVIZ_CPU_REFILL", "0.01")
     limit = charging.seconds_of(account)
-    one.exchange([account])
+    item.exchange([account])
     getattr(there, does)()
     account.seconds.consume(3.0, *limit)
     began = time.monotonic()
-    one.exchange([account])
+    item.exchange([account])
     assert time.monotonic() - began < 1.0
-    assert until(lambda: one.state == state)
+    assert until(lambda: item.state == state)
     began = time.monotonic()
-    assert not one.exchange([account])  # nobody is asked until it is found again
+    assert not item.exchange([account])  # nobody is asked until it is found again
     assert time.monotonic() - began < 0.05
     assert account.seconds.used > 2
     there.again()
-    assert until(lambda: one.state == "connected", 30)
+    assert until(lambda: item.state == "connected", 30)
     other = device()
-    one.exchange([account])
+    item.exchange([account])
     assert until(lambda: two[1].state == "connected", 30)
     two[1].exchange([other])
     assert other.seconds.used == pytest.approx(3.0, abs=1.0)

@@ -14,8 +14,8 @@ from testing.protocol import run_async
 
 @pytest.fixture
 def fresh(monkeypatch):
-    known = clients.ClientRegistry()
-    monkeypatch.setattr(websocket_rate, "client_registry", lambda: known)
+    client_registry = clients.ClientRegistry()
+    monkeypatch.setattr(websocket_rate, "client_registry", lambda: client_registry)
 
 
 async def heard(messages: int, size: int, seconds: float) -> int:

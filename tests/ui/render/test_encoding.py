@@ -20,8 +20,8 @@ SAME = np.tile(np.arange(256, dtype=np.float32), (148, 1))
 
 
 def array(values: np.ndarray) -> Array:
-    (found,) = (part for part in Figure([{"z": values}], {}).parts() if isinstance(part, Array))
-    return found
+    (result,) = (part for part in Figure([{"z": values}], {}).parts() if isinstance(part, Array))
+    return result
 
 
 @pytest.mark.parametrize("parts", [
@@ -29,18 +29,18 @@ def array(values: np.ndarray) -> Array:
     (b"x" * 3000, array(SAME), array(NOISE), array(NOISE), b""),
 ])  # fmt: skip
 def test_it_is_read_as_it_was_written(parts):
-    whole = b"".join(part.text if isinstance(part, Array) else part for part in parts)
-    assert gzip.decompress(compress(parts)) == whole
+    full = b"".join(part.text if isinstance(part, Array) else part for part in parts)
+    assert gzip.decompress(compress(parts)) == full
 
 
 def test_measured_values_take_less_time_and_no_more_room():
     noise = array(NOISE)
     started = time.thread_time()
-    one = gzip.compress(noise.text, 1)
+    item = gzip.compress(noise.text, 1)
     middle = time.thread_time()
     other = compress((noise,))
     assert time.thread_time() - middle < 0.7 * (middle - started)
-    assert len(other) <= len(one)
+    assert len(other) <= len(item)
 
 
 def test_what_comes_back_is_found():

@@ -37,9 +37,9 @@ class Tab:
 
 
 def test_a_device_finds_its_account_again_and_another_has_another(known):
-    one, other = known.register("10.0.0.1"), known.register("10.0.0.1")
-    assert known.get("10.0.0.1", one) is known.get("10.0.0.9", one)
-    assert known.get("10.0.0.1", one) is not known.get("10.0.0.1", other)
+    item, other = known.register("10.0.0.1"), known.register("10.0.0.1")
+    assert known.get("10.0.0.1", item) is known.get("10.0.0.9", item)
+    assert known.get("10.0.0.1", item) is not known.get("10.0.0.1", other)
 
 
 @pytest.mark.parametrize("claim", [None, "", "x" * 22])
@@ -79,21 +79,24 @@ def test_a_shared_account_has_room_for_each_tab(known, monkeypatch):
     del tab
     assert shared.students == 1
     device = known.get("10.0.0.1", known.register("10.0.0.1"))
-    kept = [Tab(), Tab()]
-    for tab in kept:
+    retained = [Tab(), Tab()]
+    for tab in retained:
         device.tabs.add(tab)
     assert device.students == 1  # tabs are no students
 
 
 def test_tabs_are_counted_while_others_open_some(known):
     """A class without cookies that opened a page at once ended in RuntimeError, and then waited."""
-    shared, kept = known.get("10.0.0.1", None), deque(maxlen=5_000)  # others have left meanwhile
+    shared, retained = (
+        known.get("10.0.0.1", None),
+        deque(maxlen=5_000),
+    )  # others have left meanwhile
     done = threading.Event()
 
     def come() -> None:
         while not done.is_set():
-            kept.append(Tab())
-            shared.tabs.add(kept[-1])
+            retained.append(Tab())
+            shared.tabs.add(retained[-1])
 
     coming = threading.Thread(target=come)
     coming.start()
@@ -106,13 +109,13 @@ def test_tabs_are_counted_while_others_open_some(known):
         done.set()
         coming.join()
     shared.tabs.add(Tab())
-    assert shared.students in (len(kept), len(kept) + 1)
+    assert shared.students in (len(retained), len(retained) + 1)
 
 
 def test_a_class_gets_its_cookies_at_once_and_nobody_gets_them_for_ever(known, clock):
-    made = [known.register("10.0.0.1") for _ in range(module.NEW_DEVICES + 50)]
-    assert None not in made[:300]
-    assert made[-1] is None
+    built = [known.register("10.0.0.1") for _ in range(module.NEW_DEVICES + 50)]
+    assert None not in built[:300]
+    assert built[-1] is None
     assert known.register("10.0.0.2") is not None
     clock.now += module.NEW_DEVICES * module.ANOTHER
     assert known.register("10.0.0.1") is not None
@@ -174,9 +177,9 @@ async def serve(scope: dict, **headers: str) -> list[str]:
         sent.append(message)
 
     given = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
-    whole = {"type": "http", "method": "GET", "scheme": "http", "client": ("10.0.0.1", 1),
+    full = {"type": "http", "method": "GET", "scheme": "http", "client": ("10.0.0.1", 1),
              "headers": given, **scope}  # fmt: skip
-    await DeviceCookieMiddleware(app)(whole, None, send)
+    await DeviceCookieMiddleware(app)(full, None, send)
     return [value.decode() for name, value in sent[0]["headers"] if name == b"set-cookie"]
 
 
@@ -188,9 +191,9 @@ def fresh(monkeypatch, known):
 def test_a_page_brings_a_cookie_once_and_a_script_none(fresh):
     from testing.protocol import run_async
 
-    (made,) = run_async(serve({}, accept="text/html,*/*"))
-    assert "HttpOnly; SameSite=Lax" in made
-    again = run_async(serve({}, accept="text/html", cookie=made.split(";")[0]))
+    (created,) = run_async(serve({}, accept="text/html,*/*"))
+    assert "HttpOnly; SameSite=Lax" in created
+    again = run_async(serve({}, accept="text/html", cookie=created.split(";")[0]))
     assert again == []
     assert run_async(serve({}, accept="*/*")) == []
     before = "seqviz_device=" + "x" * 22  # of a process that has ended
@@ -209,64 +212,64 @@ class Room:
             lambda since: sum(t >= since for t in self.moved.values()), clock
         )
 
-    def comes(self, account: ClientQuota, most: int = 3) -> int:
-        place = self.seats.admit(account, most)
-        if not place:
+    def comes(self, account: ClientQuota, maximum: int = 3) -> int:
+        index = self.seats.admit(account, maximum)
+        if not index:
             tab = self.moved.setdefault(account, self.clock.now) and Tab()
             account.tabs.add(tab)
             account.kept = tab
             self.moved[account] = self.clock.now
-        return place
+        return index
 
 
 def test_who_comes_beyond_the_seats_waits_in_line_and_comes_in_when_one_is_free(clock):
     clock.now = 1000.0
     room, class_ = Room(clock), [ClientQuota() for _ in range(6)]
-    assert [room.comes(one) for one in class_] == [0, 0, 0, 1, 2, 3]
+    assert [room.comes(item) for item in class_] == [0, 0, 0, 1, 2, 3]
     clock.now += 10
-    assert [room.comes(one) for one in class_[3:]] == [1, 2, 3]  # each keeps its place
+    assert [room.comes(item) for item in class_[3:]] == [1, 2, 3]  # each keeps its place
     assert room.comes(class_[0]) == 0  # who is in stays in
     clock.now += IDLE_S - 10 + 0.1  # two have moved nothing since
-    waiting = [room.seats.admit(one, 3) for one in class_[3:]]
+    waiting = [room.seats.admit(item, 3) for item in class_[3:]]
     assert waiting == [0, 0, 1]
 
 
 def test_who_has_left_the_line_is_forgotten_and_no_seats_means_any_number(clock):
     clock.now = 1000.0
     room, class_ = Room(clock), [ClientQuota() for _ in range(6)]
-    assert [room.comes(one) for one in class_[:5]] == [0, 0, 0, 1, 2]
+    assert [room.comes(item) for item in class_[:5]] == [0, 0, 0, 1, 2]
     clock.now += EXPIRE_S + 1
     assert room.comes(class_[5]) == 1
-    assert room.comes(ClientQuota(), most=0) == 0
+    assert room.comes(ClientQuota(), maximum=0) == 0
 
 
 def test_one_that_was_let_in_has_a_seat_before_its_page_is_there(clock):
     seats = AdmissionControl(lambda since: 0, clock)
-    one, other = ClientQuota(), ClientQuota()
-    assert seats.admit(one, 1) == 0
+    item, other = ClientQuota(), ClientQuota()
+    assert seats.admit(item, 1) == 0
     assert seats.admit(other, 1) == 1
-    assert seats.admit(one, 1) == 0  # it looks again
+    assert seats.admit(item, 1) == 0  # it looks again
     clock.now += GRACE_S + 0.1  # its page has never come
     assert seats.admit(other, 1) == 0
 
 
 def test_who_looks_again_and_again_and_opens_no_page_does_not_keep_its_seat(clock):
     """Sixty cookies of one visitor kept five seats for as long as they liked."""
-    seats, one, other = AdmissionControl(lambda since: 0, clock), ClientQuota(), ClientQuota()
-    assert seats.admit(one, 1) == 0
-    places = []
+    seats, item, other = AdmissionControl(lambda since: 0, clock), ClientQuota(), ClientQuota()
+    assert seats.admit(item, 1) == 0
+    positions = []
     for _ in range(3):
         clock.now += GRACE_S / 2.5
-        places += [seats.admit(one, 1), seats.admit(other, 1)]
-    assert places == [0, 1, 0, 1, 2, 0]
+        positions += [seats.admit(item, 1), seats.admit(other, 1)]
+    assert positions == [0, 1, 0, 1, 2, 0]
 
 
 def test_those_without_a_cookie_come_after_those_that_wait(clock):
     """So does everybody with the first request, which has none yet; the answer brings it."""
-    seats, other, one = AdmissionControl(lambda since: 1, clock), ClientQuota(), ClientQuota()
+    seats, other, item = AdmissionControl(lambda since: 1, clock), ClientQuota(), ClientQuota()
     assert seats.admit(other, 1, new=True) == 1
-    assert seats.admit(one, 1) == 1
+    assert seats.admit(item, 1) == 1
     assert seats.admit(other, 1, new=True) == 2
-    assert seats.admit(one, 1) == 1
+    assert seats.admit(item, 1) == 1
     assert seats.admit(other, 2, new=True) == 2
-    assert seats.admit(one, 2) == 0
+    assert seats.admit(item, 2) == 0

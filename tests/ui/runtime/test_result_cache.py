@@ -57,11 +57,11 @@ def test_equal_arguments_are_computed_once():
 
 def test_a_result_is_told_apart_by_its_question_and_not_read_again():
     first, other = cached(halves)(3).result, cached(halves)(4).result
-    known = content_hash.hash_value(first)
-    assert known != content_hash.hash_value(other)
-    assert known != content_hash.hash_value(halves(3))  # nobody asked: its arrays are read
+    existing = content_hash.hash_value(first)
+    assert existing != content_hash.hash_value(other)
+    assert existing != content_hash.hash_value(halves(3))  # nobody asked: its arrays are read
     result_cache.result_cache.cache_clear()
-    assert content_hash.hash_value(cached(halves)(3).result) == known  # computed anew, the same
+    assert content_hash.hash_value(cached(halves)(3).result) == existing  # computed anew, the same
     held = len(content_hash._named)
     del first, other
     result_cache.result_cache.cache_clear()
@@ -78,9 +78,9 @@ def test_functions_and_arguments_are_told_apart():
 
 
 def test_everybody_gets_the_same_object_and_nobody_can_write_into_it():
-    found = cached(halves)(3).result
-    assert cached(halves)(3).result is found
-    for array in (found.first, found.rest[0], found.rest[1]["one"]):
+    result = cached(halves)(3).result
+    assert cached(halves)(3).result is result
+    for array in (result.first, result.rest[0], result.rest[1]["one"]):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 9
 
@@ -195,8 +195,8 @@ def slow(value: int) -> int:
 def test_results_keep_what_they_hold():
     path = cached(ar.simulate)((0.8,), n=60, seed=2).result
     np.testing.assert_array_equal(path.values, ar.simulate((0.8,), n=60, seed=2).values)
-    found = cached(ar.correlogram)(path.values, 5, path.coefficients).result
-    np.testing.assert_array_equal(found.acf, ar.correlogram(path.values, 5).acf)
+    result = cached(ar.correlogram)(path.values, 5, path.coefficients).result
+    np.testing.assert_array_equal(result.acf, ar.correlogram(path.values, 5).acf)
 
 
 def test_start_up_takes_what_is_loaded_out_of_collection():
@@ -232,15 +232,15 @@ def test_a_sweep_collects_what_has_come_and_looks_at_what_is_left_no_more():
     import weakref
 
     collector.collect_and_freeze()
-    garbage, kept = Press(), Press()
-    gone, there = weakref.ref(garbage), weakref.ref(kept)
+    garbage, retained = Press(), Press()
+    gone, there = weakref.ref(garbage), weakref.ref(retained)
     del garbage
     before = gc.get_freeze_count()
     collector.collect_recent()
     assert gone() is None
     assert there() is not None
     assert gc.get_freeze_count() > before
-    del kept
+    del retained
     collector.collect_recent()
     assert there() is not None  # it waits for everything to be looked at
     collector.collect_and_freeze()

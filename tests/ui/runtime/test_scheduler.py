@@ -25,10 +25,10 @@ def test_one_at_a_time_a_press_before_a_page_before_the_rest():
     room.run()
     assert max(map(len, room.together)) == 1
     assert room.let_in[0] is first
-    assert [one.rank for one in room.let_in[1:]] == sorted(one.rank for one in room.let_in[1:])
+    assert [item.rank for item in room.let_in[1:]] == sorted(item.rank for item in room.let_in[1:])
     for rank in Priority:  # each in the order in which they came
-        ranked = [one for one in room.let_in if one.rank == rank]
-        assert ranked == [one for one in room.seconds if one.rank == rank]
+        ranked = [item for item in room.let_in if item.rank == rank]
+        assert ranked == [second for second in room.seconds if second.rank == rank]
 
 
 def test_no_kind_starves_while_presses_come_for_ever():
@@ -38,9 +38,9 @@ def test_no_kind_starves_while_presses_come_for_ever():
         room.enqueue(Priority.INTERACTION, TICK)
         room.tick()
     for rank, passes in module.MAX_SKIPS.items():
-        places = [n for n, one in enumerate(room.let_in) if one.rank == rank]
-        gaps = [b - a for a, b in zip([0, *places], places, strict=False)]
-        assert len(places) == 2
+        positions = [n for n, item in enumerate(room.let_in) if item.rank == rank]
+        gaps = [b - a for a, b in zip([0, *positions], positions, strict=False)]
+        assert len(positions) == 2
         assert max(gaps) <= passes + rank, rank  # kinds before it may be due as well
     assert set(waits) <= set(room.let_in)
 
@@ -65,10 +65,10 @@ def test_a_press_finds_a_place_beside_long_pages_and_a_file_none():
 def test_who_has_used_much_comes_after_those_who_have_not():
     room, greedy = SchedulerSimulator(), FakeClient(3 * module.USAGE_STEP_S)
     room.enqueue(Priority.INTERACTION)
-    behind = room.enqueue(Priority.INTERACTION, user=greedy)
+    after = room.enqueue(Priority.INTERACTION, user=greedy)
     before = [room.enqueue(Priority.INTERACTION) for _ in range(5)]
     room.run()
-    assert room.let_in[1:] == [*before, behind]
+    assert room.let_in[1:] == [*before, after]
 
 
 def test_a_short_press_does_not_wait_for_twenty_devices_with_long_ones():
@@ -100,7 +100,7 @@ def test_three_devices_with_long_presses_leave_a_place_for_short_ones():
         room.tick()
     assert max(map(room.waited, short)) <= 2 * TICK
     room.run()
-    assert all(any(one.user is user for one in room.let_in) for user in many)
+    assert all(any(item.user is user for item in room.let_in) for user in many)
 
 
 def test_a_page_that_took_long_says_nothing_of_presses_that_are_known():
@@ -125,15 +125,15 @@ def test_a_long_press_comes_among_short_ones_without_end():
 
 def test_one_with_ten_connections_gets_no_more_than_another():
     """Both want pages all the time; the one asks for ten at once."""
-    room, many, one = SchedulerSimulator(), FakeClient(), FakeClient()
+    room, many, item = SchedulerSimulator(), FakeClient(), FakeClient()
     for _ in range(400):
-        for user, most in ((many, 10), (one, 1)):
+        for user, maximum in ((many, 10), (item, 1)):
             held = sum(w.user is user and w not in room.let_in for w in room.seconds)
-            for _ in range(most - held):
+            for _ in range(maximum - held):
                 room.enqueue(Priority.PAGE, 0.1, user)
         for _ in range(10):
             room.tick()
-    assert one.recent_cpu_s == pytest.approx(many.recent_cpu_s, abs=2 * module.USAGE_STEP_S)
+    assert item.recent_cpu_s == pytest.approx(many.recent_cpu_s, abs=2 * module.USAGE_STEP_S)
 
 
 def test_a_press_begins_at_once_beside_a_page_and_another_page_does_not():
@@ -149,9 +149,9 @@ def test_a_press_begins_at_once_beside_a_page_and_another_page_does_not():
 
 def test_a_press_does_not_wait_for_one_that_is_a_step_behind():
     room = SchedulerSimulator()
-    behind = room.enqueue(Priority.INTERACTION, 1.0, FakeClient(module.USAGE_STEP_S))
+    after = room.enqueue(Priority.INTERACTION, 1.0, FakeClient(module.USAGE_STEP_S))
     press = room.enqueue(Priority.INTERACTION, 0.02)
-    assert room.let_in == [behind, press]
+    assert room.let_in == [after, press]
     second = room.enqueue(Priority.INTERACTION, 0.02, FakeClient(module.USAGE_STEP_S))
     assert second not in room.let_in  # but not they among themselves
     room.run()
@@ -166,11 +166,11 @@ def test_nobody_fills_all_places():
     assert len(room.let_in) == module.MAX_PER_CLIENT
     press = room.enqueue(Priority.INTERACTION, 0.02)
     assert press in room.let_in
-    behind = [
+    after = [
         room.enqueue(Priority.INTERACTION, 1.0, FakeClient(module.USAGE_STEP_S)) for _ in range(1)
     ]
     room.run()
-    assert set(behind) <= set(room.let_in)
+    assert set(after) <= set(room.let_in)
 
 
 def test_the_heavy_come_last_and_alone_but_they_come():
@@ -256,14 +256,14 @@ def test_whatever_comes_all_leave_and_the_rules_hold(seed):
     assert len(room.let_in) == len(room.seconds)
     for ranks in room.together:
         assert len(ranks) <= max(module.SLOTS.values())
-    began = {one: room.ends[one] - room.seconds[one] for one in room.let_in}
-    for one in room.let_in:  # none beside one that is not slow and has only just begun
+    began = {item: room.ends[item] - room.seconds[item] for item in room.let_in}
+    for entry in room.let_in:  # none beside one that is not slow and has only just begun
         beside = (
             o
             for o in room.let_in
-            if not o.slow(began[one]) and began[o] < began[one] < room.ends[o] - 1e-6
+            if not o.slow(began[entry]) and began[o] < began[entry] < room.ends[o] - 1e-6
         )
-        ages = [began[one] - began[o] for o in beside]
+        ages = [began[entry] - began[o] for o in beside]
         assert min(ages, default=1.0) >= module.OVERLAP_AFTER_S - 1e-9
 
 
@@ -284,13 +284,13 @@ def test_the_queue_is_free_again_after_an_exception():
 
 
 def test_many_threads_all_have_their_turn():
-    queue, inside, seen = DrawQueue(), [0], []
+    queue, inside, observed = DrawQueue(), [0], []
 
     def draw(rank: Priority) -> None:
         for _ in range(50):
             with queue.slot(rank):
                 inside[0] += 1
-                seen.append(inside[0])
+                observed.append(inside[0])
                 time.sleep(0)
                 inside[0] -= 1
 
@@ -299,14 +299,14 @@ def test_many_threads_all_have_their_turn():
         thread.start()
     for thread in threads:
         thread.join(30)
-    assert len(seen) == 4 * len(Priority) * 50
-    assert max(seen) <= 2  # two where one was held up for long
+    assert len(observed) == 4 * len(Priority) * 50
+    assert max(observed) <= 2  # two where one was held up for long
     assert not queue.busy
 
 
 def test_time_alone_lets_in_who_waits_beside_one_that_takes_long(monkeypatch):
     monkeypatch.setattr(module, "OVERLAP_AFTER_S", 0.05)
-    queue, drawn, ready = DrawQueue(), [], threading.Event()
+    queue, rendered, ready = DrawQueue(), [], threading.Event()
 
     def hold() -> None:
         with queue.slot(Priority.PAGE):
@@ -314,13 +314,13 @@ def test_time_alone_lets_in_who_waits_beside_one_that_takes_long(monkeypatch):
 
     def press() -> None:
         with queue.slot(Priority.INTERACTION):
-            drawn.append("press")
+            rendered.append("press")
 
     threads = [threading.Thread(target=work) for work in (hold, press)]
     for thread in threads:
         thread.start()
         until(lambda: queue.busy)
-    until(lambda: drawn)  # nobody comes or goes
+    until(lambda: rendered)  # nobody comes or goes
     ready.set()
     for thread in threads:
         thread.join(10)
@@ -347,23 +347,23 @@ def test_a_request_that_is_given_up_leaves_and_one_that_waits_is_told():
 
 def test_who_waits_long_hears_how_many_are_before_it_and_may_give_up(monkeypatch):
     monkeypatch.setattr(module, "NOTIFY_EVERY_S", 0.02)
-    queue, told = DrawQueue(), []
+    queue, payload = DrawQueue(), []
 
     class Changed(Exception):
         pass
 
     def tell(before: int) -> None:
-        told.append(before)
-        if len(told) == 3:
+        payload.append(before)
+        if len(payload) == 3:
             raise Changed
 
     monkeypatch.setattr(module, "OVERLAP_AFTER_S", 60.0)  # nobody begins beside the first
     with queue.slot(Priority.INTERACTION):
         other = queue.enqueue(Priority.INTERACTION, lambda: None)
         late = queue.enqueue(Priority.EXPORT, lambda: None)
-        with pytest.raises(Changed), queue.slot(Priority.INTERACTION, tell=tell):
+        with pytest.raises(Changed), queue.slot(Priority.INTERACTION, notify=tell):
             raise AssertionError("it was not its turn")
-        assert told == [1, 1, 1]  # the press that came before, not the file
+        assert payload == [1, 1, 1]  # the press that came before, not the file
         assert queue.waiting == 2
         queue.release(other)
         queue.release(late)
@@ -397,8 +397,8 @@ def test_who_waits_for_another_device_gives_its_place_away_and_takes_it_again():
     threads.append(threading.Thread(target=other))
     threads[1].start()
     assert done.wait(10)
-    for one in threads:
-        one.join(10)
+    for thread in threads:
+        thread.join(10)
     assert order == ["first", "other", "other leaves", "first again"]
     assert not queue.busy
     with queue.yield_slot():  # without a place nothing changes

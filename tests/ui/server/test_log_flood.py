@@ -25,9 +25,9 @@ def flood(clock) -> FloodFilter:
 
 
 def record(message: str = "refused", level: int = logging.WARNING, exc_text: str = "", **args):
-    made = logging.LogRecord("seqviz.x", level, "x.py", 1, message, (), None)
-    made.exc_text = exc_text or None
-    return made
+    created = logging.LogRecord("seqviz.x", level, "x.py", 1, message, (), None)
+    created.exc_text = exc_text or None
+    return created
 
 
 def test_log_flood_is_a_few_lines_and_a_count_a_minute(flood, clock):
@@ -41,7 +41,7 @@ def test_log_flood_is_a_few_lines_and_a_count_a_minute(flood, clock):
     assert flood.filter(summary)
     assert not flood.filter(record())  # of the next minute it is the sum alone that is written
     clock.now = 130.0
-    assert [one.repeated for one in flood.summaries()] == [1]
+    assert [summary.repeated for summary in flood.summaries()] == [1]
     clock.now = 200.0
     assert flood.summaries() == []
     assert flood.filter(record())
@@ -49,10 +49,13 @@ def test_log_flood_is_a_few_lines_and_a_count_a_minute(flood, clock):
 
 def test_an_exception_keeps_its_traceback_once_a_place_and_minute(flood, clock):
     here, there = ({"level": logging.ERROR, "exc_text": f"Traceback {k}"} for k in "ab")
-    written = [[flood.filter(record("it failed", **one)) for one in (here, there)] for _ in "123"]
+    written = [[flood.filter(record("it failed", **item)) for item in (here, there)] for _ in "123"]
     assert written == [[True, True], [False, False], [False, False]]
     clock.now = 61.0
-    assert [(one.exc_text, one.repeated) for one in flood.summaries()] == [(None, 2), (None, 2)]
+    assert [(summary.exc_text, summary.repeated) for summary in flood.summaries()] == [
+        (None, 2),
+        (None, 2),
+    ]
 
 
 def test_what_is_no_warning_is_never_held_back(flood):

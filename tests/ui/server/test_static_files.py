@@ -48,28 +48,28 @@ def test_our_files_are_sent_as_the_browser_can_read_them(server, accepted, encod
 
 
 def test_what_carries_a_hash_is_kept_and_what_does_not_is_asked_for_again(server):
-    kept = get(server, versioned("bench/live.js"), Accept_Encoding="br")[1]
-    assert kept["cache-control"] == FOREVER
-    asked = get(server, f"{static_files.OURS}bench/live.js", Accept_Encoding="br")[1]
-    assert asked["cache-control"] == "no-cache"
+    retained = get(server, versioned("bench/live.js"), Accept_Encoding="br")[1]
+    assert retained["cache-control"] == FOREVER
+    request = get(server, f"{static_files.OURS}bench/live.js", Accept_Encoding="br")[1]
+    assert request["cache-control"] == "no-cache"
     page = get(server, "/")[2].decode()
     script = re.search(r'src="\./(static/js/index\.[^"]+)"', page)[1]
     status, headers, body = get(server, f"/{script}", Accept_Encoding="br")
     assert (status, headers["cache-control"]) == (200, FOREVER)
-    whole = brotli.decompress(body)
-    assert whole == get(server, f"/{script}", Accept_Encoding="identity")[2]
-    assert len(body) < 0.4 * len(whole)
+    full = brotli.decompress(body)
+    assert full == get(server, f"/{script}", Accept_Encoding="identity")[2]
+    assert len(body) < 0.4 * len(full)
 
 
 def test_the_largest_lies_packed_only_and_comes_whole_to_who_cannot_unpack(server):
-    kept = (STATIC / "plotly.min.js.br").read_bytes()
-    whole = brotli_assets.read_asset(STATIC / "plotly.min.js")
-    assert hashlib.sha256(whole).hexdigest() == vendor.BUNDLE.sha256
-    assert get(server, versioned("plotly.min.js"), Accept_Encoding="br")[2] == kept
+    retained = (STATIC / "plotly.min.js.br").read_bytes()
+    content = brotli_assets.read_asset(STATIC / "plotly.min.js")
+    assert hashlib.sha256(content).hexdigest() == vendor.BUNDLE.sha256
+    assert get(server, versioned("plotly.min.js"), Accept_Encoding="br")[2] == retained
     for path in (versioned("plotly.min.js"), f"{static_files.OURS}plotly.min.js"):
         for accepted, opened in (("gzip", gzip.decompress), ("identity", bytes)):
             status, headers, body = get(server, path, Accept_Encoding=accepted)
-            assert (status, opened(body)) == (200, whole)
+            assert (status, opened(body)) == (200, content)
             assert headers["content-type"].startswith("text/javascript")
             assert headers["content-length"] == str(len(body))
             again = get(server, path, Accept_Encoding=accepted, If_None_Match=headers["etag"])
@@ -94,10 +94,10 @@ def test_what_is_no_file_of_these_is_none(server, path):
 @pytest.mark.parametrize("font", sorted(static_files.FONTS.glob("*.woff2")), ids=lambda f: f.name)
 def test_a_small_font_goes_in_place_of_streamlits(server, font):
     """Streamlit has a file of this name, of which ours is a part; a new one of ours is heard of."""
-    whole = Path(st.__file__).parent / "static" / "static" / "media" / font.name
+    full = Path(st.__file__).parent / "static" / "static" / "media" / font.name
     status, headers, body = get(server, f"/static/media/{font.name}")
     assert (status, body) == (200, font.read_bytes())
-    assert len(body) < 0.4 * whole.stat().st_size
+    assert len(body) < 0.4 * full.stat().st_size
     assert (headers["content-type"], headers["cache-control"]) == ("font/woff2", "no-cache")
     again = get(server, f"/static/media/{font.name}", If_None_Match=headers["etag"])
     assert (again[0], again[2]) == (304, b"")
@@ -109,10 +109,10 @@ def test_every_icon_and_sign_that_we_write_is_in_the_fonts():
     code = [ROOT / "app.py", *ROOT.glob("pages/*.py"), *ROOT.glob("seqviz/**/*.py"),
             *ASSETS.glob("l*/**/*.md"), *ASSETS.glob("l*/**/*.toml")]  # fmt: skip
     # Whole names only: one that is put together is neither found here nor by the tool.
-    wanted = {icon for path in code
+    expected = {icon for path in code
               for icon in re.findall(r":material/([^:]*):", path.read_text("utf-8"))}  # fmt: skip
-    assert len(wanted) > 15
-    assert wanted <= set(icons.split())
+    assert len(expected) > 15
+    assert expected <= set(icons.split())
     words = [path.read_text("utf-8") for path in ASSETS.glob("l*/**/*en*") if path.is_file()]
     assert len(words) > 6
     latin = {sign for text in words for sign in text if "\x20" <= sign < "\u3000"}
@@ -121,8 +121,8 @@ def test_every_icon_and_sign_that_we_write_is_in_the_fonts():
 
 @pytest.mark.parametrize("accepted", ["gzip, br", "identity"])
 def test_a_page_knows_its_server_before_streamlit_asks(server, accepted):
-    asked = {"Accept": "text/html", "Accept_Encoding": accepted}
-    status, headers, body = get(server, "/gates", **asked)
+    request = {"Accept": "text/html", "Accept_Encoding": accepted}
+    status, headers, body = get(server, "/gates", **request)
     assert (status, headers["etag"], headers["content-length"]) == (200, None, str(len(body)))
     opened = OPENED[headers["content-encoding"]](body).decode()
     first, *others = policy.inline_scripts(opened)
@@ -131,4 +131,4 @@ def test_a_page_knows_its_server_before_streamlit_asks(server, accepted):
     assert index_page.theme_script() in others
     for script in (first, *others):
         assert policy.digest(script) in headers["content-security-policy"]
-    assert get(server, "/gates", If_Modified_Since=headers["date"], **asked)[0] == 200
+    assert get(server, "/gates", If_Modified_Since=headers["date"], **request)[0] == 200

@@ -11,13 +11,13 @@ from testing.protocol import ProtocolClient, run_async
 
 
 def near(student: ProtocolClient, _: str) -> WidgetState:
-    said = json.dumps([{"event": "visible", "value": ["by_hand", "fit"]}])
-    return WidgetState(id=student.widgets["ar.lazy"].events, json_trigger_value=said)
+    message = json.dumps([{"event": "visible", "value": ["by_hand", "fit"]}])
+    return WidgetState(id=student.widgets["ar.lazy"].events, json_trigger_value=message)
 
 
 def answer(student: ProtocolClient, question: str) -> WidgetState:
-    asked = student.widgets[f"ar.predict.{question}"]
-    return WidgetState(id=asked.id, string_value=asked.message.options[1])
+    request = student.widgets[f"ar.predict.{question}"]
+    return WidgetState(id=request.id, string_value=request.message.options[1])
 
 
 def onward(student: ProtocolClient, name: str) -> WidgetState:
@@ -26,8 +26,8 @@ def onward(student: ProtocolClient, name: str) -> WidgetState:
 
 def stands(student: ProtocolClient, control: str) -> WidgetState:
     """A control says where it stands, as each does when it has been drawn."""
-    told = student.widgets[f"ar.process.{control}"]
-    return WidgetState(id=told.id, bool_value=told.message.default)
+    payload = student.widgets[f"ar.process.{control}"]
+    return WidgetState(id=payload.id, bool_value=payload.message.default)
 
 
 def at_once(server, *happened, by="ar.lazy") -> ProtocolClient:
@@ -39,7 +39,7 @@ def at_once(server, *happened, by="ar.lazy") -> ProtocolClient:
     async def visit() -> ProtocolClient:
         async with ProtocolClient(server.url, "ar_fitting") as student:
             await student.open()
-            states, fragment = [one(student, name) for one, name in happened], student.widgets[by]
+            states, fragment = [item(student, name) for item, name in happened], student.widgets[by]
             student.widgets.clear()
             await student.ask(states, fragment.fragment)
             assert student.errors == []

@@ -24,8 +24,8 @@ original = main.make_bidi_component_presenter
 class Told(dict):
     """The part of a session's new state that a presenter reads."""
 
-    def __init__(self, said: object, kind: str | None) -> None:
-        super().__init__({} if said is None else {"events": said})
+    def __init__(self, message: object, kind: str | None) -> None:
+        super().__init__({} if message is None else {"events": message})
         self.widget_metadata = {"events": SimpleNamespace(value_type=kind)} if kind else {}
 
 
@@ -47,14 +47,14 @@ KINDS = ("json_trigger_value", "json_value", None)
 
 
 def test_it_reads_as_streamlit_s():
-    for said, base, kind in product(SAID, BASES, KINDS):
-        session = SimpleNamespace(_new_widget_state=Told(said, kind))
-        found = component_state.reader("events", "component", {"pick"})(base, session)
+    for message, base, kind in product(SAID, BASES, KINDS):
+        session = SimpleNamespace(_new_widget_state=Told(message, kind))
+        result = component_state.reader("events", "component", {"pick"})(base, session)
         # What somebody sends as a lasting state is not heard: no component of ours has one.
         lasting = base if kind != "json_trigger_value" or not isinstance(base, dict) else {}
         expected = original("events", "component", {"pick"})(lasting, session)
-        assert found == expected, (said, base, kind)
-        assert type(found) is type(base), (said, base, kind)
+        assert result == expected, (message, base, kind)
+        assert type(result) is type(base), (message, base, kind)
 
 
 def test_no_component_of_ours_has_a_lasting_state():
@@ -117,17 +117,17 @@ def test_of_many_clicks_at_once_the_last_is_heard_and_takes_no_longer(monkeypatc
         monkeypatch.setattr(main, name, getattr(main, name))  # is put back
     component_state.PATCH.put()
     many = [{"event": "pick", "value": {"x": n, "y": -n}} for n in range(1500)]
-    found, seconds = clicks(many)
-    assert found == [(1499, -1499)]
+    result, seconds = clicks(many)
+    assert result == [(1499, -1499)]
     assert seconds < 1.0  # a single one takes 0.02; each of them read all of them: 3 s
 
 
 def test_a_message_has_few_events():
-    kept = component_state.last_of_each(
+    retained = component_state.last_of_each(
         json.dumps([{"event": f"e{n}", "value": n} for n in range(99)])
     )
-    assert len(kept) == component_state.EVENTS
-    assert kept[-1] == {"event": "e98", "value": 98}
+    assert len(retained) == component_state.EVENTS
+    assert retained[-1] == {"event": "e98", "value": 98}
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_a_message_has_few_events():
         (None, None),
         ("[]", []),
         ("no JSON", []),
-        ('{"event": "visible", "value": 1}', [{"event": "near", "value": 1}]),
+        ('{"event": "visible", "value": 1}', [{"event": "visible", "value": 1}]),
         ('["x", 1, {"event": 5}, {"event": "a"}, {"value": 1}]', [{"event": "a"}]),
         (
             '[{"event": "a", "value": 1}, {"event": "b"}, {"event": "a", "value": 2}]',

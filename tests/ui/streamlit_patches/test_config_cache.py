@@ -29,19 +29,19 @@ def as_configured(monkeypatch):
 
 def whole(write) -> bytes:
     """All sections of the theme, in the order and at the places of `app_session`."""
-    told = NewSession().custom_theme
-    places = {
-        "theme": told,
-        "theme.light": told.light,
-        "theme.dark": told.dark,
-        "theme.sidebar": told.sidebar,
-        "theme.light.sidebar": told.light.sidebar,
-        "theme.dark.sidebar": told.dark.sidebar,
+    payload = NewSession().custom_theme
+    positions = {
+        "theme": payload,
+        "theme.light": payload.light,
+        "theme.dark": payload.dark,
+        "theme.sidebar": payload.sidebar,
+        "theme.light.sidebar": payload.light.sidebar,
+        "theme.dark.sidebar": payload.dark.sidebar,
     }
-    assert set(places) == set(SECTIONS), "Streamlit knows other sections now"
-    for section, place in places.items():
-        write(place, section)
-    return told.SerializeToString(deterministic=True)
+    assert set(positions) == set(SECTIONS), "Streamlit knows other sections now"
+    for section, position in positions.items():
+        write(position, section)
+    return payload.SerializeToString(deterministic=True)
 
 
 def test_every_option_has_the_value_that_streamlit_gives():
@@ -60,13 +60,13 @@ def test_the_theme_is_the_one_that_streamlit_puts_together():
 
 
 def test_a_section_that_says_nothing_leaves_no_trace():
-    told = NewSession().custom_theme
+    payload = NewSession().custom_theme
     silent = [section for section in SECTIONS if config_cache.theme(section) is None]
     assert silent
     for section in silent:
-        config_cache.write_theme(told, section)
-    assert told == CustomThemeConfig()
-    assert not told.ListFields()
+        config_cache.write_theme(payload, section)
+    assert payload == CustomThemeConfig()
+    assert not payload.ListFields()
 
 
 def test_what_one_browser_is_told_does_not_reach_the_next():

@@ -44,27 +44,27 @@ def asked(handler: files.Files, *names: str) -> list:
             requests.append(handler.handle(request, "session"))
         return await asyncio.gather(*requests)
 
-    return [(one.deferred_file.url, one.error_msg) for one in run_async(all_of_them())]
+    return [(item.deferred_file.url, item.error_msg) for item in run_async(all_of_them())]
 
 
 def handler(make) -> files.Files:
     manager = Manager(make)
-    made = files.Files(lambda: manager)
-    made.manager = manager
-    return made
+    created = files.Files(lambda: manager)
+    created.manager = manager
+    return created
 
 
 def test_who_asks_again_waits_for_the_same_file():
-    one = handler(lambda file: time.sleep(0.05) or f"/{file}")
-    assert asked(one, *["book"] * 12) == [("/book", "")] * 12
-    assert one.manager.calls == 1
-    assert asked(one, "book") == [("/book", "")]
-    assert one.manager.calls == 2
+    files = handler(lambda file: time.sleep(0.05) or f"/{file}")
+    assert asked(files, *["book"] * 12) == [("/book", "")] * 12
+    assert files.manager.calls == 1
+    assert asked(files, "book") == [("/book", "")]
+    assert files.manager.calls == 2
 
 
 def test_one_visitor_waits_for_few_files():
-    found = asked(handler(lambda file: time.sleep(0.02) or f"/{file}"), *map(str, range(9)))
-    assert [bool(error) for _, error in found] == [False] * files.PENDING + [True] * 5
+    result = asked(handler(lambda file: time.sleep(0.02) or f"/{file}"), *map(str, range(9)))
+    assert [bool(error) for _, error in result] == [False] * files.PENDING + [True] * 5
 
 
 def test_what_waits_holds_no_thread_and_comes_when_it_is_ready(monkeypatch):
@@ -79,21 +79,21 @@ def test_what_waits_holds_no_thread_and_comes_when_it_is_ready(monkeypatch):
         return f"/{file}"
 
     waiting = [f"book {n}" for n in range(files.PENDING - 1)]
-    found = asked(handler(make), *waiting, "draws")
-    assert found == [(f"/{name}", "") for name in (*waiting, "draws")]
+    result = asked(handler(make), *waiting, "draws")
+    assert result == [(f"/{name}", "") for name in (*waiting, "draws")]
 
 
 def test_what_was_made_is_kept_until_it_is_fetched(monkeypatch):
     """Runs that end at the same time, of whomever, do not delete it; but not all are kept."""
     manager = MediaFileManager(MemoryMediaFileStorage("/media"))
-    made = files.Files(lambda: manager)
+    created = files.Files(lambda: manager)
     monkeypatch.setattr("streamlit.runtime.media_file_manager._get_session_id", lambda: "session")
     names = [manager.add_deferred(f"file {n}".encode, "text/csv", f"page.{n}") for n in range(9)]
-    urls = [url for name in names for url, _ in asked(made, name)]
+    urls = [url for name in names for url, _ in asked(created, name)]
     for _ in range(3):
         manager.remove_orphaned_files()
-    kept = [url for url in urls if url.rsplit("/")[-1].split(".")[0] in manager._file_metadata]
-    assert kept == urls[-files.PENDING :]
+    retained = [url for url in urls if url.rsplit("/")[-1].split(".")[0] in manager._file_metadata]
+    assert retained == urls[-files.PENDING :]
 
 
 def test_patience_ends(monkeypatch):
@@ -116,8 +116,8 @@ def test_streamlit_asks_it(monkeypatch):
     assert not files.PATCH.missing()
     files.PATCH.put()
     session = SimpleNamespace(_script_data=SimpleNamespace(main_script_path="app.py"))
-    made = app_session.AppSession._create_backend_operation_dispatcher(session)
-    assert isinstance(made._handlers["deferred_file"], files.Files)
+    created = app_session.AppSession._create_backend_operation_dispatcher(session)
+    assert isinstance(created._handlers["deferred_file"], files.Files)
 
 
 @pytest.fixture(autouse=True)

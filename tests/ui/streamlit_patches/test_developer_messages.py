@@ -24,8 +24,8 @@ class Session(AppSession):
 
 @pytest.mark.parametrize("name", ["load_git_info", "clear_cache", "set_run_on_save"])
 def test_it_is_passed_over(monkeypatch, name):
-    for known in developer_messages.NAMES:
-        monkeypatch.setattr(AppSession, known, getattr(AppSession, known))  # is put back
+    for existing in developer_messages.NAMES:
+        monkeypatch.setattr(AppSession, existing, getattr(AppSession, existing))  # is put back
     developer_messages.apply()
     sent = []
     monkeypatch.setattr(AppSession, "_enqueue_forward_msg", lambda _, msg: sent.append(msg))

@@ -16,9 +16,9 @@ def _patched(monkeypatch):
     late_fragments.apply()
 
 
-def merged(*asked: RerunData) -> RerunData:
+def merged(*rerun_data: RerunData) -> RerunData:
     requests = ScriptRequests()
-    assert all(map(requests.request_rerun, asked))
+    assert all(map(requests.request_rerun, rerun_data))
     return requests.on_scriptrunner_ready().rerun_data
 
 

@@ -16,17 +16,17 @@ def files(monkeypatch):
 
 
 def test_large_files_that_differ_in_one_byte_are_two(files):
-    one, other = bytearray(3_000_000), bytearray(3_000_000)
+    item, other = bytearray(3_000_000), bytearray(3_000_000)
     other[500_000] = 1
     kind = storage.MediaFileKind.DOWNLOADABLE
-    names = [files.load_and_get_id(bytes(data), "text/html", kind) for data in (one, other, one)]
+    names = [files.load_and_get_id(bytes(data), "text/html", kind) for data in (item, other, item)]
     assert names[0] == names[2] != names[1]
     assert files.get_file(f"{names[1]}.html").content == bytes(other)
 
 
 def test_another_kind_or_name_is_another_file():
-    told = {(b"x", "a", None), (b"x", "b", None), (b"x", "a", "b"), (b"xb", "a", None)}
-    assert len({media_names.name(*parts) for parts in told}) == len(told)
+    payload = {(b"x", "a", None), (b"x", "b", None), (b"x", "a", "b"), (b"xb", "a", None)}
+    assert len({media_names.name(*parts) for parts in payload}) == len(payload)
 
 
 def test_another_process_gives_another_name(monkeypatch):

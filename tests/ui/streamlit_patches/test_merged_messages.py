@@ -45,21 +45,25 @@ class Reader:
 
     def _see(self) -> None:
         assert not self.app.exception
-        told = [one.proto for one in self.app.get("bidi_component")]
-        self.components |= {one.id.split("-", 2)[-1]: one for one in told}
+        payloads = [item.proto for item in self.app.get("bidi_component")]
+        self.components |= {item.id.split("-", 2)[-1]: item for item in payloads}
 
     @property
     def figures(self) -> dict[str, bytes]:
-        charts = {key: one.bytes for key, one in self.components.items() if key.endswith(".chart")}
-        return {key.removesuffix(".chart"): drawn for key, drawn in charts.items()}
+        charts = {
+            key: component.bytes
+            for key, component in self.components.items()
+            if key.endswith(".chart")
+        }
+        return {key.removesuffix(".chart"): chart for key, chart in charts.items()}
 
     def ids(self, *keys: str) -> list[str]:
         return self.app._fragment_storage.resolve_target(keys)
 
     def slider(self, key: str, value: float) -> tuple[WidgetState, str]:
         """A hand has left a slider."""
-        said = self._says(f"{key}.slider", "value", encoded(value))
-        return said, self.ids(key.rpartition(".")[0])[0]
+        widget_state = self._says(f"{key}.slider", "value", encoded(value))
+        return widget_state, self.ids(key.rpartition(".")[0])[0]
 
     def near(self, *names: str) -> tuple[WidgetState, str]:
         """The reader comes near benches."""
@@ -72,30 +76,30 @@ class Reader:
 
     def _says(self, key: str, event: str, value: object) -> WidgetState:
         name = f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{self.components[key].id}__events"
-        said = json.dumps([{"event": event, "value": value}])
-        return WidgetState(id=name, json_trigger_value=said)
+        message = json.dumps([{"event": event, "value": value}])
+        return WidgetState(id=name, json_trigger_value=message)
 
     def send(
         self,
         *messages: tuple[WidgetState, str],
         after: tuple[str, ...] = (),
-        whole: bool = False,
+        full: bool = False,
     ) -> None:
         """Messages that the server finds together.
 
-        after: benches that were to be drawn already. whole: the whole page was.
+        after: benches that were to be drawn already. full: the whole page was.
         """
-        ask = LocalScriptRunner.request_rerun
+        request = LocalScriptRunner.request_rerun
 
         def together(runner: LocalScriptRunner, page: RerunData) -> None:
             runner._requests = ScriptRequests()  # AppTest has asked for the whole page already
             page = replace(page, widget_states=None)
-            if after or whole:
-                ask(runner, replace(page, fragment_id_queue=self.ids(*after) if after else []))
+            if after or full:
+                request(runner, replace(page, fragment_id_queue=self.ids(*after) if after else []))
             settings: list[WidgetState] = []
             for state, fragment in messages:
                 states = WidgetStates(widgets=[*settings, state])
-                ask(runner, replace(page, widget_states=states, fragment_id=fragment))
+                request(runner, replace(page, widget_states=states, fragment_id=fragment))
                 if state.WhichOneof("value") != "json_trigger_value":
                     settings.append(state)  # the browser tells all that is set each time
 
@@ -130,10 +134,12 @@ def test_what_asks_for_benches_is_drawn_again_itself(reader, monkeypatch, asks):
         page.send(page.near("pairs"))
         page.send(page.slider("vg.reach.gain", 0.8))  # from now on it knows who builds on it
     name = {"near": "lazy_load", "rests": "debounce"}[asks]
-    drawn, draw = [], getattr(components, name)
-    monkeypatch.setattr(components, name, lambda *told: drawn.append(told[0]) or draw(*told))
+    rendered, draw = [], getattr(components, name)
+    monkeypatch.setattr(
+        components, name, lambda *payload: rendered.append(payload[0]) or draw(*payload)
+    )
     page.send(page.near("pairs") if asks == "near" else page.rests("vg.reach", "pairs"))
-    assert drawn == [{"near": "vg.lazy", "rests": "vg.reach"}[asks]]
+    assert rendered == [{"near": "vg.lazy", "rests": "vg.reach"}[asks]]
     assert "vg.pairs" in page.figures
 
 
@@ -176,7 +182,7 @@ def test_a_press_is_not_lost_when_another_bench_has_come_to_rest(reader):
     page.send(page.slider("vg.reach.gain", 0.5))
     before = page.figures
     page.send(page.slider("vg.pairs.later", 30), page.rests("vg.reach", "cut"))
-    changed = {bench for bench, drawn in page.figures.items() if drawn != before[bench]}
+    changed = {bench for bench, figure in page.figures.items() if figure != before[bench]}
     assert changed == {"vg.pairs", "vg.cut"}
 
 
@@ -198,6 +204,6 @@ def test_a_run_of_the_whole_page_is_not_cut_short(reader):
     page = reader("vanishing_gradients")
     before = dict(page.components)
     page.app.session_state["lang"] = "zh"
-    page.send(page.near("pairs"), whole=True)
+    page.send(page.near("pairs"), full=True)
     assert page.figures.keys() == {"vg.reach", "vg.pairs"}
     assert page.components["vg.reach.chart"].bytes != before["vg.reach.chart"].bytes

@@ -40,9 +40,9 @@ def alone(monkeypatch):
         "server.enableCORS": True,
         "server.allowedHosts": [],
     }
-    read, known = config.get_option, config.is_manually_set
+    read, existing = config.get_option, config.is_manually_set
     monkeypatch.setattr(config, "get_option", lambda k: options[k] if k in options else read(k))
-    monkeypatch.setattr(config, "is_manually_set", lambda k: k in options or known(k))
+    monkeypatch.setattr(config, "is_manually_set", lambda k: k in options or existing(k))
     for name in ("socket", "getaddrinfo", "create_connection"):
         monkeypatch.setattr(socket, name, lambda *_, **__: pytest.fail("asked"))
     return options

@@ -36,7 +36,7 @@ def patches(applied: list[str], *needs: str, fails: str = "") -> list[Patch]:
 
 
 def warnings(caplog) -> list[str]:
-    return [one.getMessage() for one in caplog.records if one.levelname == "WARNING"]
+    return [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_each_is_applied_once():
     assert applied == ["one", "two", "three"]
 
 
-@pytest.mark.parametrize("one", streamlit_patches.PATCHES, ids=lambda one: one.name)
+@pytest.mark.parametrize("one", streamlit_patches.PATCHES, ids=lambda item: item.name)
 def test_the_streamlit_of_this_machine_has_what_each_needs(one):
     assert st.__version__ == patch.TESTED
     assert one.needs or one.apply
@@ -98,10 +98,10 @@ def test_the_streamlit_of_this_machine_has_what_each_needs(one):
 
 
 def test_names_are_unique_and_are_those_of_the_modules():
-    names = [one.name for one in streamlit_patches.PATCHES]
-    places = {name for name, one in vars(streamlit_patches).items() if hasattr(one, "PATCH")}
+    names = [patch.name for patch in streamlit_patches.PATCHES]
+    positions = {name for name, var in vars(streamlit_patches).items() if hasattr(var, "PATCH")}
     assert len(names) == len(set(names)) >= 8
-    assert places == set(names)
+    assert positions == set(names)
 
 
 # In a process of its own: the names are gone before anything of ours is imported.
@@ -144,5 +144,5 @@ def test_a_streamlit_that_has_none_of_the_names_does_not_stop_the_start():
     )
     assert done.stdout == "begun\n", done.stderr
     (warning,) = [line for line in done.stderr.splitlines() if " WARNING " in line]
-    for one in streamlit_patches.PATCHES:
-        assert one.name in warning
+    for each in streamlit_patches.PATCHES:
+        assert each.name in warning

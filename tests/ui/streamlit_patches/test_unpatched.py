@@ -30,8 +30,8 @@ def test_nothing_is_patched(server):
 
 
 def sliders(student: ProtocolClient) -> list[dict[str, Any]]:
-    told = [one.told for key, one in student.widgets.items() if key.endswith(SLIDER)]
-    return [one for one in told if "high" in one.get("options", ())]  # not the seed
+    payloads = [widget.told for key, widget in student.widgets.items() if key.endswith(SLIDER)]
+    return [item for item in payloads if "high" in item.get("options", ())]  # not the seed
 
 
 @pytest.mark.parametrize("slug", SLUGS)
@@ -46,12 +46,12 @@ def test_a_lesson_draws_and_answers_a_press(server, slug):
         async with ProtocolClient(server.url, slug) as student:
             await student.open()
             # The first bench may be drawn in the browser, wait for its model or have no slider.
-            while not (student.charts and (found := sliders(student))):
+            while not (student.charts and (result := sliders(student))):
                 if student.polls:
                     await student.poll()
                 else:
                     assert await student.scroll(), "no chart with a slider"
-            slider = found[0]
+            slider = result[0]
             before = runs()
             await student.move(slider["key"], slider["options"]["high"])
             return student, before

@@ -41,20 +41,20 @@ def client(monkeypatch):
 
 
 def message() -> ForwardMsg:
-    made = ForwardMsg()
-    made.delta.new_element.markdown.body = "x" * MEGABYTE
-    return made
+    created = ForwardMsg()
+    created.delta.new_element.markdown.body = "x" * MEGABYTE
+    return created
 
 
 def test_who_reads_nothing_is_let_go(client):
     async def lesson() -> int:
-        one, written = client(Socket()), 0
+        item, written = client(Socket()), 0
         await asyncio.sleep(0)
         with suppress(SessionClientDisconnectedError):
             while written < 500:  # Streamlit's own limit
-                one.write_forward_msg(message())
+                item.write_forward_msg(message())
                 written += 1
-        await one.aclose()
+        await item.aclose()
         return written
 
     assert 40 < run_async(lesson()) < 55
@@ -63,15 +63,15 @@ def test_who_reads_nothing_is_let_go(client):
 def test_who_reads_slowly_has_everything(client):
     async def lesson() -> list[int]:
         socket = Socket()
-        one = client(socket)
+        test_clients = client(socket)
         for part in (30, 60, 90):
             for _ in range(30):
-                one.write_forward_msg(message())
+                test_clients.write_forward_msg(message())
             socket.open.set()
             while len(socket.sent) < part:
                 await asyncio.sleep(0)
             socket.open.clear()
-        await one.aclose()
+        await test_clients.aclose()
         return socket.sent
 
     assert len(run_async(lesson())) == 90

@@ -22,7 +22,7 @@ def test_the_last_files_of_a_session_are_kept_and_those_of_others(manager):
     manager.add_file("another", UploadedFileRec("mine", "a.csv", "text/csv", b"x"))
     for number in range(300):
         manager.add_file("one", UploadedFileRec(f"{number}", "a.csv", "text/csv", b"x" * 1000))
-    kept = [file.file_id for file in manager.get_files("one", [str(n) for n in range(300)])]
-    assert kept == ["296", "297", "298", "299"]
+    retained = [file.file_id for file in manager.get_files("one", [str(n) for n in range(300)])]
+    assert retained == ["296", "297", "298", "299"]
     assert manager._total_bytes == 4001
     assert manager.get_files("another", ["mine"])

@@ -21,22 +21,22 @@ def safe():
 
 
 def test_it_holds_what_the_copy_holds(safe):
-    whole = copied.fget(safe)
-    found = Lookup(safe)
-    assert dict(found) == whole == {"gain": 0.9, "nothing": None}
-    assert len(found) == 2
-    assert "gain" in found
-    assert found["nothing"] is None
-    assert "other" not in found
+    full = copied.fget(safe)
+    lookup = Lookup(safe)
+    assert dict(lookup) == full == {"gain": 0.9, "nothing": None}
+    assert len(lookup) == 2
+    assert "gain" in lookup
+    assert lookup["nothing"] is None
+    assert "other" not in lookup
     with pytest.raises(KeyError):
-        found["other"]
+        lookup["other"]
 
 
 def test_one_key_is_found_without_a_copy(safe, monkeypatch):
     monkeypatch.setattr(SessionState, "filtered_state", property(lambda _: pytest.fail("copied")))
-    found = Lookup(safe)
-    assert "gain" in found
-    assert found["gain"] == 0.9
+    lookup = Lookup(safe)
+    assert "gain" in lookup
+    assert lookup["gain"] == 0.9
 
 
 def page():
@@ -53,16 +53,16 @@ def page():
 
 
 def test_widgets_find_their_values_with_it(monkeypatch):
-    asked = []
+    requests = []
 
     def looked_up(safe):
-        asked.append(1)
+        requests.append(1)
         return Lookup(safe)
 
     monkeypatch.setattr(SafeSessionState, "filtered_state", property(looked_up))
     app = AppTest.from_function(page).run()
     assert not app.exception
-    assert len(asked) >= 5  # Streamlit still asks in this way
+    assert len(requests) >= 5  # Streamlit still asks in this way
     assert app.number_input(key="one").value is None
     assert app.selectbox(key="two").value is None
     assert app.text_input(key="three").value is None

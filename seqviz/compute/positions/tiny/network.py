@@ -179,5 +179,5 @@ def _norm(x: Tensor) -> Tensor:
 def _normal(
     randoms: Sequence[np.random.RandomState], deviation: float, *shape: int
 ) -> nn.Parameter:
-    drawn = np.stack([deviation * random.standard_normal(shape) for random in randoms])
-    return nn.Parameter(torch.as_tensor(drawn, dtype=torch.float32))
+    samples = np.stack([deviation * random.standard_normal(shape) for random in randoms])
+    return nn.Parameter(torch.as_tensor(samples, dtype=torch.float32))

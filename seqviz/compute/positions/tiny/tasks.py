@@ -47,23 +47,23 @@ def kinds(task: str, length: int) -> int:
 
 
 def draw(
-    task: str, length: int, size: int, random: np.random.RandomState, most: int | None = None
+    task: str, length: int, size: int, random: np.random.RandomState, maximum: int | None = None
 ) -> LetterExamples:
     """`size` random sequences of `length` letters, and the right answers.
 
     Every letter is as likely as every other, with two exceptions. before: an a and a b are put at
     two random places, so that there is an answer. count: the number of a is drawn first, each from
-    0 to `most` (default: length) being as likely, and the other letters are none of them a.
+    0 to `maximum` (default: length) being as likely, and the other letters are none of them a.
     In all tasks every order of the same letters is as likely as every other.
-    Raises ValueError for an unknown task, a length below 2, and a `most` beyond the length.
+    Raises ValueError for an unknown task, a length below 2, and a `maximum` beyond the length.
     """
     _check(task, length)
     if task == "count":
-        most = length if most is None else most
-        if not 0 <= most <= length:
-            raise ValueError(f"Of {length} letters, at most {length} can be a, not {most}.")
+        maximum = length if maximum is None else maximum
+        if not 0 <= maximum <= length:
+            raise ValueError(f"Of {length} letters, at most {length} can be a, not {maximum}.")
         letters = random.randint(1, len(LETTERS), size=(size, length))
-        number = random.randint(0, most + 1, size=(size, 1))
+        number = random.randint(0, maximum + 1, size=(size, 1))
         letters[_shuffled(size, length, random) < number] = _A
     else:
         letters = random.randint(len(LETTERS), size=(size, length))
@@ -144,16 +144,16 @@ def _first(hit: np.ndarray) -> np.ndarray:
     return np.where(hit.any(axis=1), hit.argmax(axis=1), hit.shape[1])
 
 
-def _at_least(least: int, trials: int, p: float) -> float:
-    return sum(comb(trials, k) * p**k * (1 - p) ** (trials - k) for k in range(least, trials + 1))
+def _at_least(minimum: int, trials: int, p: float) -> float:
+    return sum(comb(trials, k) * p**k * (1 - p) ** (trials - k) for k in range(minimum, trials + 1))
 
 
-def _none_above(most: int, length: int) -> float:
-    """P(no letter occurs more than `most` times), from the exponential generating function."""
-    one = np.array([1 / factorial(k) for k in range(most + 1)])
+def _none_above(maximum: int, length: int) -> float:
+    """P(no letter occurs more than `maximum` times), from the exponential generating function."""
+    item = np.array([1 / factorial(k) for k in range(maximum + 1)])
     all_letters = np.ones(1)
     for _ in LETTERS:
-        all_letters = np.convolve(all_letters, one)[: length + 1]
+        all_letters = np.convolve(all_letters, item)[: length + 1]
     if len(all_letters) <= length:
         return 0.0
     return float(all_letters[length]) * factorial(length) / len(LETTERS) ** length
@@ -165,8 +165,12 @@ def _first_guess(length: int) -> float:
     total = 0.0
     for a in range(free + 1):
         for b in range(free - a + 1):
-            ways = comb(free, a) * comb(free - a, b)
+            methods = comb(free, a) * comb(free - a, b)
             total += (
-                ways * p ** (a + b) * (1 - 2 * p) ** (free - a - b) * (max(a, b) + 1) / (a + b + 2)
+                methods
+                * p ** (a + b)
+                * (1 - 2 * p) ** (free - a - b)
+                * (max(a, b) + 1)
+                / (a + b + 2)
             )
     return total

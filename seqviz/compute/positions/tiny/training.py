@@ -102,7 +102,7 @@ def train(
         right.zero_()
         return record
 
-    found = loop.run(update, measure, settings.updates, pulse, untrained=False)
+    result = loop.run(update, measure, settings.updates, pulse, untrained=False)
     far = _longer(settings)
     near_answers = [_answer(network, test, pulse) for network in networks]
     able = [network.encoding != "learned" for network in networks]  # its table ends
@@ -111,8 +111,8 @@ def train(
     ]
     return OrderResult(
         settings=settings,
-        updates=np.array([r.update for r in found]),
-        curve=np.array([r.accuracy for r in found]),
+        updates=np.array([r.update for r in result]),
+        curve=np.array([r.accuracy for r in result]),
         test=_scores(settings, test, near_answers),
         longer=_scores(settings, far, far_answers),
         examples=LetterExamples(test.letters[:EXAMPLES], test.answers[:EXAMPLES]),
@@ -125,8 +125,8 @@ def train(
 def _longer(settings: OrderSettings) -> LetterExamples:
     """Test sequences of twice the length; those of `count` have no more to count."""
     length, random = settings.length, _stream(settings, 0, _LONGER)
-    most = length if settings.task == "count" else None
-    return draw(settings.task, 2 * length, TEST_SEQUENCES, random, most=most)
+    maximum = length if settings.task == "count" else None
+    return draw(settings.task, 2 * length, TEST_SEQUENCES, random, maximum=maximum)
 
 
 def rate(update: int, updates: int) -> float:
@@ -143,9 +143,9 @@ def training_batch(
         return batch
     letters, answers = batch.letters, batch.answers
     numbers = _numbered(test.letters)
-    while (known := np.isin(_numbered(letters), numbers)).any():
-        other = draw(settings.task, settings.length, int(known.sum()), random)
-        letters[known], answers[known] = other.letters, other.answers
+    while (existing := np.isin(_numbered(letters), numbers)).any():
+        other = draw(settings.task, settings.length, int(existing.sum()), random)
+        letters[existing], answers[existing] = other.letters, other.answers
     return LetterExamples(letters, answers)
 
 
@@ -197,5 +197,5 @@ def _scores(
             accuracy[i] = (answers == examples.answers).mean(axis=(1, 2))
     # Of `count` the longer sequences have as many kinds of answers as those of the training.
     guess = chance_accuracy(settings.task, settings.length if settings.task == "count" else length)
-    found = with_intervals(accuracy, len(examples.letters))
-    return TaskScores(length, found, guess, order_blind(settings.task, length))
+    shares = with_intervals(accuracy, len(examples.letters))
+    return TaskScores(length, shares, guess, order_blind(settings.task, length))

@@ -60,16 +60,16 @@ def of_output(wiring: NetworkSizes) -> int:
 
 def by_counting(cell: str, wiring: NetworkSizes) -> int:
     """Make the arrays of every layer and direction, run one step through all, count the entries."""
-    kind, h, kept = _CELLS[cell], wiring.hidden, 0
+    kind, h, retained = _CELLS[cell], wiring.hidden, 0
     state = np.zeros((1, wiring.inputs), np.float32)
     for layer in range(wiring.layers):
-        made = [_arrays(kind, wiring.reads(layer), h) for _ in range(wiring.directions)]
-        state = np.concatenate([run(kind, one, state).hidden[1:] for one in made], axis=-1)
-        for one in made:
-            biases = (one.input_bias, one.hidden_bias)[: BIASES[wiring.biases]]
-            parts = (one.input_hidden, one.hidden_hidden, *biases)
-            kept += sum(part.size for part in parts)
-    return kept
+        built = [_arrays(kind, wiring.reads(layer), h) for _ in range(wiring.directions)]
+        state = np.concatenate([run(kind, item, state).hidden[1:] for item in built], axis=-1)
+        for entry in built:
+            biases = (entry.input_bias, entry.hidden_bias)[: BIASES[wiring.biases]]
+            parts = (entry.input_hidden, entry.hidden_hidden, *biases)
+            retained += sum(part.size for part in parts)
+    return retained
 
 
 def _arrays(kind: Cell, reads: int, hidden: int) -> RecurrentWeights:
@@ -119,8 +119,8 @@ def shapes(cell: str, wiring: NetworkSizes) -> dict[str, tuple[int, ...]]:
     The names of S0: W_hx, W_hh, W_yh; a cell with gates has its blocks one below the other.
     """
     rows = _CELLS[cell].blocks * wiring.hidden
-    found = {"W_hx": (rows, wiring.inputs), "W_hh": (rows, wiring.hidden), "b_h": (rows,)}
+    result = {"W_hx": (rows, wiring.inputs), "W_hh": (rows, wiring.hidden), "b_h": (rows,)}
     if wiring.outputs:
-        found["W_yh"] = (wiring.outputs, wiring.directions * wiring.hidden)
-        found["b_y"] = (wiring.outputs,)
-    return {name: shape for name, shape in found.items() if prod(shape)}
+        result["W_yh"] = (wiring.outputs, wiring.directions * wiring.hidden)
+        result["b_y"] = (wiring.outputs,)
+    return {name: shape for name, shape in result.items() if prod(shape)}

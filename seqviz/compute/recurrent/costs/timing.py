@@ -26,8 +26,8 @@ class StepTimes:
     def milliseconds(self, batch: int, length: int) -> tuple[float, float]:
         """Medians over the repeats: all steps, and the product."""
         k = int(np.flatnonzero(self.lengths == length)[0])
-        found = 1000 * np.median(self.seconds[:, self.batches.index(batch), :, k], axis=-1)
-        return float(found[0]), float(found[1])
+        result = 1000 * np.median(self.seconds[:, self.batches.index(batch), :, k], axis=-1)
+        return float(result[0]), float(result[1])
 
     def ratio(self, batch: int, length: int) -> float:
         """How many times as long the steps take."""

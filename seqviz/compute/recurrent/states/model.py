@@ -63,7 +63,7 @@ def wrapped(cell: Cell, ids: Int[np.ndarray, "letters"], symbols: int, hidden: i
         loss = functional.cross_entropy(scores, torch.tensor(ids[1:]))
     return Wrapped(
         tuple(scores.shape),
-        float(sum(one.numel() for one in model.parameters())),
+        float(sum(parameter.numel() for parameter in model.parameters())),
         float(loss) / np.log(2.0),
         float(np.log2(symbols)),
     )

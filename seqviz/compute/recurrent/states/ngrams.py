@@ -32,17 +32,19 @@ class Grams:
     ) -> Float[np.ndarray, "time"]:
         """-log2 of the probability of each symbol of `ids`; `before` stands in front of them."""
         text = np.concatenate([before, ids])
-        found = np.full(len(text), 1 / self.symbols)
-        for n, (rows, seen) in enumerate(zip(self.rows, self.seen, strict=True)):
+        is_found = np.full(len(text), 1 / self.symbols)
+        for n, (rows, observed) in enumerate(zip(self.rows, self.seen, strict=True)):
             codes = _codes(text, n + 1, self.symbols)
             after = codes // self.symbols * self.symbols  # the first row with the same beginning
             begin, end = (np.searchsorted(rows, after + k) for k in (0, self.symbols))
-            place = np.searchsorted(rows, codes)
+            position = np.searchsorted(rows, codes)
             its = np.searchsorted(rows, codes, "right")
-            times, kinds = seen[end] - seen[begin], end - begin
-            mixed = (seen[its] - seen[place] + kinds * found[n:]) / np.maximum(times + kinds, 1)
-            found[n:] = np.where(times > 0, mixed, found[n:])
-        return np.asarray(-np.log2(found[len(before) :]))
+            times, kinds = observed[end] - observed[begin], end - begin
+            mixed = (observed[its] - observed[position] + kinds * is_found[n:]) / np.maximum(
+                times + kinds, 1
+            )
+            is_found[n:] = np.where(times > 0, mixed, is_found[n:])
+        return np.asarray(-np.log2(is_found[len(before) :]))
 
 
 def counted(ids: Int[np.ndarray, "time"], symbols: int, order: int = ORDER) -> Grams:

@@ -95,32 +95,32 @@ class ByReadout:
     pads: Int[np.ndarray, "amount"]
     padded: Int[np.ndarray, "2 amount"]
 
-    def _of(self, least: int) -> np.ndarray:
-        return self.words >= least
+    def _of(self, minimum: int) -> np.ndarray:
+        return self.words >= minimum
 
-    def accuracy(self, name: str, least: int = 0) -> Proportion:
+    def accuracy(self, name: str, minimum: int = 0) -> Proportion:
         """Right verdicts on reviews of at least so many words."""
-        return proportions.proportion(self.right[self.names.index(name)][self._of(least)])
+        return proportions.proportion(self.right[self.names.index(name)][self._of(minimum)])
 
-    def majority(self, least: int = 0) -> Share:
+    def majority(self, minimum: int = 0) -> Share:
         """How often the answer that is more frequent in training is right there."""
-        return float((self.positive == self.often)[self._of(least)].mean())
+        return float((self.positive == self.often)[self._of(minimum)].mean())
 
-    def paired_with(self, name: str, other: str, least: int = 0) -> Paired:
+    def paired_with(self, name: str, other: str, minimum: int = 0) -> Paired:
         """Two readouts on the same reviews."""
-        one, two = (self.right[self.names.index(k)][self._of(least)] for k in (name, other))
-        return proportions.mcnemar(one, two)
+        item, two = (self.right[self.names.index(k)][self._of(minimum)] for k in (name, other))
+        return proportions.mcnemar(item, two)
 
-    def gain(self, name: str, other: str, least: int = 0) -> tuple[float, float, float]:
+    def gain(self, name: str, other: str, minimum: int = 0) -> tuple[float, float, float]:
         """Accuracy minus that of the other, and its 95% interval over reviews (paired, normal)."""
-        one, two = (self.right[self.names.index(k)][self._of(least)] for k in (name, other))
-        each = one.astype(float) - two
+        item, two = (self.right[self.names.index(k)][self._of(minimum)] for k in (name, other))
+        each = item.astype(float) - two
         half = NORMAL_95 * each.std(ddof=1) / np.sqrt(len(each))
         return float(each.mean()), float(each.mean() - half), float(each.mean() + half)
 
-    def reviews(self, least: int = 0) -> int:
+    def reviews(self, minimum: int = 0) -> int:
         """How many there are."""
-        return int(self._of(least).sum())
+        return int(self._of(minimum).sum())
 
     def with_pads(self, kind: str, pads: int) -> Proportion:
         """Right verdicts from the state behind so many pads."""
@@ -146,37 +146,37 @@ def path(network: GatedNetwork, directions: Plane, text: str, without: int = 0) 
     Raises UserError("no_text") when nothing is left to read.
     """
     encoded = network.encode(text)
-    kept = np.arange(1, len(encoded) + 1) != without
-    if not kept.any():
+    retained = np.arange(1, len(encoded) + 1) != without
+    if not retained.any():
         raise UserError("no_text", "There is nothing to read. Type a text.")
-    ids = encoded.ids[kept]
+    ids = encoded.ids[retained]
     hidden = trace(network, ids).hidden.astype(float)
     weights = network.head[1].astype(float) - network.head[0]
     x = hidden @ directions.across + directions.offset
-    pieces = tuple(one for one, there in zip(encoded.pieces, kept, strict=True) if there)
+    pieces = tuple(item for item, there in zip(encoded.pieces, retained, strict=True) if there)
     return StatePath(pieces, x, hidden @ directions.up, sigmoid(x * np.linalg.norm(weights)),
                 int((ids == 0).sum()))  # fmt: skip
 
 
-def padded(network: GatedNetwork, text: str, most: int) -> Padded:
+def padded(network: GatedNetwork, text: str, maximum: int) -> Padded:
     """The verdict from the state behind each number of pads. Raises UserError("no_text")."""
     ids = network.encode(text).ids
     if not len(ids):
         raise UserError("no_text", "There is nothing to read. Type a text.")
-    found = []
+    results = []
     for pad in (_PAD, 0):
-        hidden = trace(network, np.append(ids, np.full(most, pad))).hidden[len(ids) :]
+        hidden = trace(network, np.append(ids, np.full(maximum, pad))).hidden[len(ids) :]
         scores = hidden.astype(float) @ (network.head[1].astype(float) - network.head[0])
-        found.append(sigmoid(scores + float(network.head_bias[1] - network.head_bias[0])))
-    return Padded(*found)
+        results.append(sigmoid(scores + float(network.head_bias[1] - network.head_bias[0])))
+    return Padded(*results)
 
 
 def batch(ids: Sequence[np.ndarray], pad: int = _PAD) -> Int[np.ndarray, "time batch"]:
     """Sequences side by side, pads behind the shorter ones."""
-    found = np.full((max(map(len, ids)), len(ids)), pad)
-    for k, one in enumerate(ids):
-        found[: len(one), k] = one
-    return found
+    is_found = np.full((max(map(len, ids)), len(ids)), pad)
+    for k, item in enumerate(ids):
+        is_found[: len(item), k] = item
+    return is_found
 
 
 def pooled(

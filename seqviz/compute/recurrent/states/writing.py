@@ -100,21 +100,21 @@ class LettersRead:
 
     @property
     def _letters(self) -> Bool[np.ndarray, "time"]:
-        return np.array([one.isalpha() for one in plain_marks(self.pieces)], bool)
+        return np.array([plain_mark.isalpha() for plain_mark in plain_marks(self.pieces)], bool)
 
     @property
     def unknown(self) -> int:
         """Letters that the network has no symbol for."""
         return int((self.ids == 0).sum())
 
-    def first(self, place: int, count: int) -> Int[np.ndarray, "rank"]:
-        """The most likely symbols before letter `place` (from 1), the likeliest first."""
-        return np.argsort(-self.log2[place - 1], kind="stable")[:count]
+    def first(self, index: int, count: int) -> Int[np.ndarray, "rank"]:
+        """The most likely symbols before letter `index` (from 1), the likeliest first."""
+        return np.argsort(-self.log2[index - 1], kind="stable")[:count]
 
-    def rank(self, place: int) -> int:
-        """Which guess (from 1) the letter at `place` is."""
-        row = self.log2[place - 1]
-        return int((row > row[self.ids[place - 1]]).sum()) + 1
+    def rank(self, index: int) -> int:
+        """Which guess (from 1) the letter at `index` is."""
+        row = self.log2[index - 1]
+        return int((row > row[self.ids[index - 1]]).sum()) + 1
 
 
 @dataclass(frozen=True)
@@ -206,24 +206,24 @@ def read(network: GatedNetwork, counts: LetterFrequencies, grams: Grams, text: s
 
 
 def write(
-    network: GatedNetwork, text: LettersRead, place: int, room: int, temperature: float,
+    network: GatedNetwork, text: LettersRead, index: int, room: int, temperature: float,
     uniforms: tuple[float, ...],
 ) -> GeneratedText:  # fmt: skip
-    """The network reads the text up to letter `place`, and from there on what it guesses.
+    """The network reads the text up to letter `index`, and from there on what it guesses.
 
     room: letters that it writes at most, and of the text that are compared. uniforms: as many
     numbers in [0, 1); see `run_free`.
     """
-    ids = text.ids[:place, None]
+    ids = text.ids[:index, None]
     own, log2 = run_free(network, ids, room, temperature, np.array(uniforms)[:, None])
     letters = [network.symbols[k] for k in own[:, 0]]
     if END in letters:
         letters = letters[: letters.index(END) + 1]
-    wanted = text.ids[place : place + room]
-    at = np.arange(len(wanted))
+    targets = text.ids[index : index + room]
+    at = np.arange(len(targets))
     return GeneratedText(
-        text.pieces[:place], tuple(letters), text.pieces[place : place + room],
-        text.bits[place : place + room], -log2[at, 0, wanted],
+        text.pieces[:index], tuple(letters), text.pieces[index : index + room],
+        text.bits[index : index + room], -log2[at, 0, targets],
     )  # fmt: skip
 
 
@@ -260,11 +260,11 @@ def draw_rows(
 ) -> Int[np.ndarray, "batch"]:
     """`seqviz.compute.gpt.draw.draw` of every row with its own number."""
     ranked = np.argsort(-scores, -1, kind="stable")
-    chances = np.exp(np.take_along_axis(scores, ranked, -1) - scores.max(-1, keepdims=True))
-    reached = np.cumsum(chances, -1) / chances.sum(-1, keepdims=True)
+    probabilities = np.exp(np.take_along_axis(scores, ranked, -1) - scores.max(-1, keepdims=True))
+    reached = np.cumsum(probabilities, -1) / probabilities.sum(-1, keepdims=True)
     last = np.isfinite(scores).sum(-1) - 1
-    place = np.minimum((reached <= uniforms[:, None]).sum(-1), last)
-    return np.asarray(np.take_along_axis(ranked, place[:, None], -1)[:, 0])
+    position = np.minimum((reached <= uniforms[:, None]).sum(-1), last)
+    return np.asarray(np.take_along_axis(ranked, position[:, None], -1)[:, 0])
 
 
 def bits_of(

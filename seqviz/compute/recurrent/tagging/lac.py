@@ -45,15 +45,15 @@ class LayerDirection:
         units = len(self.candidate)
         from_inputs = read @ self.inputs + self.bias  # of all steps in one product
         hidden = np.zeros((len(read), units), read.dtype)
-        made = np.empty((*read.shape[:2], units), read.dtype)
+        created = np.empty((*read.shape[:2], units), read.dtype)
         steps = range(read.shape[1])
         for t in reversed(steps) if backward else steps:
             both = sigmoid(from_inputs[:, t, : 2 * units] + hidden @ self.gates)
             update, reset = both[:, :units], both[:, units:]
             new = np.tanh(from_inputs[:, t, 2 * units :] + (reset * hidden) @ self.candidate)
             hidden = real[:, t, None] * ((1 - update) * hidden + update * new)
-            made[:, t] = hidden
-        return made
+            created[:, t] = hidden
+        return created
 
 
 @dataclass(frozen=True)
@@ -66,13 +66,13 @@ class CRF:
 
     def viterbi(self, emissions: Float[np.ndarray, "time tags"]) -> Int[np.ndarray, "time"]:
         """The row of tags with the largest sum of scores (Viterbi 1967)."""
-        score, came = self.first + emissions[0], []
+        score, arrivals = self.first + emissions[0], []
         for emitted in emissions[1:]:
-            ways = score[:, None] + self.after
-            came.append(ways.argmax(0))
-            score = ways.max(0) + emitted
+            directions = score[:, None] + self.after
+            arrivals.append(directions.argmax(0))
+            score = directions.max(0) + emitted
         path = [int((score + self.last).argmax())]
-        for from_which in reversed(came):
+        for from_which in reversed(arrivals):
             path.append(int(from_which[path[-1]]))
         return np.array(path[::-1])
 
@@ -81,12 +81,12 @@ class CRF:
     ) -> Float[np.ndarray, "time tags"]:
         """P(tag at t | sentence), summed over all rows of tags (forward and backward sums)."""
         exact = emissions.astype(float)
-        before, behind = [self.first + exact[0]], [self.last.astype(float)]
+        before, after = [self.first + exact[0]], [self.last.astype(float)]
         for emitted in exact[1:]:
             before.append(np.logaddexp.reduce(before[-1][:, None] + self.after, 0) + emitted)
         for emitted in exact[:0:-1]:
-            behind.append(np.logaddexp.reduce(self.after + emitted + behind[-1], 1))
-        return softmax(np.array(before) + np.array(behind[::-1]))
+            after.append(np.logaddexp.reduce(self.after + emitted + after[-1], 1))
+        return softmax(np.array(before) + np.array(after[::-1]))
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Lac:
         """Of its weights in memory."""
         halves = [part for pair in self.layers for half in pair for part in vars(half).values()]
         rest = (self.table, self.emission, self.emission_bias, *vars(self.crf).values())
-        return sum(int(one.nbytes) for one in (*halves, *rest))
+        return sum(int(item.nbytes) for item in (*halves, *rest))
 
     def rows(self, text: str) -> Int[np.ndarray, "time"]:
         """The row of the table for each character."""
@@ -135,7 +135,7 @@ class Lac:
         """
         table = self.table[rows].astype(np.float32)
         read = np.broadcast_to(table, (len(real), *table.shape))
-        found = []
+        results = []
         for layer, halves in enumerate(self.layers):
             both = [half.states(read, real, side == 0) for side, half in enumerate(halves[::-1])]
             for side, name in enumerate(SIDES):
@@ -144,8 +144,8 @@ class Lac:
                     begin = 0 if side else width
                     both[side][:] = 0 if value is None else value[layer, begin : begin + width]
             read = np.concatenate(both[::-1], -1)
-            found.append(read)
-        return tuple(found)
+            results.append(read)
+        return tuple(results)
 
     def emissions(
         self, states: Float[np.ndarray, "*rows features"]
@@ -196,7 +196,9 @@ class TagSequence:
         layer: from 1. Over all characters together, forward half first; to six decimals, as sums
         of float32 in another order differ by 1e-7.
         """
-        halves = zip(*(np.split(one.states[layer - 1], 2, 1) for one in (self, other)), strict=True)
+        halves = zip(
+            *(np.split(item.states[layer - 1], 2, 1) for item in (self, other)), strict=True
+        )
         forward, backward = (
             round(float(np.linalg.norm(new - old) / np.linalg.norm(old)), 6) for old, new in halves
         )
@@ -229,9 +231,9 @@ class TagChanges:
         """In all sentences together."""
         return int(self.lengths.sum())
 
-    def share(self, way: str, side: str) -> tuple[float, float, float]:
+    def share(self, direction: str, side: str) -> tuple[float, float, float]:
         """Of all characters those whose tag changes, with the 95% interval over sentences."""
-        return share_of(self.cut[WAYS.index(way), SIDES.index(side)], self.lengths)
+        return share_of(self.cut[WAYS.index(direction), SIDES.index(side)], self.lengths)
 
     def of(self, decoder: str) -> tuple[float, float, float]:
         """The same for another way to choose tags than Viterbi's."""
@@ -246,9 +248,9 @@ class TagChanges:
         """Sentences in which a word goes on that nobody began."""
         return int((self.broken[DECODERS.index(decoder)] > 0).sum())
 
-    def more(self, way: str) -> tuple[float, float, float]:
+    def more(self, direction: str) -> tuple[float, float, float]:
         """By how much more is lost with the left side than with the right, with its interval."""
-        right, left = self.cut[WAYS.index(way)]
+        right, left = self.cut[WAYS.index(direction)]
         return share_of(left - right, self.lengths)
 
 
@@ -256,25 +258,25 @@ def words(
     text: str, path: Int[np.ndarray, "time"], tags: tuple[str, ...]
 ) -> tuple[tuple[str, str, int], ...]:
     """Words, the tag of each one's first character, and its place, as LAC's code joins them."""
-    found: list[tuple[str, str, int]] = []
+    results: list[tuple[str, str, int]] = []
     for at, letter in enumerate(text):
         tag = tags[path[at]]
         begins = tag.endswith("-B") or (tag == "O" and tags[path[at - 1]] != "O")
-        if begins or not found:
-            found.append((letter, tag.partition("-")[0], at))
+        if begins or not results:
+            results.append((letter, tag.partition("-")[0], at))
         else:
-            word, name, begin = found[-1]
-            found[-1] = (word + letter, name, begin)
-    return tuple(found)
+            word, name, begin = results[-1]
+            results[-1] = (word + letter, name, begin)
+    return tuple(results)
 
 
 def broken(path: Int[np.ndarray, "time"], tags: tuple[str, ...]) -> Bool[np.ndarray, "time"]:
     """Where X-I stands behind neither X-B nor X-I."""
-    named = [tags[one].partition("-") for one in path]
+    named = [tags[item].partition("-") for item in path]
     return np.array(
         [
-            place == "I" and (at == 0 or named[at - 1][0] != name)
-            for at, (name, _, place) in enumerate(named)
+            position == "I" and (at == 0 or named[at - 1][0] != name)
+            for at, (name, _, position) in enumerate(named)
         ]
     )
 

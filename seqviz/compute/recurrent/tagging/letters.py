@@ -39,9 +39,9 @@ def _by_word(symbols: str, words: Iterable[str], counts: Callable[[str], bool]) 
     """words: one after the other they are the symbols. counts: whether a sign has a tag."""
     tags: list[int] = []
     for word in words:
-        there = [counts(one) for one in word]
+        there = [counts(item) for item in word]
         inner = iter([3] if sum(there) == 1 else [0, *[1] * (sum(there) - 2), 2])
-        tags += [next(inner) if one else -1 for one in there]
+        tags += [next(inner) if item else -1 for item in there]
     return TaggedExample(symbols, np.array(tags, int))
 
 
@@ -52,7 +52,7 @@ def without_spaces(text: str) -> TaggedExample:
     an accent beside it is one letter (NFC).
     """
     text = unicodedata.normalize("NFC", text)
-    words = "".join(one.lower() if len(one.lower()) == 1 else "?" for one in text).split()
+    words = "".join(item.lower() if len(item.lower()) == 1 else "?" for item in text).split()
     return _by_word("".join(words), words, str.isalpha)
 
 
@@ -61,7 +61,7 @@ def boundaries(text: str, words: Callable[[str], Iterable[str]]) -> TaggedExampl
 
     words: gives the words of a text, which put together are the text.
     """
-    return _by_word(text, words(text), lambda one: "\u4e00" <= one <= "\u9fff")
+    return _by_word(text, words(text), lambda item: "\u4e00" <= item <= "\u9fff")
 
 
 def parameters(wiring: str, width: int, symbols: int, read: int) -> int:
@@ -74,11 +74,11 @@ def parameters(wiring: str, width: int, symbols: int, read: int) -> int:
     return symbols * read + recurrent + len(TAGS) * (width * (1 + (wiring == "bi")) + 1)
 
 
-def width_of(wiring: str, wanted: int, symbols: int, read: int) -> int:
+def width_of(wiring: str, requested: int, symbols: int, read: int) -> int:
     """The width with which a network comes nearest to so many parameters."""
 
     def away(width: int) -> int:
-        return abs(parameters(wiring, width, symbols, read) - wanted)
+        return abs(parameters(wiring, width, symbols, read) - requested)
 
     return min(range(1, 500), key=away)
 
@@ -105,19 +105,19 @@ class TrainedTagger:
 
     def arrays(self) -> list[np.ndarray]:
         """Table, then four arrays for a layer and direction, head and its bias (float32)."""
-        found, place = [], 0
+        result, position = [], 0
         shapes = shapes_of(self.wiring, self.width, len(self.known) + 1, self.read)
         for shape, step in zip(shapes, self.steps, strict=True):
             size = int(np.prod(shape))
-            part = self.levels[place : place + size].reshape(shape)
-            found.append(((part.astype(np.float32) - LEVELS) * step).astype(np.float32))
-            place += size
-        return found
+            part = self.levels[position : position + size].reshape(shape)
+            result.append(((part.astype(np.float32) - LEVELS) * step).astype(np.float32))
+            position += size
+        return result
 
     def ids(self, symbols: str) -> Int[np.ndarray, "time"]:
         """The ids that are read; 0 where a symbol is not known."""
-        place = {chr(code): k + 1 for k, code in enumerate(self.known.tolist())}
-        return np.array([place.get(one, UNKNOWN) for one in symbols], int)
+        anchor = {chr(code): k + 1 for k, code in enumerate(self.known.tolist())}
+        return np.array([anchor.get(symbol, UNKNOWN) for symbol in symbols], int)
 
     def probabilities(
         self, ids: Int[np.ndarray, "time *batch"], ahead: int | None = None
@@ -138,9 +138,9 @@ def shapes_of(wiring: str, width: int, symbols: int, read: int) -> list[tuple[in
 
 def rounded(arrays: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """(levels, steps) of a `Tagger`: 255 values for each array."""
-    steps = np.array([max(float(np.abs(one).max()), 1e-12) / LEVELS for one in arrays])
-    levels = [np.round(one / step + LEVELS).astype(np.uint8).ravel()
-              for one, step in zip(arrays, steps, strict=True)]  # fmt: skip
+    steps = np.array([max(float(np.abs(array).max()), 1e-12) / LEVELS for array in arrays])
+    levels = [np.round(item / step + LEVELS).astype(np.uint8).ravel()
+              for item, step in zip(arrays, steps, strict=True)]  # fmt: skip
     return np.concatenate(levels), steps
 
 
@@ -175,15 +175,15 @@ def _hidden(weights: RecurrentWeights | None, read: np.ndarray) -> np.ndarray:
     assert weights is not None
     trace = run(_CELL, weights, read)
     assert isinstance(trace, GRUTrace)
-    found: np.ndarray = trace.hidden[1:]
-    return found
+    values: np.ndarray = trace.hidden[1:]
+    return values
 
 
 def _step(weights: RecurrentWeights, read: np.ndarray, before: np.ndarray) -> np.ndarray:
     trace = run(_CELL, weights, read[None], State(before))
     assert isinstance(trace, GRUTrace)
-    found: np.ndarray = trace.hidden[1]
-    return found
+    values: np.ndarray = trace.hidden[1]
+    return values
 
 
 @dataclass(frozen=True)
@@ -209,14 +209,14 @@ class TaggedText:
     @property
     def answers(self) -> Int[np.ndarray, "row time"]:
         """The likeliest tag of each sign."""
-        found: np.ndarray = self.probabilities.argmax(-1)
-        return found
+        values: np.ndarray = self.probabilities.argmax(-1)
+        return values
 
     @property
     def wrong(self) -> Bool[np.ndarray, "row time"]:
         """Where that is not the true one."""
-        found: np.ndarray = (self.answers != self.tags) & (self.tags >= 0)
-        return found
+        values: np.ndarray = (self.answers != self.tags) & (self.tags >= 0)
+        return values
 
     @property
     def needs_right(self) -> Bool[np.ndarray, "time"]:

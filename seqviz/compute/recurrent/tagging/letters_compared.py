@@ -45,17 +45,17 @@ class LetterCounts:
 
     def _of(self, counts: np.ndarray, tag: str | None) -> np.ndarray:
         """[..., sentence]: of one true tag, or of all together."""
-        found: np.ndarray = counts.sum(-2) if tag is None else counts[..., TAGS.index(tag), :]
-        return found
+        values: np.ndarray = counts.sum(-2) if tag is None else counts[..., TAGS.index(tag), :]
+        return values
 
     def _by_seed(self, counts: np.ndarray, tag: str | None) -> np.ndarray:
-        found: np.ndarray = 100 * self._of(counts, tag).sum(-1) / self.many(tag)
-        return found
+        values: np.ndarray = 100 * self._of(counts, tag).sum(-1) / self.many(tag)
+        return values
 
     def _estimate(self, counts: np.ndarray, tag: str | None) -> ErrorRate:
         """Over sentences as a ratio of sums, over seeds by Student's t."""
         each = self._of(counts, tag).mean(0)
-        value, low, high = (100 * one for one in of_ratio(each, self._of(self.letters, tag)))
+        value, low, high = (100 * item for item in of_ratio(each, self._of(self.letters, tag)))
         seeds = self._by_seed(counts, tag)
         off = float("nan")
         if (several := len(seeds)) > 1:
@@ -102,8 +102,8 @@ class Compared(LetterCounts):
 
     def better(self, wiring: str, than: str = "uni", tag: str | None = None) -> ErrorRate:
         """How many fewer a network tags wrongly than another one, on the same letters."""
-        one, other = (self.wrong[WIRINGS.index(name)] for name in (wiring, than))
-        return self._estimate(other - one, tag)
+        item, other = (self.wrong[WIRINGS.index(name)] for name in (wiring, than))
+        return self._estimate(other - item, tag)
 
     def error_cut(self, ahead: int, tag: str | None = None) -> ErrorRate:
         """Of "bi", when its backward cell reads no more than so many signs ahead."""
@@ -146,9 +146,9 @@ class TrainedAhead(LetterCounts):
 
     def gained(self, ahead: int, compared: Compared) -> Share:
         """What so many signs bring, of all that the right side brings; of the same seeds."""
-        none, some = (self._at(one).sum() for one in (0, ahead))
+        none, some = (self._at(item).sum() for item in (0, ahead))
         return float((none - some) / (none - compared.wrong[2].sum()))
 
     def _at(self, ahead: int) -> np.ndarray:
-        found: np.ndarray = self.wrong[self.ahead.tolist().index(ahead)]
-        return found
+        values: np.ndarray = self.wrong[self.ahead.tolist().index(ahead)]
+        return values

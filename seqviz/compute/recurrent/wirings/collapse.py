@@ -64,11 +64,11 @@ class _Network:
         """Its outputs, in the precision of its weights; x has [series, time]."""
         h = np.zeros((len(x), len(self.bias)), self.back.dtype)
         outputs = []
-        one = self.back.dtype.type(1)
+        item = self.back.dtype.type(1)
         share = self.back.dtype.type(share)
         for t in range(x.shape[1]):
             a = h @ self.back.T + x[:, t, None] * self.new + self.bias
-            h = (one - share) * a + share * np.tanh(a)
+            h = (item - share) * a + share * np.tanh(a)
             outputs.append(h @ self.out)
         return np.stack(outputs, 1)
 
@@ -96,7 +96,7 @@ def collapse(
     largest = float(np.abs(read[0] - read[3]).max())
     return CollapseTrace(
         series[0], read[0], convolved, kernel, np.array(SHARES),
-        np.array([_superposition(network.read(series, one)) for one in SHARES]),
+        np.array([_superposition(network.read(series, share)) for share in SHARES]),
         share, _superposition(read), float(np.abs(read[0] - convolved).max()) / largest, units,
         biased,
     )  # fmt: skip
@@ -104,11 +104,11 @@ def collapse(
 
 def _kernel(network: _Network) -> np.ndarray:
     """K_k = W_yh W_hh^k W_hx for k = 0 ... STEPS - 1."""
-    found, v = [], network.new
+    result, v = [], network.new
     for _ in range(STEPS):
-        found.append(network.out @ v)
+        result.append(network.out @ v)
         v = network.back @ v
-    return np.array(found)
+    return np.array(result)
 
 
 def _superposition(read: np.ndarray) -> float:

@@ -57,34 +57,37 @@ class WiringGraph:
         """All arrows, each from what is needed to what needs it."""
         span = range(1, self.steps + 1)
         for layer in range(1, self.layers + 1):
-            for way in self.directions:
+            for direction in self.directions:
                 for t in span:
-                    here: Node = ("h", layer, way, t)
+                    here: Node = ("h", layer, direction, t)
                     if layer == 1 and t <= self.inputs:
                         yield ("x", t), here
                     if layer > 1:
                         for below in self.directions:
                             yield ("h", layer - 1, below, t), here
-                    if t - way in span:
-                        yield ("h", layer, way, t - way), here
+                    if t - direction in span:
+                        yield ("h", layer, direction, t - direction), here
         yield from self._read_off()
 
     def _read_off(self) -> Iterator[tuple[Node, Node]]:
         top = self.layers
-        for way in self.directions:
+        for direction in self.directions:
             for t in range(1, self.steps + 1):
                 if self.read == "each":
-                    yield ("h", top, way, t), ("y", t)
-            end = self.steps if way == 1 or self.read == "last" else 1
+                    yield ("h", top, direction, t), ("y", t)
+            end = self.steps if direction == 1 or self.read == "last" else 1
             if self.read in ("last", "ends"):
-                yield ("h", top, way, end), ("y", 1)
+                yield ("h", top, direction, end), ("y", 1)
         if self.read != "after":
             return
         for t in range(1, self.written + 1):
             for layer in range(1, top + 1):
                 if t == 1:
-                    for way in self.directions:
-                        yield ("h", layer, way, self.steps if way == 1 else 1), ("d", layer, 1)
+                    for direction in self.directions:
+                        yield (
+                            ("h", layer, direction, self.steps if direction == 1 else 1),
+                            ("d", layer, 1),
+                        )
                 else:
                     yield ("d", layer, t - 1), ("d", layer, t)
                 if layer > 1:
@@ -100,19 +103,21 @@ class WiringGraph:
     def ancestors(self, node: Node) -> frozenset[Node]:
         """All that this one can depend on, itself included."""
         into: dict[Node, list[Node]] = {}
-        for one, other in self.edges():
-            into.setdefault(other, []).append(one)
-        found, left = {node}, [node]
+        for edge, other in self.edges():
+            into.setdefault(other, []).append(edge)
+        result, left = {node}, [node]
         while left:
-            new = [one for one in into.get(left.pop(), ()) if one not in found]
-            found.update(new)
+            new = [item for item in into.get(left.pop(), ()) if item not in result]
+            result.update(new)
             left += new
-        return frozenset(found)
+        return frozenset(result)
 
     def reach(self) -> Bool[np.ndarray, "output input"]:
         """Whether there is a way from each input to each output."""
         outputs = [self.ancestors(("y", t)) for t in range(1, self.outputs + 1)]
-        return np.array([[("x", s) in one for s in range(1, self.inputs + 1)] for one in outputs])
+        return np.array(
+            [[("x", s) in output for s in range(1, self.inputs + 1)] for output in outputs]
+        )
 
 
 _FEW = WiringGraph(steps=4, written=3)

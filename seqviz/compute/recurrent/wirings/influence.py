@@ -41,8 +41,8 @@ def jacobian(net: Any, x: Any) -> Any:
     y = net(many).reshape(outputs, copies, samples, out)
     chosen = torch.arange(copies)
     total = y[chosen // out, chosen, :, chosen % out].sum()
-    (found,) = torch.autograd.grad(total, many)
-    return found.reshape(steps, outputs, out, samples, width).permute(1, 2, 3, 0, 4)
+    (result,) = torch.autograd.grad(total, many)
+    return result.reshape(steps, outputs, out, samples, width).permute(1, 2, 3, 0, 4)
 
 
 def influence(wiring: WiringGraph, seed: int = 0) -> Influence:
@@ -50,10 +50,10 @@ def influence(wiring: WiringGraph, seed: int = 0) -> Influence:
     import torch
 
     norms, halves = [], []
-    for one in range(seed, seed + SEEDS):
-        net = network(wiring, one)
+    for index in range(seed, seed + SEEDS):
+        net = network(wiring, index)
         x = torch.from_numpy(
-            np.random.RandomState(one).normal(size=(wiring.inputs, SAMPLES, INPUT))
+            np.random.RandomState(index).normal(size=(wiring.inputs, SAMPLES, INPUT))
         )
         norms.append(jacobian(net, x).pow(2).sum((1, 4)).sqrt().mean(1).numpy())
         if wiring.both and wiring.read in ("last", "ends"):

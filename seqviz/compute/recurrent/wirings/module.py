@@ -37,8 +37,8 @@ class WiredNetwork(nn.Module):
                 read = torch.cat([forward, backward], -1)
             case _:
                 return self._write(last)
-        found: Tensor = self.out(read)
-        return found
+        tensor: Tensor = self.out(read)
+        return tensor
 
     def _write(self, last: State) -> Tensor:
         """The decoder's outputs: it begins with 0 and goes on with its own last output."""

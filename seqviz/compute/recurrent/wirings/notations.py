@@ -83,8 +83,8 @@ def _parts(
     cell: CellWeights, h: np.ndarray, x: np.ndarray, notation: Notation
 ) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...], np.ndarray]:
     of = {"h": (cell.recurrent, h), "x": (cell.inputs, x)}
-    matrices = tuple(np.hstack([of[one][0] for one in side]) for side in notation.sides)
-    vectors = tuple(np.concatenate([of[one][1] for one in side]) for side in notation.sides)
+    matrices = tuple(np.hstack([of[item][0] for item in side]) for side in notation.sides)
+    vectors = tuple(np.concatenate([of[item][1] for item in side]) for side in notation.sides)
     return matrices, vectors, cell.bias if notation.bias else np.zeros_like(cell.bias)
 
 

@@ -49,26 +49,26 @@ def orders(first: str, second: str, seed: int) -> OrderDistance:
 
     Raises UserError where one of them is empty.
     """
-    one, other = pieces(first), pieces(second)
-    if not one or not other:
+    item, other = pieces(first), pieces(second)
+    if not item or not other:
         raise UserError("no_text", "There is nothing to read. Type a text.")
-    random, known = seeded(seed), sorted({*one, *other})
-    table = random.normal(0, 1, (1 + OTHERS, len(known), WIDTH))
+    random, existing = seeded(seed), sorted({*item, *other})
+    table = random.normal(0, 1, (1 + OTHERS, len(existing), WIDTH))
     back, new = random.normal(0, UNITS**-0.5, (2, 1 + OTHERS, UNITS, UNITS))
-    last = max(len(one), len(other))
+    last = max(len(item), len(other))
     read = []
-    for text in (one, other):
-        ids = [known.index(piece) for piece in text]
+    for text in (item, other):
+        ids = [existing.index(piece) for piece in text]
         h = np.zeros((1 + OTHERS, 1, UNITS))
         states = []
         for at in ids:
             h = np.tanh(h @ back + table[:, at : at + 1] @ new)
             states.append(h[:, 0])
         # Counts times rows: a sum that is rounded alike whatever the order.
-        sums = np.cumsum(np.eye(len(known))[ids], axis=0) @ table[0]
-        keep = np.minimum(np.arange(last), len(text) - 1)
-        read.append((np.stack(states)[keep], sums[keep]))
+        sums = np.cumsum(np.eye(len(existing))[ids], axis=0) @ table[0]
+        retained = np.minimum(np.arange(last), len(text) - 1)
+        read.append((np.stack(states)[retained], sums[retained]))
     (h_one, sum_one), (h_other, sum_other) = read
     apart = np.linalg.norm(h_one - h_other, axis=-1)
     sums_apart = np.linalg.norm(sum_one - sum_other, axis=-1)
-    return OrderDistance(one, other, apart[:, 0], sums_apart, apart[-1, 1:])
+    return OrderDistance(item, other, apart[:, 0], sums_apart, apart[-1, 1:])

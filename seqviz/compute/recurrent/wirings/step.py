@@ -86,9 +86,9 @@ class CellSteps:
         sides = (("h", back, self.h[t - 1]), ("x", new, self.x[t - 1]),
                  ("b", self.cell.bias[unit - 1 : unit], np.ones(1)))  # fmt: skip
         return tuple(
-            Term(of, place, float(weight), float(value))
+            Term(of, position, float(weight), float(value))
             for of, weights, values in sides
-            for place, (weight, value) in enumerate(zip(weights, values, strict=True), 1)
+            for position, (weight, value) in enumerate(zip(weights, values, strict=True), 1)
         )
 
     def moved(self, t: int) -> float:
@@ -107,7 +107,7 @@ def matrix(text: str, name: str) -> Float[np.ndarray, "row column"]:
     lines = typed.cut(typed.without_decimal_commas(text), ";")
     rows = [" ".join(typed.cut(line, ",")).split() for line in lines if line.strip()]
     try:
-        values = [[typed.number(one) for one in row] for row in rows]
+        values = [[typed.number(item) for item in row] for row in rows]
     except ValueError:
         values = []
     fits = values and len({len(row) for row in values}) == 1
@@ -129,11 +129,11 @@ def cell(recurrent: str, inputs: str, bias: str, output: str) -> CellWeights:
         )
     )  # fmt: skip
     units = len(w_hh)
-    wanted = (("W_hh", w_hh.shape[1], w_hh), ("W_hx", len(w_hx), w_hx), ("b", b.size, b),
+    targets = (("W_hh", w_hh.shape[1], w_hh), ("W_hx", len(w_hx), w_hx), ("b", b.size, b),
               ("W_yh", w_yh.shape[1], w_yh))  # fmt: skip
-    for name, found, one in wanted:
-        if found != units:
-            shape = unbroken(" × ".join(map(str, one.shape)))
+    for name, result, item in targets:
+        if result != units:
+            shape = unbroken(" × ".join(map(str, item.shape)))
             raise UserError("shapes", f"{name} is {shape}, but W_hh has {units} rows.", name=name,
                           shape=shape, units=units)  # fmt: skip
     return CellWeights(w_hh, w_hx, b.ravel(), w_yh)
@@ -148,10 +148,10 @@ def inputs(text: str, width: int, steps: int) -> Float[np.ndarray, "time input"]
     if written.size % width:
         raise UserError("part_of_input", f"{written.size} numbers are no whole inputs of {width}.",
                       found=written.size, width=width)  # fmt: skip
-    found = np.zeros((steps, width))
+    result = np.zeros((steps, width))
     given = written.reshape(-1, width)[:steps]
-    found[: len(given)] = given
-    return found
+    result[: len(given)] = given
+    return result
 
 
 def run(cell: CellWeights, x: Float[np.ndarray, "time input"], by: str = "softmax") -> CellSteps:
@@ -170,5 +170,5 @@ def steps(
     recurrent: str, inputs_by: str, bias: str, output: str, x: str, count: int, by: str
 ) -> CellSteps:
     """The same from what somebody wrote, `count` steps."""
-    made = cell(recurrent, inputs_by, bias, output)
-    return run(made, inputs(x, made.inputs.shape[1], count), by)
+    cell_weights = cell(recurrent, inputs_by, bias, output)
+    return run(cell_weights, inputs(x, cell_weights.inputs.shape[1], count), by)

@@ -47,21 +47,21 @@ def pattern() -> re.Pattern[str]:
 
 def _ranges(category: str) -> str:
     """The code points of a category of Unicode, as the inside of a class of `re`."""
-    found: list[list[int]] = []
+    results: list[list[int]] = []
     for code in range(sys.maxunicode + 1):
         if unicodedata.category(chr(code))[0] == category:
-            if found and found[-1][1] == code - 1:
-                found[-1][1] = code
+            if results and results[-1][1] == code - 1:
+                results[-1][1] = code
             else:
-                found.append([code, code])
-    return "".join(f"{chr(low)}-{chr(high)}" for low, high in found)
+                results.append([code, code])
+    return "".join(f"{chr(low)}-{chr(high)}" for low, high in results)
 
 
 @cache
 def alphabet() -> tuple[int, ...]:
     """The bytes in the order of GPT-2's first 256 ids: those that can be seen come first."""
-    seen = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    return (*seen, *(byte for byte in range(256) if byte not in seen))
+    observed = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    return (*observed, *(byte for byte in range(256) if byte not in observed))
 
 
 @cache
@@ -117,25 +117,25 @@ class Bpe:
                 heapq.heappush(heap, (rank, left, symbols[right]))
 
         pairs = itertools.pairwise(symbols)
-        for place, (left, right) in enumerate(pairs):
+        for index, (left, right) in enumerate(pairs):
             if (rank := self._ranks.get(left << _BITS | right)) is not None:
-                heap.append((rank, place, right))
+                heap.append((rank, index, right))
         heapq.heapify(heap)
         while heap:
-            rank, place, was = heapq.heappop(heap)
-            right = after[place]
-            if symbols[place] < 0 or right < 0 or symbols[right] != was:
+            rank, index, was = heapq.heappop(heap)
+            right = after[index]
+            if symbols[index] < 0 or right < 0 or symbols[right] != was:
                 continue
-            if self._ranks.get(symbols[place] << _BITS | was) != rank:
+            if self._ranks.get(symbols[index] << _BITS | was) != rank:
                 continue
-            symbols[place], symbols[right] = self.results[rank], -1
-            after[place] = following = after[right]
+            symbols[index], symbols[right] = self.results[rank], -1
+            after[index] = following = after[right]
             if following >= 0:
-                before[following] = place
-                offer(place, following)
-            if before[place] >= 0:
-                offer(before[place], place)
-        return tuple(one for one in symbols if one >= 0)
+                before[following] = index
+                offer(index, following)
+            if before[index] >= 0:
+                offer(before[index], index)
+        return tuple(symbol for symbol in symbols if symbol >= 0)
 
     def words(self, text: str) -> list[str]:
         """The words that a text is cut into first; put together they are the text."""
@@ -144,7 +144,7 @@ class Bpe:
 
     def symbols(self, text: str) -> list[int]:
         """The symbols of a text."""
-        return [one for word in self.words(text) for one in self.word(encoded(word))]
+        return [item for word in self.words(text) for item in self.word(encoded(word))]
 
     def cut(self, text: str) -> Tokenization:
         """A text in pieces; every text comes back but for bytes that have no id."""
@@ -152,33 +152,33 @@ class Bpe:
         names: list[str] = []
         ids: list[int] = []
         special: list[int] = []
-        for part, whole in around_special(text, self.special):
-            if whole:
+        for part, full in around_special(text, self.special):
+            if full:
                 special.append(len(pieces))
                 pieces.append(encoded(part))
                 names.append(part)
                 ids.append(self.special[part])
                 continue
             symbols = self.symbols(part)
-            spelled = [self.spelled[one] for one in symbols]
+            spelled = [self.spelled[symbol] for symbol in symbols]
             pieces += spelled
             names += map(written, spelled)
-            ids += symbols if self.ids is None else [self.ids[one] for one in symbols]
-        found = one_after_another(names, ids, list(map(len, pieces)), text)
-        found = replace(found, special=tuple(special))
+            ids += symbols if self.ids is None else [self.ids[symbol] for symbol in symbols]
+        tokenization = one_after_another(names, ids, list(map(len, pieces)), text)
+        tokenization = replace(tokenization, special=tuple(special))
         if min(ids, default=0) >= 0:
-            return found
-        known = b"".join(piece for piece, one in zip(pieces, ids, strict=True) if one >= 0)
-        return replace(found, back=known.decode("utf-8", "replace"), lost=("unknown",),
-                       unknown=found.ids < 0)  # fmt: skip
+            return tokenization
+        existing = b"".join(piece for piece, item in zip(pieces, ids, strict=True) if item >= 0)
+        return replace(tokenization, back=existing.decode("utf-8", "replace"), lost=("unknown",),
+                       unknown=tokenization.ids < 0)  # fmt: skip
 
 
 @lru_cache(_KEPT)
 def written(piece: bytes) -> str:
     """A piece as a reader sees it: a space as "␣", bytes that are no whole character in hex."""
     try:
-        shown = piece.decode("utf-8")
+        visible = piece.decode("utf-8")
     except UnicodeDecodeError:
-        shown = " ".join(f"{byte:02X}" for byte in piece)
-        return shown if piece[:1] != b" " else f"␣{shown[3:]}"
-    return shown.replace(" ", "␣").replace("\n", "⏎").replace("\t", "⇥")
+        visible = " ".join(f"{byte:02X}" for byte in piece)
+        return visible if piece[:1] != b" " else f"␣{visible[3:]}"
+    return visible.replace(" ", "␣").replace("\n", "⏎").replace("\t", "⇥")

@@ -71,9 +71,9 @@ def around_special(text: str, special: Iterable[str]) -> list[tuple[str, bool]]:
 
     They are taken out before anything else is cut, the longest first, as transformers does it.
     """
-    known = "|".join(map(re.escape, sorted(special, key=len, reverse=True)))
-    parts = re.split(f"({known})", text) if known else [text]
-    return [(part, bool(place % 2)) for place, part in enumerate(parts) if part]
+    existing = "|".join(map(re.escape, sorted(special, key=len, reverse=True)))
+    parts = re.split(f"({existing})", text) if existing else [text]
+    return [(part, bool(index % 2)) for index, part in enumerate(parts) if part]
 
 
 def encoded(text: str) -> bytes:
@@ -81,22 +81,22 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def seen(text: str) -> str:
+def visible_form(text: str) -> str:
     """The same for a screen: half of a pair of surrogates as "?"."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def characters(text: str) -> Tokenization:
     """Each code point is a token, and its number the id."""
-    sizes = [len(encoded(one)) for one in text]
-    return one_after_another(tuple(text), [ord(one) for one in text], sizes, text)
+    sizes = [len(encoded(item)) for item in text]
+    return one_after_another(tuple(text), [ord(item) for item in text], sizes, text)
 
 
 def single_bytes(text: str) -> Tokenization:
     """Each byte of the UTF-8 is a token, and its value the id."""
-    found = encoded(text)
-    names = [chr(one) if 32 < one < 127 else f"{one:02X}" for one in found]
-    return one_after_another(names, list(found), [1] * len(found), text)
+    result = encoded(text)
+    names = [chr(item) if 32 < item < 127 else f"{item:02X}" for item in result]
+    return one_after_another(names, list(result), [1] * len(result), text)
 
 
 def graphemes(text: str) -> tuple[str, ...]:
@@ -104,13 +104,13 @@ def graphemes(text: str) -> tuple[str, ...]:
 
     The rules of Unicode's annex 29 but those of Hangul jamo, Indic conjuncts and prepended signs.
     """
-    found: list[str] = []
+    results: list[str] = []
     for sign in text:
-        if found and _belongs(found[-1], sign):
-            found[-1] += sign
+        if results and _belongs(results[-1], sign):
+            results[-1] += sign
         else:
-            found.append(sign)
-    return tuple(found)
+            results.append(sign)
+    return tuple(results)
 
 
 def _belongs(before: str, sign: str) -> bool:
@@ -134,9 +134,9 @@ def is_han(sign: str) -> bool:
     return any(low <= ord(sign) < high for low, high in _HAN)
 
 
-def width(shown: str) -> int:
+def display_width(visible_text: str) -> int:
     """Columns that a character takes where letters take one."""
-    return 2 if unicodedata.east_asian_width(shown[0]) in "WF" else 1
+    return 2 if unicodedata.east_asian_width(visible_text[0]) in "WF" else 1
 
 
 @dataclass(frozen=True)
@@ -175,15 +175,15 @@ def strips(text: str, cutters: Sequence[tuple[str, Callable[[str], Tokenization]
     """Cut a text by each of these. Raises UserError("no_text") of an empty one."""
     if not text:
         raise UserError("no_text", "There is nothing to read. Type a text.")
-    shown = graphemes(text)
-    sizes = np.array([len(encoded(one)) for one in shown], int)
+    visible = graphemes(text)
+    sizes = np.array([len(encoded(item)) for item in visible], int)
     han = np.repeat([is_han(sign) for sign in text], [len(encoded(sign)) for sign in text])
     return Strips(
-        text, tuple(name for name, _ in cutters), tuple(cut(text) for _, cut in cutters), shown,
-        sizes, np.array([width(one) for one in shown], int), han,
+        text, tuple(name for name, _ in cutters), tuple(cut(text) for _, cut in cutters), visible,
+        sizes, np.array([display_width(item) for item in visible], int), han,
     )  # fmt: skip
 
 
 def offsets(texts: Sequence[str]) -> Shaped[np.ndarray, "boundary"]:
     """The byte at which each of these begins, and the end of the last."""
-    return np.concatenate([[0], np.cumsum([len(encoded(one)) for one in texts])]).astype(int)
+    return np.concatenate([[0], np.cumsum([len(encoded(text)) for text in texts])]).astype(int)

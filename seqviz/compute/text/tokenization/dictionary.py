@@ -41,20 +41,20 @@ class Dictionary:
         count, log = len(block), self.log
         best = [0.0] * (count + 1)
         ends = [0] * count
-        for place in range(count - 1, -1, -1):
-            furthest = min(count, place + self._longest.get(block[place], 1))
-            found = [
-                (log[block[place:end]] - self._total + best[end], end)
-                for end in range(place + 1, furthest + 1)
-                if block[place:end] in log
+        for index in range(count - 1, -1, -1):
+            furthest = min(count, index + self._longest.get(block[index], 1))
+            results = [
+                (log[block[index:end]] - self._total + best[end], end)
+                for end in range(index + 1, furthest + 1)
+                if block[index:end] in log
             ]
             # A character that is no word counts as seen once.
-            best[place], ends[place] = max(found) if found else (best[place + 1] - self._total,
-                                                                 place + 1)  # fmt: skip
-        place, letters = 0, ""
-        while place < count:
-            word = block[place : ends[place]]
-            place = ends[place]
+            best[index], ends[index] = max(results) if results else (best[index + 1] - self._total,
+                                                                 index + 1)  # fmt: skip
+        index, letters = 0, ""
+        while index < count:
+            word = block[index : ends[index]]
+            index = ends[index]
             if len(word) == 1 and _LETTER.match(word):
                 letters += word
                 continue
@@ -68,5 +68,5 @@ class Dictionary:
     def cut(self, text: str) -> Tokenization:
         """A text in words; their ids are left open, as the dictionary has counts and no ids."""
         words = list(self.words(text))
-        return one_after_another(words, [-1] * len(words), [len(encoded(one)) for one in words],
+        return one_after_another(words, [-1] * len(words), [len(encoded(word)) for word in words],
                                  text)  # fmt: skip

@@ -60,10 +60,10 @@ class LearnedMerges:
     @cached_property
     def spelled(self) -> tuple[bytes, ...]:
         """The bytes of each symbol."""
-        found = [bytes([byte]) for byte in range(256)]
+        results = [bytes([byte]) for byte in range(256)]
         for left, right in self.pairs.tolist():
-            found.append(found[left] + found[right])
-        return tuple(found)
+            results.append(results[left] + results[right])
+        return tuple(results)
 
 
 class WordSymbols:
@@ -84,9 +84,13 @@ class WordSymbols:
 
     def copy(self) -> WordSymbols:
         """Another one that merges by itself."""
-        made = WordSymbols({})
-        made.symbols, made.weights, made.made = self.symbols.copy(), self.weights.copy(), self.made
-        return made
+        word_symbols = WordSymbols({})
+        word_symbols.symbols, word_symbols.weights, word_symbols.made = (
+            self.symbols.copy(),
+            self.weights.copy(),
+            self.made,
+        )
+        return word_symbols
 
     @property
     def tokens(self) -> int:
@@ -96,50 +100,50 @@ class WordSymbols:
     def counts(self) -> tuple[Int[np.ndarray, "pair"], Int[np.ndarray, "pair"]]:
         """The pairs that stand side by side, (a, b) as a * `BASE` + b, and how often each does."""
         codes, weights = self.at(np.arange(len(self.symbols) - 1))
-        found, where = np.unique(codes, return_inverse=True)
-        return found, np.bincount(where, weights, len(found)).astype(np.int64)
+        result, where = np.unique(codes, return_inverse=True)
+        return result, np.bincount(where, weights, len(result)).astype(np.int64)
 
-    def at(self, places: Int[np.ndarray, "place"]) -> tuple[np.ndarray, np.ndarray]:
+    def at(self, positions: Int[np.ndarray, "place"]) -> tuple[np.ndarray, np.ndarray]:
         """The pairs that begin at these places, as numbers, and how often each word occurs."""
-        left, right = (self.symbols[at].astype(np.int64) for at in (places, places + 1))
+        left, right = (self.symbols[at].astype(np.int64) for at in (positions, positions + 1))
         inside = (left != _END) & (right != _END)
-        return left[inside] * BASE + right[inside], self.weights[places[inside]]
+        return left[inside] * BASE + right[inside], self.weights[positions[inside]]
 
     def merge_positions(self, left: int, right: int) -> Int[np.ndarray, "place"]:
         """Where this pair is merged: of overlapping ones, as in "aaa", the first."""
-        places = np.flatnonzero((self.symbols[:-1] == left) & (self.symbols[1:] == right))
-        if left == right and len(places) > 1:
-            first = np.flatnonzero(np.diff(places, prepend=-2) > 1)
-            run = np.arange(len(places)) - np.repeat(first, np.diff(first, append=len(places)))
-            places = places[run % 2 == 0]
-        return places
+        indices = np.flatnonzero((self.symbols[:-1] == left) & (self.symbols[1:] == right))
+        if left == right and len(indices) > 1:
+            first = np.flatnonzero(np.diff(indices, prepend=-2) > 1)
+            run = np.arange(len(indices)) - np.repeat(first, np.diff(first, append=len(indices)))
+            indices = indices[run % 2 == 0]
+        return indices
 
     def merge(self, left: int, right: int, counts: _Counts | None = None) -> int:
         """Make one symbol of a pair everywhere; returns how many tokens are fewer then.
 
         counts: of all pairs, to be kept up to date.
         """
-        places = self.merge_positions(left, right)
-        fewer = int(self.weights[places].sum())
+        positions = self.merge_positions(left, right)
+        fewer = int(self.weights[positions].sum())
         if counts is not None:
-            beside = _beside(places, (-1, 0, 1), len(self.symbols))
+            beside = _beside(positions, (-1, 0, 1), len(self.symbols))
             counts.change(*self.at(beside), -1)
-        self.symbols[places] = _END + 1 + self.made
-        kept = np.ones(len(self.symbols), bool)
-        kept[places + 1] = False
-        self.symbols, self.weights = self.symbols[kept], self.weights[kept]
+        self.symbols[positions] = _END + 1 + self.made
+        retained = np.ones(len(self.symbols), bool)
+        retained[positions + 1] = False
+        self.symbols, self.weights = self.symbols[retained], self.weights[retained]
         self.made += 1
         if counts is not None:
-            places = places - np.arange(len(places))
-            counts.change(*self.at(_beside(places, (-1, 0), len(self.symbols))), 1)
+            positions = positions - np.arange(len(positions))
+            counts.change(*self.at(_beside(positions, (-1, 0), len(self.symbols))), 1)
         return fewer
 
     def first(self, codes: Int[np.ndarray, "pair"]) -> int:
         """Of these pairs the one that is seen first."""
         if len(codes) == 1:
             return int(codes[0])
-        seen, _ = self.at(np.arange(len(self.symbols) - 1))
-        return int(seen[np.argmax(np.isin(seen, codes))])
+        observed, _ = self.at(np.arange(len(self.symbols) - 1))
+        return int(observed[np.argmax(np.isin(observed, codes))])
 
 
 class _Counts:
@@ -162,22 +166,22 @@ class _Counts:
 
         They stand in the rows whose highest count is among the highest.
         """
-        least = max(1, int(np.partition(self._best, -many)[-many]))
-        rows = np.flatnonzero(self._best >= least)
-        places, right = np.nonzero(self._table[rows] >= least)
-        codes, counts = rows[places] * BASE + right, self._table[rows[places], right]
+        minimum = max(1, int(np.partition(self._best, -many)[-many]))
+        rows = np.flatnonzero(self._best >= minimum)
+        positions, right = np.nonzero(self._table[rows] >= minimum)
+        codes, counts = rows[positions] * BASE + right, self._table[rows[positions], right]
         order = np.argsort(-counts, kind="stable")
         return codes[order], counts[order]
 
 
-def _beside(places: np.ndarray, steps: Sequence[int], size: int) -> Int[np.ndarray, "place"]:
+def _beside(positions: np.ndarray, steps: Sequence[int], size: int) -> Int[np.ndarray, "place"]:
     """Places at these steps from the given ones, each once, at which a pair may begin."""
-    found = np.unique(np.concatenate([places + step for step in steps]))
-    return found[(found >= 0) & (found < size - 1)]
+    result = np.unique(np.concatenate([positions + step for step in steps]))
+    return result[(result >= 0) & (result < size - 1)]
 
 
 def learn(
-    counts: Mapping[bytes, int], most: int, each: Callable[[int], None] | None = None
+    counts: Mapping[bytes, int], maximum: int, each: Callable[[int], None] | None = None
 ) -> LearnedMerges:
     """At most so many merges of these words; none of a pair that stands there only once.
 
@@ -185,26 +189,26 @@ def learn(
     how many merges there are.
     """
     words = WordSymbols(counts)
-    known = _Counts(words, _END + 1 + most)
-    frequent = np.full((most + 1, SHOWN, 2), -1, np.int16)
-    often = np.zeros((most + 1, SHOWN), np.int32)
-    equal, tokens = np.zeros(most + 1, np.int32), np.zeros(most + 1, np.int32)
+    existing = _Counts(words, _END + 1 + maximum)
+    frequent = np.full((maximum + 1, SHOWN, 2), -1, np.int16)
+    often = np.zeros((maximum + 1, SHOWN), np.int32)
+    equal, tokens = np.zeros(maximum + 1, np.int32), np.zeros(maximum + 1, np.int32)
     tokens[0] = words.tokens
-    for made in range(most + 1):
-        codes, how_often = known.most_frequent(SHOWN)
+    for index in range(maximum + 1):
+        codes, how_often = existing.most_frequent(SHOWN)
         if len(codes):
-            equal[made] = alike = int((how_often == how_often[0]).sum())
+            equal[index] = alike = int((how_often == how_often[0]).sum())
             first = words.first(codes[:alike])
             codes[:alike] = np.roll(codes[:alike], -int(np.argmax(codes[:alike] == first)))
             pairs = np.stack(np.divmod(codes[:SHOWN], BASE), axis=-1)
-            frequent[made, : len(pairs)] = _outside(pairs)
-            often[made, : len(pairs)] = how_often[:SHOWN]
-        if made == most or often[made, 0] < 2:
+            frequent[index, : len(pairs)] = _outside(pairs)
+            often[index, : len(pairs)] = how_often[:SHOWN]
+        if index == maximum or often[index, 0] < 2:
             break
-        tokens[made + 1] = tokens[made] - words.merge(*divmod(int(codes[0]), BASE), known)
+        tokens[index + 1] = tokens[index] - words.merge(*divmod(int(codes[0]), BASE), existing)
         if each is not None:
-            each(made + 1)
-    states = made + 1
+            each(index + 1)
+    states = index + 1
     return LearnedMerges(frequent[:states], often[:states], equal[:states], tokens[:states])
 
 
@@ -218,10 +222,10 @@ def _inside(symbol: int) -> int:
 
 def applied(words: WordSymbols, pairs: Int[np.ndarray, "merge 2"]) -> WordSymbols:
     """These words after these merges; they may have had the first of them already."""
-    found = words.copy()
-    for left, right in pairs[found.made :].tolist():
-        found.merge(_inside(left), _inside(right))
-    return found
+    result = words.copy()
+    for left, right in pairs[result.made :].tolist():
+        result.merge(_inside(left), _inside(right))
+    return result
 
 
 @dataclass(frozen=True)
@@ -256,14 +260,14 @@ class PairCounts:
 
 
 def tokens_after(
-    words: WordSymbols, learned: LearnedMerges, places: Sequence[int]
+    words: WordSymbols, learned: LearnedMerges, positions: Sequence[int]
 ) -> tuple[int, ...]:
     """Tokens of words after so many merges each, from few to many."""
-    found = []
-    for place in places:
-        words = applied(words, learned.pairs[:place])
-        found.append(words.tokens)
-    return tuple(found)
+    results = []
+    for position in positions:
+        words = applied(words, learned.pairs[:position])
+        results.append(words.tokens)
+    return tuple(results)
 
 
 def word_counts(words: Sequence[str]) -> dict[bytes, int]:

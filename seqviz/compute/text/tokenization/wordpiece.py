@@ -64,13 +64,13 @@ class PrefixLookups:
         """The pieces that are found by so many look-ups; after all of them, those of the word."""
         if tries >= self.lookups:
             return self.pieces
-        found: list[str] = []
+        results: list[str] = []
         for rung in self.rungs:
             tries -= len(rung.tried)
             if tries < 0:
                 break
-            found.append(rung.tried[-1])
-        return tuple(found)
+            results.append(rung.tried[-1])
+        return tuple(results)
 
 
 class WordPiece:
@@ -89,23 +89,23 @@ class WordPiece:
         """Every prefix that is tried, of one word as it is read."""
         rungs: list[Rung] = []
         pieces: list[str] = []
-        place = 0
-        while place < len(word) <= MAX_WORD_CHARS:
+        index = 0
+        while index < len(word) <= MAX_WORD_CHARS:
             tried = []
-            for end in range(len(word), place, -1):
-                tried.append((INSIDE if place else "") + word[place:end])
+            for end in range(len(word), index, -1):
+                tried.append((INSIDE if index else "") + word[index:end])
                 if tried[-1] in self.vocabulary:
                     break
-            found = tried[-1] in self.vocabulary
-            rungs.append(Rung(place, tuple(tried), found))
-            if not found:
+            is_found = tried[-1] in self.vocabulary
+            rungs.append(Rung(index, tuple(tried), is_found))
+            if not is_found:
                 break
             pieces.append(tried[-1])
-            place = end
-        if place < len(word):
+            index = end
+        if index < len(word):
             pieces = [UNKNOWN]
         return PrefixLookups(word, tuple(rungs), tuple(pieces),
-                      tuple(self.vocabulary[one] for one in pieces))  # fmt: skip
+                      tuple(self.vocabulary[piece] for piece in pieces))  # fmt: skip
 
     def _pieces(self, word: str) -> tuple[str, ...]:
         return self.prefix_lookups(word).pieces
@@ -113,7 +113,7 @@ class WordPiece:
     def read(self, text: str) -> list[list[Letter]]:
         """The words of a text as they are read, letter by letter."""
         words: list[list[Letter]] = [[]]
-        place = 0
+        index = 0
         for sign in text:
             size = len(encoded(sign))
             if _is_space(sign):
@@ -121,14 +121,14 @@ class WordPiece:
             elif not _is_removed(sign):
                 read = self._normal(sign)
                 alone = _is_chinese(sign)
-                for k, one in enumerate(read):
-                    begin = place + k * size // len(read)
-                    letter = (one, begin, place + (k + 1) * size // len(read))
-                    if alone or _is_punctuation(one):
+                for k, item in enumerate(read):
+                    begin = index + k * size // len(read)
+                    letter = (item, begin, index + (k + 1) * size // len(read))
+                    if alone or _is_punctuation(item):
                         words += [[letter], []]
                     else:
                         words[-1].append(letter)
-            place += size
+            index += size
         return [word for word in words if word]
 
     def _normal(self, sign: str) -> str:
@@ -136,37 +136,39 @@ class WordPiece:
         if not self.lower or (sign.isascii() and not sign.isupper()):
             return sign
         bare = "".join(
-            one for one in unicodedata.normalize("NFD", sign) if unicodedata.category(one) != "Mn"
+            item
+            for item in unicodedata.normalize("NFD", sign)
+            if unicodedata.category(item) != "Mn"
         )
-        return "".join(one.lower() for one in bare)
+        return "".join(item.lower() for item in bare)
 
     def cut(self, text: str) -> Tokenization:
         """A text in pieces, as BERT reads it without the special tokens that it adds."""
         names: list[str] = []
-        told: list[str] = []
+        payloads: list[str] = []
         starts, ends, special = [], [], []
         parts = around_special(text, self.special)
         begin = 0
-        for part, whole in parts:
+        for part, full in parts:
             end = begin + len(encoded(part))
-            if whole:
+            if full:
                 special.append(len(names))
                 names.append(part)
                 starts.append(begin)
                 ends.append(end)
-                told.append(part)
-            for letters in [] if whole else self.read(part):
-                word = "".join(one for one, _, _ in letters)
-                place = 0
+                payloads.append(part)
+            for letters in [] if full else self.read(part):
+                word = "".join(letter for letter, _, _ in letters)
+                index = 0
                 for piece in self.pieces(word):
-                    size = len(piece) - (2 if place else 0)
+                    size = len(piece) - (2 if index else 0)
                     if piece == UNKNOWN:
                         size = len(word)
                     names.append(piece)
-                    starts.append(begin + letters[place][1])
-                    ends.append(begin + letters[place + size - 1][2])
-                    told.append(word if piece == UNKNOWN else piece)
-                    place += size
+                    starts.append(begin + letters[index][1])
+                    ends.append(begin + letters[index + size - 1][2])
+                    payloads.append(word if piece == UNKNOWN else piece)
+                    index += size
             begin = end
         unknown = np.array([name == UNKNOWN for name in names], bool)
         unknown[special] = False
@@ -174,25 +176,27 @@ class WordPiece:
         return Tokenization(
             tuple(names), np.array([self.vocabulary[name] for name in names], int),
             np.array(starts, int), np.array(ends, int), unknown, back,
-            () if back == text else self._lost(parts, bool(unknown.any()), _together(told)),
+            () if back == text else self._lost(parts, bool(unknown.any()), _together(payloads)),
             tuple(special),
         )  # fmt: skip
 
-    def _lost(self, parts: list[tuple[str, bool]], unknown: bool, told: str) -> tuple[str, ...]:
-        """What makes the text that comes back another one. told: it, with unknown words as read."""
-        found = []
-        text = "".join(part for part, whole in parts if not whole)
+    def _lost(self, parts: list[tuple[str, bool]], unknown: bool, decoded: str) -> tuple[str, ...]:
+        """What makes the text that comes back another one. decoded: it, with unknown words as
+        read.
+        """
+        results = []
+        text = "".join(part for part, full in parts if not full)
         if _kept(text) != text:
-            found.append("signs")
+            results.append("signs")
         apart = unicodedata.normalize("NFD", _kept(text))
-        if self.lower and any(one.lower() != one for one in apart):
-            found.append("case")
-        if self.lower and any(unicodedata.category(one) == "Mn" for one in apart):
-            found.append("accents")
-        read = (part if whole else "".join(map(self._normal, _kept(part))) for part, whole in parts)
-        if "".join(read) != told:
-            found.append("spaces")
-        return (*found, *(["unknown"] if unknown else []))
+        if self.lower and any(item.lower() != item for item in apart):
+            results.append("case")
+        if self.lower and any(unicodedata.category(item) == "Mn" for item in apart):
+            results.append("accents")
+        read = (part if full else "".join(map(self._normal, _kept(part))) for part, full in parts)
+        if "".join(read) != decoded:
+            results.append("spaces")
+        return (*results, *(["unknown"] if unknown else []))
 
 
 def _kept(text: str) -> str:
@@ -202,8 +206,8 @@ def _kept(text: str) -> str:
 def _together(names: list[str]) -> str:
     """The pieces as one text, as transformers decodes it."""
     text = " ".join(names).replace(f" {INSIDE}", "")
-    for one in _TIDY:
-        text = text.replace(one, one[1:])
+    for item in _TIDY:
+        text = text.replace(item, item[1:])
     return text
 
 

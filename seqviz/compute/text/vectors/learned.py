@@ -39,35 +39,37 @@ class Nearest:
     cosines: Float[np.ndarray, "rank"]
 
 
-def nearest(found: LearnedVectors, word: str, window: int, count: int) -> Nearest:
+def nearest(learned_vectors: LearnedVectors, word: str, window: int, count: int) -> Nearest:
     """Raises ValueError where the word is none of the texts' words."""
-    at = found.words.index(word)
-    scores = cosine_rows(found, [at])[0]
+    at = learned_vectors.words.index(word)
+    scores = cosine_rows(learned_vectors, [at])[0]
     scores[at] = -np.inf
     order = np.argsort(-scores, kind="stable")[:count]
-    return Nearest(word, window, tuple(found.words[k] for k in order), scores[order])
+    return Nearest(word, window, tuple(learned_vectors.words[k] for k in order), scores[order])
 
 
-def shared(one: Nearest, other: Nearest) -> int:
+def shared(left: Nearest, right: Nearest) -> int:
     """How many words both have."""
-    return len(set(one.words) & set(other.words))
+    return len(set(left.words) & set(right.words))
 
 
-def cosine_rows(found: LearnedVectors, rows: Sequence[int]) -> Float[np.ndarray, "row word"]:
+def cosine_rows(
+    learned_vectors: LearnedVectors, rows: Sequence[int]
+) -> Float[np.ndarray, "row word"]:
     """Of some words with all."""
-    norms = np.linalg.norm(found.vectors, axis=1, keepdims=True)
-    unit = found.vectors / np.where(norms > 0, norms, 1)
+    norms = np.linalg.norm(learned_vectors.vectors, axis=1, keepdims=True)
+    unit = learned_vectors.vectors / np.where(norms > 0, norms, 1)
     return np.asarray(unit[list(rows)] @ unit.T)
 
 
 def substitutes_nearer(
-    found: LearnedVectors, items: Sequence[tuple[str, str, str]]
+    learned_vectors: LearnedVectors, items: Sequence[tuple[str, str, str]]
 ) -> Bool[np.ndarray, "item"]:
     """Of each (word, substitute, topic) whether the substitute is nearer than the topic."""
-    at = {word: place for place, word in enumerate(found.words)}
+    at = {word: index for index, word in enumerate(learned_vectors.words)}
     right = []
     for item in items:
-        cosines = cosine_matrix(found.vectors[[at[word] for word in item]])[0]
+        cosines = cosine_matrix(learned_vectors.vectors[[at[word] for word in item]])[0]
         right.append(cosines[1] > cosines[2])
     return np.array(right)
 
@@ -96,9 +98,9 @@ class Substitutes:
         """Mean over seeds; the interval (Wilson) is for other items."""
         return of_share(float(self._of(method, window).mean()), self.items)
 
-    def compared(self, method: str, one: int, other: int) -> Paired:
+    def compared(self, method: str, left: int, right: int) -> Paired:
         """Two windows on the same items; of several trainings what most of them say."""
-        first, second = (self._of(method, w).mean(0) > 0.5 for w in (one, other))
+        first, second = (self._of(method, w).mean(0) > 0.5 for w in (left, right))
         return mcnemar(first, second)
 
     def _of(self, method: str, window: int) -> Bool[np.ndarray, "seed item"]:

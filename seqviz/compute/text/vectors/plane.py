@@ -65,10 +65,10 @@ def along(
 
     Raises ValueError where the two are one.
     """
-    way = high - low
-    if not way @ way > 0:
+    method = high - low
+    if not method @ method > 0:
         raise ValueError("An axis runs between two different vectors.")
-    return np.asarray((vectors - low) @ way / (way @ way))
+    return np.asarray((vectors - low) @ method / (method @ method))
 
 
 def cosine_matrix(
@@ -108,8 +108,8 @@ def classical(
 
 def _two(columns: Float[np.ndarray, "row column"]) -> Float[np.ndarray, "row 2"]:
     """The first two columns, zeros where there are fewer; each with its largest entry positive."""
-    found = np.zeros((len(columns), 2))
+    result = np.zeros((len(columns), 2))
     some = columns[:, :2]
     signs = np.sign(some[np.abs(some).argmax(0), np.arange(some.shape[1])])
-    found[:, : some.shape[1]] = some * np.where(signs == 0, 1, signs)
-    return found
+    result[:, : some.shape[1]] = some * np.where(signs == 0, 1, signs)
+    return result

@@ -90,10 +90,10 @@ class SensePairs:
         other, same = self.bag
         return of_share(float(self._nearer(same, other).mean()), len(self.words))
 
-    def _nearer(self, one: np.ndarray, other: np.ndarray) -> Float[np.ndarray, "word *level"]:
+    def _nearer(self, left: np.ndarray, right: np.ndarray) -> Float[np.ndarray, "word *level"]:
         """1 where a word's mean of the first is above that of the other, 0.5 of equal ones."""
         first, second = (
-            rows.reshape(len(self.words), -1, *rows.shape[1:]).mean(1) for rows in (one, other)
+            rows.reshape(len(self.words), -1, *rows.shape[1:]).mean(1) for rows in (left, right)
         )
         return np.asarray((first > second) + 0.5 * (first == second))
 

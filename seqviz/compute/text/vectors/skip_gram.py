@@ -37,14 +37,14 @@ def train(
     random = torch.Generator().manual_seed(seed)
     tables = [(torch.rand(words, dimensions, generator=random) - 0.5) / dimensions,
               torch.zeros(words, dimensions)]  # fmt: skip
-    moments = [(torch.zeros_like(one), torch.zeros_like(one)) for one in tables]
-    drawn = torch.from_numpy(np.bincount(pairs[:, 1], minlength=words) ** 0.75)
+    moments = [(torch.zeros_like(table), torch.zeros_like(table)) for table in tables]
+    rendered = torch.from_numpy(np.bincount(pairs[:, 1], minlength=words) ** 0.75)
     given = torch.from_numpy(pairs)
     losses, step = [], 0
     for epoch in range(epochs):
         total = 0.0
         for batch in given[torch.randperm(len(given), generator=random)].split(BATCH):
-            others = torch.multinomial(drawn, negatives * len(batch), True, generator=random)
+            others = torch.multinomial(rendered, negatives * len(batch), True, generator=random)
             loss, gradients = _gradients(
                 tables[0], tables[1], batch, others.view(len(batch), negatives)
             )
@@ -66,8 +66,8 @@ def _gradients(words: Any, contexts: Any, batch: Any, others: Any) -> tuple[floa
     from torch.nn.functional import logsigmoid
 
     w = words[batch[:, 0]]  # [pair, dimension]
-    seen = torch.cat([batch[:, 1:], others], 1)  # [pair, 1 + negative]
-    c = contexts[seen]  # [pair, 1 + negative, dimension]
+    observed = torch.cat([batch[:, 1:], others], 1)  # [pair, 1 + negative]
+    c = contexts[observed]  # [pair, 1 + negative, dimension]
     scores = (c @ w[:, :, None])[..., 0]
     signs = torch.full_like(scores, -1.0)
     signs[:, 0] = 1.0
@@ -75,5 +75,5 @@ def _gradients(words: Any, contexts: Any, batch: Any, others: Any) -> tuple[floa
     slope = -signs * torch.sigmoid(-signs * scores) / len(batch)  # dloss / dscore
     of_words, of_contexts = torch.zeros_like(words), torch.zeros_like(contexts)
     of_words.index_add_(0, batch[:, 0], (slope[:, :, None] * c).sum(1))
-    of_contexts.index_add_(0, seen.flatten(), (slope[:, :, None] * w[:, None]).flatten(0, 1))
+    of_contexts.index_add_(0, observed.flatten(), (slope[:, :, None] * w[:, None]).flatten(0, 1))
     return float(loss), (of_words, of_contexts)

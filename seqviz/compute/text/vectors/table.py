@@ -29,7 +29,7 @@ class WordTable:
     @cached_property
     def index(self) -> dict[str, int]:
         """Where a word stands."""
-        return {word: place for place, word in enumerate(self.words)}
+        return {word: index for index, word in enumerate(self.words)}
 
     @cached_property
     def lengths(self) -> tuple[Float[np.ndarray, "word"], Float[np.ndarray, "word"]]:
@@ -93,39 +93,39 @@ def target(
     c: Float[np.ndarray, "dimension"],
 ) -> Float[np.ndarray, "dimension"]:
     """a - b + c of vectors brought to length 1 (3CosAdd: Levy and Goldberg, 2014)."""
-    one, two, three = (v / (np.linalg.norm(v) or 1.0) for v in (a, b, c))
-    return np.asarray(one - two + three)
+    item, two, three = (v / (np.linalg.norm(v) or 1.0) for v in (a, b, c))
+    return np.asarray(item - two + three)
 
 
 def ranked(
     table: WordTable,
     vector: Float[np.ndarray, "dimension"],
     centered: bool,
-    asked: Sequence[str],
+    query_words: Sequence[str],
     count: int,
-    keep: bool,
+    include_query: bool,
 ) -> Ranked:
-    """The `count` nearest words. keep: those asked with are answers as well."""
+    """The `count` nearest words. include_query: those asked with are answers as well."""
     scores = table.cosines(vector, centered)
     may = table.answers.copy()
-    inside = [table.index[word] for word in asked if word in table.index]
-    may[inside] = keep
+    inside = [table.index[word] for word in query_words if word in table.index]
+    may[inside] = include_query
     order = np.argsort(np.where(may, -scores, np.inf), kind="stable")[: min(count, int(may.sum()))]
     return Ranked(
-        tuple(asked), tuple(table.words[k] for k in order), scores[order], int(may.sum()),
+        tuple(query_words), tuple(table.words[k] for k in order), scores[order], int(may.sum()),
         random_pairs(table, centered),
     )  # fmt: skip
 
 
 def random_pairs(table: WordTable, centered: bool, count: int = 2000) -> float:
     """Mean cosine of `count` random pairs of different words, always the same ones."""
-    places = np.flatnonzero(table.answers)
+    indices = np.flatnonzero(table.answers)
     draws = np.random.RandomState(0)
-    one = draws.randint(len(places), size=count)
-    other = (one + draws.randint(1, len(places), size=count)) % len(places)
+    item = draws.randint(len(indices), size=count)
+    other = (item + draws.randint(1, len(indices), size=count)) % len(indices)
     first, second = (
-        table.vectors[places[at]].astype(float) - (table.mean if centered else 0)
-        for at in (one, other)
+        table.vectors[indices[at]].astype(float) - (table.mean if centered else 0)
+        for at in (item, other)
     )
     norms = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
     return float(np.mean((first * second).sum(1) / np.maximum(norms, 1e-12)))
@@ -144,16 +144,16 @@ class ByClass:
     kind: Int[np.ndarray, "question"]
     right: Bool[np.ndarray, "way question"]
 
-    def of(self, way: str) -> Shares:
+    def of(self, method: str) -> Shares:
         """Of each class the share of right answers, with its 95% interval (Wilson)."""
-        row = self.right[WAYS.index(way)]
+        row = self.right[WAYS.index(method)]
         cells = np.full((len(self.classes), len(row)), np.nan)
         cells[self.kind, np.arange(len(row))] = row
         return shares(cells)
 
-    def overall(self, way: str) -> Proportion:
+    def overall(self, method: str) -> Proportion:
         """Of all questions together."""
-        return proportion(self.right[WAYS.index(way)])
+        return proportion(self.right[WAYS.index(method)])
 
     def compared(self) -> Paired:
         """The arithmetic (question words left out) and the neighbor of c on the same questions."""
@@ -172,15 +172,15 @@ def by_class(
     """Every question (class, a, b, c, d) in three ways; a word that the table lacks: wrong."""
     right = np.zeros((len(WAYS), len(questions)), bool)
     for at, (_, a, b, c, d) in enumerate(questions):
-        places = [table.index.get(word, -1) for word in (a, b, c, d)]
-        if min(places) < 0:
+        positions = [table.index.get(word, -1) for word in (a, b, c, d)]
+        if min(positions) < 0:
             continue
-        one, two, three = (table.moved(table.vectors[k], centered) for k in places[:3])
-        scores = table.cosines(target(two, one, three), centered)
+        item, two, three = (table.moved(table.vectors[k], centered) for k in positions[:3])
+        scores = table.cosines(target(two, item, three), centered)
         alone = table.cosines(three, centered)
-        for found in (scores, alone):
-            found[~table.answers] = -np.inf
-        right[1, at] = scores.argmax() == places[3]
-        scores[places[:3]] = alone[places[:3]] = -np.inf
-        right[0, at], right[2, at] = scores.argmax() == places[3], alone.argmax() == places[3]
+        for result in (scores, alone):
+            result[~table.answers] = -np.inf
+        right[1, at] = scores.argmax() == positions[3]
+        scores[positions[:3]] = alone[positions[:3]] = -np.inf
+        right[0, at], right[2, at] = scores.argmax() == positions[3], alone.argmax() == positions[3]
     return ByClass(tuple(classes), np.array([kind for kind, *_ in questions]), right)

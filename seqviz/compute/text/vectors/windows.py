@@ -52,15 +52,15 @@ def training_pairs(words: Sequence[str], window: int, mode: str) -> TrainingPair
     """
     if mode not in MODES:
         raise ValueError(f"The mode is skipgram or cbow, not {mode!r}.")
-    found: list[SkipGramPair] = []
+    pairs: list[SkipGramPair] = []
     for middle in range(len(words)):
         near = range(max(0, middle - window), min(len(words), middle + window + 1))
         around = tuple(at for at in near if at != middle)
         if mode == "cbow" and around:
-            found.append(SkipGramPair(middle, around, middle))
+            pairs.append(SkipGramPair(middle, around, middle))
         elif mode == "skipgram":
-            found += [SkipGramPair(middle, (middle,), at) for at in around]
-    return TrainingPairs(tuple(words), tuple(found))
+            pairs += [SkipGramPair(middle, (middle,), at) for at in around]
+    return TrainingPairs(tuple(words), tuple(pairs))
 
 
 def neighbors(
@@ -71,12 +71,12 @@ def neighbors(
     text: which text a token is of: no window reaches into the next one. What is no word keeps its
     place.
     """
-    found = []
+    results = []
     for step in range(1, window + 1):
-        one, two = ids[:-step], ids[step:]
-        good = (text[:-step] == text[step:]) & (one >= 0) & (two >= 0)
-        found += [np.stack([one[good], two[good]], 1), np.stack([two[good], one[good]], 1)]
-    return np.concatenate(found) if found else np.zeros((0, 2), int)
+        item, two = ids[:-step], ids[step:]
+        good = (text[:-step] == text[step:]) & (item >= 0) & (two >= 0)
+        results += [np.stack([item[good], two[good]], 1), np.stack([two[good], item[good]], 1)]
+    return np.concatenate(results) if results else np.zeros((0, 2), int)
 
 
 def counts(pairs: Int[np.ndarray, "pair 2"], words: int) -> Float[np.ndarray, "word word"]:
@@ -96,8 +96,8 @@ def positive_pmi(
     context = counted.sum(0) ** smoothing
     expected = np.outer(counted.sum(1), context / max(float(context.sum()), 1e-300))
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.log(counted / expected)
-    return np.where(counted > 0, np.maximum(found, 0.0), 0.0)
+        result = np.log(counted / expected)
+    return np.where(counted > 0, np.maximum(result, 0.0), 0.0)
 
 
 def reduced(matrix: Float[np.ndarray, "word word"], rank: int) -> Float[np.ndarray, "word rank"]:

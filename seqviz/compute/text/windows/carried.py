@@ -44,8 +44,8 @@ class Carried:
     def at(self, length: int, condition: str) -> Float[np.ndarray, "stretch"]:
         """Bits of each stretch."""
         (row,) = np.flatnonzero(self.lengths == length)
-        found: np.ndarray = self.bits[row, CONDITIONS.index(condition)]
-        return found
+        values: np.ndarray = self.bits[row, CONDITIONS.index(condition)]
+        return values
 
     def mean(self, length: int, condition: str) -> float:
         """Bits per character."""
@@ -66,8 +66,8 @@ class Carried:
     def by_place(self, length: int, condition: str) -> Float[np.ndarray, "step"]:
         """Bits of the first, second, ... character that a window predicts."""
         (row,) = np.flatnonzero(self.lengths == length)
-        found: np.ndarray = self.place[row, CONDITIONS.index(condition), :length]
-        return found
+        values: np.ndarray = self.place[row, CONDITIONS.index(condition), :length]
+        return values
 
 
 def _ends(values: np.ndarray) -> tuple[float, float]:
@@ -87,17 +87,17 @@ def bits_of_windows(
     starts: see `cutting.Windows`. carry: whether the state at the end of a window is that before
     the window of the same row in the next batch; it is zero otherwise, as before the first batch.
     """
-    found = np.empty((*starts.shape, steps), np.float32)
+    is_found = np.empty((*starts.shape, steps), np.float32)
     state: State | None = None
     for k, begins in enumerate(starts):
-        places = begins[None] + np.arange(steps)[:, None]
-        read = inputs(network, ids[places])
+        positions = begins[None] + np.arange(steps)[:, None]
+        read = inputs(network, ids[positions])
         states = cast(Gated, run(network.equations, network.weights, read, state))
         log_p = log_probabilities(network, states.hidden[1:])
-        wanted = ids[places + 1][..., None]
-        found[k] = -np.take_along_axis(log_p, wanted, -1)[..., 0].T / np.log(2)
+        targets = ids[positions + 1][..., None]
+        is_found[k] = -np.take_along_axis(log_p, targets, -1)[..., 0].T / np.log(2)
         state = state_after(states, steps) if carry else None
-    return found
+    return is_found
 
 
 def compare(
@@ -116,13 +116,13 @@ def compare(
     does not divide the longest, or the text is too short.
     """
     longest = max(lengths)
-    if any(longest % one for one in lengths):
+    if any(longest % length for length in lengths):
         raise ValueError(f"Each length has to divide {longest}.")
     stretch = (len(ids) - 1) // rows // longest * longest
     if not stretch:
         raise ValueError(f"{rows} rows need {rows * longest + 1} characters.")
     bits = np.empty((len(lengths), len(CONDITIONS), rows), np.float32)
-    place = np.full((len(lengths), len(CONDITIONS), longest), np.nan, np.float32)
+    position = np.full((len(lengths), len(CONDITIONS), longest), np.nan, np.float32)
     random = np.random.RandomState(seed)
     for k, steps in enumerate(lengths):
         begins = stretch * np.arange(rows) + steps * np.arange(stretch // steps)[:, None]
@@ -131,11 +131,13 @@ def compare(
         orders = {"sequential": (begins, True), "random": (shuffled, True),
                   "reset": (begins, False)}  # fmt: skip
         for c, condition in enumerate(CONDITIONS):
-            found = bits_of_windows(network, ids, orders[condition][0], steps, orders[condition][1])
-            by_window = found.reshape(-1, steps)
+            values = bits_of_windows(
+                network, ids, orders[condition][0], steps, orders[condition][1]
+            )
+            by_window = values.reshape(-1, steps)
             if condition == "random":  # back to where the windows stand in the text
                 by_window = by_window[np.argsort(order)]
             bits[k, c] = by_window.mean(-1).reshape(begins.shape).mean(0)
-            place[k, c, :steps] = by_window.mean(0)
+            position[k, c, :steps] = by_window.mean(0)
             each((k * len(CONDITIONS) + c + 1) / bits[:, :, 0].size)
-    return Carried(np.array(lengths), stretch * rows, bits, place)
+    return Carried(np.array(lengths), stretch * rows, bits, position)

@@ -49,8 +49,8 @@ class Windows:
 
         A state that is carried from batch to batch is carried along a row.
         """
-        found: np.ndarray = self.starts[1:] == self.starts[:-1] + self.steps
-        return found
+        values: np.ndarray = self.starts[1:] == self.starts[:-1] + self.steps
+        return values
 
     @property
     def continued(self) -> Fraction:
@@ -96,9 +96,9 @@ def sequential_windows(length: int, batch: int, steps: int, seed: int) -> Window
     return Windows(starts, steps, offset, length)
 
 
-def cut(way: str, length: int, batch: int, steps: int, seed: int) -> Windows:
-    """One of the two. way: of `WAYS`."""
-    make = {"random": random_windows, "sequential": sequential_windows}[way]
+def cut(method: str, length: int, batch: int, steps: int, seed: int) -> Windows:
+    """One of the two. method: of `WAYS`."""
+    make = {"random": random_windows, "sequential": sequential_windows}[method]
     return make(length, batch, steps, seed)
 
 

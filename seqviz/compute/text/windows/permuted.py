@@ -23,9 +23,9 @@ def permutation(size: int, share: float, seed: int) -> Int[np.ndarray, "id"]:
     well. All keep their ids where fewer than two would move.
     """
     moved = seeded(seed).permutation(size)[: round(share * size)]
-    found = np.arange(size)
-    found[moved] = np.roll(moved, 1)
-    return found
+    result = np.arange(size)
+    result[moved] = np.roll(moved, 1)
+    return result
 
 
 def moved_rows(new: Int[np.ndarray, "id"]) -> Int[np.ndarray, "id"]:
@@ -33,9 +33,9 @@ def moved_rows(new: Int[np.ndarray, "id"]) -> Int[np.ndarray, "id"]:
 
     The inverse of the permutation: table[moved_rows(new)][new] is the table as it was.
     """
-    found = np.empty_like(new)
-    found[new] = np.arange(len(new))
-    return found
+    result = np.empty_like(new)
+    result[new] = np.arange(len(new))
+    return result
 
 
 @dataclass(frozen=True)

@@ -47,8 +47,10 @@ class SpellingCounts:
 
 def counts(text: str) -> SpellingCounts:
     """Letters, all signs (spaces and marks among them), and words between spaces."""
-    kept = text.strip()
-    return SpellingCounts(sum(one.isalpha() for one in kept), len(kept), len(kept.split()))
+    retained = text.strip()
+    return SpellingCounts(
+        sum(item.isalpha() for item in retained), len(retained), len(retained.split())
+    )
 
 
 @dataclass(frozen=True)
@@ -66,19 +68,19 @@ class Vocabulary:
 
     @cached_property
     def _id_of(self) -> dict[str, int]:
-        return {name: place for place, name in enumerate(self.names)}
+        return {name: index for index, name in enumerate(self.names)}
 
     def ids(self, read: Sequence[str]) -> Int[np.ndarray, "time"]:
         """The ids of tokens; 0 of one that has none."""
-        return np.array([self._id_of.get(one, 0) for one in read], np.int64)
+        return np.array([self._id_of.get(item, 0) for item in read], np.int64)
 
 
 def counted(lines: Iterable[str], level: str, clean: bool = True) -> Counter[str]:
     """How often each token of these lines comes. clean: whether they are cleaned first."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for line in lines:
-        found.update(tokens(cleaned(line) if clean else line, level))
-    return found
+        counts.update(tokens(cleaned(line) if clean else line, level))
+    return counts
 
 
 def vocabulary(
@@ -89,9 +91,11 @@ def vocabulary(
     reserved: tokens that have an id behind `UNKNOWN` however rare they are.
     """
     first = (UNKNOWN, *reserved)
-    kept = [(name, n) for name, n in frequency.most_common() if n >= min_freq and name not in first]
-    count = np.array([0] * len(first) + [n for _, n in kept], np.int64)
-    return Vocabulary((*first, *(name for name, _ in kept)), count)
+    retained = [
+        (name, n) for name, n in frequency.most_common() if n >= min_freq and name not in first
+    ]
+    count = np.array([0] * len(first) + [n for _, n in retained], np.int64)
+    return Vocabulary((*first, *(name for name, _ in retained)), count)
 
 
 @dataclass(frozen=True)
@@ -122,8 +126,8 @@ class TokenFrequencies:
 
     def vocabulary(self, min_freq: int) -> Vocabulary:
         """Of the tokens that come so often."""
-        kept = self.size(min_freq) - 1
-        return Vocabulary((UNKNOWN, *self.names[:kept]), np.array([0, *self.count[:kept]]))
+        retained = self.size(min_freq) - 1
+        return Vocabulary((UNKNOWN, *self.names[:retained]), np.array([0, *self.count[:retained]]))
 
 
 def frequencies(text: Counter[str], held: Counter[str]) -> TokenFrequencies:
@@ -140,9 +144,9 @@ def frequencies(text: Counter[str], held: Counter[str]) -> TokenFrequencies:
 
 def one_hot(ids: Int[np.ndarray, "time"], size: int) -> Float[np.ndarray, "time size"]:
     """A row for each id: 1 at its place, 0 elsewhere. Raises IndexError for an id beyond."""
-    found = np.zeros((len(ids), size), np.float32)
-    found[np.arange(len(ids)), ids] = 1
-    return found
+    result = np.zeros((len(ids), size), np.float32)
+    result[np.arange(len(ids)), ids] = 1
+    return result
 
 
 @dataclass(frozen=True)
@@ -162,9 +166,9 @@ class LookupComparison:
         """The largest between the two ways; 0 where they are equal to the last bit."""
         return float(np.abs(self.product - self.indexed).max(initial=0.0))
 
-    def cosine(self, one: int, other: int) -> float:
+    def cosine(self, left: int, right: int) -> float:
         """Of the one-hot vectors of two steps, from 1."""
-        return float(self.hot[one - 1] @ self.hot[other - 1])
+        return float(self.hot[left - 1] @ self.hot[right - 1])
 
     @property
     def multiplications(self) -> int:

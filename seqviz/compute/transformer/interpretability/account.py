@@ -118,9 +118,9 @@ def passed_for_good(parts: Float[np.ndarray, "part"]) -> int:
 
 
 def foremost(
-    values: Float[np.ndarray, "unit"], most: int
+    values: Float[np.ndarray, "unit"], count: int
 ) -> tuple[Int[np.ndarray, "kept"], Float[np.ndarray, "kept"], float]:
     """The units that add most in size, what each adds, and what all others add together."""
-    order = np.argsort(-np.abs(values), kind="stable")[:most]
+    order = np.argsort(-np.abs(values), kind="stable")[:count]
     rest = float(np.delete(values, order).sum())
     return order, values[order], rest

@@ -101,11 +101,11 @@ def fit(
     spread = cross[:-1, :-1] / count - np.outer(mean, mean)
     xx, xy = spread[:d, :d], spread[:d, d:]
     xx = xx + 1e-4 * np.trace(xx) / d * np.eye(d)  # a ridge: some directions are hardly used
-    whole = np.linalg.solve(xx, xy - spread[:d, :d])
+    full = np.linalg.solve(xx, xy - spread[:d, :d])
     inside = np.linalg.cholesky(xx).T
-    _, _, directions = np.linalg.svd(inside @ whole @ there, full_matrices=False)
-    kept = directions[:rank]
-    down, up = whole @ there @ kept.T, kept @ back
+    _, _, directions = np.linalg.svd(inside @ full @ there, full_matrices=False)
+    retained = directions[:rank]
+    down, up = full @ there @ retained.T, retained @ back
     sizes = np.linalg.norm(up, axis=1, keepdims=True)  # so that half precision can hold both
     down, up = down * sizes.T, up / sizes
     return down, up, mean[d:] - mean[:d] - mean[:d] @ down @ up

@@ -105,8 +105,8 @@ class Induction:
         return f"{layer}.{head}"
 
     def _of(self, kind: str, off: int) -> Float[np.ndarray, "sequence token"]:
-        found: np.ndarray = self.losses[HEAD_CHOICES.index(kind), off]
-        return found
+        values: np.ndarray = self.losses[HEAD_CHOICES.index(kind), off]
+        return values
 
 
 def stripe(

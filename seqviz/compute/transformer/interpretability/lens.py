@@ -36,22 +36,22 @@ class Lens:
         """The embedding and the layers."""
         return len(self.likeliest)
 
-    def settled_layer(self, place: int) -> int:
+    def settled_layer(self, index: int) -> int:
         """The first row from which on the likeliest token at a place is that of the end."""
-        last = self.likeliest[-1][place]
-        others = [row for row in range(self.rows) if self.likeliest[row][place] != last]
+        last = self.likeliest[-1][index]
+        others = [row for row in range(self.rows) if self.likeliest[row][index] != last]
         return others[-1] + 1 if others else 0
 
     @property
     def median_settled_layer(self) -> int | float:
         """The median of that row over all places: a whole row, or half between two."""
-        found = float(np.median([self.settled_layer(k) for k in range(len(self.pieces))]))
-        return int(found) if found.is_integer() else found
+        result = float(np.median([self.settled_layer(k) for k in range(len(self.pieces))]))
+        return int(result) if result.is_integer() else result
 
-    def chance_of(self, place: int) -> Probability:
+    def chance_of(self, index: int) -> Probability:
         """The probability of the likeliest token in the end."""
-        return float(self.chance[-1, place])
+        return float(self.chance[-1, index])
 
-    def before_settled(self, place: int) -> Probability:
+    def before_settled(self, index: int) -> Probability:
         """What the answer had one row before it became the likeliest for good."""
-        return float(self.answer[max(0, self.settled_layer(place) - 1), place])
+        return float(self.answer[max(0, self.settled_layer(index) - 1), index])

@@ -44,8 +44,8 @@ class Ablation:
     @property
     def median(self) -> float:
         """The median over the layers, in bits."""
-        known = self.bits[np.isfinite(self.bits)]
-        return float(np.median(known)) if known.size else 0.0
+        finite = self.bits[np.isfinite(self.bits)]
+        return float(np.median(finite)) if finite.size else 0.0
 
     @property
     def same(self) -> Fraction:
@@ -68,8 +68,8 @@ class AblationSweep:
 
     def of(self, change: str) -> Float[np.ndarray, "text layer"]:
         """The bits of one change, without a layer that has none."""
-        found = self.bits[CHANGES.index(change)]
-        return found[:, np.isfinite(found).all(0)]
+        result = self.bits[CHANGES.index(change)]
+        return result[:, np.isfinite(result).all(0)]
 
     def means(self, change: str) -> Float[np.ndarray, "layer"]:
         """The mean over the texts."""
@@ -100,9 +100,9 @@ class AblationSweep:
         return float(self.kept[CHANGES.index(change)][:, layer].mean())
 
 
-def of_change(found: Sequence[Ablation], change: str) -> Ablation:
+def of_change(ablations: Sequence[Ablation], change: str) -> Ablation:
     """The one of this name."""
-    return next(one for one in found if one.change == change)
+    return next(item for item in ablations if item.change == change)
 
 
 def divergence(

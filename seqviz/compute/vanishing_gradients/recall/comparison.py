@@ -80,7 +80,7 @@ def compare(
         log10_gradients=np.array([r.log10_gradients for r in reports]),
         learned=first >= 0,
         first_learned_update=first,
-        parameters=np.array([sum(p.numel() for p in one.parameters) for one in runners]),
+        parameters=np.array([sum(p.numel() for p in runner.parameters) for runner in runners]),
         seconds=np.array([runner.seconds for runner in runners]),
         device=device,
     )

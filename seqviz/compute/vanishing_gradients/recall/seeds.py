@@ -37,13 +37,13 @@ def compare_seeds(
 
     each = [replace(settings, seed=seed) for seed in seeds]
     networks = [Stacked(cell, each) for cell in settings.cells]
-    batches = [stream(one, TRAIN) for one in each]
+    batches = [stream(item, TRAIN) for item in each]
     pulse = Pulse(report)
     for update in range(settings.updates):
-        drawn = [draw(settings.task, settings.delay, settings.batch, one) for one in batches]
+        rendered = [draw(settings.task, settings.delay, settings.batch, batch) for batch in batches]
         for network in networks:
-            network.update(drawn)
+            network.update(rendered)
             pulse.beat()
         pulse.report(TrainingRecord(update + 1, settings.updates))
-    tests = [held_out(one, settings.delay) for one in each]
+    tests = [held_out(item, settings.delay) for item in each]
     return 100 * np.array([network.test(tests) for network in networks]).T

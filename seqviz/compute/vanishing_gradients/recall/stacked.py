@@ -20,14 +20,14 @@ class Stacked:
     """Networks that differ in their seed alone. settings: of each."""
 
     def __init__(self, cell: str, settings: Sequence[RecallSettings]):
-        self.runners = [CellTrainer(cell, one) for one in settings]
+        self.runners = [CellTrainer(cell, setting) for setting in settings]
         self.together = cell != "lstm"
         if not self.together:
             return
         first = self.runners[0]
         self.names = [name for name, _ in first.body.named_parameters()]
         self.weights = [
-            torch.stack([one.detach() for one in those])
+            torch.stack([item.detach() for item in those])
             for those in zip(*(runner.parameters for runner in self.runners), strict=True)
         ]
         self.optimizer = optimizer_of(self.weights, first.settings)
@@ -40,7 +40,7 @@ class Stacked:
                 runner.update(batch)
             return
         inputs, targets = (
-            torch.from_numpy(np.stack([getattr(one, name) for one in examples]))
+            torch.from_numpy(np.stack([getattr(example, name) for example in examples]))
             for name in ("inputs", "targets")
         )
         slopes, losses = self.gradients(self.weights, inputs, targets)
@@ -59,14 +59,14 @@ class Stacked:
         """The accuracy of each on its own sequences. Raises UserError "race_diverged"."""
         if self.together:
             with torch.no_grad():
-                for weight, places in zip(
-                    self.weights, zip(*(one.parameters for one in self.runners), strict=True),
+                for weight, positions in zip(
+                    self.weights, zip(*(runner.parameters for runner in self.runners), strict=True),
                     strict=True,
                 ):  # fmt: skip
-                    for place, value in zip(places, weight, strict=True):
-                        place.copy_(value)
+                    for position, value in zip(positions, weight, strict=True):
+                        position.copy_(value)
         pairs = zip(self.runners, examples, strict=True)
-        return np.array([runner.test(one).accuracy for runner, one in pairs])
+        return np.array([runner.test(pair).accuracy for runner, pair in pairs])
 
     def _loss(self, weights: Sequence[Tensor], inputs: Tensor, targets: Tensor) -> Any:
         """Of one network, with weights in the order of `Runner.parameters`."""

@@ -46,12 +46,12 @@ def words_read(network: str, text: TokenizerText) -> int:
 @cache
 def _plane(network: str) -> Plane:
     """From the states behind every word of some training reviews."""
-    found = load(network)
-    known = sentiment_split()[0]
-    ids = _ids(found, Labeled(known.texts[:_FOR_PLANE], known.positive[:_FOR_PLANE]))
-    states = trace(found, readouts.batch(ids)).hidden[1:]
-    real = np.arange(len(states))[:, None] < np.array([len(one) for one in ids])
-    return readouts.plane(found, states[real].astype(float))
+    result = load(network)
+    training = sentiment_split()[0]
+    ids = _ids(result, Labeled(training.texts[:_FOR_PLANE], training.positive[:_FOR_PLANE]))
+    states = trace(result, readouts.batch(ids)).hidden[1:]
+    real = np.arange(len(states))[:, None] < np.array([len(item) for item in ids])
+    return readouts.plane(result, states[real].astype(float))
 
 
 def compare_readouts(
@@ -61,73 +61,75 @@ def compare_readouts(
 
     seed: of the network that learns to read backwards. (`device` names the queue.)
     """
-    found = load(network)
-    known, held = sentiment_split()
-    texts = [_ids(found, one) for one in (known, held)]
-    features = [_features(found, one) for one in texts]
+    result = load(network)
+    training, held = sentiment_split()
+    texts = [_ids(result, item) for item in (training, held)]
+    features = [_features(result, text) for text in texts]
     report(_SHARE_READ, _SHARE_READ)
-    ends = _read_backwards(found, texts, known.positive, seed, report)
-    for one, back in zip(features, ends, strict=True):
-        one |= readouts.combined(one["last"], back)
-    right = [_answers(features[0][name], features[1][name], known.positive) == held.positive
+    ends = _read_backwards(result, texts, training.positive, seed, report)
+    for entry, back in zip(features, ends, strict=True):
+        entry |= readouts.combined(entry["last"], back)
+    right = [_answers(features[0][name], features[1][name], training.positive) == held.positive
              for name in features[0]]  # fmt: skip
-    counts = [(_verdicts(found, texts[1], pad) == held.positive).sum(-1) for pad in (-1, 0)]
-    often = bool(2 * known.positive.sum() >= len(known.positive))
+    counts = [(_verdicts(result, texts[1], pad) == held.positive).sum(-1) for pad in (-1, 0)]
+    often = bool(2 * training.positive.sum() >= len(training.positive))
     return ByReadout(
-        tuple(features[0]), np.stack(right), np.array([len(one) for one in texts[1]]),
+        tuple(features[0]), np.stack(right), np.array([len(text) for text in texts[1]]),
         held.positive.copy(), often, np.array(PADS), np.stack(counts),
     )  # fmt: skip
 
 
 def _ids(network: GatedNetwork, reviews: Labeled) -> Ids:
-    place = {symbol: k for k, symbol in enumerate(network.symbols)}
+    anchor = {symbol: k for k, symbol in enumerate(network.symbols)}
     return [
-        np.array([place.get(word(one), 0) for one in words(text, ()).pieces])
+        np.array([anchor.get(word(item), 0) for item in words(text, ()).pieces])
         for text in reviews.texts
     ]
 
 
 def _in_batches(ids: Ids, size: int = 256) -> list[np.ndarray]:
     """Places of sequences of like length."""
-    order = np.argsort([len(one) for one in ids], kind="stable")
+    order = np.argsort([len(item) for item in ids], kind="stable")
     return [order[k : k + size] for k in range(0, len(order), size)]
 
 
 def _features(network: GatedNetwork, ids: Ids) -> dict[str, np.ndarray]:
     """By readout; "words": the mean of the word vectors, which no state is needed for."""
-    found: dict[str, np.ndarray] = {}
-    for places in _in_batches(ids):
-        lengths = np.array([len(ids[k]) for k in places])
-        side_by_side = readouts.batch([ids[k] for k in places])
+    result: dict[str, np.ndarray] = {}
+    for indices in _in_batches(ids):
+        lengths = np.array([len(ids[k]) for k in indices])
+        side_by_side = readouts.batch([ids[k] for k in indices])
         vectors = inputs(network, side_by_side).sum(0) / lengths[:, None]
         parts = readouts.pooled(trace(network, side_by_side).hidden[1:], lengths)
         for name, values in {"words": vectors, **parts}.items():
-            found.setdefault(name, np.empty((len(ids), values.shape[1]), np.float32))
-            found[name][places] = values
-    return found
+            result.setdefault(name, np.empty((len(ids), values.shape[1]), np.float32))
+            result[name][indices] = values
+    return result
 
 
 def _verdicts(network: GatedNetwork, ids: Ids, pad: int) -> np.ndarray:
     """Whether each is called positive from the state behind `PADS` pads: (amount, case)."""
-    found = np.empty((len(PADS), len(ids)), bool)
-    for length in {len(one) for one in ids}:
-        places = [k for k, one in enumerate(ids) if len(one) == length]
-        behind = np.full((PADS[-1], len(places)), pad)
-        read = np.concatenate([np.stack([ids[k] for k in places], 1), behind])
+    is_found = np.empty((len(PADS), len(ids)), bool)
+    for length in {len(item) for item in ids}:
+        positions = [k for k, item in enumerate(ids) if len(item) == length]
+        after = np.full((PADS[-1], len(positions)), pad)
+        read = np.concatenate([np.stack([ids[k] for k in positions], 1), after])
         last = trace(network, read).hidden[np.array(PADS) + length]
         scores = last @ (network.head[1] - network.head[0])
-        found[:, places] = scores > network.head_bias[0] - network.head_bias[1]
-    return found
+        is_found[:, positions] = scores > network.head_bias[0] - network.head_bias[1]
+    return is_found
 
 
-def _answers(known: np.ndarray, held: np.ndarray, positive: np.ndarray) -> np.ndarray:
+def _answers(training: np.ndarray, held: np.ndarray, positive: np.ndarray) -> np.ndarray:
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
     reader = LogisticRegression(C=_STRENGTH, max_iter=1000)
-    found: np.ndarray = make_pipeline(StandardScaler(), reader).fit(known, positive).predict(held)
-    return found
+    values: np.ndarray = (
+        make_pipeline(StandardScaler(), reader).fit(training, positive).predict(held)
+    )
+    return values
 
 
 def _read_backwards(
@@ -136,7 +138,7 @@ def _read_backwards(
     """Train a GRU on the same word vectors from the last word to the first; its last states."""
     import torch
 
-    back = [[one[::-1].copy() for one in ids] for ids in texts]
+    back = [[item[::-1].copy() for item in ids] for ids in texts]
     table = torch.tensor(network.embedding)
     hidden = network.weights.hidden
     with torch.random.fork_rng():
@@ -147,7 +149,7 @@ def _read_backwards(
         optimizer = torch.optim.AdamW(trained, _RATE, weight_decay=0.05)
 
         def ends(ids: Ids, change: Any) -> Any:
-            lengths = torch.tensor([len(one) for one in ids])
+            lengths = torch.tensor([len(item) for item in ids])
             read = torch.tensor(readouts.batch(ids, 0))
             out, _ = cell(change(table[read]))
             return out[lengths - 1, torch.arange(len(ids))]
@@ -156,9 +158,11 @@ def _read_backwards(
         for epoch in range(_EPOCHS):
             batches = _in_batches(back[0], _BATCH)
             for k, at in enumerate(random.permutation(len(batches))):
-                places = batches[at]
-                scores = head(drop(ends([back[0][p] for p in places], drop)))
-                loss = torch.nn.functional.cross_entropy(scores, torch.tensor(1 * positive[places]))
+                indices = batches[at]
+                scores = head(drop(ends([back[0][p] for p in indices], drop)))
+                loss = torch.nn.functional.cross_entropy(
+                    scores, torch.tensor(1 * positive[indices])
+                )
                 optimizer.zero_grad()
                 loss.backward()
                 torch.nn.utils.clip_grad_norm_(trained, 1.0)
@@ -166,11 +170,11 @@ def _read_backwards(
                 if k % 20 == 0:
                     done = _SHARE_READ + 0.7 * (epoch + k / len(batches)) / _EPOCHS
                     report(done, done)
-        found = []
+        results = []
         with torch.no_grad():
             for ids in back:
                 states = np.empty((len(ids), hidden), np.float32)
-                for places in _in_batches(ids):
-                    states[places] = ends([ids[k] for k in places], lambda one: one).numpy()
-                found.append(states)
-    return found
+                for indices in _in_batches(ids):
+                    states[indices] = ends([ids[k] for k in indices], lambda item: item).numpy()
+                results.append(states)
+    return results

@@ -46,11 +46,11 @@ def read(network: str, text: Symbols) -> LettersRead:
     return writing.read(load(network), frequencies(network), grams(network), text)
 
 
-def write(network: str, text: Symbols, place: int, temperature: float, seed: int) -> GeneratedText:
+def write(network: str, text: Symbols, index: int, temperature: float, seed: int) -> GeneratedText:
     """`writing.write` of a bundled network: the same seed, the same letters, on every machine."""
-    found = read(network, text)
-    place = min(place, len(found.ids))
-    return writing.write(load(network), found, place, ROOM, temperature, uniforms(seed, ROOM))
+    result = read(network, text)
+    index = min(index, len(result.ids))
+    return writing.write(load(network), result, index, ROOM, temperature, uniforms(seed, ROOM))
 
 
 def count_letters(network: str, text: TokenizerText) -> int:
@@ -64,29 +64,29 @@ def run_on(network: str, judge: str, seed: int = 0, report: Report = no_progress
 
     judge: a second network, which reads what the first has written. (`device` names the queue.)
     """
-    found, second = load(network), load(judge)
-    texts = [one[: BEFORE + STEPS] for one in characters_split()[1]]
-    ids = np.stack([_ids(found.symbols, one) for one in texts if len(one) == BEFORE + STEPS], 1)
-    wanted = ids[BEFORE:]
+    result, second = load(network), load(judge)
+    texts = [item[: BEFORE + STEPS] for item in characters_split()[1]]
+    ids = np.stack([_ids(result.symbols, text) for text in texts if len(text) == BEFORE + STEPS], 1)
+    targets = ids[BEFORE:]
     others = ids.copy()
-    others[BEFORE:] = np.roll(wanted, 1, axis=1)
-    bits = [writing.bits_of(found, ids, BEFORE), writing.bits_of(found, ids, BEFORE, others)]
+    others[BEFORE:] = np.roll(targets, 1, axis=1)
+    bits = [writing.bits_of(result, ids, BEFORE), writing.bits_of(result, ids, BEFORE, others)]
     judged, right = [writing.bits_of(second, ids, BEFORE)], []
-    drawn = np.array(uniforms(seed, wanted.size)).reshape(wanted.shape)
+    samples = np.array(uniforms(seed, targets.size)).reshape(targets.shape)
     for k, temperature in enumerate(TEMPERATURES, 1):
-        own, log2 = writing.run_free(found, ids[:BEFORE], STEPS, temperature, drawn)
-        bits.append(-np.take_along_axis(log2, wanted[..., None], -1)[..., 0])
-        right.append((own == wanted).mean(1))
+        own, log2 = writing.run_free(result, ids[:BEFORE], STEPS, temperature, samples)
+        bits.append(-np.take_along_axis(log2, targets[..., None], -1)[..., 0])
+        right.append((own == targets).mean(1))
         judged.append(writing.bits_of(second, np.vstack([ids[:BEFORE], own]), BEFORE))
         report(k / len(TEMPERATURES), k / len(TEMPERATURES))
     by_case = np.stack(judged)
     return ByStep(
         BEFORE, ids.shape[1], TEMPERATURES, writing.summarized(np.stack(bits)),
         writing.summarized(by_case), np.round(right, 4).astype(np.float32),
-        writing.trends(by_case), float(-frequencies(network).alone[wanted].mean()),
+        writing.trends(by_case), float(-frequencies(network).alone[targets].mean()),
     )  # fmt: skip
 
 
 def _ids(symbols: tuple[str, ...], text: str) -> np.ndarray:
-    place = {symbol: k for k, symbol in enumerate(symbols)}
-    return np.array([place.get(one, place[UNKNOWN]) for one in text])
+    anchor = {symbol: k for k, symbol in enumerate(symbols)}
+    return np.array([anchor.get(item, anchor[UNKNOWN]) for item in text])

@@ -42,34 +42,34 @@ def tagged(text: Characters, decoder: str = "viterbi") -> TagSequence:
     return _tagged(text, decoder)
 
 
-def without(text: Characters, side: str, way: str) -> TagSequence:
+def without(text: Characters, side: str, direction: str) -> TagSequence:
     """A text with the best row of tags where no character knows its side ("right" or "left").
 
-    way: "deleted", a character is tagged in the text that ends (or begins) with it; "mean" or
+    direction: "deleted", a character is tagged in the text that ends (or begins) with it; "mean" or
     "zero", the states that come from that side are replaced, in both layers, by their mean over the
     sentences of the package or by zero. Raises as `tagged`.
     """
-    return _tagged(text, "viterbi", side, way)
+    return _tagged(text, "viterbi", side, direction)
 
 
 def lac_changes(report: Report = no_progress, device: str = "cpu") -> TagChanges:
     """A job: what changes on the sentences that the package is tested with."""
     network = _network()
-    lengths = np.array([len(one) for one in network.sentences])
+    lengths = np.array([len(sentence) for sentence in network.sentences])
     cut = np.zeros((len(WAYS), len(SIDES), len(lengths)), int)
     decoded, torn = np.zeros((2, len(DECODERS), len(lengths)), int)
     paths = []
     for k, text in enumerate(network.sentences):
-        whole = _tagged(text, "viterbi")
-        paths.append(whole.path)
+        full = _tagged(text, "viterbi")
+        paths.append(full.path)
         for d, decoder in enumerate(DECODERS):
-            path = decode(network, whole.emissions, decoder)
-            decoded[d, k] = (path != whole.path).sum()
+            path = decode(network, full.emissions, decoder)
+            decoded[d, k] = (path != full.path).sum()
             torn[d, k] = broken(path, network.tags).sum()
-        for w, way in enumerate(WAYS):
+        for w, direction in enumerate(WAYS):
             for s, side in enumerate(SIDES):
-                path = _tagged(text, "viterbi", side, way).path
-                cut[w, s, k] = (path != whole.path).sum()
+                path = _tagged(text, "viterbi", side, direction).path
+                cut[w, s, k] = (path != full.path).sum()
         report((k + 1) / len(lengths), (k + 1) / len(lengths))
     common = np.bincount(np.concatenate(paths)).argmax()
     constant = np.array([(path != common).sum() for path in paths])
@@ -87,24 +87,24 @@ def decode(
 
 
 def _network() -> Lac:
-    found: Lac = load("lac").network
-    return found
+    lac: Lac = load("lac").network
+    return lac
 
 
-def _tagged(text: str, decoder: str, side: str = "", way: str = "") -> TagSequence:
+def _tagged(text: str, decoder: str, side: str = "", direction: str = "") -> TagSequence:
     network = _network()
     text = text.encode("utf-8", "replace").decode().strip()
     if not text:
         raise UserError("empty_text", "There is nothing to read yet: write a word or two.")
     rows = network.rows(text)
     length = len(rows)
-    if way == "deleted":
+    if direction == "deleted":
         # in row t the text ends, or begins, with character t
         real = np.tri(length, dtype=bool) if side == "right" else ~np.tri(length, k=-1, dtype=bool)
-        places = np.arange(length)
-        states = tuple(layer[places, places] for layer in network.states(rows, real))
+        positions = np.arange(length)
+        states = tuple(layer[positions, positions] for layer in network.states(rows, real))
     else:
-        value = _means() if way == "mean" else None
+        value = _means() if direction == "mean" else None
         all_read = np.ones((1, length), bool)
         states = tuple(layer[0] for layer in network.states(rows, all_read, side, value))
     emissions = network.emissions(states[-1])
@@ -117,5 +117,5 @@ def _tagged(text: str, decoder: str, side: str = "", way: str = "") -> TagSequen
 @cache
 def _means() -> Float[np.ndarray, "layers features"]:
     """The mean state of each layer over all characters of the package's sentences."""
-    found = [_tagged(text, "emission").states for text in _network().sentences]
-    return np.asarray(np.concatenate(found, 1).mean(1))
+    results = [_tagged(text, "emission").states for text in _network().sentences]
+    return np.asarray(np.concatenate(results, 1).mean(1))

@@ -72,11 +72,11 @@ def tagged(task: str, text: TokenizerText) -> TaggedExample:
 
     Raises UserError("nothing_to_tag") for one without letters, or Chinese characters.
     """
-    found = _tagged(task, text)
-    found = TaggedExample(found.symbols[:MAX_SENTENCE_SIGNS], found.tags[:MAX_SENTENCE_SIGNS])
-    if not (found.tags >= 0).any():
+    result = _tagged(task, text)
+    result = TaggedExample(result.symbols[:MAX_SENTENCE_SIGNS], result.tags[:MAX_SENTENCE_SIGNS])
+    if not (result.tags >= 0).any():
         raise UserError("nothing_to_tag", "There is no letter to tag. Write a sentence.")
-    return found
+    return result
 
 
 def tag_text(
@@ -87,11 +87,11 @@ def tag_text(
     Behind them the last one once more, whose backward cell reads `ahead` signs. Raises what
     `tagged` raises.
     """
-    found = tagged(task, text)
-    rows = [one.probabilities(one.ids(found.symbols)) for one in taggers]
-    rows.append(taggers[-1].probabilities(taggers[-1].ids(found.symbols), ahead))
-    unknown = int((taggers[0].ids(found.symbols)[found.tags >= 0] == 0).sum())
-    return TaggedText(task, found.symbols, found.tags, np.array(rows), unknown)
+    result = tagged(task, text)
+    rows = [tagger.probabilities(tagger.ids(result.symbols)) for tagger in taggers]
+    rows.append(taggers[-1].probabilities(taggers[-1].ids(result.symbols), ahead))
+    unknown = int((taggers[0].ids(result.symbols)[result.tags >= 0] == 0).sum())
+    return TaggedText(task, result.symbols, result.tags, np.array(rows), unknown)
 
 
 def _tagged(task: str, text: str) -> TaggedExample:
@@ -102,28 +102,30 @@ def _tagged(task: str, text: str) -> TaggedExample:
 def _sentences(task: str) -> tuple[list[TaggedExample], list[TaggedExample]]:
     """(train, held out)."""
     parts = characters_split() if task == "spaces" else reviews_split()
-    train, held = ([_tagged(task, one) for one in part] for part in parts)
-    short = [one for one in train if len(one.symbols) <= _LONGEST]
-    return short, [one for one in held if len(one.symbols) <= _LONGEST and (one.tags >= 0).any()]
+    train, held = ([_tagged(task, item) for item in part] for part in parts)
+    short = [item for item in train if len(item.symbols) <= _LONGEST]
+    return short, [
+        item for item in held if len(item.symbols) <= _LONGEST and (item.tags >= 0).any()
+    ]
 
 
 @cache
 def known_symbols(task: str) -> str:
     """The symbols that have an id: the commonest first."""
-    count = Counter("".join(one.symbols for one in _sentences(task)[0]))
-    return "".join(one for one, n in count.most_common() if n >= SIZES[task].least)
+    count = Counter("".join(sentence.symbols for sentence in _sentences(task)[0]))
+    return "".join(item for item, n in count.most_common() if n >= SIZES[task].least)
 
 
 def _groups(task: str, sentences: Sequence[TaggedExample]) -> list[LengthGroup]:
-    place = {one: k + 1 for k, one in enumerate(known_symbols(task))}
-    lengths = np.array([len(one.symbols) for one in sentences])
-    found = []
+    anchor = {known_symbol: k + 1 for k, known_symbol in enumerate(known_symbols(task))}
+    lengths = np.array([len(sentence.symbols) for sentence in sentences])
+    results = []
     for length in np.unique(lengths):
-        places = np.flatnonzero(lengths == length)
-        some = [sentences[k] for k in places.tolist()]
-        ids = np.array([[place.get(sign, 0) for sign in one.symbols] for one in some])
-        found.append(LengthGroup(ids.T, np.array([one.tags for one in some]).T, places))
-    return found
+        indices = np.flatnonzero(lengths == length)
+        some = [sentences[k] for k in indices.tolist()]
+        ids = np.array([[anchor.get(sign, 0) for sign in item.symbols] for item in some])
+        results.append(LengthGroup(ids.T, np.array([item.tags for item in some]).T, indices))
+    return results
 
 
 def _learn(
@@ -156,7 +158,7 @@ def _learn(
     for update in range(size.updates):
         if not batches:
             batches = _batches(_groups_of_training(task), random)
-        ids, truth = (torch.from_numpy(one).to(device) for one in batches.pop())
+        ids, truth = (torch.from_numpy(item).to(device) for item in batches.pop())
         for group in adam.param_groups:  # falls to zero along half a cosine
             group["lr"] = _RATE * 0.5 * (1 + np.cos(np.pi * update / size.updates))
         read = table(ids)
@@ -173,10 +175,18 @@ def _learn(
             losses.append(float(torch.stack(lately).mean()))
             lately.clear()
         each(losses, (update + 1) / size.updates)
-    levels, steps = rounded([one.detach().cpu().numpy() for one in weights])
-    return TrainedTagger(task, wiring, width, size.read, np.array([ord(one) for one in symbols]),
+    levels, steps = rounded([weight.detach().cpu().numpy() for weight in weights])
+    return TrainedTagger(
+        task,
+        wiring,
+        width,
+        size.read,
+        np.array([ord(symbol) for symbol in symbols]),
         levels,
-                  steps, np.array(losses), time.process_time() - started)  # fmt: skip
+        steps,
+        np.array(losses),
+        time.process_time() - started,
+    )
 
 
 def _cut_states(cells: Any, read: Any, ahead: int) -> Any:
@@ -202,13 +212,13 @@ def _groups_of_training(task: str) -> list[LengthGroup]:
 
 def _batches(groups: list[LengthGroup], random: np.random.Generator) -> list[Any]:
     """All sentences once, in batches of one length, in random order."""
-    found = []
+    results = []
     for group in groups:
         order = random.permutation(len(group.places))
         for k in range(0, len(order), _BATCH):
             some = order[k : k + _BATCH]
-            found.append((group.ids[:, some], group.tags[:, some]))
-    return [found[k] for k in random.permutation(len(found))]
+            results.append((group.ids[:, some], group.tags[:, some]))
+    return [results[k] for k in random.permutation(len(results))]
 
 
 def train_taggers(
@@ -218,16 +228,16 @@ def train_taggers(
 
     Reports the losses so far of each network, from the first on.
     """
-    found: list[TrainedTagger] = []
+    trained_taggers: list[TrainedTagger] = []
     for wiring in READERS:
 
         def each(losses: list[float], share: float) -> None:
-            curves = (*(tuple(one.losses.tolist()) for one in found), tuple(losses))
+            curves = (*(tuple(item.losses.tolist()) for item in trained_taggers), tuple(losses))
             if curves[0]:
-                report(tuple(filter(len, curves)), (len(found) + share) / len(READERS))
+                report(tuple(filter(len, curves)), (len(trained_taggers) + share) / len(READERS))
 
-        found.append(_learn(task, wiring, seed, device, each))
-    return tuple(found)
+        trained_taggers.append(_learn(task, wiring, seed, device, each))
+    return tuple(trained_taggers)
 
 
 def errors_of_seeds(
@@ -239,32 +249,32 @@ def errors_of_seeds(
     """
     held = _sentences(task)[1]
     groups = _groups(task, held)
-    letters = sum(int((group.tags >= 0).sum()) for group in groups)
-    found: Float[np.ndarray, "seed wiring"] = np.zeros((len(seeds), len(READERS)))
-    for done, (row, column) in enumerate(np.ndindex(found.shape)):
+    characters = sum(int((group.tags >= 0).sum()) for group in groups)
+    values: Float[np.ndarray, "seed wiring"] = np.zeros((len(seeds), len(READERS)))
+    for done, (row, column) in enumerate(np.ndindex(values.shape)):
 
         def each(_: list[float], share: float, done: int = done) -> None:
-            report((done, found.size), (done + share) / found.size)
+            report((done, values.size), (done + share) / values.size)
 
-        one = _learn(task, READERS[column], seeds[row], "cpu", each, updates)
+        trained_tagger = _learn(task, READERS[column], seeds[row], "cpu", each, updates)
 
-        def answer(group: LengthGroup, one: TrainedTagger = one) -> np.ndarray:
-            return one.probabilities(group.ids).argmax(-1)
+        def answer(group: LengthGroup, item: TrainedTagger = trained_tagger) -> np.ndarray:
+            return item.probabilities(group.ids).argmax(-1)
 
-        found[row, column] = 100 * _counted(groups, len(held), answer).sum() / letters
-    return found
+        values[row, column] = 100 * _counted(groups, len(held), answer).sum() / characters
+    return values
 
 
 def _counted(
     groups: list[LengthGroup], sentences: int, answer: Callable[[LengthGroup], np.ndarray]
 ) -> Int[np.ndarray, "tag sentence"]:
     """Wrong answers by true tag and sentence. answer: the tags of a group."""
-    found = np.zeros((len(TAGS), sentences), int)
+    result = np.zeros((len(TAGS), sentences), int)
     for group in groups:
         wrong = (answer(group) != group.tags) & (group.tags >= 0)
         for tag in range(len(TAGS)):
-            found[tag, group.places] = (wrong & (group.tags == tag)).sum(0)
-    return found
+            result[tag, group.places] = (wrong & (group.tags == tag)).sum(0)
+    return result
 
 
 def compare_taggers(
@@ -305,15 +315,15 @@ def compare_taggers(
     return Compared(
         task,
         _counted(groups, len(held), lambda group: np.full_like(group.tags, -2)),
-        np.array([[wrong(one) for one in row] for row in every]),
+        np.array([[wrong(item) for item in row] for row in every]),
         _counted(groups, len(held), lambda group: np.full_like(group.tags, commonest)),
         _counted(groups, len(held), lambda group: of_symbol[group.ids]),
         np.array(AHEAD),
-        np.array([[wrong(one, ahead) for one in every[-1]] for ahead in AHEAD]),
+        np.array([[wrong(item, ahead) for item in every[-1]] for ahead in AHEAD]),
         widths,
         np.array([parameters(wiring, int(width), len(symbols), size.read)
                   for wiring, width in zip(WIRINGS, widths, strict=True)]),
-        np.array([[one.seconds for one in row] for row in every]),
+        np.array([[item.seconds for item in row] for row in every]),
     )  # fmt: skip
 
 
@@ -334,11 +344,16 @@ def compare_ahead(
         def each(_: list[float], share: float, done: int = done) -> None:
             report((done, seconds.size), (done + share) / seconds.size)
 
-        one = _learn(task, "bi", seed + 1, device, each, ahead=ahead)
+        trained_tagger = _learn(task, "bi", seed + 1, device, each, ahead=ahead)
 
-        def answer(group: LengthGroup, one: TrainedTagger = one, ahead: int = ahead) -> np.ndarray:
-            return one.probabilities(group.ids, ahead).argmax(-1)
+        def answer(
+            group: LengthGroup, item: TrainedTagger = trained_tagger, ahead: int = ahead
+        ) -> np.ndarray:
+            return item.probabilities(group.ids, ahead).argmax(-1)
 
-        wrong[row, seed], seconds[row, seed] = _counted(groups, len(held), answer), one.seconds
-    letters = _counted(groups, len(held), lambda group: np.full_like(group.tags, -2))
-    return TrainedAhead(task, letters, np.array(LEARNED_AHEAD), wrong, seconds)
+        wrong[row, seed], seconds[row, seed] = (
+            _counted(groups, len(held), answer),
+            trained_tagger.seconds,
+        )
+    characters = _counted(groups, len(held), lambda group: np.full_like(group.tags, -2))
+    return TrainedAhead(task, characters, np.array(LEARNED_AHEAD), wrong, seconds)

@@ -16,7 +16,7 @@ from seqviz.compute.text.tokenization.cut import (
 from seqviz.compute.text.tokenization.merges import LearnedMerges
 from seqviz.compute.text.tokenization.wordpiece import Letter, PrefixLookups
 from seqviz.core.errors import UserError
-from seqviz.experiments.text.tokenization import vocabularies as kept
+from seqviz.experiments.text.tokenization import vocabularies
 from seqviz.experiments.text.tokenization.learned import encoder_of
 from seqviz.models import texts
 from seqviz.models.registry import DEFAULTS
@@ -29,7 +29,7 @@ SPECIAL = ("wordpiece", "gpt2", "smollm2", "own")  # that may have special token
 def missing() -> tuple[str, ...]:
     """Cutters whose model is not on this machine."""
     models = (("wordpiece", ENCODER), ("smollm2", DECODER))
-    return tuple(name for name, model in models if not kept.has_tokenizer(model))
+    return tuple(name for name, model in models if not vocabularies.has_tokenizer(model))
 
 
 def cutter(name: str) -> Callable[[str], Tokenization]:
@@ -40,12 +40,12 @@ def cutter(name: str) -> Callable[[str], Tokenization]:
         case "bytes":
             return single_bytes
         case "words":
-            return kept.dictionary().cut
+            return vocabularies.dictionary().cut
         case "wordpiece":
-            return kept.wordpiece().cut
+            return vocabularies.wordpiece().cut
         case "gpt2":
-            return kept.gpt2().cut
-    return kept.decoder_bpe().cut
+            return vocabularies.gpt2().cut
+    return vocabularies.decoder_bpe().cut
 
 
 def available_cutters() -> tuple[str, ...]:
@@ -73,8 +73,8 @@ def special_tokens() -> dict[str, dict[str, tuple[str, int]]]:
     models = {"wordpiece": ENCODER, "smollm2": DECODER}
     gone = missing()
     return {
-        name: kept.GPT2_SPECIAL if name == "gpt2"
-        else kept.special(models[name]) if name in models
+        name: vocabularies.GPT2_SPECIAL if name == "gpt2"
+        else vocabularies.special(models[name]) if name in models
         else {}
         for name in SPECIAL if name not in gone
     }  # fmt: skip
@@ -83,10 +83,10 @@ def special_tokens() -> dict[str, dict[str, tuple[str, int]]]:
 def special_typed(cuts: Strips, chosen: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The special tokens in a text: those that a cutter reads whole, and those of other cutters."""
     own, every = (
-        dict.fromkeys(cut.names[place] for cut in those for place in cut.special)
+        dict.fromkeys(cut.names[position] for cut in those for position in cut.special)
         for those in ([cuts.of(chosen)], cuts.cuts)
     )
-    return tuple(own), tuple(one for one in every if one not in own)
+    return tuple(own), tuple(item for item in every if item not in own)
 
 
 def framed(name: str, cut: Tokenization) -> tuple[tuple[str, ...], tuple[int, ...]]:
@@ -94,7 +94,7 @@ def framed(name: str, cut: Tokenization) -> tuple[tuple[str, ...], tuple[int, ..
     ids = tuple(cut.ids.tolist())
     if name != "wordpiece":
         return cut.names, ids
-    roles = kept.special(ENCODER)
+    roles = vocabularies.special(ENCODER)
     (first, begin), (last, end) = (roles[role] for role in ("class", "separator"))
     return (first, *cut.names, last), (begin, *ids, end)
 
@@ -105,10 +105,10 @@ def prefix_lookups(text: texts.TokenizerText) -> PrefixLookups:
     Raises UserError("no_text") where there is none, "special_word" where it is a special token, and
     what `vocabularies.wordpiece` raises.
     """
-    cutter = kept.wordpiece()
+    cutter = vocabularies.wordpiece()
     words: list[list[Letter]] = []
-    for part, whole in around_special(text, cutter.special):
-        if whole:
+    for part, full in around_special(text, cutter.special):
+        if full:
             raise UserError(
                 "special_word",
                 f"{part} is a special token: it is read whole, and nothing is looked up.",

@@ -72,11 +72,11 @@ def learned(corpus: str, amount: int = ALL) -> LearnedMerges:
     return learn(counted(corpus, amount), MAX_MERGES)
 
 
-def _after(found: LearnedMerges, corpus: str, amount: int, merges: int) -> WordSymbols:
+def _after(learned_merges: LearnedMerges, corpus: str, amount: int, merges: int) -> WordSymbols:
     """The words after so many merges, from the nearest state that is kept."""
-    pairs = found.pairs[: merges - merges % _STEP].astype(np.int64)
+    pairs = learned_merges.pairs[: merges - merges % _STEP].astype(np.int64)
     before = _kept(corpus, amount, merges // _STEP, pairs.tobytes())
-    return applied(before, found.pairs[:merges])
+    return applied(before, learned_merges.pairs[:merges])
 
 
 @lru_cache(48)
@@ -95,53 +95,57 @@ def encoder(pairs: bytes) -> Bpe:
     return Bpe(np.frombuffer(pairs, np.int64).reshape(-1, 2))
 
 
-def encoder_of(found: LearnedMerges, merges: int) -> Bpe:
+def encoder_of(learned_merges: LearnedMerges, merges: int) -> Bpe:
     """An encoder with the first so many merges."""
-    return encoder(found.pairs[:merges].astype(np.int64).tobytes())
+    return encoder(learned_merges.pairs[:merges].astype(np.int64).tobytes())
 
 
-def before_and_after(found: LearnedMerges, merges: int, text: TokenizerText) -> Strips:
+def before_and_after(learned_merges: LearnedMerges, merges: int, text: TokenizerText) -> Strips:
     """A text in bytes, and after the first so many merges."""
-    return strips(text, (("bytes", single_bytes), ("own", encoder_of(found, merges).cut)))
+    return strips(text, (("bytes", single_bytes), ("own", encoder_of(learned_merges, merges).cut)))
 
 
-def compression(found: LearnedMerges, corpus: str, amount: int) -> Compression:
+def compression(learned_merges: LearnedMerges, corpus: str, amount: int) -> Compression:
     """Bytes for one token of the texts that were learned from, held-out reviews, and editorials.
 
     Of an example, whose words are few, only of itself.
     """
-    shown = _texts(corpus, amount)
-    every = [_words(*words) for words in shown.values()]
-    places = _places(found)
-    tokens = np.array([tokens_after(one, found, places.tolist()) for one in every])
-    return Compression(tuple(shown), places, np.array([one.tokens for one in every]), tokens)
+    visible = _texts(corpus, amount)
+    every = [_words(*words) for words in visible.values()]
+    positions = _places(learned_merges)
+    tokens = np.array([tokens_after(item, learned_merges, positions.tolist()) for item in every])
+    return Compression(tuple(visible), positions, np.array([item.tokens for item in every]), tokens)
 
 
-def compression_at(found: LearnedMerges, corpus: str, amount: int, merges: int) -> Compression:
+def compression_at(
+    learned_merges: LearnedMerges, corpus: str, amount: int, merges: int
+) -> Compression:
     """The same after so many merges alone."""
-    shown = _texts(corpus, amount)
-    sizes = np.array([_words(*words).tokens for words in shown.values()])
-    tokens = [[_after(found, name, many, merges).tokens] for name, many in shown.values()]
-    return Compression(tuple(shown), np.array([merges]), sizes, np.array(tokens))
+    visible = _texts(corpus, amount)
+    sizes = np.array([_words(*words).tokens for words in visible.values()])
+    tokens = [
+        [_after(learned_merges, name, many, merges).tokens] for name, many in visible.values()
+    ]
+    return Compression(tuple(visible), np.array([merges]), sizes, np.array(tokens))
 
 
 def compression_of(
-    found: LearnedMerges, text: TokenizerText, merges: int | None = None
+    learned_merges: LearnedMerges, text: TokenizerText, merges: int | None = None
 ) -> Compression:
     """The same of a text, after more and more merges or after so many alone."""
     words = WordSymbols(word_counts(pattern().findall(text)))
-    places = _places(found) if merges is None else np.array([merges])
-    tokens = np.array([tokens_after(words, found, places.tolist())])
-    return Compression(("own",), places, np.array([words.tokens]), tokens)
+    positions = _places(learned_merges) if merges is None else np.array([merges])
+    tokens = np.array([tokens_after(words, learned_merges, positions.tolist())])
+    return Compression(("own",), positions, np.array([words.tokens]), tokens)
 
 
 def _texts(corpus: str, amount: int) -> dict[str, tuple[str, int]]:
     """The lines of a figure, and the words of each as `_words` names them."""
-    found = {"trained": (corpus, amount)}
+    result = {"trained": (corpus, amount)}
     if corpus == "reviews":
-        found |= {"held": ("held", ALL), "editorials": ("editorials", ALL)}
-    return found
+        result |= {"held": ("held", ALL), "editorials": ("editorials", ALL)}
+    return result
 
 
-def _places(found: LearnedMerges) -> np.ndarray:
-    return np.unique(np.linspace(0, len(found.pairs), _PLACES).astype(int))
+def _places(learned_merges: LearnedMerges) -> np.ndarray:
+    return np.unique(np.linspace(0, len(learned_merges.pairs), _PLACES).astype(int))

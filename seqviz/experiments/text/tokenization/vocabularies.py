@@ -70,8 +70,8 @@ def has_tokenizer(model: str) -> bool:
 
 def _file(model: str, name: str) -> dict[str, Any]:
     """A file of a model in JSON. Raises UserError("not_fetched") or ("damaged")."""
-    found = store.stored(model) or store.verify(model)
-    path = found.folder / name
+    result = store.stored(model) or store.verify(model)
+    path = result.folder / name
     try:
         content: dict[str, Any] = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
@@ -104,7 +104,7 @@ def decoder_bpe(model: str = DEFAULTS["decoder"]) -> Bpe:
 
 def _added(read: dict[str, Any]) -> dict[str, int]:
     """The tokens, and their ids, that a tokenizer reads whole before it cuts a text."""
-    return {one["content"]: one["id"] for one in read["added_tokens"]}
+    return {item["content"]: item["id"] for item in read["added_tokens"]}
 
 
 def _from_names(
@@ -124,12 +124,12 @@ def _from_names(
 
 def special(model: str) -> dict[str, tuple[str, int]]:
     """The special tokens of a model by their roles (`ROLES`), each with its id."""
-    told = _file(model, "tokenizer_config.json")
+    payload = _file(model, "tokenizer_config.json")
     ids = _added(_file(model, TOKENIZER))
-    found: dict[str, tuple[str, int]] = {}
+    result: dict[str, tuple[str, int]] = {}
     for role, key in ROLES.items():
-        name = told.get(f"{key}_token")
+        name = payload.get(f"{key}_token")
         name = name["content"] if isinstance(name, dict) else name
         if name in ids:
-            found[role] = (str(name), ids[name])
-    return found
+            result[role] = (str(name), ids[name])
+    return result

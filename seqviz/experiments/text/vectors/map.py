@@ -35,32 +35,32 @@ def project(
     """
     if projection not in PROJECTIONS:
         raise ValueError(f"The projection is one of {', '.join(PROJECTIONS)}, not {projection!r}.")
-    found = {word: vector(source, word) for word in words_of(text)}
-    known = {word: one for word, one in found.items() if one is not None}
-    if len(known) < FEWEST:
+    result = {word: vector(source, word) for word in words_of(text)}
+    existing = {word: item for word, item in result.items() if item is not None}
+    if len(existing) < FEWEST:
         raise UserError("few_words", f"Write at least {FEWEST} words that are known here.",
                       least=FEWEST)  # fmt: skip
-    rows = np.stack([one for one, _ in known.values()])
+    rows = np.stack([item for item, _ in existing.values()])
     moved = table(source).moved(rows, centered)
     cosines = plane.cosine_matrix(moved)
     ends: tuple[tuple[str, str], ...] = ()
     shares, slant = np.full(2, np.nan), 0.0
     if projection == "axes":
         ends = (_two(across), _two(up))
-        ways = [[needed(source, word) for word in pair] for pair in ends]
+        paths = [[needed(source, word) for word in pair] for pair in ends]
         try:
-            places = np.stack([plane.along(rows, *way) for way in ways], 1)
+            positions = np.stack([plane.along(rows, *method) for method in paths], 1)
         except ValueError as error:
             raise UserError("axis_words", str(error)) from error
-        slant = float(plane.cosine_matrix(np.stack([high - low for low, high in ways]))[0, 1])
+        slant = float(plane.cosine_matrix(np.stack([high - low for low, high in paths]))[0, 1])
     elif projection == "pca":
-        places, shares = plane.principal(moved / np.linalg.norm(moved, axis=1, keepdims=True))
+        positions, shares = plane.principal(moved / np.linalg.norm(moved, axis=1, keepdims=True))
     else:
-        places, shares = plane.classical(np.arccos(cosines))
+        positions, shares = plane.classical(np.arccos(cosines))
     return Placed(
-        tuple(known), places, cosines, projection, ends, shares, slant, rows.shape[1],
-        tuple(word for word, one in found.items() if one is None),
-        tuple(word for word, (_, pieces) in known.items() if pieces > 1),
+        tuple(existing), positions, cosines, projection, ends, shares, slant, rows.shape[1],
+        tuple(word for word, item in result.items() if item is None),
+        tuple(word for word, (_, pieces) in existing.items() if pieces > 1),
     )  # fmt: skip
 
 
@@ -75,9 +75,9 @@ def _two(text: str) -> tuple[str, str]:
 def nearest(source: str, word: str, centered: bool) -> Ranked:
     """The nearest words of a table to a word. Raises UserError("unknown_word", "no_word")."""
     first = words_of(word)[0]
-    known = table(source)
-    moved = known.moved(needed(source, first), centered)
-    return ranked(known, moved, centered, (first,), NEAREST, keep=False)
+    existing = table(source)
+    moved = existing.moved(needed(source, first), centered)
+    return ranked(existing, moved, centered, (first,), NEAREST, include_query=False)
 
 
 def solve(source: str, question: str, centered: bool) -> tuple[Ranked, Ranked]:
@@ -89,11 +89,11 @@ def solve(source: str, question: str, centered: bool) -> tuple[Ranked, Ranked]:
     words = words_of(question)
     if len(words) != 3:
         raise UserError("three_words", "An analogy has three different words: a - b + c.")
-    known = table(source)
-    a, b, c = (known.moved(needed(source, word), centered) for word in words)
+    existing = table(source)
+    a, b, c = (existing.moved(needed(source, word), centered) for word in words)
     return (
-        ranked(known, tables.target(a, b, c), centered, words, NEAREST, keep=True),
-        ranked(known, c, centered, words, NEAREST, keep=False),
+        ranked(existing, tables.target(a, b, c), centered, words, NEAREST, include_query=True),
+        ranked(existing, c, centered, words, NEAREST, include_query=False),
     )
 
 
@@ -105,6 +105,6 @@ def analogies(
     Raises what `load` raises.
     """
     kinds = tuple(word_lists.analogy_pairs())
-    found = by_class(table(source), word_lists.analogy_questions(), kinds, centered)
+    result = by_class(table(source), word_lists.analogy_questions(), kinds, centered)
     report(1.0, 1.0)
-    return found
+    return result

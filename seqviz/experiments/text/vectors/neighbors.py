@@ -33,11 +33,11 @@ def corpus() -> tuple[
     """
     texts = [_WORD.findall(text.lower()) for text in movie_reviews().texts]
     counted = Counter(word for text in texts for word in text)
-    kept = sorted((w for w, n in counted.items() if n >= LEAST), key=lambda w: (-counted[w], w))
-    at = {word: place for place, word in enumerate(kept)}
+    retained = sorted((w for w, n in counted.items() if n >= LEAST), key=lambda w: (-counted[w], w))
+    at = {word: index for index, word in enumerate(retained)}
     ids = np.array([at.get(word, -1) for text in texts for word in text])
     of = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
-    return tuple(kept), np.array([counted[word] for word in kept]), ids, of
+    return tuple(retained), np.array([counted[word] for word in retained]), ids, of
 
 
 def counted(window: int) -> LearnedVectors:
@@ -55,11 +55,13 @@ def skip_grams(
     """A job: skip-gram with negative samples on the same pairs. (`device` names the queue.)"""
     words, often, ids, texts = corpus()
     pairs = windows.neighbors(ids, texts, window)
-    found = skip_gram.train(
+    result = skip_gram.train(
         pairs, len(words), DIMENSIONS, EPOCHS, NEGATIVES, seed,
         lambda epoch, loss: report(epoch / EPOCHS, loss),
     )  # fmt: skip
-    return LearnedVectors(words, found.vectors.astype(np.float16), often, len(pairs), found.losses)
+    return LearnedVectors(
+        words, result.vectors.astype(np.float16), often, len(pairs), result.losses
+    )
 
 
 def substitutes(
@@ -68,22 +70,22 @@ def substitutes(
     """A job: both methods with each window on the bundled list. (`device` names the queue.)"""
     items = word_lists.substitutes()
     nearer = np.zeros((2, len(WINDOWS), seeds, len(items)), bool)
-    for place, window in enumerate(WINDOWS):
-        nearer[0, place] = learned.substitutes_nearer(counted(window), items)
+    for index, window in enumerate(WINDOWS):
+        nearer[0, index] = learned.substitutes_nearer(counted(window), items)
         for seed in range(seeds):
-            done = (place * seeds + seed) / (len(WINDOWS) * seeds)
+            done = (index * seeds + seed) / (len(WINDOWS) * seeds)
             report(done, done)
-            nearer[1, place, seed] = learned.substitutes_nearer(skip_grams(window, seed), items)
+            nearer[1, index, seed] = learned.substitutes_nearer(skip_grams(window, seed), items)
     return Substitutes(WINDOWS, nearer)
 
 
 def check_word(word: str) -> str:
     """A word of the reviews, in lower case. Raises UserError("rare_word", "no_word")."""
-    found = words_of(word, 1)[0]
-    if found not in corpus()[0]:
+    result = words_of(word, 1)[0]
+    if result not in corpus()[0]:
         raise UserError(
             "rare_word",
-            f"“{found}” stands in the reviews less than {LEAST} times; take another word.",
-            word=found, least=LEAST,
+            f"“{result}” stands in the reviews less than {LEAST} times; take another word.",
+            word=result, least=LEAST,
         )  # fmt: skip
-    return found
+    return result

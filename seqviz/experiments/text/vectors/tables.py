@@ -27,30 +27,30 @@ _SPACED = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _WHOLE = re.compile(r"[a-z]{2,}")  # pieces of MiniLM's vocabulary that are answers
 
 
-def words_of(text: texts.TokenizerText, most: int = MAX_LIST_WORDS) -> tuple[str, ...]:
+def words_of(text: texts.TokenizerText, maximum: int = MAX_LIST_WORDS) -> tuple[str, ...]:
     """The different words of a text in lower case, in its order; of a longer text the first.
 
     Raises UserError("no_word") where there is none.
     """
-    found: dict[str, None] = {}
+    result: dict[str, None] = {}
     for word in _words(_SPACED, text):
-        found[word] = None
-        if len(found) == most:
+        result[word] = None
+        if len(result) == maximum:
             break
-    if not found:
+    if not result:
         raise UserError("no_word", "There is no word to look up yet: write one or two.")
-    return tuple(found)
+    return tuple(result)
 
 
-def in_a_row(text: texts.TokenizerText, most: int = MAX_LIST_WORDS) -> tuple[str, ...]:
+def in_a_row(text: texts.TokenizerText, maximum: int = MAX_LIST_WORDS) -> tuple[str, ...]:
     """The first words of a text with all repetitions; a Chinese character is a word.
 
     Raises UserError("few_words") where there are less than two.
     """
-    found = tuple(islice(_words(_WORD, text), most))
-    if len(found) < 2:
+    result = tuple(islice(_words(_WORD, text), maximum))
+    if len(result) < 2:
         raise UserError("few_words", "Write at least 2 words that are known here.", least=2)
-    return found
+    return result
 
 
 def _words(pattern: re.Pattern[str], text: str) -> Iterator[str]:
@@ -67,14 +67,14 @@ def table(name: str) -> WordTable:
     Raises ValueError for another name, and what `load` raises.
     """
     if name == "bundled":
-        kept = word_lists.bundled()
-        every = np.ones(len(kept.words), bool)
-        return WordTable(kept.words, kept.vectors.astype(np.float32), kept.mean, every)
+        retained = word_lists.bundled()
+        every = np.ones(len(retained.words), bool)
+        return WordTable(retained.words, retained.vectors.astype(np.float32), retained.mean, every)
     if name == "glove":
-        found = load(name).network
-        vectors = found.vectors.astype(np.float32)
-        every = np.ones(len(found.words), bool)
-        return WordTable(found.words, vectors, vectors.mean(0, dtype=float), every)
+        rows = load(name).network
+        vectors = rows.vectors.astype(np.float32)
+        every = np.ones(len(rows.words), bool)
+        return WordTable(rows.words, vectors, vectors.mean(0, dtype=float), every)
     if name == "minilm":
         model = load(name)
         vectors = model.network.get_input_embeddings().weight.detach().cpu().numpy()
@@ -91,9 +91,9 @@ def vector(name: str, word: str) -> tuple[Float[np.ndarray, "dimension"], int] |
     MiniLM's table has pieces of words as well: of a word that is none of its words the mean of the
     pieces is taken.
     """
-    known = table(name)
-    if word in known.index:
-        return known.vectors[known.index[word]].astype(float), 1
+    existing = table(name)
+    if word in existing.index:
+        return existing.vectors[existing.index[word]].astype(float), 1
     if name != "minilm":
         return None
     model = load(name)
@@ -102,12 +102,12 @@ def vector(name: str, word: str) -> tuple[Float[np.ndarray, "dimension"], int] |
         unknown = model.tokenizer.unk_token_id
     if not ids or unknown in ids:
         return None
-    return known.vectors[ids].astype(float).mean(0), len(ids)
+    return existing.vectors[ids].astype(float).mean(0), len(ids)
 
 
 def needed(name: str, word: str) -> Float[np.ndarray, "dimension"]:
     """As `vector`; raises UserError("unknown_word") where there is none."""
-    found = vector(name, word)
-    if found is None:
+    result = vector(name, word)
+    if result is None:
         raise UserError("unknown_word", f"The table has no vector for “{word}”.", word=word)
-    return found[0]
+    return result[0]

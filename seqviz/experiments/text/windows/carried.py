@@ -30,8 +30,8 @@ def read_windows(
     Sentences follow one another with a line break between them, as in training. (`device` names
     the queue.)
     """
-    found = load(network)
-    place = {symbol: k for k, symbol in enumerate(found.symbols)}
+    result = load(network)
+    anchor = {symbol: k for k, symbol in enumerate(result.symbols)}
     text = END.join(characters_split()[1])[:characters]
-    ids = np.array([place.get(one, place[UNKNOWN]) for one in text])
-    return carried.compare(found, ids, lengths, rows, seed, lambda share: report(share, share))
+    ids = np.array([anchor.get(item, anchor[UNKNOWN]) for item in text])
+    return carried.compare(result, ids, lengths, rows, seed, lambda share: report(share, share))

@@ -67,12 +67,12 @@ def matching(model: str, find: str) -> tuple[Int[np.ndarray, "one"], Int[np.ndar
     All ids of an empty text. White space around it and its case do not matter, as the vocabulary
     has neither.
     """
-    wanted, vocabulary = find.strip().lower(), names(model)
+    targets, vocabulary = find.strip().lower(), names(model)
     digits = normalize(find)
     number = digits.isascii() and digits.isdigit() and len(digits) < 9
     by_id = [int(digits)] if number and int(digits) < len(vocabulary) else []
-    found = [k for k, name in enumerate(vocabulary) if wanted in name.lower() and k not in by_id]
-    return np.array(by_id, np.int64), np.array(found, np.int64)
+    results = [k for k, name in enumerate(vocabulary) if targets in name.lower() and k not in by_id]
+    return np.array(by_id, np.int64), np.array(results, np.int64)
 
 
 def listed(model: str, first: int, find: str = "") -> Listed:
@@ -80,8 +80,8 @@ def listed(model: str, first: int, find: str = "") -> Listed:
 
     From the last id it goes on at the first. The token whose id is searched stands on top.
     """
-    by_id, found = matching(model, find)
-    turned = np.roll(found, -int(np.searchsorted(found, first)))
+    by_id, result = matching(model, find)
+    turned = np.roll(result, -int(np.searchsorted(result, first)))
     window = np.concatenate([by_id, turned])[:ROWS]
     vocabulary = names(model)
     inverse, beside, pairs = _neighbors(model)
@@ -100,14 +100,14 @@ def listed(model: str, first: int, find: str = "") -> Listed:
     cosine[rows, window] = -np.inf
     nearest = cosine.argmax(1)
     return Listed(
-        tuple((one, vocabulary[one]) for one in SPECIAL),
+        tuple((item, vocabulary[item]) for item in SPECIAL),
         window,
-        tuple(vocabulary[one] for one in window),
+        tuple(vocabulary[item] for item in window),
         to_next,
         nearest,
-        tuple(vocabulary[one] for one in nearest),
+        tuple(vocabulary[item] for item in nearest),
         cosine[rows, nearest],
-        len(by_id) + len(found),
+        len(by_id) + len(result),
         len(vocabulary),
         beside,
         pairs,
@@ -129,19 +129,19 @@ def _means(last: Any, batch: encoding.SentenceBatch) -> Float[np.ndarray, "sente
     import torch
 
     real = torch.from_numpy(batch.real).to(last.device)
-    found: np.ndarray = encoding.pooled(last, None, real).mean.cpu().numpy()
-    return found
+    values: np.ndarray = encoding.pooled(last, None, real).mean.cpu().numpy()
+    return values
 
 
 def _table(network: Any, model: str) -> Any:
     return network.get_input_embeddings().weight[: len(names(model))]
 
 
-def _cosine(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    one, other = one.astype(float), other.astype(float)
-    norms = np.linalg.norm(one, axis=-1) * np.linalg.norm(other, axis=-1)
-    found: np.ndarray = (one * other).sum(-1) / norms
-    return found
+def _cosine(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    left, right = left.astype(float), right.astype(float)
+    norms = np.linalg.norm(left, axis=-1) * np.linalg.norm(right, axis=-1)
+    values: np.ndarray = (left * right).sum(-1) / norms
+    return values
 
 
 def permute(model: str, text: ModelText, share: float = 1.0, seed: int = 0) -> Permuted:
@@ -174,16 +174,16 @@ def permute(model: str, text: ModelText, share: float = 1.0, seed: int = 0) -> P
         ]  # fmt: skip
 
     trained, *others = pretrained.run(work)
-    means = np.stack([one.mean(0) for one in (trained, *others)])
+    means = np.stack([item.mean(0) for item in (trained, *others)])
     positive = heads.apply(heads.standard_head(model), means)
     return Permuted(
         read.pieces,
         read.ids,
         given,
-        tuple(tuple(vocabulary[one] for one in row) for row in looked),
+        tuple(tuple(vocabulary[item] for item in row) for row in looked),
         looked == read.ids,
         _cosine(means[1:], means[0]),
-        np.array([np.abs(one - trained).max() for one in others]),
+        np.array([np.abs(item - trained).max() for item in others]),
         positive[1:],
         float(positive[0]),
     )
@@ -226,8 +226,8 @@ def permute_many(
                 for rows, read in ((moved, renamed), (table, renamed), (moved, batch)):
                     last.append(_vectors(network, device, rows, read))
             real = torch.from_numpy(batch.real).to(device)[..., None]
-            same = [((one == last[0]) | ~real).flatten(1).all(1).cpu().numpy() for one in last]
-            return [[_means(one, batch) for one in last], same]
+            same = [((item == last[0]) | ~real).flatten(1).all(1).cpu().numpy() for item in last]
+            return [[_means(item, batch) for item in last], same]
 
         (before, *means), (_, *same) = pretrained.run(work)
         trained += int(((heads.apply(head, before) > 0.5) == label).sum())

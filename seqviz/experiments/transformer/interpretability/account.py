@@ -52,22 +52,22 @@ def account(model: str, text: ModelText, target: str = "", against: str = "") ->
     both are the same token, and the refusals of `load` and `texts.tokens`.
     """
     pretrained = load(model)
-    found = _last(model, text)
-    one, other = _tokens(pretrained, found, target, against)
-    reads = _reads(pretrained, found, one, other)
-    layered = np.stack([found.attention, found.mlp], 1).reshape(-1, len(reads))
-    parts = np.concatenate([found.embedding[None], layered]).astype(float) @ reads
-    logits = found.logits.astype(float)
-    chances = np.exp(logits - logits.max())
+    result = _last(model, text)
+    item, other = _tokens(pretrained, result, target, against)
+    reads = _reads(pretrained, result, item, other)
+    layered = np.stack([result.attention, result.mlp], 1).reshape(-1, len(reads))
+    parts = np.concatenate([result.embedding[None], layered]).astype(float) @ reads
+    logits = result.logits.astype(float)
+    probabilities = np.exp(logits - logits.max())
     return LogitAttribution(
-        found.tokens,
-        texts.piece(pretrained, one),
+        result.tokens,
+        texts.piece(pretrained, item),
         "" if other is None else texts.piece(pretrained, other),
         parts,
-        float(logits[one] - (0.0 if other is None else logits[other])),
-        float(chances[one] / chances.sum()),
-        1 + int((logits > logits[one]).sum()),
-        found.scale,
+        float(logits[item] - (0.0 if other is None else logits[other])),
+        float(probabilities[item] / probabilities.sum()),
+        1 + int((logits > logits[item]).sum()),
+        result.scale,
     )
 
 
@@ -78,21 +78,21 @@ def split(model: str, text: ModelText, target: str = "", against: str = "", part
     Raises what `account` raises.
     """
     pretrained = load(model)
-    found = _last(model, text)
-    reads = _reads(pretrained, found, *_tokens(pretrained, found, target, against))
-    part = min(part, 2 * len(found.attention))
+    result = _last(model, text)
+    reads = _reads(pretrained, result, *_tokens(pretrained, result, target, against))
+    part = min(part, 2 * len(result.attention))
     kind, layer = part_location(part)
     if kind == "embedding":
-        only = np.array([float(found.embedding.astype(float) @ reads)])
+        only = np.array([float(result.embedding.astype(float) @ reads)])
         return Split(part, kind, np.zeros(1, int), only, 0.0, 0)
     if kind == "attention":
-        heads, d_k = found.heads[layer].shape
+        heads, d_k = result.heads[layer].shape
         columns = _weights(pretrained, "output", layer).T.reshape(heads, d_k, -1) @ reads
-        values = (found.heads[layer].astype(float) * columns).sum(1)
+        values = (result.heads[layer].astype(float) * columns).sum(1)
         return Split(part, kind, np.arange(heads), values, 0.0, 0)
-    values = found.neurons[layer].astype(float) * (_weights(pretrained, "down", layer).T @ reads)
-    numbers, kept, rest = foremost(values, NEURONS)
-    return Split(part, kind, numbers, kept, rest, len(values) - len(numbers))
+    values = result.neurons[layer].astype(float) * (_weights(pretrained, "down", layer).T @ reads)
+    numbers, retained, rest = foremost(values, NEURONS)
+    return Split(part, kind, numbers, retained, rest, len(values) - len(numbers))
 
 
 def token(pretrained: Pretrained, word: str) -> int | None:
@@ -104,17 +104,17 @@ def token(pretrained: Pretrained, word: str) -> int | None:
 
 
 def _tokens(
-    pretrained: Pretrained, found: _Last, target: str, against: str
+    pretrained: Pretrained, last: _Last, target: str, against: str
 ) -> tuple[int, int | None]:
-    one, other = token(pretrained, target), token(pretrained, against)
-    one = int(found.logits.argmax()) if one is None else one
-    if one == other:
-        piece = texts.piece(pretrained, one)
+    item, other = token(pretrained, target), token(pretrained, against)
+    item = int(last.logits.argmax()) if item is None else item
+    if item == other:
+        piece = texts.piece(pretrained, item)
         raise UserError(
             "same_token", f"Both words begin with the same token, {piece}: the difference is 0.",
             piece=piece,
         )  # fmt: skip
-    return one, other
+    return item, other
 
 
 @lru_cache(maxsize=16)  # 0.6 MB each
@@ -127,17 +127,17 @@ def _last(model: str, text: str) -> _Last:
 
     def work(network: Any, device: str) -> _Last:
         parts = functional.NetworkParts(network, tokens.ids, tokens.segments, device)
-        kept: dict[str, list[Any]] = {}
+        retained: dict[str, list[Any]] = {}
 
         def watch(part: str, _: int, x: Any) -> None:
             last = x[0, :, -1] if part == "heads" else x[0, -1]
-            kept.setdefault(part, []).append(last.float().cpu())
+            retained.setdefault(part, []).append(last.float().cpu())
 
         stream = functional.forward(parts, (functional.Variant(),), watch)[0, -1]
         normalized = parts.last(stream[None])[0]
         scale = torch.rsqrt(stream.float().pow(2).mean() + parts.body.norm.variance_epsilon)
         names = ("attention", "mlp", "heads", "neurons")
-        attention, mlp, heads, neurons = (torch.stack(kept[name]).numpy() for name in names)
+        attention, mlp, heads, neurons = (torch.stack(retained[name]).numpy() for name in names)
         return _Last(
             tokens,
             parts.first[0, -1].float().cpu().numpy(),
@@ -154,12 +154,12 @@ def _last(model: str, text: str) -> _Last:
 
 
 def _reads(
-    pretrained: Pretrained, found: _Last, one: int, other: int | None
+    pretrained: Pretrained, last: _Last, left: int, right: int | None
 ) -> Float[np.ndarray, "d_model"]:
     """What each entry of the stream counts for in the logit."""
     table = pretrained.network.lm_head.weight
-    row = table[one] if other is None else table[one].double() - table[other].double()
-    return row.double().cpu().numpy() * found.gain
+    row = table[left] if right is None else table[left].double() - table[right].double()
+    return row.double().cpu().numpy() * last.gain
 
 
 def _weights(pretrained: Pretrained, of: str, layer: int) -> Float[np.ndarray, "d_model unit"]:

@@ -43,19 +43,19 @@ def fit_lens(model: str, report: Report = no_progress, device: str = "cpu") -> T
     count = 0
     for start in range(0, TEXTS, _TOGETHER):
         some = sentences[start : start + _TOGETHER]
-        found = [normalized(pretrained, texts.tokens(pretrained, one)) for one in some]
-        streams = np.concatenate(found, 1)
+        results = [normalized(pretrained, texts.tokens(pretrained, item)) for item in some]
+        streams = np.concatenate(results, 1)
         count += streams.shape[1]
         ones = np.ones((streams.shape[1], 1), np.float32)
-        for layer, one in enumerate(streams[:-1]):
-            both = np.hstack([one, streams[-1], ones])
+        for layer, stream in enumerate(streams[:-1]):
+            both = np.hstack([stream, streams[-1], ones])
             cross[layer] += both.T @ both
         report(_FITTED * (start + len(some)) / TEXTS, _FITTED * (start + len(some)) / TEXTS)
     root = roots(_metric(pretrained))
     # In half precision they are half as large a file; what is measured below is measured with it.
     down, up, shift = (
         np.stack(part).astype(np.float16)
-        for part in zip(*(fit(one, root, RANK) for one in cross), strict=True)
+        for part in zip(*(fit(item, root, RANK) for item in cross), strict=True)
     )
     maps = TunedLens(down, up, shift, np.zeros((2, 0, layers)), np.zeros(0), count)
     mean = (cross[0][-1, width:-1] / count).astype(np.float32)
@@ -105,12 +105,12 @@ def _bits(
 
     def work(network: Any, device: str) -> np.ndarray:
         def say(x: np.ndarray) -> Any:
-            one = torch.tensor(x, dtype=torch.float32, device=device) * network.model.norm.weight
-            return torch.log_softmax(network.lm_head(one), -1)
+            item = torch.tensor(x, dtype=torch.float32, device=device) * network.model.norm.weight
+            return torch.log_softmax(network.lm_head(item), -1)
 
-        said = say(end)
-        chances = said.exp()
-        found = [float((chances * (said - say(x))).sum(-1).mean()) for x in rows]
-        return np.array(found) / math.log(2)
+        message = say(end)
+        probabilities = message.exp()
+        results = [float((probabilities * (message - say(x))).sum(-1).mean()) for x in rows]
+        return np.array(results) / math.log(2)
 
     return pretrained.run(work)

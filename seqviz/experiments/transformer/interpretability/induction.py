@@ -44,16 +44,18 @@ def copy_twice(
         weights = _weights(pretrained, ids)[heads[:, 0], heads[:, 1]]
         stripes.append(stripe(weights, LENGTH))
         maps = maps + weights / count
-        drawn = np.random.RandomState(seed + done).permutation(others)[:MAX_HEADS_OFF]
-        rows = [_without(pool[:off]) for pool in (heads, drawn) for off in range(MAX_HEADS_OFF + 1)]
-        found: list[np.ndarray] = []
+        samples = np.random.RandomState(seed + done).permutation(others)[:MAX_HEADS_OFF]
+        rows = [
+            _without(pool[:off]) for pool in (heads, samples) for off in range(MAX_HEADS_OFF + 1)
+        ]
+        results: list[np.ndarray] = []
         for start in range(0, len(rows), _CHUNK):
-            found += _bits(pretrained, ids, rows[start : start + _CHUNK])
-            share = (done + len(found) / len(rows)) / count
+            results += _bits(pretrained, ids, rows[start : start + _CHUNK])
+            share = (done + len(results) / len(rows)) / count
             report(share, share)
-        losses.append(np.reshape(found, (2, MAX_HEADS_OFF + 1, -1)))
+        losses.append(np.reshape(results, (2, MAX_HEADS_OFF + 1, -1)))
     queries = LENGTH + np.arange(LENGTH - 1)
-    pieces = tuple(texts.piece(pretrained, int(one)) for one in ids) if count == 1 else ()
+    pieces = tuple(texts.piece(pretrained, int(item)) for item in ids) if count == 1 else ()
     return Induction(
         heads,
         np.array(stripes),
@@ -76,16 +78,16 @@ def tokens(pretrained: Pretrained, seed: int) -> Int[np.ndarray, "token"]:
 def ranked(model: str) -> tuple[Int[np.ndarray, "rank 2"], Int[np.ndarray, "other 2"]]:
     """Layer and head of the strongest stripes, and of all other heads, on sequences set apart."""
     pretrained = load(model)
-    found = np.mean(
+    result = np.mean(
         [
             stripe(_weights(pretrained, tokens(pretrained, _APART + k)), LENGTH)
             for k in range(_OTHERS)
         ],
         0,
     )
-    order = np.argsort(-found, axis=None, kind="stable")
-    places = np.stack(np.unravel_index(order, found.shape), 1)
-    return places[:MAX_HEADS_OFF], places[MAX_HEADS_OFF:]
+    order = np.argsort(-result, axis=None, kind="stable")
+    indices = np.stack(np.unravel_index(order, result.shape), 1)
+    return indices[:MAX_HEADS_OFF], indices[MAX_HEADS_OFF:]
 
 
 def _without(heads: Int[np.ndarray, "off 2"]) -> Variant:
@@ -98,9 +100,9 @@ def _weights(
     import torch
 
     def work(network: Any, device: str) -> np.ndarray:
-        with taps.hooked(taps.AttentionHook()) as tap:
+        with taps.hooked(taps.AttentionHook()) as hook:
             network.model(input_ids=torch.tensor(ids, device=device)[None], use_cache=False)
-        return torch.cat(tap.weights).float().cpu().numpy()
+        return torch.cat(hook.weights).float().cpu().numpy()
 
     return pretrained.run(work)
 
@@ -114,10 +116,12 @@ def _bits(
     def work(network: Any, device: str) -> list[np.ndarray]:
         parts = functional.NetworkParts(network, ids, np.zeros(len(ids), int), device)
         after = torch.tensor(ids[1:], device=device)[:, None]
-        found = []
+        results = []
         for stream in functional.forward(parts, rows):  # the scores of all at once would be 60 MB
-            said = torch.log_softmax(network.lm_head(parts.last(stream[:-1])), -1)
-            found.append((-said.gather(1, after)[:, 0] / math.log(2)).float().cpu().numpy())
-        return found
+            log_probabilities = torch.log_softmax(network.lm_head(parts.last(stream[:-1])), -1)
+            results.append(
+                (-log_probabilities.gather(1, after)[:, 0] / math.log(2)).float().cpu().numpy()
+            )
+        return results
 
     return pretrained.run(work)

@@ -76,21 +76,23 @@ def lens(model: str, text: ModelText, maps: TunedLens | None = None) -> Lens:
             fitted = u.new_tensor(maps.read(u.cpu().numpy())) * parts.body.norm.weight
             last = [*fitted, last[-1]]
         end = torch.log_softmax(read(last[-1]), -1)
-        chances, answer = end.exp(), end.argmax(-1)[:, None]
-        own = (chances * end).sum(-1)
-        found = []
+        probabilities, answer = end.exp(), end.argmax(-1)[:, None]
+        own = (probabilities * end).sum(-1)
+        results = []
         for start in range(0, len(last), _TOGETHER):
             scores = read(torch.stack(last[start : start + _TOGETHER]))
-            whole = torch.logsumexp(scores, -1)
+            full = torch.logsumexp(scores, -1)
             highest, best = scores.max(-1)
             right = scores.gather(-1, answer.expand(len(scores), -1, -1))[..., 0]
-            bits = (own - (chances * scores).sum(-1) + whole) / math.log(2)
-            said = (best, (highest - whole).exp(), (right - whole).exp(), bits.clamp(min=0))
-            found.append([part.cpu().numpy() for part in said])
-        return found
+            bits = (own - (probabilities * scores).sum(-1) + full) / math.log(2)
+            message = (best, (highest - full).exp(), (right - full).exp(), bits.clamp(min=0))
+            results.append([part.cpu().numpy() for part in message])
+        return results
 
     best, *numbers = (np.concatenate(part) for part in zip(*pretrained.run(work), strict=True))
     names = {int(k): texts.piece(pretrained, int(k)) for k in np.unique(best)}
     likeliest = tuple(tuple(names[int(k)] for k in row) for row in best)
-    chance, answer, bits = (part.astype(float) for part in numbers)
-    return Lens(tokens, tokens.pieces[-MAX_POSITIONS:], likeliest, chance, answer, bits, decoder)
+    probability, answer, bits = (part.astype(float) for part in numbers)
+    return Lens(
+        tokens, tokens.pieces[-MAX_POSITIONS:], likeliest, probability, answer, bits, decoder
+    )

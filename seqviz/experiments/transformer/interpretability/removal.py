@@ -62,25 +62,29 @@ def remove(
     """
     pretrained = _predicting(model)
     tokens = texts.tokens(pretrained, text)
-    place = _asked(pretrained, tokens)
-    rows = {one: variants(one, pretrained.network.config.num_hidden_layers) for one in CHANGES}
-    before = _predicted(pretrained, tokens, place, (Variant(),))[0]
+    position = _asked(pretrained, tokens)
+    rows = {
+        change: variants(change, pretrained.network.config.num_hidden_layers) for change in CHANGES
+    }
+    before = _predicted(pretrained, tokens, position, (Variant(),))[0]
     piece = texts.piece(pretrained, int(before.argmax()))
-    bits = {one: np.full(len(rows[one]), np.nan) for one in CHANGES}
-    after = {one: [""] * len(rows[one]) for one in CHANGES}
+    bits = {change: np.full(len(rows[change]), np.nan) for change in CHANGES}
+    after = {change: [""] * len(rows[change]) for change in CHANGES}
 
-    def known() -> tuple[Ablation, ...]:
-        return tuple(Ablation(one, bits[one].copy(), piece, tuple(after[one])) for one in CHANGES)
+    def completed() -> tuple[Ablation, ...]:
+        return tuple(
+            Ablation(change, bits[change].copy(), piece, tuple(after[change])) for change in CHANGES
+        )
 
-    for number, one in enumerate(sorted(CHANGES, key=lambda change: change != FIRST)):
-        for end in range(len(rows[one]), 0, -_CHUNK):
+    for number, item in enumerate(sorted(CHANGES, key=lambda change: change != FIRST)):
+        for end in range(len(rows[item]), 0, -_CHUNK):
             some = range(max(0, end - _CHUNK), end)
-            found = _predicted(pretrained, tokens, place, [rows[one][k] for k in some])
-            bits[one][list(some)] = divergence(before, found)
-            for k, row in zip(some, found, strict=True):
-                after[one][k] = texts.piece(pretrained, int(row.argmax()))
-            report(known(), (number + 1 - some[0] / len(rows[one])) / len(CHANGES))
-    return known()
+            values = _predicted(pretrained, tokens, position, [rows[item][k] for k in some])
+            bits[item][list(some)] = divergence(before, values)
+            for k, row in zip(some, values, strict=True):
+                after[item][k] = texts.piece(pretrained, int(row.argmax()))
+            report(completed(), (number + 1 - some[0] / len(rows[item])) / len(CHANGES))
+    return completed()
 
 
 def remove_from_many(
@@ -94,21 +98,21 @@ def remove_from_many(
     layers = pretrained.network.config.num_hidden_layers
     read = beginnings(pretrained)
     bits = np.full((len(CHANGES), len(read), layers), np.nan)
-    kept = np.zeros(bits.shape, bool)
+    retained = np.zeros(bits.shape, bool)
     for number, tokens in enumerate(read):
-        place = _asked(pretrained, tokens)
-        before = _predicted(pretrained, tokens, place, (Variant(),))[0]
+        position = _asked(pretrained, tokens)
+        before = _predicted(pretrained, tokens, position, (Variant(),))[0]
         for row, change in enumerate(CHANGES):
-            found = _predicted(pretrained, tokens, place, variants(change, layers))
-            bits[row, number, : len(found)] = divergence(before, found)
-            kept[row, number, : len(found)] = found.argmax(-1) == before.argmax()
+            values = _predicted(pretrained, tokens, position, variants(change, layers))
+            bits[row, number, : len(values)] = divergence(before, values)
+            retained[row, number, : len(values)] = values.argmax(-1) == before.argmax()
         report((number + 1) / len(read), (number + 1) / len(read))
-    return AblationSweep(bits, kept, len(read), TOKENS)
+    return AblationSweep(bits, retained, len(read), TOKENS)
 
 
 def beginnings(pretrained: Pretrained) -> list[Tokens]:
     """The first tokens of the first reviews that are long enough; for an encoder one is hidden."""
-    found = []
+    results = []
     mask = None if pretrained.card.kind == "decoder" else pretrained.tokenizer.mask_token_id
     for sentence in sentiment_split()[1].texts:
         read = texts.tokens(pretrained, sentence)
@@ -119,10 +123,10 @@ def beginnings(pretrained: Pretrained) -> list[Tokens]:
                 ids = first["ids"].copy()
                 ids[HIDDEN], ids[-1] = mask, read.ids[-1]
                 first["ids"] = ids
-            found.append(Tokens(**first, left_out=0))
-        if len(found) == TEXTS:
+            results.append(Tokens(**first, left_out=0))
+        if len(results) == TEXTS:
             break
-    return found
+    return results
 
 
 def _predicting(model: str) -> Pretrained:
@@ -139,14 +143,14 @@ def _asked(pretrained: Pretrained, tokens: Tokens) -> int:
 
 
 def _predicted(
-    pretrained: Pretrained, tokens: Tokens, place: int, rows: Any
+    pretrained: Pretrained, tokens: Tokens, index: int, rows: Any
 ) -> np.ndarray:  # [row, vocabulary], natural logarithms of probabilities
     import torch
 
     def work(network: Any, device: str) -> np.ndarray:
         parts = functional.NetworkParts(network, tokens.ids, tokens.segments, device)
         read = network.lm_head if parts.kind == "llama" else network.fill_in
-        last = parts.last(functional.forward(parts, rows)[:, place])
+        last = parts.last(functional.forward(parts, rows)[:, index])
         return torch.log_softmax(read(last).double(), -1).cpu().numpy()
 
     return pretrained.run(work)

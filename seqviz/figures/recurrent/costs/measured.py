@@ -13,7 +13,7 @@ from seqviz.plotting.progress_figure import share_done
 _LOOKS = {"steps": ("rnn", "solid", "circle"), "product": ("prediction", "dash", "diamond")}
 
 
-def time_by_length(found: StepTimes, batch: int, length: int, style: Style = STYLE) -> Figure:
+def time_by_length(step_times: StepTimes, batch: int, length: int, style: Style = STYLE) -> Figure:
     """Milliseconds by the number of steps, each measurement a point, the medians joined.
 
     batch: sequences that are read at once. The vertical line is the chosen length.
@@ -21,22 +21,32 @@ def time_by_length(found: StepTimes, batch: int, length: int, style: Style = STY
     text, palette = style.text, style.palette
     sheet = Sheet(style)
     sheet.margin(t=44)
-    lengths, b = found.lengths, found.batches.index(batch)
-    shown = 1000 * found.seconds[:, b]
+    lengths, b = step_times.lengths, step_times.batches.index(batch)
+    visible = 1000 * step_times.seconds[:, b]
     panel = sheet.panel(
         axes.axis(text("figure.bill_length"), type="log", tickvals=lengths[::2].tolist(),
                   range=[-0.05, np.log10(float(lengths[-1])) + 0.05]),
-        axes.decades(np.log10(1000 * found.seconds).ravel(), text("figure.bill_milliseconds")),
+        axes.decades(np.log10(1000 * step_times.seconds).ravel(), text("figure.bill_milliseconds")),
     )  # fmt: skip
     panel.vertical(length, palette.highlight)
-    for at, way in enumerate(WAYS):
-        role, dash, symbol = _LOOKS[way]
-        color, name = getattr(palette, role), text(f"figure.bill_{way}")
-        panel.points(np.tile(lengths, len(shown[at])), shown[at].ravel(), name, color, size=4,
-                     symbol=symbol, opacity=0.35, legend=False, group=way, hover=False)  # fmt: skip
-        panel.line(lengths, np.median(shown[at], axis=0), name, color, dash=dash, symbol=symbol,
-                   group=way, hover=f"%{{x}}: %{{y:.3~g}} ms{NAMED}")  # fmt: skip
-    steps, product = found.milliseconds(batch, length)
+    for at, direction in enumerate(WAYS):
+        role, dash, symbol = _LOOKS[direction]
+        color, name = getattr(palette, role), text(f"figure.bill_{direction}")
+        panel.points(
+            np.tile(lengths, len(visible[at])),
+            visible[at].ravel(),
+            name,
+            color,
+            size=4,
+            symbol=symbol,
+            opacity=0.35,
+            legend=False,
+            group=direction,
+            hover=False,
+        )
+        panel.line(lengths, np.median(visible[at], axis=0), name, color, dash=dash, symbol=symbol,
+                   group=direction, hover=f"%{{x}}: %{{y:.3~g}} ms{NAMED}")  # fmt: skip
+    steps, product = step_times.milliseconds(batch, length)
     return sheet.described(
         "alt.bill_time", length=length, steps=number(steps), product=number(product),
         ratio=number(steps / product), batch=batch,
@@ -50,7 +60,7 @@ def timed_so_far(done: object, style: Style = STYLE) -> Figure:
     )
 
 
-def terms_of_loss(found: AnswerTerms, output: str, end: str, style: Style = STYLE) -> Figure:
+def terms_of_loss(answer_terms: AnswerTerms, output: str, end: str, style: Style = STYLE) -> Figure:
     """Bits of each token of the answer: bars for the terms that are summed, outlines for others.
 
     The quiet line is the other choice of the output that the probability is read from.
@@ -58,28 +68,32 @@ def terms_of_loss(found: AnswerTerms, output: str, end: str, style: Style = STYL
     text, palette = style.text, style.palette
     sheet = Sheet(style)
     sheet.margin(t=44)
-    bits, other = getattr(found, output), getattr(found, _other(output))
-    summed = found.summed(end)
-    pieces = ["␣" if one == " " else one for one in found.pieces]
+    bits, other = getattr(answer_terms, output), getattr(answer_terms, _other(output))
+    summed = answer_terms.summed(end)
+    pieces = ["␣" if piece == " " else piece for piece in answer_terms.pieces]
     panel = sheet.panel(
         axes.tokens(style, pieces, text("figure.bill_token")),
         axes.axis(text("figure.bill_bits"), range=[0, 1.08 * max(1.0, bits.max(), other.max())]),
     )
-    at, drawn = np.arange(1, len(bits) + 1), text(f"figure.bill_{output}")
+    at, rendered = np.arange(1, len(bits) + 1), text(f"figure.bill_{output}")
     for name, part, color in (("summed", slice(summed), palette.gru),
                               ("left", slice(summed, None), "rgba(0,0,0,0)")):  # fmt: skip
         if len(at[part]):
-            panel.bars(at[part], bits[part], f"{drawn}: {text(f'figure.bill_{name}')}", color,
+            panel.bars(at[part], bits[part], f"{rendered}: {text(f'figure.bill_{name}')}", color,
                        width=0.8, edge={"color": palette.gru, "width": 1.5},
-                       customdata=[escape(one) for one in pieces[part]],
+                       customdata=[escape(piece) for piece in pieces[part]],
                        hover="%{customdata}: %{y:.2f}")  # fmt: skip
     panel.line(at, other, text(f"figure.bill_{_other(output)}"), palette.baseline, dash="dot",
                width=1.8, symbol="diamond" if len(at) <= 40 else None, size=5,
                hover="%{y:.2f}")  # fmt: skip
     return sheet.described(
-        "alt.bill_terms", read=found.read, tokens=len(bits), summed=summed,
-        bits=number(found.bits(output, end)), other=number(found.bits(_other(output), end)),
-    )  # fmt: skip
+        "alt.bill_terms",
+        read=answer_terms.read,
+        tokens=len(bits),
+        summed=summed,
+        bits=number(answer_terms.bits(output, end)),
+        other=number(answer_terms.bits(_other(output), end)),
+    )
 
 
 def _other(output: str) -> str:

@@ -23,12 +23,14 @@ def _color(style: Style, wiring: str) -> str:
     return {"uni": palette.rnn, "two": palette.mlp, "bi": palette.prediction}[wiring]
 
 
-def _ends(found: Sequence[ErrorRate]) -> tuple[list[float], list[float]]:
+def _ends(error_rates: Sequence[ErrorRate]) -> tuple[list[float], list[float]]:
     """Over sentences; none is below 0."""
-    return [max(one.sentences[0], 0.0) for one in found], [one.sentences[1] for one in found]
+    return [max(item.sentences[0], 0.0) for item in error_rates], [
+        item.sentences[1] for item in error_rates
+    ]
 
 
-def errors_by_wiring(found: Compared, style: Style = STYLE) -> Figure:
+def errors_by_wiring(comparison: Compared, style: Style = STYLE) -> Figure:
     """Left wrong tags of 100 by network, right by true tag.
 
     Whiskers: 95% intervals over sentences; small marks: the seeds. Dashed: every letter gets the
@@ -36,37 +38,37 @@ def errors_by_wiring(found: Compared, style: Style = STYLE) -> Figure:
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style)
-    error = {one: found.error(one) for one in WIRINGS}
-    names = [text(f"figure.letters_{one}_lines") for one in WIRINGS]
-    top = max(found.baseline("majority"), *(e.sentences[1] for e in error.values()))
+    error = {wiring: comparison.error(wiring) for wiring in WIRINGS}
+    names = [text(f"figure.letters_{wiring}_lines") for wiring in WIRINGS]
+    top = max(comparison.baseline("majority"), *(e.sentences[1] for e in error.values()))
     left = sheet.panel(
         axes.names(names, text("figure.letters_network")),
         axes.axis(text("figure.letters_error"), range=[0, 1.15 * top]),
         across=_LEFT,
     )
     left.bars(
-        np.arange(1, 4), [error[one].value for one in WIRINGS], text("figure.letters_wrong"),
-        [_color(style, one) for one in WIRINGS], whiskers=_ends(list(error.values())),
+        np.arange(1, 4), [error[wiring].value for wiring in WIRINGS], text("figure.letters_wrong"),
+        [_color(style, wiring) for wiring in WIRINGS], whiskers=_ends(list(error.values())),
         legend=False, hover="%{y:.2f}", width=0.62,
     )  # fmt: skip
-    at = np.repeat(np.arange(1, 4) + 0.4, found.seeds)
-    left.points(at, np.concatenate([found.by_seed(one) for one in WIRINGS]),
+    at = np.repeat(np.arange(1, 4) + 0.4, comparison.seeds)
+    left.points(at, np.concatenate([comparison.by_seed(wiring) for wiring in WIRINGS]),
                 text("figure.letters_seed"), palette.truth, size=5, hover="%{y:.2f}")  # fmt: skip
     for name, dash in (("majority", "dot"), ("alone", "dash")):
-        value = found.baseline(name)
+        value = comparison.baseline(name)
         left.reference([0.4, 3.6], [value, value], text(f"figure.letters_{name}"), dash=dash)
-    tags = [text(f"figure.letters_tag_{one}") for one in TAGS]
+    tags = [text(f"figure.letters_tag_{tag}") for tag in TAGS]
     right = sheet.panel(
         axes.axis(text("figure.letters_error_tag"), range=[-3, 103]),
         axes.names(tags, text("figure.letters_tag"), range=[len(tags) + 0.5, 0.5]),
         across=_RIGHT,
     )
-    for k, one in enumerate(WIRINGS):
-        errors = [found.error(one, tag) for tag in TAGS]
-        values, color = [e.value for e in errors], _color(style, one)
+    for k, item in enumerate(WIRINGS):
+        errors = [comparison.error(item, tag) for tag in TAGS]
+        values, color = [e.value for e in errors], _color(style, item)
         right.points(
-            values, np.arange(1, len(tags) + 1) + 0.2 * (k - 1), text(f"figure.letters_{one}"),
-            color, symbol=_SYMBOL[one], size=8, hover="%{x:.1f}",
+            values, np.arange(1, len(tags) + 1) + 0.2 * (k - 1), text(f"figure.letters_{item}"),
+            color, symbol=_SYMBOL[item], size=8, hover="%{x:.1f}",
             error_x=whisker(values, *_ends(errors), color),
         )  # fmt: skip
     return sheet.described(
@@ -75,16 +77,16 @@ def errors_by_wiring(found: Compared, style: Style = STYLE) -> Figure:
         uni=number(error["uni"].value),
         two=number(error["two"].value),
         bi=number(error["bi"].value),
-        alone=number(found.baseline("alone")),
-        majority=number(found.baseline("majority")),
-        sentences=found.sentences,
-        seeds=found.seeds,
+        alone=number(comparison.baseline("alone")),
+        majority=number(comparison.baseline("majority")),
+        sentences=comparison.sentences,
+        seeds=comparison.seeds,
         gap=0.16,
     )
 
 
 def errors_ahead(
-    found: Compared, trained: TrainedAhead, ahead: int, style: Style = STYLE
+    comparison: Compared, trained: TrainedAhead, ahead: int, style: Style = STYLE
 ) -> Figure:
     """Wrong tags of 100 by how many signs ahead the backward cell reads; whiskers as above.
 
@@ -96,25 +98,25 @@ def errors_ahead(
     sheet = Sheet(style)
     stops = trained.ahead.tolist()
     names = [*map(str, stops), text("figure.letters_all")]
-    places = np.arange(1, len(names) + 1)
-    every = found.error("bi")
-    errors = [*(trained.error(one) for one in stops), every]
-    cut = [*(found.error_cut(one).value for one in stops), every.value]
-    uni = found.error("uni").value
+    positions = np.arange(1, len(names) + 1)
+    every = comparison.error("bi")
+    errors = [*(trained.error(stop) for stop in stops), every]
+    cut = [*(comparison.error_cut(stop).value for stop in stops), every.value]
+    uni = comparison.error("uni").value
     low, high = _ends(errors)
     panel = sheet.panel(
         axes.names(names, text("figure.letters_ahead")),
         axes.axis(text("figure.letters_error"), range=[0, 1.08 * max(*high, *cut, uni)]),
     )
     panel.vertical(stops.index(ahead) + 1, palette.highlight)
-    color, values = _color(style, "bi"), [one.value for one in errors]
-    panel.line(places, values, text("figure.letters_trained"), color, symbol="diamond", size=9,
+    color, values = _color(style, "bi"), [error.value for error in errors]
+    panel.line(positions, values, text("figure.letters_trained"), color, symbol="diamond", size=9,
                hover="%{y:.2f}", error_y=whisker(values, low, high, color))  # fmt: skip
-    seeds = [*(trained.by_seed(one) for one in stops), found.by_seed("bi")]
-    at = np.repeat(places + 0.12, [len(one) for one in seeds])
+    seeds = [*(trained.by_seed(stop) for stop in stops), comparison.by_seed("bi")]
+    at = np.repeat(positions + 0.12, [len(seed) for seed in seeds])
     panel.points(at, np.concatenate(seeds), text("figure.letters_seed"), palette.truth, size=5,
                  hover="%{y:.2f}")  # fmt: skip
-    panel.line(places, cut, text("figure.letters_bi_cut"), color, dash="dash", hover="%{y:.2f}")
+    panel.line(positions, cut, text("figure.letters_bi_cut"), color, dash="dash", hover="%{y:.2f}")
     panel.line([0.4, len(names) + 0.6], [uni, uni], text("figure.letters_uni"),
                _color(style, "uni"), dash="dot", hover=False)  # fmt: skip
     return sheet.described(
@@ -122,13 +124,13 @@ def errors_ahead(
         names={"x": names},
         ahead=ahead,
         value=number(trained.error(ahead).value),
-        cut=number(found.error_cut(ahead).value),
+        cut=number(comparison.error_cut(ahead).value),
         all=number(every.value),
         uni=number(uni),
     )
 
 
-def tagged_text(found: TaggedText, ahead: int, letter: int, style: Style = STYLE) -> Figure:
+def tagged_text(tagged_text: TaggedText, ahead: int, letter: int, style: Style = STYLE) -> Figure:
     """Left a text, and below each line its tags: the true ones and those of the networks.
 
     The deeper a cell, the less of the probability has the true tag; a frame stands around letters
@@ -138,24 +140,28 @@ def tagged_text(found: TaggedText, ahead: int, letter: int, style: Style = STYLE
     sheet = Sheet(style)
     rows = [text("figure.letters_read"), text("figure.letters_true"), text("figure.letters_uni"),
             text("figure.letters_bi"), text("figure.letters_bi_ahead", ahead=ahead)]  # fmt: skip
-    lines = -(-len(found.text) // LINE)
+    lines = -(-len(tagged_text.text) // LINE)
     height = len(rows) + 1
     depth = np.full((lines * height - 1, LINE), np.nan, np.float32)
-    letters: list[list[str]] = [[""] * LINE for _ in depth]
+    characters: list[list[str]] = [[""] * LINE for _ in depth]
     hover: list[list[str]] = [[""] * LINE for _ in depth]
-    true = ["" if tag < 0 else TAGS[tag] for tag in found.tags]
-    shown = [list(found.text), true, *(found.tags_of(row) for row in range(len(rows) - 2))]
-    for t in range(len(found.text)):
+    true = ["" if tag < 0 else TAGS[tag] for tag in tagged_text.tags]
+    visible = [
+        list(tagged_text.text),
+        true,
+        *(tagged_text.tags_of(row) for row in range(len(rows) - 2)),
+    ]
+    for t in range(len(tagged_text.text)):
         line, column = divmod(t, LINE)
         for k in range(len(rows)):
             row = line * height + k
-            letters[row][column] = escape(shown[k][t])
+            characters[row][column] = escape(visible[k][t])
             depth[row, column] = 0
-            if k > 1 and found.tags[t] >= 0:
-                likely = found.probabilities[k - 2, t]
-                depth[row, column] = 0.75 * (1 - likely[found.tags[t]])
+            if k > 1 and tagged_text.tags[t] >= 0:
+                likely = tagged_text.probabilities[k - 2, t]
+                depth[row, column] = 0.75 * (1 - likely[tagged_text.tags[t]])
                 hover[row][column] = text(
-                    "figure.letters_hover", loss=f"{found.losses[k - 2, t]:.3f}",
+                    "figure.letters_hover", loss=f"{tagged_text.losses[k - 2, t]:.3f}",
                     tags=", ".join(f"{n} {p:.3f}" for n, p in zip(TAGS, likely, strict=True)),
                 )  # fmt: skip
     ticks = [line * height + k + 1 for line in range(lines) for k in range(len(rows))]
@@ -170,27 +176,39 @@ def tagged_text(found: TaggedText, ahead: int, letter: int, style: Style = STYLE
         customdata=hover, hover="%{customdata}", hoverongaps=False,
     )  # fmt: skip
     # Not written by the map itself: a narrow screen would cut what is wider than its cell.
-    written = [(c + 1, r + 1, one) for r, row in enumerate(letters) for c, one in enumerate(row)
-               if one]  # fmt: skip
+    written = [
+        (c + 1, r + 1, item)
+        for r, row in enumerate(characters)
+        for c, item in enumerate(row)
+        if item
+    ]
     x, y, signs = zip(*written, strict=True)
     panel.marks_text(x, y, signs, textfont={"size": 13 * style.scale, "color": palette.truth})
-    framed = [(t, palette.highlight) for t in np.flatnonzero(found.needs_right).tolist()]
+    framed = [(t, palette.highlight) for t in np.flatnonzero(tagged_text.needs_right).tolist()]
     for t, color in [*framed, (letter - 1, palette.prediction)]:
         line, column = divmod(t, LINE)
         panel.rectangle((column + 0.5, column + 1.5),
                         (line * height + 0.5, line * height + len(rows) + 0.5), color)  # fmt: skip
-    name = text("figure.letters_letter", place=letter, sign=escape(found.text[letter - 1]))
+    name = text("figure.letters_letter", place=letter, sign=escape(tagged_text.text[letter - 1]))
     share = axes.percent(text("figure.letters_probability"))
     beside = sheet.panel(axes.names(list(TAGS), name), share, across=_BARS)
-    for k, one in enumerate(("uni", "bi")):
-        likely = 100 * found.probabilities[k, letter - 1] * (found.tags[letter - 1] >= 0)
-        beside.bars(np.arange(1, 5) + 0.2 * (2 * k - 1), likely, text(f"figure.letters_{one}"),
-                    _color(style, one), width=0.36, hover="%{y:.1f}%")  # fmt: skip
-    uni, bi, cut = found.wrong.sum(1).tolist()
+    for k, entry in enumerate(("uni", "bi")):
+        likely = (
+            100 * tagged_text.probabilities[k, letter - 1] * (tagged_text.tags[letter - 1] >= 0)
+        )
+        beside.bars(np.arange(1, 5) + 0.2 * (2 * k - 1), likely, text(f"figure.letters_{entry}"),
+                    _color(style, entry), width=0.36, hover="%{y:.1f}%")  # fmt: skip
+    uni, bi, cut = tagged_text.wrong.sum(1).tolist()
     return sheet.described(
-        "alt.letters_text", text=escape(found.text), letters=found.n_letters, uni=uni, bi=bi,
-        ahead=ahead, cut=cut, framed=int(found.needs_right.sum()),
-    )  # fmt: skip
+        "alt.letters_text",
+        text=escape(tagged_text.text),
+        letters=tagged_text.n_letters,
+        uni=uni,
+        bi=bi,
+        ahead=ahead,
+        cut=cut,
+        framed=int(tagged_text.needs_right.sum()),
+    )
 
 
 def losses_so_far(done: Any, style: Style = STYLE) -> Figure:

@@ -13,7 +13,7 @@ _LEAST = 1e-17  # of the error that is drawn: it may be 0
 _LINEAR = -4.5  # where a share of 0 stands on the log axis, one step left of the least
 
 
-def network_beside_convolution(found: CollapseTrace, style: Style = STYLE) -> Figure:
+def network_beside_convolution(collapse_trace: CollapseTrace, style: Style = STYLE) -> Figure:
     """Left both outputs on one input; right the superposition error by the share of tanh."""
     text, palette = style.text, style.palette
     sheet = Sheet(style)
@@ -21,14 +21,21 @@ def network_beside_convolution(found: CollapseTrace, style: Style = STYLE) -> Fi
     left = sheet.panel(
         axes.axis(text("figure.wiring_step"), range=[0.5, STEPS + 0.5]),
         axes.axis(text("figure.wiring_output"),
-                  range=axes.around(found.network, found.convolution)),
+                  range=axes.around(collapse_trace.network, collapse_trace.convolution)),
         across=_OUTPUTS,
     )  # fmt: skip
-    left.line(t, found.network, text("figure.wiring_network"), palette.rnn, width=5,
+    left.line(t, collapse_trace.network, text("figure.wiring_network"), palette.rnn, width=5,
               hover="%{y:.4g}")  # fmt: skip
-    left.line(t, found.convolution, text("figure.wiring_convolution"), palette.truth, dash="dash",
-              width=2, hover="%{y:.4g}")  # fmt: skip
-    shares = np.log10(np.maximum(found.shares, 10**_LINEAR))
+    left.line(
+        t,
+        collapse_trace.convolution,
+        text("figure.wiring_convolution"),
+        palette.truth,
+        dash="dash",
+        width=2,
+        hover="%{y:.4g}",
+    )
+    shares = np.log10(np.maximum(collapse_trace.shares, 10**_LINEAR))
     right = sheet.panel(
         axes.axis(text("figure.wiring_share"), range=[_LINEAR - 0.4, 0.3],
                   tickvals=[_LINEAR, -3, -2, -1, 0],
@@ -37,18 +44,29 @@ def network_beside_convolution(found: CollapseTrace, style: Style = STYLE) -> Fi
         across=_ERRORS,
     )  # fmt: skip
     right.line(
-        shares, np.maximum(found.errors, _LEAST), text("figure.wiring_superposition"),
+        shares, np.maximum(collapse_trace.errors, _LEAST), text("figure.wiring_superposition"),
         palette.prediction, symbol="circle", size=5, legend=False, hover="%{y:.2e}",
     )  # fmt: skip
-    at, here = np.log10(max(found.share, 10**_LINEAR)), max(found.superposition, _LEAST)
+    at, here = (
+        np.log10(max(collapse_trace.share, 10**_LINEAR)),
+        max(collapse_trace.superposition, _LEAST),
+    )
     right.points([at], [here], text("figure.wiring_here"),
                  palette.highlight, size=14, legend=False, hover="%{y:.2e}",
                  edge={"color": palette.truth, "width": 1.5})  # fmt: skip
     lower = at < -2  # where the line goes up to the right, else it comes from the left
-    right.words(number(found.superposition, 2), at, np.log10(here), xshift=12 if lower else 0,
-                yshift=-10 if lower else 18, xanchor="left" if lower else "right")  # fmt: skip
+    right.words(
+        number(collapse_trace.superposition, 2),
+        at,
+        np.log10(here),
+        xshift=12 if lower else 0,
+        yshift=-10 if lower else 18,
+        xanchor="left" if lower else "right",
+    )
     sheet.margin(t=40)
     return sheet.described(
-        "alt.wiring_collapse", share=percent(found.share, 1), error=number(found.error),
-        superposition=number(found.superposition),
-    )  # fmt: skip
+        "alt.wiring_collapse",
+        share=percent(collapse_trace.share, 1),
+        error=number(collapse_trace.error),
+        superposition=number(collapse_trace.superposition),
+    )

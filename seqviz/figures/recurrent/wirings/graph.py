@@ -54,8 +54,8 @@ class _Drawing:
         layer = int(rest[0])
         if kind == "d":
             return float(rest[1]), float(layer * len(self.wiring.directions))
-        ways = len(self.wiring.directions)
-        row = (layer - 1) * ways + (1 if rest[1] == 1 else 2)
+        directions = len(self.wiring.directions)
+        row = (layer - 1) * directions + (1 if rest[1] == 1 else 2)
         return float(rest[2]) - self.left_columns, float(row)
 
 
@@ -66,8 +66,8 @@ def _arrows(
     """One trace of arrows; `away`: pixels from the middle of a box to its rim."""
     x: list[float | None] = []
     y: list[float | None] = []
-    for one, other in edges:
-        (x0, y0), (x1, y1) = drawing.position(one), drawing.position(other)
+    for edge, other in edges:
+        (x0, y0), (x1, y1) = drawing.position(edge), drawing.position(other)
         x += [x0, x1, None]
         y += [y0, y1, None]
     if x:
@@ -155,7 +155,7 @@ def _short(value: float) -> str:
     return f"{value:.1g}" if value >= 1e-3 else f"{value:.0e}".replace("e-0", "e−")
 
 
-def wirings_beside(found: Sequence[Influence], style: Style = STYLE) -> Figure:
+def wirings_beside(influences: Sequence[Influence], style: Style = STYLE) -> Figure:
     """The seven wirings that texts draw, and under each its influence matrix.
 
     Rows: outputs from the top; columns: inputs, each under its own. What is blank is exactly 0.
@@ -164,12 +164,12 @@ def wirings_beside(found: Sequence[Influence], style: Style = STYLE) -> Figure:
     sheet = Sheet(style)
     hidden = {"showticklabels": False, "showgrid": False}
     shared: dict[int, tuple[Panel, Panel]] = {}
-    for k, (name, one) in enumerate(zip(WIRINGS, found, strict=True)):
-        row, place = divmod(k, 4)
-        left = (_BELOW if row else _BEGIN)[place]
+    for k, (name, item) in enumerate(zip(WIRINGS, influences, strict=True)):
+        row, position = divmod(k, 4)
+        left = (_BELOW if row else _BEGIN)[position]
         across = (left, left + (_WIDER if name == "encoder" else _WIDE))
         low, middle, high = _UP[row]
-        drawing = _Drawing(one.wiring)
+        drawing = _Drawing(item.wiring)
         first, last = drawing.columns
         last = max(last, first + 3)
         x = axes.axis(
@@ -177,7 +177,7 @@ def wirings_beside(found: Sequence[Influence], style: Style = STYLE) -> Figure:
             range=[first - _ROOM, last + _ROOM],
             **hidden,
         )
-        cells_y = axes.axis(text("figure.wiring_outputs") if not place else "",
+        cells_y = axes.axis(text("figure.wiring_outputs") if not position else "",
                             range=[4 + _ROOM, 1 - _ROOM], **hidden)  # fmt: skip
         graph_y = axes.axis("", range=[-_ROOM, 2 + row + _ROOM], **hidden)
         if row not in shared:
@@ -188,24 +188,24 @@ def wirings_beside(found: Sequence[Influence], style: Style = STYLE) -> Figure:
             cells = sheet.panel(x, shared[row][0], across=across)
             graph = Panel(sheet, cells.x, shared[row][1].y, right=across[1])
         graph.title(text(f"figure.wiring_{name}"))
-        _graph(graph, one.wiring, style, 9, keyed="xhdy" if name == "encoder" else "")
+        _graph(graph, item.wiring, style, 9, keyed="xhdy" if name == "encoder" else "")
         bar = {"x": 0.85, "y": 0.22, "len": 0.44} if name == "both" else None
-        _cells(cells, one.norm, first, style, of=text(f"figure.wiring_{name}"), bar=bar, low=-3)
+        _cells(cells, item.norm, first, style, of=text(f"figure.wiring_{name}"), bar=bar, low=-3)
     sheet.margin(t=64, b=24)
     sheet.legend(y=1.08)
-    counts = [one.nonzero for one in found]
+    counts = [entry.nonzero for entry in influences]
     listed = "; ".join(f"{text(f'figure.wiring_{name}')}: {some} / {of}"
                        for name, (some, of) in zip(WIRINGS, counts, strict=True))  # fmt: skip
     return sheet.described("alt.wirings_beside", listed=listed,
                            some=sum(some for some, _ in counts))  # fmt: skip
 
 
-def wiring_lit(found: Influence, output: int, style: Style = STYLE) -> Figure:
+def wiring_lit(influence: Influence, output: int, style: Style = STYLE) -> Figure:
     """One wiring, the boxes that an output (from 1) can depend on, and the influence under it.
 
     A click on an output gives x = its number.
     """
-    text, wiring = style.text, found.wiring
+    text, wiring = style.text, influence.wiring
     drawing = _Drawing(wiring)
     first, last = drawing.columns
     sheet = Sheet(style)
@@ -226,9 +226,14 @@ def wiring_lit(found: Influence, output: int, style: Style = STYLE) -> Figure:
     few = last - first < 7  # columns: else boxes and numbers have no room on a phone
     _graph(graph, wiring, style, 15 if few else 11, lit, names=True,
            keyed="xhdy" if drawing.left_columns else "xhy")  # fmt: skip
-    _cells(cells, found.norm, first, style, bar={"y": 0.18, "len": 0.42}, written=few)
+    _cells(cells, influence.norm, first, style, bar={"y": 0.18, "len": 0.42}, written=few)
     cells.rectangle((first - 0.5, first + wiring.inputs - 0.5), (output - 0.5, output + 0.5),
                     style.palette.highlight, width=3)  # fmt: skip
     inputs = sum(node[0] == "x" for node in lit)
-    return sheet.described("alt.wiring_lit", output=output, inputs=inputs, of=wiring.inputs,
-                           row=", ".join(number(v, 2) for v in found.norm[output - 1]))  # fmt: skip
+    return sheet.described(
+        "alt.wiring_lit",
+        output=output,
+        inputs=inputs,
+        of=wiring.inputs,
+        row=", ".join(number(v, 2) for v in influence.norm[output - 1]),
+    )

@@ -92,8 +92,8 @@ def _sheet(steps: CellSteps, t: int, unit: int, sheet: Sheet) -> None:
             textfont={"size": _NUMBERS * style.scale, "color": style.palette.truth},
             hover="%{z:.4f}",
         )  # fmt: skip
-    made = [*((t - 1, float(y)) for y in at["h"]), *((t, float(y)) for y in at["x"])]
-    for x, y in made:
+    built = [*((t - 1, float(y)) for y in at["h"]), *((t, float(y)) for y in at["x"])]
+    for x, y in built:
         panel.outline(style.palette.baseline, column=x, row=y, width=2, dash="dot")
         # Between the columns from the rim of that cell to the rim of the chosen one.
         panel.trace(
@@ -161,7 +161,7 @@ def _letter(letter: str) -> str:
 
 def _vector(side: str, state: str) -> str:
     names = {"h": sub(state, "t−1"), "x": sub("x", "t")}
-    return "[" + ", ".join(names[one] for one in side) + "]" if len(side) > 1 else names[side]
+    return "[" + ", ".join(names[item] for item in side) + "]" if len(side) > 1 else names[side]
 
 
 def _roles(panel: Panel, side: str, block: np.ndarray, at: float, units: int) -> None:
@@ -171,48 +171,60 @@ def _roles(panel: Panel, side: str, block: np.ndarray, at: float, units: int) ->
     upright = side.endswith("|")
     long = block.shape[0 if upright else 1]
     first = 0
-    for one in side.rstrip("|"):
-        if one not in colors:
+    for item in side.rstrip("|"):
+        if item not in colors:
             panel.rectangle((at - 0.5, at + 0.5), (0.5, len(block) + 0.5), palette.baseline,
                             width=1)  # fmt: skip
             return
-        size = long if len(side.rstrip("|")) == 1 else units if one == "h" else long - units
+        size = long if len(side.rstrip("|")) == 1 else units if item == "h" else long - units
         ends = (first + 0.5, first + size + 0.5)
         rows = ends if upright else (0.5, block.shape[0] + 0.5)
         columns = (at - 0.5, at + 0.5) if upright else (at + first - 0.5, at + first + size - 0.5)
         (left, right), (top, bottom) = columns, rows
         panel.line(
             [left, right, right, left, left], [top, top, bottom, bottom, top],
-            panel.style.text(f"figure.wiring_times_{one}"), colors[one], width=3, hover=False,
-            group=one, legend=not upright,
+            panel.style.text(f"figure.wiring_times_{item}"), colors[item], width=3, hover=False,
+            group=item, legend=not upright,
         )  # fmt: skip
         first += size
 
 
-def orders_apart(found: OrderDistance, style: Style = STYLE) -> Figure:
+def orders_apart(order_distance: OrderDistance, style: Style = STYLE) -> Figure:
     """How far two readings lie apart after each token: the states, and the sums of the inputs."""
     text, palette = style.text, style.palette
-    count = len(found.states)
-    both = (found.first, found.second)
+    count = len(order_distance.states)
+    both = (order_distance.first, order_distance.second)
     pairs = [
-        "<br>".join(escape(short(one[k], 6)) if k < len(one) else "–" for one in both)
+        "<br>".join(escape(short(item[k], 6)) if k < len(item) else "–" for item in both)
         for k in range(count)
     ]
     sheet = Sheet(style)
-    top = float(max(found.states.max(), found.sums.max())) or 1.0
+    top = float(max(order_distance.states.max(), order_distance.sums.max())) or 1.0
     few = {"tickvals": list(range(1, count + 1)), "ticktext": pairs} if count <= _PAIRS else {}
     panel = sheet.panel(
         axes.axis(text("figure.wiring_tokens"), range=[0.5, count + 0.5 + 0.14 * count],
                   showgrid=False, **few),
         axes.axis(text("figure.wiring_apart"), range=[-0.06 * top, 1.1 * top]),
     )  # fmt: skip
-    lines = (("states", found.states, palette.rnn, "solid", "circle"),
-             ("sums", found.sums, palette.baseline, "dash", "square"))  # fmt: skip
-    place = np.arange(1, count + 1)
+    lines = (("states", order_distance.states, palette.rnn, "solid", "circle"),
+             ("sums", order_distance.sums, palette.baseline, "dash", "square"))  # fmt: skip
+    positions = np.arange(1, count + 1)
     for name, values, color, dash, symbol in lines:
-        panel.line(place, values, text(f"figure.wiring_{name}"), color, dash=dash, symbol=symbol,
-                   hover="%{y:.3f}")  # fmt: skip
-    panel.ends([number(found.apart), number(found.sum_apart)], [palette.rnn, palette.baseline],
-               [found.apart, found.sum_apart], count, (-0.06 * top, 1.1 * top))  # fmt: skip
-    return sheet.described("alt.wiring_orders", apart=number(found.apart),
-                           sums=number(found.sum_apart), tokens=count)  # fmt: skip
+        panel.line(
+            positions,
+            values,
+            text(f"figure.wiring_{name}"),
+            color,
+            dash=dash,
+            symbol=symbol,
+            hover="%{y:.3f}",
+        )
+    panel.ends(
+        [number(order_distance.apart), number(order_distance.sum_apart)],
+        [palette.rnn, palette.baseline],
+        [order_distance.apart, order_distance.sum_apart],
+        count,
+        (-0.06 * top, 1.1 * top),
+    )
+    return sheet.described("alt.wiring_orders", apart=number(order_distance.apart),
+                           sums=number(order_distance.sum_apart), tokens=count)  # fmt: skip

@@ -11,7 +11,7 @@ _NAMED = 18  # rows that find room for what was looked up
 _LETTERS = 24  # of a word that find room in a row
 
 
-def tried_prefixes(found: PrefixLookups, tries: int, style: Style = STYLE) -> Figure:
+def tried_prefixes(prefix_lookups: PrefixLookups, tries: int, style: Style = STYLE) -> Figure:
     """A row for each string that is looked up, as wide as it is; what is found has a color.
 
     tries: how many look-ups have been made; later ones are not drawn.
@@ -20,10 +20,10 @@ def tried_prefixes(found: PrefixLookups, tries: int, style: Style = STYLE) -> Fi
     sheet = Sheet(style, barmode="overlay")
     rows = [
         (rung.place, tried, rung.found and k == len(rung.tried))
-        for rung in found.rungs
+        for rung in prefix_lookups.rungs
         for k, tried in enumerate(rung.tried, 1)
     ]
-    size, count = max(1, len(found.word)), max(1, len(rows))
+    size, count = max(1, len(prefix_lookups.word)), max(1, len(rows))
     few = count <= _NAMED
     numbers = axes.counted(count + 1, text("figure.ladder_try"), upright=True)
     labels = {
@@ -31,32 +31,38 @@ def tried_prefixes(found: PrefixLookups, tries: int, style: Style = STYLE) -> Fi
         "ticktext": list(map(str, range(1, count + 1))),
     }
     panel = sheet.panel(
-        axes.axis(text("figure.ladder_letters"), range=[-0.003 * size, 1.003 * size],
-                  showgrid=False, tickvals=[k + 0.5 for k in range(size)],
-                  ticktext=[escape(one) for one in found.word] if size <= _LETTERS else [""] * size,
-                  tickangle=0),
+        axes.axis(
+            text("figure.ladder_letters"),
+            range=[-0.003 * size, 1.003 * size],
+            showgrid=False,
+            tickvals=[k + 0.5 for k in range(size)],
+            ticktext=[escape(item) for item in prefix_lookups.word]
+            if size <= _LETTERS
+            else [""] * size,
+            tickangle=0,
+        ),
         {**numbers, "range": [count + 0.6, 0.4], **(labels if few else {})},
-    )  # fmt: skip
-    made = rows[:tries]
+    )
+    created = rows[:tries]
     for is_found, key, color in ((False, "figure.ladder_not", palette.grid),
                                  (True, "figure.ladder_found", palette.band)):  # fmt: skip
-        at = [k for k, (_, _, here) in enumerate(made, 1) if here is is_found]
+        at = [k for k, (_, _, here) in enumerate(created, 1) if here is is_found]
         if not at:
             continue
-        start = np.array([made[k - 1][0] for k in at], float)
-        wide = np.array([len(made[k - 1][1].removeprefix(INSIDE if s else "")) for k, s in
+        start = np.array([created[k - 1][0] for k in at], float)
+        wide = np.array([len(created[k - 1][1].removeprefix(INSIDE if s else "")) for k, s in
                          zip(at, start, strict=True)], float)  # fmt: skip
         edge = {"color": palette.prediction, "width": 2} if is_found else None
         panel.bars(at, wide, text(key), color, sideways=True, base=start, width=0.84, edge=edge,
-                   customdata=[escape(made[k - 1][1]) for k in at],
+                   customdata=[escape(created[k - 1][1]) for k in at],
                    hover="%{customdata}<extra>%{fullData.name}</extra>")  # fmt: skip
         if few:
             for k, left, long in zip(at, start, wide, strict=True):
-                piece = made[k - 1][1]
-                said = f"<b>{escape(piece)}</b>" if is_found else escape(piece)
-                panel.words(said, left + long / 2, k, size=12,
+                piece = created[k - 1][1]
+                summary = f"<b>{escape(piece)}</b>" if is_found else escape(piece)
+                panel.words(summary, left + long / 2, k, size=12,
                             color=palette.truth if is_found else palette.baseline)  # fmt: skip
-    if not made:
+    if not created:
         panel.unseen([0], [1], text("figure.ladder_not"))
-    return sheet.described("alt.prefixes", word=found.word, tries=len(made),
-                           pieces=" ".join(found.pieces) or "–")  # fmt: skip
+    return sheet.described("alt.prefixes", word=prefix_lookups.word, tries=len(created),
+                           pieces=" ".join(prefix_lookups.pieces) or "–")  # fmt: skip

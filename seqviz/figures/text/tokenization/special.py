@@ -12,30 +12,32 @@ from seqviz.plotting.scales import ColorScale
 
 
 def special_ids(
-    found: Mapping[str, Mapping[str, tuple[str, int]]], roles: tuple[str, ...], style: Style = STYLE
+    result: Mapping[str, Mapping[str, tuple[str, int]]],
+    roles: tuple[str, ...],
+    style: Style = STYLE,
 ) -> Figure:
     """A row for each role, a column for each tokenizer, and in the cell the id, where there is one.
 
-    found: by tokenizer and role the token and its id.
+    result: by tokenizer and role the token and its id.
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style)
     sheet.margin(t=14)
-    names = [name_of(name, style.text) for name in found]
+    names = [name_of(name, style.text) for name in result]
     rows = [text(f"figure.special_{role}") for role in roles]
     panel = sheet.panel(
         axes.names(names, text("figure.cut_cutter"), side="top"),
         axes.names(rows, text("figure.special_role"), range=[len(rows) + 0.5, 0.5]),
     )
     ids = np.array(
-        [[tokens[role][1] if role in tokens else np.nan for tokens in found.values()]
+        [[tokens[role][1] if role in tokens else np.nan for tokens in result.values()]
          for role in roles], float,
     )  # fmt: skip
-    said = [[tokens.get(role, ("–", -1))[0] for tokens in found.values()] for role in roles]
+    labels = [[tokens.get(role, ("–", -1))[0] for tokens in result.values()] for role in roles]
     panel.cells(
         ids, text("figure.special_id"), ColorScale([[0, palette.band], [1, palette.band]]),
         bar=None,
-        xgap=2, ygap=2, text=[[escape(one) for one in row] for row in said],
+        xgap=2, ygap=2, text=[[escape(item) for item in row] for row in labels],
         hover="%{text}: %{z:d}" + NAMED, hoverongaps=False,
     )  # fmt: skip
     for row in range(len(roles)):
@@ -46,7 +48,7 @@ def special_ids(
     return sheet.described(
         "alt.special", names={"x": names, "y": rows}, roles=len(roles),
         values="; ".join(
-            f"{name}: " + (", ".join(f"{one} {at}" for one, at in tokens.values()) or "–")
-            for name, tokens in zip(names, found.values(), strict=True)
+            f"{name}: " + (", ".join(f"{token} {at}" for token, at in tokens.values()) or "–")
+            for name, tokens in zip(names, result.values(), strict=True)
         ),
     )  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from seqviz.compute.text.tokenization.cut import Strips, Tokenization, seen
+from seqviz.compute.text.tokenization.cut import Strips, Tokenization, visible_form
 from seqviz.core.i18n import Text, number
 from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, escape, short
 
@@ -21,14 +21,14 @@ _MARKS = {" ": "", "\n": "⏎", "\r": "⏎", "\r\n": "⏎", "\t": "⇥"}
 
 def lines(widths: Sequence[int], columns: int = COLUMNS) -> list[tuple[int, int]]:
     """Where each line of characters of these widths begins and ends, as places of them."""
-    made: list[tuple[int, int]] = []
+    built: list[tuple[int, int]] = []
     begin = taken = 0
-    for place, wide in enumerate(widths):
+    for index, wide in enumerate(widths):
         if taken + wide > columns:
-            made.append((begin, place))
-            begin, taken = place, 0
+            built.append((begin, index))
+            begin, taken = index, 0
         taken += wide
-    return [*made, (begin, len(widths))] if len(widths) > begin else made
+    return [*built, (begin, len(widths))] if len(widths) > begin else built
 
 
 def part_of(widths: Sequence[int], part: int) -> list[tuple[int, int]]:
@@ -46,7 +46,7 @@ def name_of(cutter: str, text: Text) -> str:
     return text(f"figure.cut_{cutter}")
 
 
-def cut_strips(found: Strips, chosen: str, part: int = 1, style: Style = STYLE) -> Figure:
+def cut_strips(strips: Strips, chosen: str, part: int = 1, style: Style = STYLE) -> Figure:
     """A row for each cutter, the same letters in all; a tint is a token, stripes are unknown.
 
     A special token that stands in the text has dots.
@@ -55,33 +55,33 @@ def cut_strips(found: Strips, chosen: str, part: int = 1, style: Style = STYLE) 
     """
     sheet = Sheet(style, barmode="overlay")  # a cutter has a row, not a part of each row
     sheet.margin(t=8, b=8)
-    draw_strips(sheet, found, chosen, part_of(found.columns.tolist(), part), (0, 1))
-    cut = found.of(chosen)
+    draw_strips(sheet, strips, chosen, part_of(strips.columns.tolist(), part), (0, 1))
+    cut = strips.of(chosen)
     return sheet.described(
         "alt.cut_strips",
-        text=seen("".join(found.shown[:40])),
-        cutters=len(found.names),
+        text=visible_form("".join(strips.shown[:40])),
+        cutters=len(strips.names),
         name=name_of(chosen, style.text),
         tokens=cut.tokens,
-        characters=len(found.text),
-        chinese=number(found.per_character(chosen, True)),
-        others=number(found.per_character(chosen, False)),
+        characters=len(strips.text),
+        chinese=number(strips.per_character(chosen, True)),
+        others=number(strips.per_character(chosen, False)),
     )
 
 
 def draw_strips(
-    sheet: Sheet, found: Strips, chosen: str, shown: list[tuple[int, int]],
+    sheet: Sheet, strips: Strips, chosen: str, visible: list[tuple[int, int]],
     up: tuple[float, float], names: Mapping[str, str] | None = None,
 ) -> Panel:  # fmt: skip
     """These lines of a text in a panel of a sheet. names: other ones of the cutters."""
     style = sheet.style
-    named = names or {name: name_of(name, style.text) for name in found.names}
-    rows = len(found.names)
-    tops = [line * (rows + _APART) for line in range(max(1, len(shown)))]
+    named = names or {name: name_of(name, style.text) for name in strips.names}
+    rows = len(strips.names)
+    tops = [line * (rows + _APART) for line in range(max(1, len(visible)))]
     labels = [
         f"<b>{named[name]}</b>" if name == chosen and rows > 1 else named[name]
         for _ in tops
-        for name in found.names
+        for name in strips.names
     ]
     panel = sheet.panel(
         axes.axis(range=[0, COLUMNS], showgrid=False, showticklabels=False),
@@ -92,39 +92,41 @@ def draw_strips(
         ),
         up=up,
     )  # fmt: skip
-    ends = np.concatenate([[0], np.cumsum(found.sizes)])
-    for row, name in enumerate(found.names):
-        _strip(panel, found, found.of(name), named[name], shown, ends, [top + row for top in tops])
+    ends = np.concatenate([[0], np.cumsum(strips.sizes)])
+    for row, name in enumerate(strips.names):
+        _strip(
+            panel, strips, strips.of(name), named[name], visible, ends, [top + row for top in tops]
+        )
     letters = [
         (x, tops[line] + row, sign)
-        for line, (begin, end) in enumerate(shown)
-        for x, sign in _centers(found, begin, end)
+        for line, (begin, end) in enumerate(visible)
+        for x, sign in _centers(strips, begin, end)
         for row in range(rows)
     ]
     if letters:
-        x, y, said = zip(*letters, strict=True)
+        x, y, summary = zip(*letters, strict=True)
         font = {"size": 13 * style.scale, "color": style.palette.truth}
-        panel.marks_text(x, y, said, textfont=font, cliponaxis=False)
+        panel.marks_text(x, y, summary, textfont=font, cliponaxis=False)
     return panel
 
 
 def _visible(sign: str) -> str:
     """What a browser can show of a character."""
-    kept = seen(sign)
-    return kept if kept.isprintable() or len(kept) > 1 else "\ufffd"
+    retained = visible_form(sign)
+    return retained if retained.isprintable() or len(retained) > 1 else "\ufffd"
 
 
-def _centers(found: Strips, begin: int, end: int) -> Iterator[tuple[float, str]]:
+def _centers(strips: Strips, begin: int, end: int) -> Iterator[tuple[float, str]]:
     """The middle of each character of a line, and what a browser shows of it."""
     x = 0.0
-    for place in range(begin, end):
-        sign, wide = found.shown[place], float(found.columns[place])
+    for index in range(begin, end):
+        sign, wide = strips.shown[index], float(strips.columns[index])
         yield x + wide / 2, escape(_MARKS.get(sign, _visible(sign)))
         x += wide
 
 
 def _strip(
-    panel: Panel, found: Strips, cut: Tokenization, name: str, shown: list[tuple[int, int]],
+    panel: Panel, strips: Strips, cut: Tokenization, name: str, visible: list[tuple[int, int]],
     ends: np.ndarray, rows: list[float],
 ) -> None:  # fmt: skip
     """The pieces of one cutter; one that goes on in the next line has a bar in each.
@@ -133,20 +135,20 @@ def _strip(
     """
     style = panel.style
     bars = [np.empty((4, 0))]  # where each begins, how wide it is, its row and its piece
-    for (begin, end), row in zip(shown, rows, strict=False):
-        edges = np.concatenate([[0], np.cumsum(found.columns[begin:end])])
+    for (begin, end), row in zip(visible, rows, strict=False):
+        edges = np.concatenate([[0], np.cumsum(strips.columns[begin:end])])
         inside = np.flatnonzero((cut.starts < ends[end]) & (cut.ends > ends[begin]))
         spans = np.clip([cut.starts[inside], cut.ends[inside]], ends[begin], ends[end])
         left, right = np.interp(spans, ends[begin : end + 1], edges)
         bars.append(np.stack([left, right - left, np.full(len(inside), row), inside]))
     joined = np.concatenate(bars, axis=1)
-    start, wide, at, places = joined[:, joined[1] > 0]
-    pieces = places.astype(int).tolist()
+    start, wide, at, positions = joined[:, joined[1] > 0]
+    pieces = positions.astype(int).tolist()
     if not pieces:
         panel.unseen([0], [rows[0]], name)
         return
     special = f" ({style.text('figure.cut_special')})"
-    told = [
+    label = [
         (
             escape(short(_visible(cut.names[k]), _LONGEST)) + (special if k in cut.special else ""),
             f"{cut.ids[k]}" if cut.ids[k] >= 0 else "–",
@@ -155,7 +157,7 @@ def _strip(
     ]
     panel.bars(
         at, wide, name, [_TINTS[k % len(_TINTS)] for k in pieces], sideways=True, base=start,
-        width=0.86, legend=False, customdata=told,
+        width=0.86, legend=False, customdata=label,
         edge={"color": style.palette.grid, "width": 1},
         hover=style.text("figure.cut_hover", token="%{customdata[0]}", id="%{customdata[1]}"),
     )  # fmt: skip

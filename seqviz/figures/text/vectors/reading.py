@@ -13,22 +13,22 @@ from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, escape, sh
 _LEFT, _RIGHT = (0.0, 0.42), (0.6, 1.0)
 
 
-def word_by_layer(found: Layers, pairs: SensePairs, style: Style = STYLE) -> Figure:
+def word_by_layer(layers: Layers, pairs: SensePairs, style: Style = STYLE) -> Figure:
     """The line of one word in two sentences, above the band of pairs of two random words.
 
     Band: 95% of these pairs, the dotted line is their median.
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style)
-    panel = _panel(sheet, len(found.cosines), None)
-    at = np.arange(1, len(found.cosines) + 1)
+    panel = _panel(sheet, len(layers.cosines), None)
+    at = np.arange(1, len(layers.cosines) + 1)
     _random(panel, at, pairs)
-    name = escape(short(found.word, 14))
-    panel.line(at, found.cosines, text("figure.layers_word", word=name), palette.prediction,
+    name = escape(short(layers.word, 14))
+    panel.line(at, layers.cosines, text("figure.layers_word", word=name), palette.prediction,
                symbol="circle", size=9, hover="%{y:.3f}")  # fmt: skip
     return sheet.described(
-        "alt.word_by_layer", word=name, first=number(found.table), second=number(found.read_in),
-        last=number(found.last), low=number(pairs.random[0, -1]), high=number(pairs.random[2, -1]),
+        "alt.word_by_layer", word=name, first=number(layers.table), second=number(layers.read_in),
+        last=number(layers.last), low=number(pairs.random[0, -1]), high=number(pairs.random[2, -1]),
     )  # fmt: skip
 
 
@@ -51,10 +51,10 @@ def senses_by_layer(pairs: SensePairs, style: Style = STYLE) -> Figure:
     right = sheet.panel(
         _levels(style, levels), axes.percent(text("figure.layers_told")), across=_RIGHT
     )
-    told, bag = pairs.separated(), pairs.told_by_bag()
+    label, bag = pairs.separated(), pairs.told_by_bag()
     right.horizontal(50, palette.baseline, width=1.5, dash="dot")
     right.reference(at[[0, -1]], [100 * bag.share] * 2, text("figure.layers_bag"), dash="dash")
-    share, low, high = 100 * told.share, 100 * told.low, 100 * told.high
+    share, low, high = 100 * label.share, 100 * label.low, 100 * label.high
     right.line(at, share, text("figure.layers_told_line"), palette.prediction, symbol="circle",
                hover="%{y:.0f}%", error_y=whisker(share, low, high, palette.prediction),
                legend=False)  # fmt: skip

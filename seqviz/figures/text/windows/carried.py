@@ -17,19 +17,19 @@ _DASH = {"sequential": "solid", "random": "dash", "reset": "dot"}
 _SYMBOL = {"sequential": "circle", "random": "diamond", "reset": "square"}
 
 
-def bits_by_window(found: Carried, length: int, style: Style = STYLE) -> Figure:
+def bits_by_window(result: Carried, length: int, style: Style = STYLE) -> Figure:
     """Left bits per character by the length of the windows, right by the place in a window.
 
     Whiskers: 95% interval over stretches of the text. The vertical line is the chosen length.
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style)
-    lengths = found.lengths.tolist()
-    names = [str(one) for one in lengths]
-    top = 1.05 * float(np.nanmax(found.place[lengths.index(length)]))
+    lengths = result.lengths.tolist()
+    names = [str(length) for length in lengths]
+    top = 1.05 * float(np.nanmax(result.place[lengths.index(length)]))
     left = sheet.panel(
         axes.names(names, text("figure.carried_length")),
-        axes.axis(text("figure.carried_bits"), range=[0, 1.08 * float(found.bits.max())]),
+        axes.axis(text("figure.carried_bits"), range=[0, 1.08 * float(result.bits.max())]),
         across=_LEFT,
     )
     left.vertical(lengths.index(length) + 1, palette.highlight, width=1.5)
@@ -43,23 +43,31 @@ def bits_by_window(found: Carried, length: int, style: Style = STYLE) -> Figure:
         color = {"sequential": palette.gru, "random": palette.rnn, "reset": palette.mlp}[condition]
         name = text(f"figure.carried_{condition}")
         at = np.arange(1, len(lengths) + 1) + _ASIDE * (k - 1)
-        values = [found.mean(one, condition) for one in lengths]
-        ends = np.array([found.ends(one, condition) for one in lengths]).T
-        look: dict[str, Any] = {
+        values = [result.mean(length, condition) for length in lengths]
+        ends = np.array([result.ends(length, condition) for length in lengths]).T
+        line_style: dict[str, Any] = {
             "dash": _DASH[condition],
             "symbol": _SYMBOL[condition],
             "hover": "%{y:.2f}",
         }
-        left.line(at, values, name, color, **look, error_y=whisker(values, ends[0], ends[1], color))
-        right.line(steps, found.by_place(length, condition), name, color, legend=False,
-                   **{**look, "symbol": look["symbol"] if length <= 20 else None})  # fmt: skip
+        left.line(
+            at, values, name, color, **line_style, error_y=whisker(values, ends[0], ends[1], color)
+        )
+        right.line(
+            steps,
+            result.by_place(length, condition),
+            name,
+            color,
+            legend=False,
+            **{**line_style, "symbol": line_style["symbol"] if length <= 20 else None},
+        )
     return sheet.described(
         "alt.carried",
         names={"x": names},
         length=length,
-        sequential=number(found.mean(length, "sequential")),
-        random=number(found.mean(length, "random")),
-        reset=number(found.mean(length, "reset")),
+        sequential=number(result.mean(length, "sequential")),
+        random=number(result.mean(length, "random")),
+        reset=number(result.mean(length, "reset")),
     )
 
 

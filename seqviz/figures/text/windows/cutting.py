@@ -15,7 +15,7 @@ _GAP = 0.6  # between two batches, in rows
 _LETTERS = 5  # of a token in a cell
 
 
-def windows_of_text(found: Windows, pieces: Sequence[str], style: Style = STYLE) -> Figure:
+def windows_of_text(windows: Windows, pieces: Sequence[str], style: Style = STYLE) -> Figure:
     """Left where the first windows lie in the text, from batch to batch; right their X and Y.
 
     pieces: the tokens of the text. A line from a window to the next one of its row is whole where
@@ -24,50 +24,57 @@ def windows_of_text(found: Windows, pieces: Sequence[str], style: Style = STYLE)
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style)
-    batches, rows = found.starts.shape
+    batches, rows = windows.starts.shape
     batches = min(batches, max(1, SHOWN // rows))
-    place = np.arange(batches)[:, None] * (rows + _GAP) + np.arange(rows) + 1
+    positions = np.arange(batches)[:, None] * (rows + _GAP) + np.arange(rows) + 1
     upright = {
-        "range": [float(place.max()) + 0.6, 0.4], "tickvals": place[:, 0].tolist(),
+        "range": [float(positions.max()) + 0.6, 0.4], "tickvals": positions[:, 0].tolist(),
         "ticktext": [f"{text('figure.cut_batch')} {k}" for k in range(1, batches + 1)],
         "showgrid": False,
     }  # fmt: skip
     path = sheet.panel(
-        axes.axis(text("figure.cut_place"), range=[0.5, found.length + 0.5]),
+        axes.axis(text("figure.cut_place"), range=[0.5, windows.length + 0.5]),
         axes.axis(text("figure.cut_batches"), **upright), across=_PATH,
         title=text("figure.cut_path"),
     )  # fmt: skip
     colors = (palette.lstm, palette.rnn, palette.gru, palette.mlp)
-    whole, jumps = _links(found.starts[:batches] + 1, found.steps, place)
+    full, jumps = _links(windows.starts[:batches] + 1, windows.steps, positions)
     for ends, name, color, dash in (
-        (whole, "goes_on", palette.truth, "solid"), (jumps, "jumps", palette.baseline, "dot")
+        (full, "goes_on", palette.truth, "solid"), (jumps, "jumps", palette.baseline, "dot")
     ):  # fmt: skip
         if len(ends[0]):
             path.line(*ends, text(f"figure.cut_{name}"), color, dash=dash, width=1.6, hover=False)
     for row in range(rows):
-        first = found.starts[:batches, row] + 1.0
+        first = windows.starts[:batches, row] + 1.0
         gaps = np.full(batches, np.nan)
-        x = np.column_stack([first - 0.4, first + found.steps - 0.6, gaps]).ravel()
-        path.line(x, np.repeat(place[:, row], 3), text("figure.cut_row", row=row + 1), colors[row],
-                  width=7, legend=False, hover="%{x:.0f}")  # fmt: skip
+        x = np.column_stack([first - 0.4, first + windows.steps - 0.6, gaps]).ravel()
+        path.line(
+            x,
+            np.repeat(positions[:, row], 3),
+            text("figure.cut_row", row=row + 1),
+            colors[row],
+            width=7,
+            legend=False,
+            hover="%{x:.0f}",
+        )
     for which, across in (("x", _X), ("y", _Y)):
-        at = getattr(found, which)[:batches].reshape(-1, found.steps)
+        at = getattr(windows, which)[:batches].reshape(-1, windows.steps)
         panel = sheet.panel(
-            axes.axis(text("figure.cut_step"), range=[0.5, found.steps + 0.5], showgrid=False,
-                      dtick=1 if found.steps < 7 else 2, tick0=1),
+            axes.axis(text("figure.cut_step"), range=[0.5, windows.steps + 0.5], showgrid=False,
+                      dtick=1 if windows.steps < 7 else 2, tick0=1),
             axes.axis(**{**upright, "showticklabels": False}), across=across,
             title=which.upper(),
         )  # fmt: skip
         # Cells of a map touch: a row without tokens stands between two batches.
-        edges = np.append(place.ravel() - 0.5, place.ravel() + 0.5)
+        edges = np.append(positions.ravel() - 0.5, positions.ravel() + 0.5)
         edges = np.unique(np.round(edges, 3))
         middle = (edges[1:] + edges[:-1]) / 2
-        of = {round(float(y), 3): k for k, y in enumerate(place.ravel())}
+        of = {round(float(y), 3): k for k, y in enumerate(positions.ravel())}
         filled = [of.get(round(float(y), 3)) for y in middle]
-        blank = np.full(found.steps, np.nan, np.float32)
-        share = [blank if k is None else 0.1 + 0.7 * (at[k] + 1) / found.length for k in filled]
+        blank = np.full(windows.steps, np.nan, np.float32)
+        share = [blank if k is None else 0.1 + 0.7 * (at[k] + 1) / windows.length for k in filled]
         words = [
-            [""] * found.steps if k is None else [_written(pieces[one]) for one in at[k]]
+            [""] * windows.steps if k is None else [_written(pieces[item]) for item in at[k]]
             for k in filled
         ]
         panel.cells(
@@ -77,15 +84,15 @@ def windows_of_text(found: Windows, pieces: Sequence[str], style: Style = STYLE)
         )  # fmt: skip
     sheet.margin(t=56)
     sheet.legend(y=1.08)
-    continued, of_all = found.continued
+    continued, of_all = windows.continued
     return sheet.described(
         "alt.cut",
-        windows=found.starts.size,
-        batches=len(found.starts),
-        steps=found.steps,
+        windows=windows.starts.size,
+        batches=len(windows.starts),
+        steps=windows.steps,
         continued=continued,
         all=of_all,
-        offset=found.offset,
+        offset=windows.offset,
     )
 
 
@@ -94,17 +101,17 @@ def _written(piece: str) -> str:
 
 
 def _links(
-    starts: np.ndarray, steps: int, place: np.ndarray
+    starts: np.ndarray, steps: int, position: np.ndarray
 ) -> tuple[tuple[list[float], list[float]], tuple[list[float], list[float]]]:
     """From each window's end to the beginning of the next one of its row: whole lines, and jumps.
 
     As x and y with a gap behind each.
     """
-    whole: tuple[list[float], list[float]] = ([], [])
+    full: tuple[list[float], list[float]] = ([], [])
     jumps: tuple[list[float], list[float]] = ([], [])
     for k in range(len(starts) - 1):
-        for row, (one, other) in enumerate(zip(starts[k], starts[k + 1], strict=True)):
-            into = whole if other == one + steps else jumps
-            into[0].extend([float(one) + steps - 0.5, float(other) - 0.5, np.nan])
-            into[1].extend([float(place[k, row]), float(place[k + 1, row]), np.nan])
-    return whole, jumps
+        for row, (item, other) in enumerate(zip(starts[k], starts[k + 1], strict=True)):
+            into = full if other == item + steps else jumps
+            into[0].extend([float(item) + steps - 0.5, float(other) - 0.5, np.nan])
+            into[1].extend([float(position[k, row]), float(position[k + 1, row]), np.nan])
+    return full, jumps

@@ -18,7 +18,7 @@ _MOVED, _EFFECT = (0.0, 0.56), (0.79, 1.0)
 _UPPER, _LOWER = (0.62, 1.0), (0.0, 0.36)
 
 
-def vocabulary_window(found: Listed, style: Style = STYLE) -> Figure:
+def vocabulary_window(result: Listed, style: Style = STYLE) -> Figure:
     """Left ids and tokens, the special ones on top, each with its nearest vector; right cosines.
 
     Right of each row: the cosine of its vector with that of the next id, and with the nearest one.
@@ -26,19 +26,19 @@ def vocabulary_window(found: Listed, style: Style = STYLE) -> Figure:
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style)
-    above, rows = len(found.special), len(found.special) + len(found.ids)
+    above, rows = len(result.special), len(result.special) + len(result.ids)
     names = [text(f"figure.ids_{what}") for what in ("id", "token", "near", "near_id")]
-    cells = [[str(one), name, "", ""] for one, name in found.special]
+    cells = [[str(item), name, "", ""] for item, name in result.special]
     cells += [
-        [str(one), name, near, str(its)]
-        for one, name, near, its in zip(
-            found.ids.tolist(), found.names, found.nearest_names, found.nearest.tolist(),
+        [str(item), name, near, str(its)]
+        for item, name, near, its in zip(
+            result.ids.tolist(), result.names, result.nearest_names, result.nearest.tolist(),
             strict=True,
         )
     ]  # fmt: skip
     depth = np.zeros((rows, len(names)), np.float32)
     depth[:above, :2] = 0.5
-    depth[above:, 2:] = found.closeness[:, None]
+    depth[above:, 2:] = result.closeness[:, None]
     upright: dict[str, Any] = {
         "range": [rows + 0.5, 0.5],
         "showticklabels": False,
@@ -51,7 +51,7 @@ def vocabulary_window(found: Listed, style: Style = STYLE) -> Figure:
     )  # fmt: skip
     table.cells(
         depth, text("figure.ids_near"), scales.tint(), bar=None, xgap=1, ygap=1,
-        text=[[escape(short(one, _LETTERS)) for one in row] for row in cells],
+        text=[[escape(short(item, _LETTERS)) for item in row] for row in cells],
         texttemplate="%{text}", textfont={"size": 12 * style.scale, "color": palette.truth},
         hover="%{text}",
     )  # fmt: skip
@@ -59,25 +59,27 @@ def vocabulary_window(found: Listed, style: Style = STYLE) -> Figure:
         axes.axis(text("figure.ids_cosine"), range=[-0.25, 1.02], tickvals=[0, 0.5, 1]),
         axes.axis(**upright), across=_BESIDE,
     )  # fmt: skip
-    panel.vertical(found.pairs, palette.baseline, width=1.5, dash="dot")
-    places = np.arange(above + 1, rows + 1)
-    panel.points(found.beside, places, text("figure.ids_next"), palette.rnn, symbol="diamond",
+    panel.vertical(result.pairs, palette.baseline, width=1.5, dash="dot")
+    positions = np.arange(above + 1, rows + 1)
+    panel.points(result.beside, positions, text("figure.ids_next"), palette.rnn, symbol="diamond",
                  hover="%{x:.3f}")  # fmt: skip
-    panel.points(found.closeness, places, text("figure.ids_nearest"), palette.prediction,
+    panel.points(result.closeness, positions, text("figure.ids_nearest"), palette.prediction,
                  hover="%{x:.3f}")  # fmt: skip
     sheet.margin(t=64)
     sheet.legend(x=1, xanchor="right", y=1.08)
     return sheet.described(
         "alt.ids_window",
-        first=found.ids[0] if len(found.ids) else "–",
-        tokens=", ".join(escape(one) for one in found.names) or "–",
-        size=f"{found.size:,}",
-        next=number(found.neighbors),
-        pairs=number(found.pairs),
+        first=result.ids[0] if len(result.ids) else "–",
+        tokens=", ".join(escape(name) for name in result.names) or "–",
+        size=f"{result.size:,}",
+        next=number(result.neighbors),
+        pairs=number(result.pairs),
     )
 
 
-def permuted_sentence(found: Permuted, many: ByShare, share: float, style: Style = STYLE) -> Figure:
+def permuted_sentence(
+    result: Permuted, many: ByShare, share: float, style: Style = STYLE
+) -> Figure:
     """Left the first tokens of a sentence: which id enters, and whose vector the network reads.
 
     A column for the network as trained and one for each case; orange: another token's vector.
@@ -86,25 +88,25 @@ def permuted_sentence(found: Permuted, many: ByShare, share: float, style: Style
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style)
-    shown = min(SHOWN, len(found.ids))
+    visible = min(SHOWN, len(result.ids))
     cases = [text(f"figure.permuted_{case}") for case in ("trained", *CASES)]
     columns = ["<br>".join(case.rsplit(" ", 1)) for case in cases]  # four share a phone's width
-    names = [found.pieces, *found.reads]
-    ids = [found.ids, *found.given]
+    names = [result.pieces, *result.reads]
+    ids = [result.ids, *result.given]
     written = [
         [f"{int(ids[c][r])}<br>{escape(short(names[c][r], _LETTERS))}" for c in range(len(columns))]
-        for r in range(shown)
+        for r in range(visible)
     ]
-    wrong = np.zeros((shown, len(columns)), np.float32)
-    wrong[:, 1:] = ~found.same[:, :shown].T
+    wrong = np.zeros((visible, len(columns)), np.float32)
+    wrong[:, 1:] = ~result.same[:, :visible].T
     table = sheet.panel(
         axes.names(columns, text("figure.permuted_enters"), side="top", ticklabelstandoff=0),
         axes.axis(
-            range=[shown + 0.5, 0.5],
+            range=[visible + 0.5, 0.5],
             showticklabels=False,
             showgrid=False,
-            tickvals=list(range(1, shown + 1)),
-            ticktext=[escape(short(one, _LETTERS)) for one in found.pieces[:shown]],
+            tickvals=list(range(1, visible + 1)),
+            ticktext=[escape(short(piece, _LETTERS)) for piece in result.pieces[:visible]],
         ),
         across=_MOVED,
     )
@@ -125,7 +127,7 @@ def permuted_sentence(found: Permuted, many: ByShare, share: float, style: Style
     )  # fmt: skip
     upper.bars(np.arange(1, 5), means, text("figure.permuted_many"), colors, sideways=True,
                whiskers=tuple(np.array(ends).T), legend=False, hover="%{x:.3f}")  # fmt: skip
-    upper.points(found.cosine, np.arange(1, 4), text("figure.permuted_own"), palette.highlight,
+    upper.points(result.cosine, np.arange(1, 4), text("figure.permuted_own"), palette.highlight,
                  symbol="diamond", size=10, edge={"color": palette.truth, "width": 1},
                  hover="%{x:.3f}")  # fmt: skip
     right = [*(many.accuracy(share, case) for case in CASES), many.as_trained()]
@@ -136,20 +138,20 @@ def permuted_sentence(found: Permuted, many: ByShare, share: float, style: Style
         across=_EFFECT, up=_LOWER,
     )  # fmt: skip
     lower.vertical(50, palette.baseline, width=1.5, dash="dot")
-    lower.bars(np.arange(1, 5), [100 * one.share for one in right], text("figure.permuted_many"),
+    lower.bars(np.arange(1, 5), [100 * item.share for item in right], text("figure.permuted_many"),
                colors, sideways=True, legend=False, hover="%{x:.1f}%",
-               whiskers=([100 * one.low for one in right], [100 * one.high for one in right]),
+               whiskers=([100 * item.low for item in right], [100 * item.high for item in right]),
                )  # fmt: skip
     sheet.margin(t=30)
     sheet.legend(x=1, xanchor="right", y=1.02)
     return sheet.described(
         "alt.permuted",
         names={"y2": [*rows, text("figure.permuted_other")]},
-        moved=found.moved(),
-        tokens=len(found.ids),
-        both=number(float(found.cosine[0])),
-        ids=number(float(found.cosine[1])),
-        rows=number(float(found.cosine[2])),
+        moved=result.moved(),
+        tokens=len(result.ids),
+        both=number(float(result.cosine[0])),
+        ids=number(float(result.cosine[1])),
+        rows=number(float(result.cosine[2])),
         many=number(many.mean(share, "ids")),
         right=percent(many.accuracy(share, "ids").share),
         trained=percent(many.as_trained().share),

@@ -16,7 +16,9 @@ _LEFT, _RIGHT = (0.0, 0.6), (0.76, 1.0)
 _TICKS = 8
 
 
-def logit_account(found: LogitAttribution, split: Split, style: Style = STYLE) -> Figure:
+def logit_account(
+    logit_attribution: LogitAttribution, split: Split, style: Style = STYLE
+) -> Figure:
     """Left the running sum from the embedding to the logit, part by part; right one part split.
 
     Each bar of the left begins where the sum stood; the dotted line is the model's own logit. The
@@ -24,46 +26,52 @@ def logit_account(found: LogitAttribution, split: Split, style: Style = STYLE) -
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style, barmode="overlay")
-    count = len(found.parts)
+    count = len(logit_attribution.parts)
     names = [part_name(part, text) for part in range(count)]
     left = sheet.panel(
-        axes.axis(text("figure.account_part"), **_layers(found.layers, text)),
-        axes.axis(text("figure.account_logit"), range=_room(found)),
+        axes.axis(text("figure.account_part"), **_layers(logit_attribution.layers, text)),
+        axes.axis(text("figure.account_logit"), range=_room(logit_attribution)),
         across=_LEFT,
     )
-    start = np.cumsum(found.parts) - found.parts
+    start = np.cumsum(logit_attribution.parts) - logit_attribution.parts
     left.horizontal(0, palette.grid, width=1)
-    left.horizontal(found.logit, palette.baseline, width=1.5, dash="dot")
-    for name, places, color in (
+    left.horizontal(logit_attribution.logit, palette.baseline, width=1.5, dash="dot")
+    for name, positions, color in (
         ("account_embedding", [0], palette.truth),
         ("account_attention", range(1, count, 2), palette.prediction),
         ("account_mlp", range(2, count, 2), palette.mlp),
     ):
-        at = np.array(places)
+        at = np.array(positions)
         left.waterfall(
-            at + 1, found.parts[at], start[at], text(f"figure.{name}"), color,
-            pick=True, customdata=[number(v) for v in start[at] + found.parts[at]],
+            at + 1, logit_attribution.parts[at], start[at], text(f"figure.{name}"), color,
+            pick=True, customdata=[number(v) for v in start[at] + logit_attribution.parts[at]],
             hover=text("figure.account_hover", part="%{hovertext}", value="%{y:+.3f}",
                        sum="%{customdata}"),
-            hovertext=[names[k] for k in places],
+            hovertext=[names[k] for k in positions],
         )  # fmt: skip
     low, high = sorted((float(start[split.part]), float(start[split.part] + split.total)))
-    pad = 0.02 * (left_range := _room(found))[1] - 0.02 * left_range[0]
+    pad = 0.02 * (left_range := _room(logit_attribution))[1] - 0.02 * left_range[0]
     left.rectangle(
         (split.part + 0.4, split.part + 1.6), (low - pad, high + pad), palette.highlight, width=3
     )
-    left.words(f" {_logit_name(found, text)} = {number(found.logit, 4)}", 1, found.logit,
-               xanchor="left", yanchor="bottom", color=palette.baseline)  # fmt: skip
+    left.words(
+        f" {_logit_name(logit_attribution, text)} = {number(logit_attribution.logit, 4)}",
+        1,
+        logit_attribution.logit,
+        xanchor="left",
+        yanchor="bottom",
+        color=palette.baseline,
+    )
     _units(sheet, split, names[split.part])
-    largest = found.largest
+    largest = logit_attribution.largest
     return sheet.described(
         "alt.account",
         names={"x": names},
-        target=found.target,
-        logit=number(found.logit, 4),
+        target=logit_attribution.target,
+        logit=number(logit_attribution.logit, 4),
         parts=count,
         largest=names[largest],
-        value=number(found.parts[largest]),
+        value=number(logit_attribution.parts[largest]),
         chosen=names[split.part],
         total=number(split.total),
     )
@@ -106,27 +114,27 @@ def _units(sheet: Sheet, split: Split, title: str) -> Panel:
     return panel
 
 
-def _logit_name(found: LogitAttribution, text: Text) -> str:
-    if found.against:
-        return text("figure.account_difference", target=escape(found.target),
-                    against=escape(found.against))  # fmt: skip
-    return text("figure.account_target", target=escape(found.target))
+def _logit_name(logit_attribution: LogitAttribution, text: Text) -> str:
+    if logit_attribution.against:
+        return text("figure.account_difference", target=escape(logit_attribution.target),
+                    against=escape(logit_attribution.against))  # fmt: skip
+    return text("figure.account_target", target=escape(logit_attribution.target))
 
 
 def _layers(layers: int, text: Text) -> dict[str, object]:
     """Ticks at every fifth layer or so, between its attention and its MLP."""
     every = max(1, -(-layers // _TICKS))
-    shown = list(range(0, layers, every))
+    visible = list(range(0, layers, every))
     return {
         "range": [0.2, 2 * layers + 1.8],
-        "tickvals": [1, *[2 * k + 2.5 for k in shown[1:]]],
-        "ticktext": [text("figure.account_short"), *map(str, shown[1:])],
+        "tickvals": [1, *[2 * k + 2.5 for k in visible[1:]]],
+        "ticktext": [text("figure.account_short"), *map(str, visible[1:])],
         "tickangle": 0,
         "showgrid": False,
     }
 
 
-def _room(found: LogitAttribution) -> list[float]:
-    sums = np.cumsum(found.parts)
-    low, high = axes.around(np.append(sums, [0.0, found.logit]), margin=0.1)
+def _room(logit_attribution: LogitAttribution) -> list[float]:
+    sums = np.cumsum(logit_attribution.parts)
+    low, high = axes.around(np.append(sums, [0.0, logit_attribution.logit]), margin=0.1)
     return [low, high]

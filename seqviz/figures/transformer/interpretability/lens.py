@@ -15,57 +15,57 @@ _LETTERS, _WRITTEN = 7, 8  # letters of a token in a cell; tokens side by side t
 
 
 def lens_table(
-    found: Lens, place: int, plain_one: Lens | None = None, style: Style = STYLE
+    lens: Lens, index: int, plain_one: Lens | None = None, style: Style = STYLE
 ) -> Figure:
     """Left the likeliest token after each layer at each place; right one place by layer.
 
-    place: counted from the last token, which is 1; so is the x of the table. Where there are many
+    index: counted from the last token, which is 1; so is the x of the table. Where there are many
     layers every second one is in the table, the last among them. The lines: the probability of what
     the model says in the end, and how many bits the reading is away from that.
     """
     text, palette = style.text, style.palette
-    count = len(found.pieces)
-    place = min(place, count)
-    step = -(-(found.rows - 1) // (_ROWS - 1))
-    rows = list(range(found.rows - 1, -1, -step))[::-1]
+    count = len(lens.pieces)
+    index = min(index, count)
+    step = -(-(lens.rows - 1) // (_ROWS - 1))
+    rows = list(range(lens.rows - 1, -1, -step))[::-1]
     names = [text("figure.lens_embedding") if row == 0 else str(row - 1) for row in rows]
     sheet = Sheet(style)
-    pieces = [escape(short(piece, _LETTERS)) for piece in found.pieces]
+    pieces = [escape(short(piece, _LETTERS)) for piece in lens.pieces]
     table = sheet.panel(
         axes.axis(text("figure.lens_token"), range=[count + 0.5, 0.5], showgrid=False,
                   tickvals=list(range(count, 0, -1)), ticktext=pieces),
         axes.names(names, text("figure.lens_layer")),
         across=_LEFT,
     )  # fmt: skip
-    shown = found.chance[rows][:, ::-1].astype(np.float32)
+    visible = lens.chance[rows][:, ::-1].astype(np.float32)
     table.cells(
-        shown, text("figure.lens_chance"), scales.tint(), x=np.arange(1, count + 1),
+        visible, text("figure.lens_chance"), scales.tint(), x=np.arange(1, count + 1),
         pick=True, xgap=1, ygap=1,
-        text=[[escape(short(found.likeliest[row][k], _LETTERS)) for k in range(count - 1, -1, -1)]
+        text=[[escape(short(lens.likeliest[row][k], _LETTERS)) for k in range(count - 1, -1, -1)]
               for row in rows],
         texttemplate="%{text}" if count <= _WRITTEN else None,
         textfont={"size": 12 * style.scale, "color": palette.truth},
         hover=text("figure.lens_hover", layer="%{y}", token="%{text}", chance="%{z:.3f}"),
     )  # fmt: skip
-    table.outline(palette.highlight, column=place, width=3)
-    column, layers = count - place, np.arange(found.rows) - 1
-    answer = found.likeliest[-1][column]
+    table.outline(palette.highlight, column=index, width=3)
+    column, layers = count - index, np.arange(lens.rows) - 1
+    answer = lens.likeliest[-1][column]
     top = sheet.panel(
-        axes.axis(text("figure.lens_layer"), range=[-1.5, found.rows - 1.5], nticks=5),
+        axes.axis(text("figure.lens_layer"), range=[-1.5, lens.rows - 1.5], nticks=5),
         axes.axis(text("figure.lens_answer", token=escape(short(answer, _LETTERS))),
                   range=[-0.03, 1.03], nticks=3),
         across=_RIGHT, up=(0.6, 1.0),
     )  # fmt: skip
-    behind = found if plain_one is None else plain_one
+    after = lens if plain_one is None else plain_one
     if plain_one is not None:
         top.reference(layers, plain_one.answer[:, column], text("figure.lens_plain"))
-    top.line(layers, found.answer[:, column], text("figure.lens_answer_line"), palette.prediction,
+    top.line(layers, lens.answer[:, column], text("figure.lens_answer_line"), palette.prediction,
              legend=False, hover="%{x}: %{y:.3f}")  # fmt: skip
-    bits = found.bits[:, column]
-    most = max(1e-6, float(bits.max()), float(behind.bits[:, column].max()))
+    bits = lens.bits[:, column]
+    maximum = max(1e-6, float(bits.max()), float(after.bits[:, column].max()))
     below = sheet.panel(
-        axes.axis(text("figure.lens_layer"), range=[-1.5, found.rows - 1.5], nticks=5),
-        axes.axis(text("figure.lens_bits"), range=[0, 1.08 * most], nticks=3),
+        axes.axis(text("figure.lens_layer"), range=[-1.5, lens.rows - 1.5], nticks=5),
+        axes.axis(text("figure.lens_bits"), range=[0, 1.08 * maximum], nticks=3),
         across=_RIGHT, up=(0.0, 0.38),
     )  # fmt: skip
     if plain_one is not None:
@@ -74,21 +74,21 @@ def lens_table(
                hover="%{x}: %{y:.3g}")  # fmt: skip
     return sheet.described(
         "alt.lens",
-        names={"x": list(found.pieces[::-1]), "y": names},
-        token=found.pieces[column],
+        names={"x": list(lens.pieces[::-1]), "y": names},
+        token=lens.pieces[column],
         answer=answer,
-        chance=number(float(found.chance[-1, column])),
-        settled=row_name(found.settled_layer(column), text),
+        chance=number(float(lens.chance[-1, column])),
+        settled=row_name(lens.settled_layer(column), text),
         bits=number(float(bits[:-1].max(initial=0))),
     )
 
 
-def lens_distance(found: TunedLens, style: Style = STYLE) -> Figure:
+def lens_distance(tuned_lens: TunedLens, style: Style = STYLE) -> Figure:
     """How many bits both lenses are away from the end, by layer: means with their 95% interval."""
     text, palette = style.text, style.palette
     sheet = Sheet(style)
-    layers = np.arange(len(found.shift)) - 1
-    ends = np.concatenate([found.band(lens) for lens in LENSES])
+    layers = np.arange(len(tuned_lens.shift)) - 1
+    ends = np.concatenate([tuned_lens.band(lens) for lens in LENSES])
     panel = sheet.panel(
         axes.axis(text("figure.lens_layer"), range=[-1.5, len(layers) - 1.5], nticks=8),
         axes.decades(np.log10(np.maximum(ends, 0.01)), text("figure.lens_mean_bits")),
@@ -96,19 +96,19 @@ def lens_distance(found: TunedLens, style: Style = STYLE) -> Figure:
     for lens, color, dash in (
         ("plain", palette.mlp, "dash"), ("fitted", palette.prediction, "solid"),
     ):  # fmt: skip
-        low, high = np.maximum(found.band(lens), 0.01)
+        low, high = np.maximum(tuned_lens.band(lens), 0.01)
         panel.band(layers, low, high, color)
-        panel.line(layers, found.mean(lens), text(f"figure.lens_{lens}"), color, dash=dash,
+        panel.line(layers, tuned_lens.mean(lens), text(f"figure.lens_{lens}"), color, dash=dash,
                    hover="%{x}: %{y:.3g}")  # fmt: skip
-    panel.reference(layers[[0, -1]], [found.alone] * 2, text("figure.lens_constant"))
-    row = found.furthest
+    panel.reference(layers[[0, -1]], [tuned_lens.alone] * 2, text("figure.lens_constant"))
+    row = tuned_lens.furthest
     return sheet.described(
         "alt.lens_distance",
-        constant=number(found.alone),
-        texts=found.texts,
+        constant=number(tuned_lens.alone),
+        texts=tuned_lens.texts,
         layer=row_name(row, text),
-        plain=number(found.mean_of("plain", row)),
-        fitted=number(found.mean_of("fitted", row)),
+        plain=number(tuned_lens.mean_of("plain", row)),
+        fitted=number(tuned_lens.mean_of("fitted", row)),
     )
 
 

@@ -18,34 +18,34 @@ def removal_bars(changes: Sequence[Ablation], change: str, style: Style = STYLE)
     yet are blank.
     """
     text, palette = style.text, style.palette
-    found = of_change(changes, change)
-    sheet, panel = _layers(style, len(found.bits), float(np.nanmax(found.bits, initial=0.1)))
+    ablation = of_change(changes, change)
+    sheet, panel = _layers(style, len(ablation.bits), float(np.nanmax(ablation.bits, initial=0.1)))
     for name, same, color in (
         ("removal_same", True, palette.baseline), ("removal_other", False, palette.prediction),
     ):  # fmt: skip
         at = np.array(
             [
                 k
-                for k, piece in enumerate(found.after)
-                if np.isfinite(found.bits[k]) and (piece == found.before) == same
+                for k, piece in enumerate(ablation.after)
+                if np.isfinite(ablation.bits[k]) and (piece == ablation.before) == same
             ],
             int,
         )
         if at.size:
-            panel.bars(at, found.bits[at], text(f"figure.{name}", piece=escape(found.before)),
+            panel.bars(at, ablation.bits[at], text(f"figure.{name}", piece=escape(ablation.before)),
                 color,
-                       customdata=[escape(found.after[k]) for k in at],
+                       customdata=[escape(ablation.after[k]) for k in at],
                        hover=text("figure.removal_hover", layer="%{x}", bits="%{y:.3g}",
                                   piece="%{customdata}"))  # fmt: skip
     return sheet.described(
         "alt.removal",
         change=text(f"figure.removal_{change}"),
-        layers=len(found.bits),
-        known=int(np.isfinite(found.bits).sum()),
-        layer=found.largest,
-        most=number(found.largest_shift),
-        median=number(found.median),
-        same=found.same[0],
+        layers=len(ablation.bits),
+        known=int(np.isfinite(ablation.bits).sum()),
+        layer=ablation.largest,
+        most=number(ablation.largest_shift),
+        median=number(ablation.median),
+        same=ablation.same[0],
     )
 
 
@@ -56,24 +56,24 @@ def removal_so_far(
     return removal_bars(trail[-1], change, style)
 
 
-def removal_of_many(found: AblationSweep, change: str, style: Style = STYLE) -> Figure:
+def removal_of_many(ablation_sweep: AblationSweep, change: str, style: Style = STYLE) -> Figure:
     """One bar a layer: the mean over the texts with its 95% interval."""
     text, palette = style.text, style.palette
-    means = found.means(change)
-    ends = np.array([found.interval(change, layer) for layer in range(len(means))])
+    means = ablation_sweep.means(change)
+    ends = np.array([ablation_sweep.interval(change, layer) for layer in range(len(means))])
     sheet, panel = _layers(style, len(means), float(ends.max()))
-    kept = [percent(found.kept_share(change, layer), 0) for layer in range(len(means))]
+    retained = [percent(ablation_sweep.kept_share(change, layer), 0) for layer in range(len(means))]
     panel.bars(
-        np.arange(len(means)), means, text("figure.removal_mean", texts=found.texts),
-        palette.prediction, whiskers=(ends[:, 0], ends[:, 1]), customdata=kept,
+        np.arange(len(means)), means, text("figure.removal_mean", texts=ablation_sweep.texts),
+        palette.prediction, whiskers=(ends[:, 0], ends[:, 1]), customdata=retained,
         hover=text("figure.removal_hover_many", layer="%{x}", bits="%{y:.3g}",
                    kept="%{customdata}"),
     )  # fmt: skip
-    largest = found.largest(change)
+    largest = ablation_sweep.largest(change)
     return sheet.described(
         "alt.removal_many",
         change=text(f"figure.removal_{change}"),
-        texts=found.texts,
+        texts=ablation_sweep.texts,
         layer=largest,
         most=number(means[largest]),
         low=number(ends[largest, 0]),
