@@ -17,7 +17,7 @@ const MAX_PREFETCHED = 16; // responses
 const MAX_PREFETCH_TRIES = 5;
 const CLIENT_RENDERER_DELAY_MS = 500; // after the page has rendered
 const RETRY_MS = 3000; // after a failed load
-const LARGE_ARRAY = /"bdata":"(#[0-9a-f]{16}|[A-Za-z0-9+/=]{4096,})"/g; // as in ui/live/handler.py
+const LARGE_ARRAY = /"bdata":"(#[0-9a-f]{16}|[A-Za-z0-9+/=]{4096,})"/g; // as in plotting/figure.py
 const benches = new Map();
 
 export function liveBench(prefix) {

@@ -41,7 +41,7 @@ from seqviz.lessons.framework.model_controls import (
 from seqviz.lessons.framework.show import Show
 from seqviz.models import forward_cache, texts
 
-PASTED = 10_000  # characters that a text field takes; LONGEST tokens of them are read
+MAX_PASTED_CHARS = 10_000  # characters that a text field takes; MAX_TEXT_TOKENS tokens are read
 MAPS = ("head", "mean", "rollout")  # views of one matrix of weights
 SHOWN = ("mosaic", "head", "mean")  # views that can show weight times norm of the value
 ENCODER_TEXT = "The animal did not cross the street because it was too tired."
@@ -64,9 +64,9 @@ class PretrainedParams:
 
     view: str = view(("mosaic", "head", "mean", "rollout", "heads"), "mosaic")
     model: str = choice(tuple(MODELS), DEFAULT, menu=True)
-    encoder: str = text_input(ENCODER_TEXT, PASTED, above=True, when=on(model=ENCODERS))
-    decoder: str = text_input(DECODER_TEXT, PASTED, above=True, when=on(model=DECODERS))
-    other: str = text_input("", PASTED, more=True, when=on(model=ENCODERS))
+    encoder: str = text_input(ENCODER_TEXT, MAX_PASTED_CHARS, above=True, when=on(model=ENCODERS))
+    decoder: str = text_input(DECODER_TEXT, MAX_PASTED_CHARS, above=True, when=on(model=DECODERS))
+    other: str = text_input("", MAX_PASTED_CHARS, more=True, when=on(model=ENCODERS))
     layer: int = layer_slider(3)
     head: int = head_slider(1)
     by: str = choice(BY, "weight", when=on(view=SHOWN))

@@ -13,7 +13,7 @@ from seqviz.experiments.attention import head_effects
 from seqviz.figures.attention.changes import attention_mask, head_switches
 from seqviz.figures.attention.heads import head_importance, importance_so_far
 from seqviz.figures.attention.trials import trials_so_far
-from seqviz.lessons.attention.heads import PASTED, PretrainedParams, chosen
+from seqviz.lessons.attention.heads import MAX_PASTED_CHARS, PretrainedParams, chosen
 from seqviz.lessons.attention.notes import read_change, say_change, say_mask
 from seqviz.lessons.framework.controls import choice, on, slider, text_input, toggle, view
 from seqviz.lessons.framework.lesson import read_params
@@ -79,7 +79,9 @@ class AblateParams:
 
     view: str = view(("switches", "both", "each"), "switches")
     off: str = text_input("5.7", CELLS, when=on(view=("switches", "both")))
-    compare: str = text_input("The creature was exhausted, so it stayed where it was.", PASTED)
+    compare: str = text_input(
+        "The creature was exhausted, so it stayed where it was.", MAX_PASTED_CHARS
+    )
 
 
 def ablate(p: AblateParams, show: Show) -> None:

@@ -14,8 +14,8 @@ from seqviz.figures.bert_accuracy.padding import padding_effect, sentence_paddin
 from seqviz.lessons.bert_accuracy.comparison_notes import say_compared
 from seqviz.lessons.bert_accuracy.encoders import (
     FILMS,
+    MAX_PASTED_CHARS,
     MAX_SENTENCE_TOKENS,
-    PASTED,
     REVIEW,
     TESTED_ON,
     choose_token,
@@ -34,7 +34,7 @@ class PadsParams:
     """Padding, told or not told."""
 
     view: str = view((*MEASURED, "own", "tokens"), "accuracy")
-    text: str = text_input(REVIEW, PASTED, above=True, when=on(view=("own", "tokens")))
+    text: str = text_input(REVIEW, MAX_PASTED_CHARS, above=True, when=on(view=("own", "tokens")))
     length: int = stops(shipped.LENGTHS, 128, when=on(view=(*MEASURED, "own")), unit="tokens")
     side: str = choice(SIDES, "right", when=on(view=(*MEASURED, "own")))
     sentences: int = stops(TESTED_ON, 2000, more=True, when=on(view=MEASURED))
@@ -104,7 +104,7 @@ class DirectionsParams:
     """Both ways, only left, only right."""
 
     view: str = view(("class", "own"), "class")
-    text: str = text_input(FILMS, PASTED, above=True, when=on(view="own"))
+    text: str = text_input(FILMS, MAX_PASTED_CHARS, above=True, when=on(view="own"))
     place: int = step_slider(1, MAX_SENTENCE_TOKENS, 7, when=on(view="own"))
     feature: str = choice(FEATURES[:2], "mean", when=on(view="class"))
     sentences: int = stops(TESTED_ON, shipped.SENTENCES, more=True, when=on(view="class"))

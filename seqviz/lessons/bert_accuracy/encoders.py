@@ -20,7 +20,7 @@ MODELS = {
 DEFAULT = shipped.MODEL if shipped.MODEL in MODELS else next(iter(MODELS), shipped.MODEL)
 REVIEW = "The story is simple, but the acting is wonderful and the film is a delight to watch."
 FILMS = "This is one of the best films of the year."
-PASTED = 2000  # characters of a text field
+MAX_PASTED_CHARS = 2000  # characters of a text field
 MAX_SENTENCE_TOKENS = 60  # tokens of a student's sentence that can be chosen
 TESTED_ON = (200, 500, shipped.SENTENCES)
 

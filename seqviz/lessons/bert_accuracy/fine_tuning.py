@@ -24,7 +24,12 @@ from seqviz.figures.bert_accuracy.modes import train_and_eval
 from seqviz.figures.bert_accuracy.progress import training_progress
 from seqviz.figures.bert_accuracy.search import best_so_far, search_trials
 from seqviz.lessons.bert_accuracy.comparison_notes import say_against, say_runs
-from seqviz.lessons.bert_accuracy.encoders import PASTED, classified, model_menu, need_head
+from seqviz.lessons.bert_accuracy.encoders import (
+    MAX_PASTED_CHARS,
+    classified,
+    model_menu,
+    need_head,
+)
 from seqviz.lessons.framework.controls import choice, on, seed, slider, text_input, toggle, view
 from seqviz.lessons.framework.controls import select_slider as stops
 from seqviz.lessons.framework.host import PendingError
@@ -218,7 +223,7 @@ def find_settings(p: SearchParams, show: Show) -> None:
 class ModesParams:
     """train() and eval()."""
 
-    text: str = text_input(MIXED, PASTED, above=True)
+    text: str = text_input(MIXED, MAX_PASTED_CHARS, above=True)
     repeats: int = slider(5, 50, 20)
     seed: int = seed(0, more=True)
 

@@ -18,8 +18,8 @@ from seqviz.figures.bert_accuracy.word_masking import accuracy_under_masking, se
 from seqviz.lessons.bert_accuracy.comparison_notes import say_compared
 from seqviz.lessons.bert_accuracy.encoders import (
     FILMS,
+    MAX_PASTED_CHARS,
     MAX_SENTENCE_TOKENS,
-    PASTED,
     REVIEW,
     TESTED_ON,
     choose_token,
@@ -47,7 +47,7 @@ class MaskedParams:
     """Sentiment while words are masked."""
 
     view: str = view(("class", "own"), "class")
-    text: str = text_input(REVIEW, PASTED, above=True, when=on(view="own"))
+    text: str = text_input(REVIEW, MAX_PASTED_CHARS, above=True, when=on(view="own"))
     order: str = choice(ORDERS, "random", menu=True)
     share: int = slider(0, 100, 35, unit="percent")
     sentences: int = stops(TESTED_ON, shipped.SENTENCES, more=True, when=on(view="class"))
@@ -164,7 +164,7 @@ def fill_in(p: FillParams, show: Show) -> None:
 class GuessParams:
     """One token of one's own sentence."""
 
-    text: str = text_input(FILMS, PASTED, above=True)
+    text: str = text_input(FILMS, MAX_PASTED_CHARS, above=True)
     place: int = step_slider(1, MAX_SENTENCE_TOKENS, 7)
     seed: int = seed(0, more=True)
 

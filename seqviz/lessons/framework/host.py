@@ -1,6 +1,6 @@
 """What runs a bench: it calls, draws, fetches models and keeps trainings. A page is one host.
 
-`Alone` is the other: no page and no session, for notebooks, tests and the command line.
+`LocalHost` is the other: no page and no session, for notebooks, tests and the command line.
 """
 
 from __future__ import annotations

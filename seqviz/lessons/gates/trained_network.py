@@ -32,7 +32,7 @@ from seqviz.models import checkpoints
 
 CELLS = ("lstm", "gru")
 WORDED = ("characters", "sentiment")  # kinds that read words
-PASTED = 10_000  # characters that a text field takes; LONGEST symbols of them are read
+MAX_PASTED_CHARS = 10_000  # characters that a text field takes; MAX_SYMBOLS of them are read
 PROSE = (
     'The plot is thin and the jokes are old, but the two leads are so good that you forget it. "It '
     'is not a great film," he said, "but it is never dull."'
@@ -49,7 +49,7 @@ LASTING = 20.0  # steps: a time constant above is said to be long
 
 def typed(kind: str, text: str) -> Any:
     """What the networks of one kind read."""
-    return text_input(text, PASTED, when=on(kind=kind))
+    return text_input(text, MAX_PASTED_CHARS, when=on(kind=kind))
 
 
 def symbols_of(values: Any) -> int:
@@ -230,8 +230,8 @@ class MeaningParams:
     cell: str = choice(CELLS, "lstm")
     lstm: str = choice(activations.LSTM_SYMBOLS, "c", when=on(cell="lstm"))
     gru: str = choice(activations.GRU_SYMBOLS, "h", when=on(cell="gru"))
-    found_on: str = text_input(PROSE, PASTED)
-    scored_on: str = text_input(SECOND, PASTED)
+    found_on: str = text_input(PROSE, MAX_PASTED_CHARS)
+    scored_on: str = text_input(SECOND, MAX_PASTED_CHARS)
 
 
 def meaning(p: MeaningParams, show: Show) -> None:

@@ -49,7 +49,7 @@ from seqviz.models import ready
 from seqviz.models.registry import DEFAULTS
 
 DECODER = DEFAULTS["decoder"]
-PASTED = 1_000  # characters of a text that is read anew after every press
+MAX_PASTED_CHARS = 1_000  # characters of a text that is read anew after every press
 STORY = "Once upon a time"
 AGAIN = "The weather is nice today."
 LOOP = 48  # tokens of a greedy text
@@ -79,7 +79,7 @@ def fine(share: float) -> str:
 class FuturesParams:
     """A tree of what may follow, and the ways of greedy decoding, beams and draws in it."""
 
-    prompt: str = text_input(STORY, PASTED, above=True)
+    prompt: str = text_input(STORY, MAX_PASTED_CHARS, above=True)
     beams: int = step_slider(1, 6, 3)
     length_penalty: float = stops((0.0, 0.5, 1.0, 2.0, 4.0), 1.0)
     shown: int = slider(8, 40, 16, 2)

@@ -32,7 +32,7 @@ from seqviz.lessons.framework.lesson import SeedExperiment, read_params
 from seqviz.lessons.framework.output import Note
 from seqviz.lessons.framework.show import Show
 from seqviz.lessons.gpt.client_payload import EVEN, FEW, ROUNDING
-from seqviz.lessons.gpt.generation import DECODER, PASTED, fine, read
+from seqviz.lessons.gpt.generation import DECODER, MAX_PASTED_CHARS, fine, read
 from seqviz.plotting import escape
 from seqviz.plotting.tokens import short
 
@@ -44,7 +44,7 @@ COUNT = 12  # tokens that are written
 class ScoresParams:
     """One next token on its way through the filters to a draw."""
 
-    text: str = text_input(TEXT, PASTED, above=True)
+    text: str = text_input(TEXT, MAX_PASTED_CHARS, above=True)
     temperature: float = slider(0.1, 3.0, 1.0, 0.05)
     top_p: float = slider(0.05, 1.0, 0.9, 0.05)
     top_k: int = stops((0, 1, 2, 3, 5, 10, 20, 50, 100, 200), 0)

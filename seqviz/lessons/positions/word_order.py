@@ -21,7 +21,7 @@ from seqviz.models import texts
 
 FIRST, SECOND = "Mary gave John a flower", "John gave Mary a flower"
 FIRST, SECOND = "Mary gave John a flower", "John gave Mary a flower"
-PASTED = 2000  # characters of a text field
+MAX_PASTED_CHARS = 2000  # characters of a text field
 ROUNDING = 1e-6  # of a cosine, in an encoder of float32
 
 
@@ -30,9 +30,9 @@ class EffectParams:
     """The same words in another order."""
 
     view: str = view(("moved", "maps"), "moved")
-    first: str = text_input(FIRST, PASTED)
+    first: str = text_input(FIRST, MAX_PASTED_CHARS)
     how: str = choice(("own", "shuffled"), "own")
-    second: str = text_input(SECOND, PASTED, when=on(how="own"))
+    second: str = text_input(SECOND, MAX_PASTED_CHARS, when=on(how="own"))
     draw: int = slider(1, 50, 1, when=on(how="shuffled"))
     strength: float = slider(0.0, 2.0, 1.0, 0.01, when=on(view="moved"))
     causal: bool = toggle(False)

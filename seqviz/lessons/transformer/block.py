@@ -44,7 +44,7 @@ from seqviz.lessons.framework.show import Show
 from seqviz.models.registry import MODELS
 
 CELLS = 200  # characters of a written tensor
-PASTED = 200  # characters of a text of which at most 16 words are read
+MAX_PASTED_CHARS = 200  # characters of a text of which at most 16 words are read
 EPS = (1e-12, 1e-5, 1e-3, 0.1)
 HALF = 0.5
 STACKS = {"two": 2, "six": 6, "twelve": 12}  # blocks
@@ -81,7 +81,7 @@ class EncoderFlowParams:
     """The way of a text through an untrained encoder of S0's size."""
 
     step: int = step_slider(1, len(flow.STEPS), 5)
-    words: str = text_input(flow.TEXT, PASTED)
+    words: str = text_input(flow.TEXT, MAX_PASTED_CHARS)
     depth: int = slider(1, flow.MOST_LAYERS, 6, more=True)
     layer: int = slider(0, flow.MOST_LAYERS - 1, 0, within=lambda v: v["depth"] - 1, when=INSIDE)
     dropout: float = stops(RATES, 0.0)

@@ -35,7 +35,7 @@ from seqviz.models.registry import DEFAULTS, MODELS
 
 DECODER, ENCODER = DEFAULTS["decoder"], DEFAULTS["encoder"]
 LAYERS = {record.name: record.layers for record in MODELS}
-PASTED = 1_000  # characters of a text that is read anew after every press
+MAX_PASTED_CHARS = 1_000  # characters of a text that is read anew after every press
 WORD = 40
 UNDECIDED = 0.1  # of the likeliest token
 TEXT = "The capital of France is"
@@ -52,7 +52,7 @@ def read(show: Show, text: str, model: str = DECODER) -> None:
 class AccountParams:
     """The logit of a token as a sum over the parts of a decoder."""
 
-    text: str = text_input(TEXT, PASTED, above=True)
+    text: str = text_input(TEXT, MAX_PASTED_CHARS, above=True)
     target: str = text_input("", WORD)
     against: str = text_input("", WORD)
     part: int = step_slider(1, 2 * LAYERS[DECODER] + 1, 48)
@@ -126,7 +126,9 @@ class LookParams:
 
     view: str = view(("own", "reviews"), "own")
     model: str = choice((DECODER, ENCODER), DECODER, menu=True, when=on(view="own"))
-    filled: str = text_input(FILLED, PASTED, above=True, when=on(view="own", model=(ENCODER,)))
+    filled: str = text_input(
+        FILLED, MAX_PASTED_CHARS, above=True, when=on(view="own", model=(ENCODER,))
+    )
     reading: str = choice(LENSES, "plain", when=on(view="own", model=(DECODER,)))
     place: int = step_slider(
         1, lenses.MAX_POSITIONS, 0, within=n_positions, opens=default_position, when=on(view="own")
@@ -190,7 +192,9 @@ class RemoveParams:
 
     view: str = view(("own", "many"), "own")
     model: str = choice((DECODER, ENCODER), DECODER, menu=True, shipped=True)
-    filled: str = text_input(FILLED, PASTED, above=True, when=on(view="own", model=ENCODER))
+    filled: str = text_input(
+        FILLED, MAX_PASTED_CHARS, above=True, when=on(view="own", model=ENCODER)
+    )
     change: str = choice(CHANGES, FIRST, menu=True)
 
 

@@ -1,7 +1,7 @@
 """Where the requests of a moving hand arrive, and those of benches in pages of their own (`embed`),
 and of a class in a room.
 
-What answers, such as `fast_path`, is loaded with the first.
+What answers, such as `ui.live.handler`, is loaded with the first.
 
 It brings numpy, the figures and what benches are made of, half a second in which a server that
 starts could have sent its first page already.

@@ -1,6 +1,7 @@
 """What a teacher shows in a room, drawn once for all who follow (`ui.classroom.routes`).
 
-It is byte for byte what each of their pages would ask for (`fast_path`): told are the bench and the
+It is byte for byte what each of their pages would ask for (`ui.live.handler`): told are the bench
+and the
 names and values that would stand in its address, and a page that would ask for anything else still
 does. What depends on who asks, or when, is not drawn here.
 """

@@ -262,7 +262,7 @@ def _found(
 
 
 async def render_run(room: Room, lang: str, presenting: bool) -> bytes:
-    """The room's run as it stands: two lines as of `fast_path.Answer`, or one with a problem.
+    """The room's run as it stands: two lines as of `LiveResponse`, or one with a problem.
 
     Empty where there is nothing to draw. Drawn once for all who ask for the same.
     """

@@ -2,7 +2,8 @@
 
 GET gives the page at the settings of its address, for everybody who asks for the same the same;
 POST, with the settings in the body (a reader's own texts are in no address and no log), what the
-page shows from then on, and the name of the session that a moving hand says (`fast_path`). A page
+page shows from then on, and the name of the session that a moving hand says (`ui.live.handler`). A
+page
 that opens waits in the draw queue as a page, and what was set in it as a press. No cookie is given
 and no seat taken; `ui.embed.sessions` says how many sessions there are.
 """

@@ -1,14 +1,14 @@
 """The way of a moving hand: a bench with these values, without a run of its page.
 
-A page tells the browser where to ask (`source`). While a slider moves, the browser asks that route
-(`live_route`) for figure, read-outs and sentences, and draws them (`bench/live.js`); the
+A page tells the browser where to ask (`live_descriptor`). While a slider moves, the browser asks
+that route (`endpoint`) for figure, read-outs and sentences, and draws them (`bench/live.js`); the
 page hears of the value when the hand has come to rest. What stands in the address is what a link
 carries, but no text of a student's: that is kept with the session, which the browser names by a
 token. A text that is being typed travels in a header. The answer is drawn in the draw queue as a
 press, is kept for the class, and what has to be computed for it counts for the student. Nothing is
 started, fetched or trained for it: where a bench would have to wait, there is no answer, and the
 page says why. While a hand rests, the browser asks for the steps beside it, which a class that is
-busy does not get. Where a bench answers in the browser (`lesson.Answers`) the route gives what that
+busy does not get. Where a bench answers in the browser (`ClientRenderer`) the route gives what that
 takes, once for all that a hand moves. A large array that the browser has from the answer before
 does not travel again: it names those that it has, and their names stand in their places.
 """
@@ -228,7 +228,10 @@ def _parse_query(
 
 
 def client_payload(bench: Bench, name: str, query: Mapping[str, str], session: Session) -> bytes:
-    """A part of what answers in the browser, as JSON. Raises as `answer`, KeyError for no part."""
+    """Return a payload of a client renderer, as JSON.
+
+    Raises as `render_bench` does, and KeyError where there is no such payload.
+    """
     view, values = _parse_query(bench, query, session)
     needs = bench.answers.needs if bench.answers else ()
     values = {key: value for key, value in values.items() if key in needs}
@@ -260,15 +263,13 @@ async def endpoint(request: Request) -> Response:
     bench = getattr(lessons, slug).lesson.benches.get(name) if registered else None
     if bench is None:
         return Response(status_code=404)
-    request_value = request.headers.get(H_PAYLOAD)
-    if request_value is not None and (
-        bench.answers is None or request_value not in bench.answers.parts
-    ):
+    payload = request.headers.get(H_PAYLOAD)
+    if payload is not None and (bench.answers is None or payload not in bench.answers.parts):
         return Response(status_code=404)
     if session is None:  # of another process, or of one that has gone
         return Response(status_code=403)
-    ahead = H_PREFETCH in request.headers
-    if ahead and (session.asked > 0 or draw_queue().busy or workers().busy):
+    is_prefetch = H_PREFETCH in request.headers
+    if is_prefetch and (session.asked > 0 or draw_queue().busy or workers().busy):
         return Response(status_code=204)
     if session.asked >= MAX_REQUESTS_PER_SESSION:
         return Response(status_code=429)
@@ -279,34 +280,38 @@ async def endpoint(request: Request) -> Response:
         return Response(status_code=400)
     if typed:  # as the page's own text: for nobody else, and in no address
         query = {"own": H_LIVE_TEXT, **query, **typed}
-    has = frozenset(request.headers.get(H_KNOWN_ARRAYS, "").split(","))
-    session.asked += not ahead  # one that is given up is not in the way of the hand
+    known_arrays = frozenset(request.headers.get(H_KNOWN_ARRAYS, "").split(","))
+    session.asked += not is_prefetch  # one that is given up is not in the way of the hand
     started = time.perf_counter()
     gone: asyncio.Future[Any] = asyncio.ensure_future(wait_for_disconnect(request))
     try:
         result = None
-        if request_value is not None:
+        if payload is not None:
             work = partial(
                 _render_response,
                 bench,
                 query,
                 session,
-                has,
+                known_arrays,
                 rank=Priority.PAGE,
-                question=request_value,
+                payload=payload,
             )
             result = await race_disconnect(
                 gone, run_scheduled(Priority.PAGE, session.account, work)
             )
-        elif (sent := _dispatch_to_worker(bench, query, session, has)) is not None:
+        elif (sent := _dispatch_to_worker(bench, query, session, known_arrays)) is not None:
             result = await race_disconnect(gone, asyncio.wrap_future(sent))
         if result is None and not gone.done():
-            rank = Priority.DRAG if ahead or H_DRAGGING in request.headers else Priority.INTERACTION
+            rank = (
+                Priority.DRAG
+                if is_prefetch or H_DRAGGING in request.headers
+                else Priority.INTERACTION
+            )
             result = await race_disconnect(
-                gone, _render_scheduled(rank, bench, query, session, has)
+                gone, _render_scheduled(rank, bench, query, session, known_arrays)
             )
     finally:
-        session.asked -= not ahead
+        session.asked -= not is_prefetch
         gone.cancel()
     if result is None:
         return Response(status_code=408)
@@ -336,10 +341,10 @@ async def race_disconnect(disconnected: asyncio.Future[Any], work: Awaitable[Any
 
 
 async def _render_scheduled(
-    rank: Priority, bench: Bench, query: Mapping[str, str], session: Session, has: Set[str]
+    rank: Priority, bench: Bench, query: Mapping[str, str], session: Session, known_arrays: Set[str]
 ) -> tuple[int, bytes]:
-    """Status and body. has: names of arrays that the browser has."""
-    work = partial(_render_response, bench, query, session, has, rank=rank)
+    """Status and body. known_arrays: names of arrays that the browser has."""
+    work = partial(_render_response, bench, query, session, known_arrays, rank=rank)
     return await run_scheduled(rank, session.account, work)
 
 
@@ -362,22 +367,24 @@ def _render_response(
     bench: Bench,
     query: Mapping[str, str],
     session: Session,
-    has: Set[str],
+    known_arrays: Set[str],
     host_type: type[LiveHost] = LiveHost,
     rank: Priority = Priority.INTERACTION,
-    question: str | None = None,
+    payload: str | None = None,
 ) -> tuple[int, bytes]:
-    """As `_respond`, without a turn; question: a part instead. Raises NeedsMainProcessError, in a
-    worker."""
+    """Return status and body of a bench, or of one payload of its client renderer.
+
+    Raises NeedsMainProcessError in a worker.
+    """
     name = bench.lesson.slug
     with (
         run_context.acting_as(session, name, bench.name),
         charging.charge_cpu(session.account, rank),
     ):
         try:
-            if question is not None:
-                return 200, client_payload(bench, question, query, session)
-            return 200, render_bench(bench, query, session, host_type).encode(has)
+            if payload is not None:
+                return 200, client_payload(bench, payload, query, session)
+            return 200, render_bench(bench, query, session, host_type).encode(known_arrays)
         except NeedsMainProcessError:
             raise
         except (PendingError, ValueError):  # the page says what is to be done
@@ -394,7 +401,7 @@ def workers() -> Workers:
 
 
 def _dispatch_to_worker(
-    bench: Bench, query: Mapping[str, str], session: Session, has: Set[str]
+    bench: Bench, query: Mapping[str, str], session: Session, known_arrays: Set[str]
 ) -> Future[RenderResponse] | None:
     """The reply of a worker, if this can be answered by one and one is there."""
     moved = {*_dragged_keys(bench), *_live_texts(bench)}
@@ -402,8 +409,8 @@ def _dispatch_to_worker(
     if fixed in _only_here or (account := charging.lease(session.account)) is None:
         return None
     texts = session.texts if "own" in query else {}
-    question = RenderRequest(bench.lesson.slug, bench.name, query, texts, has, account)
-    sent = workers().submit((bench.prefix, *sorted(query.items())), question)
+    request = RenderRequest(bench.lesson.slug, bench.name, query, texts, known_arrays, account)
+    sent = workers().submit((bench.prefix, *sorted(query.items())), request)
     if sent is not None:  # also where nobody waits any more
         sent.add_done_callback(partial(_charge_reply, session, bench.lesson.slug, fixed))
     return sent
@@ -427,7 +434,7 @@ _only_here: set[Any] = set()
 
 
 def _prepare_worker() -> None:
-    """In a worker, before the first question."""
+    """In a worker, before the first request."""
     from seqviz.ui.runtime import logs  # a page needs nothing of it
 
     logs.begin(settings.value("SEQVIZ_LOG_LEVEL"), settings.value("SEQVIZ_LOG_FORMAT"))
@@ -438,16 +445,16 @@ def _prepare_worker() -> None:
     startup.configure_process()
 
 
-def _worker_main(question: RenderRequest) -> RenderResponse:
+def _worker_main(request: RenderRequest) -> RenderResponse:
     """In a worker: answer for a visitor of its parent."""
-    bench = getattr(lessons, question.slug).lesson.benches[question.bench]
+    bench = getattr(lessons, request.slug).lesson.benches[request.bench]
     status: int | None = None
     body = b""
     with suppress(NeedsMainProcessError):
         status, body = _render_response(
-            bench, question.query, question.visitor(), question.has, WorkerHost
+            bench, request.query, request.visitor(), request.known_arrays, WorkerHost
         )
-    return RenderResponse(status, body, question.account, metrics.drain_buffer())
+    return RenderResponse(status, body, request.account, metrics.drain_buffer())
 
 
 async def wait_for_disconnect(request: Request) -> None:

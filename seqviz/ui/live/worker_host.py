@@ -62,7 +62,7 @@ class RenderRequest:
     bench: str
     query: Mapping[str, str]
     texts: Mapping[str, dict[str, str]]
-    has: Set[str]
+    known_arrays: Set[str]
     account: ClientQuota
 
     def visitor(self) -> Session:

@@ -30,7 +30,7 @@ class BenchView:
 
     below: under the figure, where its footer goes when the bench has said everything; chart: what
     is drawn there, with where its numbers come from. live: where the browser asks for it while a
-    hand moves (`fast_path.source`). saying: where the next
+    hand moves (`live_descriptor`). saying: where the next
     sentence goes; places: how many of these there are.
     """
 

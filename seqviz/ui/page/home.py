@@ -1,7 +1,7 @@
 """What stands on the home page: a live bench, the search, and the lessons as cards.
 
 Each is one element of Streamlit's, as building them is what takes a browser its time. The bench is
-the first of a lesson, and asks as it does there while a hand moves (`fast_path`); at rest nothing
+the first of a lesson, and asks as it does there while a hand moves (`ui/live`); at rest nothing
 is left to be drawn.
 """
 

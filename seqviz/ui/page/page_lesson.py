@@ -55,7 +55,8 @@ ARRIVES_WITHIN = 8.0  # seconds; the browser asks once more after ten (`bench/la
 @dataclass(frozen=True)
 class BenchState:
     """What a bench shows. others: the parameters of benches that it builds on, by name. shape: see
-    `fast_path.shape`. moved: a hand can. drawn: by the page; else by the browser, under the hand of
+    `ui.render.html.layout_signature`. moved: a hand can. drawn: by the page; else by the browser,
+    under the hand of
     this session, which is not kept: a page refers to itself, and lives on until it is collected.
     """
 

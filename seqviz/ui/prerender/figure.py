@@ -1,4 +1,5 @@
-"""Draws what comes with a page: the first bench's figure, at its defaults as `fast_path` answers.
+"""Draws what comes with a page: the first bench's figure, at its defaults as `ui.live.handler`
+answers.
 
 When the lesson has been seen, or at start, with the models that are preloaded. Before that, and
 where the address has settings of the lesson, its place is empty (`first_page`).

@@ -6,29 +6,30 @@ have theirs in half the time, and the thread that sends the messages shares with
 
 What always holds (docs/scheduler.md says why; `benchmarks.scheduler` compares it with classes):
 
-* One computes. Where it has done so for YOUNG seconds another begins beside it, up to PLACES of the
-  kind that begins: there is a place for a press beside two long pages, none for a file beside them,
+* One computes. Where it has done so for OVERLAP_AFTER_S another begins beside it, up to SLOTS
+  of the kind that begins: there is a place for a press beside two long pages, none for a file beside them,
   and never are two files made at a time.
-* Slow are pages, files, who is a step behind, and whose turns of this kind usually take YOUNG
-  seconds. Beside them another of their kind, or one before it, that is not slow begins at once; the
-  last place of a press is not for them.
+* Slow are pages, files, who is a step behind, and whose turns of this kind usually take
+  OVERLAP_AFTER_S. Beside them another of their kind, or one before it, that is not slow begins at
+  once; the last place of a press is not for them.
 * A press goes before a page, a page before what follows, that before a picture under a hand that
   moves on, and a file comes last. But no kind is passed over for ever: one that waits goes after
-  PASSES others at the latest (and after kinds before it whose turn is due as well).
-* Within a kind whoever has used least of late goes first, counted in steps of STEP seconds: who has
+  MAX_SKIPS others at the latest (and after kinds before it whose turn is due as well).
+* Within a kind whoever has used least of late goes first, counted in steps of USAGE_STEP_S: who has
   just come and who presses now and then are equal. Of equals, whoever has waited longest for its
   length goes first: for each second that a turn of theirs of this kind usually takes, others may go
-  before who come LONGER seconds later.
-* One user computes OWN things at a time, one where it is a step behind: nobody
+  before who come AGING_FACTOR seconds later.
+* One client computes MAX_PER_CLIENT things at a time, one where it is a step behind: nobody
   fills all places.
-* Who has used HEAVY seconds of late comes after everybody else, and only alone. Whoever has waited
-  OVERDUE seconds comes as if nothing had been used.
-* One that has computed for HANGS seconds has lost its place and goes on beside: a computation that
-  hangs stops nobody. Never more than MOST compute in all: if so many hang at once, others wait for
-  the first of them to end. The last QUICK of these are not for who is slow: where many slow ones
-  slow each other down they all hang, and a press of 10 ms would stand behind them.
+* Who has used HEAVY_USAGE_S of late comes after everybody else, and only alone. Whoever has waited
+  MAX_WAIT_S comes as if nothing had been used.
+* One that has computed for STUCK_AFTER_S has lost its place and goes on beside: a computation that
+  hangs stops nobody. Never more than MAX_CONCURRENT compute in all: if so many hang at once,
+  others wait for the first of them to end. The last RESERVED_SLOTS of these are not for who is
+  slow: where many slow ones slow each other down they all hang, and a press of 10 ms would stand
+  behind them.
 * Who gives up while it waits is not begun.
-* Who waits longer than TELL seconds is told how many are before it, and again and again.
+* Who waits longer than NOTIFY_EVERY_S is told how many are before it, and again and again.
 """
 
 from __future__ import annotations
