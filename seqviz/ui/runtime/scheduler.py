@@ -7,8 +7,8 @@ have theirs in half the time, and the thread that sends the messages shares with
 What always holds (docs/scheduler.md says why; `benchmarks.scheduler` compares it with classes):
 
 * One computes. Where it has done so for OVERLAP_AFTER_S another begins beside it, up to SLOTS
-  of the kind that begins: there is a place for a press beside two long pages, none for a file beside them,
-  and never are two files made at a time.
+  of the kind that begins: there is a place for a press beside two long pages, none for a file
+  beside them, and never are two files made at a time.
 * Slow are pages, files, who is a step behind, and whose turns of this kind usually take
   OVERLAP_AFTER_S. Beside them another of their kind, or one before it, that is not slow begins at
   once; the last place of a press is not for them.
