@@ -13,9 +13,13 @@ import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
+
+# Loaded by its name, since it builds on this module; only a notebook needs it.
+STATIC_IMAGE = "seqviz.plotting.static_image"
 
 # Integers of 64 bits have no typed array in a browser: they travel in 32 where they fit.
 _INT32 = np.iinfo(np.int32)
@@ -111,9 +115,8 @@ class Figure:
             self.plotly().show(**options)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        from seqviz.plotting.static_image import bundle
-
-        return bundle(self)
+        bundle: dict[str, Any] = import_module(STATIC_IMAGE).bundle(self)
+        return bundle
 
     def _display_(self) -> Any:
         """The same for marimo."""

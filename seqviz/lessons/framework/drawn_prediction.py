@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from jaxtyping import Float
@@ -12,11 +12,16 @@ from jaxtyping import Float
 from seqviz.plotting.figure import Figure
 from seqviz.plotting.style import Style
 
-if TYPE_CHECKING:
-    from seqviz.lessons.framework.lesson import Lesson
-
 MARKS, FINE = 64, 1000  # numbers of a sketch at most, and into how many parts an axis is divided
 POINTS = 25  # of a curve
+
+
+class HasBenches(Protocol):
+    """A lesson, as far as a prediction needs it."""
+
+    @property
+    def benches(self) -> Mapping[str, Any]:
+        """Benches by name."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,7 @@ class DrawnPrediction:
     shown: Sequence[int] = ()
     panel: tuple[str, str] = ("x", "y")
 
-    def posed(self, lesson: Lesson, style: Style) -> PreparedPrediction:
+    def posed(self, lesson: HasBenches, style: Style) -> PreparedPrediction:
         """Run the bench; raises what that raises, ValueError for axes without fixed ends."""
         figure = lesson.benches[self.bench].run(self.values, style=style, code=False).figure
         answer = figure.traces[self.answer[0]]

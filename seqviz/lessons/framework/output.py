@@ -7,12 +7,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from seqviz.plotting.figure import Array, Figure, joined
-
-if TYPE_CHECKING:
-    from seqviz.lessons.framework.lesson import Bench
 
 Pair = tuple[str, str]
 # Loaded by its name, since it builds on this module; only a notebook has what it needs.
@@ -185,7 +182,7 @@ def _emphasized(text: str, bold: str, italic: str) -> str:
 class Source:
     """What gave an output: a bench, its values as `Bench.run` takes them, and the language."""
 
-    bench: Bench
+    bench: Any  # a `Bench`, whose module imports this one
     values: Mapping[str, Any]
     language: str
 
