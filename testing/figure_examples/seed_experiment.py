@@ -28,11 +28,11 @@ def examples() -> tuple[Example, ...]:
     )
 
 
-def sample(count: int, own_value: int) -> Replicates:
+def sample(count: int, students: int) -> Replicates:
     """Normal values, the first of them of a class."""
     seeds = np.arange(1, count + 1)
     values = np.random.RandomState(3).normal(0.794, 0.027, count)
-    return Replicates(seeds, values, seeds <= own_value)
+    return Replicates(seeds, values, seeds <= students)
 
 
 def cells() -> dict[str, Replicates]:

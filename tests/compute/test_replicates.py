@@ -17,9 +17,9 @@ from tests.tiers import first_only
 MANY = 1500  # seeds
 
 
-def of(values, own_value: int = 0) -> Replicates:
+def of(values, students: int = 0) -> Replicates:
     seeds = np.arange(1, len(values) + 1)
-    return Replicates(seeds, np.array(values, float), seeds <= own_value)
+    return Replicates(seeds, np.array(values, float), seeds <= students)
 
 
 def agrees(values, theory: Theory, also: float = 0.0) -> None:

@@ -56,14 +56,14 @@ def words_of(pieces: Sequence[str], special: Bool[np.ndarray, "token"]) -> Int[n
     A piece that starts with ## continues the word before it. Punctuation is a word of its own, so
     "don't" is three: don ' t. special: [CLS], [SEP], [PAD].
     """
-    is_found = np.full(len(pieces), -1)
+    word_ids = np.full(len(pieces), -1)
     words = 0
     for index, piece in enumerate(pieces):
         if special[index]:
             continue
-        words += not (piece.startswith("##") and index > 0 and is_found[index - 1] >= 0)
-        is_found[index] = words - 1
-    return is_found
+        words += not (piece.startswith("##") and index > 0 and word_ids[index - 1] >= 0)
+        word_ids[index] = words - 1
+    return word_ids
 
 
 def written(pieces: Sequence[str], word_of: Int[np.ndarray, "token"]) -> tuple[str, ...]:

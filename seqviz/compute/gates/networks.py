@@ -143,7 +143,7 @@ def word_probabilities(
     full = network.encode(" ".join(pieces)).ids
     states = trace(network, full)
     ends = [len(prefix) for prefix in prefixes]
-    is_found = np.empty((len(pieces), len(candidates)))
+    logs_of_candidates = np.empty((len(pieces), len(candidates)))
     for column, candidate in enumerate(candidates):
         tail = network.encode(f"_{candidate}_").ids.copy()
         tail[0] = tail[-1] = network.symbols.index(" ")
@@ -154,8 +154,8 @@ def word_probabilities(
             state_after(states, ends),
         )
         log_p = log_probabilities(network, after.hidden)
-        is_found[:, column] = log_p[np.arange(len(tail)), :, tail].sum(axis=0)
-    return tuple(pieces), is_found
+        logs_of_candidates[:, column] = log_p[np.arange(len(tail)), :, tail].sum(axis=0)
+    return tuple(pieces), logs_of_candidates
 
 
 def state_after(states: Gated, step: int | Sequence[int]) -> State:

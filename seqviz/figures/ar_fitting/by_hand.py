@@ -109,8 +109,8 @@ def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = STYLE) -> alt.
         style,
     )
     error = f"({m!r} * (slope - ({best!r})) * (slope - ({best!r})))"
-    result_text = _spoken(text("figure.found_least"), f"{best!r}")
-    summary = f"abs(slope - ({best!r})) < 0.006 ? {result_text} : " + _spoken(
+    least_found = _spoken(text("figure.found_least"), f"{best!r}")
+    summary = f"abs(slope - ({best!r})) < 0.006 ? {least_found} : " + _spoken(
         text("figure.above_least"), error
     )
     total = f"'{text('figure.your_error')} ' + format({floor!r} + {error}, '.3g')"

@@ -129,25 +129,25 @@ def rollout_map(attention_map: AttentionMap, query: int, key: int, style: Style 
     )
 
 
-def _map(forward_pass: AttentionMap, title: str, query: int, key: int, style: Style) -> Figure:
-    text, pieces, color = style.text, forward_pass.text.pieces, style.palette.highlight
+def _map(attention_map: AttentionMap, title: str, query: int, key: int, style: Style) -> Figure:
+    text, pieces, color = style.text, attention_map.text.pieces, style.palette.highlight
     query, key = min(query, len(pieces)), min(key, len(pieces))
     of_query, to_key = pieces[query - 1], pieces[key - 1]
-    row = forward_pass.weights[query - 1]
+    row = attention_map.weights[query - 1]
     weight, largest_at = number(row[key - 1]), int(np.nanargmax(row))
     sheet = Sheet(style)
     panel = sheet.panel(
         axes.tokens(style, pieces, text("figure.keys")),
         axes.tokens(style, pieces, text("figure.queries"), upright=True),
     )
-    visible = text(f"figure.{_SHOWN[forward_pass.by]}")
+    visible = text(f"figure.{_SHOWN[attention_map.by]}")
     panel.weights(
-        forward_pass.weights, forward_pass.allowed, visible, forward_pass.max_weight, pick=True
+        attention_map.weights, attention_map.allowed, visible, attention_map.max_weight, pick=True
     )
     panel.rectangle((0.5, len(pieces) + 0.5), (query - 0.5, query + 0.5), color, width=1.5)
     panel.outline(color, column=key, row=query, width=3.5)
     values = {"query": escape(of_query), "key": escape(to_key), "weight": f"<b>{weight}</b>"}
-    carried = "" if forward_pass.by == "weight" else "_carried"
+    carried = "" if attention_map.by == "weight" else "_carried"
     # Two lines: a phone has no room for both in one.
     sheet.headline(f"{escape(title)}<br>{text(f'figure.chosen_weight{carried}', **values)}")
     sheet.margin(t=58 * style.scale)

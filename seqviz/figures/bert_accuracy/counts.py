@@ -99,13 +99,13 @@ def _bars(
     )
 
 
-def _rows(head_parts: ParameterCount, style: Style) -> list[tuple[str, ParameterGroup]]:
+def _rows(parameter_count: ParameterCount, style: Style) -> list[tuple[str, ParameterGroup]]:
     """Tables of the embeddings, layers, pooler, classifier, adapters, each with its name.
 
     Where there are too many, layers with the same numbers share a row.
     """
     tables = {name: [0, 0] for name in _TABLES}
-    for part in head_parts.parts:
+    for part in parameter_count.parts:
         first, table, *_ = part.name.split(".")
         if first == "embeddings":
             tables[table][0] += part.parameters
@@ -115,7 +115,7 @@ def _rows(head_parts: ParameterCount, style: Style) -> list[tuple[str, Parameter
         for name, pair in tables.items()
         if pair[0]
     ]
-    others = [group for group in groups(head_parts) if group.name != "embeddings"]
+    others = [group for group in groups(parameter_count) if group.name != "embeddings"]
     merged = len(rows) + len(others) > _ROWS
 
     def alike(group: ParameterGroup) -> tuple[object, ...]:

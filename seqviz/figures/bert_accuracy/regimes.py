@@ -22,7 +22,7 @@ _FAN = 0.2  # of a row: how far the runs stand apart
 
 
 def system_accuracies(
-    system_predictionses: tuple[SystemPredictions, ...],
+    systems: tuple[SystemPredictions, ...],
     positive: Bool[np.ndarray, "sentence"],
     chosen: str,
     baseline: Proportion,
@@ -36,7 +36,7 @@ def system_accuracies(
     whiskers follow from the n that the text gives. Raises KeyError for a system that is not there.
     """
     text, n = style.text, len(positive)
-    runs = {item.system: _runs(item, positive) for item in system_predictionses}
+    runs = {item.system: _runs(item, positive) for item in systems}
     mean = {system: of_share(float(shares.mean()), n) for system, shares in runs.items()}
     order = sorted(mean, key=lambda system: np.nan_to_num(mean[system].share, nan=-1.0))
     names = {system: text(f"figure.acc_system_{system}") for system in order}

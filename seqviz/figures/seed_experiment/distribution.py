@@ -74,23 +74,23 @@ def distribution_over_seeds(
     return sheet.finish(_said(replicates, theory, style))
 
 
-def _said(mosaic: Replicates, theory: Theory | None, style: Style) -> str:
+def _said(replicates: Replicates, theory: Theory | None, style: Style) -> str:
     """What the figure shows, in sentences."""
-    text, n, own = style.text, mosaic.values.size, int(mosaic.of_class.sum())
-    low, high = mosaic.interval
+    text, n, own = style.text, replicates.values.size, int(replicates.of_class.sum())
+    low, high = replicates.interval
     key = "alt.seeds_one" if n == 1 else "alt.seeds_all" if own == n else "alt.seeds_some"
     observed = text(
         key,
         count=n,
         own=own,
         further=n - own,
-        mean=number(mosaic.mean),
+        mean=number(replicates.mean),
         low=number(low),
         high=number(high),
     )
     if theory is None:
         return observed
-    inside, _ = mosaic.within(theory)
+    inside, _ = replicates.within(theory)
     return text("alt.seeds_theory", seen=observed, mean=number(theory.mean), low=number(theory.low),
                 high=number(theory.high), inside=inside, count=n)  # fmt: skip
 
@@ -147,10 +147,10 @@ def _marks(
 
 
 def _rows(
-    head_parts: Mapping[str, Replicates], style: Style
+    by_kind: Mapping[str, Replicates], style: Style
 ) -> tuple[Float[np.ndarray, "kind seed"], Float[np.ndarray, "kind seed"], float]:
     """Where the marks of `kinds_over_seeds` stand, and their size."""
-    rows = [*head_parts.values()]
+    rows = [*by_kind.values()]
     edges = _edges([row.values for row in rows])
     heights = np.array([row.heights(edges) - 1 for row in rows])
     levels = max(_LEAST, heights.max() + 1)

@@ -13,10 +13,8 @@ import seqviz
 def code() -> str:
     """A hash of every module of the package, by name and content."""
     folder = Path(seqviz.__file__).parent
-    result_text = hashlib.sha256()
+    hasher = hashlib.sha256()
     for path in sorted(folder.rglob("*.py")):
         text = path.read_bytes()
-        result_text.update(
-            b"%b:%d:" % (path.relative_to(folder).as_posix().encode(), len(text)) + text
-        )
-    return result_text.hexdigest()[:16]
+        hasher.update(b"%b:%d:" % (path.relative_to(folder).as_posix().encode(), len(text)) + text)
+    return hasher.hexdigest()[:16]

@@ -287,7 +287,7 @@ async def render_run(room: Room, lang: str, presenting: bool) -> bytes:
 
 
 def _picture(
-    location: Mapping[str, Any], going: RunState, replicateses: list[Replicates], failed: bool,
+    location: Mapping[str, Any], going: RunState, replicates: list[Replicates], failed: bool,
     view: tuple[str, bool],
 ) -> bytes:  # fmt: skip
     """In a thread: what `drawn` gives."""
@@ -297,16 +297,16 @@ def _picture(
         with _experiment(location, going, lang) as (experiment, _):
             if going.problem is not None:
                 raise going.problem
-            item, quantity, kinds = replicateses[0], experiment.quantity, experiment.kinds
+            item, quantity, kinds = replicates[0], experiment.quantity, experiment.kinds
             if item.values.size and not failed:
                 if kinds:
-                    named = dict(zip(kinds, replicateses, strict=True))
+                    named = dict(zip(kinds, replicates, strict=True))
                     figure, piles = kinds_over_seeds(named, quantity, style), row_piles(named)
                 else:
                     theory = experiment.theory(item.values)
                     figure = distribution_over_seeds(item, quantity, theory, style)
                     piles = pile(item, theory)[..., None]
-                values = np.array([row.values for row in replicateses]).T.tolist()
+                values = np.array([row.values for row in replicates]).T.tolist()
                 around = {
                     "alt": figure.alt,
                     "settings": markdown.html(experiment.settings),

@@ -45,9 +45,9 @@ def join_panel(text: Text) -> None:
     components.room_join("room_door", words(text), _go)
 
 
-def invite_panel(text: Text, result_text: str, address: str) -> None:
+def invite_panel(text: Text, code: str, address: str) -> None:
     """In a room, how others come to it: they are taken along to where its teacher is."""
-    st.markdown(f"## {codes.format_code(result_text)}")
+    st.markdown(f"## {codes.format_code(code)}")
     st.caption(text("room.others"))
     link_and_code(text, address)
 

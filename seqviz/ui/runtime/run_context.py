@@ -150,7 +150,7 @@ def by_connection(name: str) -> Session | None:
 
 def devices() -> set[ClientQuota]:
     """The accounts of all sessions that there are."""
-    alive = (valueref() for valueref in _by_owner.valuerefs())
+    alive = (reference() for reference in _by_owner.valuerefs())
     return {item.account for item in alive if item is not None}
 
 

@@ -27,22 +27,18 @@ FLOAT = 1e-5
 TABLE = "position_embeddings.weight"
 
 
-def put(
-    network, variant: str, own_value: np.ndarray, maximum: int, seed: int, first: int = 0
-) -> None:
+def put(network, variant: str, table: np.ndarray, maximum: int, seed: int, first: int = 0) -> None:
     """Another table into a copy of a network, written down once more from the words about it."""
-    rows = own_value.copy()
+    rows = table.copy()
     if variant == "zero":
         rows[:] = 0
     elif variant == "shuffled":
         for index, old in enumerate(np.random.RandomState(seed).permutation(maximum)):
-            rows[index] = own_value[old]
+            rows[index] = table[old]
     elif variant == "sinusoidal":
-        sines = encoding(len(own_value), own_value.shape[1]).table
-        length = np.sqrt((own_value.astype(float) ** 2).sum(1)).mean()
-        rows[:] = (
-            sines / np.sqrt(own_value.shape[1] / 2) * length
-        )  # all rows of sines are equally long
+        sines = encoding(len(table), table.shape[1]).table
+        length = np.sqrt((table.astype(float) ** 2).sum(1)).mean()
+        rows[:] = sines / np.sqrt(table.shape[1] / 2) * length  # all rows of sines are equally long
     (weight,) = (p for name, p in network.named_parameters() if name.endswith(TABLE))
     with torch.no_grad():
         weight[first:] = torch.from_numpy(rows)

@@ -63,11 +63,11 @@ def with_numbers(figure):
 
 
 def test_bars_are_mean_accuracies_with_their_intervals_best_last():
-    system_predictionses = systems()
-    figure = system_accuracies(system_predictionses, truth(), "all", baseline(), REPORTED)
+    every_system = systems()
+    figure = system_accuracies(every_system, truth(), "all", baseline(), REPORTED)
     bars = [t for t in figure.data if t.type == "bar" and t.xaxis in (None, "x")]
-    assert len(bars) == len(system_predictionses)
-    means = sorted(((item.probability >= 0.5) == truth()).mean() for item in system_predictionses)
+    assert len(bars) == len(every_system)
+    means = sorted(((item.probability >= 0.5) == truth()).mean() for item in every_system)
     for position, (bar, mean) in enumerate(zip(bars, means, strict=True), 1):
         assert bar.y == (position,)
         assert bar.x[0] == pytest.approx(100 * mean)

@@ -32,7 +32,7 @@ class Grams:
     ) -> Float[np.ndarray, "time"]:
         """-log2 of the probability of each symbol of `ids`; `before` stands in front of them."""
         text = np.concatenate([before, ids])
-        is_found = np.full(len(text), 1 / self.symbols)
+        probability = np.full(len(text), 1 / self.symbols)
         for n, (rows, observed) in enumerate(zip(self.rows, self.seen, strict=True)):
             codes = _codes(text, n + 1, self.symbols)
             after = codes // self.symbols * self.symbols  # the first row with the same beginning
@@ -40,11 +40,11 @@ class Grams:
             position = np.searchsorted(rows, codes)
             its = np.searchsorted(rows, codes, "right")
             times, kinds = observed[end] - observed[begin], end - begin
-            mixed = (observed[its] - observed[position] + kinds * is_found[n:]) / np.maximum(
+            mixed = (observed[its] - observed[position] + kinds * probability[n:]) / np.maximum(
                 times + kinds, 1
             )
-            is_found[n:] = np.where(times > 0, mixed, is_found[n:])
-        return np.asarray(-np.log2(is_found[len(before) :]))
+            probability[n:] = np.where(times > 0, mixed, probability[n:])
+        return np.asarray(-np.log2(probability[len(before) :]))
 
 
 def counted(ids: Int[np.ndarray, "time"], symbols: int, order: int = ORDER) -> Grams:

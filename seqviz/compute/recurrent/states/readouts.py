@@ -173,10 +173,10 @@ def padded(network: GatedNetwork, text: str, maximum: int) -> Padded:
 
 def batch(ids: Sequence[np.ndarray], pad: int = _PAD) -> Int[np.ndarray, "time batch"]:
     """Sequences side by side, pads behind the shorter ones."""
-    is_found = np.full((max(map(len, ids)), len(ids)), pad)
+    padded_ids = np.full((max(map(len, ids)), len(ids)), pad)
     for k, item in enumerate(ids):
-        is_found[: len(item), k] = item
-    return is_found
+        padded_ids[: len(item), k] = item
+    return padded_ids
 
 
 def pooled(

@@ -96,9 +96,9 @@ class WordPiece:
                 tried.append((INSIDE if index else "") + word[index:end])
                 if tried[-1] in self.vocabulary:
                     break
-            is_found = tried[-1] in self.vocabulary
-            rungs.append(Rung(index, tuple(tried), is_found))
-            if not is_found:
+            in_vocabulary = tried[-1] in self.vocabulary
+            rungs.append(Rung(index, tuple(tried), in_vocabulary))
+            if not in_vocabulary:
                 break
             pieces.append(tried[-1])
             index = end

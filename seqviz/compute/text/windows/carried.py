@@ -87,7 +87,7 @@ def bits_of_windows(
     starts: see `cutting.Windows`. carry: whether the state at the end of a window is that before
     the window of the same row in the next batch; it is zero otherwise, as before the first batch.
     """
-    is_found = np.empty((*starts.shape, steps), np.float32)
+    bits = np.empty((*starts.shape, steps), np.float32)
     state: State | None = None
     for k, begins in enumerate(starts):
         positions = begins[None] + np.arange(steps)[:, None]
@@ -95,9 +95,9 @@ def bits_of_windows(
         states = cast(Gated, run(network.equations, network.weights, read, state))
         log_p = log_probabilities(network, states.hidden[1:])
         targets = ids[positions + 1][..., None]
-        is_found[k] = -np.take_along_axis(log_p, targets, -1)[..., 0].T / np.log(2)
+        bits[k] = -np.take_along_axis(log_p, targets, -1)[..., 0].T / np.log(2)
         state = state_after(states, steps) if carry else None
-    return is_found
+    return bits
 
 
 def compare(

@@ -109,15 +109,15 @@ def _features(network: GatedNetwork, ids: Ids) -> dict[str, np.ndarray]:
 
 def _verdicts(network: GatedNetwork, ids: Ids, pad: int) -> np.ndarray:
     """Whether each is called positive from the state behind `PADS` pads: (amount, case)."""
-    is_found = np.empty((len(PADS), len(ids)), bool)
+    verdicts = np.empty((len(PADS), len(ids)), bool)
     for length in {len(item) for item in ids}:
         positions = [k for k, item in enumerate(ids) if len(item) == length]
         after = np.full((PADS[-1], len(positions)), pad)
         read = np.concatenate([np.stack([ids[k] for k in positions], 1), after])
         last = trace(network, read).hidden[np.array(PADS) + length]
         scores = last @ (network.head[1] - network.head[0])
-        is_found[:, positions] = scores > network.head_bias[0] - network.head_bias[1]
-    return is_found
+        verdicts[:, positions] = scores > network.head_bias[0] - network.head_bias[1]
+    return verdicts
 
 
 def _answers(training: np.ndarray, held: np.ndarray, positive: np.ndarray) -> np.ndarray:

@@ -105,7 +105,7 @@ def accuracy_by_readout(
 
 
 def pads_behind(
-    own_value: Padded, many: ByReadout, kind: str, pads: int, style: Style = STYLE
+    padded: Padded, many: ByReadout, kind: str, pads: int, style: Style = STYLE
 ) -> Figure:
     """Left the verdict on a text by the number of pads behind it, right how many are right.
 
@@ -114,7 +114,7 @@ def pads_behind(
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style)
-    maximum = len(own_value.zeros) - 1
+    maximum = len(padded.zeros) - 1
     left, right = (
         sheet.panel(
             axes.axis(text("figure.states_pads"), range=[-1.5, maximum + 1.5]),
@@ -122,7 +122,7 @@ def pads_behind(
         )
         for name, across in (("positive", _HALF), ("verdicts", _OTHER))
     )  # fmt: skip
-    for panel, packed in ((left, own_value.packed), (right, many.with_pads(kind, 0).share)):
+    for panel, packed in ((left, padded.packed), (right, many.with_pads(kind, 0).share)):
         panel.vertical(pads, palette.highlight, width=1.5)
         panel.reference([0, maximum], [100 * packed] * 2, text("figure.states_packed"), dash="dash",
                         legend=panel is left)  # fmt: skip
@@ -132,7 +132,7 @@ def pads_behind(
         summary = text(f"figure.states_pad_{item}")
         left.line(
             np.arange(maximum + 1),
-            100 * getattr(own_value, item),
+            100 * getattr(padded, item),
             summary,
             color,
             width=width,
@@ -148,8 +148,8 @@ def pads_behind(
     sheet.margin(t=52)
     sheet.legend(y=1.06)
     return sheet.described(
-        "alt.states_pads", pads=pads, packed=percent(own_value.packed),
-        after=percent(own_value.after(kind, pads)), right=percent(many.with_pads(kind, pads).share),
+        "alt.states_pads", pads=pads, packed=percent(padded.packed),
+        after=percent(padded.after(kind, pads)), right=percent(many.with_pads(kind, pads).share),
         before=percent(many.with_pads(kind, 0).share), reviews=f"{len(many.positive):,}",
         span=number(maximum),
     )  # fmt: skip

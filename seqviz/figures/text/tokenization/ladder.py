@@ -44,24 +44,24 @@ def tried_prefixes(prefix_lookups: PrefixLookups, tries: int, style: Style = STY
         {**numbers, "range": [count + 0.6, 0.4], **(labels if few else {})},
     )
     created = rows[:tries]
-    for is_found, key, color in ((False, "figure.ladder_not", palette.grid),
+    for in_vocabulary, key, color in ((False, "figure.ladder_not", palette.grid),
                                  (True, "figure.ladder_found", palette.band)):  # fmt: skip
-        at = [k for k, (_, _, here) in enumerate(created, 1) if here is is_found]
+        at = [k for k, (_, _, here) in enumerate(created, 1) if here is in_vocabulary]
         if not at:
             continue
         start = np.array([created[k - 1][0] for k in at], float)
         wide = np.array([len(created[k - 1][1].removeprefix(INSIDE if s else "")) for k, s in
                          zip(at, start, strict=True)], float)  # fmt: skip
-        edge = {"color": palette.prediction, "width": 2} if is_found else None
+        edge = {"color": palette.prediction, "width": 2} if in_vocabulary else None
         panel.bars(at, wide, text(key), color, sideways=True, base=start, width=0.84, edge=edge,
                    customdata=[escape(created[k - 1][1]) for k in at],
                    hover="%{customdata}<extra>%{fullData.name}</extra>")  # fmt: skip
         if few:
             for k, left, long in zip(at, start, wide, strict=True):
                 piece = created[k - 1][1]
-                summary = f"<b>{escape(piece)}</b>" if is_found else escape(piece)
+                summary = f"<b>{escape(piece)}</b>" if in_vocabulary else escape(piece)
                 panel.words(summary, left + long / 2, k, size=12,
-                            color=palette.truth if is_found else palette.baseline)  # fmt: skip
+                            color=palette.truth if in_vocabulary else palette.baseline)  # fmt: skip
     if not created:
         panel.unseen([0], [1], text("figure.ladder_not"))
     return sheet.described("alt.prefixes", word=prefix_lookups.word, tries=len(created),

@@ -68,9 +68,9 @@ def pair_name(learned: LearnedMerges, pair: list[int] | tuple[int, int]) -> str:
 
 
 def bytes_per_token(
-    compression: Compression, own_value: Compression, merges: int, style: Style = STYLE
+    compression: Compression, own_text: Compression, merges: int, style: Style = STYLE
 ) -> Figure:
-    """Lines: bytes for one token of each text after more and more merges. own_value: the student's
+    """Lines: bytes for one token of each text after more and more merges. own_text: the student's
     text.
 
     merges: where a line stands.
@@ -80,7 +80,7 @@ def bytes_per_token(
     colors = {"trained": palette.prediction, "held": palette.gru,
               "editorials": palette.rnn, "own": palette.truth}  # fmt: skip
     dashes = {"trained": "solid", "held": "dash", "editorials": "dashdot", "own": "dot"}
-    every = [(name, values) for item in (compression, own_value)
+    every = [(name, values) for item in (compression, own_text)
              for name, values in zip(item.texts, item.per_token, strict=True)]  # fmt: skip
     finite = np.concatenate([values[np.isfinite(values)] for _, values in every])
     span = [0.9, 1.06 * float(finite.max(initial=1.5))]
