@@ -244,11 +244,13 @@ class Classroom:
         result = self.found = Found()
         for page in (self.teacher, *self.students):
             page.found = result
-        end = asyncio.get_running_loop().time() + seconds
         gc.collect()
         gc.disable()  # a pause of the students would be taken for one of the server
-        await asyncio.gather(self._vote(end), self._move(end), self._look_at_control(end))
-        gc.enable()
+        end = asyncio.get_running_loop().time() + seconds  # a collection may take a second itself
+        try:
+            await asyncio.gather(self._vote(end), self._move(end), self._look_at_control(end))
+        finally:
+            gc.enable()
         return result
 
     async def _vote(self, end: float) -> None:

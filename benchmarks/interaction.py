@@ -30,7 +30,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import logging
 import math
 import os
 import sys
@@ -392,7 +391,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if unknown := [slug for slug in given.lessons if slug not in registered]:
         parser.error(f"There is no lesson {unknown[0]!r}; there are {', '.join(registered)}.")
     chosen = [registered[slug] for slug in given.lessons or registered]
-    logging.disable(logging.WARNING)  # Streamlit's, of benches that run here without a page
     floor, opened, drags, broken = measure(presses, given.apart, chosen)
     print(f"slider press to changed picture, {presses} fresh values each, milliseconds")
     print(f"{'':20}{'median':>9}{'p95':>9}{'ratio':>8}{'settled':>9}{'far':>9}   values")

@@ -16,7 +16,6 @@ import asyncio
 import gzip
 import itertools
 import json
-import logging
 import os
 import time
 from collections.abc import Iterator
@@ -105,7 +104,6 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=0, help="processes that answer")
     chosen = parser.parse_args()
     os.environ |= {"SEQVIZ_WORKERS": str(chosen.workers), "SEQVIZ_SESSION_SECONDS": "0"}
-    logging.disable(logging.WARNING)
     startup.configure_process()
     app = Starlette(middleware=application.middleware())
     for worker in handler.workers().all:

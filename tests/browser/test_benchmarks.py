@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -203,6 +204,7 @@ def test_a_page_that_fails_is_named_and_the_others_are_measured(fails, monkeypat
     assert f"{broken.code}.{slider}" in line
     measured = json.loads(payload.out.splitlines()[-1])["lessons"]
     assert measured.keys() == {lesson.slug for lesson in catalog.LESSONS} - {broken.slug}
+    assert logging.root.manager.disable == logging.NOTSET  # or later tests would see no warning
 
 
 def test_an_error_of_a_script_in_a_page_is_told_with_its_slider(opened):

@@ -11,11 +11,13 @@ const SKELETON = '#root [data-testid="stSkeleton"]';
 const MESSAGE = '#root :is([data-testid="stException"], [data-testid="stAlert"], [role="dialog"])';
 const shell = document.getElementById("seqviz-shell");
 const { place: placeSelector, stands: pageFigure, figures } = JSON.parse(document.getElementById("seqviz-shell-figure").textContent);
+const emptyControl = `${placeSelector ?? "#root"} .seqviz-slider:empty`; // its script is on its way
 
-// Where the page's own figure stands, when the page has run and the scripts of its widgets are there;
-// "" before. What is above may still be on its way.
+// Where the page's own figure stands, when the page has run, the scripts of its widgets are there and
+// the bench has its controls; "" before. What is above may still be on its way.
 function figurePosition(hasRun) {
-  const element = hasRun && !document.querySelector(SKELETON) && document.querySelector(pageFigure);
+  const isComplete = hasRun && !document.querySelector(SKELETON) && !document.querySelector(emptyControl);
+  const element = isComplete && document.querySelector(pageFigure);
   if (!element) return "";
   const { top, left, width, height } = element.getBoundingClientRect();
   return [top, left, width, height].join();
