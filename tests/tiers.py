@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from seqviz.content import catalog
 from seqviz.core.i18n import LANGUAGES
 
 
@@ -40,6 +41,20 @@ def alternate(values: Sequence[Any]) -> list[Any]:
         for index, value in enumerate(values)
         for lang in LANGUAGES
     ]
+
+
+def rotate(values: Sequence[Any], count: int, request: pytest.FixtureRequest) -> list[Any]:
+    """Return `count` of the values in a push, others for each lesson; the nightly run has all.
+
+    request: of a test that has a lesson's slug first in the id of its parameters.
+    """
+    if "not nightly" not in request.config.option.markexpr:
+        return list(values)
+    slugs = [record.slug for record in catalog.LESSONS]
+    slug = request.node.callspec.id.partition("-")[0]
+    start = slugs.index(slug) if slug in slugs else 0
+    stride = len(values) // count
+    return [values[(start + stride * turn) % len(values)] for turn in range(count)]
 
 
 def pairwise(**axes: Sequence[Any]) -> pytest.MarkDecorator:

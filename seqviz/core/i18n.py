@@ -11,10 +11,11 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
 from seqviz.core.languages import DEFAULT
@@ -74,6 +75,47 @@ def sections(slug: str, lang: str) -> Mapping[str, str]:
     return {name: unbroken(body.strip()) for name, body in named}
 
 
+class Placeholder(str):
+    """A value that the browser fills in: it stands in the sentence as it is."""
+
+
+def fill(sentence: str, values: Mapping[str, object]) -> str:
+    """Fill in a sentence whose fields say how each value is written.
+
+    `{gain:points}`, `{share:percent}`, `{share:percent.0}` and `{text:literal}` are formats of
+    `FORMATS`, with digits after a point; `{count:,}` is one of Python's.
+
+    Args:
+        sentence: a template, as in the files of words.
+        values: numbers, texts, and objects whose attributes the fields name (`{gain.low:points}`).
+
+    Returns:
+        The sentence.
+
+    Raises:
+        KeyError: a field has no value.
+        ValueError: a value does not have the type that its format is for.
+    """
+    return _SENTENCES.vformat(sentence, (), values)
+
+
+class _Sentences(Formatter):
+    """Python's templates with the formats of this module."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if isinstance(value, Placeholder):
+            return value
+        name, _, digits = format_spec.partition(".")
+        if name not in FORMATS:
+            return format(value, format_spec)
+        if isinstance(value, str) != (name == "literal"):
+            raise ValueError(f"The format {format_spec!r} is not for {type(value).__name__}.")
+        return FORMATS[name](value, int(digits)) if digits else FORMATS[name](value)
+
+
+_SENTENCES = _Sentences()
+
+
 @dataclass(frozen=True)
 class Text:
     """Sentences of one language; calling it with a key gives the sentence.
@@ -86,7 +128,7 @@ class Text:
 
     def __call__(self, key: str, /, **values: object) -> str:
         sentence = catalogue(self.lang)[key]
-        return sentence.format(**values) if values else sentence
+        return fill(sentence, values) if values else sentence
 
     def first(self, *keys: str) -> str:
         """The sentence of the first key that exists (a lesson's word before the shared one)."""
@@ -171,6 +213,17 @@ def format_log10(log10: float, digits: int = 3) -> str:
     exponent = math.floor(log10)
     mantissa = f"{10 ** (log10 - exponent):.{digits - 1}f}"
     return f"{mantissa}{_tens(exponent)}"
+
+
+FORMATS: Mapping[str, Callable[..., str]] = {
+    "number": number,
+    "percent": percent,
+    "points": lambda share, digits=3: number(100 * share, digits),  # of a difference of shares
+    "fine": lambda share, digits=3: _written(share, Unit("fine share", digits)),
+    "log10": format_log10,
+    "literal": escape_markdown,
+}
+"""How a value is written in a sentence, by the name of the format in its field."""
 
 
 def format_value(value: Any, unit: Unit = NUMBER) -> str:

@@ -34,7 +34,7 @@ from tests.line_breaks import parted
 
 ROOT = ASSETS.parent
 SLUGS = [record.slug for record in catalog.LESSONS]
-PLACEHOLDER = re.compile(r"{(\w+)}")
+PLACEHOLDER = re.compile(r"{(\w+)(?:\.\w+)*(:[^{}]*)?}")
 HAN = re.compile(r"[\u4e00-\u9fff]")
 # A sentence this long that has words is prose; anything else may be a symbol, a name, a formula.
 PROSE = 25
@@ -53,7 +53,8 @@ def flat(value: Any) -> list[str]:
     return [str(value)]
 
 
-def placeholders(value: Any) -> list[set[str]]:
+def placeholders(value: Any) -> list[set[tuple[str, str]]]:
+    """Of each sentence the names of its fields, with the format of each."""
     return [set(PLACEHOLDER.findall(sentence)) for sentence in flat(value)]
 
 
@@ -64,9 +65,12 @@ def shape(value: Any) -> Any:
 
 def wanted(key: str) -> set[str]:
     """The placeholders of a key in all languages together."""
-    return set().union(
-        *(names for lang in LANGUAGES for names in placeholders(catalogue(lang)[key]))
-    )
+    return {
+        name
+        for lang in LANGUAGES
+        for fields in placeholders(catalogue(lang)[key])
+        for name, _ in fields
+    }
 
 
 def lesson_key(key: str, own_text: str = SLUGS[0]) -> str | None:

@@ -27,7 +27,7 @@ from seqviz.ui.page import export
 from testing.figure_examples import Example, examples, functions
 from tests.line_breaks import parted
 
-PLACEHOLDER = re.compile(r"(?<!%){\w*}")  # "%{x}" is filled in by the browser
+PLACEHOLDER = re.compile(r"(?<!%){[\w.]*(?::[^{}]*)?}")  # "%{x}" is filled in by the browser
 RESERVED = re.compile(r"#0000\d\d")  # Streamlit replaces #000001 ... #000040 on a page
 TAGS = re.compile(r"<[^>]+>")
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
@@ -121,6 +121,7 @@ def says_the_number_that_matters(example: Example, rendered) -> None:
         message = description(rendered[lang])
         assert re.search(rf"(?<![\d.]){re.escape(expected)}(?![\d])", message), (expected, message)
         assert "nan" not in message
+        assert not re.search(r"\d\.\d{7}", message), message  # a number without a format
         assert len(message) > 15
     assert CHINESE.search(description(rendered["zh"]))
 

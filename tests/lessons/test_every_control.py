@@ -25,6 +25,7 @@ from tests.shared_fixtures import models_of
 
 FORMULA = re.compile(r"\$\$?[^$]+\$\$?")
 NO_NUMBER = re.compile(r"nan|inf\b|None")
+UNFORMATTED = re.compile(r"\d\.\d{7}")  # a float as Python prints it
 
 
 def check(bench: Bench, values: dict[str, Any], language: str, refusable: bool) -> None:
@@ -45,6 +46,7 @@ def check(bench: Bench, values: dict[str, Any], language: str, refusable: bool) 
     words = [word for item in visible.readouts.values() for word in (item.label, item.help)]
     for sentence in (*words, *visible.notes, *reasons):
         assert not PLACEHOLDER.search(FORMULA.sub("", sentence)), (payload, sentence)
+        assert not UNFORMATTED.search(sentence), (payload, sentence)
     if language == "zh":
         assert all(HAN.search(sentence) for sentence in reasons), payload
 

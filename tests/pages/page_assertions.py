@@ -29,7 +29,7 @@ from tests.sliders import sliders
 CHART = "seqviz_chart"
 DRAWN = ("seqviz_sinusoid",)  # drawings that the browser makes, from numbers and words
 LACKING = {("learned", "model", "smollm2")}  # has no table of positions
-PLACEHOLDER = re.compile(r"{\w*}")
+PLACEHOLDER = re.compile(r"{[\w.]*(?::[^{}]*)?}")
 HAN = re.compile(r"[\u4e00-\u9fff]")
 
 

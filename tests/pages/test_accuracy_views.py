@@ -94,8 +94,8 @@ class Compared(NamedTuple):
         verdict = "no_difference" if a + b == 0 else "real" if p < 0.05 else "chance"
         first, second = (text(f"bert_accuracy.{name}") for name in self.names)
         return text(
-            "readout.mcnemar", first=first, second=second, a=f"{a:,}", b=f"{b:,}",
-            n=f"{len(self.first):,}", p=unbroken("< 0.001" if p < 0.001 else f"= {p:.3f}"),
+            "readout.mcnemar", first=first, second=second, a=a, b=b,
+            n=len(self.first), p=unbroken("< 0.001" if p < 0.001 else f"= {p:.3f}"),
             verdict=text(f"readout.{verdict}"),
         )  # fmt: skip
 

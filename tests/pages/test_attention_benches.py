@@ -147,7 +147,7 @@ def test_heads_are_switched_off(lang, model, written, compare):
     expected = {"off_count": (unbroken(f"{len(off)} / {heads}"), None), **after(change, lang)}
     if model == "minilm" and compare:
         item, two = (forward_cache.read(model, text).sentence for text in (ENCODER, compare))
-        before = Text(lang)("attention.metric.pair.before", value=number(float(item @ two), 4))
+        before = Text(lang)("attention.metric.pair.before", value=float(item @ two))
         expected["pair"] = (number(float(change.pair[1]), 4), before)
     if not off:
         assert expected["sentence"][0] == number(1.0, 4)

@@ -43,7 +43,7 @@ def said_by(lang: str, slug: str, sentence: str) -> str | None:
     """The key of the problem or hint that a sentence was made from."""
     for key, words in catalogue(lang).items():
         if re.match(rf"(?:{slug}\.)?(?:problem|hint)\.", key):
-            pattern = ".+?".join(re.escape(part) for part in re.split(r"{\w+}", words))
+            pattern = ".+?".join(re.escape(part) for part in re.split(r"{[^{}]+}", words))
             if re.fullmatch(pattern, sentence):
                 return key
     return None

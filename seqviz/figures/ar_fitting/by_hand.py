@@ -8,7 +8,6 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.core import lazy_import
-from seqviz.core.i18n import number
 from seqviz.plotting import STYLE, Style
 from seqviz.plotting.style import FONT, LIVE, ROLES
 
@@ -130,7 +129,7 @@ def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = STYLE) -> alt.
         config=template(style),
         width="container",
         height=style.height - 70,
-        description=text("alt.by_hand", best=number(best), floor=number(floor), n=len(now)),
+        description=text("alt.by_hand", best=best, floor=floor, n=len(now)),
     )
 
 

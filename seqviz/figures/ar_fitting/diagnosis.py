@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from seqviz.compute.ar_fitting import Diagnosis
-from seqviz.core.i18n import number
 from seqviz.figures.ar_fitting.series import correlation_bars, value_name
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axis
 
@@ -65,8 +64,8 @@ def residual_check(
         n=n,
         order=diagnosis.order,
         lags=int(diagnosis.tested),
-        q=number(diagnosis.q),
-        limit=number(diagnosis.q_limit),
+        q=diagnosis.q,
+        limit=diagnosis.q_limit,
         outside=int(np.sum(np.abs(acf[1:]) > diagnosis.correlations.band)),
         last=len(acf) - 1,
     )

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from seqviz.compute.ar_fitting import ARFit, OrderSelection, Replications
-from seqviz.core.i18n import number
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axis, whisker
 
 # Of the methods in turn: role of the color, marker.
@@ -42,10 +41,9 @@ def estimates_beside_truth(
             text(f"option.{estimate.method}"), color, size=10, symbol=symbol,
             error_x=whisker(result, estimate.lower, estimate.upper, color, thickness=2),
         )  # fmt: skip
-    value, low, high = (number(float(v[0])) for v in (first.coefficients, first.lower, first.upper))
     return sheet.described(
-        "alt.estimates", method=text(f"option.{first.method}"), value=value, low=low, high=high,
-        truth=number(truth[0]),
+        "alt.estimates", method=text(f"option.{first.method}"), value=first.coefficients[0],
+        low=first.lower[0], high=first.upper[0], truth=truth[0],
     )  # fmt: skip
 
 
@@ -115,8 +113,8 @@ def sampling_distribution(replications: Replications, style: Style = STYLE) -> F
     ):
         if np.isfinite(value):  # theory has no word on a unit root or beyond
             panel.line([value, value], [0, height], text(name), color, width=3, dash=dash)
-    phi, bias, theory = map(number, (many.phi, many.mean_bias, many.theory_bias))
     return sheet.described(
-        "alt.sampling", count=count, n=many.n, phi=phi, bias=bias, theory=theory,
+        "alt.sampling", count=count, n=many.n, phi=many.phi,
+        bias=many.mean_bias, theory=many.theory_bias,
         method=text(f"option.{many.method}"),
     )  # fmt: skip

@@ -103,7 +103,7 @@ def roots_in_circle(roots: np.ndarray, style: Style = STYLE) -> Figure:
         if len(chosen):
             panel.points(chosen.real, chosen.imag, text(name), color, size=14, symbol=symbol)
     return sheet.described(
-        "alt.roots", count=len(roots), outside=int(outside.sum()), largest=number(largest)
+        "alt.roots", count=len(roots), outside=int(outside.sum()), largest=largest
     )
 
 
@@ -124,12 +124,12 @@ def lag_plot(
     sheet = Sheet(style)
     panel = sheet.panel(axis(text("figure.before")), axis(text("figure.now")))
     panel.points(before, now, text("figure.pairs"), palette.truth, size=5, opacity=0.35)
-    fitted = text("figure.fitted_line", slope=number(slope))
+    fitted = text("figure.fitted_line", slope=slope)
     panel.line(ends, slope * ends, fitted, palette.prediction, width=3)
     if truth is not None:
-        name = text("figure.true_line", slope=number(truth))
+        name = text("figure.true_line", slope=truth)
         panel.line(ends, truth * ends, name, palette.highlight, width=2.5, dash="dash")
     if truth is None:
-        return sheet.described("alt.lag_plot_alone", n=len(now), slope=number(slope))
+        return sheet.described("alt.lag_plot_alone", n=len(now), slope=slope)
     existing = number(truth)
-    return sheet.described("alt.lag_plot", n=len(now), slope=number(slope), truth=existing)
+    return sheet.described("alt.lag_plot", n=len(now), slope=slope, truth=existing)

@@ -103,7 +103,7 @@ def one_step_map(
         palette.truth, size=4, opacity=0.22,
     )  # fmt: skip
     if truth is not None:
-        name = text("figure.true_line", slope=number(truth))
+        name = text("figure.true_line", slope=truth)
         panel.line(inputs, truth * inputs, name, palette.highlight, width=2.5, dash="dash")
     if line is not None:
         panel.line(inputs, line, text("figure.ols_line"), palette.prediction, dash="dashdot")
@@ -114,7 +114,7 @@ def one_step_map(
     slope = number(network_fit.map.slope)
     if truth is None:
         return sheet.described("alt.map_alone", cell=cell.upper(), slope=slope)
-    return sheet.described("alt.map", cell=cell.upper(), slope=slope, truth=number(truth))
+    return sheet.described("alt.map", cell=cell.upper(), slope=slope, truth=truth)
 
 
 def one_step_predictions(network_fit: NetworkFit, style: Style = STYLE) -> Figure:
@@ -198,7 +198,7 @@ def _windows(scores: Scores, window: int, noise: float, style: Style) -> Figure:
                          palette.highlight, size=13, symbol="diamond", group="chosen",
                          legend=first)  # fmt: skip
     return sheet.described(
-        "alt.windows", windows=len(mlp), first=number(mlp[0][0]), last=number(mlp[-1][0]),
-        few=mlp[0][1], many=mlp[-1][1], noise=number(noise),
+        "alt.windows", windows=len(mlp), first=mlp[0][0], last=mlp[-1][0],
+        few=mlp[0][1], many=mlp[-1][1], noise=noise,
         rnn=number(rnn[0][0]) if rnn else "–",
     )  # fmt: skip

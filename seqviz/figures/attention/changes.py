@@ -92,9 +92,9 @@ def _next_tokens(sheet: Sheet, change: Change, mean: Change | None) -> str:
     return text(
         "alt.next_tokens",
         before=pieces[before],
-        p=number(probabilities[0, before]),
+        p=probabilities[0, before],
         after=pieces[after],
-        q=number(probabilities[1, after]),
+        q=probabilities[1, after],
     )
 
 
@@ -122,7 +122,7 @@ def _moved(sheet: Sheet, change: Change, mean: Change | None) -> str:
             hover="%{y}: %{x:.4f}" + (NAMED if mean is not None else ""),
         )
     furthest = int(np.argmax(moved)) if len(moved) else 0
-    return text("alt.moved", most=pieces[furthest], value=number(moved[furthest]))
+    return text("alt.moved", most=pieces[furthest], value=moved[furthest])
 
 
 def attention_mask(attention_map: AttentionMap, style: Style = STYLE) -> Figure:
@@ -159,7 +159,7 @@ def attention_mask(attention_map: AttentionMap, style: Style = STYLE) -> Figure:
     return sheet.described(
         "alt.permissions",
         tokens=len(pieces),
-        share=f"{100 * float(allowed.mean()):.0f}",
+        share=100 * float(allowed.mean()),
         blind=int((~allowed).all(1).sum()),
         names={"x": pieces, "y": pieces, "x2": pieces, "y2": pieces},
         gap=0.2,

@@ -106,7 +106,7 @@ def _ranked(
         measure=measure,
         layer=first[0],
         head=first[1],
-        value=number(values[first]),
+        value=values[first],
         name=labels[0] or "–",
         median=number(np.median(finite)) if finite.size else "–",
         names={bars.y: [f"{a}.{b}" for a, b in order]},

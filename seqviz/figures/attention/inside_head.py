@@ -60,13 +60,13 @@ def query_key_products(
         panel = sheet.panel(along, others, across=_ACROSS[index], title=names[index])
         written = [number(v) for v in row] if tokens <= _WRITTEN else None
         _bars(panel, row, names[index], key, written, sideways=True)
-        visible.append(number(row[key - 1]))
+        visible.append(row[key - 1])
     return sheet.described(
         f"alt.products{'' if by == 'weight' else '_carried'}",
         query=pieces[query - 1],
         key=pieces[key - 1],
         d_k=d_k,
-        score=number(terms[key - 1].sum()),
+        score=terms[key - 1].sum(),
         scaled=visible[0],
         weight=visible[1],
     )
@@ -169,20 +169,16 @@ def scores_to_weights(
             panel.words("−∞", int(position), 0, yanchor="bottom", **quiet)
     of_query = text("figure.of_query", query=escape(pieces[at]), at=query)
     sheet.words(of_query, 1, 1, xanchor="right", yanchor="bottom", yshift=10 * style.scale, size=14)
-    score, scaled, weight = (
-        number(values[at, key - 1])
-        for values in (head_parts.scores, head_parts.scaled, head_parts.weights)
-    )
     best = int(np.argmax(stages["weights"]))
     return sheet.described(
         "alt.chain",
         query=pieces[at],
         key=pieces[key - 1],
-        score=score,
-        scaled=scaled,
-        weight=weight,
+        score=head_parts.scores[at, key - 1],
+        scaled=head_parts.scaled[at, key - 1],
+        weight=head_parts.weights[at, key - 1],
         best=pieces[best],
-        most=number(stages["weights"][best]),
+        most=stages["weights"][best],
         names={"x": pieces},
     )
 

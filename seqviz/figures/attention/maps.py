@@ -45,7 +45,7 @@ def head_mosaic(mosaic: Mosaic, layer: int, head: int, style: Style = STYLE) -> 
     sheet.page["images"] = [_picture(grid.turned(mosaic.tiles), mosaic.max_weight)]
     grid.panel.key(scales.weights(mosaic.max_weight), text(f"figure.{_SHOWN[mosaic.by]}"))
     grid.outline(layer, head)
-    reduced = text("figure.reduced", cells=number(mosaic.cells, 2))
+    reduced = text("figure.reduced", cells=mosaic.cells)
     sheet.headline(
         text(
             "figure.tile",
@@ -159,6 +159,6 @@ def _map(attention_map: AttentionMap, title: str, query: int, key: int, style: S
         key=to_key,
         weight=weight,
         most=pieces[largest_at],
-        share=number(row[largest_at]),
+        share=row[largest_at],
         names={"x": pieces, "y": pieces},
     )

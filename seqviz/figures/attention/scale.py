@@ -93,7 +93,7 @@ def saturation_lines(
         "alt.attention_scale",
         quantity=bare(title),
         first=int(softmax_saturation.d_k[0]),
-        last=f"{int(softmax_saturation.d_k[-1]):,}",
+        last=int(softmax_saturation.d_k[-1]),
         keys=softmax_saturation.keys,
         values="; ".join(f"{name} {number(value)}" for name, value in ends_said),
     )

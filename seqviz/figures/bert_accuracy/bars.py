@@ -42,7 +42,7 @@ def bar_panel(
         numbers = [unbroken(f"n = {n:,}") for n in counts]
         ticks = [f"{name}<br>{n}" for name, n in zip(ticks, numbers, strict=True)]
     elif counts:
-        reads = text("figure.acc_with_n", title=reads, n=f"{counts[0]:,}")
+        reads = text("figure.acc_with_n", title=reads, n=counts[0])
     share = axes.percent(text("figure.acc_right"), range=[0, 114])
     panel = sheet.panel(axes.names(ticks, reads), share, across=across, title=title)
     for position, row in enumerate(rows, 1):

@@ -30,7 +30,7 @@ def format_proportion(proportion: Proportion, text: Text) -> str:
     if not proportion.n:
         return text("figure.acc_none")
     ends = {"low": bare(proportion.low), "high": bare(proportion.high)}
-    return text("figure.acc_said", share=percent(proportion.share), n=f"{proportion.n:,}", **ends)
+    return text("figure.acc_said", share=proportion.share, n=proportion.n, **ends)
 
 
 def format_proportions(result: Shares, text: Text) -> np.ndarray:

@@ -52,7 +52,7 @@ def running_accuracy(
     for outcome, name, line_style in zip(both, visible, styles, strict=True):
         bars_and_labels.curve(panel, outcome.n, 100 * outcome.share, name, line_style, legend=False)
     for outcome, name, (color, _, symbol) in zip(both, visible, styles, strict=True):
-        at = text("figure.acc_at_n", name=name, n=f"{n:,}")
+        at = text("figure.acc_at_n", name=name, n=n)
         keys: dict[str, Any] = {
             "edge": {"width": 2, "color": palette.truth},
             "hover": False,
@@ -68,7 +68,7 @@ def running_accuracy(
     lines = [f"{name}: {words}" for name, words in zip(visible, labels, strict=True)]
     sheet.headline("<br>".join(lines), size=13, yshift=4)
     words = {"first": names[0], "second": names[1], "values": "; ".join(labels)}
-    return sheet.finish(text("alt.acc_running", n=f"{n:,}", all=f"{count:,}", **words))
+    return sheet.finish(text("alt.acc_running", n=n, all=count, **words))
 
 
 def _width(name: str) -> int:

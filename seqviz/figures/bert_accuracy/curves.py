@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from seqviz.compute.bert_accuracy.reported import Curve
 from seqviz.compute.bert_accuracy.results import Tuned
-from seqviz.core.i18n import number, percent
+from seqviz.core.i18n import percent
 from seqviz.figures.bert_accuracy import bars_and_labels
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
 from seqviz.stats.proportions import Proportion, of_share, wilson
@@ -92,16 +92,16 @@ def learning_curves(
         "alt.acc_curves",
         epochs=points - 1,
         runs=runs,
-        first=number(float(loss[0])),
-        last=number(float(loss[-1])),
-        train=percent(train[-1]),
-        validation=percent(valid[-1]),
+        first=float(loss[0]),
+        last=float(loss[-1]),
+        train=train[-1],
+        validation=valid[-1],
         best=best,
         value=value,
-        n=f"{n:,}",
+        n=n,
     )
     if baseline is not None:
-        alt += " " + text("alt.acc_baseline", percent=percent(baseline.share))
+        alt += " " + text("alt.acc_baseline", percent=baseline.share)
     return sheet.finish(alt, gap=0.17)
 
 

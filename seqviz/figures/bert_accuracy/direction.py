@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from seqviz.compute.bert_accuracy.results import AttentionDirections
-from seqviz.core.i18n import percent
 from seqviz.figures.bert_accuracy.bars import Row, bar_panel
 from seqviz.figures.bert_accuracy.bars_and_labels import format_proportion
 from seqviz.plotting import STYLE, Figure, Sheet, Style
@@ -54,5 +53,5 @@ def accuracy_by_direction(
         words[panel] = "; ".join(
             f"{row.name}: {format_proportion(row.found, style.text)}" for row in rows
         )
-    alt = text("alt.acc_direction", **words, baseline=percent(baseline.share))
+    alt = text("alt.acc_direction", **words, baseline=baseline.share)
     return sheet.finish(alt, names, gap=0.1)

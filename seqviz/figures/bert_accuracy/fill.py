@@ -44,7 +44,7 @@ def fill_in_accuracy(fill_in: FillIn, style: Style = STYLE) -> Figure:
             for row in rows
         ]
         labels.append("; ".join([*words, f"{guess.name}: {percent(frequent.share)}"]))
-    alt = text("alt.acc_fill", n=f"{len(fill_in.rank):,}", first=labels[0], five=labels[1])
+    alt = text("alt.acc_fill", n=len(fill_in.rank), first=labels[0], five=labels[1])
     return sheet.finish(alt, names, gap=0.18)
 
 
@@ -99,9 +99,9 @@ def fill_in_accuracy_by_share(
     return sheet.described(
         "alt.acc_fill_curves",
         shares=len(fill_ins),
-        share=percent(share, 0),
+        share=share,
         values="; ".join(read),
-        baseline=percent(_read(x, guess, share)),
+        baseline=_read(x, guess, share),
     )
 
 

@@ -99,7 +99,7 @@ def padding_effect(
         shares = {label: percent(line[here] / 100) for label, line in named}
         alt += " " + text("alt.acc_in_mean", **shares)
     if guess is not None:
-        alt += " " + text("alt.acc_baseline", percent=percent(guess.share))
+        alt += " " + text("alt.acc_baseline", percent=guess.share)
     return sheet.finish(alt)
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.bert_accuracy.results import TuneRecord, TuneSettings
-from seqviz.core.i18n import number, percent
 from seqviz.figures.bert_accuracy import bars_and_labels
 from seqviz.figures.bert_accuracy.curves import HOVER_LOSS, QUIET, VALIDATED, Panels, panels
 from seqviz.plotting import STYLE, Figure, Sheet, Style, whisker
@@ -62,9 +61,9 @@ def training_progress(
         runs=settings.runs,
         step=trail[-1].step,
         steps=updates,
-        loss=number(_last(loss)),
-        accuracy=percent(_last(accuracy)),
-        validation=percent(_last(valid)),
+        loss=_last(loss),
+        accuracy=_last(accuracy),
+        validation=_last(valid),
     )
     return sheet.finish(summary, gap=0.17)
 

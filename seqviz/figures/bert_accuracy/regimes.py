@@ -45,7 +45,7 @@ def system_accuracies(
     sheet.margin(t=46 * style.scale)
     bold = [f"<b>{name}</b>" if item == chosen else name for item, name in names.items()]
     panel = _panel(sheet, bold, _OURS if reported else (0, 1), (0, 1))
-    panel.title(f"{text('figure.acc_our_sentences', n=f'{n:,}')}<br>{dotted}", align="left")
+    panel.title(f"{text('figure.acc_our_sentences', n=n)}<br>{dotted}", align="left")
     color = style.palette.prediction
     for position, entry in enumerate(order, 1):
         opacity = 1 if entry == chosen else _PALE
@@ -66,15 +66,15 @@ def system_accuracies(
     ]
     return sheet.described(
         "alt.acc_regimes",
-        n=f"{n:,}",
+        n=n,
         systems=len(order),
         best=names[order[-1]],
-        top=percent(mean[order[-1]].share),
+        top=mean[order[-1]].share,
         chosen=names[chosen],
-        value=percent(mean[chosen].share),
-        low=percent(mean[chosen].low),
-        high=percent(mean[chosen].high),
-        baseline=percent(baseline.share),
+        value=mean[chosen].share,
+        low=mean[chosen].low,
+        high=mean[chosen].high,
+        baseline=baseline.share,
         reported="; ".join(printed) or "–",
         names=axis_names,
         gap=0.13,
@@ -134,7 +134,7 @@ def _reported(sheet: Sheet, theirs: Sequence[Reported], height: float) -> None:
     panel = _panel(sheet, labels, _THEIRS, (1 - height, 1))
     for position, (item, label) in enumerate(zip(theirs, labels, strict=True), 1):
         printed = Proportion(0, 0, item.accuracy, float("nan"), float("nan"))
-        words = style.text("figure.acc_no_n", share=percent(item.accuracy))
+        words = style.text("figure.acc_no_n", share=item.accuracy)
         if item.n is not None and item.correct is not None:
             printed = of(item.correct, item.n)
             words = format_proportion(printed, style.text)

@@ -65,9 +65,9 @@ def search_trials(
             "best": f"{best + 1}",
         }
     method = text(f"figure.acc_method_{result.settings.method}")
-    full = text("alt.acc_search", method=method, trials=count, n=f"{n:,}", **alt)
+    full = text("alt.acc_search", method=method, trials=count, n=n, **alt)
     if surface is not None:
-        full += text("alt.acc_search_map", top=percent(float(np.nanmax(surface.validation))))
+        full += text("alt.acc_search_map", top=float(np.nanmax(surface.validation)))
     return sheet.finish(full, {"y": names})
 
 
@@ -179,7 +179,7 @@ def best_so_far(results: tuple[Searched, ...], n: int = VALIDATED, style: Style 
     sheet.margin(r=108 * style.scale, t=20)
     panel = sheet.panel(
         axes.axis(text("figure.acc_trial"), range=[0.5, right], tickangle=0, tickvals=ticks),
-        axes.percent(text("figure.acc_best_so_far", n=f"{n:,}"), *ends),
+        axes.percent(text("figure.acc_best_so_far", n=n), *ends),
     )
     for position, (entry, line, top) in enumerate(zip(runs, best, tops, strict=True), 1):
         _runner(panel, entry, line, top, last + room * position)
@@ -194,10 +194,10 @@ def best_so_far(results: tuple[Searched, ...], n: int = VALIDATED, style: Style 
     )  # fmt: skip
     reached = [
         text("figure.acc_reached", name=text(f"figure.acc_method_{method}"),
-             value=percent(top.share), trials=len(line))
+             value=top.share, trials=len(line))
         for method, top, line in zip(methods, tops, best, strict=True)
     ]  # fmt: skip
-    return sheet.described("alt.acc_race", n=f"{n:,}", values="; ".join(reached) or "–")
+    return sheet.described("alt.acc_race", n=n, values="; ".join(reached) or "–")
 
 
 def _runner(

@@ -87,14 +87,14 @@ def accuracy_under_masking(
     )
     return sheet.described(
         "alt.acc_knife",
-        n=f"{len(curve.positive):,}",
-        share=percent(share, 0),
+        n=len(curve.positive),
+        share=share,
         order=_name(order, style),
         here=here,
         low=minimum,
         high=maximum,
         others=others or text("figure.acc_none"),
-        baseline=percent(baseline.share),
+        baseline=baseline.share,
     )
 
 
@@ -139,12 +139,12 @@ def sentence_under_masking(
     return sheet.described(
         "alt.acc_own_knife",
         words=count,
-        start=percent(masking.probability[row, 0]),
+        start=masking.probability[row, 0],
         order=_name(order, style),
         masked=masked,
-        here=percent(here),
+        here=here,
         first=first + (" …" if masked > _NAMED else ""),
-        end=percent(masking.probability[row, -1]),
+        end=masking.probability[row, -1],
     )
 
 

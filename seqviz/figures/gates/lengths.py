@@ -53,5 +53,5 @@ def accuracy_by_length(by_length: ByLength, style: Style = STYLE) -> Figure:
         longest=int(by_length.length[-1]),
         trained=by_length.trained,
         ends="; ".join(ends),
-        majority=f"{100 * by_length.majority[-1]:.1f}",
+        majority=100 * by_length.majority[-1],
     )

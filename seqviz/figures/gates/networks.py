@@ -198,5 +198,5 @@ def _course(
     )  # fmt: skip
     return sheet.finish(
         text("alt.gate_training", cell=text(f"option.{cell}"), update=int(updates[-1]),
-             accuracy=f"{100 * float(accuracy[-1]):.1f}")
+             accuracy=100 * float(accuracy[-1]))
     )  # fmt: skip

@@ -61,8 +61,8 @@ def found_and_scored(unit_search: UnitSearch, style: Style = STYLE) -> Figure:
         "alt.found_and_scored",
         units=len(units),
         unit=unit_search.unit,
-        first=number(unit_search.r_found),
-        second=number(unit_search.r_scored),
-        median=number(unit_search.median_best),
-        chance=f"{100 * unit_search.by_chance:.1f}",
+        first=unit_search.r_found,
+        second=unit_search.r_scored,
+        median=unit_search.median_best,
+        chance=100 * unit_search.by_chance,
     )

@@ -66,8 +66,8 @@ def gate_mask(
     )  # fmt: skip
     right.vertical(tempered.temperature, palette.highlight)
     return sheet.described(
-        "alt.gate_mask", gate=text(f"figure.gate_{gate}"), temperature=f"{tempered.temperature:g}",
-        saturated=f"{100 * tempered.saturated(gate):.1f}",
-        right=f"{100 * tried.accuracy_at(tempered.temperature):.1f}",
-        majority=f"{100 * tried.majority:.1f}",
+        "alt.gate_mask", gate=text(f"figure.gate_{gate}"), temperature=tempered.temperature,
+        saturated=100 * tempered.saturated(gate),
+        right=100 * tried.accuracy_at(tempered.temperature),
+        majority=100 * tried.majority,
     )  # fmt: skip

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.gpt.cost import PASS_KINDS, CacheTimes, readings
-from seqviz.core.i18n import number
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes
 
 _LEFT, _RIGHT = (0.0, 0.5), (0.68, 1.0)
@@ -61,10 +60,10 @@ def token_times(cache_times: CacheTimes, prompt: int, written: int, style: Style
     return sheet.described(
         "alt.token_times",
         longest=longest,
-        decode=number(1e3 * cache_times.at("decode", longest)),
-        anew=number(1e3 * cache_times.at("anew", longest)),
+        decode=1e3 * cache_times.at("decode", longest),
+        anew=1e3 * cache_times.at("anew", longest),
         prompt=prompt,
         written=written,
-        cached=f"{read[0]:,.0f}",
-        uncached=f"{read[1]:,.0f}",
+        cached=read[0],
+        uncached=read[1],
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.gpt.many import ManyDraws
-from seqviz.core.i18n import number
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, short
 
 _LONGEST = 12  # characters of a token
@@ -59,5 +58,5 @@ def many_first_words(
     within, bars = many.within(count)
     return sheet.described(
         "alt.first_words", names={"y": names}, count=count, first=names[0],
-        share=number(share[0]), chance=number(probability[0]), within=within, bars=bars,
+        share=share[0], chance=probability[0], within=within, bars=bars,
     )  # fmt: skip

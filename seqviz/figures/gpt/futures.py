@@ -8,7 +8,6 @@ import numpy as np
 
 from seqviz.compute.gpt.futures import ContinuationTree
 from seqviz.compute.gpt.ways import DecodingComparison
-from seqviz.core.i18n import number, percent
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, short
 from seqviz.plotting.tree import Tree, TreePath, draw_tree
 
@@ -76,11 +75,11 @@ def all_futures(
     return sheet.described(
         "alt.futures",
         steps=tree.steps,
-        covered=percent(tree.covered),
+        covered=tree.covered,
         best=escape("".join(tree.pieces[node] for node in best)),
-        best_chance=number(100 * decoding_comparison.best_probability),
-        greedy=number(100 * decoding_comparison.greedy_probability),
-        beam=number(100 * decoding_comparison.beam_probability),
+        best_chance=decoding_comparison.best_probability,
+        greedy=decoding_comparison.greedy_probability,
+        beam=decoding_comparison.beam_probability,
     )
 
 
@@ -101,7 +100,7 @@ def futures_so_far(tree: ContinuationTree, visible: int, style: Style = STYLE) -
         panel, part, text("figure.future_prompt"), text("figure.future_node"),
         text("figure.future_hover", piece="%{hovertext}", chance="%{customdata:.3g}"), [],
     )  # fmt: skip
-    return sheet.described("alt.futures_so_far", passes=tree.passes, covered=percent(tree.covered))
+    return sheet.described("alt.futures_so_far", passes=tree.passes, covered=tree.covered)
 
 
 def _tree(tree: ContinuationTree) -> Tree:

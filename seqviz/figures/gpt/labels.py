@@ -44,6 +44,6 @@ def label_bars(next_token: NextToken, labels: Sequence[str], style: Style = STYL
         "alt.labels",
         names={"y": names},
         first=names[0],
-        chance=percent(float(next_token.chances[0])),
+        chance=float(next_token.chances[0]),
         labels="; ".join(probabilities),
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.gpt.losses import Scored
-from seqviz.core.i18n import number
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes
 
 
@@ -35,6 +34,6 @@ def token_losses(scored: Scored, style: Style = STYLE) -> Figure:
         "alt.losses",
         names={"x": list(scored.pieces)},
         tokens=len(scored.pieces),
-        scored=f"{scored.scored:.0f}",
-        loss=number(scored.loss),
+        scored=scored.scored,
+        loss=scored.loss,
     )

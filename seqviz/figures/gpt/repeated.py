@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.gpt.surprise import Repeated
-from seqviz.core.i18n import percent
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, scales
 
 _TOP, _BELOW = (0.6, 1.0), (0.0, 0.36)
@@ -31,7 +30,7 @@ def repetition(repeated: Repeated, style: Style = STYLE) -> Figure:
         above.reference(copies, plain, text("figure.copy_plain"))
     above.line(
         copies, 100 * 2 ** -repeated.mean_bits(True) if punished else plain,
-        text("figure.copy_penalty", penalty=f"{repeated.penalty:g}") if punished
+        text("figure.copy_penalty", penalty=repeated.penalty) if punished
         else text("figure.copy_plain"),
         palette.prediction, symbol="circle", legend=punished, hover="%{x}: %{y:.3g}%",
     )  # fmt: skip
@@ -53,6 +52,6 @@ def repetition(repeated: Repeated, style: Style = STYLE) -> Figure:
         names={"x2": list(repeated.pieces)},
         gap=0.2,
         copies=repeated.copies,
-        first=percent(repeated.probability(1, punished)),
-        last=percent(repeated.probability(repeated.copies, punished)),
+        first=repeated.probability(1, punished),
+        last=repeated.probability(repeated.copies, punished),
     )

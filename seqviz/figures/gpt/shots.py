@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.gpt.shots import CONDITIONS, FewShotAccuracy
-from seqviz.core.i18n import percent
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, whisker
 
 _LEFT, _RIGHT = (0.0, 0.44), (0.6, 1.0)
@@ -62,8 +61,8 @@ def shots_by_amount(accuracy: FewShotAccuracy, style: Style = STYLE) -> Figure:
         names={"x": amounts},
         questions=accuracy.questions,
         most=maximum,
-        none=percent(accuracy.accuracy("right", int(accuracy.amounts[0]))),
-        right=percent(accuracy.accuracy("right", maximum)),
-        random=percent(accuracy.accuracy("random", maximum)),
-        other=percent(accuracy.accuracy("other", maximum)),
+        none=accuracy.accuracy("right", int(accuracy.amounts[0])),
+        right=accuracy.accuracy("right", maximum),
+        random=accuracy.accuracy("random", maximum),
+        other=accuracy.accuracy("other", maximum),
     )

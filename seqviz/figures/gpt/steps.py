@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.gpt.continuation import Continuation, parted
-from seqviz.core.i18n import number
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, scales, short
 
 RANKS = 5  # likeliest tokens of a step that have a cell
@@ -88,7 +87,7 @@ def text_steps(
         names={"x": names},
         gap=0.16,
         tokens=count,
-        bits=number(continuation.mean_bits),
-        entropy=number(float(continuation.entropy.mean())),
+        bits=continuation.mean_bits,
+        entropy=float(continuation.entropy.mean()),
         parted=parted(continuation.ids, other.ids) + 1 if other else 0,
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.gpt.continuation import Continuation
-from seqviz.core.i18n import number
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes
 
 
@@ -39,7 +38,7 @@ def written_bits(continuation: Continuation, style: Style = STYLE) -> Figure:
         "alt.written",
         names={"x": list(continuation.pieces)},
         tokens=len(continuation.ids),
-        first=number(float(continuation.bits[:8].mean())),
-        last=number(float(continuation.bits[-8:].mean())),
-        entropy=number(float(continuation.entropy.mean())),
+        first=float(continuation.bits[:8].mean()),
+        last=float(continuation.bits[-8:].mean()),
+        entropy=float(continuation.entropy.mean()),
     )

@@ -45,11 +45,11 @@ def alibi(
     return sheet.described(
         "alt.pos_alibi",
         heads=heads,
-        first=number(float(slopes[0])),
-        last=number(float(slopes.min())),
+        first=float(slopes[0]),
+        last=float(slopes.min()),
         head=head,
         positions=side,
-        least=number(-limit if np.nanmin(finite) < 0 else 0.0),
+        least=-limit if np.nanmin(finite) < 0 else 0.0,
         gap=0.16,
     )
 

@@ -53,7 +53,7 @@ def clock_hands(before: Clocks, after: Clocks, style: Style = STYLE) -> Figure:
     beyond = {"overlaying": "y", "range": [100, 101], "visible": False}
     angles = sheet.panel(faces, axes.axis(text("figure.pos_angle"), **beyond))
     for at, color, width in pointers:
-        name = text("figure.pos_hand", position=f"{at.position:,}")
+        name = text("figure.pos_hand", position=at.position)
         angles.line(np.arange(pairs), at.angle, name, color, width=width, hover=False)
     _wavelengths_below(faces, before, after, visible, x, y)
     if pairs > len(visible):
@@ -66,8 +66,8 @@ def clock_hands(before: Clocks, after: Clocks, style: Style = STYLE) -> Figure:
         position=before.position,
         later=after.position,
         offset=after.position - before.position,
-        fast=number(float(turned[0])),
-        slow=number(float(turned[-1])),
+        fast=float(turned[0]),
+        slow=float(turned[-1]),
     )
 
 
@@ -155,9 +155,9 @@ def wavelengths(sines: Sinusoids, style: Style = STYLE) -> Figure:
     return sheet.described(
         "alt.pos_wavelengths",
         pairs=pairs,
-        first=number(float(lengths[0])),
-        last=number(float(lengths[-1])),
-        end=number(high),
+        first=float(lengths[0]),
+        last=float(lengths[-1]),
+        end=high,
     )
 
 
@@ -198,4 +198,4 @@ def embedding_norms(embedding_scale: EmbeddingScale, style: Style = STYLE) -> Fi
             line={"color": color, "dash": dash, "width": width, "shape": "hv"},
             hover=f"%{{x:.3g}}: %{{y:.1f}}%{NAMED}", **more,
         )  # fmt: skip
-    return sheet.finish(text("alt.pos_norms", factor=number(embedding_scale.factor), **medians))
+    return sheet.finish(text("alt.pos_norms", factor=embedding_scale.factor, **medians))

@@ -125,10 +125,10 @@ def both_orders(order_comparison: OrderComparison, scheme: str, style: Style = S
         "alt.pos_outputs",
         first=" ".join(order_comparison.words),
         second=" ".join(order_comparison.others),
-        weight=number(float(first[0, -1])),
+        weight=float(first[0, -1]),
         query=order_comparison.words[0],
         key=order_comparison.words[-1],
-        other=number(float(second[0, -1])),
+        other=float(second[0, -1]),
         other_query=order_comparison.others[0],
         other_key=order_comparison.others[-1],
         names={

@@ -42,11 +42,11 @@ def encoding_map(sines: Sinusoids, style: Style = STYLE) -> Figure:
     sheet.headline(text("figure.pos_base", base=base) + every(step, text))
     return sheet.described(
         "alt.pos_map",
-        positions=f"{positions:,}",
+        positions=positions,
         width=width,
         base=base,
-        low=number(float(table.min())),
-        high=number(float(table.max())),
+        low=float(table.min()),
+        high=float(table.max()),
     )
 
 
@@ -90,11 +90,11 @@ def similarity_by_offset(
         "alt.pos_by_offset",
         positions=len(distance),
         last=int(distance[-1]),
-        zero=number(float(dot.mean[0])),
-        one=number(float(dot.mean[min(1, len(dot.mean) - 1)])),
-        far=number(float(dot.mean[-1])),
-        cosine=number(float(cosine.mean[-1])),
-        spread=number(dot.spread),
+        zero=float(dot.mean[0]),
+        one=float(dot.mean[min(1, len(dot.mean) - 1)]),
+        far=float(dot.mean[-1]),
+        cosine=float(cosine.mean[-1]),
+        spread=dot.spread,
     )
 
 
@@ -124,9 +124,9 @@ def dot_products(similarity: Similarity, style: Style = STYLE) -> Figure:
         "alt.pos_similarity",
         title=title,
         positions=count,
-        itself=number(float(np.diag(matrix).mean())),
+        itself=float(np.diag(matrix).mean()),
         neighbor=number(float(beside.mean())) if len(beside) else "–",
-        ends=number(float(matrix[0, -1])),
+        ends=float(matrix[0, -1]),
     )
 
 
@@ -167,7 +167,7 @@ def rotation_matrices(
         "alt.pos_rotation",
         width=width,
         offset=offset,
-        first=number(float(closed[0, 0])),
+        first=float(closed[0, 0]),
         difference=difference,
         gap=0.16,
     )

@@ -42,7 +42,7 @@ def rotary_scores(offset: ScoresByOffset, at: Turned, style: Style = STYLE) -> F
     hover = "i − j = %{x}: %{y:.6g}"
     panel.points(
         of_pair[chosen], scores.ravel()[chosen],
-        text("figure.pos_all_pairs", count=f"{len(chosen):,}"), look("rotary", style).color,
+        text("figure.pos_all_pairs", count=len(chosen)), look("rotary", style).color,
         size=7, opacity=0.35, hover=hover,
     )  # fmt: skip
     panel.line(
@@ -63,14 +63,14 @@ def rotary_scores(offset: ScoresByOffset, at: Turned, style: Style = STYLE) -> F
         "alt.pos_rotary",
         query=at.query_position,
         key=at.key_position,
-        angle=number(float(at.between[0])),
-        score=number(at.score),
-        pairs=f"{scores.size:,}",
+        angle=float(at.between[0]),
+        score=at.score,
+        pairs=scores.size,
         first=int(offsets[0]),
         last=int(offsets[-1]),
-        zero=number(float(scores[0, 0])),
-        spread=number(offset.by_offset.spread),
-        off=number(float(np.abs(offset.by_offset.mean - offset.closed_form).max())),
+        zero=float(scores[0, 0]),
+        spread=offset.by_offset.spread,
+        off=float(np.abs(offset.by_offset.mean - offset.closed_form).max()),
     )
 
 
@@ -89,8 +89,8 @@ def _dials(sheet: Sheet, at: Turned) -> None:
     )  # fmt: skip
     turn = np.exp(2j * np.pi * np.arange(61) / 60)
     whose = (
-        (text("figure.pos_query_at", position=f"{at.query_position:,}"), style.palette.prediction),
-        (text("figure.pos_key_at", position=f"{at.key_position:,}"), style.palette.rnn),
+        (text("figure.pos_query_at", position=at.query_position), style.palette.prediction),
+        (text("figure.pos_key_at", position=at.key_position), style.palette.rnn),
     )
     for row, pair in enumerate(visible):
         down = -1j * _STEP * row
@@ -105,8 +105,8 @@ def _dials(sheet: Sheet, at: Turned) -> None:
                 else:
                     _stroke(dials, line, color, width, name, row == 0)
         words = text(
-            "figure.pos_dial", pair=pair, wavelength=number(float(at.wavelengths[pair])),
-            angle=number(float(at.between[pair])),
+            "figure.pos_dial", pair=pair, wavelength=float(at.wavelengths[pair]),
+            angle=float(at.between[pair]),
         )  # fmt: skip
         dials.words(words, 1.25, -_STEP * row, xanchor="left", align="left", size=13)
 

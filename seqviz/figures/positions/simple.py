@@ -6,7 +6,6 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.positions.simple import CODES, Demands
-from seqviz.core.i18n import number
 from seqviz.figures.positions.style import cells
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, scales
 
@@ -41,7 +40,7 @@ def code_demands(demands: Demands, style: Style = STYLE) -> Figure:
             title=text(f"figure.pos_demand_{demand}"),
         )
         if demand == "norm":
-            words = text("figure.pos_word_norm", norm=number(demands.word))
+            words = text("figure.pos_word_norm", norm=demands.word)
             panel.reference([0, demands.length - 1], [demands.word] * 2, words)
         for name in (*(code for code in CODES if code != failing), failing):
             role, dash = _LOOKS[name]
@@ -55,11 +54,11 @@ def code_demands(demands: Demands, style: Style = STYLE) -> Figure:
     return sheet.described(
         "alt.pos_demands",
         words=demands.length,
-        word=number(demands.word),
-        number=number(float(demands.of("number", "norm")[-1])),
-        moved=number(demands.moved),
-        jump=number(demands.jump),
-        stride=number(demands.stride),
+        word=demands.word,
+        number=float(demands.of("number", "norm")[-1]),
+        moved=demands.moved,
+        jump=demands.jump,
+        stride=demands.stride,
         gap=0.16,
     )
 

@@ -43,10 +43,10 @@ def table_similarity(learned: Similarity, sinusoids: Similarity, style: Style = 
     return sheet.described(
         "alt.pos_tables",
         positions=count,
-        learned=number(_beside(learned)),
-        waves=number(_beside(sinusoids)),
-        far=number(float(learned.cosine[0, -1])),
-        waves_far=number(float(sinusoids.cosine[0, -1])),
+        learned=_beside(learned),
+        waves=_beside(sinusoids),
+        far=float(learned.cosine[0, -1]),
+        waves_far=float(sinusoids.cosine[0, -1]),
         gap=0.16,
     )
 
@@ -133,12 +133,12 @@ def early_and_late(learned: Ages, sinusoids: Ages, style: Style = STYLE) -> Figu
     return sheet.described(
         "alt.pos_ages",
         positions=last + 1,
-        early=number(early[1]),
-        late=number(late[1]),
-        norm=number(early[0]),
-        late_norm=number(late[0]),
-        end=number(end[1]),
-        end_norm=number(end[0]),
+        early=early[1],
+        late=late[1],
+        norm=early[0],
+        late_norm=late[0],
+        end=end[1],
+        end_norm=end[0],
     )
 
 
@@ -172,9 +172,9 @@ def power_spectrum(
     lowest = [float(np.nan_to_num(share[0])) for share in shares]
     return sheet.described(
         "alt.pos_spectrum",
-        first=number(float(learned.frequency[0])),
-        learned=number(lowest[0]),
-        waves=number(lowest[1]),
+        first=float(learned.frequency[0]),
+        learned=lowest[0],
+        waves=lowest[1],
     )
 
 

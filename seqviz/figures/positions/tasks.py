@@ -109,8 +109,8 @@ def accuracies(result: OrderResult, style: Style = STYLE) -> Figure:
         usual=_listed(test, names, style),
         longer=longer.length,
         long=_listed(longer, names, style),
-        chance=f"{100 * test.chance:.1f}",
-        blind=f"{100 * test.order_blind:.1f}",
+        chance=100 * test.chance,
+        blind=100 * test.order_blind,
         gap=0.22,
     )
 

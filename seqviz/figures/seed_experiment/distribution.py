@@ -91,8 +91,8 @@ def _said(replicates: Replicates, theory: Theory | None, style: Style) -> str:
     if theory is None:
         return observed
     inside, _ = replicates.within(theory)
-    return text("alt.seeds_theory", seen=observed, mean=number(theory.mean), low=number(theory.low),
-                high=number(theory.high), inside=inside, count=n)  # fmt: skip
+    return text("alt.seeds_theory", seen=observed, mean=theory.mean, low=theory.low,
+                high=theory.high, inside=inside, count=n)  # fmt: skip
 
 
 def kinds_over_seeds(
@@ -177,7 +177,7 @@ def _said_of_kinds(result: Mapping[str, Replicates], style: Style) -> str:
         return {"mean": number(replicates.mean), "low": number(low), "high": number(high)}
 
     if n == 1:
-        item = [text("alt.seeds_kind_one", name=name, value=number(row.mean))
+        item = [text("alt.seeds_kind_one", name=name, value=row.mean)
                for name, row in result.items()]  # fmt: skip
         return text("alt.seeds_kinds_one", means=text("figure.seeds_and").join(item))
     means = [text("alt.seeds_kind", name=name, **with_ends(row)) for name, row in result.items()]

@@ -49,17 +49,17 @@ def parameter_map(architecture: Architecture, style: Style = STYLE) -> Figure:
         for row in architecture.counts.tolist()
     ]
     groups = [
-        text(f"figure.tr_{group}", millions=number(float(size)))
+        text(f"figure.tr_{group}", millions=float(size))
         for group, size in zip(GROUPS, sizes.sum(axis=1), strict=True)
     ]
     treemap(panel, sizes, groups, parts, words)
     largest_at = COST_PARTS[int(architecture.counts.sum(axis=0).argmax())]
     return sheet.described(
         "alt.tr_parameters",
-        total=f"{architecture.total:,.0f}",
+        total=architecture.total,
         most=text(f"figure.tr_{largest_at}"),
-        share=percent(architecture.share(largest_at)),
-        attention=percent(architecture.share("self_attention")),
+        share=architecture.share(largest_at),
+        attention=architecture.share("self_attention"),
     )
 
 
@@ -87,8 +87,8 @@ def operation_lines(operations: Operations, tokens: int, style: Style = STYLE) -
     panel.vertical(tokens, palette.highlight)
     share = percent(operations.share_at(tokens))
     return sheet.described(
-        "alt.tr_operations", tokens=f"{tokens:,}", share=share,
-        crossing=f"{operations.crossing:,.0f}", longest=f"{int(operations.tokens[-1]):,}",
+        "alt.tr_operations", tokens=tokens, share=share,
+        crossing=operations.crossing, longest=int(operations.tokens[-1]),
     )  # fmt: skip
 
 
@@ -126,7 +126,7 @@ def cache_lines(models: Sequence[Architecture], tokens: int, style: Style = STYL
         f"{name}: {number(cache_bytes(model, tokens, heads) / _MILLION)}"
         for name, (model, heads), _, _ in lines
     )
-    return sheet.described("alt.tr_cache", tokens=f"{tokens:,}", values=summary)
+    return sheet.described("alt.tr_cache", tokens=tokens, values=summary)
 
 
 def measured_passes(
@@ -164,9 +164,7 @@ def measured_passes(
         )  # fmt: skip
         longest = float(np.median(seconds[:, -1]))
         share = percent(pass_times.quadratic_share(at))
-        labels.append(
-            text("figure.tr_time_of", model=titles[name], time=number(longest), share=share)
-        )
+        labels.append(text("figure.tr_time_of", model=titles[name], time=longest, share=share))
     return sheet.described(
         "alt.tr_time", longest=int(pass_times.tokens[-1]), values="; ".join(labels), gap=0.2
     )

@@ -6,7 +6,6 @@ import numpy as np
 
 from seqviz.compute.transformer.flow import STEPS, Flow
 from seqviz.compute.transformer.masking import MaskedScores
-from seqviz.core.i18n import number, percent
 from seqviz.core.units import unbroken
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, scales
 
@@ -46,7 +45,7 @@ def step_tensor(flow: Flow, step: int, style: Style = STYLE) -> Figure:
     sheet.headline(text("figure.tr_step", step=step, all=len(STEPS), name=summary, shape=shape))
     return sheet.described(
         "alt.tr_step", step=step, name=summary, shape=shape, words=len(flow.words),
-        norm=number(flow.norm(step - 1)),
+        norm=flow.norm(step - 1),
     )  # fmt: skip
 
 
@@ -84,7 +83,6 @@ def two_operators(masked_scores: MaskedScores, style: Style = STYLE) -> Figure:
                           dash=None if leaks else "dot")  # fmt: skip
     return sheet.described(
         "alt.tr_masks", queries=n, closed=int((~masked_scores.allowed).sum()),
-        leaked=percent(masked_scores.leaked), worst=percent(masked_scores.worst), first=number(
-            float(masked_scores.weights[1, 0, 0])
-        ),
+        leaked=masked_scores.leaked, worst=masked_scores.worst,
+        first=float(masked_scores.weights[1, 0, 0]),
     )  # fmt: skip

@@ -76,5 +76,5 @@ def _drawn(
     last = int(updates[-1]) if len(updates) else 0
     return sheet.described(
         "alt.tr_losses", blocks=settings.blocks, runs=settings.runs, update=last,
-        chance=number(CHANCE), values="; ".join(labels), gap=0.24,
+        chance=CHANCE, values="; ".join(labels), gap=0.24,
     )  # fmt: skip

@@ -61,7 +61,7 @@ def three_norms(
     before = norm_comparison.tensor.reshape(-1, features)[at]
     return sheet.described(
         "alt.tr_norms", words=len(rows), features=features, cell=f"{names[at[0]]}[{feature - 1}]",
-        value=f"{before:.4g}", layer=flat[0], batch=flat[1], rms=flat[2],
+        value=before, layer=flat[0], batch=flat[1], rms=flat[2],
     )  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def _numbers(panel: Panel, norm_comparison: NormComparison, kind: str, rows: np.
     else:
         item = norm_comparison.of(kind)
         pairs = zip(item.mean.ravel().tolist(), item.deviation.ravel().tolist(), strict=True)
-        each = [text("figure.tr_shared", mean=number(m), deviation=number(d)) for m, d in pairs]
+        each = [text("figure.tr_shared", mean=m, deviation=d) for m, d in pairs]
         summary = [each[at : at + z.shape[1]] for at in range(0, len(each), z.shape[1])]
         written = "%{z:.4f}"
     font = {"size": 13 * panel.style.scale, "color": panel.style.palette.truth}

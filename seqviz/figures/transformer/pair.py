@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from seqviz.compute.transformer.pair import TranslatedNumber
-from seqviz.core.i18n import number
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape
 
 _ACROSS = ((0, 0.52), (0.62, 1))
@@ -43,5 +42,5 @@ def two_attentions(
         written=" ".join(translated_number.writes),
         word=translated_number.writes[position],
         digit=translated_number.source[digit],
-        weight=number(weight),
+        weight=weight,
     )

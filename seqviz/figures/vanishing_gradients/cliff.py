@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.vanishing_gradients import DescentPath, ErrorSurface
-from seqviz.core.i18n import number
 from seqviz.figures.vanishing_gradients.style import diamond, log10
 from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, scales
 
@@ -53,12 +52,12 @@ def cliff(
     diamond(left, weight, bias, text("figure.start"), palette.highlight)
     return sheet.described(
         "alt.cliff",
-        norm=number(free.largest_norm),
+        norm=free.largest_norm,
         update=free.steepest,
-        step=number(free.longest_step),
-        free=number(free.last_error),
-        threshold=number(threshold),
-        clipped=number(clipped.last_error),
+        step=free.longest_step,
+        free=free.last_error,
+        threshold=threshold,
+        clipped=clipped.last_error,
     )
 
 

@@ -41,14 +41,14 @@ def with_and_without_clipping(
                 legend=False, hover=False, mode="markers+text", textposition="middle right",
                 text=[text("figure.left_at", update=run.left_float32)], textfont={"color": color},
             )  # fmt: skip
-    named = text("figure.threshold", value=number(threshold))
+    named = text("figure.threshold", value=threshold)
     right.reference([1, total], [threshold, threshold], named, width=2, hover=None)
     ends = {
         name: number(float(run.loss[-1])) if len(run.loss) else "–"
         for name, run in (("clipped", clipped), ("free", free))
     }
     updates = {"updates": len(clipped.loss), "free_updates": len(free.loss)}
-    return sheet.finish(text("alt.clipping", threshold=number(threshold), **ends, **updates))
+    return sheet.finish(text("alt.clipping", threshold=threshold, **ends, **updates))
 
 
 def _run(panel: Panel, values: np.ndarray, name: str, color: str, dash: str, legend: bool) -> None:

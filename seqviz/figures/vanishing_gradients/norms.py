@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from seqviz.compute.vanishing_gradients import FLOAT32, GradientReach, MatrixSpectrum
-from seqviz.core.i18n import format_log10, number
+from seqviz.core.i18n import number
 from seqviz.figures.vanishing_gradients.style import (
     bounds,
     cell_color,
@@ -45,7 +45,7 @@ def gradient_reach(
     time = np.arange(1, last + 1)
     for name, value, dash in bounds(spectrum):
         line = first.norms.hidden[-1] + (last - time) * log10(value)
-        named = text(f"figure.power_{name}", value=number(value))
+        named = text(f"figure.power_{name}", value=value)
         panel.reference(time, panel.powers(line), named, dash=dash)
     _ends_of_float32(panel, height["range"])
     horizons = [
@@ -56,8 +56,8 @@ def gradient_reach(
         "alt.reach",
         cell=text(f"option.{cells[0]}"),
         last=last,
-        end=format_log10(float(first.norms.hidden[-1])),
-        first=format_log10(float(first.norms.hidden[0])),
+        end=float(first.norms.hidden[-1]),
+        first=float(first.norms.hidden[0]),
         horizons="; ".join(horizons),
     )
 
@@ -78,7 +78,7 @@ def _road(panel: Panel, cell: str, gradient_reach: GradientReach) -> None:
     for symbol, norms, dash in parts:
         named = f"{name}, {symbol}<sub>t</sub>" if len(parts) > 1 else name
         if norms is parts[-1][1] and np.isfinite(gradient_reach.factor):
-            named = text("figure.per_step", cell=named, factor=number(gradient_reach.factor))
+            named = text("figure.per_step", cell=named, factor=gradient_reach.factor)
         decades_line(panel, np.arange(1, len(norms) + 1), norms, named, color, dash=dash)
     search_index = parts[-1][1]
     position = len(search_index) - gradient_reach.horizon

@@ -56,10 +56,10 @@ def pair_map(
         "alt.pairs",
         first=int(pairs.steps[0]),
         last=int(pairs.steps[-1]),
-        corner=format_log10(float(pairs.log10[-1, 0])),
+        corner=float(pairs.log10[-1, 0]),
         earlier=earlier,
         later=later,
-        largest=format_log10(float(chosen.log10[0])),
+        largest=float(chosen.log10[0]),
     )
 
 

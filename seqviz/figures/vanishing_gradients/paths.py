@@ -40,7 +40,7 @@ def path_bars(
     if printed:
         as_printed = path_contributions.along(path_contributions.printed)
         share_bars(panel, later, as_printed, "figure.share_printed", palette.rnn, hatched=True)
-    named = text("figure.autograd", value=number(length))
+    named = text("figure.autograd", value=length)
     panel.line(edge, [length, length], named, palette.truth, width=2, dash="dot", hover=False)
     sizes = log10(np.concatenate([path_contributions.stretch, path_contributions.error]))
     right = sheet.panel(
@@ -60,11 +60,11 @@ def path_bars(
         "alt.paths",
         t=path_contributions.moment,
         last=int(later[-1]),
-        nearest=number(float(shares[0])),
-        farthest=number(float(shares[-1])),
-        total=number(float(shares.sum())),
-        autograd=number(length),
-        stretch=number(float(path_contributions.stretch[-1])),
+        nearest=float(shares[0]),
+        farthest=float(shares[-1]),
+        total=float(shares.sum()),
+        autograd=length,
+        stretch=float(path_contributions.stretch[-1]),
     )
 
 

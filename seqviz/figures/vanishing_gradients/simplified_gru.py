@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.vanishing_gradients import SimplifiedGRU
-from seqviz.core.i18n import format_log10, number
 from seqviz.figures.vanishing_gradients.style import decades_line
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes
 
@@ -57,9 +56,9 @@ def gated_jacobian(
         )
     return sheet.described(
         "alt.gated",
-        update=number(update),
-        reset=number(reset),
+        update=update,
+        reset=reset,
         last=int(k[-1]),
-        gru=format_log10(float(simplified_gru.log10_norm[-1])),
-        rnn=format_log10(float(simplified_gru.log10_norm_rnn[-1])),
+        gru=float(simplified_gru.log10_norm[-1]),
+        rnn=float(simplified_gru.log10_norm_rnn[-1]),
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.vanishing_gradients import GradientTerms, Randomized, Truncation
-from seqviz.core.i18n import number
 from seqviz.figures.vanishing_gradients.style import diamond, log10
 from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, scales
 from seqviz.plotting.decades import POWER
@@ -54,9 +53,9 @@ def kept_and_lost(
         "alt.truncation",
         window=window,
         last=int(last),
-        kept=f"{100 * float(truncation.kept[position]):.1f}",
-        angle=number(float(truncation.angle[position])),
-        length=number(float(truncation.length[position])),
+        kept=100 * float(truncation.kept[position]),
+        angle=float(truncation.angle[position]),
+        length=float(truncation.length[position]),
     )
 
 
@@ -102,8 +101,8 @@ def mean_of_draws(randomized: Randomized, style: Style = STYLE) -> Figure:
     return sheet.described(
         "alt.draws",
         draws=int(draws[-1]),
-        error=number(float(randomized.error[-1])),
-        one=number(float(randomized.error[0])),
+        error=float(randomized.error[-1]),
+        one=float(randomized.error[0]),
         window=randomized.window,
-        fixed=number(randomized.fixed),
+        fixed=randomized.fixed,
     )

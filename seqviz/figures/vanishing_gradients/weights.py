@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from seqviz.compute.vanishing_gradients import WeightSteps
-from seqviz.core.i18n import number, percent
 from seqviz.figures.vanishing_gradients.style import diamond
 from seqviz.plotting import NAMED, STYLE, Figure, Sheet, Style, axes, scales
 
@@ -41,7 +40,7 @@ def weights_by_step(weight_steps: WeightSteps, matrix: str, t: int, style: Style
                hover=f"t = %{{x}}: %{{y:.3g}}{NAMED}")  # fmt: skip
     upper.line(time, back, text("figure.weight_sum"), palette.prediction, width=2, symbol="circle",
                size=5, hover=f"t ≥ %{{x}}: %{{y:.3g}}{NAMED}")  # fmt: skip
-    named = text("figure.weight_autograd", matrix=w, value=number(length))
+    named = text("figure.weight_autograd", matrix=w, value=length)
     upper.line([0.4, steps + 0.6], [length, length], named, palette.truth, width=2, dash="dot",
                hover=False)  # fmt: skip
     diamond(upper, t, float(shares[t - 1]), "", palette.highlight)
@@ -51,9 +50,9 @@ def weights_by_step(weight_steps: WeightSteps, matrix: str, t: int, style: Style
         matrix=_SUBSCRIPTS[matrix],
         last=steps,
         t=t,
-        share=percent(float(shares[t - 1]) / length if length > 0 else 0.0),
-        total=number(weight_steps.length),
-        autograd=number(length),
+        share=float(shares[t - 1]) / length if length > 0 else 0.0,
+        total=weight_steps.length,
+        autograd=length,
         enough=weight_steps.enough,
     )
 

@@ -41,7 +41,7 @@ def fit_by_hand(p: FitByHandParams, show: Show) -> None:
         if minimum >= 0.01 * start
         else unbroken("< 1%")
     )
-    show.note("by_hand", start=number(start), least=number(minimum), share=share)
+    show.note("by_hand", start=start, least=minimum, share=share)
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def tell_replications(
     if many.standard_deviation < ROUNDING:
         # All alike, at the truth or, by a method that cannot reach it, far off.
         key = "rounding" if abs(many.mean_bias) < 1e-9 else "inside"
-        return show.note(f"sampling_{key}", spread=number(many.standard_deviation, 2), **summary)
+        return show.note(f"sampling_{key}", spread=many.standard_deviation, **summary)
     if p.estimator == "ols":
         return show.note("sampling", nominal=round(0.95 * coverage.n), **summary)
     ols = show.run(ar.replicate, world.phi, intercept=p.intercept, name="ols", **rendered)
@@ -143,8 +143,8 @@ def class_estimates(p: FitParams, show: Show) -> SeedExperiment:
         lambda seeds: ar.estimate_each(seeds, world.phi, *existing, **samples),
         show.words("class.fit.quantity"),
         show.words(
-            "class.fit.shuffled" if shuffle else "class.fit.settings", phi=number(world.phi),
-            n=f"{world.n:,}", method=show.option("methods", method),
+            "class.fit.shuffled" if shuffle else "class.fit.settings", phi=world.phi,
+            n=world.n, method=show.option("methods", method),
         ),
         lambda values: expected,
     )  # fmt: skip

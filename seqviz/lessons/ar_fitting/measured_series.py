@@ -84,7 +84,7 @@ def real(p: MeasuredSeriesParams, show: Show) -> None:
         correlogram = show.run(ar.correlogram, steady, min(40, len(steady) // 4))
         show.figure(series_and_correlations, steady, correlogram, index, unit)
         outside, bars = correlogram.outside
-        show.note("bars", outside=outside, bars=bars, chance=f"{bars / 20:g}")
+        show.note("bars", outside=outside, bars=bars, chance=bars / 20)
     elif p.view == "order":
         draw_real_orders(show, steady)
     else:
@@ -92,7 +92,7 @@ def real(p: MeasuredSeriesParams, show: Show) -> None:
         show.figure(residual_check, check, index, unit)
         tell_diagnosis(show, check)
     if p.source == "sunspots" and steady is values and p.view in ("fan", "residuals"):
-        show.target("white", not check.refused, q=number(check.q), limit=number(check.q_limit))
+        show.target("white", not check.refused, q=check.q, limit=check.q_limit)
     if source:
         show.caption(source)
         if p.source == "sunspots":
@@ -101,13 +101,13 @@ def real(p: MeasuredSeriesParams, show: Show) -> None:
 
 def tell_diagnosis(show: Show, check: ar.Diagnosis) -> None:
     """The verdict of the Ljung-Box test in numbers and in a sentence."""
-    limit = show.words("metric.q.limit", limit=number(check.q_limit))
+    limit = show.words("metric.q.limit", limit=check.q_limit)
     show.readouts(check, "q", "q_p", "strongest", caption={"q": limit})
     show.readout("left_over", check.correlations.outside_acf)
     show.note(
         "refused" if check.refused else "accepted", order=check.order, lags=int(check.tested),
-        q=number(check.q), limit=number(check.q_limit), degrees=int(check.tested) - check.order,
-        lag=check.strongest_lag, strongest=number(check.strongest, 2),
+        q=check.q, limit=check.q_limit, degrees=int(check.tested) - check.order,
+        lag=check.strongest_lag, strongest=check.strongest,
     )  # fmt: skip
 
 
@@ -120,6 +120,6 @@ def draw_real_orders(show: Show, values: Series) -> None:
     check = show.run(ar.diagnose, values, order, name="check")
     show.note(
         "order_refused" if check.refused else "order_accepted", order=order,
-        aic=chosen.chosen_aic, bic=chosen.chosen_bic, lags=int(check.tested), q=number(check.q),
-        limit=number(check.q_limit), highest=len(chosen.orders) - 1,
+        aic=chosen.chosen_aic, bic=chosen.chosen_bic, lags=int(check.tested), q=check.q,
+        limit=check.q_limit, highest=len(chosen.orders) - 1,
     )  # fmt: skip

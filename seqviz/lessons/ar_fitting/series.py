@@ -74,7 +74,7 @@ def studied(world: ProcessParams, show: Show) -> tuple[ar.SimulatedPath, Series]
 
 def theory(show: Show, value: float | None) -> str | None:
     """What theory says, beside what was measured."""
-    return None if value is None else show.words("metric.theory", value=number(value))
+    return None if value is None else show.words("metric.theory", value=value)
 
 
 def state_note(p: ProcessParams, correlogram: ar.Correlogram, show: Show, n_shown: int) -> None:
@@ -88,7 +88,7 @@ def state_note(p: ProcessParams, correlogram: ar.Correlogram, show: Show, n_show
     elif ar.is_stationary(coefficients(p)):
         beyond, after = correlogram.beyond(p.order)
         show.note(
-            "stationary", root=number(root), gap=number(correlogram.gap, 2), order=p.order,
+            "stationary", root=root, gap=correlogram.gap, order=p.order,
             beyond=beyond, after=after,
         )  # fmt: skip
     elif root > 1 + 1e-6:
@@ -124,7 +124,7 @@ def process(p: ProcessParams, show: Show) -> None:
         slope = p.phi if p.order == 1 and not p.shuffle else None
         show.figure(lag_plot, values, line, slope)
         existing = {} if slope is None else {"truth": number(slope)}
-        show.note("lag_plot" if existing else "lag_line", slope=number(line.first), **existing)
+        show.note("lag_plot" if existing else "lag_line", slope=line.first, **existing)
     show.readouts(correlogram, "r1", caption={"r1": theory(show, correlogram.theory_r1)})
     spread = ar.stationary_variance(path.coefficients, p.sigma) if stationary else inf
     show.readout("variance", ar.sample_variance, values, caption=theory(show, spread))

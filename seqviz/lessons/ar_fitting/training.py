@@ -88,10 +88,10 @@ def learn(
         if held_out:
             turned = done.least_epoch < settings.epochs
             show.note(
-                "u_curve" if turned else "u_none", least=number(done.least_validation),
+                "u_curve" if turned else "u_none", least=done.least_validation,
                 epoch=done.least_epoch, epochs=settings.epochs,
-                last=number(done.validation_loss[-1]),
-                train=number(done.train_loss[-1]), line=number(levels[2] or 0.0),
+                last=done.validation_loss[-1],
+                train=done.train_loss[-1], line=levels[2] or 0.0,
             )  # fmt: skip
     elif view == "map":
         if isinstance(rule, ar.Rule):
@@ -103,15 +103,15 @@ def learn(
         else:
             show.figure(training.one_step_map, done, values, slope)
             show.note(
-                "map" if done.map.band_width > 0 else "map_of_one", slope=number(done.map.slope),
-                band=number(done.map.band_width, 2), line=number(line[0][0]),
+                "map" if done.map.band_width > 0 else "map_of_one", slope=done.map.slope,
+                band=done.map.band_width, line=line[0][0],
             )  # fmt: skip
     elif view == "predictions":
         show.figure(training.one_step_predictions, done)
         rendered = min(120, targets)
         naive = float(((values[1:] - values[:-1])[-rendered:] ** 2).mean())
         mse = number(done.last_mse(rendered))
-        show.note("predictions", count=rendered, mse=mse, naive=number(naive))
+        show.note("predictions", count=rendered, mse=mse, naive=naive)
     else:
         if not done.origins.size:
             raise MessageError("too_short_ahead", horizon=AHEAD, steps=len(values))
@@ -122,9 +122,9 @@ def learn(
         later = int((back.network < back.level)[max(useful, 1) :].sum())
         show.figure(training.errors_fed_back, back, settings.cell)
         show.note(
-            "ahead", steps=steps, first=number(back.network[0]),
-            last=number(back.network[-1]), rule=number(back.rule[-1]), line=number(back.line[-1]),
-            level=number(back.level[-1]), origins=back.origins, cell=cell,
+            "ahead", steps=steps, first=back.network[0],
+            last=back.network[-1], rule=back.rule[-1], line=back.line[-1],
+            level=back.level[-1], origins=back.origins, cell=cell,
             useful=show.words(
                 f"note.useful_{kind}", cell=cell, useful=useful, steps=steps, rest=rest, later=later
             ),
@@ -165,10 +165,10 @@ def draw_windows(p: NetworksParams, show: Show) -> None:
     show.readout("parameters", done.count, p.window, caption=beside)
     few, more, *_, many = done.parameters
     show.note(
-        "window", window=p.window, count=done.parameters[p.window - 1], error=number(error),
-        enough=done.enough, best=done.best, least=number(done.error(done.best)), each=more - few,
-        windows=WINDOWS[-1], many=many, last=number(done.error(WINDOWS[-1])),
-        rnn=number(done.rnn_mse), rnn_count=done.rnn_parameters, truth=number(noise),
+        "window", window=p.window, count=done.parameters[p.window - 1], error=error,
+        enough=done.enough, best=done.best, least=done.error(done.best), each=more - few,
+        windows=WINDOWS[-1], many=many, last=done.error(WINDOWS[-1]),
+        rnn=done.rnn_mse, rnn_count=done.rnn_parameters, truth=noise,
     )  # fmt: skip
 
 
@@ -216,6 +216,6 @@ def nonlinear(p: NonlinearParams, show: Show) -> None:
         show, p.view, path.values, settings, best, rule.noise_variance, ((slope,), intercept), rule
     )
     show.note(
-        f"bent_{verdict(error, reached)}", error=number(error), line=number(reached),
-        truth=number(best.truth_mse(done.validation_end)), times=number(reached / error),
+        f"bent_{verdict(error, reached)}", error=error, line=number(reached),
+        truth=best.truth_mse(done.validation_end), times=reached / error,
     )  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any
 from seqviz.compute.attention import patterns
 from seqviz.compute.attention.results import BY
 from seqviz.compute.attention.trials import HYPOTHESES
-from seqviz.core.i18n import escape_markdown, percent
+from seqviz.core.i18n import escape_markdown
 from seqviz.experiments import attention
 from seqviz.experiments.attention import head_trials
 from seqviz.experiments.bertviz import page as bertviz_page
@@ -183,7 +183,7 @@ def trials(p: TryHeadsParams, show: Show) -> None:
         draw, result, layer, head, picks=("layer", "head") if layers > heads else ("head", "layer")
     )
     low, high = result.interval(layer, head)
-    beside = show.words("metric.tried.interval", low=percent(low), high=percent(high))
+    beside = show.words("metric.tried.interval", low=low, high=high)
     show.readout("tried", result.mean_of, layer, head, caption=beside)
     best = "{}.{}".format(*result.best)
     show.readout("best", result.mean_of, *result.best, caption=best)
@@ -214,4 +214,4 @@ def bertviz(p: BertvizParams, show: Show) -> None:
     show.page(
         created.html, created.height, show.words("note.bertviz_alt", tokens=len(result.tokens.ids))
     )
-    show.caption(show.words("note.bertviz", kilobytes=f"{created.bytes / 1000:,.0f}", layer=layer))
+    show.caption(show.words("note.bertviz", kilobytes=created.bytes / 1000, layer=layer))

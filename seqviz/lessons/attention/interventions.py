@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from seqviz.compute.attention import masks
-from seqviz.core.i18n import number, percent
 from seqviz.experiments import attention
 from seqviz.experiments.attention import head_effects
 from seqviz.figures.attention.changes import attention_mask, head_switches
@@ -63,14 +62,14 @@ def mask(p: AttentionMaskParams, show: Show) -> None:
         long = show.derive(
             masks.cells_computed, p.kind, LONG, change.text.decoder, p.reach, name="long"
         )
-        show.note("sparse", tokens=LONG, cells=f"{long:,}", all=f"{LONG**2:,}",
-                  share=percent(long / LONG**2))  # fmt: skip
+        show.note("sparse", tokens=LONG, cells=long, all=LONG ** 2,
+                  share=long / LONG**2)  # fmt: skip
     if item.blind:
         show.note("blind")
     if above.model not in DECODERS:
         closed, retained = 1 - item.share_allowed, change.sentence
         reached = closed >= CLOSED and retained >= KEPT
-        show.target("sparse", reached, closed=percent(closed), kept=number(retained, 4))
+        show.target("sparse", reached, closed=closed, kept=retained)
 
 
 @dataclass(frozen=True)
@@ -102,9 +101,9 @@ def ablate(p: AblateParams, show: Show) -> None:
         layer, head = result.most_missed
         label = show.text("figure.head_label", layer=layer, head=head)
         show.readouts(result, worth="largest", half="hardly_missed", caption={"worth": label})
-        show.note("each", label=label, value=number(result.largest), heads=result.change.size,
-                  median=number(float(np.median(result.change))),
-                  share=percent(result.hardly_missed, 0))  # fmt: skip
+        show.note("each", label=label, value=result.largest, heads=result.change.size,
+                  median=float(np.median(result.change)),
+                  share=result.hardly_missed)  # fmt: skip
         return
     means = None
     if p.view == "both":
@@ -122,7 +121,7 @@ def ablate(p: AblateParams, show: Show) -> None:
     show.readouts(change, off_count="heads_off")
     read_change(change, show)
     if compare.strip():
-        before = show.words("metric.pair.before", value=number(change.pair_before, 4))
+        before = show.words("metric.pair.before", value=change.pair_before)
         show.readouts(change, pair="pair_after", caption={"pair": before})
     show.note("off", off=change.off, all=change.heads_off[1], said=say_change(change, show))
     if means is not None and retained is not None:

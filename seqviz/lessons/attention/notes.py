@@ -59,10 +59,10 @@ def compare_walks(
         other = show.run(walkthrough.walk, name="other", **{**settings, "order": "text"})
         moved = show.derive(walkthrough.moved_by_order, walk, other, name="moved")
         same = moved < 1e-4 * float(np.abs(walk.combined).max())  # float32 sums in another order
-        show.note("order_same" if same else "order_moves", moved=number(moved))
+        show.note("order_same" if same else "order_moves", moved=moved)
     if p.heads > 1 and stage == "project" and p.joined:
         apart = show.derive(walkthrough.cut_apart, walk, p.part, name="apart")
-        show.note("joined", heads=walk.heads, joined=walk.heads * walk.d_k, apart=number(apart))
+        show.note("joined", heads=walk.heads, joined=walk.heads * walk.d_k, apart=apart)
     if p.scale == "d" and walk.d_k == walkthrough.D:
         show.note("same_root", d=walkthrough.D)
     elif p.scale == "d":
@@ -70,7 +70,7 @@ def compare_walks(
         by_d_k = show.run(walkthrough.walk, name="by_d_k", **{**settings, "scale": "d_k"})
         head = min(p.head, p.heads - 1)
         now, usual = (float(item.attention.weights[head, row].max()) for item in (walk, by_d_k))
-        show.note("other_root", query=walk.words[row], now=number(now), usual=number(usual))
+        show.note("other_root", query=walk.words[row], now=now, usual=usual)
 
 
 def say_scale(softmax_saturation: SoftmaxSaturation, quantity: str, show: Show) -> None:
@@ -102,7 +102,7 @@ def say_what_was_read(read_text: ReadText, show: Show) -> None:
     show.caption(f"{tokens} {pairs}" + (f" … +{more}" if more > 0 else ""))
     show.unknown_tokens(read_text.unknown, read_text.n_text_tokens)
     if read_text.left_out:
-        show.note("cut", limit=texts.MAX_TEXT_TOKENS, left=f"{read_text.left_out:,}")
+        show.note("cut", limit=texts.MAX_TEXT_TOKENS, left=read_text.left_out)
     if read_text.note:
         show.note(read_text.note)
 
@@ -145,10 +145,10 @@ def say_weights(mosaic: Mosaic, attention_map: AttentionMap | None, p: Any, show
         show.note(
             "mosaic_one" if len(pieces) == 1 else "mosaic",
             first=first, count=count, heads=heads, heavy=heavy, label=label,
-            norm=number(mosaic.norm_of_first(layer, head)),
-            others=number(mosaic.norm_of_others(layer, head)),
-            weight=percent(mosaic.habits.first[layer, head]),
-            carried=percent(mosaic.carried_first(layer, head)),
+            norm=mosaic.norm_of_first(layer, head),
+            others=mosaic.norm_of_others(layer, head),
+            weight=mosaic.habits.first[layer, head],
+            carried=mosaic.carried_first(layer, head),
         )  # fmt: skip
     else:
         query = min(p.query, len(pieces)) - 1
@@ -197,12 +197,12 @@ def say_parts(head_parts: HeadParts, query: int, key: int, p: Any, show: Show) -
         query=of_query,
         to=of_key,
         entry=entry,
-        added=number(added),
-        score=number(head_parts.product_at(query, key)),
+        added=added,
+        score=head_parts.product_at(query, key),
         d_k=head_parts.keys.shape[1],
-        weight=number(head_parts.weight_at(query, key)),
-        best=escape_markdown(head_parts.text.pieces[best]),
-        most=number(head_parts.weight_at(query, best)),
+        weight=head_parts.weight_at(query, key),
+        best=head_parts.text.pieces[best],
+        most=head_parts.weight_at(query, best),
     )
     if p.by == "value":
         row = head_parts.carried[query]
@@ -211,12 +211,12 @@ def say_parts(head_parts: HeadParts, query: int, key: int, p: Any, show: Show) -
             query=of_query,
             to=of_key,
             first=first,
-            norm=number(float(head_parts.norms[key])),
-            norm_first=number(float(head_parts.norms[0])),
-            weight_first=number(head_parts.weight_at(query, 0)),
-            carried=number(float(row[key])),
-            carried_first=number(float(row[0])),
-            weight=number(head_parts.weight_at(query, key)),
+            norm=float(head_parts.norms[key]),
+            norm_first=float(head_parts.norms[0]),
+            weight_first=head_parts.weight_at(query, 0),
+            carried=float(row[key]),
+            carried_first=float(row[0]),
+            weight=head_parts.weight_at(query, key),
         )
 
 
@@ -262,7 +262,7 @@ def say_mask(attention_map: AttentionMap, change: Change, show: Show) -> None:
         "mask",
         open=cells[0],
         all=cells[1],
-        share=percent(attention_map.share_allowed),
+        share=attention_map.share_allowed,
         said=summary,
     )
 
@@ -274,8 +274,8 @@ def say_change(change: Change, show: Show) -> str:
     if change.text.decoder:
         before, after = map(escape_markdown, change.likeliest)
         key = "change_kept" if before == after else "change_next"
-        return show.words(f"note.{key}", before=before, after=after, bits=number(change.bits))
+        return show.words(f"note.{key}", before=before, after=after, bits=change.bits)
     return show.words(
-        "note.change_vector", cosine=number(change.sentence, 4), moved=number(change.furthest),
-        token=escape_markdown(change.furthest_piece), at=_which(change, show),
+        "note.change_vector", cosine=change.sentence, moved=change.furthest,
+        token=change.furthest_piece, at=_which(change, show),
     )  # fmt: skip

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from seqviz.compute.attention import scaled, walkthrough
 from seqviz.compute.attention.saturation import HEADS, saturation
-from seqviz.core.i18n import percent
 from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
 from seqviz.figures.attention.steps import PROJECTIONS, walk_basic, walk_stage
 from seqviz.lessons.attention.notes import compare_walks, of_stage, say_scale
@@ -69,7 +68,7 @@ def by_hand(p: WalkthroughParams, show: Show) -> None:
     show.readout("row_sum", result.row_sum, *at, row)
     show.readout("column_sum", result.column_sum, *at, column)
     if p.causal and p.operator == "multiply":
-        show.note("leak", share=percent(result.later(*at)))
+        show.note("leak", share=result.later(*at))
     compare_walks(p, walk, settings, name, show)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from seqviz.compute.bert_accuracy.results import DIRECTIONS, FEATURES, SIDES, TOLD
-from seqviz.core.i18n import escape_markdown, number, percent
+from seqviz.core.i18n import number, percent
 from seqviz.experiments.bert_accuracy import direction, encoding, fill, padding, shipped, systems
 from seqviz.figures.bert_accuracy.direction import accuracy_by_direction
 from seqviz.figures.bert_accuracy.fill import best_guesses
@@ -94,7 +94,7 @@ def padded(p: PadsParams, show: Show) -> None:
         positive = in_mean.says_positive("untold", p.length)
         values = {"given": given, "out": out, "flips": flips, "positive": positive}
         shares = {name: percent(item.share) for name, item in values.items()}
-        show.note("in_mean", length=p.length, n=f"{out.n:,}", **shares)
+        show.note("in_mean", length=p.length, n=out.n, **shares)
     if p.side == "left":
         show.note("left_side")
 
@@ -116,7 +116,7 @@ def directions(p: DirectionsParams, show: Show) -> None:
         guesses = show.run(fill.guesses_by_direction, shipped.MODEL, p.text, index)
         show.figure(best_guesses, guesses)
         ranks = {direction: f"{guesses.rank_of(direction):,}" for direction in DIRECTIONS}
-        return show.note("looks_own", truth=escape_markdown(guesses.truth), **ranks)
+        return show.note("looks_own", truth=guesses.truth, **ranks)
     guess = show.run(systems.majority, name="guess")
     request = shipped.BY_CLS if p.feature == "cls" else shipped.DIRECTION
     result = show.job(
@@ -133,9 +133,9 @@ def directions(p: DirectionsParams, show: Show) -> None:
         for name, function in (("said", "accuracy"), ("guessed", "guessed"))
         for direction in ("both", "left")
     }
-    show.note("looks", refitted=percent(result.refitted_accuracy("left").share), **existing)
+    show.note("looks", refitted=result.refitted_accuracy("left").share, **existing)
     low, high = (percent(end, 2) for end in result.ends("left"))
     if p.feature == "cls" and low == high:
-        show.note("looks_cls", chance=low, n=f"{len(result.positive):,}")
+        show.note("looks_cls", chance=low, n=len(result.positive))
     names = show.words("metric.look_both.label"), show.words("metric.look_left.label")
     say_compared(names, show.derive(result.compared, "both", "left", name="pair"), show)

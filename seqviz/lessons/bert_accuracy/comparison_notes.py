@@ -15,8 +15,8 @@ def say_compared(names: tuple[str, str], pair: Paired, show: Show) -> None:
     """McNemar's test of two systems in one sentence under the figure."""
     p = format_value(pair.p, unit_of(Paired, "p"))
     show.shared_note(
-        "readout.mcnemar", first=names[0], second=names[1], a=f"{pair.only_first:,}",
-        b=f"{pair.only_second:,}", n=f"{pair.n:,}",
+        "readout.mcnemar", first=names[0], second=names[1], a=pair.only_first,
+        b=pair.only_second, n=pair.n,
         p=p if p.startswith("<") else unbroken(f"= {p}"),
         verdict=show.text(f"readout.{pair.verdict}"),
     )  # fmt: skip

@@ -80,8 +80,8 @@ def class_heads(p: HeadsParams, show: Show) -> SeedExperiment:
     which = "all" if p.sentences == TRAINED_ON[-1] else "some"
     return SeedExperiment(
         lambda seeds: 100 * heads.accuracies(settings, seeds),
-        show.words("class.heads.quantity", n=f"{tested:,}"),
-        show.words(f"class.heads.{which}", sentences=f"{p.sentences:,}", n=f"{tested:,}"),
+        show.words("class.heads.quantity", n=tested),
+        show.words(f"class.heads.{which}", sentences=p.sentences, n=tested),
         lambda values: replicates.share_of(float(values.mean()) / 100, tested).times(100.0),
         at_once=min(30, max(1, HEADS_A_SECOND // (p.sentences * p.epochs))),
     )
@@ -103,9 +103,9 @@ def head(p: HeadsParams, show: Show) -> None:
     say_against(result, show.words("option.regime.head"), "bag_of_words", show)
     show.note(
         "adam",
-        steps=f"{steps:,}",
+        steps=steps,
         rate=f"{settings.head_rate:g}".replace("e-0", "e-"),
-        reach=number(reach, 2),
+        reach=reach,
     )
 
 
@@ -147,7 +147,7 @@ def tune(p: TuneParams, show: Show) -> None:
     for name in shipped.AGAIN:
         if settings == shipped.TUNED[name]:
             say_runs(systems.predictions_of(name), show)
-    show.note("epoch_time", seconds=number(result.epoch_seconds, 2))
+    show.note("epoch_time", seconds=result.epoch_seconds)
     show.caption(show.words("note.split"))
 
 
@@ -216,7 +216,7 @@ def find_settings(p: SearchParams, show: Show) -> None:
     key = "best_less" if less > 0 else "best_not_less"
     show.note(key, trials=len(item.rate), points=f"{100 * abs(less):.1f}", **shares)
     if searching.RATES[1] < 2 * item.best_rate:
-        show.note("at_the_edge", rate=number(item.best_rate, 2))
+        show.note("at_the_edge", rate=item.best_rate)
 
 
 @dataclass(frozen=True)

@@ -156,7 +156,7 @@ def fill_in(p: FillParams, show: Show) -> None:
     )
     show.note(
         "fill" if len(shares) == len(right) else "fill_some", parts=parts, **shares,
-        selected=percent(item.settings.share, 0), frequent=percent(item.by_frequency(1).share),
+        selected=item.settings.share, frequent=item.by_frequency(1).share,
     )  # fmt: skip
 
 
@@ -180,4 +180,4 @@ def guess_token(p: GuessParams, show: Show) -> None:
     show.note(
         key, best=best, chance=probability, truth=escape_markdown(result.truth), rank=f"{rank:,}"
     )
-    show.target("surprise", rank > UNLIKELY, rank=f"{rank:,}")
+    show.target("surprise", rank > UNLIKELY, rank=rank)

@@ -58,7 +58,7 @@ def compare(p: CompareParams, show: Show) -> None:
         show.figure(system_accuracies, answers, positive, p.first, guess, reported.REPORTED)
         say_runs(systems.predictions_of(p.first), show)
         say_random_head(answers, guess, positive, show)
-        show.caption(show.words("note.seeds", n=f"{len(positive):,}"))
+        show.caption(show.words("note.seeds", n=len(positive)))
         return
     names, n = (show.option("first", p.first), show.option("second", p.second)), p.sentences
     first = show.run(systems.first_run, p.first, name="first")
@@ -93,7 +93,7 @@ def compare(p: CompareParams, show: Show) -> None:
     if not len(differ):
         return
     visible = differ[:READ]
-    show.caption(show.words("note.disagree", shown=len(visible), count=f"{len(differ):,}"))
+    show.caption(show.words("note.disagree", shown=len(visible), count=len(differ)))
     sentences = features.parts()["test"].texts
     classes = show.words("class.negative"), show.words("class.positive")
     columns: dict[str, list[str]] = {

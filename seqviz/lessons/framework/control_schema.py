@@ -81,7 +81,7 @@ def _one(
             kind = "several" if control.many else "menu" if control.menu else "one"
             return {**common, "kind": kind, "options": named, "none": control.none}
         case kinds.TextInput():
-            maximum = words.text("frame.text_limit", limit=f"{control.limit:,}")
+            maximum = words.text("frame.text_limit", limit=control.limit)
             about = f"{about} {maximum}" if about else maximum
             return {**common, "kind": "text", "help": about, "limit": control.limit,
                     "typed": control.typed}  # fmt: skip

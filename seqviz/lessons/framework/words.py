@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from seqviz.core.i18n import Text
+from seqviz.core.i18n import Text, fill
 from seqviz.models import registry
 
 
@@ -17,7 +17,7 @@ class LessonWords:
 
     def __call__(self, key: str, /, **values: object) -> str:
         sentence = self.text.first(f"{self.slug}.{key}", key)
-        return sentence.format(**values) if values else sentence
+        return fill(sentence, values) if values else sentence
 
     def control(self, name: str) -> tuple[str, str | None]:
         """Label and help of a control."""

@@ -65,7 +65,7 @@ def force(p: ForceParams, show: Show) -> None:
     show.figure(free_and_forced, free, forced, unit, first, last)
     show_answer("free", free, show)
     show_answer("forced", forced, show)
-    usual = show.words("metric.state.free", value=number(free.length_at_end))
+    usual = show.words("metric.state.free", value=free.length_at_end)
     show.readouts(forced, state="length_at_end", caption={"state": usual})
     show.readout("largest", forced.largest_change, free)
     values = {clamp.gate: clamp.value for clamp in clamps}
@@ -75,14 +75,14 @@ def force(p: ForceParams, show: Show) -> None:
     say_lengths(symbol, free, forced, (first, last), show)
     if full and values == {"f": 1.0}:
         grows = forced.growth > 0  # not where there is one step, or a state that shrinks
-        show.note("of_1997" if grows else "of_1997_short", power=number(forced.growth))
+        show.note("of_1997" if grows else "of_1997_short", power=forced.growth)
     elif full and values.get("i") == 0 and values.get("f") == 0:
         show.note("empty_cell")
     elif full and values == {"z": 1.0}:
         show.note("kept_for_good")
     if full and forced.kind == "characters" and set(values) == {"f"}:
         lost = forced.bits_per_character() - free.bits_per_character()
-        show.target("constant_gate", lost <= HALF_A_BIT, lost=number(lost))
+        show.target("constant_gate", lost <= HALF_A_BIT, lost=lost)
 
 
 def say_lengths(
@@ -125,7 +125,7 @@ def conventions(p: ConventionsParams, show: Show) -> None:
     show.figure(distance_by_variant, result)
     maximum = percent(result.furthest_share, 0)
     if not result.certain:
-        maximum = show.words("metric.furthest.beyond", share=percent(FARTHEST, 0))
+        maximum = show.words("metric.furthest.beyond", share=FARTHEST)
     same = show.derive(result.same, name="same")
     furthest = show.derive(result.furthest, name="furthest")
     show.metrics(
@@ -136,6 +136,6 @@ def conventions(p: ConventionsParams, show: Show) -> None:
     others = [v for v in result.variants if v not in same]
     show.note("variants", same=names_of(same, show), others=names_of(others, show),
               furthest=show.words(f"variant.{furthest}"), most=maximum,
-              nearest=percent(result.nearest_share))  # fmt: skip
+              nearest=result.nearest_share)  # fmt: skip
     if result.furthest_share > FARTHEST:
         show.caption(show.words("note.off_scale", times=FARTHEST))

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from seqviz.compute.gates import activations, encoding, observation, tasks, tiny
-from seqviz.core.i18n import percent
 from seqviz.experiments import gates
 from seqviz.figures.gates.cell_diagram import gru_cell, lstm_cell
 from seqviz.figures.gates.tempering import gate_mask
@@ -63,17 +62,17 @@ def single_gate(p: SingleGateParams, show: Show) -> None:
         show.figure(lstm_cell if p.cell == "lstm" else gru_cell, now)
         say_arithmetic(now, p.unit, step, show)
     show.readout("answers", tried.accuracy_at, p.temperature, caption=show.words(
-        "metric.answers.majority", share=percent(tried.majority)))  # fmt: skip
+        "metric.answers.majority", share=tried.majority))  # fmt: skip
     show.readout("saturated", tempered.saturated, gate, caption=show.words("metric.saturated.of",
                                                                      gate=gate))  # fmt: skip
     show.readout("retained", observed.retained, p.unit)
     low, high = observed.kept_between(p.unit)
     right, request = tempered.right_steps()
     show.note("one_unit", gate=keeps, unit=p.unit, range=between(low, high, show), steps=steps,
-              retained=percent(observed.retained(p.unit)), right=right, asked=request)  # fmt: skip
+              retained=observed.retained(p.unit), right=right, asked=request)  # fmt: skip
     show.note(
-        "mask", t=f"{p.temperature:g}", n=tried.sequences, length=tried.length,
-        accuracy=percent(tried.accuracy_at(p.temperature)), majority=percent(tried.majority),
-        hard=f"{TEMPERATURES[0]:g}", hardest=percent(tried.accuracy[0]),
-        soft=f"{TEMPERATURES[-1]:g}", softest=percent(tried.accuracy[-1]),
+        "mask", t=p.temperature, n=tried.sequences, length=tried.length,
+        accuracy=tried.accuracy_at(p.temperature), majority=tried.majority,
+        hard=TEMPERATURES[0], hardest=tried.accuracy[0],
+        soft=TEMPERATURES[-1], softest=tried.accuracy[-1],
     )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from seqviz.compute.gates import activations, counting, observation, tasks, tiny
-from seqviz.core.i18n import number, percent
+from seqviz.core.i18n import number
 from seqviz.experiments import gates
 from seqviz.figures.gates import maps
 from seqviz.figures.gates import networks as network_figures
@@ -50,21 +50,21 @@ def learn(p: LearnParams, show: Show) -> None:
             "longest",
             unit=unit,
             units=observed.hidden,
-            steps=number(observed.time_constant(unit)),
-            retained=percent(observed.retained(unit)),
+            steps=observed.time_constant(unit),
+            retained=observed.retained(unit),
         )
     doubled = show.run(tiny.longer, done.network, settings.length, p.seed, name="doubled")
-    always = show.words("metric.usual.majority", share=percent(tiny.usual_majority(settings)))
+    always = show.words("metric.usual.majority", share=tiny.usual_majority(settings))
     show.readouts(done, usual="accuracy_at_end", caption={"usual": always})
-    always = show.words("metric.usual.majority", share=percent(doubled.majority))
+    always = show.words("metric.usual.majority", share=doubled.majority)
     show.readouts(doubled, twice="accuracy", caption={"twice": always})
-    always = show.words("metric.usual.majority", share=percent(doubled.majority_whole))
+    always = show.words("metric.usual.majority", share=doubled.majority_whole)
     show.readouts(doubled, whole="whole", caption={"whole": always})
     show.readouts(done.network, "parameters")
-    show.note("learned", updates=f"{int(done.updates[-1]):,}", usual=percent(done.accuracy_at_end),
-              twice=percent(doubled.accuracy), whole=percent(doubled.whole),
+    show.note("learned", updates=int(done.updates[-1]), usual=done.accuracy_at_end,
+              twice=doubled.accuracy, whole=doubled.whole,
               verdict=show.words("note.learned_above" if doubled.accuracy > doubled.majority
-                                 else "note.learned_below", majority=percent(doubled.majority)),
+                                 else "note.learned_below", majority=doubled.majority),
               )  # fmt: skip
 
 
@@ -75,14 +75,14 @@ def longer(p: LearnParams, show: Show) -> None:
     twice = 2 * by_length.trained
     for cell in by_length.cells:
         beside = show.words("metric.whole_lstm.answers",
-                            share=percent(by_length.answers_at(cell, twice)))  # fmt: skip
+                            share=by_length.answers_at(cell, twice))  # fmt: skip
         show.readout(f"whole_{cell}", by_length.whole_at, cell, twice, caption=beside)
     show.readout("majority", by_length.majority_at, twice)
     for cell in by_length.cells:
         right, often = by_length.answers_at(cell, twice), by_length.majority_at(twice)
         show.note("longer_above" if right > often else "longer_below", cell=cell.upper(),
-                  length=twice, answers=percent(right), majority=percent(often),
-                  whole=percent(by_length.whole_at(cell, twice)))  # fmt: skip
+                  length=twice, answers=right, majority=often,
+                  whole=by_length.whole_at(cell, twice))  # fmt: skip
     if by_length.counts:
         lstm, gru = by_length.counts
         show.note("counts", lstm=lstm, gru=gru, trained=(by_length.trained - 1) // 2)
@@ -101,7 +101,7 @@ def size(p: SizeParams, show: Show) -> None:
     result = show.run(counting.table, p.inputs, p.hidden, p.biases)
     show.figure(network_figures.parameter_bars, result)
     for cell in result.cells:
-        formula = show.words("metric.count.formula", count=f"{result.by_formula(cell):,}")
+        formula = show.words("metric.count.formula", count=result.by_formula(cell))
         show.readout(f"count_{cell}", result.count, cell, caption=formula)
     ratios = {cell: number(result.count(cell) / result.count("rnn"), 4) for cell in ("gru", "lstm")}
     show.note(

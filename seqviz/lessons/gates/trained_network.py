@@ -147,7 +147,7 @@ def draw_passage(observed: observation.Observation, unit: int, step: int, show: 
 def say_what_was_cut(observed: observation.Observation, show: Show, marked: bool = False) -> None:
     """What was not read, or not known; marked: in the text under the figure."""
     if observed.left_out:
-        show.note("cut", limit=len(observed.pieces), left=f"{observed.left_out:,}")
+        show.note("cut", limit=len(observed.pieces), left=observed.left_out)
     if observed.unknown.any():
         existing = "unknown" if marked else "unknown_unmarked"
         show.note(existing, count=int(observed.unknown.sum()))
@@ -170,19 +170,17 @@ def say_unit(
     best = order == "correlation" and unit == observed.order[0] + 1
     if best and searching.comes_back(feature, observed.pieces):
         same = show.run(searching.search, observed, observed, feature, name="same")
-        show.note("picked", units=observed.hidden, r=number(abs(same.r_found)),
-                  chance=percent(same.by_chance), median=number(same.median_best))  # fmt: skip
+        show.note("picked", units=observed.hidden, r=abs(same.r_found),
+                  chance=same.by_chance, median=same.median_best)  # fmt: skip
 
 
 def say_saturation(observed: observation.Observation, show: Show) -> None:
     """How often each gate is nearly shut or open, and how many units keep for long."""
     for gate in observed.gates:
         result = activations.saturation(activations.activation(observed.trace, gate))
-        show.note("saturation", gate=gate, shut=percent(result.left.mean()),
-                  open=percent(result.right.mean()))  # fmt: skip
-    show.note(
-        "lasting", count=observed.lasting(LASTING), units=observed.hidden, steps=f"{LASTING:g}"
-    )
+        show.note("saturation", gate=gate, shut=result.left.mean(),
+                  open=result.right.mean())  # fmt: skip
+    show.note("lasting", count=observed.lasting(LASTING), units=observed.hidden, steps=LASTING)
 
 
 def watch(p: WatchParams, show: Show) -> None:
@@ -282,15 +280,15 @@ def agree(p: AgreementParams, show: Show) -> None:
         return show.note("one_word")
     show.note(
         "agreement",
-        first=escape_markdown(expectation.candidates[0]),
-        second=escape_markdown(expectation.candidates[1]),
+        first=expectation.candidates[0],
+        second=expectation.candidates[1],
     )
     if both is None:
         show.note("no_pair")
     else:
         say_effects(both, show)
     if expectation.left_out:
-        show.note("cut", limit=len(" ".join(expectation.words)), left=f"{expectation.left_out:,}")
+        show.note("cut", limit=len(" ".join(expectation.words)), left=expectation.left_out)
 
 
 def hundredths(bits: float) -> str:

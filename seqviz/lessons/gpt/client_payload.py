@@ -10,6 +10,7 @@ import numpy as np
 
 from seqviz.compute.gpt.filtered import filtered
 from seqviz.compute.gpt.filters import ORDER, Chain
+from seqviz.core.i18n import Placeholder
 from seqviz.experiments.gpt.continuation import next_token, pieces
 from seqviz.figures.gpt.scores import filter_name, next_token_bars
 from seqviz.lessons.framework.controls import controls, encoded
@@ -38,7 +39,7 @@ def scores_sent(p: Any, show: Show) -> dict[str, Any]:
     before = len(show.output.items)
     result = show.run(next_token, DECODER, p.text)
     figure = next_token_bars(filtered(result, _ALL), style=show.style)
-    empty = {name: f"{{{name}}}" for name in _SAID}
+    empty = _placeholders(*_SAID)
     return {
         "half": _bytes(result.scores, np.float16),
         "first": _bytes(result.scores[result.ids], np.float32),
@@ -49,10 +50,10 @@ def scores_sent(p: Any, show: Show) -> dict[str, Any]:
         "figure": json.loads(figure.to_json()),
         "filters": {name: filter_name(name, show.text) for name in ORDER},
         "joined": show.words("note.between_filters"),
-        "behind": show.text("figure.scores_behind", filter="{filter}"),
-        "u": show.text("figure.scores_u", u="{u}"),
-        "alt": show.text("alt.next_token", **{name: f"{{{name}}}" for name in _ALT}),
-        "beside": show.words("metric.entropy.beside", before="{before}"),
+        "behind": show.text("figure.scores_behind", **_placeholders("filter")),
+        "u": show.text("figure.scores_u", **_placeholders("u")),
+        "alt": show.text("alt.next_token", **_placeholders(*_ALT)),
+        "beside": show.words("metric.entropy.beside", **_placeholders("before")),
         "notes_before": before,
         "notes": {key.removeprefix("note."): Note(show.words(key, **empty)) for key in _WORDS},
         "targets": [_target(reached, show) for reached in (False, True)],
@@ -61,12 +62,16 @@ def scores_sent(p: Any, show: Show) -> dict[str, Any]:
     }
 
 
+def _placeholders(*names: str) -> dict[str, Placeholder]:
+    return {name: Placeholder(f"{{{name}}}") for name in names}
+
+
 def _bytes(values: np.ndarray, kind: type) -> str:
     return base64.b64encode(values.astype(kind).tobytes()).decode()
 
 
 def _target(reached: bool, show: Show) -> Note:
-    show.target("even", reached, kept="{kept}", entropy="{entropy}")
+    show.target("even", reached, **_placeholders("kept", "entropy"))
     target: Note = show.output.items[-1]  # type: ignore[assignment]
     return target
 

@@ -13,7 +13,7 @@ from seqviz.compute.gpt.cost import readings
 from seqviz.compute.gpt.filters import Chain
 from seqviz.compute.gpt.methods import METHODS
 from seqviz.compute.gpt.shots import CONDITIONS
-from seqviz.core.i18n import escape_markdown, format_value, number, percent
+from seqviz.core.i18n import escape_markdown, format_value, number
 from seqviz.core.units import Unit
 from seqviz.data import precomputed
 from seqviz.experiments.gpt.continuation import greedy, next_token
@@ -106,24 +106,24 @@ def futures(p: FuturesParams, show: Show) -> None:
     ratio = decoding_comparison.best_probability / decoding_comparison.greedy_probability
     show.note(
         f"futures.{'missed' if decoding_comparison.fork else 'found'}",
-        best=escape_markdown(tree.best_text),
-        greedy=escape_markdown(decoding_comparison.greedy.text),
-        chance=fine(decoding_comparison.best_probability),
+        best=tree.best_text,
+        greedy=decoding_comparison.greedy.text,
+        chance=decoding_comparison.best_probability,
         step=decoding_comparison.fork,
-        times=number(ratio),
-        covered=fine(tree.covered),
+        times=ratio,
+        covered=tree.covered,
         length=p.length,
         passes=tree.passes,
         shown=p.shown,
-        beginnings=f"{len(tree.pieces):,}",
+        beginnings=len(tree.pieces),
     )
     show.note("futures.proven" if tree.proven else "futures.open",
-              bound=fine(float(np.exp(tree.open_log))))  # fmt: skip
+              bound=float(np.exp(tree.open_log)))  # fmt: skip
     best = decoding_comparison.beams.best
     show.note(
-        "futures.beam", beams=p.beams, text=escape_markdown(best.text), score=number(best.score),
-        log=number(best.log), tokens=len(best.ids), penalty=f"{p.length_penalty:g}",
-        chance=fine(decoding_comparison.beam_probability),
+        "futures.beam", beams=p.beams, text=best.text, score=best.score,
+        log=best.log, tokens=len(best.ids), penalty=p.length_penalty,
+        chance=decoding_comparison.beam_probability,
     )  # fmt: skip
 
 
@@ -148,15 +148,15 @@ def likely(p: LikelyParams, show: Show) -> None:
     visible_text = "null" if low <= 0 else "less" if less > 0 else "more"
     show.note(
         f"likely.{visible_text}", method=show.option("method", p.method), texts=result.texts,
-        human=number(result.mean("human")), bits=number(result.mean(p.method)),
-        less=number(abs(less)), low=number(low), high=number(high),
-        below=percent(result.below(p.method)),
+        human=result.mean("human"), bits=result.mean(p.method),
+        less=abs(less), low=low, high=high,
+        below=result.below(p.method),
     )  # fmt: skip
     human, expected = result.mean("human"), result.entropy_of("human")
     show.note(
-        "likely.split", human=number(human), expected=number(expected),
-        extra=number(human - expected), plain=number(result.mean("plain")),
-        plain_expected=number(result.entropy_of("plain")),
+        "likely.split", human=human, expected=expected,
+        extra=human - expected, plain=result.mean("plain"),
+        plain_expected=result.entropy_of("plain"),
     )  # fmt: skip
     for name in ("human", p.method):
         show.note("likely.text", who=show.option("method", name), text=_spelled(result, name))
@@ -191,8 +191,8 @@ def again(p: AgainParams, show: Show) -> None:
     show.readout("last_copy", result.probability, result.copies, punished)
     show.note(
         "again.penalty" if punished else "again.plain", copies=result.copies,
-        first=percent(first), last=percent(last), penalty=f"{p.penalty:g}",
-        before=percent(result.probability(result.copies)), rises=result.rises(punished)[0],
+        first=first, last=last, penalty=p.penalty,
+        before=result.probability(result.copies), rises=result.rises(punished)[0],
         repeats=result.copies - 1,
     )  # fmt: skip
     return None
@@ -221,9 +221,9 @@ def say_loop(p: AgainParams, show: Show) -> None:
         "again.loop",
         tokens=len(continuation.ids),
         seen=continuation.seen_before,
-        penalty=f"{p.penalty:g}",
-        first=number(continuation.mean_of(0, half)),
-        second=number(continuation.mean_of(half, len(continuation.ids))),
+        penalty=p.penalty,
+        first=continuation.mean_of(0, half),
+        second=continuation.mean_of(half, len(continuation.ids)),
     )
 
 
@@ -257,13 +257,13 @@ def shots(p: ShotsParams, show: Show) -> None:
         most=maximum,
         questions=accuracy.questions,
         draws=accuracy.draws,
-        none=percent(accuracy.accuracy(*none)),
-        some=percent(accuracy.accuracy(*item)),
-        gain=_points(accuracy.gain(item, none)),
-        low=_points(low),
-        high=_points(high),
-        form=percent(accuracy.form(*none)),
-        formed=percent(accuracy.form(*item)),
+        none=accuracy.accuracy(*none),
+        some=accuracy.accuracy(*item),
+        gain=accuracy.gain(item, none),
+        low=low,
+        high=high,
+        form=accuracy.form(*none),
+        formed=accuracy.form(*item),
     )
     if p.condition != "right":
         right = ("right", maximum)
@@ -271,10 +271,10 @@ def shots(p: ShotsParams, show: Show) -> None:
         show.note(
             f"shots.labels_{'shown' if accuracy.is_significant(right, item) else 'null'}",
             condition=show.option("condition", p.condition),
-            right=percent(accuracy.accuracy(*right)),
-            gain=_points(accuracy.gain(right, item)),
-            low=_points(low),
-            high=_points(high),
+            right=accuracy.accuracy(*right),
+            gain=accuracy.gain(right, item),
+            low=low,
+            high=high,
         )
     return None
 
@@ -301,8 +301,8 @@ def say_prompt(p: ShotsParams, show: Show) -> None:
                  title=show.words("note.special"))  # fmt: skip
     names = sorted({piece for piece, item in zip(read_as.pieces, marked, strict=True) if item})
     show.note(
-        f"prompt.{p.layout}", tokens=len(marked), token=escape_markdown(result.pieces[0]),
-        chance=percent(float(result.chances[0])), special=sum(marked),
+        f"prompt.{p.layout}", tokens=len(marked), token=result.pieces[0],
+        chance=float(result.chances[0]), special=sum(marked),
         names=", ".join(map(escape_markdown, names)),
     )  # fmt: skip
 
@@ -332,12 +332,12 @@ def cost(p: CostParams, show: Show) -> None:
     show.readout("times", cache_times.times, longest)
     show.note(
         "bill.time", prompt=p.given, written=p.written, all=p.given + p.written,
-        cached=f"{cached:,.0f}", anew=f"{rerun:,.0f}", longest=longest,
-        decode=number(1e3 * cache_times.at("decode", longest)),
-        slow=number(1e3 * cache_times.at("anew", longest)),
+        cached=cached, anew=rerun, longest=longest,
+        decode=1e3 * cache_times.at("decode", longest),
+        slow=1e3 * cache_times.at("anew", longest),
     )  # fmt: skip
     show.note("bill.time_same" if cache_times.same else "bill.time_differs",
-              difference=number(cache_times.largest_difference))  # fmt: skip
+              difference=cache_times.largest_difference)  # fmt: skip
     return None
 
 
@@ -352,13 +352,13 @@ def say_losses(p: CostParams, show: Show) -> None:
     show.figure(token_losses, result)
     show.readouts(result, "tokens", "scored", "loss", "nats")
     if p.view == "training":
-        show.note("bill.training", tokens=len(result.pieces), scored=f"{result.scored:.0f}",
-                  loss=number(result.loss), nats=number(result.nats))  # fmt: skip
+        show.note("bill.training", tokens=len(result.pieces), scored=result.scored,
+                  loss=result.loss, nats=result.nats)  # fmt: skip
         return
     alone = show.run(scored, DECODER, f"{SEPARATOR}{p.summary}", name="alone")
     show.note(
-        "bill.summary", m=result.first - 1, n=f"{result.scored:.0f}", all=len(result.pieces),
-        loss=number(result.loss), alone=number(alone.loss),
+        "bill.summary", m=result.first - 1, n=result.scored, all=len(result.pieces),
+        loss=result.loss, alone=alone.loss,
     )  # fmt: skip
 
 
@@ -369,8 +369,8 @@ def say_sizes(show: Show) -> None:
     )
     show.figure(model_sizes, models)
     _, _, xl, third = models
-    show.note("bill.sizes", times=number(third.total / xl.total), first=f"{models[0].total:,.0f}",
-              second=f"{xl.total:,.0f}", third=f"{third.total:,.0f}")  # fmt: skip
+    show.note("bill.sizes", times=third.total / xl.total, first=models[0].total,
+              second=xl.total, third=third.total)  # fmt: skip
 
 
 def read_anew(prompt: int, written: int) -> float:

@@ -76,8 +76,8 @@ def class_surprise(p: ScoresParams, show: Show) -> SeedExperiment:
 
     return SeedExperiment(
         values, show.words("class.scores.quantity"),
-        show.words("class.scores.settings", kept=f"{after.n_kept:,}", number=p.number,
-                   entropy=number(after.entropy)),
+        show.words("class.scores.settings", kept=after.n_kept, number=p.number,
+                   entropy=after.entropy),
         lambda _: expected,
     )  # fmt: skip
 
@@ -96,11 +96,11 @@ def scores(p: ScoresParams, show: Show) -> None:
     )
     low, high = rendered.ends
     summary = show.words(
-        "note.scores" if filters else "note.scores_none", token=escape_markdown(token),
-        u=f"{rendered.u:.3f}",
-        low=f"{low:.3f}", high=f"{high:.3f}", filters=filters,
-        kept=f"{rendered.n_kept:,}", cut=percent(rendered.cut), entropy=number(rendered.entropy),
-        before=number(rendered.entropy_before),
+        "note.scores" if filters else "note.scores_none", token=token,
+        u=rendered.u,
+        low=low, high=high, filters=filters,
+        kept=rendered.n_kept, cut=rendered.cut, entropy=rendered.entropy,
+        before=rendered.entropy_before,
     )  # fmt: skip
     show.emit(Note(summary + of_order(p, rendered, show)))
     reached = rendered.n_kept <= FEW and rendered.entropy > EVEN
@@ -222,8 +222,8 @@ def class_shares(p: DrawsParams, show: Show) -> SeedExperiment:
 
     return SeedExperiment(
         values, show.words("class.draws.quantity", token=escape(short(piece))),
-        show.words("class.draws.settings", count=f"{p.count:,}", chance=percent(probability),
-                   token=escape_markdown(piece)),
+        show.words("class.draws.settings", count=p.count, chance=probability,
+                   token=piece),
         lambda _: expected,
     )  # fmt: skip
 
@@ -237,8 +237,8 @@ def draws(p: DrawsParams, show: Show) -> None:
     show.readout("distance", many.distance)
     within, bars = many.within()
     show.note(
-        "draws", count=f"{p.count:,}", within=within, bars=bars,
-        expected=number(many.expected_within()), first=escape_markdown(names[0]),
-        share=percent(float(many.counts()[0]) / p.count), chance=percent(float(many.chance[0])),
-        distance=percent(many.distance()),
+        "draws", count=p.count, within=within, bars=bars,
+        expected=many.expected_within(), first=names[0],
+        share=float(many.counts()[0]) / p.count, chance=float(many.chance[0]),
+        distance=many.distance(),
     )  # fmt: skip

@@ -57,7 +57,7 @@ def learned(p: LearnedParams, show: Show) -> None:
     eight = percent(result.sinusoidal_in_eight, 0)
     beside = {
         "share": show.words("metric.share.sines", share=eight),
-        "cka": show.words("metric.cka.chance", value=number(result.cka_chance)),
+        "cka": show.words("metric.cka.chance", value=result.cka_chance),
     }
     show.readouts(result, share="in_eight", caption=beside)
     show.readouts(result, "cka", "unlike", caption=beside)
@@ -81,7 +81,7 @@ def beside_sines(view: str, table: np.ndarray, sinusoids: np.ndarray, show: Show
             show.run(spectrum, sinusoids, name="by_sines"),
         )
         show.figure(power_spectrum, power, by_sines)
-        show.note("spectrum", own=percent(power.slow), sines=percent(by_sines.slow))
+        show.note("spectrum", own=power.slow, sines=by_sines.slow)
     else:
         aged, fresh = show.run(ages, table, name="aged"), show.run(ages, sinusoids, name="fresh")
         show.figure(early_and_late, aged, fresh)
@@ -90,11 +90,11 @@ def beside_sines(view: str, table: np.ndarray, sinusoids: np.ndarray, show: Show
         broken, broken_near = aged.broken
         show.note(
             "late" if aged.trained else "untrained",
-            norm=number(norm), near=number(beside), late_norm=number(late_norm),
-            late_near=number(late_beside), skip=aged.skipped,
-            start_norm=number(start_norm), start_near=number(start_near),
-            end_norm=number(end_norm), end_near=number(end_near),
-            last=len(table) - 1, broken=broken, after=broken + 1, broken_near=number(broken_near),
+            norm=norm, near=beside, late_norm=late_norm,
+            late_near=late_beside, skip=aged.skipped,
+            start_norm=start_norm, start_near=start_near,
+            end_norm=end_norm, end_near=end_near,
+            last=len(table) - 1, broken=broken, after=broken + 1, broken_near=broken_near,
         )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from seqviz.compute.positions import simple as codes
 from seqviz.compute.positions.clocks import clocks
 from seqviz.compute.positions.offsets import dot_by_offset, similarity
 from seqviz.compute.positions.sinusoidal import LAYOUTS, encoding, fit_rotation, rotation
-from seqviz.core.i18n import number, percent
+from seqviz.core.i18n import number
 from seqviz.figures.positions.clocks import clock_hands, wavelengths
 from seqviz.figures.positions.encodings import (
     dot_products,
@@ -80,9 +80,9 @@ def waves(p: WavesParams, show: Show) -> None:
     show.note(
         "waves" if slower else "waves_all",
         waves=len(sines.wavelengths),
-        shortest=number(sines.shortest),
-        longest=number(sines.longest),
-        positions=f"{p.positions:,}",
+        shortest=sines.shortest,
+        longest=sines.longest,
+        positions=p.positions,
         whole=full,
     )
 
@@ -109,7 +109,7 @@ def rotation_view(p: DistanceParams, show: Show) -> None:
     show.readouts(solved, "residual", rank="rank_of_width")
     gap = show.readout("gap", solved.gap, formula)
     same = solved.rank == p.d_model
-    show.note("unique" if same else "not_unique", gap=number(gap, 2), rank=solved.rank)
+    show.note("unique" if same else "not_unique", gap=gap, rank=solved.rank)
 
 
 def clocks_view(p: DistanceParams, show: Show) -> None:
@@ -121,9 +121,9 @@ def clocks_view(p: DistanceParams, show: Show) -> None:
     fast = show.readout("fastest", later.degrees, p.offset, 0)
     slow = show.readout("slowest", later.degrees, p.offset, -1)
     if p.d_model == 2:
-        show.note("one_clock", offset=p.offset, fast=number(fast))
+        show.note("one_clock", offset=p.offset, fast=fast)
     else:
-        show.note("clocks", offset=p.offset, fast=number(fast), slow=number(slow))
+        show.note("clocks", offset=p.offset, fast=fast, slow=slow)
 
 
 def distance(p: DistanceParams, show: Show) -> None:
@@ -149,9 +149,9 @@ def distance(p: DistanceParams, show: Show) -> None:
         else:
             show.figure(dot_products, result)
         near, far = sines.dot(1), sines.dot(13)
-        show.note("same_offset", spread=number(result.dot_by_offset.spread, 2))
-        show.note("nearer" if near > far else "farther", near=number(near), far=number(far))
+        show.note("same_offset", spread=result.dot_by_offset.spread)
+        show.note("nearer" if near > far else "farther", near=near, far=far)
     turn = p.length / sines.longest
-    show.target("slowest", A_TENTH <= turn <= 1, turn=percent(turn), length=p.length)
+    show.target("slowest", A_TENTH <= turn <= 1, turn=turn, length=p.length)
     root = f"√({p.d_model}/2)"
     show.readouts(sines, "norm", "shortest", "longest", caption={"norm": root})

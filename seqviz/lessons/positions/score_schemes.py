@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from seqviz.compute.positions import relative, rotary
-from seqviz.core.i18n import number, percent
+from seqviz.core.i18n import number
 from seqviz.figures.positions.biases import alibi, t5_buckets
 from seqviz.figures.positions.schemes import rotary_scores, shift_bars, term_maps
 from seqviz.lessons.framework.controls import on, seed, slider, toggle, view
@@ -46,8 +46,8 @@ def rotary_view(p: SchemesParams, show: Show) -> None:
     show.figure(rotary_scores, offset, at)
     show.readouts(offset, "spread", "error", "pairs")
     show.note(
-        "turned", query=f"{p.key + p.offset:,}", place=f"{p.key:,}", offset=p.offset,
-        score=number(at.score),
+        "turned", query=p.key + p.offset, place=p.key, offset=p.offset,
+        score=at.score,
     )  # fmt: skip
     (near, far), (alike, alike_far) = offset.sizes(False), offset.sizes(True)
     values = {"near": near, "far": far, "alike": alike, "alike_far": alike_far}
@@ -67,7 +67,7 @@ def schemes(p: SchemesParams, show: Show) -> None:
         show.note(
             "terms",
             **{scheme: number(terms.spread_of(scheme)) for scheme in ("sinusoidal", "learned")},
-            relative=number(relatives, 2),
+            relative=relatives,
         )
     elif p.view == "alibi":
         slopes = show.run(relative.alibi_slopes, p.heads, name="slopes")
@@ -78,8 +78,8 @@ def schemes(p: SchemesParams, show: Show) -> None:
         show.readout("flattest", relative.smallest_slope, slopes)
         taken = (p.tokens - 1) * float(slopes[head])
         show.note(
-            "alibi", head=head, distance=p.tokens - 1, taken=number(taken),
-            times=number(math.exp(-taken)),
+            "alibi", head=head, distance=p.tokens - 1, taken=taken,
+            times=math.exp(-taken),
         )  # fmt: skip
     elif p.view == "t5":
         both = not p.causal
@@ -109,13 +109,13 @@ def shifted(p: SchemesParams, show: Show) -> None:
         return show.note("unshifted")
     show.note(
         "shift",
-        shift=f"{p.shift:,}",
-        sinusoidal=number(by["sinusoidal"].largest),
-        size=number(by["sinusoidal"].size),
-        attention=percent(by["sinusoidal"].attention),
-        relative=number(max(by[name].largest for name in ("rotary", "alibi", "t5")), 2),
+        shift=p.shift,
+        sinusoidal=by["sinusoidal"].largest,
+        size=by["sinusoidal"].size,
+        attention=by["sinusoidal"].attention,
+        relative=max(by[name].largest for name in ("rotary", "alibi", "t5")),
         rows=show.words(
             "note.shift_rows" if learned.beyond else "note.shift_all_rows",
-            beyond=learned.beyond, words=len(learned.before), learned=number(learned.largest),
+            beyond=learned.beyond, words=len(learned.before), learned=learned.largest,
         ),
     )  # fmt: skip

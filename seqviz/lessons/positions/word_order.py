@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from seqviz.compute.positions import orders, tiny
 from seqviz.compute.positions.tiny.training import train
-from seqviz.core.i18n import escape_markdown, number, percent
+from seqviz.core.i18n import number, percent
 from seqviz.experiments import positions
 from seqviz.figures.positions.effects import both_orders, moved_words
 from seqviz.figures.positions.encoder import encoder_maps, encoder_variants
@@ -55,13 +55,13 @@ def effect(p: EffectParams, show: Show) -> None:
     else:
         show.figure(both_orders, order_comparison, p.scheme)
     if p.how == "shuffled":
-        show.note("shuffled", text=escape_markdown(second))
+        show.note("shuffled", text=second)
     for scheme in order_comparison.schemes:
         show.readout(f"moved_{scheme}", order_comparison.farthest, scheme)
     if order_comparison.strangers:
         show.note("strangers")
     elif movers := order_comparison.movers("none"):
-        show.note("causal", words=escape_markdown(", ".join(movers)))
+        show.note("causal", words=", ".join(movers))
     elif p.causal:
         show.note("causal_same")
     else:
@@ -100,7 +100,7 @@ def encoder(p: EncoderParams, show: Show) -> None:
     show.readout("alike_own", result.alike_of, "own")
     show.readout("alike_zero", result.alike_of, "zero")
     show.readout("kept_zero", result.kept_of, "zero")
-    own = show.words("metric.previous_zero.own", share=percent(result.previous_of("own"), 0))
+    own = show.words("metric.previous_zero.own", share=result.previous_of("own"))
     show.readout("previous_zero", result.previous_of, "zero", caption=own)
     show.unknown_tokens(
         *show.derive(texts.unknown_tokens, p.model, above.first, second, name="new")
@@ -117,7 +117,7 @@ def encoder(p: EncoderParams, show: Show) -> None:
         show.note("order_hardly" if changes["own"] < 0.05 else "order_matters", part=part)
     show.note(
         "previous",
-        own=percent(result.previous_of("own")),
+        own=result.previous_of("own"),
         **{name: percent(result.previous_of(name)) for name in ("zero", "sinusoidal")},
     )
 
@@ -153,19 +153,19 @@ def task(p: TaskParams, show: Show) -> None:
         letters=p.letters,
         longer=result.longer.length,
         best=names[best],
-        best_longer=percent(result.right_longer(best)),
-        best_usual=percent(result.right(best)),
+        best_longer=result.right_longer(best),
+        best_usual=result.right(best),
     )
     show.caption(
         show.words(
             "note.task",
             runs=settings.runs,
-            sequences=f"{tiny.TEST_SEQUENCES:,}",
-            chance=percent(result.test.chance),
-            blind=percent(result.test.order_blind),
+            sequences=tiny.TEST_SEQUENCES,
+            chance=result.test.chance,
+            blind=result.test.order_blind,
             letters=result.test.length,
             longer=result.longer.length,
-            chance_longer=percent(result.longer.chance),
-            blind_longer=percent(result.longer.order_blind),
+            chance_longer=result.longer.chance,
+            blind_longer=result.longer.order_blind,
         )
     )

@@ -23,7 +23,7 @@ from seqviz.compute.recurrent.wirings.notations import NOTATIONS, all_written, w
 from seqviz.compute.recurrent.wirings.order import orders
 from seqviz.compute.recurrent.wirings.step import MAX_UNITS, OUTPUTS, CellSteps
 from seqviz.core.errors import UserError
-from seqviz.core.i18n import escape_markdown, number
+from seqviz.core.i18n import number
 from seqviz.core.units import unbroken
 from seqviz.figures.recurrent.wirings.collapse import network_beside_convolution
 from seqviz.figures.recurrent.wirings.graph import wiring_lit, wirings_beside
@@ -101,15 +101,15 @@ def _say_step(cell_steps: CellSteps, t: int, unit: int, show: Show) -> None:
         two(term.weight) if term.of == "b" else f"{two(term.weight)} · {two(term.value)}"
         for term in terms
     )
-    show.note("step.sum", unit=unit, t=t, products=products, sum=number(cell_steps.sum_of(t, unit)),
-              state=number(cell_steps.state_of(t, unit)))  # fmt: skip
+    show.note("step.sum", unit=unit, t=t, products=products, sum=cell_steps.sum_of(t, unit),
+              state=cell_steps.state_of(t, unit))  # fmt: skip
     y = cell_steps.y[t - 1]
-    show.note(f"step.{cell_steps.by}", t=t, y=", ".join(number(v) for v in y), sum=number(y.sum()))
+    show.note(f"step.{cell_steps.by}", t=t, y=", ".join(number(v) for v in y), sum=y.sum())
     last = len(cell_steps.x)
     far = cell_steps.x_apart
     show.note(
         "step.loop_once" if last == 1 else "step.gone" if far == 0 else "step.loop", steps=last,
-        parameters=f"{cell_steps.parameters:.0f}", far=number(far),
+        parameters=cell_steps.parameters, far=far,
         x=", ".join(f"{v:g}".replace("-", "−") for v in cell_steps.x[0]),
         y=", ".join(number(v) for v in cell_steps.y[-1]),
     )  # fmt: skip
@@ -132,10 +132,10 @@ def _order(p: StepParams, show: Show) -> None:
         else "order"
     )
     show.note(
-        f"step.{key}", apart=number(order_distance.apart), sums=number(order_distance.sum_apart),
-        low=number(order_distance.others.min()), high=number(order_distance.others.max()),
-        cells=len(order_distance.others), first=escape_markdown(p.one_text),
-        second=escape_markdown(p.other_text),
+        f"step.{key}", apart=order_distance.apart, sums=order_distance.sum_apart,
+        low=order_distance.others.min(), high=order_distance.others.max(),
+        cells=len(order_distance.others), first=p.one_text,
+        second=p.other_text,
     )  # fmt: skip
 
 
@@ -152,7 +152,7 @@ def _notations(p: StepParams, cell_steps: CellSteps, show: Show) -> None:
         "written_as": [NOTATIONS[name].formula for name in every],
     })  # fmt: skip
     show.note("step.notation", text=names[p.notation], t=t, formula=chosen.notation.formula,
-              difference=number(chosen.difference))  # fmt: skip
+              difference=chosen.difference)  # fmt: skip
     if chosen.difference and not chosen.notation.bias:
         show.note("step.no_bias")
     if p.notation not in ("s1", "s2"):
@@ -160,7 +160,7 @@ def _notations(p: StepParams, cell_steps: CellSteps, show: Show) -> None:
     wrong = show.run(notations.swapped, cell_steps.cell, h, x, name="swapped")
     shape = unbroken(" × ".join(map(str, cell_steps.cell.inputs.shape)))
     key = "swapped" if wrong is not None else "swapped_shape"
-    show.note(f"step.{key}", wrong=number(wrong or 0), shape=shape, units=len(h))
+    show.note(f"step.{key}", wrong=wrong or 0, shape=shape, units=len(h))
 
 
 def outputs_of(v: Mapping[str, Any]) -> int:
@@ -196,9 +196,9 @@ def wirings(p: WiringsParams, show: Show) -> None:
     )  # fmt: skip
     far, near = kinds["many_one"].norm[0, [0, -1]]
     show.note(
-        "wirings.pairs", later=number(kinds["many_many"].norm[1, 2]),
-        both=number(kinds["both"].norm[1, 2]), stacked=number(kinds["stacked"].norm[1, 2]),
-        near=number(near), far=number(far),
+        "wirings.pairs", later=kinds["many_many"].norm[1, 2],
+        both=kinds["both"].norm[1, 2], stacked=kinds["stacked"].norm[1, 2],
+        near=near, far=far,
     )  # fmt: skip
 
 

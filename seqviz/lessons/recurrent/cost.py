@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from seqviz.compute.recurrent.costs import counting
 from seqviz.compute.recurrent.costs.counting import NetworkSizes
 from seqviz.compute.recurrent.costs.terms import ENDS
-from seqviz.core.i18n import escape_markdown, number, percent
+from seqviz.core.i18n import number
 from seqviz.core.units import unbroken
 from seqviz.experiments.recurrent import costs
 from seqviz.experiments.recurrent.costs import BATCHES, LENGTHS
@@ -57,15 +57,15 @@ def _length(p: CellCostParams, show: Show) -> None:
     result = show.run(counting.bill, _wiring(p), p.n_steps)
     show.figure(parameters_by_length, result)
     for k, cell in enumerate(result.cells):
-        formula = show.words("metric.bill_rnn.formula", count=f"{result.formula[k]:,}")
+        formula = show.words("metric.bill_rnn.formula", count=result.formula[k])
         show.readout(f"bill_{cell}", result.count, cell, caption=formula)
     counts = {cell: f"{result.count(cell):,}" for cell in result.cells}
     show.note("bill.shared", inputs=p.n_inputs, hidden=p.n_hidden, layers=p.n_layers,
-              directions=p.n_directions, output=result.output, whole=f"{result.total('rnn'):,}",
+              directions=p.n_directions, output=result.output, whole=result.total('rnn'),
               **counts)  # fmt: skip
     own = result.unshared("rnn")
     show.note("bill.unshared" if p.n_steps > 1 else "bill.one_step", steps=p.n_steps,
-              own=f"{own:,}", ratio=number(own / result.total("rnn")))  # fmt: skip
+              own=own, ratio=own / result.total("rnn"))  # fmt: skip
 
 
 def _time(p: CellCostParams, show: Show) -> None:
@@ -77,11 +77,11 @@ def _time(p: CellCostParams, show: Show) -> None:
     step = show.readout("bill_step", step_times.a_step, batch, p.n_steps)
     show.note(
         "bill.slower" if ratio > 1 else "bill.faster", steps=p.n_steps, hidden=step_times.hidden,
-        batch=batch, rnn=number(steps), step=number(step), product=number(product),
-        ratio=number(max(ratio, 1 / ratio)),
+        batch=batch, rnn=steps, step=step, product=product,
+        ratio=max(ratio, 1 / ratio),
     )  # fmt: skip
     other = next(item for item in step_times.batches if item != batch)
-    show.note("bill.other_batch", batch=other, ratio=number(step_times.ratio(other, p.n_steps)))
+    show.note("bill.other_batch", batch=other, ratio=step_times.ratio(other, p.n_steps))
 
 
 def _shapes(p: CellCostParams, show: Show) -> None:
@@ -95,7 +95,7 @@ def _shapes(p: CellCostParams, show: Show) -> None:
               directions=p.n_directions, W_yh=written.get("W_yh", ""))  # fmt: skip
     show.note(
         "bill.works" if tried.state else "bill.fails", input=list(tried.input),
-        state=list(tried.hidden), after=list(tried.state or ()), error=escape_markdown(tried.error),
+        state=list(tried.hidden), after=list(tried.state or ()), error=tried.error,
     )  # fmt: skip
 
 
@@ -106,12 +106,12 @@ def _terms(p: CellCostParams, show: Show) -> None:
     show.readout("bill_perplexity", result.perplexity, p.read_from, p.summed_to)
     tx, ty, terms = result.read, len(result.pieces), result.summed(p.summed_to)
     show.note("bill.terms", tx=tx, ty=ty, terms=terms,
-              bits=number(result.bits(p.read_from, p.summed_to)))  # fmt: skip
+              bits=result.bits(p.read_from, p.summed_to))  # fmt: skip
     if p.summed_to == "tx":
         key = "bill.left_out" if tx < ty else "bill.not_there" if tx > ty else "bill.equal"
         show.note(key, tx=tx, ty=ty, missing=abs(ty - tx), whole=number(result.bits(p.read_from)))
     right, wrong = result.bits("before"), result.bits("same")
-    show.note(f"bill.{p.read_from}", right=number(right), wrong=number(wrong), ty=ty)
+    show.note(f"bill.{p.read_from}", right=right, wrong=wrong, ty=ty)
     if result.unknown.any():
         show.note("bill.unknown", unknown=int(result.unknown.sum()), ty=ty,
-                  share=percent(float(result.unknown.mean())))  # fmt: skip
+                  share=float(result.unknown.mean()))  # fmt: skip

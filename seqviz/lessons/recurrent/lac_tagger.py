@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seqviz.compute.recurrent.tagging.lac import DECODERS, SIDES, WAYS, TagChanges, TagSequence
-from seqviz.core.i18n import escape_markdown, format_value, number, percent
+from seqviz.core.i18n import format_value, percent
 from seqviz.core.units import Unit
 from seqviz.experiments.recurrent.tagging.lac import (
     MAX_SENTENCE_CHARS,
@@ -71,14 +71,14 @@ def _sides(p: TaggerParams, tag_sequence: TagSequence, many: TagChanges, show: S
     )
     show.note(
         f"tagger.{'changed' if changed else 'same'}_{p.way}",
-        whole=escape_markdown(tag_sequence.written),
-        cut=escape_markdown(cut.written),
+        whole=tag_sequence.written,
+        cut=cut.written,
         side=show.option("side", p.side),
         changed=changed,
         characters=len(tag_sequence.text),
     )
     forward, backward = tag_sequence.moved(cut, p.layer)
-    show.note("tagger.moved", layer=p.layer, forward=number(forward), backward=number(backward))
+    show.note("tagger.moved", layer=p.layer, forward=forward, backward=backward)
 
 
 def _tags(p: TaggerParams, tag_sequence: TagSequence, many: TagChanges, show: Show) -> None:
@@ -98,8 +98,8 @@ def _tags(p: TaggerParams, tag_sequence: TagSequence, many: TagChanges, show: Sh
     minimum = int(on_path.argmin())
     show.note(
         "tagger.tags",
-        whole=escape_markdown(tag_sequence.written),
-        alone=escape_markdown(alone.written),
+        whole=tag_sequence.written,
+        alone=alone.written,
         changed=int(tag_sequence.changed(alone).sum()),
         characters=len(tag_sequence.text),
         broken=alone.breaks,
@@ -107,12 +107,12 @@ def _tags(p: TaggerParams, tag_sequence: TagSequence, many: TagChanges, show: Sh
     same = "_own" if shares[minimum].argmax() == tag_sequence.path[minimum] else ""
     show.note(
         f"tagger.least_{p.shown}{same}",
-        character=escape_markdown(tag_sequence.text[minimum]),
+        character=tag_sequence.text[minimum],
         at=minimum + 1,
         tag=tag_sequence.tags[tag_sequence.path[minimum]],
-        share=number(float(on_path[minimum])),
+        share=float(on_path[minimum]),
         best=tag_sequence.tags[int(shares[minimum].argmax())],
-        most=number(float(shares[minimum].max())),
+        most=float(shares[minimum].max()),
         weighed=int(tag_sequence.changed(weighed).sum()),
     )
 
@@ -124,15 +124,15 @@ def _say_counted(p: TaggerParams, many: TagChanges, show: Show) -> None:
     gap = many.more(p.way)
     key = "null" if gap[1] <= 0 <= gap[2] else "more" if gap[0] > 0 else "less"
     show.note(
-        f"tagger.counted_{p.way}", right=percent(right[0]), left=percent(left[0]),
-        sentences=many.sentences, characters=f"{many.characters:,}", tag=many.common,
-        constant=percent(many.by_constant),
+        f"tagger.counted_{p.way}", right=right[0], left=left[0],
+        sentences=many.sentences, characters=many.characters, tag=many.common,
+        constant=many.by_constant,
     )  # fmt: skip
-    show.note(f"tagger.gap_{key}", gap=number(100 * abs(gap[0])), ends=_ends(gap))
+    show.note(f"tagger.gap_{key}", gap=abs(gap[0]), ends=_ends(gap))
     show.note(
         "tagger.decoders", sentences=many.sentences, emission=many.unlawful("emission"),
         marginal=many.unlawful("marginal"), viterbi=many.unlawful("viterbi"),
-        alone=percent(many.of("emission")[0]), weighed=percent(many.of("marginal")[0]),
+        alone=many.of("emission")[0], weighed=many.of("marginal")[0],
     )  # fmt: skip
 
 

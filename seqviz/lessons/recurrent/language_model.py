@@ -11,7 +11,7 @@ from seqviz.compute.gates.encoding import END
 from seqviz.compute.recurrent.states.readouts import COMBINED, ByReadout
 from seqviz.compute.recurrent.states.tying import tables
 from seqviz.compute.recurrent.states.writing import MAX_LETTERS
-from seqviz.core.i18n import escape_markdown, number, percent
+from seqviz.core.i18n import percent
 from seqviz.core.units import unbroken
 from seqviz.experiments.recurrent.states import readouts, writing
 from seqviz.figures.recurrent.states.readouts import accuracy_by_readout, pads_behind, state_path
@@ -76,19 +76,19 @@ def _read(p: WritingParams, show: Show) -> None:
     show.note(
         "writing.letter",
         place=position,
-        letter=escape_markdown(visible(result.pieces[position - 1])),
+        letter=visible(result.pieces[position - 1]),
         cell=p.reader.upper(),
-        first=escape_markdown(visible(result.symbols[first])),
-        chance=percent(float(2 ** row[first])),
-        its=percent(float(2 ** row[comes])),
+        first=visible(result.symbols[first]),
+        chance=float(2 ** row[first]),
+        its=float(2 ** row[comes]),
         rank=result.rank(position),
-        bits=number(float(result.bits[position - 1])),
+        bits=float(result.bits[position - 1]),
     )
     show.note(
         "writing.better" if result.beats_counting else "writing.worse", letters=len(result.ids),
-        mean=number(result.mean_bits), fives=number(result.mean_fives),
-        pairs=number(result.mean_pairs), alone=number(result.mean_alone),
-        total=number(result.total), perplexity=number(result.perplexity),
+        mean=result.mean_bits, fives=result.mean_fives,
+        pairs=result.mean_pairs, alone=result.mean_alone,
+        total=result.total, perplexity=result.perplexity,
     )  # fmt: skip
     existing = card(f"characters_{p.reader}")
     ours, counts = (
@@ -96,10 +96,10 @@ def _read(p: WritingParams, show: Show) -> None:
         existing.five_gram_alone or existing.five_gram or 0,
     )
     show.note(f"writing.held_{'better' if ours < counts else 'worse'}", cell=p.reader.upper(),
-              mean=number(ours), fives=number(counts))  # fmt: skip
+              mean=ours, fives=counts)  # fmt: skip
     if result.begins.any() and result.follows_letter.any():
-        show.note("writing.words", first=number(float(result.bits[result.begins].mean())),
-                  rest=number(float(result.bits[result.follows_letter].mean())))  # fmt: skip
+        show.note("writing.words", first=float(result.bits[result.begins].mean()),
+                  rest=float(result.bits[result.follows_letter].mean()))  # fmt: skip
     if result.unknown:
         show.note("writing.unknown", unknown=result.unknown, letters=len(result.ids))
 
@@ -111,11 +111,11 @@ def _own(p: WritingParams, show: Show) -> None:
     show.readouts(result, agreed="parted", loss_forced="mean_forced", loss_free="mean_free")
     show.note(
         "writing.own" if result.true else "writing.end", cell=p.reader.upper(),
-        before=escape_markdown("".join(result.before)), parted=result.parted, left=len(result.true),
-        own=escape_markdown("".join(result.own).replace(END, visible(END))),
-        forced=number(result.mean_forced), free=number(result.mean_free),
+        before="".join(result.before), parted=result.parted, left=len(result.true),
+        own="".join(result.own).replace(END, visible(END)),
+        forced=result.mean_forced, free=result.mean_free,
     )  # fmt: skip
-    show.note("writing.greedy" if p.heat == 0 else "writing.drawn", heat=f"{p.heat:g}",
+    show.note("writing.greedy" if p.heat == 0 else "writing.drawn", heat=p.heat,
               seed=p.draws)  # fmt: skip
 
 
@@ -128,20 +128,20 @@ def _free(p: WritingParams, show: Show) -> None:
     mean, half = result.bits
     show.note(
         "writing.steps", sentences=result.sentences, before=result.before, step=_SAID_STEP,
-        alone=number(result.alone),
-        right=percent(float(result.right[case - 1, at])),
+        alone=result.alone,
+        right=float(result.right[case - 1, at]),
         **{name: unbroken(f"{mean[row, at]:.2f} ± {half[row, at]:.2f}")
            for name, row in (("forced", 0), ("other", 1), ("free", case + 1))},
     )  # fmt: skip
     gap = float(mean[case + 1, at] - mean[1, at])
     key = "same" if abs(gap) <= half[1, at] + half[case + 1, at] else "more" if gap > 0 else "less"
-    show.note(f"writing.other_{key}", gap=f"{abs(gap):.2f}", alone=number(result.alone))
+    show.note(f"writing.other_{key}", gap=abs(gap), alone=result.alone)
     change, around = (float(item) for item in result.trend[:, case])
     key = "level" if abs(change) <= around else "rises" if change > 0 else "falls"
     show.note(
-        f"writing.judged_{key}", judge=judge.upper(), cell=p.reader.upper(), heat=f"{p.heat:g}",
-        own=number(float(result.judged[0, case].mean())),
-        truth=number(float(result.judged[0, 0].mean())), change=f"{abs(change):.2f}",
+        f"writing.judged_{key}", judge=judge.upper(), cell=p.reader.upper(), heat=p.heat,
+        own=float(result.judged[0, case].mean()),
+        truth=float(result.judged[0, 0].mean()), change=abs(change),
         low=_signed(change - around), high=_signed(change + around),
     )  # fmt: skip
 
@@ -155,13 +155,13 @@ def _tied(p: WritingParams, show: Show) -> None:
     show.figure(tied_tables, result)
     show.readouts(result, "all_narrow", "all_untied", "all_tied", "saved")
     show.note(
-        "writing.tied", symbols=f"{p.tied_symbols:,}", hidden=p.tied_units,
-        untied=f"{result.all_untied:,.0f}", tied=f"{result.all_tied:,.0f}",
-        saved=percent(result.saved), table=f"{p.tied_symbols * p.tied_units:,}",
+        "writing.tied", symbols=p.tied_symbols, hidden=p.tied_units,
+        untied=result.all_untied, tied=result.all_tied,
+        saved=result.saved, table=p.tied_symbols * p.tied_units,
     )  # fmt: skip
     more = result.all_narrow - result.all_tied
     key = "more" if more > 0 else "less" if more < 0 else "same"
-    show.note(f"writing.narrow_{key}", width=SHIPPED_WIDTH, narrow=f"{result.all_narrow:,.0f}")
+    show.note(f"writing.narrow_{key}", width=SHIPPED_WIDTH, narrow=result.all_narrow)
     ids = show.run(writing.read, "characters_gru", FLIGHTS, name="flights").ids
     real = load("characters_gru")
     from seqviz.compute.recurrent.states.model import (  # with torch, for which no page waits
@@ -172,11 +172,11 @@ def _tied(p: WritingParams, show: Show) -> None:
     model = show.run(wrapped, p.wrapped, ids, len(real.symbols), p.tied_units, name="model")
     show.note(
         "writing.wrapped", layer=LAYERS[p.wrapped].__name__, symbols=len(real.symbols),
-        hidden=p.tied_units, parameters=f"{model.parameters:,.0f}", steps=len(ids) - 1,
-        places=model.shape[0], classes=model.shape[1], bits=number(model.bits),
-        chance=number(model.chance),
+        hidden=p.tied_units, parameters=model.parameters, steps=len(ids) - 1,
+        places=model.shape[0], classes=model.shape[1], bits=model.bits,
+        chance=model.chance,
     )  # fmt: skip
-    show.note("writing.counted", parameters=f"{real.parameters:,}", symbols=len(real.symbols),
+    show.note("writing.counted", parameters=real.parameters, symbols=len(real.symbols),
               hidden=real.weights.hidden)  # fmt: skip
 
 
@@ -215,21 +215,21 @@ def _path(p: ReadoutParams, show: Show) -> None:
     if rest:
         show.readouts(rest, positive_rest="verdict")
         show.note(
-            "readout.without", word=escape_markdown(full.pieces[without - 1]), place=without,
+            "readout.without", word=full.pieces[without - 1], place=without,
             words=words,
-            whole=percent(full.verdict), rest=percent(rest.verdict), behind=words - without,
-            change=number(100 * abs(rest.verdict - full.verdict)),
+            whole=full.verdict, rest=rest.verdict, behind=words - without,
+            change=abs(rest.verdict - full.verdict),
         )  # fmt: skip
     else:
-        show.note("readout.whole", words=words, whole=percent(full.verdict))
+        show.note("readout.whole", words=words, whole=full.verdict)
     show.note(
-        "readout.turn", word=escape_markdown(full.pieces[full.turns - 1]), place=full.turns,
-        before=percent(float(full.probability[full.turns - 1])),
-        after=percent(float(full.probability[full.turns])),
+        "readout.turn", word=full.pieces[full.turns - 1], place=full.turns,
+        before=float(full.probability[full.turns - 1]),
+        after=float(full.probability[full.turns]),
     )  # fmt: skip
     if full.unknown:
         show.note("readout.unknown", unknown=full.unknown, words=words,
-                  known=f"{len(load(CLASSIFIER).symbols) - 1:,}")  # fmt: skip
+                  known=len(load(CLASSIFIER).symbols) - 1)  # fmt: skip
 
 
 def _compared(show: Show) -> ByReadout:
@@ -246,9 +246,9 @@ def _readouts(p: ReadoutParams, show: Show) -> None:
     shares = {name: percent(by_readout.accuracy(name, p.least).share) for name in names[:-1]}
     show.note(
         "readout.many" if p.least > 1 else "readout.all", least=p.least,
-        reviews=f"{by_readout.reviews(p.least):,}",
-        often=percent(by_readout.majority(p.least)), **shares,
-        both=percent(by_readout.accuracy(p.combine, p.least).share),
+        reviews=by_readout.reviews(p.least),
+        often=by_readout.majority(p.least), **shares,
+        both=by_readout.accuracy(p.combine, p.least).share,
     )  # fmt: skip
     gains: dict[str, list[str]] = {"better": [], "worse": [], "null": []}
     for name in ("mean", "max", p.combine, "words"):
@@ -264,7 +264,7 @@ def _readouts(p: ReadoutParams, show: Show) -> None:
             show.note(f"readout.gain_{key}", gains=show.words("note.readout.and").join(some))
     if p.combine in ("both_sum", "both_mean"):
         same = by_readout.paired_with("both_sum", "both_mean", p.least)
-        show.note("readout.same", same=f"{same.both + same.neither:,}", reviews=f"{same.n:,}")
+        show.note("readout.same", same=same.both + same.neither, reviews=same.n)
 
 
 def _padding(p: ReadoutParams, show: Show) -> None:
@@ -278,8 +278,8 @@ def _padding(p: ReadoutParams, show: Show) -> None:
     right, before = many.with_pads(p.pad_as, p.pads), many.with_pads(p.pad_as, 0)
     show.note(
         "readout.padded" if p.pads else "readout.no_pads", pads=p.pads,
-        kind=show.option("pad_as", p.pad_as), packed=percent(own.packed),
-        after=percent(own.after(p.pad_as, p.pads)), right=percent(right.share),
-        before=percent(before.share), reviews=f"{right.n:,}", low=percent(right.low),
-        high=percent(right.high), often=percent(many.majority()),
+        kind=show.option("pad_as", p.pad_as), packed=own.packed,
+        after=own.after(p.pad_as, p.pads), right=right.share,
+        before=before.share, reviews=right.n, low=right.low,
+        high=right.high, often=many.majority(),
     )  # fmt: skip

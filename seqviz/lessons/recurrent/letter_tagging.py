@@ -135,7 +135,7 @@ def _say_better(comparison: Compared, show: Show) -> None:
         key = _verdict(gap)
         show.note(
             f"tagging.{key}", name=show.text(f"figure.letters_{wiring}"),
-            wrong=number(comparison.error(wiring).value), uni=number(comparison.error("uni").value),
+            wrong=comparison.error(wiring).value, uni=number(comparison.error("uni").value),
             sentences=comparison.sentences, seeds=comparison.seeds,
             **_intervals(gap, -1 if key == "worse" else 1),
         )  # fmt: skip
@@ -178,16 +178,16 @@ def _ahead(p: TaggingParams, show: Show) -> None:
     show.metric("wrong_bi", both)
     show.metric("wrong_uni", uni)
     show.note(
-        f"tagging.ahead_{_verdict(more)}", ahead=p.ahead, wrong=number(error), seeds=trained.seeds,
+        f"tagging.ahead_{_verdict(more)}", ahead=p.ahead, wrong=error, seeds=trained.seeds,
         bi=number(both), **_intervals(more, 1 if more.value > 0 else -1),
     )  # fmt: skip
     if p.ahead > 0:
         show.note("tagging.ahead_gained", ahead=p.ahead, none=number(trained.error(0).value),
-                  bi=number(both), share=percent(trained.gained(p.ahead, comparison)))  # fmt: skip
+                  bi=both, share=percent(trained.gained(p.ahead, comparison)))  # fmt: skip
     apart = cut - error
     show.note(
         f"tagging.ahead_cut_{'more' if apart > 0 else 'same'}", cut=number(cut), ahead=p.ahead,
-        wrong=number(error), apart=number(apart), uni=number(uni),
+        wrong=error, apart=number(apart), uni=uni,
     )  # fmt: skip
     if cut > uni:
         show.note("tagging.ahead_mismatch", uni=number(uni))

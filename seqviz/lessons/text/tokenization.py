@@ -71,9 +71,9 @@ def cutters(p: CuttersParams, show: Show) -> None:
     key = "both" if chinese > 0 and others > 0 else "one"
     show.note(
         f"cutters.{key}", name=show.option("strip", chosen), tokens=cut.tokens,
-        characters=len(p.text), chinese=number(chinese), others=number(others),
-        times=number(chinese / others if key == "both" else float("nan")),
-        each=number(cut.tokens / len(p.text)),
+        characters=len(p.text), chinese=chinese, others=others,
+        times=chinese / others if key == "both" else float("nan"),
+        each=cut.tokens / len(p.text),
     )  # fmt: skip
     say_back(p, cut, show)
     say_ids(chosen, cut, show)
@@ -90,7 +90,7 @@ def cutters(p: CuttersParams, show: Show) -> None:
     bill(cuts, show)
     each = cuts.of("gpt2").tokens / len(p.text)
     reached = each >= COSTLY and len(p.text) >= FEW
-    show.target("costly", reached, each=number(each), characters=len(p.text))
+    show.target("costly", reached, each=each, characters=len(p.text))
 
 
 def say_back(p: CuttersParams, cut: Tokenization, show: Show) -> None:
@@ -99,8 +99,8 @@ def say_back(p: CuttersParams, cut: Tokenization, show: Show) -> None:
         return show.note("cutters.back")
     lost = [show.words(f"lost.{name}") for name in cut.lost]
     show.note("cutters.lost", lost=show.words("lost.and").join(lost),
-        back=escape_markdown(visible_form(cut.back)),
-              unknown=int(cut.unknown.sum()), share=percent(cut.share_unknown))  # fmt: skip
+        back=visible_form(cut.back),
+              unknown=int(cut.unknown.sum()), share=cut.share_unknown)  # fmt: skip
 
 
 def say_ids(chosen: str, cut: Tokenization, show: Show) -> None:
@@ -111,8 +111,8 @@ def say_ids(chosen: str, cut: Tokenization, show: Show) -> None:
     some = ", ".join(str(item) if item >= 0 else "–" for item in ids[:_IDS])
     more = ", …" if len(ids) > _IDS else ""
     show.note("cutters.ids", count=len(ids), ids=f"{some}{more}",
-        first=escape_markdown(visible_form(names[0])),
-              last=escape_markdown(visible_form(names[-1])))  # fmt: skip
+        first=visible_form(names[0]),
+              last=visible_form(names[-1]))  # fmt: skip
 
 
 def bill(cuts: Strips, show: Show) -> None:
@@ -204,17 +204,17 @@ def merges(p: MergesParams, show: Show) -> None:
     show.figure(pair_counts, now, learned, both)
     show.readouts(now, "saved", symbols="vocabulary", corpus_bytes="per_token")
     show.note("merges.now", merges=p.merges, vocabulary=now.vocabulary,
-              bytes=number(now.per_token), saved=percent(now.saved))  # fmt: skip
+              bytes=now.per_token, saved=now.saved)  # fmt: skip
     if now.counts.max(initial=0) > 1:
         key = "next" if now.equal == 1 else "tie"
         pair = escape_markdown(pair_name(learned, now.pairs[0].tolist()))
-        show.note(f"merges.{key}", pair=pair, count=f"{now.counts[0]:,}", equal=now.equal,
+        show.note(f"merges.{key}", pair=pair, count=now.counts[0], equal=now.equal,
                   symbol=now.vocabulary)  # fmt: skip
     else:
         show.note("merges.end", merges=p.merges)
     cut = both.of("own")
     ids = ", ".join(map(str, cut.ids[:_IDS].tolist())) + (", …" if len(cut.ids) > _IDS else "")
-    show.note("merges.sample", text=escape_markdown(visible_form(sample)),
+    show.note("merges.sample", text=visible_form(sample),
               bytes=both.of("bytes").tokens, tokens=cut.tokens, ids=ids)  # fmt: skip
 
 
@@ -232,9 +232,9 @@ def say_compression(p: MergesParams, learned: LearnedMerges, amount: int, show: 
     payload = {name: number(value) for name, value in zip((*at.texts, "own"), values, strict=True)}
     show.metrics(**{f"bytes_{name}": value for name, value in payload.items()})
     if len(payload) > 2:
-        show.note("merges.held", merges=p.merges, amount=f"{amount:,}", **payload,
-                  gap=percent(1 - values[1] / values[0]),
-                  further=percent(1 - values[2] / values[0]))  # fmt: skip
+        show.note("merges.held", merges=p.merges, amount=amount, **payload,
+                  gap=1 - values[1] / values[0],
+                  further=1 - values[2] / values[0])  # fmt: skip
     else:
         show.note("merges.example", merges=p.merges, **payload)
 
@@ -274,7 +274,7 @@ def prefixes(p: PrefixesParams, show: Show) -> None:
         show.note(
             "ladder.unknown" if prefix_lookups.pieces == ("[UNK]",) else "ladder.all",
             tries=tries,
-            word=escape_markdown(visible_form(prefix_lookups.word)),
+            word=visible_form(prefix_lookups.word),
             count=len(prefix_lookups.pieces),
             pieces=pieces,
             ids=", ".join(map(str, prefix_lookups.ids)),

@@ -21,7 +21,7 @@ from seqviz.compute.text.windows.vocabulary import (
     vocabulary,
 )
 from seqviz.core.errors import UserError
-from seqviz.core.i18n import escape_markdown, format_value, number, percent
+from seqviz.core.i18n import escape_markdown, format_value, number
 from seqviz.core.units import Unit
 from seqviz.experiments.text.windows.carried import LENGTHS, read_windows
 from seqviz.experiments.text.windows.counted import of_bundled
@@ -76,7 +76,7 @@ def ids(p: IdsParams, show: Show) -> None:
     result = show.run(permute, ENCODER, p.opinion, p.permuted / 100, p.shuffle)
     show.figure(permuted_sentence, result, many, p.permuted / 100)
     show.readouts(result, "both_difference", "ids_cosine", "ids_positive", caption={
-        "ids_positive": show.words("metric.ids_positive.beside", trained=percent(result.trained)),
+        "ids_positive": show.words("metric.ids_positive.beside", trained=result.trained),
     })  # fmt: skip
     show.readout("ids_right", many.accuracy, p.permuted / 100, "ids")
     show.unknown_tokens(*texts.unknown_tokens(ENCODER, p.opinion))
@@ -87,17 +87,17 @@ def _say_permuted(p: IdsParams, result: Permuted, many: ByShare, show: Show) -> 
     share = p.permuted / 100
     show.note(
         "ids.same" if result.both_difference == 0 else "ids.differ", share=p.permuted,
-        moved=result.moved(), tokens=len(result.ids), both=number(result.both_difference),
-        ids=number(float(result.cosine[1])), rows=number(float(result.cosine[2])),
-        positive=percent(result.ids_positive), trained=percent(result.trained),
+        moved=result.moved(), tokens=len(result.ids), both=result.both_difference,
+        ids=float(result.cosine[1]), rows=float(result.cosine[2]),
+        positive=result.ids_positive, trained=result.trained,
     )  # fmt: skip
     low, high = many.ends(share, "ids")
     right, before = many.accuracy(share, "ids"), many.as_trained()
     show.note(
         "ids.many", sentences=many.sentences, permutations=many.permutations,
-        equal=many.equal_at(share), cosine=number(many.mean(share, "ids")), low=number(low),
-        high=number(high), other=number(many.others()[0]), right=percent(right.share),
-        ends=format_value((right.low, right.high), Unit("share", 1)), before=percent(before.share),
+        equal=many.equal_at(share), cosine=many.mean(share, "ids"), low=low,
+        high=high, other=many.others()[0], right=right.share,
+        ends=format_value((right.low, right.high), Unit("share", 1)), before=before.share,
     )  # fmt: skip
 
 
@@ -107,13 +107,13 @@ def _window(p: IdsParams, show: Show) -> None:
     show.figure(vocabulary_window, result)
     show.readouts(result, "matches", "neighbors", "pairs")
     if not len(result.ids):
-        return show.note("ids.none", find=escape_markdown(p.find), size=f"{result.size:,}")
+        return show.note("ids.none", find=p.find, size=result.size)
     show.note(
-        "ids.found" if p.find.strip() else "ids.window", find=escape_markdown(p.find.strip()),
-        matches=f"{result.matches:,}", size=f"{result.size:,}", first=int(result.ids[0]),
-        last=int(result.ids[-1]), token=escape_markdown(result.names[0]), start=p.first,
-        beside=number(float(result.beside.mean())), near=number(float(result.closeness.mean())),
-        neighbors=number(result.neighbors), pairs=number(result.pairs), rows=len(result.ids),
+        "ids.found" if p.find.strip() else "ids.window", find=p.find.strip(),
+        matches=result.matches, size=result.size, first=int(result.ids[0]),
+        last=int(result.ids[-1]), token=result.names[0], start=p.first,
+        beside=float(result.beside.mean()), near=float(result.closeness.mean()),
+        neighbors=result.neighbors, pairs=result.pairs, rows=len(result.ids),
     )  # fmt: skip
 
 
@@ -194,17 +194,17 @@ def _memory(p: WindowsOfTextParams, show: Show) -> None:
     gap, low, high = result.dearer(p.length, "reset", "random")
     first = [result.by_place(p.length, c)[0] for c in ("sequential", "random", "reset")]
     show.note(
-        "windows.memory", length=p.length, characters=f"{result.characters:,}",
-        stretches=result.stretches, right=number(result.mean(p.length, "sequential")),
-        wrong=number(result.mean(p.length, "random")), more=more[0], low=more[1], high=more[2],
-        reset=number(result.mean(p.length, "reset")), empty=empty[0], empty_low=empty[1],
+        "windows.memory", length=p.length, characters=result.characters,
+        stretches=result.stretches, right=result.mean(p.length, "sequential"),
+        wrong=result.mean(p.length, "random"), more=more[0], low=more[1], high=more[2],
+        reset=result.mean(p.length, "reset"), empty=empty[0], empty_low=empty[1],
         empty_high=empty[2],
     )  # fmt: skip
     key = "null" if low <= 0 <= high else "worse" if gap < 0 else "better"
     low, high = (low, high) if gap > 0 else (-high, -low)
     show.note(
-        f"windows.wrong_{key}", gap=number(abs(gap)), low=number(low), high=number(high),
-        right=number(first[0]), wrong=number(first[1]), reset=number(first[2]),
+        f"windows.wrong_{key}", gap=abs(gap), low=low, high=high,
+        right=first[0], wrong=first[1], reset=first[2],
     )  # fmt: skip
 
 
@@ -216,11 +216,11 @@ def _counts(p: WindowsOfTextParams, show: Show) -> None:
     show.readout("unknown_held", token_frequencies.unknown_held, p.min_freq)
     show.note(
         "windows.counts",
-        size=f"{token_frequencies.size(p.min_freq):,}",
-        all=f"{len(token_frequencies.names):,}",
+        size=token_frequencies.size(p.min_freq),
+        all=len(token_frequencies.names),
         min_freq=p.min_freq,
-        held=percent(token_frequencies.unknown_held(p.min_freq)),
-        here=percent(token_frequencies.unknown(p.min_freq)),
+        held=token_frequencies.unknown_held(p.min_freq),
+        here=token_frequencies.unknown(p.min_freq),
         first=escape_markdown(token_frequencies.names[0]).replace(" ", "␣"),
     )
     _say_line(p, token_frequencies, show)
@@ -280,8 +280,8 @@ def _say_onehot(
         size=size,
         other=other,
         after=after,
-        cosine=number(lookup_comparison.cosine(step, after)),
+        cosine=lookup_comparison.cosine(step, after),
         width=p.width,
-        products=f"{lookup_comparison.multiplications:,}",
-        difference=number(lookup_comparison.difference),
+        products=lookup_comparison.multiplications,
+        difference=lookup_comparison.difference,
     )

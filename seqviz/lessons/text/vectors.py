@@ -104,7 +104,7 @@ def say_map(projection: Placed, show: Show) -> None:
             **facts,
         )
     else:
-        show.note(f"map.{projection.projection}", both=percent(projection.both), **facts)
+        show.note(f"map.{projection.projection}", both=projection.both, **facts)
     if projection.unknown:
         show.note("map.unknown", words=escape_markdown(", ".join(projection.unknown)))
     if projection.split:
@@ -118,9 +118,9 @@ def say_nearest(p: MapParams, source: str, show: Show) -> None:
     show.figure(nearest_words, result)
     show.readouts(result, "top", "between", candidates="of")
     show.note(
-        "near.removed" if p.centered else "near.left", word=escape_markdown(result.asked[0]),
-        first=escape_markdown(result.first), cosine=number(result.top), of=f"{result.of:,}",
-        between=number(result.between), other=number(other.between),
+        "near.removed" if p.centered else "near.left", word=result.asked[0],
+        first=result.first, cosine=result.top, of=result.of,
+        between=result.between, other=other.between,
     )  # fmt: skip
 
 
@@ -136,10 +136,10 @@ def say_analogy(p: MapParams, source: str, show: Show) -> None:
     )
     summary = "asked" if answer.first in answer.asked else "new"
     show.note(
-        f"analogy.{summary}", a=a, b=b, c=c, first=escape_markdown(answer.first),
-        new=escape_markdown(answer.first_new), cosine=number(float(answer.cosines[0])),
-        second=number(answer.top), neighbor=escape_markdown(neighbor.first),
-        of=f"{neighbor.of + 3:,}",
+        f"analogy.{summary}", a=a, b=b, c=c, first=answer.first,
+        new=answer.first_new, cosine=float(answer.cosines[0]),
+        second=answer.top, neighbor=neighbor.first,
+        of=neighbor.of + 3,
     )  # fmt: skip
 
 
@@ -183,15 +183,15 @@ def reading(p: ReadingParams, show: Show) -> None:
     show.readouts(layers, layer_table="table", layer_input="read_in", layer_last="last")
     low, _, high = pairs.random[:, -1]
     show.note(
-        "reading.one", word=escape_markdown(layers.word), table=number(layers.table, 4),
-        first=number(layers.read_in), last=number(layers.last), count=pairs.random_pairs,
-        low=number(low), high=number(high), same=number(float(pairs.mean("same")[-1])),
-        other=number(float(pairs.mean("other")[-1])),
+        "reading.one", word=layers.word, table=layers.table,
+        first=layers.read_in, last=layers.last, count=pairs.random_pairs,
+        low=low, high=high, same=float(pairs.mean("same")[-1]),
+        other=float(pairs.mean("other")[-1]),
     )  # fmt: skip
     if len(layers.pieces) > 1:
         show.note(
             "reading.pieces",
-            pieces=escape_markdown(" ".join(layers.pieces)),
+            pieces=" ".join(layers.pieces),
             count=len(layers.pieces),
         )
 
@@ -204,7 +204,7 @@ def say_senses(p: ReadingParams, pairs: Any, show: Show) -> None:
     ends = {kind: [float(end[level]) for end in pairs.ends(kind)] for kind in ("same", "other")}
     show.note(
         "reading.many", layer=p.layer, pairs=pairs.pairs, words=len(pairs.words),
-        told=percent(payload.share, 0), bag=percent(bag.share, 0),
+        told=payload.share, bag=bag.share,
         **{kind: number(float(pairs.mean(kind)[level])) for kind in ends},
         **{f"{kind}_{end}": number(ends[kind][k])
            for kind in ends for k, end in enumerate(("low", "high"))},
@@ -251,9 +251,9 @@ def neighbors(p: NeighborsParams, show: Show) -> None:
     both = show.readout("shared_words", shared, near, far)
     show.metrics(narrow_pairs=f"{item.pairs:,}", wide_pairs=f"{other.pairs:,}")
     show.note(
-        "neighbors.words", word=escape_markdown(word), narrow=p.narrow, wide=p.wide, shown=SHOWN,
+        "neighbors.words", word=word, narrow=p.narrow, wide=p.wide, shown=SHOWN,
         near=", ".join(near.words[:4]), far=", ".join(far.words[:4]), both=both,
-        count=f"{int(item.counts[item.words.index(word)]):,}", words=f"{len(item.words):,}",
+        count=int(item.counts[item.words.index(word)]), words=len(item.words),
     )  # fmt: skip
     return None
 
@@ -279,9 +279,9 @@ def say_substitutes(show: Show) -> None:
         paired = show.derive(result.compared, method, first, last, name=f"paired_{method}")
         show.note(
             f"list.{paired.verdict}", method=show.option("method", method), items=result.items,
-            first=first, last=last, one=percent(result.share(method, first).share),
-            other=percent(result.share(method, last).share), only=paired.only_first,
-            only_other=paired.only_second, p=f"{paired.p:.3f}", seeds=result.seeds,
+            first=first, last=last, one=result.share(method, first).share,
+            other=result.share(method, last).share, only=paired.only_first,
+            only_other=paired.only_second, p=paired.p, seeds=result.seeds,
         )  # fmt: skip
 
 
@@ -297,9 +297,9 @@ def say_pairs(p: NeighborsParams, show: Show) -> None:
     show.metrics(pairs_in_all=f"{len(result.pairs):,}", pairs_same=f"{same:,}")
     show.note(
         "pairs", step=step, pairs=len(result.pairs), reach=p.reach, words=len(words), same=same,
-        given=escape_markdown(", ".join(words[at] for at in now.given)),
-        wanted=escape_markdown(words[now.wanted]),
-        back=escape_markdown(" ".join(words[::-1])),
+        given=", ".join(words[at] for at in now.given),
+        wanted=words[now.wanted],
+        back=" ".join(words[::-1]),
     )  # fmt: skip
     _say_reordered(p, result, show)
     if p.reach >= len(words) - 1:

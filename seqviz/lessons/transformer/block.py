@@ -165,9 +165,9 @@ def steps(p: EncoderFlowParams, show: Show) -> None:
         show.readouts(result, active="active")
     show.note(
         f"steps.{name}", step=p.step, all=len(flow.STEPS), words=len(result.words), width=WIDTH,
-        heads=p.split, each=WIDTH // p.split, hidden=f"{p.hidden:,}", layer=layer, layers=p.depth,
-        active=percent(result.active), norm=number(result.norm(step)),
-        before=number(result.norm(max(0, step - 1))),
+        heads=p.split, each=WIDTH // p.split, hidden=p.hidden, layer=layer, layers=p.depth,
+        active=result.active, norm=result.norm(step),
+        before=result.norm(max(0, step - 1)),
     )  # fmt: skip
     if p.dropout:
         say_dropped(result, step, show.run(flow.flow, *arguments, name="whole"), show)
@@ -179,12 +179,12 @@ def say_dropped(result: flow.Flow, step: int, full: flow.Flow, show: Show) -> No
     apart = show.derive(result.apart, full, name="apart")
     here = "here" if result.dropped(step) else "not_here"
     show.note(
-        f"dropped.{here}", share=percent(result.dropped(step)), apart=percent(apart),
-        scale=number(1 / (1 - result.dropout.rate)),
+        f"dropped.{here}", share=result.dropped(step), apart=apart,
+        scale=1 / (1 - result.dropout.rate),
     )  # fmt: skip
     if here == "here" and result.steps[step].name == "weights":
         low, high = result.row_sums
-        show.note("dropped.rows", low=number(low), high=number(high))
+        show.note("dropped.rows", low=low, high=high)
 
 
 def masks(p: MaskedSoftmaxParams, show: Show) -> None:
@@ -197,8 +197,8 @@ def masks(p: MaskedSoftmaxParams, show: Show) -> None:
     if not closed:
         return show.note("masks.open")
     show.note(
-        "masks.closed", closed=closed, cells=result.allowed.size, leaked=percent(result.leaked),
-        worst=percent(result.worst),
+        "masks.closed", closed=closed, cells=result.allowed.size, leaked=result.leaked,
+        worst=result.worst,
     )  # fmt: skip
     if not result.allowed.any(axis=1).all():
         show.note("masks.blind")
@@ -224,7 +224,7 @@ def pair(p: PairParams, show: Show) -> None:
         "pair.trained" if summary.trained else "pair.unseen", number=summary.number, test=TEST
     )
     own = float(np.diagonal(summary.of_head("own", p.look)).mean())
-    show.note(f"pair.{p.kind}", own=percent(own))
+    show.note(f"pair.{p.kind}", own=own)
 
 
 def depths(p: DepthsParams, show: Show) -> None:
@@ -308,10 +308,10 @@ def say_norms(
             normalization.compare, p.tensor, *position, p.added, "all", p.eps, name="whole"
         )
         show.note(
-            "norms.part", layer=number(norm_comparison.at("layer", *position), 4),
-            batch=number(norm_comparison.at("batch", *position), 4),
-            layer_before=number(full.at("layer", *position), 4),
-            batch_before=number(full.at("batch", *position), 4),
+            "norms.part", layer=norm_comparison.at("layer", *position),
+            batch=norm_comparison.at("batch", *position),
+            layer_before=full.at("layer", *position),
+            batch_before=full.at("batch", *position),
         )  # fmt: skip
 
 
@@ -334,9 +334,9 @@ def bill(p: TransformerCostParams, show: Show) -> None:
             if shares[part]:
                 show.readout(part, architecture.share, part)
         show.note(
-            "bill.parameters", model=title, total=f"{architecture.total:,.0f}",
-            attention=percent(shares["self_attention"] + shares["cross_attention"]),
-            feed_forward=percent(shares["feed_forward"]), table=percent(shares["table"]),
+            "bill.parameters", model=title, total=architecture.total,
+            attention=shares["self_attention"] + shares["cross_attention"],
+            feed_forward=shares["feed_forward"], table=shares["table"],
         )  # fmt: skip
         return None
     work = show.run(cost.operations, architecture, name="work")
@@ -345,12 +345,12 @@ def bill(p: TransformerCostParams, show: Show) -> None:
     show.readouts(work, crossing="crossing")
     more = "most" if work.share_at(p.tokens) > HALF else "few"
     show.note(
-        f"bill.operations_{more}", model=title, tokens=f"{p.tokens:,}",
-        share=percent(work.share_at(p.tokens)), crossing=f"{work.crossing:,.0f}",
+        f"bill.operations_{more}", model=title, tokens=p.tokens,
+        share=work.share_at(p.tokens), crossing=work.crossing,
     )  # fmt: skip
     waits = show.readout("in_a_row", cost.in_a_row, architecture)
     recurrent = show.readout("recurrent", cost.in_a_row, architecture, p.tokens)
-    show.note("bill.in_a_row", waits=f"{waits:,.0f}", recurrent=f"{recurrent:,.0f}")
+    show.note("bill.in_a_row", waits=waits, recurrent=recurrent)
     return None
 
 
@@ -366,9 +366,9 @@ def say_cache(p: TransformerCostParams, show: Show) -> None:
         for name, heads in (("kept", shared.key_heads), ("full", shared.heads))
     )
     show.note(
-        "bill.cache", tokens=f"{p.tokens:,}", kept=number(retained), full=number(full),
+        "bill.cache", tokens=p.tokens, kept=retained, full=full,
         heads=shared.heads, key_heads=shared.key_heads,
-        weights=number(4 * shared.total / 1e6),
+        weights=4 * shared.total / 1e6,
     )  # fmt: skip
 
 
@@ -383,7 +383,7 @@ def say_time(show: Show) -> None:
         built = show.run(architectures.architecture, name, name=f"built_{at}")
         work = show.run(cost.operations, built, name=f"work_{at}")
         show.note(
-            "bill.time", model=titles[name], longest=longest, time=number(float(once[-1])),
-            shortest=int(pass_times.tokens[0]), short=number(float(once[0])),
-            share=percent(pass_times.quadratic_share(at)), counted=percent(work.share_at(longest)),
+            "bill.time", model=titles[name], longest=longest, time=float(once[-1]),
+            shortest=int(pass_times.tokens[0]), short=float(once[0]),
+            share=pass_times.quadratic_share(at), counted=work.share_at(longest),
         )  # fmt: skip

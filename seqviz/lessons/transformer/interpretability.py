@@ -9,7 +9,7 @@ from typing import Any
 from seqviz.compute.transformer.interpretability.account import part_location
 from seqviz.compute.transformer.interpretability.fitted_lens import LENSES
 from seqviz.compute.transformer.interpretability.removal import CHANGES, of_change
-from seqviz.core.i18n import escape_markdown, format_value, number, percent
+from seqviz.core.i18n import escape_markdown, format_value, number
 from seqviz.experiments.attention import count
 from seqviz.experiments.transformer.interpretability import account as accounts
 from seqviz.experiments.transformer.interpretability import induction as copies
@@ -66,7 +66,7 @@ def account(p: AccountParams, show: Show) -> None:
     show.figure(logit_account, result, units, picks=("part", ""))
     beside = {
         "logit": escape_markdown(result.target),
-        "chance": show.words("metric.chance.beside", rank=f"{result.rank:,}"),
+        "chance": show.words("metric.chance.beside", rank=result.rank),
         "largest": part_name(result.largest, show.text),
     }
     show.readouts(
@@ -75,7 +75,7 @@ def account(p: AccountParams, show: Show) -> None:
     say_account(result, units, show)
     if not p.target and not p.against:
         probability, token = result.probability, escape_markdown(result.target)
-        show.target("undecided", probability < UNDECIDED, chance=percent(probability), token=token)
+        show.target("undecided", probability < UNDECIDED, chance=probability, token=token)
 
 
 def say_account(result: Any, split: Any, show: Show) -> None:
@@ -98,9 +98,9 @@ def say_account(result: Any, split: Any, show: Show) -> None:
     best = int(split.foremost)
     value = float(split.values[list(split.numbers).index(best)])
     show.note(
-        f"split_{kind}", part=part_name(split.part, show.text), total=number(split.total),
-        best=best, value=number(value), kept=len(split.values), rest=number(split.rest),
-        others=f"{split.others:,}",
+        f"split_{kind}", part=part_name(split.part, show.text), total=split.total,
+        best=best, value=value, kept=len(split.values), rest=split.rest,
+        others=split.others,
     )  # fmt: skip
 
 
@@ -160,15 +160,15 @@ def lens(p: LookParams, show: Show) -> None:
         show.readout("comes", result.before_settled, column, caption=before)
     show.readouts(result, median_settled="median_settled_layer")
     show.note(
-        "lens" if committed else "lens_always", token=escape_markdown(result.pieces[column]),
+        "lens" if committed else "lens_always", token=result.pieces[column],
         answer=answer,
-        chance=number(result.chance_of(column)), settled=row_name(committed, show.text),
-        before=number(result.before_settled(column)), last=result.rows - 1,
-        bits=number(float(result.bits[:-1, column].max())),
+        chance=result.chance_of(column), settled=row_name(committed, show.text),
+        before=result.before_settled(column), last=result.rows - 1,
+        bits=float(result.bits[:-1, column].max()),
         median=format_value(result.median_settled_layer),
     )  # fmt: skip
     if result is not plain:
-        show.note("lens_fitted", bits=number(float(plain.bits[:-1, column].max())))
+        show.note("lens_fitted", bits=float(plain.bits[:-1, column].max()))
     show.unknown_tokens(result.tokens.unknown, result.tokens.n_text_tokens)
 
 
@@ -181,8 +181,8 @@ def say_lenses(result: Any, show: Show) -> None:
         facts |= {f"{name}_low": number(low), f"{name}_high": number(high)}
     show.note(
         "lens_many", texts=result.texts, layer=row_name(row, show.text),
-        plain=number(result.plain_most), fitted=number(result.fitted_there),
-        alone=number(result.alone), **facts,
+        plain=result.plain_most, fitted=result.fitted_there,
+        alone=result.alone, **facts,
     )  # fmt: skip
 
 
@@ -222,10 +222,10 @@ def remove(p: RemoveParams, show: Show) -> None:
         "removed",
         change=show.option("change", p.change),
         layer=ablation.largest,
-        most=number(ablation.largest_shift),
-        after=escape_markdown(ablation.after[ablation.largest]),
-        before=escape_markdown(ablation.before),
-        median=number(ablation.median),
+        most=ablation.largest_shift,
+        after=ablation.after[ablation.largest],
+        before=ablation.before,
+        median=ablation.median,
         same=ablation.same[0],
         layers=ablation.same[1],
     )
@@ -242,9 +242,9 @@ def say_many(result: Any, p: RemoveParams, show: Show) -> None:
     show.readout("middle", result.median, change)
     show.note(
         f"removed_many.{p.model}", change=show.option("change", change), texts=result.texts,
-        tokens=result.tokens, layer=layer, mean=number(result.mean_of(change, layer)),
-        low=number(low), high=number(high), median=number(result.median(change)),
-        kept=percent(result.kept_share(change, layer)),
+        tokens=result.tokens, layer=layer, mean=result.mean_of(change, layer),
+        low=low, high=high, median=result.median(change),
+        kept=result.kept_share(change, layer),
     )  # fmt: skip
 
 
@@ -283,10 +283,10 @@ def say_copies(result: Any, off: int, show: Show) -> None:
         facts |= {f"{name}low": number(low), f"{name}high": number(high)}
     key = "many" if result.sequences > 1 else "one"
     show.note(
-        f"induction.{key}" if off else f"induction.{key}_none", first=number(result.first),
-        second=number(result.second), gain=number(result.gain("best", 0)), off=off,
-        best=number(result.gain("best", off)), random=number(result.gain("random", off)),
-        left=percent(result.gain_left("best", off)), heads=result.all_heads, head=result.name(0),
-        stripe=percent(result.stripe_of(0)), even=percent(result.even), sequences=result.sequences,
+        f"induction.{key}" if off else f"induction.{key}_none", first=result.first,
+        second=result.second, gain=result.gain("best", 0), off=off,
+        best=result.gain("best", off), random=result.gain("random", off),
+        left=result.gain_left("best", off), heads=result.all_heads, head=result.name(0),
+        stripe=result.stripe_of(0), even=result.even, sequences=result.sequences,
         **facts,
     )  # fmt: skip

@@ -7,7 +7,7 @@ from math import inf
 
 from seqviz.compute import vanishing_gradients
 from seqviz.compute.vanishing_gradients import GradientExperiment
-from seqviz.core.i18n import escape_markdown, format_log10, number, percent
+from seqviz.core.i18n import format_log10, number, percent
 from seqviz.figures.vanishing_gradients.norms import gradient_reach
 from seqviz.figures.vanishing_gradients.pairs import pair_map
 from seqviz.lessons.framework.controls import choice, on, seed, slider, text_input
@@ -93,9 +93,9 @@ def tell_sentence(
         for cell, item in zip(p.cells, gradient_reaches, strict=True)
     )
     show.note(
-        "sentence", word=escape_markdown(vanishing_gradients.split(p.sentence)[len(labels)]),
-        last=escape_markdown(labels[-1]),
-        earlier=escape_markdown(labels[step - 1]), back=len(labels) - step, shares=shares,
+        "sentence", word=vanishing_gradients.split(p.sentence)[len(labels)],
+        last=labels[-1],
+        earlier=labels[step - 1], back=len(labels) - step, shares=shares,
     )  # fmt: skip
 
 
@@ -186,7 +186,7 @@ def pairs(p: PairsParams, show: Show) -> None:
         show.note("pair_zero", earlier=earlier, later=later)
     else:
         show.note(
-            "pair", earlier=earlier, later=later, largest=format_log10(chosen.largest),
+            "pair", earlier=earlier, later=later, largest=chosen.largest,
             strong=chosen.strong, count=len(chosen.log10),
         )  # fmt: skip
     if pair_norms.stride > 1:

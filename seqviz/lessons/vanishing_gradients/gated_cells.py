@@ -9,7 +9,7 @@ from typing import Any
 from seqviz.compute import vanishing_gradients
 from seqviz.compute.vanishing_gradients import recall
 from seqviz.core.errors import UserError
-from seqviz.core.i18n import format_log10, number, percent
+from seqviz.core.i18n import format_log10, percent
 from seqviz.figures.vanishing_gradients.recall import (
     accuracy_by_delay,
     accuracy_by_delay_progress,
@@ -61,11 +61,11 @@ def gates(p: GatesParams, show: Show) -> None:
     else:
         show.note(
             "gated",
-            radius=number(simplified_gru.radius_rnn),
-            gated=number(simplified_gru.radius),
+            radius=simplified_gru.radius_rnn,
+            gated=simplified_gru.radius,
             steps=steps,
-            rnn=format_log10(simplified_gru.last_norm_rnn),
-            gru=format_log10(simplified_gru.last_norm),
+            rnn=simplified_gru.last_norm_rnn,
+            gru=simplified_gru.last_norm,
         )
 
 
@@ -136,7 +136,7 @@ def class_race(p: RaceParams, show: Show) -> ClassRun:
         partial(recall.compare_seeds, settings=settings),
         show.words("class.race.quantity", updates=settings.updates),
         show.words("class.race.settings", delay=p.delay, updates=settings.updates,
-                   usual=usual.updates, bias=f"{settings.forget_bias:g}",
+                   usual=usual.updates, bias=settings.forget_bias,
                    task=show.option("task", p.task), chance=probability),
         kinds=[show.option("cells", cell) for cell in p.cells],
         at_once=10, long=True,

@@ -39,9 +39,9 @@ def paths(p: PathsParams, show: Show) -> None:
         show.note("share_alone", last=p.steps)
     else:
         show.note(
-            "share", step=step, share=number(share), total=number(result.length), t=p.t,
-            last=p.steps, stretch=number(float(result.stretch[-1])),
-            least=number(float(result.error.min())), most=number(float(result.error.max())),
+            "share", step=step, share=share, total=result.length, t=p.t,
+            last=p.steps, stretch=float(result.stretch[-1]),
+            least=float(result.error.min()), most=float(result.error.max()),
         )  # fmt: skip
         if not 0 <= share <= result.length:
             show.note("share_over")

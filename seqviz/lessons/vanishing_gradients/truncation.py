@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from seqviz.compute import vanishing_gradients
-from seqviz.core.i18n import number, percent
+from seqviz.core.i18n import number
 from seqviz.figures.vanishing_gradients.cliff import cliff
 from seqviz.figures.vanishing_gradients.clipping import with_and_without_clipping
 from seqviz.figures.vanishing_gradients.truncation import kept_and_lost, mean_of_draws
@@ -85,16 +85,16 @@ def draw_cliff(p: CutParams, show: Show) -> None:
     )
     show.readouts(clipped, cliff_clipped="last_error")
     if free.largest_norm <= p.threshold:
-        show.note("cliff_same", norm=number(free.largest_norm), threshold=number(p.threshold))
+        show.note("cliff_same", norm=free.largest_norm, threshold=p.threshold)
         return
     late = clipped.error[-50:]  # at the foot of the cliff it swings: one error alone is chance
     low, high = number(late.min()), number(late.max())
     show.note(
         "cliff" if low != high else "cliff_still",
-        update=free.steepest, norm=number(free.largest_norm),
-        step=number(free.longest_step), error=number(free.last_error),
-        threshold=number(p.threshold), longest=number(clipped.longest_step),
-        clipped=number(clipped.last_error), low=low, high=high,
+        update=free.steepest, norm=free.largest_norm,
+        step=free.longest_step, error=free.last_error,
+        threshold=p.threshold, longest=clipped.longest_step,
+        clipped=clipped.last_error, low=low, high=high,
     )  # fmt: skip
 
 
@@ -140,7 +140,7 @@ def cut(p: CutParams, show: Show) -> None:
         else:
             show.note(
                 f"{p.kind}_little" if little else f"{p.kind}_much", window=window,
-                kept=percent(curve.kept_by(window)), angle=number(angle), length=number(length),
+                kept=curve.kept_by(window), angle=angle, length=length,
             )  # fmt: skip
     if gradient_experiment.steps < world.steps or gradient_experiment.width < world.width:
         show.caption(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from seqviz.compute import ar_fitting as ar
-from seqviz.core.i18n import LANGUAGES, Text, number
+from seqviz.core.i18n import LANGUAGES, Text
 from seqviz.figures.ar_fitting.by_hand import POINTS, fit_by_hand
 from seqviz.plotting.style import LIVE, ROLES, Style
 from seqviz.plotting.table import table
@@ -130,7 +130,7 @@ def test_words(lang):
     assert words(chart).count("'") % 2 == 0
     minimum = best(PATH.values)
     assert chart["description"] == text(
-        "alt.by_hand", best=number(minimum), floor=number(mse(PATH.values, minimum)), n=199
+        "alt.by_hand", best=minimum, floor=mse(PATH.values, minimum), n=199
     )
 
 

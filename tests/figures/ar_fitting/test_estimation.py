@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from seqviz.compute import ar_fitting as ar
-from seqviz.core.i18n import Text, number
+from seqviz.core.i18n import Text
 from seqviz.figures.ar_fitting.estimation import (
     estimates_beside_truth,
     order_criteria,
@@ -38,13 +38,13 @@ def test_each_method_with_its_interval():
         part = frame[frame["series"] == marks.name]
         np.testing.assert_allclose(part[f"{name}, low"], estimate.lower, rtol=1e-13)
         np.testing.assert_allclose(part[f"{name}, high"], estimate.upper, rtol=1e-13)
-    value, low, high = map(number, (FITS[0].first, *FITS[0].first_interval))
+    value, low, high = FITS[0].first, *FITS[0].first_interval
     payload = {
         "method": rendered[0].name,
         "value": value,
         "low": low,
         "high": high,
-        "truth": "0.600",
+        "truth": 0.6,
     }
     assert chart.alt == TEXT("alt.estimates", **payload)
     for view in (
@@ -111,8 +111,8 @@ def test_the_three_lines_of_the_sampling_distribution():
     for key, value in expected.items():
         line = trace(chart, TEXT(f"figure.{key}"))
         assert list(line.x) == pytest.approx([value, value], rel=1e-12)
-    bias, theory = number(MANY.mean_bias), number(-3.7 / 60)
-    payload = {"count": 300, "n": 60, "phi": "0.900", "bias": bias, "theory": theory}
+    bias, theory = MANY.mean_bias, -3.7 / 60
+    payload = {"count": 300, "n": 60, "phi": 0.9, "bias": bias, "theory": theory}
     assert chart.alt == TEXT("alt.sampling", method="OLS", **payload)
 
 

@@ -86,7 +86,7 @@ def test_roots_are_sorted_by_the_circle(phi):
     for key, expected in (("root_inside", z[within]), ("root_outside", z[~within])):
         np.testing.assert_array_equal(rendered.pop(TEXT(f"figure.{key}"), []), expected)
     assert not rendered
-    largest = number(np.abs(z).max())
+    largest = float(np.abs(z).max())
     assert chart.alt == TEXT("alt.roots", count=len(z), outside=sum(~within), largest=largest)
     assert len({t.marker.symbol for t in marks}) == len(marks)  # never by color alone
     assert chart.layout.yaxis.scaleanchor == "x"  # a circle, not an ellipse
@@ -101,7 +101,7 @@ def test_lag_plot_pairs_and_lines():
     np.testing.assert_array_equal(pairs.x, values[:-1])
     np.testing.assert_array_equal(pairs.y, values[1:])
     for slope, key in ((fitted.first, "figure.fitted_line"), (0.6, "figure.true_line")):
-        line = trace(chart, TEXT(key, slope=number(slope)))
+        line = trace(chart, TEXT(key, slope=slope))
         np.testing.assert_allclose(line.y, slope * line.x, rtol=1e-12)
         assert line.x.tolist() == [values[:-1].min(), values[:-1].max()]
     assert len(lag_plot(values, fitted).data) == 2

@@ -85,9 +85,7 @@ def test_map_band_curve_and_pairs():
     np.testing.assert_array_equal(curve.x, INPUTS)
     np.testing.assert_array_equal(curve.y, np.tanh(INPUTS))
     assert curve.line.color == LIGHT.lstm
-    np.testing.assert_allclose(
-        trace(chart, TEXT("figure.true_line", slope="0.600")).y, 0.6 * INPUTS
-    )
+    np.testing.assert_allclose(trace(chart, TEXT("figure.true_line", slope=0.6)).y, 0.6 * INPUTS)
     pairs = trace(chart, TEXT("figure.pairs"))
     np.testing.assert_array_equal(pairs.x, PATH.values[:-1])
     np.testing.assert_array_equal(pairs.y, PATH.values[1:])

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from seqviz.core.i18n import LANGUAGES, number
+from seqviz.core.i18n import LANGUAGES
 from seqviz.figures.attention.inside_head import query_key_products, scores_to_weights
 from seqviz.plotting.style import LIGHT, Style
 from testing.figure_examples.attention import WORDS, parts_of
@@ -70,7 +70,7 @@ def test_the_row_of_the_key_is_outlined_on_both_maps():
 def test_panels_have_titles_and_descriptions_the_numbers(lang):
     result, style = parts_of(), Style(lang=lang)
     score, scaled, weight, maximum = (
-        number(float(value)) for value in (result.scores[2, 4], result.scaled[2, 4],
+        float(value) for value in (result.scores[2, 4], result.scaled[2, 4],
                                            result.weights[2, 4], result.weights[2].max())
     )  # fmt: skip
     same = {"query": WORDS[2], "key": WORDS[4], "score": score, "scaled": scaled, "weight": weight}

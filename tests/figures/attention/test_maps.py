@@ -87,7 +87,7 @@ def test_what_is_said_of_the_chosen_head_and_over_each(lang):
     anchor = {"layers": 5, "heads": 3, "layer": 2, "head": 1}
     assert figure.alt == style.text("alt.mosaic", name=name, **anchor, **ends)
     long = head_mosaic(mosaic_of(2, 3, ("cat",) * 100), 0, 0, style)
-    assert said(long)[0].endswith(style.text("figure.reduced", cells=number(100 / 51, 2)))
+    assert said(long)[0].endswith(style.text("figure.reduced", cells=100 / 51))
 
 
 # --- one map --------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ def source(p: Source, show) -> None:
     show.figure(lag_plot, path.values, line, p.phi)
     show.readouts(line, sigma_hat="sigma")
     show.readout("variance", np.var, path.values, caption="σ²")
-    show.note("lag_line", slope="0.5")
+    show.note("lag_line", slope=0.5)
 
 
 @lesson.bench("look", Look, after=("source",))

@@ -6,7 +6,6 @@ import numpy as np
 
 from seqviz.compute.recurrent.costs.terms import AnswerTerms
 from seqviz.compute.recurrent.costs.timing import WAYS, StepTimes
-from seqviz.core.i18n import number
 from seqviz.plotting import NAMED, STYLE, Figure, Sheet, Style, axes, escape
 from seqviz.plotting.progress_figure import share_done
 
@@ -48,8 +47,8 @@ def time_by_length(step_times: StepTimes, batch: int, length: int, style: Style 
                    group=direction, hover=f"%{{x}}: %{{y:.3~g}} ms{NAMED}")  # fmt: skip
     steps, product = step_times.milliseconds(batch, length)
     return sheet.described(
-        "alt.bill_time", length=length, steps=number(steps), product=number(product),
-        ratio=number(steps / product), batch=batch,
+        "alt.bill_time", length=length, steps=steps, product=product,
+        ratio=steps / product, batch=batch,
     )  # fmt: skip
 
 
@@ -91,8 +90,8 @@ def terms_of_loss(answer_terms: AnswerTerms, output: str, end: str, style: Style
         read=answer_terms.read,
         tokens=len(bits),
         summed=summed,
-        bits=number(answer_terms.bits(output, end)),
-        other=number(answer_terms.bits(_other(output), end)),
+        bits=answer_terms.bits(output, end),
+        other=answer_terms.bits(_other(output), end),
     )
 
 

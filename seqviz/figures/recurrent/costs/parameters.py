@@ -60,8 +60,8 @@ def parameters_by_length(parameter_bill: ParameterBill, style: Style = STYLE) ->
         "alt.bill_length",
         steps=parameter_bill.steps,
         values="; ".join(
-            text("figure.bill_pair", cell=name, shared=f"{parameter_bill.total(cell):,}",
-                 unshared=f"{parameter_bill.unshared(cell):,}")
+            text("figure.bill_pair", cell=name, shared=parameter_bill.total(cell),
+                 unshared=parameter_bill.unshared(cell))
             for name, cell in zip(names, parameter_bill.cells, strict=True)
         ),
     )  # fmt: skip

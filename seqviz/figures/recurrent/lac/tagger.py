@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.recurrent.tagging.lac import DECODERS, SIDES, WAYS, TagChanges, TagSequence
-from seqviz.core.i18n import Text, number, percent
+from seqviz.core.i18n import Text
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, escape, scales
 from seqviz.plotting.progress_figure import share_done
 from seqviz.plotting.sheet import whisker
@@ -109,7 +109,7 @@ def sides_of_characters(
     return sheet.described(
         "alt.lac_sides", text=escape(tag_sequence.text), words=escape(tag_sequence.written),
         other=escape(cut.written), changed=int(changed.sum()), characters=len(tag_sequence.text),
-        layer=layer, forward=number(forward), backward=number(backward),
+        layer=layer, forward=forward, backward=backward,
     )  # fmt: skip
 
 
@@ -158,8 +158,8 @@ def changes_counted(tag_changes: TagChanges, direction: str, style: Style = STYL
         way=text(f"figure.lac_way_{direction}"),
         names={"y": directions, "y2": names},
         sentences=tag_changes.sentences,
-        right=percent(tag_changes.share(direction, "right")[0]),
-        left=percent(tag_changes.share(direction, "left")[0]),
+        right=tag_changes.share(direction, "right")[0],
+        left=tag_changes.share(direction, "left")[0],
         viterbi=broken[0],
         emission=broken[2],
     )

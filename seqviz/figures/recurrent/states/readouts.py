@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.recurrent.states.readouts import ByReadout, Padded, StatePath
-from seqviz.core.i18n import number, percent
+from seqviz.core.i18n import percent
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, short, whisker
 
 _LEFT, _RIGHT = (0.0, 0.54), (0.66, 1.0)
@@ -62,7 +62,7 @@ def state_path(
     sheet.margin(t=44)
     sheet.legend(x=1, xanchor="right")
     return sheet.described(
-        "alt.states_path", words=len(state_path.pieces), verdict=percent(state_path.verdict),
+        "alt.states_path", words=len(state_path.pieces), verdict=state_path.verdict,
         rest=percent(rest.verdict) if rest else "–",
         word=escape(state_path.pieces[without - 1]) if rest else "–",
     )  # fmt: skip
@@ -98,9 +98,9 @@ def accuracy_by_readout(
         error_x=whisker(shares, low, high, palette.truth),
     )  # fmt: skip
     return sheet.described(
-        "alt.states_readouts", names={"y": names}, reviews=f"{every[0].n:,}", least=minimum,
+        "alt.states_readouts", names={"y": names}, reviews=every[0].n, least=minimum,
         every=", ".join(f"{n} {percent(item.share)}" for n, item in zip(names, every, strict=True)),
-        often=percent(often / 100),
+        often=often / 100,
     )  # fmt: skip
 
 
@@ -148,8 +148,8 @@ def pads_behind(
     sheet.margin(t=52)
     sheet.legend(y=1.06)
     return sheet.described(
-        "alt.states_pads", pads=pads, packed=percent(padded.packed),
-        after=percent(padded.after(kind, pads)), right=percent(many.with_pads(kind, pads).share),
-        before=percent(many.with_pads(kind, 0).share), reviews=f"{len(many.positive):,}",
-        span=number(maximum),
+        "alt.states_pads", pads=pads, packed=padded.packed,
+        after=padded.after(kind, pads), right=many.with_pads(kind, pads).share,
+        before=many.with_pads(kind, 0).share, reviews=len(many.positive),
+        span=maximum,
     )  # fmt: skip

@@ -6,7 +6,6 @@ import numpy as np
 
 from seqviz.compute.recurrent.states.tying import TIED_PARTS, Tables
 from seqviz.compute.recurrent.states.writing import ByStep, GeneratedText, LettersRead
-from seqviz.core.i18n import number, percent
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, scales
 from seqviz.plotting.progress_figure import share_done
 
@@ -74,10 +73,10 @@ def letters_read(letters_read: LettersRead, index: int, style: Style = STYLE) ->
     return sheet.described(
         "alt.states_read", gap=0.16, names={"x": pieces, "y2": names}, letters=len(pieces),
         place=index, letter=escape(pieces[index - 1]), first=names[0],
-        chance=percent(float(probabilities[0]) / 100),
-        bits=number(float(letters_read.bits[index - 1])), mean=number(letters_read.mean_bits),
-        pairs=number(letters_read.mean_pairs), alone=number(letters_read.mean_alone),
-        fives=number(letters_read.mean_fives),
+        chance=float(probabilities[0]) / 100,
+        bits=float(letters_read.bits[index - 1]), mean=letters_read.mean_bits,
+        pairs=letters_read.mean_pairs, alone=letters_read.mean_alone,
+        fives=letters_read.mean_fives,
     )  # fmt: skip
 
 
@@ -124,8 +123,8 @@ def own_letters(generated_text: GeneratedText, style: Style = STYLE) -> Figure:
         before=escape("".join(generated_text.before)),
         own=escape("".join(generated_text.own)),
         parted=generated_text.parted,
-        forced=number(generated_text.mean_forced),
-        free=number(generated_text.mean_free),
+        forced=generated_text.mean_forced,
+        free=generated_text.mean_free,
     )
 
 
@@ -169,11 +168,11 @@ def bits_by_step(by_step: ByStep, temperature: float, style: Style = STYLE) -> F
     sheet.legend(y=1.12)
     return sheet.described(
         "alt.states_by_step", gap=0.24, sentences=by_step.sentences, before=by_step.before,
-        temperature=number(temperature), forced=number(float(by_step.bits[0, 0].mean())),
-        free=number(float(by_step.bits[0, case + 1].mean())),
-        other=number(float(by_step.bits[0, 1].mean())),
-        judged=number(float(by_step.judged[0, case].mean())),
-        truth=number(float(by_step.judged[0, 0].mean())),
+        temperature=temperature, forced=float(by_step.bits[0, 0].mean()),
+        free=float(by_step.bits[0, case + 1].mean()),
+        other=float(by_step.bits[0, 1].mean()),
+        judged=float(by_step.judged[0, case].mean()),
+        truth=float(by_step.judged[0, 0].mean()),
     )  # fmt: skip
 
 
@@ -206,7 +205,7 @@ def tied_tables(tables: Tables, style: Style = STYLE) -> Figure:
                    sideways=True, ends=ends, hover="%{x:,.0f}")  # fmt: skip
     sheet.legend(traceorder="normal")
     return sheet.described(
-        "alt.states_tied", names={"y": names}, symbols=f"{tables.symbols:,}", hidden=tables.hidden,
-        narrow=f"{tables.all_narrow:,.0f}", untied=f"{tables.all_untied:,.0f}",
-        tied=f"{tables.all_tied:,.0f}",
+        "alt.states_tied", names={"y": names}, symbols=tables.symbols, hidden=tables.hidden,
+        narrow=tables.all_narrow, untied=tables.all_untied,
+        tied=tables.all_tied,
     )  # fmt: skip

@@ -9,7 +9,6 @@ import numpy as np
 
 from seqviz.compute.recurrent.tagging.letters import TAGS, WIRINGS, TaggedText
 from seqviz.compute.recurrent.tagging.letters_compared import Compared, ErrorRate, TrainedAhead
-from seqviz.core.i18n import number
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, scales, whisker
 
 LINE = 16  # signs of a text side by side
@@ -74,11 +73,11 @@ def errors_by_wiring(comparison: Compared, style: Style = STYLE) -> Figure:
     return sheet.described(
         "alt.letters_errors",
         names={"x": [name.replace("<br>", " ") for name in names], "y2": tags},
-        uni=number(error["uni"].value),
-        two=number(error["two"].value),
-        bi=number(error["bi"].value),
-        alone=number(comparison.baseline("alone")),
-        majority=number(comparison.baseline("majority")),
+        uni=error["uni"].value,
+        two=error["two"].value,
+        bi=error["bi"].value,
+        alone=comparison.baseline("alone"),
+        majority=comparison.baseline("majority"),
         sentences=comparison.sentences,
         seeds=comparison.seeds,
         gap=0.16,
@@ -123,10 +122,10 @@ def errors_ahead(
         "alt.letters_ahead",
         names={"x": names},
         ahead=ahead,
-        value=number(trained.error(ahead).value),
-        cut=number(comparison.error_cut(ahead).value),
-        all=number(every.value),
-        uni=number(uni),
+        value=trained.error(ahead).value,
+        cut=comparison.error_cut(ahead).value,
+        all=every.value,
+        uni=uni,
     )
 
 
@@ -161,7 +160,7 @@ def tagged_text(tagged_text: TaggedText, ahead: int, letter: int, style: Style =
                 likely = tagged_text.probabilities[k - 2, t]
                 depth[row, column] = 0.75 * (1 - likely[tagged_text.tags[t]])
                 hover[row][column] = text(
-                    "figure.letters_hover", loss=f"{tagged_text.losses[k - 2, t]:.3f}",
+                    "figure.letters_hover", loss=tagged_text.losses[k - 2, t],
                     tags=", ".join(f"{n} {p:.3f}" for n, p in zip(TAGS, likely, strict=True)),
                 )  # fmt: skip
     ticks = [line * height + k + 1 for line in range(lines) for k in range(len(rows))]
@@ -224,7 +223,7 @@ def losses_so_far(done: Any, style: Style = STYLE) -> Figure:
         panel.line(np.arange(1, len(losses) + 1), losses, text(f"figure.letters_{wiring}"),
                    _color(style, wiring), symbol=_SYMBOL[wiring], hover="%{y:.3f}")  # fmt: skip
     return sheet.described("alt.letters_so_far", networks=len(curves),
-                           loss=number(float(curves[-1][-1])))  # fmt: skip
+                           loss=float(curves[-1][-1]))  # fmt: skip
 
 
 def trained_so_far(done: Any, style: Style = STYLE) -> Figure:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.recurrent.wirings.collapse import STEPS, CollapseTrace
-from seqviz.core.i18n import number, percent
+from seqviz.core.i18n import number
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes
 
 _OUTPUTS, _ERRORS = (0.0, 0.53), (0.66, 1.0)
@@ -66,7 +66,7 @@ def network_beside_convolution(collapse_trace: CollapseTrace, style: Style = STY
     sheet.margin(t=40)
     return sheet.described(
         "alt.wiring_collapse",
-        share=percent(collapse_trace.share, 1),
-        error=number(collapse_trace.error),
-        superposition=number(collapse_trace.superposition),
+        share=collapse_trace.share,
+        error=collapse_trace.error,
+        superposition=collapse_trace.superposition,
     )

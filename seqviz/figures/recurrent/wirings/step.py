@@ -63,8 +63,8 @@ def one_step(steps: CellSteps, t: int, unit: int, style: Style = STYLE) -> Figur
         left.words(words, 0, k - 0.24, xref="domain", xanchor="left", size=12)
     _sheet(steps, t, unit, sheet)
     sheet.margin(t=30)
-    return sheet.described("alt.wiring_step", unit=unit, t=t, sum=number(total),
-                           state=number(state), steps=len(steps.x))  # fmt: skip
+    return sheet.described("alt.wiring_step", unit=unit, t=t, sum=total,
+                           state=state, steps=len(steps.x))  # fmt: skip
 
 
 def _sheet(steps: CellSteps, t: int, unit: int, sheet: Sheet) -> None:
@@ -150,7 +150,7 @@ def notation_blocks(written: NotationExample, style: Style = STYLE) -> Figure:
             panel.words(f"<b>{sign}</b>", at + width - 0.05, (units + 1) / 2, size=16)
         at += width + 0.9
     return sheet.described("alt.wiring_notation", formula=notation.formula,
-                           difference=number(written.difference),
+                           difference=written.difference,
                            result=", ".join(number(v) for v in written.result))  # fmt: skip
 
 
@@ -226,5 +226,5 @@ def orders_apart(order_distance: OrderDistance, style: Style = STYLE) -> Figure:
         count,
         (-0.06 * top, 1.1 * top),
     )
-    return sheet.described("alt.wiring_orders", apart=number(order_distance.apart),
-                           sums=number(order_distance.sum_apart), tokens=count)  # fmt: skip
+    return sheet.described("alt.wiring_orders", apart=order_distance.apart,
+                           sums=order_distance.sum_apart, tokens=count)  # fmt: skip

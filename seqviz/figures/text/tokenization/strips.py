@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from seqviz.compute.text.tokenization.cut import Strips, Tokenization, visible_form
-from seqviz.core.i18n import Text, number
+from seqviz.core.i18n import Text
 from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, escape, short
 
 COLUMNS, LINES = 26, 3  # letters of a line on a phone, and lines that find room
@@ -64,8 +64,8 @@ def cut_strips(strips: Strips, chosen: str, part: int = 1, style: Style = STYLE)
         name=name_of(chosen, style.text),
         tokens=cut.tokens,
         characters=len(strips.text),
-        chinese=number(strips.per_character(chosen, True)),
-        others=number(strips.per_character(chosen, False)),
+        chinese=strips.per_character(chosen, True),
+        others=strips.per_character(chosen, False),
     )
 
 

@@ -75,7 +75,7 @@ def _titles(projection: Placed, style: Style) -> list[str]:
         style.text(
             f"figure.map_{projection.projection}",
             k=k + 1,
-            share=f"{100 * projection.shares[k]:.0f}",
+            share=100 * projection.shares[k],
         )
         for k in range(2)
     ]
@@ -91,7 +91,7 @@ def nearest_words(result: Ranked, style: Style = STYLE) -> Figure:
     )  # fmt: skip
     return sheet.described(
         "alt.nearest_words", names={"y": _named(result)}, word=escape(result.asked[0]),
-        first=escape(result.first), cosine=number(result.top), between=number(result.between),
+        first=escape(result.first), cosine=result.top, between=result.between,
     )  # fmt: skip
 
 
@@ -108,7 +108,7 @@ def analogy_words(answer: Ranked, neighbor: Ranked, style: Style = STYLE) -> Fig
     return sheet.described(
         "alt.analogy_words", names={"y": _named(answer), "y2": _named(neighbor)},
         question=f"{a} - {b} + {c}", first=escape(answer.first), new=escape(answer.first_new),
-        neighbor=escape(neighbor.first), word=c, cosine=number(answer.top), gap=0.2,
+        neighbor=escape(neighbor.first), word=c, cosine=answer.top, gap=0.2,
     )  # fmt: skip
 
 

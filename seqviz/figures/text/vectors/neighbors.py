@@ -8,7 +8,7 @@ import numpy as np
 
 from seqviz.compute.text.vectors.learned import METHODS, Nearest, Substitutes
 from seqviz.compute.text.vectors.windows import TrainingPairs
-from seqviz.core.i18n import number, percent
+from seqviz.core.i18n import percent
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, short, whisker
 
 _LEFT, _RIGHT = (0.0, 0.4), (0.6, 1.0)
@@ -90,7 +90,7 @@ def losses_so_far(records: list[float], style: Style = STYLE) -> Figure:
     )
     panel.line(at, records, text("figure.pair_loss"), style.palette.prediction, symbol="circle",
                legend=False, hover="%{y:.3f}")  # fmt: skip
-    return sheet.described("alt.pair_losses", epochs=len(records), last=number(records[-1]))
+    return sheet.described("alt.pair_losses", epochs=len(records), last=records[-1])
 
 
 def drawn_pairs(training_pairs: TrainingPairs, step: int, style: Style = STYLE) -> Figure:

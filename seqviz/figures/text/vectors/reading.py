@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from seqviz.compute.text.vectors.senses import Layers, SensePairs
-from seqviz.core.i18n import number, percent
 from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, escape, short, whisker
 
 _LEFT, _RIGHT = (0.0, 0.42), (0.6, 1.0)
@@ -27,8 +26,8 @@ def word_by_layer(layers: Layers, pairs: SensePairs, style: Style = STYLE) -> Fi
     panel.line(at, layers.cosines, text("figure.layers_word", word=name), palette.prediction,
                symbol="circle", size=9, hover="%{y:.3f}")  # fmt: skip
     return sheet.described(
-        "alt.word_by_layer", word=name, first=number(layers.table), second=number(layers.read_in),
-        last=number(layers.last), low=number(pairs.random[0, -1]), high=number(pairs.random[2, -1]),
+        "alt.word_by_layer", word=name, first=layers.table, second=layers.read_in,
+        last=layers.last, low=pairs.random[0, -1], high=pairs.random[2, -1],
     )  # fmt: skip
 
 
@@ -59,9 +58,9 @@ def senses_by_layer(pairs: SensePairs, style: Style = STYLE) -> Figure:
                hover="%{y:.0f}%", error_y=whisker(share, low, high, palette.prediction),
                legend=False)  # fmt: skip
     return sheet.described(
-        "alt.senses_by_layer", pairs=pairs.pairs, same=number(pairs.mean("same")[-1]),
-        other=number(pairs.mean("other")[-1]), told=percent(pairs.told_at(-1).share),
-        bag=percent(bag.share), words=len(pairs.words),
+        "alt.senses_by_layer", pairs=pairs.pairs, same=pairs.mean("same")[-1],
+        other=pairs.mean("other")[-1], told=pairs.told_at(-1).share,
+        bag=bag.share, words=len(pairs.words),
     )  # fmt: skip
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from seqviz.compute.text.windows.carried import CONDITIONS, Carried
-from seqviz.core.i18n import number
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, whisker
 from seqviz.plotting.progress_figure import share_done
 
@@ -65,9 +64,9 @@ def bits_by_window(result: Carried, length: int, style: Style = STYLE) -> Figure
         "alt.carried",
         names={"x": names},
         length=length,
-        sequential=number(result.mean(length, "sequential")),
-        random=number(result.mean(length, "random")),
-        reset=number(result.mean(length, "reset")),
+        sequential=result.mean(length, "sequential"),
+        random=result.mean(length, "random"),
+        reset=result.mean(length, "reset"),
     )
 
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from seqviz.compute.text.windows.vocabulary import LookupComparison, TokenFrequencies
-from seqviz.core.i18n import number, percent
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, scales, short
 
 RARE = (1, 2, 3, 5, 10, 20, 50, 100)  # from how often on a token has an id
@@ -61,10 +60,10 @@ def frequencies_by_rank(
     return sheet.described(
         "alt.counted",
         names={"x2": [str(item) for item in RARE]},
-        tokens=f"{len(token_frequencies.names):,}",
+        tokens=len(token_frequencies.names),
         size=token_frequencies.size(min_freq),
         min_freq=min_freq,
-        unknown=percent(token_frequencies.unknown_held(min_freq)),
+        unknown=token_frequencies.unknown_held(min_freq),
     )
 
 
@@ -109,5 +108,5 @@ def one_hot_rows(
         size=len(names),
         token=escape(pieces[step - 1]),
         id=int(lookup_comparison.ids[step - 1]),
-        difference=number(lookup_comparison.difference),
+        difference=lookup_comparison.difference,
     )

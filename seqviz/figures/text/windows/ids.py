@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from seqviz.compute.text.windows.permuted import CASES, ByShare, Listed, Permuted
-from seqviz.core.i18n import number, percent
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, scales, short
 from seqviz.plotting.progress_figure import share_done
 
@@ -71,9 +70,9 @@ def vocabulary_window(result: Listed, style: Style = STYLE) -> Figure:
         "alt.ids_window",
         first=result.ids[0] if len(result.ids) else "–",
         tokens=", ".join(escape(name) for name in result.names) or "–",
-        size=f"{result.size:,}",
-        next=number(result.neighbors),
-        pairs=number(result.pairs),
+        size=result.size,
+        next=result.neighbors,
+        pairs=result.pairs,
     )
 
 
@@ -149,12 +148,12 @@ def permuted_sentence(
         names={"y2": [*rows, text("figure.permuted_other")]},
         moved=result.moved(),
         tokens=len(result.ids),
-        both=number(float(result.cosine[0])),
-        ids=number(float(result.cosine[1])),
-        rows=number(float(result.cosine[2])),
-        many=number(many.mean(share, "ids")),
-        right=percent(many.accuracy(share, "ids").share),
-        trained=percent(many.as_trained().share),
+        both=float(result.cosine[0]),
+        ids=float(result.cosine[1]),
+        rows=float(result.cosine[2]),
+        many=many.mean(share, "ids"),
+        right=many.accuracy(share, "ids").share,
+        trained=many.as_trained().share,
         sentences=many.sentences,
     )
 

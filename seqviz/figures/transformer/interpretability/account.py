@@ -68,12 +68,12 @@ def logit_account(
         "alt.account",
         names={"x": names},
         target=logit_attribution.target,
-        logit=number(logit_attribution.logit, 4),
+        logit=logit_attribution.logit,
         parts=count,
         largest=names[largest],
-        value=number(logit_attribution.parts[largest]),
+        value=logit_attribution.parts[largest],
         chosen=names[split.part],
-        total=number(split.total),
+        total=split.total,
     )
 
 
@@ -86,7 +86,7 @@ def part_name(part: int, text: Text) -> str:
 def unit_names(split: Split, text: Text) -> list[str]:
     """The units of a split part, and the rest where there is one."""
     names = [text(f"figure.account_unit_{split.kind}", number=int(k)) for k in split.numbers]
-    rest = [text("figure.account_others", count=f"{split.others:,}")] if split.others else []
+    rest = [text("figure.account_others", count=split.others)] if split.others else []
     return names + rest
 
 
@@ -101,7 +101,7 @@ def _units(sheet: Sheet, split: Split, title: str) -> Panel:
         axes.names(names, text(f"figure.account_units_{split.kind}"),
                    range=[len(names) + 0.6, 0.4]),
         across=_RIGHT,
-        title=text("figure.account_split", part=title, value=number(split.total)),
+        title=text("figure.account_split", part=title, value=split.total),
     )  # fmt: skip
     panel.vertical(0, palette.grid, width=1)
     color = {"attention": palette.prediction, "mlp": palette.mlp}.get(split.kind, palette.truth)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.transformer.interpretability.induction import Induction
-from seqviz.core.i18n import number, percent
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape
 
 _LEFT, _RIGHT = (0.0, 0.5), (0.62, 1.0)
@@ -40,15 +39,15 @@ def induction_lines(result: Induction, off: int, style: Style = STYLE) -> Figure
         "alt.induction",
         gap=0.14,
         sequences=result.sequences,
-        first=number(result.first),
-        second=number(result.second),
+        first=result.first,
+        second=result.second,
         off=off,
-        best=number(result.gain("best", off)),
-        random=number(result.gain("random", off)),
-        gain=number(result.gain("best", 0)),
+        best=result.gain("best", off),
+        random=result.gain("random", off),
+        gain=result.gain("best", 0),
         head=result.name(0),
-        stripe=percent(result.stripe_of(0)),
-        even=percent(result.even),
+        stripe=result.stripe_of(0),
+        even=result.even,
     )
 
 
@@ -74,7 +73,7 @@ def _losses(sheet: Sheet, result: Induction, off: int) -> None:
     panel.words(f" {text('figure.induction_copy')}", result.length + 0.5, 0.0, yref="domain",
                 xanchor="left", yanchor="bottom", color=palette.highlight)  # fmt: skip
     panel.reference([1, 2 * result.length], [result.alike] * 2,
-                    text("figure.induction_alike", bits=number(result.alike)))  # fmt: skip
+                    text("figure.induction_alike", bits=result.alike))  # fmt: skip
     pieces = [escape(piece) for piece in result.pieces[1:]]
     hover = "%{customdata}: %{y:.3g}" if pieces else "%{x}: %{y:.3g}"
     for (name, _, count, color, dash), line, (low, high) in zip(visible, lines, bands, strict=True):

@@ -6,7 +6,7 @@ import numpy as np
 
 from seqviz.compute.transformer.interpretability.fitted_lens import LENSES, TunedLens
 from seqviz.compute.transformer.interpretability.lens import Lens
-from seqviz.core.i18n import Text, number
+from seqviz.core.i18n import Text
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, scales, short
 
 _LEFT, _RIGHT = (0.0, 0.58), (0.78, 1.0)
@@ -77,9 +77,9 @@ def lens_table(
         names={"x": list(lens.pieces[::-1]), "y": names},
         token=lens.pieces[column],
         answer=answer,
-        chance=number(float(lens.chance[-1, column])),
+        chance=float(lens.chance[-1, column]),
         settled=row_name(lens.settled_layer(column), text),
-        bits=number(float(bits[:-1].max(initial=0))),
+        bits=float(bits[:-1].max(initial=0)),
     )
 
 
@@ -104,11 +104,11 @@ def lens_distance(tuned_lens: TunedLens, style: Style = STYLE) -> Figure:
     row = tuned_lens.furthest
     return sheet.described(
         "alt.lens_distance",
-        constant=number(tuned_lens.alone),
+        constant=tuned_lens.alone,
         texts=tuned_lens.texts,
         layer=row_name(row, text),
-        plain=number(tuned_lens.mean_of("plain", row)),
-        fitted=number(tuned_lens.mean_of("fitted", row)),
+        plain=tuned_lens.mean_of("plain", row),
+        fitted=tuned_lens.mean_of("fitted", row),
     )
 
 

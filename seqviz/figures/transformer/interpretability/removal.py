@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from seqviz.compute.transformer.interpretability.removal import Ablation, AblationSweep, of_change
-from seqviz.core.i18n import number, percent
+from seqviz.core.i18n import percent
 from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, escape
 
 
@@ -43,8 +43,8 @@ def removal_bars(changes: Sequence[Ablation], change: str, style: Style = STYLE)
         layers=len(ablation.bits),
         known=int(np.isfinite(ablation.bits).sum()),
         layer=ablation.largest,
-        most=number(ablation.largest_shift),
-        median=number(ablation.median),
+        most=ablation.largest_shift,
+        median=ablation.median,
         same=ablation.same[0],
     )
 
@@ -75,10 +75,10 @@ def removal_of_many(ablation_sweep: AblationSweep, change: str, style: Style = S
         change=text(f"figure.removal_{change}"),
         texts=ablation_sweep.texts,
         layer=largest,
-        most=number(means[largest]),
-        low=number(ends[largest, 0]),
-        high=number(ends[largest, 1]),
-        median=number(float(np.median(means))),
+        most=means[largest],
+        low=ends[largest, 0],
+        high=ends[largest, 1],
+        median=float(np.median(means)),
     )
 
 
