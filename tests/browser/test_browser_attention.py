@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from seqviz.core.i18n import Text
+from seqviz.core.i18n import Placeholder, Text
 from testing.chromium import css_class
 
 REAL, APART, MASKS, ABLATE = "at.real", "at.apart", "at.masks", "at.ablate"
@@ -174,9 +174,9 @@ def test_a_text_of_512_tokens_holds_nobody_up(page):
     lesson.page.get_by_text(count).first.wait_for()
     assert time.monotonic() - started < 15  # alone in 3 s; the tests' machine is shared
     lesson.page.get_by_text(
-        text("attention.note.cut", limit=512, left="@").split("@")[0]
+        text("attention.note.cut", limit=512, left=Placeholder("@")).split("@")[0]
     ).wait_for()
-    reduced = text("figure.reduced", cells="@").split("@")[0]
+    reduced = text("figure.reduced", cells=Placeholder("@")).split("@")[0]
     assert reduced in lesson.figure(REAL).text_content()
     lesson.chart(ABLATE).wait_for()
     lesson.rest()

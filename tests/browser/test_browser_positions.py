@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from seqviz.compute.positions.sinusoidal import encoding
-from seqviz.core.i18n import Text
+from seqviz.core.i18n import Placeholder, Text
 from testing.server import serve
 from tests.browser.lesson_page import CHARTS, PATIENCE, LessonPage
 from tests.browser.sinusoid_drawing import Sinusoid
@@ -98,7 +98,14 @@ def test_what_stands_under_the_waves_is_of_what_they_show(visit):
     lesson.by_key("po.waves.data").get_by_role("button").click()
     dialog = lesson.page.get_by_role("dialog")
     dialog.get_by_test_id("stDataFrame").first.wait_for()
-    message = Text("en")("alt.pos_map", positions="5", width=6, base="10,000", low="@", high="@")
+    message = Text("en")(
+        "alt.pos_map",
+        positions=Placeholder("5"),
+        width=6,
+        base=10_000,
+        low=Placeholder("@"),
+        high=Placeholder("@"),
+    )
     dialog.get_by_text(re.compile(re.escape(message.split("@")[0]))).wait_for()
     dialog.get_by_role("button", name="Close").click()
     dialog.wait_for(state="detached")

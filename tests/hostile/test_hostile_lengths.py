@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1.element_tree import TextInput
 
 from seqviz.compute.positions.orders import MOST_WORDS
-from seqviz.core.i18n import LANGUAGES, Text, catalogue
+from seqviz.core.i18n import LANGUAGES, Placeholder, Text, catalogue
 from seqviz.experiments.bert_accuracy import encoding, word_masking
 from seqviz.lessons.framework import controls as kinds
 from seqviz.lessons.framework.control_schema import active_controls
@@ -98,7 +98,7 @@ def test_a_link_with_long_texts_opens_with_what_the_fields_take(minilm, smollm2,
 def check_the_limit_is_named(page: Visit, key: str, lang: str) -> None:
     control = FIELDS[key][1]
     field = field_of(page, key)
-    named = Text(lang)("frame.text_limit", limit=f"{control.limit:,}")
+    named = Text(lang)("frame.text_limit", limit=control.limit)
     assert field.help.endswith(named), key
     assert field.proto.max_chars == control.limit
 
@@ -107,7 +107,11 @@ def reading_limits(slug: str, lang: str) -> set[str]:
     """What a page says where the text has more tokens or words than it reads."""
     text = Text(lang)
     if slug == "attention":
-        return {text("attention.note.cut", limit=texts.MAX_TEXT_TOKENS, left="").split("，")[0]}
+        return {
+            text("attention.note.cut", limit=texts.MAX_TEXT_TOKENS, left=Placeholder("")).split(
+                "，"
+            )[0]
+        }
     if slug == "bert_accuracy":
         read = {word_masking.MAX_USER_TOKENS, encoding.MAX_TOKENS, texts.MAX_TEXT_TOKENS}
         return {text("bert_accuracy.note.first_tokens", limit=maximum - 2) for maximum in read}

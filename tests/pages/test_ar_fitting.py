@@ -160,7 +160,7 @@ def test_real_series_are_drawn_with_their_source(source, view):
     assert series_data.bundled(source).source in visible.notes
 
 
-def theory(value: str) -> str:
+def theory(value: float) -> str:
     return Text("en")(f"{SLUG}.metric.theory", value=value)
 
 
@@ -168,15 +168,15 @@ def theory(value: str) -> str:
     ("name", "values", "beside"),
     [
         # at phi = 0 the theoretical correlation is 0, which is a number and not the lack of one
-        ("process", {"phi": 0.0}, {"r1": theory("0"), "variance": theory("1.00")}),
-        ("process", {"phi": 1.0}, {"r1": None, "variance": theory("∞")}),
-        ("process", {"sigma": 2.0}, {"r1": theory("0.800"), "variance": theory(number(4 / 0.36))}),
+        ("process", {"phi": 0.0}, {"r1": theory(0.0), "variance": theory(1.0)}),
+        ("process", {"phi": 1.0}, {"r1": None, "variance": theory(np.inf)}),
+        ("process", {"sigma": 2.0}, {"r1": theory(0.8), "variance": theory(4 / 0.36)}),
         ("fit", {"process.sigma": 2.0}, {"estimate": "OLS", "sigma_hat": unbroken("σ = 2.00")}),
-        ("fit", {"view": "sampling"}, {"spread": theory(number(np.sqrt(0.36 / 500)))}),
+        ("fit", {"view": "sampling"}, {"spread": theory(np.sqrt(0.36 / 500))}),
         ("forecast", {"view": "errors"},
-         {"mse_1": theory("1.00"), "mse_h": theory(number(ERRORS.theory[-1]))}),
+         {"mse_1": theory(1.0), "mse_h": theory(ERRORS.theory[-1])}),
         ("forecast", {"view": "errors", "process.shuffle": True},
-         dict.fromkeys(("mse_1", "mse_h"), theory(number(X.var())))),
+         dict.fromkeys(("mse_1", "mse_h"), theory(X.var()))),
     ],
 )  # fmt: skip
 def test_what_stands_beside_it(name, values, beside):

@@ -77,7 +77,7 @@ def test_every_stage_by_hand(lang, settings, more):
         assert step == text(message, stage=stage, all=len(STAGES), **facts)
         # By hand: what a row gives to the words behind it.
         share = sum(weights[row, row + 1 :].sum() for row in range(8)) / 8
-        expected = text("attention.note.leak", share=f"{100 * share:.1f}%")
+        expected = text("attention.note.leak", share=share)
         assert (expected in others) == ("operator" in settings), name
 
 

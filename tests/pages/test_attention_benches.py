@@ -225,5 +225,5 @@ def test_bertviz_shows_the_same_reading(lang, view, model, other):
     created = bertviz_page.page(view, result.weights, result.tokens.pieces, 2, second, False)
     (page,) = output.of(FramedPage)
     assert page.html == created.html
-    size = f"{created.bytes / 1000:,.0f}"
+    size = created.bytes / 1000
     assert words("attention.note.bertviz", kilobytes=size, layer=2) in output.notes

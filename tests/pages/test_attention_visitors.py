@@ -7,7 +7,7 @@ import hashlib
 import pytest
 
 from seqviz import jobs
-from seqviz.core.i18n import LANGUAGES, Text
+from seqviz.core.i18n import LANGUAGES, Placeholder, Text
 from seqviz.lessons.attention.lesson import lesson
 from seqviz.models import forward_cache, pretrained, texts
 from seqviz.ui.page import model_progress
@@ -73,13 +73,13 @@ def test_a_long_text_is_cut_and_that_is_said():
     assert len(result.tokens.ids) == texts.MAX_TEXT_TOKENS
     assert result.tokens.left_out >= 1400
     output, text = lesson.benches["real"].run({"encoder": taken}, "zh"), Text("zh")
-    left = f"{result.tokens.left_out:,}"
+    left = result.tokens.left_out
     assert text("attention.note.cut", limit=texts.MAX_TEXT_TOKENS, left=left) in output.notes
     count = text("attention.note.tokens", count=texts.MAX_TEXT_TOKENS, unknown=0)
     (tokens,) = (sentence for sentence in output.notes if sentence.startswith(count))
     assert tokens.endswith(f"… +{texts.MAX_TEXT_TOKENS - 40}")
     # Drawn at reduced resolution, and said so: the picture does not grow with the text.
-    assert text("figure.reduced", cells="@").split("@")[0] in output.figure.to_json()
+    assert text("figure.reduced", cells=Placeholder("@")).split("@")[0] in output.figure.to_json()
     assert len(output.figure.to_json()) < 1_500_000
 
 

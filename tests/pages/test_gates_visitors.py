@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from seqviz.compute.gates.forcing import Clamp
+from seqviz.core.i18n import Placeholder
 from seqviz.experiments import gates
 from seqviz.lessons.gates.lesson import lesson
 from seqviz.models import checkpoints
@@ -78,8 +79,8 @@ def test_what_is_cut_is_said(lang, kind, text, pieces):
     assert len(observation.pieces) == pieces == len(colored(out)[0].spans)
     read = (" " if kind == "sentiment" else "").join(observation.pieces)
     left = len(text.strip()) - len(read)
-    assert (say("note.cut", limit=pieces, left=f"{left:,}") in out.notes) == (left > 0)
-    start = say("note.cut", limit=pieces, left="@").split("@")[0]
+    assert (say("note.cut", limit=pieces, left=left) in out.notes) == (left > 0)
+    start = say("note.cut", limit=pieces, left=Placeholder("@")).split("@")[0]
     assert sum(start in sentence for sentence in out.notes) == (left > 0)
 
 
@@ -123,7 +124,7 @@ def test_a_beginning_of_a_sentence_that_was_cut_is_said():
     out = lesson.benches["agreement"].run({"text": "The airline " * 41})
     axis = json.loads(out.figure.to_json())["layout"]["xaxis"]
     rendered = len(axis.get("labelalias") or axis["ticktext"])
-    start = SAY["en"]("note.cut", limit="@", left="").split("@")[0]
+    start = SAY["en"]("note.cut", limit="@", left=0).split("@")[0]
     assert rendered == 82 or any(start in sentence for sentence in out.notes)
 
 

@@ -200,7 +200,7 @@ def _widget(
                 **common,
             )
         case TextInput():
-            maximum = text("frame.text_limit", limit=f"{control.limit:,}")
+            maximum = text("frame.text_limit", limit=control.limit)
             common["help"] = f"{help_text} {maximum}" if help_text else maximum
             value = st.text_input(label, max_chars=control.limit, **common)
         case Toggle():
