@@ -1,7 +1,8 @@
 """Examples of every figure function, for the test of all figures and a benchmark.
 
-A module of a subject has `examples() -> tuple[Example, ...]`: calls with real results of
-`seqviz.compute`. A public figure function without one fails a test (tests/figures).
+A module of a subject has `examples() -> tuple[Example, ...]`: calls with results of
+`seqviz.compute` or of `testing.fake` (`fake_example`), made by hand only where a branch of the
+figure needs it. A public figure function without an example fails a test (tests/figures).
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules, walk_packages
-from typing import Any
+from typing import Any, get_type_hints
 
 import seqviz.figures
 from seqviz.plotting.style import Style
+from testing.fake import fake
 
 RETURNED = ("Figure", "alt.LayerChart", "str")  # types that a figure function returns
 
@@ -33,6 +35,25 @@ class Example:
     def figure(self, style: Style | None = None) -> Any:
         """Draw it, by default in the light style."""
         return self.draw(*self.args, **self.keywords, style=style or Style())
+
+
+def fake_example(
+    name: str, draw: Callable[..., Any], key: Any, /, *args: Any, **values: Any
+) -> Example:
+    """Return an example whose first argument is made from its annotation.
+
+    Args:
+        name: Name of the example.
+        draw: The figure function.
+        key: Number that the description must name, or the result's attribute or function of the
+            result that gives it.
+        args: The arguments after the result.
+        values: Sizes and fields of the result, see `testing.fake.fake`.
+    """
+    hints = get_type_hints(draw)
+    result = fake(hints[next(iter(inspect.signature(draw).parameters))], **values)
+    value = getattr(result, key) if isinstance(key, str) else key
+    return Example(name, draw, (result, *args), value(result) if callable(value) else value)
 
 
 def functions() -> tuple[Callable[..., Any], ...]:

@@ -14,29 +14,23 @@ from seqviz.compute.ar_fitting.networks import (
 )
 from seqviz.compute.ar_fitting.windows import WindowErrors, WindowReport
 from seqviz.figures.ar_fitting import by_hand, diagnosis, estimation, forecast, series, training
+from testing.fake import fake
 from testing.figure_examples import Example
 
 
 def learned(
-    cell: str,
-    values: np.ndarray,
-    predictions: np.ndarray,
-    inputs: np.ndarray,
-    mean: np.ndarray,
-    low: np.ndarray,
+    cell: str, values: np.ndarray, inputs: np.ndarray, mean: np.ndarray, low: np.ndarray,
     high: np.ndarray,
-) -> NetworkFit:
-    """A network that has learned this map, and made these predictions for values[1:].
+) -> NetworkFit:  # fmt: skip
+    """A network that has learned this map, and predicts 0.6 times the last value.
 
     Nothing is trained: torch is not a figure's business.
     """
-    epochs = np.arange(1.0, 41.0)
-    train = 2.0 * np.exp(-epochs / 15) + 1.0
-    end = len(predictions)
-    return NetworkFit(
-        NetworkSettings(cell, epochs=40), train, train + 0.2, predictions, values[1:], end, end,
-        float(train[-1]), np.nan, 1, LearnedMap(inputs, mean, low, high), np.array([100, 120]),
-        np.stack([predictions[100:120], predictions[120:140]]),
+    train, predictions = 2.0 * np.exp(-np.arange(1.0, 41.0) / 15) + 1.0, 0.6 * values[:-1]
+    return fake(
+        NetworkFit, settings=NetworkSettings(cell, epochs=40), train_loss=train,
+        validation_loss=train + 0.2, predictions=predictions, targets=values[1:],
+        map=LearnedMap(inputs, mean, low, high), origins=np.array([100, 120]), step=20,
     )  # fmt: skip
 
 
@@ -58,57 +52,51 @@ def examples() -> tuple[Example, ...]:
     z = ar.roots((1.2, -0.2, 0.5))
     grid = np.linspace(-4, 4, 101)
     curve = np.tanh(grid)
-    done = learned("lstm", values, 0.6 * values[:-1], grid, curve, curve - 0.1, curve + 0.1)
+    done = learned("lstm", values, grid, curve, curve - 0.1, curve + 0.1)
     trail = [EpochReport(e, 100, 2.0 / e, 2.1 / e) for e in range(1, 13)]
     begun = [EpochReport(1, 100, 2.0, np.nan)]
     error = float(np.mean((done.targets - done.predictions)[-120:] ** 2))
     white, bent = ar.diagnose(values, 2), ar.diagnose(values, 1)
     back = errors_ahead(done, (0.6, -0.3), 0.0, (0.6, -0.3))
-    tried = WindowErrors(
-        np.linspace(2, 1, 10)[:, None] * np.ones(4), np.ones(4), np.arange(25, 98, 8), 97, 150
-    )
+    tried = fake(WindowErrors, window=10, target=4)
     part = WindowReport(3, 110, tried.scores[:3])
     minimum = float(values[1:] @ values[:-1] / (values[:-1] @ values[:-1]))
     return (
-        Example("series", series.series_and_correlations, (values, result), float(result.acf[1])),
+        Example("series", series.series_and_correlations, (values, result), result.acf[1]),
         Example("series of years", series.series_and_correlations,
-                (values, plain, years, "10⁸ m³"), float(plain.acf[1])),
-        Example("roots", series.roots_in_circle, (z,), float(np.abs(z).max())),
-        Example("roots, all inside", series.roots_in_circle, (0.5 * z,),
-                float(0.5 * np.abs(z).max())),
-        Example("lag plot", series.lag_plot, (values, slope, 0.6), float(slope.coefficients[0])),
-        Example("lag plot, no truth", series.lag_plot, (values, slope),
-                float(slope.coefficients[0])),
+                (values, plain, years, "10⁸ m³"), plain.acf[1]),
+        Example("roots", series.roots_in_circle, (z,), np.abs(z).max()),
+        Example("roots, all inside", series.roots_in_circle, (0.5 * z,), 0.5 * np.abs(z).max()),
+        Example("lag plot", series.lag_plot, (values, slope, 0.6), slope.coefficients[0]),
+        Example("lag plot, no truth", series.lag_plot, (values, slope), slope.coefficients[0]),
         Example("estimates", estimation.estimates_beside_truth, (fits, (0.6, -0.3)),
-                float(fits[0].coefficients[0])),
+                fits[0].coefficients[0]),
         Example("estimates, too few", estimation.estimates_beside_truth, ([slope], (0.6, -0.3)),
-                float(slope.upper[0])),
+                slope.upper[0]),
         Example("order", estimation.order_criteria, (chosen, 2), chosen.chosen_bic),
         Example("order, no truth", estimation.order_criteria, (chosen,), chosen.chosen_aic),
         Example("sampling", estimation.sampling_distribution, (many,), many.mean_bias),
-        Example("sampling, unit root", estimation.sampling_distribution, (walks,),
-                walks.mean_bias),
+        Example("sampling, unit root", estimation.sampling_distribution, (walks,), walks.mean_bias),
         Example("fan", forecast.forecast_fan, (history, fan, direct.mean, future, 0.0),
-                float(fan.upper[-1])),
+                fan.upper[-1]),
         Example("fan of years", forecast.forecast_fan,
-                (history, fan, direct.mean, future, np.nan, years, "10⁸ m³"), float(fan.mean[0])),
+                (history, fan, direct.mean, future, np.nan, years, "10⁸ m³"), fan.mean[0]),
         Example("fan of differences", forecast.forecast_fan,
-                (history, fan, None, future, np.nan), float(fan.mean[0])),
-        Example("errors", forecast.error_by_horizon, (errors,), float(errors.recursive_mse[-1])),
+                (history, fan, None, future, np.nan), fan.mean[0]),
+        Example("errors", forecast.error_by_horizon, (errors,), errors.recursive_mse[-1]),
         Example("loss of a fit", training.loss_of_fit, (done, (1.0, 0.95, None)),
-                float(done.train_loss[-1])),
+                done.train_loss[-1]),
         Example("loss, held out", training.loss_of_fit, (done, (1.0, 0.95, 0.97)),
-                float(done.train_loss[-1])),
+                done.train_loss[-1]),
         Example("loss so far", training.loss_so_far, (trail, done.settings, (1.0, 0.95, None)),
                 trail[-1].train_loss),
         Example("loss, first epoch", training.loss_so_far,
                 (begun, done.settings, (1.0, 0.95, None)), 2.0),
         Example("map", training.one_step_map, (done, values, 0.6), 0.6),
-        Example("map, no truth", training.one_step_map, (done, values),
-                done.map.slope),
+        Example("map, no truth", training.one_step_map, (done, values), done.map.slope),
         Example("map of a bent rule", training.one_step_map, (done, values),
                 done.map.slope, {"rule": np.abs(grid), "line": 0.5 * grid}),
-        Example("fed back", training.errors_fed_back, (back, "lstm"), float(back.network[-1])),
+        Example("fed back", training.errors_fed_back, (back, "lstm"), back.network[-1]),
         Example("windows", training.error_by_window, (tried, 4, 0.9), 0.9),
         Example("windows so far", training.windows_so_far, ([part], 4, 0.9), tried.error(3)),
         Example("residuals", diagnosis.residual_check, (white,), white.q),

@@ -1,11 +1,10 @@
-"""Findings about attention made of seeded numbers, and every figure of the lesson drawn of them."""
+"""Every figure about attention."""
 
 from __future__ import annotations
 
 import numpy as np
-from jaxtyping import Float32
+from jaxtyping import Bool, Float32
 
-from seqviz.compute.attention.patterns import carried_first, entropy, habits, tiles
 from seqviz.compute.attention.results import (
     AttentionMap,
     Change,
@@ -25,6 +24,7 @@ from seqviz.figures.attention.maps import attention_map, head_mosaic, rollout_ma
 from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
 from seqviz.figures.attention.steps import walk_basic, walk_stage
 from seqviz.figures.attention.trials import head_on_pairs, head_on_texts, trials_so_far
+from testing.fake import fake
 from testing.figure_examples import Example
 
 WORDS = ("[CLS]", "the", "cat", "sat", "on", "the", "mat", "[SEP]")
@@ -43,30 +43,25 @@ def _of_models() -> tuple[Example, ...]:
     change, message = change_of(), change_of(decoder=True)
     existing, some = effects_of(3, 5, 3), effects_of(5, 3, 2)
     return (
-        Example("mosaic", head_mosaic, (wide, 1, 4), float(wide.habits.entropy[1, 4])),
-        Example("mosaic, deep", head_mosaic, (deep, 4, 1), float(deep.habits.entropy[4, 1])),
-        Example("attention map", attention_map, (result, 3, 5), float(result.weights[2, 4])),
-        Example("attention map, causal", attention_map, (causal, 5, 2),
-                float(causal.weights[4, 1])),
-        Example("rollout", rollout_map, (result, 3, 5), float(result.weights[2].max())),
+        Example("mosaic", head_mosaic, (wide, 1, 4), wide.habits.entropy[1, 4]),
+        Example("mosaic, deep", head_mosaic, (deep, 4, 1), deep.habits.entropy[4, 1]),
+        Example("attention map", attention_map, (result, 3, 5), result.weights[2, 4]),
+        Example("attention map, causal", attention_map, (causal, 5, 2), causal.weights[4, 1]),
+        Example("rollout", rollout_map, (result, 3, 5), result.weights[2].max()),
         Example("ranked heads", heads_by_measure, (wide, "previous", 1, 1),
-                float(wide.habits.previous.max())),
+                wide.habits.previous.max()),
         Example("ranked heads, deep", heads_by_measure, (deep, "entropy", 1, 1),
-                float(deep.habits.entropy.max())),
-        Example("products", query_key_products, (parts, 3, 5), float(parts.weights[2, 4])),
-        Example("products, causal", query_key_products, (later, 5, 2),
-                float(later.scaled[4, 1])),
-        Example("chain", scores_to_weights, (parts, 3, 5), float(parts.scores[2, 4])),
-        Example("chain, causal", scores_to_weights, (later, 5, 2), float(later.weights[4, 1])),
-        Example("switches", head_switches, (change, ((1, 2), (5, 11))),
-                float(change.moved.max())),
+                deep.habits.entropy.max()),
+        Example("products", query_key_products, (parts, 3, 5), parts.weights[2, 4]),
+        Example("products, causal", query_key_products, (later, 5, 2), later.scaled[4, 1]),
+        Example("chain", scores_to_weights, (parts, 3, 5), parts.scores[2, 4]),
+        Example("chain, causal", scores_to_weights, (later, 5, 2), later.weights[4, 1]),
+        Example("switches", head_switches, (change, ((1, 2), (5, 11))), change.moved.max()),
         Example("switches of a decoder", head_switches, (message, ((1, 2),)),
-                float(message.probabilities[1].max())),
-        Example("effects", head_importance, (existing, 2, 2), float(np.nanmax(existing.change))),
-        Example("effects, half done", head_importance, (some, 2, 2),
-                float(np.nanmax(some.change))),
-        Example("effects so far", importance_so_far, ([some], 2, 2),
-                float(np.nanmax(some.change))),
+                message.probabilities[1].max()),
+        Example("effects", head_importance, (existing, 2, 2), np.nanmax(existing.change)),
+        Example("effects, half done", head_importance, (some, 2, 2), np.nanmax(some.change)),
+        Example("effects so far", importance_so_far, ([some], 2, 2), np.nanmax(some.change)),
         Example("permissions", attention_mask, (causal,), 8),
     )  # fmt: skip
 
@@ -77,29 +72,25 @@ def _of_values() -> tuple[Example, ...]:
     change, mean = change_of(), change_of(seed=1)
     message, retained = change_of(decoder=True), change_of(decoder=True, seed=1)
     return (
-        Example("mosaic, values", head_mosaic, (wide, 1, 4), float(wide.habits.entropy[1, 4])),
-        Example("attention map, values", attention_map, (result, 3, 5),
-                float(result.weights[2, 4])),
+        Example("mosaic, values", head_mosaic, (wide, 1, 4), wide.habits.entropy[1, 4]),
+        Example("attention map, values", attention_map, (result, 3, 5), result.weights[2, 4]),
         Example("products, values", query_key_products, (parts, 3, 5, "value"),
-                float(parts.carried[2, 4])),
-        Example("chain, values", scores_to_weights, (parts, 3, 5, "value"),
-                float(parts.weights[2, 4])),
-        Example("switches, mean", head_switches, (change, ((1, 2),), mean),
-                float(change.moved.max())),
+                parts.carried[2, 4]),
+        Example("chain, values", scores_to_weights, (parts, 3, 5, "value"), parts.weights[2, 4]),
+        Example("switches, mean", head_switches, (change, ((1, 2),), mean), change.moved.max()),
         Example("switches of a decoder, mean", head_switches, (message, ((1, 2),), retained),
-                float(message.probabilities[1].max())),
+                message.probabilities[1].max()),
     )  # fmt: skip
 
 
 def _of_trials() -> tuple[Example, ...]:
     pairs, deep = trials_of("pronoun", 3, 5), trials_of("pronoun", 5, 3)
     read, twice = trials_of("previous", 3, 5), trials_of("repeated", 5, 3)
-    percent = 100.0
     return (
-        Example("pairs", head_on_pairs, (pairs, 1, 4), percent * pairs.mean_of(1, 4)),
-        Example("pairs, deep", head_on_pairs, (deep, 4, 1), percent * deep.mean_of(4, 1)),
-        Example("texts", head_on_texts, (read, 1, 4), percent * read.mean_of(1, 4)),
-        Example("texts, deep", head_on_texts, (twice, 4, 1), percent * twice.mean_of(4, 1)),
+        Example("pairs", head_on_pairs, (pairs, 1, 4), 100 * pairs.mean_of(1, 4)),
+        Example("pairs, deep", head_on_pairs, (deep, 4, 1), 100 * deep.mean_of(4, 1)),
+        Example("texts", head_on_texts, (read, 1, 4), 100 * read.mean_of(1, 4)),
+        Example("texts, deep", head_on_texts, (twice, 4, 1), 100 * twice.mean_of(4, 1)),
         Example("trials so far", trials_so_far, ([0.25],), 25),
     )
 
@@ -131,101 +122,80 @@ def _of_formulas() -> tuple[Example, ...]:
     )  # fmt: skip
 
 
-# --- findings as a pretrained model would give them ----------------------------------------------
+# --- results as of a pretrained model -----------------------------------------------------------
 
 
-def weights_of(*shape: int, seed: int = 0, causal: bool = False) -> Float32[np.ndarray, "..."]:
+def weights_of(*shape: int, causal: bool = False) -> Float32[np.ndarray, "..."]:
     """Random weights [..., query, key] whose rows sum to 1."""
-    weights = np.random.RandomState(seed).gamma(0.4, size=shape) + 1e-6
+    weights = np.random.RandomState(0).gamma(0.4, size=shape) + 1e-6
     weights = np.tril(weights) if causal else weights
     return (weights / weights.sum(-1, keepdims=True)).astype(np.float32)
 
 
-def text_of(
-    layers: int, heads: int, pieces: tuple[str, ...] = WORDS, decoder: bool = False
-) -> ReadText:
+def text_of(pieces: tuple[str, ...], decoder: bool, layers: int = 6, heads: int = 12) -> ReadText:
     """A text of these pieces, read by a model of this size."""
-    count = len(pieces)
-    special = np.array([piece in ("[CLS]", "[SEP]") for piece in pieces])
-    return ReadText(pieces, np.unique(pieces, return_inverse=True)[1], np.zeros(count, int),
-        special,
-                np.ones(count, bool), 0, "minilm", decoder, layers, heads, "cpu", "")  # fmt: skip
+    return fake(ReadText, pieces=pieces, decoder=decoder, layers=layers, heads=heads)
 
 
 def mosaic_of(
-    layers: int,
-    heads: int,
-    pieces: tuple[str, ...] = WORDS,
-    side: int = 51,
-    seed: int = 0,
-    by: str = "weight",
+    layers: int, heads: int, pieces: tuple[str, ...] = WORDS, side: int = 51, by: str = "weight"
 ) -> Mosaic:
     """All heads of a model, tiles of at most `side` cells a side."""
-    text = text_of(layers, heads, pieces)
-    weights = weights_of(layers, heads, len(pieces), len(pieces), seed=seed)
-    result = habits(weights, text.ids, text.special)
-    norms = np.random.RandomState(seed).gamma(4.0, size=(layers, heads, len(pieces)))
-    norms = norms.astype(np.float32)
-    visible = weights if by == "weight" else weights * norms[:, :, None]
-    carried = carried_first(weights, norms)
-    cells = max(1.0, len(pieces) / side)
-    return Mosaic(text, tiles(visible, side), cells, result, norms, carried, by)
+    count = len(pieces)
+    return fake(
+        Mosaic, text=text_of(pieces, False), layer=layers, head=heads, token=count, by=by,
+        row=min(count, side), column=min(count, side), cells=max(1.0, count / side),
+    )  # fmt: skip
 
 
 def map_of(
-    pieces: tuple[str, ...] = WORDS,
-    layer: int = 2,
-    head: int = 3,
-    causal: bool = False,
+    pieces: tuple[str, ...] = WORDS, layer: int = 2, head: int = 3, causal: bool = False,
     by: str = "weight",
-) -> AttentionMap:
+) -> AttentionMap:  # fmt: skip
     """One head of a model of 6 layers with 12 heads."""
     count = len(pieces)
     weights = weights_of(count, count, causal=causal)
-    allowed = np.tri(count, dtype=bool) if causal else np.ones((count, count), bool)
-    bits, visible = entropy(weights), weights if by == "weight" else 3 * weights
-    return AttentionMap(text_of(6, 12, pieces, causal), visible, layer, head, bits, allowed, by)
+    return fake(
+        AttentionMap, text=text_of(pieces, causal), layer=layer, head=head, by=by,
+        weights=weights if by == "weight" else 3 * weights, allowed=_allowed(count, causal),
+    )  # fmt: skip
+
+
+def _allowed(count: int, causal: bool) -> Bool[np.ndarray, "query key"]:
+    return np.tri(count, dtype=bool) if causal else np.ones((count, count), bool)
 
 
 def parts_of(pieces: tuple[str, ...] = WORDS, d_k: int = 8, causal: bool = False) -> HeadParts:
     """One head whose stages follow from its queries and keys."""
-    count, draw = len(pieces), np.random.RandomState(0).standard_normal
-    q, k, v = (draw((count, d_k)).astype(np.float32) for _ in range(3))
-    allowed = np.tri(count, dtype=bool) if causal else np.ones((count, count), bool)
-    divisor = float(np.sqrt(d_k))
-    result = attend(q, k, v, divide_by=divisor, allowed=allowed)
-    return HeadParts(text_of(6, 12, pieces, causal), 2, 3, q, k, result.scores, result.scaled,
-                 result.weights, np.linalg.norm(v, axis=1), allowed)  # fmt: skip
+    q, k, v = np.random.RandomState(0).standard_normal((3, len(pieces), d_k)).astype(np.float32)
+    allowed = _allowed(len(pieces), causal)
+    result = attend(q, k, v, divide_by=float(np.sqrt(d_k)), allowed=allowed)
+    return fake(
+        HeadParts, text=text_of(pieces, causal), queries=q, keys=k, scores=result.scores,
+        scaled=result.scaled, weights=result.weights, allowed=allowed,
+    )  # fmt: skip
 
 
 def change_of(
-    layers: int = 6,
-    heads: int = 12,
-    pieces: tuple[str, ...] = WORDS,
-    decoder: bool = False,
+    layers: int = 6, heads: int = 12, pieces: tuple[str, ...] = WORDS, decoder: bool = False,
     seed: int = 0,
-) -> Change:
+) -> Change:  # fmt: skip
     """What switching off one head did, to vectors or to the next token of a decoder."""
-    random = np.random.RandomState(seed)
-    candidates = CANDIDATES if decoder else ()
-    probabilities = random.dirichlet(np.ones(len(candidates) + 1), 2)[:, 1:]
-    moved = random.uniform(0, 0.3, len(pieces))
-    return Change(text_of(layers, heads, pieces, decoder), moved, 0.9, np.full(2, np.nan),
-                  candidates, probabilities, 0.4 if decoder else np.nan, 1)  # fmt: skip
+    return fake(
+        Change, seed, text=text_of(pieces, decoder, layers, heads), token=len(pieces),
+        candidates=CANDIDATES if decoder else (),
+    )  # fmt: skip
+
+
+def trials_of(hypothesis: str, layers: int, heads: int) -> HeadTrials:
+    """Trials of a hypothesis with all heads of a small model."""
+    return fake(
+        HeadTrials, hypothesis=hypothesis, layer=layers, head=heads, trial=12, label=12, sentence=2
+    )
 
 
 def effects_of(layers: int, heads: int, done: int, decoder: bool = True) -> Effects:
     """The effects of the heads of the first layers; the others are not known yet."""
-    change = np.random.RandomState(0).gamma(0.3, size=(layers, heads))
-    change[done:] = np.nan
-    return Effects(change, decoder, done / layers)
-
-
-def trials_of(hypothesis: str, layers: int, heads: int, texts: int = 12) -> HeadTrials:
-    """Trials of a hypothesis with all heads of a small model."""
-    random = np.random.RandomState(0)
-    other = random.beta(2, 2, (texts, 2, layers, heads))
-    right = (other[:, 0] + 1 - other[:, 1]) / 2
-    labels = tuple(f"{WORDS[2]} {n} / {WORDS[6]}" for n in range(texts))
-    given, even = random.beta(2, 5, (layers, heads)), 0.5 if hypothesis == "pronoun" else 0.1
-    return HeadTrials(hypothesis, right, other, given, even, labels, False, 1.0)
+    effects = fake(Effects, layer=layers, head=heads, decoder=decoder)
+    effects.change[done:] = np.nan
+    return effects

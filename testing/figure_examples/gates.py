@@ -1,4 +1,4 @@
-"""Every figure of gated cells with what small seeded networks do."""
+"""Every figure of gated cells, with small seeded networks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from seqviz.compute.gates.observation import (
 from seqviz.compute.gates.searching import search
 from seqviz.compute.gates.tasks import SYMBOLS
 from seqviz.compute.gates.tempering import by_temperature, read_tempered
-from seqviz.compute.gates.tiny_results import Tiny, TinyReport, TinySettings
+from seqviz.compute.gates.tiny_results import TinyReport, TinySettings
 from seqviz.compute.recurrent import RecurrentWeights
 from seqviz.figures.gates import (
     cell_diagram,
@@ -36,7 +36,7 @@ from seqviz.figures.gates import (
     tempering,
     traces,
 )
-from testing.figure_examples import Example
+from testing.figure_examples import Example, fake_example
 
 TEXT = "a <b>bold</b> & long text"
 SENTENCE = "The flights <i>the</i> airline"
@@ -45,24 +45,13 @@ _ROWS = {"lstm": 4, "gru": 3}
 
 def network(cell: str, units: int = 6, kind: str = "characters") -> GatedNetwork:
     """A network with random weights: kind "characters" or a task, cell "lstm" or "gru"."""
-    draw = np.random.RandomState(0).standard_normal
-    rows = _ROWS[cell] * units
+    draw, rows = np.random.RandomState(0).standard_normal, _ROWS[cell] * units
+    symbols = (*string.printable[:95], END) if kind == "characters" else SYMBOLS[kind]
     weights = RecurrentWeights(draw((rows, 3)), draw((rows, units)), draw(rows), draw(rows))
-    symbols = (*string.printable[:95], END)
-    answers = len(symbols) if kind == "characters" else 2
     return GatedNetwork(
         f"{kind}_{cell}", cell, kind, symbols, draw((len(symbols), 3)), weights,
-        draw((answers, units)), draw(answers),
+        draw((len(symbols), units)), draw(len(symbols)),
     )  # fmt: skip
-
-
-def task_network(cell: str) -> GatedNetwork:
-    """Random weights for the task "count"."""
-    draw = np.random.RandomState(1).standard_normal
-    rows, symbols = _ROWS[cell] * 4, SYMBOLS["count"]
-    weights = RecurrentWeights(draw((rows, 3)), draw((rows, 4)), draw(rows), draw(rows))
-    return GatedNetwork(f"count_{cell}", cell, "count", symbols, np.eye(3), weights, draw((3, 4)),
-                   draw(3))  # fmt: skip
 
 
 def observed(cell: str, symbol: str = "h", text: str = TEXT, **more: object) -> Observation:
@@ -81,11 +70,9 @@ def examples() -> tuple[Example, ...]:
     closed = observed("gru", clamps=[Clamp("z", 0.5)])
     result, renamed = compare(network("lstm"), TEXT), compare(network("gru"), TEXT)
     expected = expect((network("lstm"), network("gru")), SENTENCE)
-    updates, accuracy = np.arange(0, 500, 50), np.linspace(0.25, 0.875, 10)
-    trained = Tiny(TinySettings("count"), network("lstm", 6, "count"), updates, accuracy)
-    begun = [TinyReport(0, 1000, 0.25)]
+    settings, begun = TinySettings("count"), [TinyReport(0, 1000, 0.25)]
     minimal = pair((network("lstm"), network("gru")), SENTENCE, "The flight <i>the</i> airline")
-    tiny = [task_network(cell) for cell in ("lstm", "gru")]
+    tiny = [network(cell, 4, "count") for cell in ("lstm", "gru")]
     soft = [read_tempered(item, "aabb.", "h", 2.0, 0.5) for item in tiny]
     tried = [by_temperature(item, (0.5, 1.0, 2.0)) for item in tiny]
     looked = search(lstm, observed("lstm", "c", SENTENCE), "in_word")
@@ -93,9 +80,8 @@ def examples() -> tuple[Example, ...]:
     return (
         Example("gate map", maps.gate_map, (gru, 3, 9), other.z),
         Example("state map", maps.gate_map, (lstm, 3, 9), step.c),
-        Example("saturation", maps.gate_saturation, (lstm,), float(np.median(lstm.time_constants))),
-        Example("saturation of a GRU", maps.gate_saturation, (gru,),
-                float(np.median(gru.time_constants))),
+        Example("saturation", maps.gate_saturation, (lstm,), np.median(lstm.time_constants)),
+        Example("saturation of a GRU", maps.gate_saturation, (gru,), np.median(gru.time_constants)),
         Example("one unit of an LSTM", traces.unit_traces, (lstm, 3, 9), step.h),
         Example("one unit of a GRU", traces.unit_traces, (gru, 3, 9), other.n),
         Example("LSTM cell", cell_diagram.lstm_cell, (step,), step.f * step.c_before),
@@ -104,16 +90,15 @@ def examples() -> tuple[Example, ...]:
         Example("free and forced", effects.free_and_forced, (lstm, held, None, 3, 9),
                 float(np.linalg.norm(held.values[-1]))),
         Example("free and forced, one unit", effects.free_and_forced, (gru, closed, 3, 1, 25),
-                float(closed.values[-1, 2])),
+                closed.values[-1, 2]),
         Example("free beside itself", effects.free_and_forced, (gru, gru, 3, 2, 4),
-                float(gru.probability[-1])),
+                gru.probability[-1]),
         Example("variants of an LSTM", effects.distance_by_variant, (result,),
-                float(result.distance[-1, -1])),
+                result.distance[-1, -1]),
         Example("variants of a GRU", effects.distance_by_variant, (renamed,),
-                float(renamed.distance[1, -1])),
-        Example("agreement", networks.agreement, (expected,), float(expected.bits[0, -1])),
-        Example("minimal pair", networks.agreement, (expected, minimal),
-                float(minimal.effect[0, 1])),
+                renamed.distance[1, -1]),
+        Example("agreement", networks.agreement, (expected,), expected.bits[0, -1]),
+        Example("minimal pair", networks.agreement, (expected, minimal), minimal.effect[0, 1]),
         Example("mask of an LSTM", tempering.gate_mask, (soft[0], "f", 2, tried[0]),
                 100 * float(tried[0].accuracy[2])),
         Example("mask of a GRU", tempering.gate_mask, (soft[1], "r", 1, tried[1]),
@@ -121,7 +106,8 @@ def examples() -> tuple[Example, ...]:
         Example("found and scored", searching.found_and_scored, (looked,), looked.r_scored),
         Example("by length", lengths.accuracy_by_length, (long,), 100 * float(long.majority[-1])),
         Example("parameters", networks.parameter_bars, (table(1, 32),), 4480.0),
-        Example("training of a tiny network, done", networks.training_curve, (trained,), 87.5),
+        fake_example("training of a tiny network, done", networks.training_curve,
+                     lambda tiny: 100 * float(tiny.accuracy[-1]), settings=settings),
         Example("training of a tiny network, so far", networks.training_progress,
-                (begun, trained.settings), 25.0),
+                (begun, settings), 25.0),
     )  # fmt: skip

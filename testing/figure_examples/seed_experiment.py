@@ -1,4 +1,4 @@
-"""A class at thirty seeds, made of seeded numbers, and every figure drawn of it."""
+"""Every figure of a number over seeds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An example of every figure about the block: its norms, its masks, its depth and its cost."""
+"""Every figure about the block: its norms, masks, depth, cost, and what its parts are worth."""
 
 from __future__ import annotations
 
@@ -6,113 +6,156 @@ import numpy as np
 
 from seqviz.compute.transformer import cost, flow, masking, normalization
 from seqviz.compute.transformer.depth import ARRANGEMENTS, RUNS, Depth
-from seqviz.compute.transformer.learning import (
-    CHANCE,
-    SCHEDULES,
-    StackReport,
-    StackResult,
-    StackSettings,
+from seqviz.compute.transformer.interpretability.account import LogitAttribution, Split
+from seqviz.compute.transformer.interpretability.induction import Induction
+from seqviz.compute.transformer.interpretability.lens import Lens
+from seqviz.compute.transformer.interpretability.removal import (
+    CHANGES,
+    Ablation,
+    AblationSweep,
+    of_change,
 )
+from seqviz.compute.transformer.learning import CHANCE, StackReport, StackResult, StackSettings
 from seqviz.compute.transformer.pair import TranslatedNumber
-from seqviz.figures.transformer.cost import (
-    cache_lines,
-    measured_passes,
-    operation_lines,
-    parameter_map,
-)
-from seqviz.figures.transformer.depth import norms_by_depth
+from seqviz.figures.transformer import cost as costs
+from seqviz.figures.transformer import depth, learning
 from seqviz.figures.transformer.flow import step_tensor, two_operators
-from seqviz.figures.transformer.learning import losses, losses_so_far
+from seqviz.figures.transformer.interpretability import account, induction, lens, removal
 from seqviz.figures.transformer.norms import three_norms
 from seqviz.figures.transformer.pair import two_attentions
-from testing.figure_examples import Example
+from testing.fake import fake
+from testing.figure_examples import Example, fake_example
+
+WORDS = ("The", "␣capital", "␣of", "<b>", "␣is")
 
 
 def examples() -> tuple[Example, ...]:
     """Every figure of the subject; several where its parts differ."""
-    return (*_norms(), *_steps(), *_pair(), *_depth(), *_learning(), *_cost())
+    return (*_of_blocks(), *_of_training(), *_of_cost(), *_of_accounts(), *_of_removals(),
+            *_of_lenses(), *_of_copies())  # fmt: skip
 
 
-def _norms() -> tuple[Example, ...]:
+def _of_blocks() -> tuple[Example, ...]:
     full = normalization.compare()
     alone = normalization.compare(sentence=1, word=1, part="word")
+    result = flow.flow("<b>the cat&dog %{x} the", d_model=16, heads=2, d_ff=24, layers=2)
+    pair = fake(
+        TranslatedNumber, source=("3", "0", "0"), reads=("<s>", *WORDS[:2]), writes=WORDS[:3],
+        own=np.tril(np.ones((2, 3, 3))) / np.arange(1, 4)[:, None], digit=3,
+    )  # fmt: skip
     return (
         Example("transformer: norms", three_norms, (full, 1, 3), full.at("layer", 0, 0, 2)),
         Example("transformer: one word", three_norms, (alone, 4, 1), 4),
-    )
-
-
-def _steps() -> tuple[Example, ...]:
-    result = flow.flow("<b>the cat&dog %{x} the", d_model=16, heads=2, d_ff=24, layers=2)
-    leaking = masking.masked()
-    return (
         *(
             Example(f"transformer: step {step}", step_tensor, (result, step), result.norm(step - 1))
             for step in (1, 2, 4, 5, 8, 10)
         ),
-        Example("transformer: masks", two_operators, (leaking,), 0.7870),
-    )
+        Example("transformer: masks", two_operators, (masking.masked(),), 0.7870),
+        Example("transformer: two attentions", two_attentions, (pair, 0), pair.sharpest(0)[2]),
+        Example("transformer: one head", two_attentions, (pair, 1), pair.sharpest(1)[2]),
+    )  # fmt: skip
 
 
-def _pair() -> tuple[Example, ...]:
-    weights = np.tril(np.ones((2, 3, 3))) / np.arange(1, 4)[:, None]
-    cross = np.stack([np.eye(3), np.full((3, 3), 1 / 3)])
-    words = ("three", "hundred", "</s>")
-    translated_number = TranslatedNumber(
-        300,
-        ("3", "0", "0"),
-        ("<s>", *words[:2]),
-        words,
-        np.full(3, 0.9),
-        weights,
-        cross,
-        True,
-        False,
-    )
-    return (
-        Example("transformer: two attentions", two_attentions, (translated_number, 0), 2 / 3),
-        Example("transformer: one head", two_attentions, (translated_number, 1), 1.0),
-    )
-
-
-def _depth() -> tuple[Example, ...]:
-    slopes = np.array([0.0, 0.1, 0.3, -0.75])[:, None, None]
-    runs = 0.01 * np.arange(RUNS)[:, None]
-    depth = Depth(ARRANGEMENTS, 4, slopes * np.arange(5) + runs, slopes * np.arange(5)[::-1] + runs)
-    return tuple(
-        Example(f"transformer: {quantity}", norms_by_depth, (depth, quantity), 10**-2.98)
-        for quantity in ("signal", "gradient")
-    )
-
-
-def _learning() -> tuple[Example, ...]:
+def _of_training() -> tuple[Example, ...]:
     settings = StackSettings(updates=40, runs=2)
-    updates = np.arange(10, 41, 10)
-    falls = np.array([0.2, 1.0, 0.4, 0.0])[:, None] * updates[:, None, None, None] / 10
-    loss = CHANCE * 10 ** -(falls + 0.1 * np.arange(2)) * np.ones((1, len(SCHEDULES), 1, 1))
-    loss[2:, 0, 2] = np.nan  # no number any more
-    result = StackResult(settings, updates, loss)
-    trail = [StackReport(int(update), 40, item) for update, item in zip(updates, loss, strict=True)]
+    deep = fake(Depth, arrangements=ARRANGEMENTS, run=RUNS, blocks=4, depth=5)
+    result = fake(StackResult, settings=settings, updates=np.arange(10, 41, 10), schedule=2,
+                  arrangement=len(ARRANGEMENTS), run=2)  # fmt: skip
+    result.loss[2:, 0, 2] = np.nan  # no number any more
+    trail = [StackReport(10 * n, 40, loss) for n, loss in enumerate(result.loss[:2], 1)]
     return (
-        Example("transformer: losses", losses, (result,), result.median("constant", "post")),
-        Example("transformer: losses so far", losses_so_far, (trail[:2], settings), CHANCE),
-    )
+        Example("transformer: signal", depth.norms_by_depth, (deep, "signal"),
+                10 ** np.median(deep.signal[-1, :, -1])),
+        Example("transformer: gradient", depth.norms_by_depth, (deep, "gradient"),
+                10 ** np.median(deep.gradient[-1, :, 0])),
+        Example("transformer: losses", learning.losses, (result,),
+                result.median("constant", "post")),
+        Example("transformer: losses so far", learning.losses_so_far, (trail, settings),
+                CHANCE),
+    )  # fmt: skip
 
 
-def _cost() -> tuple[Example, ...]:
+def _of_cost() -> tuple[Example, ...]:
     counts = np.zeros((len(cost.GROUPS), len(cost.COST_PARTS)), int)
     counts[0, 0], counts[2, 1:5] = 30, (400, 200, 250, 20)
-    shared = cost.Architecture("smollm2", counts, 3, 3, 32, 8, 2, 4, 14_000, True)
-    result = cost.operations(shared)
-    tokens = np.array([8, 64, 512])
-    seconds = 1e-3 * (3 + tokens / 8 + np.arange(2)[:, None] / 4 + (tokens / 99) ** 2)
-    timed = cost.PassTimes(("minilm", "smollm2"), tokens, np.stack([seconds, 3 * seconds]))
-    titles = {"minilm": "<b>MiniLM", "smollm2": "SmolLM2"}
-    longest = float(np.median(1000 * timed.seconds[0, :, -1]))
-    retained = cost.cache_bytes(shared, 100) / 1e6
+    shared = fake(
+        cost.Architecture, name="smollm2", counts=counts, heads=8, key_heads=2, weights=14_000
+    )
+    every = cost.operations(shared)
     return (
-        Example("transformer: parameters", parameter_map, (shared,), int(shared.total)),
-        Example("transformer: operations", operation_lines, (result, 128), 128),
-        Example("transformer: cache", cache_lines, ((shared,), 100), retained),
-        Example("transformer: time", measured_passes, (timed, titles), longest),
+        Example("transformer: parameters", costs.parameter_map, (shared,), int(shared.total)),
+        Example("transformer: operations", costs.operation_lines, (every, 128), 128),
+        Example("transformer: cache", costs.cache_lines, ((shared,), 100),
+                cost.cache_bytes(shared, 100) / 1e6),
+        fake_example("transformer: time", costs.measured_passes,
+                     lambda times: float(np.median(1000 * times.seconds[0, :, -1])),
+                     {"minilm": "<b>MiniLM", "smollm2": "SmolLM2"}, models=("minilm", "smollm2")),
+    )  # fmt: skip
+
+
+def _of_accounts() -> tuple[Example, ...]:
+    parts = np.random.RandomState(0).normal(0.4, 1, 13)
+    result, other = (fake(LogitAttribution, parts=parts, against=item) for item in ("", "␣<i>"))
+    heads, draw = fake(Split, part=3, kind="attention", others=0), account.logit_account
+    neurons = fake(Split, part=4, kind="mlp", values=parts[:3])
+    embedding = fake(Split, part=0, kind="embedding", unit=1, others=0)
+    largest = parts[result.largest]
+    return (
+        Example("account", draw, (result, heads), largest),
+        Example("account, MLP", draw, (result, neurons), largest),
+        Example("account, embedding", draw, (result, embedding), largest),
+        Example("account of a difference", draw, (other, heads), largest),
+    )
+
+
+def removals_of(*after: str) -> tuple[Ablation, ...]:
+    """Changes of a text, after each layer the likeliest token; "" where it is not known yet."""
+    unknown = [not piece for piece in after]
+    result = tuple(
+        fake(Ablation, n, change=change, before="␣Paris", after=after, layer=len(after))
+        for n, change in enumerate(CHANGES)
+    )
+    for item in result:
+        item.bits[unknown] = np.nan
+    return result
+
+
+def _of_removals() -> tuple[Example, ...]:
+    result, some = removals_of("␣Paris", "<b>", "␣Paris", "<b>"), removals_of("", "", "<b>")
+    many = fake(AblationSweep, change=len(CHANGES))
+    many.bits[CHANGES.index("swap"), :, -1] = np.nan  # there is no layer to swap it with
+    return (
+        Example("removals", removal.removal_bars, (result, "skip"),
+                of_change(result, "skip").largest_shift),
+        Example("removals so far", removal.removal_so_far, ([some], "mlp"),
+                of_change(some, "mlp").largest_shift),
+        Example("removals, many", removal.removal_of_many, (many, "swap"),
+                many.mean_of("swap", many.largest("swap"))),
+    )  # fmt: skip
+
+
+def _of_lenses() -> tuple[Example, ...]:
+    few, deep = lens_of(7, WORDS), lens_of(31, (WORDS * 3)[:12])
+    return (
+        Example("lens, fitted", lens.lens_table, (few, 2, few), few.chance[-1, -2]),
+        fake_example("lens, both", lens.lens_distance, "plain_most", lens=2, text=20),
+        Example("lens", lens.lens_table, (few, 1), few.chance[-1, -1]),
+        Example("lens, deep", lens.lens_table, (deep, 7), deep.chance[-1, 5]),
+    )
+
+
+def lens_of(rows: int, pieces: tuple[str, ...]) -> Lens:
+    """A lens that reads the same tokens after each layer."""
+    return fake(Lens, pieces=pieces, likeliest=(pieces,) * rows, row=rows, token=len(pieces))
+
+
+def _of_copies() -> tuple[Example, ...]:
+    sizes = {"kind": 2, "rank": 5, "off": 6, "token": 11, "query": 12, "key": 12}
+    many = fake(Induction, sequence=8, pieces=(), **sizes)
+    single = fake(Induction, sequence=1, pieces=(WORDS * 3)[:12], **sizes)
+    lines = induction.induction_lines
+    return (
+        Example("copies", lines, (many, 3), many.gain("best", 3)),
+        Example("copies, all heads on", lines, (many, 0), many.gain("best", 0)),
+        Example("copies, one sequence", lines, (single, 5), single.gain("random", 5)),
     )

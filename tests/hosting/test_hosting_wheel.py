@@ -127,6 +127,7 @@ def installed(tmp_path_factory) -> Installed:
     (position / "elsewhere").mkdir()
     examples = Path("testing", "figure_examples")  # no part of the wheel
     shutil.copytree(ROOT / examples, position / "examples" / examples, ignore=leave)
+    shutil.copy(ROOT / "testing" / "fake.py", position / "examples" / "testing")
     return Installed(wheel, new, position / "elsewhere", position / "examples")
 
 

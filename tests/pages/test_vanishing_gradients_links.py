@@ -13,6 +13,7 @@ from seqviz.core.i18n import format_log10, percent
 from seqviz.lessons.framework import controls
 from seqviz.lessons.vanishing_gradients.lesson import lesson
 from seqviz.plotting.style import LIVE, Style
+from testing.fake import fake
 from tests.pages.page_assertions import (
     Given,
     alerts,
@@ -151,12 +152,7 @@ def test_how_far_each_cell_came():
     untrained = lesson.benches["race"].run(link)
     assert untrained.waits
     settings = recall.RecallSettings(cells=("rnn", "gru"), seed=5)
-    item = np.ones((1, 2))
-    longest_delay = recall.LongestDelay(
-        settings=settings, delays=np.array([1]), tried=item > 0, learned=item > 0,
-        updates=item.astype(int), accuracy=item, longest=np.array([0, 50]), seconds=np.zeros(2),
-        device="cpu",
-    )  # fmt: skip
+    longest_delay = fake(recall.LongestDelay, settings=settings, longest=np.array([0, 50]))
     trained = lesson.benches["race"].run(link, host=Given(longest_delay))
     read = {name: readout.value for name, readout in trained.readouts.items()}
     assert read == {"longest_rnn": "–", "longest_gru": "50"}

@@ -12,11 +12,11 @@ from seqviz.compute.attention.results import AttentionMap, Change, Effects, Head
 from seqviz.compute.attention.saturation import SCALINGS, saturation
 from seqviz.compute.attention.scaled import AttentionStages
 from seqviz.core.units import unit_of
+from testing.fake import fake
 
-TEXT = ReadText(
-    ("[CLS]", "a", "b", "[PAD]"), np.arange(4), np.zeros(4, int), np.zeros(4, bool),
-    np.array([True, True, True, False]), 0, "minilm", False, 6, 12, "cpu", "",
-)  # fmt: skip
+TEXT = fake(
+    ReadText, pieces=("[CLS]", "a", "b", "[PAD]"), real=np.arange(4) < 3, layers=6, heads=12
+)
 WEIGHTS = np.array(
     [[0.5, 0.2, 0.1, 0.2], [0.3, 0.3, 0.3, 0.1], [0.1, 0.6, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0]]
 )

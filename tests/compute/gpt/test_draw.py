@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from seqviz.compute.attention.tokens import Tokens
 from seqviz.compute.gpt import draw
 from seqviz.compute.gpt.futures import ContinuationTree
+from testing.fake import fake
 
 
 def test_scores_keep_the_first_exactly_and_the_others_in_half_precision():
@@ -63,21 +63,11 @@ def test_entropy_of_known_distributions():
 
 def test_a_small_tree_by_hand():
     """Two first tokens of 0.6 and 0.3; behind the first one the end at 0.5 and another at 0.3."""
-    nothing = np.zeros(1, int)
-    prompt = Tokens(("x",), nothing, nothing, nothing > 0, nothing == 0, 0)
-    tree = ContinuationTree(
-        prompt,
-        parent=np.array([-1, -1, 0, 0]),
-        token=np.array([4, 5, 2, 6]),
-        pieces=("a", "b", "end", "c"),
-        depth=np.array([1, 1, 2, 2]),
-        log=np.log([0.6, 0.3, 0.3, 0.18]),
-        expanded=np.array([True, False, False, False]),
-        ended=np.array([False, False, True, False]),
-        steps=3,
-        width=2,
-        passes=1,
-    )
+    tree = fake(
+        ContinuationTree, parent=np.array([-1, -1, 0, 0]), token=np.array([4, 5, 2, 6]),
+        depth=np.array([1, 1, 2, 2]), log=np.log([0.6, 0.3, 0.3, 0.18]), steps=3,
+        expanded=np.arange(4) == 0, ended=np.arange(4) == 2,
+    )  # fmt: skip
     assert tree.is_complete.tolist() == [False, False, True, False]
     assert tree.covered == pytest.approx(0.3)
     assert tree.best == 2

@@ -27,7 +27,7 @@ INPUTS = np.linspace(-4, 4, 101)
 
 def done(cell: str, values: np.ndarray = PATH.values, curve: np.ndarray = INPUTS):
     low, high = curve - 0.1, curve + 0.2
-    return learned(cell, values, 0.6 * values[:-1], INPUTS, curve, low, high)
+    return learned(cell, values, INPUTS, curve, low, high)
 
 
 def so_far(losses: list[tuple[float, float]]):

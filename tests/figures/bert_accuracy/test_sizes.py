@@ -9,7 +9,7 @@ import pytest
 
 from seqviz.compute.bert_accuracy.counting import MINILM, count
 from seqviz.compute.bert_accuracy.reported import REPORTED
-from seqviz.compute.bert_accuracy.results import DIRECTIONS, ORDERS, SystemPredictions
+from seqviz.compute.bert_accuracy.results import DIRECTIONS, ORDERS
 from seqviz.figures.bert_accuracy.compare import confusion_matrices, running_accuracy
 from seqviz.figures.bert_accuracy.counts import parameter_counts
 from seqviz.figures.bert_accuracy.direction import accuracy_by_direction
@@ -51,11 +51,9 @@ def compared(sentences):
 
 
 def systems(sentences):
-    system_predictions = SystemPredictions("all", made.answers(0.8, 1, 1, sentences))
-    baseline = made.baseline(sentences)
-    return system_accuracies(
-        (system_predictions,), made.truth(sentences), "all", baseline, REPORTED
-    )
+    truth, baseline = made.truth(sentences), made.baseline(sentences)
+    guess = made.system_of("all", sentences=sentences)
+    return system_accuracies((guess,), truth, "all", baseline, REPORTED)
 
 
 LENGTHS = made.LENGTHS
@@ -69,7 +67,7 @@ SIZES = (
     *(partial(fill_in_accuracy_by_share, made.fills(shares), 0.15) for shares in (0, 1, 2)),
     *(partial(compared, sentences) for sentences in (1, 2, 25)),
     *(partial(systems, sentences) for sentences in (0, 1)),
-    partial(train_and_eval, made.modes(1)),
+    partial(train_and_eval, made.modes_of(1)),
     partial(best_so_far, ()),
     partial(best_so_far, (made.searched("grid", 3), made.searched("bayes", 12))),
 )  # fmt: skip

@@ -37,7 +37,7 @@ from testing.figure_examples.bert_accuracy import (
     RATES,
     baseline,
     confusions,
-    modes,
+    modes_of,
     right,
     searched,
     surface,
@@ -74,7 +74,6 @@ def test_bars_are_mean_accuracies_with_their_intervals_best_last():
         expected = of_share(mean, 2000)
         assert bar.x[0] + bar.error_x.array[0] == pytest.approx(100 * expected.high)
         assert bar.x[0] - bar.error_x.arrayminus[0] == pytest.approx(100 * expected.low)
-    assert bars[-1].name == "all weights"
     first, last = figure.layout.yaxis.range
     assert last < 1 < len(bars) < first  # the first row is above
 
@@ -247,7 +246,7 @@ def test_hardly_a_report(count):
 
 
 def test_repeats_are_dots_and_gradients_words():
-    mode_comparison = modes(8)
+    mode_comparison = modes_of(8)
     figure = train_and_eval(mode_comparison)
     for row, name in enumerate(("evaluation mode, eval()", "training mode, train()")):
         np.testing.assert_allclose(named(figure, name).x, 100 * mode_comparison.probability[row])

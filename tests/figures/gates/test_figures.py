@@ -21,6 +21,7 @@ from seqviz.figures.gates.style import LOOKS, visible_symbols
 from seqviz.figures.gates.traces import unit_traces
 from seqviz.plotting.figure import Array, joined
 from seqviz.plotting.style import Style
+from testing.fake import fake
 from testing.figure_examples.gates import observed
 from tests.figures.trace_helpers import said as labels
 from tests.figures.trace_helpers import sound
@@ -31,10 +32,10 @@ ZERO = np.zeros(5)
 def seen(values, symbol="f", order=None, tokens=None) -> Observation:
     """A network whose gate or state has these values, shape (time, unit)."""
     steps, units = values.shape
-    return Observation(
-        "n", "lstm", "latch", tuple(tokens or ["a"] * steps), np.zeros(steps, bool), 0,
-        observed("lstm").trace, symbol, values, np.arange(units) if order is None else order,
-        np.ones(values.shape), np.full(steps, 0.5), np.zeros(steps, int),
+    return fake(
+        Observation, cell="lstm", kind="latch", pieces=tuple(tokens or ["a"] * steps),
+        trace=observed("lstm").trace, symbol=symbol, values=values, unknown=np.zeros(steps, bool),
+        order=np.arange(units) if order is None else order, probability=np.full(steps, 0.5),
     )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from seqviz.compute.gpt.filters import ORDER, Chain
 from seqviz.figures.gpt.scores import SHOWN, next_token_bars
-from testing.figure_examples.gpt_scores import filtered_of
+from testing.figure_examples.gpt import filtered_of
 
 LAST = (*(name for name in ORDER if name != "temperature"), "temperature")
 

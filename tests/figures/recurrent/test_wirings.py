@@ -12,7 +12,7 @@ from seqviz.compute.recurrent.wirings.step import steps
 from seqviz.figures.recurrent.wirings.collapse import network_beside_convolution
 from seqviz.figures.recurrent.wirings.graph import wiring_lit, wirings_beside
 from seqviz.figures.recurrent.wirings.step import notation_blocks, one_step
-from testing.figure_examples.recurrent_wirings import influence_of
+from testing.figure_examples.recurrent import influence_of
 
 SMALL = ("0.8 -0.6; 0.6 0.8", "1; 0", "0.1 0", "2 0; 0 2", "2 0 1", 6, "softmax")
 

@@ -25,7 +25,7 @@ from seqviz.figures.vanishing_gradients.simplified_gru import gated_jacobian
 from seqviz.figures.vanishing_gradients.truncation import kept_and_lost, mean_of_draws
 from seqviz.plotting.axes import HIGHEST, LOWEST, decades
 from seqviz.plotting.table import table, tables
-from testing.figure_examples.vanishing_gradients import reports, rungs, shipped
+from testing.figure_examples.vanishing_gradients import race_of, reports, rungs, search_of
 from tests.figures.trace_helpers import sound
 
 EXTREMES = (
@@ -233,7 +233,7 @@ def test_gated_jacobian_draws_eigenvalues_and_powers(update, reset):
 
 
 def test_race_draws_accuracies_and_the_last_gradients():
-    done = shipped("compare", recall.CellComparison)
+    done = race_of()
     figure = race_course(done)
     named = {trace.name: trace for trace in figure.data}
     np.testing.assert_array_equal(named["GRU"].y, 100 * done.accuracy[:, 2])
@@ -248,7 +248,7 @@ def test_race_draws_accuracies_and_the_last_gradients():
 
 
 def test_a_race_in_progress_becomes_the_finished_one():
-    done = shipped("compare", recall.CellComparison)
+    done = race_of()
     assert race_progress(reports(done), done.settings) == race_course(done)
     early = race_progress(reports(done)[:1], done.settings)
     assert list(early.data[2].x) == [0]
@@ -265,7 +265,7 @@ def test_gradients_that_vanish_entirely_are_gaps_and_not_numbers():
 
 
 def test_ladder_ends_where_a_cell_failed():
-    done = shipped("find_longest_delay", recall.LongestDelay)
+    done = search_of()
     figure = accuracy_by_delay(done)
     for c, line in enumerate(figure.data):
         tried = done.tried[:, c]
@@ -279,7 +279,7 @@ def test_ladder_ends_where_a_cell_failed():
 
 
 def test_a_ladder_in_progress_shows_the_latest_report_of_each_delay():
-    done = shipped("find_longest_delay", recall.LongestDelay)
+    done = search_of()
     trail = rungs(done)
     begun = replace(trail[1], accuracy=np.array([0.2, np.nan, 0.5]), update=0)
     late, full = (
