@@ -26,6 +26,7 @@ from testing.fake import fake
 from testing.figure_examples import Example, fake_example
 
 TEXT = "a <b>bold</b> line of text: windows"
+PIECES = ("[CLS]", "a", "<b>", "film", "[SEP]")
 WORDS = ("boy", "man", "<b>woman</b>", "prince", "queen", "king")
 VOCABULARY = {"[UNK]": 0, "a": 1, "##b": 2, "##bc": 3, "low": 4, "<": 5, ">": 6}
 CUTTERS = ("characters", "bytes", "wordpiece", "gpt2")
@@ -112,7 +113,7 @@ def _of_windows() -> tuple[Example, ...]:
         fake_example("vocabulary", ids.vocabulary_window, "neighbors", row=5, name=5,
                      nearest_name=5),
         fake_example("permuted", ids.permuted_sentence, lambda result: result.cosine[1], share,
-                     0.5, pieces=WORDS, token=6, case=3, reads=(WORDS,) * 3),
+                     0.5, pieces=PIECES, token=5, case=3, reads=(PIECES,) * 3),
         Example("permuted so far", ids.permuted_so_far, ((0.2, 0.4),), 40),
         Example("windows in order", cutting.windows_of_text, (ordered, TEXT), ordered.starts.size),
         Example("windows at random", cutting.windows_of_text, (random, TEXT), random.offset),

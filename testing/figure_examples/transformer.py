@@ -95,7 +95,10 @@ def _of_cost() -> tuple[Example, ...]:
 
 def _of_accounts() -> tuple[Example, ...]:
     parts = np.random.RandomState(0).normal(0.4, 1, 13)
-    result, other = (fake(LogitAttribution, parts=parts, against=item) for item in ("", "␣<i>"))
+    result, other = (
+        fake(LogitAttribution, parts=parts, logit=parts.sum(), target="␣Paris", against=against)
+        for against in ("", "␣<i>")
+    )
     heads, draw = fake(Split, part=3, kind="attention", others=0), account.logit_account
     neurons = fake(Split, part=4, kind="mlp", values=parts[:3])
     embedding = fake(Split, part=0, kind="embedding", unit=1, others=0)
