@@ -70,8 +70,7 @@ def _of_training() -> tuple[Example, ...]:
                 10 ** np.median(deep.gradient[-1, :, 0])),
         Example("transformer: losses", learning.losses, (result,),
                 result.median("constant", "post")),
-        Example("transformer: losses so far", learning.losses_so_far, (trail, settings),
-                CHANCE),
+        Example("transformer: losses so far", learning.losses_so_far, (trail, settings), CHANCE),
     )  # fmt: skip
 
 
