@@ -36,7 +36,7 @@ def fake(result_type: type[T], seed: int = 0, /, **values: Any) -> T:
     * A number lies in the range of its unit. Of `Literal` it is the first, of a union the first
       type. A field with a default keeps it.
 
-    Each field draws from a stream of its own, so the values of the others outlast a new one.
+    Each field has a random stream of its own, so a new field changes no value of the others.
 
     Args:
         result_type: A dataclass.

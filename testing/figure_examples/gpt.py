@@ -11,7 +11,7 @@ from seqviz.compute.gpt.filtered import Filtered, filtered, first_words
 from seqviz.compute.gpt.filters import Chain
 from seqviz.compute.gpt.futures import Beams, ContinuationTree, Hypothesis
 from seqviz.compute.gpt.methods import METHODS
-from seqviz.compute.gpt.surprise import Surprise
+from seqviz.compute.gpt.surprise import Repeated, Surprise
 from seqviz.compute.gpt.ways import DecodingComparison
 from seqviz.compute.transformer.cost import Architecture
 from seqviz.figures.gpt import (
@@ -41,6 +41,8 @@ def examples() -> tuple[Example, ...]:
     read = fake(Surprise, token=4, answer=4, tokens=fake(Tokens, piece=5, token=5))
     models = [fake(Architecture, n, name=name) for n, name in enumerate(("gpt1", "gpt3"))]
     plain, cut = filtered_of(Chain()), filtered_of(Chain(temperature=1.5, top_p=0.6, penalty=1.5))
+    free, punished = (fake(Repeated, piece=6, token=6, penalty=penalty) for penalty in (1.0, 1.3))
+    free.bits[0, 0] = punished.penalized[0, 0] = np.nan  # nothing predicts the first token
     many, likeliest = first_words(cut, 3), 100 * plain.found.chances[0]
     names = tuple(f"<b>{token}" for token in many.ids.tolist())
     return (
@@ -52,8 +54,8 @@ def examples() -> tuple[Example, ...]:
         fake_example("pre-training loss", losses.token_losses, "loss", read=read, first=1),
         fake_example("loss of a summary", losses.token_losses, "loss", read=read, first=3),
         Example("sizes", sizes.model_sizes, (models,), int(models[-1].total)),
-        fake_example("repetition", repeated.repetition, "copies", piece=6, token=6, penalty=1.0),
-        fake_example("repetition, penalty", repeated.repetition, "copies", piece=6, token=6),
+        Example("repetition", repeated.repetition, (free,), free.copies),
+        Example("repetition, penalty", repeated.repetition, (punished,), punished.copies),
         fake_example(
             "methods", methods.surprise_by_method, lambda result: result.mean("human"),
             method=len(METHODS), text=6,

@@ -106,6 +106,7 @@ def _of_windows() -> tuple[Example, ...]:
     existing, pieces = vocabulary(counted([TEXT], "character", False)), list(TEXT[:12])
     hot = beside_indexing(existing.ids(pieces), len(existing), 4, 0)
     bits = fake(Carried, lengths=np.array([5, 50]), condition=3, step=50)
+    bits.place[0, :, 5:] = np.nan  # a short window ends there
     share = fake(
         ByShare, shares=np.array([0.1, 0.5, 1]), case=3, sentences=9, trained=9, permutation=10
     )
