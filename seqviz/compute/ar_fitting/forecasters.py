@@ -59,13 +59,11 @@ class Window(_Forecaster):
         """A view of the series: no copy."""
         return self.series[:-1].unfold(0, self.missing + 1, 1)
 
-    def losses(self) -> tuple[Float[Tensor, ""], Float[Tensor, ""] | None]:
-        """Training loss with its graph, and validation loss without."""
-        loss = self._loss(self.train)
-        if self.validation.start == self.validation.stop:
-            return loss, None
+    def losses(self) -> Float[Tensor, "2"]:
+        """Return the training loss with its graph, and without the validation loss or nan."""
         with torch.no_grad():
-            return loss, self._loss(self.validation)
+            held_out = self._loss(self.validation)  # the mean of no targets is nan
+        return torch.stack([self._loss(self.train), held_out])
 
     def predictions_and_map(
         self, grid: Float[Tensor, "grid"]
@@ -126,17 +124,20 @@ class Recurrent(_Forecaster):
         """The sequence: every value but the last."""
         return self.series[:-1].view(1, -1, 1)
 
-    def losses(self) -> tuple[Float[Tensor, ""], Float[Tensor, ""] | None]:
-        """Training loss with its graph; validation loss without, going on from the same state."""
+    def losses(self) -> Float[Tensor, "2"]:
+        """Return the training loss with its graph, and without the validation loss or nan.
+
+        The validation goes on from the state after the training segment.
+        """
         targets = self.series[1:].view(1, -1, 1)
         predicted, state = self.network(self.inputs[:, self.train])
         loss = nn.functional.mse_loss(predicted, targets[:, self.train])
         if self.validation.start == self.validation.stop:
-            return loss, None
+            return torch.stack([loss, loss.new_tensor(math.nan)])
         with torch.no_grad():
             predicted, _ = self.network(self.inputs[:, self.validation], state)
             held_out = nn.functional.mse_loss(predicted, targets[:, self.validation])
-        return loss, held_out
+        return torch.stack([loss, held_out])
 
     def predictions_and_map(
         self, grid: Float[Tensor, "grid"]

@@ -16,6 +16,7 @@ from jaxtyping import Float, Int
 
 from seqviz.compute.ar_fitting.network_settings import NetworkSettings
 from seqviz.compute.training.loop import TrainingRecord
+from seqviz.compute.training.step import TrainingStep
 from seqviz.core.errors import UserError
 
 _GRID = 101
@@ -138,18 +139,10 @@ def fit_network(
     model = forecaster(series, settings, train_end, validation_end)
     parameters = list(model.network.parameters())
     chosen = torch.optim.Adam if settings.optimizer == "adam" else torch.optim.SGD
-    optimizer = chosen(parameters, lr=settings.learning_rate)
-
-    train_loss = np.full(settings.epochs, np.nan)
-    validation_loss = np.full(settings.epochs, np.nan)
+    step = TrainingStep(chosen(parameters, lr=settings.learning_rate), model.losses)
+    train_loss, validation_loss = np.full((2, settings.epochs), np.nan)
     for epoch in range(settings.epochs):
-        loss, held_out = model.losses()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        train_loss[epoch] = loss.item()
-        if held_out is not None:
-            validation_loss[epoch] = held_out.item()
+        train_loss[epoch], validation_loss[epoch] = step().tolist()
         _check_finite(train_loss[epoch], epoch, settings)
         if report is not None:
             losses = float(train_loss[epoch]), float(validation_loss[epoch])

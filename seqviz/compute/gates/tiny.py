@@ -14,6 +14,7 @@ from seqviz.compute.gates.tiny_results import Tiny, TinyReport, TinySettings, re
 from seqviz.compute.recurrent import RecurrentWeights
 from seqviz.compute.training.loop import run
 from seqviz.compute.training.progress import Pulse
+from seqviz.compute.training.step import TrainingStep
 from seqviz.core.units import Share
 
 TESTED = 400  # sequences
@@ -73,11 +74,11 @@ def train_tiny(
     """
     import torch  # two seconds, paid by the first training and not by the first visitor
 
-    symbols, answers = len(SYMBOLS[settings.task]), len(ANSWERS[settings.task])
+    symbols, width = len(SYMBOLS[settings.task]), len(ANSWERS[settings.task])
     kind: Any = torch.nn.LSTM if settings.cell == "lstm" else torch.nn.GRU
     # On the meta device, because the modules' own initialization draws from the global generator.
     with torch.device("meta"):
-        layer, head = kind(symbols, settings.hidden), torch.nn.Linear(settings.hidden, answers)
+        layer, head = kind(symbols, settings.hidden), torch.nn.Linear(settings.hidden, width)
     layer, head = layer.to_empty(device="cpu"), head.to_empty(device="cpu")
     random = np.random.RandomState([settings.seed, 0])
     bound = settings.hidden**-0.5
@@ -87,33 +88,29 @@ def train_tiny(
         # The second block of rows is the gate that keeps: f of an LSTM, z of a GRU.
         layer.bias_hh_l0[settings.hidden : 2 * settings.hidden] = settings.keep_bias
     layer, head = layer.to(device), head.to(device)
-    optimizer = torch.optim.Adam([*layer.parameters(), *head.parameters()], settings.rate)
     one_hot = torch.eye(symbols, device=device)
 
-    def scores(batch: SymbolBatch) -> torch.Tensor:
-        out, _ = layer(one_hot[torch.as_tensor(batch.symbols, device=device)])
-        return head(out[torch.as_tensor(batch.scored, device=device)])
-
-    def targets(batch: SymbolBatch) -> torch.Tensor:
-        return torch.as_tensor(batch.answers[batch.scored], device=device)
+    def scores(symbols: torch.Tensor, scored: torch.Tensor) -> torch.Tensor:
+        out, _ = layer(one_hot[symbols])
+        return head(out[scored])
 
     test = draw(settings.task, settings.length, TESTED, np.random.RandomState([settings.seed, 1]))
-    pulse: Pulse[TinyReport] = Pulse(report)
+    *asked, answers = (torch.as_tensor(item, device=device) for item in _arrays(test))
+    step = TrainingStep(
+        torch.optim.Adam([*layer.parameters(), *head.parameters()], settings.rate),
+        lambda *batch: torch.nn.functional.cross_entropy(scores(*batch[:2]), batch[2]),
+        [*layer.parameters()],
+    )
 
     def update(number: int) -> None:
-        batch = draw(settings.task, settings.length, settings.batch, random)
-        loss = torch.nn.functional.cross_entropy(scores(batch), targets(batch))
-        optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(layer.parameters(), 1.0)
-        optimizer.step()
+        step(*_arrays(draw(settings.task, settings.length, settings.batch, random)))
 
     def measure(done: int, new: int) -> TinyReport:
         with torch.no_grad():
-            right = (scores(test).argmax(-1) == targets(test)).float().mean().item()
+            right = (scores(*asked).argmax(-1) == answers).float().mean().item()
         return TinyReport(done, settings.updates, right)
 
-    result = run(update, measure, settings.updates, pulse)
+    result = run(update, measure, settings.updates, Pulse(report))
 
     def array(tensor: torch.Tensor) -> np.ndarray:
         return tensor.detach().cpu().numpy().copy()
@@ -135,3 +132,7 @@ def train_tiny(
         np.array([r.update for r in result]),
         np.array([r.accuracy for r in result]),
     )
+
+
+def _arrays(batch: SymbolBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return batch.symbols, batch.scored, batch.answers[batch.scored]

@@ -25,7 +25,7 @@ class TrainingRecord:
 
 
 def run(
-    update: Callable[[int], None],
+    update: Callable[[int], object],
     measure: Callable[[int, int], T],
     updates: int,
     pulse: Pulse[T],

@@ -12,6 +12,7 @@ from jaxtyping import Int
 from seqviz.compute.positions import sinusoidal
 from seqviz.compute.training import loop
 from seqviz.compute.training.progress import Pulse
+from seqviz.compute.training.step import TrainingStep
 from seqviz.compute.transformer.pair import (
     FED,
     HEADS,
@@ -68,35 +69,29 @@ def train_pair(
     test, existing = np.sort(order[:TEST]), order[TEST:]
     samples = _drawn(settings.language, random)
     weights = [item.float().to(device).requires_grad_() for item in samples]
-    optimizer = torch.optim.Adam(weights, fused=True)
     observed = torch.zeros(len(INPUTS), device=device)
-    pulse: Pulse[PairReport] = Pulse(report)
+
+    def losses(source: Tensor, words: Tensor) -> Tensor:
+        scores = _passed(weights, source, fed(words))[0]
+        targets = words.expand(len(INPUTS), -1, -1).flatten()
+        loss = torch.nn.functional.cross_entropy(
+            scores.flatten(0, 2), targets, ignore_index=-1, reduction="none"
+        )
+        return loss.view(len(INPUTS), -1).sum(1) / (words >= 0).sum()
+
+    step = TrainingStep(torch.optim.Adam(weights, fused=True), losses)
 
     def update(number: int) -> None:
-        some = random.choice(existing, BATCH)
-        source, words = (
-            torch.from_numpy(item).to(device) for item in coded(some, settings.language)
-        )
-        with torch.enable_grad():
-            scores = _passed(weights, source, fed(words))[0]
-            targets = words.expand(len(INPUTS), -1, -1).flatten()
-            loss = torch.nn.functional.cross_entropy(
-                scores.flatten(0, 2), targets, ignore_index=-1, reduction="none"
-            )
-            each = loss.view(len(INPUTS), -1).sum(1) / (words >= 0).sum()
-            down = (settings.updates - number) / settings.updates
-            optimizer.param_groups[0]["lr"] = RATE * min((number + 1) / WARM_UP, down)
-            optimizer.zero_grad()
-            each.sum().backward()
-        optimizer.step()
-        observed.add_(each.detach())
+        batch = coded(random.choice(existing, BATCH), settings.language)
+        rate = RATE * min((number + 1) / WARM_UP, (settings.updates - number) / settings.updates)
+        observed.add_(step(*batch, rate=rate))
 
     def measure(done: int, new: int) -> PairReport:
         loss = (observed / new).double().cpu().numpy()
         observed.zero_()
         return PairReport(done, settings.updates, loss)
 
-    result = loop.run(update, measure, settings.updates, pulse, untrained=False)
+    result = loop.run(update, measure, settings.updates, Pulse(report), untrained=False)
     fixed = [weight.detach() for weight in weights]
     forced, written = _judged(fixed, test, settings.language)
     return PairResult(

@@ -10,6 +10,7 @@ import numpy as np
 from seqviz.compute.positions import sinusoidal
 from seqviz.compute.training import loop
 from seqviz.compute.training.progress import Pulse
+from seqviz.compute.training.step import TrainingStep
 from seqviz.compute.transformer.depth import ARRANGEMENTS, HEADS, WIDTH
 from seqviz.compute.transformer.learning import (
     LENGTH,
@@ -56,11 +57,10 @@ def train_stacks(
 
     def update(number: int) -> None:
         letters = np.stack([random.integers(LETTERS, size=(BATCH, LENGTH)) for random in randoms])
-        read = torch.from_numpy(letters).to(device)
         for k, schedule in enumerate(SCHEDULES):
             warm = min(1.0, (number + 1) / settings.warm_up) if schedule == "warm_up" else 1.0
             for a, network in enumerate(networks[k]):
-                observed[k, a] += network.learn(read, settings.rate * warm)
+                observed[k, a] += network.step(letters, rate=settings.rate * warm)
                 pulse.beat()
 
     def measure(done: int, new: int) -> StackReport:
@@ -96,7 +96,7 @@ class _Network:
 
         self.arrangement = arrangement
         self.weights = [item.clone().to(device).requires_grad_() for item in start]
-        self.optimizer = torch.optim.Adam(self.weights, fused=True)
+        self.step = TrainingStep(torch.optim.Adam(self.weights, fused=True), self.losses)
         table = sinusoidal.encoding(LENGTH, WIDTH).table
         self.places = torch.from_numpy(table).float().to(device)
 
@@ -111,18 +111,10 @@ class _Network:
             x = block(x, tuple(stack[at : at + 4]), self.arrangement, HEADS)
         return linear(norm(x) if self.arrangement == "pre" else x, head)
 
-    def learn(self, letters: Tensor, rate: float) -> Tensor:
-        """One update on these letters; the loss of each run before it."""
-        from torch import enable_grad
+    def losses(self, letters: Tensor) -> Tensor:
+        """Return the loss of each run; runs share no weight."""
         from torch.nn.functional import cross_entropy
 
-        with enable_grad():
-            scores = self.scores(letters)
-            targets = letters.flip(-1).flatten()
-            loss = cross_entropy(scores.flatten(0, 2), targets, reduction="none")
-            each = loss.view(len(letters), -1).mean(1)
-            self.optimizer.param_groups[0]["lr"] = rate
-            self.optimizer.zero_grad()
-            each.sum().backward()  # runs share no weight
-        self.optimizer.step()
-        return each.detach()
+        targets = letters.flip(-1).flatten()
+        loss = cross_entropy(self.scores(letters).flatten(0, 2), targets, reduction="none")
+        return loss.view(len(letters), -1).mean(1)

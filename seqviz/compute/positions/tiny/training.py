@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,9 +28,12 @@ from seqviz.compute.positions.tiny.tasks import (
 )
 from seqviz.compute.training import loop
 from seqviz.compute.training.progress import Pulse
+from seqviz.compute.training.step import TrainingStep
 from seqviz.stats.proportions import with_intervals
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from seqviz.compute.positions.tiny.network import TinyEncoder
 
 BATCH = 32  # sequences per update and network
@@ -69,32 +73,32 @@ def train(
     answer half their number.
     """
     import torch  # two seconds, paid by the first training and not by the first visitor
+    from torch.nn.functional import cross_entropy
 
     length, runs = settings.length, range(settings.runs)
     test = draw(settings.task, length, TEST_SEQUENCES, _stream(settings, 0, _TEST))
     sources = [_stream(settings, run, _TRAIN) for run in runs]
     networks = [_network(settings, encoding).to(device) for encoding in settings.encodings]
-    optimizers = [torch.optim.Adam(network.parameters(), fused=True) for network in networks]
     right = torch.zeros(len(networks), settings.runs, device=device)
     pulse: Pulse[OrderReport] = Pulse(report)
 
+    def loss(i: int, symbols: Tensor, answers: Tensor) -> Tensor:
+        scores = networks[i](symbols)[:, :, length:]
+        right[i] += (scores.argmax(-1) == answers).float().mean((1, 2))
+        # The mean over one run's answers, summed over runs, which share no weight.
+        return settings.runs * cross_entropy(scores.flatten(0, 2), answers.flatten())
+
+    steps = [
+        TrainingStep(torch.optim.Adam(network.parameters(), fused=True), partial(loss, i))
+        for i, network in enumerate(networks)
+    ]
+
     def update(number: int) -> None:
         batches = [training_batch(settings, random, test) for random in sources]
-        symbols, answers = (
-            torch.as_tensor(np.stack([getattr(batch, part) for batch in batches]), device=device)
-            for part in ("symbols", "answers")
-        )
-        for i, (network, optimizer) in enumerate(zip(networks, optimizers, strict=True)):
-            scores = network(symbols)[:, :, length:]
-            right[i] += (scores.argmax(-1) == answers).float().mean((1, 2))
-            # The mean over one run's answers, summed over runs, which share no weight.
-            loss = settings.runs * torch.nn.functional.cross_entropy(
-                scores.flatten(0, 2), answers.flatten()
-            )
-            optimizer.param_groups[0]["lr"] = rate(number, settings.updates)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
+        symbols = np.stack([batch.symbols for batch in batches])
+        answers = np.stack([batch.answers for batch in batches])
+        for step in steps:
+            step(symbols, answers, rate=rate(number, settings.updates))
             pulse.beat()
 
     def measure(done: int, new: int) -> OrderReport:

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from seqviz.compute import recurrent
 from seqviz.compute.training import initial_weights
+from seqviz.compute.training.step import TrainingStep
 from seqviz.compute.vanishing_gradients import log_norms
 from seqviz.compute.vanishing_gradients.recall.settings import RecallSettings
 from seqviz.compute.vanishing_gradients.recall.tasks import (
@@ -57,29 +58,24 @@ class CellTrainer:
                 input_bias[settings.hidden : 2 * settings.hidden] += settings.forget_bias
         both.to(device)
         self.parameters = list(both.parameters())
-        self.optimizer = optimizer_of(self.parameters, settings)
+        clipped = self.parameters if settings.clip else ()
+        optimizer = optimizer_of(self.parameters, settings)
+        self.step = TrainingStep(optimizer, self._loss, clipped, settings.clip or math.inf)
         self.seconds = 0.0
         self.updates = 0
 
     def update(self, examples: RecallExamples) -> None:
         """One step of the optimizer on one batch. Raises UserError "race_diverged"."""
         started = time.perf_counter()
-        answers = self._answers(examples)
-        targets = torch.from_numpy(examples.targets).to(self.device)
-        loss = loss_of(self.settings.task, answers, targets)
-        self.optimizer.zero_grad()
-        loss.backward()
-        if self.settings.clip is not None:
-            nn.utils.clip_grad_norm_(self.parameters, self.settings.clip)
-        self.optimizer.step()
-        self.check_finite(loss.item())
+        self.check_finite(self.step(examples.inputs, examples.targets).item())
         self.updates += 1
         self.seconds += time.perf_counter() - started
 
     def test(self, examples: RecallExamples) -> Score:
         """Accuracy and loss on sequences it is not trained on. Raises UserError "race_diverged"."""
         with torch.no_grad():
-            answers = self._answers(examples).float().cpu().numpy()
+            inputs = torch.from_numpy(examples.inputs).to(self.device)
+            answers = self._answers(inputs).float().cpu().numpy()
         result = score(self.settings.task, answers, examples.targets)
         self.check_finite(result.loss)
         return result
@@ -95,9 +91,11 @@ class CellTrainer:
         errors[-1] = slope(self.settings.task, answers, examples.targets) @ matrix
         return log_norms(cell, weights, trace, errors).hidden
 
-    def _answers(self, examples: RecallExamples) -> Float[Tensor, "batch output"]:
-        hidden, _ = self.body(torch.from_numpy(examples.inputs).to(self.device))
-        return self.head(hidden[-1])
+    def _loss(self, inputs: Tensor, targets: Tensor) -> Float[Tensor, ""]:
+        return loss_of(self.settings.task, self._answers(inputs), targets)
+
+    def _answers(self, inputs: Tensor) -> Float[Tensor, "batch output"]:
+        return self.head(self.body(inputs)[0][-1])
 
     def check_finite(self, loss: float) -> None:
         """Raise UserError "race_diverged" for a loss that is not a number, or infinite."""

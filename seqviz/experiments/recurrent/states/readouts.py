@@ -14,6 +14,7 @@ from seqviz.compute.gates.encoding import word, words
 from seqviz.compute.gates.networks import GatedNetwork, inputs, trace
 from seqviz.compute.recurrent.states import readouts
 from seqviz.compute.recurrent.states.readouts import ByReadout, Padded, Plane, StatePath
+from seqviz.compute.training.step import TrainingStep
 from seqviz.data.reviews import Labeled, sentiment_split
 from seqviz.experiments.gates import Symbols
 from seqviz.jobs import Report, no_progress
@@ -146,35 +147,33 @@ def _read_backwards(
         cell, head = torch.nn.GRU(table.shape[1], hidden), torch.nn.Linear(hidden, 2)
         drop = torch.nn.Dropout(_DROP)
         trained = [*cell.parameters(), *head.parameters()]
-        optimizer = torch.optim.AdamW(trained, _RATE, weight_decay=0.05)
 
-        def ends(ids: Ids, change: Any) -> Any:
-            lengths = torch.tensor([len(item) for item in ids])
-            read = torch.tensor(readouts.batch(ids, 0))
-            out, _ = cell(change(table[read]))
-            return out[lengths - 1, torch.arange(len(ids))]
+        def batch(ids: Ids) -> tuple[np.ndarray, np.ndarray]:
+            return readouts.batch(ids, 0), np.array([len(item) for item in ids])
 
+        def ends(read: Any, lengths: Any) -> Any:
+            return cell(drop(table[read]))[0][lengths - 1, torch.arange(len(lengths))]
+
+        def loss(read: Any, lengths: Any, truth: Any) -> Any:
+            return torch.nn.functional.cross_entropy(head(drop(ends(read, lengths))), truth)
+
+        adam = torch.optim.AdamW(trained, _RATE, weight_decay=0.05)
+        step = TrainingStep(adam, loss, trained)
         random = np.random.RandomState(seed)
         for epoch in range(_EPOCHS):
             batches = _in_batches(back[0], _BATCH)
             for k, at in enumerate(random.permutation(len(batches))):
-                indices = batches[at]
-                scores = head(drop(ends([back[0][p] for p in indices], drop)))
-                loss = torch.nn.functional.cross_entropy(
-                    scores, torch.tensor(1 * positive[indices])
-                )
-                optimizer.zero_grad()
-                loss.backward()
-                torch.nn.utils.clip_grad_norm_(trained, 1.0)
-                optimizer.step()
+                step(*batch([back[0][p] for p in batches[at]]), 1 * positive[batches[at]])
                 if k % 20 == 0:
                     done = _SHARE_READ + 0.7 * (epoch + k / len(batches)) / _EPOCHS
                     report(done, done)
         results = []
+        drop.eval()
         with torch.no_grad():
             for ids in back:
                 states = np.empty((len(ids), hidden), np.float32)
                 for indices in _in_batches(ids):
-                    states[indices] = ends([ids[k] for k in indices], lambda item: item).numpy()
+                    read, lengths = map(torch.from_numpy, batch([ids[k] for k in indices]))
+                    states[indices] = ends(read, lengths).numpy()
                 results.append(states)
     return results

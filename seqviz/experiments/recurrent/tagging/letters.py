@@ -28,6 +28,7 @@ from seqviz.compute.recurrent.tagging.letters import (
     without_spaces,
 )
 from seqviz.compute.recurrent.tagging.letters_compared import Compared, TrainedAhead
+from seqviz.compute.training.step import TrainingStep
 from seqviz.core.errors import UserError
 from seqviz.data.chinese import reviews_split
 from seqviz.data.reviews import characters_split
@@ -150,27 +151,23 @@ def _learn(
         head = torch.nn.Linear(width * (1 + (wiring == "bi")), len(TAGS))
     network = torch.nn.ModuleList([table, cells, head]).to(device)
     weights = list(network.parameters())
-    adam = torch.optim.Adam(weights, lr=_RATE)
     random = np.random.default_rng([seed, WIRINGS.index(wiring)])
     batches: list[Any] = []
     lately: list[Any] = []
     losses: list[float] = []
-    for update in range(size.updates):
-        if not batches:
-            batches = _batches(_groups_of_training(task), random)
-        ids, truth = (torch.from_numpy(item).to(device) for item in batches.pop())
-        for group in adam.param_groups:  # falls to zero along half a cosine
-            group["lr"] = _RATE * 0.5 * (1 + np.cos(np.pi * update / size.updates))
+
+    def loss(ids: Any, truth: Any) -> Any:
         read = table(ids)
         hidden = cells(read)[0] if ahead is None else _cut_states(cells, read, ahead)
-        loss = torch.nn.functional.cross_entropy(
+        return torch.nn.functional.cross_entropy(
             head(hidden).flatten(0, 1), truth.flatten(), ignore_index=-1
         )
-        adam.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(weights, 1.0)
-        adam.step()
-        lately.append(loss.detach())
+
+    step = TrainingStep(torch.optim.Adam(weights, lr=_RATE), loss, weights)
+    for update in range(size.updates):
+        batches = batches or _batches(_groups_of_training(task), random)
+        rate = _RATE * 0.5 * (1 + np.cos(np.pi * update / size.updates))  # half a cosine, to zero
+        lately.append(step(*batches.pop(), rate=rate))
         if (update + 1) % max(size.updates // 25, 1) == 0:
             losses.append(float(torch.stack(lately).mean()))
             lately.clear()
