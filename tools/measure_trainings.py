@@ -20,6 +20,7 @@ from typing import Any
 
 from seqviz.content import catalog
 from seqviz.data import precomputed
+from seqviz.jobs import on_device
 from seqviz.lessons.framework import controls
 from seqviz.lessons.framework.host import LocalHost
 from seqviz.lessons.framework.lesson import Bench
@@ -82,7 +83,7 @@ def ship(
 ) -> None:
     """Do the work of one call here, put its result among what comes with the app, and say so."""
     started = time.perf_counter()
-    result = function(**keywords, report=report, device=position.kind)
+    result = function(**on_device(function, keywords, position.kind), report=report)
     seconds = time.perf_counter() - started
     about = {
         "date": datetime.date.today().isoformat(),

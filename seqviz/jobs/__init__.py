@@ -9,5 +9,7 @@ from seqviz.jobs.job import (
     State,
     Tally,
     no_progress,
+    on_device,
+    scale_report,
 )
 from seqviz.jobs.queue import JobQueue, all_queues, queue_for

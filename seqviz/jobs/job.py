@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar, cast
 
 from seqviz.core.errors import UserError
 from seqviz.core.lazy_import import refusal_of
@@ -61,6 +62,31 @@ class Report(Protocol):
         """Report one step."""
 
 
+def scale_report(report: Report, start: float, stop: float) -> Report:
+    """Return the `Report` of a part of the work, which goes from one share of it to another.
+
+    Its records are handed on; a share, reported alone or as a record, is scaled.
+    """
+
+    def report_part(record: object, fraction: float | None = None) -> None:
+        done = cast(float, record) if fraction is None else fraction
+        share = start * (1 - done) + stop * done
+        report(share if isinstance(record, float) else record, share)
+
+    return report_part
+
+
+def on_device(
+    function: Callable[..., Any], keywords: Mapping[str, Any], device: str
+) -> dict[str, Any]:
+    """Return the keywords of a job, with `device` where the function itself computes on it.
+
+    Most functions leave that to a pretrained model, which knows where it is.
+    """
+    takes_device = "device" in inspect.signature(function).parameters
+    return {**keywords, "device": device} if takes_device else dict(keywords)
+
+
 def no_progress(record: object, fraction: float | None = None) -> None:
     """A `Report` for a notebook, where nobody waits for news."""
 
@@ -102,12 +128,13 @@ class Job(Generic[T]):
         call: partial[T],
         name: str = "",
         number: int = 0,
+        device: str = "cpu",
     ):
         self._jobs, self._key, self._function = jobs, key, function
         self._name = name  # for the log
         self._number = number  # those that came before have smaller ones
         self._call: partial[T] | None = call
-        self.device = str(call.keywords.get("device", "cpu"))  # on which it runs, or has run
+        self.device = device  # on which it runs, or has run
         self.note = ""  # why on another than was asked for, or why it began again
         self.where = ""  # the processor of another machine, where that computes
         self._state: State = "queued"

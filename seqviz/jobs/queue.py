@@ -35,6 +35,7 @@ from seqviz.jobs.job import (
     T,
     Tally,
     explained,
+    on_device,
 )
 
 STALL_SECONDS = 120.0
@@ -110,9 +111,10 @@ class JobQueue:
         *args: Any,
         owner: str,
         group: str = "",
+        device: str = "cpu",
         **parameters: Any,
     ) -> Job[T]:
-        """Ask for `function(*args, report=report, **parameters)`; see `Report`.
+        """Ask for `function(*args, report=report, **parameters)`; see `Report`, `on_device`.
 
         Equal work (the same function with equal parameters) that waits, runs or is kept gives the
         same job. An owner waits for one job per function: a new request leaves the former one.
@@ -128,6 +130,7 @@ class JobQueue:
         after `close`.
         """
         name = content_hash.hash_function(function)
+        parameters = on_device(function, parameters, device)
         key = content_hash.hash_call(function, args, parameters)
         with self._lock:
             if self._closed:
@@ -143,7 +146,7 @@ class JobQueue:
                 args, parameters = copy.deepcopy((args, parameters))
                 call = partial(function, *args, **parameters)
                 number = next(self._numbers)
-                job = Job(self, key, name, call, function.__qualname__, number)
+                job = Job(self, key, name, call, function.__qualname__, number, device)
                 if self._stuck():
                     self._refuse(job)
                 else:
@@ -159,12 +162,14 @@ class JobQueue:
             self._changed.notify_all()
             return job
 
-    def find(self, function: Callable[..., T], /, *args: Any, **parameters: Any) -> Job[T] | None:
+    def find(
+        self, function: Callable[..., T], /, *args: Any, device: str = "cpu", **parameters: Any
+    ) -> Job[T] | None:
         """The job of equal work that waits, runs or is kept, done or failed; else None.
 
         Asking does not make the caller an owner. Raises TypeError as `submit` does.
         """
-        key = content_hash.hash_call(function, args, parameters)
+        key = content_hash.hash_call(function, args, on_device(function, parameters, device))
         with self._lock:
             self._sweep()
             return self._known(key)

@@ -12,13 +12,14 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from seqviz.core import gc_tuning
 from seqviz.core.errors import UserError
 from seqviz.models import attention_hook, device, interruptible, lac, store, word_vectors
 from seqviz.models.registry import Model, model
 
+P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
 # Kinds that are no network of transformers: who reads which file.
@@ -57,8 +58,10 @@ class Pretrained:
             return int(self.network.bytes)
         return sum(p.numel() * p.element_size() for p in self.network.parameters())
 
-    def run(self, work: Callable[[Any, str], R]) -> R:
-        """`work(network, device)`; where the GPU fails, once more on the CPU, which stays.
+    def run(
+        self, work: Callable[Concatenate[Any, str, P], R], *args: P.args, **keywords: P.kwargs
+    ) -> R:
+        """`work(network, device, ...)`; where the GPU fails, once more on the CPU, which stays.
 
         Raises UserError("no_memory") where that one's memory ends as well.
         """
@@ -69,7 +72,7 @@ class Pretrained:
         if position != "cpu":
             try:
                 with torch.inference_mode():
-                    return work(network, position)
+                    return work(network, position, *args, **keywords)
             except RuntimeError as error:
                 if not (trouble := device.classify_error(error)):
                     raise
@@ -78,7 +81,7 @@ class Pretrained:
             device.release()
         try:
             with torch.inference_mode():
-                return work(self.network, "cpu")
+                return work(self.network, "cpu", *args, **keywords)
         except (MemoryError, RuntimeError) as error:
             if isinstance(error, MemoryError) or interruptible.out_of_memory(str(error)):
                 raise store.no_memory(self.card) from error
@@ -96,7 +99,7 @@ class Pretrained:
 
         position = self.device
         if position == "cpu" or len(rows) == 1:
-            return [self.run(lambda network, location: work(network, location, rows))]
+            return [self.run(work, rows)]
         try:
             with torch.inference_mode():
                 return [work(self.network, position, rows)]

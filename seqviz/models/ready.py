@@ -43,13 +43,10 @@ def check_interactive_length(model: str, text: ModelText) -> None:
         )
 
 
-def load_job(
-    model: str, text: ModelText | None, other: ModelText, report: Report, device: str
-) -> str:
+def load_job(model: str, text: ModelText | None, other: ModelText, report: Report) -> str:
     """Fetch, load and read (where there is a text): a job for `seqviz.jobs`; returns the device.
 
-    Raises what `store.fetch`, `pretrained.load` and `readings.read` raise. (`device` is the name
-    of the queue's device; a model's own is settled when it is loaded.)
+    Raises what `store.fetch`, `pretrained.load` and `readings.read` raise.
     """
     here = store.stored(model) is not None
     if not here:

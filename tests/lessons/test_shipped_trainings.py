@@ -162,5 +162,5 @@ def test_it_is_what_this_very_code_computes(name, request):
         if name.startswith(lesson):
             request.getfixturevalue(model)
     _, function, keywords = trainings()[name]
-    result = function(**keywords, report=lambda *_: None, device="cpu")
+    result = function(**keywords, report=lambda *_: None)
     alike(precomputed.find(function, keywords).result, result)

@@ -53,9 +53,7 @@ def eager(model, rerun=()):
 def reported(job, *arguments, **keywords):
     """(result, what it has told on its way) of a job that runs here and now."""
     reports = []
-    result = job(
-        *arguments, report=lambda *report: reports.append(report), device="cpu", **keywords
-    )
+    result = job(*arguments, report=lambda *report: reports.append(report), **keywords)
     return result, reports
 
 

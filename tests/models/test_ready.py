@@ -42,7 +42,7 @@ def test_from_nothing_to_a_reading(hub, shelf):
     assert not ready.is_ready("tiny", "the cat sat")
     assert ready.size("tiny") == 4 * 6_832
     reports = Reports()
-    device = ready.load_job("tiny", "the cat sat", "", reports, "cpu")
+    device = ready.load_job("tiny", "the cat sat", "", reports)
     assert device == pretrained.load("tiny").device == "cpu"
     assert reports.phases() == ["fetch", "load", "read"]
     assert reports.grow()
@@ -56,7 +56,7 @@ def test_from_nothing_to_a_reading(hub, shelf):
 def test_what_is_here_is_not_fetched_again(hub, shelf):
     store.fetch("tiny")
     reports = Reports()
-    ready.load_job("tiny", "the cat sat", "on the mat", reports, "cpu")
+    ready.load_job("tiny", "the cat sat", "on the mat", reports)
     assert reports.phases() == ["load", "read"]
     assert reports.grow()
     assert hub.downloads() == 1
@@ -67,16 +67,16 @@ def test_given_up_while_it_is_fetched_and_asked_again(hub, shelf):
     for stop in ("fetch", "load", "read"):
         reports = Reports(stop)
         with pytest.raises(CancelledError):
-            ready.load_job("tiny", "the cat sat", "", reports, "cpu")
+            ready.load_job("tiny", "the cat sat", "", reports)
         assert reports.phases()[-1] == stop
         assert not forward_cache.is_cached("tiny", "the cat sat")
-    ready.load_job("tiny", "the cat sat", "", Reports(), "cpu")
+    ready.load_job("tiny", "the cat sat", "", Reports())
     assert forward_cache.is_cached("tiny", "the cat sat")
 
 
 def test_what_cannot_be_fetched_is_refused(cache, shelf):
     with pytest.raises(UserError) as caught:
-        ready.load_job("tiny", "the cat sat", "", Reports(), "cpu")
+        ready.load_job("tiny", "the cat sat", "", Reports())
     assert caught.value.code == "unreachable"
     assert not ready.is_ready("tiny", "the cat sat")
 
@@ -85,7 +85,7 @@ def test_a_long_text_is_read_in_a_job(minilm, shelf):
     assert ready.is_ready("minilm", "the cat sat")
     assert not ready.is_ready("minilm", LONG)
     reports = Reports()
-    ready.load_job("minilm", LONG, "", reports, "cpu")
+    ready.load_job("minilm", LONG, "", reports)
     assert reports.phases() == ["load", "read"]
     assert reports.grow()
     assert len(reports) == 2 + 6  # a report for each layer

@@ -7,20 +7,19 @@ from typing import Any
 import numpy as np
 
 from seqviz.compute.attention.results import Effects, MeanOutputs
+from seqviz.compute.attention.tokens import Tokens
 from seqviz.data.reviews import sentiment_split
 from seqviz.jobs import Report, no_progress
 from seqviz.models import attention_hook as taps
 from seqviz.models import forward_cache, texts
-from seqviz.models.pretrained import load
+from seqviz.models.pretrained import Pretrained, load
 from seqviz.models.texts import ModelText
 
 
-def each_head(
-    model: str, text: ModelText, report: Report = no_progress, device: str = "cpu"
-) -> Effects:
+def each_head(model: str, text: ModelText, report: Report = no_progress) -> Effects:
     """A job: one pass per layer, in which each text of a batch has another head switched off.
 
-    Michel, Levy and Neubig (2019) ask the same of a whole test set. (`device` names the queue.)
+    Michel, Levy and Neubig (2019) ask the same of a whole test set.
     """
     import torch
 
@@ -62,32 +61,29 @@ def each_head(
 SENTENCES = 100  # film reviews
 
 
-def mean_outputs(model: str, report: Report = no_progress, device: str = "cpu") -> MeanOutputs:
+def mean_outputs(model: str, report: Report = no_progress) -> MeanOutputs:
     """A job: what each head gives on average over film reviews, for mean ablation.
 
     Setting a head to zero also takes away what it gives to any text whatever; its mean leaves that
-    (Wang et al. 2023, section 2). (`device` names the queue.)
+    (Wang et al. 2023, section 2).
     """
-    import torch
-
     pretrained = load(model)
     total: Any = 0.0
     tokens = 0
     for done, sentence in enumerate(sentiment_split()[1].texts[:SENTENCES], 1):
-        attention_hook = taps.AttentionHook(note=False, sums=[])
         read = texts.tokens(pretrained, sentence)
-
-        def work(
-            network: Any, device: str, read: Any = read, hook: taps.AttentionHook = attention_hook
-        ) -> None:
-            hook.sums, hook.layer = [], 0
-            with taps.hooked(hook):
-                ids, segments = read.ids[None], read.segments[None]
-                forward_cache.run_network(network, pretrained, ids, segments, device)
-
-        pretrained.run(work)
-        assert attention_hook.sums is not None
-        total = total + torch.stack(attention_hook.sums).double().cpu().numpy()
+        total = total + pretrained.run(_sums, pretrained, read).double().cpu().numpy()
         tokens += len(read.ids)
         report(done / SENTENCES, done / SENTENCES)
     return MeanOutputs(np.asarray(total / tokens), SENTENCES, tokens, 1.0)
+
+
+def _sums(network: Any, device: str, pretrained: Pretrained, read: Tokens) -> torch.Tensor:
+    """What each head adds to a text's stream, summed over its tokens."""
+    import torch
+
+    with taps.hooked(taps.AttentionHook(note=False, sums=[])) as hook:
+        ids, segments = read.ids[None], read.segments[None]
+        forward_cache.run_network(network, pretrained, ids, segments, device)
+    assert hook.sums is not None
+    return torch.stack(hook.sums)

@@ -22,13 +22,10 @@ _ORDINARY = 2000  # ids of BERT's vocabulary below are special, reserved or sing
 Trial = tuple[str, np.ndarray, np.ndarray, float]  # label, share, other, what an even head gets
 
 
-def try_heads(
-    hypothesis: str, model: str, report: Report = no_progress, device: str = "cpu"
-) -> HeadTrials:
+def try_heads(hypothesis: str, model: str, report: Report = no_progress) -> HeadTrials:
     """A job: every head of a model on each text that a hypothesis is tried on.
 
-    hypothesis: one of `HYPOTHESES`; see `Trials`. Raises ValueError for another. (`device` names
-    the queue.)
+    hypothesis: one of `HYPOTHESES`; see `Trials`. Raises ValueError for another.
     """
     if hypothesis not in HYPOTHESES:
         raise ValueError(f"The hypothesis is one of {', '.join(HYPOTHESES)}, not {hypothesis!r}.")

@@ -17,12 +17,12 @@ from seqviz.models import checkpoints
 CELLS = ("lstm", "gru")
 
 
-def baselines(report: Report = no_progress, device: str = "cpu") -> tuple[SystemPredictions, ...]:
+def baselines(report: Report = no_progress) -> tuple[SystemPredictions, ...]:
     """A job: the answers of each to the test sentences.
 
     Bag of words: which words and pairs of words are there, logistic regression, its penalty chosen
     by five-fold cross-validation (scikit-learn), trained on the same 7,272 sentences. LSTM, GRU:
-    the networks of the lesson on gates, trained on the same sentences. (`device` names the queue.)
+    the networks of the lesson on gates, trained on the same sentences.
     """
     results = [SystemPredictions("bag_of_words", _by_words()[None])]
     report("bag_of_words", 0.8)

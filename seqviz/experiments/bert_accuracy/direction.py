@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from seqviz.experiments.bert_accuracy.encoding import Looks, tokenize, vectors
 from seqviz.experiments.bert_accuracy.fill import ranked, special
 from seqviz.experiments.bert_accuracy.fill_head import head
 from seqviz.experiments.bert_accuracy.word_masking import standard_head
-from seqviz.jobs import Report, no_progress
+from seqviz.jobs import Report, no_progress, scale_report
 from seqviz.models.pretrained import Pretrained, load
 
 LOOKS: dict[str, Looks | None] = {"both": None, "left": "left", "right": "right"}
@@ -23,7 +23,6 @@ def direction(
     model: str,
     sentences: int,
     report: Report = no_progress,
-    device: str = "cpu",
     feature: str = "mean",
     training: int | None = None,
     seed: int = 0,
@@ -33,25 +32,20 @@ def direction(
     training: how many sentences the refitted heads are fitted on; None is all, for which the
     encoder takes a minute a direction. seed: of the place that is masked in each sentence for the
     fill-in, the same under every direction. Reports the share that is done. Raises the refusals of
-    `head`, `load` and `standard_head`. (`device` names the queue.)
+    `head`, `load` and `standard_head`.
     """
     standard = standard_head(model, feature, lambda: report(0.0, 0.0))
     pretrained, guesser = load(model), head(model)
     test, labels = sentiment_split()[1], features.parts()
     ids = tokenize(pretrained, test.texts[:sentences])
-    existing = {part: features.ids(model, part)[:training] for part in ("train", "validation")}
+    existing = {name: features.ids(model, name)[:training] for name in ("train", "validation")}
     # One sentence through the network is one unit of work.
     total, done = 2 * (3 * len(ids) + sum(map(len, existing.values()))), 0
 
-    def progress(count: int) -> Callable[[float], None]:
+    def progress(count: int) -> Report:
         nonlocal done
         before, done = done, done + count
-
-        def report_share(fraction: float) -> None:
-            share = (before + fraction * count) / total
-            report(share, share)
-
-        return report_share
+        return scale_report(report, before / total, done / total)
 
     def encoded(ids: Sequence[np.ndarray], visibility: Looks | None) -> np.ndarray:
         passed = vectors(pretrained, ids, allowed=visibility, report=progress(len(ids)))
@@ -68,7 +62,7 @@ def direction(
         if name != "both":
             own = heads.fit_as_standard(
                 *(encoded(some, LOOKS[name]) for some in existing.values()),
-                *(labels[part].positive[:training] for part in existing),
+                *(labels[name].positive[:training] for name in existing),
             )
         refitted.append(heads.apply(own, result))
     return AttentionDirections(

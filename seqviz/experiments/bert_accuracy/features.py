@@ -26,7 +26,7 @@ from seqviz.core.errors import UserError
 from seqviz.data.reviews import Labeled, sentiment_split
 from seqviz.experiments.bert_accuracy import encoding
 from seqviz.experiments.bert_accuracy.encoding import Vectors
-from seqviz.jobs import Report, no_progress
+from seqviz.jobs import Report, no_progress, scale_report
 from seqviz.models import store
 from seqviz.models.pretrained import load
 
@@ -132,18 +132,15 @@ def ready(model: str) -> bool:
     return False
 
 
-def make(model: str, report: Report = no_progress, device: str = "cpu") -> None:
-    """A job: the vectors of all parts, 50 to 100 s on one core. (`device` names the queue.)"""
-    counts = {part: len(parts()[part].texts) for part in SPLITS}
+def make(model: str, report: Report = no_progress) -> None:
+    """A job: the vectors of all parts, 50 to 100 s on one core."""
+    counts = {split: len(parts()[split].texts) for split in SPLITS}
     total, before = sum(counts.values()), 0
-    for part in SPLITS:
-
-        def progress(fraction: float, part: str = part, before: int = before) -> None:
-            share = (before + fraction * counts[part]) / total
-            report(share, share)
-
-        features(model, part, report=progress)
-        before += counts[part]
+    for split, count in counts.items():
+        features(
+            model, split, report=scale_report(report, before / total, (before + count) / total)
+        )
+        before += count
 
 
 def _compute(

@@ -19,9 +19,16 @@ from seqviz.compute.bert_accuracy.results import (
     Guesses,
 )
 from seqviz.data.reviews import sentiment_split
-from seqviz.experiments.bert_accuracy.encoding import Looks, buckets, hidden, pad, tokenize
+from seqviz.experiments.bert_accuracy.encoding import (
+    Looks,
+    SentenceBatch,
+    buckets,
+    hidden,
+    pad,
+    tokenize,
+)
 from seqviz.experiments.bert_accuracy.fill_head import head
-from seqviz.jobs import Report, no_progress
+from seqviz.jobs import Report, no_progress, scale_report
 from seqviz.models import attention_hook as taps
 from seqviz.models import texts
 from seqviz.models.pretrained import Pretrained, load
@@ -32,14 +39,12 @@ _BATCH = 32  # sentences: a quarter of a second
 _CHUNK = 256  # places whose scores are in memory at once: 31 MB
 
 
-def fill_in(
-    settings: FillSettings, report: Report = no_progress, device: str = "cpu", model: str = "minilm"
-) -> FillIn:
+def fill_in(settings: FillSettings, report: Report = no_progress, model: str = "minilm") -> FillIn:
     """A job: corrupt the first test sentences as BERT's training does and rank the true tokens.
 
     Each sentence has a seed of its own, (settings.seed, its number), so that the first 200 are the
     same in a run of 200 and in one of 2,000. Reports the share that is done. Raises ValueError for
-    shares that are no shares, and the refusals of `head`. (`device` names the queue.)
+    shares that are no shares, and the refusals of `head`.
     """
     guesser = head(model)
     ids = tokenize(guesser, sentiment_split()[1].texts[: settings.sentences])
@@ -71,19 +76,14 @@ def fill_in_by_share(
     settings: FillSettings,
     shares: Sequence[float],
     report: Report = no_progress,
-    device: str = "cpu",
     model: str = "minilm",
 ) -> tuple[FillIn, ...]:
     """A job: `fill_in` with each share of selected tokens in place of that of `settings`."""
-    fill_ins: list[FillIn] = []
-
-    def report_progress(record: object, fraction: float | None = None) -> None:
-        share = (len(fill_ins) + (fraction or 0.0)) / len(shares)
-        report(share, share)
-
-    for share in shares:
-        fill_ins.append(fill_in(replace(settings, share=share), report_progress, device, model))  # noqa: PERF401
-    return tuple(fill_ins)
+    n = len(shares)
+    return tuple(
+        fill_in(replace(settings, share=share), scale_report(report, k / n, (k + 1) / n), model)
+        for k, share in enumerate(shares)
+    )
 
 
 def ranked(
@@ -109,30 +109,28 @@ def ranked(
         columns = np.concatenate([positions[n] for n in numbers])
         targets = np.concatenate([truth[n] for n in numbers])
 
-        def work(
-            network: Any,
-            device: str,
-            batch: Any = batch,
-            rows: np.ndarray = rows,
-            columns: np.ndarray = columns,
-            expected: np.ndarray = targets,
-        ) -> np.ndarray:
-            import torch
-
-            vectors = hidden(network, device, batch, visibility=visibility)[0][rows, columns]
-            goal = torch.from_numpy(expected).to(device)[:, None]
-            ranks = [
-                _rank(network.fill_in(vectors[i : i + _CHUNK]), goal[i : i + _CHUNK])
-                for i in range(0, len(goal), _CHUNK)
-            ]
-            return np.concatenate([np.zeros(0, int), *ranks])
-
-        rows_of = np.split(guesser.run(work), np.cumsum(counts)[:-1])
-        for number, row in zip(numbers, rows_of, strict=True):
+        ranks = guesser.run(_ranks, batch, (rows, columns), targets, visibility)
+        for number, row in zip(numbers, np.split(ranks, np.cumsum(counts)[:-1]), strict=True):
             results[number] = row
         done += len(numbers)
         report(done / len(ids))
     return np.concatenate(results)
+
+
+def _ranks(
+    network: Any, device: str, batch: SentenceBatch, cells: tuple[np.ndarray, np.ndarray],
+    truth: np.ndarray, visibility: Looks | None,
+) -> Int[np.ndarray, "place"]:  # fmt: skip
+    """Return the rank of the true token at each place; cells: sentence and token of each."""
+    import torch
+
+    vectors = hidden(network, device, batch, visibility=visibility)[0][cells]
+    goal = torch.from_numpy(truth).to(device)[:, None]
+    ranks = [
+        _rank(network.fill_in(vectors[i : i + _CHUNK]), goal[i : i + _CHUNK])
+        for i in range(0, len(goal), _CHUNK)
+    ]
+    return np.concatenate([np.zeros(0, int), *ranks])
 
 
 def guesses(

@@ -238,11 +238,9 @@ def has_standard_head(model: str, feature: str = "mean") -> bool:
     return precomputed.find(fit_standard, {"model": model, "feature": feature}) is not None
 
 
-def fit_standard(
-    model: str, feature: str, report: Report = no_progress, device: str = "cpu"
-) -> LinearHead:
+def fit_standard(model: str, feature: str, report: Report = no_progress) -> LinearHead:
     """A job: train the standard head, one setting for all features, seed 0."""
-    make(model, report, device)
+    make(model, report)
     training = ("train", "validation")
     vectors, labels = (chosen(model, part, feature) for part in training), parts()
     return fit_as_standard(*vectors, *(labels[part].positive for part in training))

@@ -78,12 +78,8 @@ def _scores(
     """`work` gives [sentence, token] for a batch; its rows without padding, in the given order."""
     result: dict[int, np.ndarray] = {}
     for numbers, batch in _batches(pretrained, ids):
-
-        def table(network: Any, device: str, batch: SentenceBatch = batch) -> np.ndarray:
-            rows: np.ndarray = work(network, device, batch).cpu().numpy()
-            return rows
-
-        for number, row, real in zip(numbers, pretrained.run(table), batch.real, strict=True):
+        rows = pretrained.run(work, batch).cpu().numpy()
+        for number, row, real in zip(numbers, rows, batch.real, strict=True):
             result[int(number)] = row[real].astype(np.float64)
     return tuple(result[number] for number in range(len(ids)))
 

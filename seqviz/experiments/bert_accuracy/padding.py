@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -55,7 +54,6 @@ def padding(
     sentences: int,
     lengths: Sequence[int],
     report: Report = no_progress,
-    device: str = "cpu",
     feature: str = "mean",
     n_sentences: int = FEW,
 ) -> Padding:
@@ -65,7 +63,7 @@ def padding(
     sentences are
     tried beyond `LONG` tokens, as each costs twenty times as much; the others are nan there.
     Reports the share that is done. Raises ValueError for a length beyond the positions, and the
-    refusals of `load` and `standard_head`. (`device` names the queue.)
+    refusals of `load` and `standard_head`.
     """
     head = standard_head(model, feature, lambda: report(0.0, 0.0))
     pretrained = load(model)
@@ -98,7 +96,6 @@ def pads_in_mean(
     sentences: int,
     lengths: Sequence[int],
     report: Report = no_progress,
-    device: str = "cpu",
     n_sentences: int = FEW,
 ) -> PadsInMean:
     """A job: as `padding`, on the right, with the mean over all tokens: who forgets the mask there.
@@ -121,9 +118,7 @@ def pads_in_mean(
             for numbers in _batches(counts[: tried[column]], length):
                 batch = pad([ids[n] for n in numbers], pretrained.tokenizer.pad_token_id, "right",
                             length)  # fmt: skip
-                result = pretrained.run(
-                    partial(_mean_of_all, batch=batch, masked=masking == "told")
-                )
+                result = pretrained.run(_mean_of_all, batch, masking == "told")
                 table[t, column, numbers] = heads.apply(head, result)
                 done += len(numbers) * length
                 report(done / total, done / total)

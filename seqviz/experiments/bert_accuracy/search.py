@@ -10,7 +10,7 @@ from seqviz.compute.bert_accuracy import searching
 from seqviz.compute.bert_accuracy.results import Searched, SearchSettings, SearchSurface
 from seqviz.experiments.bert_accuracy import features, heads
 from seqviz.experiments.bert_accuracy.heads import Fitted
-from seqviz.jobs import Report, no_progress
+from seqviz.jobs import Report, no_progress, scale_report
 
 RATES = 21  # of the surface: four a decade
 _FEATURES = 0.8  # of the work where the sentence vectors have to be made first
@@ -29,7 +29,7 @@ class _Trials:
         def making(record: object, fraction: float | None = None) -> None:
             report(self.so_far, self._waited * (fraction or 0.0))
 
-        features.make(model, making, "")
+        features.make(model, making)
         labels = features.parts()
         self._train = heads.chosen(model, "train", feature), labels["train"].positive
         self._valid = heads.chosen(model, "validation", feature), labels["validation"].positive
@@ -48,12 +48,12 @@ class _Trials:
         return result
 
 
-def search(settings: SearchSettings, report: Report = no_progress, device: str = "cpu") -> Searched:
+def search(settings: SearchSettings, report: Report = no_progress) -> Searched:
     """A job: `compute.bert_accuracy.searching.propose` with what a head reaches in validation.
 
     The test sentences are looked at once, by the trial that was best in validation (the first of
-    equals). Reports the trials so far, a Searched without test answers. (`device` names the
-    queue.) Raises the ValueErrors of `propose` and the refusals of `tuning.tune`.
+    equals). Reports the trials so far, a Searched without test answers. Raises the
+    ValueErrors of `propose` and the refusals of `tuning.tune`.
     """
     empty = searching.SearchTrials(np.zeros(0), np.zeros(0, np.int64), np.zeros(0))
     trials = _Trials(
@@ -80,17 +80,13 @@ def search(settings: SearchSettings, report: Report = no_progress, device: str =
 
 
 def searches(
-    settings: tuple[SearchSettings, ...], report: Report = no_progress, device: str = "cpu"
+    settings: tuple[SearchSettings, ...], report: Report = no_progress
 ) -> tuple[Searched, ...]:
     """A job: `search` with each of these settings, one after the other."""
-    results: list[Searched] = []
-
-    def each(record: object, fraction: float | None = None) -> None:
-        report(record, (len(results) + (fraction or 0.0)) / len(settings))
-
-    for setting in settings:
-        results.append(search(setting, each, device))  # noqa: PERF401
-    return tuple(results)
+    n = len(settings)
+    return tuple(
+        search(item, scale_report(report, k / n, (k + 1) / n)) for k, item in enumerate(settings)
+    )
 
 
 def surface(
@@ -99,11 +95,10 @@ def surface(
     epochs: int = SearchSettings.epochs,
     *,
     report: Report = no_progress,
-    device: str = "cpu",
 ) -> SearchSurface:
     """A job: what every combination of 21 learning rates and three batch sizes reaches.
 
-    Reports the Surface so far, nan where nothing was tried yet. (`device` names the queue.)
+    Reports the Surface so far, nan where nothing was tried yet.
 
     The same trials as in `search` (seed, sentences), so a search's points lie on this surface.
     """

@@ -109,5 +109,5 @@ def _frozen(settings: TuneSettings, report: Report) -> Tuned:
             loss, accuracy, valid = (float(curve[epoch]) for curve in curves)
             report(TuneRecord(run, step, steps, loss, accuracy, valid, share), share)
 
-    features.make(settings.model, making, "")
+    features.make(settings.model, making)
     return heads.train_head(settings, each)

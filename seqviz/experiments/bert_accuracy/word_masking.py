@@ -21,7 +21,7 @@ from seqviz.experiments.bert_accuracy import features, heads
 from seqviz.experiments.bert_accuracy.encoding import tokenize, vectors
 from seqviz.experiments.bert_accuracy.fill import special
 from seqviz.experiments.bert_accuracy.importance import attention_received, gradient_times_input
-from seqviz.jobs import Report, no_progress
+from seqviz.jobs import Report, no_progress, scale_report
 from seqviz.models.pretrained import Pretrained, load
 from seqviz.models.texts import ModelText
 
@@ -54,7 +54,6 @@ def mask_words(
     sentences: int,
     shares: Sequence[float],
     report: Report = no_progress,
-    device: str = "cpu",
     feature: str = "mean",
     seed: int = 0,
     orders: Sequence[str] = ORDERS,
@@ -64,7 +63,7 @@ def mask_words(
     shares: of each sentence's words that are masked, in [0, 1]. orders: of `ORDERS`; "attention"
     and "gradient" are of the unmasked sentence (`importance`), the others draw with (seed, number
     of the sentence). Reports the share that is done. Raises the refusals of `load` and
-    `standard_head`. (`device` names the queue.)
+    `standard_head`.
     """
     head = standard_head(model, feature, lambda: report(0.0, 0.0))
     pretrained = load(model)
@@ -73,11 +72,7 @@ def mask_words(
     table = np.zeros((len(orders), len(shares), len(ids)))
     for start in range(0, len(ids), _PORTION):
         portion = ids[start : start + _PORTION]
-
-        def report_progress(fraction: float, start: int = start, size: int = len(portion)) -> None:
-            share = (start + fraction * size) / len(ids)
-            report(share, share)
-
+        report_progress = scale_report(report, start / len(ids), (start + len(portion)) / len(ids))
         cut = prepared(pretrained, portion, head, feature, seed, orders, first=start)
         report_progress(0.0)
         targets = [
@@ -98,7 +93,6 @@ def controls(
     sentences: int,
     shares: Sequence[float],
     report: Report = no_progress,
-    device: str = "cpu",
     feature: str = "mean",
     seed: int = 0,
     training: int | None = None,
@@ -118,12 +112,9 @@ def controls(
     def encoded(ids: Sequence[np.ndarray], weight: int) -> Float[np.ndarray, "sentence d"]:
         nonlocal before
         start, before = before, before + weight
-
-        def report_progress(fraction: float) -> None:
-            share = (start + fraction * weight) / parts
-            report(share, share)
-
-        return _encoded(pretrained, ids, feature, report_progress)
+        return _encoded(
+            pretrained, ids, feature, scale_report(report, start / parts, before / parts)
+        )
 
     count = parts - len(ids) * len(shares)
     adapted = adapted_head(

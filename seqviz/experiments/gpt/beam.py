@@ -20,7 +20,7 @@ Row = tuple[np.ndarray, np.ndarray, np.ndarray]  # parents, tokens, log-probabil
 
 def beam(
     model: str, text: ModelText, beams: int = 3, count: int = 8, penalty: float = 1.0,
-    report: Report = no_progress, device: str = "cpu",
+    report: Report = no_progress,
 ) -> Beams:  # fmt: skip
     """A job: the `beams` texts of at most `count` tokens that a beam search finds.
 
@@ -29,7 +29,6 @@ def beam(
     many best candidates those that end are hypotheses where they are among the first `beams`; the
     search is over when its best beam, divided by its length so far, is below all that are kept.
     Raises what `next_token` raises, and ValueError beyond the limits of `Branches.grow`.
-    (`device` names the queue.)
     """
     pretrained = decoder(model)
     prompt = texts.tokens(pretrained, text)

@@ -32,10 +32,7 @@ def next_token(model: str, text: ModelText, after: tuple[int, ...] = ()) -> Next
     prompt = texts.tokens(pretrained, text)
     after = after[:DEPTH]
     ids = np.array([*prompt.ids, *after])
-    logits = pretrained.run(
-        lambda network, device: _numpy(KVCacheTree(network, device, ids).logits)
-    )
-    scores = draw.scores(logits)
+    scores = draw.scores(_numpy(pretrained.run(KVCacheTree, ids).logits))
     first = draw.foremost(scores, draw.EXACT)
     pieces = tuple(texts.piece(pretrained, int(item)) for item in first)
     return NextToken(prompt, after, scores, first, pieces)
@@ -49,14 +46,14 @@ def pieces(model: str, ids: tuple[int, ...]) -> tuple[str, ...]:
 
 def greedy(
     model: str, text: ModelText, count: int = 20, after: tuple[int, ...] = (),
-    filters: Filters | None = None, report: Report = no_progress, device: str = "cpu",
+    filters: Filters | None = None, report: Report = no_progress,
 ) -> Continuation:  # fmt: skip
     """A job: `count` times the token of the highest score, or until the model ends.
 
     after: ids of tokens that were forced before; they are the first of the text. filters: such as a
     penalty of repetition; a cut token is never taken. Reports the text so far with each token. Of
     equal scores the smaller id is taken. Raises what `next_token` raises, and ValueError beyond
-    `DEPTH` tokens. (`device` names the queue.)
+    `DEPTH` tokens.
     """
 
     def choose(scores: np.ndarray, ids: Sequence[int], _: int) -> tuple[int, float]:
@@ -67,7 +64,7 @@ def greedy(
 
 def sampled(
     model: str, text: ModelText, uniforms: tuple[float, ...], after: tuple[int, ...] = (),
-    filters: Filters | None = None, report: Report = no_progress, device: str = "cpu",
+    filters: Filters | None = None, report: Report = no_progress,
 ) -> Continuation:  # fmt: skip
     """A job: each token is drawn with the next of the given numbers in [0, 1), see `draw.draw`.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,14 +21,14 @@ REPEATS = 5
 
 def time_cache(
     model: str, lengths: tuple[int, ...] = LENGTHS, repeats: int = REPEATS,
-    report: Report = no_progress, device: str = "cpu",
+    report: Report = no_progress,
 ) -> CacheTimes:  # fmt: skip
     """A job: prefill, a token with the cache, and the same token without, by number of tokens.
 
     The text is that of bundled editorials, the token behind it the model's likeliest. Rounds over
     all lengths follow one another, so that a noisy second does not meet one length alone; the first
     is not counted. Raises ValueError for lengths that a text may not have, and what `decoder`
-    raises. (`device` names the queue.)
+    raises.
     """
     pretrained = decoder(model)
     ids = texts.tokens(pretrained, " ".join(editorials().texts[:200])).ids
@@ -39,7 +38,7 @@ def time_cache(
     apart, ranks = np.zeros(len(lengths)), np.ones(len(lengths), int)
     for repeat in range(-1, repeats):
         for index, n in enumerate(lengths):
-            took, retained, rerun = pretrained.run(partial(_once, ids[:n]))
+            took, retained, rerun = pretrained.run(_once, ids[:n])
             if repeat >= 0:
                 seconds[:, repeat, index] = took
             apart[index] = max(apart[index], np.abs(retained - rerun).max())
@@ -49,7 +48,7 @@ def time_cache(
 
 
 def _once(
-    ids: Int[np.ndarray, "token"], network: Any, device: str
+    network: Any, device: str, ids: Int[np.ndarray, "token"]
 ) -> tuple[list[float], Float[np.ndarray, "vocabulary"], Float[np.ndarray, "vocabulary"]]:
     """Seconds of the three, and the logits with the cache and without."""
     import torch

@@ -21,7 +21,7 @@ PASSES = 16  # each reads up to `ROWS` nodes
 
 def futures(
     model: str, text: ModelText, steps: int = 8, passes: int = PASSES, width: int = WIDTH,
-    paths: tuple[tuple[int, ...], ...] = (), report: Report = no_progress, device: str = "cpu",
+    paths: tuple[tuple[int, ...], ...] = (), report: Report = no_progress,
 ) -> ContinuationTree:  # fmt: skip
     """A job: the tree of what may follow, grown `passes` times where it is most probable.
 
@@ -29,7 +29,7 @@ def futures(
     (greedy,
     beams, draws) that are in the tree whatever their probability; they are read first, in passes
     of their own. Reports the tree so far after each pass. Raises what `next_token` raises, and
-    ValueError beyond the limits of `Branches.grow`. (`device` names the queue.)
+    ValueError beyond the limits of `Branches.grow`.
     """
     pretrained = decoder(model)
     prompt = texts.tokens(pretrained, text)

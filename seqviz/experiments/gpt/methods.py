@@ -6,7 +6,6 @@ another model.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,12 +32,11 @@ DRAWN = tuple(_FILTERS)  # what is written token by token
 
 
 def by_method(
-    model: str, texts: int = TEXTS, seed: int = 0, report: Report = no_progress, device: str = "cpu"
+    model: str, texts: int = TEXTS, seed: int = 0, report: Report = no_progress
 ) -> ByMethod:
     """A job: beginnings of newspaper sentences, and how likely every continuation of each is.
 
     seed: which sentences, and the numbers that tokens are drawn with. Raises what `decoder` raises.
-    (`device` names the queue.)
     """
     pretrained = decoder(model)
     chosen = sentences(pretrained, texts, seed)
@@ -47,7 +45,7 @@ def by_method(
     first: list[tuple[int, ...]] = []
     for number, ids in enumerate(chosen):
         uniforms = np.random.RandomState([seed, number]).uniform(size=(len(DRAWN), STEPS))
-        read = pretrained.run(partial(_read, ends(pretrained), ids, uniforms))
+        read = pretrained.run(_read, ends(pretrained), ids, uniforms)
         for row, (_, *costs) in enumerate(read):
             for to, part in zip((bits, entropy), costs, strict=True):
                 to[row, number, : len(part)] = part
@@ -77,8 +75,8 @@ def sentences(pretrained: Pretrained, count: int, seed: int) -> list[Int[np.ndar
 
 
 def _read(
-    last: frozenset[int], ids: Int[np.ndarray, "token"],
-    uniforms: Float[np.ndarray, "method step"], network: Any, device: str,
+    network: Any, device: str, last: frozenset[int], ids: Int[np.ndarray, "token"],
+    uniforms: Float[np.ndarray, "method step"],
 ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:  # fmt: skip
     """Every text with bits and entropy of what stands behind the beginning."""
     results = []

@@ -25,12 +25,12 @@ Example = tuple[str, int]  # a review, and the place of its label
 
 def few_shots(
     model: str, questions: int = QUESTIONS, draws: int = DRAWS, described: bool = False,
-    amounts: tuple[int, ...] = AMOUNTS, report: Report = no_progress, device: str = "cpu",
+    amounts: tuple[int, ...] = AMOUNTS, report: Report = no_progress,
 ) -> FewShotAccuracy:  # fmt: skip
     """A job: the same short reviews of the test set behind examples of the training set.
 
     questions: half of them positive. described: whether `TASK` stands first. Raises what `decoder`
-    raises, and ValueError for an odd number of questions. (`device` names the queue.)
+    raises, and ValueError for an odd number of questions.
     """
     if questions % 2:
         raise ValueError("As many questions are positive as negative: their number is even.")

@@ -28,9 +28,7 @@ def surprise(model: str, text: ModelText) -> Surprise:
     tokens = texts.tokens(pretrained, text)
     if len(tokens.ids) < 2:
         raise UserError("one_token", "There is one token only: write a word more.")
-    bits, entropy, rank, best = pretrained.run(
-        lambda network, device: expected(network, device, tokens.ids)[0]
-    )
+    bits, entropy, rank, best = pretrained.run(expected, tokens.ids)[0]
     answer = tuple(texts.piece(pretrained, int(item)) for item in best)
     return Surprise(tokens, bits, entropy, rank, answer)
 
@@ -53,13 +51,8 @@ def repeated(
         raise UserError("one_token", "There is one token only: write a word more.")
     copies = max(1, min(copies, texts.MAX_TEXT_TOKENS // len(item.ids)))
     ids = np.tile(item.ids, copies)
-
-    def work(network: Any, device: str) -> list[np.ndarray]:
-        penalties = (1.0,) if penalty == 1 else (1.0, penalty)
-        read = [bits for bits, *_ in expected(network, device, ids, penalties)]
-        return [np.concatenate([[np.nan], entry]).reshape(copies, -1) for entry in read]
-
-    result = pretrained.run(work)
+    read = pretrained.run(expected, ids, (1.0,) if penalty == 1 else (1.0, penalty))
+    result = [np.concatenate([[np.nan], bits]).reshape(copies, -1) for bits, *_ in read]
     return Repeated(item.pieces, result[0], result[-1], penalty)
 
 

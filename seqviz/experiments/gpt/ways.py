@@ -16,19 +16,18 @@ SAMPLES, PASSES = 5, 24
 def compare_decoding(
     model: str, text: ModelText, steps: int = 8, beams: int = 3, penalty: float = 1.0,
     seed: int = 0,
-    report: Report = no_progress, device: str = "cpu",
+    report: Report = no_progress,
 ) -> DecodingComparison:  # fmt: skip
     """A job: the texts of `steps` tokens that each finds, and a tree that has them all.
 
     penalty: of length, see `beam`. seed: of the numbers the draws are made with. Reports the tree
-    so far. Raises what `greedy` and `beam` raise. (`device` names the queue.)
+    so far. Raises what `greedy` and `beam` raise.
     """
-    likeliest = greedy(model, text, steps, device=device)
-    result = beam(model, text, beams, steps, penalty, device=device)
+    likeliest = greedy(model, text, steps)
+    result = beam(model, text, beams, steps, penalty)
     samples = tuple(
-        sampled(model, text, uniforms(seed, steps, number), device=device)
-        for number in range(SAMPLES)
+        sampled(model, text, uniforms(seed, steps, number)) for number in range(SAMPLES)
     )
     every = (likeliest.ids, result.best.ids, *(item.ids for item in samples))
-    tree = futures(model, text, steps, PASSES, paths=every, report=report, device=device)
+    tree = futures(model, text, steps, PASSES, paths=every, report=report)
     return DecodingComparison(tree, likeliest, result, samples)

@@ -6,7 +6,7 @@ import re
 import time
 import warnings
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -122,7 +122,7 @@ def _counted(network: Any, stack: str) -> tuple[np.ndarray, int]:
     return counts, weights
 
 
-def time_passes(report: Report = no_progress, device: str = "cpu") -> PassTimes:
+def time_passes(report: Report = no_progress) -> PassTimes:
     """A job: seconds of a pass of the two models of this app by its length, five times each.
 
     One sequence of random tokens, no cache, on one thread where the app runs on one. Rounds over
@@ -141,7 +141,7 @@ def time_passes(report: Report = no_progress, device: str = "cpu") -> PassTimes:
         for repeat in range(-1, REPEATS):
             for index, length in enumerate(LENGTHS):
                 start = time.perf_counter()
-                pretrained.run(partial(_pass, ids[:, :length]))
+                pretrained.run(_pass, ids[:, :length])
                 if repeat >= 0:
                     seconds[at, repeat, index] = time.perf_counter() - start
                 done += 1
@@ -149,7 +149,7 @@ def time_passes(report: Report = no_progress, device: str = "cpu") -> PassTimes:
     return PassTimes(names, np.array(LENGTHS), seconds)
 
 
-def _pass(ids: Any, network: Any, device: str) -> None:
+def _pass(network: Any, device: str, ids: Any) -> None:
     ids = ids.to(device)
     result = network(input_ids=ids, attention_mask=ids.new_ones(ids.shape), use_cache=False)
     result[0].sum().item()  # a GPU has finished when it says the number

@@ -13,6 +13,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from seqviz.core.code_trace import Args, Function, Keywords
 from seqviz.core.i18n import duration
 from seqviz.data import precomputed
+from seqviz.jobs import on_device
 from seqviz.lessons.framework.output import Item, RenderedFigure
 from seqviz.models import placement, pretrained, ready
 from seqviz.plotting.figure import Figure
@@ -126,7 +127,7 @@ class LocalHost:
 
     def model(self, name: str, text: str | None, other: str) -> str:
         """Fetch and load it; raises what these raise."""
-        ready.load_job(name, text, other, lambda *_: None, "cpu")
+        ready.load_job(name, text, other, lambda *_: None)
         return pretrained.load(name).device.upper()
 
     def training_result(
@@ -138,7 +139,7 @@ class LocalHost:
             return outcome
         chosen = placement.of(function, keywords)
         started = time.perf_counter()
-        result = function(**keywords, device=chosen.kind)
+        result = function(**on_device(function, keywords, chosen.kind))
         return TrainingResult(result, time.perf_counter() - started, chosen.name)
 
     def upload(self, name: str) -> bytes | None:

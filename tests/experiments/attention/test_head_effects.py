@@ -81,7 +81,7 @@ def test_giving_up_leaves_the_shared_model_as_it_was(name, text, after, request)
             raise CancelledError
 
     with pytest.raises(CancelledError):
-        each_head(name, text, report, "cpu")
+        each_head(name, text, report)
     assert len(observed) == after
     again = forward_cache.forward(model, tokens)
     np.testing.assert_array_equal(before.weights, again.weights)

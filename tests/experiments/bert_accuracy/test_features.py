@@ -189,7 +189,7 @@ def test_the_job_makes_all_parts_and_says_how_far_it_is(fresh, monkeypatch):
     monkeypatch.setattr(features, "parts", lambda: few)
     assert not features.ready("tiny")
     shares = []
-    features.make("tiny", lambda record, fraction: shares.append(fraction), "cpu")
+    features.make("tiny", lambda record, fraction: shares.append(fraction))
     assert features.ready("tiny")
     assert shares == sorted(shares)
     assert shares[-1] == 1

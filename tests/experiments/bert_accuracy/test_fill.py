@@ -219,7 +219,7 @@ def test_no_head_is_refused(minilm, tiny, kind, tmp_path):
 def test_fill_in_one_by_one(minilm, folder):
     settings = FillSettings(share=0.3, mask=0.5, random=0.3, sentences=40, seed=3)
     reports = []
-    result = fill.fill_in(settings, lambda *report: reports.append(report), "cpu")
+    result = fill.fill_in(settings, lambda *report: reports.append(report))
     from seqviz.compute.bert_accuracy.corruption import select
 
     guesser, treatment, rank, frequency = fill_head.head("minilm"), [], [], []
@@ -246,20 +246,16 @@ def test_fill_in_one_by_one(minilm, folder):
 def test_several_shares(minilm, folder):
     reports = []
     settings = FillSettings(sentences=5, seed=1)
-    fill_ins = fill.fill_in_by_share(
-        settings, (0.1, 0.5), lambda *report: reports.append(report), "cpu"
-    )
+    fill_ins = fill.fill_in_by_share(settings, (0.1, 0.5), lambda *report: reports.append(report))
     assert [item.settings.share for item in fill_ins] == [0.1, 0.5]
     assert len(fill_ins[0].rank) < len(fill_ins[1].rank)
-    alone = fill.fill_in(replace(settings, share=0.5), no_progress, "cpu")
+    alone = fill.fill_in(replace(settings, share=0.5), no_progress)
     np.testing.assert_array_equal(fill_ins[1].rank, alone.rank)
     assert reports == [(0.5, 0.5), (1, 1)]
 
 
 def test_the_first_sentences_are_the_same_in_a_longer_run(minilm, folder):
-    short, long = (
-        fill.fill_in(FillSettings(sentences=count), no_progress, "cpu") for count in (10, 33)
-    )
+    short, long = (fill.fill_in(FillSettings(sentences=count), no_progress) for count in (10, 33))
     count = len(short.rank)
     np.testing.assert_array_equal(short.treatment, long.treatment[:count])
     assert (np.abs(short.rank - long.rank[:count]) <= 1).all()  # rounding, as above
@@ -334,7 +330,7 @@ def test_a_place_without_a_token_is_refused(minilm, folder, place):
 
 def test_the_shipped_file_is_as_good_as_its_card_says(real_file):
     """A part of the test set, as the whole takes half a minute: the card's value in its band."""
-    result = fill.fill_in(FillSettings(mask=1.0, random=0.0, sentences=400), no_progress, "cpu")
+    result = fill.fill_in(FillSettings(mask=1.0, random=0.0, sentences=400), no_progress)
     right = of(int((result.rank == 1).sum()), len(result.rank))
     assert right.low < real_file["metric"]["value"] < right.high
     baseline = (result.frequency == 1).mean()

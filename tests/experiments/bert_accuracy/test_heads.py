@@ -149,7 +149,7 @@ def clouds(monkeypatch):
 def test_a_search_tells_what_each_trial_reaches(clouds, method):
     settings = SearchSettings(method=method, budget=6, epochs=2)
     observed = []
-    result = search.search(settings, lambda record, share: observed.append((record, share)), "cpu")
+    result = search.search(settings, lambda record, share: observed.append((record, share)))
     again = [
         heads.fit(*TRAIN, *VALID, epochs=2, rate=rate, batch=batch)
         for rate, batch in zip(result.rate, result.batch, strict=True)
@@ -165,11 +165,11 @@ def test_a_search_tells_what_each_trial_reaches(clouds, method):
 
 
 def test_the_points_of_a_grid_lie_on_the_surface(clouds):
-    result = search.surface("any", epochs=2, report=lambda record, share: None, device="cpu")
+    result = search.surface("any", epochs=2, report=lambda record, share: None)
     assert result.validation.shape == (3, 21)
     assert not np.isnan(result.validation).any()
     settings = SearchSettings(method="grid", budget=15, epochs=2)
-    grid = search.search(settings, lambda record, share: None, "cpu")
+    grid = search.search(settings, lambda record, share: None)
     for rate, batch, value in zip(grid.rate, grid.batch, grid.validation, strict=True):
         column = np.argmin(abs(np.log(result.rate / rate)))
         assert np.isclose(result.rate[column], rate)

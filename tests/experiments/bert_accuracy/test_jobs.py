@@ -25,19 +25,19 @@ def folder(minilm, tmp_path_factory):
 
 
 def knife(count, report):
-    return word_masking.mask_words("minilm", count, (0.0, 0.5), report, "cpu")
+    return word_masking.mask_words("minilm", count, (0.0, 0.5), report)
 
 
 def pads(count, report):
-    return padding.padding("minilm", count, (16, 48), report, "cpu")
+    return padding.padding("minilm", count, (16, 48), report)
 
 
 def looks(count, report):
-    return direction.direction("minilm", count, report, "cpu", training=20)
+    return direction.direction("minilm", count, report, training=20)
 
 
 def fills(count, report):
-    return fill.fill_in(FillSettings(sentences=count), report, "cpu")
+    return fill.fill_in(FillSettings(sentences=count), report)
 
 
 @pytest.mark.parametrize("job", [knife, pads, looks, fills])

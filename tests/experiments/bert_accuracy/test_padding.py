@@ -85,7 +85,7 @@ def test_plain_and_truth(minilm, head, run):
 
 
 def test_few_sentences_where_padding_is_long(head):
-    result = padding.padding("minilm", 3, (128, 130), lambda *_: None, "cpu", n_sentences=2)
+    result = padding.padding("minilm", 3, (128, 130), lambda *_: None, n_sentences=2)
     tried = np.isfinite(result.probability).all((0, 1))
     assert tried.tolist() == [[True, True, True], [True, True, False]]
     assert (np.isfinite(result.drift).all((0, 1)) == tried).all()

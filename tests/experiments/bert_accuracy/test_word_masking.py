@@ -86,7 +86,7 @@ def test_sentences_have_their_own_numbers(minilm, head, run):
     """A longer run begins with the shorter one; another seed draws another order."""
     result, _ = run
     few = word_masking.mask_words(
-        "minilm", 3, SHARES, lambda *_: None, "cpu", seed=2, orders=("random", "content")
+        "minilm", 3, SHARES, lambda *_: None, seed=2, orders=("random", "content")
     )
     np.testing.assert_allclose(few.probability, result.probability[[0, 3], :, :3], atol=1e-5)
     ids = tokenize(minilm, TEXTS[:1] * 2)

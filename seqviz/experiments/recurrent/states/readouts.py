@@ -55,12 +55,10 @@ def _plane(network: str) -> Plane:
     return readouts.plane(result, states[real].astype(float))
 
 
-def compare_readouts(
-    network: str, seed: int = 0, report: Report = no_progress, device: str = "cpu"
-) -> ByReadout:
+def compare_readouts(network: str, seed: int = 0, report: Report = no_progress) -> ByReadout:
     """A job: a logistic regression on each readout of 8,072 reviews, tried on 2,000 others.
 
-    seed: of the network that learns to read backwards. (`device` names the queue.)
+    seed: of the network that learns to read backwards.
     """
     result = load(network)
     training, held = sentiment_split()

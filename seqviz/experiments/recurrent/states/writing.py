@@ -58,11 +58,10 @@ def count_letters(network: str, text: TokenizerText) -> int:
     return min(writing.MAX_LETTERS, max(1, symbols_read(load(network), text)))
 
 
-def run_on(network: str, judge: str, seed: int = 0, report: Report = no_progress,
-           device: str = "cpu") -> ByStep:  # fmt: skip
+def run_on(network: str, judge: str, seed: int = 0, report: Report = no_progress) -> ByStep:
     """A job: held-out sentences of `BEFORE` + `STEPS` letters or more, with and without the text.
 
-    judge: a second network, which reads what the first has written. (`device` names the queue.)
+    judge: a second network, which reads what the first has written.
     """
     result, second = load(network), load(judge)
     texts = [item[: BEFORE + STEPS] for item in characters_split()[1]]

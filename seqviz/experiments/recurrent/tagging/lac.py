@@ -52,7 +52,7 @@ def without(text: Characters, side: str, direction: str) -> TagSequence:
     return _tagged(text, "viterbi", side, direction)
 
 
-def lac_changes(report: Report = no_progress, device: str = "cpu") -> TagChanges:
+def lac_changes(report: Report = no_progress) -> TagChanges:
     """A job: what changes on the sentences that the package is tested with."""
     network = _network()
     lengths = np.array([len(sentence) for sentence in network.sentences])

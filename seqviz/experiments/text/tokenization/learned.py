@@ -54,13 +54,8 @@ def _words(name: str, amount: int) -> WordSymbols:
     return WordSymbols(counted(name, amount))
 
 
-def train_tokenizer(
-    amount: int, report: Report = no_progress, device: str = "cpu"
-) -> LearnedMerges:
-    """A job: a thousand merges, learned from the first `amount` reviews that are not held out.
-
-    (`device` names the queue.)
-    """
+def train_tokenizer(amount: int, report: Report = no_progress) -> LearnedMerges:
+    """A job: a thousand merges, learned from the first `amount` reviews that are not held out."""
     return learn(
         counted("reviews", amount), MAX_MERGES, lambda done: report("merges", done / MAX_MERGES)
     )

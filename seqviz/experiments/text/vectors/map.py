@@ -97,10 +97,8 @@ def solve(source: str, question: str, centered: bool) -> tuple[Ranked, Ranked]:
     )
 
 
-def analogies(
-    source: str, centered: bool, report: Report = no_progress, device: str = "cpu"
-) -> ByClass:
-    """A job: the bundled questions in one of the large tables. (`device` names the queue.)
+def analogies(source: str, centered: bool, report: Report = no_progress) -> ByClass:
+    """A job: the bundled questions in one of the large tables.
 
     Raises what `load` raises.
     """

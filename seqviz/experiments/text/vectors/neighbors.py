@@ -49,10 +49,8 @@ def counted(window: int) -> LearnedVectors:
     return LearnedVectors(words, vectors, often, len(pairs), np.zeros(0))
 
 
-def skip_grams(
-    window: int, seed: int, report: Report = no_progress, device: str = "cpu"
-) -> LearnedVectors:
-    """A job: skip-gram with negative samples on the same pairs. (`device` names the queue.)"""
+def skip_grams(window: int, seed: int, report: Report = no_progress) -> LearnedVectors:
+    """A job: skip-gram with negative samples on the same pairs."""
     words, often, ids, texts = corpus()
     pairs = windows.neighbors(ids, texts, window)
     result = skip_gram.train(
@@ -64,10 +62,8 @@ def skip_grams(
     )
 
 
-def substitutes(
-    seeds: int = SEEDS, report: Report = no_progress, device: str = "cpu"
-) -> Substitutes:
-    """A job: both methods with each window on the bundled list. (`device` names the queue.)"""
+def substitutes(seeds: int = SEEDS, report: Report = no_progress) -> Substitutes:
+    """A job: both methods with each window on the bundled list."""
     items = word_lists.substitutes()
     nearer = np.zeros((2, len(WINDOWS), seeds, len(items)), bool)
     for index, window in enumerate(WINDOWS):

@@ -40,11 +40,11 @@ def two_readings(model: str, word: str, first: texts.ModelText, second: texts.Mo
     return Layers(request, pieces, _cosines(*vectors))
 
 
-def sense_pairs(model: str, report: Report = no_progress, device: str = "cpu") -> SensePairs:
+def sense_pairs(model: str, report: Report = no_progress) -> SensePairs:
     """A job: the bundled words of two senses, and random pairs of words from film reviews.
 
     A random pair is two different words of two letters or more that are one token each, from two
-    sentences of the test set. (`device` names the queue.) Raises what `load` raises.
+    sentences of the test set. Raises what `load` raises.
     """
     pretrained, retained = load(model), word_lists.two_senses()
     other, same = [], []  # of the word at each level, and last of the bags of the other words

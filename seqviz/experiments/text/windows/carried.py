@@ -23,12 +23,10 @@ def read_windows(
     characters: int = CHARACTERS,
     seed: int = 0,
     report: Report = no_progress,
-    device: str = "cpu",
 ) -> Carried:
     """A job: `carried.compare` on the first characters of the sentences held out in training.
 
-    Sentences follow one another with a line break between them, as in training. (`device` names
-    the queue.)
+    Sentences follow one another with a line break between them, as in training.
     """
     result = load(network)
     anchor = {symbol: k for k, symbol in enumerate(result.symbols)}

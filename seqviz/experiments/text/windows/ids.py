@@ -195,11 +195,10 @@ def permute_many(
     sentences: int = SENTENCES,
     permutations: int = PERMUTATIONS,
     report: Report = no_progress,
-    device: str = "cpu",
 ) -> ByShare:
     """A job: the first reviews of the test set; each permutation has sentences of its own.
 
-    Raises what `load` raises. (`device` names the queue.)
+    Raises what `load` raises.
     """
     pretrained = load(model)
     test = sentiment_split()[1]

@@ -29,11 +29,10 @@ _TOGETHER = 50
 _FITTED = 0.6  # share of the work that is done when the maps are there
 
 
-def fit_lens(model: str, report: Report = no_progress, device: str = "cpu") -> TunedLens:
+def fit_lens(model: str, report: Report = no_progress) -> TunedLens:
     """A job: one map of rank 16 for the embedding and each layer but the last, and its KL.
 
-    The maps are fitted on film reviews, and both lenses are measured on others. (`device` names the
-    queue.)
+    The maps are fitted on film reviews, and both lenses are measured on others.
     """
     pretrained = load(model)
     layers = pretrained.network.config.num_hidden_layers
@@ -43,7 +42,7 @@ def fit_lens(model: str, report: Report = no_progress, device: str = "cpu") -> T
     count = 0
     for start in range(0, TEXTS, _TOGETHER):
         some = sentences[start : start + _TOGETHER]
-        results = [normalized(pretrained, texts.tokens(pretrained, item)) for item in some]
+        results = [pretrained.run(normalized, texts.tokens(pretrained, item)) for item in some]
         streams = np.concatenate(results, 1)
         count += streams.shape[1]
         ones = np.ones((streams.shape[1], 1), np.float32)
@@ -61,31 +60,28 @@ def fit_lens(model: str, report: Report = no_progress, device: str = "cpu") -> T
     mean = (cross[0][-1, width:-1] / count).astype(np.float32)
     bits, constant = [], []
     for done, tokens in enumerate(beginnings(pretrained)[:MEASURED], 1):
-        streams = normalized(pretrained, tokens)
+        streams = pretrained.run(normalized, tokens)
         end, rows = streams[-1], streams[:-1]
-        bits.append([_bits(pretrained, end, rows), _bits(pretrained, end, maps.read(rows))])
-        constant.append(_bits(pretrained, end, np.broadcast_to(mean, (1, *end.shape)))[0])
+        bits.append([pretrained.run(_bits, end, item) for item in (rows, maps.read(rows))])
+        constant.append(pretrained.run(_bits, end, np.broadcast_to(mean, (1, *end.shape)))[0])
         share = _FITTED + (1 - _FITTED) * done / MEASURED
         report(share, share)
     return replace(maps, bits=np.stack(bits, 1), constant=np.array(constant))
 
 
-def normalized(pretrained: Pretrained, tokens: Tokens) -> Float[np.ndarray, "row token d_model"]:
+def normalized(network: Any, device: str, tokens: Tokens) -> Float[np.ndarray, "row token d_model"]:
     """The embedding and the stream behind each layer, divided by its root mean square."""
     import torch
 
-    def work(network: Any, device: str) -> np.ndarray:
-        parts = functional.NetworkParts(network, tokens.ids, tokens.segments, device)
-        streams = [parts.first[0]]
-        functional.forward(
-            parts,
-            (functional.Variant(),),
-            lambda part, _, x: streams.append(x[0]) if part == "stream" else None,
-        )
-        x = torch.stack(streams).float()
-        return (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True))).cpu().numpy()
-
-    return pretrained.run(work)
+    parts = functional.NetworkParts(network, tokens.ids, tokens.segments, device)
+    streams = [parts.first[0]]
+    functional.forward(
+        parts,
+        (functional.Variant(),),
+        lambda part, _, x: streams.append(x[0]) if part == "stream" else None,
+    )
+    x = torch.stack(streams).float()
+    return (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True))).cpu().numpy()
 
 
 def _metric(pretrained: Pretrained) -> Float[np.ndarray, "d_model d_model"]:
@@ -96,21 +92,19 @@ def _metric(pretrained: Pretrained) -> Float[np.ndarray, "d_model d_model"]:
 
 
 def _bits(
-    pretrained: Pretrained,
+    network: Any,
+    device: str,
     end: Float[np.ndarray, "token d_model"],
     rows: Float[np.ndarray, "row token d_model"],
 ) -> Float[np.ndarray, "row"]:
     """KL of what the end says from what each row says, a mean over the tokens, in bits."""
     import torch
 
-    def work(network: Any, device: str) -> np.ndarray:
-        def say(x: np.ndarray) -> Any:
-            item = torch.tensor(x, dtype=torch.float32, device=device) * network.model.norm.weight
-            return torch.log_softmax(network.lm_head(item), -1)
+    def say(x: np.ndarray) -> Any:
+        item = torch.tensor(x, dtype=torch.float32, device=device) * network.model.norm.weight
+        return torch.log_softmax(network.lm_head(item), -1)
 
-        message = say(end)
-        probabilities = message.exp()
-        results = [float((probabilities * (message - say(x))).sum(-1).mean()) for x in rows]
-        return np.array(results) / math.log(2)
-
-    return pretrained.run(work)
+    message = say(end)
+    probabilities = message.exp()
+    results = [float((probabilities * (message - say(x))).sum(-1).mean()) for x in rows]
+    return np.array(results) / math.log(2)

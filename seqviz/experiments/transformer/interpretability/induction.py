@@ -30,18 +30,17 @@ def copy_twice(
     seed: int = 0,
     count: int = SEQUENCES,
     report: Report = no_progress,
-    device: str = "cpu",
 ) -> Induction:
     """A job: `count` sequences of random tokens, each twice, with more and more heads off.
 
-    seed: of the first sequence; those after it have the next ones. (`device` names the queue.)
+    seed: of the first sequence; those after it have the next ones.
     """
     pretrained = load(model)
     heads, others = ranked(model)
     stripes, losses, maps = [], [], 0.0
     for done in range(count):
         ids = tokens(pretrained, seed + done)
-        weights = _weights(pretrained, ids)[heads[:, 0], heads[:, 1]]
+        weights = pretrained.run(_weights, ids)[heads[:, 0], heads[:, 1]]
         stripes.append(stripe(weights, LENGTH))
         maps = maps + weights / count
         samples = np.random.RandomState(seed + done).permutation(others)[:MAX_HEADS_OFF]
@@ -50,7 +49,7 @@ def copy_twice(
         ]
         results: list[np.ndarray] = []
         for start in range(0, len(rows), _CHUNK):
-            results += _bits(pretrained, ids, rows[start : start + _CHUNK])
+            results += pretrained.run(_bits, ids, rows[start : start + _CHUNK])
             share = (done + len(results) / len(rows)) / count
             report(share, share)
         losses.append(np.reshape(results, (2, MAX_HEADS_OFF + 1, -1)))
@@ -80,7 +79,7 @@ def ranked(model: str) -> tuple[Int[np.ndarray, "rank 2"], Int[np.ndarray, "othe
     pretrained = load(model)
     result = np.mean(
         [
-            stripe(_weights(pretrained, tokens(pretrained, _APART + k)), LENGTH)
+            stripe(pretrained.run(_weights, tokens(pretrained, _APART + k)), LENGTH)
             for k in range(_OTHERS)
         ],
         0,
@@ -95,33 +94,27 @@ def _without(heads: Int[np.ndarray, "off 2"]) -> Variant:
 
 
 def _weights(
-    pretrained: Pretrained, ids: Int[np.ndarray, "token"]
+    network: Any, device: str, ids: Int[np.ndarray, "token"]
 ) -> Float[np.ndarray, "layer head query key"]:
     import torch
 
-    def work(network: Any, device: str) -> np.ndarray:
-        with taps.hooked(taps.AttentionHook()) as hook:
-            network.model(input_ids=torch.tensor(ids, device=device)[None], use_cache=False)
-        return torch.cat(hook.weights).float().cpu().numpy()
-
-    return pretrained.run(work)
+    with taps.hooked(taps.AttentionHook()) as hook:
+        network.model(input_ids=torch.tensor(ids, device=device)[None], use_cache=False)
+    return torch.cat(hook.weights).float().cpu().numpy()
 
 
 def _bits(
-    pretrained: Pretrained, ids: Int[np.ndarray, "token"], rows: list[Variant]
+    network: Any, device: str, ids: Int[np.ndarray, "token"], rows: list[Variant]
 ) -> list[Float[np.ndarray, "token"]]:
     """Of each variant the bits of each token but the first."""
     import torch
 
-    def work(network: Any, device: str) -> list[np.ndarray]:
-        parts = functional.NetworkParts(network, ids, np.zeros(len(ids), int), device)
-        after = torch.tensor(ids[1:], device=device)[:, None]
-        results = []
-        for stream in functional.forward(parts, rows):  # the scores of all at once would be 60 MB
-            log_probabilities = torch.log_softmax(network.lm_head(parts.last(stream[:-1])), -1)
-            results.append(
-                (-log_probabilities.gather(1, after)[:, 0] / math.log(2)).float().cpu().numpy()
-            )
-        return results
-
-    return pretrained.run(work)
+    parts = functional.NetworkParts(network, ids, np.zeros(len(ids), int), device)
+    after = torch.tensor(ids[1:], device=device)[:, None]
+    results = []
+    for stream in functional.forward(parts, rows):  # the scores of all at once would be 60 MB
+        log_probabilities = torch.log_softmax(network.lm_head(parts.last(stream[:-1])), -1)
+        results.append(
+            (-log_probabilities.gather(1, after)[:, 0] / math.log(2)).float().cpu().numpy()
+        )
+    return results

@@ -50,15 +50,12 @@ def variants(change: str, layers: int) -> tuple[Variant, ...]:
     return tuple(functional.off(change, k) for k in range(layers))
 
 
-def remove(
-    model: str, text: ModelText, report: Report = no_progress, device: str = "cpu"
-) -> tuple[Ablation, ...]:
+def remove(model: str, text: ModelText, report: Report = no_progress) -> tuple[Ablation, ...]:
     """A job: the prediction for a text under every change of each layer, one layer at a time.
 
     Of a decoder the next token, of an encoder the first token that is hidden. Reports what is known
     after every few layers. In the order of `CHANGES`. Raises UserError("nothing_hidden") for an
     encoder without a hidden token, and the refusals of `load`, `fill_head.head` and `texts.tokens`.
-    (`device` names the queue.)
     """
     pretrained = _predicting(model)
     tokens = texts.tokens(pretrained, text)
@@ -66,7 +63,7 @@ def remove(
     rows = {
         change: variants(change, pretrained.network.config.num_hidden_layers) for change in CHANGES
     }
-    before = _predicted(pretrained, tokens, position, (Variant(),))[0]
+    before = pretrained.run(_predicted, tokens, position, (Variant(),))[0]
     piece = texts.piece(pretrained, int(before.argmax()))
     bits = {change: np.full(len(rows[change]), np.nan) for change in CHANGES}
     after = {change: [""] * len(rows[change]) for change in CHANGES}
@@ -79,7 +76,7 @@ def remove(
     for number, item in enumerate(sorted(CHANGES, key=lambda change: change != FIRST)):
         for end in range(len(rows[item]), 0, -_CHUNK):
             some = range(max(0, end - _CHUNK), end)
-            values = _predicted(pretrained, tokens, position, [rows[item][k] for k in some])
+            values = pretrained.run(_predicted, tokens, position, [rows[item][k] for k in some])
             bits[item][list(some)] = divergence(before, values)
             for k, row in zip(some, values, strict=True):
                 after[item][k] = texts.piece(pretrained, int(row.argmax()))
@@ -87,12 +84,10 @@ def remove(
     return completed()
 
 
-def remove_from_many(
-    model: str, report: Report = no_progress, device: str = "cpu"
-) -> AblationSweep:
+def remove_from_many(model: str, report: Report = no_progress) -> AblationSweep:
     """A job: every change of every layer on the beginnings of film reviews.
 
-    Of an encoder one token of each is hidden. (`device` names the queue.)
+    Of an encoder one token of each is hidden.
     """
     pretrained = _predicting(model)
     layers = pretrained.network.config.num_hidden_layers
@@ -101,9 +96,9 @@ def remove_from_many(
     retained = np.zeros(bits.shape, bool)
     for number, tokens in enumerate(read):
         position = _asked(pretrained, tokens)
-        before = _predicted(pretrained, tokens, position, (Variant(),))[0]
+        before = pretrained.run(_predicted, tokens, position, (Variant(),))[0]
         for row, change in enumerate(CHANGES):
-            values = _predicted(pretrained, tokens, position, variants(change, layers))
+            values = pretrained.run(_predicted, tokens, position, variants(change, layers))
             bits[row, number, : len(values)] = divergence(before, values)
             retained[row, number, : len(values)] = values.argmax(-1) == before.argmax()
         report((number + 1) / len(read), (number + 1) / len(read))
@@ -143,14 +138,11 @@ def _asked(pretrained: Pretrained, tokens: Tokens) -> int:
 
 
 def _predicted(
-    pretrained: Pretrained, tokens: Tokens, index: int, rows: Any
+    network: Any, device: str, tokens: Tokens, index: int, rows: Any
 ) -> np.ndarray:  # [row, vocabulary], natural logarithms of probabilities
     import torch
 
-    def work(network: Any, device: str) -> np.ndarray:
-        parts = functional.NetworkParts(network, tokens.ids, tokens.segments, device)
-        read = network.lm_head if parts.kind == "llama" else network.fill_in
-        last = parts.last(functional.forward(parts, rows)[:, index])
-        return torch.log_softmax(read(last).double(), -1).cpu().numpy()
-
-    return pretrained.run(work)
+    parts = functional.NetworkParts(network, tokens.ids, tokens.segments, device)
+    read = network.lm_head if parts.kind == "llama" else network.fill_in
+    last = parts.last(functional.forward(parts, rows)[:, index])
+    return torch.log_softmax(read(last).double(), -1).cpu().numpy()
