@@ -249,17 +249,23 @@ def errors_of_seeds(
     characters = sum(int((group.tags >= 0).sum()) for group in groups)
     values: Float[np.ndarray, "seed wiring"] = np.zeros((len(seeds), len(READERS)))
     for done, (row, column) in enumerate(np.ndindex(values.shape)):
-
-        def each(_: list[float], share: float, done: int = done) -> None:
-            report((done, values.size), (done + share) / values.size)
-
-        trained_tagger = _learn(task, READERS[column], seeds[row], "cpu", each, updates)
-
-        def answer(group: LengthGroup, item: TrainedTagger = trained_tagger) -> np.ndarray:
-            return item.probabilities(group.ids).argmax(-1)
-
-        values[row, column] = 100 * _counted(groups, len(held), answer).sum() / characters
+        each = _report_share(report, done, values.size)
+        tagger = _learn(task, READERS[column], seeds[row], "cpu", each, updates)
+        values[row, column] = 100 * _wrong(groups, len(held), tagger).sum() / characters
     return values
+
+
+def _report_share(report: Report, done: int, count: int) -> Callable[[list[float], float], None]:
+    """Return what reports a training, one of `count`, of which `done` have ended."""
+    return lambda _, share: report((done, count), (done + share) / count)
+
+
+def _wrong(
+    groups: list[LengthGroup], sentences: int, tagger: TrainedTagger, ahead: int | None = None
+) -> Int[np.ndarray, "tag sentence"]:
+    return _counted(
+        groups, sentences, lambda group: tagger.probabilities(group.ids, ahead).argmax(-1)
+    )
 
 
 def _counted(
@@ -287,19 +293,8 @@ def compare_taggers(
     steps = len(WIRINGS) * seeds
     for seed in range(seeds):
         for wiring, row in zip(WIRINGS, every, strict=True):
-            done = sum(map(len, every))
-
-            def each(_: list[float], share: float, done: int = done) -> None:
-                report((done, steps), (done + share) / steps)
-
+            each = _report_share(report, sum(map(len, every)), steps)
             row.append(_learn(task, wiring, seed + 1, device, each))
-
-    def wrong(tagger: TrainedTagger, ahead: int | None = None) -> np.ndarray:
-        def answer(group: LengthGroup) -> np.ndarray:
-            return tagger.probabilities(group.ids, ahead).argmax(-1)
-
-        return _counted(groups, len(held), answer)
-
     symbols = np.array([0, *range(1, len(known_symbols(task)) + 1)])
     count: Float[np.ndarray, "symbol tag"] = np.zeros((len(symbols), len(TAGS)))
     for group in _groups_of_training(task):
@@ -312,11 +307,12 @@ def compare_taggers(
     return Compared(
         task,
         _counted(groups, len(held), lambda group: np.full_like(group.tags, -2)),
-        np.array([[wrong(item) for item in row] for row in every]),
+        np.array([[_wrong(groups, len(held), item) for item in row] for row in every]),
         _counted(groups, len(held), lambda group: np.full_like(group.tags, commonest)),
         _counted(groups, len(held), lambda group: of_symbol[group.ids]),
         np.array(AHEAD),
-        np.array([[wrong(item, ahead) for item in every[-1]] for ahead in AHEAD]),
+        np.array([[_wrong(groups, len(held), item, ahead) for item in every[-1]]
+                  for ahead in AHEAD]),
         widths,
         np.array([parameters(wiring, int(width), len(symbols), size.read)
                   for wiring, width in zip(WIRINGS, widths, strict=True)]),
@@ -336,21 +332,9 @@ def compare_ahead(
     wrong = np.zeros((len(LEARNED_AHEAD), seeds, len(TAGS), len(held)), int)
     seconds = np.zeros(wrong.shape[:2])
     for done, (seed, row) in enumerate(np.ndindex(seeds, len(LEARNED_AHEAD))):
-        ahead = LEARNED_AHEAD[row]
-
-        def each(_: list[float], share: float, done: int = done) -> None:
-            report((done, seconds.size), (done + share) / seconds.size)
-
-        trained_tagger = _learn(task, "bi", seed + 1, device, each, ahead=ahead)
-
-        def answer(
-            group: LengthGroup, item: TrainedTagger = trained_tagger, ahead: int = ahead
-        ) -> np.ndarray:
-            return item.probabilities(group.ids, ahead).argmax(-1)
-
-        wrong[row, seed], seconds[row, seed] = (
-            _counted(groups, len(held), answer),
-            trained_tagger.seconds,
-        )
+        ahead, each = LEARNED_AHEAD[row], _report_share(report, done, seconds.size)
+        tagger = _learn(task, "bi", seed + 1, device, each, ahead=ahead)
+        wrong[row, seed] = _wrong(groups, len(held), tagger, ahead)
+        seconds[row, seed] = tagger.seconds
     characters = _counted(groups, len(held), lambda group: np.full_like(group.tags, -2))
     return TrainedAhead(task, characters, np.array(LEARNED_AHEAD), wrong, seconds)
