@@ -504,6 +504,27 @@ def test_closing_stops_everything_and_refuses_more():
         jobs.submit(square, 3, owner="a")
 
 
+def on_its_device(x, report, device="cpu"):
+    return device
+
+
+@pytest.mark.parametrize(("function", "result"), [(square, 9), (on_its_device, "cuda")])
+def test_the_queue_s_device_is_told_to_who_computes_on_it(jobs, function, result):
+    job = jobs.submit(function, owner="a", x=3, device="cuda")
+    assert job.wait(LONG)
+    assert (job.result, job.device) == (result, "cuda")
+    assert jobs.find(function, x=3, device="cuda") is job
+
+
+def test_the_report_of_a_part_scales_its_share():
+    reports = []
+    report = queue.scale_report(lambda *given: reports.append(given), 0.5, 0.75)
+    report("word", 0.0)
+    report(0.2, 0.2)
+    report(1.0)
+    assert reports == [("word", 0.5), (0.55, 0.55), (0.75, 0.75)]
+
+
 def test_one_default_queue_per_device():
     assert queue.queue_for() is queue.queue_for("cpu")
     assert queue.queue_for("cuda") is not queue.queue_for("cpu")

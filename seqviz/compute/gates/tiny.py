@@ -95,7 +95,7 @@ def train_tiny(
         return head(out[scored])
 
     test = draw(settings.task, settings.length, TESTED, np.random.RandomState([settings.seed, 1]))
-    *asked, answers = (torch.as_tensor(item, device=device) for item in _arrays(test))
+    *inputs, answers = (torch.as_tensor(item, device=device) for item in _arrays(test))
     step = TrainingStep(
         torch.optim.Adam([*layer.parameters(), *head.parameters()], settings.rate),
         lambda *batch: torch.nn.functional.cross_entropy(scores(*batch[:2]), batch[2]),
@@ -107,7 +107,7 @@ def train_tiny(
 
     def measure(done: int, new: int) -> TinyReport:
         with torch.no_grad():
-            right = (scores(*asked).argmax(-1) == answers).float().mean().item()
+            right = (scores(*inputs).argmax(-1) == answers).float().mean().item()
         return TinyReport(done, settings.updates, right)
 
     result = run(update, measure, settings.updates, Pulse(report))

@@ -78,8 +78,8 @@ def mean_outputs(model: str, report: Report = no_progress) -> MeanOutputs:
     return MeanOutputs(np.asarray(total / tokens), SENTENCES, tokens, 1.0)
 
 
-def _sums(network: Any, device: str, pretrained: Pretrained, read: Tokens) -> torch.Tensor:
-    """What each head adds to a text's stream, summed over its tokens."""
+def _sums(network: Any, device: str, pretrained: Pretrained, read: Tokens) -> Any:
+    """Return the sum over a text's tokens of what each head adds to the stream."""
     import torch
 
     with taps.hooked(taps.AttentionHook(note=False, sums=[])) as hook:
