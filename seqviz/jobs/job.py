@@ -54,8 +54,8 @@ class Report(Protocol):
     """What a job's function receives as `report`, to be called after every step of its work.
 
     `record` is anything worth keeping, for instance an epoch's losses; `fraction` is the share of
-    the work that is done, by default `record.fraction` where the record has one. Raises `Cancelled`
-    when nobody wants the result any more.
+    the work that is done, by default `record.fraction` where the record has one. Raises
+    `CancelledError` when nobody wants the result any more.
     """
 
     def __call__(self, record: object, fraction: float | None = None) -> None:
@@ -115,9 +115,9 @@ class Keeper(Protocol):
 
 
 class Job(Generic[T]):
-    """One piece of work in a queue; made by `Jobs.submit`. All attributes may be read at any time.
+    """One piece of work in a queue; made by `JobQueue.submit`.
 
-    The result is shared by all owners, who must not write into it.
+    All attributes may be read at any time. The result is shared by all owners, who must not write into it.
     """
 
     def __init__(

@@ -433,7 +433,7 @@ def all_queues() -> dict[str, JobQueue]:
 
 
 def _tried(job: Job[T], report: Report) -> T:
-    """The job's work, once more with what `rescue` says where it fails."""
+    """The job's work, once more with what `retry_hook` says where it fails."""
     call = job.call
     if remote_executor is not None and (outcome := remote_executor(job, report)) is not None:
         result: T = outcome[0]

@@ -85,7 +85,7 @@ def count(
 ) -> ParameterCount:
     """The parameters of the encoder and its classifier.
 
-    regime: what is trained (see `findings.TuneSettings`): "random" nothing; "head" the classifier;
+    regime: what is trained (see `results.TuneSettings`): "random" nothing; "head" the classifier;
     "top" the last `layers` layers and the classifier; "lora" two matrices of `rank` beside each of
     a layer's six (query, key, value, attention output, both of the feed-forward part: B A added to
     W, Hu et al. 2022) and the classifier; "all" everything.

@@ -25,7 +25,7 @@ Trial = tuple[str, np.ndarray, np.ndarray, float]  # label, share, other, what a
 def try_heads(hypothesis: str, model: str, report: Report = no_progress) -> HeadTrials:
     """A job: every head of a model on each text that a hypothesis is tried on.
 
-    hypothesis: one of `HYPOTHESES`; see `Trials`. Raises ValueError for another.
+    hypothesis: one of `HYPOTHESES`; see `HeadTrials`. Raises ValueError for another.
     """
     if hypothesis not in HYPOTHESES:
         raise ValueError(f"The hypothesis is one of {', '.join(HYPOTHESES)}, not {hypothesis!r}.")

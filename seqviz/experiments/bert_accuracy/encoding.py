@@ -149,7 +149,7 @@ def vectors(
     """The vectors of sentences (`tokenize`), in the order in which they were given.
 
     report: called with the share that is done after each batch; what it raises ends the work.
-    allowed: where tokens look, as `looks` in `hidden`. side, length: of the padding; the positions
+    allowed: `visibility` of `hidden`. side, length: of the padding; the positions
     of an encoder are absolute, so padding on the left moves a sentence to later positions. masked:
     as in `hidden`; the mean is over real tokens even where the network is not told. The library's
     pooler reads the first place, so with padding on the left it reads a [PAD]: real, and shown.

@@ -78,7 +78,7 @@ def features(
     first: int | None = None,
     report: Callable[[float], object] = lambda fraction: None,
 ) -> Features:
-    """The vectors of a part (`PARTS`), or of its `first` sentences: from memory, disk, or computed.
+    """The vectors of a part (`SPLITS`) or its `first` sentences: from memory, disk, or computed.
 
     report: called with the share that is done; what it raises ends the work, and nothing is kept.
     Raises the refusals of `pretrained.load`, and UserError("encoder_only") for a decoder.

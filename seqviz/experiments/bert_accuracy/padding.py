@@ -37,7 +37,7 @@ from seqviz.models.texts import ModelText
 LONG, FEW = 128, 300  # beyond so many tokens, so few sentences
 _SCORES = 2**19  # query-key pairs of a batch: two sentences of 512 tokens, 0.4 s
 _MOST = 64  # sentences of a batch
-_SIDES: tuple[Side, ...] = ("right", "left")  # as in findings.SIDES
+_SIDES: tuple[Side, ...] = ("right", "left")  # as in `results.SIDES`
 _SHOWN = 8  # paddings of a student's sentence
 
 

@@ -99,9 +99,9 @@ def controls(
 ) -> WordMaskingCurve:
     """A job: is it the missing word that costs, or [MASK]? Two answers to masking at random.
 
-    "deleted": the words that `knife` masks in random order are taken out instead; the standard
+    "deleted": the words that `mask_words` masks in random order are taken out instead; the standard
     head. "adapted": they are masked, and the head is `adapted_head`. Arguments, reports and
-    refusals as in `knife`, whose first sentences these are; training: of `adapted_head`.
+    refusals as in `mask_words`, whose first sentences these are; training: of `adapted_head`.
     """
     standard = standard_head(model, feature, lambda: report(0.0, 0.0))
     pretrained, test = load(model), sentiment_split()[1]

@@ -28,7 +28,7 @@ def beam(
     As `generate(num_beams=beams, length_penalty=penalty, early_stopping=False)`: of the twice as
     many best candidates those that end are hypotheses where they are among the first `beams`; the
     search is over when its best beam, divided by its length so far, is below all that are kept.
-    Raises what `next_token` raises, and ValueError beyond the limits of `Branches.grow`.
+    Raises what `next_token` raises, and ValueError beyond the limits of `KVCacheTree.extend`.
     """
     pretrained = decoder(model)
     prompt = texts.tokens(pretrained, text)

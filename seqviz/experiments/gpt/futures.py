@@ -29,7 +29,7 @@ def futures(
     (greedy,
     beams, draws) that are in the tree whatever their probability; they are read first, in passes
     of their own. Reports the tree so far after each pass. Raises what `next_token` raises, and
-    ValueError beyond the limits of `Branches.grow`.
+    ValueError beyond the limits of `KVCacheTree.extend`.
     """
     pretrained = decoder(model)
     prompt = texts.tokens(pretrained, text)

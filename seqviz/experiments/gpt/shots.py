@@ -1,6 +1,6 @@
 """Film reviews judged by a decoder behind solved examples: in-context learning, with its control.
 
-The examples are read once for all questions behind them (`Branches.behind`).
+The examples are read once for all questions behind them (`KVCacheTree.score_suffixes`).
 """
 
 from __future__ import annotations

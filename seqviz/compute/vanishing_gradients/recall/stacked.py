@@ -69,7 +69,7 @@ class Stacked:
         return np.array([runner.test(pair).accuracy for runner, pair in pairs])
 
     def _loss(self, weights: Sequence[Tensor], inputs: Tensor, targets: Tensor) -> Any:
-        """Of one network, with weights in the order of `Runner.parameters`."""
+        """Of one network, with weights in the order of `CellTrainer.parameters`."""
         runner, (*body, matrix, bias) = self.runners[0], weights
         named = dict(zip(self.names, body, strict=True))
         hidden, _ = functional_call(runner.body, named, (inputs,))

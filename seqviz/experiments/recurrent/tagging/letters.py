@@ -83,7 +83,7 @@ def tagged(task: str, text: TokenizerText) -> TaggedExample:
 def tag_text(
     task: str, taggers: tuple[TrainedTagger, ...], text: TokenizerText, ahead: int
 ) -> TaggedText:
-    """A student's text, of which at most `MOST` signs are read, as all networks tag it.
+    """A student's text, of which `MAX_SENTENCE_SIGNS` signs are read, as all networks tag it.
 
     Behind them the last one once more, whose backward cell reads `ahead` signs. Raises what
     `tagged` raises.
