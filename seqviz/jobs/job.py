@@ -117,7 +117,8 @@ class Keeper(Protocol):
 class Job(Generic[T]):
     """One piece of work in a queue; made by `JobQueue.submit`.
 
-    All attributes may be read at any time. The result is shared by all owners, who must not write into it.
+    All attributes may be read at any time. The result is shared by all owners, who must not write
+    into it.
     """
 
     def __init__(

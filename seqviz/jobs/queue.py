@@ -441,11 +441,12 @@ def _tried(job: Job[T], report: Report) -> T:
     try:
         return call(report=report)
     except Exception as error:
-        again = retry_hook(error, call.keywords) if retry_hook else None
+        keywords = {**call.keywords, "device": job.device}
+        again = retry_hook(error, keywords) if retry_hook else None
         if again is None:
             raise
         traceback.clear_frames(error.__traceback__)  # they hold what is on the device
     arguments, job.note = again
-    job.device = str(arguments.get("device", job.device))
+    job.device = str(arguments.pop("device"))
     log.warning("a job begins again on %s: %s", job.device, job._name)
-    return call.func(*call.args, report=report, **arguments)
+    return call.func(*call.args, report=report, **on_device(call.func, arguments, job.device))

@@ -150,6 +150,23 @@ def test_a_training_begins_again_on_the_cpu(gpu, queue, kind, note):
     assert queue.find(works_on_the_cpu, device="cuda", kind=kind) is job
 
 
+failures: list[BaseException] = []
+
+
+def fails_outside_its_model(report) -> str:
+    """A job that leaves the device to a model, and touches what is on it once more."""
+    if failures:
+        raise failures.pop()
+    return "done"
+
+
+def test_work_of_a_model_begins_again_where_its_device_fails(gpu, queue):
+    failures.append(torch.AcceleratorError(GONE))
+    job = queue.submit(fails_outside_its_model, device="cuda", owner="one")
+    assert job.wait(WAIT)
+    assert (job.result, job.device, job.note) == ("done", "cpu", "gpu_lost")
+
+
 def test_where_the_cpus_memory_ends_as_well_it_is_a_sentence_and_the_next_one_runs(gpu, queue):
     job = queue.submit(works_on_the_cpu, device="cuda", kind="neither", owner="one")
     assert job.wait(WAIT)
