@@ -13,14 +13,13 @@ Same sentences, same encoder (MiniLM), one thread on both sides, in one run.
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from benchmarks.report import Report, options
 from seqviz.compute.bert_accuracy.results import TuneSettings
 from seqviz.experiments.bert_accuracy import features, heads
 from seqviz.experiments.bert_accuracy.encoding import vectors
@@ -75,7 +74,7 @@ def head_only(model: Pretrained, sample: int) -> dict[str, Any]:
     training, request = pick("train", sample), pick("test", sample)
     long, seconds = encode(model, training.ids, LONG)
     long_asked, _ = encode(model, request.ids, LONG)
-    theirs = EPOCHS * (seconds * len(ids) / sample + learning / EPOCHS)
+    padded = EPOCHS * (seconds * len(ids) / sample + learning / EPOCHS)
     short, short_asked = (encode(model, item.ids, None)[0] for item in (training, request))
     right = [
         accuracy((v, training.positive), (w, request.positive))
@@ -85,7 +84,7 @@ def head_only(model: Pretrained, sample: int) -> dict[str, Any]:
         "ours_s": reading + learning,
         "reading_s": reading,
         "learning_s": learning,
-        "theirs_s": theirs,
+        "padded_s": padded,
         "right": right,
         "vectors_differ": float(abs(long - short).max()),
     }
@@ -106,39 +105,34 @@ def epoch_of(model: Pretrained, data: Data, length: int | None) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sample", type=int, default=256, help="sentences padded to 512")
-    sample = parser.parse_args().sample
+    sample = options(__doc__, sample=(256, "sentences padded to 512")).sample
     device.prepare_torch()
     model = load("minilm")
     head = head_only(model, sample)
     few = pick("train", sample)
     data = Data(few, few.first(1), few.first(1))
     short, long = epoch_of(model, data, None), epoch_of(model, data, LONG)
-    ours, theirs = head["right"]
-    gap = float(ours.mean() - theirs.mean())
+    ours, padded = head["right"]
     proportion = proportions.proportion(ours)
-    print(f"Head only, {EPOCHS} epochs on 7,272 sentences")
-    print(f"  ours: {head['reading_s']:.1f} s reading + {head['learning_s']:.2f} s learning")
-    print(f"  encode every epoch, padded to 512: {head['theirs_s']:,.0f} s ({sample} scaled)")
-    print(f"All weights, one epoch on {sample} sentences: {short:.1f} s, padded {long:.1f} s")
-    print(
-        f"Accuracy on {sample} test sentences, heads trained on {sample}: {proportion.share:.4f} "
-        f"[{proportion.low:.4f}, {proportion.high:.4f}], padded {theirs.mean():.4f}; "
-        f"vectors differ by at most {head['vectors_differ']:.1e}"
-    )
-    result = {
-        "name": "accuracy_lab",
-        "head_speedup": round(head["theirs_s"] / head["ours_s"], 1),
-        "full_speedup": round(long / short, 1),
-        "accuracy_gap": gap,
+    report = Report("accuracy_lab")
+    print(f"seconds; head only: {EPOCHS} epochs on 7,272 sentences, padded scaled from {sample}")
+    report.row("head only", ours=head["ours_s"], reading=head["reading_s"],
+               learning=head["learning_s"], padded=head["padded_s"])  # fmt: skip
+    report.row(f"an epoch of {sample}", ours=short, padded=long)
+    report.row("test accuracy", ours=proportion.share, low=proportion.low, high=proportion.high,
+               padded=float(padded.mean()), largest_difference=head["vectors_differ"])  # fmt: skip
+    head_speedup, full_speedup = head["padded_s"] / head["ours_s"], long / short
+    report.values |= {
+        "head_speedup": round(head_speedup, 1),
+        "full_speedup": round(full_speedup, 1),
+        "accuracy_gap": float(ours.mean() - padded.mean()),
         "goals": {
-            "head": head["theirs_s"] / head["ours_s"] >= HEAD_GOAL,
-            "full": long / short >= FULL_GOAL,
-            "accuracy": bool(proportion.low <= theirs.mean() <= proportion.high),
+            "head": head_speedup >= HEAD_GOAL,
+            "full": full_speedup >= FULL_GOAL,
+            "accuracy": bool(proportion.low <= padded.mean() <= proportion.high),
         },
     }
-    print(json.dumps(result))
+    report.finish(at_least={"head_speedup": HEAD_GOAL, "full_speedup": FULL_GOAL})
 
 
 if __name__ == "__main__":

@@ -6,7 +6,9 @@ paths. Every estimate is compared; the benchmark fails when two differ by more t
 by `AutoReg` also brings standard errors, which the picture of the sampling distribution does not
 need; that is part of what is saved.)
 
-Training: `benchmarks.ar_training`.
+Training: the textbook's run (1,000 values of an AR(1), `nn.RNN(1, 32)`, 100 epochs of Adam) as the
+plain PyTorch loop that the text writes, and as the page runs it: through the job queue, with a
+thread that reads the progress every half second.
 """
 
 from __future__ import annotations
@@ -15,86 +17,43 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy: one core, as in a shared classroom
 
-import json
 import statistics
-from dataclasses import dataclass
+import threading
+import time
 
 import numpy as np
 
-from benchmarks.timing import timed
+from benchmarks.report import Report, medians, options
 from seqviz.compute.ar_fitting import fit_paths, replicate_paths
 
 PHI, N, REPLICATIONS, SEED = 0.8, 1000, 500, 1
-RUNS = 5
+RUNS, EPOCHS = 5, 100
 TOLERANCE = 1e-8
+POLL_SECONDS = 0.5
 
 
-@dataclass(frozen=True)
-class ReplicationTimes:
-    """Median seconds for all replications, and the largest difference of two estimates."""
-
-    simulate_together: float
-    simulate_one_by_one: float
-    fit_together: float
-    fit_one_by_one: float
-    largest_difference: float
-
-    @property
-    def speedup(self) -> float:
-        """Fitting the same given paths."""
-        return self.fit_one_by_one / self.fit_together
-
-
-def replication() -> ReplicationTimes:
+def replication(report: Report) -> float:
+    """Simulate and fit all paths at once and one by one; how many times faster the fit is."""
     paths = replicate_paths(PHI, N, REPLICATIONS, seed=SEED)
-    together, one_by_one = fit_paths(paths)[0], _fit_one_by_one(paths)
-    difference = float(np.abs(together - one_by_one).max())
+    difference = float(np.abs(fit_paths(paths)[0] - _fit_one_by_one(paths)).max())
     if not difference < TOLERANCE:
         raise SystemExit(f"The estimates differ by {difference:.1e}, more than {TOLERANCE}.")
-    # Alternating, so that a change of clock speed or load meets all of them.
-    runs = [
-        (
-            timed(lambda: replicate_paths(PHI, N, REPLICATIONS, seed=SEED)),
-            timed(_simulate_one_by_one),
-            timed(lambda: fit_paths(paths)),
-            timed(lambda: _fit_one_by_one(paths)),
-        )
-        for _ in range(RUNS)
-    ]
-    medians = (statistics.median(seconds) for seconds in zip(*runs, strict=True))
-    simulate_together, simulate_one_by_one, fit_together, fit_one_by_one = medians
-    return ReplicationTimes(
-        simulate_together, simulate_one_by_one, fit_together, fit_one_by_one, difference
+    simulate, simulate_loop, fit, fit_loop = medians(
+        RUNS,
+        lambda: replicate_paths(PHI, N, REPLICATIONS, seed=SEED),
+        _simulate_one_by_one,
+        lambda: fit_paths(paths),
+        lambda: _fit_one_by_one(paths),
     )
-
-
-def main() -> None:
-    times = replication()
     print(f"{REPLICATIONS} replications of AR(1), phi = {PHI}, n = {N}; median of {RUNS} runs")
-    print(f"{'':26}{'together':>12}{'one by one':>12}{'ratio':>9}")
-    for label, together, one_by_one in (
-        ("simulate", times.simulate_together, times.simulate_one_by_one),
-        ("fit the same paths", times.fit_together, times.fit_one_by_one),
-        (
-            "simulate and fit",
-            times.simulate_together + times.fit_together,
-            times.simulate_one_by_one + times.fit_one_by_one,
-        ),
+    for label, ours, loop in (
+        ("simulate", simulate, simulate_loop),
+        ("fit the same paths", fit, fit_loop),
+        ("simulate and fit", simulate + fit, simulate_loop + fit_loop),
     ):
-        ratio = one_by_one / together
-        print(f"{label:26}{together * 1e3:9.2f} ms{one_by_one * 1e3:9.1f} ms{ratio:9.0f}")
-    print(f"largest difference of two estimates: {times.largest_difference:.1e}")
-
-    from benchmarks.ar_training import training_overhead  # imports torch: not before the timing
-
-    training = training_overhead()
-    print(f"training overhead: {training.ratio:.3f}")
-    line = {
-        "name": "ar",
-        "replications_speedup": round(times.speedup, 1),
-        "training_overhead": round(training.ratio, 3),
-    }
-    print(json.dumps(line))
+        report.row(label, ms=1e3 * ours, one_by_one_ms=1e3 * loop, ratio=loop / ours)
+    print(f"largest difference of two estimates: {difference:.1e}")
+    return fit_loop / fit
 
 
 def _simulate_one_by_one() -> None:
@@ -110,6 +69,84 @@ def _fit_one_by_one(paths: np.ndarray) -> np.ndarray:
     from statsmodels.tsa.ar_model import AutoReg
 
     return np.array([AutoReg(path, 1, trend="n").fit().params[0] for path in paths])
+
+
+def training(report: Report) -> float:
+    """Train in both ways in turn, on one thread, after one warm-up of each; our time over bare."""
+    import torch  # not before the replications have been timed
+
+    torch.set_num_threads(1)
+    pairs = [_pair(seed) for seed in range(RUNS + 1)][1:]
+    bare, ours = (statistics.median(seconds) for seconds in zip(*pairs, strict=True))
+    print(f"textbook run, {EPOCHS} epochs, seconds")
+    report.row("training", bare_loop=bare, job_queue=ours, ratio=ours / bare)
+    return ours / bare
+
+
+def _pair(seed: int) -> tuple[float, float]:
+    values = replicate_paths(PHI, N, 2, seed=seed)[0]
+    bare_seconds, bare_mse = _bare(values, seed)
+    ours_seconds, ours_mse = _ours(values, seed)
+    if not np.isclose(bare_mse, ours_mse, rtol=1e-4):  # float32 rounding; else not the same work
+        raise RuntimeError(f"The two loops trained different networks: {bare_mse}, {ours_mse}.")
+    return bare_seconds, ours_seconds
+
+
+def _bare(values: np.ndarray, seed: int) -> tuple[float, float]:
+    """Train as the text writes it, with the predictions that its figure draws."""
+    import torch
+    from torch import nn
+
+    started = time.perf_counter()
+    torch.manual_seed(seed)
+    rnn, head = nn.RNN(1, 32, batch_first=True), nn.Linear(32, 1)
+    series = torch.tensor(values, dtype=torch.float32)
+    inputs, targets = series[:-1].view(1, -1, 1), series[1:].view(1, -1, 1)
+    criterion = nn.MSELoss()
+    optimizer = torch.optim.Adam([*rnn.parameters(), *head.parameters()], lr=0.001)
+    for _ in range(EPOCHS):
+        hidden, _state = rnn(inputs)
+        loss = criterion(head(hidden), targets)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    with torch.no_grad():
+        mse = criterion(head(rnn(inputs)[0]), targets).item()
+    return time.perf_counter() - started, mse
+
+
+def _ours(values: np.ndarray, seed: int) -> tuple[float, float]:
+    """From pressing the button to the result, a fresh queue each time so that nothing is kept."""
+    from seqviz.compute.ar_fitting.network_settings import NetworkSettings
+    from seqviz.compute.ar_fitting.networks import fit_network
+    from seqviz.jobs import JobQueue
+
+    jobs, ended = JobQueue(), threading.Event()
+    started = time.perf_counter()
+    settings = NetworkSettings(seed=seed, epochs=EPOCHS)
+    job = jobs.submit(fit_network, values, settings, owner="page")
+
+    def poll() -> None:
+        while not ended.wait(POLL_SECONDS):
+            job.heartbeat("page")
+            _seen = (job.state, job.position, job.fraction, job.trail)
+
+    poller = threading.Thread(target=poll, daemon=True)
+    poller.start()
+    job.wait()
+    seconds = time.perf_counter() - started
+    ended.set()
+    poller.join()
+    jobs.close()
+    return seconds, job.result.train_mse
+
+
+def main() -> None:
+    options(__doc__)
+    report = Report("ar")
+    report.values["replications_speedup"] = round(replication(report), 1)
+    report.values["training_overhead"] = round(training(report), 3)
+    report.finish()
 
 
 if __name__ == "__main__":

@@ -23,9 +23,7 @@ The clock stops with the last of them.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
-import json
 import statistics
 import tempfile
 import threading
@@ -36,6 +34,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, Request
 
+from benchmarks.report import Report, options
 from seqviz import lessons as lessons_of
 from seqviz.content import catalog
 from testing.chromium import chromium, watched
@@ -176,7 +175,7 @@ def home_bench() -> str:
 
 
 def measure(
-    slugs: Sequence[str], rounds: int
+    slugs: Sequence[str], rounds: int, report: Report
 ) -> tuple[dict[str, dict[str, float]], dict[str, float]]:
     """The numbers of each lesson, and home's."""
     loopback: dict[str, list[Visit]] = {slug: [] for slug in slugs}
@@ -190,6 +189,7 @@ def measure(
         visit(browser, plain.url, CHART)
         home_visit(browser, app.port, FAST)
         home = home_visit(browser, app.port)
+        report.row("home, at 2 Mbit/s", **home)
         for slug in slugs:
             visit(browser, f"{app.url}/{slug}")
         for _ in range(rounds):
@@ -212,6 +212,7 @@ def measure(
                 "again_s_2mbit": round(again.seconds, 2),
                 "shift": round(statistics.median(visit.shift for visit in visits), 3),
             }
+            report.row(slug, **result[slug])
     return result, home
 
 
@@ -287,9 +288,8 @@ def all_live(browser: Browser, sources: Sequence[str]) -> float:
     return float(max(ended) - began) / 1000
 
 
-def measure_embeds(slugs: Sequence[str], rounds: int) -> dict[str, dict[str, float]]:
+def measure_embeds(slugs: Sequence[str], rounds: int, report: Report) -> None:
     """Bytes and requests of each lesson's first bench, alone and in its lesson; ten on one page."""
-    result: dict[str, dict[str, float]] = {}
     with serve() as app, chromium() as browser:
         for slug in slugs:
             bench = next(iter(getattr(lessons_of, slug).lesson.benches))
@@ -299,19 +299,19 @@ def measure_embeds(slugs: Sequence[str], rounds: int) -> dict[str, dict[str, flo
             (full,) = slow_visit(browser, app.port, slug, FAST)
             (alone,) = slow_visit(browser, app.port, path, FAST)
             (slow,) = slow_visit(browser, app.port, path, SLOW)
-            result[slug] = {
+            report.values[slug] = {
                 "bytes": alone.bytes,
                 "requests": alone.requests,
                 "lesson_bytes": full.bytes,
                 "share": round(alone.bytes / full.bytes, 3),
                 "s_2mbit": round(slow.seconds, 2),
             }
-            print(slug, result[slug], flush=True)
+            report.row(slug, **report.values[slug])
         sources = [f"{app.url}/embed/{item}?lang=en" for item in TEN]
         all_live(browser, sources)
         seconds = [all_live(browser, sources) for _ in range(rounds)]
-        result["ten on a page"] = {"seconds": round(statistics.median(seconds), 2)}
-    return result
+        report.values["ten on a page"] = {"seconds": round(statistics.median(seconds), 2)}
+        report.row("ten on a page", **report.values["ten on a page"])
 
 
 def worst(lessons: dict[str, dict[str, float]]) -> dict[str, float]:
@@ -321,24 +321,22 @@ def worst(lessons: dict[str, dict[str, float]]) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Navigation to first figure, in a new browser.")
-    parser.add_argument("--rounds", type=int, default=3, help="measured visits over loopback")
-    parser.add_argument("--lessons", default=",".join(lesson.slug for lesson in catalog.LESSONS))
-    parser.add_argument("--embeds", action="store_true", help="benches in pages of their own")
-    given = parser.parse_args()
+    given = options(
+        __doc__,
+        rounds=(3, "measured visits over loopback"),
+        lessons=(",".join(lesson.slug for lesson in catalog.LESSONS), "by their slugs"),
+        embeds=(False, "benches in pages of their own"),
+    )
+    slugs = [*filter(None, given.lessons.split(","))]
     if given.embeds:
-        embeds = measure_embeds(given.lessons.split(","), given.rounds)
-        print("ten on a page", embeds["ten on a page"])
-        print(json.dumps({"name": "embeds", **embeds}))
-        return
-    lessons, home = measure([*filter(None, given.lessons.split(","))], given.rounds)
-    print("home, first visit at 2 Mbit/s:", json.dumps(home))
-    maximum = worst(lessons) if lessons else {}
+        report = Report("embeds")
+        measure_embeds(slugs, given.rounds, report)
+        return report.finish()
+    report = Report("arrival")
     print(f"first visit to the first figure, {given.rounds} visits over loopback, one slow one")
-    print(f"{'':20}" + "".join(f"{name:>14}" for name in maximum))
-    for slug, numbers in lessons.items():
-        print(f"{slug:20}" + "".join(f"{number:14,}" for number in numbers.values()))
-    print(json.dumps({"name": "arrival", **maximum, "home": home, "lessons": lessons}))
+    lessons, home = measure(slugs, given.rounds, report)
+    report.values |= {**(worst(lessons) if lessons else {}), "home": home, "lessons": lessons}
+    return report.finish()
 
 
 if __name__ == "__main__":

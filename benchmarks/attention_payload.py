@@ -21,7 +21,9 @@ Above 51 tokens the mosaic puts cells together (the largest weight is kept; a cl
 them); BertViz draws every weight. A picture of weights without any pattern compresses worst: the
 bytes of one of independent random weights (softmax of normal scores, deviation 2) are printed too.
 
-`--text` measures the real app alone (`benchmarks.attention_text`); without it both parts run.
+Then a new text in the real app, from Enter to the changed picture: MiniLM reads 32 tokens that it
+has not read before, in turn with the slider of the empty page (`benchmarks.interaction`). `--text`
+measures this alone.
 
 `python -m benchmarks.attention_payload [--text] [--loads 5] [--texts 20]`
 """
@@ -32,38 +34,37 @@ import os
 
 os.environ["OMP_NUM_THREADS"] = "1"  # before numpy: one core, as in a shared classroom
 
-import argparse
 import contextlib
 import json
 import pickle
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
-from playwright.sync_api import ConsoleMessage, Error
+from playwright.sync_api import ConsoleMessage, Error, Page
 
-from benchmarks.attention_text import text_ratio
+from benchmarks.interaction import PROBE, WARM_UP, open_floor
+from benchmarks.report import Report, medians, options
 from seqviz.compute.attention import patterns
 from seqviz.compute.attention.results import Mosaic, ReadText
 from seqviz.experiments.attention import weights as attention_weights
 from seqviz.experiments.bertviz import page as bertviz_page
 from seqviz.figures.attention.maps import head_mosaic
+from seqviz.models import registry, texts
 from seqviz.plotting.figure import Figure
-from testing.chromium import chromium
-from testing.server import Server, serve_page
+from testing.chromium import chromium, css_class, draw_whole
+from testing.server import Server, serve, serve_empty_page, serve_page
 
-T = TypeVar("T")
 LENGTHS, LAYERS, HEADS, SEED = (32, 64, 128), 12, 12, 1
 BUILDS = 3
 PAINTED = "painted after ms: "
 LIMIT_S = 180.0  # for BertViz to paint
 BUDGET_S = 60.0  # for the loads of one view at one length; at least one goes through
-GOALS = {"bytes_ratio": 20.0, "paint_speedup": 10.0}
+BYTES_GOAL, PAINT_GOAL = 20.0, 10.0
 
 SCRIPT = """
 import pickle
@@ -118,7 +119,38 @@ READY_BERTVIZ = """(() => {
 })()"""
 
 
+TEXT_TOKENS, TEXT_GOAL = 32, 2.5
+WORDS = (
+    "the a man woman child dog house river street city night day book story song old new small "
+    "great red green saw heard knew found wrote and or but with under near before after long"
+)
 # After `arm`, `done` resolves to the milliseconds from Enter to two frames after the decoded image.
+TEXT_PROBE = """() => {
+  const image = () => document.querySelector(`${CHART} .imagelayer image`);
+  const frame = () => new Promise(requestAnimationFrame);
+  seqviz.arm = () => {
+    seqviz.done = new Promise((resolve, reject) => {
+      const before = image().href.baseVal;
+      let pressed = null;
+      setTimeout(() => reject(new Error("nothing happened")), 20000);
+      document.addEventListener("keydown", () => { pressed = performance.now(); },
+        {capture: true, once: true});
+      const observer = new MutationObserver(async () => {
+        const now = image()?.href.baseVal;
+        if (pressed === null || !now || now === before) return;
+        observer.disconnect();
+        await image().decode();
+        await frame();
+        await frame();
+        resolve(performance.now() - pressed);
+      });
+      observer.observe(document.querySelector(CHART),
+        {subtree: true, childList: true, attributes: true});
+    });
+  };
+}"""
+
+
 @dataclass
 class View:
     """One page under measurement.
@@ -229,28 +261,22 @@ def prepare(tokens: int, folder: Path) -> list[View]:
     weights = tensor(tokens)
     ready = READY_BERTVIZ.replace("THUMBNAILS", str(LAYERS * HEADS))
     ready = ready.replace("LINES", str(LAYERS * HEADS * tokens**2))
-    sent, built_mosaic = timed(lambda: mosaic(weights).to_json())
-    lean, built_lean = timed(lambda: rounded(weights))
-    full, built_whole = timed(lambda: as_shipped(weights))
+    sent, lean, full = mosaic(weights).to_json(), rounded(weights), as_shipped(weights)
+    built = medians(
+        BUILDS,
+        lambda: mosaic(weights).to_json(),
+        lambda: rounded(weights),
+        lambda: as_shipped(weights),
+    )
     views = [
-        View(f"mosaic-{tokens}", READY_MOSAIC, len(sent.encode()), built_mosaic),
-        View(f"rounded-{tokens}", ready, lean.bytes, built_lean),
-        View(f"BertViz-{tokens}", ready, len(full.encode()), built_whole),
+        View(f"mosaic-{tokens}", READY_MOSAIC, len(sent.encode()), built[0]),
+        View(f"rounded-{tokens}", ready, lean.bytes, built[1]),
+        View(f"BertViz-{tokens}", ready, len(full.encode()), built[2]),
     ]
     visible = (mosaic(weights), (lean.html, lean.height), (full, lean.height))
     for view, content in zip(views, visible, strict=True):
         (folder / f"{view.name}.pickle").write_bytes(pickle.dumps(content))
     return views
-
-
-def timed(work: Callable[[], T]) -> tuple[T, float]:
-    """The result, and the median seconds of a few runs after a first."""
-    result, seconds = work(), []
-    for _ in range(BUILDS):
-        start = time.perf_counter()
-        work()
-        seconds.append(time.perf_counter() - start)
-    return result, statistics.median(seconds)
 
 
 @contextlib.contextmanager
@@ -263,13 +289,9 @@ def prepared() -> Iterator[tuple[Server, dict[int, list[View]]]]:
             yield server, views
 
 
-def payload(loads: int) -> dict[str, object]:
-    """Load and print everything; the figures for the JSON line."""
+def payload(loads: int, report: Report) -> None:
+    """Load and print everything."""
     with prepared() as (server, lengths):
-        print(
-            f"{'tokens':>6} {'view':8}{'bytes':>13}{'built':>8}{'painted':>9}{'least':>8}", end=""
-        )
-        print(f"{'most':>8}{'loads':>7}   (seconds, medians)")
         for tokens, views in lengths.items():
             empty = View("empty", READY_EMPTY)
             for view in (empty, views[0]):  # once unmeasured: the server reads the files
@@ -280,50 +302,93 @@ def payload(loads: int) -> dict[str, object]:
                     if not view.failed and sum(view.seconds) < BUDGET_S:
                         view.load(server.url)
             for view in (empty, *views):
-                _print_row(tokens, view)
+                report.row(
+                    f"{tokens} {view.name.partition('-')[0]}", bytes=view.bytes, built_s=view.built,
+                    painted_s=view.painted, least_s=min(view.seconds), most_s=max(view.seconds),
+                    loads=len(view.seconds),
+                )  # fmt: skip
+                if view.failed:
+                    print(f"  did not finish: {view.failed}")
     ours, lean, full = lengths[LENGTHS[-1]]
     if ours.failed:
         raise SystemExit(f"The mosaic was not painted: {ours.failed}")
     dull = len(mosaic(patternless(LENGTHS[-1])).to_json().encode())
-    ratio, speedup = full.bytes / ours.bytes, full.painted / ours.painted
-    print(
-        f"at {LENGTHS[-1]} tokens: BertViz' bytes {ratio:.0f} times ours, rounded and once", end=""
-    )
-    print(f" {lean.bytes / ours.bytes:.0f} times (goal: >= {GOALS['bytes_ratio']:.0f})")
-    print(f"a mosaic without any pattern: {dull:,} bytes, BertViz {full.bytes / dull:.0f} times")
+    speedup = round(full.painted / ours.painted, 1)
     alone = (full.painted - empty.painted) / (ours.painted - empty.painted)
-    print(f"painted {'more than ' if full.failed else ''}{speedup:.1f} times sooner", end="")
-    print(f" (goal: >= {GOALS['paint_speedup']:.0f}), {alone:.0f} times", end="")
-    print(" without what the empty page takes")
-    line: dict[str, object] = {
-        "bytes_ratio": round(ratio, 1),
+    print(f"a mosaic without any pattern: {dull:,} bytes")
+    print(f"painted {alone:.0f} times sooner, without what the empty page takes")
+    report.values |= {
+        "bytes_ratio": round(full.bytes / ours.bytes, 1),
         "bytes_ratio_rounded": round(lean.bytes / ours.bytes, 1),
         "bytes_ratio_patternless": round(full.bytes / dull, 1),
-        "paint_speedup": None if full.failed else round(speedup, 1),
+        "paint_speedup": None if full.failed else speedup,
         "bertviz_finished": not full.failed,
     }
-    return line | ({"paint_speedup_at_least": round(speedup, 1)} if full.failed else {})
+    if full.failed:
+        report.values["paint_speedup_at_least"] = speedup
 
 
-def _print_row(tokens: int, view: View) -> None:
-    name = view.name.partition("-")[0]
-    print(
-        f"{tokens:6} {name:8}{view.bytes:13,}{view.built:8.3f}{view.painted:9.2f}"
-        f"{min(view.seconds):8.2f}{max(view.seconds):8.2f}{len(view.seconds):7}"
-        + (f"   did not finish: {view.failed}" if view.failed else "")
-    )
+def sentences(count: int) -> list[str]:
+    """Different texts, each of 32 tokens for the default encoder."""
+    from seqviz.models.pretrained import load
+
+    model, random = load(registry.DEFAULTS["encoder"]), np.random.RandomState(SEED)
+    built = [" ".join(random.choice(WORDS.split(), TEXT_TOKENS - 3)) + "." for _ in range(count)]
+    if {len(texts.tokens(model, text).ids) for text in built} != {TEXT_TOKENS}:
+        raise SystemExit(f"The texts do not have {TEXT_TOKENS} tokens each.")
+    return built
+
+
+def new_text(page: Page, text: str) -> float:
+    """Milliseconds from Enter to the mosaic of this text."""
+    page.evaluate("seqviz.idle()")
+    page.locator(css_class("at.real.encoder")).locator("input").fill(text)
+    page.locator(css_class("at.real.figure")).scroll_into_view_if_needed()
+    page.evaluate("seqviz.arm()")
+    page.keyboard.press("Enter")
+    milliseconds = float(page.evaluate("seqviz.done"))
+    page.evaluate("seqviz.idle()")
+    return milliseconds
+
+
+def text_ratio(count: int, report: Report) -> None:
+    """New text to picture over the empty page's slider, in turn."""
+    fresh = sentences(count + WARM_UP)
+    chart = css_class("at.real.figure")
+    with serve() as app, serve_empty_page() as empty, chromium() as browser:
+        floor = open_floor(browser, empty.url)
+        page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+        page.goto(f"{app.url}/attention")
+        page.locator("h1").wait_for()
+        draw_whole(page, patience=120_000)
+        page.locator(f"{chart} .imagelayer image").wait_for(timeout=120_000)  # the model is loaded
+        page.evaluate(PROBE.replace("CHART", json.dumps(chart)))
+        page.evaluate(TEXT_PROBE.replace("CHART", json.dumps(chart)))
+        milliseconds = []
+        for text in fresh:
+            floor.press()
+            milliseconds.append(new_text(page, text))
+    median, p95 = map(float, np.percentile(milliseconds[WARM_UP:], (50, 95)))
+    print(f"new text of {TEXT_TOKENS} tokens to picture, {count} texts, milliseconds")
+    report.row("empty page", median=floor.median(), p95=floor.p95())
+    report.row("attention", median=median, p95=p95)
+    report.values |= {"text_ratio": round(median / floor.median(), 2), "text_ms": round(median, 1)}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="All heads in the browser, against BertViz.")
-    parser.add_argument("--text", action="store_true", help="the real app's new text only")
-    parser.add_argument("--loads", type=int, default=5, help="loads of each page")
-    parser.add_argument("--texts", type=int, default=20, help="measured texts")
-    options = parser.parse_args()
-    line: dict[str, object] = {"name": "attention_payload"}
-    if not options.text:
-        line |= payload(options.loads)
-    print(json.dumps(line | text_ratio(options.texts)))
+    given = options(
+        __doc__,
+        text=(False, "the real app's new text only"),
+        loads=(5, "loads of each page"),
+        texts=(20, "measured texts"),
+    )
+    report = Report("attention_payload")
+    if not given.text:
+        payload(given.loads, report)
+    text_ratio(given.texts, report)
+    painted = [key for key in ("paint_speedup_at_least", "paint_speedup") if key in report.values]
+    at_least = {"bytes_ratio": BYTES_GOAL, painted[0]: PAINT_GOAL} if painted else {}
+    report.finish({"text_ratio": TEXT_GOAL}, at_least)
 
 
 if __name__ == "__main__":

@@ -26,18 +26,15 @@ os.environ["OMP_NUM_THREADS"] = "1"  # before numpy: one core, as in a shared cl
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 os.environ["MKL_NUM_THREADS"] = "1"
 
-import json
 import math
-import statistics
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from benchmarks.timing import timed
+from benchmarks.report import Report, medians, options
 from seqviz.compute.recurrent import run
 from seqviz.compute.vanishing_gradients import (
     GradientExperiment,
@@ -54,122 +51,76 @@ PAIR_RUNS, SERIES_RUNS = 3, 41
 LENGTHS = (50, 75, 100, 150, 200, 300, 400)
 GPU = GradientExperiment("rnn", 500, 256)
 MODULES: dict[str, Callable[..., nn.Module]] = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
-GOALS = {
-    "pairs_speedup": (50.0, ">="),
-    "series_ratio": (1.5, "<="),
-    "exponent": (1.15, "<="),
-    "max_relative_error": (1e-3, "<="),
-}
+AT_LEAST = {"pairs_speedup": 50.0}
+AT_MOST = {"series_ratio": 1.5, "exponent": 1.15, "max_relative_error": 1e-3}
 
 
-@dataclass(frozen=True)
-class PairTimes:
-    """Median seconds for the whole table, and the largest relative error of ours."""
-
-    ours: float
-    pair_by_pair: float
-    one_graph: float
-    largest_error: float
-
-
-@dataclass(frozen=True)
-class SeriesTimes:
-    """Median seconds of one series and of PyTorch's forward and backward, float32 and float64."""
-
-    ours: float
-    torch32: float
-    torch64: float
-
-
-def pairs() -> PairTimes:
+def pairs(report: Report) -> None:
+    """The whole table in three ways, and the largest relative error of ours."""
     net = unroll(RNN)
     exact = _one_graph(net, torch.float64)
-    result = 10.0 ** pair_norms(RNN, stride=1).log10
     below = np.tri(STEPS, k=-1, dtype=bool)
-    error = float(np.abs(result / exact - 1)[below].max())
-    if not float(np.abs(_pair_by_pair(net) / exact - 1)[below].max()) < 1e-3:
+
+    def error(norms: np.ndarray) -> float:
+        return float(np.abs(norms / exact - 1)[below].max())
+
+    if not error(_pair_by_pair(net)) < 1e-3:
         raise SystemExit("Autograd pair by pair does not compute the same table.")
-    runs = [
-        (
-            statistics.median(timed(lambda: pair_norms(RNN, stride=1)) for _ in range(5)),
-            timed(lambda: _pair_by_pair(net)),
-            timed(lambda: _one_graph(net, torch.float32)),
-        )
-        for _ in range(PAIR_RUNS)  # alternating: a change of clock or load meets all of them
+    print(f"all {STEPS * (STEPS - 1) // 2} pairs, d = {WIDTH}, seconds, median of {PAIR_RUNS} runs")
+    autograd = partial(_pair_by_pair, net), partial(_one_graph, net, torch.float32)
+    rounds = [
+        [*medians(5, partial(pair_norms, RNN, stride=1)), *medians(1, *autograd)]
+        for _ in range(PAIR_RUNS)
     ]
-    ours, pair_by_pair, one_graph = (statistics.median(s) for s in zip(*runs, strict=True))
-    return PairTimes(ours, pair_by_pair, one_graph, error)
+    ours, by_pair, one_graph = np.median(rounds, axis=0)
+    report.row("seconds", pair_norms=ours, pair_by_pair=by_pair, one_graph_batched=one_graph)
+    report.values["pairs_speedup"] = round(float(by_pair / ours), 1)
+    largest = error(10.0 ** pair_norms(RNN, stride=1).log10)
+    report.values["max_relative_error"] = float(f"{largest:.2g}")
 
 
-def series(cell: str) -> SeriesTimes:
+def series(cell: str, report: Report) -> float:
+    """One series beside PyTorch's forward and backward in both precisions; ours over float32."""
     net = unroll(GradientExperiment(cell, STEPS, WIDTH))
     single, double = (_torch_step(net, cell, dtype) for dtype in (torch.float32, torch.float64))
     if not math.isclose(double(), net.loss, rel_tol=1e-10):
         raise SystemExit(f"The {cell} of PyTorch does not compute the same loss.")
     single()
     _series(net)
-    runs = [(timed(lambda: _series(net)), timed(single), timed(double)) for _ in range(SERIES_RUNS)]
-    return SeriesTimes(*(statistics.median(seconds) for seconds in zip(*runs, strict=True)))
+    ours, torch32, torch64 = medians(SERIES_RUNS, partial(_series, net), single, double)
+    report.row(
+        cell, ours_ms=1e3 * ours, torch32_ms=1e3 * torch32, torch64_ms=1e3 * torch64,
+        ratio32=ours / torch32, ratio64=ours / torch64,
+    )  # fmt: skip
+    return ours / torch32
 
 
-def growth() -> tuple[list[float], float]:
-    """Median seconds of a series for each of `LENGTHS`, and the exponent of T."""
+def growth(report: Report) -> float:
+    """Milliseconds of a series for each of `LENGTHS`; the exponent of T."""
     nets = [unroll(GradientExperiment("rnn", steps, WIDTH)) for steps in LENGTHS]
     for net in nets:
         _series(net)
-    runs = [[timed(partial(_series, net)) for net in nets] for _ in range(SERIES_RUNS)]
-    medians = [statistics.median(seconds) for seconds in zip(*runs, strict=True)]
-    return medians, float(np.polyfit(np.log(LENGTHS), np.log(medians), 1)[0])
+    seconds = medians(SERIES_RUNS, *(partial(_series, net) for net in nets))
+    report.row("ms by steps", **{f"{n}": 1e3 * s for n, s in zip(LENGTHS, seconds, strict=True)})
+    return float(np.polyfit(np.log(LENGTHS), np.log(seconds), 1)[0])
 
 
 def main() -> None:
+    options(__doc__)
     torch.set_num_threads(1)
-    times = pairs()
-    print(f"all {STEPS * (STEPS - 1) // 2} pairs, d = {WIDTH}, median of {PAIR_RUNS} runs")
-    print(f"{'':34}{'seconds':>10}{'ratio':>9}")
-    print(f"{'pair_norms':34}{times.ours:10.4f}{1:9.1f}")
-    for label, seconds in (
-        ("autograd, pair by pair", times.pair_by_pair),
-        ("autograd, one graph, batched", times.one_graph),
-    ):
-        print(f"{label:34}{seconds:10.4f}{seconds / times.ours:9.1f}")
-    print(f"largest relative error of a norm: {times.largest_error:.1e}")
-
-    print(f"\nnorms of all {STEPS} steps, d = {WIDTH}, milliseconds, median of {SERIES_RUNS} runs")
-    print(f"{'':8}{'ours':>8}{'torch32':>10}{'torch64':>10}{'ratio32':>9}{'ratio64':>9}")
-    ratios = {}
-    for cell in MODULES:
-        steps = series(cell)
-        ratios[cell] = steps.ours / steps.torch32
-        print(
-            f"{cell:8}{1e3 * steps.ours:8.2f}{1e3 * steps.torch32:10.2f}{1e3 * steps.torch64:10.2f}"
-            f"{ratios[cell]:9.2f}{steps.ours / steps.torch64:9.2f}"
-        )
-
-    medians, exponent = growth()
-    print("\nsteps       " + "".join(f"{steps:8d}" for steps in LENGTHS))
-    print("milliseconds" + "".join(f"{1e3 * seconds:8.2f}" for seconds in medians))
-    print(f"time grows like T^{exponent:.2f}")
-
-    line: dict[str, str | float] = {
-        "name": "bptt",
-        "pairs_speedup": round(times.pair_by_pair / times.ours, 1),
-        "series_ratio": round(ratios["rnn"], 3),
-        "exponent": round(exponent, 3),
-        "max_relative_error": float(f"{times.largest_error:.2g}"),
-    }
+    report = Report("bptt")
+    pairs(report)
+    print(f"norms of all {STEPS} steps, d = {WIDTH}, median of {SERIES_RUNS} runs")
+    ratios = {cell: series(cell, report) for cell in MODULES}
+    report.values["series_ratio"] = round(ratios["rnn"], 3)
+    report.values["exponent"] = round(growth(report), 3)
     if torch.cuda.is_available():
-        line["gpu_pairs_s"] = round(_on_the_gpu(), 3)
-        print(
-            f"\nall pairs of T = {GPU.steps}, d = {GPU.width} on {torch.cuda.get_device_name()}: "
-            f"{line['gpu_pairs_s']} s"
-        )
-    print("\ngoals")
-    for name, (goal, sense) in GOALS.items():
-        value = float(line[name])
-        met = value >= goal if sense == ">=" else value <= goal
-        print(f"  {name} {sense} {goal:g}: {value:g}, {'met' if met else 'missed'}")
-    print(json.dumps(line))
+        pair_norms(GPU, stride=1, device="cuda")  # the first call also starts the device
+        (seconds,) = medians(PAIR_RUNS, partial(pair_norms, GPU, stride=1, device="cuda"))
+        report.values["gpu_pairs_s"] = round(seconds, 3)
+        print(f"all pairs of T = {GPU.steps}, d = {GPU.width} on {torch.cuda.get_device_name()}: "
+              f"{seconds:.3f} s")  # fmt: skip
+    report.finish(AT_MOST, AT_LEAST)
 
 
 def _series(net: Unrolled) -> LogNorms:
@@ -219,21 +170,21 @@ def _pair_by_pair(net: Unrolled) -> np.ndarray:
     states = [torch.zeros(WIDTH)]
     for x in added:
         states.append(torch.tanh(x + U @ states[-1]))
-    is_found = np.full((STEPS, STEPS), np.nan)
+    norms = np.full((STEPS, STEPS), np.nan)
 
     def jacobian(earlier: int, later: int) -> Tensor:
-        def way(h: Tensor) -> Tensor:
+        def unrolled(h: Tensor) -> Tensor:
             for t in range(earlier, later):
                 h = torch.tanh(added[t] + U @ h)
             return h
 
-        return torch.func.jacrev(way)(states[earlier])
+        return torch.func.jacrev(unrolled)(states[earlier])
 
     for later in range(1, STEPS + 1):
         for earlier in range(1, later):
             size = float(jacobian(earlier, later).norm())
-            is_found[later - 1, earlier - 1] = size / math.sqrt(WIDTH)
-    return is_found
+            norms[later - 1, earlier - 1] = size / math.sqrt(WIDTH)
+    return norms
 
 
 def _one_graph(net: Unrolled, dtype: torch.dtype) -> np.ndarray:
@@ -245,21 +196,14 @@ def _one_graph(net: Unrolled, dtype: torch.dtype) -> np.ndarray:
         h = torch.tanh(x + U @ h)
         states.append(h)
     unit = torch.eye(WIDTH, dtype=dtype)
-    is_found = np.full((STEPS, STEPS), np.nan)
+    norms = np.full((STEPS, STEPS), np.nan)
     for later in range(1, STEPS):
         jacobians = torch.autograd.grad(
             states[later], states[:later], unit, retain_graph=True, is_grads_batched=True
         )
         sizes = torch.stack([jacobian.norm() for jacobian in jacobians])
-        is_found[later, :later] = sizes.numpy() / math.sqrt(WIDTH)
-    return is_found
-
-
-def _on_the_gpu() -> float:
-    pair_norms(GPU, stride=1, device="cuda")  # the first call also starts the device
-    return statistics.median(
-        timed(lambda: pair_norms(GPU, stride=1, device="cuda")) for _ in range(PAIR_RUNS)
-    )
+        norms[later, :later] = sizes.numpy() / math.sqrt(WIDTH)
+    return norms
 
 
 if __name__ == "__main__":

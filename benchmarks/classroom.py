@@ -28,21 +28,18 @@ the same class at a server with Streamlit's own setting of the garbage collector
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import gc
 import itertools
-import json
-import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from websockets.exceptions import WebSocketException
 
+from benchmarks.report import Report, milliseconds, options
 from seqviz.content import catalog
 from testing.protocol import ProtocolClient
 from testing.server import Server, serve
@@ -96,11 +93,6 @@ class Times:
         self.pictures += status == 200
 
 
-def milliseconds(seconds: Sequence[float], percent: float) -> float:
-    """A percentile of times; nan, which meets no goal, where there are none."""
-    return round(1e3 * float(np.percentile(seconds, percent)), 1) if seconds else math.nan
-
-
 @dataclass(frozen=True)
 class Plan:
     """A class: how many, how long they think on average, over how long they arrive and press.
@@ -140,6 +132,18 @@ def fresh(student: ProtocolClient, key: str, draw: random.Random) -> Iterator[An
             if not slider["whole"]:  # between the stops there are more, as fresh
                 value = min(high, value + draw.random() * step)
             yield value
+
+
+async def approach(
+    student: ProtocolClient, lesson: catalog.LessonRecord, draw: random.Random
+) -> tuple[str, Iterator[Any]]:
+    """Scroll to the slider that a class presses; its key, and values that the student has fresh."""
+    bench, slider = pressed(lesson)
+    key = f"{lesson.code}.{bench}.{slider}"
+    await student.scroll(bench)
+    if other := BESIDE.get(lesson.slug):
+        await student.move(other, next(fresh(student, other, draw)))
+    return key, fresh(student, key, draw)
 
 
 async def drag(student: ProtocolClient, key: str, values: Iterator[Any], times: Times) -> Any:
@@ -225,12 +229,7 @@ async def work(
 ) -> None:
     """A student presses the lesson's first slider, thinks, looks around, until the end."""
     loop = asyncio.get_running_loop()
-    bench, slider = pressed(lesson)
-    key = f"{lesson.code}.{bench}.{slider}"
-    await student.scroll(bench)
-    if other := BESIDE.get(lesson.slug):
-        await student.move(other, next(fresh(student, other, draw)))
-    values = fresh(student, key, draw)
+    key, values = await approach(student, lesson, draw)
     while True:
         pause = plan.think * (0.5 + draw.random())
         if loop.time() + pause > end:
@@ -266,6 +265,17 @@ async def begin_training(student: ProtocolClient) -> None:
     await student.press(START)
 
 
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Within, no garbage is collected here: it would be taken for a pause of the server."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 async def attend(
     url: str, lesson: catalog.LessonRecord, plan: Plan, training: bool = False
 ) -> Times:
@@ -280,10 +290,8 @@ async def attend(
         )
         if trainer.done():
             trainer.result()  # raises what went wrong
-    gc.collect()
-    gc.disable()  # a pause of the students would be taken for one of the server
-    await asyncio.gather(*(sit(url, lesson, n, plan, times) for n in range(plan.students)))
-    gc.enable()
+    with collector_paused():
+        await asyncio.gather(*(sit(url, lesson, n, plan, times) for n in range(plan.students)))
     if trainer is not None:
         if trainer.done():
             trainer.result()
@@ -337,69 +345,45 @@ def measure(
 
 
 def visit(
-    lessons: list[catalog.LessonRecord],
-    plan: Plan,
-    training: bool,
-    environment: Mapping[str, str],
-    options: Mapping[str, str],
-) -> tuple[dict[str, dict[str, float]], float]:
+    lessons: Sequence[catalog.LessonRecord], plan: Plan, training: bool, report: Report,
+    environment: Mapping[str, str] = MODELS, settings: Mapping[str, str] | None = None,
+) -> tuple[dict[str, dict[str, float]], float]:  # fmt: skip
     """All lessons at one server, which is then as warm as on the day; and its memory at the end."""
     result = {}
-    with serve(environment=environment, options=options) as server:
+    with serve(environment=environment, options=settings) as server:
         for lesson in lessons:
             result[lesson.slug] = measure(server, lesson, plan, training)
-            print(row(lesson.slug, result[lesson.slug]), flush=True)
+            report.row(lesson.slug, **result[lesson.slug])
         return result, round(server.megabytes(), 1)
 
 
-def row(slug: str, result: Mapping[str, float]) -> str:
-    """A line of the table."""
-    return f"{slug:20}" + "".join(
-        f"{result.get(name, float('nan')):>{width}}" for name, width in COLUMNS.items()
-    )
-
-
-COLUMNS = {
-    "p50_ms": 9,
-    "p95_ms": 9,
-    "first_p95_ms": 14,
-    "training_p95_ms": 17,
-    "errors": 8,
-    "presses": 9,
-    "computed": 10,
-    "rest_p95_ms": 13,
-    "pictures_s": 12,
-    "cpu_ms": 8,
-    "cpu_share": 11,
-    "rss_growth_mb": 15,
-}
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description="A class of students at one server.")
-    parser.add_argument("--students", type=int, default=100)
-    parser.add_argument("--think", type=float, default=6.0, help="mean seconds between presses")
-    parser.add_argument("--lesson", default="all", help="a lesson's slug, or all")
-    parser.add_argument("--arrive", type=float, default=30.0, help="seconds in which they open it")
-    parser.add_argument("--seconds", type=float, default=30.0, help="of pressing after that")
-    parser.add_argument("--drag", action="store_true", help="they drag before each press")
-    parser.add_argument("--live", action="store_true", help="they press as a browser does")
-    parser.add_argument("--no-training", action="store_true", help="leave the second class out")
-    parser.add_argument("--collector", choices=("ours", "both"), default="both")
-    request = parser.parse_args()
-    lessons = list(catalog.LESSONS) if request.lesson == "all" else [catalog.lesson(request.lesson)]
-    plan = Plan(
-        request.students, request.think, request.arrive, request.seconds, request.drag, request.live
+    given = options(
+        __doc__,
+        students=(100, ""),
+        think=(6.0, "mean seconds between presses"),
+        lesson=("all", "a lesson's slug, or all"),
+        arrive=(30.0, "seconds in which they open it"),
+        seconds=(30.0, "of pressing after that"),
+        drag=(False, "they drag before each press"),
+        live=(False, "they press as a browser does"),
+        no_training=(False, "leave the second class out"),
+        collector={"choices": ("ours", "both"), "default": "both"},
     )
-    print(f"{plan}\n{'':20}" + "".join(f"{name:>{width}}" for name, width in COLUMNS.items()))
-    result, memory = visit(lessons, plan, not request.no_training, MODELS, {})
-    line = {"name": "classroom", "students": plan.students, "lessons": result, "rss_mb": memory}
-    if request.collector == "both":
+    lessons = catalog.LESSONS if given.lesson == "all" else [catalog.lesson(given.lesson)]
+    plan = Plan(given.students, given.think, given.arrive, given.seconds, given.drag, given.live)
+    print(plan)
+    report = Report("classroom", students=plan.students)
+    is_trained = not given.no_training
+    lesson_values, memory = visit(lessons, plan, is_trained, report)
+    report.values |= {"lessons": lesson_values, "rss_mb": memory}
+    if given.collector == "both":
         print("the same with Streamlit's own setting of the garbage collector")
-        plain, _ = visit(lessons, plan, False, {**MODELS, "SEQVIZ_GC_FREEZE": "0"}, PLAIN)
-        line["default_collector"] = plain
-    print(f"goals: {GOALS}")
-    print(json.dumps(line))
+        environment = {**MODELS, "SEQVIZ_GC_FREEZE": "0"}
+        default, _ = visit(lessons, plan, False, report, environment, PLAIN)
+        report.values["default_collector"] = default
+    goals = {key: GOALS[key] for key in GOALS if is_trained or key != "training_p95_ms"}
+    report.finish(goals, within="lessons")
 
 
 if __name__ == "__main__":

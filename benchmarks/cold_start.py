@@ -13,13 +13,12 @@ counted, so that the files are in memory for all.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 from contextlib import AbstractContextManager
 
 from playwright.sync_api import Browser
 
+from benchmarks.report import Report, options
 from seqviz.content import catalog
 from testing.chromium import MARKS, chromium, css_class, watched
 from testing.server import Server, serve, serve_empty_page
@@ -59,25 +58,21 @@ def measure(runs: int) -> list[tuple[float, ...]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Process start to first chart, in a browser.")
-    parser.add_argument("--runs", type=int, default=5, help="measured starts of each")
-    runs = parser.parse_args().runs
+    runs = options(__doc__, runs=(5, "measured starts of each")).runs
     empty, first, own = measure(runs)
-    ratio = statistics.median(first) / statistics.median(empty)
+    report = Report("cold_start")
     print(f"process start to first picture, {runs} starts each, seconds")
-    print(f"{'':20}{'median':>8}{'least':>8}{'most':>8}")
     for name, times in (("empty page", empty), ("first chart", first), ("the page's own", own)):
-        print(f"{name:20}{statistics.median(times):8.2f}{min(times):8.2f}{max(times):8.2f}")
-    print(f"ratio {ratio:.2f} (goal: <= {GOAL})")
-    line = {
-        "name": "cold_start",
-        "ratio": round(ratio, 3),
-        "empty_s": round(statistics.median(empty), 3),
-        "lesson_s": round(statistics.median(first), 3),
-        "own_s": round(statistics.median(own), 3),
-        "own_ratio": round(statistics.median(own) / statistics.median(empty), 3),
+        report.row(name, median=statistics.median(times), least=min(times), most=max(times))
+    empty_s, lesson_s, own_s = map(statistics.median, (empty, first, own))
+    report.values |= {
+        "ratio": round(lesson_s / empty_s, 3),
+        "empty_s": round(empty_s, 3),
+        "lesson_s": round(lesson_s, 3),
+        "own_s": round(own_s, 3),
+        "own_ratio": round(own_s / empty_s, 3),
     }
-    print(json.dumps(line))
+    report.finish({"ratio": GOAL})
 
 
 if __name__ == "__main__":

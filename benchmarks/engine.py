@@ -6,44 +6,35 @@ Starts a cluster of two processors with one replica of MiniLM, and asks as the a
 (`seqviz.integrations.ray.client`). Overhead: a forward pass and a training, there and here. Sent:
 bytes and milliseconds of what figures ask for. Batches: texts at once, there and one by one.
 Faults: while ten students ask for fresh texts every 0.3 s, the process of the replica is killed,
-then the head; errors, and the longest wait. Course: a simulation (`benchmarks.course`) whose law of
-a pass is fitted to 2, 5, 20 and 50 texts at once. Its median and 95th percentile stand beside those
+then the head; errors, and the longest wait. Course: a simulation (below) whose law of a pass is
+fitted to 2, 5, 20 and 50 texts at once. Its median and 95th percentile stand beside those
 measured for 1, 10 and 100 at once and for the ten students, to which nothing was fitted. The table
 of machines is that simulation's, for replicas as fast as this machine's: it is extrapolated, no
 measurement. --write puts both tables into docs/operations.md and all into benchmarks/results."""
 
 from __future__ import annotations
 
-import argparse
-import json
+import heapq
+import math
 import os
 import statistics
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import date
 from functools import partial
+from itertools import count as counter
 from pathlib import Path
+from random import Random
 from textwrap import fill
 from typing import Any
 
 import numpy as np
 
-from benchmarks.course import (
-    BETWEEN,
-    FRESH,
-    GOAL,
-    MACHINE,
-    MOST,
-    SEATS,
-    THINK,
-    Law,
-    fitted,
-    machines,
-    percentiles,
-    waits,
-)
+from benchmarks.report import Report, options, timed
 from seqviz.core import atomic_write
 from seqviz.experiments import attention
 from seqviz.integrations.ray import client
@@ -67,6 +58,14 @@ FAULTY = 12.0  # seconds of load around a fault
 RESTS = 0.3  # of its students, between an answer and the next text
 TEN = "ten students, 0.3 s between an answer and the next text"
 GOAL_MS = 15.0
+MOST = 32  # texts of one pass
+THINK = 6.0  # seconds between two presses of a student
+FRESH = 0.1  # of them ask for a text that nobody has read
+SEATS = 180  # of a process of the app (SEQVIZ_MAX_CLIENTS)
+MACHINE = 8  # processors
+LOAD = 0.7  # of a processor that trains
+BETWEEN = 600.0  # seconds between two trainings of a student
+GOAL = 0.2  # s, 95th percentile of the wait for a text
 BEGIN, END = "<!-- written by benchmarks.engine -->", "<!-- up to here -->"
 
 
@@ -80,18 +79,10 @@ def fresh(count: int, start: int) -> list[Tokens]:
     return built
 
 
-def timed(work: Callable[[Any], object], items: Sequence[Any]) -> list[float]:
-    """Milliseconds of each."""
-    results = []
-    for item in items:
-        began = time.perf_counter()
-        assert work(item) is not None
-        results.append(1e3 * (time.perf_counter() - began))
-    return results
-
-
 def ask(engine: client.Engine, tokens: Tokens) -> Any:
-    return engine.forward(MODEL, tokens, OWN, None)
+    result = engine.forward(MODEL, tokens, OWN, None)
+    assert result is not None
+    return result
 
 
 def told(results: Sequence[float]) -> dict[str, float]:
@@ -104,12 +95,11 @@ def overhead(engine: client.Engine, passes: int) -> dict[str, Any]:
     model = pretrained.load(MODEL)
     items = fresh(2 * passes + 20, 0)
     there, here = partial(ask, engine), partial(forward_cache.forward, model)
-    timed(there, items[:10])
-    timed(here, items[10:20])
     ray, local = [], []
-    for index in range(20, len(items), 2):
-        ray += timed(there, items[index : index + 1])
-        local += timed(here, items[index + 1 : index + 2])
+    for index in range(0, len(items), 2):  # in turns; the first ten of each are warm-up
+        ray.append(1e3 * timed(partial(there, items[index])))
+        local.append(1e3 * timed(partial(here, items[index + 1])))
+    ray, local = ray[10:], local[10:]
     more = statistics.median(ray) - statistics.median(local)
     forward = {"ray": told(ray), "local": told(local), "more_ms": round(more, 1)}
     return {"forward": forward, "training": trainings(engine)}
@@ -128,12 +118,14 @@ def trainings(engine: client.Engine) -> dict[str, Any]:
         queue.remote_executor = engine.train if name == "ray" else None
         seconds = []
         for seed in seeds[name]:
-            began = time.perf_counter()
-            settings = TinySettings(seed=seed, updates=150)
-            job = jobs.submit(train_tiny, settings=settings, owner="a", device="cpu")
-            assert job.wait(120)
-            assert job.state == "done", job.error
-            seconds.append(1e3 * (time.perf_counter() - began))
+
+            def train(seed: int = seed, jobs: JobQueue = jobs) -> None:
+                settings = TinySettings(seed=seed, updates=150)
+                job = jobs.submit(train_tiny, settings=settings, owner="a", device="cpu")
+                assert job.wait(120)
+                assert job.state == "done", job.error
+
+            seconds.append(1e3 * timed(train))
         result[name] = told(seconds[1:])  # the first imports what it needs
         jobs.close()
     queue.remote_executor = None
@@ -157,11 +149,9 @@ def sent(engine: client.Engine) -> dict[str, dict[str, float]]:
     for words in (25, LONG - 2):
         text = " ".join(WORDS[n % len(WORDS)] for n in range(words))
         for name, ask_for in asks.items():
-            before, began = engine.bytes["forward"], time.perf_counter()
-            ask_for(text)
-            seconds = time.perf_counter() - began
+            before, ms = engine.bytes["forward"], 1e3 * timed(partial(ask_for, text))
             result[f"{words + 2} tokens: {name}"] = {
-                "bytes": engine.bytes["forward"] - before, "ms": round(1e3 * seconds, 1),
+                "bytes": engine.bytes["forward"] - before, "ms": round(ms, 1),
             }  # fmt: skip
     forward_cache.elsewhere = None
     return result
@@ -186,7 +176,7 @@ def batches(engine: client.Engine) -> Batches:
                     began = time.perf_counter()
 
                     def one(tokens: Tokens, strategy: str = method, began: float = began) -> float:
-                        assert methods[strategy](tokens) is not None
+                        methods[strategy](tokens)
                         return time.perf_counter() - began
 
                     batches[count][method] += pool.map(one, items)
@@ -264,6 +254,137 @@ def ask_while(
     for item in students:
         item.join()
     return seconds, errors
+
+
+# --- a course of any size on a cluster, on a clock of its own -------------------------------------
+# Students ask for fresh texts at replicas. One that is free reads all that wait for it, at most
+# `MOST`, in one pass; who comes in between waits for its end. Ray sends each text to the one of two
+# replicas, drawn at random, that has fewer.
+
+Asked = tuple[tuple[float, int], ...]  # when, and which student
+
+
+@dataclass(frozen=True)
+class Law:
+    """Seconds: a pass of n texts takes `fixed + each * n` of a replica; `way`: of a text, between
+    student and replica, where nobody waits for it."""
+
+    fixed: float
+    each: float
+    way: float
+
+
+def waits(
+    law: Law,
+    replicas: int,
+    first: Sequence[float],
+    pause: Callable[[Random], float] = lambda draw: math.inf,
+    until: float = math.inf,
+    seed: int = 1,
+) -> np.ndarray:
+    """Seconds that each text took, in the order of the answers.
+
+    first: when each student asks first. pause: seconds from an answer to that student's next text,
+    of which none is asked for after `until`.
+    """
+    draw, number = Random(seed), counter()
+    lines: list[deque[tuple[float, int]]] = [deque() for _ in range(replicas)]
+    reading = [0] * replicas
+    events: list[tuple[float, int, str, int, Asked]] = [
+        (at, next(number), "asks", caller, ()) for caller, at in enumerate(first)
+    ]
+    heapq.heapify(events)
+    results = []
+
+    def begin(now: float, item: int) -> None:
+        batch = tuple(lines[item].popleft() for _ in range(min(MOST, len(lines[item]))))
+        reading[item] = len(batch)
+        if batch:
+            seconds = law.fixed + law.each * len(batch)
+            heapq.heappush(events, (now + seconds, next(number), "ends", item, batch))
+
+    while events:
+        now, _, what, entry, batch = heapq.heappop(events)
+        if what == "asks":
+            two = draw.sample(range(replicas), min(2, replicas))
+            entry, client = (
+                min(two, key=lambda position: len(lines[position]) + reading[position]),
+                entry,
+            )
+            lines[entry].append((now, client))
+            if not reading[entry]:
+                begin(now, entry)
+            continue
+        for arrivals, client in batch:
+            results.append(now - arrivals + law.way)
+            again = now + law.way + pause(draw)
+            if again < until:
+                heapq.heappush(events, (again, next(number), "asks", client, ()))
+        begin(now, entry)
+    return np.array(results)
+
+
+def percentiles(seconds: Sequence[float] | np.ndarray) -> tuple[float, float]:
+    """Median and 95th percentile."""
+    return float(np.median(seconds)), float(np.percentile(seconds, 95))
+
+
+def fitted(measured: Mapping[int, tuple[float, float]]) -> Law:
+    """The law whose median and 95th percentile for so many texts at once are nearest to these.
+
+    measured: seconds, by how many students press at the same moment. Least squares of the
+    logarithms of the ratios.
+    """
+    from scipy.optimize import minimize
+
+    def miss(logs: np.ndarray) -> float:
+        law = Law(*np.exp(logs))
+        ratios = [
+            np.log(np.divide(percentiles(waits(law, 1, [0.0] * n)), result))
+            for n, result in measured.items()
+        ]
+        return float(np.square(ratios).sum())
+
+    starts = ([0.01, 0.01, 0.01], [0.002, 0.02, 0.02], [0.02, 0.005, 0.005])
+    ends = [minimize(miss, np.log(start), method="Nelder-Mead") for start in starts]
+    return Law(*(float(item) for item in np.exp(min(ends, key=lambda end: end.fun).x)))
+
+
+def pause(draw: Random) -> float:
+    """Seconds until a student's next fresh text: some presses, half to one and a half `THINK` each,
+    of which the last one asks for it."""
+    seconds = 0.0
+    while True:
+        seconds += THINK * (0.5 + draw.random())
+        if draw.random() < FRESH:
+            return seconds
+
+
+def needed(law: Law, students: int) -> tuple[int, tuple[float, float]]:
+    """The fewest replicas with a 95th percentile of `GOAL` in three simulated minutes, and median
+    and percentile there."""
+    draw = Random(2)
+    first = [draw.random() * THINK / FRESH for _ in range(students)]
+    replicas = max(1, math.floor(students * FRESH / THINK * law.each))
+    while True:
+        results = percentiles(waits(law, replicas, first, pause, 180.0))
+        if results[1] <= GOAL or replicas > 10_000:
+            return replicas, results
+        replicas += 1
+
+
+def machines(law: Law, training: float, students: int) -> dict[str, float]:
+    """What a course needs, extrapolated. training: seconds of one."""
+    replicas, (median, p95) = needed(law, students)
+    apps = -(-students // SEATS)
+    trainers = math.ceil(students / BETWEEN * training / LOAD)
+    processors = apps + replicas + trainers
+    return {
+        "students": students, "apps": apps, "replicas": replicas, "trainers": trainers,
+        "processors": processors, "machines": -(-processors // MACHINE),
+        "hours_100": round(100 * processors / students, 2),
+        "median_ms": round(1e3 * median, 1), "p95_ms": round(1e3 * p95, 1),
+    }  # fmt: skip
 
 
 def checks(law: Law, batches: Batches, calm: Sequence[float]) -> list[dict[str, Any]]:
@@ -372,20 +493,19 @@ def put(path: Path, text: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--passes", type=int, default=100)
     parts = ["overhead", "sent", "batches", "faults"]
-    parser.add_argument("--parts", nargs="+", choices=parts, default=parts)
-    parser.add_argument("--students", type=int, default=10_000)
-    parser.add_argument("--write", action="store_true", help="into docs and results; all parts")
-    chosen = parser.parse_args()
+    given = options(
+        __doc__,
+        passes=(100, "of each side"),
+        parts={"nargs": "+", "choices": parts, "default": parts},
+        students=(10_000, "of a simulated course"),
+        write=(False, "into docs and results; all parts"),
+    )
     if NO_RAY:
         raise SystemExit(NO_RAY)
-    here = f"{os.cpu_count()} x {device.cpu_name()}"
-    payload: dict[str, Any] = {
-        "name": "engine", "date": f"{date.today()}", "machine": here,
-        "load": round(os.getloadavg()[0], 1),
-    }  # fmt: skip
+    report = Report("engine", date=f"{date.today()}", load=round(os.getloadavg()[0], 1),
+                    machine=f"{os.cpu_count()} x {device.cpu_name()}")  # fmt: skip
+    values = report.values
     result: Batches = {}
     calm: list[float] = []
     with cluster(2) as there:
@@ -394,34 +514,31 @@ def main() -> None:
         engine = client.Engine(there.address, 10.0)
         assert engine.wait(60), engine.state
         pretrained.load(MODEL)
-        if "overhead" in chosen.parts:
-            payload["overhead"] = overhead(engine, chosen.passes)
-        if "sent" in chosen.parts:
-            payload["sent"] = sent(engine)
-        if "batches" in chosen.parts:
+        if "overhead" in given.parts:
+            values["overhead"] = overhead(engine, given.passes)
+        if "sent" in given.parts:
+            values["sent"] = sent(engine)
+        if "batches" in given.parts:
             result = batches(engine)
-            payload["batches"] = gains(result)
-        if "faults" in chosen.parts:
-            payload["faults"], calm = faults(engine, there)
+            values["batches"] = gains(result)
+        if "faults" in given.parts:
+            values["faults"], calm = faults(engine, there)
         engine.close()
     if result:
         law = fitted({n: percentiles(result[n]["ray"]) for n in FITTED})
-        training = (
-            payload.get("overhead", {}).get("training", {}).get("ray", {}).get("median_ms", 0.0)
-        )
-        payload["course"] = {
+        training = values.get("overhead", {}).get("training", {}).get("ray", {}).get("median_ms", 0)
+        values["course"] = {
             "law_s": [law.fixed, law.each, law.way], "training_s": training / 1e3,
             "checked": checks(law, result, calm),
-            "extrapolated": [machines(law, training / 1e3, n) for n in (*SIZES, chosen.students)],
+            "extrapolated": [machines(law, training / 1e3, n) for n in (*SIZES, given.students)],
         }  # fmt: skip
-        print(course_said(payload))
-    print(f"goal: a forward pass at most {GOAL_MS:.0f} ms more")
-    print(json.dumps(payload))
-    if chosen.write:
+        print(course_said(values))
+    report.finish({"more_ms": GOAL_MS} if "overhead" in values else {})
+    if given.write:
         results = ROOT / "benchmarks" / "results" / f"{date.today():%Y-%m}.md"
         for path, text in (
-            (ROOT / "docs" / "operations.md", course_said(payload)),
-            (results, results_said(payload)),
+            (ROOT / "docs" / "operations.md", course_said(values)),
+            (results, results_said(values)),
         ):
             with atomic_write.or_exit(path):
                 put(path, text)

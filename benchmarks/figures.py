@@ -2,87 +2,187 @@
 
 For each example that draws with Plotly: the figure function and its JSON (`Figure.to_json`), and
 the same figure through `go.Figure(...).to_json()`, unchecked and checked by the schema, in turns.
-Prints a table by subject and, last, one line of JSON.
 
-    python -m benchmarks.figures
+`--served` measures figures that one core of the server draws in a second while sliders are dragged,
+without a browser or a socket: the route (`ui.live.handler`) is asked as by a server, with
+everything an answer costs it: values checked, place in the line, account, computing, drawing, JSON,
+compression. No value comes twice; what a browser has from the answer before does not travel again.
+`per_core` is figures for each second of processor time, `cpu_ms` its inverse, workers' included:
+other work on the machine does not change them much. `per_s` is by the clock, with four browsers
+that ask at a time.
+
+`python -m benchmarks.figures`, `python -m benchmarks.figures --served [--seconds 5] [--workers 2]`
 """
 
 from __future__ import annotations
 
-import argparse
+import asyncio
+import gzip
+import itertools
 import json
+import os
 import statistics
-from collections.abc import Callable
+import time
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlencode
 
 import plotly.graph_objects as go
+import psutil
+from starlette.applications import Starlette
 
-from benchmarks.timing import timed
+from benchmarks.report import Report, medians, options
 from seqviz.plotting.figure import Figure
 from seqviz.plotting.style import LIVE, Style
+from seqviz.ui.app import application
+from seqviz.ui.live import handler
+from seqviz.ui.runtime import run_context, startup
+from seqviz.ui.runtime.run_context import Session
 from testing.figure_examples import Example, examples
 
 STYLE = Style(LIVE)
+BROWSERS = 4
+PER_CORE = 300  # figures a second
+# Values that a drag would come by; none comes twice within a run.
+MOVED: dict[str, Iterator[dict[str, str]]] = {
+    "ar_fitting/process": ({"ar.process.phi": f"{-1 + k / 50_000:.6f}"} for k in range(100_000)),
+    "gates/watch": (
+        {"ga.watch.rank": f"{rank}", "ga.watch.step": f"{step}"}
+        for rank, step in itertools.product(range(1, 257), range(1, 151))
+    ),
+    "vanishing_gradients/reach": (
+        {"vg.reach.gain": f"{0.3 + k / 50_000:.6f}"} for k in range(50_000)
+    ),
+}
 
 
 def measured(example: Example, rounds: int) -> tuple[float, float, float, int]:
     """Medians in ms: plain, through Plotly's objects unchecked, and checked; and bytes of JSON."""
 
-    def through(check: bool) -> str:
-        created = example.figure(STYLE)
-        full = {"data": created.traces, "layout": created.page}
-        return str(go.Figure(full, _validate=check).to_json())
+    def through(check: bool) -> None:
+        figure = example.figure(STYLE)
+        go.Figure({"data": figure.traces, "layout": figure.page}, _validate=check).to_json()
 
-    methods: tuple[Callable[[], str], ...] = (
-        lambda: str(example.figure(STYLE).to_json()),
-        lambda: through(False),
-        lambda: through(True),
-    )
-    for method in methods:
-        method()
-    times: list[list[float]] = [[], [], []]
-    for _ in range(rounds):
-        for method, taken in zip(methods, times, strict=True):
-            taken.append(1000 * timed(method))
-    plain, unchecked, checked = (statistics.median(taken) for taken in times)
-    return plain, unchecked, checked, len(methods[0]())
+    def plain() -> int:
+        return len(str(example.figure(STYLE).to_json()))
+
+    calls = plain, lambda: through(False), lambda: through(True)
+    medians(1, *calls)
+    seconds = medians(rounds, *calls)
+    return 1e3 * seconds[0], 1e3 * seconds[1], 1e3 * seconds[2], plain()
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--rounds", type=int, default=15)
-    rounds = parser.parse_args().rounds
-    result: dict[str, list[tuple[float, float, float, int]]] = {}
+def measure_examples(rounds: int) -> None:
+    """All examples, in rows by subject."""
+    report = Report("figures")
+    subjects: dict[str, list[tuple[float, float, float, int]]] = {}
     for example in examples():
         if isinstance(example.figure(STYLE), Figure):
             subject = example.draw.__module__.split(".")[2]
-            result.setdefault(subject, []).append(measured(example, rounds))
-    print(
-        f"{'subject':16} {'figures':>7} {'plain ms':>9} {'go.Figure':>9} {'checked':>9} {'kB':>7}"
-    )
-    for subject, rows in result.items():
+            subjects.setdefault(subject, []).append(measured(example, rounds))
+    for subject, rows in subjects.items():
         plain, unchecked, checked, size = (
             statistics.median(column) for column in zip(*rows, strict=True)
         )
-        print(
-            f"{subject:16} {len(rows):7} {plain:9.2f} {unchecked:9.2f} {checked:9.2f} "
-            f"{size / 1000:7.1f}"
-        )
-    rows = [row for some in result.values() for row in some]
-    medians = [statistics.median(column) for column in zip(*rows, strict=True)]
-    print(
-        json.dumps(
-            {
-                "name": "figures",
-                "figures": len(rows),
-                "median_ms": round(medians[0], 3),
-                "unchecked_ms": round(medians[1], 3),
-                "checked_ms": round(medians[2], 3),
-                "ratio": round(statistics.median(row[1] / row[0] for row in rows), 1),
-                "ratio_checked": round(statistics.median(row[2] / row[0] for row in rows), 1),
-                "slowest_ms": round(max(row[0] for row in rows), 2),
-            }
-        )
+        report.row(subject, figures=len(rows), plain_ms=plain, unchecked_ms=unchecked,
+                   checked_ms=checked, kB=size / 1e3)  # fmt: skip
+    rows = [*itertools.chain(*subjects.values())]
+    plain, unchecked, checked, _ = (statistics.median(column) for column in zip(*rows, strict=True))
+    report.values |= {
+        "figures": len(rows),
+        "median_ms": round(plain, 3),
+        "unchecked_ms": round(unchecked, 3),
+        "checked_ms": round(checked, 3),
+        "ratio": round(statistics.median(row[1] / row[0] for row in rows), 1),
+        "ratio_checked": round(statistics.median(row[2] / row[0] for row in rows), 1),
+        "slowest_ms": round(max(row[0] for row in rows), 2),
+    }
+    report.finish({"median_ms": 0.5})
+
+
+async def request(app: Any, address: str, query: dict[str, str], session: Session, has: str) -> str:
+    """One request; what the browser then has. Raises RuntimeError where there is no figure."""
+    parts: list[bytes] = []
+    statuses: list[int] = []
+    headers = {handler.H_SESSION: session.token, handler.H_KNOWN_ARRAYS: has}
+    scope = {
+        "type": "http", "http_version": "1.1", "method": "GET", "scheme": "http", "root_path": "",
+        "path": f"/live/{address}", "raw_path": f"/live/{address}".encode(),
+        "query_string": urlencode(query).encode(), "server": ("here", 80), "client": ("here", 1),
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+    }  # fmt: skip
+
+    async def receive() -> dict[str, Any]:
+        await asyncio.Event().wait()  # the browser stays
+        raise AssertionError
+
+    async def send(message: dict[str, Any]) -> None:
+        statuses.extend([message["status"]] if "status" in message else [])
+        parts.append(message.get("body", b""))
+
+    await app(scope, receive, send)
+    if statuses != [200]:
+        raise RuntimeError(f"{address} {query}: {statuses}")
+    body = b"".join(parts)
+    text = gzip.decompress(body) if body[:2] == b"\x1f\x8b" else body
+    return ",".join(json.loads(text.partition(b"\n")[0])["arrays"])
+
+
+async def drag(app: Any, address: str, seconds: float) -> dict[str, float]:
+    """Figures by processor time and by the clock, of so many browsers at once."""
+    started, before, n_figures = time.perf_counter(), cpu_seconds(), 0
+
+    async def browse() -> None:
+        nonlocal n_figures
+        session, has = Session("", 0.0), ""
+        run_context._by_token[session.token] = session
+        while time.perf_counter() < started + seconds:
+            has = await request(app, address, next(MOVED[address]), session, has)
+            n_figures += 1
+
+    await asyncio.gather(*(browse() for _ in range(BROWSERS)))
+    used = cpu_seconds() - before
+    rates = {"cpu_ms": 1e3 * used / n_figures, "per_core": n_figures / used,
+             "per_s": n_figures / (time.perf_counter() - started)}  # fmt: skip
+    return {name: round(rate, 2) for name, rate in rates.items()}
+
+
+def cpu_seconds() -> float:
+    """Processor seconds of this process and its workers."""
+    process = psutil.Process()
+    times = [item.cpu_times() for item in (process, *process.children())]
+    return sum(time.user + time.system for time in times)
+
+
+def measure_served(seconds: float, workers: int) -> None:
+    """The figures of some benches, asked for by the route."""
+    os.environ |= {"SEQVIZ_WORKERS": str(workers), "SEQVIZ_SESSION_SECONDS": "0"}
+    startup.configure_process()
+    app = Starlette(middleware=application.middleware())
+    for worker in handler.workers().all:
+        worker.ready.wait()
+    benches: dict[str, dict[str, float]] = {}
+    report = Report("pictures", workers=workers, benches=benches)
+    for address in MOVED:
+        asyncio.run(drag(app, address, 1.0))  # what is loaded once
+        benches[address] = asyncio.run(drag(app, address, seconds))
+        report.row(address, **benches[address])
+    handler.workers().close()
+    report.finish(at_least={"per_core": PER_CORE})
+
+
+def main() -> None:
+    given = options(
+        __doc__,
+        rounds=(15, "of each example"),
+        served=(False, "by the route of the server"),
+        seconds=(5.0, "for each bench that is served"),
+        workers=(0, "processes that answer"),
     )
+    if given.served:
+        measure_served(given.seconds, given.workers)
+    else:
+        measure_examples(given.rounds)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ interval; for a speed-up more is better, for everything else less.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import subprocess
@@ -24,6 +23,7 @@ from playwright.sync_api import TimeoutError
 
 from benchmarks.classroom import INSTEAD
 from benchmarks.interaction import WARM_UP, Subject, noted, open_lesson
+from benchmarks.report import Report, options
 from seqviz.content import catalog
 from testing.chromium import chromium
 from testing.server import ROOT, serve
@@ -99,30 +99,26 @@ def _measured(subject: Subject) -> list[float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="This tree against another, in turns.")
-    parser.add_argument("tree", type=Path)
-    parser.add_argument("parts", nargs="*", default=["press", *COMMANDS])
-    parser.add_argument("--pairs", type=int, default=5)
-    given = parser.parse_args()
+    given = options(
+        __doc__,
+        tree={"metavar": "TREE", "type": Path, "help": "a checkout of the other commit"},
+        parts={"metavar": "PART", "nargs": "*", "default": ["press", *COMMANDS]},
+        pairs=(5, ""),
+    )
     tree = given.tree.resolve()
-    print(f"{'':34}{'old':>10}{'new':>10}{'new / old':>11}   95% interval")
-    every, broken = dict[str, list[float]](), dict[str, str]()
+    ratios, broken = dict[str, list[float]](), dict[str, str]()
+    report = Report("pairs", pairs=given.pairs, ratios=ratios)
     for part in given.parts:
-        if part == "press":
-            results = press(tree, given.pairs, broken)
-        else:
-            results = commands(part, tree, given.pairs)
+        is_press = part == "press"
+        results = (
+            press(tree, given.pairs, broken) if is_press else commands(part, tree, given.pairs)
+        )
         for name, new, old in results:
-            middle, low, high = ratio(new, old)
-            every[f"{part} {name}"] = [round(x, 3) for x in (middle, low, high)]
-            print(
-                f"{part} {name:{33 - len(part)}}{np.median(old):10.4g}{np.median(new):10.4g}"
-                f"{middle:11.3f}   {low:.3f} to {high:.3f}",
-                flush=True,
-            )
-    print(json.dumps({"name": "pairs", "pairs": given.pairs, "ratios": every}))
-    if broken:
-        sys.exit(1)
+            middle, low, high = (round(end, 3) for end in ratio(new, old))
+            ratios[f"{part} {name}"] = [middle, low, high]
+            report.row(f"{part} {name}", old=float(np.median(old)), new=float(np.median(new)),
+                       ratio=middle, low=low, high=high)  # fmt: skip
+    report.finish(is_broken=bool(broken))
 
 
 if __name__ == "__main__":

@@ -17,21 +17,21 @@ without `SEQVIZ_PRELOAD` loads 200 MB of them beside its first class, which is n
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import base64
 import gzip
 import hashlib
 import json
 import random
-import statistics
 import time
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from benchmarks.classroom import MODELS, fresh, pressed
+from benchmarks.report import Report, milliseconds, options
 from seqviz.content import catalog
 from seqviz.lessons.framework.controls import encoded
 from seqviz.ui.classroom.routes import OURS, SEAT, TEACHER
@@ -82,6 +82,21 @@ async def said(url: str, path: str, words: Any, *headers: str) -> Any:
     if int(head.split()[1]) >= 400:
         raise ConnectionRefusedError(f"{path}: {head.split()[1].decode()} {answer!r}")
     return json.loads(answer) if answer else None
+
+
+async def events(url: str, path: str, *headers: str) -> AsyncIterator[tuple[bytes, bytes]]:
+    """Yield what a room's stream tells: a picture's query and body; with no query, the room."""
+    extra = "".join(f"{item}\r\n" for item in headers)
+    reader, writer, _ = await line(url, f"GET {path}/events HTTP/1.1\r\n{extra}\r\n")
+    try:
+        while text := await reader.readline():
+            if text.endswith(b"event: picture\n"):
+                query = await reader.readline()
+                yield query[6:], (await reader.readline())[6:]
+            elif text.startswith(b"data: "):
+                yield b"", text[6:]
+    finally:
+        writer.close()
 
 
 @dataclass(frozen=True)
@@ -136,21 +151,15 @@ class Follower:
 
     async def hear(self) -> None:
         """The room's stream: what the teacher shows, and its picture before it."""
-        head = f"GET /room/{self.code}/events HTTP/1.1\r\n{SEAT}: {self.seat}\r\n\r\n"
-        reader, writer, _ = await line(self.student.url, head)
-        try:
-            while True:
-                text = await reader.readline()
-                if text.endswith(b"event: picture\n"):
-                    query = json.loads((await reader.readline())[6:])["query"]
-                    self.sent = urlencode(sorted(query.items())), (await reader.readline())[6:]
-                elif text.startswith(b"data: "):
-                    self.beats += 1
-                    values = json.loads(text[6:])["place"].get("values", {})
-                    if self.key in values:
-                        self.wanted.put_nowait(values[self.key])
-        finally:
-            writer.close()
+        stream = events(self.student.url, f"/room/{self.code}", f"{SEAT}: {self.seat}")
+        async for query, data in stream:
+            if query:
+                self.sent = urlencode(sorted(json.loads(query)["query"].items())), data
+                continue
+            self.beats += 1
+            values = json.loads(data)["place"].get("values", {})
+            if self.key in values:
+                self.wanted.put_nowait(values[self.key])
 
     async def follow(self, result: Found) -> None:
         """Ask for the picture of the last value that was heard."""
@@ -289,41 +298,35 @@ async def attend(server: Server, students: int, presses: int, dragging: int, res
     return result
 
 
-def milliseconds(seconds: list[float], percent: float) -> float:
-    """A percentile, in ms."""
-    return round(
-        1000 * sorted(seconds)[min(len(seconds) - 1, int(percent / 100 * len(seconds)))], 1
-    )
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description="A class in a room.")
-    parser.add_argument("--students", type=int, default=100)
-    parser.add_argument("--presses", type=int, default=20)
-    parser.add_argument("--dragging", type=int, default=10)
-    parser.add_argument("--rests", action="store_true", help="pages hear where the hand rests")
-    request = parser.parse_args()
+    given = options(
+        __doc__,
+        students=(100, ""),
+        presses=(20, "of the teacher"),
+        dragging=(10, "of the students"),
+        rests=(False, "pages hear where the hand rests"),
+    )
     with serve(environment=MODELS, patience=120.0) as server:
         result = asyncio.run(
-            attend(server, request.students, request.presses, request.dragging, request.rests)
+            attend(server, given.students, given.presses, given.dragging, given.rests)
         )
-    payload = {
-        "name": "room",
-        "students": request.students,
-        "follow_p50_ms": round(1000 * statistics.median(result.last), 1),
-        "follow_p95_ms": milliseconds(result.last, 95),
-        "one_p50_ms": milliseconds(result.each, 50),
-        "vote_p95_ms": milliseconds(result.votes, 95),
-        "votes": len(result.votes),
-        "pushed": result.pushed,
-        "recomputed": result.recomputed,
-        "rests": result.rests,
-        "memory_mb": round(result.memory, 1),
-        "errors": len(result.errors),
-    }
     for error in result.errors[:5]:
         print(error)
-    print(json.dumps(payload))
+    report = Report(
+        "room",
+        students=given.students,
+        follow_p50_ms=milliseconds(result.last, 50),
+        follow_p95_ms=milliseconds(result.last, 95),
+        one_p50_ms=milliseconds(result.each, 50),
+        vote_p95_ms=milliseconds(result.votes, 95),
+        votes=len(result.votes),
+        pushed=result.pushed,
+        recomputed=result.recomputed,
+        rests=result.rests,
+        memory_mb=round(result.memory, 1),
+        errors=len(result.errors),
+    )
+    report.finish()
 
 
 if __name__ == "__main__":

@@ -6,23 +6,22 @@ in by `seqviz.ui.runtime.scheduler.Scheduler` shares one core with what the serv
 (messages, addresses, the event loop). What each costs is measured, with a class so small that
 nobody waits (`CALM` students); then larger classes are simulated, and measured at the same server.
 
-`python -m benchmarks.scheduler --students 100 150`; `--simulate 300 600` only computes. JSON:
-`{"name": "scheduler", "ratio": simulated p95 / measured p95 of the largest measured class, "holds":
-the largest measured class whose p95 is at most `GOAL`, ...}`.
+`python -m benchmarks.scheduler --students 100 150`; `--simulate 300 600` only computes. In the last
+line `ratio` is simulated p95 / measured p95 of the largest measured class, `holds` the largest
+measured class whose p95 is at most `GOAL`.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import heapq
 import itertools
-import json
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from benchmarks.classroom import MODELS, SCROLLS, Plan, Times, attend, milliseconds, warm_up
+from benchmarks.classroom import MODELS, SCROLLS, Plan, Times, attend, warm_up
+from benchmarks.report import Report, milliseconds, options
 from seqviz.content import catalog
 from seqviz.ui.runtime.scheduler import TICK_S, Priority, Scheduler, Ticket
 from testing.server import Server, serve
@@ -163,62 +162,57 @@ def calibrated(server: Server, lesson: catalog.LessonRecord, plan: Plan) -> Cost
     return Costs(**{name: each[kind][0] for name, kind in KINDS.items()}, besides=besides)
 
 
-def said(students: int, kind: str, presses: list[float], first: list[float]) -> dict[str, float]:
-    """A line of the table."""
-    result = {
+def figures(presses: list[float], first: list[float]) -> dict[str, float]:
+    """What a class has waited."""
+    return {
         "p50_ms": milliseconds(presses, 50),
         "p95_ms": milliseconds(presses, 95),
         "first_p95_ms": milliseconds(first, 95),
     }
-    print(f"{students:9d} {kind:10s} " + " ".join(f"{value:12.1f}" for value in result.values()))
-    return result
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--students", type=int, nargs="*", default=[50, 100, 150])
-    parser.add_argument("--simulate", type=int, nargs="*", default=[], help="classes besides")
-    parser.add_argument("--lesson", default="gates")
-    parser.add_argument("--think", type=float, default=6.0)
-    parser.add_argument("--seconds", type=float, default=40.0)
-    parser.add_argument("--arrive", type=float, default=15.0)
-    parser.add_argument("--workers", type=int, default=0, help="SEQVIZ_WORKERS of the server")
-    options = parser.parse_args()
-    lesson = catalog.lesson(options.lesson)
-    plan = Plan(0, options.think, options.arrive, options.seconds, live=True)
+    given = options(
+        __doc__,
+        students={"type": int, "nargs": "*", "default": [50, 100, 150], "help": "measured classes"},
+        simulate={"type": int, "nargs": "*", "default": [], "help": "classes besides"},
+        lesson=("gates", ""),
+        think=(6.0, ""),
+        seconds=(40.0, ""),
+        arrive=(15.0, ""),
+        workers=(0, "SEQVIZ_WORKERS of the server"),
+    )
+    lesson = catalog.lesson(given.lesson)
+    plan = Plan(0, given.think, given.arrive, given.seconds, live=True)
     rows: dict[str, dict[str, float]] = {}
-    environment = {**MODELS, "SEQVIZ_WORKERS": str(options.workers), "SEQVIZ_MAX_CLIENTS": "0"}
-    holds = 0
+    report = Report("scheduler", ratio=None, holds=0, workers=given.workers)
+    environment = {**MODELS, "SEQVIZ_WORKERS": str(given.workers), "SEQVIZ_MAX_CLIENTS": "0"}
     with serve(environment=environment) as server:
         asyncio.run(warm_up(server.url, lesson))
         costs = calibrated(server, lesson, plan)
-        print({name: f"{1e3 * value:.1f} ms" for name, value in vars(costs).items()})
-        print(f"{'students':>9} {'':10s} {'p50_ms':>12} {'p95_ms':>12} {'first_p95_ms':>12}")
-        for students in sorted({*options.students, *options.simulate}):
+        report.row("seconds", **vars(costs))
+        for students in sorted({*given.students, *given.simulate}):
             simulation = Simulation(costs, replace(plan, students=students))
             simulation.run()
-            rows[f"{students} simulated"] = said(
-                students, "simulated", simulation.presses, simulation.first
+            simulated = rows[f"{students} simulated"] = figures(
+                simulation.presses, simulation.first
             )
-            if students in options.students:
-                measured: Times = asyncio.run(
+            report.row(f"{students} simulated", **simulated)
+            if students in given.students:
+                times: Times = asyncio.run(
                     attend(server.url, lesson, replace(plan, students=students))
                 )
-                rows[f"{students} measured"] = said(
-                    students, "measured", measured.rests, measured.first
-                )
-                for error in sorted(set(measured.errors))[:3]:
+                measured = rows[f"{students} measured"] = figures(times.rests, times.first)
+                report.row(f"{students} measured", **measured)
+                for error in sorted(set(times.errors))[:3]:
                     print(f"  {error}")
-                if rows[f"{students} measured"]["p95_ms"] <= GOAL and not measured.errors:
-                    holds = students
-    print(f"the largest of these classes that holds a p95 of {GOAL:.0f} ms: {holds}")
-    largest = max(options.students, default=0)
-    ratio = None
-    if largest:
-        simulated, real = rows[f"{largest} simulated"], rows[f"{largest} measured"]
-        ratio = round(simulated["p95_ms"] / real["p95_ms"], 2)
-    result = {"name": "scheduler", "ratio": ratio, "holds": holds, "workers": options.workers}
-    print(json.dumps({**result, "costs": vars(costs), "rows": rows}))
+                report.values["ratio"] = round(simulated["p95_ms"] / measured["p95_ms"], 2)
+                if measured["p95_ms"] <= GOAL and not times.errors:
+                    report.values["holds"] = students
+    print(f"the largest of these classes that holds a p95 of {GOAL:.0f} ms: "
+          f"{report.values['holds']}")  # fmt: skip
+    report.values |= {"costs": vars(costs), "rows": rows}
+    report.finish()
 
 
 if __name__ == "__main__":

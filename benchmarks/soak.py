@@ -7,31 +7,37 @@ store of results is full) a straight line is fitted through the memory and throu
 latency: flat means that over the whole time it moves by less than 5% of its mean.
 
 A machine that is lent out by the core is not equally fast from one minute to the next. So a second
-server, the control, stands beside with one seat for each lesson: it sees six students
-and shares every fast and slow minute. `server_drift` and `control_drift` are the lines through the
-two, minute by minute, each the mean over lessons of the lesson's median (the median of all presses
-moves with the lessons that the lot has drawn), `beside_control_drift` through their quotient. What
-moves with the control is the machine's, what moves away from it the app's. The same small piece of
-work, timed at every sample, and the server's processor time per press (visits included) stand
-beside it.
+server, the control, stands beside with one seat for each lesson and shares every fast and slow
+minute. `server_drift` and `control_drift` are the lines through the two, minute by minute, each the
+mean over lessons of the lesson's median (the median of all presses moves with the lessons that the
+lot has drawn), `beside_control_drift` through their quotient. What moves with the control is the
+machine's, what moves away from it the app's. The same small piece of work, timed at every sample,
+and the server's processor time per press (visits included) stand beside it.
 
 A line a minute is printed on the way; the figure and the samples, as JSON, go to
 `benchmarks/results/`.
 
-`python -m benchmarks.soak --minutes 60 --students 50`
+`--aging`: two servers side by side, one after many visits; the same presses go to both in turn, so
+that only their age differs. While the one ages its memory, threads and open files are read: `drift`
+is how far a straight line through them moves after the warm-up, as a share of the mean; `grows`
+those that do by more than 5 %; `left` what is there when all its visitors have been forgotten. With
+--abrupt they go without a goodbye.
+
+`python -m benchmarks.soak --minutes 60 --students 50`, `python -m benchmarks.soak --aging --visits
+800`, `python -m benchmarks.soak --aging --visits 10000 --abrupt`
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import datetime
 import json
 import math
 import random
-import sys
+import statistics
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -41,7 +47,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from benchmarks.classroom import BESIDE, MODELS, SEED, fresh, look_around, pressed, warm_up
+from benchmarks.classroom import MODELS, SEED, approach, look_around, warm_up
+from benchmarks.report import Report, options, timed
 from seqviz.content import catalog
 from seqviz.core import atomic_write
 from testing.protocol import ProtocolClient
@@ -54,13 +61,19 @@ WARM_UP = 0.2  # share of the time
 FLAT = 0.05
 SQUARES = 20_000  # the piece of work that tells how fast the machine is just now
 BLUE, GRAY = "#0B6BAF", "#8A93A0"
+SEATS = 8  # of an aging server
+ROUNDS, PRESSES, FIRST = 6, 9, 2  # of a comparison; the first presses of a visit do not count
+FORGOTTEN = 150.0  # seconds after which Streamlit keeps no session that has left
+UNLIMITED = {"SEQVIZ_SESSION_SECONDS": "0", "SEQVIZ_SESSION_TOKENS": "0"}
 
 
 @dataclass
-class Class:
+class Seats:
     """The students of one server: what they have waited and what went wrong.
 
-    started: `time.monotonic()`; presses: minutes since then, the lesson, milliseconds.
+    Attributes:
+        started: `time.monotonic()`.
+        presses: minutes since then, the lesson, milliseconds.
     """
 
     started: float
@@ -68,11 +81,8 @@ class Class:
     visits: int = 0
     errors: list[str] = field(default_factory=list)
 
-    def waited(self, slug: str, seconds: float) -> None:
-        self.presses.append(((time.monotonic() - self.started) / 60, slug, 1e3 * seconds))
-
     def by_minute(self) -> pd.Series:
-        """The wait in ms for each minute: the mean over lessons of the lesson's median.
+        """Return the wait in ms for each minute: the mean over lessons of the lesson's median.
 
         It is nan in a minute in which some lesson had no press.
         """
@@ -84,57 +94,6 @@ class Class:
         return full.mean(axis=1, skipna=False)
 
 
-@dataclass
-class Log:
-    """What was seen of the server, one entry per sample.
-
-    minutes since the start; megabytes resident; sessions that the server holds; median_ms and
-    p95_ms of the presses since the last sample (nan without any); cpu_ms, the processor time of the
-    server per press since then; machine_ms of the same small piece of work, timed beside the
-    server.
-    """
-
-    minutes: list[float] = field(default_factory=list)
-    megabytes: list[float] = field(default_factory=list)
-    sessions: list[float] = field(default_factory=list)
-    median_ms: list[float] = field(default_factory=list)
-    p95_ms: list[float] = field(default_factory=list)
-    cpu_ms: list[float] = field(default_factory=list)
-    machine_ms: list[float] = field(default_factory=list)
-    _presses: int = 0
-    _cpu_seconds: float = math.nan
-
-    def sample(self, server: Server, seats: Class, sessions: float) -> None:
-        """Keep what is so now, and what was waited since the last sample."""
-        waits = np.array([ms for _, _, ms in seats.presses[self._presses :]] or [np.nan])
-        cpu_seconds = server.cpu_seconds()
-        self.minutes.append((time.monotonic() - seats.started) / 60)
-        self.megabytes.append(server.megabytes())
-        self.sessions.append(sessions)
-        self.median_ms.append(float(np.median(waits)))
-        self.p95_ms.append(float(np.percentile(waits, 95)))
-        self.cpu_ms.append(1e3 * (cpu_seconds - self._cpu_seconds) / len(waits))
-        self.machine_ms.append(machine_ms())
-        self._presses, self._cpu_seconds = len(seats.presses), cpu_seconds
-
-    def samples(self) -> dict[str, list[float | None]]:
-        """All samples by name, rounded; null where nobody pressed."""
-        return {
-            name: [rounded(value, 3) for value in values]
-            for name, values in vars(self).items()
-            if not name.startswith("_")
-        }
-
-    def line(self) -> str:
-        """The last sample, to be read on the way."""
-        return (
-            f"{self.minutes[-1]:5.1f} min  {self.megabytes[-1]:7.1f} MB  "
-            f"{self.sessions[-1]:3.0f} sessions  median {self.median_ms[-1]:5.1f} ms  "
-            f"p95 {self.p95_ms[-1]:6.1f} ms  cpu {self.cpu_ms[-1]:5.1f} ms  "
-            f"machine {self.machine_ms[-1]:4.2f} ms  {self._presses} presses"
-        )
-
-
 def rounded(value: float, digits: int) -> float | None:
     """For JSON, which has no nan."""
     return round(value, digits) if math.isfinite(value) else None
@@ -142,12 +101,7 @@ def rounded(value: float, digits: int) -> float | None:
 
 def machine_ms() -> float:
     """How long a fixed piece of work takes on this machine now: the best of five, in ms."""
-    times = []
-    for _ in range(5):
-        started = time.perf_counter()
-        sum(number * number for number in range(SQUARES))
-        times.append(time.perf_counter() - started)
-    return 1e3 * min(times)
+    return 1e3 * min(timed(lambda: sum(n * n for n in range(SQUARES))) for _ in range(5))
 
 
 def drift(minutes: ArrayLike, values: ArrayLike) -> float:
@@ -164,35 +118,27 @@ def drift(minutes: ArrayLike, values: ArrayLike) -> float:
     return float(slope * (when[-1] - when[0]) / value.mean())
 
 
-async def seat(
-    url: str,
-    name: str,
-    lessons: Sequence[catalog.LessonRecord],
-    think: float,
-    minutes: float,
-    seats: Class,
-) -> None:
+async def occupy(
+    url: str, name: str, lessons: Sequence[catalog.LessonRecord], think: float, minutes: float,
+    seats: Seats,
+) -> None:  # fmt: skip
     """One seat: student after student until the end, each in one of the lessons."""
     draw = random.Random(f"{SEED}.{name}")
     end = seats.started + 60 * minutes
     while (now := time.monotonic()) < end:
         lesson = draw.choice(lessons)
         leave = min(end, now + draw.uniform(*STAY))
-        bench, slider = pressed(lesson)
-        key = f"{lesson.code}.{bench}.{slider}"
         await asyncio.sleep(draw.random() * think)
         student = ProtocolClient(url, lesson.slug)
         try:
             async with student:
                 await student.open()
                 seats.visits += 1
-                await student.scroll(bench)
-                if other := BESIDE.get(lesson.slug):
-                    await student.move(other, next(fresh(student, other, draw)))
-                values = fresh(student, key, draw)
+                key, values = await approach(student, lesson, draw)
                 while time.monotonic() < leave:
                     await asyncio.sleep(think * (0.5 + draw.random()))
-                    seats.waited(lesson.slug, await student.move(key, next(values)))
+                    ms = 1e3 * await student.move(key, next(values))
+                    seats.presses.append(((time.monotonic() - seats.started) / 60, lesson.slug, ms))
                     await look_around(student, draw)
         except (TimeoutError, OSError, KeyError) as error:
             seats.errors.append(f"{lesson.slug}: {type(error).__name__}: {error}")
@@ -200,46 +146,52 @@ async def seat(
         seats.errors += student.errors
 
 
-async def watch(server: Server, minutes: float, seats: Class, log: Log) -> None:
-    """Read the server every few seconds."""
+async def watch(server: Server, minutes: float, seats: Seats, report: Report) -> pd.DataFrame:
+    """Read the server every few seconds; a row for each sample.
+
+    minutes since the start; megabytes resident; sessions that the server holds; median_ms and
+    p95_ms of the presses since the last sample (nan without any); cpu_ms, the processor time of the
+    server per press since then; machine_ms of the same small piece of work.
+    """
+    samples: list[dict[str, float]] = []
+    n_presses, cpu_seconds = 0, math.nan
     while time.monotonic() < seats.started + 60 * minutes:
         await asyncio.sleep(EVERY)
         opened = await asyncio.to_thread(server.counter, "seqviz_sessions_total")
         closed = await asyncio.to_thread(server.counter, "seqviz_sessions_closed_total")
-        log.sample(server, seats, opened - closed)
-        if len(log.minutes) % 6 == 0:
-            print(f"{log.line()}  {len(seats.errors)} errors", file=sys.stderr, flush=True)
+        waits = [ms for _, _, ms in seats.presses[n_presses:]] or [math.nan]
+        before, cpu_seconds = cpu_seconds, server.cpu_seconds()
+        samples.append({
+            "minutes": (time.monotonic() - seats.started) / 60,
+            "megabytes": server.megabytes(),
+            "sessions": opened - closed,
+            "median_ms": float(np.median(waits)),
+            "p95_ms": float(np.percentile(waits, 95)),
+            "cpu_ms": 1e3 * (cpu_seconds - before) / len(waits),
+            "machine_ms": machine_ms(),
+        })  # fmt: skip
+        n_presses = len(seats.presses)
+        if len(samples) % 6 == 0:
+            report.row("", **samples[-1], presses=n_presses, errors=len(seats.errors))
+    return pd.DataFrame(samples)
 
 
-async def soak(
-    server: Server, control: Server, students: int, think: float, minutes: float
-) -> tuple[Log, Class, Class]:
+async def attend(
+    server: Server, control: Server, students: int, think: float, minutes: float, report: Report
+) -> tuple[pd.DataFrame, Seats, Seats]:
     """All of it: what was seen of the server, its students and those of the control."""
-    log, started = Log(), time.monotonic()
-    many, few = Class(started), Class(started)
+    many, few = (Seats(time.monotonic()) for _ in range(2))
     every = catalog.LESSONS
-    url, beside = server.url, control.url
+    watching = asyncio.create_task(watch(server, minutes, many, report))
     await asyncio.gather(
-        watch(server, minutes, many, log),
-        *(seat(url, str(n), every, think, minutes, many) for n in range(students)),
-        *(seat(beside, item.slug, [item], think, minutes, few) for item in every),
+        *(occupy(server.url, str(n), every, think, minutes, many) for n in range(students)),
+        *(occupy(control.url, item.slug, [item], think, minutes, few) for item in every),
     )
-    return log, many, few
+    return await watching, many, few
 
 
-def picture(log: Log, waits: dict[str, pd.Series], path: Path) -> None:
+def plot(samples: pd.DataFrame, waits: dict[str, pd.Series], path: Path) -> None:
     """Memory, sessions and latency over time, one above the other."""
-    table = pd.DataFrame(
-        {
-            "minutes": log.minutes,
-            "memory (MB)": log.megabytes,
-            "sessions": log.sessions,
-            "median wait (ms)": log.median_ms,
-            "95th percentile of the wait (ms)": log.p95_ms,
-            "processor time per press (ms)": log.cpu_ms,
-            "the same work, timed (ms)": log.machine_ms,
-        }
-    )
     both = pd.concat(
         pd.DataFrame({"minutes": its.index + 0.5, "ms": its.to_numpy(), "server": name})
         for name, its in waits.items()
@@ -247,10 +199,10 @@ def picture(log: Log, waits: dict[str, pd.Series], path: Path) -> None:
     shade = alt.Scale(domain=list(waits), range=[BLUE, GRAY])
     line: dict[str, Any] = {"strokeWidth": 1.5}
     panels = [
-        alt.Chart(table, width=640, height=120)
+        alt.Chart(samples, width=640, height=120)
         .mark_line(color=BLUE, **line)
         .encode(alt.X("minutes:Q", title=None), alt.Y(f"{name}:Q", title=name))
-        for name in table.columns[1:]
+        for name in samples.columns[1:]
     ] + [
         alt.Chart(both, width=640, height=160)
         .mark_line(**line)
@@ -263,55 +215,40 @@ def picture(log: Log, waits: dict[str, pd.Series], path: Path) -> None:
     alt.vconcat(*panels).configure_axis(titleFontWeight="normal", gridColor="#DFE4EA").save(path)
 
 
-def middle(log: Log, values: Sequence[float]) -> float:
-    """The median of the samples after the warm-up."""
-    after = np.array(log.minutes) >= WARM_UP * log.minutes[-1]
-    return round(float(np.nanmedian(np.array(values)[after])), 1)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Memory and latency over a long time.")
-    parser.add_argument("--minutes", type=float, default=60.0)
-    parser.add_argument("--students", type=int, default=50)
-    parser.add_argument("--think", type=float, default=6.0, help="mean seconds between presses")
-    request = parser.parse_args()
+def soak(students: int, think: float, minutes: float) -> None:
+    """The hour, its figure and its samples."""
+    report = Report("soak", minutes=minutes, students=students)
     with serve(environment=MODELS) as server, serve(environment=MODELS) as control:
         for lesson in catalog.LESSONS:
             asyncio.run(warm_up(server.url, lesson))
             asyncio.run(warm_up(control.url, lesson))
-        log, many, few = asyncio.run(
-            soak(server, control, request.students, request.think, request.minutes)
-        )
+        samples, many, few = asyncio.run(attend(server, control, students, think, minutes, report))
         cache_mb = server.counter("seqviz_cache_bytes") / 1e6
     path = RESULTS / f"{datetime.datetime.now():%Y-%m-%d-soak-%H%M}.svg"
     waits = {"server": many.by_minute(), "control": few.by_minute()}
-    retained = log.samples() | {
-        f"{name}_by_minute_ms": [rounded(value, 2) for value in its] for name, its in waits.items()
-    }
     quotient = (waits["server"] / waits["control"]).dropna()
+    warm = samples[samples["minutes"] >= WARM_UP * samples["minutes"].iloc[-1]]
+    median = {name: round(float(warm[name].median()), 1) for name in samples}
     drifts = {
-        "rss_drift": drift(log.minutes, log.megabytes),
-        "latency_drift": drift(log.minutes, log.median_ms),
+        "rss_drift": drift(samples["minutes"], samples["megabytes"]),
+        "latency_drift": drift(samples["minutes"], samples["median_ms"]),
         "server_drift": drift(waits["server"].index, waits["server"]),
         "control_drift": drift(waits["control"].index, waits["control"]),
         "beside_control_drift": drift(quotient.index, quotient),
-        "cpu_drift": drift(log.minutes, log.cpu_ms),
-        "machine_drift": drift(log.minutes, log.machine_ms),
+        "cpu_drift": drift(samples["minutes"], samples["cpu_ms"]),
+        "machine_drift": drift(samples["minutes"], samples["machine_ms"]),
     }
-    line = {
-        "name": "soak",
-        "minutes": request.minutes,
-        "students": request.students,
+    report.values |= {
         "presses": len(many.presses),
         "visits": many.visits,
         "errors": len(many.errors) + len(few.errors),
         "control": {"presses": len(few.presses), "visits": few.visits},
-        "rss_mb": {"median": middle(log, log.megabytes), "last": round(log.megabytes[-1], 1)},
-        "median_ms": middle(log, log.median_ms),
-        "p95_ms": middle(log, log.p95_ms),
-        "cpu_ms": middle(log, log.cpu_ms),
+        "rss_mb": {"median": median["megabytes"], "last": round(samples["megabytes"].iloc[-1], 1)},
+        "median_ms": median["median_ms"],
+        "p95_ms": median["p95_ms"],
+        "cpu_ms": median["cpu_ms"],
         **{name: rounded(value, 4) for name, value in drifts.items()},
-        "most_sessions": max(log.sessions),
+        "most_sessions": samples["sessions"].max(),
         "cache_mb": round(cache_mb, 1),
         "memory_flat": abs(drifts["rss_drift"]) < FLAT,
         "latency_flat": abs(drifts["latency_drift"]) < FLAT,
@@ -320,11 +257,131 @@ def main() -> None:
     }
     for error in sorted({*many.errors, *few.errors})[:5]:
         print(f"  {error}")
-    print(json.dumps(line))
+    existing = {name: [rounded(x, 3) for x in samples[name]] for name in samples}
+    existing |= {
+        f"{name}_by_minute_ms": [rounded(x, 2) for x in its] for name, its in waits.items()
+    }
     with atomic_write.or_exit(path):
         RESULTS.mkdir(exist_ok=True)
-        picture(log, waits, path)
-        path.with_suffix(".json").write_text(json.dumps(retained) + "\n")
+        plot(samples, waits, path)
+        path.with_suffix(".json").write_text(json.dumps(existing) + "\n")
+    report.finish()
+
+
+# --- an aged server beside a fresh one ------------------------------------------------------------
+
+
+async def visit(
+    server: Server, lesson: catalog.LessonRecord, number: int, presses: int, abrupt: bool = False
+) -> list[float]:
+    """One student, who moves the first slider to fresh values; seconds of each press."""
+    draw = random.Random(f"{number}.{lesson.slug}")
+    async with ProtocolClient(server.url, lesson.slug) as student:
+        await student.open()
+        key, values = await approach(student, lesson, draw)
+        waits = [await student.move(key, next(values)) for _ in range(presses)]
+        if abrupt:
+            student.socket.transport.abort()
+        return waits
+
+
+async def age(server: Server, visits: int, abrupt: bool) -> pd.DataFrame:
+    """So many visits of four presses, each to a lesson drawn by lot; what the server held."""
+    numbers = iter(range(visits))
+    samples: list[dict[str, float]] = []
+    started = time.monotonic()
+
+    async def come_and_go() -> None:
+        for number in numbers:
+            lesson = random.Random(number).choice(catalog.LESSONS)
+            await visit(server, lesson, number, 4, abrupt)
+
+    async def sample() -> None:
+        while True:
+            await asyncio.sleep(EVERY)
+            now = await asyncio.to_thread(resources, server)
+            samples.append({"minutes": (time.monotonic() - started) / 60, **now})
+
+    sampling = asyncio.create_task(sample())
+    await asyncio.gather(*(come_and_go() for _ in range(SEATS)))
+    sampling.cancel()
+    return pd.DataFrame(samples, columns=["minutes", "megabytes", "open_files", "threads"])
+
+
+def resources(server: Server) -> dict[str, float]:
+    """What a server holds now."""
+    counts = {name: server.counter(f"seqviz_{name}") for name in ("open_files", "threads")}
+    return {"megabytes": round(server.megabytes(), 1), **counts}
+
+
+def compare(servers: dict[str, Server], lesson: catalog.LessonRecord) -> dict[str, Any]:
+    """Visits to one lesson at all servers in turn: what a press takes, in milliseconds."""
+    waits: dict[str, list[float]] = {name: [] for name in servers}
+    cpu = dict.fromkeys(servers, 0.0)
+    for turn in range(ROUNDS):
+        for index, name in enumerate(sorted(servers, reverse=bool(turn % 2))):
+            before = servers[name].cpu_seconds()
+            number = 10_000 + 2 * turn + index  # values that neither has had
+            waits[name] += asyncio.run(visit(servers[name], lesson, number, PRESSES))[FIRST:]
+            cpu[name] += servers[name].cpu_seconds() - before
+    return {
+        name: {
+            "wait_ms": round(1e3 * statistics.median(waits[name]), 1),
+            "cpu_ms": round(1e3 * cpu[name] / (ROUNDS * PRESSES), 1),
+        }
+        for name in servers
+    }
+
+
+def aging(visits: int, abrupt: bool) -> None:
+    """The comparison, and what the aged server held."""
+    report = Report("aging", visits=visits, abrupt=abrupt)
+    with ExitStack() as stack:
+        environment = {**MODELS, **UNLIMITED}
+        servers = {
+            name: stack.enter_context(serve(environment=environment)) for name in ("aged", "fresh")
+        }
+        start = resources(servers["aged"])
+        samples = asyncio.run(age(servers["aged"], visits, abrupt))
+        names = samples.columns[1:]
+        drifts = {name: rounded(drift(samples["minutes"], samples[name]), 4) for name in names}
+        time.sleep(FORGOTTEN)
+        report.values["held"] = {
+            "start": start,
+            "most": {name: samples[name].max() for name in names},
+            "left": resources(servers["aged"]),
+            "drift": drifts,
+            "grows": sorted(name for name, item in drifts.items() if (item or 0.0) > FLAT),
+        }
+        print(report.values["held"])
+        lessons: dict[str, Any] = {}
+        for lesson in catalog.LESSONS:
+            asyncio.run(visit(servers["fresh"], lesson, -1, 1))  # loads what all need
+            lessons[lesson.slug] = both = compare(servers, lesson)
+            report.row(lesson.slug, **{f"{server}_{name}": value for server in both
+                                       for name, value in both[server].items()})  # fmt: skip
+        report.values["rss_mb"] = {name: round(item.megabytes()) for name, item in servers.items()}
+    report.values["lessons"] = lessons
+    for name in ("wait_ms", "cpu_ms"):
+        ratios = [both["aged"][name] / both["fresh"][name] - 1 for both in lessons.values()]
+        report.values[f"more_{name.removesuffix('_ms')}"] = round(statistics.mean(ratios), 4)
+    report.finish()
+
+
+def main() -> None:
+    given = options(
+        __doc__,
+        minutes=(60.0, ""),
+        students=(50, ""),
+        think=(6.0, "mean seconds between presses"),
+        aging=(False, "a fresh server beside one after many visits"),
+        visits=(800, "to the aging server"),
+        abrupt=(False, "its visitors go without a goodbye"),
+    )
+    if given.aging:
+        aging(given.visits, given.abrupt)
+    else:
+        soak(given.students, given.think, given.minutes)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ MOST = 60_000_000  # bytes
 # Of the checkpoints one is used: the others belong to lessons that compute with numpy.
 TAKEN = (
     "pyproject.toml", "LICENSE", "seqviz/**/*.py", "benchmarks/__init__.py",
-    "benchmarks/timing.py", "benchmarks/accuracy_lab.py", "benchmarks/gpu/*.py",
+    "benchmarks/report.py", "benchmarks/accuracy_lab.py", "benchmarks/gpu/*.py",
     "tests/gpu/*.py", "assets/data/**/*", "assets/lessons/**/*.toml",
     "assets/locale/**/*", "assets/glossary/*",
     "assets/checkpoints/fill_in_minilm.*",

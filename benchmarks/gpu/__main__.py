@@ -18,7 +18,6 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy: one core, as in a shared classroom
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
-import argparse
 import dataclasses
 import datetime
 import itertools
@@ -27,7 +26,7 @@ import math
 import platform
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,14 +34,21 @@ import numpy as np
 import torch
 
 from benchmarks.gpu import agreement, faults, speed
-from benchmarks.gpu.machine import PRECISIONS, Machine, described, find_model
+from benchmarks.gpu.machine import Machine, described, find_model
 from benchmarks.gpu.picture import svg
+from benchmarks.report import Report, options
 from seqviz.content import catalog
 from seqviz.core.i18n import duration
 from seqviz.models import device, placement
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 NOTHING = "not met: nothing was measured"
+TITLES = {
+    "agreement": "agreement with the CPU in float32, by precision: largest and median relative "
+    "difference, share of numbers printed with other digits",
+    "speed": "speed: CPU | device, medians",
+    "faults": "faults",
+}
 _SMALL = 45.0  # seconds in which rows may be begun without a GPU; the last one may take ten
 _LAST = 30.0  # seconds before the end after which no row is begun
 
@@ -68,56 +74,32 @@ def plain(result: Any) -> Any:
     return result
 
 
-def said_agreement(result: Any) -> str:
-    if isinstance(result, str):
-        return result
-    if isinstance(result, agreement.VisibleDifference):
-        return (
-            f"{len(result.benches)} benches: {result.pixels:.2g} pixels, {result.levels:.2g} of "
-            f"255 levels, {100 * result.words:.2g}% of words; {result.refused} of "
-            f"{result.exercises} exercises refuse the answer"
-            + "".join(f"; {name} {why}" for name, why in result.skipped.items())
-        )
-    cells = []
-    for mode in PRECISIONS:
-        item = result[mode]
-        cells.append(
-            f"{item.split(':')[0]:>22}" if isinstance(item, str)
-            else f"{item.largest:8.1e} {item.median:7.0e} {100 * item.printed:3.0f}%"
-        )  # fmt: skip
-    return "".join(f"{cell:>24}" for cell in cells)
-
-
-def said_speed(result: Any) -> str:
-    if isinstance(result, str):
-        return result
+def to_line(result: Any) -> str:
+    """A row as it is printed: what it has by name, the seconds of both places by size."""
+    if isinstance(result, speed.Times):
+        sizes = sorted(result.cpu.keys() | result.device.keys())
+        both = {
+            size: " | ".join(duration(item[size]) if size in item else "-"
+                             for item in (result.cpu, result.device)) for size in sizes
+        }  # fmt: skip
+        wins = {"device wins from": result.crossover, **result.stopped}
+        return f"{result.what}; {result.unit}:  {to_line(both)}  {to_line(wins)}"
+    if isinstance(result, agreement.Difference):
+        return f"{result.largest:.1e} {result.median:.0e} {100 * result.printed:.0f}%"
+    if dataclasses.is_dataclass(result):
+        result = plain(result)
     if isinstance(result, dict):
-        return "  ".join(f"{key} {plain(value)}" for key, value in result.items())
-    parts = [f"{result.what}; {result.unit}:"]
-    for size in sorted(result.cpu.keys() | result.device.keys()):
-        there = [
-            duration(item[size]) if size in item else "-" for item in (result.cpu, result.device)
-        ]
-        parts.append(f"{size}: {' | '.join(there)}")
-    parts.append(f"device wins from {result.crossover if result.crossover is not None else '-'}")
-    return "  ".join([*parts, *(f"{at}: {why}" for at, why in result.stopped.items())])
+        return "  ".join(f"{key}: {to_line(value)}" for key, value in result.items())
+    return str(plain(result))
 
 
-def said_fault(result: Any) -> str:
-    return (
-        result if isinstance(result, str) else "  ".join(f"{k} {plain(result[k])}" for k in result)
-    )
-
-
-def part(
-    title: str, rows: Iterator[tuple[str, Any]], message: Callable[[Any], str]
-) -> dict[str, Any]:
+def part(title: str, rows: Iterator[tuple[str, Any]]) -> dict[str, Any]:
     """Print the rows of one table as they come."""
     print(f"\n{title}", flush=True)
     result: dict[str, Any] = {}
     for name, row in rows:
         result[name] = row
-        print(f"{name:34} {message(row)}", flush=True)
+        print(f"{name:34} {to_line(row)}", flush=True)
     return result
 
 
@@ -221,13 +203,14 @@ def pages(machine: Machine) -> Iterator[tuple[str, agreement.VisibleDifference |
 
 def main() -> None:
     started = time.monotonic()
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--minutes", type=float, default=8.0, help="of which no row begins late")
-    parser.add_argument("--write", action="store_true", help="results and figure without a GPU too")
-    options = parser.parse_args()
+    given = options(
+        __doc__,
+        minutes=(8.0, "of which no row begins late"),
+        write=(False, "results and figure without a GPU too"),
+    )
     find_model()
     threads = device.prepare_torch()
-    here = machine(options.minutes, started)
+    here = machine(given.minutes, started)
     print(
         f"small: {str(here.small).lower()}; {here.name}"
         + ("; no GPU here: small sizes, the device is the CPU" if here.small else "")
@@ -236,30 +219,25 @@ def main() -> None:
         f"torch {torch.__version__}, numpy {np.__version__}, Python {platform.python_version()}; "
         f"threads of the CPU: {threads}"
     )
-    result: dict[str, Any] = {"name": "gpu", "device": here.name, "small": here.small}
-    heading = "".join(f"{mode:>24}" for mode in PRECISIONS)
-    tables: tuple[tuple[str, str, Iterator[tuple[str, Any]], Callable[[Any], str]], ...] = (
-        (
-            "agreement",
-            "agreement with the CPU in float32: largest and median relative difference, and share "
-            f"of numbers printed with other digits\n{'':35}{heading}",
-            itertools.chain(agreement.rows(here), pages(here)),
-            said_agreement,
-        ),
-        ("speed", "speed: CPU | device, medians", speed.rows(here), said_speed),
-        ("faults", "faults", faults.rows(here), said_fault),
-    )
-    result |= {key: {} for key, *_ in tables}
-    for key, title, rows, table in tables:
-        result[key] = part(title, rows, table)
-        if options.write or not here.small:
+    report = Report("gpu", device=here.name, small=here.small)
+    result = report.values
+    tables = {
+        "agreement": itertools.chain(agreement.rows(here), pages(here)),
+        "speed": speed.rows(here),
+        "faults": faults.rows(here),
+    }
+    result |= {key: {} for key in tables}
+    for key, rows in tables.items():
+        result[key] = part(TITLES[key], rows)
+        if given.write or not here.small:
             write(here, result)
     if not here.small:
         print("\ngoals")
         for name, value, goal, state in goals(result):
             print(f"  {name}: {value:.3g}, goal {goal:g}, {state}")
     print(f"\n{time.monotonic() - started:.0f} s")
-    print(json.dumps(plain(result)))
+    report.values = plain(result)
+    report.finish()
 
 
 if __name__ == "__main__":

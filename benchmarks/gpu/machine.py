@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from benchmarks.timing import timed
+from benchmarks.report import timed
 from seqviz.core.paths import ROOT
 from seqviz.models import device, forward_cache, pretrained, store
 

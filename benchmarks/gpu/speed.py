@@ -29,7 +29,7 @@ from benchmarks.gpu.machine import (
     precision,
     synchronize,
 )
-from benchmarks.timing import timed
+from benchmarks.report import timed
 from seqviz.compute.ar_fitting import replicate, replicate_paths
 from seqviz.compute.ar_fitting.network_settings import NetworkSettings
 from seqviz.compute.ar_fitting.networks import fit_network

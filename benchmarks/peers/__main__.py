@@ -1,7 +1,7 @@
 """The same figure under the same hand in Dash, Panel and Gradio, and in our lesson.
 
 Each draws the first bench of *AR fitting* by our own computation and our own figure
-(`benchmarks.peers.picture`), with its own slider, which reports while it is dragged. The pages
+(`benchmarks.peers.apps`), with its own slider, which reports while it is dragged. The pages
 take turns, each visit in a browser profile of its own, and one probe looks at all of them:
 
 * first: from the navigation to the painted figure, by the address alone;
@@ -19,10 +19,8 @@ each time: no value comes twice. The others run in an environment of their own, 
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import hashlib
-import json
 import os
 import statistics
 import subprocess
@@ -37,6 +35,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page
 
+from benchmarks.report import Report, options
 from seqviz.models.store import cache
 from testing.chromium import MARKS, chromium, css_class, slider_input, watched
 from testing.server import HOST, ROOT, free_port, serve
@@ -219,7 +218,7 @@ def peer(python: Path, name: str) -> Iterator[str]:
     """The address of one of the other frameworks, from when it answers to the end."""
     port = free_port()
     process = subprocess.Popen(
-        [python, "-m", f"benchmarks.peers.{name}_app", str(port)],
+        [python, "-m", "benchmarks.peers.apps", name, str(port)],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT), "GRADIO_ANALYTICS_ENABLED": "False"},
         stdout=subprocess.DEVNULL,
@@ -281,11 +280,12 @@ def ratios(medians: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="The same figure in other frameworks.")
-    parser.add_argument("--rounds", type=int, default=3, help="visits of each kind")
-    parser.add_argument("--presses", type=int, default=8, help="measured presses of a visit")
-    parser.add_argument("--apart", action="store_true", help="browser and servers: a core each")
-    given = parser.parse_args()
+    given = options(
+        __doc__,
+        rounds=(3, "visits of each kind"),
+        presses=(8, "measured presses of a visit"),
+        apart=(False, "browser and servers: a core each"),
+    )
     subjects = measure(given.rounds, given.presses, given.apart)
     medians = {
         number: {
@@ -297,11 +297,11 @@ def main() -> None:
     print(
         f"the figure of AR fitting, medians of {given.rounds} visits, {given.presses} presses each"
     )
-    print(f"{'':10}" + "".join(f"{number:>12}" for number in medians))
+    report = Report("peers", **{name: round(value, 3) for name, value in ratios(medians).items()})
     for name in subjects:
-        print(f"{name:10}" + "".join(f"{of[name]:12.2f}" for of in medians.values()))
-    line = {name: round(value, 3) for name, value in ratios(medians).items()}
-    print(json.dumps({"name": "peers", **line, **medians}))
+        report.row(name, **{number: of[name] for number, of in medians.items()})
+    report.values |= medians
+    report.finish()
 
 
 if __name__ == "__main__":

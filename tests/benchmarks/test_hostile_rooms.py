@@ -1,4 +1,4 @@
-"""A class in a room beside an attacker at its own address: `benchmarks.hostile_rooms`."""
+"""A class in a room beside an attacker at its own address: `benchmarks.hostile.rooms`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from itertools import islice
 
 import pytest
 
-from benchmarks import hostile, hostile_rooms, room_attacks
-from benchmarks.attack_scripts import Attacker
-from benchmarks.classroom import milliseconds
-from benchmarks.hostile_rooms import EVERY, STUDENTS, Classroom, Page
+from benchmarks.hostile import __main__ as hostile
+from benchmarks.hostile import room_attacks, rooms
+from benchmarks.hostile.attacks import Attacker
+from benchmarks.hostile.room_attacks import Target, Visitor
+from benchmarks.hostile.rooms import EVERY, STUDENTS, Classroom, Page
+from benchmarks.report import Report, milliseconds
 from benchmarks.room import SEAT
-from benchmarks.room_attacks import Target, Visitor
 from testing.protocol import run_async
 from testing.server import Server, serve
 
@@ -53,7 +54,7 @@ def test_a_vote_does_not_wait_for_300_who_ask_for_the_drawings_at_once():
     async def revealed(server: Server) -> tuple[list[float], list[int]]:
         async with Classroom(server.url) as classroom:
             at = await room_attacks.fill(server.url, classroom.code, questions=1)
-            await classroom.teacher.say(hostile_rooms.ASK)
+            await classroom.teacher.say(rooms.ASK)
             vote = {"kind": "vote", "number": 1, "round": 1, "option": 0}
             pages = [Visitor(server.url) for _ in at.seats]
             path, reveal = f"/room/{at.own}", {"kind": "sketch", "action": "reveal"}
@@ -102,7 +103,7 @@ def test_a_class_beside_somebody_who_mistypes_its_code_loses_no_vote(server):
             attacker = Attacker(server.url, [""], "fresh", EVERY)
             loop, at = asyncio.get_running_loop(), Target(classroom.code)
             attacking = loop.run_in_executor(
-                None, hostile_rooms.begin, room_attacks.guess_codes, attacker, at, 2
+                None, rooms.begin, room_attacks.guess_codes, attacker, at, 2
             )
             result = await classroom.attend(EVERY + 1.0)
             return result.figures(), dict(await attacking)
@@ -147,7 +148,7 @@ def test_a_row_has_the_worst_of_its_stages():
         number: {"lost": lost, "p95_ms": p95, **rest}
         for number, lost, p95 in (("0", 9, 900.0), ("1", 1, 20.0), ("10", 0, 300.0))
     }
-    result = hostile_rooms.worst(each)
+    result = rooms.worst(each)
     assert (result["lost"], result["p95_ms"], result["baseline_p95_ms"], result["met"]) == (
         1,
         300.0,
@@ -155,30 +156,31 @@ def test_a_row_has_the_worst_of_its_stages():
         False,
     )
     each["10"]["p95_ms"] = float("nan")  # nobody has voted
-    assert not hostile_rooms.worst(each)["p95_ms"] < 1e9
+    assert not rooms.worst(each)["p95_ms"] < 1e9
 
 
-def test_a_row_whose_packages_are_absent_says_so_and_is_not_met(monkeypatch):
-    monkeypatch.setattr(hostile_rooms, "NO_RAY", "ray is not installed")
+def test_a_row_whose_packages_are_absent_says_so_and_is_not_met(monkeypatch, capsys):
+    monkeypatch.setattr(rooms, "NO_RAY", "ray is not installed")
     with ProcessPoolExecutor(1) as pool:
-        result = hostile_rooms.measure("silent_cluster", pool, 20.0)
+        result = rooms.measure("silent_cluster", pool, 20.0)
     assert (result["absent"], result["met"]) == ("ray is not installed", False)
-    assert "ray is not installed" in hostile_rooms.line_of("silent_cluster", result)
+    rooms.print_row(Report("hostile"), "silent_cluster", result)
+    assert "ray is not installed" in capsys.readouterr().out
 
 
 def test_rows_in_rooms_are_rows_like_others():
     assert hostile.chosen(["room_codes"]) == ["room_codes"]
-    assert {*hostile_rooms.ROWS} < {*hostile.chosen([])}
+    assert {*rooms.ROWS} < {*hostile.chosen([])}
 
 
 @pytest.mark.nightly
 @pytest.mark.timing
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("name", hostile_rooms.ROWS)
+@pytest.mark.parametrize("name", rooms.ROWS)
 def test_a_class_does_not_notice_who_attacks_from_its_own_address(name):
     process = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, process, os.nice, (5,)) as pool:
-        result = hostile_rooms.measure(name, pool, 20.0)
+        result = rooms.measure(name, pool, 20.0)
     if reason := result.get("absent"):
         pytest.skip(reason)
     for item in result["each"].values():

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from playwright.sync_api import Error
 
-from benchmarks import arrival, attention_payload, classroom, interaction
+from benchmarks import arrival, attention_payload, interaction
 from benchmarks.peers.__main__ import PROBE, drag, press, ratios
 from seqviz.content import catalog
 from testing.chromium import watched
@@ -136,11 +136,6 @@ def test_the_worst_window_of_layout_shifts():
 def test_of_the_lessons_the_worst_stands_in_the_last_line():
     lessons = {"one": {"bytes": 3.0, "ratio": 1.0}, "two": {"bytes": 2.0, "ratio": 4.0}}
     assert arrival.worst(lessons) == {"bytes": 3.0, "ratio": 4.0}
-
-
-def test_of_no_times_there_is_no_percentile_that_could_meet_a_goal():
-    assert not classroom.milliseconds([], 95) <= classroom.GOALS["p95_ms"]
-    assert classroom.milliseconds([0.05], 95) == 50.0
 
 
 class Pressed(interaction.Subject):

@@ -46,9 +46,9 @@ def test_float32_is_within_a_ten_thousandth_of_the_cpu(gpu):
 @pytest.mark.timeout(900)
 def test_a_student_would_not_see_the_difference(gpu):
     """No point moves by a pixel, no color by a level, and no exercise refuses the answer."""
-    from benchmarks.gpu import agreement, seen
+    from benchmarks.gpu import agreement, visible_differences
 
-    result = dict(seen.rows(gpu))
+    result = dict(visible_differences.rows(gpu))
     assert not [
         item for item in result.values() if isinstance(item, str) and item.startswith("failed")
     ]

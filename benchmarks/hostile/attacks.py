@@ -1,4 +1,4 @@
-"""What an attacker does to the server (`benchmarks.hostile`): each function is one attack.
+"""Attacks on pages (`benchmarks.hostile`): each function is one.
 
 It goes on until it is cancelled, and notes in `Attacker.did` what came of it.
 """
@@ -8,11 +8,13 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import math
 import random
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial, wraps
 from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -66,7 +68,13 @@ class Attacker:
 
     def __post_init__(self) -> None:
         self._devices: list[dict[str, str]] = [{} for _ in self.addresses]
-        self._tabs = 0
+        self._tabs = self._turns = 0
+        self.draw = random.Random(SEED)
+
+    def turn(self) -> int:
+        """A number that has not come before."""
+        self._turns += 1
+        return self._turns
 
     def student(self, page: str, link: Mapping[str, str] | None = None) -> ProtocolClient:
         """One more tab, at the next of the addresses."""
@@ -90,7 +98,25 @@ class Attacker:
         await asyncio.gather(*map(again, range(tabs)))
 
 
+def or_endless(figure: float) -> float:
+    """A percentile to compare; a class that got no answer has none, and is the worst."""
+    return math.inf if math.isnan(figure) else figure
+
+
 Attack = Callable[[Attacker], Awaitable[None]]
+
+
+def in_tabs(tabs: int) -> Callable[[Callable[[Attacker, int], Awaitable[None]]], Attack]:
+    """Make an attack of what is done again and again in each of so many tabs, by number."""
+
+    def decorate(work: Callable[[Attacker, int], Awaitable[None]]) -> Attack:
+        @wraps(work)
+        async def attack(attacker: Attacker) -> None:
+            await attacker.together(tabs, partial(work, attacker))
+
+        return attack
+
+    return decorate
 
 
 def begin(attack: Attack, attacker: Attacker) -> dict[str, int]:
@@ -131,74 +157,62 @@ def costliest(slug: str, turn: int = 0) -> dict[str, str]:
 
 async def links(attacker: Attacker, slug: str, tabs: int, rerun: bool = False) -> None:
     """Open the costliest link of a lesson, with all its benches. rerun: another seed each time."""
-    turns = itertools.count(1)
 
     async def once(_: int) -> None:
-        async with attacker.student(slug, costliest(slug, next(turns) if rerun else 0)) as tab:
+        turn = attacker.turn() if rerun else 0
+        async with attacker.student(slug, costliest(slug, turn)) as tab:
             await tab.open()
             await tab.whole()
 
     await attacker.together(tabs, once)
 
 
-async def exports(attacker: Attacker) -> None:
-    """HTML, CSV and data panel of 10,000 x 512 waves, 20 tabs."""
-
-    async def once(number: int) -> None:
-        sinusoids = {"po.waves.positions": "10000", "po.waves.d_model": "512"}
-        async with attacker.student("positions", sinusoids) as tab:
-            await tab.open()
-            await tab.scroll("waves")
-            kind = ("html", "csv", "data")[number % 3]
-            while True:
-                await tab.press("po.waves.data" if kind == "data" else "po.waves.export")
-                status = await tab.download(f"po.waves.{kind}") if kind != "data" else 200
-                attacker.did[f"{kind} {status}"] += 1
-
-    await attacker.together(20, once)
+@in_tabs(20)
+async def exports(attacker: Attacker, number: int) -> None:
+    """HTML, CSV and data panel of 10,000 x 512 waves."""
+    sinusoids = {"po.waves.positions": "10000", "po.waves.d_model": "512"}
+    async with attacker.student("positions", sinusoids) as tab:
+        await tab.open()
+        await tab.scroll("waves")
+        kind = ("html", "csv", "data")[number % 3]
+        while True:
+            await tab.press("po.waves.data" if kind == "data" else "po.waves.export")
+            status = await tab.download(f"po.waves.{kind}") if kind != "data" else 200
+            attacker.did[f"{kind} {status}"] += 1
 
 
-async def notebooks(attacker: Attacker) -> None:
-    """24 notebooks at once, six of each of four tabs, of benches that are not drawn."""
-
-    async def once(_: int) -> None:
-        async with attacker.student("ar_fitting") as tab:
-            await tab.open()
-            for number in range(5):  # and one more, which is waited for
-                await tab.socket.send(tab.file_request("ar.notebook", f"{number}"))
-            attacker.did["asked"] += 6
-            attacker.did[f"notebook {await tab.download('ar.notebook')}"] += 1
-
-    await attacker.together(4, once)
+@in_tabs(4)
+async def notebooks(attacker: Attacker, _: int) -> None:
+    """24 notebooks at once, six of each tab, of benches that are not drawn."""
+    async with attacker.student("ar_fitting") as tab:
+        await tab.open()
+        for number in range(5):  # and one more, which is waited for
+            await tab.socket.send(tab.file_request("ar.notebook", f"{number}"))
+        attacker.did["asked"] += 6
+        attacker.did[f"notebook {await tab.download('ar.notebook')}"] += 1
 
 
-async def origins(attacker: Attacker) -> None:
+@in_tabs(3)
+async def origins(attacker: Attacker, number: int) -> None:
     """Websockets that a page of another site opens; no session, no cookie."""
     address = attacker.url.replace("http", "ws", 1) + "/_stcore/stream"
-
-    async def once(number: int) -> None:
-        at = attacker.addresses[number % len(attacker.addresses)]
-        foreign = Origin(f"https://{number}.example")
-        protocol = [Subprotocol("streamlit")]
-        positions: dict[str, Any] = {"local_addr": (at, 0)} if at else {}
-        async with connect(address, origin=foreign, subprotocols=protocol, **positions):
-            pass
-
-    await attacker.together(3, once)
+    at = attacker.addresses[number % len(attacker.addresses)]
+    foreign = Origin(f"https://{number}.example")
+    protocol = [Subprotocol("streamlit")]
+    positions: dict[str, Any] = {"local_addr": (at, 0)} if at else {}
+    async with connect(address, origin=foreign, subprotocols=protocol, **positions):
+        pass
 
 
-async def events(attacker: Attacker) -> None:
+@in_tabs(1)
+async def events(attacker: Attacker, _: int) -> None:
     """Thousands of clicks in one message, to one chart."""
-
-    async def once(_: int) -> None:
-        async with attacker.student("vanishing_gradients") as tab:
-            await tab.open()
-            await tab.scroll("pairs")
-            for turn in itertools.count():
-                await click(tab, turn, EVENTS_BYTES)
-                attacker.did["messages"] += 1
-
-    await attacker.together(1, once)
+    async with attacker.student("vanishing_gradients") as tab:
+        await tab.open()
+        await tab.scroll("pairs")
+        for turn in itertools.count():
+            await click(tab, turn, EVENTS_BYTES)
+            attacker.did["messages"] += 1
 
 
 async def click(tab: ProtocolClient, turn: int, size: int) -> float:
@@ -211,10 +225,9 @@ async def click(tab: ProtocolClient, turn: int, size: int) -> float:
 
 async def trainings(attacker: Attacker) -> None:
     """30 tabs start a training each, all different; who is refused comes again in another tab."""
-    seeds = itertools.count(7001)
 
     async def once(_: int) -> None:
-        async with attacker.student(TRAINER, training_link(next(seeds))) as tab:
+        async with attacker.student(TRAINER, training_link(7000 + attacker.turn())) as tab:
             await begin_training(tab)
             attacker.did["trainings" if tab.polls else "refused"] += 1
             while tab.polls:
@@ -226,35 +239,31 @@ async def trainings(attacker: Attacker) -> None:
     await attacker.together(30, once)
 
 
-async def texts(attacker: Attacker) -> None:
+@in_tabs(10)
+async def texts(attacker: Attacker, tab_number: int) -> None:
     """Ten texts a second of any length and language; whoever is refused reconnects."""
-    draw, numbers = random.Random(SEED), itertools.count()
-
-    async def once(tab_number: int) -> None:
-        slug, link, key = TEXTS[tab_number % len(TEXTS)]
-        async with attacker.student(slug, link) as tab:
-            await tab.open()
-            await tab.scroll(key.split(".")[1])
-            while not tab.warnings:
-                length = draw.choice(LENGTHS)
-                text = f"{next(numbers)} " + draw.choice(LETTERS) * length
-                taken = await tab.move(key, text[:length])
-                attacker.did["texts"] += 1
-                await asyncio.sleep(max(0.0, 1.0 - taken))
-            attacker.did["refused"] += 1
-
-    await attacker.together(10, once)
+    slug, link, key = TEXTS[tab_number % len(TEXTS)]
+    async with attacker.student(slug, link) as tab:
+        await tab.open()
+        await tab.scroll(key.split(".")[1])
+        while not tab.warnings:
+            length = attacker.draw.choice(LENGTHS)
+            text = f"{attacker.turn()} " + attacker.draw.choice(LETTERS) * length
+            taken = await tab.move(key, text[:length])
+            attacker.did["texts"] += 1
+            await asyncio.sleep(max(0.0, 1.0 - taken))
+        attacker.did["refused"] += 1
 
 
-async def embeds(attacker: Attacker) -> None:
+@in_tabs(10)
+async def embeds(attacker: Attacker, number: int) -> None:
     """Benches of their own pages, the costliest settings and another seed or text each time.
 
-    Ten connections; each opens a page, then sets in it what it had, by a body.
+    Each connection opens a page, then sets in it what it had, by a body.
     """
-    address, turns, draw = urlsplit(attacker.url), itertools.count(1), random.Random(SEED)
-    benches = [(slug, name) for slug in COSTLY for name in getattr(lessons, slug).lesson.benches]
+    at, address = attacker.addresses[number % len(attacker.addresses)], urlsplit(attacker.url)
 
-    def ask(at: str, method: str, path: str, body: str | None = None) -> int:
+    def ask(method: str, path: str, body: str | None = None) -> int:
         source = (at, 0) if at else None
         line = HTTPConnection(address.netloc, timeout=30, source_address=source)
         try:
@@ -265,39 +274,28 @@ async def embeds(attacker: Attacker) -> None:
         finally:
             line.close()
 
-    async def once(number: int) -> None:
-        at = attacker.addresses[number % len(attacker.addresses)]
-        (slug, name), turn = draw.choice(benches), next(turns)
-        query = costliest(slug, turn)
-        path = f"/embed/{slug}/{name}"
-        message = json.dumps({"query": {}, "texts": query})
-        opened = await asyncio.to_thread(ask, at, "GET", f"{path}?{urlencode(query)}")
-        payload = await asyncio.to_thread(ask, at, "POST", path, message)
-        attacker.did[f"opened {opened}"] += 1
-        attacker.did[f"told {payload}"] += 1
-
-    await attacker.together(10, once)
+    slug = attacker.draw.choice([*COSTLY])
+    name = attacker.draw.choice([*getattr(lessons, slug).lesson.benches])
+    path, query = f"/embed/{slug}/{name}", costliest(slug, attacker.turn())
+    message = json.dumps({"query": {}, "texts": query})
+    opened = await asyncio.to_thread(ask, "GET", f"{path}?{urlencode(query)}")
+    attacker.did[f"opened {opened}"] += 1
+    attacker.did[f"told {await asyncio.to_thread(ask, 'POST', path, message)}"] += 1
 
 
-async def sockets(attacker: Attacker) -> None:
+@in_tabs(10)
+async def sockets(attacker: Attacker, _: int) -> None:
     """20 connections a second, which ask for a page and go."""
+    async with attacker.student("gates") as tab:
+        await tab.socket.send(tab.request())
+    await asyncio.sleep(0.5)
 
-    async def once(_: int) -> None:
-        async with attacker.student("gates") as tab:
+
+@in_tabs(10)
+async def unread(attacker: Attacker, _: int) -> None:
+    """Tabs that never read what they are sent, and ask for the whole page on and on."""
+    async with attacker.student("positions", costliest("positions")) as tab:
+        while True:
             await tab.socket.send(tab.request())
-        await asyncio.sleep(0.5)
-
-    await attacker.together(10, once)
-
-
-async def unread(attacker: Attacker) -> None:
-    """Ten tabs that never read what they are sent, and ask for the whole page on and on."""
-
-    async def once(_: int) -> None:
-        async with attacker.student("positions", costliest("positions")) as tab:
-            while True:
-                await tab.socket.send(tab.request())
-                attacker.did["asked"] += 1
-                await asyncio.sleep(0.2)
-
-    await attacker.together(10, once)
+            attacker.did["asked"] += 1
+            await asyncio.sleep(0.2)

@@ -20,7 +20,7 @@ ordinary student's own training begins to wait (`place`, two at most; -1: it is 
 what `/_stcore/health` takes in a room whose DNS does not answer (`health`, a server of its own).
 
 Rows whose names begin with `room` and four more have a class in a room instead, see
-`benchmarks.hostile_rooms`; their attacker always sits behind the class's router.
+`benchmarks.hostile.rooms`; their attacker always sits behind the class's router.
 
 Classes of 300 and of 1,000 take long and are left out, unless they are asked for by `--only`. Who
 is told to wait before the page opens (`turned_away`) is not dropped.
@@ -32,10 +32,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gc
 import itertools
-import json
-import math
 import multiprocessing
 import os
 import random
@@ -50,16 +47,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from benchmarks import attack_scripts, hostile_rooms
-from benchmarks.attack_scripts import AGAIN, COSTLY, EVENTS_BYTES, Attack, Attacker, click
 from benchmarks.classroom import (
     MODELS,
     TRAINER,
     Plan,
     Times,
     begin_training,
+    collector_paused,
     fresh,
-    milliseconds,
     noted,
     pressed,
     training_link,
@@ -67,6 +62,17 @@ from benchmarks.classroom import (
     work,
 )
 from benchmarks.classroom import attend as attend_class
+from benchmarks.hostile import attacks, rooms
+from benchmarks.hostile.attacks import (
+    AGAIN,
+    COSTLY,
+    EVENTS_BYTES,
+    Attack,
+    Attacker,
+    click,
+    or_endless,
+)
+from benchmarks.report import Report, milliseconds, options
 from seqviz.content import catalog
 from testing.protocol import ProtocolClient
 from testing.server import NO_DNS, Server, serve
@@ -164,26 +170,22 @@ class Row:
 
 
 def _every_lesson(tabs: int, rerun: bool = False) -> Row:
-    return Row(
-        {slug: partial(attack_scripts.links, slug=slug, tabs=tabs, rerun=rerun) for slug in COSTLY}
-    )
+    return Row({slug: partial(attacks.links, slug=slug, tabs=tabs, rerun=rerun) for slug in COSTLY})
 
 
 ROWS = {
     "links 1": _every_lesson(1),
     "links 10": _every_lesson(10),
     "links 10 anew": _every_lesson(10, rerun=True),
-    "exports": Row({"exports": attack_scripts.exports}),
-    "notebooks": Row({"notebooks": attack_scripts.notebooks}, 1000, "csv_p95_ms", beside=downloads),
-    "origin": Row(
-        {"origin": attack_scripts.origins}, 50, "health_p95_ms", above=True, beside=health
-    ),
-    "events": Row({"events": attack_scripts.events}, 100, "cpu_ms", alone=events_cost),
-    "trainings": Row({"trainings": attack_scripts.trainings}, lead=15.0, beside=own_training),
-    "texts": Row({"texts": attack_scripts.texts}),
-    "embeds": Row({"embeds": attack_scripts.embeds}),
-    "sockets": Row({"sockets": attack_scripts.sockets}),
-    "unread": Row({"unread": attack_scripts.unread}),
+    "exports": Row({"exports": attacks.exports}),
+    "notebooks": Row({"notebooks": attacks.notebooks}, 1000, "csv_p95_ms", beside=downloads),
+    "origin": Row({"origin": attacks.origins}, 50, "health_p95_ms", above=True, beside=health),
+    "events": Row({"events": attacks.events}, 100, "cpu_ms", alone=events_cost),
+    "trainings": Row({"trainings": attacks.trainings}, lead=15.0, beside=own_training),
+    "texts": Row({"texts": attacks.texts}),
+    "embeds": Row({"embeds": attacks.embeds}),
+    "sockets": Row({"sockets": attacks.sockets}),
+    "unread": Row({"unread": attacks.unread}),
 }
 CLASSES = {"class 150": 150, "class 300": 300, "class 1000": 1000}
 CLASS_GOAL, LARGE_GOAL = 150.0, 2000.0
@@ -223,7 +225,7 @@ class Bench:
             attacking = None
             if attack is not None:
                 attacking = loop.run_in_executor(
-                    self._pool, attack_scripts.begin, attack, self.attacker(row.lead)
+                    self._pool, attacks.begin, attack, self.attacker(row.lead)
                 )
                 await asyncio.sleep(row.lead)
             end = loop.time() + seconds
@@ -238,10 +240,8 @@ class Bench:
                         await row.beside(self.server.url, end, times) if row.beside else {}
                     )
 
-            gc.collect()
-            gc.disable()  # a pause of the students would be taken for one of the server
-            await asyncio.gather(see(), *map(sit, students))
-            gc.enable()
+            with collector_paused():
+                await asyncio.gather(see(), *map(sit, students))
             if attacking is not None:
                 result["did"] = await attacking
         for error in sorted(set(times.errors))[:3]:
@@ -256,7 +256,7 @@ class Bench:
             attacked[name] = asyncio.run(self.pressed(row, attack))
             attacked[name]["calm_s"] = self.server.until_idle()
         # An attack under which nobody got a picture is the worst, and has no percentile.
-        worst = max(attacked, key=lambda name: _or_endless(attacked[name]["p95_ms"]))
+        worst = max(attacked, key=lambda name: or_endless(attacked[name]["p95_ms"]))
         result = {f"baseline_{name}": value for name, value in before.items()} | attacked[worst]
         result["errors"] = sum(item["errors"] for item in attacked.values())
         if len(attacked) > 1:
@@ -286,10 +286,6 @@ class Bench:
         }
 
 
-def _or_endless(milliseconds: float) -> float:
-    return math.inf if math.isnan(milliseconds) else milliseconds
-
-
 def figures(times: Times) -> dict[str, float]:
     """What ordinary students have waited, in milliseconds."""
     return {
@@ -302,16 +298,16 @@ def figures(times: Times) -> dict[str, float]:
     }
 
 
-COLUMNS = {"baseline_p50_ms": 17, "baseline_p95_ms": 17, "p50_ms": 9, "p95_ms": 9,
-           "page_p95_ms": 13, "presses": 9, "errors": 8, "calm_s": 8, "goal_ms": 9}  # fmt: skip
+COLUMNS = ("baseline_p50_ms", "baseline_p95_ms", "p50_ms", "p95_ms", "page_p95_ms", "presses",
+           "errors", "calm_s", "goal_ms")  # fmt: skip
+HIDDEN = ("each", "baseline_errors", "baseline_presses", "baseline_without_picture")
 
 
-def line(name: str, result: Mapping[str, Any]) -> str:
+def print_row(report: Report, name: str, result: Mapping[str, Any]) -> None:
     """A line of the table, and below it what only this row has."""
-    payload = {*COLUMNS, "each", "baseline_errors", "baseline_presses", "baseline_without_picture"}
-    rest = {key: value for key, value in result.items() if key not in payload}
-    cells = "".join(f"{result[column]:>{width}}" for column, width in COLUMNS.items())
-    return f"{name:16}{cells}\n{'':16}  " + ", ".join(f"{k} {v}" for k, v in rest.items())
+    report.row(name, **{column: result[column] for column in COLUMNS})
+    rest = (f"{k} {v}" for k, v in result.items() if k not in (*COLUMNS, *HIDDEN))
+    print("  " + ", ".join(rest), flush=True)
 
 
 def chosen(only: Sequence[str]) -> list[str]:
@@ -320,7 +316,7 @@ def chosen(only: Sequence[str]) -> list[str]:
     >>> chosen(["links", "class 300"])
     ['links 1', 'links 10', 'links 10 anew', 'class 300']
     """
-    every = [*ROWS, *CLASSES, *hostile_rooms.ROWS]
+    every = [*ROWS, *CLASSES, *rooms.ROWS]
     if not only:
         return [name for name in every if name not in LONG]
     if unknown := [o for o in only if not any(f"{name} ".startswith(f"{o} ") for name in every)]:
@@ -329,49 +325,45 @@ def chosen(only: Sequence[str]) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="One visitor against a class.")
-    parser.add_argument(
-        "--only", nargs="+", default=[], help=f"of {[*ROWS, *CLASSES, *hostile_rooms.ROWS]}"
+    given = options(
+        __doc__,
+        only={"nargs": "+", "default": [], "help": f"of {[*ROWS, *CLASSES, *rooms.ROWS]}"},
+        seconds=(20.0, "of each attack"),
+        addresses=(1, "of the attacker"),
+        same_address=(False, "it is that of the students"),
+        cookies={"choices": ("kept", "fresh", "none"), "default": "kept"},
     )
-    parser.add_argument("--seconds", type=float, default=20.0, help="of each attack")
-    parser.add_argument("--addresses", type=int, default=1, help="of the attacker")
-    parser.add_argument("--same-address", action="store_true", help="it is that of the students")
-    parser.add_argument("--cookies", choices=("kept", "fresh", "none"), default="kept")
-    request = parser.parse_args()
-    names = chosen(request.only)
+    names = chosen(given.only)
     rows: dict[str, Any] = {}
-    payload: dict[str, Any] = {"name": "hostile", "rows": rows}
+    report = Report("hostile", rows=rows)
     process = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, process, os.nice, (5,)) as pool:
-        if on_pages := [name for name in names if name not in hostile_rooms.ROWS]:
-            payload["memory_ratio"] = beside_a_class(on_pages, rows, pool, request)
-        if in_rooms := [name for name in names if name in hostile_rooms.ROWS]:
-            print(hostile_rooms.heading())
-        for name in in_rooms:
-            rows[name] = hostile_rooms.measure(name, pool, request.seconds)
-            print(hostile_rooms.line_of(name, rows[name]), flush=True)
-    print(json.dumps(payload))
+        if on_pages := [name for name in names if name not in rooms.ROWS]:
+            report.values["memory_ratio"] = beside_a_class(on_pages, report, pool, given)
+        for name in names:
+            if name in rooms.ROWS:
+                rows[name] = rooms.measure(name, pool, given.seconds)
+                rooms.print_row(report, name, rows[name])
+    report.finish()
 
 
 def beside_a_class(
-    names: Sequence[str],
-    rows: dict[str, Any],
-    pool: ProcessPoolExecutor,
-    namespace: argparse.Namespace,
+    names: Sequence[str], report: Report, pool: ProcessPoolExecutor, given: argparse.Namespace
 ) -> float:
     """Rows of students on a page, at one server; how much memory it has afterwards, by before."""
-    print(f"{'':16}" + "".join(f"{name:>{width}}" for name, width in COLUMNS.items()))
+    rows = report.values["rows"]
     with serve(environment=MODELS, patience=PATIENCE) as server:
         for lesson in catalog.LESSONS:
             asyncio.run(warm_up(server.url, lesson))
-        before, bench = server.megabytes(), Bench(server, pool, namespace)
+        before, bench = server.megabytes(), Bench(server, pool, given)
         for name in names:
             if name == "origin":
-                rows[name] = in_a_deaf_room(pool, namespace, ROWS[name])
+                rows[name] = in_a_deaf_room(pool, given, ROWS[name])
+            elif name in CLASSES:
+                rows[name] = bench.large_class(CLASSES[name])
             else:
-                students = CLASSES.get(name)
-                rows[name] = bench.large_class(students) if students else bench.row(ROWS[name])
-            print(line(name, rows[name]), flush=True)
+                rows[name] = bench.row(ROWS[name])
+            print_row(report, name, rows[name])
         time.sleep(AFTER)  # a minute, as the goal says
         ratio = round(server.megabytes() / before, 2)
     print(f"memory: {before:.0f} MB before, {ratio} times as much after (goal: <= 1.3)")

@@ -6,9 +6,10 @@ import asyncio
 
 import pytest
 
-from benchmarks import attack_scripts, hostile, hostile_rooms
-from benchmarks.attack_scripts import Attacker
 from benchmarks.classroom import Times
+from benchmarks.hostile import __main__ as hostile
+from benchmarks.hostile import attacks, rooms
+from benchmarks.hostile.attacks import Attacker
 from seqviz import lessons
 from seqviz.lessons.framework.controls import controls
 from testing.protocol import ProtocolClient, run_async
@@ -18,15 +19,15 @@ PAGE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nSet-Cookie: device=A7=; Path=/\
 FULL = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"
 
 
-@pytest.mark.parametrize("slug", attack_scripts.COSTLY)
+@pytest.mark.parametrize("slug", attacks.COSTLY)
 def test_the_costliest_link_says_what_the_lesson_declares(slug):
-    result, other = attack_scripts.costliest(slug), attack_scripts.costliest(slug, 1)
+    result, other = attacks.costliest(slug), attacks.costliest(slug, 1)
     for bench in getattr(lessons, slug).lesson.benches.values():
         for name, control in controls(bench.declaration):
             if (raw := result.pop(f"{bench.prefix}.{name}", None)) is not None:
                 control.parse(raw)
     assert result == {}
-    assert other != attack_scripts.costliest(slug)  # another seed, or another text
+    assert other != attacks.costliest(slug)  # another seed, or another text
 
 
 async def asked(answer: bytes, student: ProtocolClient) -> tuple[list[str], str]:
@@ -78,7 +79,7 @@ def test_rows_are_chosen_by_their_first_words():
     assert hostile.chosen(["links", "class 300"]) == [
         "links 1", "links 10", "links 10 anew", "class 300",
     ]  # fmt: skip
-    assert set(hostile.chosen([])) == {*hostile.ROWS, "class 150", *hostile_rooms.ROWS}
+    assert set(hostile.chosen([])) == {*hostile.ROWS, "class 150", *rooms.ROWS}
     with pytest.raises(SystemExit, match="There is no link"):
         hostile.chosen(["link"])
 
@@ -97,6 +98,6 @@ def test_a_class_without_a_picture_has_waited_for_its_page():
 def test_an_attack_does_what_it_says(name):
     with serve(environment={"HF_HUB_OFFLINE": "1"}) as server:
         attacker = Attacker(server.url, ["127.0.0.7"], "kept", 30.0)
-        did = attack_scripts.begin(hostile.ROWS[name].attacks[name], attacker)
+        did = attacks.begin(hostile.ROWS[name].attacks[name], attacker)
         assert server.healthy(30.0)
     assert sum(count for what, count in did.items() if not what.endswith("Error")) > 0, did

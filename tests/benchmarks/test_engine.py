@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks import engine
-from benchmarks.course import MOST, Law, fitted, machines, needed, percentiles, waits
+from benchmarks.engine import MOST, Law, fitted, machines, needed, percentiles, waits
 
 LAW = Law(0.008, 0.016, 0.01)
 

@@ -21,10 +21,8 @@ worst of the three under each name, `each` has all:
 from __future__ import annotations
 
 import asyncio
-import gc
 import itertools
 import json
-import math
 import os
 import random
 import signal
@@ -41,11 +39,12 @@ from typing import Any
 
 import psutil
 
-from benchmarks import attack_scripts, room_attacks
-from benchmarks.attack_scripts import Attacker
-from benchmarks.classroom import FAILURES, MODELS, milliseconds, pressed
-from benchmarks.room import LESSON, SEAT, TEACHER, line
-from benchmarks.room_attacks import RoomAttack, Target, Visitor
+from benchmarks.classroom import FAILURES, MODELS, collector_paused, pressed
+from benchmarks.hostile import attacks, room_attacks
+from benchmarks.hostile.attacks import Attacker, or_endless
+from benchmarks.hostile.room_attacks import RoomAttack, Target, Visitor
+from benchmarks.report import Report, milliseconds
+from benchmarks.room import LESSON, SEAT, TEACHER, events
 from seqviz import lessons
 from seqviz.classroom.room import QUESTIONS
 from seqviz.content import catalog
@@ -168,18 +167,12 @@ class Page:
             await asyncio.sleep(1.0)  # as a page does
 
     async def _hear(self) -> None:
-        cookie = f"Cookie: {self.visitor.cookie}\r\n" if self.visitor.cookie else ""
-        head = f"GET {self.path}/events HTTP/1.1\r\n{cookie}{': '.join(self.proof)}\r\n\r\n"
-        reader, writer, _ = await line(self.visitor.url, head)
-        try:
-            while text := await reader.readline():
-                if text.endswith(b"event: picture\n"):
-                    await reader.readline()
-                    await reader.readline()
-                elif text.startswith(b"data: "):
-                    self._hears(json.loads(text[6:]))
-        finally:
-            writer.close()
+        proofs = [": ".join(self.proof)]
+        if self.visitor.cookie:
+            proofs.append(f"Cookie: {self.visitor.cookie}")
+        async for query, data in events(self.visitor.url, self.path, *proofs):
+            if not query:
+                self._hears(json.loads(data))
 
     def _hears(self, payload: dict[str, Any]) -> None:
         self.told = payload
@@ -244,13 +237,9 @@ class Classroom:
         result = self.found = Found()
         for page in (self.teacher, *self.students):
             page.found = result
-        gc.collect()
-        gc.disable()  # a pause of the students would be taken for one of the server
-        end = asyncio.get_running_loop().time() + seconds  # a collection may take a second itself
-        try:
+        with collector_paused():  # the collection before it may take a second itself
+            end = asyncio.get_running_loop().time() + seconds
             await asyncio.gather(self._vote(end), self._move(end), self._look_at_control(end))
-        finally:
-            gc.enable()
         return result
 
     async def _vote(self, end: float) -> None:
@@ -411,7 +400,7 @@ def begin(
     attack: RoomAttack, attacker: Attacker, at: Target, connections: int
 ) -> Mapping[str, int]:
     """In the attacker's process."""
-    return attack_scripts.begin(lambda item: attack(item, at, connections), attacker)
+    return attacks.begin(lambda item: attack(item, at, connections), attacker)
 
 
 @contextmanager
@@ -450,12 +439,15 @@ def _silenced(server: Server, cluster: Cluster | None) -> Iterator[None]:
                 replica.send_signal(signal.SIGCONT)
 
 
+WORST = ("p95_ms", "place_p95_ms", "control_p95_ms", "lost", "refused", "errors", "log_lines",
+         "memory_after", "load")  # fmt: skip
+COLUMNS = ("baseline_p95_ms", *WORST, "votes", "memory_before", "met")
+
+
 def worst(each: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The worst under each name of those with an attacker; a class without a vote is the worst."""
     attacked = [result for connections, result in each.items() if connections != "0"]
-    names = ("lost", "refused", "p95_ms", "place_p95_ms", "control_p95_ms", "errors", "log_lines",
-             "memory_after", "load")  # fmt: skip
-    worst = {name: max((item[name] for item in attacked), key=_or_endless) for name in names}
+    worst = {name: max((item[name] for item in attacked), key=or_endless) for name in WORST}
     return {
         "baseline_p95_ms": each["0"]["p95_ms"],
         "baseline_place_p95_ms": each["0"]["place_p95_ms"],
@@ -468,28 +460,12 @@ def worst(each: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _or_endless(figure: float) -> float:
-    return math.inf if math.isnan(figure) else figure
-
-
-COLUMNS = {"baseline_p95_ms": 17, "p95_ms": 9, "place_p95_ms": 14, "control_p95_ms": 16, "lost": 6,
-           "votes": 7, "errors": 8, "log_lines": 11, "memory_before": 15, "memory_after": 14,
-           "load": 7, "met": 7}  # fmt: skip
-
-
-def heading() -> str:
-    """Of the table of these rows."""
-    return f"{'':16}" + "".join(f"{name:>{width}}" for name, width in COLUMNS.items())
-
-
-def line_of(name: str, result: Mapping[str, Any]) -> str:
+def print_row(report: Report, name: str, result: Mapping[str, Any]) -> None:
     """A line of the table, and below it what the attacker did."""
     if "absent" in result:
-        return f"{name:16}  {result['absent']}"
-    cells = "".join(f"{result[column]!s:>{width}}" for column, width in COLUMNS.items())
-    lines = [f"{name:16}{cells}"]
+        print(f"{name}: {result['absent']}")
+        return
+    report.row(name, **{key: value for key, value in result.items() if key in COLUMNS})
     for connections, item in result["each"].items():
-        waits = f"{item['p95_ms']} ms (control {item['control_p95_ms']})"
         did = ", ".join(f"{what} {count}" for what, count in item["did"].items())
-        lines.append(f"{'':16}  {connections}: {waits}; {did}")
-    return "\n".join(lines)
+        print(f"  {connections}: {item['p95_ms']} ms (control {item['control_p95_ms']}); {did}")

@@ -1,4 +1,4 @@
-"""What an attacker does to a room (`benchmarks.hostile_rooms`): each function is one attack.
+"""Attacks on rooms (`benchmarks.hostile.rooms`): each function is one.
 
 All of them come from the class's own address, with a device of its own for each connection and a
 new one when that is refused, as far as the server gives any.
@@ -14,14 +14,14 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from benchmarks.attack_scripts import LETTERS, TEXTS, Attacker
 from benchmarks.classroom import SEED
+from benchmarks.hostile.attacks import LETTERS, TEXTS, Attacker
 from benchmarks.room import OURS, SEAT, TEACHER, line
 from seqviz import lessons
 from seqviz.classroom import codes
@@ -171,18 +171,23 @@ async def fill(url: str, code: str, questions: int) -> Target:
     return Target(code, own, room["token"], tuple(seats))
 
 
-async def _each(
-    attacker: Attacker, connections: int, once: Callable[[Visitor, int], Awaitable[None]]
-) -> None:
-    """Do something again and again on so many connections, each of a device of its own."""
-    visitors = [Visitor(attacker.url) for _ in range(connections)]
+def on_connections(
+    work: Callable[[Attacker, Target, Visitor], Awaitable[None]],
+) -> RoomAttack:
+    """Make an attack of what is done again and again on each connection, of a device of its own."""
 
-    async def again(number: int) -> None:
-        if not visitors[number].cookie:
-            await visitors[number].arrive()
-        await once(visitors[number], number)
+    @wraps(work)
+    async def attack(attacker: Attacker, at: Target, connections: int) -> None:
+        visitors = [Visitor(attacker.url) for _ in range(connections)]
 
-    await attacker.together(connections, again)
+        async def again(number: int) -> None:
+            if not visitors[number].cookie:
+                await visitors[number].arrive()
+            await work(attacker, at, visitors[number])
+
+        await attacker.together(connections, again)
+
+    return attack
 
 
 async def _note(
@@ -196,21 +201,17 @@ async def _note(
     return answer if status == 200 else b""
 
 
-async def guess_codes(attacker: Attacker, at: Target, connections: int) -> None:
+@on_connections
+async def guess_codes(attacker: Attacker, at: Target, visitor: Visitor) -> None:
     """Codes with a wrong letter, and valid ones of no room, which is guessing."""
-    draw = random.Random(SEED)
-
-    async def once(visitor: Visitor, _: int) -> None:
-        for _ in range(SLIPS):
-            position = draw.randrange(len(at.code))
-            wrong = draw.choice([item for item in codes.ALPHABET if item != at.code[position]])
-            slip = at.code[:position] + wrong + at.code[position + 1 :]
-            await _note(attacker, visitor, visitor.ask("POST", f"/room/{slip}/seat", {}))
-        guessed = visitor.ask("POST", f"/room/{codes.new(CODE_LETTERS)}/seat", {})
-        async with asyncio.timeout(GUESS_SECONDS):
-            await _note(attacker, visitor, guessed)
-
-    await _each(attacker, connections, once)
+    for _ in range(SLIPS):
+        position = attacker.draw.randrange(len(at.code))
+        wrong = attacker.draw.choice([item for item in codes.ALPHABET if item != at.code[position]])
+        slip = at.code[:position] + wrong + at.code[position + 1 :]
+        await _note(attacker, visitor, visitor.ask("POST", f"/room/{slip}/seat", {}))
+    guessed = visitor.ask("POST", f"/room/{codes.new(CODE_LETTERS)}/seat", {})
+    async with asyncio.timeout(GUESS_SECONDS):
+        await _note(attacker, visitor, guessed)
 
 
 @asynccontextmanager
@@ -235,67 +236,53 @@ async def _listening(
         writer.close()
 
 
-async def take_seats(attacker: Attacker, at: Target, connections: int) -> None:
+@on_connections
+async def take_seats(attacker: Attacker, at: Target, visitor: Visitor) -> None:
     """Seats of the class's room; each is left at once, come back to, and has its lines opened."""
     path = f"/room/{at.code}"
-
-    async def once(visitor: Visitor, _: int) -> None:
-        answer = await _note(attacker, visitor, visitor.ask("POST", f"{path}/seat", {}))
-        if not answer:
-            return
+    answer = await _note(attacker, visitor, visitor.ask("POST", f"{path}/seat", {}))
+    if answer:
         seat = json.loads(answer)["seat"]
         for _ in range(3):
             async with _listening(attacker.url, path, (SEAT, seat)):
                 again = visitor.ask("POST", f"{path}/seat", {"seat": seat})
                 await _note(attacker, visitor, again)
 
-    await _each(attacker, connections, once)
 
-
-async def open_rooms(attacker: Attacker, at: Target, connections: int) -> None:
+@on_connections
+async def open_rooms(attacker: Attacker, at: Target, visitor: Visitor) -> None:
     """One room after another, with a line open in the last."""
-
-    async def once(visitor: Visitor, _: int) -> None:
-        answer = await _note(attacker, visitor, visitor.ask("POST", "/room", {}))
-        if answer:
-            room = json.loads(answer)
-            async with _listening(attacker.url, f"/room/{room['code']}", (TEACHER, room["token"])):
-                await asyncio.sleep(0.0)
-
-    await _each(attacker, connections, once)
+    answer = await _note(attacker, visitor, visitor.ask("POST", "/room", {}))
+    if answer:
+        room = json.loads(answer)
+        async with _listening(attacker.url, f"/room/{room['code']}", (TEACHER, room["token"])):
+            await asyncio.sleep(0.0)
 
 
-async def _stir(visitor: Visitor, at: Target, seats: Iterator[int]) -> None:
-    """Change the attacker's room, so that what was written of it is old."""
-    number = next(seats)
+async def _stir(attacker: Attacker, at: Target, visitor: Visitor) -> int:
+    """Change the attacker's room, so that what was written of it is old; a number of its own."""
+    number = attacker.turn()
     words = {"kind": "presence", "bench": "gates/force", "detached": bool(number % 2), "goals": []}
     seat = at.seats[number % len(at.seats)]
     await visitor.ask("POST", f"/room/{at.own}/messages", words, (SEAT, seat))
+    return number
 
 
-async def ask_what_is_left(attacker: Attacker, at: Target, connections: int) -> None:
+@on_connections
+async def ask_what_is_left(attacker: Attacker, at: Target, visitor: Visitor) -> None:
     """The summary of a full room, which is another one each time."""
-    seats = itertools.count()
-
-    async def once(visitor: Visitor, _: int) -> None:
-        await _stir(visitor, at, seats)
-        request = visitor.ask("GET", f"/room/{at.own}/summary", None, at.teaches)
-        await _note(attacker, visitor, request)
-
-    await _each(attacker, connections, once)
+    await _stir(attacker, at, visitor)
+    request = visitor.ask("GET", f"/room/{at.own}/summary", None, at.teaches)
+    await _note(attacker, visitor, request)
 
 
-async def ask_for_notebooks(attacker: Attacker, at: Target, connections: int) -> None:
+@on_connections
+async def ask_for_notebooks(attacker: Attacker, at: Target, visitor: Visitor) -> None:
     """The notebook of a full room, with links to another address each time."""
-    seats = itertools.count()
-
-    async def once(visitor: Visitor, _: int) -> None:
-        await _stir(visitor, at, seats)
-        words = {"language": "en", "address": f"https://{next(seats)}.example/"}
-        request = visitor.ask("POST", f"/room/{at.own}/notebook", words, at.teaches)
-        await _note(attacker, visitor, request)
-
-    await _each(attacker, connections, once)
+    number = await _stir(attacker, at, visitor)
+    words = {"language": "en", "address": f"https://{number}.example/"}
+    request = visitor.ask("POST", f"/room/{at.own}/notebook", words, at.teaches)
+    await _note(attacker, visitor, request)
 
 
 async def cut_bodies(attacker: Attacker, at: Target, connections: int) -> None:
@@ -424,7 +411,6 @@ async def send_big_frames(attacker: Attacker, _: Target, connections: int) -> No
 
 async def read_texts(attacker: Attacker, _: Target, connections: int) -> None:
     """Fresh texts for a model that the cluster has; whoever is told to wait comes again."""
-    draw, numbers = random.Random(f"{SEED}.{connections}"), itertools.count()
     slug, link, key = TEXTS[0]
 
     async def once(_: int) -> None:
@@ -432,7 +418,8 @@ async def read_texts(attacker: Attacker, _: Target, connections: int) -> None:
             await tab.open()
             await tab.scroll(key.split(".")[1])
             while not tab.warnings:
-                text = f"{connections} {next(numbers)} " + draw.choice(LETTERS) * 16
+                text = f"{connections} {attacker.turn()} "
+                text += attacker.draw.choice(LETTERS) * 16
                 with suppress(KeyError):
                     await tab.move(key, text)
                 attacker.did["texts"] += 1

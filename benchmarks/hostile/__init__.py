@@ -1,0 +1,1 @@
+"""One visitor against a class: `python -m benchmarks.hostile`."""
