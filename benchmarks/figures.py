@@ -42,7 +42,7 @@ from testing.figure_examples import Example, examples
 
 STYLE = Style(LIVE)
 BROWSERS = 4
-PER_CORE = 300  # figures a second
+PER_CORE, WITH_GOAL = 300, ("ar_fitting/process", "gates/watch")  # figures a second
 # Values that a drag would come by; none comes twice within a run.
 MOVED: dict[str, Iterator[dict[str, str]]] = {
     "ar_fitting/process": ({"ar.process.phi": f"{-1 + k / 50_000:.6f}"} for k in range(100_000)),
@@ -168,6 +168,7 @@ def measure_served(seconds: float, workers: int) -> None:
         benches[address] = asyncio.run(drag(app, address, seconds))
         report.row(address, **benches[address])
     handler.workers().close()
+    report.values["per_core"] = min(benches[address]["per_core"] for address in WITH_GOAL)
     report.finish(at_least={"per_core": PER_CORE})
 
 

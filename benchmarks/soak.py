@@ -64,6 +64,7 @@ BLUE, GRAY = "#0B6BAF", "#8A93A0"
 SEATS = 8  # of an aging server
 ROUNDS, PRESSES, FIRST = 6, 9, 2  # of a comparison; the first presses of a visit do not count
 FORGOTTEN = 150.0  # seconds after which Streamlit keeps no session that has left
+START: dict[str, Any] = {"environment": MODELS, "patience": 120.0}  # seconds, as two start at once
 UNLIMITED = {"SEQVIZ_SESSION_SECONDS": "0", "SEQVIZ_SESSION_TOKENS": "0"}
 
 
@@ -218,7 +219,7 @@ def plot(samples: pd.DataFrame, waits: dict[str, pd.Series], path: Path) -> None
 def soak(students: int, think: float, minutes: float) -> None:
     """The hour, its figure and its samples."""
     report = Report("soak", minutes=minutes, students=students)
-    with serve(environment=MODELS) as server, serve(environment=MODELS) as control:
+    with serve(**START) as server, serve(**START) as control:
         for lesson in catalog.LESSONS:
             asyncio.run(warm_up(server.url, lesson))
             asyncio.run(warm_up(control.url, lesson))
@@ -337,17 +338,15 @@ def aging(visits: int, abrupt: bool) -> None:
     """The comparison, and what the aged server held."""
     report = Report("aging", visits=visits, abrupt=abrupt)
     with ExitStack() as stack:
-        environment = {**MODELS, **UNLIMITED}
-        servers = {
-            name: stack.enter_context(serve(environment=environment)) for name in ("aged", "fresh")
-        }
-        start = resources(servers["aged"])
+        start = {**START, "environment": {**MODELS, **UNLIMITED}}
+        servers = {name: stack.enter_context(serve(**start)) for name in ("aged", "fresh")}
+        before = resources(servers["aged"])
         samples = asyncio.run(age(servers["aged"], visits, abrupt))
         names = samples.columns[1:]
         drifts = {name: rounded(drift(samples["minutes"], samples[name]), 4) for name in names}
         time.sleep(FORGOTTEN)
         report.values["held"] = {
-            "start": start,
+            "start": before,
             "most": {name: samples[name].max() for name in names},
             "left": resources(servers["aged"]),
             "drift": drifts,
