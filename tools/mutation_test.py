@@ -38,6 +38,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 
+from seqviz.stats import proportions
+
 ROOMS = {
     "compute": ("seqviz/compute",),
     "figures": ("seqviz/figures",),
@@ -107,12 +109,8 @@ class Places:
                 yield from ast.walk(message)
 
     def _span(self, node: ast.expr) -> tuple[int, int]:
-        assert node.end_lineno is not None
-        assert node.end_col_offset is not None
-        return (
-            self.lines[node.lineno - 1] + node.col_offset,
-            self.lines[node.end_lineno - 1] + node.end_col_offset,
-        )
+        start = self.lines[node.lineno - 1] + node.col_offset
+        return start, self.lines[node.end_lineno - 1] + node.end_col_offset  # type: ignore[operator]
 
     def _text(self, node: ast.expr) -> str:
         start, end = self._span(node)
@@ -439,20 +437,6 @@ class Ground:
             self.write(fault.path, full)
 
 
-def wilson(caught: int, count: int, z: float = 1.96) -> tuple[float, float]:
-    """The 95% interval of a share.
-
-    >>> [round(end, 3) for end in wilson(80, 100)]
-    [0.711, 0.867]
-    """
-    if not count:
-        return 0.0, 1.0
-    share, scale = caught / count, 1 + z * z / count
-    middle = (share + z * z / (2 * count)) / scale
-    half = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count**2)) / scale
-    return middle - half, middle + half
-
-
 def copy(tree: Path, position: Path) -> Path:
     """The tree without what belongs to one machine."""
     shutil.copytree(tree, position, symlinks=True, ignore=shutil.ignore_patterns(*LEFT_OUT))
@@ -479,15 +463,14 @@ def hunt(tree: Path, faults: Sequence[Fault], seconds: float, marks: str) -> dic
         tried = Counter(key(fault) for fault, _ in ends)
         counts = Counter(key(fault) for fault, end in ends if end == "caught")
         print(f"by {title}:", ", ".join(f"{name} {counts[name]}/{tried[name]}" for name in tried))
-    caught = sum(end == "caught" for _, end in ends)
-    low, high = wilson(caught, len(ends))
+    caught = proportions.of(sum(end == "caught" for _, end in ends), len(ends))
     print("survivors:", *(f"  {fault}" for fault, end in ends if end != "caught"), sep="\n")
-    print(f"caught {caught} of {len(ends)}: {caught / max(1, len(ends)):.0%} "
-          f"(95% between {low:.0%} and {high:.0%})")  # fmt: skip
+    print(f"caught {caught.correct} of {caught.n}: {caught.share:.0%} "
+          f"(95% between {caught.low:.0%} and {caught.high:.0%})")  # fmt: skip
     return {
-        "name": "mutants", "count": len(ends), "caught": caught,
-        "out_of_time": sum(end == "time" for _, end in ends),
-        "share": round(caught / max(1, len(ends)), 3), "interval": [round(low, 3), round(high, 3)],
+        "name": "mutants", "count": caught.n, "caught": caught.correct,
+        "out_of_time": sum(end == "time" for _, end in ends), "share": round(caught.share, 3),
+        "interval": [round(caught.low, 3), round(caught.high, 3)],
     }  # fmt: skip
 
 

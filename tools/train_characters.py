@@ -49,9 +49,8 @@ def bits(model: Reader, ids: torch.Tensor) -> float:
     with torch.no_grad():
         read, requested = ids[:-1, None], ids[1:]
         out, _ = model.layer(model.embedding(read))
-        return float(
-            torch.nn.functional.cross_entropy(model.head(out[:, 0]), requested)
-        ) / math.log(2)
+        loss = torch.nn.functional.cross_entropy(model.head(out[:, 0]), requested)
+        return float(loss) / math.log(2)
 
 
 def baseline(text: str, held_out: str) -> dict[str, Any]:
@@ -134,20 +133,14 @@ def train(cell: str, epochs: int, rate: float) -> None:
         "data": "movie reviews and editorials, 95% of the sentences, one a line",
         "license": "data MIT: " + SOURCE,
         "settings": {
-            "hidden": HIDDEN,
-            "embedding": WIDTH,
-            "epochs": epochs,
-            "rate": rate,
-            "streams": STREAMS,
-            "steps": STEPS,
-            "dropout": DROPOUT,
-            "seed": 0,
+            "hidden": HIDDEN, "embedding": WIDTH, "epochs": epochs, "rate": rate,
+            "streams": STREAMS, "steps": STEPS, "dropout": DROPOUT, "seed": 0,
         },
         "metric": {"name": "bits per character, held-out sentences", "value": round(best, 4)},
         "baseline": baseline(text, held_out),
         "seconds": round(time.perf_counter() - started),
         "script": SCRIPT,
-    }
+    }  # fmt: skip
     write(f"characters_{cell}", cell, "characters", symbols, model, card)
     measure(cell)
 

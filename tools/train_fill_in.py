@@ -32,18 +32,14 @@ from seqviz.core.i18n import ASSETS
 from seqviz.data.reviews import SOURCE, sentiment_split
 from seqviz.experiments.bert_accuracy.features import parts
 from seqviz.models import pretrained
-from tools.bundle_snippets import INNER, fetch, member
+from tools import archives
+from tools.bundle_snippets import INNER, PACKAGE, SHA256
+from tools.checkpoints import batches
 
 SCRIPT = "tools/train_fill_in.py"
 FILES = ("movieReviewSnippets", "nytEditorialSnippets", "amazonReviewSnippets", "tweets")
-LAYERS = (
-    "attention.self.query",
-    "attention.self.key",
-    "attention.self.value",
-    "attention.output.dense",
-    "intermediate.dense",
-    "output.dense",
-)
+LAYERS = ("attention.self.query", "attention.self.key", "attention.self.value",
+          "attention.output.dense", "intermediate.dense", "output.dense")  # fmt: skip
 LONGEST = 96  # tokens
 FIRST_WORD = 999  # of the vocabulary of bert-base-uncased; before it come special tokens
 MASK_ID, TREATMENT = 103, (0.8, 0.1)  # [MASK], another token; the rest is left alone
@@ -86,12 +82,13 @@ class Head(nn.Module):
 
 def texts() -> list[str]:
     """All snippets without the test sentences and those that watch the training, each once."""
-    inner = member(fetch(), INNER)
+    inner = archives.member(archives.fetch(PACKAGE, SHA256), INNER)
     held_out = {text.lower() for text in (*sentiment_split()[1].texts, *watched())}
     result: dict[str, None] = {}
     for name in FILES:
-        raw = member(inner, f"hutto_ICWSM_2014/{name}_GroundTruth.txt").decode("utf-8", "replace")
-        for line in raw.splitlines():
+        raw = archives.member(inner, f"hutto_ICWSM_2014/{name}_GroundTruth.txt")
+        lines = raw.decode("utf-8", "replace").splitlines()
+        for line in lines:
             if line.count("\t") >= 2:
                 text = " ".join(line.split("\t", 2)[2].split())
                 if text.lower() not in held_out:
@@ -124,15 +121,6 @@ def corrupt(
         other = indices[(draw >= TREATMENT[0]) & (draw < sum(TREATMENT))]
         ids[row, other] = random.randint(FIRST_WORD, vocabulary, len(other))
     return torch.tensor(ids), torch.tensor(real), torch.tensor(requested)
-
-
-def batches(lengths: np.ndarray, size: int, random: np.random.RandomState) -> list[np.ndarray]:
-    """Sentences of like length together, the batches in random order."""
-    mixed = random.permutation(len(lengths))
-    blocks = [mixed[i : i + 50 * size] for i in range(0, len(mixed), 50 * size)]
-    order = np.concatenate([block[np.argsort(lengths[block])] for block in blocks])
-    cut = [order[i : i + size] for i in range(0, len(order), size)]
-    return [cut[i] for i in random.permutation(len(cut))]
 
 
 def vectors(network: Any, ids: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
@@ -213,14 +201,10 @@ def train(settings: Settings) -> tuple[dict[str, torch.Tensor], int, float]:
 def tensors(network: Any, head: Head) -> dict[str, torch.Tensor]:
     """What is kept, in half precision, named as `experiments.bert_accuracy.fill` reads it."""
     result = {
-        "dense.weight": head.dense.weight,
-        "dense.bias": head.dense.bias,
-        "norm.weight": head.norm.weight,
-        "norm.bias": head.norm.bias,
-        "bias": head.bias,
-        "embedding.lora_A": head.A,
-        "embedding.lora_B": head.B,
-    }
+        "dense.weight": head.dense.weight, "dense.bias": head.dense.bias,
+        "norm.weight": head.norm.weight, "norm.bias": head.norm.bias,
+        "bias": head.bias, "embedding.lora_A": head.A, "embedding.lora_B": head.B,
+    }  # fmt: skip
     for name, value in network.named_parameters():
         if ".lora_" in name:
             result[name.replace(".default.", ".")] = value

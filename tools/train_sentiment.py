@@ -18,7 +18,7 @@ from seqviz.data.reviews import SOURCE, Labeled, sentiment_split
 from seqviz.experiments.bert_accuracy.baselines import bag_of_words
 from seqviz.models import store
 from seqviz.models.pretrained import load
-from tools.checkpoints import Reader, asked, write
+from tools.checkpoints import Reader, asked, batches, write
 
 COMMON = 2  # a word that comes less often in the training sentences is unknown
 WIDTH, HIDDEN = 64, 96
@@ -90,23 +90,15 @@ def train(cell: str, epochs: int, rate: float, drop: float, decay: float) -> Non
     model = Reader(cell, len(symbols), WIDTH, HIDDEN, 2)
     with torch.no_grad():
         model.embedding.weight.copy_(initial(symbols))
-        if cell == "lstm":
-            model.layer.bias_hh_l0[HIDDEN : 2 * HIDDEN] = 1.0  # start by remembering
-        else:
-            model.layer.bias_hh_l0[HIDDEN : 2 * HIDDEN] = 1.0
+        model.layer.bias_hh_l0[HIDDEN : 2 * HIDDEN] = 1.0  # start by remembering
     dropout = torch.nn.Dropout(drop)
     optimizer = torch.optim.AdamW(model.parameters(), rate, weight_decay=decay)
-    learn, held = np.arange(len(ids) - VALIDATION), np.arange(len(ids) - VALIDATION, len(ids))
+    held = np.arange(len(ids) - VALIDATION, len(ids))
+    lengths = np.array([len(item) for item in ids[:-VALIDATION]])
     shuffle = np.random.RandomState(0)
     best, retained, kept_epoch, started = 0.0, model.state_dict(), 0, time.perf_counter()
     for epoch in range(1, epochs + 1):
-        mixed = shuffle.permutation(learn)
-        # Sentences of like length together: a quarter of the padding.
-        blocks = [mixed[i : i + 50 * BATCH] for i in range(0, len(mixed), 50 * BATCH)]
-        order = np.concatenate([b[np.argsort([len(ids[i]) for i in b])] for b in blocks])
-        batches = [order[i : i + BATCH] for i in range(0, len(order), BATCH)]
-        for position in shuffle.permutation(len(batches)):
-            chosen = batches[position]
+        for chosen in batches(lengths, BATCH, shuffle):
             requested = torch.tensor(training.positive[chosen].astype(int))
             loss = torch.nn.functional.cross_entropy(
                 scores(model, [ids[i] for i in chosen], dropout), requested
@@ -128,28 +120,18 @@ def train(cell: str, epochs: int, rate: float, drop: float, decay: float) -> Non
     card = {
         "data": "movie reviews with |rating| >= 0.5: 8,072 to train (800 of them to choose the "
         "epoch), 2,000 to test",
-        "license": "data MIT: "
-        + SOURCE
-        + " Initial word vectors from all-MiniLM-L6-v2, Apache-2.0.",
+        "license": f"data MIT: {SOURCE} Initial word vectors from all-MiniLM-L6-v2, Apache-2.0.",
         "settings": {
-            "hidden": HIDDEN,
-            "embedding": WIDTH,
-            "epochs": epochs,
-            "kept_epoch": kept_epoch,
-            "rate": rate,
-            "dropout": drop,
-            "weight_decay": decay,
-            "batch": BATCH,
-            "seed": 0,
+            "hidden": HIDDEN, "embedding": WIDTH, "epochs": epochs, "kept_epoch": kept_epoch,
+            "rate": rate, "dropout": drop, "weight_decay": decay, "batch": BATCH, "seed": 0,
         },
         "metric": {"name": "accuracy, 2,000 test sentences", "value": round(result, 4)},
         "baseline": {
-            "name": "bag of words and pairs, logistic regression",
-            "value": round(floor, 4),
+            "name": "bag of words and pairs, logistic regression", "value": round(floor, 4),
         },
         "seconds": round(seconds),
         "script": SCRIPT,
-    }
+    }  # fmt: skip
     write(f"sentiment_{cell}", cell, "sentiment", symbols, model, card)
 
 

@@ -1,4 +1,4 @@
-"""Fetch the JavaScript that the pages load themselves, and check it: `python tools/vendor.py`.
+"""Fetch the JavaScript that the pages load themselves, and check it: `python -m tools.vendor`.
 
 Streamlit carries a Plotly of its own, but rebuilds a chart from nothing whenever its data change.
 The lessons update theirs in place (`bench/chart.js`) with a build of the parts of Plotly
@@ -13,12 +13,13 @@ import hashlib
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 import brotli
+
+from tools import archives
 
 LARGEST = "plotly.min.js"  # lies packed only, as it is sent (seqviz/core/brotli_assets.py)
 STATIC = Path(__file__).resolve().parent.parent / "assets" / "static"
@@ -35,38 +36,18 @@ class Vendored:
 
 
 FILES = (
-    Vendored(
-        "d3@5.16.0",
-        "package/dist/d3.min.js",
-        "d3.min.js",
-        "5dbe924b3847df010f0b8572dd6ef42ea87d6370eeff72b13ea236247412a53c",
-    ),
+    Vendored("d3@5.16.0", "package/dist/d3.min.js", "d3.min.js",
+             "5dbe924b3847df010f0b8572dd6ef42ea87d6370eeff72b13ea236247412a53c"),
     # The BSD license wants its conditions beside the file, which itself only names its owner.
-    Vendored(
-        "d3@5.16.0",
-        "package/LICENSE",
-        "d3.LICENSE.txt",
-        "7a3cb0e5055874e67db9aa2d5fe26de23204fa994ffbad198901ffe9c812a717",
-    ),
-    Vendored(
-        "jquery@3.7.1",
-        "package/dist/jquery.min.js",
-        "jquery.min.js",
-        "fc9a93dd241f6b045cbff0481cf4e1901becd0e12fb45166a8f17f95823f0b1a",
-    ),
-    Vendored(
-        "jquery@3.7.1",
-        "package/LICENSE.txt",
-        "jquery.LICENSE.txt",
-        "d4db9ebe6f29f5168eac45ad713f055623ac5d0dcd5ba92da23d650ae012020d",
-    ),
-)
-BUNDLE = Vendored(
-    "plotly.js@4.1.1",
-    "tools/plotly_bundle.js",
-    "plotly.min.js",
-    "ad36c67f4fc8acdac88f6065859b92213095290fea82a35a63ad341702f2c92c",
-)
+    Vendored("d3@5.16.0", "package/LICENSE", "d3.LICENSE.txt",
+             "7a3cb0e5055874e67db9aa2d5fe26de23204fa994ffbad198901ffe9c812a717"),
+    Vendored("jquery@3.7.1", "package/dist/jquery.min.js", "jquery.min.js",
+             "fc9a93dd241f6b045cbff0481cf4e1901becd0e12fb45166a8f17f95823f0b1a"),
+    Vendored("jquery@3.7.1", "package/LICENSE.txt", "jquery.LICENSE.txt",
+             "d4db9ebe6f29f5168eac45ad713f055623ac5d0dcd5ba92da23d650ae012020d"),
+)  # fmt: skip
+BUNDLE = Vendored("plotly.js@4.1.1", "tools/plotly_bundle.js", "plotly.min.js",
+                  "ad36c67f4fc8acdac88f6065859b92213095290fea82a35a63ad341702f2c92c")  # fmt: skip
 BUNDLER = "esbuild@0.28.2"
 BEFORE = "2026-11-01"  # what these packages need is taken as it was on this day
 OPTIONS = (
@@ -93,20 +74,10 @@ def bundled() -> bytes:
 
 
 def fetch(files: tuple[Vendored, ...]) -> dict[Vendored, bytes]:
-    """The contents of the files, by `npm pack` of each package once, and of the bundle."""
-    contents = {BUNDLE: bundled()}
-    for package in dict.fromkeys(file.package for file in files):
-        with tempfile.TemporaryDirectory() as folder:
-            subprocess.run(["npm", "pack", "--silent", package], cwd=folder, check=True)
-            (archive,) = Path(folder).glob("*.tgz")
-            with tarfile.open(archive) as packed:
-                for file in files:
-                    if file.package == package:
-                        result = packed.extractfile(file.member)
-                        if result is None:
-                            raise FileNotFoundError(file.member)
-                        contents[file] = result.read()
-    return contents
+    """The contents of the files, each package fetched once, and of the bundle."""
+    packages = {package: archives.fetch(package) for package in {file.package for file in files}}
+    contents = {file: archives.member(packages[file.package], file.member) for file in files}
+    return {BUNDLE: bundled(), **contents}
 
 
 def main() -> int:

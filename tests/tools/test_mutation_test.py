@@ -110,9 +110,3 @@ def test_what_becomes_of_each(tree, capsys):
     assert (payload["count"], payload["caught"], payload["out_of_time"]) == (5, 3, 0)
     assert payload["interval"][0] < 0.6 < payload["interval"][1]
     assert {path: path.read_bytes() for path in before} == before
-
-
-def test_wilson_is_the_interval_of_the_textbooks():
-    assert mutation_test.wilson(80, 100) == pytest.approx((0.7112, 0.8666), abs=1e-4)
-    assert mutation_test.wilson(0, 10) == pytest.approx((0.0, 0.2775), abs=1e-4)
-    assert mutation_test.wilson(0, 0) == (0.0, 1.0)
