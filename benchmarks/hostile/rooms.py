@@ -266,7 +266,8 @@ class Classroom:
             number = page.told["ballot"]["number"] if in_time else last + 1
             vote = {"kind": "vote", "number": number, "round": 1, "option": option}
             started = time.perf_counter()
-            self.found.refused += not await page.say(vote)
+            is_heard = await page.say(vote)
+            self.found.refused += not is_heard  # not before the wait: others count meanwhile
             self.found.votes.append(time.perf_counter() - started)
             return option
 
