@@ -141,6 +141,8 @@ async def approach(
     bench, slider = pressed(lesson)
     key = f"{lesson.code}.{bench}.{slider}"
     await student.scroll(bench)
+    while student.polls and student.slider(key) is None:  # it waits for a model, or for its turn
+        await student.poll()
     if other := BESIDE.get(lesson.slug):
         await student.move(other, next(fresh(student, other, draw)))
     return key, fresh(student, key, draw)
