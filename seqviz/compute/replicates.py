@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from math import nan, sqrt
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from seqviz.core.units import Fraction, Interval
-from seqviz.stats.intervals import NORMAL_95, student_t_95
+from seqviz.core.units import Fraction
+from seqviz.stats.estimate import Estimate, mean_ci, paired_difference
+from seqviz.stats.intervals import NORMAL_95
 
 _STEPS = 2000  # equally likely values that stand for a distribution
 _CENTRAL = (0.025, 0.975)
@@ -46,25 +46,13 @@ class Replicates:
     of_class: Bool[np.ndarray, "seed"]
 
     @property
-    def mean(self) -> float:
-        """Of all seeds."""
-        return float(self.values.mean())
+    def estimate(self) -> Estimate:
+        """The mean over the seeds, with its interval."""
+        return mean_ci(self.values, source="seeds")
 
-    @property
-    def deviation(self) -> float:
-        """Standard deviation of the values, divided by n - 1; nan of a single one."""
-        return float(self.values.std(ddof=1)) if self.values.size > 1 else nan
-
-    @property
-    def interval(self) -> Interval:
-        """The 95% interval of the mean, by Student's t; nan of a single value."""
-        n = self.values.size
-        half = student_t_95(n - 1) * self.deviation / sqrt(n) if n > 1 else nan
-        return self.mean - half, self.mean + half
-
-    def more_than(self, other: Replicates) -> Replicates:
+    def more_than(self, other: Replicates) -> Estimate:
         """How much more than another number of the same seeds, seed by seed."""
-        return replace(self, values=self.values - other.values)
+        return paired_difference(self.values, other.values, source="seeds")
 
     def within(self, theory: Theory) -> Fraction:
         """How many lie where theory has 95% of all replicates, of how many."""

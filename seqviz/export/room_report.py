@@ -38,7 +38,8 @@ def build(left: Mapping[str, Any], text: Text, address: str) -> bytes:
     title = text("class_notebook.seats", count=left["seats"])
     say(f"# {text('class_notebook.title')}\n\n{title}\n\n{text('frame.notebook_setup')}")
     do("import numpy as np\n\nfrom seqviz import lessons\n"
-       "from seqviz.stats.intervals import median_rank, student_t_95")  # fmt: skip
+       "from seqviz.stats.estimate import mean_ci\n"
+       "from seqviz.stats.intervals import median_rank")  # fmt: skip
     for question in left["questions"]:
         say(_question(question, text))
     for kind in ("sent", "texts", "runs", "sketches"):
@@ -122,8 +123,8 @@ def _run(item: Mapping[str, Any]) -> str:
         f"found = np.array({[x for _, x in pairs]!r})\n"
         "n = len(found)\n"
         "for kind in found.reshape(n, -1).T if n else ():\n"
-        "    half = student_t_95(n - 1) * kind.std(ddof=1) / n**0.5 if n > 1 else np.nan\n"
-        "    print(f'n = {n}, mean {kind.mean():.4g} ± {half:.2g} (95%, t)')\n"
+        "    ci = mean_ci(kind)\n"
+        "    print(f'n = {n}, mean {ci.mean:.4g} ± {ci.high - ci.mean:.2g} (95%, t)')\n"
         "if not n:\n"
         "    print('n = 0')"
     )

@@ -4,47 +4,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, inf, nan, sqrt
+from typing import Annotated, Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from seqviz.core.units import Count, Probability, Share
+from seqviz.core.units import Count, Probability, Unit
+from seqviz.stats.estimate import Estimate, share_ci
 from seqviz.stats.intervals import NORMAL_95
 
 _HARDLY = 0.05  # a smaller p is hardly chance
 
 
 @dataclass(frozen=True)
-class Proportion:
-    """`correct` of `n` cases, with the 95% interval (Wilson); of no cases the share is nan."""
+class Proportion(Estimate):
+    """Share of right answers among n cases, or one of each row, with Wilson's interval.
 
-    correct: int
-    n: int
-    share: Share
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Shares:
-    """Shares of many rows with their intervals, and of how many cases; nan of none."""
-
-    share: Float[np.ndarray, "*rows"]
-    low: Float[np.ndarray, "*rows"]
-    high: Float[np.ndarray, "*rows"]
-    n: Int[np.ndarray, "*rows"]
-
-
-@dataclass(frozen=True)
-class Running(Shares):
-    """The share among the first 1, 2, ... cases with its 95% interval (Wilson) at each n.
-
-    The interval is right for one n chosen beforehand, not for the n at which it looks best.
+    Of no cases it is nan.
     """
 
-    def at(self, n: int) -> Proportion:
-        """What has been reached after n cases."""
-        return of_share(float(self.share[n - 1]), n)
+    @property
+    def share(self) -> Annotated[Any, Unit("share", 1)]:
+        """The share itself."""
+        return self.mean
+
+    @property
+    def correct(self) -> int:
+        """How many of the cases are right."""
+        return round(self.share * self.n) if self.n else 0
 
 
 @dataclass(frozen=True)
@@ -80,20 +67,6 @@ class Confusion:
     counts: Int[np.ndarray, "actual predicted"]
 
 
-def wilson(
-    right: Float[np.ndarray, "*shape"], trials: int | Int[np.ndarray, "*shape"]
-) -> tuple[Float[np.ndarray, "*shape"], Float[np.ndarray, "*shape"]]:
-    """The 95% interval (low, high) of a share found in independent trials; nan where that is nan.
-
-    Wilson (1927); unlike the normal one it stays within [0, 1] and is right near 0 and 1.
-    """
-    z = NORMAL_95
-    middle = (right + z * z / (2 * trials)) / (1 + z * z / trials)
-    spread = right * (1 - right) / trials + z * z / (4 * trials * trials)
-    half = z * np.sqrt(spread) / (1 + z * z / trials)
-    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
-
-
 def of(correct: int, n: int) -> Proportion:
     """`correct` of `n` as a share with its interval; raises ValueError if that is impossible."""
     if not 0 <= correct <= n:
@@ -106,12 +79,9 @@ def proportion(right: Bool[np.ndarray, "case"]) -> Proportion:
     return of(int(right.sum()), len(right))
 
 
-def of_share(share: float, n: int) -> Proportion:
-    """A share of n cases with its interval; a mean over runs has the interval that one run has."""
-    if n == 0 or np.isnan(share):
-        return Proportion(0, n, nan, nan, nan)
-    low, high = wilson(np.array([share]), n)
-    return Proportion(round(share * n), n, share, float(low[0]), float(high[0]))
+def of_share(share: Any, n: Any) -> Proportion:
+    """Shares of n cases with their interval; a mean over runs has the interval that one run has."""
+    return Proportion(**vars(share_ci(share, n)))
 
 
 def answers_right(
@@ -129,26 +99,19 @@ def counted(right: Float[np.ndarray, "case"]) -> Proportion:
     return of(int(np.nansum(right)), int(np.isfinite(right).sum()))
 
 
-def shares(right: Float[np.ndarray, "*rows case"]) -> Shares:
+def shares(right: Float[np.ndarray, "*rows case"]) -> Proportion:
     """Share of each row that is right (1, not 0), with its 95% interval; cases of nan left out."""
-    n = np.asarray(np.isfinite(right).sum(axis=-1))
-    some = np.maximum(n, 1)
-    share = np.where(n > 0, np.nansum(right, axis=-1) / some, np.nan)
-    return with_intervals(share, n)
+    n = np.isfinite(right).sum(axis=-1)
+    return of_share(np.nansum(right, axis=-1) / np.maximum(n, 1), n)
 
 
-def with_intervals(share: Float[np.ndarray, "*rows"], n: int | Int[np.ndarray, "*rows"]) -> Shares:
-    """Shares of n cases each; nan is a share of none."""
-    cases = np.where(np.isnan(share), 0, n)
-    low, high = (np.asarray(end) for end in wilson(share, np.maximum(cases, 1)))
-    return Shares(share, low, high, cases)
+def running(right: Bool[np.ndarray, "case"]) -> Proportion:
+    """The share of True among the first 1, 2, ... cases, with the interval at each.
 
-
-def running(right: Bool[np.ndarray, "case"]) -> Running:
-    """The share of True among the first 1, 2, ... cases, with the interval at each."""
+    The interval is right for one n chosen beforehand, not for the n at which it looks best.
+    """
     n = np.arange(1, len(right) + 1)
-    share = np.cumsum(right) / n
-    return Running(share, *wilson(share, n), n)
+    return of_share(np.cumsum(right) / n, n)
 
 
 def majority(

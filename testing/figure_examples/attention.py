@@ -87,10 +87,10 @@ def _of_trials() -> tuple[Example, ...]:
     pairs, deep = trials_of("pronoun", 3, 5), trials_of("pronoun", 5, 3)
     read, twice = trials_of("previous", 3, 5), trials_of("repeated", 5, 3)
     return (
-        Example("pairs", head_on_pairs, (pairs, 1, 4), 100 * pairs.mean_of(1, 4)),
-        Example("pairs, deep", head_on_pairs, (deep, 4, 1), 100 * deep.mean_of(4, 1)),
-        Example("texts", head_on_texts, (read, 1, 4), 100 * read.mean_of(1, 4)),
-        Example("texts, deep", head_on_texts, (twice, 4, 1), 100 * twice.mean_of(4, 1)),
+        Example("pairs", head_on_pairs, (pairs, 1, 4), 100 * pairs.mean_of(1, 4).mean),
+        Example("pairs, deep", head_on_pairs, (deep, 4, 1), 100 * deep.mean_of(4, 1).mean),
+        Example("texts", head_on_texts, (read, 1, 4), 100 * read.mean_of(1, 4).mean),
+        Example("texts, deep", head_on_texts, (twice, 4, 1), 100 * twice.mean_of(4, 1).mean),
         Example("trials so far", trials_so_far, ([0.25],), 25),
     )
 

@@ -57,7 +57,7 @@ def examples() -> tuple[Example, ...]:
         Example("repetition", repeated.repetition, (free,), free.copies),
         Example("repetition, penalty", repeated.repetition, (punished,), punished.copies),
         fake_example(
-            "methods", methods.surprise_by_method, lambda result: result.mean("human"),
+            "methods", methods.surprise_by_method, lambda result: result.mean("human").mean,
             method=len(METHODS), text=6,
         ),
         fake_example("shots", shots.shots_by_amount, "questions", condition=3),

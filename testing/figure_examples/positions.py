@@ -14,7 +14,7 @@ from seqviz.compute.positions.tiny.settings import ENCODINGS, OrderSettings
 from seqviz.figures.positions import biases, effects, encoder, encodings, schemes, tables, tasks
 from seqviz.figures.positions import clocks as clock_figures
 from seqviz.figures.positions import simple as simple_figures
-from seqviz.stats.proportions import Shares
+from seqviz.stats.proportions import Proportion
 from testing.fake import fake
 from testing.figure_examples import Example
 
@@ -147,4 +147,4 @@ def _scores(length: int, accuracy: Float[np.ndarray, "encoding run"]) -> TaskSco
     """An interval of 0.02 to either side; the limits of the tasks are numbers of their own."""
     low, high = np.maximum(accuracy - 0.02, 0), np.minimum(accuracy + 0.02, 1)
     n = np.full(accuracy.shape, 1000)
-    return TaskScores(length, Shares(accuracy, low, high, n), 0.167, 0.365)
+    return TaskScores(length, Proportion(accuracy, low, high, n), 0.167, 0.365)

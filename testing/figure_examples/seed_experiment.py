@@ -18,13 +18,15 @@ def examples() -> tuple[Example, ...]:
     theory = replicates.normal(0.794, 0.027)
     share = replicates.share_of(0.3, 50)
     return (
-        Example("seeds", distribution_over_seeds, (result, "φ̂", theory), result.mean),
-        Example("seeds, many", distribution_over_seeds, (large, "φ̂", theory), large.mean),
-        Example("seeds, first", distribution_over_seeds, (item, "φ̂", share), item.mean),
-        Example("seeds, no theory", distribution_over_seeds, (result, "φ̂"), result.mean),
+        Example("seeds", distribution_over_seeds, (result, "φ̂", theory), result.estimate.mean),
+        Example("seeds, many", distribution_over_seeds, (large, "φ̂", theory), large.estimate.mean),
+        Example("seeds, first", distribution_over_seeds, (item, "φ̂", share), item.estimate.mean),
+        Example("seeds, no theory", distribution_over_seeds, (result, "φ̂"), result.estimate.mean),
         Example("seeds, alike", distribution_over_seeds, (alike(), "φ̂"), 1.0),
-        Example("kinds over seeds", kinds_over_seeds, (cells(), "%"), cells()["RNN"].mean),
-        Example("kinds, first", kinds_over_seeds, ({"A": item, "B": item}, "%"), item.mean),
+        Example("kinds over seeds", kinds_over_seeds, (cells(), "%"), cells()["RNN"].estimate.mean),
+        Example(
+            "kinds, first", kinds_over_seeds, ({"A": item, "B": item}, "%"), item.estimate.mean
+        ),
     )
 
 

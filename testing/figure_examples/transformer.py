@@ -132,7 +132,7 @@ def _of_removals() -> tuple[Example, ...]:
         Example("removals so far", removal.removal_so_far, ([some], "mlp"),
                 of_change(some, "mlp").largest_shift),
         Example("removals, many", removal.removal_of_many, (many, "swap"),
-                many.mean_of("swap", many.largest("swap"))),
+                many.mean_of("swap", many.largest("swap")).mean),
     )  # fmt: skip
 
 
@@ -157,7 +157,7 @@ def _of_copies() -> tuple[Example, ...]:
     single = fake(Induction, sequence=1, pieces=(WORDS * 3)[:12], **sizes)
     lines = induction.induction_lines
     return (
-        Example("copies", lines, (many, 3), many.gain("best", 3)),
-        Example("copies, all heads on", lines, (many, 0), many.gain("best", 0)),
-        Example("copies, one sequence", lines, (single, 5), single.gain("random", 5)),
+        Example("copies", lines, (many, 3), many.gain("best", 3).mean),
+        Example("copies, all heads on", lines, (many, 0), many.gain("best", 0).mean),
+        Example("copies, one sequence", lines, (single, 5), single.gain("random", 5).mean),
     )

@@ -145,10 +145,11 @@ def test_the_interval_covers_the_share():
     for _ in range(400):
         lengths = random.randint(5, 30, 86)
         changed = random.binomial(lengths, 0.3)
-        _, low, high = share_of(changed, lengths)
-        hits += low <= 0.3 <= high
+        share = share_of(changed, lengths)
+        hits += share.low <= 0.3 <= share.high
     assert 0.9 < hits / 400 < 0.99
-    assert share_of(np.array([5, 5]), np.array([5, 5])) == (1, 1, 1)
+    full = share_of(np.array([5, 5]), np.array([5, 5]))
+    assert (full.mean, *full.ci) == (1, 1, 1)
 
 
 @pytest.mark.parametrize("stride", first_only([40, 9]))
@@ -165,7 +166,7 @@ def test_what_was_shipped_is_what_the_code_counts(network, stride):
             other = tagging.tagged(network.sentences[at], decoder)
             assert full.changed(other).sum() == shipped.decoded[d, at]
             assert other.breaks == shipped.broken[d, at]
-    assert shipped.share("deleted", "right")[0] == pytest.approx(0.284, abs=1e-3)
+    assert shipped.share("deleted", "right").mean == pytest.approx(0.284, abs=1e-3)
     assert shipped.unlawful("viterbi") == 0
 
 

@@ -67,7 +67,7 @@ def test_no_cases_and_impossible_ones():
     for nothing in none:
         assert nothing.correct == 0
         assert np.isnan([nothing.share, nothing.low, nothing.high]).all()
-    assert [nothing.n for nothing in none] == [0, 10, 0]
+    assert [nothing.n for nothing in none] == [0, 0, 0]
     for correct, n in [(3, 2), (-1, 2)]:
         with pytest.raises(ValueError, match="cannot be correct"):
             proportions.of(correct, n)
@@ -79,7 +79,7 @@ def test_running_is_the_proportion_of_each_beginning():
     assert result.n.tolist() == list(range(1, 41))
     for n in range(1, 41):
         expected = proportions.proportion(right[:n])
-        assert result.at(n) == expected
+        assert (result[n - 1].correct, result[n - 1].n) == (expected.correct, n)
         # The same arithmetic, one by one: equal to the last digit but one.
         ends = result.low[n - 1], result.high[n - 1]
         np.testing.assert_allclose(ends, (expected.low, expected.high), rtol=1e-14)

@@ -4,7 +4,7 @@ import { RoomComponent, trackPress } from "./room_client.js";
 import { createElement } from "../components/slider.js";
 import { interpolate, percent } from "../components/format.js";
 
-// Wilson's interval for a share, 95%, as compute/proportions.py has it.
+// Wilson's interval for a share, 95%, as seqviz/stats/estimate.py has it.
 export function wilson(count, of) {
   const z = 1.959963984540054;
   if (of === 0) return [0, 1];

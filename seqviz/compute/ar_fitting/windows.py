@@ -13,6 +13,7 @@ from seqviz.compute.ar_fitting.networks import EpochReport, NetworkFit, fit_netw
 from seqviz.compute.ar_fitting.process import read_only
 from seqviz.compute.training.loop import TrainingRecord
 from seqviz.core.units import Count
+from seqviz.stats.estimate import standard_error
 
 WINDOWS = range(1, 11)
 _SLOWER = 100  # an epoch of the RNN goes step by step; it takes as long as so many of an MLP
@@ -67,8 +68,7 @@ class WindowErrors:
         not the seeds.
         """
         more = self.squared - self.squared[self.best - 1]
-        error = more.std(axis=1, ddof=1) / np.sqrt(more.shape[1])
-        return int((more.mean(axis=1) <= error).argmax()) + 1
+        return int((more.mean(axis=1) <= standard_error(more, axis=1)).argmax()) + 1
 
     @property
     def scores(self) -> Scores:

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.compute.attention.scaled import entropy, softmax
+from seqviz.stats.estimate import standard_error
 
 SCALINGS = ("none", "d_k", "d")
 HEADS = {"base": 8, "big": 16}  # d = 512 and 1024 with d_k = 64 (Vaswani et al. 2017, table 3)
@@ -105,7 +106,7 @@ def saturation(
                 entered.var(axis=(1, 2)),
                 d_k / (divide_by * temperature) ** 2,
                 spread.mean(axis=1),
-                spread.std(axis=1, ddof=1) / math.sqrt(draws),
+                standard_error(spread, axis=1),
                 weights[..., 0].mean(axis=1),
                 _jacobian(weights).mean(axis=1),
             )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.attention.patterns import ranked
-from seqviz.core.units import Share, ShareEnds
+from seqviz.core.units import Share
+from seqviz.stats.estimate import ShareEstimate, mean_ci
 from seqviz.stats.proportions import Proportion, of_share
 
 HYPOTHESES = ("pronoun", "previous", "repeated")
@@ -48,20 +48,9 @@ class HeadTrials:
         """The share of each head, a mean over the trials."""
         return self.share.mean(0)
 
-    def mean_of(self, layer: int, head: int) -> Share:
+    def mean_of(self, layer: int, head: int) -> ShareEstimate:
         """The share of one head, a mean over the trials."""
-        return float(self.share[:, layer, head].mean())
-
-    def interval(self, layer: int, head: int) -> ShareEnds:
-        """95% interval of that mean (Student t); the trials are its only source of uncertainty.
-
-        Within 0 and 1, as a share is.
-        """
-        from scipy.stats import t
-
-        values = self.share[:, layer, head]
-        reach = float(t.ppf(0.975, len(values) - 1)) * values.std(ddof=1) / math.sqrt(len(values))
-        return max(0.0, float(values.mean() - reach)), min(1.0, float(values.mean() + reach))
+        return mean_ci(self.share[:, layer, head], source="texts").clip(0, 1)
 
     @property
     def best(self) -> tuple[int, int]:

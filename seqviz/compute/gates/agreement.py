@@ -11,6 +11,7 @@ from jaxtyping import Float
 from seqviz.compute.gates.encoding import normalized
 from seqviz.compute.gates.networks import GatedNetwork
 from seqviz.compute.gates.observation import MAX_SYMBOLS, Expectation, expect
+from seqviz.stats.estimate import Estimate, mean_ci
 
 # Subjects that are put in place of the word in which a pair differs: (many, one).
 NOUNS = (
@@ -20,7 +21,6 @@ NOUNS = (
     ("writers", "writer"),
 )  # fmt: skip
 _LONGEST = MAX_SYMBOLS - max(len(many) for many, _ in NOUNS)  # characters
-_T = 2.201  # 97.5% point of Student's t with 11 degrees of freedom, for the 12 pairs of nouns
 
 
 @dataclass(frozen=True)
@@ -42,15 +42,9 @@ class AgreementPair:
         return self.one.bits - self.other.bits
 
     @property
-    def mean(self) -> Float[np.ndarray, "network word"]:
-        """The mean effect of the twelve pairs."""
-        return self.effects.mean(axis=1)
-
-    @property
-    def margin(self) -> Float[np.ndarray, "network word"]:
-        """Half of the 95% interval of that mean over pairs of nouns (Student's t)."""
-        spread = self.effects.std(axis=1, ddof=1)
-        return _T * spread / np.sqrt(self.effects.shape[1])
+    def mean(self) -> Estimate:
+        """The mean effect of the twelve pairs, [network, word]."""
+        return mean_ci(self.effects, axis=1, source="nouns")
 
     def effect_at(self, network: str, words: int) -> float:
         """The effect of this pair, in bits, `words` words after the one that differs (0: there)."""
@@ -58,8 +52,7 @@ class AgreementPair:
 
     def last_effect(self, network: str) -> int:
         """Words after the noun up to which the interval of the mean leaves out 0; -1: not there."""
-        row = self.one.networks.index(network)
-        clear = np.abs(self.mean[row]) > self.margin[row]
+        clear = self.mean[self.one.networks.index(network)].is_significant
         result = -1
         for step in range(self.place - 1, len(clear)):
             if not clear[step]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from seqviz.core.units import Interval, Share, ShareEnds
-from seqviz.stats.proportions import of_share
+from seqviz.core.units import Share
+from seqviz.stats.estimate import Estimate, ShareEstimate, crossed_difference, share_ci
 
 CONDITIONS = ("right", "random", "other")
 
@@ -40,48 +40,22 @@ class FewShotAccuracy:
         """How many reviews were judged behind each draw."""
         return self.right.shape[3]
 
-    def accuracy(self, condition: str, amount: int) -> Share:
-        """The share of right answers, mean over draws."""
-        return float(self._of(self.right, condition, amount).mean())
-
-    def ends(self, condition: str, amount: int) -> ShareEnds:
-        """95% interval of the accuracy (Wilson): other questions, the draws as they are."""
-        proportion = of_share(self.accuracy(condition, amount), self.questions)
-        return proportion.low, proportion.high
+    def accuracy(self, condition: str, amount: int) -> ShareEstimate:
+        """The share of right answers, mean over draws; the interval is for other questions."""
+        right = self._of(self.right, condition, amount)
+        return share_ci(right.mean(), self.questions, source="questions")
 
     def form(self, condition: str, amount: int) -> Share:
         """How often a label is the likeliest token of all: the form of the answer is known."""
         return float(self._of(self.named, condition, amount).mean())
 
-    def gain(self, left: tuple[str, int], right: tuple[str, int]) -> float:
-        """Accuracy of one condition and amount minus that of another, in 0 to 1."""
-        return float(self._differences(left, right).mean())
+    def gain(self, left: tuple[str, int], right: tuple[str, int]) -> Estimate:
+        """Accuracy of one condition and amount minus that of another, in 0 to 1.
 
-    def gain_ends(self, left: tuple[str, int], right: tuple[str, int]) -> Interval:
-        """95% interval of that, for other questions and other draws of examples.
-
-        The variances of both means are added, which is rather too wide than too narrow (Owen,
-        2007), with Student's t of the fewer. Of one draw: for other questions alone.
+        The interval is for other questions and other draws of examples.
         """
-        from scipy.stats import t
-
-        each = self._differences(left, right)
-        parts = [each.mean(axis) for axis in (0, 1)]
-        parts = [part for part in parts if len(part) > 1]
-        squares = sum(float(part.var(ddof=1)) / len(part) for part in parts)
-        reach = t.ppf(0.975, min(map(len, parts)) - 1) * np.sqrt(squares)
-        return float(each.mean() - reach), float(each.mean() + reach)
-
-    def is_significant(self, left: tuple[str, int], right: tuple[str, int]) -> bool:
-        """Whether the interval of the gain leaves out 0: else no difference is shown."""
-        low, high = self.gain_ends(left, right)
-        return low > 0 or high < 0
-
-    def _differences(
-        self, left: tuple[str, int], right: tuple[str, int]
-    ) -> Float[np.ndarray, "draw question"]:
-        first, second = (self._of(self.right, *which).astype(float) for which in (left, right))
-        return np.asarray(first - second)
+        first, second = (self._of(self.right, *which) for which in (left, right))
+        return crossed_difference(first, second, source="questions and draws")
 
     def _of(self, what: np.ndarray, condition: str, amount: int) -> np.ndarray:
         at = int(np.flatnonzero(self.amounts == amount)[0])

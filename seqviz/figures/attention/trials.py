@@ -64,8 +64,8 @@ def head_on_texts(head_trials: HeadTrials, layer: int, head: int, style: Style =
     ends = np.array([0, len(values) + 1])
     panel.points(positions, values, text("figure.one_text"), palette.prediction, size=6,
                  hover="%{y:.1f}%")  # fmt: skip
-    mean = np.full(2, 100 * head_trials.mean_of(layer, head))
-    low, high = (np.full(2, 100 * end) for end in head_trials.interval(layer, head))
+    share = 100 * head_trials.mean_of(layer, head)
+    mean, low, high = (np.full(2, value) for value in (share.mean, *share.ci))
     panel.band(ends, low, high, palette.highlight)
     panel.line(ends, mean, text("figure.trial_mean"), palette.highlight, hover="%{y:.1f}%")
     panel.reference(ends, np.full(2, 100 * head_trials.even), text("figure.all_alike"))
@@ -127,18 +127,17 @@ def _measure(head_trials: HeadTrials, style: Style) -> str:
 
 
 def _described(sheet: Sheet, head_trials: HeadTrials, layer: int, head: int) -> Figure:
-    low, high = head_trials.interval(layer, head)
-    best = head_trials.best
+    share, best = head_trials.mean_of(layer, head), head_trials.best
     return sheet.described(
         "alt.trials",
         measure=sheet.style.text(f"figure.share_{head_trials.hypothesis}"),
         texts=len(head_trials.labels),
         layer=layer,
         head=head,
-        value=head_trials.mean_of(layer, head),
-        low=low,
-        high=high,
+        value=share.mean,
+        low=share.low,
+        high=share.high,
         even=head_trials.even,
         best=f"{best[0]}.{best[1]}",
-        most=head_trials.mean_of(*best),
+        most=head_trials.mean_of(*best).mean,
     )

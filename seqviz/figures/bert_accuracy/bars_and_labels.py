@@ -13,7 +13,7 @@ from jaxtyping import Real, Shaped
 
 from seqviz.core.i18n import Text, percent
 from seqviz.plotting import NAMED, Panel
-from seqviz.stats.proportions import Proportion, Shares
+from seqviz.stats.proportions import Proportion
 
 HOVER = "%{x}: %{y:.1f}%" + NAMED
 _FEW = 12  # points up to which each has a marker
@@ -33,12 +33,9 @@ def format_proportion(proportion: Proportion, text: Text) -> str:
     return text("figure.acc_said", share=proportion.share, n=proportion.n, **ends)
 
 
-def format_proportions(result: Shares, text: Text) -> np.ndarray:
+def format_proportions(result: Proportion, text: Text) -> np.ndarray:
     """The same of many rows: an array of words of their shape."""
-    rows = zip(*map(np.ravel, (result.n, result.share, result.low, result.high)), strict=True)
-    words = [
-        format_proportion(Proportion(0, int(n), *map(float, shares)), text) for n, *shares in rows
-    ]
+    words = [format_proportion(result[row], text) for row in np.ndindex(result.n.shape)]
     return np.array(words, object).reshape(result.n.shape)
 
 

@@ -12,7 +12,7 @@ from seqviz.core.units import unbroken
 from seqviz.figures.bert_accuracy import bars_and_labels
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, escape, short
 from seqviz.plotting.scales import ColorScale, flat, sign_color
-from seqviz.stats.proportions import Confusion, Paired, Running, of
+from seqviz.stats.proportions import Confusion, Paired, Proportion, of
 
 _LOOKS = (("prediction", "solid", "circle"), ("rnn", "dash", "diamond"))  # first, second system
 _SETTLED = 40  # sentences before which the intervals are too wide to be shown whole
@@ -23,7 +23,7 @@ _KINDS = ("right_negative", "wrong_positive", "wrong_negative", "right_positive"
 
 
 def running_accuracy(
-    first: Running, second: Running, names: tuple[str, str], n: int, style: Style = STYLE
+    first: Proportion, second: Proportion, names: tuple[str, str], n: int, style: Style = STYLE
 ) -> Figure:
     """Accuracy of two systems on the first 1, 2, ... sentences, with 95% bands.
 
@@ -64,7 +64,7 @@ def running_accuracy(
     last = [100 * float(result.share[-1]) for result in both]
     at_ends = [escape(short(name, _LONGEST)) for name in names]
     panel.ends(at_ends, [color for color, *_ in styles], last, count, ends)
-    labels = [bars_and_labels.format_proportion(result.at(n), style.text) for result in both]
+    labels = [bars_and_labels.format_proportion(result[n - 1], style.text) for result in both]
     lines = [f"{name}: {words}" for name, words in zip(visible, labels, strict=True)]
     sheet.headline("<br>".join(lines), size=13, yshift=4)
     words = {"first": names[0], "second": names[1], "values": "; ".join(labels)}

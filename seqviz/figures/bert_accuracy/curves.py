@@ -14,7 +14,7 @@ from seqviz.compute.bert_accuracy.results import Tuned
 from seqviz.core.i18n import percent
 from seqviz.figures.bert_accuracy import bars_and_labels
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
-from seqviz.stats.proportions import Proportion, of_share, wilson
+from seqviz.stats.proportions import Proportion, of_share
 
 VALIDATED = 800  # sentences set apart, on which what was trained is judged
 QUIET = 0.35  # opacity of a single run beside the mean, or of an earlier one
@@ -47,7 +47,7 @@ def learning_curves(
     text, palette = style.text, style.palette
     runs, points = result.loss.shape
     loss, train, valid = (_mean(v) for v in (result.loss, result.accuracy, result.validation))
-    low, high = wilson(valid, n)
+    low, high = of_share(valid, n).ci
     last = max(points - 1, 1)
     losses, shares = [result.loss], [result.accuracy, result.validation, low, high]
     if reported is not None:

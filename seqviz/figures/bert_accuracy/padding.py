@@ -13,7 +13,7 @@ from seqviz.core.i18n import number, percent
 from seqviz.core.units import unbroken
 from seqviz.figures.bert_accuracy import bars_and_labels
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
-from seqviz.stats.proportions import Proportion, Shares, answers_right, of, shares
+from seqviz.stats.proportions import Proportion, answers_right, of, shares
 
 MEASURES = ("accuracy", "flipped", "drift", "on_pads")
 _ROLES = {"told": ("prediction", "circle"), "untold": ("rnn", "square")}
@@ -56,9 +56,9 @@ def padding_effect(
     sheet.margin(r=(112 if style.lang == "zh" else 130) * style.scale, t=34 * style.scale)
     title = axes.axis(text(f"figure.acc_measure_{measure}"), range=list(ends))
     panel = sheet.panel(_lengths_axis(padding.lengths, style), title)
-    _lines(panel, padding.lengths, Shares(middle, low, high, observed.n), at, measure)
+    _lines(panel, padding.lengths, Proportion(middle, low, high, observed.n), at, measure)
     named = list(zip(TOLD, more.share, strict=False))
-    all_said = bars_and_labels.format_proportions(replace(more, share=more.share / 100), style.text)
+    all_said = bars_and_labels.format_proportions(replace(more, mean=more.share / 100), style.text)
     for (masking, line), words in zip(named, all_said, strict=True):
         keys = {"customdata": words, "hover": "%{x}: %{customdata}" + NAMED, "legend": False}
         line_style = (palette.mlp, _DASHES["right" if masking == "untold" else "left"], "x")
@@ -143,7 +143,7 @@ def sentence_padding(padding: UserTextPadding, length: int, style: Style = STYLE
     return sheet.finish(text("alt.acc_own_padding", length=length, **words), gap=0.2)
 
 
-def _curves(padding: Padding, measure: str) -> Shares:
+def _curves(padding: Padding, measure: str) -> Proportion:
     """Middle, low and high of the measure: share and Wilson interval, or median and quartiles.
 
     Of few sentences long paddings are known; the others are nan there and do not count.
@@ -157,20 +157,20 @@ def _curves(padding: Padding, measure: str) -> Shares:
     quartiles = np.full((3, *n.shape), np.nan)
     for position in zip(*np.nonzero(n), strict=True):
         quartiles[(slice(None), *position)] = np.nanpercentile(values[position], [25, 50, 75])
-    return Shares(quartiles[1], quartiles[0], quartiles[2], n)
+    return Proportion(quartiles[1], quartiles[0], quartiles[2], n)
 
 
-def _in_mean(padding: Padding, in_mean: PadsInMean | None, measure: str) -> Shares:
+def _in_mean(padding: Padding, in_mean: PadsInMean | None, measure: str) -> Proportion:
     """The measure in percent with padding in the mean as well, [told, length]; no rows of none."""
     if in_mean is None or measure not in ("accuracy", "flipped"):
         nothing = np.zeros((0, len(padding.lengths)))
-        return Shares(nothing, nothing, nothing, nothing.astype(int))
+        return Proportion(nothing, nothing, nothing, nothing.astype(int))
     right = answers_right(in_mean.probability, in_mean.positive)
     if measure == "flipped":
         plain = padding.plain[: len(in_mean.positive)] > 0.5
         right = 1 - answers_right(in_mean.probability, plain)
     observed = shares(right)
-    return Shares(100 * observed.share, observed.low, observed.high, observed.n)
+    return Proportion(100 * observed.share, observed.low, observed.high, observed.n)
 
 
 def _more_frequent(padding: Padding) -> Proportion:
@@ -198,7 +198,7 @@ def _look(masking: str, side: str, style: Style) -> tuple[str, str, str]:
 
 
 def _lines(
-    panel: Panel, lengths: Int[np.ndarray, "length"], shares: Shares, chosen: int, measure: str
+    panel: Panel, lengths: Int[np.ndarray, "length"], shares: Proportion, chosen: int, measure: str
 ) -> None:
     """Told and not told, the chosen side first; each point with its range and its n."""
     digits, unit = (3, "") if measure == "drift" else (1, "%")

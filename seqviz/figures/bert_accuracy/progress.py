@@ -12,7 +12,8 @@ from seqviz.compute.bert_accuracy.results import TuneRecord, TuneSettings
 from seqviz.figures.bert_accuracy import bars_and_labels
 from seqviz.figures.bert_accuracy.curves import HOVER_LOSS, QUIET, VALIDATED, Panels, panels
 from seqviz.plotting import STYLE, Figure, Sheet, Style, whisker
-from seqviz.stats.proportions import Proportion, wilson
+from seqviz.stats.estimate import share_ci
+from seqviz.stats.proportions import Proportion
 
 _VALUES = ("loss", "accuracy", "validation")
 
@@ -88,11 +89,10 @@ def _run(panels: Panels, trail: Sequence[TuneRecord], many: bool, opacity: float
     )
     finite = np.isfinite(valid)
     if finite.any():
-        share, color = valid[finite], palette.prediction
-        low, high = wilson(share, n)
-        keys |= {"error_y": whisker(100 * share, 100 * low, 100 * high, color)}
+        share, color = 100 * share_ci(valid[finite], n), palette.prediction
+        keys |= {"error_y": whisker(share.mean, *share.ci, color)}
         keys |= {"symbol": "circle", "hover": bars_and_labels.HOVER}
-        panels.accuracy.line(step[finite], 100 * share, names[1], color, **keys)
+        panels.accuracy.line(step[finite], share.mean, names[1], color, **keys)
 
 
 def _last(values: Float[np.ndarray, "record"]) -> float:

@@ -133,7 +133,7 @@ def _reported(sheet: Sheet, theirs: Sequence[Reported], height: float) -> None:
     labels = [_label(their, style) for their in theirs]
     panel = _panel(sheet, labels, _THEIRS, (1 - height, 1))
     for position, (item, label) in enumerate(zip(theirs, labels, strict=True), 1):
-        printed = Proportion(0, 0, item.accuracy, float("nan"), float("nan"))
+        printed = Proportion(item.accuracy, float("nan"), float("nan"), 0)
         words = style.text("figure.acc_no_n", share=item.accuracy)
         if item.n is not None and item.correct is not None:
             printed = of(item.correct, item.n)

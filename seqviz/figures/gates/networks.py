@@ -109,9 +109,9 @@ def _expected(panel: Panel, expectation: Expectation, subject: str, faint: bool)
 def _differences(sheet: Sheet, upper: Panel, pair: AgreementPair) -> None:
     """What the word in which two sentences differ does: this pair's, and the mean of others."""
     text, palette = sheet.style.text, sheet.style.palette
-    low, high = pair.mean - pair.margin, pair.mean + pair.margin
+    mean = pair.mean
     lower = sheet.panel(
-        upper, axis(text("figure.effect"), range=_around_zero(pair.effect, low, high)),
+        upper, axis(text("figure.effect"), range=_around_zero(pair.effect, *mean.ci)),
         up=(0, 0.4),
     )  # fmt: skip
     steps = np.arange(1, len(pair.one.words) + 1)
@@ -121,9 +121,9 @@ def _differences(sheet: Sheet, upper: Panel, pair: AgreementPair) -> None:
         cell = network.rsplit("_", 1)[-1]
         dash, symbol = CELLS[cell]
         color, name = getattr(palette, cell), text(f"option.{cell}")
-        lower.band(steps, low[row], high[row], color)
+        lower.band(steps, *mean[row].ci, color)
         styles: tuple[tuple[str, Any, dict[str, Any]], ...] = (
-            ("mean_effect", pair.mean, {"symbol": symbol, "dash": dash, "size": 8}),
+            ("mean_effect", mean.mean, {"symbol": symbol, "dash": dash, "size": 8}),
             ("this_effect", pair.effect, {"symbol": "x", "mode": "markers", "size": 10}),
         )
         for key, values, style in styles:

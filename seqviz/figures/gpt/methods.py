@@ -8,6 +8,7 @@ from seqviz.compute.gpt.methods import METHODS, ByMethod
 from seqviz.core.i18n import number
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes
 from seqviz.plotting.style import Palette
+from seqviz.stats.estimate import stack
 
 _LEFT, _RIGHT = (0.0, 0.6), (0.76, 1.0)
 _DASH = {
@@ -24,8 +25,8 @@ def surprise_by_method(by_method: ByMethod, style: Style = STYLE) -> Figure:
     text = style.text
     sheet = Sheet(style)
     steps = np.arange(1, by_method.steps + 1)
-    bands = {method: by_method.band(method) for method in METHODS}
-    top = 1.04 * max(float(np.nanmax(high)) for _, _, high in bands.values())
+    bits = {method: by_method.by_step(method) for method in METHODS}
+    top = 1.04 * max(float(np.nanmax(item.high)) for item in bits.values())
     left = sheet.panel(
         axes.axis(text("figure.method_step"), range=[0.5, by_method.steps + 0.5]),
         axes.axis(text("figure.method_bits"), range=[0, top]),
@@ -33,21 +34,21 @@ def surprise_by_method(by_method: ByMethod, style: Style = STYLE) -> Figure:
     )
     names = [text(f"figure.method_{method}") for method in METHODS]
     for method, name in zip(METHODS, names, strict=True):
-        low, mean, high = bands[method]
         color = _color(method, style.palette)
-        left.band(steps, low, high, color)
-        left.line(steps, mean, name, color, dash=_DASH[method], width=2, hover="%{x}: %{y:.2f}")
+        left.band(steps, *bits[method].ci, color)
+        left.line(steps, bits[method].mean, name, color, dash=_DASH[method], width=2,
+                  hover="%{x}: %{y:.2f}")  # fmt: skip
     right = sheet.panel(
         axes.axis(text("figure.method_mean"), range=[0, top], nticks=4),
         axes.names(names, text("figure.method_way"), range=[len(names) + 0.6, 0.4]),
         across=_RIGHT,
     )
     positions = np.arange(1, len(METHODS) + 1)
-    ends = np.array([by_method.ends(method) for method in METHODS]).T
+    means = stack(by_method.mean(method) for method in METHODS)
     right.bars(
-        positions, [by_method.mean(method) for method in METHODS], text("figure.method_mean"),
+        positions, means.mean, text("figure.method_mean"),
         [_color(method, style.palette) for method in METHODS], sideways=True, legend=False,
-        whiskers=(ends[0], ends[1]), hover="%{y}: %{x:.2f}",
+        whiskers=means.ci, hover="%{y}: %{x:.2f}",
     )  # fmt: skip
     right.points(
         [by_method.entropy_of(method) for method in METHODS],
@@ -63,8 +64,7 @@ def surprise_by_method(by_method: ByMethod, style: Style = STYLE) -> Figure:
         names={"y2": names},
         texts=by_method.texts,
         means="; ".join(
-            f"{name}: {number(by_method.mean(method))}"
-            for method, name in zip(METHODS, names, strict=True)
+            f"{name}: {number(mean)}" for name, mean in zip(names, means.mean, strict=True)
         ),
     )
 

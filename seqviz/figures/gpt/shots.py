@@ -6,6 +6,7 @@ import numpy as np
 
 from seqviz.compute.gpt.shots import CONDITIONS, FewShotAccuracy
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, whisker
+from seqviz.stats.estimate import stack
 
 _LEFT, _RIGHT = (0.0, 0.44), (0.6, 1.0)
 _ASIDE = 0.12  # by which conditions stand side by side
@@ -35,18 +36,9 @@ def shots_by_amount(accuracy: FewShotAccuracy, style: Style = STYLE) -> Figure:
         at = np.arange(1, len(amounts) + 1) + _ASIDE * (index - 1)
         retained = slice(None) if index == 0 else slice(1, None)  # without examples all are one
         name = text("figure.shots_right_labels" if index == 0 else f"figure.shots_{condition}")
-        values = 100 * np.array([accuracy.accuracy(condition, k) for k in counts])
-        ends = 100 * np.array([accuracy.ends(condition, k) for k in counts]).T
-        whiskers = whisker(values[retained], ends[0][retained], ends[1][retained], color)
-        panels[0].line(
-            at[retained],
-            values[retained],
-            name,
-            color,
-            symbol="circle",
-            error_y=whiskers,
-            hover="%{y:.0f}%",
-        )
+        shares = 100 * stack(accuracy.accuracy(condition, k) for k in counts)[retained]
+        panels[0].line(at[retained], shares.mean, name, color, symbol="circle", hover="%{y:.0f}%",
+                       error_y=whisker(shares.mean, *shares.ci, color))  # fmt: skip
         each = 100 * accuracy.right[index].mean(-1)[retained]
         panels[0].points(
             np.repeat(at[retained], accuracy.draws), each.ravel(), name, color, size=5, opacity=0.5,
@@ -61,8 +53,8 @@ def shots_by_amount(accuracy: FewShotAccuracy, style: Style = STYLE) -> Figure:
         names={"x": amounts},
         questions=accuracy.questions,
         most=maximum,
-        none=accuracy.accuracy("right", int(accuracy.amounts[0])),
-        right=accuracy.accuracy("right", maximum),
-        random=accuracy.accuracy("random", maximum),
-        other=accuracy.accuracy("other", maximum),
+        none=accuracy.accuracy("right", int(accuracy.amounts[0])).mean,
+        right=accuracy.accuracy("right", maximum).mean,
+        random=accuracy.accuracy("random", maximum).mean,
+        other=accuracy.accuracy("other", maximum).mean,
     )

@@ -11,6 +11,7 @@ from jaxtyping import Float
 from seqviz.compute.replicates import Replicates, Theory, expected
 from seqviz.core.i18n import number
 from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axis, whisker
+from seqviz.stats.estimate import Estimate, stack
 
 BINS = 15, 24  # of piles, for a class and for several
 MANY = 80  # seeds from which on there are more
@@ -55,14 +56,10 @@ def distribution_over_seeds(
         )  # fmt: skip
     x, y = piles.T
     _marks(panel, style, replicates.of_class, x, y, replicates.seeds, replicates.values, size)
-    low, high = replicates.interval
-    ends = (
-        None
-        if np.isnan(low)
-        else whisker([replicates.mean], [low], [high], palette.rnn, thickness=2.5)
-    )
+    mean = stack([replicates.estimate])
+    ends = None if np.isnan(mean.low) else whisker(mean.mean, *mean.ci, palette.rnn, thickness=2.5)
     panel.points(
-        [replicates.mean],
+        mean.mean,
         [head],
         text("figure.seeds_mean"),
         palette.rnn,
@@ -77,16 +74,16 @@ def distribution_over_seeds(
 def _said(replicates: Replicates, theory: Theory | None, style: Style) -> str:
     """What the figure shows, in sentences."""
     text, n, own = style.text, replicates.values.size, int(replicates.of_class.sum())
-    low, high = replicates.interval
+    mean = replicates.estimate
     key = "alt.seeds_one" if n == 1 else "alt.seeds_all" if own == n else "alt.seeds_some"
     observed = text(
         key,
         count=n,
         own=own,
         further=n - own,
-        mean=number(replicates.mean),
-        low=number(low),
-        high=number(high),
+        mean=number(mean.mean),
+        low=number(mean.low),
+        high=number(mean.high),
     )
     if theory is None:
         return observed
@@ -116,12 +113,13 @@ def kinds_over_seeds(
     seeds, values = (np.tile(rows[0].seeds, count), np.concatenate([row.values for row in rows]))
     of_class = np.tile(rows[0].of_class, count)
     _marks(panel, style, of_class, x.ravel(), y.ravel(), seeds, values, size)
-    low, high = np.array([row.interval for row in rows]).T
-    means = np.array([row.mean for row in rows])
-    ends_of = None if np.isnan(low).any() else whisker(means, low, high, palette.rnn, thickness=2.5)
+    means = stack(row.estimate for row in rows)
+    whiskers = None
+    if not np.isnan(means.low).any():
+        whiskers = whisker(means.mean, *means.ci, palette.rnn, thickness=2.5)
     panel.points(
-        means, np.arange(count)[::-1] + _MEAN, text("figure.seeds_mean"), palette.rnn,
-        symbol="diamond", size=11, hover=False, error_x=ends_of,
+        means.mean, np.arange(count)[::-1] + _MEAN, text("figure.seeds_mean"), palette.rnn,
+        symbol="diamond", size=11, hover=False, error_x=whiskers,
     )  # fmt: skip
     return sheet.finish(_said_of_kinds(result, style))
 
@@ -172,15 +170,16 @@ def _said_of_kinds(result: Mapping[str, Replicates], style: Style) -> str:
     text, rows = style.text, [*result.values()]
     n, own = rows[0].values.size, int(rows[0].of_class.sum())
 
-    def with_ends(replicates: Replicates) -> dict[str, str]:
-        low, high = replicates.interval
-        return {"mean": number(replicates.mean), "low": number(low), "high": number(high)}
+    def with_ends(mean: Estimate) -> dict[str, str]:
+        return {"mean": number(mean.mean), "low": number(mean.low), "high": number(mean.high)}
 
     if n == 1:
-        item = [text("alt.seeds_kind_one", name=name, value=row.mean)
+        item = [text("alt.seeds_kind_one", name=name, value=row.estimate.mean)
                for name, row in result.items()]  # fmt: skip
         return text("alt.seeds_kinds_one", means=text("figure.seeds_and").join(item))
-    means = [text("alt.seeds_kind", name=name, **with_ends(row)) for name, row in result.items()]
+    means = [
+        text("alt.seeds_kind", name=name, **with_ends(row.estimate)) for name, row in result.items()
+    ]
     pairs = [
         text("alt.seeds_pair", one=entry, other=other, **with_ends(row.more_than(less)))
         for (other, less), (entry, row) in combinations(result.items(), 2)

@@ -182,7 +182,7 @@ def trials(p: TryHeadsParams, show: Show) -> None:
     show.figure(
         draw, result, layer, head, picks=("layer", "head") if layers > heads else ("head", "layer")
     )
-    low, high = result.interval(layer, head)
+    low, high = result.mean_of(layer, head).ci
     beside = show.words("metric.tried.interval", low=low, high=high)
     show.readout("tried", result.mean_of, layer, head, caption=beside)
     best = "{}.{}".format(*result.best)

@@ -222,16 +222,17 @@ def say_parts(head_parts: HeadParts, query: int, key: int, p: Any, show: Show) -
 
 def say_trials(head_trials: HeadTrials, layer: int, head: int, show: Show) -> None:
     """The hypothesis and what came out of it for the chosen head and for the best one."""
-    low, high = head_trials.interval(layer, head)
+    share = head_trials.mean_of(layer, head)
+    largest = head_trials.mean_of(*head_trials.best).mean
     facts: dict[str, object] = {
         "label": f"{layer}.{head}",
-        "mean": percent(head_trials.mean_of(layer, head)),
-        "low": percent(low),
-        "high": percent(high),
+        "mean": percent(share.mean),
+        "low": percent(share.low),
+        "high": percent(share.high),
         "texts": len(head_trials.labels),
         "even": percent(head_trials.even),
         "best": "{}.{}".format(*head_trials.best),
-        "most": percent(head_trials.mean_of(*head_trials.best)),
+        "most": percent(largest),
         "heads": head_trials.means.size,
     }
     if head_trials.hypothesis == "pronoun":
@@ -240,12 +241,12 @@ def say_trials(head_trials: HeadTrials, layer: int, head: int, show: Show) -> No
         facts |= {"chance": percent(probability), "followed": followed.correct}
         facts["given"] = percent(head_trials.given_to_nouns(layer, head))
         blind = head_trials.decoder and np.ptp(head_trials.share) < 1e-6
-        beyond = head_trials.mean_of(*head_trials.best) > probability
+        beyond = largest > probability
         key = "pronoun_blind" if blind else "pronoun_found" if beyond else "pronoun_none"
     elif head_trials.hypothesis == "repeated":
         same = patterns.ranked(head_trials.other[:, 0].mean(0), 1)[0]
         facts |= {"same": "{}.{}".format(*same), "same_share": percent(head_trials.same_of(*same))}
-        ours = head_trials.mean_of(*head_trials.best) >= patterns.NAMED_FROM
+        ours = largest >= patterns.NAMED_FROM
         key = "repeated_found" if ours else "repeated_none"
     else:
         half = int((head_trials.means >= patterns.NAMED_FROM).sum())

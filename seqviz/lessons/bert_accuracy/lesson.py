@@ -7,6 +7,7 @@ from seqviz.experiments.bert_accuracy import heads
 from seqviz.lessons.bert_accuracy import attended_tokens, fine_tuning, masked_tokens, systems
 from seqviz.lessons.framework.lesson import Lesson
 from seqviz.stats import proportions
+from seqviz.stats.estimate import share_ci
 
 SPLIT_LABELS = {
     "token": ("knife", "fill", "guess"),
@@ -17,7 +18,7 @@ SPLIT_LABELS = {
 lesson = Lesson(
     "bert_accuracy",
     SPLIT_LABELS,
-    code=(proportions.wilson, proportions.mcnemar, corruption.select, heads.fit),
+    code=(share_ci, proportions.mcnemar, corruption.select, heads.fit),
 )
 
 masking = lesson.bench("knife", masked_tokens.MaskedParams)(masked_tokens.masking)

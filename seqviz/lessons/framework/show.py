@@ -15,6 +15,7 @@ from seqviz.lessons.framework.host import FigureCall, Host, PendingError, proven
 from seqviz.lessons.framework.words import LessonWords
 from seqviz.plotting.colored_text import colored_text
 from seqviz.plotting.style import DARK, LIGHT, Style
+from seqviz.stats.estimate import Estimate
 from seqviz.stats.proportions import Proportion
 
 R = TypeVar("R")
@@ -233,7 +234,8 @@ class Show:
             sample = f"n = {value.n:,}"
             if value.n:
                 sample = f"{format_value((value.low, value.high), unit)}, {sample}"
-            value, caption = value.share, f"{caption}: {sample}" if caption else sample
+            caption = f"{caption}: {sample}" if caption else sample
+        value = value.mean if isinstance(value, Estimate) else value
         label, help_text = (self.words(f"metric.{name}.{part}") for part in ("label", "help"))
         caption = unbroken(caption) if caption else caption
         visible_text = unbroken(format_value(value, unit))

@@ -299,7 +299,7 @@ def hundredths(bits: float) -> str:
 def say_effects(both: agreement.AgreementPair, show: Show) -> None:
     """What the word in which the sentences differ does there, a word later, and for how long."""
     item, other = (escape_markdown(each.words[both.place - 1]) for each in (both.one, both.other))
-    words = len(both.one.words)
+    words, mean = len(both.one.words), both.mean[:, both.place - 1]
     for row, network in enumerate(both.one.networks):
         lasts = both.last_effect(network)
         key = "no_effect" if lasts < 0 else "effect" if lasts else "effect_there"
@@ -308,8 +308,8 @@ def say_effects(both: agreement.AgreementPair, show: Show) -> None:
         bits = {
             "here": both.effect_at(network, 0),
             "end": both.effect_at(network, words),
-            "mean": float(both.mean[row, both.place - 1]),
-            "margin": float(both.margin[row, both.place - 1]),
+            "mean": float(mean.mean[row]),
+            "margin": float(mean.high[row] - mean.mean[row]),
         }
         values = {name: hundredths(value) for name, value in bits.items()}
         last = escape_markdown(both.one.words[both.place - 1 + max(lasts, 0)])

@@ -13,7 +13,7 @@ from seqviz.compute.gpt.cost import readings
 from seqviz.compute.gpt.filters import Chain
 from seqviz.compute.gpt.methods import METHODS
 from seqviz.compute.gpt.shots import CONDITIONS
-from seqviz.core.i18n import escape_markdown, format_value, number
+from seqviz.core.i18n import escape_markdown, format_value
 from seqviz.core.units import Unit
 from seqviz.data import precomputed
 from seqviz.experiments.gpt.continuation import greedy, next_token
@@ -137,25 +137,21 @@ class LikelyParams:
 def likely(p: LikelyParams, show: Show) -> None:
     result = show.job(by_method, model=DECODER, so_far=(trials_so_far,))
     show.figure(surprise_by_method, result)
-    low, high = result.less_ends(p.method)
     show.readout("human", result.mean, "human")
     show.readout("method", result.mean, p.method)
     show.readout("expected", result.entropy_of, p.method)
     show.readout("spread", result.spread, p.method)
-    less = result.less(p.method)
-    if less < 0:
-        low, high = -high, -low
-    visible_text = "null" if low <= 0 else "less" if less > 0 else "more"
+    human, expected = result.mean("human").mean, result.entropy_of("human")
+    more = result.more(p.method)
+    gap = abs(more)
     show.note(
-        f"likely.{visible_text}", method=show.option("method", p.method), texts=result.texts,
-        human=result.mean("human"), bits=result.mean(p.method),
-        less=abs(less), low=low, high=high,
+        f"likely.{more.verdict}", method=show.option("method", p.method), texts=result.texts,
+        human=human, bits=result.mean(p.method).mean, less=gap.mean, low=gap.low, high=gap.high,
         below=result.below(p.method),
     )  # fmt: skip
-    human, expected = result.mean("human"), result.entropy_of("human")
     show.note(
         "likely.split", human=human, expected=expected,
-        extra=human - expected, plain=result.mean("plain"),
+        extra=human - expected, plain=result.mean("plain").mean,
         plain_expected=result.entropy_of("plain"),
     )  # fmt: skip
     for name in ("human", p.method):
@@ -250,38 +246,33 @@ def shots(p: ShotsParams, show: Show) -> None:
     show.readout("form_without", accuracy.form, "right", 0)
     show.readout("form_behind", accuracy.form, p.condition, maximum)
     item, none = (p.condition, maximum), ("right", 0)
-    low, high = accuracy.gain_ends(item, none)
+    gain = accuracy.gain(item, none)
     show.note(
-        f"shots.{'shown' if accuracy.is_significant(item, none) else 'null'}",
+        f"shots.{'shown' if gain.is_significant else 'null'}",
         condition=show.option("condition", p.condition),
         most=maximum,
         questions=accuracy.questions,
         draws=accuracy.draws,
-        none=accuracy.accuracy(*none),
-        some=accuracy.accuracy(*item),
-        gain=accuracy.gain(item, none),
-        low=low,
-        high=high,
+        none=accuracy.accuracy(*none).mean,
+        some=accuracy.accuracy(*item).mean,
+        gain=gain.mean,
+        low=gain.low,
+        high=gain.high,
         form=accuracy.form(*none),
         formed=accuracy.form(*item),
     )
     if p.condition != "right":
         right = ("right", maximum)
-        low, high = accuracy.gain_ends(right, item)
+        gain = accuracy.gain(right, item)
         show.note(
-            f"shots.labels_{'shown' if accuracy.is_significant(right, item) else 'null'}",
+            f"shots.labels_{'shown' if gain.is_significant else 'null'}",
             condition=show.option("condition", p.condition),
-            right=accuracy.accuracy(*right),
-            gain=accuracy.gain(right, item),
-            low=low,
-            high=high,
+            right=accuracy.accuracy(*right).mean,
+            gain=gain.mean,
+            low=gain.low,
+            high=gain.high,
         )
     return None
-
-
-def _points(share: float) -> str:
-    """A difference of shares in percentage points."""
-    return number(100 * share)
 
 
 def say_prompt(p: ShotsParams, show: Show) -> None:

@@ -24,6 +24,7 @@ from seqviz.figures.recurrent.lac.tagger import (
 from seqviz.lessons.framework.controls import choice, on, step_slider, text_input, view
 from seqviz.lessons.framework.output import COMPUTED
 from seqviz.lessons.framework.show import Show
+from seqviz.stats.estimate import Estimate
 
 MODEL = "lac"
 ORIGIN = "研究生命的起源"  # 研究|生命, "to study life", or 研究生|命, "a student's life"
@@ -67,7 +68,10 @@ def _sides(p: TaggerParams, tag_sequence: TagSequence, many: TagChanges, show: S
     changed = int(tag_sequence.changed(cut).sum())
     show.metrics(
         tags_changed=f"{changed} / {len(tag_sequence.text)}",
-        tags_changed_many=(percent(many.share(p.way, p.side)[0]), _ends(many.share(p.way, p.side))),
+        tags_changed_many=(
+            percent(many.share(p.way, p.side).mean),
+            _ends(many.share(p.way, p.side)),
+        ),
     )
     show.note(
         f"tagger.{'changed' if changed else 'same'}_{p.way}",
@@ -120,21 +124,20 @@ def _tags(p: TaggerParams, tag_sequence: TagSequence, many: TagChanges, show: Sh
 def _say_counted(p: TaggerParams, many: TagChanges, show: Show) -> None:
     right, left = (many.share(p.way, side) for side in SIDES)
     for side, result in zip(SIDES, (right, left), strict=True):
-        show.metrics(**{f"without_{side}": (percent(result[0]), _ends(result))})
+        show.metrics(**{f"without_{side}": (percent(result.mean), _ends(result))})
     gap = many.more(p.way)
-    key = "null" if gap[1] <= 0 <= gap[2] else "more" if gap[0] > 0 else "less"
     show.note(
-        f"tagger.counted_{p.way}", right=right[0], left=left[0],
+        f"tagger.counted_{p.way}", right=right.mean, left=left.mean,
         sentences=many.sentences, characters=many.characters, tag=many.common,
         constant=many.by_constant,
     )  # fmt: skip
-    show.note(f"tagger.gap_{key}", gap=abs(gap[0]), ends=_ends(gap))
+    show.note(f"tagger.gap_{gap.verdict}", gap=abs(gap.mean), ends=_ends(gap))
     show.note(
         "tagger.decoders", sentences=many.sentences, emission=many.unlawful("emission"),
         marginal=many.unlawful("marginal"), viterbi=many.unlawful("viterbi"),
-        alone=many.of("emission")[0], weighed=many.of("marginal")[0],
+        alone=many.of("emission").mean, weighed=many.of("marginal").mean,
     )  # fmt: skip
 
 
-def _ends(error_rates: tuple[float, float, float]) -> str:
-    return format_value(error_rates[1:], Unit("share", 1))
+def _ends(share: Estimate) -> str:
+    return format_value(share.ci, Unit("share", 1))

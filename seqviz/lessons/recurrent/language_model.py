@@ -250,12 +250,11 @@ def _readouts(p: ReadoutParams, show: Show) -> None:
         often=by_readout.majority(p.least), **shares,
         both=by_readout.accuracy(p.combine, p.least).share,
     )  # fmt: skip
-    gains: dict[str, list[str]] = {"better": [], "worse": [], "null": []}
+    gains: dict[str, list[str]] = {"more": [], "less": [], "null": []}
     for name in ("mean", "max", p.combine, "words"):
-        gain = by_readout.gain(name, "last", p.least)
-        more, low, high = (_signed(100 * item, 1) for item in gain)
-        key = "null" if gain[1] <= 0 <= gain[2] else "better" if gain[0] > 0 else "worse"
-        gains[key].append(show.words(
+        gain = 100 * by_readout.gain(name, "last", p.least)
+        more, low, high = (_signed(item, 1) for item in (gain.mean, *gain.ci))
+        gains[gain.verdict].append(show.words(
             "note.readout.gain", name=show.words(f"note.readout.{name}"), gain=more, low=low,
             high=high,
         ))  # fmt: skip

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from seqviz.compute.recurrent.tagging.letters import TAGS, WIRINGS, TaggedText
-from seqviz.compute.recurrent.tagging.letters_compared import Compared, ErrorRate, TrainedAhead
+from seqviz.compute.recurrent.tagging.letters_compared import Compared, TrainedAhead
 from seqviz.core.i18n import escape_markdown, number, percent
 from seqviz.data.chinese import bundled_words
 from seqviz.experiments.recurrent.tagging.letters import (
@@ -42,6 +42,7 @@ from seqviz.lessons.framework.controls import (
 )
 from seqviz.lessons.framework.lesson import SeedExperiment
 from seqviz.lessons.framework.show import Show
+from seqviz.stats.estimate import Estimate
 
 ENGLISH = "I can not see the end of this story, but it is so funny."
 CHINESE = "从马上下来的客人马上走了，我们都很高兴。"  # cut alike with all of jieba's words
@@ -116,37 +117,31 @@ def _held_out(p: TaggingParams, show: Show) -> None:
               most=number(times.max(), 2))  # fmt: skip
 
 
-def _intervals(error_rate: ErrorRate, sign: int = 1) -> dict[str, str]:
-    """The numbers of a difference for a sentence, turned round where it is less than zero."""
-    ends: dict[str, str] = {}
-    for name, pair in (("", error_rate.sentences), ("seed_", error_rate.seeds)):
-        low, high = sorted(sign * end for end in pair)
-        ends |= {f"{name}low": number(low), f"{name}high": number(high)}
-    return {"gap": number(sign * error_rate.value), **ends}
-
-
-def _verdict(error_rate: ErrorRate) -> str:
-    return "null" if not error_rate.clear else "better" if error_rate.value > 0 else "worse"
+def _intervals(sentences: Estimate, seeds: Estimate) -> dict[str, str]:
+    """The numbers of a difference for a sentence."""
+    return {
+        "gap": number(sentences.mean), "low": number(sentences.low), "high": number(sentences.high),
+        "seed_low": number(seeds.low), "seed_high": number(seeds.high),
+    }  # fmt: skip
 
 
 def _say_better(comparison: Compared, show: Show) -> None:
     for wiring in ("bi", "two"):
         gap = comparison.better(wiring)
-        key = _verdict(gap)
         show.note(
-            f"tagging.{key}", name=show.text(f"figure.letters_{wiring}"),
+            f"tagging.{gap.verdict}", name=show.text(f"figure.letters_{wiring}"),
             wrong=comparison.error(wiring).value, uni=number(comparison.error("uni").value),
             sentences=comparison.sentences, seeds=comparison.seeds,
-            **_intervals(gap, -1 if key == "worse" else 1),
+            **_intervals(*(gap if gap.verdict == "null" else map(abs, gap))),
         )  # fmt: skip
 
 
 def _say_tags(comparison: Compared, show: Show) -> None:
     """Where the right side helps, where it harms, and where neither is shown."""
-    groups: dict[str, list[str]] = {"better": [], "worse": [], "null": []}
+    groups: dict[str, list[str]] = {"more": [], "less": [], "null": []}
     for tag in TAGS:
         gap = comparison.better("bi", "uni", tag)
-        groups[_verdict(gap)].append(
+        groups[gap.verdict].append(
             show.words(
                 "note.tagging.tag",
                 name=show.text(f"figure.letters_tag_{tag}"),
@@ -178,8 +173,8 @@ def _ahead(p: TaggingParams, show: Show) -> None:
     show.metric("wrong_bi", both)
     show.metric("wrong_uni", uni)
     show.note(
-        f"tagging.ahead_{_verdict(more)}", ahead=p.ahead, wrong=error, seeds=trained.seeds,
-        bi=number(both), **_intervals(more, 1 if more.value > 0 else -1),
+        f"tagging.ahead_{more.verdict}", ahead=p.ahead, wrong=error, seeds=trained.seeds,
+        bi=number(both), **_intervals(*map(abs, more)),
     )  # fmt: skip
     if p.ahead > 0:
         show.note("tagging.ahead_gained", ahead=p.ahead, none=number(trained.error(0).value),

@@ -21,7 +21,7 @@ from seqviz.compute.text.windows.vocabulary import (
     vocabulary,
 )
 from seqviz.core.errors import UserError
-from seqviz.core.i18n import escape_markdown, format_value, number
+from seqviz.core.i18n import escape_markdown, format_value
 from seqviz.core.units import Unit
 from seqviz.experiments.text.windows.carried import LENGTHS, read_windows
 from seqviz.experiments.text.windows.counted import of_bundled
@@ -91,12 +91,12 @@ def _say_permuted(p: IdsParams, result: Permuted, many: ByShare, show: Show) -> 
         ids=float(result.cosine[1]), rows=float(result.cosine[2]),
         positive=result.ids_positive, trained=result.trained,
     )  # fmt: skip
-    low, high = many.ends(share, "ids")
+    cosine = many.mean(share, "ids")
     right, before = many.accuracy(share, "ids"), many.as_trained()
     show.note(
         "ids.many", sentences=many.sentences, permutations=many.permutations,
-        equal=many.equal_at(share), cosine=many.mean(share, "ids"), low=low,
-        high=high, other=many.others()[0], right=right.share,
+        equal=many.equal_at(share), cosine=cosine.mean, low=cosine.low,
+        high=cosine.high, other=many.others().mean, right=right.share,
         ends=format_value((right.low, right.high), Unit("share", 1)), before=before.share,
     )  # fmt: skip
 
@@ -186,24 +186,23 @@ def _say_cut(p: WindowsOfTextParams, windows: Windows, show: Show) -> None:
 def _memory(p: WindowsOfTextParams, show: Show) -> None:
     result: Carried = show.job(read_windows, network=READER, so_far=(carried_so_far,))
     show.figure(bits_by_window, result, p.length)
-    for condition in ("sequential", "random", "reset"):
-        ends = format_value(result.ends(p.length, condition))
-        show.readout(f"bits_{condition}", result.mean, p.length, condition, caption=ends)
-    more = [number(v) for v in result.dearer(p.length, "random", "sequential")]
-    empty = [number(v) for v in result.dearer(p.length, "reset", "sequential")]
-    gap, low, high = result.dearer(p.length, "reset", "random")
-    first = [result.by_place(p.length, c)[0] for c in ("sequential", "random", "reset")]
+    bits = {c: result.mean(p.length, c) for c in ("sequential", "random", "reset")}
+    for condition, mean in bits.items():
+        show.readout(f"bits_{condition}", result.mean, p.length, condition,
+                     caption=format_value(mean.ci))  # fmt: skip
+    more = result.dearer(p.length, "random", "sequential")
+    empty = result.dearer(p.length, "reset", "sequential")
+    first = [result.by_place(p.length, c)[0] for c in bits]
     show.note(
         "windows.memory", length=p.length, characters=result.characters,
-        stretches=result.stretches, right=result.mean(p.length, "sequential"),
-        wrong=result.mean(p.length, "random"), more=more[0], low=more[1], high=more[2],
-        reset=result.mean(p.length, "reset"), empty=empty[0], empty_low=empty[1],
-        empty_high=empty[2],
+        stretches=result.stretches, right=bits["sequential"].mean,
+        wrong=bits["random"].mean, more=more.mean, low=more.low, high=more.high,
+        reset=bits["reset"].mean, empty=empty.mean, empty_low=empty.low, empty_high=empty.high,
     )  # fmt: skip
-    key = "null" if low <= 0 <= high else "worse" if gap < 0 else "better"
-    low, high = (low, high) if gap > 0 else (-high, -low)
+    gap = result.dearer(p.length, "reset", "random")
+    size = abs(gap)
     show.note(
-        f"windows.wrong_{key}", gap=abs(gap), low=low, high=high,
+        f"windows.wrong_{gap.verdict}", gap=size.mean, low=size.low, high=size.high,
         right=first[0], wrong=first[1], reset=first[2],
     )  # fmt: skip
 

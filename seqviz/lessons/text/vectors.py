@@ -185,8 +185,8 @@ def reading(p: ReadingParams, show: Show) -> None:
     show.note(
         "reading.one", word=layers.word, table=layers.table,
         first=layers.read_in, last=layers.last, count=pairs.random_pairs,
-        low=low, high=high, same=float(pairs.mean("same")[-1]),
-        other=float(pairs.mean("other")[-1]),
+        low=low, high=high, same=pairs.mean("same")[-1].mean,
+        other=pairs.mean("other")[-1].mean,
     )  # fmt: skip
     if len(layers.pieces) > 1:
         show.note(
@@ -201,13 +201,13 @@ def say_senses(p: ReadingParams, pairs: Any, show: Show) -> None:
     level = p.layer + 1
     payload = show.readout("told", pairs.told_at, level)
     bag = show.readout("bag", pairs.told_by_bag)
-    ends = {kind: [float(end[level]) for end in pairs.ends(kind)] for kind in ("same", "other")}
+    cosines = {kind: pairs.mean(kind)[level] for kind in ("same", "other")}
     show.note(
         "reading.many", layer=p.layer, pairs=pairs.pairs, words=len(pairs.words),
         told=payload.share, bag=bag.share,
-        **{kind: number(float(pairs.mean(kind)[level])) for kind in ends},
-        **{f"{kind}_{end}": number(ends[kind][k])
-           for kind in ends for k, end in enumerate(("low", "high"))},
+        **{kind: number(item.mean) for kind, item in cosines.items()},
+        **{f"{kind}_low": number(item.low) for kind, item in cosines.items()},
+        **{f"{kind}_high": number(item.high) for kind, item in cosines.items()},
     )  # fmt: skip
 
 

@@ -177,8 +177,8 @@ def say_lenses(result: Any, show: Show) -> None:
     row = result.furthest
     facts: dict[str, object] = {}
     for name in LENSES:
-        low, high = result.ends(name, row)
-        facts |= {f"{name}_low": number(low), f"{name}_high": number(high)}
+        bits = result.mean(name)[row]
+        facts |= {f"{name}_low": number(bits.low), f"{name}_high": number(bits.high)}
     show.note(
         "lens_many", texts=result.texts, layer=row_name(row, show.text),
         plain=result.plain_most, fitted=result.fitted_there,
@@ -235,15 +235,15 @@ def say_many(result: Any, p: RemoveParams, show: Show) -> None:
     """The layer that is missed most on many texts, with its interval, and how many are not."""
     change = p.change
     layer = result.largest(change)
-    low, high = result.interval(change, layer)
+    mean = result.mean_of(change, layer)
     show.readout("mean", result.mean_of, change, layer,
                  caption=show.text("figure.removal_of", layer=layer))  # fmt: skip
     show.readout("stays", result.kept_share, change, layer)
     show.readout("middle", result.median, change)
     show.note(
         f"removed_many.{p.model}", change=show.option("change", change), texts=result.texts,
-        tokens=result.tokens, layer=layer, mean=result.mean_of(change, layer),
-        low=low, high=high, median=result.median(change),
+        tokens=result.tokens, layer=layer, mean=mean.mean,
+        low=mean.low, high=mean.high, median=result.median(change),
         kept=result.kept_share(change, layer),
     )  # fmt: skip
 
@@ -279,14 +279,14 @@ def say_copies(result: Any, off: int, show: Show) -> None:
     """What the second copy is cheaper by, with all heads and without some."""
     facts: dict[str, object] = {}
     for name, kind, some in (("", "best", 0), ("best_", "best", off), ("random_", "random", off)):
-        low, high = result.gain_ends(kind, some)
-        facts |= {f"{name}low": number(low), f"{name}high": number(high)}
+        gain = result.gain(kind, some)
+        facts |= {f"{name}low": number(gain.low), f"{name}high": number(gain.high)}
     key = "many" if result.sequences > 1 else "one"
     show.note(
         f"induction.{key}" if off else f"induction.{key}_none", first=result.first,
-        second=result.second, gain=result.gain("best", 0), off=off,
-        best=result.gain("best", off), random=result.gain("random", off),
+        second=result.second, gain=result.gain("best", 0).mean, off=off,
+        best=result.gain("best", off).mean, random=result.gain("random", off).mean,
         left=result.gain_left("best", off), heads=result.all_heads, head=result.name(0),
-        stripe=result.stripe_of(0), even=result.even, sequences=result.sequences,
+        stripe=result.stripe_of(0).mean, even=result.even, sequences=result.sequences,
         **facts,
     )  # fmt: skip

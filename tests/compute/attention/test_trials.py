@@ -24,8 +24,8 @@ def test_the_mean_and_its_interval_are_students():
     result = made(share)
     values = share[:, 1, 2]
     expected = stats.ttest_1samp(values, 0.5).confidence_interval(0.95)
-    assert result.interval(1, 2) == pytest.approx((expected.low, expected.high))
-    assert result.mean_of(1, 2) == pytest.approx(values.mean())
+    assert result.mean_of(1, 2).ci == pytest.approx((expected.low, expected.high))
+    assert result.mean_of(1, 2).mean == pytest.approx(values.mean())
     assert result.best == divmod(int(share.mean(0).argmax()), 3)
 
 
@@ -33,7 +33,7 @@ def test_a_head_that_ignores_the_word_is_at_one_half_and_follows_no_pair():
     first = np.random.RandomState(0).uniform(0, 1, (24, 1, 1))
     other = np.stack([first, first], 1)
     result = made((first + 1 - first) / 2, other)
-    assert result.mean_of(0, 0) == pytest.approx(0.5, abs=1e-15)
+    assert result.mean_of(0, 0).mean == pytest.approx(0.5, abs=1e-15)
     assert result.followed(0, 0).correct == 0
     turned = np.stack([np.full_like(first, 0.6), np.full_like(first, 0.3)], 1)
     assert made(first, turned).followed(0, 0).correct == 24

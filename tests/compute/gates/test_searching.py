@@ -123,8 +123,8 @@ def test_a_pair_is_two_expectations_and_the_noun_stands_in_its_place():
     assert result.place == 2
     assert (result.effects[:, :, 0] == 0).all()  # the same word, before the nouns
     spread = result.effects[0, :, 1]
-    half = 2.201 * spread.std(ddof=1) / np.sqrt(12)
-    assert result.margin[0, 1] == pytest.approx(half)
+    half = 2.200985 * spread.std(ddof=1) / np.sqrt(12)  # t(0.975), 11 degrees of freedom
+    assert result.mean.ci[1][0, 1] == pytest.approx(spread.mean() + half)
     with pytest.raises(ValueError, match="one word"):
         agreement.pair(networks, "A b", "A b")
 

@@ -19,20 +19,22 @@ def test_means_bands_and_differences():
     assert (by_method.texts, by_method.steps) == (30, 12)
     each = np.array([row[np.isfinite(row)].mean() for row in bits[1]])
     assert by_method.of_texts("greedy") == pytest.approx(each)
-    assert by_method.mean("greedy") == pytest.approx(each.mean())
-    assert by_method.ends("greedy") == pytest.approx(
+    assert by_method.mean("greedy").mean == pytest.approx(each.mean())
+    assert by_method.mean("greedy").ci == pytest.approx(
         tuple(ttest_1samp(each, 0).confidence_interval())
     )
     human = bits[0].mean(1)
-    assert by_method.less("greedy") == pytest.approx((human - each).mean())
-    expected = tuple(ttest_rel(human, each).confidence_interval())
-    assert by_method.less_ends("greedy") == pytest.approx(expected)
+    more = by_method.more("greedy")
+    assert more.mean == pytest.approx((each - human).mean())
+    assert more.ci == pytest.approx(tuple(ttest_rel(each, human).confidence_interval()))
+    assert more.verdict == "less"
     assert by_method.below("greedy") == (each < human).mean()
-    low, mean, high = by_method.band("greedy")
+    step = by_method.by_step("greedy")[7]
     column = bits[1, :, 7][np.isfinite(bits[1, :, 7])]
     assert len(column) == 29
     item = ttest_1samp(column, 0).confidence_interval()
-    assert (low[7], mean[7], high[7]) == pytest.approx((item.low, column.mean(), item.high))
+    assert (step.mean, *step.ci) == pytest.approx((column.mean(), item.low, item.high))
+    assert step.n == 29
     assert by_method.spread("human") == pytest.approx(bits[0].std(1).mean())
     assert by_method.entropy_of("hot") == pytest.approx(entropy[METHODS.index("hot")].mean())
 
@@ -40,5 +42,5 @@ def test_means_bands_and_differences():
 def test_of_one_text_there_is_no_interval():
     bits = np.ones((len(METHODS), 1, 3))
     by_method = ByMethod(bits, bits[:, 0], ("a",), (("b",),) * len(METHODS))
-    assert by_method.mean("human") == 1
-    assert np.isnan(by_method.ends("human")).all()
+    assert by_method.mean("human").mean == 1
+    assert np.isnan(by_method.mean("human").ci).all()

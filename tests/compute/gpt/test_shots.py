@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import ttest_rel
 
 from seqviz.compute.gpt.shots import FewShotAccuracy
-from seqviz.stats.proportions import wilson
+from seqviz.stats.estimate import share_ci
 
 
 def test_shares_and_intervals():
@@ -17,18 +17,17 @@ def test_shares_and_intervals():
     named[0, 1, :, :10] = True
     accuracy = FewShotAccuracy(np.array([0, 4]), right, ~right, named, np.full((3, 2, 4), 0.25))
     share = right[0, 1].mean()
-    assert accuracy.accuracy("right", 4) == pytest.approx(share)
-    assert accuracy.ends("right", 4) == pytest.approx(
-        [float(x[0]) for x in wilson(np.array([share]), 50)]
-    )
+    assert accuracy.accuracy("right", 4).mean == pytest.approx(share)
+    assert accuracy.accuracy("right", 4).ci == share_ci(share, 50).ci
     assert accuracy.form("right", 4) == pytest.approx(0.2)
     pair = ("right", 4), ("right", 0)
     each = right[0, 1].astype(float) - right[0, 0]
-    assert accuracy.gain(*pair) == pytest.approx(each.mean())
+    gain = accuracy.gain(*pair)
+    assert gain.mean == pytest.approx(each.mean())
     reach = 3.182446 * np.sqrt(each.mean(0).var(ddof=1) / 50 + each.mean(1).var(ddof=1) / 4)
-    low, high = accuracy.gain_ends(*pair)  # t(0.975) with 3 degrees of freedom
-    assert (low, high) == pytest.approx((each.mean() - reach, each.mean() + reach), rel=1e-6)
-    assert accuracy.is_significant(*pair) == (low > 0)
+    # t(0.975) with 3 degrees of freedom
+    assert gain.ci == pytest.approx((each.mean() - reach, each.mean() + reach), rel=1e-6)
+    assert gain.is_significant == (gain.low > 0)
 
 
 def test_of_one_draw_the_interval_is_that_of_the_questions():
@@ -36,7 +35,7 @@ def test_of_one_draw_the_interval_is_that_of_the_questions():
     accuracy = FewShotAccuracy(np.array([0, 4]), right, right, right, np.zeros((3, 2, 1)))
     expected = ttest_rel(right[0, 1, 0].astype(float), right[0, 0, 0].astype(float))
     pair = ("right", 4), ("right", 0)
-    assert accuracy.gain_ends(*pair) == pytest.approx(tuple(expected.confidence_interval()))
+    assert accuracy.gain(*pair).ci == pytest.approx(tuple(expected.confidence_interval()))
 
 
 def test_the_interval_covers_the_truth_where_draws_and_questions_vary():
@@ -49,6 +48,6 @@ def test_the_interval_covers_the_truth_where_draws_and_questions_vary():
         right = rng.uniform(size=(2, 8, 60)) < np.clip(probability, 0, 1)
         full = np.stack([right[:1], right[1:], right[1:]])
         accuracy = FewShotAccuracy(np.array([8]), full, full, full, np.zeros((3, 1, 8)))
-        low, high = accuracy.gain_ends(("right", 8), ("random", 8))
+        low, high = accuracy.gain(("right", 8), ("random", 8)).ci
         covered += low < 0.2 < high
     assert covered >= 0.93 * 400

@@ -110,7 +110,7 @@ def test_who_keeps_at_twice_the_length_what_it_had_learned():
         share = scores.accuracy.share.copy()
         for name, mean in means.items():
             share[rows[name]] = mean
-        return replace(scores, accuracy=replace(scores.accuracy, share=share))
+        return replace(scores, accuracy=replace(scores.accuracy, mean=share))
 
     none = dict.fromkeys(rows, 0.36)
     test = scored(result.test, **none | {"rotary": 0.9, "alibi": 0.8})

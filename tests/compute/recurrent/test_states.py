@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from scipy import stats
 
 from seqviz.compute.gates.networks import log_probabilities, logits, trace
 from seqviz.compute.gpt.draw import draw
@@ -112,6 +113,8 @@ def test_intervals_and_trends():
     bits[1, 20:] += 0.5
     mean, half = writing.summarized(bits)
     np.testing.assert_allclose(half, 1.96 / 20, rtol=0.2)
+    by_hand = stats.t.ppf(0.975, 399) * stats.sem(bits, axis=-1)  # Student's t
+    np.testing.assert_allclose(half, by_hand, atol=6e-4)
     np.testing.assert_allclose(mean, bits.mean(-1), atol=6e-4)
     change, around = writing.trends(bits)
     assert abs(change[0]) < 2 * around[0]
@@ -195,9 +198,10 @@ def test_what_readouts_say_of_each_other():
     assert by_readout.accuracy("last").correct == 5
     assert by_readout.accuracy("last", 5).n == by_readout.reviews(5) == 4
     assert by_readout.majority() == 5 / 8
-    gain, low, high = by_readout.gain("mean", "last")
-    assert gain == -1 / 8
-    assert low < gain < high
+    gain = by_readout.gain("mean", "last")
+    expected = stats.ttest_rel(*right[[1, 0]].astype(float)).confidence_interval()
+    assert (gain.mean, *gain.ci) == pytest.approx((-1 / 8, *expected))
+    assert (gain.n, gain.verdict) == (8, "null")
     assert by_readout.paired_with("last", "mean").only_first == 2
     assert by_readout.with_pads("unknown", 5).correct == 1
 

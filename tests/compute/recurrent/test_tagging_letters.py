@@ -22,6 +22,7 @@ from seqviz.compute.recurrent.tagging.letters import (
 )
 from seqviz.compute.recurrent.tagging.letters_compared import Compared, ErrorRate, TrainedAhead
 from seqviz.experiments.recurrent.tagging.letters import SIZES, TASKS, known_symbols
+from seqviz.stats.estimate import Estimate
 
 READ, WIDTH, SYMBOLS = 5, 7, 11
 
@@ -179,7 +180,7 @@ def test_an_error_is_a_ratio_of_sums_and_its_interval_that_of_the_bootstrap():
     assert error.value == pytest.approx(100 * each.sum() / characters.sum())
     draws = np.random.RandomState(0).randint(0, 60, size=(4000, 60))
     ratios = 100 * each[draws].sum(1) / characters[draws].sum(1)
-    half = (error.sentences[1] - error.sentences[0]) / 2
+    half = (error.sentences.high - error.sentences.low) / 2
     assert half == pytest.approx(1.96 * ratios.std(), rel=0.06)
 
 
@@ -189,7 +190,7 @@ def test_the_interval_over_seeds_is_students():
 
     by_seed = result.by_seed("bi", "B")
     low, high = t.interval(0.95, 3, by_seed.mean(), by_seed.std(ddof=1) / 2)
-    assert result.error("bi", "B").seeds == pytest.approx((low, high), rel=1e-5)
+    assert result.error("bi", "B").seeds.ci == pytest.approx((low, high), rel=1e-5)
 
 
 def test_differences_are_those_of_the_errors_and_chance_is_not_clear():
@@ -199,8 +200,8 @@ def test_differences_are_those_of_the_errors_and_chance_is_not_clear():
         assert gap.value == pytest.approx(
             result.error("uni", kind).value - result.error("bi", kind).value
         )
-        assert gap.clear
-    assert not result.better("two").clear
+        assert gap.verdict == "more"
+    assert result.better("two").verdict == "null"
     assert result.baseline("majority") > result.baseline("alone") > result.error("uni").value
 
 
@@ -209,7 +210,7 @@ def test_networks_trained_ahead_are_compared_seed_by_seed():
     ahead = TrainedAhead("words", result.letters, result.ahead, result.cut, np.ones((2, 4)))
     assert ahead.error(2) == result.error_cut(2)
     beyond = ahead.beyond(0, result)
-    assert beyond.clear
+    assert beyond.verdict == "more"
     assert beyond.value == pytest.approx(result.error_cut(0).value - result.error("bi").value)
     assert ahead.gained(0, result) == 0
     assert ahead.gained(2, result) == pytest.approx(
@@ -223,9 +224,10 @@ def test_networks_trained_ahead_are_compared_seed_by_seed():
 
 
 @pytest.mark.parametrize(
-    ("sentences", "seeds", "clear"),
-    [((1, 2), (1, 2), True), ((-1, 2), (1, 2), False), ((1, 2), (-1, 2), False),
-     ((-2, -1), (-2, -1), True), ((1, 2), (np.nan, np.nan), True)],
+    ("sentences", "seeds", "verdict"),
+    [((1, 2), (1, 2), "more"), ((-1, 2), (1, 2), "null"), ((1, 2), (-1, 2), "null"),
+     ((-2, -1), (-2, -1), "less"), ((1, 2), (np.nan, np.nan), "more")],
 )  # fmt: skip
-def test_a_difference_is_clear_where_no_interval_holds_zero(sentences, seeds, clear):
-    assert ErrorRate(0, sentences, seeds).clear == clear
+def test_a_difference_is_clear_where_no_interval_holds_zero(sentences, seeds, verdict):
+    error_rate = ErrorRate(*(Estimate(sum(ci) / 2, *ci, 9) for ci in (sentences, seeds)))
+    assert error_rate.verdict == verdict

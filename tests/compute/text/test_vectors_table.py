@@ -115,7 +115,7 @@ def test_senses_are_told_apart_word_by_word():
     bag = np.array([[10, 10, 10, 10], [20, 0, 30, 30]])
     sense_pairs = SensePairs(("a", "b"), other, same, np.zeros((3, 2)), 5, bag)
     assert sense_pairs.separated().share.tolist() == [0.5, 0.75]  # draws count one half
-    assert sense_pairs.mean("same").tolist() == [1, 0.725]
+    assert sense_pairs.mean("same").mean.tolist() == [1, 0.725]
     assert sense_pairs.told_by_bag().share == 0.75
-    low, high = sense_pairs.ends("other")  # Student's t with one degree of freedom
+    low, high = sense_pairs.mean("other").ci  # Student's t with one degree of freedom
     assert high[1] - low[1] == pytest.approx(2 * 12.7062 * 0.05 / np.sqrt(2) / np.sqrt(2), rel=1e-4)

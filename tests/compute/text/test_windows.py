@@ -203,14 +203,14 @@ def test_the_three_conditions_read_the_same_characters(gru):
     assert (reset.mean(-1) > sequential.mean(-1)).all()
     for length in (5, 20):
         for condition in CONDITIONS:
-            mean = result.mean(length, condition)
-            assert result.by_place(length, condition).mean() == pytest.approx(mean, rel=1e-5)
-            low, high = result.ends(length, condition)
-            assert low < mean < high
+            bits = result.mean(length, condition)
+            assert result.by_place(length, condition).mean() == pytest.approx(bits.mean, rel=1e-5)
+            assert bits.low < bits.mean < bits.high
+            assert (bits.n, bits.source) == (4, "stretches")
     # by hand: each window alone, from a state of zero
     starts = (80 * np.arange(4) + 5 * np.arange(16)[:, None]).reshape(-1, 1)
     alone = bits_of_windows(gru, ids, starts, 5, False)
-    assert alone.mean() == pytest.approx(result.mean(5, "reset"), rel=1e-5)
+    assert alone.mean() == pytest.approx(result.mean(5, "reset").mean, rel=1e-5)
     with pytest.raises(ValueError, match="divide"):
         compare(gru, ids, (6, 20), 4, 0)
     with pytest.raises(ValueError, match="need"):

@@ -235,17 +235,17 @@ def test_means_over_many_texts_have_the_interval_of_student():
     bits = np.random.RandomState(0).exponential(1, (len(CHANGES), 20, 4))
     bits[CHANGES.index("swap"), :, -1] = np.nan
     ablation_sweep = AblationSweep(bits, bits < 1, 20, 12)
-    low, high = ablation_sweep.interval("mlp", 2)
+    low, high = ablation_sweep.mean_of("mlp", 2).ci
     values = bits[CHANGES.index("mlp"), :, 2]
     reach = 2.093024 * values.std(ddof=1) / np.sqrt(20)  # t(0.975) with 19 degrees of freedom
     assert (low, high) == pytest.approx((values.mean() - reach, values.mean() + reach), rel=1e-6)
-    assert len(ablation_sweep.means("swap")) == 3
+    assert len(ablation_sweep.means("swap").mean) == 3
     assert ablation_sweep.kept_share("mlp", 2) == (values < 1).mean()
     assert (
-        ablation_sweep.mean_of("mlp", ablation_sweep.largest("mlp"))
-        == ablation_sweep.means("mlp").max()
+        ablation_sweep.mean_of("mlp", ablation_sweep.largest("mlp")).mean
+        == ablation_sweep.means("mlp").mean.max()
     )
-    assert ablation_sweep.median("mlp") == np.median(ablation_sweep.means("mlp"))
+    assert ablation_sweep.median("mlp") == np.median(ablation_sweep.means("mlp").mean)
 
 
 def test_divergence_is_zero_of_equals():
@@ -330,7 +330,7 @@ def test_bits_of_a_copy_are_those_of_a_private_copy_without_the_heads(few_layers
         private = copy.deepcopy(few_layers.network)
         for layer, head in heads[:off]:
             private.model.layers[layer].self_attn.o_proj.weight[:, 64 * head : 64 * head + 64] = 0
-        np.testing.assert_allclose(result.loss(kind, off), bits_of(private, ids), atol=1e-3)
+        np.testing.assert_allclose(result.loss(kind, off).mean, bits_of(private, ids), atol=1e-3)
         del private
     assert payload == sorted(payload)
     assert payload[-1] == 1
@@ -354,7 +354,7 @@ def test_heads_are_ranked_on_sequences_set_apart(few_layers, copied):
     assert [tuple(head) for head in best] == [divmod(int(k), 9) for k in order]
     for rank, queries in enumerate(result.maps[:2]):
         np.testing.assert_allclose(queries.sum(1), 1, atol=1e-5)
-        assert result.stripe_of(rank) == pytest.approx(
+        assert result.stripe_of(rank).mean == pytest.approx(
             np.mean([queries[24 + k, k + 1] for k in range(23)]), rel=1e-5
         )
     assert result.even == pytest.approx(np.mean([1 / n for n in range(25, 48)]))
@@ -370,15 +370,19 @@ def test_the_gain_is_the_first_copy_minus_the_second():
     for at, kind in enumerate(HEAD_CHOICES):
         for off in range(3):
             each = [row[:3].mean() - row[4:].mean() for row in losses[at, off]]
-            np.testing.assert_allclose(result.gains(kind, off), each)
-            low, high = result.gain_ends(kind, off)
+            gain = result.gain(kind, off)
             reach = 2.776445 * np.std(each, ddof=1) / np.sqrt(5)  # t(0.975), 4 degrees of freedom
-            assert (low, high) == pytest.approx((np.mean(each) - reach, np.mean(each) + reach))
-            assert result.gain_left(kind, off) == result.gain(kind, off) / result.gain(kind, 0)
+            assert gain.ci == pytest.approx((np.mean(each) - reach, np.mean(each) + reach))
+            assert result.gain_left(kind, off) == gain.mean / result.gain(kind, 0).mean
     assert (result.first, result.second) == (losses[0, 0, :, :3].mean(), losses[0, 0, :, 4:].mean())
-    assert (result.alike, result.name(1), result.stripe_of(1)) == (10, "0.3", shares[:, 1].mean())
-    low, high = result.band("best", 1)
-    np.testing.assert_allclose((low + high) / 2, losses[0, 1].mean(0))
+    assert (result.alike, result.name(1), result.stripe_of(1).mean) == (
+        10,
+        "0.3",
+        shares[:, 1].mean(),
+    )
+    loss = result.loss("best", 1)
+    np.testing.assert_allclose(loss.mean, losses[0, 1].mean(0))
+    np.testing.assert_allclose(loss.high - loss.mean, loss.mean - loss.low)
     assert stripe(np.eye(8)[[0, 1, 2, 3, 1, 2, 3, 0]], 4) == 1
 
 
@@ -413,7 +417,7 @@ def test_a_fitted_lens_is_nearer_to_the_end_and_ends_there(shallow, monkeypatch)
     assert payloads == sorted(payloads)
     assert (maps.rank, maps.texts, maps.bits.shape) == (16, 2, (2, 2, 4))
     full = precomputed.result("fit_lens", model="smollm2")
-    assert (full.mean("fitted")[1:] < full.mean("plain")[1:]).all()
+    assert (full.mean("fitted").mean[1:] < full.mean("plain").mean[1:]).all()
     ids = removal.beginnings(shallow)[0].ids
     network = shallow.network
     with torch.inference_mode():

@@ -53,20 +53,22 @@ def test_how_probable_the_greedy_text_is(language, smollm2):
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_who_surprises_the_model(language):
     result = precomputed.result("by_method", model=DECODER)
-    order = sorted(METHODS, key=result.mean)
+    order = sorted(METHODS, key=lambda method: result.mean(method).mean)
     assert order == ["beam", "greedy", "nucleus", "plain", "human", "hot"]
-    assert all(result.less_ends(name)[0] > 0 for name in ("beam", "greedy", "nucleus", "plain"))
-    assert result.less_ends("hot")[1] < 0
+    verdicts = {name: result.more(name).verdict for name in METHODS[1:]}
+    assert verdicts == {**dict.fromkeys(METHODS[1:], "less"), "hot": "more"}
     assert int(of("human", "answer", language)) == 1
-    message("human", language, *(number(result.mean(name)) for name in order if name != "beam"))
-    people, expected = result.mean("human"), result.entropy_of("human")
+    message(
+        "human", language, *(number(result.mean(name).mean) for name in order if name != "beam")
+    )
+    people, expected = result.mean("human").mean, result.entropy_of("human")
     message("human", language, number(expected), number(people - expected))
-    away = {name: abs(result.mean(name) - people) for name in METHODS[1:]}
+    away = {name: abs(result.mean(name).mean - people) for name in METHODS[1:]}
     assert min(away, key=away.get) == "plain"  # the reveal says so
     # What the model writes costs what it expects; what people write costs more.
-    low, high = result.ends("plain")
+    low, high = result.mean("plain").ci
     assert low < result.entropy_of("plain") < high
-    assert result.ends("human")[0] > expected
+    assert result.mean("human").low > expected
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -74,8 +76,8 @@ def test_who_surprises_the_model(language):
 def test_what_people_cost_is_split_into_expected_and_misfit(method, language):
     result = precomputed.result("by_method", model=DECODER)
     visible = textbook_rows.said(lesson, "likely", {"method": method}, language)
-    people, expected = result.mean("human"), result.entropy_of("human")
-    for value in (people, expected, people - expected, result.mean("plain")):
+    people, expected = result.mean("human").mean, result.entropy_of("human")
+    for value in (people, expected, people - expected, result.mean("plain").mean):
         assert number(value) in visible
     assert Text(language)(f"gpt.option.method.{method}") in visible
 
@@ -92,14 +94,14 @@ def test_what_a_repeated_sentence_costs(language, smollm2):
 def test_what_examples_do(language):
     result = precomputed.result("few_shots", model=DECODER)
     maximum, none = ("right", AMOUNTS[-1]), ("right", 0)
-    low, high = result.gain_ends(maximum, none)
-    assert low < 0 < high
+    gain = 100 * result.gain(maximum, none)
+    assert gain.verdict == "null"
     assert int(of("shots", "answer", language)) == 1
     message(
-        "shots", language, *(percent(result.accuracy(*item)) for item in (none, maximum)),
-        *(number(100 * item) for item in (result.gain(maximum, none), low, high)),
+        "shots", language, *(percent(result.accuracy(*item).mean) for item in (none, maximum)),
+        *(number(item) for item in (gain.mean, *gain.ci)),
         percent(result.form(*none)), percent(result.form(*maximum)),
-        percent(result.accuracy("random", AMOUNTS[-1])),
+        percent(result.accuracy("random", AMOUNTS[-1]).mean),
     )  # fmt: skip
 
 

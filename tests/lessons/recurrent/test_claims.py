@@ -108,7 +108,9 @@ def test_how_far_ahead_is_asked_of_networks_that_were_trained_so(task):
     assert none > item >= three - 0.5
     assert trained.gained(1, result) > 0.5  # one sign brings more than half of the gain
     assert trained.gained(3, result) > 0.9  # and three nearly all
-    assert trained.beyond(1, result).clear == (task == "spaces")  # in Chinese one is enough
+    assert (trained.beyond(1, result).verdict != "null") == (
+        task == "spaces"
+    )  # in Chinese one is enough
     for ahead in (1, 2):  # what is cut only when used says something else
         assert result.error_cut(ahead).value > trained.error(ahead).value + 0.3
     uni = result.error("uni").value

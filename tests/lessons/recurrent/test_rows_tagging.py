@@ -52,7 +52,7 @@ def test_a_row_is_live(row, language):
 def test_two_directions_are_better_and_the_wirings_are_of_one_size(task):
     result = precomputed.find(compare_taggers, {"task": task}).result
     assert result.seeds == 5
-    assert result.better("bi").clear
+    assert result.better("bi").verdict == "more"
     assert result.better("bi").value > 4
     assert abs(result.better("two").value) < 0.2 * result.better("bi").value
     assert result.parameters.max() <= 1.01 * result.parameters.min()

@@ -11,7 +11,7 @@ from seqviz.compute.positions.tiny.settings import OrderSettings
 from seqviz.compute.positions.tiny.tasks import LetterExamples
 from seqviz.compute.training.loop import TrainingRecord
 from seqviz.core.units import Share
-from seqviz.stats.proportions import Shares
+from seqviz.stats.proportions import Proportion
 
 TEST_SEQUENCES = 1000  # an accuracy of 0.5 then has an interval of 0.03 to either side
 EXAMPLES = 8  # of these, are part of the result with all answers
@@ -41,7 +41,7 @@ class TaskScores:
     """
 
     length: int
-    accuracy: Shares  # [encoding, run]
+    accuracy: Proportion  # [encoding, run]
     chance: float
     order_blind: float
 

@@ -29,7 +29,7 @@ from seqviz.compute.positions.tiny.tasks import (
 from seqviz.compute.training import loop
 from seqviz.compute.training.progress import Pulse
 from seqviz.compute.training.step import TrainingStep
-from seqviz.stats.proportions import with_intervals
+from seqviz.stats.proportions import of_share
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -201,5 +201,5 @@ def _scores(
             accuracy[i] = (answers == examples.answers).mean(axis=(1, 2))
     # Of `count` the longer sequences have as many kinds of answers as those of the training.
     guess = chance_accuracy(settings.task, settings.length if settings.task == "count" else length)
-    shares = with_intervals(accuracy, len(examples.letters))
+    shares = of_share(accuracy, len(examples.letters))
     return TaskScores(length, shares, guess, order_blind(settings.task, length))

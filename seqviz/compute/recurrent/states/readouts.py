@@ -13,7 +13,7 @@ from seqviz.compute.recurrent import sigmoid
 from seqviz.core.errors import UserError
 from seqviz.core.units import Share
 from seqviz.stats import proportions
-from seqviz.stats.intervals import NORMAL_95
+from seqviz.stats.estimate import Estimate, paired_difference
 from seqviz.stats.proportions import Paired, Proportion
 
 COMBINED = ("both_concat", "both_sum", "both_product", "both_mean")  # last states, two directions
@@ -111,12 +111,10 @@ class ByReadout:
         item, two = (self.right[self.names.index(k)][self._of(minimum)] for k in (name, other))
         return proportions.mcnemar(item, two)
 
-    def gain(self, name: str, other: str, minimum: int = 0) -> tuple[float, float, float]:
-        """Accuracy minus that of the other, and its 95% interval over reviews (paired, normal)."""
+    def gain(self, name: str, other: str, minimum: int = 0) -> Estimate:
+        """Accuracy minus that of the other, on the same reviews."""
         item, two = (self.right[self.names.index(k)][self._of(minimum)] for k in (name, other))
-        each = item.astype(float) - two
-        half = NORMAL_95 * each.std(ddof=1) / np.sqrt(len(each))
-        return float(each.mean()), float(each.mean() - half), float(each.mean() + half)
+        return paired_difference(item, two, source="reviews")
 
     def reviews(self, minimum: int = 0) -> int:
         """How many there are."""

@@ -14,7 +14,7 @@ from seqviz.compute.letters import plain_marks
 from seqviz.compute.recurrent import State, run
 from seqviz.compute.recurrent.states.ngrams import Grams
 from seqviz.core.errors import UserError
-from seqviz.stats.intervals import NORMAL_95
+from seqviz.stats.estimate import mean_ci
 
 MAX_LETTERS = 300  # letters that are read
 
@@ -157,7 +157,7 @@ class ByStep:
     bits: of the sentence's letter at s, after the sentence's own letters ("forced"), after those of
     another sentence ("other"), and after the network's own at each temperature. judged: bits of
     what was written, by a second network that has read it: the sentence first, then the network's
-    at each temperature. Both as mean and half of its 95% interval over sentences (normal).
+    at each temperature. Both as mean and half of its 95% interval over sentences.
     right: share of own letters that are the sentence's, at each temperature.
     """
 
@@ -281,8 +281,8 @@ def bits_of(
 
 def summarized(bits: Float[np.ndarray, "case step batch"]) -> Float[np.ndarray, "2 case step"]:
     """Mean over the batch and half of its 95% interval, rounded to thousandths."""
-    half = NORMAL_95 * bits.std(-1, ddof=1) / np.sqrt(bits.shape[-1])
-    return np.round(np.stack([bits.mean(-1), half]), 3).astype(np.float32)
+    estimate = mean_ci(bits, axis=-1, source="sentences")
+    return np.round([estimate.mean, estimate.high - estimate.mean], 3).astype(np.float32)
 
 
 def trends(bits: Float[np.ndarray, "case step batch"]) -> Float[np.ndarray, "2 case"]:

@@ -17,7 +17,7 @@ from jaxtyping import Bool, Float, Int
 from seqviz.compute.attention.scaled import softmax
 from seqviz.compute.recurrent import sigmoid
 from seqviz.core.units import Share
-from seqviz.stats.intervals import of_ratio
+from seqviz.stats.estimate import Estimate, ratio_ci
 
 SIDES = ("right", "left")  # of a character: what the backward and what the forward half has read
 WAYS = ("deleted", "mean", "zero")  # to take it away
@@ -231,25 +231,25 @@ class TagChanges:
         """In all sentences together."""
         return int(self.lengths.sum())
 
-    def share(self, direction: str, side: str) -> tuple[float, float, float]:
-        """Of all characters those whose tag changes, with the 95% interval over sentences."""
+    def share(self, direction: str, side: str) -> Estimate:
+        """Of all characters those whose tag changes."""
         return share_of(self.cut[WAYS.index(direction), SIDES.index(side)], self.lengths)
 
-    def of(self, decoder: str) -> tuple[float, float, float]:
+    def of(self, decoder: str) -> Estimate:
         """The same for another way to choose tags than Viterbi's."""
         return share_of(self.decoded[DECODERS.index(decoder)], self.lengths)
 
     @property
     def by_constant(self) -> Share:
         """Of all characters those whose tag changes where all get the commonest one."""
-        return share_of(self.constant, self.lengths)[0]
+        return float(share_of(self.constant, self.lengths).mean)
 
     def unlawful(self, decoder: str) -> int:
         """Sentences in which a word goes on that nobody began."""
         return int((self.broken[DECODERS.index(decoder)] > 0).sum())
 
-    def more(self, direction: str) -> tuple[float, float, float]:
-        """By how much more is lost with the left side than with the right, with its interval."""
+    def more(self, direction: str) -> Estimate:
+        """By how much more is lost with the left side than with the right."""
         right, left = self.cut[WAYS.index(direction)]
         return share_of(left - right, self.lengths)
 
@@ -283,10 +283,7 @@ def broken(path: Int[np.ndarray, "time"], tags: tuple[str, ...]) -> Bool[np.ndar
 
 def share_of(
     changed: Int[np.ndarray, "sentences"], lengths: Int[np.ndarray, "sentences"]
-) -> tuple[float, float, float]:
-    """Changed of all characters, and the ends of the 95% interval over sentences.
-
-    The ends stay within what a share, or a difference of two, can be.
-    """
-    share, low, high = of_ratio(changed, lengths)
-    return share, max(0.0 if changed.min() >= 0 else -1.0, low), min(1.0, high)
+) -> Estimate:
+    """Changed of all characters; the interval is within what a share, or a difference, can be."""
+    share = ratio_ci(changed, lengths, source="sentences")
+    return share.clip(0 if changed.min() >= 0 else -1, 1)

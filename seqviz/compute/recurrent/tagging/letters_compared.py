@@ -10,21 +10,26 @@ from jaxtyping import Float, Int
 
 from seqviz.compute.recurrent.tagging.letters import TAGS, WIRINGS
 from seqviz.core.units import Share
-from seqviz.stats.intervals import of_ratio, student_t_95
+from seqviz.stats.estimate import Estimate, mean_ci, ratio_ci
 
 
 class ErrorRate(NamedTuple):
-    """Per 100 letters, with the 95% intervals over sentences and over seeds (nan of one seed)."""
+    """Per 100 letters: estimates over sentences and over seeds (nan ends of one seed)."""
 
-    value: float
-    sentences: tuple[float, float]
-    seeds: tuple[float, float]
+    sentences: Estimate
+    seeds: Estimate
 
     @property
-    def clear(self) -> bool:
-        """Whether neither interval holds zero."""
-        ends = (self.sentences, self.seeds)
-        return all(low > 0 or high < 0 for low, high in ends if not np.isnan(low))
+    def value(self) -> float:
+        """The value that both estimate."""
+        return float(self.sentences.mean)
+
+    @property
+    def verdict(self) -> str:
+        """ "more" or "less" where neither interval holds zero, else "null"."""
+        one_seed = np.isnan(self.seeds.low)
+        clear = one_seed or self.seeds.is_significant
+        return self.sentences.verdict if clear else "null"
 
 
 @dataclass(frozen=True)
@@ -54,13 +59,9 @@ class LetterCounts:
 
     def _estimate(self, counts: np.ndarray, tag: str | None) -> ErrorRate:
         """Over sentences as a ratio of sums, over seeds by Student's t."""
-        each = self._of(counts, tag).mean(0)
-        value, low, high = (100 * item for item in of_ratio(each, self._of(self.letters, tag)))
-        seeds = self._by_seed(counts, tag)
-        off = float("nan")
-        if (several := len(seeds)) > 1:
-            off = student_t_95(several - 1) * float(seeds.std(ddof=1)) / several**0.5
-        return ErrorRate(value, (low, high), (value - off, value + off))
+        each, letters = self._of(counts, tag).mean(0), self._of(self.letters, tag)
+        return ErrorRate(100 * ratio_ci(each, letters, source="sentences"),
+                         mean_ci(self._by_seed(counts, tag), source="seeds"))  # fmt: skip
 
 
 @dataclass(frozen=True)

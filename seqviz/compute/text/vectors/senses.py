@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from seqviz.stats.proportions import Proportion, Shares, of_share, shares
+from seqviz.stats.estimate import Estimate, mean_ci
+from seqviz.stats.proportions import Proportion, of_share, shares
 
 
 @dataclass(frozen=True)
@@ -60,20 +61,15 @@ class SensePairs:
         """How many pairs there are of either kind."""
         return len(self.other)
 
-    def mean(self, kind: str) -> Float[np.ndarray, "level"]:
-        """Mean cosine of "other" or "same" at each level."""
-        return np.asarray(self._of(kind).mean(0) / 100)
+    def mean(self, kind: str) -> Estimate:
+        """Mean cosine of "other" or "same" at each level.
 
-    def ends(self, kind: str) -> tuple[Float[np.ndarray, "level"], Float[np.ndarray, "level"]]:
-        """95% interval of the mean (Student's t) over words, whose pairs are not independent."""
-        from scipy.stats import t
+        The interval is over words, whose pairs are not independent.
+        """
+        rows = {"other": self.other, "same": self.same}[kind]
+        return mean_ci(self._by_word(rows) / 100, source="words")
 
-        rows = self._of(kind)
-        each = rows.reshape(len(self.words), -1, rows.shape[1]).mean(1) / 100
-        reach = t.ppf(0.975, len(each) - 1) * each.std(0, ddof=1) / np.sqrt(len(each))
-        return each.mean(0) - reach, each.mean(0) + reach
-
-    def separated(self) -> Shares:
+    def separated(self) -> Proportion:
         """Of how many words the pairs of one sense are nearer than those of two (Wilson).
 
         A word counts once: the mean of its pairs of one sense against the mean of its pairs of two;
@@ -83,7 +79,7 @@ class SensePairs:
 
     def told_at(self, level: int) -> Proportion:
         """The share at one level, with its interval."""
-        return of_share(float(self.separated().share[level]), len(self.words))
+        return self.separated()[level]
 
     def told_by_bag(self) -> Proportion:
         """The same for the bags of the other words, which nobody has read."""
@@ -92,10 +88,8 @@ class SensePairs:
 
     def _nearer(self, left: np.ndarray, right: np.ndarray) -> Float[np.ndarray, "word *level"]:
         """1 where a word's mean of the first is above that of the other, 0.5 of equal ones."""
-        first, second = (
-            rows.reshape(len(self.words), -1, *rows.shape[1:]).mean(1) for rows in (left, right)
-        )
+        first, second = self._by_word(left), self._by_word(right)
         return np.asarray((first > second) + 0.5 * (first == second))
 
-    def _of(self, kind: str) -> Int[np.ndarray, "pair level"]:
-        return {"other": self.other, "same": self.same}[kind]
+    def _by_word(self, rows: np.ndarray) -> Float[np.ndarray, "word *level"]:
+        return rows.reshape(len(self.words), -1, *rows.shape[1:]).mean(1)

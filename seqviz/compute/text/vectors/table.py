@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from seqviz.stats.proportions import Paired, Proportion, Shares, mcnemar, proportion, shares
+from seqviz.stats.proportions import Paired, Proportion, mcnemar, proportion, shares
 
 WAYS = ("excluded", "all", "neighbor")
 
@@ -144,7 +144,7 @@ class ByClass:
     kind: Int[np.ndarray, "question"]
     right: Bool[np.ndarray, "way question"]
 
-    def of(self, method: str) -> Shares:
+    def of(self, method: str) -> Proportion:
         """Of each class the share of right answers, with its 95% interval (Wilson)."""
         row = self.right[WAYS.index(method)]
         cells = np.full((len(self.classes), len(row)), np.nan)

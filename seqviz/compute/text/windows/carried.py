@@ -17,7 +17,7 @@ from seqviz.compute.gates.networks import (
     state_after,
 )
 from seqviz.compute.recurrent import State, run
-from seqviz.stats.intervals import NORMAL_95
+from seqviz.stats.estimate import Estimate, mean_ci, paired_difference
 
 CONDITIONS = ("sequential", "random", "reset")
 
@@ -47,32 +47,20 @@ class Carried:
         values: np.ndarray = self.bits[row, CONDITIONS.index(condition)]
         return values
 
-    def mean(self, length: int, condition: str) -> float:
+    def mean(self, length: int, condition: str) -> Estimate:
         """Bits per character."""
-        return float(self.at(length, condition).mean())
+        return mean_ci(self.at(length, condition), source="stretches")
 
-    def ends(self, length: int, condition: str) -> tuple[float, float]:
-        """The 95% interval of the mean over stretches (normal)."""
-        return _ends(self.at(length, condition))
-
-    def dearer(self, length: int, condition: str, than: str) -> tuple[float, float, float]:
-        """How many bits more a character costs than under another condition, on the same text.
-
-        The mean over stretches and the ends of its 95% interval.
-        """
-        more = self.at(length, condition) - self.at(length, than)
-        return float(more.mean()), *_ends(more)
+    def dearer(self, length: int, condition: str, than: str) -> Estimate:
+        """How many bits more a character costs than under another condition, on the same text."""
+        a, b = self.at(length, condition), self.at(length, than)
+        return paired_difference(a, b, source="stretches")
 
     def by_place(self, length: int, condition: str) -> Float[np.ndarray, "step"]:
         """Bits of the first, second, ... character that a window predicts."""
         (row,) = np.flatnonzero(self.lengths == length)
         values: np.ndarray = self.place[row, CONDITIONS.index(condition), :length]
         return values
-
-
-def _ends(values: np.ndarray) -> tuple[float, float]:
-    half = NORMAL_95 * float(values.std(ddof=1)) / np.sqrt(len(values))
-    return float(values.mean()) - half, float(values.mean()) + half
 
 
 def bits_of_windows(

@@ -10,10 +10,10 @@ from jaxtyping import Bool, Float, Int
 from seqviz.compute.seeded import seeded
 from seqviz.core.units import Share, array_item
 from seqviz.stats import proportions
+from seqviz.stats.estimate import Estimate, mean_ci
 from seqviz.stats.proportions import Proportion
 
 CASES = ("both", "ids", "rows")
-_T95 = {5: 2.776445, 10: 2.262157, 20: 2.093024}  # Student's t, 0.975 quantile, by how many means
 
 
 def permutation(size: int, share: float, seed: int) -> Int[np.ndarray, "id"]:
@@ -97,13 +97,9 @@ class ByShare:
     def _row(self, share: float) -> int:
         return int(np.abs(self.shares - share).argmin())
 
-    def mean(self, share: float, case: str) -> float:
+    def mean(self, share: float, case: str) -> Estimate:
         """Cosine with the trained network's sentence vector."""
-        return float(self.cosine[self._row(share), CASES.index(case)].mean())
-
-    def ends(self, share: float, case: str) -> tuple[float, float]:
-        """The 95% interval of that mean: over permutations and sentences (Student's t)."""
-        return _ends(self.cosine[self._row(share), CASES.index(case)])
+        return mean_ci(self.cosine[self._row(share), CASES.index(case)], source="permutations")
 
     def accuracy(self, share: float, case: str) -> Proportion:
         """How often the verdict is the label."""
@@ -117,14 +113,9 @@ class ByShare:
         """Sentences that are equal to the last bit when both move."""
         return int(self.equal[self._row(share)])
 
-    def others(self) -> tuple[float, float, float]:
-        """Cosine of two different sentences, and the ends of its 95% interval."""
-        return float(self.other.mean()), *_ends(self.other)
-
-
-def _ends(means: np.ndarray) -> tuple[float, float]:
-    half = _T95[len(means)] * float(means.std(ddof=1)) / np.sqrt(len(means))
-    return float(means.mean()) - half, float(means.mean()) + half
+    def others(self) -> Estimate:
+        """Cosine of two different sentences."""
+        return mean_ci(self.other, source="permutations")
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from seqviz.compute.transformer.interpretability.induction import reach
-from seqviz.core.units import Interval
+from seqviz.stats.estimate import Estimate, mean_ci
 
 LENSES = ("plain", "fitted")
 
@@ -46,43 +45,29 @@ class TunedLens:
         """What the maps make of normalized streams, one row each."""
         return np.asarray(streams + streams @ self.down @ self.up + self.shift[:, None])
 
-    def mean(self, lens: str) -> Float[np.ndarray, "row"]:
-        """The mean over the texts, in bits."""
-        return np.asarray(self.bits[LENSES.index(lens)].mean(0))
-
-    def mean_of(self, lens: str, row: int) -> float:
-        """That of one row."""
-        return float(self.mean(lens)[row])
+    def mean(self, lens: str) -> Estimate:
+        """The mean over the texts, in bits, of each row."""
+        return mean_ci(self.bits[LENSES.index(lens)], source="texts")
 
     @property
     def furthest(self) -> int:
         """The row behind a layer at which the plain lens is furthest away; 0 is the embedding."""
-        return 1 + int(self.mean("plain")[1:].argmax())
+        return 1 + int(self.mean("plain").mean[1:].argmax())
 
     @property
     def plain_most(self) -> float:
         """The bits of the plain lens there."""
-        return self.mean_of("plain", self.furthest)
+        return float(self.mean("plain").mean[self.furthest])
 
     @property
     def fitted_there(self) -> float:
         """The bits of the fitted lens at the same row."""
-        return self.mean_of("fitted", self.furthest)
+        return float(self.mean("fitted").mean[self.furthest])
 
     @property
     def alone(self) -> float:
         """The bits of the constant, a mean over the texts."""
         return float(self.constant.mean())
-
-    def ends(self, lens: str, row: int) -> Interval:
-        """Its 95% interval (Student t); the texts are its only source of uncertainty."""
-        low, high = self.band(lens)[:, row]
-        return float(low), float(high)
-
-    def band(self, lens: str) -> Float[np.ndarray, "end row"]:
-        """That of all rows."""
-        half = reach(self.bits[LENSES.index(lens)])
-        return self.mean(lens) + np.stack([-half, half])
 
 
 def fit(

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from seqviz.core.units import Interval, Share, ShareEnds
+from seqviz.core.units import Share
+from seqviz.stats.estimate import Estimate, ShareEstimate, mean_ci, paired_difference
 
 HEAD_CHOICES = ("best", "random")
 
@@ -64,40 +65,23 @@ class Induction:
         """Bits of a token of the second copy but its first, which nothing announces; all heads."""
         return float(self.losses[0, 0, :, self.length :].mean())
 
-    def loss(self, kind: str, off: int) -> Float[np.ndarray, "token"]:
+    def loss(self, kind: str, off: int) -> Estimate:
         """Bits of each token but the first, a mean over the sequences."""
-        return self._of(kind, off).mean(0)
+        return mean_ci(self._of(kind, off), source="sequences")
 
-    def band(self, kind: str, off: int) -> Float[np.ndarray, "end token"]:
-        """Ends of the 95% interval of that mean (Student t); nan of one sequence."""
-        values = self._of(kind, off)
-        return values.mean(0) + np.array([[-1], [1]]) * reach(values)
-
-    def gains(self, kind: str, off: int) -> Float[np.ndarray, "sequence"]:
+    def gain(self, kind: str, off: int) -> Estimate:
         """By how many bits the second copy is cheaper than the first, with these heads off."""
         values = self._of(kind, off)
-        return values[:, : self.length - 1].mean(1) - values[:, self.length :].mean(1)
-
-    def gain(self, kind: str, off: int) -> float:
-        """The mean of that, in bits."""
-        return float(self.gains(kind, off).mean())
-
-    def gain_ends(self, kind: str, off: int) -> Interval:
-        """Its 95% interval (Student t); the sequences are its only source of uncertainty."""
-        return _ends(self.gains(kind, off))
+        copies = values[:, : self.length - 1].mean(1), values[:, self.length :].mean(1)
+        return paired_difference(*copies, source="sequences")
 
     def gain_left(self, kind: str, off: int) -> Share:
         """What is left of the gain that the model has with all its heads."""
-        return self.gain(kind, off) / self.gain(kind, 0)
+        return float(self.gain(kind, off).mean / self.gain(kind, 0).mean)
 
-    def stripe_of(self, rank: int) -> Share:
+    def stripe_of(self, rank: int) -> ShareEstimate:
         """The stripe of the head of this rank, from 0; a mean over the sequences."""
-        return float(self.stripe[:, rank].mean())
-
-    def stripe_ends(self, rank: int) -> ShareEnds:
-        """Its 95% interval (Student t), within 0 and 1; nan of one sequence."""
-        low, high = _ends(self.stripe[:, rank])
-        return max(0.0, low), min(1.0, high)
+        return mean_ci(self.stripe[:, rank], source="sequences").clip(0, 1)
 
     def name(self, rank: int) -> str:
         """Layer and head of this rank, as "18.6"."""
@@ -118,18 +102,3 @@ def stripe(
     """
     queries = length + np.arange(length - 1)
     return np.asarray(weights[..., queries, queries - length + 1].mean(-1))
-
-
-def reach(values: Float[np.ndarray, "sequence *rest"]) -> Float[np.ndarray, "*rest"]:
-    """Half of the 95% interval of the mean (Student t) over the first axis; nan of one value."""
-    from scipy.stats import t
-
-    count = len(values)
-    if count == 1:
-        return np.full(values.shape[1:], np.nan)
-    return np.asarray(t.ppf(0.975, count - 1) * values.std(0, ddof=1) / math.sqrt(count))
-
-
-def _ends(values: Float[np.ndarray, "sequence"]) -> tuple[float, float]:
-    mean, half = float(values.mean()), float(reach(values))
-    return mean - half, mean + half

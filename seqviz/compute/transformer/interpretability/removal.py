@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
-from seqviz.core.units import Fraction, Interval, Share
+from seqviz.core.units import Fraction, Share
+from seqviz.stats.estimate import Estimate, mean_ci
 
 # Switched off: attention, MLP, the residual connections, the normalizations. Then a layer is left
 # out, changes places with the next one, or is run twice.
@@ -71,29 +72,21 @@ class AblationSweep:
         result = self.bits[CHANGES.index(change)]
         return result[:, np.isfinite(result).all(0)]
 
-    def means(self, change: str) -> Float[np.ndarray, "layer"]:
-        """The mean over the texts."""
-        return self.of(change).mean(0)
-
-    def interval(self, change: str, layer: int) -> Interval:
-        """95% interval of that mean (Student t); the texts are its only source of uncertainty."""
-        from scipy.stats import t
-
-        values = self.of(change)[:, layer]
-        reach = float(t.ppf(0.975, len(values) - 1)) * values.std(ddof=1) / math.sqrt(len(values))
-        return float(values.mean() - reach), float(values.mean() + reach)
+    def means(self, change: str) -> Estimate:
+        """The mean over the texts, of each layer."""
+        return mean_ci(self.of(change), source="texts")
 
     def largest(self, change: str) -> int:
         """The layer with the largest mean."""
-        return int(self.means(change).argmax())
+        return int(self.means(change).mean.argmax())
 
-    def mean_of(self, change: str, layer: int) -> float:
+    def mean_of(self, change: str, layer: int) -> Estimate:
         """The mean of one layer."""
-        return float(self.means(change)[layer])
+        return self.means(change)[layer]
 
     def median(self, change: str) -> float:
         """The median of the means of all layers."""
-        return float(np.median(self.means(change)))
+        return float(np.median(self.means(change).mean))
 
     def kept_share(self, change: str, layer: int) -> Share:
         """The share of the texts whose likeliest token stays."""

@@ -13,6 +13,7 @@ from seqviz.core.i18n import Text
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, escape, scales
 from seqviz.plotting.progress_figure import share_done
 from seqviz.plotting.sheet import whisker
+from seqviz.stats.estimate import stack
 
 _TINTS = ("rgba(43,108,196,0.3)", "rgba(214,104,20,0.3)", "rgba(10,127,92,0.3)")
 _LETTERS = 16  # characters that are written in a strip on a phone
@@ -134,10 +135,10 @@ def changes_counted(tag_changes: TagChanges, direction: str, style: Style = STYL
         SIDES, (palette.prediction, palette.rnn), ("circle", "diamond"), (-_ASIDE, _ASIDE),
         strict=True,
     ):  # fmt: skip
-        shares = 100 * np.array([tag_changes.share(item, side) for item in WAYS]).T
-        left.points(shares[0], np.arange(1, len(WAYS) + 1) + aside,
+        shares = 100 * stack(tag_changes.share(item, side) for item in WAYS)
+        left.points(shares.mean, np.arange(1, len(WAYS) + 1) + aside,
                     text(f"figure.lac_without_{side}"), color, symbol=symbol, size=10,
-                    error_x=whisker(shares[0], shares[1], shares[2], color),
+                    error_x=whisker(shares.mean, *shares.ci, color),
                     hover="%{x:.1f}%" + NAMED)  # fmt: skip
     constant = 100 * tag_changes.by_constant
     left.reference([constant, constant], [0.4, len(WAYS) + 0.6],
@@ -158,8 +159,8 @@ def changes_counted(tag_changes: TagChanges, direction: str, style: Style = STYL
         way=text(f"figure.lac_way_{direction}"),
         names={"y": directions, "y2": names},
         sentences=tag_changes.sentences,
-        right=tag_changes.share(direction, "right")[0],
-        left=tag_changes.share(direction, "left")[0],
+        right=tag_changes.share(direction, "right").mean,
+        left=tag_changes.share(direction, "left").mean,
         viterbi=broken[0],
         emission=broken[2],
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from seqviz.compute.recurrent.tagging.letters import TAGS, WIRINGS, TaggedText
 from seqviz.compute.recurrent.tagging.letters_compared import Compared, ErrorRate, TrainedAhead
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, scales, whisker
+from seqviz.stats.estimate import Estimate, stack
 
 LINE = 16  # signs of a text side by side
 _LEFT, _RIGHT = (0.0, 0.4), (0.62, 1.0)
@@ -22,11 +23,8 @@ def _color(style: Style, wiring: str) -> str:
     return {"uni": palette.rnn, "two": palette.mlp, "bi": palette.prediction}[wiring]
 
 
-def _ends(error_rates: Sequence[ErrorRate]) -> tuple[list[float], list[float]]:
-    """Over sentences; none is below 0."""
-    return [max(item.sentences[0], 0.0) for item in error_rates], [
-        item.sentences[1] for item in error_rates
-    ]
+def _over_sentences(error_rates: Iterable[ErrorRate]) -> Estimate:
+    return stack(item.sentences for item in error_rates).clip(0, np.inf)
 
 
 def errors_by_wiring(comparison: Compared, style: Style = STYLE) -> Figure:
@@ -37,17 +35,17 @@ def errors_by_wiring(comparison: Compared, style: Style = STYLE) -> Figure:
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style)
-    error = {wiring: comparison.error(wiring) for wiring in WIRINGS}
+    error = _over_sentences(comparison.error(wiring) for wiring in WIRINGS)
     names = [text(f"figure.letters_{wiring}_lines") for wiring in WIRINGS]
-    top = max(comparison.baseline("majority"), *(e.sentences[1] for e in error.values()))
+    top = max(comparison.baseline("majority"), *error.high)
     left = sheet.panel(
         axes.names(names, text("figure.letters_network")),
         axes.axis(text("figure.letters_error"), range=[0, 1.15 * top]),
         across=_LEFT,
     )
     left.bars(
-        np.arange(1, 4), [error[wiring].value for wiring in WIRINGS], text("figure.letters_wrong"),
-        [_color(style, wiring) for wiring in WIRINGS], whiskers=_ends(list(error.values())),
+        np.arange(1, 4), error.mean, text("figure.letters_wrong"),
+        [_color(style, wiring) for wiring in WIRINGS], whiskers=error.ci,
         legend=False, hover="%{y:.2f}", width=0.62,
     )  # fmt: skip
     at = np.repeat(np.arange(1, 4) + 0.4, comparison.seeds)
@@ -63,19 +61,17 @@ def errors_by_wiring(comparison: Compared, style: Style = STYLE) -> Figure:
         across=_RIGHT,
     )
     for k, item in enumerate(WIRINGS):
-        errors = [comparison.error(item, tag) for tag in TAGS]
-        values, color = [e.value for e in errors], _color(style, item)
+        by_tag = _over_sentences(comparison.error(item, tag) for tag in TAGS)
+        color = _color(style, item)
         right.points(
-            values, np.arange(1, len(tags) + 1) + 0.2 * (k - 1), text(f"figure.letters_{item}"),
-            color, symbol=_SYMBOL[item], size=8, hover="%{x:.1f}",
-            error_x=whisker(values, *_ends(errors), color),
+            by_tag.mean, np.arange(1, len(tags) + 1) + 0.2 * (k - 1),
+            text(f"figure.letters_{item}"), color, symbol=_SYMBOL[item], size=8, hover="%{x:.1f}",
+            error_x=whisker(by_tag.mean, *by_tag.ci, color),
         )  # fmt: skip
     return sheet.described(
         "alt.letters_errors",
         names={"x": [name.replace("<br>", " ") for name in names], "y2": tags},
-        uni=error["uni"].value,
-        two=error["two"].value,
-        bi=error["bi"].value,
+        **dict(zip(WIRINGS, error.mean.tolist(), strict=True)),
         alone=comparison.baseline("alone"),
         majority=comparison.baseline("majority"),
         sentences=comparison.sentences,
@@ -99,18 +95,18 @@ def errors_ahead(
     names = [*map(str, stops), text("figure.letters_all")]
     positions = np.arange(1, len(names) + 1)
     every = comparison.error("bi")
-    errors = [*(trained.error(stop) for stop in stops), every]
+    errors = _over_sentences([*(trained.error(stop) for stop in stops), every])
     cut = [*(comparison.error_cut(stop).value for stop in stops), every.value]
     uni = comparison.error("uni").value
-    low, high = _ends(errors)
     panel = sheet.panel(
         axes.names(names, text("figure.letters_ahead")),
-        axes.axis(text("figure.letters_error"), range=[0, 1.08 * max(*high, *cut, uni)]),
+        axes.axis(text("figure.letters_error"), range=[0, 1.08 * max(*errors.high, *cut, uni)]),
     )
     panel.vertical(stops.index(ahead) + 1, palette.highlight)
-    color, values = _color(style, "bi"), [error.value for error in errors]
-    panel.line(positions, values, text("figure.letters_trained"), color, symbol="diamond", size=9,
-               hover="%{y:.2f}", error_y=whisker(values, low, high, color))  # fmt: skip
+    color = _color(style, "bi")
+    panel.line(positions, errors.mean, text("figure.letters_trained"), color, symbol="diamond",
+               size=9, hover="%{y:.2f}",
+               error_y=whisker(errors.mean, *errors.ci, color))  # fmt: skip
     seeds = [*(trained.by_seed(stop) for stop in stops), comparison.by_seed("bi")]
     at = np.repeat(positions + 0.12, [len(seed) for seed in seeds])
     panel.points(at, np.concatenate(seeds), text("figure.letters_seed"), palette.truth, size=5,

@@ -44,22 +44,22 @@ def senses_by_layer(pairs: SensePairs, style: Style = STYLE) -> Figure:
     left = _panel(sheet, levels, _LEFT)
     _random(left, at, pairs)
     for kind, color, symbol in (("same", palette.gru, "diamond"), ("other", palette.rnn, "circle")):
-        mean = pairs.mean(kind)
-        left.line(at, mean, text(f"figure.layers_{kind}"), color, symbol=symbol, hover="%{y:.3f}",
-                  error_y=whisker(mean, *pairs.ends(kind), color))  # fmt: skip
+        cosine = pairs.mean(kind)
+        left.line(at, cosine.mean, text(f"figure.layers_{kind}"), color, symbol=symbol,
+                  hover="%{y:.3f}", error_y=whisker(cosine.mean, *cosine.ci, color))  # fmt: skip
     right = sheet.panel(
         _levels(style, levels), axes.percent(text("figure.layers_told")), across=_RIGHT
     )
-    label, bag = pairs.separated(), pairs.told_by_bag()
+    label, bag = 100 * pairs.separated(), pairs.told_by_bag()
     right.horizontal(50, palette.baseline, width=1.5, dash="dot")
     right.reference(at[[0, -1]], [100 * bag.share] * 2, text("figure.layers_bag"), dash="dash")
-    share, low, high = 100 * label.share, 100 * label.low, 100 * label.high
-    right.line(at, share, text("figure.layers_told_line"), palette.prediction, symbol="circle",
-               hover="%{y:.0f}%", error_y=whisker(share, low, high, palette.prediction),
+    right.line(at, label.share, text("figure.layers_told_line"), palette.prediction,
+               symbol="circle", hover="%{y:.0f}%",
+               error_y=whisker(label.share, *label.ci, palette.prediction),
                legend=False)  # fmt: skip
     return sheet.described(
-        "alt.senses_by_layer", pairs=pairs.pairs, same=pairs.mean("same")[-1],
-        other=pairs.mean("other")[-1], told=pairs.told_at(-1).share,
+        "alt.senses_by_layer", pairs=pairs.pairs, same=pairs.mean("same")[-1].mean,
+        other=pairs.mean("other")[-1].mean, told=pairs.told_at(-1).share,
         bag=bag.share, words=len(pairs.words),
     )  # fmt: skip
 

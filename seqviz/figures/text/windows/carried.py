@@ -9,6 +9,7 @@ import numpy as np
 from seqviz.compute.text.windows.carried import CONDITIONS, Carried
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, whisker
 from seqviz.plotting.progress_figure import share_done
+from seqviz.stats.estimate import stack
 
 _LEFT, _RIGHT = (0.0, 0.45), (0.58, 1.0)
 _ASIDE = 0.08
@@ -42,16 +43,14 @@ def bits_by_window(result: Carried, length: int, style: Style = STYLE) -> Figure
         color = {"sequential": palette.gru, "random": palette.rnn, "reset": palette.mlp}[condition]
         name = text(f"figure.carried_{condition}")
         at = np.arange(1, len(lengths) + 1) + _ASIDE * (k - 1)
-        values = [result.mean(length, condition) for length in lengths]
-        ends = np.array([result.ends(length, condition) for length in lengths]).T
+        bits = stack(result.mean(length, condition) for length in lengths)
         line_style: dict[str, Any] = {
             "dash": _DASH[condition],
             "symbol": _SYMBOL[condition],
             "hover": "%{y:.2f}",
         }
-        left.line(
-            at, values, name, color, **line_style, error_y=whisker(values, ends[0], ends[1], color)
-        )
+        left.line(at, bits.mean, name, color, **line_style,
+                  error_y=whisker(bits.mean, *bits.ci, color))  # fmt: skip
         right.line(
             steps,
             result.by_place(length, condition),
@@ -64,9 +63,9 @@ def bits_by_window(result: Carried, length: int, style: Style = STYLE) -> Figure
         "alt.carried",
         names={"x": names},
         length=length,
-        sequential=result.mean(length, "sequential"),
-        random=result.mean(length, "random"),
-        reset=result.mean(length, "reset"),
+        sequential=result.mean(length, "sequential").mean,
+        random=result.mean(length, "random").mean,
+        reset=result.mean(length, "reset").mean,
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from seqviz.compute.text.windows.permuted import CASES, ByShare, Listed, Permuted
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, scales, short
 from seqviz.plotting.progress_figure import share_done
+from seqviz.stats.estimate import stack
 
 SHOWN = 8  # tokens of a sentence that have a row
 _LETTERS = 11  # of a token in a cell
@@ -116,20 +117,19 @@ def permuted_sentence(
     )  # fmt: skip
     rows = [text(f"figure.permuted_{case}") for case in CASES]
     colors = [palette.prediction, palette.rnn, palette.mlp, palette.baseline]
-    ends = [*(many.ends(share, case) for case in CASES), many.others()[1:]]
-    means = [*(many.mean(share, case) for case in CASES), many.others()[0]]
+    cosines = stack([*(many.mean(share, case) for case in CASES), many.others()])
     upper = sheet.panel(
         axes.axis(text("figure.permuted_cosine"), range=[-0.25, 1.12], tickvals=[0, 0.5, 1]),
         axes.names([*rows, text("figure.permuted_other")], text("figure.permuted_moved"),
                    range=[4.6, 0.4]),
         across=_EFFECT, up=_UPPER,
     )  # fmt: skip
-    upper.bars(np.arange(1, 5), means, text("figure.permuted_many"), colors, sideways=True,
-               whiskers=tuple(np.array(ends).T), legend=False, hover="%{x:.3f}")  # fmt: skip
+    upper.bars(np.arange(1, 5), cosines.mean, text("figure.permuted_many"), colors, sideways=True,
+               whiskers=cosines.ci, legend=False, hover="%{x:.3f}")  # fmt: skip
     upper.points(result.cosine, np.arange(1, 4), text("figure.permuted_own"), palette.highlight,
                  symbol="diamond", size=10, edge={"color": palette.truth, "width": 1},
                  hover="%{x:.3f}")  # fmt: skip
-    right = [*(many.accuracy(share, case) for case in CASES), many.as_trained()]
+    right = 100 * stack([*(many.accuracy(share, case) for case in CASES), many.as_trained()])
     lower = sheet.panel(
         axes.percent(text("figure.permuted_right"), tickvals=[0, 50, 100]),
         axes.names([*rows, text("figure.permuted_trained")], text("figure.permuted_moved"),
@@ -137,10 +137,8 @@ def permuted_sentence(
         across=_EFFECT, up=_LOWER,
     )  # fmt: skip
     lower.vertical(50, palette.baseline, width=1.5, dash="dot")
-    lower.bars(np.arange(1, 5), [100 * item.share for item in right], text("figure.permuted_many"),
-               colors, sideways=True, legend=False, hover="%{x:.1f}%",
-               whiskers=([100 * item.low for item in right], [100 * item.high for item in right]),
-               )  # fmt: skip
+    lower.bars(np.arange(1, 5), right.mean, text("figure.permuted_many"), colors, sideways=True,
+               legend=False, hover="%{x:.1f}%", whiskers=right.ci)  # fmt: skip
     sheet.margin(t=30)
     sheet.legend(x=1, xanchor="right", y=1.02)
     return sheet.described(
@@ -151,7 +149,7 @@ def permuted_sentence(
         both=float(result.cosine[0]),
         ids=float(result.cosine[1]),
         rows=float(result.cosine[2]),
-        many=many.mean(share, "ids"),
+        many=many.mean(share, "ids").mean,
         right=many.accuracy(share, "ids").share,
         trained=many.as_trained().share,
         sentences=many.sentences,

@@ -6,6 +6,7 @@ import numpy as np
 
 from seqviz.compute.transformer.interpretability.induction import Induction
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape
+from seqviz.stats.estimate import stack
 
 _LEFT, _RIGHT = (0.0, 0.5), (0.62, 1.0)
 _STRIPES, _MAP = (0.7, 1.0), (0.0, 0.4)
@@ -42,11 +43,11 @@ def induction_lines(result: Induction, off: int, style: Style = STYLE) -> Figure
         first=result.first,
         second=result.second,
         off=off,
-        best=result.gain("best", off),
-        random=result.gain("random", off),
-        gain=result.gain("best", 0),
+        best=result.gain("best", off).mean,
+        random=result.gain("random", off).mean,
+        gain=result.gain("best", 0).mean,
         head=result.name(0),
-        stripe=result.stripe_of(0),
+        stripe=result.stripe_of(0).mean,
         even=result.even,
     )
 
@@ -61,8 +62,8 @@ def _losses(sheet: Sheet, result: Induction, off: int) -> None:
             ("induction_best", "best", off, palette.prediction, "solid"),
         ]
     lines = [result.loss(kind, count) for _, kind, count, *_ in visible]
-    bands = [result.band(kind, count) for _, kind, count, *_ in visible]
-    top = 1.05 * max(np.max(lines), np.nan_to_num(bands).max(), result.alike)
+    highest = [np.nan_to_num([line.mean, *line.ci]).max() for line in lines]
+    top = 1.05 * max(*highest, result.alike)
     panel = sheet.panel(
         axes.axis(text("figure.induction_token"), range=[0.5, 2 * result.length + 0.5],
                   tickvals=[1, *range(8, 2 * result.length + 1, 8)], showgrid=False),
@@ -76,18 +77,19 @@ def _losses(sheet: Sheet, result: Induction, off: int) -> None:
                     text("figure.induction_alike", bits=result.alike))  # fmt: skip
     pieces = [escape(piece) for piece in result.pieces[1:]]
     hover = "%{customdata}: %{y:.3g}" if pieces else "%{x}: %{y:.3g}"
-    for (name, _, count, color, dash), line, (low, high) in zip(visible, lines, bands, strict=True):
+    for (name, _, count, color, dash), line in zip(visible, lines, strict=True):
         if result.sequences > 1:
-            panel.band(positions, low, high, color)
-        panel.line(positions, line, text(f"figure.{name}", off=count), color, dash=dash, width=2,
-                   customdata=pieces or None, hover=f"{hover} {text('figure.induction_unit')}"
+            panel.band(positions, *line.ci, color)
+        panel.line(positions, line.mean, text(f"figure.{name}", off=count), color, dash=dash,
+                   width=2, customdata=pieces or None,
+                   hover=f"{hover} {text('figure.induction_unit')}"
                    "<extra>%{fullData.name}</extra>")  # fmt: skip
 
 
 def _stripes(sheet: Sheet, result: Induction, off: int) -> None:
     text, palette = sheet.style.text, sheet.style.palette
     ranks = range(len(result.heads))
-    values = 100 * np.array([result.stripe_of(rank) for rank in ranks])
+    stripes = 100 * stack(result.stripe_of(rank) for rank in ranks)
     names = [result.name(rank) for rank in ranks]
     panel = sheet.panel(
         axes.names(names, text("figure.induction_head"), tickangle=-90),
@@ -96,11 +98,8 @@ def _stripes(sheet: Sheet, result: Induction, off: int) -> None:
     )  # fmt: skip
     panel.horizontal(100 * result.even, palette.baseline, width=1.5, dash="dot")
     colors = [palette.prediction if rank < off else palette.baseline for rank in ranks]
-    ends = None
-    if result.sequences > 1:
-        ends = 100 * np.array([result.stripe_ends(rank) for rank in ranks]).T
     panel.bars(
-        np.arange(1, len(names) + 1), values, text("figure.induction_stripe"), colors, pick=True,
-        legend=False, whiskers=None if ends is None else (ends[0], ends[1]),
+        np.arange(1, len(names) + 1), stripes.mean, text("figure.induction_stripe"), colors,
+        pick=True, legend=False, whiskers=stripes.ci if result.sequences > 1 else None,
         hover="%{x}: %{y:.1f}%",
     )  # fmt: skip

@@ -88,7 +88,8 @@ def lens_distance(tuned_lens: TunedLens, style: Style = STYLE) -> Figure:
     text, palette = style.text, style.palette
     sheet = Sheet(style)
     layers = np.arange(len(tuned_lens.shift)) - 1
-    ends = np.concatenate([tuned_lens.band(lens) for lens in LENSES])
+    bits = {lens: tuned_lens.mean(lens) for lens in LENSES}
+    ends = np.concatenate([item.ci for item in bits.values()])
     panel = sheet.panel(
         axes.axis(text("figure.lens_layer"), range=[-1.5, len(layers) - 1.5], nticks=8),
         axes.decades(np.log10(np.maximum(ends, 0.01)), text("figure.lens_mean_bits")),
@@ -96,9 +97,9 @@ def lens_distance(tuned_lens: TunedLens, style: Style = STYLE) -> Figure:
     for lens, color, dash in (
         ("plain", palette.mlp, "dash"), ("fitted", palette.prediction, "solid"),
     ):  # fmt: skip
-        low, high = np.maximum(tuned_lens.band(lens), 0.01)
+        low, high = np.maximum(bits[lens].ci, 0.01)
         panel.band(layers, low, high, color)
-        panel.line(layers, tuned_lens.mean(lens), text(f"figure.lens_{lens}"), color, dash=dash,
+        panel.line(layers, bits[lens].mean, text(f"figure.lens_{lens}"), color, dash=dash,
                    hover="%{x}: %{y:.3g}")  # fmt: skip
     panel.reference(layers[[0, -1]], [tuned_lens.alone] * 2, text("figure.lens_constant"))
     row = tuned_lens.furthest
@@ -107,8 +108,8 @@ def lens_distance(tuned_lens: TunedLens, style: Style = STYLE) -> Figure:
         constant=tuned_lens.alone,
         texts=tuned_lens.texts,
         layer=row_name(row, text),
-        plain=tuned_lens.mean_of("plain", row),
-        fitted=tuned_lens.mean_of("fitted", row),
+        plain=tuned_lens.plain_most,
+        fitted=tuned_lens.fitted_there,
     )
 
 

@@ -60,25 +60,26 @@ def removal_of_many(ablation_sweep: AblationSweep, change: str, style: Style = S
     """One bar a layer: the mean over the texts with its 95% interval."""
     text, palette = style.text, style.palette
     means = ablation_sweep.means(change)
-    ends = np.array([ablation_sweep.interval(change, layer) for layer in range(len(means))])
-    sheet, panel = _layers(style, len(means), float(ends.max()))
-    retained = [percent(ablation_sweep.kept_share(change, layer), 0) for layer in range(len(means))]
+    layers = range(len(means.mean))
+    sheet, panel = _layers(style, len(layers), float(means.high.max()))
+    retained = [percent(ablation_sweep.kept_share(change, layer), 0) for layer in layers]
     panel.bars(
-        np.arange(len(means)), means, text("figure.removal_mean", texts=ablation_sweep.texts),
-        palette.prediction, whiskers=(ends[:, 0], ends[:, 1]), customdata=retained,
+        np.arange(len(layers)), means.mean, text("figure.removal_mean", texts=ablation_sweep.texts),
+        palette.prediction, whiskers=means.ci, customdata=retained,
         hover=text("figure.removal_hover_many", layer="%{x}", bits="%{y:.3g}",
                    kept="%{customdata}"),
     )  # fmt: skip
     largest = ablation_sweep.largest(change)
+    maximum = means[largest]
     return sheet.described(
         "alt.removal_many",
         change=text(f"figure.removal_{change}"),
         texts=ablation_sweep.texts,
         layer=largest,
-        most=means[largest],
-        low=ends[largest, 0],
-        high=ends[largest, 1],
-        median=float(np.median(means)),
+        most=maximum.mean,
+        low=maximum.low,
+        high=maximum.high,
+        median=ablation_sweep.median(change),
     )
 
 
