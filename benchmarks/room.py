@@ -145,7 +145,7 @@ class Follower:
         query = self.student.live(self.key)["query"]
         view = [query["lang"], "present" in query, "dark" in query]
         bench = f"{LESSON}/{self.key.split('.')[1]}"
-        words = {"kind": "presence", "bench": bench, "detached": False, "goals": [], "looks": view}
+        words = {"kind": "presence", "bench": bench, "detached": False, "goals": [], "view": view}
         seat = f"{SEAT}: {self.seat}"
         await said(self.student.url, f"/room/{self.code}/messages", words, seat, self.device)
 

@@ -154,9 +154,13 @@ class ProtocolClient:
             bench = key.rpartition(".")[0]
             name, text, shape = self._seen.pop(bench, ("", "", None))
             drag = self.widgets.get(f"{bench}{HAND}")
-            if drag and shape and (name, text, shape) == (key, encoded(value), drag.told["shape"]):
+            if (
+                drag
+                and shape
+                and (name, text, shape) == (key, encoded(value), drag.told["layout_signature"])
+            ):
                 self._rests += 1
-                payload = {"values": {key: text}, "shape": shape, "number": self._rests}
+                payload = {"values": {key: text}, "layout_signature": shape, "number": self._rests}
                 return await self._tell(drag, "commit", payload)
             return await self._tell(slider, "value", encoded(value))
         widget = self.widgets[key]
@@ -202,7 +206,7 @@ class ProtocolClient:
     def show(self, key: str, value: Any, answer: bytes) -> None:
         """A picture stands on screen: of a slider at this value, as the route answers."""
         around, bench = json.loads(answer.partition(b"\n")[0]), key.rpartition(".")[0]
-        self._seen[bench] = (key, encoded(value), around["shape"])
+        self._seen[bench] = (key, encoded(value), around["layout_signature"])
         self._arrays[bench] = ",".join(around["arrays"])
 
     async def download(self, key: str) -> int:

@@ -66,7 +66,7 @@ class SchedulerSimulator:
             assert self.now < maximum
 
     def waited(self, ticket: Ticket) -> float:
-        return self.ends[ticket] - self.seconds[ticket] - ticket.came
+        return self.ends[ticket] - self.seconds[ticket] - ticket.enqueued_at
 
     def _enter(self) -> None:
         for ticket in self.order.dispatch(self.now):

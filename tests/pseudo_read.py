@@ -24,7 +24,7 @@ shape side source start symbol textposition theme tickformat ticklabelposition t
 title_standoff type uirevision unit_of unitless url url_path url_pathname value values ways weight
 whole x xanchor xaxis xref y yanchor yaxis yref
 """
-SAID = ("label", "value", "beside", "help", "sentence", "alt")  # of what a bench shows
+SAID = ("label", "value", "caption", "help", "sentence", "alt")  # of what a bench shows
 NO_WORDS = frozenset(NAMES.split())
 
 

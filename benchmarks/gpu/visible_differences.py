@@ -138,7 +138,7 @@ def apart(output: Output, requested: Output) -> tuple[float, float, list[bool]]:
 
 def _said(output: Output) -> list[str]:
     """Read-outs (but for how long something took), sentences, colored texts, why it waits."""
-    read = [f"{item.value} {item.beside}" for item in output.of(Metric)]
+    read = [f"{item.value} {item.caption}" for item in output.of(Metric)]
     results = [item for item in read if not re.match(r"[\d.,]+ m?s\b", item)]
     results += [item.sentence for item in output.of(Note)]
     return results + [item.html for item in output.of(ColoredText)] + [output.waits]

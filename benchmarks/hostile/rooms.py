@@ -212,7 +212,7 @@ class Classroom:
         await self.teacher.say({**self._place, "values": {}})
         where = f"{LESSON}/{self._place['bench']}"
         stands = {"kind": "presence", "bench": where, "detached": False, "goals": [],
-                  "looks": ["en", False, False]}  # fmt: skip
+                  "view": ["en", False, False]}  # fmt: skip
         for _ in range(STUDENTS):
             visitor = Visitor(self.url)
             await visitor.arrive()

@@ -26,22 +26,22 @@ MARKS, LARGEST = 64, 1000  # numbers of a sketch, and the end of each, at most
 class DrawnPredictions:
     """key: of the question. number: how many were put before it in this room, votes too, and this.
 
-    most: the largest that each number of a sketch can be. drawn: by seat.
+    limits: the largest that each number of a sketch can be. sketches: by seat.
     """
 
     key: str
     kind: Kind
-    most: tuple[int, ...]
+    limits: tuple[int, ...]
     number: int = 1
     state: State = "open"
-    drawn: dict[int, array[int]] = field(default_factory=dict)
+    sketches: dict[int, array[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Raises ValueError for what nobody can draw."""
         fewest, maximum = (2, 2) if self.kind == "cell" else (1, MARKS)
-        if self.kind not in SKETCH_KINDS or not fewest <= len(self.most) <= maximum:
+        if self.kind not in SKETCH_KINDS or not fewest <= len(self.limits) <= maximum:
             raise ValueError("These are no numbers of a sketch.")
-        if not all(_whole(end) and 1 <= end <= LARGEST for end in self.most):
+        if not all(_whole(end) and 1 <= end <= LARGEST for end in self.limits):
             raise ValueError("These are no ends.")
 
     def draw(self, seat: int, marks: Sequence[Any]) -> bool:
@@ -51,19 +51,19 @@ class DrawnPredictions:
         """
         if self.state != "open" or not self._fits(marks):
             return False
-        self.drawn[seat] = array("H", marks)
+        self.sketches[seat] = array("H", marks)
         return True
 
     def recall(self, seat: int, marks: Sequence[Any]) -> bool:
         """Keep a sketch again that a server has forgotten; one that is kept stays as it is."""
-        if seat in self.drawn or not self._fits(marks):
+        if seat in self.sketches or not self._fits(marks):
             return False
-        self.drawn[seat] = array("H", marks)
+        self.sketches[seat] = array("H", marks)
         return True
 
     def _fits(self, marks: Sequence[Any]) -> bool:
-        return len(marks) == len(self.most) and all(
-            _whole(mark) and 0 <= mark <= end for mark, end in zip(marks, self.most, strict=True)
+        return len(marks) == len(self.limits) and all(
+            _whole(mark) and 0 <= mark <= end for mark, end in zip(marks, self.limits, strict=True)
         )
 
     def close(self) -> None:
@@ -78,7 +78,7 @@ class DrawnPredictions:
     @property
     def cloud(self) -> list[list[int]]:
         """All of them without their seats: in an order that does not tell who drew which."""
-        return sorted(list(marks) for marks in self.drawn.values())
+        return sorted(list(marks) for marks in self.sketches.values())
 
     @cached_property
     def _revealed(self) -> dict[str, Any]:

@@ -50,7 +50,7 @@ class RoomSummary:
                 {
                     "key": sketch.key,
                     "kind": sketch.kind,
-                    "most": [*sketch.most],
+                    "most": [*sketch.limits],
                     "drawn": sketch.cloud,
                 }
                 for sketch in self.sketches

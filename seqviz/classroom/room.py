@@ -43,7 +43,7 @@ PLACE = 4000  # characters of what a teacher shows: a lesson's name and the sett
 _KEY = re.compile(r"[a-z]{2}(\.[a-z_][a-z_0-9]*)+")
 _NAME = re.compile(r"[a-z_]{1,40}")
 _MARK = re.compile(r"[0-9a-f]{24}")
-Looks = tuple[str, bool, bool]  # of a figure: its language, for a lecture hall, for a dark page
+ViewKey = tuple[str, bool, bool]  # of a figure: its language, for a lecture hall, for a dark page
 
 
 class InvalidMessageError(ValueError):
@@ -60,17 +60,17 @@ class EventStream:
 @dataclass(eq=False)
 class Seat:
     """One browser of a student. number: from 1 up, which is also its seed. secret: its proof.
-    claim: an older one, for which it was given as somebody else had that number. taken: when.
+    claim: an older one, for which it was given as somebody else had that number. joined_at: when.
 
     streams: connections that are open. bench: where the student is, "lesson/bench"; moved: since
-    when, by the room's clock. left: whether the student has left the teacher's settings.
-    looks: of the figure there; None where the page would not ask for its picture.
+    when, by the room's clock. is_detached: whether the student has left the teacher's settings.
+    view_key: of the figure there; None where the page would not ask for its picture.
     """
 
     number: int
     secret: str = field(repr=False)
     claim: str = field(default="", repr=False)
-    taken: float = 0.0
+    joined_at: float = 0.0
     lines: list[EventStream] = field(default_factory=list, repr=False)
     streams: int = 0
     seen: float = 0.0
@@ -80,8 +80,8 @@ class Seat:
     address: str = ""
     bench: str = ""
     moved: float = 0.0
-    left: bool = False
-    looks: Looks | None = None
+    is_detached: bool = False
+    view_key: ViewKey | None = None
     goals: frozenset[str] = frozenset()  # "lesson/target" that its page has shown as reached
 
 
@@ -89,19 +89,19 @@ class Seat:
 class Sent:
     """What a student has sent: a state of a bench, which the teacher can open and go on from.
 
-    own: keys of the settings that are texts.
+    text_keys: of the settings that are texts.
     """
 
     number: int
     seat: int
-    place: Mapping[str, Any]
-    own: tuple[str, ...] = ()
+    location: Mapping[str, Any]
+    text_keys: tuple[str, ...] = ()
 
 
 @dataclass(eq=False)
 class Room:
-    """One class. place: what the teacher shows, see `shows`. pictures: of that, as they are told,
-    for all whose pages show the same figure.
+    """One class. location: what the teacher shows, see `shows`. pictures: of that, as they are
+    told, for all whose pages show the same figure.
 
     opened_at: in seconds since 1970, which its tokens carry; opened: by the room's clock. address:
     from which it was opened. is_door_open: whether newcomers may come in. removed: numbers of seats
@@ -119,13 +119,13 @@ class Room:
     teachers: int = 0  # streams of the teacher's pages
     lines: list[EventStream] = field(default_factory=list, repr=False)  # the same ones
     taught: float = 0.0  # when the last of them was there
-    place: dict[str, Any] = field(default_factory=dict)
-    pictures: Mapping[Looks, bytes] = field(default_factory=dict, repr=False)
+    location: dict[str, Any] = field(default_factory=dict)
+    pictures: Mapping[ViewKey, bytes] = field(default_factory=dict, repr=False)
     saying: object = None  # the place that is being drawn, or waits for it
     paused: bool = False
     allowed: list[str] = field(default_factory=list)  # "lesson/bench" that students may use; [] all
     ballot: Poll | None = None
-    asked: list[Poll] = field(default_factory=list)  # those before
+    past_polls: list[Poll] = field(default_factory=list)  # those before
     questions: int = 0  # that were put, to a vote or to be drawn
     run: SeedExperimentRun | None = None
     ran: list[SeedExperimentRun] = field(default_factory=list)  # those before
@@ -233,7 +233,7 @@ class Room:
         """The smallest number that no seat has, nor anybody whose vote or drawing is counted."""
         taken = {*self.seats, *self.removed}
         taken.update(n for ballot in self._ballots() for votes in ballot.votes for n in votes)
-        taken.update(n for drawn_predictions in self.sketched for n in drawn_predictions.drawn)
+        taken.update(n for drawn_predictions in self.sketched for n in drawn_predictions.sketches)
         return next(n for n in itertools.count(1) if n not in taken)
 
     def is_unused(self) -> bool:
@@ -247,7 +247,7 @@ class Room:
         now = self.clock()
         return [
             seat for seat in self.seats.values()
-            if not seat.streams and now - seat.seen > _grace(seat.seen - seat.taken)
+            if not seat.streams and now - seat.seen > _grace(seat.seen - seat.joined_at)
         ]  # fmt: skip
 
     def _free_one(self) -> None:
@@ -272,7 +272,7 @@ class Room:
             for votes in ballot.votes:
                 votes.pop(number, None)
         for drawn_predictions in self.sketched:
-            drawn_predictions.drawn.pop(number, None)
+            drawn_predictions.sketches.pop(number, None)
         self.sent = {n: item for n, item in self.sent.items() if item.seat != number}
         self.board.discard_of(number)
         self.removed.add(number)
@@ -298,7 +298,7 @@ class Room:
         }  # fmt: skip
 
     def _ballots(self) -> list[Poll]:
-        return [*self.asked, *([self.ballot] if self.ballot else [])]
+        return [*self.past_polls, *([self.ballot] if self.ballot else [])]
 
     def present(self) -> list[Seat]:
         """The seats of who is here."""
@@ -314,7 +314,7 @@ class Room:
     # What a teacher says -------------------------------------------------------------------
 
     def apply_teacher_message(
-        self, message: Mapping[str, Any], pictures: Mapping[Looks, bytes] | None = None
+        self, message: Mapping[str, Any], pictures: Mapping[ViewKey, bytes] | None = None
     ) -> None:
         """One of the things that a teacher can say: {"kind": ..., ...}. pictures: of a place.
 
@@ -330,7 +330,7 @@ class Room:
         """
         match message:
             case {"kind": "navigate"}:
-                self.place, self.pictures = shows(message), {**(pictures or {})}
+                self.location, self.pictures = shows(message), {**(pictures or {})}
                 self._allow_on()
             case {"kind": "pause", "on": bool(on)}:
                 self.paused = on
@@ -406,7 +406,7 @@ class Room:
             if seat.device in self.removed_devices or {seat.number, proven} & {*removed}:
                 self.remove(seat.number)
         self.removed |= {*removed}
-        self.ballot, self.asked = (requests[-1], requests[:-1]) if requests else (None, [])
+        self.ballot, self.past_polls = (requests[-1], requests[:-1]) if requests else (None, [])
         self.sketched = rendered
         numbers = [*(item.number for item in requests), *(item.number for item in rendered)]
         self.questions = max(numbers, default=0)
@@ -414,7 +414,7 @@ class Room:
 
     def _allow_on(self) -> None:
         """One bench alone is that which the teacher shows; a range ends with its lesson."""
-        lesson, bench = self.place["lesson"], self.place["bench"]
+        lesson, bench = self.location["lesson"], self.location["bench"]
         if bench and len(self.allowed) == 1:
             self.allowed = [f"{lesson}/{bench}"]
         elif bench and not any(item.startswith(f"{lesson}/") for item in self.allowed):
@@ -424,7 +424,7 @@ class Room:
         if not _KEY.fullmatch(key) or not 2 <= options <= 8:
             raise InvalidMessageError("question")
         if self.ballot:
-            self.asked = [*self.asked, self.ballot][1 - QUESTIONS :]
+            self.past_polls = [*self.past_polls, self.ballot][1 - QUESTIONS :]
         self.questions += 1
         self.ballot = Poll(key, options, self.questions)
 
@@ -450,7 +450,7 @@ class Room:
         self.sent = {number: self.sent[number] for number in dict.fromkeys(numbers)}
 
     def _run(self, location: dict[str, Any]) -> None:
-        if self.run and self.run.found:
+        if self.run and self.run.results:
             self.ran = [*self.ran, self.run][-KEPT:]
         self.runs += 1
         self.run = SeedExperimentRun(self.runs, location)
@@ -471,7 +471,7 @@ class Room:
         {"kind": "sketch", "number", "marks": whole numbers}, {"kind": "recall", "votes": [[number,
         round, option]], "sketches": [[number, marks]]}, what a server that was started anew has
         forgotten, {"kind": "presence", "bench": "lesson/bench", "detached": whether it has left the
-        teacher's settings, "goals": ["lesson/target"], "looks": `Looks`, or none},
+        teacher's settings, "goals": ["lesson/target"], "view": `ViewKey`, or none},
         {"kind": "send", "lesson", "bench", "values", "text_keys"}, as in `shows`, text_keys: which
         of them are texts, or {"kind": "text", "lesson", "bench", "values", "key", "text"}, a text
         for a bench. Of the last two the caller knows that the lesson has them
@@ -502,15 +502,15 @@ class Room:
             case {
                 "kind": "presence",
                 "bench": str(bench),
-                "detached": bool(left),
+                "detached": bool(is_detached),
                 "goals": list(goals),
             }:
                 if not all(map(_is_place, (bench, *goals))) or len(goals) > GOALS:
                     raise InvalidMessageError("bench")
                 if bench != seat.bench:
                     seat.moved = seat.seen
-                seat.bench, seat.left, seat.goals = bench, left, frozenset(goals)
-                seat.looks = _looks(message.get("looks"))
+                seat.bench, seat.is_detached, seat.goals = bench, is_detached, frozenset(goals)
+                seat.view_key = _view_key(message.get("view"))
             case {"kind": "send"}:
                 self._send(seat, shows(message), tuple(message.get("text_keys", ())))
             case {"kind": "text", "key": str(key), "text": str(text)} if _KEY.fullmatch(key):
@@ -562,39 +562,39 @@ class Room:
                 for ballot in self._ballots()
             ],
             [
-                replace(drawn_predictions, drawn=dict(drawn_predictions.drawn))
+                replace(drawn_predictions, sketches=dict(drawn_predictions.sketches))
                 for drawn_predictions in self.sketched
             ],
-            [item.place for item in self.sent.values()],
+            [item.location for item in self.sent.values()],
             self.texts(),
             self._goals(),
             [
-                replace(item, found=dict(item.found))
+                replace(item, results=dict(item.results))
                 for item in (*self.ran, *([self.run] if self.run else []))
             ],
         )
 
     def texts(self) -> list[dict[str, Any]]:
         """Those on the board, as all may read them."""
-        return [line.payload() for line in self.board.shown.values()]
+        return [line.payload() for line in self.board.approved.values()]
 
     def _goals(self) -> dict[str, int]:
         return dict(Counter(goal for seat in self.seats.values() for goal in sorted(seat.goals)))
 
     # What is told --------------------------------------------------------------------------
 
-    def view_keys(self, location: Mapping[str, Any]) -> set[Looks]:
+    def view_keys(self, location: Mapping[str, Any]) -> set[ViewKey]:
         """Of the figure of a place, on the pages that show it and follow."""
         return {
-            seat.looks for seat in self.seats.values()
-            if seat.looks and seat.streams and _follows(seat, location)
+            seat.view_key for seat in self.seats.values()
+            if seat.view_key and seat.streams and _follows(seat, location)
         }  # fmt: skip
 
     def picture(self, seat: Seat | None) -> bytes:
         """What this page would ask for next; empty where nothing was drawn for it."""
-        if seat is None or seat.looks is None or not _follows(seat, self.place):
+        if seat is None or seat.view_key is None or not _follows(seat, self.location):
             return b""
-        return self.pictures.get(seat.looks, b"")
+        return self.pictures.get(seat.view_key, b"")
 
     def snapshot(self, teacher: bool) -> bytes:
         """The room as it stands, as JSON: what all are told, and what only the teacher is.
@@ -610,7 +610,7 @@ class Room:
 
     def snapshot_for(self, seat: Seat) -> bytes:
         """What students are told, with the own answers of this one to the last questions."""
-        marks = self.sketched[-1].drawn.get(seat.number) if self.sketched else None
+        marks = self.sketched[-1].sketches.get(seat.number) if self.sketched else None
         own = {
             "vote": self.ballot.votes[-1].get(seat.number) if self.ballot else None,
             "sketch": None if marks is None else [*marks],
@@ -619,10 +619,10 @@ class Room:
 
     def _public(self) -> dict[str, Any]:
         return {
-            "place": self.place,
+            "place": self.location,
             "paused": self.paused,
             "allowed": self.allowed,
-            "board": [self.board.revision, len(self.board.shown)],
+            "board": [self.board.revision, len(self.board.approved)],
             "ballot": self._ballot(),
             "run": self.run.snapshot(self.seats) if self.run else None,
             "sketch": self._sketched(),
@@ -644,13 +644,13 @@ class Room:
         }  # fmt: skip
 
     def _sketched(self) -> dict[str, Any] | None:
-        """Without what was drawn: that is asked for once, see `drawn`."""
+        """Without what was drawn: that is asked for once, see `revealed`."""
         if not self.sketched:
             return None
         item = self.sketched[-1]
         return {
-            "key": item.key, "number": item.number, "type": item.kind, "most": [*item.most],
-            "state": item.state, "drawn": len(item.drawn),
+            "key": item.key, "number": item.number, "type": item.kind, "most": [*item.limits],
+            "state": item.state, "drawn": len(item.sketches),
         }  # fmt: skip
 
     def revealed(self) -> DrawnPredictions:
@@ -671,13 +671,13 @@ class Room:
                 "number": item.number,
                 "seat": item.seat,
                 "device": self.is_told_apart(item.seat),
-                "has_text": bool(item.own),
-                "lesson": item.place["lesson"],
-                "bench": item.place["bench"],
+                "has_text": bool(item.text_keys),
+                "lesson": item.location["lesson"],
+                "bench": item.location["bench"],
             }
             for item in self.sent.values()
         ]
-        left = sum(seat.left for seat in here)
+        left = sum(seat.is_detached for seat in here)
         return {"dots": dots, "detached": left, "goals": self._goals(), "sent": sent,
                 "pending": self._waiting(), "removed": sorted(self.removed)[-SEATS:],
                 "devices": sorted(self.removed_devices)[-SEATS:],
@@ -686,8 +686,8 @@ class Room:
     def _waiting(self) -> dict[str, Any]:
         """How many texts wait, and where the first belongs; what it says is asked for apart."""
         line = self.board.first()
-        where = {"number": line.number, "lesson": line.place["lesson"],
-                 "bench": line.place["bench"]} if line else None  # fmt: skip
+        where = {"number": line.number, "lesson": line.location["lesson"],
+                 "bench": line.location["bench"]} if line else None  # fmt: skip
         return {"count": len(self.board.pending), "first": where}
 
 
@@ -733,17 +733,17 @@ def _sketches(payload: object) -> DrawnPredictions:
     raise InvalidMessageError("sketch")
 
 
-def _looks(payload: object) -> Looks | None:
+def _view_key(payload: object) -> ViewKey | None:
     match payload:
         case None:
             return None
         case [str(lang), bool(presenting), bool(dark)] if len(lang) == 2:
             return lang, presenting, dark
-    raise InvalidMessageError("looks")
+    raise InvalidMessageError("view")
 
 
 def _follows(seat: Seat, location: Mapping[str, Any]) -> bool:
-    return not seat.left and seat.bench == f"{location['lesson']}/{location['bench']}"
+    return not seat.is_detached and seat.bench == f"{location['lesson']}/{location['bench']}"
 
 
 def shows(message: Mapping[str, Any]) -> dict[str, Any]:

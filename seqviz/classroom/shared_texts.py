@@ -19,26 +19,25 @@ _JOINERS = "\u200c\u200d"  # words of some scripts, and emoji, are other ones wi
 
 @dataclass(frozen=True)
 class SharedText:
-    """One text. place: the bench and its settings beside the text, as in `room.shows`. key: of the
-    text field."""
+    """One text. location: the bench and its other settings, see `room.shows`. key: of its field."""
 
     number: int
     seat: int
-    place: Mapping[str, Any]
+    location: Mapping[str, Any]
     key: str
     text: str
 
     def payload(self) -> dict[str, Any]:
         """As browsers are told, without the seat."""
-        return {"number": self.number, **self.place, "key": self.key, "text": self.text}
+        return {"number": self.number, **self.location, "key": self.key, "text": self.text}
 
 
 @dataclass(eq=False)
 class SharedTexts:
-    """waiting, shown: by their numbers. revision: counts what has changed of what is shown."""
+    """pending, approved: by their numbers. revision: counts what has changed of what is shown."""
 
     pending: dict[int, SharedText] = field(default_factory=dict)
-    shown: dict[int, SharedText] = field(default_factory=dict)
+    approved: dict[int, SharedText] = field(default_factory=dict)
     sendings: int = 0
     revision: int = 0
 
@@ -66,20 +65,20 @@ class SharedTexts:
         """Show a text that waits. Raises KeyError where none does, UserError("board_full")."""
         if number not in self.pending:
             raise KeyError(number)
-        if len(self.shown) >= SHOWN:
+        if len(self.approved) >= SHOWN:
             raise UserError("board_full", f"The board holds {SHOWN} texts.", most=SHOWN)
-        self.shown[number] = self.pending.pop(number)
+        self.approved[number] = self.pending.pop(number)
         self.revision += 1
 
     def discard(self, number: int) -> None:
         """Throw a text away, one that waits or is shown. Raises KeyError where there is none."""
         if self.pending.pop(number, None) is None:
-            del self.shown[number]
+            del self.approved[number]
             self.revision += 1
 
     def discard_of(self, seat: int) -> None:
         """Throw away what a seat has sent, also what is shown of it."""
-        of_seat = [line.number for line in (*self.pending.values(), *self.shown.values())
+        of_seat = [line.number for line in (*self.pending.values(), *self.approved.values())
                    if line.seat == seat]  # fmt: skip
         for number in of_seat:
             self.discard(number)

@@ -42,13 +42,13 @@ _PLAIN = re.compile(r"\\(?:var(?=[a-z])|cdot|langle|rangle|hat|tilde|mathcal|mat
 class GlossaryEntry:
     """What a letter stands for, or a term without one.
 
-    words: the term in each language. here: how a lesson writes it, in LaTeX, by its slug; empty
+    words: the term in each language. notation: how a lesson writes it, in LaTeX, by its slug; empty
     lists for a term that has no letter. texts: how one of the five texts writes or calls it, in
     Markdown.
     """
 
     words: Mapping[str, str]
-    here: Mapping[str, list[str]] = field(default_factory=dict)
+    notation: Mapping[str, list[str]] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -76,11 +76,11 @@ class GlossaryEntry:
 
     def _forms(self) -> list[str]:
         formulas = (form for text in self.texts.values() for form in _FORMULA.findall(text))
-        return list(dict.fromkeys(chain(*self.here.values(), formulas)))
+        return list(dict.fromkeys(chain(*self.notation.values(), formulas)))
 
     def matches(self, typed: str) -> bool:
         """Whether these words are in its terms, in how it is written or in what a text calls it."""
-        forms = map(typed_form, chain(*self.here.values(), self.texts.values()))
+        forms = map(typed_form, chain(*self.notation.values(), self.texts.values()))
         message = plainly_spaced(" ".join([*self.words.values(), *forms]))
         return typed.casefold() in message.casefold()
 
@@ -184,7 +184,10 @@ def search(typed: str, slug: str) -> list[tuple[Letter | None, list[GlossaryEntr
         visible = [
             meaning
             for meaning in item.meanings
-            if (not slug or any(letter(form) == item.name for form in meaning.here.get(slug, [])))
+            if (
+                not slug
+                or any(letter(form) == item.name for form in meaning.notation.get(slug, []))
+            )
             and (one_letter or not typed or (meaning.matches(typed) and meaning not in given))
         ]
         given += visible
@@ -192,7 +195,9 @@ def search(typed: str, slug: str) -> list[tuple[Letter | None, list[GlossaryEntr
     named = [
         term
         for term in terms()
-        if (not slug or slug in term.here) and not one_letter and (not typed or term.matches(typed))
+        if (not slug or slug in term.notation)
+        and not one_letter
+        and (not typed or term.matches(typed))
     ]
     return [(entry, displayed) for entry, displayed in (*groups, (None, named)) if displayed]
 

@@ -139,7 +139,7 @@ def _benches() -> Iterator[Entry]:
 def _meanings() -> Iterator[Entry]:
     letters = [meaning for letter in glossary.list_letters() for meaning in letter.meanings]
     for item in dict.fromkeys([*map(_Known, letters), *map(_Known, glossary.terms())]):
-        for slug, forms in item.meaning.here.items():
+        for slug, forms in item.meaning.notation.items():
             message = item.meaning.words
             words = normal(" ".join([*message.values(), *(f"${form}$" for form in forms)]))
             signs = "".join(f"{plain_title(form)}: " for form in forms[:1])

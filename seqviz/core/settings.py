@@ -33,8 +33,8 @@ class Setting:
 
     default: what is read where it is not set. meaning: for that table. allowed: completes the
     sentence "NAME must be ...". read: from text to value; raises ValueError for what is not
-    allowed. shown: the default in that table, where it is not the text itself. secret: what is set
-    is not quoted. deprecated: a former name, which is read where this one is not set.
+    allowed. default_text: the default in that table, where it is not the text itself. secret: what
+    is set is not quoted. deprecated: a former name, which is read where this one is not set.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Setting:
     meaning: str
     allowed: str
     read: Callable[[str], Any]
-    shown: str = ""
+    default_text: str = ""
     secret: bool = False
     deprecated: str = ""
 
@@ -209,17 +209,17 @@ SETTINGS = (
         **_number(0.1)),
     Setting("SEQVIZ_REDIS_URL", "",
         "a Redis in which several processes of the app count together: `redis://host:6379`",
-        "redis://[:password@]host[:port], rediss:// or unix://", _store, shown="none",
+        "redis://[:password@]host[:port], rediss:// or unix://", _store, default_text="none",
         secret=True, deprecated="SEQVIZ_SHARED"),
     Setting("SEQVIZ_CACHE", "", "folder for fetched models and what is computed from them",
-        "a folder", _folder, shown="`~/.cache/seqviz`"),
+        "a folder", _folder, default_text="`~/.cache/seqviz`"),
     # `models.registry` reads the names and says what is wrong.
     Setting("SEQVIZ_MODELS", "",
         "which models students may choose: `minilm,gpt2,encoder:owner/name`", "names of models",
-        str, shown="all that are listed"),
+        str, default_text="all that are listed"),
     Setting("SEQVIZ_PRELOAD", "",
         "models loaded before the first student comes; the image has `minilm,smollm2`",
-        **_NAMES, shown="none"),
+        **_NAMES, default_text="none"),
     Setting("SEQVIZ_FORWARD_CACHE_MB", "512",
         "memory for the attention of the last texts, for the whole class", **_number(0),
         deprecated="SEQVIZ_READINGS_MB"),
@@ -227,7 +227,7 @@ SETTINGS = (
         **_whole(1)),
     Setting("SEQVIZ_LANGUAGE", "",
         f"what a visitor sees whose link names no language: `{'`, `'.join(LANGUAGES)}`",
-        f"one of {', '.join(LANGUAGES)}", _language, shown="the browser's"),
+        f"one of {', '.join(LANGUAGES)}", _language, default_text="the browser's"),
     Setting("SEQVIZ_SESSION_JOBS", "3",
         "trainings of one student that wait or run at a time; `0`: any number", **_whole(0)),
     Setting("SEQVIZ_SESSION_SECONDS", "60",
@@ -249,7 +249,7 @@ SETTINGS = (
         "proves who has which place in a room, for several processes or where no disk lasts: "
         "32 random bytes in base64",
         "letters, digits and the signs -._~+/=, at least 43 of them (32 random bytes in base64)",
-        _room_key, shown="one of the server's own, in SEQVIZ_CACHE", secret=True),
+        _room_key, default_text="one of the server's own, in SEQVIZ_CACHE", secret=True),
     Setting("SEQVIZ_QUEUE", "16", "trainings that may wait for one device", **_whole(1)),
     Setting("SEQVIZ_STALL_SECONDS", "120",
         "seconds without news after which a training is given up", **_number(1)),

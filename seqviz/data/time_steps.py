@@ -113,12 +113,12 @@ class Finding:
     """Something in the times that a model does not expect.
 
     code: unlike, newest_first, not_in_order, doubled, gaps or unequal. at: the row that shows it.
-    other: the row it is compared with. count: how often.
+    reference: the row it is compared with. count: how often.
     """
 
     code: str
     at: int
-    other: int = 0
+    reference: int = 0
     count: int = 1
     more: tuple[int, int] = (0, 0)
 

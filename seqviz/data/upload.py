@@ -599,8 +599,9 @@ def _of_times(table: FileTable, name: str, first: int, count: int) -> Iterator[R
     for finding in time_steps.findings(times):
         yield Remark(
             finding.code, column=times.columns[0], row=top + finding.at, text=cell_text(finding.at),
-            other_row=top + finding.other, other=cell_text(finding.other), count=finding.count,
-            longest=cell_text(finding.more[0]), until=cell_text(finding.more[1]),
+            other_row=top + finding.reference, other=cell_text(finding.reference),
+            count=finding.count, longest=cell_text(finding.more[0]),
+            until=cell_text(finding.more[1]),
         )  # fmt: skip
 
 

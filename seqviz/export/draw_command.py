@@ -44,7 +44,8 @@ def draw(
         raise ValueError(atomic_write.unwritable(out, error)) from error
     for readout in visible.readouts.values():
         print(
-            f"{readout.label}: {readout.value}" + (f" ({readout.beside})" if readout.beside else "")
+            f"{readout.label}: {readout.value}"
+            + (f" ({readout.caption})" if readout.caption else "")
         )
     print(f"written to {out}")
 

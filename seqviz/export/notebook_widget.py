@@ -161,7 +161,7 @@ class LiveBench(anywidget.AnyWidget):
         figure = output.figure
         messages = [(item.kind, item.sentence) for item in output.of(Note)]
         read = [
-            f"{item.label} **{item.value}**" + (f" ({item.beside})" if item.beside else "")
+            f"{item.label} **{item.value}**" + (f" ({item.caption})" if item.caption else "")
             for item in output.of(Metric)
         ]
         return {

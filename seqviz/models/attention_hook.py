@@ -42,18 +42,18 @@ class AttentionHook:
 
     allowed: bool [query, key] or [batch, query, key] in place of the model's own mask. on: float
     [layer, head] or [batch, layer, head], the factor on each head's output. instead: float [layer,
-    head, d_k], what takes the place of the output of a head that is off. keep: the layer whose
-    stages are kept. weights: filled with one tensor [batch, head, query, key] per layer. norms:
-    filled with one tensor [batch, head, key] per layer, the Euclidean norms of the values. sums:
-    where it is a list, filled with one tensor [head, d_k] per layer, the heads' outputs added over
-    all tokens. each: called with the number of the layer that is done; what it raises ends the
+    head, d_k], what takes the place of the output of a head that is off. record_layer: the layer
+    whose stages are kept. weights: filled with one tensor [batch, head, query, key] per layer.
+    norms: filled with one tensor [batch, head, key] per layer, the Euclidean norms of the values.
+    sums: where it is a list, filled with one tensor [head, d_k] per layer, the heads' outputs added
+    over all tokens. each: called with the number of the layer that is done; what it raises ends the
     pass.
     """
 
     allowed: Any = None
     on: Any = None
     instead: Any = None
-    keep: int | None = None
+    record_layer: int | None = None
     note: bool = True
     each: Callable[[int], None] | None = None
     weights: list[Any] = field(default_factory=list)
@@ -120,7 +120,7 @@ def attention(
     if attention_hook.note:
         attention_hook.weights.append(weights)
         attention_hook.norms.append(value.norm(dim=-1))
-    if attention_hook.keep == attention_hook.layer:
+    if attention_hook.record_layer == attention_hook.layer:
         attention_hook.stages = HookedStages(
             query, key, value, scores, scaled, masked, weights, output
         )

@@ -34,13 +34,13 @@ yield_slot: Callable[[], AbstractContextManager[None]] = nullcontext
 class Device:
     """Where tensors live: `kind` is the torch device name, `name` is for people.
 
-    note: "missing" where the device named by `wish` is not there, "lost" where it was there and has
-    failed; else empty.
+    note: "missing" where the device named by `preference` is not there, "lost" where it was there
+    and has failed; else empty.
     """
 
     kind: Kind
     name: str
-    wish: str = "auto"
+    preference: str = "auto"
     note: str = ""
 
 

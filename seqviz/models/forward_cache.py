@@ -37,13 +37,13 @@ LIKE = 16  # tokens: texts of one pass differ by less, so that little is padding
 class Masking:
     """Who may look at whom; see `seqviz.compute.attention.masks`.
 
-    pads: padding tokens behind the text. told: whether the model is told that they are padding.
-    reach: of a sparse pattern.
+    pads: padding tokens behind the text. is_declared: whether the model is told that they are
+    padding. reach: of a sparse pattern.
     """
 
     kind: str = "own"
     pads: int = 0
-    told: bool = True
+    is_declared: bool = True
     cells: tuple[tuple[int, int], ...] = ()
     reach: int = masks.REACH
 
@@ -157,7 +157,7 @@ def forward(
     attention_hook = taps.AttentionHook() if attention_hook is None else attention_hook
     decoder = pretrained.card.kind == "decoder"
     allowed = masks.allowed(
-        tokens.real, masking.kind, decoder, masking.told, masking.cells, masking.reach
+        tokens.real, masking.kind, decoder, masking.is_declared, masking.cells, masking.reach
     )
 
     def work(network: Any, device: str) -> tuple[Any, Any]:
@@ -210,7 +210,7 @@ def forwards(
             n = len(tokens.ids)
             ids[row, :n], segments[row, :n] = tokens.ids, tokens.segments
             allowed[row, :n, :n] = masks.allowed(
-                tokens.real, item.kind, decoder, item.told, item.cells, item.reach
+                tokens.real, item.kind, decoder, item.is_declared, item.cells, item.reach
             )
         with taps.hooked(taps.AttentionHook(allowed=torch.from_numpy(allowed).to(device))) as hook:
             output = run_network(network, pretrained, ids, segments, device)

@@ -15,7 +15,7 @@ BATCH_WINDOW_S = 0.005  # seconds
 @dataclass(eq=False)
 class _Asked:
     item: Any
-    taken: bool = False
+    is_started: bool = False
     done: bool = False
     result: Any = None
     error: BaseException | None = None
@@ -42,14 +42,14 @@ class MicroBatcher(Generic[T, R]):
         with self._changed:
             line = self._waiting.setdefault(group, [])
             line.append(mine)
-            self._changed.wait_for(lambda: mine.taken or not self._passes, self._patience)
-            if mine.taken:
+            self._changed.wait_for(lambda: mine.is_started or not self._passes, self._patience)
+            if mine.is_started:
                 self._changed.wait_for(lambda: mine.done)
                 batch = []
             else:
                 batch = [mine, *(item for item in line if item is not mine)][: self._most]
                 for entry in batch:
-                    entry.taken = True
+                    entry.is_started = True
                     line.remove(entry)
                 if not line:
                     del self._waiting[group]

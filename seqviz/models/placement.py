@@ -91,7 +91,7 @@ def of(function: Callable[..., Any], keywords: Mapping[str, Any]) -> device.Devi
     minimum = (measured().crossover or {}).get(work.row)
     if minimum is not None and work.size(keywords) >= minimum:
         return chosen
-    return device.Device("cpu", device.cpu_name(), chosen.wish)
+    return device.Device("cpu", device.cpu_name(), chosen.preference)
 
 
 def named(kind: str, note: str = "") -> str:

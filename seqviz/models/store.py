@@ -79,7 +79,9 @@ def available() -> tuple[Model, ...]:
     Nor large ones, unless they are on this machine, or the hub may be asked as well.
     """
     off = hub_is_off()
-    result = tuple(r for r in allowed() if (r.wheel and not r.asked) or not off or stored(r.name))
+    result = tuple(
+        r for r in allowed() if (r.wheel and not r.is_on_demand) or not off or stored(r.name)
+    )
     return result or allowed()
 
 

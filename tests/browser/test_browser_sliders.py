@@ -600,7 +600,7 @@ def test_a_hand_that_goes_back_before_the_page_has_drawn_is_heard(scripts, older
 ALONE = r"""async (hand) => {
     const { liveBench } = await import("/app/static/bench/live.js");
     const place = liveBench(`t.${Math.random()}`), painted = [], asked = [];
-    const answer = (query) => `{"arrays":[],"shape":"s"}\n${query}`;
+    const answer = (query) => `{"arrays":[],"layout_signature":"s"}\n${query}`;
     const said = (text) => text.split("\n")[1];
     window.fetch = (address) => new Promise((resolve) => asked.push((status = 200) => resolve(
         new Response(status === 200 ? answer(address.split("?")[1]) : null, {status}))));
@@ -619,7 +619,7 @@ ALONE = r"""async (hand) => {
         const to = (what) => (text) => painted.push(`${what} ${text}`);
         place.controls.set("x",
             { slider: { options: {} }, onAcknowledged: to("heard"), onCommit: to("draw") });
-        place.shape = "s";
+        place.layoutSignature = "s";
         place.onCommit = () => painted.push("told");
         await place.commit("x", () => painted.push("draw"));
     };
@@ -641,11 +641,11 @@ ALONE = r"""async (hand) => {
         await reply(1);""", ["view=b&x=7"]),
     ("""place.move("x", "7"); place.onStale(source({ x: "6" })); await reply(0);""", ["x=7"]),
     ("""place.move("x", "7"); await reply(0); await rest();
-        place.onAcknowledged({ shape: "s", number: 1 });""", ["x=7", "told", "heard 7"]),
+        place.onAcknowledged({ layout_signature: "s", number: 1 });""", ["x=7", "told", "heard 7"]),
     ("""place.move("x", "7"); await reply(0); place.whenIdle(() => null); await rest();""",
      ["x=7", "draw"]),
     ("""place.move("x", "7"); await reply(0); await rest(); place.whenIdle(() => null);
-        place.onAcknowledged({ shape: "s", number: 1 });""", ["x=7", "told", "draw 7"]),
+        place.onAcknowledged({ layout_signature: "s", number: 1 });""", ["x=7", "told", "draw 7"]),
 ], ids=["an answer that is there already is not painted before an older one",
         "an answer that is refused is no answer to what the hand wants next",
         "a hand that has come home finds the page's own figure",

@@ -196,7 +196,7 @@ def test_a_full_room_of_the_longest_sketches_is_small():
     assert len(room.snapshot(False)) <= before + 20
     assert len(json.dumps(room.revealed().snapshot(teacher=True))) < 150_000
     assert len(json.dumps(room.revealed().snapshot(teacher=False))) < 2_000
-    stage = sum(marks.itemsize * len(marks) for marks in room.sketched[-1].drawn.values())
+    stage = sum(marks.itemsize * len(marks) for marks in room.sketched[-1].sketches.values())
     assert stage == 300 * MARKS * 2
 
 

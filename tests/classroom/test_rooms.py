@@ -1025,7 +1025,7 @@ def send(room, seat, step):
 
 def step(room: Room, number: int) -> str:
     """The setting in what was sent under this number."""
-    return room.sent[number].place["values"]["ga.watch.step"]
+    return room.sent[number].location["values"]["ga.watch.step"]
 
 
 def test_a_seat_sends_what_it_sees_and_the_teacher_puts_it_in_order(room):

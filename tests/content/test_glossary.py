@@ -21,7 +21,7 @@ def test_every_symbol_of_a_lesson_s_table_is_in_it(slug):
         form
         for letter in glossary.list_letters()
         for meaning in letter.meanings
-        for form in meaning.here.get(slug, [])
+        for form in meaning.notation.get(slug, [])
     }
     for lang in LANGUAGES:
         symbols = glossary.symbols(slug, lang)
@@ -37,7 +37,7 @@ def test_both_languages_are_complete_and_their_own():
         assert item.en.strip(), item
         assert not HAN.search(item.en), item
         assert HAN.search(item.zh) or item.zh in (item.en, "softmax"), item
-        assert set(item.here) <= set(SLUGS), item
+        assert set(item.notation) <= set(SLUGS), item
         assert set(item.texts) <= set(glossary.TEXTS), item
     for letter in glossary.list_letters():
         assert set(letter.remark) in (set(), set(LANGUAGES)), letter
@@ -136,7 +136,7 @@ def test_every_row_has_four_cells_and_links_to_its_lessons(lang):
 
 
 def test_a_term_names_the_lessons_in_whose_words_it_is():
-    terms = {term.en: set(term.here) for term in glossary.terms()}
+    terms = {term.en: set(term.notation) for term in glossary.terms()}
     assert terms["LoRA"] == {"bert_accuracy"}
     assert "ar_fitting" in terms["Yule-Walker"]
     assert "attention" not in terms["Yule-Walker"]

@@ -64,7 +64,7 @@ def test_the_manual_lists_exactly_these_settings_with_defaults_and_meaning():
         r"^\| `(SEQVIZ_\w+)` \| (.*?) \| (.*) \|$", (ROOT / "docs/operations.md").read_text(), re.M
     )
     assert rows == [
-        (setting.name, setting.shown or f"`{setting.default}`", setting.meaning)
+        (setting.name, setting.default_text or f"`{setting.default}`", setting.meaning)
         for setting in settings.SETTINGS
     ]
 

@@ -38,10 +38,10 @@ def test_the_axes_are_there_and_the_answer_is_not(lesson, name):
     before, after = (json.loads(item.to_json()) for item in (posed.before, posed.after))
     assert before["layout"] == after["layout"]
     assert all("range" in before["layout"][f"{axis}axis"] for axis in "xy")
-    answer = after["data"][len(sketch.shown)]
+    answer = after["data"][len(sketch.visible)]
     assert answer not in before["data"]
     assert not {"annotations", "shapes", "meta", "images"} & set(before["layout"])
-    visible = len(sketch.shown)
+    visible = len(sketch.visible)
     assert len(after["data"]) == visible + len(sketch.answer)
     assert len(before["data"]) == visible
 
@@ -53,7 +53,7 @@ def test_the_bench_shows_the_answer_at_the_settings_named(lesson, name):
     parse_params(bench.declaration, sketch.values)  # raises for what its controls do not have
     figure = bench(**sketch.values).figure
     posed = sketch.posed(lesson, STYLE)
-    for position, trace in zip((*sketch.shown, *sketch.answer), posed.after.traces, strict=False):
+    for position, trace in zip((*sketch.visible, *sketch.answer), posed.after.traces, strict=False):
         for key in ("x", "y", "z"):
             if key in trace:
                 np.testing.assert_array_equal(trace[key], figure.traces[position][key])

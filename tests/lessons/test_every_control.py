@@ -42,7 +42,7 @@ def check(bench: Bench, values: dict[str, Any], language: str, refusable: bool) 
     reasons = [*hints, *filter(None, [visible.waits])]
     assert len(rendered) + len(reasons) == 1, (payload, reasons)
     for readout in visible.readouts.values():
-        assert not NO_NUMBER.search(f"{readout.value} {readout.beside or ''}"), (payload, readout)
+        assert not NO_NUMBER.search(f"{readout.value} {readout.caption or ''}"), (payload, readout)
     words = [word for item in visible.readouts.values() for word in (item.label, item.help)]
     for sentence in (*words, *visible.notes, *reasons):
         assert not PLACEHOLDER.search(FORMULA.sub("", sentence)), (payload, sentence)

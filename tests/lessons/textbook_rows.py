@@ -37,9 +37,9 @@ def said(lesson: Lesson, bench: str, values: Values, language: str = "en") -> st
     """All that is written at these settings, in the figure's description and in tables too."""
     visible = lesson.benches[bench].run(values, language, code=False)
     parts = [item.sentence for item in visible.of(Note)]
-    parts += [f"{item.label}: {item.value} {item.beside}" for item in visible.of(Metric)]
+    parts += [f"{item.label}: {item.value} {item.caption}" for item in visible.of(Metric)]
     parts += [html.unescape(item.html) for item in visible.of(ColoredText)]
-    parts += [item.drawn.alt for item in visible.of(Chart)]
+    parts += [item.figure.alt for item in visible.of(Chart)]
     parts += [str(cell) for table in visible.of(Table) for column in table.columns.values()
               for cell in column]  # fmt: skip
     return "\n".join(parts).replace("\\", "")

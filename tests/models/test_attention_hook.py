@@ -129,7 +129,7 @@ def test_attention_and_states_are_the_librarys_own(pair, padding):
 
 @pytest.mark.parametrize("keep", range(LAYERS))
 def test_the_stages_of_a_layer_are_those_of_the_equation(pair, keep):
-    attention_hook = AttentionHook(keep=keep)
+    attention_hook = AttentionHook(record_layer=keep)
     forward(pair[1], attention_mask=PADDING, attention_hook=attention_hook)
     s = attention_hook.stages
     size = WIDTH // HEADS
@@ -232,7 +232,7 @@ def test_masks_may_differ_within_a_batch(pair):
 def test_a_query_that_may_look_at_nothing_gets_nothing(pair):
     allowed = torch.ones(7, 7).bool()
     allowed[3] = False
-    attention_hook = AttentionHook(allowed=allowed, keep=0)
+    attention_hook = AttentionHook(allowed=allowed, record_layer=0)
     out = forward(pair[1], attention_hook=attention_hook)
     assert attention_hook.weights[0][:, :, 3].abs().max() == 0
     assert attention_hook.stages.output[:, :, 3].abs().max() == 0

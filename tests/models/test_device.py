@@ -37,7 +37,7 @@ def available(kind: str) -> bool:
 def test_the_cpu_on_request(monkeypatch):
     monkeypatch.setenv("SEQVIZ_DEVICE", " CPU ")
     chosen = device.choose()
-    assert (chosen.kind, chosen.wish, chosen.note) == ("cpu", "cpu", "")
+    assert (chosen.kind, chosen.preference, chosen.note) == ("cpu", "cpu", "")
     assert re.fullmatch(r"CPU, (1 core|\d+ cores)", chosen.name)
 
 
@@ -56,7 +56,7 @@ def test_a_wish_that_cannot_be_had_falls_back_and_says_so(monkeypatch, wish):
         assert (chosen.kind, chosen.note) == (wish, "")
     else:
         assert chosen.kind == "cpu"
-        assert (chosen.wish, chosen.note) == (wish, "missing")
+        assert (chosen.preference, chosen.note) == (wish, "missing")
         assert chosen.name.startswith("CPU, ")
 
 

@@ -26,8 +26,8 @@ MASKINGS = (
     Masking("reverse"),
     Masking("diagonal"),
     Masking("own", pads=3),
-    Masking("own", pads=3, told=False),
-    Masking("diagonal", pads=2, told=False),
+    Masking("own", pads=3, is_declared=False),
+    Masking("diagonal", pads=2, is_declared=False),
     Masking("own", cells=((0, 3), (4, 1), (2, 2))),
 )
 # float32 sums of the same numbers in the same order
@@ -107,7 +107,7 @@ def test_each_masking_is_what_the_model_does_under_that_mask(model, shelf, maski
     result = read(model.card.name, SENTENCE, masking=masking)
     decoder = model.card.kind == "decoder"
     real = np.arange(len(result.tokens.ids)) < len(result.tokens.ids) - masking.pads
-    expected = masks.allowed(real, masking.kind, decoder, masking.told, masking.cells)
+    expected = masks.allowed(real, masking.kind, decoder, masking.is_declared, masking.cells)
     np.testing.assert_array_equal(result.allowed, expected)
     weights, vectors, output = passed(eager(model), result.tokens, expected)
     # A query that may look nowhere looks everywhere alike in the library, and nowhere here.
@@ -134,7 +134,7 @@ def test_told_padding_changes_nothing_but_untold_does(minilm, shelf):
     # the same numbers in sums of another length
     np.testing.assert_allclose(payload.vectors[:11], plain.vectors, 1e-5, 1e-5)
     assert plain.sentence @ payload.sentence == pytest.approx(1, abs=1e-9)
-    untold = read("minilm", SENTENCE, masking=Masking(pads=4, told=False))
+    untold = read("minilm", SENTENCE, masking=Masking(pads=4, is_declared=False))
     assert plain.sentence @ untold.sentence < 0.999
 
 
@@ -189,7 +189,7 @@ def test_different_questions_are_different_passes(minilm, smollm2, passes):
         ("minilm", SENTENCE, OTHER, OWN),
         ("minilm", OTHER, SENTENCE, OWN),
         ("minilm", SENTENCE, "", Masking("none")),
-        ("minilm", SENTENCE, "", Masking("none", told=False)),
+        ("minilm", SENTENCE, "", Masking("none", is_declared=False)),
         ("smollm2", SENTENCE, "", OWN),
     ]
     assert not any(forward_cache.is_cached(*item) for item in request)

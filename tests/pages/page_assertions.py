@@ -149,7 +149,8 @@ def shows(page: Any, name: str, output: Output) -> None:
     """A bench of a page says and draws what it gives without a page (with the page's style)."""
     position = bench(page.app, name)
     readouts = [
-        (readout.label, readout.value, readout.beside or "") for readout in output.readouts.values()
+        (readout.label, readout.value, readout.caption or "")
+        for readout in output.readouts.values()
     ]
     assert [(m.label, m.value, m.delta) for m in position.metric] == readouts
     kinds = ("markdown", "caption", "info")

@@ -105,7 +105,7 @@ def check(lesson: Lesson, scene: Scene, language: str = "en") -> Output | None:
         assert not PLACEHOLDER.search(re.sub(r"\$[^$]*\$", "", sentence)), sentence
     for item in visible.readouts.values():
         assert item.value.strip(), item
-        assert not _NO_NUMBER.search(f"{item.value} {item.beside or ''}"), item
+        assert not _NO_NUMBER.search(f"{item.value} {item.caption or ''}"), item
     for key in scene.notes:
         sentence = words_of(lesson, f"note.{key}", language)
         assert any(sentence.fullmatch(note) for note in visible.notes), (key, visible.notes)

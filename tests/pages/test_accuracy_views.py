@@ -408,7 +408,7 @@ def test_a_view_is_drawn_said_and_told_in_code(name, view, language):
     for key, value in expected.readouts.items():
         assert visible.readouts[key].value == value or not value, key
     for key, words in expected.beside.items():
-        assert words in visible.readouts[key].beside, key
+        assert words in visible.readouts[key].caption, key
     if expected.compared is not None:
         assert expected.compared.sentence(Text(language)) in visible.notes
 
@@ -457,7 +457,7 @@ def test_any_text_is_read(kind):
         visible = lesson.benches[name].run(values, LANGUAGES[turn % 2])
         assert visible.figure is not None, name
         for readout in visible.readouts.values():
-            assert not re.search(r"nan|inf\b|None", f"{readout.value} {readout.beside or ''}"), (
+            assert not re.search(r"nan|inf\b|None", f"{readout.value} {readout.caption or ''}"), (
                 readout
             )
 

@@ -181,7 +181,7 @@ def theory(value: float) -> str:
 )  # fmt: skip
 def test_what_stands_beside_it(name, values, beside):
     visible = lesson.benches[name].run(values)
-    assert {key: visible.readouts[key].beside for key in beside} == beside
+    assert {key: visible.readouts[key].caption for key in beside} == beside
 
 
 def test_shuffling_reaches_the_benches_below():
@@ -240,7 +240,7 @@ def test_a_figure_or_the_right_sentence(case, lang):
         code = refusals.get(f"{name}.{view}", refusals.get(name, refusals.get("every bench")))
         if code is None:
             for item in run().readouts.values():
-                assert "nan" not in f"{item.value} {item.beside}", (name, view)
+                assert "nan" not in f"{item.value} {item.caption}", (name, view)
             continue
         with pytest.raises(UserError) as refusal:
             run()

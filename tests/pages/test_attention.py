@@ -69,7 +69,7 @@ def test_every_stage_by_hand(lang, settings, more):
             "column_sum": number(float(weights[:, key - 1].sum()), 4),
         }
         output = check(lesson, Scene("by_hand", values, draw, readouts), lang)
-        assert output.readouts["score"].beside == " · ".join(words)
+        assert output.readouts["score"].caption == " · ".join(words)
         step, *others = output.notes
         same = name == "scale" and walk.divide_by * walk.temperature == 1
         message = f"attention.note.stage_{name}" + ("_by_one" if same else "")
@@ -157,7 +157,7 @@ def test_every_view_of_all_heads(lang, model, other, layer, head):
     for values, draw, weights in views:
         output = check(lesson, Scene("real", {**chosen, **values}, draw, readouts), lang)
         label = words("figure.head_label", layer=layer, head=head)
-        assert output.readouts["habit"].beside == label
+        assert output.readouts["habit"].caption == label
         assert listed in output.notes
         for passage in colored(output):
             expected = 0.7 * weights.weights[query - 1]

@@ -35,7 +35,7 @@ OWN = ("off_count", "sentence", "furthest")
 def read(scene: Scene, lang: str) -> dict[str, tuple[str, str | None]]:
     """The read-outs of a scene that holds what it says."""
     readouts = check(lesson, scene, lang).readouts
-    return {name: (readout.value, readout.beside) for name, readout in readouts.items()}
+    return {name: (readout.value, readout.caption) for name, readout in readouts.items()}
 
 
 # --------------------------------------------------------------------------------- one head apart

@@ -137,7 +137,7 @@ SAID = (
 def test_what_a_bench_says(language, bench, values, figure, names, readouts, notes, said):
     expected = dict(zip(names, readouts, strict=True))
     out = check(lesson, Scene(bench, values, figure, expected, notes), language)
-    beside = [readout.beside for readout in out.readouts.values() if readout.beside]
+    beside = [readout.caption for readout in out.readouts.values() if readout.caption]
     for words in said:
         assert words in out.figure.alt or words in beside, (words, out.figure.alt, beside)
     payload = ("nothing_forced", "of_1997", "empty_cell", "kept_for_good", "renamed", "off_scale",

@@ -54,7 +54,9 @@ def told(output, key, language="en"):
 
 def beside(output) -> dict[str, str]:
     """What stands beside the read-outs that have something there."""
-    return {readout.name: readout.beside for readout in output.readouts.values() if readout.beside}
+    return {
+        readout.name: readout.caption for readout in output.readouts.values() if readout.caption
+    }
 
 
 # ------------------------------------------------------------------------- distances and schemes

@@ -49,7 +49,7 @@ def test_a_run_of_ones_own_scores_on_data_held_out():
     networks = Scene("networks", {**OWN, "hidden": 4, "seed": 3}, loss_of_fit, train=True,
                      readouts=("network_mse", "ols_mse", "floor", "parameters"))  # fmt: skip
     out = check(lesson, networks)
-    read = {name: (readout.value, readout.beside) for name, readout in out.readouts.items()}
+    read = {name: (readout.value, readout.caption) for name, readout in out.readouts.items()}
     where = Text("en")(f"{SLUG}.metric.network_mse.split")
     assert read["network_mse"] == (number(fitted.test_mse), where)
     assert read["ols_mse"] == (number(float(np.mean(errors**2))), where)

@@ -158,7 +158,7 @@ def test_what_a_bench_says(language, bench, values, figure, readouts, notes, sai
     out = check(lesson, Scene(bench, values, figure, list(readouts), notes), language)
     result = {name: readout.value for name, readout in out.readouts.items()}
     assert {**result, **{n: v for n, v in readouts.items() if v == ROUNDING}} == readouts
-    beside = [readout.beside for readout in out.readouts.values() if readout.beside]
+    beside = [readout.caption for readout in out.readouts.values() if readout.caption]
     for words in said:
         assert words in out.figure.alt or words in beside, (words, out.figure.alt, beside)
     if not notes:

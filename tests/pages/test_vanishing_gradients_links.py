@@ -135,7 +135,7 @@ def test_a_small_race(visit, on_the_cpu, lang, task):
         name = page.text.first(f"{SLUG}.option.cells.{cell}", f"option.{cell}")
         names[bool(again.learned[index])].append(name)
     assert [
-        (readout.name, readout.value, readout.beside) for readout in trained.readouts.values()
+        (readout.name, readout.value, readout.caption) for readout in trained.readouts.values()
     ] == expected
     key = "race_none" if not names[True] else "race_won" if names[False] else "race_all"
     comma = page.text(f"{SLUG}.road.names")

@@ -28,10 +28,10 @@ def page(slug: str, lang: str) -> str:
 def told(out: Output) -> str:
     """All words that stand around a figure, its description too."""
     visible = [
-        f"{readout.label} {readout.value} {readout.beside or ''}"
+        f"{readout.label} {readout.value} {readout.caption or ''}"
         for readout in out.readouts.values()
     ]
-    rendered = [item.drawn.alt for item in out.items if hasattr(item, "drawn")]
+    rendered = [item.figure.alt for item in out.items if hasattr(item, "figure")]
     return "\n".join([*visible, *out.notes, *rendered])
 
 

@@ -182,7 +182,7 @@ export class Chart {
 // The figure that came with the page (`shell.js`), once painted, is not painted again in its place.
 function adoptShellChart(host) {
   const shellChart = document.querySelector("#seqviz-shell .seqviz-chart:has(.main-svg)");
-  if (host.chart || !shellChart || !host.closest(shellChart.dataset.place)) return host;
+  if (host.chart || !shellChart || !host.closest(shellChart.dataset.bench)) return host;
   host.replaceWith(shellChart);
   shellChart.chart.attach();
   return shellChart;

@@ -39,8 +39,8 @@ export function updateReadouts(element, readouts) {
   if (metrics.length !== readouts.length) return;
   metrics.forEach((metric, index) => {
     write(overlayFirstChild(metric.querySelector("[data-testid=stMetricValue]")), readouts[index].value);
-    const beside = metric.querySelector("[data-testid=stMetricDelta]");
-    if (beside) write(overlayFirstChild(beside), readouts[index].beside ?? "");
+    const caption = metric.querySelector("[data-testid=stMetricDelta]");
+    if (caption) write(overlayFirstChild(caption), readouts[index].caption ?? "");
   });
 }
 

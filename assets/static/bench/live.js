@@ -36,7 +36,7 @@ function queryKey(values) {
   return parameters.toString();
 }
 
-// The first of a response's two lines: what surrounds the figure. passing: the same values may give
+// The first of a response's two lines: what surrounds the figure. is_transient: the same values may give
 // another figure the next time.
 const metadata = (answer) => JSON.parse(answer.slice(0, answer.indexOf("\n")));
 
@@ -59,7 +59,7 @@ class LiveBench {
   pendingCommit = null; // { number, values, answer } of the last reported commit
   nCommits = 0;
   onCommit = null; // reports a commit to the page (`commit_reporter.js`)
-  shape = null; // layout signature of the page's render: with an equal one, a response shows all of it
+  layoutSignature = null; // of the page's render: with an equal one, a response shows all of it
   idleCallbacks = []; // called when no request is left
   offered = null; // { key, unpack }: a frame that was broadcast to the room
   deferred = new Set(); // renders of the page that wait until the drag is over
@@ -161,19 +161,19 @@ class LiveBench {
         setTimeout(resolve, SLOW_MS);
       });
     if (this.pending.get(key) !== change) return; // it was moved on and will be committed again
-    const { overlay, shape } = this;
+    const { overlay, layoutSignature } = this;
     const isComplete =
-      shape && overlay?.key === queryKey(this.currentQuery()) && metadata(overlay.answer).shape === shape &&
+      layoutSignature && overlay?.key === queryKey(this.currentQuery()) && metadata(overlay.answer).layout_signature === layoutSignature &&
       [...this.pending.values()].every(({ reportedAt }) => reportedAt);
     if (!isComplete || !this.onCommit || this.deferred.size > 0) return redraw();
     const values = Object.fromEntries([...this.pending].map(([name, { text }]) => [name, text]));
     this.pendingCommit = { number: ++this.nCommits, values, answer: overlay.answer };
-    this.onCommit({ number: this.nCommits, values, shape });
+    this.onCommit({ number: this.nCommits, values, layout_signature: layoutSignature });
   }
 
-  // The page has taken over the commit without rendering the bench; or it has rendered it, with this shape.
-  onAcknowledged({ shape, number }) {
-    this.shape = shape;
+  // The page has taken over the commit without rendering the bench; or it has rendered it, with this signature.
+  onAcknowledged({ layout_signature: layoutSignature, number }) {
+    this.layoutSignature = layoutSignature;
     if (this.pendingCommit?.number !== number) return;
     const { values, answer } = this.pendingCommit;
     this.pendingCommit = null;
@@ -245,15 +245,15 @@ class LiveBench {
 
   // Load the client renderer, once for each set of values that it depends on.
   async loadClientRenderer() {
-    const { answers, address, query } = this.source ?? {};
-    if (!answers || !address) return;
-    const dependencies = Object.fromEntries(Object.entries(query).filter(([key]) => answers.needs.includes(key)));
+    const { client_renderer: rendererSource, address, query } = this.source ?? {};
+    if (!rendererSource || !address) return;
+    const dependencies = Object.fromEntries(Object.entries(query).filter(([key]) => rendererSource.dependencies.includes(key)));
     const key = queryKey(dependencies);
     if (this.clientRenderer?.key === key) return;
     const loading = (this.clientRenderer = { key, renderer: null });
     const loadPayload = (payload) => this.loadPayload(dependencies, payload);
     try {
-      const [{ ClientRenderer }, data] = await Promise.all([import(`../figures/${answers.script}.js`), loadPayload("")]);
+      const [{ ClientRenderer }, data] = await Promise.all([import(`../figures/${rendererSource.script}.js`), loadPayload("")]);
       loading.renderer = new ClientRenderer(data, loadPayload);
     } catch {
       setTimeout(() => {
@@ -274,16 +274,16 @@ class LiveBench {
 
   // A response made in the browser; null where the server has to be asked.
   renderInBrowser(values) {
-    const { answers, bench: prefix } = this.source;
-    if (!answers || !this.clientRenderer?.renderer) return null;
-    const dependencies = Object.entries(values).filter(([key]) => answers.needs.includes(key));
+    const { client_renderer: rendererSource, bench: prefix } = this.source;
+    if (!rendererSource || !this.clientRenderer?.renderer) return null;
+    const dependencies = Object.entries(values).filter(([key]) => rendererSource.dependencies.includes(key));
     if (queryKey(Object.fromEntries(dependencies)) !== this.clientRenderer.key) return null;
     const ownValues = Object.entries(values).filter(([key]) => key.startsWith(`${prefix}.`));
     const rendered = this.clientRenderer.renderer.render(
       Object.fromEntries(ownValues.map(([key, text]) => [key.slice(prefix.length + 1), text])),
     );
     if (rendered === null) return null;
-    return `${JSON.stringify({ ...rendered.metadata, shape: this.shape })}\n${JSON.stringify(rendered.figure)}`;
+    return `${JSON.stringify({ ...rendered.metadata, layout_signature: this.layoutSignature })}\n${JSON.stringify(rendered.figure)}`;
   }
 
   // After a commit, fetch the neighboring values one by one. A busy server refuses, and so does one
@@ -305,7 +305,7 @@ class LiveBench {
           await pause();
           continue;
         }
-        if (!metadata(answer).passing) this.prefetched.set(queryKey(values), answer);
+        if (!metadata(answer).is_transient) this.prefetched.set(queryKey(values), answer);
         if (this.prefetched.size > MAX_PREFETCHED) this.prefetched.delete(this.prefetched.keys().next().value);
         remaining.shift();
       }

@@ -56,8 +56,8 @@ const sliders = () => [...liveBenches()].flatMap((liveBench) => [...liveBench.co
 // The style in which the server renders a figure for this page during a drag; equal for many students.
 function renderStyle(name) {
   const liveBench = [...liveBenches()].find(({ source, view }) => source?.bench.endsWith(`.${name}`) && view.isMounted());
-  const { query, answers, address } = liveBench?.source ?? {};
-  return !address || answers || "own" in query ? null : [query.lang, query.present === "true", query.dark === "true"];
+  const { query, client_renderer: clientRenderer, address } = liveBench?.source ?? {};
+  return !address || clientRenderer || "own" in query ? null : [query.lang, query.present === "true", query.dark === "true"];
 }
 
 // What a teacher shows, with slider values that are not in the address yet.
@@ -249,7 +249,7 @@ class RoomChip {
     for (const { dataset } of document.querySelectorAll('.seqviz-target[data-reached="true"]'))
       this.goals.add(`${slug()}/${dataset.target}`);
     const visible = benchInView();
-    const message = { kind: "presence", bench: `${slug() || "home"}/${visible}`, detached: !this.isFollowing, goals: [...this.goals].slice(0, 40), looks: renderStyle(visible) };
+    const message = { kind: "presence", bench: `${slug() || "home"}/${visible}`, detached: !this.isFollowing, goals: [...this.goals].slice(0, 40), view: renderStyle(visible) };
     const json = JSON.stringify(message);
     if (json === this.presence.json) return;
     this.presence = { at: now, json };

@@ -67,11 +67,11 @@ export class Controls {
   }
 
   // Buttons side by side, of which one is on.
-  one(element, control) {
+  choice(element, control) {
     return this.#group(element, control, "radio", (inputs) => inputs.find((input) => input.checked).value);
   }
 
-  several(element, control) {
+  multiple_choice(element, control) {
     return this.#group(element, control, "checkbox", (inputs) => {
       const chosen = inputs.filter((input) => input.checked).map(({ value }) => value);
       return chosen.join("+") || (control.none ? NONE : "");

@@ -10,14 +10,14 @@ const PAGE_RUN = '.stApp[data-test-script-state="notRunning"] .st-key-masthead';
 const SKELETON = '#root [data-testid="stSkeleton"]';
 const MESSAGE = '#root :is([data-testid="stException"], [data-testid="stAlert"], [role="dialog"])';
 const shell = document.getElementById("seqviz-shell");
-const { place: placeSelector, stands: pageFigure, figures } = JSON.parse(document.getElementById("seqviz-shell-figure").textContent);
-const emptyControl = `${placeSelector ?? "#root"} .seqviz-slider:empty`; // its script is on its way
+const { bench_selector: benchSelector, figure_selector: figureSelector, figures } = JSON.parse(document.getElementById("seqviz-shell-figure").textContent);
+const emptyControl = `${benchSelector ?? "#root"} .seqviz-slider:empty`; // its script is on its way
 
 // Where the page's own figure stands, when the page has run, the scripts of its widgets are there and
 // the bench has its controls; "" before. What is above may still be on its way.
 function figurePosition(hasRun) {
   const isComplete = hasRun && !document.querySelector(SKELETON) && !document.querySelector(emptyControl);
-  const element = isComplete && document.querySelector(pageFigure);
+  const element = isComplete && document.querySelector(figureSelector);
   if (!element) return "";
   const { top, left, width, height } = element.getBoundingClientRect();
   return [top, left, width, height].join();
@@ -27,7 +27,7 @@ function show() {
   const { alt, figure } = (shell.classList.contains("dark") && figures.dark) || figures.light || {};
   if (figure) {
     const host = shell.querySelector(".seqviz-chart");
-    host.dataset.place = placeSelector;
+    host.dataset.bench = benchSelector;
     host.chart = new Chart(host);
     host.chart.show(figure, alt);
   }

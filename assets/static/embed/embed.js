@@ -217,8 +217,8 @@ class Embed {
         if (readoutElements.length === newReadouts.length)
           readoutElements.forEach((element, index) => {
             element.querySelector("span").textContent = newReadouts[index].value;
-            const beside = element.querySelector("small");
-            if (beside) beside.textContent = newReadouts[index].beside ?? "";
+            const caption = element.querySelector("small");
+            if (caption) caption.textContent = newReadouts[index].caption ?? "";
           });
         if (noteElements.length === newNotes.length)
           noteElements.forEach((element, index) => newNotes[index] !== null && (element.innerHTML = newNotes[index]));

@@ -122,8 +122,8 @@ export class ClientRenderer {
   }
 
   readouts({ kept, cut, entropy: bits }) {
-    const beside = interpolate(this.data.beside, { before: number(this.entropy) });
-    return [{ value: kept, beside: null }, { value: cut, beside: null }, { value: bits, beside }];
+    const caption = interpolate(this.data.caption, { before: number(this.entropy) });
+    return [{ value: kept, caption: null }, { value: cut, caption: null }, { value: bits, caption }];
   }
 
   notes(result, texts, piece, settings) {

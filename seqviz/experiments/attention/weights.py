@@ -145,7 +145,7 @@ def parts(
         if done > layer:
             raise _StopForwardError
 
-    attention_hook = taps.AttentionHook(keep=layer, note=False, each=stop)
+    attention_hook = taps.AttentionHook(record_layer=layer, note=False, each=stop)
     with contextlib.suppress(_StopForwardError):  # what comes after this layer is not asked for
         forward_cache.forward(pretrained, existing.tokens, attention_hook=attention_hook)
     assert attention_hook.stages is not None
@@ -216,7 +216,7 @@ def masked(model: str, text: ModelText, masking: Masking) -> Change:
 def _plain(model: str, masking: Masking) -> Masking:
     """The model's own mask where it is asked for under another name: read already."""
     own = "causal" if load(model).card.kind == "decoder" else "none"
-    return OWN if replace(masking, told=True) == Masking(own) else masking
+    return OWN if replace(masking, is_declared=True) == Masking(own) else masking
 
 
 def _change(

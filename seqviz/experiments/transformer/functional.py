@@ -197,7 +197,7 @@ class _Batch:
             heads = parts.network.config.num_attention_heads
             on = self.units(part, layer, rows, heads)
             attention_hook = taps.AttentionHook(
-                on=None if on is None else on[:, None], keep=0, note=False
+                on=None if on is None else on[:, None], record_layer=0, note=False
             )
             with taps.hooked(attention_hook):
                 result = parts.attention(layer, x)

@@ -34,5 +34,5 @@ lesson.exercise("memory", cases=[{"phi": phi} for phi in PHIS], answer=steps_to_
 # x_t = 0.9 x_{t-1} - 0.5 x_{t-2} + noise: complex roots, so the correlations swing.
 lesson.sketch(
     "waves", kind="bar", bench="process", values={"order": 2, "n": 5000}, panel=("x2", "y2"),
-    answer=(1, 2), shown=(3, 4),
+    answer=(1, 2), visible=(3, 4),
 )  # fmt: skip

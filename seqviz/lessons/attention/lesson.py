@@ -37,4 +37,4 @@ lesson.exercise(
     within=0.006,
 )
 
-lesson.sketch("scale", kind="curve", bench="scale", values={}, shown=(1, 3))
+lesson.sketch("scale", kind="curve", bench="scale", values={}, visible=(1, 3))

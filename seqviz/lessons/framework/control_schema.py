@@ -78,7 +78,7 @@ def _one(
                 {"value": option, "html": inline(words.option(name, option))}
                 for option in control.options
             ]
-            kind = "several" if control.many else "menu" if control.menu else "one"
+            kind = "multiple_choice" if control.many else "menu" if control.menu else "choice"
             return {**common, "kind": kind, "options": named, "none": control.none}
         case kinds.TextInput():
             maximum = words.text("frame.text_limit", limit=control.limit)

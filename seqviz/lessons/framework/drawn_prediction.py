@@ -30,7 +30,7 @@ class DrawnPrediction:
 
     kind: "curve" and "bar" are heights at places of the x axis, "cell" is a cell of a heatmap.
     bench, values: whose figure, at which settings. answer: its traces, by their places, that are
-    shown when they have been drawn; the first is what the sketch is compared with. shown: those
+    shown when they have been drawn; the first is what the sketch is compared with. visible: those
     that are there from the beginning. panel: the axes of the figure, where it has several.
     """
 
@@ -39,7 +39,7 @@ class DrawnPrediction:
     bench: str
     values: Mapping[str, Any] = field(hash=False)
     answer: Sequence[int] = (0,)
-    shown: Sequence[int] = ()
+    visible: Sequence[int] = ()
     panel: tuple[str, str] = ("x", "y")
 
     def posed(self, lesson: HasBenches, style: Style) -> PreparedPrediction:
@@ -48,7 +48,7 @@ class DrawnPrediction:
         answer = figure.traces[self.answer[0]]
         before, after = (
             alone(figure, self.panel, traces, np.asarray(answer["x"], float))
-            for traces in (self.shown, (*self.shown, *self.answer))
+            for traces in (self.visible, (*self.visible, *self.answer))
         )
         return PreparedPrediction(before, after, *compared(answer, after, self.kind))
 

@@ -32,11 +32,11 @@ class PendingError(Exception):
 
 @dataclass(frozen=True)
 class Computed(Generic[R]):
-    """A result, the seconds that computing it took (not the look-up), and whether it was kept."""
+    """A result, the seconds that computing it took, and whether it is from the cache."""
 
     result: R
     seconds: float
-    kept: bool = False
+    is_cached: bool = False
 
 
 @dataclass(frozen=True)

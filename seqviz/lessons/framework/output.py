@@ -68,7 +68,7 @@ class ClickBindings:
 class Chart:
     """The figure of the bench."""
 
-    drawn: RenderedFigure
+    figure: RenderedFigure
     provenance: Provenance = COMPUTED
     clicks: ClickBindings = ClickBindings()
 
@@ -89,12 +89,12 @@ class ClientComponent:
 
 @dataclass(frozen=True)
 class Metric:
-    """A number beside the figure, as it stands on screen; `beside`: what it is compared with."""
+    """A number beside the figure, as it stands on screen; caption: what it is compared with."""
 
     name: str
     label: str
     value: str
-    beside: str | None
+    caption: str | None
     help: str
 
 
@@ -213,7 +213,7 @@ class Output:
         """The figure: a `Figure`, or an Altair chart; None where there is none yet."""
         visible = self.of(Chart)
         if visible:
-            return visible[0].drawn.chart
+            return visible[0].figure.chart
         return next((item.chart for item in self.of(ClientComponent)), None)
 
     @property
@@ -261,7 +261,7 @@ class Output:
     def _summary_markdown(self) -> str:
         read = " · ".join(
             f"**{readout.label}** {readout.value}"
-            + (f" ({readout.beside})" if readout.beside else "")
+            + (f" ({readout.caption})" if readout.caption else "")
             for readout in self.readouts.values()
         )
         return "\n\n".join(part for part in (read, *self.notes, self.waits) if part)

@@ -52,7 +52,7 @@ class Show:
         name = name or result_name(function)
         outcome = self.host.call(function, args, keywords)
         self.output.seconds += outcome.seconds
-        self.shared = self.shared and outcome.kept
+        self.shared = self.shared and outcome.is_cached
         self.trace.record(function, args, keywords, outcome.result, name)
         result: R = outcome.result
         return result

@@ -53,7 +53,7 @@ def scores_sent(p: Any, show: Show) -> dict[str, Any]:
         "behind": show.text("figure.scores_behind", **_placeholders("filter")),
         "u": show.text("figure.scores_u", **_placeholders("u")),
         "alt": show.text("alt.next_token", **_placeholders(*_ALT)),
-        "beside": show.words("metric.entropy.beside", **_placeholders("before")),
+        "caption": show.words("metric.entropy.beside", **_placeholders("before")),
         "notes_before": before,
         "notes": {key.removeprefix("note."): Note(show.words(key, **empty)) for key in _WORDS},
         "targets": [_target(reached, show) for reached in (False, True)],

@@ -41,5 +41,5 @@ lesson.exercise(
 # A gain above 1: the linear network explodes, and the tanh network with the same matrix vanishes.
 lesson.sketch(
     "tanh", kind="curve", bench="reach", values={"cells": ("linear", "rnn"), "gain": 1.2},
-    shown=(0,), answer=(2,),
+    visible=(0,), answer=(2,),
 )  # fmt: skip

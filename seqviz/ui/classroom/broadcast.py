@@ -16,7 +16,7 @@ from collections.abc import Mapping, Set
 from functools import partial
 from typing import Any
 
-from seqviz.classroom.room import Looks
+from seqviz.classroom.room import ViewKey
 from seqviz.core.languages import LANGUAGES
 from seqviz.lessons.framework.host import PendingError
 from seqviz.lessons.framework.lesson import Bench
@@ -35,10 +35,10 @@ log = logging.getLogger(__name__)
 async def broadcast_frames(
     location: Mapping[str, Any],
     before: Mapping[str, Any],
-    requested: Set[Looks],
+    requested: Set[ViewKey],
     account: ClientQuota,
-) -> dict[Looks, bytes]:
-    """By looks, an event of a room's stream: "picture", with the bench and what a page would ask
+) -> dict[ViewKey, bytes]:
+    """By view key, an event of a room's stream: "picture", with the bench and what a page would ask
     for as JSON, and the answer in base64. before: where the teacher was; pages ask for nothing
     where the figure has not changed, and are drawn anew in another lesson. account: of the teacher.
     """
@@ -63,7 +63,7 @@ async def broadcast_frames(
     }
 
 
-def _query(bench: Bench, location: Mapping[str, Any], view: Looks) -> dict[str, str]:
+def _query(bench: Bench, location: Mapping[str, Any], view: ViewKey) -> dict[str, str]:
     """What a page would ask for."""
     lang, presenting, dark = view
     theirs = {bench.lesson.prefix(name) for name in (*bench.after, bench.name)}
@@ -85,7 +85,7 @@ def _event(bench: Bench, query: Mapping[str, str], session: Session) -> bytes | 
         except Exception:
             log.exception("a bench failed for a class")
             return None
-    if answer.around.get("passing") or len(body := answer.encode()) > LARGEST:
+    if answer.around.get("is_transient") or len(body := answer.encode()) > LARGEST:
         return None
     payload = json.dumps({"bench": bench.prefix, "query": query}, ensure_ascii=False)
     return b"event: picture\ndata: %b\ndata: %b\n\n" % (payload.encode(), base64.b64encode(body))

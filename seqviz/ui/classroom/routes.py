@@ -26,7 +26,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from seqviz.classroom import codes
-from seqviz.classroom.room import EventStream, InvalidMessageError, Looks, Room, Seat, shows
+from seqviz.classroom.room import EventStream, InvalidMessageError, Room, Seat, ViewKey, shows
 from seqviz.classroom.rooms import LETTERS, LIFE, WRONG, Rooms
 from seqviz.classroom.storage import ClosedRooms, load_credentials
 from seqviz.core import settings
@@ -85,10 +85,10 @@ class RoomBackend(Protocol):
         self,
         location: Mapping[str, Any],
         before: Mapping[str, Any],
-        requested: Set[Looks],
+        requested: Set[ViewKey],
         account: ClientQuota,
-    ) -> Mapping[Looks, bytes]:
-        """What a teacher shows after another place, for pages of these looks, as it is told."""
+    ) -> Mapping[ViewKey, bytes]:
+        """What a teacher shows after another place, for pages with these keys, as it is told."""
 
 
 runner: Callable[[], RoomBackend]  # set by who has it
@@ -102,7 +102,7 @@ class RoomService:
     used: weakref.WeakKeyDictionary[ClientQuota, RoomUsage] = field(
         default_factory=weakref.WeakKeyDictionary
     )
-    said: weakref.WeakKeyDictionary[Seat | Room, LeakyBucket] = field(
+    message_buckets: weakref.WeakKeyDictionary[Seat | Room, LeakyBucket] = field(
         default_factory=weakref.WeakKeyDictionary
     )
     ran: weakref.WeakKeyDictionary[Room, LeakyBucket] = field(
@@ -367,7 +367,10 @@ async def _who(request: Request) -> tuple[Room, Seat | None]:
 async def post_message(request: Request) -> Response:
     """Something that a teacher or a student says: see `Room.tell` and `Room.hear`."""
     room, seat = await _who(request)
-    _let_in(room_service().said.setdefault(seat or room, LeakyBucket()), SAID if seat else TAUGHT)
+    _let_in(
+        room_service().message_buckets.setdefault(seat or room, LeakyBucket()),
+        SAID if seat else TAUGHT,
+    )
     words: Mapping[str, Any] = deprecated_http.current_message(await _body(request))
     runs = seat is None and words.get("kind") == "run"
     if runs:
@@ -402,10 +405,10 @@ async def _place(room: Room, words: Mapping[str, Any], account: ClientQuota) -> 
     async with room.drawing:
         if room.saying is not position:
             return
-        pictures: Mapping[Looks, bytes] = {}
+        pictures: Mapping[ViewKey, bytes] = {}
         if requested := room.view_keys(position):
             rendered = asyncio.ensure_future(
-                runner().broadcast_frames(position, room.place, requested, account)
+                runner().broadcast_frames(position, room.location, requested, account)
             )
             await asyncio.wait((rendered,), timeout=DRAWN_WITHIN)
             pictures = rendered.result() if rendered.done() else {}
@@ -431,7 +434,7 @@ async def get_run(request: Request) -> Response:
 async def list_texts(request: Request) -> Response:
     """The texts that the teacher has approved: see `Room.texts`."""
     room, seat = await _who(request)
-    _let_in(room_service().said.setdefault(seat or room, LeakyBucket()), SAID)
+    _let_in(room_service().message_buckets.setdefault(seat or room, LeakyBucket()), SAID)
 
     def prepare() -> Callable[[], bytes]:
         return partial(_to_json, {"texts": room.texts()})
@@ -467,7 +470,7 @@ async def sent(request: Request) -> Response:
     result = room.sent.get(request.path_params["number"])
     if result is None:
         raise UserError("bad", "This was thrown away.")
-    answer = {**result.place, "text_keys": result.own}
+    answer = {**result.location, "text_keys": result.text_keys}
     if deprecated_http.is_deprecated(request.scope):
         answer = deprecated_http.deprecated_answer(answer)
     return JSONResponse(answer)
@@ -489,7 +492,7 @@ async def export_summary(request: Request) -> Response:
 async def export_notebook(request: Request) -> Response:
     """The same as a notebook, in the "language" and with links to the "address" that are said."""
     room, query = await _teachers(request), await _body(request)
-    _let_in(room_service().said.setdefault(room, LeakyBucket()), SAID)
+    _let_in(room_service().message_buckets.setdefault(room, LeakyBucket()), SAID)
     language, address = matching(_text(query, "language")), _text(query, "address")
     if language is None or not re.fullmatch(r"https?://[\w.:\[\]~/-]{1,200}/", address):
         raise UserError("bad", "These are no language and address.")
@@ -507,7 +510,7 @@ async def export_notebook(request: Request) -> Response:
 
 @_told
 async def get_drawings(request: Request) -> Response:
-    """What a class has drawn, once it is revealed: see `Sketches.told`."""
+    """What a class has drawn, once it is revealed: see `DrawnPredictions.snapshot`."""
     room, seat = await _who(request)
     sketches, teacher = room.revealed(), seat is None
 

@@ -79,12 +79,12 @@ class RunSession(Session):
 class RunState:
     """A run that is computed here, for this session.
 
-    problem: why it has failed, where that has words. known: what is run and a name of its settings,
-    by language. pictures: of this version, by their looks.
+    problem: why it has failed, where that has words. experiments: what is run and a name of its
+    settings, by language. pictures: of this version, by their looks.
     """
 
     session: Session
-    known: dict[str, tuple[SeedExperiment, bytes]] = field(default_factory=dict)
+    experiments: dict[str, tuple[SeedExperiment, bytes]] = field(default_factory=dict)
     task: asyncio.Task[None] | None = None
     problem: ValueError | None = None
     version: int = -1
@@ -111,13 +111,15 @@ async def _go(room: Room, run: SeedExperimentRun, going: RunState) -> None:
             changed = room.changed
             if missing := run.missing(room.seats):
                 portion = -(-len(target_seeds(room.seats)) // MIN_FRAMES)
-                result = await _in_turn(going, partial(_found, run.place, going, missing, portion))
+                result = await _in_turn(
+                    going, partial(_found, run.location, going, missing, portion)
+                )
                 if isinstance(result, TrainingBatch):
                     result = await _trained(room, run, going, result)
                 if result is None and (tries := tries + 1) <= TRIES:  # a model is on its way
                     await asyncio.sleep(AGAIN)
                     continue
-                run.found |= result or {}
+                run.results |= result or {}
                 run.failed = result is None
             if missing or run.of_class != room.seats.keys():
                 run.of_class = frozenset(room.seats)
@@ -156,9 +158,9 @@ def _experiment(
         run_context.acting_as(session, bench.lesson.slug, bench.name),
         charging.charge_cpu(session.account, Priority.DEPENDENT),
     ):
-        if lang not in going.known:
-            going.known[lang] = _made(bench, location["values"], session, lang)
-        yield going.known[lang]
+        if lang not in going.experiments:
+            going.experiments[lang] = _made(bench, location["values"], session, lang)
+        yield going.experiments[lang]
 
 
 def _made(
@@ -268,20 +270,20 @@ async def render_run(room: Room, lang: str, presenting: bool) -> bytes:
     """
     run, lang = room.run, matching(lang) or DEFAULT
     going = None if run is None else _going.get(run)
-    if run is None or going is None or not (run.found or run.failed):
+    if run is None or going is None or not (run.results or run.failed):
         return b""
     if going.version != run.version:
         going.version, going.pictures = run.version, {}
     view = lang, presenting
     if view not in going.pictures:
         seeds, of_class, failed = run.plotted_seeds(), run.of_class, run.failed
-        values = np.array([run.found[seed] for seed in seeds], float)
+        values = np.array([run.results[seed] for seed in seeds], float)
         own = np.isin(seeds, [*of_class]).astype(bool)
         results = [
             Replicates(np.array(seeds, int), item, own)
             for item in (values.T if values.ndim > 1 else [values])
         ]
-        work = partial(_picture, run.place, going, results, failed, view)
+        work = partial(_picture, run.location, going, results, failed, view)
         going.pictures[view] = asyncio.ensure_future(_in_turn(going, work))
     return await asyncio.shield(going.pictures[view])
 

@@ -62,7 +62,7 @@ class EmbedHost(LiveHost):
         for."""
         if ready.is_ready(name, text, other):
             return super().model(name, text, other)
-        self.settled = False
+        self.is_cacheable = False
         title = record_of(name).title
         if store.stored(name) is None:
             raise PendingError(self.words("embed.no_model", model=title))

@@ -35,7 +35,7 @@ def figure_payload(items: Sequence[Item], start: Mapping[str, Any]) -> dict[str,
     for item in items:
         match item:
             case Chart():
-                return {"alt": item.drawn.alt, **_chart(item)}
+                return {"alt": item.figure.alt, **_chart(item)}
             case ClientComponent():
                 values = dict(item.values)
                 component = {"values": values, "start": dict(start), "words": dict(item.words)}
@@ -44,10 +44,10 @@ def figure_payload(items: Sequence[Item], start: Mapping[str, Any]) -> dict[str,
 
 
 def _chart(item: Chart) -> dict[str, Any]:
-    if isinstance(item.drawn.chart, Figure):
+    if isinstance(item.figure.chart, Figure):
         clicks = item.clicks
-        return {"figure": item.drawn.json.decode(), "picks": bool(clicks.picks or clicks.toggles)}
-    return {"vega": svg(item.drawn.chart)}
+        return {"figure": item.figure.json.decode(), "picks": bool(clicks.picks or clicks.toggles)}
+    return {"vega": svg(item.figure.chart)}
 
 
 def svg(chart: Any) -> str:
@@ -81,14 +81,14 @@ def note_payload(items: Sequence[Item], words: LessonWords, seconds: float) -> d
 
 def _moves(items: Sequence[Item], words: LessonWords) -> str:
     """Where a figure is a picture here, where it moves."""
-    charts = [item.drawn.chart for item in items if isinstance(item, Chart)]
+    charts = [item.figure.chart for item in items if isinstance(item, Chart)]
     if all(isinstance(chart, Figure) for chart in charts):
         return ""
     return f'<div class="caption">{escape(words("embed.only_there"))}</div>'
 
 
 def _readout(item: Metric) -> str:
-    beside = f"<small>{escape(item.beside)}</small>" if item.beside else ""
+    beside = f"<small>{escape(item.caption)}</small>" if item.caption else ""
     return (
         f'<div title="{escape(item.help)}"><dt>{markdown.inline(item.label)}</dt>'
         f"<dd><span>{escape(item.value)}</span>{beside}</dd></div>"

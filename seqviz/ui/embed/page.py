@@ -70,7 +70,7 @@ _NAMES = {
 def page(embed_request: EmbedRequest, embed_payload: EmbedPayload) -> str:
     """The whole document."""
     text, slug = Text(embed_request.lang), embed_request.bench.lesson.slug
-    payload = embed_payload.told
+    payload = embed_payload.payload
     return _PAGE.format(
         lang=text("frame.language_tag"),
         theme=embed_request.theme,

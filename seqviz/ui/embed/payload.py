@@ -33,20 +33,20 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class EmbedPayload:
-    """told: what the browser is told (`assets/static/embed/embed.js`), but for who it is.
+    """payload: what the browser is told (`assets/static/embed/embed.js`), but for who it is.
 
-    live: where it asks while a hand moves; None where nothing is to be moved. settled: whether it
-    would be the same for everybody who asks for the same, at any time.
+    live: where it asks while a hand moves; None where nothing is to be moved. is_cacheable: whether
+    it would be the same for everybody who asks for the same, at any time.
     """
 
-    told: Mapping[str, Any]
+    payload: Mapping[str, Any]
     live: Mapping[str, Any] | None
-    settled: bool
+    is_cacheable: bool
 
     def json(self, token: str = "") -> str:
         """With what the browser names itself by; without what would end a script around it."""
         live = self.live and {**self.live, "token": token}
-        payload = json.dumps({**self.told, "live": live}, ensure_ascii=False)
+        payload = json.dumps({**self.payload, "live": live}, ensure_ascii=False)
         return payload.replace("<", "\\u003c")
 
 
@@ -66,10 +66,10 @@ def run_embed(
             output = _run(embed_request, host, session, rank)
             problem, seconds, loading = output.waits, output.seconds, host.loading
         except ValueError as refusal:
-            problem, host.settled = to_message(refusal, words), False
+            problem, host.is_cacheable = to_message(refusal, words), False
         except Exception:
             log.exception("a bench failed in a page of its own")
-            problem, host.settled = words("frame.failed"), False
+            problem, host.is_cacheable = words("frame.failed"), False
         live = _live(embed_request)
     with embed_request.reading():
         controls = describe_controls(
@@ -88,7 +88,7 @@ def run_embed(
         **items.figure_payload(host.items, vars(bench.declaration())),
         **items.note_payload(host.items, words, seconds),
     }
-    return EmbedPayload(payload, live, host.settled and not embed_request.typed)
+    return EmbedPayload(payload, live, host.is_cacheable and not embed_request.typed)
 
 
 def live_source(embed_request: EmbedRequest, session: Session) -> str:

@@ -50,7 +50,7 @@ _PAGE = """<!doctype html>
 
 def page(origin: str, color: bool, embed_request: EmbedRequest, embed_payload: EmbedPayload) -> str:
     """The whole document. origin: scheme and host of the server, as who asks knows it."""
-    text, bench, payload = Text(embed_request.lang), embed_request.bench, embed_payload.told
+    text, bench, payload = Text(embed_request.lang), embed_request.bench, embed_payload.payload
     url = lesson_link(embed_request, origin)
     rendered = {name: payload[name] for name in ("alt", "vega", "component") if name in payload}
     if "figure" in payload:

@@ -152,9 +152,9 @@ async def post_update(request: Request) -> Response:
         return Response(status_code=400)
     account = client_registry().get(*by_scope(request.scope))
     session = embeds().of(request.headers.get(handler.H_SESSION, ""), account)
-    if session.asked >= handler.MAX_REQUESTS_PER_SESSION:
+    if session.n_pending >= handler.MAX_REQUESTS_PER_SESSION:
         return Response(status_code=429)
-    session.asked += 1
+    session.n_pending += 1
     try:
         work = handler.run_scheduled(
             Priority.INTERACTION,
@@ -170,7 +170,7 @@ async def post_update(request: Request) -> Response:
         log.exception("a page of a bench failed")
         return Response(status_code=500)
     finally:
-        session.asked -= 1
+        session.n_pending -= 1
     if result is None:
         return Response(status_code=408)
     return _zipped(request, result, "application/json", store=False)
@@ -207,7 +207,7 @@ def _page(
             embed_request, Session("embed", 0.0, account=account), Priority.PAGE
         )
         body = gzip.compress(written(embed_request, embed_payload).encode(), 6, mtime=0)
-        if not embed_payload.settled:
+        if not embed_payload.is_cacheable:
             raise _UncacheableError(body)
         return CachedPage(body)
 

@@ -107,7 +107,7 @@ def live_descriptor(
         "values": moved,
         "typed": list(typed),
         "token": session.token,
-        **({"answers": _client_renderer(bench)} if bench.answers else {}),
+        **({"client_renderer": _client_renderer(bench)} if bench.answers else {}),
     }
 
 
@@ -115,7 +115,7 @@ def _client_renderer(bench: Bench) -> dict[str, Any]:
     """The script that answers in the browser, and the names in an address that it depends on."""
     assert bench.answers is not None
     needs = [f"{bench.prefix}.{name}" for name in bench.answers.needs]
-    return {"script": bench.answers.script, "needs": ["lang", "present", "own", *needs]}
+    return {"script": bench.answers.script, "dependencies": ["lang", "present", "own", *needs]}
 
 
 @cache
@@ -192,8 +192,8 @@ def render_bench(
     def build() -> LiveResponse:
         output = bench.run(values, style=view, host=host, code=False)
         live_response = serialize(output, Text(view.lang))
-        if not host.settled:
-            around = {**live_response.around, "passing": True, "shape": None}
+        if not host.is_cacheable:
+            around = {**live_response.around, "is_transient": True, "layout_signature": None}
             raise _UncacheableError(replace(live_response, around=around))
         if own:
             raise _UncacheableError(live_response)
@@ -269,9 +269,9 @@ async def endpoint(request: Request) -> Response:
     if session is None:  # of another process, or of one that has gone
         return Response(status_code=403)
     is_prefetch = H_PREFETCH in request.headers
-    if is_prefetch and (session.asked > 0 or draw_queue().busy or workers().busy):
+    if is_prefetch and (session.n_pending > 0 or draw_queue().busy or workers().busy):
         return Response(status_code=204)
-    if session.asked >= MAX_REQUESTS_PER_SESSION:
+    if session.n_pending >= MAX_REQUESTS_PER_SESSION:
         return Response(status_code=429)
     query = dict(request.query_params)
     try:
@@ -281,7 +281,7 @@ async def endpoint(request: Request) -> Response:
     if typed:  # as the page's own text: for nobody else, and in no address
         query = {"own": H_LIVE_TEXT, **query, **typed}
     known_arrays = frozenset(request.headers.get(H_KNOWN_ARRAYS, "").split(","))
-    session.asked += not is_prefetch  # one that is given up is not in the way of the hand
+    session.n_pending += not is_prefetch  # one that is given up is not in the way of the hand
     started = time.perf_counter()
     gone: asyncio.Future[Any] = asyncio.ensure_future(wait_for_disconnect(request))
     try:
@@ -311,7 +311,7 @@ async def endpoint(request: Request) -> Response:
                 gone, _render_scheduled(rank, bench, query, session, known_arrays)
             )
     finally:
-        session.asked -= not is_prefetch
+        session.n_pending -= not is_prefetch
         gone.cancel()
     if result is None:
         return Response(status_code=408)

@@ -27,12 +27,12 @@ R = TypeVar("R")
 class LiveHost(ServerHost, LocalHost):
     """session: of the student. prefix: of the bench.
 
-    settled: whether the answer would be the same for everybody, at any time.
+    is_cacheable: whether the answer would be the same for everybody, at any time.
     """
 
     session: Session = field(kw_only=True)
     prefix: str = field(kw_only=True)
-    settled: bool = True
+    is_cacheable: bool = True
 
     def model(self, name: str, text: str | None, other: str) -> str:
         """The device of a model that is in memory; raises PendingError where one has to wait for
@@ -47,7 +47,7 @@ class LiveHost(ServerHost, LocalHost):
         self, function: Callable[..., R], keywords: Mapping[str, Any], so_far: FigureCall | None
     ) -> TrainingResult[R] | None:
         """The result of a job that is done, or what came with the app."""
-        self.settled = False
+        self.is_cacheable = False
         job = job_state.find_job(function, keywords)
         if job is not None and job.state == "done":
             return TrainingResult(job.result, job.seconds, placement.named(job.device, job.note))
@@ -55,7 +55,7 @@ class LiveHost(ServerHost, LocalHost):
 
     def upload(self, name: str) -> bytes | None:
         """What the page has last read of the student's file."""
-        self.settled = False
+        self.is_cacheable = False
         file = self.session.files.get(f"{self.prefix}.{name}")
         return file.content if file else None
 

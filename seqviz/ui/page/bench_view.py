@@ -31,7 +31,7 @@ class BenchView:
     below: under the figure, where its footer goes when the bench has said everything; chart: what
     is drawn there, with where its numbers come from. live: where the browser asks for it while a
     hand moves (`live_descriptor`). saying: where the next
-    sentence goes; places: how many of these there are.
+    sentence goes; n_sentences: how many of these there are.
     """
 
     prefix: str
@@ -43,9 +43,9 @@ class BenchView:
     style: Style = field(default_factory=Style)
     below: Any = None
     live: Mapping[str, Any] | None = None
-    shown: items.Chart | items.ClientComponent | None = None
+    displayed: items.Chart | items.ClientComponent | None = None
     saying: Any = None
-    places: int = 0
+    n_sentences: int = 0
 
     @property
     def text(self) -> Text:
@@ -62,16 +62,16 @@ class BenchView:
     def _put(self, item: items.Item) -> None:
         match item:
             case items.Chart():
-                self.chart(item.drawn, item.clicks)
-                self.below, self.shown = st.container(), item
+                self.chart(item.figure, item.clicks)
+                self.below, self.displayed = st.container(), item
             case items.ClientComponent():
                 self._live(item)
-                self.below, self.shown = st.container(), item
+                self.below, self.displayed = st.container(), item
             case items.Metric():
                 st.metric(
                     item.label,
                     item.value,
-                    delta=item.beside,
+                    delta=item.caption,
                     delta_color="off",
                     delta_arrow="off",
                     help=item.help,
@@ -121,8 +121,8 @@ class BenchView:
     def _say(self, item: items.Note | items.ColoredText) -> None:
         """What follows each other stands in one place, which the fast path writes to."""
         if self.saying is None:
-            self.places += 1
-            self.saying = st.container(key=f"{self.prefix}.notes.{self.places}")
+            self.n_sentences += 1
+            self.saying = st.container(key=f"{self.prefix}.notes.{self.n_sentences}")
         with self.saying:
             match item:
                 case items.ColoredText() | items.Target():

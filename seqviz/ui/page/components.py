@@ -119,7 +119,7 @@ def chart(
         "missing": missing,
         "picks": on_pick is not None,
         "live": live,
-        "rests": _rests(live["bench"]) if live else 0,
+        "n_commits": _commits(live["bench"]) if live else 0,
     }
     _component("bench/chart", '<div class="seqviz-chart"></div>')(
         key=key,
@@ -294,36 +294,36 @@ def sinusoid(
 
 
 def drag_commit(
-    key: str, bench: str, shape: str | None, on_rest: Callable[[Mapping[str, Any]], None]
+    key: str, bench: str, signature: str | None, on_rest: Callable[[Mapping[str, Any]], None]
 ) -> None:
     """Hear of a hand that rests where the browser shows all that the page would draw.
 
-    bench: its prefix. shape: of what the page has drawn (`ui.live.handler.shape`).
+    bench: its prefix. signature: of what the page has drawn (`html.layout_signature`).
     `on_rest(told)` is called before the next run: "values" of sliders as they stand in a link, and
-    the "shape" of what the browser shows. It all comes from the browser, so check it.
+    the "layout_signature" of what the browser shows. It all comes from the browser, so check it.
     """
 
     def rested() -> None:
         if isinstance(payload := event_value(key, "commit"), Mapping):
             number = payload.get("number")
-            st.session_state[f"_{bench}.rests"] = number if isinstance(number, int) else 0
+            st.session_state[f"_{bench}.n_commits"] = number if isinstance(number, int) else 0
             on_rest(payload)
 
     _component("bench/commit_reporter")(
         key=key,
-        data=_plain(bench=bench, shape=shape, number=_rests(bench)),
+        data=_plain(bench=bench, layout_signature=signature, number=_commits(bench)),
         on_commit_change=rested,
         height=0,
     )
 
 
-def _rests(bench: str) -> int:
+def _commits(bench: str) -> int:
     """The last rest of a hand on a bench after which it was not drawn.
 
     It stands in what is drawn next: the browser would take a figure or a slider that is as the page
     has drawn it last for one that is on screen.
     """
-    return int(st.session_state.get(f"_{bench}.rests", 0))
+    return int(st.session_state.get(f"_{bench}.n_commits", 0))
 
 
 # Drawings that answer in the browser, by the name with which a bench asks for them.
@@ -378,7 +378,7 @@ def slider(
         "components/slider_component", '<div class="seqviz-slider"></div>', "components/slider"
     )(
         key=key,
-        data=_plain(bench=bench, key=name, options=dict(options), rests=_rests(bench)),
+        data=_plain(bench=bench, key=name, options=dict(options), rests=_commits(bench)),
         height="content",
         on_value_change=rested,
     )

@@ -29,9 +29,11 @@ def footer(
 
     frame: as `share_link.link_and_code` takes it.
     """
-    if view.shown is None:
+    if view.displayed is None:
         return
-    chart = view.shown.drawn.chart if isinstance(view.shown, Chart) else view.shown.chart
+    chart = (
+        view.displayed.figure.chart if isinstance(view.displayed, Chart) else view.displayed.chart
+    )
     text, prefix = view.text, view.prefix
     kinds = (
         ("data", ":material/table_chart:", lambda: export.data_panel(text, chart)),
@@ -43,8 +45,8 @@ def footer(
         view.below,
         st.container(horizontal=True, key=f"{prefix}.footer", vertical_alignment="center"),
     ):
-        icon, color = _BADGES[view.shown.provenance.kind]
-        st.badge(badge(view.shown.provenance, show.output, text), icon=icon, color=color)
+        icon, color = _BADGES[view.displayed.provenance.kind]
+        st.badge(badge(view.displayed.provenance, show.output, text), icon=icon, color=color)
         st.space("stretch")
         for name, icon, fill in kinds:
             label = text(f"frame.{name}")

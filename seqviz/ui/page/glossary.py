@@ -106,7 +106,9 @@ def _row(letter: Letter | None, glossary_entry: GlossaryEntry, text: Text, slug:
     """Letter, both terms, lessons, texts. In a narrowed list its form is that of the lesson."""
     forms = [] if letter is None else glossary_entry.written(letter.name)
     if slug and letter is not None:
-        own = [form for form in glossary_entry.here[slug] if glossary.letter(form) == letter.name]
+        own = [
+            form for form in glossary_entry.notation[slug] if glossary.letter(form) == letter.name
+        ]
         forms = own or forms
     other = glossary_entry.zh if text.lang == "en" else glossary_entry.en
     return [
@@ -115,7 +117,7 @@ def _row(letter: Letter | None, glossary_entry: GlossaryEntry, text: Text, slug:
         if other != _term(glossary_entry, text)
         else other,
         text.items("frame.glossary_joined")[0].join(
-            _lesson(name, written, text) for name, written in glossary_entry.here.items()
+            _lesson(name, written, text) for name, written in glossary_entry.notation.items()
         ),
         " · ".join(f"{name}\u00a0{text}" for name, text in glossary_entry.texts.items()),
     ]
@@ -131,7 +133,7 @@ def _where(glossary_entry: GlossaryEntry, letter: Letter, text: Text) -> str:
     """The lessons and texts that call it by this letter."""
     lessons = [
         text(f"{slug}.title")
-        for slug, forms in glossary_entry.here.items()
+        for slug, forms in glossary_entry.notation.items()
         if any(glossary.letter(form) == letter.name for form in forms)
     ]
     texts = [

@@ -137,7 +137,7 @@ def _about(text: Text) -> None:
             chosen = device.choose()
             st.markdown(text("frame.device", name=chosen.name))
             for key in placement.device_messages():
-                st.caption(text(f"frame.{key}", wish=chosen.wish, **placement.facts()))
+                st.caption(text(f"frame.{key}", wish=chosen.preference, **placement.facts()))
             for model in pretrained.all_loaded():
                 st.caption(
                     text(

@@ -54,18 +54,18 @@ ARRIVES_WITHIN = 8.0  # seconds; the browser asks once more after ten (`bench/la
 
 @dataclass(frozen=True)
 class BenchState:
-    """What a bench shows. others: the parameters of benches that it builds on, by name. shape: see
-    `ui.render.html.layout_signature`. moved: a hand can. drawn: by the page; else by the browser,
-    under the hand of
-    this session, which is not kept: a page refers to itself, and lives on until it is collected.
+    """What a bench shows. others: the parameters of benches that it builds on, by name.
+    layout_signature: see `ui.render.html`. moved: a hand can. is_page_rendered: else by the
+    browser, under the hand of this session, which is not kept: a page refers to itself, and lives
+    on until it is collected.
     """
 
     params: Any
     others: Mapping[str, Any]
-    shape: str | None
+    layout_signature: str | None
     session: weakref.ref[run_context.Session]
     moved: bool
-    drawn: bool = True
+    is_page_rendered: bool = True
 
 
 @dataclass
@@ -75,11 +75,11 @@ class PageLesson:
     declared: Lesson
     text: Text
     traces: dict[str, CodeTrace] = field(default_factory=dict)
-    shown: dict[str, BenchState] = field(default_factory=dict)
+    states: dict[str, BenchState] = field(default_factory=dict)
     placed: list[str] = field(default_factory=list)  # benches, in the order of the page
     part: str = ""  # the one that is open when the page opens
-    asked: dict[str, Priority] = field(default_factory=dict)  # by the browser, not by a hand
-    drawn: dict[str, float] = field(default_factory=dict)  # when, by the monotonic clock
+    requests: dict[str, Priority] = field(default_factory=dict)  # by the browser, not by a hand
+    render_times: dict[str, float] = field(default_factory=dict)  # when, by the monotonic clock
 
     def __post_init__(self) -> None:
         self.record = self.declared.record
@@ -99,8 +99,8 @@ class PageLesson:
         return {name: self._source(name) for name in self.placed if name in self.traces}
 
     def _source(self, name: str) -> str:
-        visible = self.shown.get(name)
-        if visible is None or visible.drawn or (session := visible.session()) is None:
+        visible = self.states.get(name)
+        if visible is None or visible.is_page_rendered or (session := visible.session()) is None:
             return self.traces[name].source()
         bench = self.declared.benches[name]
         host = LiveHost(session=session, prefix=bench.prefix)
@@ -110,7 +110,7 @@ class PageLesson:
 
     def notebook(self) -> bytes:
         """The lesson as a file; who asks for it has asked for the benches not drawn yet as well."""
-        files.wait_for(self.drawn.keys() >= set(self.placed))
+        files.wait_for(self.render_times.keys() >= set(self.placed))
         return notebook.build(self.record.slug, self.text, self.sources())
 
     def prose(self, section: str) -> None:
@@ -173,14 +173,14 @@ class PageLesson:
             if not self.lazy.is_visible(name):
                 self._placeholder(name)
                 return
-            new = name not in self.drawn
+            new = name not in self.render_times
             with (
                 run_context.bench_run(name, new) as alone,
                 charging.turn(self._rank(name, alone), self._on_queue_wait),
                 self.declared.read_by(self.values),
             ):
                 self._draw_bench(bench)
-            self.drawn[name] = time.monotonic()
+            self.render_times[name] = time.monotonic()
             if name == self.placed[0]:
                 figure.mark_current(self.record.slug, self.text.lang)
 
@@ -189,7 +189,7 @@ class PageLesson:
             classroom_panel.run_as_class(self.text, bench, self.style, header.presenting())
 
     def _rank(self, name: str, is_only: bool) -> Priority:
-        return self.asked.pop(name, Priority.INTERACTION) if is_only else Priority.PAGE
+        return self.requests.pop(name, Priority.INTERACTION) if is_only else Priority.PAGE
 
     def _on_queue_wait(self, before: int) -> None:
         """Says whose turn it is; a newer press of the reader ends the wait here.
@@ -246,10 +246,10 @@ class PageLesson:
         with stage:
             render_safely(attempt, self.words)
             others = {name: self.values(name) for name in bench.after}
-            shape = html.layout_signature(show.output.items)
+            signature = html.layout_signature(show.output.items)
             session = weakref.ref(run_context.session())
             moved = host.live is not None
-            self.shown[bench.name] = BenchState(params, others, shape, session, moved)
+            self.states[bench.name] = BenchState(params, others, signature, session, moved)
             if host.live or bench.leads:
                 drag = run_context.lesson_scope()(partial(self._commit_listener, bench))
                 fragment(drag, f"{prefix}.commit")
@@ -266,10 +266,13 @@ class PageLesson:
 
     def _commit_listener(self, bench: Bench) -> None:
         """What hears of a hand that rests, and says it to the benches that build on this one."""
-        prefix, visible = bench.prefix, self.shown[bench.name]
+        prefix, visible = bench.prefix, self.states[bench.name]
         if visible.moved:
             components.drag_commit(
-                f"{prefix}.commit", prefix, visible.shape, partial(self._on_commit, bench)
+                f"{prefix}.commit",
+                prefix,
+                visible.layout_signature,
+                partial(self._on_commit, bench),
             )
         if bench.leads:
             followers = [
@@ -282,13 +285,14 @@ class PageLesson:
 
     def _on_commit(self, bench: Bench, values: Mapping[str, Any]) -> None:
         """Take what a hand has set; where the browser does not show all of it, draw the bench."""
-        before = self.shown[bench.name]
+        before = self.states[bench.name]
         taken = widgets.take(bench.prefix, bench.declaration, values)
         params = self.values(bench.name)
         as_told = all(controls.equals(text, getattr(params, name)) for name, text in taken.items())
-        same = before.shape is not None and values.get("shape") == before.shape
+        signature = before.layout_signature
+        same = signature is not None and values.get("layout_signature") == signature
         if as_told and same and widgets.frame(params) == widgets.frame(before.params):
-            self.shown[bench.name] = replace(before, params=params, drawn=False)
+            self.states[bench.name] = replace(before, params=params, is_page_rendered=False)
             widgets.write_links(bench.prefix, params, taken)
         else:
             draw_besides([bench.prefix])
@@ -311,7 +315,7 @@ class PageLesson:
         new = [
             name
             for name in names
-            if name not in self.asked and self.drawn.get(name, -math.inf) < lately
+            if name not in self.requests and self.render_times.get(name, -math.inf) < lately
         ]
         self.lazy.mark_visible(new)
         self._schedule(new, Priority.PAGE, self._near_key)
@@ -322,7 +326,7 @@ class PageLesson:
         the next.
         """
         if names:
-            self.asked |= dict.fromkeys(names, rank)
+            self.requests |= dict.fromkeys(names, rank)
             draw_besides([heard_by, *(self.prefix(name) for name in names)])
 
     @property

@@ -92,6 +92,6 @@ def undrawn(slug: str, lang: str) -> shell.PrerenderedFigure:
         name=html.escape(text(name)) if text.has(name) else "",
         above=" below-choice" if any(above) else "",
     )
-    stands = f"{key} :is(.main-svg, .seqviz-sinusoid canvas)"
-    payload = {"stands": stands, "place": key}
+    selector = f"{key} :is(.main-svg, .seqviz-sinusoid canvas)"
+    payload = {"figure_selector": selector, "bench_selector": key}
     return shell.PrerenderedFigure(shell.head(slug, lang) + bench, payload)

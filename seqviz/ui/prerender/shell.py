@@ -50,13 +50,13 @@ _STEPS = 100  # that the networks of home's bench read, by default; a test looks
 
 @dataclass(frozen=True)
 class PrerenderedFigure:
-    """html: title and goal, and a place for the first bench. told: to the script.
+    """html: title and goal, and a place for the first bench. payload: of the script.
 
     figures: by theme; empty where the browser makes it, or nobody has yet.
     """
 
     html: str
-    told: dict[str, str]
+    payload: dict[str, str]
     figures: dict[str, Any] = field(default_factory=dict)
 
 
@@ -73,9 +73,9 @@ def page(
     if slug:
         first = load_figure(slug, lang) or undrawn(slug, lang)
     else:
-        first = PrerenderedFigure(head("home", lang) + _home(lang), {"stands": _LIVE})
+        first = PrerenderedFigure(head("home", lang) + _home(lang), {"figure_selector": _LIVE})
     figures = first.figures if is_plain else {}
-    data = json.dumps({**first.told, "figures": figures}, ensure_ascii=False)
+    data = json.dumps({**first.payload, "figures": figures}, ensure_ascii=False)
     return _PAGE.format(
         html=first.html,
         data=data.replace("<", "\\u003c"),

@@ -151,12 +151,12 @@ def lease(account: ClientQuota) -> ClientQuota | None:
     if account.tokens.retry_after(*tokens_of(account)):
         return None
     used = account.recent_cpu_s
-    return ClientQuota(seconds=replace(account.seconds, used=used, drawn=0.0))
+    return ClientQuota(seconds=replace(account.seconds, used=used, total=0.0))
 
 
 def settle_lease(account: ClientQuota, used: ClientQuota) -> None:
     """Count what was computed there, on an account that was `lent`."""
-    _spend(account, used.seconds.drawn, Priority.INTERACTION)
+    _spend(account, used.seconds.total, Priority.INTERACTION)
     _read(account, {text: partial(int, size) for text, size in used.texts.items()})
 
 

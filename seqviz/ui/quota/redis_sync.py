@@ -112,8 +112,8 @@ class Replicas:
         for account in of:
             messages: list[float] = []
             for bucket, (_, rate) in _buckets(account):
-                rendered.append(bucket.drawn)
-                messages += [bucket.told, bucket.drawn, min(rate, FASTEST)]
+                rendered.append(bucket.total)
+                messages += [bucket.synced, bucket.total, min(rate, FASTEST)]
             existing = account.tabs.open if account.shared else 0, at_work[account.name]
             pipe.evalsha(NAME, 1, PREFIX + account.key, int(make), self._me, *existing, *messages)
         try:
@@ -169,7 +169,7 @@ def _take(account: ClientQuota, totals: Iterator[float], answer: object) -> bool
     if len(numbers) != len(buckets) + 2 or not all(0 <= number < LARGEST for number in numbers):
         return False
     for (bucket, (capacity, _)), total, level in zip(buckets, rendered, numbers, strict=False):
-        bucket.told = total
+        bucket.synced = total
         bucket.sync(level, capacity)
     account.tabs_elsewhere, account.jobs_elsewhere = map(int, numbers[-2:])
     return True
@@ -204,7 +204,7 @@ def _is_dirty(account: ClientQuota, at_work: Iterable[str]) -> bool:
         or account.jobs_elsewhere
         or (account.shared and account.tabs.open)
         or account.name in at_work
-        or any(bucket.drawn > bucket.told for bucket, _ in _buckets(account))
+        or any(bucket.total > bucket.synced for bucket, _ in _buckets(account))
     )
 
 

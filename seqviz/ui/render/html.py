@@ -52,15 +52,15 @@ class LiveResponse:
 def layout_signature(items: Sequence[Item]) -> str | None:
     """What a page shows of a bench besides what an answer tells; None where it never tells enough.
 
-    Two runs of one shape differ only in what the browser has drawn already.
+    Two runs of one signature differ only in what the browser has drawn already.
     """
     parts: list[tuple[object, ...]] = []
     for item in items:
         match item:
-            case Chart() if isinstance(item.drawn.chart, Figure):
+            case Chart() if isinstance(item.figure.chart, Figure):
                 parts.append(("chart", item.provenance.kind, item.clicks))
             case Metric():
-                parts.append(("readout", item.label, item.help, item.beside is None))
+                parts.append(("readout", item.label, item.help, item.caption is None))
             case Note() if "$" not in item.sentence:  # only the page can set a formula
                 parts.append((item.kind,))
             case ColoredText():
@@ -81,17 +81,17 @@ def serialize(output: Output, text: Text) -> LiveResponse:
     charts = [item for item in items if isinstance(item, Chart)]
     if not charts:
         raise PendingError
-    rendered = charts[0].drawn
+    rendered = charts[0].figure
     around = {
         "alt": rendered.alt,
         "readouts": [
-            {"value": item.value, "beside": item.beside}
+            {"value": item.value, "caption": item.caption}
             for item in items
             if isinstance(item, Metric)
         ],
         "notes": [note_html(item) for item in items if isinstance(item, Note | ColoredText)],
         "badge": badge(charts[0].provenance, output, text),
-        "shape": layout_signature(items),
+        "layout_signature": layout_signature(items),
     }
     return LiveResponse(around, rendered.parts if isinstance(rendered.chart, Figure) else ())
 

@@ -63,20 +63,20 @@ class LeakyBucket:
     `wait` says how long a user whose bucket has run over has to wait: until a tenth of it is free
     again, so that the next press is not refused at once. A use is let in whole, however large: its
     size is known only afterwards. Capacity and rate are those of the call, as settings may change.
-    drawn: all that was ever used here. told: how much of it the other replicas have heard of.
+    total: all that was ever used here. synced: how much of it the other replicas have heard of.
     """
 
     clock: Callable[[], float] = time.monotonic
     used: float = 0.0
     over: bool = False
-    drawn: float = 0.0
-    told: float = 0.0
+    total: float = 0.0
+    synced: float = 0.0
     _at: float | None = None
 
     def consume(self, amount: float, capacity: float, rate: float) -> None:
         """Use so much."""
         self.leak(rate)
-        self.drawn += amount
+        self.total += amount
         self.used += amount
         self.over = self.over or self.used > capacity
 
@@ -90,7 +90,7 @@ class LeakyBucket:
 
     def sync(self, used: float, capacity: float) -> None:
         """What is in it now by all replicas, besides what they have not heard of."""
-        self.used, self._at = used + self.drawn - self.told, self.clock()
+        self.used, self._at = used + self.total - self.synced, self.clock()
         self.over = self.over or self.used > capacity
 
     def leak(self, rate: float) -> float:

@@ -68,7 +68,7 @@ class ResultCache:
         while True:
             with self._lock:
                 if (outcome := self._look(key)) is not None:
-                    return dataclasses.replace(outcome, kept=True)
+                    return dataclasses.replace(outcome, is_cached=True)
                 other = self._computing.get(key)
                 if other is None:
                     mine = self._computing[key] = threading.Event()
@@ -159,7 +159,9 @@ def cached(function: Callable[..., R]) -> Callable[..., Computed[R]]:
     def get(*args: Any, **keywords: Any) -> Computed[R]:
         key = content_hash.hash_value((content_hash.hash_function(function), args, keywords))
         computed = result_cache().get_or_compute(key, lambda: function(*args, **keywords))
-        metrics.observe_cache(run_context.lesson(), None if computed.kept else computed.seconds)
+        metrics.observe_cache(
+            run_context.lesson(), None if computed.is_cached else computed.seconds
+        )
         return computed
 
     return get

@@ -50,7 +50,7 @@ class Session:
     written, by prefix of a bench and parameter. files, picks: what was uploaded, and chosen in it,
     by the key of the widget: one file for each at most. page: that was drawn last. links: what
     stands in the address of each lesson, here or when it was left, by the key of the control.
-    asked: requests of it that wait for an answer. seen: when a
+    n_pending: requests of it that wait for an answer. seen: when a
     page, a bench or an answer was last asked for. account: of its device.
     """
 
@@ -65,7 +65,7 @@ class Session:
     picks: dict[str, str] = field(default_factory=dict, repr=False)
     page: str = ""
     links: dict[str, str] = field(default_factory=dict, repr=False)
-    asked: int = 0
+    n_pending: int = 0
     seen: float = 0.0
     account: ClientQuota = field(default_factory=ClientQuota, repr=False)
 

@@ -107,20 +107,26 @@ class SystemClient:
 
 @dataclass(eq=False)
 class Ticket:
-    """Somebody who wants to compute; came: seconds. begin: called, under a lock, when it may."""
+    """A request to compute; enqueued_at: seconds. begin: called, under a lock, when it may."""
 
     rank: Priority
-    came: float
+    enqueued_at: float
     user: SchedulerClient = field(default_factory=SystemClient)
     begin: Callable[[], object] = field(default=lambda: None, repr=False)
 
     def step(self, now: float) -> int:
         """How far behind others of its kind."""
-        return 0 if now - self.came >= MAX_WAIT_S else int(self.user.recent_cpu_s // USAGE_STEP_S)
+        return (
+            0
+            if now - self.enqueued_at >= MAX_WAIT_S
+            else int(self.user.recent_cpu_s // USAGE_STEP_S)
+        )
 
     def deadline(self) -> float:
         """When it has waited long enough for its length: of equals the earliest goes first."""
-        return self.came + min(MAX_WAIT_S, AGING_FACTOR * self.user.expected_cpu_s(self.rank))
+        return self.enqueued_at + min(
+            MAX_WAIT_S, AGING_FACTOR * self.user.expected_cpu_s(self.rank)
+        )
 
     def slow(self, now: float) -> bool:
         """Whether it takes long, or its user has used much."""

@@ -32,7 +32,13 @@ ROOM_ROUTES = {  # /room/{code}/said
     "waiting": "pending",
 }
 MESSAGE_KINDS = {"again": "reopen", "place": "navigate", "where": "presence"}
-MESSAGE_FIELDS = {"as": "type", "do": "action", "left": "detached", "own": "text_keys"}
+MESSAGE_FIELDS = {
+    "as": "type",
+    "do": "action",
+    "left": "detached",
+    "looks": "view",
+    "own": "text_keys",
+}
 # From the current name of a field in an answer to the deprecated one.
 ANSWER_FIELDS = {
     "answers": "own",

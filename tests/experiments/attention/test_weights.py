@@ -132,7 +132,7 @@ def test_queries_and_keys_of_an_encoder_are_its_projections(minilm):
 # --- heads switched off, another mask -------------------------------------------------------------
 
 SWITCHED = [((0, 0),), ((2, 5), (1, 3), (2, 6)), tuple((1, head) for head in range(9))]
-MASKINGS = [Masking("none"), Masking("reverse"), Masking("own", pads=3, told=False)]
+MASKINGS = [Masking("none"), Masking("reverse"), Masking("own", pads=3, is_declared=False)]
 
 
 def cosine(a, b):
@@ -255,7 +255,7 @@ def test_the_models_own_mask_by_another_name_is_read_once(
     text = f"A text that nobody has read before, {model}."
     attention.mosaic(model, text)
     monkeypatch.setattr(forward_cache, "forward", None)  # another pass would fail
-    change = attention.masked(model, text, Masking(kind, told=False))
+    change = attention.masked(model, text, Masking(kind, is_declared=False))
     assert change.sentence == pytest.approx(1)
     assert not change.moved.any()
     assert attention.head(model, text, "", 1, 2, Masking(kind)).weights.shape[0] > 5

@@ -63,7 +63,7 @@ def test_decay():
 def test_bias():
     settings = {"view": "sampling", "intercept": True, "process__phi": 0.9, "process__n": 50}
     bias, theory = (read("fit", name, **settings) for name in ("bias", "theory_bias"))
-    error = float(run("fit", **settings).readouts["bias"].beside.removeprefix("±").strip())
+    error = float(run("fit", **settings).readouts["bias"].caption.removeprefix("±").strip())
     assert bias < -10 * error
     assert right("bias") == "Below 0.9"
     assert theory == pytest.approx(-3.7 / 50, abs=5e-4)
@@ -96,8 +96,8 @@ def test_far():
     result = run("forecast", horizon=50, process__burn_in=200)
     fan = traces(result.figure)["recursive"]["y"]
     assert abs(fan[-1]) < 1e-3 * abs(fan[0])
-    theory = run("forecast", view="errors", horizon=50).readouts["mse_h"].beside
-    assert theory == run("process").readouts["variance"].beside  # σ²/(1 − φ²)
+    theory = run("forecast", view="errors", horizon=50).readouts["mse_h"].caption
+    assert theory == run("process").readouts["variance"].caption  # σ²/(1 − φ²)
     walk = traces(run("forecast", horizon=50, process__phi=1.0).figure)["recursive"]["y"]
     assert abs(walk[-1] - walk[0]) < abs(0.5 * walk[0])  # the estimate is a little below 1
     assert right("far") == "The mean of the series, nearly"
@@ -223,7 +223,7 @@ def test_a_window_pays_from_the_order_on():
     assert truth < error[3] == min(error) < 1.05 * truth
     assert error[9] > 1.1 * error[3]  # what is beyond the order costs
     assert [item["parameters"].value for item in visible] == [str(17 + 8 * p) for p in range(1, 11)]
-    assert {item["parameters"].beside for item in visible} == {"the RNN: 97"}
+    assert {item["parameters"].caption for item in visible} == {"the RNN: 97"}
     assert float(visible[0]["rnn_mse"].value) < error[9]
     payloads = [visible[position]["network_mse"].value for position in (0, 2, 3)]
     for language in LANGUAGES:
@@ -261,19 +261,19 @@ def test_the_least_error_of_a_line_is_that_of_least_squares():
 
 def test_the_line_beside_a_network_is_counted_with_its_intercept():
     for bench, count in (("networks", 1), ("nonlinear", 2)):
-        assert run(bench).readouts["parameters"].beside == f"the line: {count}"
+        assert run(bench).readouts["parameters"].caption == f"the line: {count}"
 
 
 def test_the_noise_of_a_shuffled_series_is_its_values():
     visible = run("fit", process__shuffle=True).readouts["sigma_hat"]
     assert (
-        visible.beside
+        visible.caption
         == unbroken(f"σ = {number((1 / (1 - 0.8**2)) ** 0.5)}")
         == unbroken("σ = 1.67")
     )
-    assert run("fit").readouts["sigma_hat"].beside == unbroken("σ = 1.00")
+    assert run("fit").readouts["sigma_hat"].caption == unbroken("σ = 1.00")
     walk = run("fit", process__shuffle=True, process__phi=1.0).readouts["sigma_hat"]
-    assert walk.beside == unbroken("σ = ∞")
+    assert walk.caption == unbroken("σ = ∞")
 
 
 def test_steps_better_than_the_mean_are_counted_where_the_figure_shows_them():

@@ -184,7 +184,7 @@ def test_a_sentence_at_the_end_of_a_control_reads_like_one():
     assert run("apart", key=3, by="value").notes[1].count("The value of") == 2
     for head in ({"layer": 0, "head": 2}, {"layer": 0, "head": 0}):
         visible = run("trials", view="repeated", **head)
-        assert "−" not in visible.notes[0] + visible.readouts["tried"].beside
+        assert "−" not in visible.notes[0] + visible.readouts["tried"].caption
     assert "99.6%" in run("masks", kind="none", cells="1.1").notes[0]
     assert unbroken("dₖ = 1.") in run("by_hand", stage=5, d_k=1).notes[0]
     assert "Divided by 1," in run("by_hand", stage=5, scale="none").notes[0]
@@ -220,7 +220,7 @@ def test_what_is_rounding_is_no_change():
     """Padding that the model is told about moves tokens by 1e-13."""
     payload = run("masks", kind="own", pads=8)
     assert payload.notes[0].endswith("Nothing has changed.")
-    assert (payload.readouts["furthest"].value, payload.readouts["furthest"].beside) == ("0", None)
+    assert (payload.readouts["furthest"].value, payload.readouts["furthest"].caption) == ("0", None)
     assert "on_pads" in payload.readouts
     assert "on_pads" not in run("masks", kind="own").readouts
     assert "Nothing" not in run("masks", kind="own", pads=8, told=False).notes[0]

@@ -100,7 +100,7 @@ def test_a_reveal_quotes_what_the_page_shows(name, lang):
         visible = lesson.benches[bench].run(values, lang)
         messages += [
             *visible.notes,
-            *(f"{readout.value} {readout.beside}" for readout in visible.readouts.values()),
+            *(f"{readout.value} {readout.caption}" for readout in visible.readouts.values()),
         ]
     there = {f"{float(item):g}" for item in re.findall(r"\d+\.\d+", " ".join(messages))}
     there |= {f"{round(float(item)):d}" for item in there}

@@ -78,7 +78,7 @@ def test_a_bench_gives_everything_as_data():
     assert visible.figure.to_json() == lag_plot(path.values, line, 0.8).to_json()
     assert visible.readouts["sigma_hat"].value == f"{line.sigma:.3f}"
     assert visible.readouts["variance"].value == f"{path.values.var():.2f}"
-    assert visible.readouts["variance"].beside == "σ²"
+    assert visible.readouts["variance"].caption == "σ²"
     assert len(visible.notes) == 1
     assert [type(item).__name__ for item in visible.items] == ["Chart", "Metric", "Metric", "Note"]
 

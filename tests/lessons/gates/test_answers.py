@@ -44,7 +44,7 @@ def numbers(sentence):
 def told(bench, values, lang):
     """Everything that the bench says at these settings."""
     out = run(bench, values, lang)
-    beside = [readout.beside or "" for readout in out.readouts.values()]
+    beside = [readout.caption or "" for readout in out.readouts.values()]
     return numbers(" ".join([*read(out).values(), *beside, *out.notes]))
 
 
@@ -197,7 +197,7 @@ def test_a_little_job_has_no_words_to_compare_a_unit_with(kind):
         run("watch", {"kind": kind, "feature": f}).readouts for f in ("vowel", "in_word")
     )
     assert item["correlation"] == other["correlation"]
-    assert item["correlation"].beside == WORDS["en"]["option"]["feature"]["position"]
+    assert item["correlation"].caption == WORDS["en"]["option"]["feature"]["position"]
     request = dict(controls(lesson.benches["watch"].declaration))
     assert not request["feature"].when({"kind": kind})
     # Nor is there a step behind the last symbol.

@@ -240,8 +240,8 @@ def test_the_sentence_ends_at_the_verb_and_says_what_reaches_the_subject():
 )
 def test_all_that_reach_as_far_are_named(values, longest, shortest):
     out = lesson.benches["reach"].run(values, code=False).readouts
-    assert out["longest"].beside == longest
-    assert (out["shortest"].beside if "shortest" in out else None) == shortest
+    assert out["longest"].caption == longest
+    assert (out["shortest"].caption if "shortest" in out else None) == shortest
 
 
 def test_one_singular_value_that_is_not_drawn_is_one():

@@ -121,7 +121,7 @@ def test_what_is_another_for_another_student_or_later_is_not_for_all(monkeypatch
 
 
 def where(bench: str = "ar_fitting/process", left: bool = False, looks: object = EN) -> dict:
-    return {"kind": "presence", "bench": bench, "detached": left, "goals": [], "looks": looks}
+    return {"kind": "presence", "bench": bench, "detached": left, "goals": [], "view": looks}
 
 
 @pytest.fixture
@@ -229,7 +229,7 @@ def test_of_a_flood_of_moves_a_few_are_drawn_and_the_last_is_told(room, monkeypa
 
     run_async(flood())
     assert (slow.most, slow.drawn) == (1, ["0", "99"][-len(slow.drawn) :])
-    assert room.place["values"] == {"ar.process.phi": "99"}
+    assert room.location["values"] == {"ar.process.phi": "99"}
     assert b"99" in room.pictures[EN]
 
 
@@ -239,7 +239,7 @@ def test_a_picture_that_takes_long_does_not_hold_the_teacher_up(room, monkeypatc
     monkeypatch.setattr(routes, "DRAWN_WITHIN", 0.001)
     at(room).streams = 1
     run_async(routes._place(room, {"kind": "navigate", **MOVED}, ClientQuota()))
-    assert (room.place, room.pictures) == (MOVED, {})
+    assert (room.location, room.pictures) == (MOVED, {})
 
 
 def test_a_browser_that_does_not_read_gets_the_last_of_a_flood(client):

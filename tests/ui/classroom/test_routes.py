@@ -602,7 +602,7 @@ def test_who_comes_back_is_no_newcomer_though_others_have_the_numbers(client, op
 
 @pytest.mark.parametrize("said", [
     {"kind": "send", "lesson": "you_fools", "bench": "", "values": {}},
-    {"kind": "presence", "bench": "constructor/x", "detached": True, "goals": [], "looks": None},
+    {"kind": "presence", "bench": "constructor/x", "detached": True, "goals": [], "view": None},
 ])  # fmt: skip
 def test_a_lesson_that_is_none_is_shown_to_no_teacher(client, opened, said):
     seat = join(client, opened["code"])["seat"]

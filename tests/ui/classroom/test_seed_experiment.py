@@ -114,7 +114,7 @@ def test_a_class_is_its_seats_and_is_filled_up_to_thirty():
 def test_who_comes_late_takes_the_seed_that_was_filled_in():
     run = SeedExperimentRun(1, RUN)
     assert run.missing([3])[0] == 3  # those of seats first
-    run.found = dict.fromkeys(target_seeds([3]), 0.5)
+    run.results = dict.fromkeys(target_seeds([3]), 0.5)
     assert run.missing([3, 4, 30]) == []
     assert run.missing([3, 31]) == [31]
     run.of_class = frozenset([3, 4])
@@ -127,7 +127,7 @@ def test_another_run_replaces_the_first_which_is_kept_for_afterwards(monkeypatch
     for number in range(1, 6):
         room.apply_teacher_message(RUN)
         assert room.run.number == number
-        room.run.found = {1: float(number), 2: 0.5}
+        room.run.results = {1: float(number), 2: 0.5}
     room.apply_teacher_message({"kind": "stop"})
     assert room.run.stopped
     left = room.record().to_dict()["runs"]
@@ -313,7 +313,7 @@ def test_the_loop_goes_on_while_it_computes(ours, monkeypatch):
         room.apply_teacher_message({**RUN, "values": {"ar.process.phi": "0.9"}})
         seed_experiment.start(room, ClientQuota())
         turns = []
-        while len(room.run.found) < 10:
+        while len(room.run.results) < 10:
             before = time.perf_counter()
             await asyncio.sleep(0.005)
             turns.append(time.perf_counter() - before)

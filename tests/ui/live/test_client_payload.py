@@ -101,8 +101,8 @@ def test_the_page_is_told_what_answers_and_on_what_it_depends(session):
         payload = handler.live_descriptor(
             BENCH, {BENCH.prefix: BENCH.declaration()}, "en", False, False
         )
-    assert payload["answers"] == {
-        "script": "next_token", "needs": ["lang", "present", "own", "gp.scores.text"],
+    assert payload["client_renderer"] == {
+        "script": "next_token", "dependencies": ["lang", "present", "own", "gp.scores.text"],
     }  # fmt: skip
     assert payload["values"]["gp.scores.order"] == "+".join(ORDER)
 

@@ -75,7 +75,8 @@ def test_the_answer_is_what_the_bench_shows(client, session, slug, name, minilm,
     assert figure == json.loads(expected.figure.to_json())
     assert around["alt"] == expected.figure.alt
     visible = [
-        {"value": readout.value, "beside": readout.beside} for readout in expected.readouts.values()
+        {"value": readout.value, "caption": readout.caption}
+        for readout in expected.readouts.values()
     ]
     assert len(visible) == len(around["readouts"])
     measured = [
@@ -282,11 +283,11 @@ def test_what_nobody_waits_for_any_more_is_not_begun(monkeypatch):
 
 
 def test_one_visitor_does_not_fill_the_queue(client, session):
-    session.asked = handler.MAX_REQUESTS_PER_SESSION
+    session.n_pending = handler.MAX_REQUESTS_PER_SESSION
     assert ask(client, session, AR).status_code == 429
-    session.asked -= 1
+    session.n_pending -= 1
     assert ask(client, session, AR).status_code == 200
-    assert session.asked == handler.MAX_REQUESTS_PER_SESSION - 1
+    assert session.n_pending == handler.MAX_REQUESTS_PER_SESSION - 1
 
 
 def test_a_class_that_is_busy_has_nothing_for_who_only_may_want_it(client, session):

@@ -108,7 +108,7 @@ def test_what_a_worker_computes_is_charged_and_counted_here(client, session, wor
     assert ask(client, session, "/live/ar_fitting/process", **query).status_code == 200
     assert [counted(name, **lesson) for name in names] == [item + 2 for item in before]
     assert counted("seqviz_run_seconds_count", **lesson, kind="live") == runs + 1
-    used = session.account.seconds.drawn
+    used = session.account.seconds.total
     assert 0 < used < 1
     hits = counted("seqviz_cache_hits_total", **lesson)
     query |= {"ar.process.view": "roots"}  # of another figure, with the same path
@@ -146,9 +146,9 @@ def test_a_student_s_text_goes_along(client, session, worker):
     assert timeless(answer.content) == timeless(own)
     counted = session.account
     assert list(counted.texts) == ["A sentence of my own."]
-    assert counted.tokens.drawn == 21
+    assert counted.tokens.total == 21
     ask(client, session, GATES, **query | {"ga.watch.step": "4"})
-    assert counted.tokens.drawn == 21
+    assert counted.tokens.total == 21
 
 
 def test_who_has_used_up_the_tokens_is_answered_by_the_parent(client, session, worker):

@@ -20,7 +20,7 @@ async def moved(student: ProtocolClient, key: str, value: object) -> int:
 async def told(student: ProtocolClient, values: object, shape: object) -> int:
     """Say what no browser of ours says; how many charts the page draws."""
     drag = student.widgets[f"ar.process{HAND}"]
-    await student._tell(drag, "commit", {"values": values, "shape": shape, "number": 7})
+    await student._tell(drag, "commit", {"values": values, "layout_signature": shape, "number": 7})
     return student.charts
 
 
@@ -82,7 +82,7 @@ def test_where_the_page_would_show_more_it_is_drawn(server):
     async def visit() -> list[int]:
         async with ProtocolClient(server.url, "ar_fitting") as student:
             await student.open()
-            shape = student.widgets[f"ar.process{HAND}"].told["shape"]
+            shape = student.widgets[f"ar.process{HAND}"].told["layout_signature"]
             rendered = [
                 await told(student, {PHI: "0.31"}, shape),
                 await told(student, {PHI: "0.32"}, "another"),

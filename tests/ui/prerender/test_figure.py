@@ -36,7 +36,7 @@ def test_the_first_bench_as_it_stands_with_nothing_set(record, lang, minilm, smo
     expected = bench.run({}, style=Style(LIVE, lang)).figure
     text = Text(lang)
     assert html.escape(text(f"{record.slug}.title")) in page
-    assert json.loads(data)["place"] == f".st-key-bench-{bench.name}"
+    assert json.loads(data)["bench_selector"] == f".st-key-bench-{bench.name}"
     assert isinstance(expected, Figure)
     assert json.loads(figures["light"]["figure"]) == json.loads(expected.to_json())
     assert figures["light"]["alt"] == expected.alt

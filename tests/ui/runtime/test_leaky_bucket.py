@@ -31,7 +31,7 @@ def test_what_fits_is_let_in_at_once(bucket):
 
 def test_what_was_used_at_other_replicas_fills_it_beside_what_they_have_not_heard_of(bucket, clock):
     bucket.consume(5.0, CAPACITY, RATE)
-    bucket.told = bucket.drawn
+    bucket.synced = bucket.total
     bucket.consume(2.0, CAPACITY, RATE)
     bucket.sync(17.0, CAPACITY)
     assert bucket.used == 19.0

@@ -91,7 +91,7 @@ def test_the_weight_of_a_result_is_that_of_its_arrays():
 
 def ask(store: ResultCache, n: int) -> bool:
     """Ask for 16 kB; whether they were kept."""
-    return store.get_or_compute(str(n).encode(), lambda: halves(n)).kept
+    return store.get_or_compute(str(n).encode(), lambda: halves(n)).is_cached
 
 
 def test_what_is_kept_is_bounded_and_the_least_recently_asked_for_goes():
@@ -122,7 +122,7 @@ def test_what_a_class_is_sent_outlives_a_hundred_sliders_in_motion():
     for n in range(1001, 1101):
         assert not ask(store, n)
     calls.clear()
-    assert store.get_or_compute(b"sent", lambda: halves(1000)).kept
+    assert store.get_or_compute(b"sent", lambda: halves(1000)).is_cached
     assert calls == []
     assert store.size <= 200_000
 
@@ -131,7 +131,7 @@ def test_a_result_beyond_the_room_is_given_and_not_kept():
     store = ResultCache(room=50_000 / NEW)
     ask(store, 1000)
     assert store.get_or_compute(b"large", lambda: halves(10_000)).result.first.shape == (10_000,)
-    assert not store.get_or_compute(b"large", lambda: halves(10_000)).kept
+    assert not store.get_or_compute(b"large", lambda: halves(10_000)).is_cached
     assert ask(store, 1000)  # and nothing had to leave for it
 
 
@@ -171,7 +171,7 @@ def test_a_class_that_asks_at_once_waits_for_one_computation():
     answers: list[bool] = []
 
     def asking() -> None:
-        answers.append(store.get_or_compute(b"slow", lambda: slow(1)).kept)
+        answers.append(store.get_or_compute(b"slow", lambda: slow(1)).is_cached)
 
     students = [threading.Thread(target=asking) for _ in range(8)]
     for student in students:

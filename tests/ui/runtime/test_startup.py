@@ -112,7 +112,7 @@ for layer in reversed(application.middleware()):
 application.startup.configure_process()
 kept = shell._file("gates", "en")
 kept.parent.mkdir()
-kept.write_text(json.dumps({"html": "", "told": {}, "figures": {}}))
+kept.write_text(json.dumps({"html": "", "payload": {}, "figures": {}}))
 for slug in ("", "gates"):
     shell.page(slug, "en", True, application._undrawn)
 needless = {"numpy", "pandas", "seqviz.lessons", "seqviz.figures", "seqviz.ui.live.handler"}
