@@ -165,6 +165,20 @@ def renamed(module: str) -> str | None:
     return None
 
 
+def alias(name: str) -> property:
+    """Return a property for the name that a field had in version 0.1.
+
+    Args:
+        name: what the field is called now.
+    """
+
+    def read(result: Any) -> Any:
+        warnings.warn(f"This field is now {name}.", DeprecationWarning, stacklevel=2)
+        return getattr(result, name)
+
+    return property(read)
+
+
 class DeprecatedModuleFinder(MetaPathFinder):
     """Find the modules of version 0.1 under their old names."""
 

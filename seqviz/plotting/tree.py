@@ -17,13 +17,13 @@ _SMALLEST, _LARGEST = 4.0, 22.0  # pixels across a node
 class Tree:
     """Nodes behind a root that is not one of them; a parent comes before its children.
 
-    parent: -1 for the root. depth: 1 for a child of the root. chance: of the way to each, in
+    parent: -1 for the root. depth: 1 for a child of the root. probability: of the way to each, in
     [0, 1]. names: escaped.
     """
 
     parent: Int[np.ndarray, "node"]
     depth: Int[np.ndarray, "node"]
-    chance: Float[np.ndarray, "node"]
+    probability: Float[np.ndarray, "node"]
     names: tuple[str, ...]
 
     def part(self, nodes: Sequence[int]) -> tuple[Tree, dict[int, int]]:
@@ -38,7 +38,7 @@ class Tree:
         tree = Tree(
             np.array([new[int(self.parent[old])] for old in order], int),
             self.depth[order],
-            self.chance[order],
+            self.probability[order],
             tuple(self.names[old] for old in order),
         )
         return tree, new
@@ -52,7 +52,7 @@ class Tree:
         left = [(-1, False)]
         while left:
             node, done = left.pop()
-            below = sorted(children.get(node, []), key=lambda item: -self.chance[item])
+            below = sorted(children.get(node, []), key=lambda item: -self.probability[item])
             if below and not done:
                 left += [(node, True), *((item, False) for item in below[::-1])]
                 continue
@@ -104,10 +104,10 @@ def draw_tree(
         panel.line(*through(path.nodes), path.name, path.color, dash=path.dash, width=path.width,
                    hover=False, legend=path.name not in named)  # fmt: skip
         named.add(path.name)
-    size = np.clip(_LARGEST * np.sqrt(tree.chance), _SMALLEST, None) * scale
+    size = np.clip(_LARGEST * np.sqrt(tree.probability), _SMALLEST, None) * scale
     panel.points(
         tree.depth, rows, name, palette.prediction, size=size, legend=False,
-        edge={"color": palette.grid, "width": 1}, customdata=100 * tree.chance,
+        edge={"color": palette.grid, "width": 1}, customdata=100 * tree.probability,
         hovertext=list(tree.names), hover=hover,
     )  # fmt: skip
     panel.marks_text(

@@ -172,7 +172,9 @@ def guess(text: str, index: int, last: int) -> View:
         partial(best_guesses, result),
         {key: f"{rank:,}" for key, rank in zip(keys, result.rank, strict=True)},
         notes=("more_tokens",) if len(text.split()) > 60 else (),
-        beside={key: percent(item) for key, item in zip(keys, result.chance, strict=True)},
+        beside={
+            key: percent(item) for key, item in zip(keys, result.truth_probability, strict=True)
+        },
     )
 
 
@@ -196,7 +198,7 @@ def padded(view: str, length: int, side: str) -> View:
         {
             "told": percent(right(payload)),
             "untold": percent(right(untold)),
-            "flipped": percent((untold[tried] > 0.5) != (outcome.plain[tried] > 0.5)),
+            "flipped": percent((untold[tried] > 0.5) != (outcome.unpadded[tried] > 0.5)),
             "on_pads": percent(outcome.on_pads[1, s, at][tried]),
         },
         Compared(("metric.told.label", "metric.untold.label"), right(payload), right(untold)),
@@ -214,7 +216,7 @@ def own_padding() -> View:
         {"view": "own", "text": REVIEW, "length": 64, "side": "left"},
         partial(sentence_padding, result, 64),
         {
-            "positive_plain": percent(result.plain),
+            "positive_plain": percent(result.unpadded),
             "positive_told": percent(result.probability[0, 1, 1]),
             "positive_untold": percent(result.probability[1, 1, 1]),
             "on_pads": percent(result.on_pads[1, 1, 1]),

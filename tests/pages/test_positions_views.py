@@ -268,7 +268,7 @@ def test_a_real_encoder(minilm, how, language):
         output = check(lesson, Scene("encoder", above | values, draw, {
             "alike_own": number(float(result.alike[0]), 4),
             "alike_zero": number(1.0, 4),
-            "kept_zero": number(float(result.kept[1]), 3),
+            "kept_zero": number(float(result.original_cosine[1]), 3),
             "previous_zero": f"{100 * result.previous[1]:.0f}%",
         }), language)  # fmt: skip
         own = f"{100 * result.previous[0]:.0f}%"

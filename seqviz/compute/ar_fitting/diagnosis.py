@@ -36,7 +36,7 @@ def _of_verdict(array: str, verdict: str, unit: Any = float) -> property:
     """A property of a diagnosis: what an array of its tests has for the verdict; see `entry`."""
 
     def number(self: Diagnosis) -> float:
-        return float(getattr(self.tests, array)[self.place])
+        return float(getattr(self.tests, array)[self.verdict_index])
 
     number.__annotations__["return"] = unit
     return property(number, doc=verdict)
@@ -46,16 +46,16 @@ def _of_verdict(array: str, verdict: str, unit: Any = float) -> property:
 class Diagnosis:
     """The residuals of an AR(P) with intercept, and the Ljung-Box test of their correlations.
 
-    residuals: shape (time,), from the P-th value on; correlations: theirs. order: P. tests: with
-    m = P + 1, P + 2, ... lags. place: of the m whose verdict is told: 20, or as many as a short
-    series has.
+    residuals: shape (time,), from the P-th value on; correlations: theirs. order: P. tests: with m
+    = P + 1, P + 2, ... lags. verdict_index: of the m whose verdict is told: 20, or as many as a
+    short series has.
     """
 
     residuals: Float[np.ndarray, "time"]
     correlations: Correlogram
     order: int
     tests: LjungBox
-    place: int
+    verdict_index: int
 
     tested = _of_verdict("lags", "The number of lags m of the verdict.", Count)
     q = _of_verdict("statistic", "Q of these lags.")
@@ -105,7 +105,7 @@ def diagnose(values: Float[np.ndarray, "time"], order: int) -> Diagnosis:
             read_only(chdtri(lags - order, 0.05)),
             read_only(result["lb_pvalue"].to_numpy()),
         ),
-        place=int(np.clip(_LAGS - order - 1, 0, lags.size - 1)),
+        verdict_index=int(np.clip(_LAGS - order - 1, 0, lags.size - 1)),
     )
 
 

@@ -15,6 +15,7 @@ from seqviz.compute.ar_fitting.exact_likelihood import fit_exact
 from seqviz.compute.ar_fitting.least_squares import lag_matrix, regress, triangular_factor
 from seqviz.compute.ar_fitting.process import Coefficients, read_only, simulate
 from seqviz.compute.ar_fitting.sample import checked
+from seqviz.core import deprecated
 from seqviz.core.units import Fraction, Interval, array_item
 from seqviz.stats.intervals import NORMAL_95, student_t_95
 from seqviz.stats.proportions import Proportion, proportion
@@ -73,12 +74,13 @@ class OneStep:
 
     line: squared errors of least squares, fitted to the training values; nan where a target has
     fewer than P values before it. truth: squared errors of the true rule, that is the noise.
-    least: mean of `line` over the training targets.
+    training_mse: mean of `line` over the training targets.
     """
 
     line: Float[np.ndarray, "time"]
     truth: Float[np.ndarray, "time"]
-    least: float
+    training_mse: float
+    least = deprecated.alias("training_mse")
 
     def line_mse(self, start: int = 0, end: int | None = None) -> float:
         """Mean squared error of least squares on the targets from `start` on, up to `end`."""

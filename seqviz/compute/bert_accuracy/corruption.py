@@ -43,11 +43,12 @@ FUNCTION_WORDS = frozenset(_CLOSED.split())
 
 
 class Corrupted(NamedTuple):
-    """A sentence as BERT's training changes it; treatment: index into `TREATMENTS`, one a place."""
+    """A sentence as BERT's training changes it; treatment: index into `TREATMENTS`, one a
+    position."""
 
     ids: Int[np.ndarray, "token"]
-    places: Int[np.ndarray, "place"]
-    treatment: Int[np.ndarray, "place"]
+    positions: Int[np.ndarray, "position"]
+    treatment: Int[np.ndarray, "position"]
 
 
 def words_of(pieces: Sequence[str], special: Bool[np.ndarray, "token"]) -> Int[np.ndarray, "token"]:

@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.training.settings import Choices, Limit, Range, Settings
+from seqviz.core import deprecated
 from seqviz.core.units import Fraction, Seconds, Share, ShareEnds, TwoDigits
 from seqviz.stats.proportions import (
     Paired,
@@ -119,11 +120,11 @@ class WordMaskingCurve:
 class Fall:
     """What masking some words in random order costs, taken apart; on the same sentences.
 
-    whole, masked: the usual head. adapted: a head that was trained on masked sentences as well.
+    unmasked, masked: the usual head. adapted: a head that was trained on masked sentences as well.
     deleted: the usual head, the words taken out in place of masked.
     """
 
-    whole: Proportion
+    unmasked: Proportion
     masked: Proportion
     adapted: Proportion
     deleted: Proportion
@@ -132,7 +133,7 @@ class Fall:
     @property
     def total(self) -> Share:
         """All of it: whole minus masked."""
-        return self.whole.share - self.masked.share
+        return self.unmasked.share - self.masked.share
 
     @property
     def shift(self) -> Share:
@@ -142,7 +143,7 @@ class Fall:
     @property
     def information(self) -> Share:
         """What not even that head has back."""
-        return self.whole.share - self.adapted.share
+        return self.unmasked.share - self.adapted.share
 
 
 @dataclass(frozen=True)
@@ -219,18 +220,18 @@ class Guesses:
     """The best guesses at one place of a sentence, under several conditions.
 
     conditions: of `TREATMENTS` or `DIRECTIONS`. pieces: the tokens as the model saw them, one row a
-    condition. place: index into them. truth: the token that stood there. candidates: the best
-    tokens, best first. rank: of the truth. chance: probability of the truth.
+    condition. position: index into them. truth: the token that stood there. candidates: the best
+    tokens, best first. rank, truth_probability: of the truth.
     """
 
     conditions: tuple[str, ...]
     pieces: tuple[tuple[str, ...], ...]
-    place: int
+    position: int
     truth: str
     candidates: tuple[tuple[str, ...], ...]
     probability: Float[np.ndarray, "condition candidate"] = field(metadata=PROBABILITY)
     rank: Int[np.ndarray, "condition"]
-    chance: Float[np.ndarray, "condition"]
+    truth_probability: Float[np.ndarray, "condition"]
 
     def rank_of(self, condition: str) -> int:
         """The rank of the true token under one condition."""
@@ -238,21 +239,22 @@ class Guesses:
 
     def chance_of(self, condition: str) -> Share:
         """The probability of the true token under one condition."""
-        return float(self.chance[self.conditions.index(condition)])
+        return float(self.truth_probability[self.conditions.index(condition)])
 
 
 @dataclass(frozen=True)
 class Padding:
     """The same sentences padded to one length, the network told so or not.
 
-    lengths: tokens; a longer sentence keeps its own. plain: probability of "positive" without any
-    padding. Axes told (`TOLD`), side (`SIDES`), length. drift: 1 - cosine of the sentence vector
-    with the one without padding. on_pads: share of a real token's attention that falls on [PAD],
-    mean over real tokens, heads, layers.
+    lengths: tokens; a longer sentence keeps its own. unpadded: probability of "positive" without
+    any padding. Axes told (`TOLD`), side (`SIDES`), length. drift: 1 - cosine of the sentence
+    vector with the one without padding. on_pads: share of a real token's attention that falls on
+    [PAD], mean over real tokens, heads, layers.
     """
 
     lengths: Int[np.ndarray, "length"]
-    plain: Float[np.ndarray, "sentence"] = field(metadata=PROBABILITY)
+    unpadded: Float[np.ndarray, "sentence"] = field(metadata=PROBABILITY)
+    plain = deprecated.alias("unpadded")
     probability: Float[np.ndarray, "told side length sentence"] = field(metadata=PROBABILITY)
     drift: Float[np.ndarray, "told side length sentence"]
     on_pads: Float[np.ndarray, "told side length sentence"]
@@ -269,7 +271,7 @@ class Padding:
     def flipped(self, side: str, length: int) -> Proportion:
         """How many answers padding changes when the network is not told."""
         untold = self.probability[self._at("untold", side, length)]
-        return counted(1 - answers_right(untold, self.plain > 0.5))
+        return counted(1 - answers_right(untold, self.unpadded > 0.5))
 
     def on_pads_untold(self, side: str, length: int) -> Share:
         """Attention on padding when the network is not told, mean over sentences."""
@@ -331,7 +333,7 @@ class UserTextPadding:
     ids: Int[np.ndarray, "token"]
     real: Bool[np.ndarray, "token"]
     lengths: Int[np.ndarray, "length"]
-    plain: Share
+    unpadded: Share
     probability: Float[np.ndarray, "told side length"] = field(metadata=PROBABILITY)
     drift: Float[np.ndarray, "told side length"]
     on_pads: Float[np.ndarray, "told side length"]

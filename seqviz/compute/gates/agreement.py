@@ -25,21 +25,22 @@ _LONGEST = MAX_SYMBOLS - max(len(many) for many, _ in NOUNS)  # characters
 
 @dataclass(frozen=True)
 class AgreementPair:
-    """Two sentences that differ in the word at `place` (from 1), and twelve pairs of nouns there.
+    """Two sentences that differ in the word at `position` (from 1), and twelve pairs of nouns
+    there.
 
-    one, other: what is expected after each word of either. effects: bits of a sentence with the
+    first, second: what is expected after each word of either. effects: bits of a sentence with the
     first noun of a pair minus those with the second, the other words being the same.
     """
 
-    one: Expectation
-    other: Expectation
-    place: int
+    first: Expectation
+    second: Expectation
+    position: int
     effects: Float[np.ndarray, "network noun word"]
 
     @property
     def effect(self) -> Float[np.ndarray, "network word"]:
         """Bits after each word of the first sentence minus those of the second."""
-        return self.one.bits - self.other.bits
+        return self.first.bits - self.second.bits
 
     @property
     def mean(self) -> Estimate:
@@ -48,20 +49,20 @@ class AgreementPair:
 
     def effect_at(self, network: str, words: int) -> float:
         """The effect of this pair, in bits, `words` words after the one that differs (0: there)."""
-        return float(self.effect[self.one.networks.index(network), self._at(words)])
+        return float(self.effect[self.first.networks.index(network), self._at(words)])
 
     def last_effect(self, network: str) -> int:
         """Words after the noun up to which the interval of the mean leaves out 0; -1: not there."""
-        clear = self.mean[self.one.networks.index(network)].is_significant
+        clear = self.mean[self.first.networks.index(network)].is_significant
         result = -1
-        for step in range(self.place - 1, len(clear)):
+        for step in range(self.position - 1, len(clear)):
             if not clear[step]:
                 break
-            result = step - self.place + 1
+            result = step - self.position + 1
         return result
 
     def _at(self, words: int) -> int:
-        return min(self.place - 1 + words, len(self.one.words) - 1)
+        return min(self.position - 1 + words, len(self.first.words) - 1)
 
 
 def differing(text: str, other: str) -> int | None:

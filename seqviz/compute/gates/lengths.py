@@ -20,7 +20,7 @@ _FARTHEST = 40  # a string of that many a and as many b is not tried
 class ByLength:
     """Shares of right answers, and of sequences without a wrong one, by length in symbols.
 
-    answers, whole: of each network, in the order of `cells`. majority, majority_whole: of the
+    answers, exact_match: of each network, in the order of `cells`. majority, majority_whole: of the
     answer that is right most often, whatever was read. trained: the length of the training.
     counts: the largest n up to which every a^n b^n is answered without a mistake; None for other
     tasks.
@@ -31,14 +31,14 @@ class ByLength:
     trained: int
     length: Int[np.ndarray, "length"]
     answers: Float[np.ndarray, "cell length"]
-    whole: Float[np.ndarray, "cell length"]
+    exact_match: Float[np.ndarray, "cell length"]
     majority: Float[np.ndarray, "length"]
     majority_whole: Float[np.ndarray, "length"]
     counts: tuple[int, ...] | None
 
     def whole_at(self, cell: str, length: int) -> Share:
         """Of one network at a length that was tried."""
-        return float(self.whole[self.cells.index(cell), self._place(length)])
+        return float(self.exact_match[self.cells.index(cell), self._place(length)])
 
     def answers_at(self, cell: str, length: int) -> Share:
         """The share of single answers, likewise."""

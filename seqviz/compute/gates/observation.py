@@ -40,7 +40,7 @@ class Observation:
 
     pieces: the symbols as they stand in the text. unknown: those that the network does not know.
     left_out: characters of the normalized text that were not read. values: the gate or state asked
-    for; order: units from first to last, counted from 0. keep: the share of the old state that
+    for; order: units from first to last, counted from 0. retention: the share of the old state that
     stays at each step. probability: after each step, of the answer in question (see `observe`), or
     nan. answer: the network's answer after each step, as a row of its read-out.
     """
@@ -55,7 +55,7 @@ class Observation:
     symbol: str
     values: Float[np.ndarray, "time hidden"]
     order: Int[np.ndarray, "hidden"]
-    keep: Float[np.ndarray, "time hidden"]
+    retention: Float[np.ndarray, "time hidden"]
     probability: Float[np.ndarray, "time"]
     answer: Int[np.ndarray, "time"]
 
@@ -72,7 +72,7 @@ class Observation:
     @cached_property
     def time_constants(self) -> Float[np.ndarray, "hidden"]:
         """Per unit, in steps."""
-        return activations.time_constants(self.keep)
+        return activations.time_constants(self.retention)
 
     @cached_property
     def by_rank(self) -> Float[np.ndarray, "hidden time"]:
@@ -121,11 +121,11 @@ class Observation:
 
         What was written since is beside it.
         """
-        return float(np.prod(self.keep[1:, unit - 1].astype(float)))
+        return float(np.prod(self.retention[1:, unit - 1].astype(float)))
 
     def kept_between(self, unit: int) -> tuple[float, float]:
         """The least and the largest share of the old state that a unit, from 1, keeps in a step."""
-        return float(self.keep[:, unit - 1].min()), float(self.keep[:, unit - 1].max())
+        return float(self.retention[:, unit - 1].min()), float(self.retention[:, unit - 1].max())
 
     def length_at(self, step: int) -> float:
         """Euclidean length of the vector of all units after a step, from 1."""

@@ -21,7 +21,7 @@ BEYOND = 0.05  # as good by chance in fewer cases than this: not put down to cha
 class UnitSearch:
     """Correlations of all units with a property of the text, on one text and on another.
 
-    found, scored: Pearson's r on the text on which units are looked for, and on the other.
+    correlation, scored: Pearson's r on the text on which units are looked for, and on the other.
     best: per circular shift of the property along the first text, the largest |r| of any unit: what
     the best of so many units reaches where nothing can be followed. alone: the |r| of the unit that
     was found, per circular shift along the second text. varies: whether the property does, on the
@@ -31,7 +31,7 @@ class UnitSearch:
     first: Observation
     second: Observation
     name: str
-    found: Float[np.ndarray, "hidden"]
+    correlation: Float[np.ndarray, "hidden"]
     scored: Float[np.ndarray, "hidden"]
     best: Float[np.ndarray, "shift"]
     alone: Float[np.ndarray, "shift_2"]
@@ -40,7 +40,7 @@ class UnitSearch:
     @property
     def order(self) -> Int[np.ndarray, "hidden"]:
         """Units, from 0, by |r| on the first text."""
-        return np.argsort(-np.abs(self.found), kind="stable")
+        return np.argsort(-np.abs(self.correlation), kind="stable")
 
     @property
     def unit(self) -> int:
@@ -50,7 +50,7 @@ class UnitSearch:
     @property
     def r_found(self) -> float:
         """Its correlation on the text on which it was looked for."""
-        return float(self.found[self.unit - 1])
+        return float(self.correlation[self.unit - 1])
 
     @property
     def r_scored(self) -> float:

@@ -15,6 +15,7 @@ from seqviz.compute.recurrent import RecurrentWeights
 from seqviz.compute.training.loop import run
 from seqviz.compute.training.progress import Pulse
 from seqviz.compute.training.step import TrainingStep
+from seqviz.core import deprecated
 from seqviz.core.units import Share
 
 TESTED = 400  # sequences
@@ -34,14 +35,15 @@ __all__ = [
 class Longer:
     """A network on sequences longer than those of its training, beside the most frequent answer.
 
-    accuracy, majority: shares of the answers. whole, majority_whole: of sequences without a wrong
-    one.
+    accuracy, majority: shares of the answers. exact_match, majority_whole: of sequences without a
+    wrong one.
     """
 
     accuracy: Share
     majority: Share
-    whole: Share
+    exact_match: Share
     majority_whole: Share
+    whole = deprecated.alias("exact_match")
 
 
 def longer(network: GatedNetwork, length: int, seed: int = 0) -> Longer:

@@ -65,11 +65,12 @@ class Continuation:
     """A text that a decoder has written behind a prompt.
 
     ids, pieces: of the tokens written. text: what they spell; bytes that are not a whole character
-    stand as ‹E4 BD›. bits: the surprise -log2 p of each under the model as it is. drawn: its
-    probability in the distribution it was drawn from (filtered); 1 of a greedy text. entropy: of
-    the model at each step, in bits. rank: of each token, 1 the likeliest. candidates, chances: ids
-    and probabilities (model as it is) of the likeliest tokens at each step, names: their pieces.
-    ended: whether the model has said that it has nothing more to say (the last token says so).
+    stand as ‹E4 BD›. bits: the surprise -log2 p of each under the model as it is.
+    sampling_probability: its probability in the distribution it was drawn from (filtered); 1 of a
+    greedy text. entropy: of the model at each step, in bits. rank: of each token, 1 the likeliest.
+    candidates, chances: ids and probabilities (model as it is) of the likeliest tokens at each
+    step, names: their pieces. ended: whether the model has said that it has nothing more to say
+    (the last token says so).
     """
 
     prompt: Tokens
@@ -77,7 +78,7 @@ class Continuation:
     pieces: tuple[str, ...]
     text: str
     bits: Float[np.ndarray, "step"]
-    drawn: Float[np.ndarray, "step"]
+    sampling_probability: Float[np.ndarray, "step"]
     entropy: Float[np.ndarray, "step"]
     rank: Int[np.ndarray, "step"]
     candidates: Int[np.ndarray, "step candidate"]

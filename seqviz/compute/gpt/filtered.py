@@ -24,14 +24,14 @@ class Filtered:
     stages: the name of each filter that is on, in order, and the scores behind it. u: in [0, 1).
     """
 
-    found: NextToken
+    next_token: NextToken
     stages: tuple[tuple[str, Float[np.ndarray, "vocabulary"]], ...]
     u: Probability
 
     @cached_property
     def scores(self) -> Float[np.ndarray, "vocabulary"]:
         """Behind all filters, -inf where a token is cut."""
-        return self.stages[-1][1] if self.stages else self.found.scores.astype(float)
+        return self.stages[-1][1] if self.stages else self.next_token.scores.astype(float)
 
     @cached_property
     def chances(self) -> Float[np.ndarray, "vocabulary"]:
@@ -61,7 +61,7 @@ class Filtered:
     @property
     def entropy_before(self) -> float:
         """Of the model's distribution, in bits."""
-        return self.found.entropy
+        return self.next_token.entropy
 
     @cached_property
     def entropy(self) -> float:
@@ -71,7 +71,7 @@ class Filtered:
     @cached_property
     def cut(self) -> Share:
         """The probability, by the model, of all tokens that can no longer be drawn."""
-        return float(self.found.all_chances[np.isneginf(self.scores)].sum())
+        return float(self.next_token.all_chances[np.isneginf(self.scores)].sum())
 
     @cached_property
     def n_kept(self) -> int:

@@ -17,28 +17,28 @@ class ManyDraws:
     """Draws with replacement: counts are multinomial.
 
     ids: the likeliest tokens, from the first down; each has a bar, and all others have the last one
-    together. drawn: of each draw its bar, in the order of the draws. chance: of each bar.
+    together. bars: of each draw its bar, in the order of the draws. probability: of each bar.
     """
 
     ids: Int[np.ndarray, "token"]
-    drawn: Int[np.ndarray, "draw"]
-    chance: Float[np.ndarray, "bar"]
+    bars: Int[np.ndarray, "draw"]
+    probability: Float[np.ndarray, "bar"]
 
     @property
     def count(self) -> int:
         """How many draws."""
-        return len(self.drawn)
+        return len(self.bars)
 
     def counts(self, first: int | None = None) -> Int[np.ndarray, "bar"]:
         """How often each bar came among the first draws, or among all."""
-        return np.bincount(self.drawn[:first], minlength=len(self.chance))
+        return np.bincount(self.bars[:first], minlength=len(self.probability))
 
     def band(self, first: int | None = None) -> tuple[Int[np.ndarray, "bar"], ...]:
         """Fewest and most draws of each bar by itself in 95% of all such series (binomial)."""
         from scipy.stats import binom
 
-        n = len(self.drawn[:first])
-        ends = binom.ppf([[0.025], [0.975]], n, np.clip(self.chance, 0, 1))
+        n = len(self.bars[:first])
+        ends = binom.ppf([[0.025], [0.975]], n, np.clip(self.probability, 0, 1))
         return ends[0].astype(int), ends[1].astype(int)
 
     def within(self, first: int | None = None) -> Fraction:
@@ -50,15 +50,15 @@ class ManyDraws:
     def distance(self, first: int | None = None) -> Share:
         """Between the shares of the draws and the probabilities: total variation, 0 to 1."""
         counts = self.counts(first)
-        return float(np.abs(counts / counts.sum() - self.chance).sum() / 2)
+        return float(np.abs(counts / counts.sum() - self.probability).sum() / 2)
 
     def expected_within(self, first: int | None = None) -> float:
         """How many bars lie in their bands on average; counts are whole, so 95% or more."""
         from scipy.stats import binom
 
-        n = len(self.drawn[:first])
+        n = len(self.bars[:first])
         low, high = self.band(first)
-        probability = np.clip(self.chance, 0, 1)
+        probability = np.clip(self.probability, 0, 1)
         return float((binom.cdf(high, n, probability) - binom.cdf(low - 1, n, probability)).sum())
 
 

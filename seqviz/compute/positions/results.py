@@ -28,9 +28,9 @@ class PositionTable:
 class Reordered:
     """Two texts read by one encoder with its position table, without it, and with it in disorder.
 
-    alike: cosine of the two sentence vectors. kept: cosine of the first one's vector with the one
-    of the untouched model. previous: the largest share of weight that any head gives to the token
-    before. weights: of one head on the first text, [variant, query, key]. left_out: whether a
+    alike: cosine of the two sentence vectors. original_cosine: of the first one's vector with the
+    one of the untouched model. previous: the largest share of weight that any head gives to the
+    token before. weights: of one head on the first text, [variant, query, key]. left_out: whether a
     text had more tokens than are read.
     """
 
@@ -39,7 +39,7 @@ class Reordered:
     others: tuple[str, ...]
     variants: tuple[str, ...]
     alike: Float[np.ndarray, "variant"]
-    kept: Float[np.ndarray, "variant"]
+    original_cosine: Float[np.ndarray, "variant"]
     previous: Float[np.ndarray, "variant"]
     weights: Float[np.ndarray, "variant query key"]
     layer: int
@@ -52,7 +52,7 @@ class Reordered:
 
     def kept_of(self, variant: str) -> float:
         """Cosine of the first sentence's vector with the one of the untouched model."""
-        return float(self.kept[self.variants.index(variant)])
+        return float(self.original_cosine[self.variants.index(variant)])
 
     def before_of(self, variant: str) -> float:
         """What the head of `weights` gives to the token before, mean over the tokens with one."""

@@ -208,13 +208,13 @@ class LSTM:
     class Slopes(NamedTuple):
         """memory: d c_t / d (pre-activations of i, f, g), a block each. to_output: d h_t / d a_o.
 
-        to_memory: d h_t / d c_t, through the output's tanh (and its peephole). keep: f.
+        to_memory: d h_t / d c_t, through the output's tanh (and its peephole). retention: f.
         """
 
         memory: Array
         to_output: Array
         to_memory: Array
-        keep: Array
+        retention: Array
 
     def forward(
         self, weights: RecurrentWeights, inputs: Inputs, initial: State, forced: Array | None = None
@@ -275,7 +275,7 @@ class LSTM:
             dc = dc + after.cell_state
         da_o = after.hidden * slopes.to_output
         da_ifg = slopes.memory * dc[..., None, :]
-        earlier_c = slopes.keep * dc
+        earlier_c = slopes.retention * dc
         if self.peephole:
             peep = self._peephole(weights)
             earlier_c = earlier_c + peep[0] * da_ifg[..., 0, :] + peep[1] * da_ifg[..., 1, :]
@@ -310,13 +310,13 @@ class GRU:
     blocks = 3
 
     class Slopes(NamedTuple):
-        """keep: the share of h_{t-1} in h_t. candidate: d h_t / d a_n. update: d h_t / d a_z.
+        """retention: the share of h_{t-1} in h_t. candidate: d h_t / d a_n. update: d h_t / d a_z.
 
         reset: d a_r after the chain through n, per unit of da_n ("after") or of d(r h) ("before").
         opened: r itself.
         """
 
-        keep: Array
+        retention: Array
         candidate: Array
         update: Array
         reset: Array
@@ -381,12 +381,12 @@ class GRU:
         da_n, da_z = dh * slopes.candidate, dh * slopes.update
         if self.reset == "after":
             da_r, through_n = da_n * slopes.reset, da_n * slopes.opened
-            earlier = dh * slopes.keep + through_n @ U[2 * n :]
+            earlier = dh * slopes.retention + through_n @ U[2 * n :]
         else:
             through_n = da_n
             d_reset_state = da_n @ U[2 * n :]  # with respect to r h_{t-1}
             da_r = d_reset_state * slopes.reset
-            earlier = dh * slopes.keep + d_reset_state * slopes.opened
+            earlier = dh * slopes.retention + d_reset_state * slopes.opened
         earlier = earlier + da_r @ U[:n] + da_z @ U[n : 2 * n]
         return Pulled(State(earlier), _Blocks((da_r, da_z, da_n)), _Blocks((da_r, da_z, through_n)))
 

@@ -19,16 +19,17 @@ class Limit(Protocol):
 
 @dataclass(frozen=True)
 class Range:
-    """A number from least to largest. name: in the sentence, where it is not the setting's own."""
+    """A number from smallest to largest. name: in the sentence, where it is not the setting's
+    own."""
 
-    least: int | float
+    smallest: int | float
     largest: int | float = math.inf
     name: str = ""
 
     def check(self, setting: str, value: Any) -> None:
-        if not self.least <= value <= self.largest:
-            largest = f"between {self.least} and {self.largest}"
-            bounds = f"at least {self.least}" if self.largest == math.inf else largest
+        if not self.smallest <= value <= self.largest:
+            largest = f"between {self.smallest} and {self.largest}"
+            bounds = f"at least {self.smallest}" if self.largest == math.inf else largest
             raise ValueError(f"{self.name or setting} must be {bounds}, not {value}.")
 
 

@@ -45,13 +45,13 @@ class NormComparison:
     """
 
     tensor: Float[np.ndarray, "batch time hidden"]
-    found: tuple[Normalized, ...]
+    normalized: tuple[Normalized, ...]
     eps: float
     first: tuple[int, int] = (0, 0)
 
     def of(self, kind: str) -> Normalized:
         """What one of `KINDS` makes of the tensor."""
-        return self.found[NORM_KINDS.index(kind)]
+        return self.normalized[NORM_KINDS.index(kind)]
 
     def at(self, kind: str, sentence: int, word: int, feature: int) -> Exact:
         """What becomes of one number, counted from 0 in the whole tensor."""

@@ -76,17 +76,18 @@ class PairResult:
 class TranslatedNumber:
     """One number on its way through a pair: what the decoder read at each place, and wrote there.
 
-    source: three digits, padding behind them. reads, writes: words. chance: of each written word.
-    own: weights of the decoder's masked self-attention. cross: of its attention on the source; 0 at
-    padding. right: whether it is the number. trained: whether the pair had learned this number.
+    source: three digits, padding behind them. reads, writes: words. probability: of each written
+    word. self_attention: weights of the decoder's masked self-attention. cross: of its attention on
+    the source; 0 at padding. right: whether it is the number. trained: whether the pair had learned
+    this number.
     """
 
     number: int
     source: tuple[str, ...]
     reads: tuple[str, ...]
     writes: tuple[str, ...]
-    chance: Float[np.ndarray, "place"]
-    own: Float[np.ndarray, "head place place"]
+    probability: Float[np.ndarray, "place"]
+    self_attention: Float[np.ndarray, "head place place"]
     cross: Float[np.ndarray, "head place digit"]
     right: bool
     trained: bool

@@ -32,7 +32,7 @@ class ErrorSurface:
 class DescentPath:
     """Gradient descent on (w, b). error and norm (|g| before clipping): before each update."""
 
-    places: Float[np.ndarray, "update_1 2"]
+    points: Float[np.ndarray, "update_1 2"]
     error: Float[np.ndarray, "update_1"]
     norm: Float[np.ndarray, "update_1"]
 
@@ -41,7 +41,7 @@ class DescentPath:
     @property
     def steps(self) -> Float[np.ndarray, "update"]:
         """Length of each step in (w, b)."""
-        return np.linalg.norm(np.diff(self.places, axis=0), axis=1)
+        return np.linalg.norm(np.diff(self.points, axis=0), axis=1)
 
     @property
     def steepest(self) -> int:

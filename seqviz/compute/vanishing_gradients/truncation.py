@@ -28,13 +28,14 @@ _SHOWN, _WINDOWS = 100, 40
 class Truncation:
     """The truncated gradient of the recurrent weights against the full one, by window k.
 
-    angle: degrees between the two. length: |truncated| / |full|. kept: the share of the pairs.
+    angle: degrees between the two. length: |truncated| / |full|. pair_share: the share of the
+    pairs.
     """
 
     windows: Int[np.ndarray, "window"]
     angle: Float[np.ndarray, "window"]
     length: Float[np.ndarray, "window"]
-    kept: Float[np.ndarray, "window"]
+    pair_share: Float[np.ndarray, "window"]
 
     def nearest(self, window: int) -> int:
         """The window nearest to this one among those computed."""
@@ -42,7 +43,7 @@ class Truncation:
 
     def kept_by(self, window: int) -> Share:
         """The share of the pairs that a window has. ValueError for one that was not computed."""
-        return float(self.kept[self._place(window)])
+        return float(self.pair_share[self._place(window)])
 
     def angle_of(self, window: int) -> Degrees:
         """The angle between the gradient with this window and the full one."""
@@ -61,11 +62,11 @@ class GradientTerms:
     """Size of each term of the full gradient, and which the window keeps.
 
     log10: log10 |term|, nan where t > tau. steps: which steps rows and columns stand for.
-    kept: True where the truncated gradient has the term.
+    is_included: True where the truncated gradient has the term.
     """
 
     log10: Float[np.ndarray, "later earlier"]
-    kept: np.ndarray
+    is_included: np.ndarray
     steps: Int[np.ndarray, "later"]
 
 

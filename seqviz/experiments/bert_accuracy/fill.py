@@ -62,10 +62,10 @@ def fill_in(settings: FillSettings, report: Report = no_progress, model: str = "
         )
         for number, item in enumerate(ids)
     ]
-    truth = [item[changed.places] for item, changed in zip(ids, result, strict=True)]
+    truth = [item[changed.positions] for item, changed in zip(ids, result, strict=True)]
     observed, positions = (
         [changed.ids for changed in result],
-        [changed.places for changed in result],
+        [changed.positions for changed in result],
     )
     rank = ranked(guesser, observed, positions, truth, report=lambda share: report(share, share))
     treatment = np.concatenate([changed.treatment for changed in result])

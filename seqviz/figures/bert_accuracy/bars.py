@@ -13,10 +13,10 @@ from seqviz.stats.proportions import Proportion
 
 @dataclass(frozen=True)
 class Row:
-    """One bar: its name, what was found, its color."""
+    """One bar: its name, its proportion, its color."""
 
     name: str
-    found: Proportion
+    proportion: Proportion
     color: str
 
 
@@ -37,7 +37,7 @@ def bar_panel(
     text = sheet.style.text
     all_rows = [*rows, *([guess] if guess else [])]
     ticks = [_broken(row.name) for row in all_rows]
-    counts = [row.found.n for row in all_rows]
+    counts = [row.proportion.n for row in all_rows]
     if len(set(counts)) > 1:
         numbers = [unbroken(f"n = {n:,}") for n in counts]
         ticks = [f"{name}<br>{n}" for name, n in zip(ticks, numbers, strict=True)]
@@ -46,15 +46,15 @@ def bar_panel(
     share = axes.percent(text("figure.acc_right"), range=[0, 114])
     panel = sheet.panel(axes.names(ticks, reads), share, across=across, title=title)
     for position, row in enumerate(rows, 1):
-        bar(panel, position, row.found, row.name, row.color)
+        bar(panel, position, row.proportion, row.name, row.color)
         words, height = text("figure.acc_none"), 0.0
-        if row.found.n:
-            words, height = f"<b>{bare(row.found.share)}</b>", 100 * row.found.high
+        if row.proportion.n:
+            words, height = f"<b>{bare(row.proportion.share)}</b>", 100 * row.proportion.high
         panel.words(words, position, height, yanchor="bottom", yshift=2)
-    if guess and guess.found.n:
-        position, height = len(all_rows), 100 * guess.found.share
+    if guess and guess.proportion.n:
+        position, height = len(all_rows), 100 * guess.proportion.share
         panel.reference([0.4, position, position + 0.6], [height] * 3, guess.name, legend=False)
-        words = f"<b>{bare(guess.found.share)}</b>"
+        words = f"<b>{bare(guess.proportion.share)}</b>"
         panel.words(words, position, height, yanchor="bottom", yshift=2, color=guess.color)
     return {panel.x: [row.name for row in all_rows]}
 

@@ -51,7 +51,7 @@ def accuracy_by_direction(
         title = text(f"figure.acc_direction_{panel}")
         names |= bar_panel(sheet, across, title, rows, text("figure.acc_looks"), base)
         words[panel] = "; ".join(
-            f"{row.name}: {format_proportion(row.found, style.text)}" for row in rows
+            f"{row.name}: {format_proportion(row.proportion, style.text)}" for row in rows
         )
     alt = text("alt.acc_direction", **words, baseline=baseline.share)
     return sheet.finish(alt, names, gap=0.1)

@@ -40,7 +40,7 @@ def fill_in_accuracy(fill_in: FillIn, style: Style = STYLE) -> Figure:
         title = text(f"figure.acc_top_{best}")
         names |= bar_panel(sheet, across, title, rows, text("figure.acc_reads"), guess)
         words = [
-            f"{row.name}: {bars_and_labels.format_proportion(row.found, style.text)}"
+            f"{row.name}: {bars_and_labels.format_proportion(row.proportion, style.text)}"
             for row in rows
         ]
         labels.append("; ".join([*words, f"{guess.name}: {percent(frequent.share)}"]))
@@ -119,7 +119,7 @@ def best_guesses(guesses: Guesses, style: Style = STYLE) -> Figure:
     for row, condition in enumerate(guesses.conditions):
         words = list(guesses.candidates[row])
         probability = 100 * np.asarray(guesses.probability[row], float)
-        rank, of_truth = f"{int(guesses.rank[row]):,}", 100 * float(guesses.chance[row])
+        rank, of_truth = f"{int(guesses.rank[row]):,}", 100 * float(guesses.truth_probability[row])
         if guesses.truth not in words:
             words, probability = (
                 [*words, "", guesses.truth],

@@ -139,7 +139,12 @@ def sentence_padding(padding: UserTextPadding, length: int, style: Style = STYLE
         "–" if here is None else percent(float(row[right, here]))
         for row in (*padding.probability, padding.on_pads[1])
     )
-    words = {"plain": percent(padding.plain), "told": masking, "untold": untold, "on_pads": on_pads}
+    words = {
+        "plain": percent(padding.unpadded),
+        "told": masking,
+        "untold": untold,
+        "on_pads": on_pads,
+    }
     return sheet.finish(text("alt.acc_own_padding", length=length, **words), gap=0.2)
 
 
@@ -151,7 +156,7 @@ def _curves(padding: Padding, measure: str) -> Proportion:
     if measure == "accuracy":
         return shares(answers_right(padding.probability, padding.positive))
     if measure == "flipped":
-        return shares(1 - answers_right(padding.probability, padding.plain > 0.5))
+        return shares(1 - answers_right(padding.probability, padding.unpadded > 0.5))
     values = padding.drift if measure == "drift" else padding.on_pads
     n = np.isfinite(values).sum(axis=-1)
     quartiles = np.full((3, *n.shape), np.nan)
@@ -167,7 +172,7 @@ def _in_mean(padding: Padding, in_mean: PadsInMean | None, measure: str) -> Prop
         return Proportion(nothing, nothing, nothing, nothing.astype(int))
     right = answers_right(in_mean.probability, in_mean.positive)
     if measure == "flipped":
-        plain = padding.plain[: len(in_mean.positive)] > 0.5
+        plain = padding.unpadded[: len(in_mean.positive)] > 0.5
         right = 1 - answers_right(in_mean.probability, plain)
     observed = shares(right)
     return Proportion(100 * observed.share, observed.low, observed.high, observed.n)

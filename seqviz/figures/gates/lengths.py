@@ -19,7 +19,7 @@ def accuracy_by_length(by_length: ByLength, style: Style = STYLE) -> Figure:
     ends = []
     for across, often, shares, title in (
         ((0, 0.46), by_length.majority, by_length.answers, "figure.right_answers"),
-        ((0.56, 1), by_length.majority_whole, by_length.whole, "figure.whole_right"),
+        ((0.56, 1), by_length.majority_whole, by_length.exact_match, "figure.whole_right"),
     ):
         first = across[0] == 0
         panel = sheet.panel(

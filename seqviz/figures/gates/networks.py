@@ -32,7 +32,7 @@ def agreement(
     item, many = map(escape, expectation.candidates)
     title = text("figure.log_ratio", plural=many, singular=item)
     sheet = Sheet(style)
-    visible = [expectation, *([pair.other] if pair else [])]
+    visible = [expectation, *([pair.second] if pair else [])]
     below: dict[str, Any] = {"anchor": "y2"} if pair else {}
     upper = sheet.panel(
         axes.tokens(style, words, text("figure.words_so_far"), **below),
@@ -41,7 +41,7 @@ def agreement(
     )
     _zero(upper, len(words), text("figure.equally_likely"))
     for faint, expected in zip((False, True), visible, strict=False):
-        subject = escape(expected.words[pair.place - 1]) if pair else ""
+        subject = escape(expected.words[pair.position - 1]) if pair else ""
         _expected(upper, expected, subject, faint)
     for y, anchor, word in ((1, "top", f"↑ {many}"), (0, "bottom", f"↓ {item}")):
         upper.words(text("figure.more_likely", word=f"<i>{word}</i>"), 0.99, y, xref="domain",
@@ -52,12 +52,13 @@ def agreement(
     first, second = expectation.candidates
     effects = ""
     if pair:
+        at = pair.position - 1
         effects = " " + text(
             "alt.effects",
-            one=pair.one.words[pair.place - 1],
-            other=pair.other.words[pair.place - 1],
+            one=pair.first.words[at],
+            other=pair.second.words[at],
             effects="; ".join(
-                f"{text('option.' + name.rsplit('_', 1)[-1])}: {number(float(row[pair.place - 1]))}"
+                f"{text('option.' + name.rsplit('_', 1)[-1])}: {number(float(row[at]))}"
                 for name, row in zip(expectation.networks, pair.effect, strict=True)
             ),
         )
@@ -114,10 +115,10 @@ def _differences(sheet: Sheet, upper: Panel, pair: AgreementPair) -> None:
         upper, axis(text("figure.effect"), range=_around_zero(pair.effect, *mean.ci)),
         up=(0, 0.4),
     )  # fmt: skip
-    steps = np.arange(1, len(pair.one.words) + 1)
+    steps = np.arange(1, len(pair.first.words) + 1)
     _zero(lower, len(steps), text("figure.no_effect"))
     lower.title(text("figure.effects", count=pair.effects.shape[1]), color=palette.baseline)
-    for row, network in enumerate(pair.one.networks):
+    for row, network in enumerate(pair.first.networks):
         cell = network.rsplit("_", 1)[-1]
         dash, symbol = CELLS[cell]
         color, name = getattr(palette, cell), text(f"option.{cell}")

@@ -25,14 +25,14 @@ def found_and_scored(unit_search: UnitSearch, style: Style = STYLE) -> Figure:
         across=(0, 0.46),
     )  # fmt: skip
     left.reference([-1, 1], [-1, 1], text("figure.same_on_both"))
-    units = np.arange(1, len(unit_search.found) + 1)
+    units = np.arange(1, len(unit_search.correlation) + 1)
     here = units == unit_search.unit
     hover = text("figure.hover_unit", unit="%{customdata}", first="%{x:.2f}", second="%{y:.2f}")
-    left.points(unit_search.found[~here], unit_search.scored[~here], text("figure.other_units"),
-                palette.prediction, size=7, opacity=0.5, customdata=units[~here],
-                hover=hover)  # fmt: skip
+    left.points(unit_search.correlation[~here], unit_search.scored[~here],
+                text("figure.other_units"), palette.prediction, size=7, opacity=0.5,
+                customdata=units[~here], hover=hover)  # fmt: skip
     left.points(
-        unit_search.found[here],
+        unit_search.correlation[here],
         unit_search.scored[here],
         text("figure.best_unit", unit=unit_search.unit),
         palette.highlight,

@@ -35,7 +35,7 @@ def many_first_words(
         [palette.prediction if within else palette.rnn for within in inside], sideways=True,
         width=0.8, hover="%{y}: %{x:.1f}%",
     )  # fmt: skip
-    probability = 100 * many.chance
+    probability = 100 * many.probability
     panel.points(
         probability,
         at,

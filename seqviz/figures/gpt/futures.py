@@ -57,7 +57,7 @@ def all_futures(
         ],
     )  # fmt: skip
     leaves = sorted(set(range(len(rows))) - set(part.parent.tolist()), key=lambda node: rows[node])
-    probabilities = 100 * part.chance[leaves]
+    probabilities = 100 * part.probability[leaves]
     beside = sheet.panel(
         axes.decades(np.log10(probabilities), text("figure.future_chance"), ticks=2),
         panel,

@@ -34,10 +34,10 @@ def next_token_bars(filtered: Filtered, style: Style = STYLE) -> Figure:
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style, barmode="overlay")
-    visible = foremost(filtered.found.scores, SHOWN)
-    pieces = [short(piece, _LONGEST) for piece in filtered.found.pieces[: len(visible)]]
+    visible = foremost(filtered.next_token.scores, SHOWN)
+    pieces = [short(piece, _LONGEST) for piece in filtered.next_token.pieces[: len(visible)]]
     names = [*map(escape, pieces), text("figure.scores_others")]
-    before = _rows(filtered.found.all_chances, visible)
+    before = _rows(filtered.next_token.all_chances, visible)
     after = _rows(filtered.chances, visible)
     at = np.arange(1, len(names) + 1)
     suffix = [_rows(probabilities(scores), visible) for _, scores in filtered.stages[:-1]]
@@ -147,7 +147,7 @@ def _cumulated(sheet: Sheet, filtered: Filtered) -> None:
     )  # fmt: skip
     panel.bars([1], [high - low], text("figure.scores_drawn"), palette.highlight,
                base=[low], width=0.9, legend=False, hover=False)  # fmt: skip
-    existing = dict(zip(filtered.found.ids.tolist(), filtered.found.pieces, strict=True))
+    existing = dict(zip(filtered.next_token.ids.tolist(), filtered.next_token.pieces, strict=True))
     for index in range(SHOWN):  # as many always: a hand that moves writes other words into them
         token = int(ranked[index]) if index < len(ranked) else -1
         room = token in existing and parts[index] > _HIGH

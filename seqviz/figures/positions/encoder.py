@@ -15,7 +15,7 @@ def encoder_variants(reordered: Reordered, style: Style = STYLE) -> Figure:
     text, palette = style.text, style.palette
     series = (
         ("alike", reordered.alike, palette.prediction),
-        ("kept", reordered.kept, palette.gru),
+        ("kept", reordered.original_cosine, palette.gru),
         ("previous", reordered.previous, palette.baseline),
     )
     minimum = min(float(values.min()) for _, values, _ in series)

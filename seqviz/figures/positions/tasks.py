@@ -109,7 +109,7 @@ def accuracies(result: OrderResult, style: Style = STYLE) -> Figure:
         usual=_listed(test, names, style),
         longer=longer.length,
         long=_listed(longer, names, style),
-        chance=100 * test.chance,
+        chance=100 * test.baseline,
         blind=100 * test.order_blind,
         gap=0.22,
     )
@@ -119,7 +119,7 @@ def _limits(panel: Panel, scores: TaskScores, rows: int, legend: bool) -> None:
     """Lines from top to bottom at what needs no reading, and at what needs no order."""
     palette = panel.style.palette
     for name, share, color, dash in (
-        ("chance", scores.chance, palette.baseline, "dot"),
+        ("chance", scores.baseline, palette.baseline, "dot"),
         ("order_blind", scores.order_blind, palette.truth, "dashdot"),
     ):
         panel.line(

@@ -57,7 +57,9 @@ def three_norms(
     for panel, kind in zip(panels[1:], NORM_KINDS, strict=True):
         panel.outline(color, **({"column": feature} if kind == "batch" else {"row": row}), width=2)
     at = (row - rows[0], feature - 1)
-    flat = [_said(float(item.values.reshape(-1, features)[at])) for item in norm_comparison.found]
+    flat = [
+        _said(float(item.values.reshape(-1, features)[at])) for item in norm_comparison.normalized
+    ]
     before = norm_comparison.tensor.reshape(-1, features)[at]
     return sheet.described(
         "alt.tr_norms", words=len(rows), features=features, cell=f"{names[at[0]]}[{feature - 1}]",

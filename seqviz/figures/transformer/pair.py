@@ -24,7 +24,7 @@ def two_attentions(
     sheet = Sheet(style)
     sheet.margin(l=150 * style.scale, t=48 * style.scale)
     for name, keys, side, across in (
-        ("own", translated_number.reads, y, _ACROSS[0]),
+        ("self_attention", translated_number.reads, y, _ACROSS[0]),
         ("cross", translated_number.source, hidden, _ACROSS[1]),
     ):
         x = axes.names([escape(key) for key in keys], text(f"figure.tr_pair_{name}_keys"),

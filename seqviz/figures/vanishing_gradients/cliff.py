@@ -48,7 +48,7 @@ def cliff(
         _walk(left, entry, spans, named, color, dash)
         right.line(np.arange(len(entry.error)), right.powers(log10(entry.error)), named, color,
                    width=2.4, dash=dash, legend=False)  # fmt: skip
-    weight, bias = free.places[0].tolist()
+    weight, bias = free.points[0].tolist()
     diamond(left, weight, bias, text("figure.start"), palette.highlight)
     return sheet.described(
         "alt.cliff",
@@ -72,12 +72,12 @@ def _walk(
     """The places within the map, on a pale edge that every color of the map leaves readable."""
     palette = panel.style.palette
     low, high = np.transpose(spans)
-    outside = ((descent_path.places < low) | (descent_path.places > high)).any(axis=1)
-    until = int(np.argmax(outside)) if outside.any() else len(descent_path.places)
-    x, y = descent_path.places[: until + 1].T  # with the first that is out: the line leaves the map
+    outside = ((descent_path.points < low) | (descent_path.points > high)).any(axis=1)
+    until = int(np.argmax(outside)) if outside.any() else len(descent_path.points)
+    x, y = descent_path.points[: until + 1].T  # with the first that is out: the line leaves the map
     panel.line(x, y, "", "rgba(255,255,255,0.85)", width=5.5, hover=False, legend=False)
     panel.line(x, y, name, color, width=3, dash=dash, hover="w = %{x:.2f}, b = %{y:.2f}")
-    if until < len(descent_path.places):
+    if until < len(descent_path.points):
         panel.words(
             f"{name}: {panel.style.text('figure.leaves_map', update=until)}", 0.02, 0.02,
             xref="domain", yref="domain", xanchor="left", yanchor="bottom", size=12,

@@ -53,7 +53,7 @@ def kept_and_lost(
         "alt.truncation",
         window=window,
         last=int(last),
-        kept=100 * float(truncation.kept[position]),
+        kept=100 * float(truncation.pair_share[position]),
         angle=float(truncation.angle[position]),
         length=float(truncation.length[position]),
     )
@@ -71,7 +71,7 @@ def _maps(panel: Panel, terms: GradientTerms) -> None:
         ("lost", False, ColorScale(_GRAYS, low, high)),
     ):
         # A term that is exactly zero (there is no state before the first step) has no color.
-        there = (terms.kept == retained) & np.isfinite(terms.log10)
+        there = (terms.is_included == retained) & np.isfinite(terms.log10)
         if there.any():
             named = text(f"figure.terms_{name}")
             panel.cells(

@@ -78,7 +78,7 @@ def learn(
     held_out = settings.train < 1
     targets = len(values) - 1
     ends = [round(share * targets) for share in (settings.train, settings.train + 0.2)]
-    levels = (floor, best.least, best.line_mse(*ends) if held_out else None)
+    levels = (floor, best.training_mse, best.line_mse(*ends) if held_out else None)
     done = show.job(
         fit_network, name="done", values=values, settings=settings,
         so_far=(training.loss_so_far, settings, levels),

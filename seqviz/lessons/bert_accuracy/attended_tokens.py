@@ -51,7 +51,7 @@ def own_padding(p: PadsParams, show: Show) -> None:
         return show.note("ids_real", real=real, length=longest, pads=longest - real)
     result = show.run(padding.pad_user_text, p.model, p.text, shipped.LENGTHS)
     show.figure(sentence_padding, result, p.length)
-    show.readouts(result, positive_plain="plain")
+    show.readouts(result, positive_plain="unpadded")
     masking, untold = (
         show.readout(f"positive_{name}", result.positive, name, p.side, p.length) for name in TOLD
     )
@@ -60,7 +60,11 @@ def own_padding(p: PadsParams, show: Show) -> None:
     real = int(result.real.sum())
     if real >= p.length:
         key = "own_pads_none"
-    values = {"plain": percent(result.plain), "told": percent(masking), "untold": percent(untold)}
+    values = {
+        "plain": percent(result.unpadded),
+        "told": percent(masking),
+        "untold": percent(untold),
+    }
     show.note(key, real=real, length=p.length, side=show.option("side", p.side), **values)
 
 
@@ -90,7 +94,7 @@ def padded(p: PadsParams, show: Show) -> None:
         given, out = (
             show.derive(in_mean.accuracy, payload, p.length, name=payload) for payload in TOLD
         )
-        flips = show.derive(in_mean.flipped, "untold", p.length, result.plain, name="flips")
+        flips = show.derive(in_mean.flipped, "untold", p.length, result.unpadded, name="flips")
         positive = in_mean.says_positive("untold", p.length)
         values = {"given": given, "out": out, "flips": flips, "positive": positive}
         shares = {name: percent(item.share) for name, item in values.items()}

@@ -64,7 +64,7 @@ def say_fall(curve: WordMaskingCurve, controls: WordMaskingCurve, share: float, 
     points = {
         name: f"{100 * getattr(fall, name):.1f}" for name in ("total", "shift", "information")
     }
-    parts = ("whole", "masked", "adapted", "deleted")
+    parts = ("unmasked", "masked", "adapted", "deleted")
     shares = {name: percent(getattr(fall, name).share) for name in parts}
     show.note(
         key, share=percent(curve.nearest(share), 0), n=f"{fall.masked.n:,}", **points, **shares,

@@ -59,10 +59,10 @@ def learn(p: LearnParams, show: Show) -> None:
     always = show.words("metric.usual.majority", share=doubled.majority)
     show.readouts(doubled, twice="accuracy", caption={"twice": always})
     always = show.words("metric.usual.majority", share=doubled.majority_whole)
-    show.readouts(doubled, whole="whole", caption={"whole": always})
+    show.readouts(doubled, whole="exact_match", caption={"whole": always})
     show.readouts(done.network, "parameters")
     show.note("learned", updates=int(done.updates[-1]), usual=done.accuracy_at_end,
-              twice=doubled.accuracy, whole=doubled.whole,
+              twice=doubled.accuracy, whole=doubled.exact_match,
               verdict=show.words("note.learned_above" if doubled.accuracy > doubled.majority
                                  else "note.learned_below", majority=doubled.majority),
               )  # fmt: skip

@@ -241,7 +241,7 @@ def meaning(p: MeaningParams, show: Show) -> None:
     summary = {
         "unit": result.unit,
         "symbol": symbol,
-        "units": len(result.found),
+        "units": len(result.correlation),
         "feature": show.option("feature", p.feature),
         "first": number(result.r_found),
         "second": number(result.r_scored),
@@ -298,12 +298,14 @@ def hundredths(bits: float) -> str:
 
 def say_effects(both: agreement.AgreementPair, show: Show) -> None:
     """What the word in which the sentences differ does there, a word later, and for how long."""
-    item, other = (escape_markdown(each.words[both.place - 1]) for each in (both.one, both.other))
-    words, mean = len(both.one.words), both.mean[:, both.place - 1]
-    for row, network in enumerate(both.one.networks):
+    item, other = (
+        escape_markdown(each.words[both.position - 1]) for each in (both.first, both.second)
+    )
+    words, mean = len(both.first.words), both.mean[:, both.position - 1]
+    for row, network in enumerate(both.first.networks):
         lasts = both.last_effect(network)
         key = "no_effect" if lasts < 0 else "effect" if lasts else "effect_there"
-        if not lasts and both.place == words:
+        if not lasts and both.position == words:
             key = "effect_end"
         bits = {
             "here": both.effect_at(network, 0),
@@ -312,6 +314,6 @@ def say_effects(both: agreement.AgreementPair, show: Show) -> None:
             "margin": float(mean.high[row] - mean.mean[row]),
         }
         values = {name: hundredths(value) for name, value in bits.items()}
-        last = escape_markdown(both.one.words[both.place - 1 + max(lasts, 0)])
+        last = escape_markdown(both.first.words[both.position - 1 + max(lasts, 0)])
         show.note(key, cell=network.rsplit("_", 1)[-1].upper(), one=item, other=other, to=last,
                   count=both.effects.shape[1], **values)  # fmt: skip

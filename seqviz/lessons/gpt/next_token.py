@@ -115,7 +115,7 @@ def of_order(p: ScoresParams, distribution: Filtered, show: Show) -> str:
     if p.order == ORDER:
         return ""
     usual = replace(chain_of(p), order=ORDER)
-    other = show.derive(filtered, distribution.found, usual, p.seed, p.number, name="usual")
+    other = show.derive(filtered, distribution.next_token, usual, p.seed, p.number, name="usual")
     apart = largest_difference(distribution, other)
     key = "note.order" if apart > ROUNDING else "note.order_same"
     return "\n\n" + show.words(key, apart=percent(apart), kept=f"{other.n_kept:,}",
@@ -239,6 +239,6 @@ def draws(p: DrawsParams, show: Show) -> None:
     show.note(
         "draws", count=p.count, within=within, bars=bars,
         expected=many.expected_within(), first=names[0],
-        share=float(many.counts()[0]) / p.count, chance=float(many.chance[0]),
+        share=float(many.counts()[0]) / p.count, chance=float(many.probability[0]),
         distance=many.distance(),
     )  # fmt: skip

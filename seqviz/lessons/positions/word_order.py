@@ -161,11 +161,11 @@ def task(p: TaskParams, show: Show) -> None:
             "note.task",
             runs=settings.runs,
             sequences=tiny.TEST_SEQUENCES,
-            chance=result.test.chance,
+            chance=result.test.baseline,
             blind=result.test.order_blind,
             letters=result.test.length,
             longer=result.longer.length,
-            chance_longer=result.longer.chance,
+            chance_longer=result.longer.baseline,
             blind_longer=result.longer.order_blind,
         )
     )

@@ -112,7 +112,7 @@ def _own(p: WritingParams, show: Show) -> None:
     show.note(
         "writing.own" if result.true else "writing.end", cell=p.reader.upper(),
         before="".join(result.before), parted=result.parted, left=len(result.true),
-        own="".join(result.own).replace(END, visible(END)),
+        own="".join(result.generated).replace(END, visible(END)),
         forced=result.mean_forced, free=result.mean_free,
     )  # fmt: skip
     show.note("writing.greedy" if p.heat == 0 else "writing.drawn", heat=p.heat,
@@ -174,7 +174,7 @@ def _tied(p: WritingParams, show: Show) -> None:
         "writing.wrapped", layer=LAYERS[p.wrapped].__name__, symbols=len(real.symbols),
         hidden=p.tied_units, parameters=model.parameters, steps=len(ids) - 1,
         places=model.shape[0], classes=model.shape[1], bits=model.bits,
-        chance=model.chance,
+        chance=model.uniform_bits,
     )  # fmt: skip
     show.note("writing.counted", parameters=real.parameters, symbols=len(real.symbols),
               hidden=real.weights.hidden)  # fmt: skip

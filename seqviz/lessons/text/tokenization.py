@@ -83,8 +83,10 @@ def cutters(p: CuttersParams, show: Show) -> None:
             payload = show.words("lost.and").join(map(escape_markdown, tokens))
             show.note(f"cutters.{key}", name=show.option("strip", chosen), tokens=payload)
     visible = part_of(cuts.columns.tolist(), p.part)
-    if visible[-1][1] - visible[0][0] < len(cuts.shown):
-        show.note("cutters.part", first=visible[0][0] + 1, last=visible[-1][1], all=len(cuts.shown))
+    if visible[-1][1] - visible[0][0] < len(cuts.characters):
+        show.note(
+            "cutters.part", first=visible[0][0] + 1, last=visible[-1][1], all=len(cuts.characters)
+        )
     for gone in cutter_tools.missing():
         show.note("cutters.missing", name=show.option("strip", gone))
     bill(cuts, show)

@@ -94,7 +94,7 @@ def say_map(projection: Placed, show: Show) -> None:
     k, n = projection.neighbors_preserved
     facts = {"kept": k, "words": n, "dimensions": projection.dimensions}
     if projection.ends:
-        x, y = projection.places[projection.corner]
+        x, y = projection.coordinates[projection.corner]
         show.note(
             "map.axes",
             word=escape_markdown(projection.words[projection.corner]),
@@ -118,7 +118,7 @@ def say_nearest(p: MapParams, source: str, show: Show) -> None:
     show.figure(nearest_words, result)
     show.readouts(result, "top", "between", candidates="of")
     show.note(
-        "near.removed" if p.centered else "near.left", word=result.asked[0],
+        "near.removed" if p.centered else "near.left", word=result.query[0],
         first=result.first, cosine=result.top, of=result.of,
         between=result.between, other=other.between,
     )  # fmt: skip
@@ -128,13 +128,13 @@ def say_analogy(p: MapParams, source: str, show: Show) -> None:
     """What an analogy answers with and without its own three words, and without arithmetic."""
     answer, neighbor = show.run(maps.solve, source, p.question, p.centered)
     show.figure(analogy_words, answer, neighbor)
-    a, b, c = map(escape_markdown, answer.asked)
+    a, b, c = map(escape_markdown, answer.query)
     show.metrics(
         nearest=(escape_markdown(answer.first), number(float(answer.cosines[0]))),
         left_out=(escape_markdown(answer.first_new), number(answer.top)),
         neighbor=(escape_markdown(neighbor.first), number(float(neighbor.cosines[0]))),
     )
-    summary = "asked" if answer.first in answer.asked else "new"
+    summary = "asked" if answer.first in answer.query else "new"
     show.note(
         f"analogy.{summary}", a=a, b=b, c=c, first=answer.first,
         new=answer.first_new, cosine=float(answer.cosines[0]),
@@ -298,7 +298,7 @@ def say_pairs(p: NeighborsParams, show: Show) -> None:
     show.note(
         "pairs", step=step, pairs=len(result.pairs), reach=p.reach, words=len(words), same=same,
         given=", ".join(words[at] for at in now.given),
-        wanted=words[now.wanted],
+        wanted=words[now.target],
         back=" ".join(words[::-1]),
     )  # fmt: skip
     _say_reordered(p, result, show)

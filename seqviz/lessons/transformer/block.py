@@ -223,7 +223,7 @@ def pair(p: PairParams, show: Show) -> None:
     show.note(
         "pair.trained" if summary.trained else "pair.unseen", number=summary.number, test=TEST
     )
-    own = float(np.diagonal(summary.of_head("own", p.look)).mean())
+    own = float(np.diagonal(summary.of_head("self_attention", p.look)).mean())
     show.note(f"pair.{p.kind}", own=own)
 
 

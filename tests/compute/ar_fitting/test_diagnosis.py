@@ -128,7 +128,7 @@ def test_the_best_line_is_that_of_autoreg():
     result, (intercept, slope) = ar.against_rule(path, 0.5)
     theirs = AutoReg(path.values[: 1 + round(0.5 * 399)], 1, trend="c").fit()
     np.testing.assert_allclose([intercept, slope], theirs.params, atol=1e-9)
-    assert result.least == pytest.approx(np.mean(theirs.resid**2), rel=1e-9)
+    assert result.training_mse == pytest.approx(np.mean(theirs.resid**2), rel=1e-9)
     np.testing.assert_allclose(result.truth, path.noise[1:] ** 2)
 
 

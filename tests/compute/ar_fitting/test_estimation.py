@@ -168,7 +168,7 @@ def test_one_step_errors_of_a_line_and_of_the_truth():
     expected = [(x[t] - line[0] * x[t - 1] - line[1] * x[t - 2]) ** 2 for t in range(2, 101)]
     assert np.isnan(result.line[0])  # an AR(2) has nothing to say of the second value
     np.testing.assert_allclose(result.line[1:], expected, rtol=1e-9)
-    assert result.least == pytest.approx(np.mean(expected[:59]), rel=1e-9)
+    assert result.training_mse == pytest.approx(np.mean(expected[:59]), rel=1e-9)
     assert result.line_mse(80) == pytest.approx(np.mean(expected[79:]), rel=1e-9)
     # The true rule leaves the noise and nothing else.
     noise = [x[t] - 0.6 * x[t - 1] + 0.3 * x[t - 2] for t in range(11, 101)]

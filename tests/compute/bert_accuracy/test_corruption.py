@@ -146,9 +146,9 @@ def _sentence(length: int) -> tuple[np.ndarray, np.ndarray]:
 def test_how_many_are_selected(share, length, wanted):
     ids, special = _sentence(length)
     corrupted = select(ids, special, FillSettings(share=share), VOCABULARY, 0)
-    assert len(corrupted.places) == len(corrupted.treatment) == wanted
-    assert not special[corrupted.places].any()
-    assert (np.diff(corrupted.places) > 0).all()
+    assert len(corrupted.positions) == len(corrupted.treatment) == wanted
+    assert not special[corrupted.positions].any()
+    assert (np.diff(corrupted.positions) > 0).all()
 
 
 def test_only_selected_places_change_and_each_as_its_treatment_says():
@@ -168,13 +168,13 @@ def test_only_selected_places_change_and_each_as_its_treatment_says():
 def test_shares_of_treatments_and_places():
     ids, special = _sentence(10000)
     corrupted = select(ids, special, FillSettings(share=0.3), VOCABULARY, 3)
-    assert len(corrupted.places) == 3000
+    assert len(corrupted.positions) == 3000
     for treatment, share in enumerate((0.8, 0.1, 0.1)):
         low, high = binom.interval(1 - 1e-6, 3000, share)
         assert low < (corrupted.treatment == treatment).sum() < high
     # Every place is as likely: of a sentence's first half as many as of the second.
     low, high = binom.interval(1 - 1e-6, 3000, 0.5)
-    assert low < (corrupted.places <= 5000).sum() < high
+    assert low < (corrupted.positions <= 5000).sum() < high
 
 
 def test_random_tokens_come_from_the_whole_range():
@@ -190,8 +190,8 @@ def test_sliders_change_only_what_they_must():
     few, more = (
         select(ids, special, FillSettings(share=share), VOCABULARY, 4) for share in (0.2, 0.4)
     )
-    assert set(few.places) < set(more.places)
-    np.testing.assert_array_equal(few.ids[few.places], more.ids[few.places])
+    assert set(few.positions) < set(more.positions)
+    np.testing.assert_array_equal(few.ids[few.positions], more.ids[few.positions])
     base = FillSettings(share=1.0, mask=0.5, random=0.2)
     plain = select(ids, special, base, VOCABULARY, 4)
     raised = select(ids, special, replace(base, mask=0.7, random=0.0), VOCABULARY, 4)

@@ -32,7 +32,7 @@ def test_a_fall_taken_apart():
         results.CONTROLS, x, np.array([[GOOD, [0.9, 0.2, 0.6, 0.2]], [FAIR, FAIR]]), TRUTH
     )
     fall = curve.fall(controls, 0.45)
-    assert [item.correct for item in (fall.whole, fall.masked, fall.adapted, fall.deleted)] == [
+    assert [item.correct for item in (fall.unmasked, fall.masked, fall.adapted, fall.deleted)] == [
         4, 1, 3, 2,
     ]  # fmt: skip
     assert (fall.total, fall.shift, fall.information) == (0.75, 0.5, 0.25)

@@ -143,7 +143,7 @@ def test_longer_is_the_accuracy_on_sequences_twice_as_long():
         right += list(given)
         full.append(given.all())
     result = tiny.longer(network, 20, 5)
-    assert (result.accuracy, result.whole) == (np.mean(right), np.mean(full))
+    assert (result.accuracy, result.exact_match) == (np.mean(right), np.mean(full))
     n = (batch.symbols == 0).sum(axis=0)  # a^n b^n: the answer is b for n - 1 steps, then the stop
     assert result.majority == pytest.approx((n - 1).sum() / n.sum())
     assert result.majority_whole == pytest.approx((n == 1).mean())

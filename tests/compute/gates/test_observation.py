@@ -73,7 +73,7 @@ def test_everything_of_an_observation_fits_together(name):
         assert np.isfinite(values).all()
         assert symbol in SIGNED or (values.min() >= 0 and values.max() <= 1)
     retained = observe(network, text_of(name), "f" if network.cell == "lstm" else "z").values
-    np.testing.assert_array_equal(observation.keep, retained)
+    np.testing.assert_array_equal(observation.retention, retained)
     np.testing.assert_array_equal(observation.time_constants, time_constants(retained))
 
 

@@ -55,7 +55,7 @@ def test_at_one_it_is_the_trained_network(cell):
     tempered = tempering.read_tempered(network, tasks.EXAMPLES["latch"], "h", 1.0)
     np.testing.assert_array_equal(tempered.seen.values, usual.values)
     assert tempered.right_steps() == (16, 16)
-    assert tempered.seen.retained(3) == pytest.approx(np.prod(usual.keep[1:, 2]), rel=1e-6)
+    assert tempered.seen.retained(3) == pytest.approx(np.prod(usual.retention[1:, 2]), rel=1e-6)
 
 
 def test_a_hard_sigmoid_is_a_mask_and_a_soft_one_is_a_half():
@@ -93,7 +93,7 @@ def test_a_search_beside_every_shift_by_itself():
 def test_the_verdict_follows_the_numbers(first, second, best, alone, verdict):
     observation = observe(load("characters_gru"), "ab cd", "h")
     result = replace(
-        searching.search(observation, observation, "space"), found=np.array([0.0, first]),
+        searching.search(observation, observation, "space"), correlation=np.array([0.0, first]),
         scored=np.array([0.0, second]), best=np.full(99, best), alone=np.full(99, alone),
     )  # fmt: skip
     assert (result.unit, result.verdict) == (2, verdict)
@@ -120,7 +120,7 @@ def test_a_pair_is_two_expectations_and_the_noun_stands_in_its_place():
     np.testing.assert_allclose(result.effect, item.bits - other.bits, atol=1e-12)
     noun = agreement.NOUNS.index(("jokes", "joke"))
     np.testing.assert_allclose(result.effects[:, noun], result.effect, atol=1e-12)
-    assert result.place == 2
+    assert result.position == 2
     assert (result.effects[:, :, 0] == 0).all()  # the same word, before the nouns
     spread = result.effects[0, :, 1]
     half = 2.200985 * spread.std(ddof=1) / np.sqrt(12)  # t(0.975), 11 degrees of freedom

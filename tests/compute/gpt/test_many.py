@@ -22,7 +22,7 @@ def test_many_draws_are_draws_one_by_one():
     assert counts[:8].tolist() == [tokens.count(token) for token in result.ids]
     assert counts.sum() == result.count == 200
     assert counts[8] == sum(token not in result.ids for token in tokens)
-    assert result.chance.sum() == pytest.approx(1)
+    assert result.probability.sum() == pytest.approx(1)
     np.testing.assert_array_equal(result.counts(30)[:8], [tokens[:30].count(k) for k in result.ids])
 
 
@@ -35,7 +35,9 @@ def test_bands_hold_what_they_say():
         assert result.within()[1] == 6
         inside.append(result.within()[0])
         if not expected:
-            each = binom.cdf(high, 100, result.chance) - binom.cdf(low - 1, 100, result.chance)
+            each = binom.cdf(high, 100, result.probability) - binom.cdf(
+                low - 1, 100, result.probability
+            )
             assert (each >= 0.95).all()
             expected = [each.sum()]
             assert result.expected_within() == pytest.approx(each.sum())

@@ -119,7 +119,7 @@ def test_who_keeps_at_twice_the_length_what_it_had_learned():
     assert outcome.keepers == ("alibi",)  # what knows no order has learned nothing to keep
     assert outcome.best_longer == "alibi"
     assert replace(outcome, longer=scored(longer, alibi=0.7)).keepers == ()
-    count = replace(outcome, test=replace(test, order_blind=1.0, chance=0.11))
+    count = replace(outcome, test=replace(test, order_blind=1.0, baseline=0.11))
     assert count.keepers == ("none", "sinusoidal", "alibi")
 
 

@@ -85,7 +85,7 @@ def test_own_letters_are_those_of_a_loop_that_reads_everything_again(name, tempe
 
 def test_the_first_step_costs_the_same_and_the_same_seed_writes_the_same():
     item, again, other = (at_work.write(CHARACTERS[0], TEXT, 9, 1.0, k) for k in (1, 1, 2))
-    assert item.own == again.own != other.own
+    assert item.generated == again.generated != other.generated
     assert item.free[0] == pytest.approx(item.forced[0], abs=1e-4)
     assert "".join(item.before) == TEXT[:9]
     assert len(item.free) == len(item.forced) == len(item.true) == len(TEXT) - 9

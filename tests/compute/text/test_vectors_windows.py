@@ -25,7 +25,7 @@ OF = np.repeat(range(4), [len(text.split()) for text in TEXTS])
 def test_skip_gram_and_cbow_pairs_of_a_sentence():
     training_pairs = windows.training_pairs(["the", "dog", "bites"], 1, "skipgram")
     spelled = [
-        (tuple(training_pairs.words[k] for k in p.given), training_pairs.words[p.wanted])
+        (tuple(training_pairs.words[k] for k in p.given), training_pairs.words[p.target])
         for p in training_pairs.pairs
     ]
     assert spelled == [(("the",), "dog"), (("dog",), "the"), (("dog",), "bites"),

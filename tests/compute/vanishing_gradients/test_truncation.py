@@ -116,8 +116,8 @@ def test_every_term_and_their_sums(cell, kind, loss):
             ]
             for tau in range(1, STEPS + 1)
         ]
-        np.testing.assert_array_equal(result.kept, pairs)
-        cut = each[result.kept].sum(0)
+        np.testing.assert_array_equal(result.is_included, pairs)
+        cut = each[result.is_included].sum(0)
         if kind == "segments":
             np.testing.assert_allclose(cut, segments_by_detach(experiment, k), rtol=0, atol=1e-12)
         angle, length = compared(cut, full)
@@ -126,8 +126,8 @@ def test_every_term_and_their_sums(cell, kind, loss):
         # The share of pairs, counted: those of errors that are there.
         errors = np.full(STEPS, loss == "mean")
         errors[-1] = True
-        share = result.kept[errors].sum() / lower[errors].sum()
-        assert course.kept[k - 1] == pytest.approx(share, rel=1e-15)
+        share = result.is_included[errors].sum() / lower[errors].sum()
+        assert course.pair_share[k - 1] == pytest.approx(share, rel=1e-15)
     assert course.angle[0] > 1  # something is lost
 
 
@@ -142,8 +142,8 @@ def test_the_whole_window_is_the_full_gradient(cell, kind, steps):
     assert (np.diff(result.windows) > 0).all()
     assert result.angle[-1] < ANGLE
     assert result.length[-1] == pytest.approx(1, rel=1e-12)
-    assert result.kept[-1] == 1
-    assert ((result.kept[:-1] > 0) & (result.kept[:-1] < 1)).all()
+    assert result.pair_share[-1] == 1
+    assert ((result.pair_share[:-1] > 0) & (result.pair_share[:-1] < 1)).all()
 
 
 @pytest.mark.parametrize(("gain", "steps"), [(0.1, 250), (0.1, 90), (2.0, 500)])
@@ -182,7 +182,7 @@ def test_a_long_sequence_is_shown_in_strides(cell):
             size = np.linalg.norm(pre) * np.linalg.norm(net.trace.hidden[t - 1])
             column = int(np.searchsorted(result.steps, t))
             assert result.log10[row, column] == pytest.approx(np.log10(size), abs=1e-12)
-            assert result.kept[row, column] == (tau - t < 10)
+            assert result.is_included[row, column] == (tau - t < 10)
 
 
 @pairwise(loss=LOSSES, kind=TRUNCATIONS, cell=["linear", "relu"])
@@ -191,7 +191,7 @@ def test_exploding_gradients_keep_their_angles(cell, kind, loss):
     for init in ("orthogonal", "radius"):
         experiment = GradientExperiment(cell, 700, 8, init, 2.0, loss=loss)
         result = truncation(experiment, kind)
-        for part in (result.angle, result.length, result.kept):
+        for part in (result.angle, result.length, result.pair_share):
             assert np.isfinite(part).all()
         assert result.angle[-1] < ANGLE
         assert not np.isposinf(terms(experiment, 5, kind).log10).any()

@@ -227,9 +227,9 @@ def test_fill_in_one_by_one(minilm, folder):
     for number, text in enumerate(sentiment_split()[1].texts[:40]):
         tokens = texts.tokens(guesser, text)
         changed = select(tokens.ids, tokens.special, settings, 30522, (3, number))
-        vectors = states(guesser.network, changed.ids)[changed.places]
+        vectors = states(guesser.network, changed.ids)[changed.positions]
         scores = guesser.network.fill_in(vectors).detach().numpy()
-        truth = tokens.ids[changed.places]
+        truth = tokens.ids[changed.positions]
         rank += (1 + (scores > scores[range(len(truth)), truth][:, None]).sum(1)).tolist()
         treatment += changed.treatment.tolist()
         frequency += counts[truth].tolist()
@@ -296,7 +296,7 @@ def test_guesses(minilm, folder):
             names = guesser.tokenizer.convert_ids_to_tokens(best.indices.tolist())
         assert list(result.candidates[row]) == names
         truth = probability[tokens.ids[index]]
-        assert result.chance[row] == pytest.approx(truth.item(), rel=1e-4)
+        assert result.truth_probability[row] == pytest.approx(truth.item(), rel=1e-4)
         assert result.rank[row] == 1 + (probability > truth).sum()
     other = fill.guesses("minilm", SENTENCE, index, ("random",), seed=6)
     assert other.pieces[0][index] != result.pieces[1][index]
@@ -315,7 +315,9 @@ def test_guesses_by_direction(minilm, folder):
         batch = SentenceBatch(ids[None], np.ones((1, len(ids)), bool))
         vectors = hidden(guesser.network, "cpu", batch, visibility=view)[0]
         probability = torch.softmax(guesser.network.fill_in(vectors[0, index]), -1)
-        assert result.chance[row] == pytest.approx(probability[tokens.ids[index]].item(), rel=1e-4)
+        assert result.truth_probability[row] == pytest.approx(
+            probability[tokens.ids[index]].item(), rel=1e-4
+        )
     # What stands behind cannot be seen when looking left: another ending, the same guesses.
     changed = fill.guesses_by_direction("minilm", SENTENCE.replace("script", "ending"), index)
     np.testing.assert_allclose(changed.probability[1], result.probability[1], 1e-4)

@@ -69,7 +69,7 @@ def test_told_padding_gets_no_attention_at_all(run):
 def test_told_padding_on_the_right_changes_nothing(run):
     result, _ = run
     np.testing.assert_allclose(
-        result.probability[0, 0], np.broadcast_to(result.plain, (2, COUNT)), atol=1e-5
+        result.probability[0, 0], np.broadcast_to(result.unpadded, (2, COUNT)), atol=1e-5
     )
     assert result.drift[0, 0].max() < 1e-6
     assert result.drift[0, 1, 1].min() > 1e-4  # on the left it moves the positions
@@ -79,7 +79,7 @@ def test_told_padding_on_the_right_changes_nothing(run):
 def test_plain_and_truth(minilm, head, run):
     result, _ = run
     outcome: Vectors = vectors(minilm, tokenize(minilm, TEXTS[:COUNT]))
-    np.testing.assert_allclose(result.plain, heads.apply(head, outcome.mean), atol=1e-6)
+    np.testing.assert_allclose(result.unpadded, heads.apply(head, outcome.mean), atol=1e-6)
     np.testing.assert_array_equal(result.positive, sentiment_split()[1].positive[:COUNT])
     np.testing.assert_array_equal(result.lengths, LENGTHS)
 
@@ -90,7 +90,7 @@ def test_few_sentences_where_padding_is_long(head):
     assert tried.tolist() == [[True, True, True], [True, True, False]]
     assert (np.isfinite(result.drift).all((0, 1)) == tried).all()
     assert (np.isfinite(result.on_pads).all((0, 1)) == tried).all()
-    assert np.isfinite(result.plain).all()
+    assert np.isfinite(result.unpadded).all()
 
 
 def test_own_sentence(minilm, head):
@@ -108,7 +108,7 @@ def test_own_sentence(minilm, head):
     assert own.real.tolist() == [True] * 10 + [False] * 8
     assert own.ids[10:].tolist() == [0] * 8
     assert own.drift[:, :, 0].max() < 1e-6  # eight tokens are fewer than it has
-    assert own.plain == pytest.approx(own.probability[0, 0, 1], abs=1e-5)
+    assert own.unpadded == pytest.approx(own.probability[0, 0, 1], abs=1e-5)
 
 
 @pytest.mark.parametrize("feature", ["cls", "pooler"])
@@ -146,5 +146,5 @@ def test_padding_in_the_mean_by_the_library(minilm, head):
                 assert result.probability[t, column, number] == pytest.approx(probability, abs=1e-4)
     full = padding.padding("minilm", 6, LENGTHS)
     longer = [len(item) >= LENGTHS[0] for item in ids]  # no padding: as without it
-    np.testing.assert_allclose(result.probability[0, 0, longer], full.plain[longer], atol=1e-4)
-    assert result.flipped("untold", 48, full.plain).n == result.accuracy("told", 48).n == 6
+    np.testing.assert_allclose(result.probability[0, 0, longer], full.unpadded[longer], atol=1e-4)
+    assert result.flipped("untold", 48, full.unpadded).n == result.accuracy("told", 48).n == 6

@@ -119,7 +119,7 @@ def test_the_padding_again(minilm):
     retained = found("padding")
     assert tuple(retained.lengths) == shipped.LENGTHS
     fresh = rerun("padding", "minilm", 12, (32,))
-    agree(retained.plain[:12], fresh.plain)
+    agree(retained.unpadded[:12], fresh.unpadded)
     agree(retained.probability[:, :, :1, :12], fresh.probability)
     for name in ("drift", "on_pads"):
         ours, again = getattr(retained, name)[:, :, :1, :12], getattr(fresh, name)
@@ -272,7 +272,7 @@ def test_told_padding_on_the_right_changes_nothing():
     retained = found("padding")
     for length in (64, 128):
         at = shipped.LENGTHS.index(length)
-        agree(retained.probability[0, SIDES.index("right"), at], retained.plain)
+        agree(retained.probability[0, SIDES.index("right"), at], retained.unpadded)
 
 
 def test_a_random_head_is_a_guess():
@@ -310,7 +310,7 @@ def test_words_masked_at_random(share, wanted):
 
 def test_nothing_masked_or_padded_is_the_frozen_head():
     """Four experiments and one head: the same answers."""
-    plain = found("padding").plain
+    plain = found("padding").unpadded
     agree(found("head_mean").probability[0], plain)
     for row in found("knife").probability[:, 0]:
         agree(row, plain)

@@ -175,7 +175,7 @@ def test_draws_are_the_inverse_of_the_cumulative_distribution(shallow):
         token = result.ids[step]
         above = exact[exact > exact[token]].sum()
         assert above - 1e-3 <= u <= above + exact[token] + 1e-3
-        assert result.drawn[step] == pytest.approx(exact[token], rel=5e-3)
+        assert result.sampling_probability[step] == pytest.approx(exact[token], rel=5e-3)
         ids.append(token)
     again = continuation.sampled("smollm2", TEXT, uniforms)
     assert again.ids == result.ids
@@ -198,7 +198,7 @@ def test_filters_change_what_is_drawn_and_not_what_it_costs(shallow):
         two = changed.topk(2)
         probability = two.values.double().softmax(-1)[0]
         assert token == int(two.indices[0 if u < probability else 1])
-        assert result.drawn[step] == pytest.approx(
+        assert result.sampling_probability[step] == pytest.approx(
             float(probability if u < probability else 1 - probability), abs=1e-3
         )
         assert result.bits[step] == pytest.approx(-float(own) / np.log(2), abs=0.02)

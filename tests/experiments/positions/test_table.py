@@ -101,7 +101,7 @@ def test_texts_and_names(found, minilm):
     np.testing.assert_allclose(found.weights.sum(-1), np.ones((4, 7)), atol=FLOAT)
     for index, variant in enumerate(VARIANTS):
         assert found.alike_of(variant) == found.alike[index]
-        assert found.kept_of(variant) == found.kept[index]
+        assert found.kept_of(variant) == found.original_cosine[index]
         assert found.previous_of(variant) == found.previous[index]
 
 
@@ -117,7 +117,7 @@ def test_against_a_copy_whose_table_was_overwritten(found, minilm, variant):
     at = VARIANTS.index(variant)
     np.testing.assert_allclose(found.weights[at], weights[3, 7], atol=FLOAT)
     assert found.alike[at] == pytest.approx(vector(first) @ vector(second), abs=FLOAT)
-    assert found.kept[at] == pytest.approx(vector(first) @ untouched, abs=FLOAT)
+    assert found.original_cosine[at] == pytest.approx(vector(first) @ untouched, abs=FLOAT)
     previous = patterns.habits(weights, tokens[0].ids, tokens[0].special).previous.max()
     assert found.previous[at] == pytest.approx(previous, abs=FLOAT)
 
@@ -164,7 +164,7 @@ def test_odd_texts_and_texts_that_fill_the_table_are_read(minilm, first, second,
     result = positions.reordered("minilm", first, second)
     assert result.weights.shape == (4, tokens, tokens)
     assert result.left_out == (tokens == 512)
-    for values in (result.alike, result.kept, result.previous, result.weights):
+    for values in (result.alike, result.original_cosine, result.previous, result.weights):
         assert np.isfinite(values).all()
 
 

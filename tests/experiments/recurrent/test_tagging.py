@@ -34,7 +34,7 @@ def short(monkeypatch):
     for task, size in SIZES.items():
         monkeypatch.setitem(SIZES, task, size._replace(updates=25))
     groups = {task: letters._groups_of_training(task) for task in TASKS}
-    few = {task: [max(some, key=lambda g: (len(g.ids) <= 20, len(g.places)))]
+    few = {task: [max(some, key=lambda g: (len(g.ids) <= 20, len(g.indices)))]
            for task, some in groups.items()}  # fmt: skip
     monkeypatch.setattr(letters, "_groups_of_training", lambda task: few[task])
 
@@ -64,11 +64,11 @@ def test_sentences_are_chosen_by_their_signs_and_beginnings():
 def test_a_batch_has_sentences_of_one_length_and_no_padding(task):
     train, held = letters._sentences(task)
     for group in letters._groups(task, held):
-        for position, ids, tags in zip(group.places, group.ids.T, group.tags.T, strict=True):
+        for position, ids, tags in zip(group.indices, group.ids.T, group.tags.T, strict=True):
             assert len(ids) == len(held[position].symbols)
             assert np.array_equal(tags, held[position].tags)
     count = Counter("".join(item.symbols for item in train))
-    assert min(count[known_symbol] for known_symbol in known_symbols(task)) >= SIZES[task].least
+    assert min(count[known_symbol] for known_symbol in known_symbols(task)) >= SIZES[task].min_count
 
 
 @pytest.mark.parametrize("task", TASKS)

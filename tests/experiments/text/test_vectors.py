@@ -62,7 +62,7 @@ def test_figure_19_of_the_lecture_computed():
     result = maps.project(
         "bundled", "boy man woman prince queen king", "axes", "man woman", "man king"
     )
-    at = dict(zip(result.words, result.places.round(2).tolist(), strict=True))
+    at = dict(zip(result.words, result.coordinates.round(2).tolist(), strict=True))
     assert at["man"] == [0, 0]
     assert at["woman"][0] == 1
     assert at["king"][1] == 1
@@ -75,7 +75,7 @@ def test_king_minus_man_plus_woman_is_king_until_king_is_left_out(glove, minilm)
     for source in tables.TABLES:
         answer, neighbor = maps.solve(source, "King - man + WOMAN", True)
         assert (answer.first, answer.first_new) == ("king", "queen")
-        assert not set(answer.asked) & set(neighbor.words)
+        assert not set(answer.query) & set(neighbor.words)
 
 
 @pytest.mark.parametrize("stride", first_only([30, 1]))

@@ -201,7 +201,7 @@ def test_guesses_mark_the_truth_once_a_panel():
         assert colors.count(LIGHT.highlight) == 1
         index = colors.index(LIGHT.highlight)
         assert bars.marker.pattern.shape[index] == "/"
-        assert bars.x[index] == pytest.approx(100 * guesses.chance[panel])
+        assert bars.x[index] == pytest.approx(100 * guesses.truth_probability[panel])
         assert plainly(bars.customdata[index]) == guesses.truth
         np.testing.assert_allclose(bars.x[:8], 100 * guesses.probability[panel])
     assert figure.layout.meta["names"]["y"] == list(guesses.candidates[0])

@@ -86,7 +86,7 @@ def test_points_are_the_runs_with_their_intervals(axis, scores):
         assert all(top < y < bottom for y in points.y)
     low, high = sorted(figure.layout["yaxis" + axis[1:]].range)
     for name, share in (
-        ("best without reading", scores.chance), ("best without order", scores.order_blind),
+        ("best without reading", scores.baseline), ("best without order", scores.order_blind),
     ):  # fmt: skip
         limit = trace(figure, name, axis)
         assert set(limit.x) == {100 * share}

@@ -44,7 +44,7 @@ def test_frames_stand_around_what_shares_a_mean():
     row, column = (0, 1, 2.5, 3.5), (1.5, 2.5, 0, 1)
     assert [mark[1:] for mark in marks[4:]] == [row, column, row]  # as the order of KINDS
     assert normalization.NORM_KINDS == ("layer", "batch", "rms")
-    for trace, values in zip(figure.traces[1:], norms.found, strict=True):
+    for trace, values in zip(figure.traces[1:], norms.normalized, strict=True):
         np.testing.assert_array_equal(trace["z"], values.values.reshape(4, 3))
 
 

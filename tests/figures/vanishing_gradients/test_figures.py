@@ -198,7 +198,9 @@ def test_maps_of_all_pairs_are_numbers_and_not_words():
             assert trace.customdata is None
             assert "10<sup>%{z:.2f}</sup>" in trace.hovertemplate  # z is log10, unclipped
         assert len(figure.to_json()) < maps * 140_000
-    for trace, part in zip(cut.data, (terms.kept, ~terms.kept), strict=False):  # the lost ones gray
+    for trace, part in zip(
+        cut.data, (terms.is_included, ~terms.is_included), strict=False
+    ):  # the lost ones gray
         expected = np.where(part & np.isfinite(terms.log10), terms.log10, np.nan)
         np.testing.assert_array_equal(np.asarray(trace.z), expected)
     sound(kept_and_lost(vanishing_gradients.terms(experiment, 100), result, 100))  # nothing is lost

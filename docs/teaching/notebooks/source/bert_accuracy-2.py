@@ -66,7 +66,7 @@ def counts(new, places):
 
 settings = FillSettings(share=0.15, mask=0.8, random=0.1)
 reference = corruption.select(ids, np.zeros(len(ids), bool), settings, VOCABULARY, 1)
-theirs = counts(reference.ids, reference.places)
+theirs = counts(reference.ids, reference.positions)
 ours = counts(*corrupt(ids, rng))
 print("selected, [MASK], wrong, left alone:", ours, "and of the library:", theirs)
 assert ours[0] == theirs[0] == 600, "15% of 4000 tokens are 600"

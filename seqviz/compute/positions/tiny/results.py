@@ -36,13 +36,13 @@ class TaskScores:
     sequence (a learned table has no rows there). In its 95% intervals sequences count as the
     independent trials, not slots: exact for tasks with one answer; for the others, whose answers
     within one sequence go right and wrong together, at least as wide as they must be.
-    chance: the best expected accuracy without reading, see `tasks.chance`. order_blind: the best
+    baseline: the best expected accuracy without reading, see `tasks.chance`. order_blind: the best
     expected accuracy without encoding and mask, see `tasks.order_blind`.
     """
 
     length: int
     accuracy: Proportion  # [encoding, run]
-    chance: float
+    baseline: float
     order_blind: float
 
     @property
@@ -90,9 +90,9 @@ class OrderResult:
 
         Learned: more than can be had without reading or without order, by 5 points.
         """
-        floor = max(self.test.chance, self.test.order_blind) + 0.05
+        floor = max(self.test.baseline, self.test.order_blind) + 0.05
         if self.test.order_blind == 1:  # a task that needs no order
-            floor = self.test.chance + 0.05
+            floor = self.test.baseline + 0.05
         return tuple(
             encoding
             for encoding in self.settings.encodings

@@ -41,13 +41,13 @@ class RNNModel(nn.Module):
 @dataclass(frozen=True)
 class Wrapped:
     """A model as it begins. shape: of its scores. parameters: counted. bits: what a symbol costs it
-    untrained; chance: what it would cost if all symbols were equally probable.
+    untrained; uniform_bits: what it would cost if all symbols were equally probable.
     """
 
     shape: tuple[int, ...]
     parameters: Count
     bits: float
-    chance: float
+    uniform_bits: float
 
 
 def wrapped(cell: Cell, ids: Int[np.ndarray, "letters"], symbols: int, hidden: int) -> Wrapped:

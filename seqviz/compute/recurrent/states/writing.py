@@ -121,13 +121,13 @@ class LettersRead:
 class GeneratedText:
     """A text from a place on, and what a network wrote there that reads its own letters.
 
-    own: its letters, up to the end of a sentence or as many as there is room for. true, forced,
-    free: the text's letters there; the bits of each after the text's own letters (teacher forcing)
-    and after the network's.
+    generated: its letters, up to the end of a sentence or as many as there is room for. true,
+    forced, free: the text's letters there; the bits of each after the text's own letters (teacher
+    forcing) and after the network's.
     """
 
     before: tuple[str, ...]
-    own: tuple[str, ...]
+    generated: tuple[str, ...]
     true: tuple[str, ...]
     forced: Float[np.ndarray, "step"]
     free: Float[np.ndarray, "step"]
@@ -135,9 +135,9 @@ class GeneratedText:
     @property
     def parted(self) -> int:
         """How many letters agree before the first that does not."""
-        pairs = zip(self.own, self.true, strict=False)
+        pairs = zip(self.generated, self.true, strict=False)
         return next((k for k, (a, b) in enumerate(pairs) if a != b),
-                    min(len(self.own), len(self.true)))  # fmt: skip
+                    min(len(self.generated), len(self.true)))  # fmt: skip
 
     @property
     def mean_forced(self) -> float:

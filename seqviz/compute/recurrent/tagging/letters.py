@@ -87,7 +87,7 @@ def width_of(wiring: str, requested: int, symbols: int, read: int) -> int:
 class TrainedTagger:
     """A trained network: symbols -> vectors -> GRU -> probabilities of the tags.
 
-    known: the symbols (code points); symbol k has id k + 1, any other one id 0. levels: all weights
+    symbols: code points; symbol k has id k + 1, any other one id 0. levels: all weights
     in the order of PyTorch's `parameters()`, each a whole number of `steps` of its array, which is
     `LEVELS` for a zero. losses: mean cross-entropy of a letter (nats) in each 25th part of the
     training. seconds: of a processor core.
@@ -97,7 +97,7 @@ class TrainedTagger:
     wiring: str
     width: int
     read: int
-    known: Int[np.ndarray, "symbol"]
+    symbols: Int[np.ndarray, "symbol"]
     levels: UInt8[np.ndarray, "parameter"]
     steps: Float[np.ndarray, "array"]
     losses: Float[np.ndarray, "time"]
@@ -106,7 +106,7 @@ class TrainedTagger:
     def arrays(self) -> list[np.ndarray]:
         """Table, then four arrays for a layer and direction, head and its bias (float32)."""
         result, position = [], 0
-        shapes = shapes_of(self.wiring, self.width, len(self.known) + 1, self.read)
+        shapes = shapes_of(self.wiring, self.width, len(self.symbols) + 1, self.read)
         for shape, step in zip(shapes, self.steps, strict=True):
             size = int(np.prod(shape))
             part = self.levels[position : position + size].reshape(shape)
@@ -116,7 +116,7 @@ class TrainedTagger:
 
     def ids(self, symbols: str) -> Int[np.ndarray, "time"]:
         """The ids that are read; 0 where a symbol is not known."""
-        anchor = {chr(code): k + 1 for k, code in enumerate(self.known.tolist())}
+        anchor = {chr(code): k + 1 for k, code in enumerate(self.symbols.tolist())}
         return np.array([anchor.get(symbol, UNKNOWN) for symbol in symbols], int)
 
     def probabilities(

@@ -38,10 +38,10 @@ class CellWeights:
 
 
 class Term(NamedTuple):
-    """One product of the sum: of "h" (or "x") number `place` (from 1) times its weight."""
+    """One product of the sum: of "h" (or "x") `number` (from 1) times its weight."""
 
     of: str
-    place: int
+    number: int
     weight: float
     value: float
 

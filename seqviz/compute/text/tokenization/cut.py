@@ -143,16 +143,16 @@ def display_width(visible_text: str) -> int:
 class Strips:
     """One text as several cutters cut it.
 
-    shown: its characters as a reader sees them. sizes: bytes of each. columns: widths of each.
+    characters: as a reader sees them. sizes: bytes of each. columns: widths of each.
     han: bytes of Chinese characters.
     """
 
     text: str
     names: tuple[str, ...]
     cuts: tuple[Tokenization, ...]
-    shown: tuple[str, ...]
-    sizes: Int[np.ndarray, "shown"]
-    columns: Int[np.ndarray, "shown"]
+    characters: tuple[str, ...]
+    sizes: Int[np.ndarray, "character"]
+    columns: Int[np.ndarray, "character"]
     han: Bool[np.ndarray, "byte"]
 
     @cached_property

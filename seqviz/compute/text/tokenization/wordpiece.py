@@ -33,12 +33,12 @@ Letter = tuple[str, int, int]  # a character as it is read, and its bytes in the
 class Rung:
     """One search: the prefixes of what is left of a word that were looked up, longest first.
 
-    place: where it begins in the word. found: whether the last of them is in the vocabulary.
+    start: where it begins in the word. is_known: whether the last of them is in the vocabulary.
     """
 
-    place: int
+    start: int
     tried: tuple[str, ...]
-    found: bool
+    is_known: bool
 
 
 @dataclass(frozen=True)

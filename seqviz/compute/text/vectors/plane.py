@@ -23,7 +23,7 @@ class Placed:
     """
 
     words: tuple[str, ...]
-    places: Float[np.ndarray, "word 2"]
+    coordinates: Float[np.ndarray, "word 2"]
     cosines: Float[np.ndarray, "word word"]
     projection: str
     ends: tuple[tuple[str, str], ...]
@@ -36,7 +36,7 @@ class Placed:
     @property
     def neighbors_preserved(self) -> Fraction:
         """Of how many words the neighbor in the picture is the one that is nearest by cosine."""
-        apart = np.linalg.norm(self.places[:, None] - self.places[None], axis=-1)
+        apart = np.linalg.norm(self.coordinates[:, None] - self.coordinates[None], axis=-1)
         near = self.cosines.copy()
         np.fill_diagonal(apart, np.inf)
         np.fill_diagonal(near, -np.inf)
@@ -46,7 +46,7 @@ class Placed:
     def corner(self) -> int:
         """The word nearest to where both axes say 1, without those that they run between."""
         ends = {word for pair in self.ends for word in pair}
-        apart = np.linalg.norm(self.places - 1.0, axis=1)
+        apart = np.linalg.norm(self.coordinates - 1.0, axis=1)
         free = np.array([word not in ends for word in self.words])
         return int(np.argmin(np.where(free | ~free.any(), apart, np.inf)))
 

@@ -61,11 +61,11 @@ class WordTable:
 class Ranked:
     """The nearest words to a place, by cosine.
 
-    asked: the words that the place was made of. of: so many words may be an answer. between: mean
+    query: the words that the place was made of. of: so many words may be an answer. between: mean
     cosine of random pairs of words, for comparison.
     """
 
-    asked: tuple[str, ...]
+    query: tuple[str, ...]
     words: tuple[str, ...]
     cosines: Float[np.ndarray, "rank"]
     of: int
@@ -79,7 +79,7 @@ class Ranked:
     @property
     def first_new(self) -> str:
         """The nearest that was not asked with."""
-        return next(word for word in self.words if word not in self.asked)
+        return next(word for word in self.words if word not in self.query)
 
     @property
     def top(self) -> float:

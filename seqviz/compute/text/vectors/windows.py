@@ -16,12 +16,12 @@ MODES = ("skipgram", "cbow")
 class SkipGramPair:
     """One example that word2vec learns from: places of its words, counted from 0.
 
-    middle: of the window. given: the input. wanted: what is to be predicted from it.
+    middle: of the window. given: the input. target: what is to be predicted from it.
     """
 
     middle: int
     given: tuple[int, ...]
-    wanted: int
+    target: int
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class TrainingPairs:
     def spelled(self) -> Counter[tuple[tuple[str, ...], str]]:
         """How often each example is there, in words; the order of the input does not count."""
         return Counter(
-            (tuple(sorted(self.words[at] for at in pair.given)), self.words[pair.wanted])
+            (tuple(sorted(self.words[at] for at in pair.given)), self.words[pair.target])
             for pair in self.pairs
         )
 

@@ -49,9 +49,9 @@ _RATE = 1e-2
 
 
 class Sizes(NamedTuple):
-    """least: a symbol that is seen less often has no id. read: length of a symbol's vector."""
+    """min_count: a symbol that is seen less often has no id. read: length of a symbol's vector."""
 
-    least: int
+    min_count: int
     read: int
     parameters: int
     updates: int
@@ -61,11 +61,11 @@ SIZES = {"spaces": Sizes(20, 12, 9_560, 600), "words": Sizes(20, 12, 16_100, 600
 
 
 class LengthGroup(NamedTuple):
-    """Sentences of one length. places: which of all they are."""
+    """Sentences of one length. indices: which of all they are."""
 
     ids: Int[np.ndarray, "time sentence"]
     tags: Int[np.ndarray, "time sentence"]
-    places: Int[np.ndarray, "sentence"]
+    indices: Int[np.ndarray, "sentence"]
 
 
 def tagged(task: str, text: TokenizerText) -> TaggedExample:
@@ -114,7 +114,7 @@ def _sentences(task: str) -> tuple[list[TaggedExample], list[TaggedExample]]:
 def known_symbols(task: str) -> str:
     """The symbols that have an id: the commonest first."""
     count = Counter("".join(sentence.symbols for sentence in _sentences(task)[0]))
-    return "".join(item for item, n in count.most_common() if n >= SIZES[task].least)
+    return "".join(item for item, n in count.most_common() if n >= SIZES[task].min_count)
 
 
 def _groups(task: str, sentences: Sequence[TaggedExample]) -> list[LengthGroup]:
@@ -211,7 +211,7 @@ def _batches(groups: list[LengthGroup], random: np.random.Generator) -> list[Any
     """All sentences once, in batches of one length, in random order."""
     results = []
     for group in groups:
-        order = random.permutation(len(group.places))
+        order = random.permutation(len(group.indices))
         for k in range(0, len(order), _BATCH):
             some = order[k : k + _BATCH]
             results.append((group.ids[:, some], group.tags[:, some]))
@@ -276,7 +276,7 @@ def _counted(
     for group in groups:
         wrong = (answer(group) != group.tags) & (group.tags >= 0)
         for tag in range(len(TAGS)):
-            result[tag, group.places] = (wrong & (group.tags == tag)).sum(0)
+            result[tag, group.indices] = (wrong & (group.tags == tag)).sum(0)
     return result
 
 

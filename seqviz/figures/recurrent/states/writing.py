@@ -87,9 +87,10 @@ def own_letters(generated_text: GeneratedText, style: Style = STYLE) -> Figure:
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style)
-    steps = max(1, min(SHOWN, max(len(generated_text.own), len(generated_text.true))))
+    steps = max(1, min(SHOWN, max(len(generated_text.generated), len(generated_text.true))))
     rows = [
-        [visible(item) for item in row[:steps]] for row in (generated_text.true, generated_text.own)
+        [visible(item) for item in row[:steps]]
+        for row in (generated_text.true, generated_text.generated)
     ]
     rows = [row + [""] * (steps - len(row)) for row in rows]
     other = np.array([[0.0] * steps, [a != b and b != "" for a, b in zip(*rows, strict=True)]])
@@ -121,7 +122,7 @@ def own_letters(generated_text: GeneratedText, style: Style = STYLE) -> Figure:
     return sheet.described(
         "alt.states_own",
         before=escape("".join(generated_text.before)),
-        own=escape("".join(generated_text.own)),
+        own=escape("".join(generated_text.generated)),
         parted=generated_text.parted,
         forced=generated_text.mean_forced,
         free=generated_text.mean_free,

@@ -28,7 +28,7 @@ def two(value: float) -> str:
 
 
 def _term(term: Term) -> str:
-    value = "b" if term.of == "b" else f"{two(term.weight)} · {sub(term.of, term.place)}"
+    value = "b" if term.of == "b" else f"{two(term.weight)} · {sub(term.of, term.number)}"
     return value if term.of == "b" else f"{value} = {two(term.weight)} · {two(term.value)}"
 
 

@@ -19,7 +19,7 @@ def tried_prefixes(prefix_lookups: PrefixLookups, tries: int, style: Style = STY
     text, palette = style.text, style.palette
     sheet = Sheet(style, barmode="overlay")
     rows = [
-        (rung.place, tried, rung.found and k == len(rung.tried))
+        (rung.start, tried, rung.is_known and k == len(rung.tried))
         for rung in prefix_lookups.rungs
         for k, tried in enumerate(rung.tried, 1)
     ]

@@ -59,7 +59,7 @@ def cut_strips(strips: Strips, chosen: str, part: int = 1, style: Style = STYLE)
     cut = strips.of(chosen)
     return sheet.described(
         "alt.cut_strips",
-        text=visible_form("".join(strips.shown[:40])),
+        text=visible_form("".join(strips.characters[:40])),
         cutters=len(strips.names),
         name=name_of(chosen, style.text),
         tokens=cut.tokens,
@@ -120,7 +120,7 @@ def _centers(strips: Strips, begin: int, end: int) -> Iterator[tuple[float, str]
     """The middle of each character of a line, and what a browser shows of it."""
     x = 0.0
     for index in range(begin, end):
-        sign, wide = strips.shown[index], float(strips.columns[index])
+        sign, wide = strips.characters[index], float(strips.columns[index])
         yield x + wide / 2, escape(_MARKS.get(sign, _visible(sign)))
         x += wide
 

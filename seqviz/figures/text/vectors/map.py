@@ -24,7 +24,7 @@ def word_map(projection: Placed, style: Style = STYLE) -> Figure:
     text, palette = style.text, style.palette
     sheet = Sheet(style)
     titles = _titles(projection, style)
-    x, y = projection.places.T
+    x, y = projection.coordinates.T
     panel = sheet.panel(
         *(
             axes.axis(title, range=axes.around(values, margin=room), nticks=7)
@@ -55,7 +55,7 @@ def word_map(projection: Placed, style: Style = STYLE) -> Figure:
         )  # fmt: skip
     summary = (
         f"{name} ({number(a)}, {number(b)})"
-        for name, (a, b) in zip(names, projection.places, strict=True)
+        for name, (a, b) in zip(names, projection.coordinates, strict=True)
     )
     return sheet.described(
         "alt.word_map",
@@ -90,7 +90,7 @@ def nearest_words(result: Ranked, style: Style = STYLE) -> Figure:
         dash="dash",
     )  # fmt: skip
     return sheet.described(
-        "alt.nearest_words", names={"y": _named(result)}, word=escape(result.asked[0]),
+        "alt.nearest_words", names={"y": _named(result)}, word=escape(result.query[0]),
         first=escape(result.first), cosine=result.top, between=result.between,
     )  # fmt: skip
 
@@ -99,7 +99,7 @@ def analogy_words(answer: Ranked, neighbor: Ranked, style: Style = STYLE) -> Fig
     """Left the nearest words to a - b + c, the three among them in orange; right those to c."""
     text = style.text
     sheet = Sheet(style, barmode="overlay")
-    a, b, c = (escape(short(word, 9)) for word in answer.asked)
+    a, b, c = (escape(short(word, 9)) for word in answer.query)
     sheet.margin(t=34)
     titles = f"{a} − {b} + {c}", text("figure.analogy_neighbor", word=c)
     for result, across, title in zip((answer, neighbor), (_LEFT, _RIGHT), titles, strict=True):
@@ -125,7 +125,7 @@ def _bars(sheet: Sheet, result: Ranked, across: tuple[float, float] | None, titl
         axes.names(names, text("figure.near_word"), range=[len(names) + 0.6, 0.4]),
         across=across,
     )
-    requests = [word in result.asked for word in result.words]
+    requests = [word in result.query for word in result.words]
     panel.bars(
         np.arange(1, len(names) + 1),
         result.cosines,

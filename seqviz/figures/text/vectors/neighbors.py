@@ -112,7 +112,7 @@ def drawn_pairs(training_pairs: TrainingPairs, step: int, style: Style = STYLE) 
         for part, opacity in ((training_pairs.pairs[: step - 1], 0.35), ((now,), 1.0)):
             cells = sorted(
                 {(pair.middle, at) for pair in part
-                 for at in (pair.given if kind == "input" else (pair.wanted,))}
+                 for at in (pair.given if kind == "input" else (pair.target,))}
             )  # fmt: skip
             if not cells:
                 continue
@@ -128,5 +128,5 @@ def drawn_pairs(training_pairs: TrainingPairs, step: int, style: Style = STYLE) 
         step=step,
         pairs=len(training_pairs.pairs),
         given=", ".join(names[at] for at in now.given),
-        wanted=names[now.wanted],
+        wanted=names[now.target],
     )
