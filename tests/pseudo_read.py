@@ -105,7 +105,7 @@ def of_benches(slug: str, lang: str) -> Iterator[str]:
         visible = bench.run(language=lang, code=False)
         for item in visible.items:
             chart = getattr(item, "chart", None) or getattr(
-                getattr(item, "drawn", None), "chart", None
+                getattr(item, "figure", None), "chart", None
             )
             if isinstance(chart, Figure):
                 yield from leaves(json.loads(chart.to_json()))

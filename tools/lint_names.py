@@ -3,12 +3,12 @@
     python -m tools.lint_names            # compare with the baseline
     python -m tools.lint_names --write    # write a baseline that is shorter, never a longer one
 
-Functions, classes, methods and parameters of `seqviz` may not be called a participle, pronoun,
-adverb or preposition (`BANNED`), local variables not one of those in `VARIABLES`. A file may not
-have one of the stems in `STEMS`, an exception ends in `Error`, an ASGI class in `Middleware`, a
-class name has one meaning, a constant carries its noun (`VAGUE`). A docstring may not begin with
-one of `OPENINGS`. `tools/lint_names.txt` has what stood here when the rule came, and may only
-shrink.
+Functions, classes, methods, fields and parameters of `seqviz` may not be called a participle,
+pronoun, adverb or preposition (`BANNED`), local variables not one of those in `VARIABLES`. A file
+may not have one of the stems in `STEMS`, an exception ends in `Error`, an ASGI class in
+`Middleware`, a class name has one meaning, a constant carries its noun (`VAGUE`). A docstring may
+not begin with one of `OPENINGS`. `tools/lint_names.txt` has what stood here when the rule came, and
+may only shrink. Controls (`...Params`) stand in links and keep their names.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ BANNED = frozenset((
     "settle", "rest", "rested", "hand", "hands", "road", "door", "shelf", "shelves", "afar",
     "together", "tap", "knife", "ladder", "letters", "dear", "here", "there", "who", "whom",
 ))  # fmt: skip
-FINE = frozenset(("other", "left", "rest", "letters"))  # as names of parameters: operands, symbols
+FINE_FIELDS = frozenset(("other", "left", "rest", "letters"))  # operands, symbols; parameters, too
 VARIABLES = frozenset((
     "found", "told", "said", "says", "asked", "known", "kept", "shown", "drawn", "made", "seen",
     "whole", "most", "least", "one", "place", "places", "way", "ways", "looks", "wanted", "wish",
@@ -62,6 +62,11 @@ def class_problems(node: ast.ClassDef) -> Iterator[str]:
     raised = any(base.endswith(("Exception", "Error")) for base in bases)
     if raised and not node.name.endswith("Error"):
         yield "an exception ends in Error"
+    controls = node.name.endswith("Params")  # they stand in links
+    for item in node.body:
+        field = item.target if isinstance(item, ast.AnnAssign) else None
+        if not controls and isinstance(field, ast.Name) and field.id in BANNED - FINE_FIELDS:
+            yield f"field {field.id} is no noun"
     methods = {item.name: item for item in node.body if isinstance(item, ast.AsyncFunctionDef)}
     call = methods.get("__call__")
     arguments = [arg.arg for arg in call.args.args[1:]] if call is not None else []
@@ -72,7 +77,7 @@ def class_problems(node: ast.ClassDef) -> Iterator[str]:
 def variable_problems(function: ast.AST) -> Iterator[str]:
     """Yield the parameters and local variables of a function that say nothing."""
     for node in ast.walk(function):
-        if isinstance(node, ast.arg) and node.arg in BANNED - FINE:
+        if isinstance(node, ast.arg) and node.arg in BANNED - FINE_FIELDS:
             yield f"parameter {node.arg} is no noun"
         elif isinstance(node, ast.Name) and node.id in VARIABLES:
             yield f"variable {node.id} is no noun"

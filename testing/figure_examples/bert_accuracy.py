@@ -80,11 +80,12 @@ def guesses_of(
         (*CANDIDATES[: rank - 1], TRUTH, *CANDIDATES[rank - 1 :])[:candidates] for rank in ranks
     )
     probability = 0.34 / 2.0 ** np.arange(candidates)
+    of_truth = [probability[rank - 1] if rank <= candidates else 0.00002 for rank in ranks]
     return fake(
-        results.Guesses, conditions=conditions, truth=TRUTH, candidates=tuple(words), place=2,
+        results.Guesses, conditions=conditions, truth=TRUTH, candidates=tuple(words), position=2,
         rank=ranks, pieces=(("[CLS]", "a", "[MASK]", "film", "[SEP]"),) * len(conditions),
         probability=np.tile(probability, (len(ranks), 1)),
-        chance=np.array([probability[k - 1] if k <= candidates else 0.00002 for k in ranks]),
+        truth_probability=np.array(of_truth),
     )  # fmt: skip
 
 
@@ -230,7 +231,7 @@ def _of_masks() -> tuple[Example, ...]:
 def _of_padding() -> tuple[Example, ...]:
     result, own, directions = padding_of(), own_padding_of(), direction_of()
     masking = 100 * ((result.probability[1, 0, 2] >= 0.5) == result.positive).mean()
-    flipped = (result.probability[1, 1, 6, :400] >= 0.5) != (result.plain[:400] >= 0.5)
+    flipped = (result.probability[1, 1, 6, :400] >= 0.5) != (result.unpadded[:400] >= 0.5)
     in_mean = fake(results.PadsInMean, lengths=LENGTHS, told=2, sentence=1000)
     return (
         Example("padding, accuracy", padding.padding_effect, (result, "accuracy", 64, "right"),

@@ -43,7 +43,7 @@ def examples() -> tuple[Example, ...]:
     plain, cut = filtered_of(Chain()), filtered_of(Chain(temperature=1.5, top_p=0.6, penalty=1.5))
     free, punished = (fake(Repeated, piece=6, token=6, penalty=penalty) for penalty in (1.0, 1.3))
     free.bits[0, 0] = punished.penalized[0, 0] = np.nan  # nothing predicts the first token
-    many, likeliest = first_words(cut, 3), 100 * plain.found.chances[0]
+    many, likeliest = first_words(cut, 3), 100 * plain.next_token.chances[0]
     names = tuple(f"<b>{token}" for token in many.ids.tolist())
     return (
         Example("futures", futures.all_futures, (paths, 6), 100 * paths.best_probability),
@@ -63,8 +63,8 @@ def examples() -> tuple[Example, ...]:
         fake_example("shots", shots.shots_by_amount, "questions", condition=3),
         fake_example("token times", cost.token_times, 290, 5, 20, kind=3),
         Example("scores, no filter", scores.next_token_bars, (plain,), likeliest),
-        Example("scores", scores.next_token_bars, (cut,), 100 * cut.found.chances[0]),
-        Example("labels", labels.label_bars, (plain.found, ("<i>4", "<i>59")), likeliest),
+        Example("scores", scores.next_token_bars, (cut,), 100 * cut.next_token.chances[0]),
+        Example("labels", labels.label_bars, (plain.next_token, ("<i>4", "<i>59")), likeliest),
         Example("first words", draws.many_first_words, (many, names, 40),
                 100 * many.counts(40)[0] / 40),
     )  # fmt: skip

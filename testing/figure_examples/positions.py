@@ -127,7 +127,7 @@ def reordered(pieces: tuple[str, ...] = PIECES) -> Reordered:
     return fake(
         Reordered, pieces=pieces, others=pieces[::-1], variants=VARIANTS, weights=weights,
         alike=np.array([0.98853, 1.0, -0.12, 0.99928]), previous=np.array([0.99983, 0.2, 0, 0.2]),
-        kept=np.array([1.0, 0.67182, 0.78315, 0.62176]),
+        original_cosine=np.array([1.0, 0.67182, 0.78315, 0.62176]),
     )  # fmt: skip
 
 

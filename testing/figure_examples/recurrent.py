@@ -76,7 +76,11 @@ def _of_states() -> tuple[Example, ...]:
     own, counts = fake(Padded, pads_1=41), tables(30_522, 256, 32)
     full, rest = (fake(StatePath, n, piece=n, time_1=n + 1) for n in (6, 5))
     text = fake(
-        GeneratedText, before=tuple(LINE), own=tuple("ld <i>\n"), true=tuple("le text"), step=7
+        GeneratedText,
+        before=tuple(LINE),
+        generated=tuple("ld <i>\n"),
+        true=tuple("le text"),
+        step=7,
     )
     return (
         Example("letters", writing.letters_read, (read, 3), read.mean_bits),

@@ -76,17 +76,17 @@ def strips_of(text: str, learned: LearnedMerges, names: tuple[str, ...] = CUTTER
 
 def _of_vectors() -> tuple[Example, ...]:
     ends = (("man", WORDS[2]), ("man", "king"))
-    near = fake(Ranked, asked=("king",), words=("queen", "prince"), rank=2)
+    near = fake(Ranked, query=("king",), words=("queen", "prince"), rank=2)
     pairs, skip = fake(SensePairs, level=8, pair=6), training_pairs(WORDS, 2, "skipgram")
     return (
         *(
-            fake_example(f"map, {name}", maps.word_map, lambda result: float(result.places[0, 0]),
+            fake_example(f"map, {name}", maps.word_map, lambda result: result.coordinates[0, 0],
                          words=WORDS, projection=projection, ends=ends if name == "axes" else ())
             for name, projection in (("axes", "axes"), ("components", "pca"), ("scaled", "mds"))
         ),
         Example("nearest words", maps.nearest_words, (near,), near.top),
         fake_example("analogy", maps.analogy_words, "top", near,
-                     asked=("king", "man", "woman"), words=("king", "queen", "throne"), rank=3),
+                     query=("king", "man", "woman"), words=("king", "queen", "throne"), rank=3),
         fake_example("analogies", maps.analogies_by_class, "questions",
                      classes=("family", "currency"), kind=np.repeat([0, 1], 6), way=3),
         fake_example("word by layer", reading.word_by_layer, "last", pairs, level=8),
@@ -106,7 +106,7 @@ def _of_windows() -> tuple[Example, ...]:
     existing, pieces = vocabulary(counted([TEXT], "character", False)), list(TEXT[:12])
     hot = beside_indexing(existing.ids(pieces), len(existing), 4, 0)
     bits = fake(Carried, lengths=np.array([5, 50]), condition=3, step=50)
-    bits.place[0, :, 5:] = np.nan  # a short window ends there
+    bits.by_position[0, :, 5:] = np.nan  # a short window ends there
     share = fake(
         ByShare, shares=np.array([0.1, 0.5, 1]), case=3, sentences=9, trained=9, permutation=10
     )

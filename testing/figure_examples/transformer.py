@@ -41,7 +41,7 @@ def _of_blocks() -> tuple[Example, ...]:
     result = flow.flow("<b>the cat&dog %{x} the", d_model=16, heads=2, d_ff=24, layers=2)
     pair = fake(
         TranslatedNumber, source=("3", "0", "0"), reads=("<s>", *WORDS[:2]), writes=WORDS[:3],
-        own=np.tril(np.ones((2, 3, 3))) / np.arange(1, 4)[:, None], digit=3,
+        self_attention=np.tril(np.ones((2, 3, 3))) / np.arange(1, 4)[:, None], digit=3,
     )  # fmt: skip
     return (
         Example("transformer: norms", three_norms, (full, 1, 3), full.at("layer", 0, 0, 2)),
@@ -139,10 +139,10 @@ def _of_removals() -> tuple[Example, ...]:
 def _of_lenses() -> tuple[Example, ...]:
     few, deep = lens_of(7, WORDS), lens_of(31, (WORDS * 3)[:12])
     return (
-        Example("lens, fitted", lens.lens_table, (few, 2, few), few.chance[-1, -2]),
+        Example("lens, fitted", lens.lens_table, (few, 2, few), few.probability[-1, -2]),
         fake_example("lens, both", lens.lens_distance, "plain_most", lens=2, text=20),
-        Example("lens", lens.lens_table, (few, 1), few.chance[-1, -1]),
-        Example("lens, deep", lens.lens_table, (deep, 7), deep.chance[-1, 5]),
+        Example("lens", lens.lens_table, (few, 1), few.probability[-1, -1]),
+        Example("lens, deep", lens.lens_table, (deep, 7), deep.probability[-1, 5]),
     )
 
 

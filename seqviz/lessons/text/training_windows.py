@@ -112,7 +112,7 @@ def _window(p: IdsParams, show: Show) -> None:
         "ids.found" if p.find.strip() else "ids.window", find=p.find.strip(),
         matches=result.matches, size=result.size, first=int(result.ids[0]),
         last=int(result.ids[-1]), token=result.names[0], start=p.first,
-        beside=float(result.beside.mean()), near=float(result.closeness.mean()),
+        beside=float(result.next_cosine.mean()), near=float(result.closeness.mean()),
         neighbors=result.neighbors, pairs=result.pairs, rows=len(result.ids),
     )  # fmt: skip
 

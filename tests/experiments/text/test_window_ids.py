@@ -29,7 +29,7 @@ def test_neighbors_are_those_of_the_whole_table(minilm):
     assert result.ids.tolist() == [*range(30515, 30522), 0, 1, 2, 3]  # goes on at the first
     cosine = unit[result.ids] @ unit.T
     np.testing.assert_allclose(
-        result.beside, cosine[range(ROWS), (result.ids + 1) % 30522], atol=1e-5
+        result.next_cosine, cosine[range(ROWS), (result.ids + 1) % 30522], atol=1e-5
     )
     cosine[range(ROWS), result.ids] = -1
     assert result.nearest.tolist() == cosine.argmax(1).tolist()

@@ -270,7 +270,7 @@ def test_a_lens_reads_the_librarys_own_hidden_states(smollm2):
         item = torch.log_softmax(logits.double(), -1)
         names = [texts.piece(smollm2, int(k)) for k in item.argmax(-1)]
         assert list(result.likeliest[row]) == names
-        np.testing.assert_allclose(result.chance[row], item.max(-1).values.exp(), atol=1e-4)
+        np.testing.assert_allclose(result.probability[row], item.max(-1).values.exp(), atol=1e-4)
         bits = (end.exp() * (end - item)).sum(-1) / np.log(2)
         np.testing.assert_allclose(result.bits[row], bits, rtol=1e-3, atol=1e-3)
     assert result.settled_layer(4) == 30

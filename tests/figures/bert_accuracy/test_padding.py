@@ -51,7 +51,7 @@ def test_padding_accuracy_counts_what_is_known():
 
 def test_padding_flips_are_counted_against_no_padding():
     figure = padding_effect(PADDED, "flipped", 64, "right")
-    flips = (PADDED.probability[:, 0] >= 0.5) != (PADDED.plain >= 0.5)
+    flips = (PADDED.probability[:, 0] >= 0.5) != (PADDED.unpadded >= 0.5)
     for row, name in zip(flips, ("mask given, right", "mask left out, right"), strict=True):
         line = named(figure, name)
         np.testing.assert_allclose(line.y[:5], 100 * row[:5].mean(axis=-1))

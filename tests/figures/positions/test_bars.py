@@ -131,7 +131,7 @@ def test_many_words_are_read_on_hover():
 def test_three_bars_for_each_table_with_their_numbers(least):
     result = replace(ENCODER, alike=np.array([1.0, 1.0, least, 0.5]))
     figure = encoder_variants(result)
-    for bars, name in zip(figure.data, ("alike", "kept", "previous"), strict=True):
+    for bars, name in zip(figure.data, ("alike", "original_cosine", "previous"), strict=True):
         np.testing.assert_array_equal(bars.x, getattr(result, name))
         assert list(bars.text) == [number(float(v), 4) for v in getattr(result, name)]
     assert len({bars.marker.color for bars in figure.data}) == 3

@@ -27,14 +27,14 @@ class Carried:
     """Bits per character of the same windows under three conditions, by the length of the window.
 
     lengths: of the windows, in characters. characters: that were predicted. bits: mean over each of
-    the stretches of the text. place: mean over the windows of each place in them, from the first;
-    nan beyond the length. Both with the conditions in the order of `CONDITIONS`.
+    the stretches of the text. by_position: mean over the windows of each place in them, from the
+    first; nan beyond the length. Both with the conditions in the order of `CONDITIONS`.
     """
 
     lengths: Int[np.ndarray, "length"]
     characters: int
     bits: Float[np.ndarray, "length condition stretch"]
-    place: Float[np.ndarray, "length condition step"]
+    by_position: Float[np.ndarray, "length condition step"]
 
     @property
     def stretches(self) -> int:
@@ -59,7 +59,7 @@ class Carried:
     def by_place(self, length: int, condition: str) -> Float[np.ndarray, "step"]:
         """Bits of the first, second, ... character that a window predicts."""
         (row,) = np.flatnonzero(self.lengths == length)
-        values: np.ndarray = self.place[row, CONDITIONS.index(condition), :length]
+        values: np.ndarray = self.by_position[row, CONDITIONS.index(condition), :length]
         return values
 
 

@@ -122,18 +122,18 @@ class ByShare:
 class Listed:
     """Some tokens of a vocabulary, with their neighbors in it and in the space of the vectors.
 
-    special: ids and names of the tokens that always stand on top. ids, names: the others. beside:
-    cosine of each row's vector with that of the next id. nearest: the id whose vector has the
-    largest cosine with the row's, nearest_names, closeness: its name and that cosine. matches: how
-    many tokens the search has found; all where nothing is searched. size: of the vocabulary.
-    neighbors, pairs: mean cosine of all pairs of ids that follow one another, and of as many pairs
-    drawn at random.
+    special: ids and names of the tokens that always stand on top. ids, names: the others.
+    next_cosine: cosine of each row's vector with that of the next id. nearest: the id whose vector
+    has the largest cosine with the row's, nearest_names, closeness: its name and that cosine.
+    matches: how many tokens the search has found; all where nothing is searched. size: of the
+    vocabulary. neighbors, pairs: mean cosine of all pairs of ids that follow one another, and of as
+    many pairs drawn at random.
     """
 
     special: tuple[tuple[int, str], ...]
     ids: Int[np.ndarray, "row"]
     names: tuple[str, ...]
-    beside: Float[np.ndarray, "row"]
+    next_cosine: Float[np.ndarray, "row"]
     nearest: Int[np.ndarray, "row"]
     nearest_names: tuple[str, ...]
     closeness: Float[np.ndarray, "row"]

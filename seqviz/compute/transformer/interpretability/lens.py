@@ -17,7 +17,7 @@ class Lens:
 
     tokens: what was read. pieces: those that are looked at. likeliest: the token that is likeliest
     by the stream of a layer at a place; row 0 is the embedding, the last row the model's own
-    output. chance: its probability. answer: the probability of the token that is likeliest in the
+    output. probability: its own. answer: the probability of the token that is likeliest in the
     end, at the same place. bits: KL divergence of the distribution in the end from that of the
     layer, in bits. decoder: whether a place stands for the token behind it, or for its own (an
     encoder fills in).
@@ -26,7 +26,7 @@ class Lens:
     tokens: Tokens
     pieces: tuple[str, ...]
     likeliest: tuple[tuple[str, ...], ...]
-    chance: Float[np.ndarray, "row token"]
+    probability: Float[np.ndarray, "row token"]
     answer: Float[np.ndarray, "row token"]
     bits: Float[np.ndarray, "row token"]
     decoder: bool
@@ -50,7 +50,7 @@ class Lens:
 
     def chance_of(self, index: int) -> Probability:
         """The probability of the likeliest token in the end."""
-        return float(self.chance[-1, index])
+        return float(self.probability[-1, index])
 
     def before_settled(self, index: int) -> Probability:
         """What the answer had one row before it became the likeliest for good."""

@@ -58,12 +58,12 @@ class Ablation:
 class AblationSweep:
     """Many texts under every change of each layer.
 
-    bits: as in `Removal`, nan for a swap of the last layer. kept: whether the likeliest token
-    stayed.
+    bits: as in `Removal`, nan for a swap of the last layer. is_unchanged: whether the likeliest
+    token stayed.
     """
 
     bits: Float[np.ndarray, "change text layer"]
-    kept: Bool[np.ndarray, "change text layer"]
+    is_unchanged: Bool[np.ndarray, "change text layer"]
     texts: int
     tokens: int
 
@@ -90,7 +90,7 @@ class AblationSweep:
 
     def kept_share(self, change: str, layer: int) -> Share:
         """The share of the texts whose likeliest token stays."""
-        return float(self.kept[CHANGES.index(change)][:, layer].mean())
+        return float(self.is_unchanged[CHANGES.index(change)][:, layer].mean())
 
 
 def of_change(ablations: Sequence[Ablation], change: str) -> Ablation:

@@ -26,7 +26,7 @@ def bits_by_window(result: Carried, length: int, style: Style = STYLE) -> Figure
     sheet = Sheet(style)
     lengths = result.lengths.tolist()
     names = [str(length) for length in lengths]
-    top = 1.05 * float(np.nanmax(result.place[lengths.index(length)]))
+    top = 1.05 * float(np.nanmax(result.by_position[lengths.index(length)]))
     left = sheet.panel(
         axes.names(names, text("figure.carried_length")),
         axes.axis(text("figure.carried_bits"), range=[0, 1.08 * float(result.bits.max())]),

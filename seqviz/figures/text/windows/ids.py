@@ -61,8 +61,8 @@ def vocabulary_window(result: Listed, style: Style = STYLE) -> Figure:
     )  # fmt: skip
     panel.vertical(result.pairs, palette.baseline, width=1.5, dash="dot")
     positions = np.arange(above + 1, rows + 1)
-    panel.points(result.beside, positions, text("figure.ids_next"), palette.rnn, symbol="diamond",
-                 hover="%{x:.3f}")  # fmt: skip
+    panel.points(result.next_cosine, positions, text("figure.ids_next"), palette.rnn,
+                 symbol="diamond", hover="%{x:.3f}")  # fmt: skip
     panel.points(result.closeness, positions, text("figure.ids_nearest"), palette.prediction,
                  hover="%{x:.3f}")  # fmt: skip
     sheet.margin(t=64)

@@ -37,7 +37,7 @@ def lens_table(
         axes.names(names, text("figure.lens_layer")),
         across=_LEFT,
     )  # fmt: skip
-    visible = lens.chance[rows][:, ::-1].astype(np.float32)
+    visible = lens.probability[rows][:, ::-1].astype(np.float32)
     table.cells(
         visible, text("figure.lens_chance"), scales.tint(), x=np.arange(1, count + 1),
         pick=True, xgap=1, ygap=1,
@@ -77,7 +77,7 @@ def lens_table(
         names={"x": list(lens.pieces[::-1]), "y": names},
         token=lens.pieces[column],
         answer=answer,
-        chance=float(lens.chance[-1, column]),
+        chance=float(lens.probability[-1, column]),
         settled=row_name(lens.settled_layer(column), text),
         bits=float(bits[:-1].max(initial=0)),
     )
