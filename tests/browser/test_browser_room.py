@@ -612,8 +612,8 @@ PICTURES = """() => {
 # A student says at most every three seconds where it is, and how the figure looks there.
 TOLD = """() => {
     const { json } = document.querySelector(".seqviz-room").chip.presence;
-    const { bench, looks } = JSON.parse(json || "{}");
-    return bench === "ar_fitting/process" && Boolean(looks);
+    const { bench, view } = JSON.parse(json || "{}");
+    return bench === "ar_fitting/process" && Boolean(view);
 }"""
 
 
