@@ -342,14 +342,17 @@ SUBJECTS: dict[str, Subject] = {
     ),
     "SmolLM2, written": Subject(lambda *_: _written(), ("smollm2",), full=True),
 }
-# Functions that take a device and have no row, and why.
+# Functions that take a device, or report as a job of the queue's device, and have no row, and why.
 LEFT_OUT = {
     "analogies": "cosines of a table by numpy",
     "baselines": "scikit-learn, and networks of the lesson on gates by numpy",
     "by_method": "the passes of greedy and beams, with draws by numpy",
+    "compare_seeds": "networks of train_recall, at each seed",
     "compare_ahead": "networks of train_taggers that read a few signs ahead, for each seed",
     "compare_taggers": "networks of train_taggers, for each wiring and seed",
     "copy_twice": "passes of the functional forward, as in attention's heads switched off",
+    "errors_of_seeds": "networks of train_taggers, at each seed",
+    "features": "sentence vectors, as of plain passes",
     "few_shots": "answers, right or wrong, behind passes with a cache as in greedy",
     "fill_in_by_share": "fill_in, for each share",
     "fit_lens": "plain passes, then least squares by numpy",
@@ -359,6 +362,7 @@ LEFT_OUT = {
     "make": "sentence vectors, onto the disk",
     "padding": "the passes of own_padding, on reviews",
     "permute_many": "plain passes, with rows of the table moved",
+    "ranked": "passes of fill_in, and sorting",
     "remove": "passes of the functional forward, as in attention's heads switched off",
     "remove_from_many": "remove, for each text",
     "sampled": "the passes of greedy, with draws by numpy",

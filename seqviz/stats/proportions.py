@@ -29,9 +29,10 @@ class Proportion(Estimate):
         return self.mean
 
     @property
-    def correct(self) -> int:
-        """How many of the cases are right."""
-        return round(self.share * self.n) if self.n else 0
+    def correct(self) -> Any:
+        """How many of the cases are right; 0 of none."""
+        counts = np.rint(np.nan_to_num(np.multiply(self.mean, self.n))).astype(int)
+        return counts if counts.ndim else int(counts)
 
 
 @dataclass(frozen=True)

@@ -197,7 +197,7 @@ def test_each_head_alone():
     model, text = "minilm", "It slept all day."  # what opens the page came with the app
     values = {"view": "each", "real.encoder": text}
     check(lesson, Scene("ablate", values, waits="train"), "zh")
-    effects = head_effects.each_head(model, text, lambda *_: None, "cpu")
+    effects = head_effects.each_head(model, text)
     change = effects.change
     (layer, head) = np.unravel_index(change.argmax(), change.shape)
     expected = {

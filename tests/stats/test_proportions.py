@@ -194,3 +194,10 @@ def test_cases_on_which_one_says_nothing_are_no_comparison():
     assert proportions.compared(first, second) == proportions.mcnemar(
         np.array([True, False]), np.array([False, False])
     )
+
+
+def test_the_cases_that_are_right_are_counted_by_row():
+    rows = proportions.counted(np.array([1.0, 1, 0])), proportions.counted(np.array([np.nan]))
+    assert [row.correct for row in rows] == [2, 0]
+    shares = proportions.Proportion(np.array([0.25, np.nan]), np.zeros(2), np.ones(2), 8)
+    assert shares.correct.tolist() == [2, 0]
