@@ -18,6 +18,7 @@ from seqviz.content import catalog, glossary
 from seqviz.core import units
 from seqviz.core.i18n import (
     ASSETS,
+    FORMATS,
     LANGUAGES,
     Text,
     catalogue,
@@ -82,6 +83,18 @@ def lesson_key(key: str, own_text: str = SLUGS[0]) -> str | None:
 
 
 # --- the two languages against each other -------------------------------------------------------
+
+
+def test_a_field_has_one_of_the_formats():
+    """Of ours or of Python's, for a number or for words."""
+    for lang in LANGUAGES:
+        for key, value in catalogue(lang).items():
+            for _, spec in set().union(*placeholders(value)):
+                name, _, digits = spec.removeprefix(":").partition(".")
+                if name in FORMATS:
+                    assert not digits or digits.isdigit(), key
+                elif spec:
+                    assert format(1.5, spec.removeprefix(":")), key
 
 
 def test_both_languages_have_the_same_keys():

@@ -9,6 +9,7 @@ from jaxtyping import Float
 
 from seqviz.core.units import Share
 from seqviz.stats.estimate import Estimate, mean_ci, paired_difference
+from seqviz.stats.facts import Facts
 
 METHODS = ("human", "greedy", "beam", "nucleus", "plain", "hot")  # plain: nothing cut, T = 1
 BEAMS, NUCLEUS, HOT = 3, 0.9, 1.5  # of beam search, top-p and the temperature
@@ -65,6 +66,23 @@ class ByMethod:
     def entropy_of(self, method: str) -> float:
         """Bits per token that the model expects there, mean over steps."""
         return float(self.entropy[METHODS.index(method)].mean())
+
+    def compared(self, method: str) -> Facts:
+        """State what a method's texts cost the model, against those of people."""
+        more = self.more(method)
+        return Facts(
+            more.verdict, texts=self.texts, human=self.mean("human"), method=self.mean(method),
+            gap=abs(more), below=self.below(method), expected=self.entropy_of(method),
+            spread=self.spread(method),
+        )  # fmt: skip
+
+    def split(self) -> Facts:
+        """State what of the bits of people's texts the model expects, and of its own draws."""
+        human, expected = self.mean("human").mean, self.entropy_of("human")
+        return Facts(
+            human=human, expected=expected, misfit=human - expected,
+            plain=self.mean("plain"), plain_expected=self.entropy_of("plain"),
+        )  # fmt: skip
 
     def _of(self, method: str) -> Float[np.ndarray, "text step"]:
         return self.bits[METHODS.index(method)].astype(float)

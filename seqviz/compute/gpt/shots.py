@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float, Int
 
 from seqviz.core.units import Share
 from seqviz.stats.estimate import Estimate, ShareEstimate, crossed_difference, share_ci
+from seqviz.stats.facts import Facts
 
 CONDITIONS = ("right", "random", "other")
 
@@ -56,6 +57,24 @@ class FewShotAccuracy:
         """
         first, second = (self._of(self.right, *which) for which in (left, right))
         return crossed_difference(first, second, source="questions and draws")
+
+    def compared(self, condition: str) -> Facts:
+        """State what the most examples of a condition change, against none."""
+        none, most = ("right", 0), (condition, int(self.amounts[-1]))
+        gain = self.gain(most, none)
+        return Facts(
+            "significant" if gain.is_significant else "null",
+            most=most[1], questions=self.questions, draws=self.draws, gain=gain,
+            without=self.accuracy(*none), behind=self.accuracy(*most),
+            form_without=self.form(*none), form_behind=self.form(*most),
+        )  # fmt: skip
+
+    def label_effect(self, condition: str) -> Facts:
+        """State how much more right labels give than another condition, with the most examples."""
+        most = int(self.amounts[-1])
+        gain = self.gain(("right", most), (condition, most))
+        variant = "significant" if gain.is_significant else "null"
+        return Facts(variant, right=self.accuracy("right", most), gain=gain)
 
     def _of(self, what: np.ndarray, condition: str, amount: int) -> np.ndarray:
         at = int(np.flatnonzero(self.amounts == amount)[0])

@@ -16,6 +16,7 @@ from seqviz.lessons.framework.words import LessonWords
 from seqviz.plotting.colored_text import colored_text
 from seqviz.plotting.style import DARK, LIGHT, Style
 from seqviz.stats.estimate import Estimate
+from seqviz.stats.facts import Facts
 from seqviz.stats.proportions import Proportion
 
 R = TypeVar("R")
@@ -248,6 +249,25 @@ class Show:
             self.metric(name, value, caption=beside)
 
     # --- saying ---------------------------------------------------------------------------------
+
+    def facts(
+        self, statement: Callable[..., Facts], /, *args: Any, note: str,
+        metrics: Sequence[str] = (), **more: object,
+    ) -> None:  # fmt: skip
+        """Say what a result states: read-outs, and the sentence of its variant.
+
+        Args:
+            statement: a method of the result.
+            args: of the method.
+            note: key of the sentence, `note.<note>.<variant>`.
+            metrics: values that are read-outs as well; `metric.<name>.value` of the words says how
+                each is written.
+            more: fields of the sentence that are words of the reader's language.
+        """
+        facts = self.derive(statement, *args, name=statement.__name__)
+        for name in metrics:
+            self.metric(name, self.words(f"metric.{name}.value", value=facts[name]))
+        self.note(f"{note}.{facts.variant}" if facts.variant else note, **facts, **more)
 
     def note(self, key: str, **values: object) -> None:
         """One sentence under the figure that says what this very picture shows."""

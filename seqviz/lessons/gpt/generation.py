@@ -137,23 +137,10 @@ class LikelyParams:
 def likely(p: LikelyParams, show: Show) -> None:
     result = show.job(by_method, model=DECODER, so_far=(trials_so_far,))
     show.figure(surprise_by_method, result)
-    show.readout("human", result.mean, "human")
-    show.readout("method", result.mean, p.method)
-    show.readout("expected", result.entropy_of, p.method)
-    show.readout("spread", result.spread, p.method)
-    human, expected = result.mean("human").mean, result.entropy_of("human")
-    more = result.more(p.method)
-    gap = abs(more)
-    show.note(
-        f"likely.{more.verdict}", method=show.option("method", p.method), texts=result.texts,
-        human=human, bits=result.mean(p.method).mean, less=gap.mean, low=gap.low, high=gap.high,
-        below=result.below(p.method),
-    )  # fmt: skip
-    show.note(
-        "likely.split", human=human, expected=expected,
-        extra=human - expected, plain=result.mean("plain").mean,
-        plain_expected=result.entropy_of("plain"),
-    )  # fmt: skip
+    method = show.option("method", p.method)
+    metrics = ("human", "method", "expected", "spread")
+    show.facts(result.compared, p.method, note="likely", metrics=metrics, name=method)
+    show.facts(result.split, note="likely.split")
     for name in ("human", p.method):
         show.note("likely.text", who=show.option("method", name), text=_spelled(result, name))
 
@@ -240,38 +227,11 @@ def shots(p: ShotsParams, show: Show) -> None:
         return say_prompt(p, show)
     accuracy = show.job(few_shots, model=DECODER, so_far=(trials_so_far,))
     show.figure(shots_by_amount, accuracy)
-    maximum = AMOUNTS[-1]
-    show.readout("without", accuracy.accuracy, "right", 0)
-    show.readout("behind", accuracy.accuracy, p.condition, maximum)
-    show.readout("form_without", accuracy.form, "right", 0)
-    show.readout("form_behind", accuracy.form, p.condition, maximum)
-    item, none = (p.condition, maximum), ("right", 0)
-    gain = accuracy.gain(item, none)
-    show.note(
-        f"shots.{'shown' if gain.is_significant else 'null'}",
-        condition=show.option("condition", p.condition),
-        most=maximum,
-        questions=accuracy.questions,
-        draws=accuracy.draws,
-        none=accuracy.accuracy(*none).mean,
-        some=accuracy.accuracy(*item).mean,
-        gain=gain.mean,
-        low=gain.low,
-        high=gain.high,
-        form=accuracy.form(*none),
-        formed=accuracy.form(*item),
-    )
+    words = {"condition": show.option("condition", p.condition)}
+    metrics = ("without", "behind", "form_without", "form_behind")
+    show.facts(accuracy.compared, p.condition, note="shots", metrics=metrics, **words)
     if p.condition != "right":
-        right = ("right", maximum)
-        gain = accuracy.gain(right, item)
-        show.note(
-            f"shots.labels_{'shown' if gain.is_significant else 'null'}",
-            condition=show.option("condition", p.condition),
-            right=accuracy.accuracy(*right).mean,
-            gain=gain.mean,
-            low=gain.low,
-            high=gain.high,
-        )
+        show.facts(accuracy.label_effect, p.condition, note="shots.labels", **words)
     return None
 
 

@@ -35,6 +35,10 @@ def test_means_bands_and_differences():
     item = ttest_1samp(column, 0).confidence_interval()
     assert (step.mean, *step.ci) == pytest.approx((column.mean(), item.low, item.high))
     assert step.n == 29
+    facts = by_method.compared("greedy")
+    assert (facts.variant, facts["gap"].mean) == ("less", pytest.approx((human - each).mean()))
+    split = by_method.split()
+    assert split["misfit"] == pytest.approx(human.mean() - entropy[0].mean())
     assert by_method.spread("human") == pytest.approx(bits[0].std(1).mean())
     assert by_method.entropy_of("hot") == pytest.approx(entropy[METHODS.index("hot")].mean())
 

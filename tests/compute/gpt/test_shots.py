@@ -28,6 +28,15 @@ def test_shares_and_intervals():
     # t(0.975) with 3 degrees of freedom
     assert gain.ci == pytest.approx((each.mean() - reach, each.mean() + reach), rel=1e-6)
     assert gain.is_significant == (gain.low > 0)
+    facts = accuracy.compared("right")
+    assert facts.variant == ("significant" if gain.is_significant else "null")
+    assert facts["gain"].ci == gain.ci
+    assert facts["behind"].mean - facts["without"].mean == pytest.approx(gain.mean)
+    assert (facts["form_behind"], facts["form_without"]) == pytest.approx((0.2, 0.0))
+    effect = accuracy.label_effect("random")
+    each = right[0, 1].astype(float) - right[1, 1]
+    assert effect["gain"].mean == pytest.approx(each.mean())
+    assert effect["right"].mean == pytest.approx(share)
 
 
 def test_of_one_draw_the_interval_is_that_of_the_questions():
