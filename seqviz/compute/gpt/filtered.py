@@ -14,6 +14,7 @@ from seqviz.compute.gpt.draw import draw, entropy, order, probabilities
 from seqviz.compute.gpt.filters import Chain
 from seqviz.compute.gpt.many import ManyDraws, many_draws
 from seqviz.compute.gpt.uniform import uniforms
+from seqviz.core import deprecated
 from seqviz.core.units import Probability, Share
 
 
@@ -72,6 +73,8 @@ class Filtered:
     def cut(self) -> Share:
         """The probability, by the model, of all tokens that can no longer be drawn."""
         return float(self.next_token.all_chances[np.isneginf(self.scores)].sum())
+
+    kept = deprecated.alias("n_kept")
 
     @cached_property
     def n_kept(self) -> int:

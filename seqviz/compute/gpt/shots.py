@@ -60,21 +60,21 @@ class FewShotAccuracy:
 
     def compared(self, condition: str) -> Facts:
         """State what the most examples of a condition change, against none."""
-        none, most = ("right", 0), (condition, int(self.amounts[-1]))
-        gain = self.gain(most, none)
+        none, many = ("right", 0), (condition, int(self.amounts[-1]))
+        gain = self.gain(many, none)
         return Facts(
             "significant" if gain.is_significant else "null",
-            most=most[1], questions=self.questions, draws=self.draws, gain=gain,
-            without=self.accuracy(*none), behind=self.accuracy(*most),
-            form_without=self.form(*none), form_behind=self.form(*most),
+            most=many[1], questions=self.questions, draws=self.draws, gain=gain,
+            without=self.accuracy(*none), behind=self.accuracy(*many),
+            form_without=self.form(*none), form_behind=self.form(*many),
         )  # fmt: skip
 
     def label_effect(self, condition: str) -> Facts:
         """State how much more right labels give than another condition, with the most examples."""
-        most = int(self.amounts[-1])
-        gain = self.gain(("right", most), (condition, most))
+        amount = int(self.amounts[-1])
+        gain = self.gain(("right", amount), (condition, amount))
         variant = "significant" if gain.is_significant else "null"
-        return Facts(variant, right=self.accuracy("right", most), gain=gain)
+        return Facts(variant, right=self.accuracy("right", amount), gain=gain)
 
     def _of(self, what: np.ndarray, condition: str, amount: int) -> np.ndarray:
         at = int(np.flatnonzero(self.amounts == amount)[0])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from seqviz.core import deprecated
 from seqviz.core.units import Fraction, Share
 
 PROJECTIONS = ("axes", "pca", "mds")
@@ -32,6 +33,8 @@ class Placed:
     dimensions: int
     unknown: tuple[str, ...]
     split: tuple[str, ...]
+
+    kept = deprecated.alias("neighbors_preserved")
 
     @property
     def neighbors_preserved(self) -> Fraction:

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.compute.attention.tokens import Tokens
+from seqviz.core import deprecated
 from seqviz.core.units import Exact, Probability
 
 
@@ -64,6 +65,8 @@ class LogitAttribution:
     def largest(self) -> int:
         """The part that adds most in size."""
         return int(np.abs(self.parts).argmax())
+
+    most = deprecated.alias("largest_value")
 
     @property
     def largest_value(self) -> float:
