@@ -10,6 +10,7 @@ from jaxtyping import Float, Int
 
 from seqviz.compute.attention.tokens import Tokens
 from seqviz.compute.gpt.draw import entropy, order, probabilities
+from seqviz.core import deprecated
 from seqviz.core.units import Share, SmallShare
 
 
@@ -90,6 +91,8 @@ class Continuation:
     def log2(self) -> float:
         """The logarithm to base 2 of the probability of the whole."""
         return -float(self.bits.sum())
+
+    chance = deprecated.alias("probability")
 
     @property
     def probability(self) -> SmallShare:

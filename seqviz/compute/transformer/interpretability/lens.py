@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.attention.tokens import Tokens
+from seqviz.core import deprecated
 from seqviz.core.units import Probability
 
 
@@ -41,6 +42,8 @@ class Lens:
         last = self.likeliest[-1][index]
         others = [row for row in range(self.rows) if self.likeliest[row][index] != last]
         return others[-1] + 1 if others else 0
+
+    median_settled = deprecated.alias("median_settled_layer")
 
     @property
     def median_settled_layer(self) -> int | float:

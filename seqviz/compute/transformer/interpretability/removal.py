@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
+from seqviz.core import deprecated
 from seqviz.core.units import Fraction, Share
 from seqviz.stats.estimate import Estimate, mean_ci
 
@@ -36,6 +37,8 @@ class Ablation:
     def largest(self) -> int:
         """The layer whose change moves the prediction most, of those that are known."""
         return int(np.nan_to_num(self.bits, nan=-1.0).argmax())
+
+    most = deprecated.alias("largest_shift")
 
     @property
     def largest_shift(self) -> float:
