@@ -13,6 +13,7 @@ import importlib
 import inspect
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -82,21 +83,34 @@ class CodeTrace:
         if self._written is not None:
             return self._written
         writer = _Writer()
-        functions = {
-            function.__name__
-            for call in self.calls
-            for function in call.functions
-            if not hasattr(function, "__self__")
-        }
-        calls = [  # a variable does not hide the function that gave it
-            dataclasses.replace(call, name=RESULT) if call.name in functions else call
-            for call in self.calls
+        calls = [
+            dataclasses.replace(call, name=name)
+            for call, name in zip(self.calls, self._names(), strict=True)
         ]
         lines = [writer.line(call) for call in calls]
         names = [call.name for call in calls]
         if show and names:
             lines.append("figure" if "figure" in names else names[-1])
         return "\n".join([*writer.imported(lines), "", *lines]).strip() + "\n"
+
+    def _names(self) -> list[str]:
+        """Return the variable of each call: one that hides no function and no other result."""
+        functions = {
+            function.__name__
+            for call in self.calls
+            for function in call.functions
+            if not hasattr(function, "__self__")
+        }
+        names: list[str] = []
+        uses: Counter[str] = Counter()
+        for call in self.calls:
+            name = call.name
+            if name in functions:
+                is_free = RESULT not in functions and not uses[RESULT]
+                name = RESULT if is_free else f"{name}_value"
+            uses[name] += 1
+            names.append(name if uses[name] == 1 or name == "figure" else f"{name}_{uses[name]}")
+        return names
 
 
 class _Writer:
@@ -166,11 +180,12 @@ class _Writer:
 
     def _reference(self, value: object) -> str:
         """The name of an earlier result that is this very object, holds it, or is sliced to it."""
-        # Small values may be one object by chance; a long tuple (labels of an axis) and a number
-        # with decimals are not.
+        # Small values may be one object by chance; a long tuple (labels of an axis), one of
+        # results, and a number with decimals are not.
         small = value is None or isinstance(value, bool | int | float | str | tuple)
-        telling = (isinstance(value, tuple) and len(value) > 8) or (
-            isinstance(value, float) and not value.is_integer()
+        telling = (isinstance(value, float) and not value.is_integer()) or (
+            isinstance(value, tuple)
+            and (len(value) > 8 or any(map(dataclasses.is_dataclass, value)))
         )
         if small and not telling:
             return ""

@@ -197,16 +197,25 @@ def test_an_equal_value_is_not_mistaken_for_an_earlier_result():
     assert first(recipe) == "1.5"
 
 
-def test_the_latest_result_of_a_name_is_the_one_that_is_meant():
+def test_two_results_of_one_name_are_both_named():
+    """Else the first would be written out: thousands of digits under a figure."""
     recipe = CodeTrace()
     former = run(recipe, hold, 3, name="held")
     second = run(recipe, hold, 4, name="held")
     run(recipe, echo, second.values, name="found")
-    assert first(recipe) == "held.values"
+    assert first(recipe) == "held_2.values"
     np.testing.assert_array_equal(executed(recipe)["found"], second.values)
-    # The name now means another result, so the first can no longer be reached by it.
-    run(recipe, total, former.values, name="sum")
-    assert executed(recipe)["sum"] == total(former.values)
+    run(recipe, echo, former.values, name="found")
+    assert first(recipe) == "held.values"
+    np.testing.assert_array_equal(executed(recipe)["found_2"], former.values)
+
+
+def test_a_variable_hides_no_function():
+    recipe = CodeTrace()
+    held = run(recipe, hold, 3, name="result")
+    run(recipe, total, held.values, name="total")
+    run(recipe, total, held.values, name="again")
+    assert executed(recipe)["total_value"] == executed(recipe)["again"] == total(held.values)
 
 
 @pytest.mark.parametrize(
