@@ -10,7 +10,7 @@ import importlib
 import importlib.util
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -177,6 +177,18 @@ def alias(name: str) -> property:
         return getattr(result, name)
 
     return property(read)
+
+
+def names_of(module: str) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a module that has kept its name, for `NAMES` of version 0.1."""
+
+    def look_up(name: str) -> Any:
+        if (new := NAMES.get(module, {}).get(name)) is None:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        warnings.warn(f"{module}.{name} is now {new}.", DeprecationWarning, stacklevel=2)
+        return getattr(sys.modules[module], new)
+
+    return look_up
 
 
 class DeprecatedModuleFinder(MetaPathFinder):

@@ -16,6 +16,17 @@ from typing import Any
 import nbformat
 import pytest
 
+from seqviz.compute.ar_fitting.estimation import OneStep
+from seqviz.compute.bert_accuracy.results import Padding, UserTextPadding
+from seqviz.compute.gates.tiny import Longer
+from seqviz.compute.gpt.continuation import Continuation
+from seqviz.compute.gpt.filtered import Filtered
+from seqviz.compute.gpt.surprise import Repeated
+from seqviz.compute.gpt.ways import DecodingComparison
+from seqviz.compute.text.vectors.plane import Placed
+from seqviz.compute.transformer.interpretability.account import LogitAttribution
+from seqviz.compute.transformer.interpretability.lens import Lens
+from seqviz.compute.transformer.interpretability.removal import Ablation
 from seqviz.content import catalog
 from seqviz.core import deprecated
 from tests.shared_fixtures import MODELS, models_of
@@ -63,6 +74,42 @@ def test_an_old_name_warns_and_names_the_new_one():
     assert module.reach is importlib.import_module("seqviz.compute.vanishing_gradients").reach
     with pytest.raises(AttributeError):
         module.never_there  # noqa: B018
+
+
+def test_an_old_function_of_a_module_that_kept_its_name_warns():
+    module = importlib.import_module("seqviz.compute.positions.sinusoidal")
+    with pytest.warns(DeprecationWarning, match="found_rotation is now fit_rotation"):
+        assert module.found_rotation is module.fit_rotation
+    with pytest.raises(AttributeError):
+        module.never_there  # noqa: B018
+
+
+# Names that benches of version 0.1 wrote into their code, and what a result calls them now.
+@pytest.mark.parametrize(
+    ("result_type", "old", "new"),
+    [
+        (DecodingComparison, "best_chance", "best_probability"),
+        (DecodingComparison, "greedy_chance", "greedy_probability"),
+        (DecodingComparison, "beam_chance", "beam_probability"),
+        (Repeated, "chance", "probability"),
+        (Continuation, "chance", "probability"),
+        (Filtered, "found", "next_token"),
+        (Filtered, "kept", "n_kept"),
+        (Placed, "kept", "neighbors_preserved"),
+        (LogitAttribution, "most", "largest_value"),
+        (Ablation, "most", "largest_shift"),
+        (Lens, "median_settled", "median_settled_layer"),
+        (UserTextPadding, "plain", "unpadded"),
+        (Padding, "plain", "unpadded"),
+        (Longer, "whole", "exact_match"),
+        (OneStep, "least", "training_mse"),
+    ],
+)
+def test_an_old_name_of_a_result_leads_to_the_new_one(result_type, old, new):
+    assert new in {*dir(result_type), *result_type.__dataclass_fields__}
+    stand_in = type("StandIn", (), {old: vars(result_type)[old], new: 0.5})()
+    with pytest.warns(DeprecationWarning, match=f"is now {new}"):
+        assert getattr(stand_in, old) == 0.5
 
 
 def test_what_never_was_is_not_found():

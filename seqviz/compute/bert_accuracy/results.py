@@ -334,6 +334,7 @@ class UserTextPadding:
     real: Bool[np.ndarray, "token"]
     lengths: Int[np.ndarray, "length"]
     unpadded: Share
+    plain = deprecated.alias("unpadded")
     probability: Float[np.ndarray, "told side length"] = field(metadata=PROBABILITY)
     drift: Float[np.ndarray, "told side length"]
     on_pads: Float[np.ndarray, "told side length"]

@@ -26,6 +26,7 @@ class Filtered:
     """
 
     next_token: NextToken
+    found = deprecated.alias("next_token")
     stages: tuple[tuple[str, Float[np.ndarray, "vocabulary"]], ...]
     u: Probability
 

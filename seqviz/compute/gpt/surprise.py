@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.compute.attention.tokens import Tokens
+from seqviz.core import deprecated
 from seqviz.core.units import Fraction, Share
 
 
@@ -59,6 +60,8 @@ class Repeated:
     def mean_bits(self, penalized: bool = False) -> Float[np.ndarray, "copy"]:
         """Bits per token of each copy, the first token of each left out, so that all are alike."""
         return np.asarray((self.penalized if penalized else self.bits)[:, 1:].mean(1))
+
+    chance = deprecated.alias("probability")
 
     def probability(self, copy: int, penalized: bool = False) -> Share:
         """The geometric mean of the probabilities of a copy's tokens; copies count from 1."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from seqviz.compute.gpt.continuation import Continuation, parted
 from seqviz.compute.gpt.futures import Beams, ContinuationTree
+from seqviz.core import deprecated
 from seqviz.core.units import FineShare
 
 
@@ -33,15 +34,21 @@ class DecodingComparison:
             "sample": tuple(sample.ids for sample in self.samples),
         }
 
+    greedy_chance = deprecated.alias("greedy_probability")
+
     @property
     def greedy_probability(self) -> FineShare:
         """The probability of the greedy text."""
         return float(2**self.greedy.log2)
 
+    beam_chance = deprecated.alias("beam_probability")
+
     @property
     def beam_probability(self) -> FineShare:
         """The probability of the beam search's best text; it need not be what it is ranked by."""
         return float(np.exp(self.beams.best.log))
+
+    best_chance = deprecated.alias("best_probability")
 
     @property
     def best_probability(self) -> FineShare:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int, Num
 
+from seqviz.core import deprecated
 from seqviz.core.errors import UserError
 from seqviz.core.units import Exact, Fraction, TwoDigits, array_item
 
@@ -18,6 +19,7 @@ MAX_ENTRIES = 2**26  # half a gigabyte of float64
 MAX_PAIRS_OF_POSITIONS = 2048  # a matrix of all pairs has 32 MiB
 MAX_SOLVED = 2**18  # such as 512 x 512: about a second on two cores
 _RANK_TOLERANCE = 1e-10
+__getattr__ = deprecated.names_of(__name__)
 
 
 @dataclass(frozen=True)
