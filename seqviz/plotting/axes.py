@@ -59,6 +59,11 @@ def names(words: Sequence[str], title: str = "", **more: Any) -> dict[str, Any]:
     )
 
 
+def ranked(words: Sequence[str], title: str = "", **more: Any) -> dict[str, Any]:
+    """Places 1, 2, ... from the top with these names (escaped by the caller)."""
+    return names(words, title, **{"range": [len(words) + 0.6, 0.4], **more})
+
+
 def ranks(words: Sequence[str], title: str, many: str, limit: int = NAMED_ROWS) -> dict[str, Any]:
     """Places 1, 2, ... from the top with these names; `many` is the title of a numbered axis."""
     rows: dict[str, Any] = {"range": [len(words) + 0.5, 0.5], "showgrid": False}

@@ -12,6 +12,7 @@ theme is; `LIGHT` and `DARK` are the same roles for notebooks and files.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -39,6 +40,11 @@ class Palette:
     highlight: str
     band: str
     grid: str
+
+    @property
+    def series(self) -> tuple[str, str, str, str]:
+        """Colors of a first to a fourth series that stand for no network."""
+        return self.prediction, self.rnn, self.gru, self.mlp
 
     def colors(self) -> tuple[str, ...]:
         """The ten colours in the order of Streamlit's `chartCategoricalColors`."""
@@ -82,6 +88,14 @@ class Style:
     def __post_init__(self) -> None:
         object.__setattr__(self, "lang", matching(self.lang) or self.lang)  # zh-CN is zh
         object.__setattr__(self, "text", Text(self.lang))
+
+    def labels(self, prefix: str) -> Callable[..., str]:
+        """Return the words of one figure as a function: `label(key)` is the text `prefix + key`."""
+
+        def label(key: str, **values: object) -> str:
+            return self.text(prefix + key, **values)
+
+        return label
 
 
 STYLE = Style()  # of a figure that is asked for without one

@@ -31,9 +31,13 @@ def table(chart: Any) -> pd.DataFrame:
 
 
 def tables(chart: Any, limit: int | None = None) -> list[pd.DataFrame]:
-    """The same numbers panel by panel: one table for each set of axes, without empty columns.
+    """Return the numbers panel by panel: one table for each set of axes, without empty columns.
 
-    limit: rows of a table; `attrs["rows"]` says how many there are in all.
+    Reference lines and bands stand last, so that the first rows are data.
+
+    Args:
+        chart: a figure.
+        limit: rows of a table; `attrs["rows"]` says how many there are in all.
     """
     import pandas as pd
 
@@ -44,7 +48,7 @@ def tables(chart: Any, limit: int | None = None) -> list[pd.DataFrame]:
         return [result]
     panels: dict[tuple[str, ...], list[pd.DataFrame]] = {}
     sizes: dict[tuple[str, ...], int] = {}
-    for trace in chart.traces:
+    for trace in sorted(chart.traces, key=is_reference):
         if not trace.keys() & {"x", "y", "z"}:
             continue
         if trace.get("hoverinfo") == "skip" and not trace.get("name"):
@@ -58,6 +62,11 @@ def tables(chart: Any, limit: int | None = None) -> list[pd.DataFrame]:
         frames.append(pd.concat(parts, ignore_index=True).head(limit or sizes[columns]))
         frames[-1].attrs["rows"] = sizes[columns]
     return frames
+
+
+def is_reference(trace: Mapping[str, Any]) -> bool:
+    """Return True for a line or area that does not answer to the pointer: a bound, a band."""
+    return trace.get("hoverinfo") == "skip" and str(trace.get("mode")).startswith("lines")
 
 
 def _rows(chart: Figure, trace: Mapping[str, Any], limit: int | None) -> pd.DataFrame:

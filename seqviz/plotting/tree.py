@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from seqviz.plotting.sheet import Panel
+from seqviz.plotting.panel import Panel
 
 _SMALLEST, _LARGEST = 4.0, 22.0  # pixels across a node
 

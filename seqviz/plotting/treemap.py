@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
-from seqviz.plotting.sheet import NAMED, Panel
+from seqviz.plotting.panel import NAMED, Panel
 
 _NAMED = 0.025  # share of the whole from which an area, and a column, has its words
 _TINT = 0.4

@@ -301,6 +301,20 @@ def test_every_key_in_the_code_exists(lang):
     assert not missing
 
 
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_label_of_a_figure_exists(lang):
+    """Keys that a figure completes: `label = style.labels("figure.shots_")`, `label("amount")`."""
+    labels = []
+    for _, tree in python("seqviz/figures"):
+        for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+            prefixes = [key for name, key, _ in calls(function, {"labels"})]
+            keys = [key for name, key, _ in calls(function, {"label"})]
+            assert len(prefixes) <= 1, function.name
+            labels += [prefix + key for prefix in prefixes for key in keys]
+    assert "figure.shots_amount" in labels
+    assert not [key for key in labels if key not in catalogue(lang)]
+
+
 def calls(tree: ast.AST, names: set[str]) -> Iterator[tuple[str, str, set[str]]]:
     """(function, literal first argument, keyword names) of calls without `**`."""
     for node in ast.walk(tree):

@@ -22,7 +22,7 @@ from seqviz.data.series import bundled
 from seqviz.figures.ar_fitting.series import series_and_correlations
 from seqviz.plotting.figure import Figure
 from seqviz.plotting.style import DARK, LIGHT, LIVE, Style, opaque, recolored
-from seqviz.plotting.table import axis_name, cells_name, table, tables
+from seqviz.plotting.table import axis_name, cells_name, is_reference, table, tables
 from seqviz.ui.page import export
 from testing.figure_examples import Example, examples, functions
 from tests.line_breaks import parted
@@ -275,6 +275,15 @@ def its_table_holds_its_numbers(example: Example, rendered) -> None:
     )
 
 
+def its_table_begins_with_data(example: Example, rendered) -> None:
+    """Who reads the first rows sees what was measured, not a bound or the outline of a band."""
+    traces = [trace for trace in rendered["light"].traces if not scaffolding(trace)]
+    data = [plain(trace.get("name")) for trace in traces if not is_reference(trace)]
+    first = tables(rendered["light"], 5)[0]
+    if data and "series" in first:
+        assert first["series"].iloc[0] in data
+
+
 def plotly_knows_every_key(example: Example, rendered) -> None:
     """Compared with Plotly's own schema (in a page's colors: test_grayscale.py)."""
     assert len(rendered["light"].plotly().data) == len(rendered["light"].traces)
@@ -304,6 +313,7 @@ PLOTLY = (
     traces_have_names,
     colors_leave_with_the_file,
     its_table_holds_its_numbers,
+    its_table_begins_with_data,
     plotly_knows_every_key,
     is_json,
 )

@@ -1,4 +1,4 @@
-"""How many bits the tokens of texts cost, step by step, by who has written them."""
+"""Surprisal of texts written by people and by decoding methods."""
 
 from __future__ import annotations
 
@@ -7,71 +7,45 @@ import numpy as np
 from seqviz.compute.gpt.methods import METHODS, ByMethod
 from seqviz.core.i18n import number
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes
-from seqviz.plotting.style import Palette
 from seqviz.stats.estimate import stack
 
-_LEFT, _RIGHT = (0.0, 0.6), (0.76, 1.0)
-_DASH = {
-    "human": "solid", "greedy": "dot", "beam": "dash", "nucleus": "solid", "plain": "dashdot",
-    "hot": "solid",
+LOOK = {  # role in the palette and dash of each method
+    "human": ("truth", "solid"), "greedy": ("lstm", "dot"), "beam": ("gru", "dash"),
+    "nucleus": ("mlp", "solid"), "plain": ("baseline", "dashdot"), "hot": ("rnn", "solid"),
 }  # fmt: skip
 
 
 def surprise_by_method(by_method: ByMethod, style: Style = STYLE) -> Figure:
-    """Left the bits at each step, means in the bands of their 95% intervals; right per text.
+    """Plot bits per step with 95% bands (left), and the mean per text as ranked bars (right).
 
-    The diamonds are what the model expects to pay there (its entropy).
+    Diamonds mark the entropy: the surprisal that the model itself expects.
     """
-    text = style.text
+    label, palette = style.labels("figure.method_"), style.palette
     sheet = Sheet(style)
-    steps = np.arange(1, by_method.steps + 1)
-    bits = {method: by_method.by_step(method) for method in METHODS}
-    top = 1.04 * max(float(np.nanmax(item.high)) for item in bits.values())
-    left = sheet.panel(
-        axes.axis(text("figure.method_step"), range=[0.5, by_method.steps + 0.5]),
-        axes.axis(text("figure.method_bits"), range=[0, top]),
-        across=_LEFT,
-    )
-    names = [text(f"figure.method_{method}") for method in METHODS]
-    for method, name in zip(METHODS, names, strict=True):
-        color = _color(method, style.palette)
-        left.band(steps, *bits[method].ci, color)
-        left.line(steps, bits[method].mean, name, color, dash=_DASH[method], width=2,
-                  hover="%{x}: %{y:.2f}")  # fmt: skip
-    right = sheet.panel(
-        axes.axis(text("figure.method_mean"), range=[0, top], nticks=4),
-        axes.names(names, text("figure.method_way"), range=[len(names) + 0.6, 0.4]),
-        across=_RIGHT,
-    )
-    positions = np.arange(1, len(METHODS) + 1)
-    means = stack(by_method.mean(method) for method in METHODS)
-    right.bars(
-        positions, means.mean, text("figure.method_mean"),
-        [_color(method, style.palette) for method in METHODS], sideways=True, legend=False,
-        whiskers=means.ci, hover="%{y}: %{x:.2f}",
+    names = [label(method) for method in METHODS]
+    colors = [getattr(palette, LOOK[method][0]) for method in METHODS]
+    bits = [by_method.by_step(method) for method in METHODS]
+    top = 1.04 * max(float(np.nanmax(item.high)) for item in bits)
+    left, right = sheet.row(
+        (axes.axis(label("step"), range=[0.5, by_method.steps + 0.5]),
+         axes.axis(label("bits"), range=[0, top])),
+        (axes.axis(label("mean"), range=[0, top], nticks=4), axes.ranked(names, label("way"))),
+        gaps=(0.6, 0.76),
     )  # fmt: skip
+    steps = np.arange(1, by_method.steps + 1)
+    for method, item, name, color in zip(METHODS, bits, names, colors, strict=True):
+        left.band(steps, *item.ci, color)
+        left.line(steps, item.mean, name, color, dash=LOOK[method][1], width=2,
+                  hover="%{x}: %{y:.2f}")  # fmt: skip
+    means = stack(by_method.mean(method) for method in METHODS)
+    right.ranked_bars(means, label("mean"), colors, legend=False, hover="%{y}: %{x:.2f}")
     right.points(
-        [by_method.entropy_of(method) for method in METHODS],
-        positions,
-        text("figure.method_entropy"),
-        style.palette.highlight,
-        symbol="diamond",
-        size=10,
-        edge={"color": style.palette.truth, "width": 1},
-    )
+        [by_method.entropy_of(method) for method in METHODS], np.arange(1, len(METHODS) + 1),
+        label("entropy"), palette.highlight, symbol="diamond", size=10,
+        edge={"color": palette.truth, "width": 1},
+    )  # fmt: skip
+    pairs = zip(names, means.mean, strict=True)
     return sheet.described(
-        "alt.methods",
-        names={"y2": names},
-        texts=by_method.texts,
-        means="; ".join(
-            f"{name}: {number(mean)}" for name, mean in zip(names, means.mean, strict=True)
-        ),
-    )
-
-
-def _color(method: str, palette: Palette) -> str:
-    roles = {
-        "human": "truth", "greedy": "lstm", "beam": "gru", "nucleus": "mlp", "plain": "baseline",
-        "hot": "rnn",
-    }  # fmt: skip
-    return str(getattr(palette, roles[method]))
+        "alt.methods", names={"y2": names}, texts=by_method.texts,
+        means="; ".join(f"{name}: {number(mean)}" for name, mean in pairs),
+    )  # fmt: skip

@@ -1,60 +1,45 @@
-"""How often a decoder judges right behind so many solved examples, under three conditions."""
+"""Few-shot accuracy by number of examples, under three conditions."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from seqviz.compute.gpt.shots import CONDITIONS, FewShotAccuracy
-from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, whisker
+from seqviz.plotting import STYLE, Figure, Sheet, Style, axes
 from seqviz.stats.estimate import stack
-
-_LEFT, _RIGHT = (0.0, 0.44), (0.6, 1.0)
-_ASIDE = 0.12  # by which conditions stand side by side
 
 
 def shots_by_amount(accuracy: FewShotAccuracy, style: Style = STYLE) -> Figure:
-    """Left the share of right answers, right how often the answer has the form of one.
+    """Plot the accuracy (left) and the rate of answers in the form asked (right).
 
-    Whiskers: 95% interval over the questions (Wilson). Small dots: single draws of examples. The
-    dotted line is what a coin gets.
+    Whiskers: 95% intervals over the questions (Wilson). Small dots: single draws of examples. The
+    dotted line is a coin flip. Without examples the three conditions are one, drawn as the first.
     """
-    text, palette = style.text, style.palette
+    label = style.labels("figure.shots_")
     sheet = Sheet(style)
     counts = accuracy.amounts.tolist()
-    amounts = [str(amount) for amount in counts]
-    panels = [
-        sheet.panel(
-            axes.names(amounts, text("figure.shots_amount")),
-            axes.percent(text(f"figure.shots_{what}")),
-            across=across,
-        )
-        for what, across in (("right", _LEFT), ("form", _RIGHT))
-    ]
-    panels[0].horizontal(50, palette.baseline, width=1.5, dash="dot")
-    colors = (palette.prediction, palette.rnn, palette.gru)
-    for index, (condition, color) in enumerate(zip(CONDITIONS, colors, strict=True)):
-        at = np.arange(1, len(amounts) + 1) + _ASIDE * (index - 1)
-        retained = slice(None) if index == 0 else slice(1, None)  # without examples all are one
-        name = text("figure.shots_right_labels" if index == 0 else f"figure.shots_{condition}")
-        shares = 100 * stack(accuracy.accuracy(condition, k) for k in counts)[retained]
-        panels[0].line(at[retained], shares.mean, name, color, symbol="circle", hover="%{y:.0f}%",
-                       error_y=whisker(shares.mean, *shares.ci, color))  # fmt: skip
-        each = 100 * accuracy.right[index].mean(-1)[retained]
-        panels[0].points(
-            np.repeat(at[retained], accuracy.draws), each.ravel(), name, color, size=5, opacity=0.5,
-            legend=False, hover=False,
-        )  # fmt: skip
-        formed = 100 * np.array([accuracy.form(condition, k) for k in counts])
-        panels[1].line(at[retained], formed[retained], name, color, symbol="circle", legend=False,
-                       hover="%{y:.0f}%")  # fmt: skip
-    maximum = int(accuracy.amounts[-1])
+    amounts = axes.names([str(count) for count in counts], label("amount"))
+    left, right = sheet.row(
+        (amounts, axes.percent(label("right"))), (amounts, axes.percent(label("form"))),
+        gaps=(0.44, 0.6),
+    )  # fmt: skip
+    left.chance_line()
+    for k, (condition, color) in enumerate(zip(CONDITIONS, style.palette.series, strict=False)):
+        name = label(condition if k else "right_labels")
+        series: dict[str, Any] = {
+            "dodge": (k, len(CONDITIONS)),
+            "start": min(k, 1),
+            "hover": "%{y:.0f}%",
+        }
+        share = stack(accuracy.accuracy(condition, count) for count in counts)
+        form = np.array([accuracy.form(condition, count) for count in counts])
+        left.estimates(100 * share, name, color, samples=100 * accuracy.right[k].mean(-1), **series)
+        right.estimates(100 * form, name, color, **series)
+    zero, largest = counts[0], counts[-1]
     return sheet.described(
-        "alt.shots",
-        names={"x": amounts},
-        questions=accuracy.questions,
-        most=maximum,
-        none=accuracy.accuracy("right", int(accuracy.amounts[0])).mean,
-        right=accuracy.accuracy("right", maximum).mean,
-        random=accuracy.accuracy("random", maximum).mean,
-        other=accuracy.accuracy("other", maximum).mean,
-    )
+        "alt.shots", names={"x": amounts["ticktext"]}, questions=accuracy.questions, most=largest,
+        none=accuracy.accuracy("right", zero).mean,
+        **{condition: accuracy.accuracy(condition, largest).mean for condition in CONDITIONS},
+    )  # fmt: skip

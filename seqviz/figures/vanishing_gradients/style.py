@@ -8,7 +8,7 @@ from jaxtyping import Float
 from seqviz.compute.vanishing_gradients import MatrixSpectrum
 from seqviz.core.i18n import format_log10
 from seqviz.plotting import NAMED, Panel
-from seqviz.plotting.sheet import Values
+from seqviz.plotting.panel import Values
 from seqviz.plotting.style import Palette
 
 

@@ -11,8 +11,8 @@ from jaxtyping import Float
 from seqviz.compute.recurrent.tagging.lac import DECODERS, SIDES, WAYS, TagChanges, TagSequence
 from seqviz.core.i18n import Text
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, escape, scales
+from seqviz.plotting.panel import whisker
 from seqviz.plotting.progress_figure import share_done
-from seqviz.plotting.sheet import whisker
 from seqviz.stats.estimate import stack
 
 _TINTS = ("rgba(43,108,196,0.3)", "rgba(214,104,20,0.3)", "rgba(10,127,92,0.3)")
