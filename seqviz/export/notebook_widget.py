@@ -12,7 +12,6 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
-import html
 import re
 import threading
 from collections.abc import Mapping
@@ -26,10 +25,11 @@ import traitlets
 from seqviz.core.brotli_assets import read_asset
 from seqviz.core.i18n import Text
 from seqviz.core.paths import STATIC
-from seqviz.lessons.framework import controls
+from seqviz.lessons.framework import controls, markdown
 from seqviz.lessons.framework.control_schema import describe_controls
 from seqviz.lessons.framework.error_messages import to_message
-from seqviz.lessons.framework.output import Metric, Note, Output
+from seqviz.lessons.framework.output import Note, Output
+from seqviz.lessons.framework.output_html import readouts_html, sentences_html
 from seqviz.lessons.framework.words import LessonWords
 from seqviz.plotting.figure import Figure
 from seqviz.plotting.style import LIGHT, opaque
@@ -45,11 +45,6 @@ SCRIPTS = (
 )  # fmt: skip
 LOADER = "embed/notebook_loader.js"
 STYLES = ("components/slider.css", "components/native_controls.css", "embed/notebook.css")
-
-
-def _inline(name: str) -> str:
-    """The HTML of an option's name, of whose Markdown there are only letters in italics."""
-    return re.sub(r"\*([^*]+)\*", r"<i>\1</i>", html.escape(name))
 
 
 @cache
@@ -152,22 +147,20 @@ class LiveBench(anywidget.AnyWidget):
             self.output = self._bench.run(values | others, self._text.lang)
             self.shown = self._shown(self.output, values, request["number"])
         except (ValueError, KeyError) as refusal:
-            problem = to_message(refusal, LessonWords(self._bench.lesson.slug, self._text))
+            words = LessonWords(self._bench.lesson.slug, self._text)
+            problem = sentences_html([Note(to_message(refusal, words), "problem")])
             self.shown = {**self.shown, "problem": problem, "number": request["number"]}
 
     def _shown(self, output: Output, values: Mapping[str, Any], number: int) -> dict[str, Any]:
         params = controls.parse_params(self._bench.declaration, values)
         words = LessonWords(self._bench.lesson.slug, self._text)
         figure = output.figure
-        messages = [(item.kind, item.sentence) for item in output.of(Note)]
-        read = [
-            f"{item.label} **{item.value}**" + (f" ({item.caption})" if item.caption else "")
-            for item in output.of(Metric)
-        ]
+        waits = [Note(output.waits, "hint")] if output.waits else []
         return {
-            "controls": describe_controls(params, words, "", _inline),
+            "controls": describe_controls(params, words, "", markdown.inline),
             "figure": opaque(figure, LIGHT).to_json() if isinstance(figure, Figure) else "",
-            "said": [("readouts", " · ".join(read)), *messages, ("hint", output.waits)],
+            "readouts": readouts_html(output.items),
+            "words": sentences_html([*output.of(Note), *waits]),
             "more": self._text("frame.more"),
             "problem": "",
             "number": number,

@@ -21,6 +21,7 @@ from seqviz import lessons
 from seqviz.core.paths import ROOT, STATIC
 from seqviz.export import notebook_widget
 from seqviz.export.notebook_widget import LiveBench
+from seqviz.lessons.framework import markdown
 from seqviz.lessons.framework.output import Note, Output
 
 TEXT = "It is never dull."
@@ -69,14 +70,14 @@ def test_moving_a_control_computes_and_draws_anew():
     assert live.output.readouts == again.readouts
     assert visible["figure"] != first
     assert orjson.loads(visible["figure"])["data"]
-    assert again.readouts["value"].value in visible["said"][0][1]
+    assert again.readouts["value"].value in visible["readouts"]
 
 
 def test_a_letter_in_an_option_is_set_in_italics_and_html_stays_text():
     payload = lessons.gates.watch(text=TEXT).live().shown["controls"]
     (letters,) = [item["options"] for item in payload if item["key"] == "lstm"]
-    assert [letter["html"] for letter in letters][:2] == ["<i>i</i>", "<i>f</i>"]
-    assert notebook_widget._inline("<b>*x*") == "&lt;b&gt;<i>x</i>"
+    assert [letter["html"] for letter in letters][:2] == ["<em>i</em>", "<em>f</em>"]
+    assert markdown.inline("<b>*x*") == "&lt;b&gt;<em>x</em>"
 
 
 def test_only_controls_that_apply_are_there():
@@ -218,8 +219,8 @@ def test_words_of_a_student_are_no_markup():
     output = Output([Note("**Yes.** <img src=x onerror=alert(1)> is *not* a * b * c")])
     assert output.static_bundle() == {
         "text/plain": "Yes. <img src=x onerror=alert(1)> is not a * b * c",
-        "text/html": "<p><b>Yes.</b> &lt;img src=x onerror=alert(1)&gt; is <i>not</i> a * b "
-        "* c</p>",
+        "text/html": "<p><strong>Yes.</strong> &lt;img src=x onerror=alert(1)&gt; is <em>not</em> "
+        "a * b * c</p>",
     }
 
 

@@ -22,8 +22,8 @@ from seqviz.lessons.framework.output import (
     Output,
     Target,
 )
+from seqviz.lessons.framework.output_html import note_html
 from seqviz.plotting.style import LIVE, Style
-from seqviz.ui.render import html
 from tests.sliders import sliders
 
 CHART = "seqviz_chart"
@@ -156,7 +156,7 @@ def shows(page: Any, name: str, output: Output) -> None:
     kinds = ("markdown", "caption", "info")
     messages = [element.value for kind in kinds for element in position.get(kind)]
     messages += [element.proto.body for element in position.get("html")]
-    noted = {html.note_html(item) if isinstance(item, Target) else item.sentence
+    noted = {note_html(item) if isinstance(item, Target) else item.sentence
              for item in output.of(Note)}  # fmt: skip
     assert noted <= set(messages)
     if output.of(ClientComponent):  # the browser draws it, from numbers and words

@@ -1,7 +1,7 @@
 // A bench in a notebook (seqviz/export/notebook_widget.py): its controls, its figure, what it says.
 // `element`, `Controls` and `Plotly` stand above this in the same module: a notebook has no server to ask.
 //
-// The kernel has `shown` { controls, figure, said, problem, number }; the browser has `asked`
+// The kernel has `shown` { controls, figure, readouts, words, problem, number }; the browser has `asked`
 // { values, number }. One question is under way at a time, and the latest values only are asked.
 
 function render({ model, el }) {
@@ -15,6 +15,7 @@ function render({ model, el }) {
   const more = createElement("details", side);
   createElement("summary", more, { textContent: model.get("shown").more });
   const behind = createElement("div", more, { className: "front" });
+  const readouts = createElement("dl", host, { className: "readouts" });
   const words = createElement("div", host, { className: "words" });
   words.setAttribute("aria-live", "polite");
   let values = { ...model.get("asked").values }, isPending = false, needsRequest = false;
@@ -35,17 +36,10 @@ function render({ model, el }) {
   const controls = new Controls({ above, front, behind, more }, { onInput: setValue, onChange: setValue, onRelease() {}, onCommit() {} });
 
   function show() {
-    const { controls: controlList, figure, said: sentences, problem } = model.get("shown");
+    const { controls: controlList, figure, readouts: readoutsHtml, words: sentences, problem } = model.get("shown");
     controls.update(controlList);
-    words.replaceChildren();
-    for (const [kind, text] of problem ? [["problem", problem]] : sentences) {
-      const line = createElement("p", words, { className: kind });
-      // **bold** and *italic* of our own sentences; nothing else of a text becomes markup
-      text.split(/(\*\*[^*]+\*\*|\*[^*\s][^*]*\*)/).forEach((piece, index) => {
-        if (index % 2) createElement(piece.startsWith("**") ? "b" : "i", line, { textContent: piece.replaceAll("*", "") });
-        else line.append(piece);
-      });
-    }
+    readouts.innerHTML = problem ? "" : readoutsHtml;
+    words.innerHTML = problem || sentences;
     if (figure) {
       const { data, layout } = JSON.parse(figure);
       Plotly.react(chart, data, { ...layout, autosize: true }, { displayModeBar: false, responsive: true });

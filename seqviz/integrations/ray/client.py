@@ -9,23 +9,20 @@ from __future__ import annotations
 
 import itertools
 import logging
-import os
 import pickle
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from queue import Empty, SimpleQueue
 from typing import Any, Literal
 
 from seqviz.compute.attention.tokens import Tokens
 from seqviz.core import settings
+from seqviz.core.child_process import ChildProcess
 from seqviz.core.errors import UserError
 from seqviz.integrations.ray.version import code
 from seqviz.jobs import CancelledError, Job, Report
@@ -41,8 +38,6 @@ SILENT_SECONDS = 12.0  # without news of the bridge, which sends some every seco
 REST_SECONDS = 10.0  # between two probes whether a silent cluster answers again
 BACK_OFF = (1.0, 2.0, 5.0, 10.0)  # seconds between two attempts to reach the cluster
 FULL_SECONDS = 20.0  # that a training waits for a processor of the cluster
-# Streamlit's page is the main module here: what is begun must not run it again
-# (ui/runtime/workers).
 _BEGIN = "import sys; from seqviz.integrations.ray import bridge; bridge.main(int(sys.argv[1]))"
 log = logging.getLogger(__name__)
 
@@ -82,7 +77,7 @@ class Engine:
         self._asked: dict[int, tuple[str, SimpleQueue[tuple[str, Any]]]] = {}
         self._lock = threading.Lock()  # of the line, and of what is asked
         self._line: Connection | None = None
-        self._process: subprocess.Popen[bytes] | None = None
+        self._child: ChildProcess | None = None
         self._silent = (
             threading.Event()
         )  # an answer did not come in time; a probe asks, nobody else
@@ -117,8 +112,8 @@ class Engine:
     def close(self) -> None:
         """End the bridge; what is asked is told so."""
         self._closed.set()
-        if self._process is not None:
-            self._process.kill()
+        if self._child is not None:
+            self._child.kill()
 
     def forward(
         self,
@@ -274,14 +269,8 @@ class Engine:
 
     def _run(self) -> None:
         """One bridge, until it ends or falls silent."""
-        line, other = Pipe()
-        process = self._process = subprocess.Popen(
-            [sys.executable, "-c", _BEGIN, str(other.fileno())],
-            pass_fds=[other.fileno()],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        )
-        other.close()
-        try:
+        self._child = ChildProcess(_BEGIN)
+        with suppress(EOFError, OSError), self._child as line:
             line.send(self._address)
             while line.poll(60.0 if not self._found.is_set() else SILENT_SECONDS):
                 packed = line.recv_bytes()
@@ -292,16 +281,10 @@ class Engine:
                         request[1].put((what, value))
                 elif what == "error":
                     self._on_error(*value)
-                    return
+                    break
                 else:
                     self._on_connected(line, value)
-        except (EOFError, OSError):
-            pass
-        finally:
-            self._why = "disconnected" if self._found.is_set() else self._why
-            process.kill()
-            process.wait()
-            line.close()
+        self._why = "disconnected" if self._found.is_set() else self._why
 
     def _on_error(self, why: State, words: str) -> None:
         if self._why != why or not self.connections:

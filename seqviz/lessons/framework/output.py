@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from seqviz.lessons.framework import markdown
 from seqviz.plotting.figure import Array, Figure, joined
 
 Pair = tuple[str, str]
@@ -173,11 +174,6 @@ Item = (
 )
 
 
-def _emphasized(text: str, bold: str, italic: str) -> str:
-    """Replace **bold** and *italic* of our own sentences; nothing else of a text is markup."""
-    return re.sub(r"\*([^*\s][^*]*)\*", italic, re.sub(r"\*\*([^*]+)\*\*", bold, text))
-
-
 @dataclass(frozen=True)
 class Source:
     """What gave an output: a bench, its values as `Bench.run` takes them, and the language."""
@@ -242,9 +238,8 @@ class Output:
         from seqviz.plotting.static_image import bundle
 
         summary = self._summary_markdown()
-        plain = _emphasized(summary, r"\1", r"\1")
-        markup = _emphasized(html.escape(summary), r"<b>\1</b>", r"<i>\1</i>")
-        paragraphs = "\n".join(f"<p>{part}</p>" for part in markup.split("\n\n") if part)
+        paragraphs = markdown.html(summary).strip()
+        plain = html.unescape(re.sub("<[^>]+>", "", paragraphs)).replace("\n", "\n\n")
         if self.figure is None:
             return {"text/plain": plain, "text/html": paragraphs}
         return bundle(self.figure, plain, paragraphs, side_by_side=True)

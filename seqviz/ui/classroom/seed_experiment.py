@@ -35,6 +35,7 @@ from seqviz.figures.seed_experiment.distribution import (
     pile,
     row_piles,
 )
+from seqviz.lessons.framework import markdown
 from seqviz.lessons.framework.error_messages import to_message
 from seqviz.lessons.framework.host import PendingError
 from seqviz.lessons.framework.lesson import Bench, SeedExperiment
@@ -45,7 +46,7 @@ from seqviz.ui.embed.request import bench_of
 from seqviz.ui.embed.request import parse_request as settings_of
 from seqviz.ui.live import handler
 from seqviz.ui.quota import charging
-from seqviz.ui.render import html, markdown
+from seqviz.ui.render import html
 from seqviz.ui.render.encoding import compress
 from seqviz.ui.runtime import result_cache, run_context
 from seqviz.ui.runtime.clients import ClientQuota

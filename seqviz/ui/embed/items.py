@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from seqviz.core.i18n import duration
 from seqviz.lessons.framework.output import (
     Chart,
     ClientComponent,
     ColoredText,
     FramedPage,
     Item,
-    Metric,
-    Note,
-    Provenance,
-    Table,
-    TokenPicker,
+    Output,
 )
+from seqviz.lessons.framework.output_html import readouts_html, sentences_html
 from seqviz.lessons.framework.words import LessonWords
 from seqviz.plotting.figure import Figure
 from seqviz.plotting.style import LIGHT
-from seqviz.ui.render import html, markdown
-
-_PAGE = (
-    '<iframe class="page" sandbox="allow-scripts" loading="lazy" '
-    'height="{height}" title="{alt}" srcdoc="{html}"></iframe>'
-)
+from seqviz.ui.render.badge import badge
 
 
 def figure_payload(items: Sequence[Item], start: Mapping[str, Any]) -> dict[str, Any]:
@@ -60,22 +51,19 @@ def svg(chart: Any) -> str:
     return str(vl_convert.vegalite_to_svg(sized.to_dict()))
 
 
-def note_payload(items: Sequence[Item], words: LessonWords, seconds: float) -> dict[str, Any]:
+def note_payload(items: Sequence[Item], output: Output, words: LessonWords) -> dict[str, Any]:
     """What stands above the figure, its read-outs, what is said below, and where it comes from."""
     position = next(
         (k for k, item in enumerate(items) if isinstance(item, Chart | ClientComponent)), len(items)
     )
-    read = [item for item in items if isinstance(item, Metric)]
-    figure = items[position] if position < len(items) else None
-    origin = ""
-    if isinstance(figure, Chart | ClientComponent):
-        origin = _origin(figure.provenance, words, seconds)
+    figures = items[position : position + 1]
+    origins = [item.provenance for item in figures if isinstance(item, Chart | ClientComponent)]
     return {
-        "over": _html(items[:position], words),
-        "readouts": "".join(map(_readout, read)),
-        "under": _html(items[position:], words) + _moves(items, words),
+        "over": sentences_html(items[:position]),
+        "readouts": readouts_html(items),
+        "under": sentences_html(items[position:]) + _moves(items, words),
         "themed": any(isinstance(item, ColoredText | FramedPage) for item in items),
-        "origin": origin,
+        "origin": badge(origins[0], output, words.text) if origins else "",
     }
 
 
@@ -85,59 +73,3 @@ def _moves(items: Sequence[Item], words: LessonWords) -> str:
     if all(isinstance(chart, Figure) for chart in charts):
         return ""
     return f'<div class="caption">{escape(words("embed.only_there"))}</div>'
-
-
-def _readout(item: Metric) -> str:
-    beside = f"<small>{escape(item.caption)}</small>" if item.caption else ""
-    return (
-        f'<div title="{escape(item.help)}"><dt>{markdown.inline(item.label)}</dt>'
-        f"<dd><span>{escape(item.value)}</span>{beside}</dd></div>"
-    )
-
-
-def _html(items: Iterable[Item], words: LessonWords) -> str:
-    return "".join(_one(item, words) for item in items)
-
-
-def _one(item: Item, words: LessonWords) -> str:
-    match item:
-        case Note() | ColoredText():
-            kind = item.kind if isinstance(item, Note) else "passage"
-            # A formula stands in the lesson; its place is kept, as answers count the sentences.
-            return f'<div class="sentence {kind}">{html.note_html(item) or ""}</div>'
-        case FramedPage():
-            return _PAGE.format(height=item.height, alt=escape(item.alt), html=escape(item.html))
-        case Table():
-            return _table(item)
-        case TokenPicker():
-            return _pieces(item, words)
-    return ""  # a file to save is in the lesson
-
-
-def _table(item: Table) -> str:
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in item.columns)
-    rows = "".join(
-        "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>"
-        for row in zip(*item.columns.values(), strict=False)
-    )
-    return f'<div class="rows" tabindex="0"><table><tr>{head}</tr>{rows}</table></div>'
-
-
-def _pieces(item: TokenPicker, words: LessonWords) -> str:
-    buttons = "".join(
-        f'<button type="button" data-sets="{item.control}" value="{position}" '
-        f'aria-pressed="{str(position == item.chosen).lower()}">{escape(word)}</button>'
-        for position, word in enumerate(item.words, 1)
-    )
-    return f'<div class="pieces" role="group" aria-label="{escape(item.label)}">{buttons}</div>'
-
-
-def _origin(origin: Provenance, words: LessonWords, seconds: float) -> str:
-    """As the badge of the bench in its lesson."""
-    label = words(f"frame.{origin.kind}")
-    if origin.kind == "browser":
-        return label
-    if origin.kind == "live":
-        return f"{label} · {duration(seconds)}"
-    note = origin.note.replace(" cores", f" {words('frame.cores')}")  # shipped results say it so
-    return f"{label} · {note}"

@@ -8,9 +8,9 @@ from html import escape
 import streamlit as st
 
 from seqviz.core.i18n import Text
+from seqviz.lessons.framework import markdown
 from seqviz.ui.embed.payload import EmbedPayload
 from seqviz.ui.embed.request import EmbedRequest
-from seqviz.ui.render import markdown
 from seqviz.ui.render.share_link import frame_of
 from seqviz.ui.server.static_files import address, base
 

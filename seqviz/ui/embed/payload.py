@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from seqviz.core.i18n import Text
+from seqviz.lessons.framework import markdown
 from seqviz.lessons.framework.control_schema import active_controls, describe_controls
 from seqviz.lessons.framework.controls import encoded
 from seqviz.lessons.framework.error_messages import to_message
@@ -21,7 +22,6 @@ from seqviz.ui.embed.embed_host import EmbedHost
 from seqviz.ui.embed.request import EmbedRequest, parse_request
 from seqviz.ui.live import handler
 from seqviz.ui.quota import charging
-from seqviz.ui.render import markdown
 from seqviz.ui.render.clicks import on_pick
 from seqviz.ui.runtime import run_context
 from seqviz.ui.runtime.run_context import Session
@@ -60,11 +60,11 @@ def run_embed(
     bench, text = embed_request.bench, Text(embed_request.lang)
     words = LessonWords(bench.lesson.slug, text)
     host = _host(embed_request, session)
-    problem, seconds, loading = "", 0.0, False
+    problem, loading, output = "", False, Output()
     with run_context.acting_as(session, bench.lesson.slug, bench.name):
         try:
             output = _run(embed_request, host, session, rank)
-            problem, seconds, loading = output.waits, output.seconds, host.loading
+            problem, loading = output.waits, host.loading
         except ValueError as refusal:
             problem, host.is_cacheable = to_message(refusal, words), False
         except Exception:
@@ -86,7 +86,7 @@ def run_embed(
         "loading": loading,
         "missing": text("frame.no_library"),
         **items.figure_payload(host.items, vars(bench.declaration())),
-        **items.note_payload(host.items, words, seconds),
+        **items.note_payload(host.items, output, words),
     }
     return EmbedPayload(payload, live, host.is_cacheable and not embed_request.typed)
 

@@ -13,13 +13,13 @@ from urllib.parse import urlencode
 import segno
 
 from seqviz.core.i18n import Text
+from seqviz.lessons.framework import markdown
 from seqviz.plotting.figure import Figure, read
 from seqviz.plotting.grayscale import grayscale
 from seqviz.plotting.style import LIGHT, LIVE, opaque, recolored
 from seqviz.ui.embed.page import colors, title
 from seqviz.ui.embed.payload import EmbedPayload, lesson_link
 from seqviz.ui.embed.request import EmbedRequest
-from seqviz.ui.render import markdown
 from seqviz.ui.render.share_link import frame_of, svg_code
 from seqviz.ui.server.static_files import address
 

@@ -35,6 +35,7 @@ from seqviz.core.languages import DEFAULT, matching
 from seqviz.lessons.framework import controls
 from seqviz.lessons.framework.host import PendingError
 from seqviz.lessons.framework.lesson import Bench
+from seqviz.lessons.framework.output_html import note_html
 from seqviz.plotting.style import Style
 from seqviz.ui.live.live_host import LiveHost
 from seqviz.ui.live.worker_host import (
@@ -45,7 +46,7 @@ from seqviz.ui.live.worker_host import (
 )
 from seqviz.ui.quota import charging
 from seqviz.ui.render.encoding import GZIP, compress
-from seqviz.ui.render.html import LiveResponse, note_html, serialize, style
+from seqviz.ui.render.html import LiveResponse, serialize, style
 from seqviz.ui.runtime import metrics, result_cache, run_context, startup
 from seqviz.ui.runtime.clients import ClientQuota
 from seqviz.ui.runtime.run_context import Session

@@ -12,12 +12,12 @@ import streamlit as st
 
 from seqviz.core.i18n import Text, escape_markdown
 from seqviz.lessons.framework import output as items
+from seqviz.lessons.framework.output_html import note_html
 from seqviz.lessons.framework.words import LessonWords
 from seqviz.plotting.figure import Figure
 from seqviz.plotting.style import Style
 from seqviz.ui.page import components
 from seqviz.ui.page.spreadsheet import no_formula
-from seqviz.ui.render import html
 from seqviz.ui.render.clicks import apply_browser_values, on_pick
 
 ICONS = {"hint": ":material/arrow_forward:"}
@@ -126,7 +126,7 @@ class BenchView:
         with self.saying:
             match item:
                 case items.ColoredText() | items.Target():
-                    st.html(html.note_html(item) or "")
+                    st.html(note_html(item) or "")
                 case items.Note(kind="caption"):
                     st.caption(item.sentence)
                 case items.Note(kind="hint"):

@@ -23,8 +23,8 @@ from seqviz.content import catalog
 from seqviz.core import atomic_write
 from seqviz.core.i18n import Text
 from seqviz.core.paths import ASSETS, PACKAGE
+from seqviz.lessons.framework import markdown
 from seqviz.models import store
-from seqviz.ui.render import markdown
 from seqviz.ui.server import index_page, static_files
 
 _PAGE = """

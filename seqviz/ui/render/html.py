@@ -1,4 +1,4 @@
-"""Render the output of a bench as HTML and JSON for the browser."""
+"""Answer of the live route: what a bench shows, as JSON for the browser."""
 
 from __future__ import annotations
 
@@ -6,19 +6,16 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from seqviz.core.i18n import Text
 from seqviz.lessons.framework.host import PendingError
-from seqviz.lessons.framework.output import Chart, ColoredText, Item, Metric, Note, Output, Target
+from seqviz.lessons.framework.output import Chart, ColoredText, Item, Metric, Note, Output
+from seqviz.lessons.framework.output_html import note_html
 from seqviz.plotting.figure import Array, Figure
 from seqviz.plotting.style import LIVE, Style
-from seqviz.ui.render import markdown
 from seqviz.ui.render.badge import badge
 from seqviz.ui.render.encoding import compress
-
-if TYPE_CHECKING:
-    pass
 
 
 def style(lang: str, presenting: bool) -> Style:
@@ -94,16 +91,3 @@ def serialize(output: Output, text: Text) -> LiveResponse:
         "layout_signature": layout_signature(items),
     }
     return LiveResponse(around, rendered.parts if isinstance(rendered.chart, Figure) else ())
-
-
-def note_html(note: Note | ColoredText) -> str | None:
-    """A sentence in Markdown as HTML; what looks like HTML in it stays text.
-
-    None for a formula, which only the page can set: it stays as it is.
-    """
-    if isinstance(note, ColoredText):
-        return note.html
-    if isinstance(note, Target):  # `assets/static/bench/progress.js` looks for it
-        state = f'data-target="{note.name}" data-reached="{str(note.reached).lower()}"'
-        return f'<div class="seqviz-target" {state}>{markdown.html(note.sentence)}</div>'
-    return None if "$$" in note.sentence else markdown.html(note.sentence)

@@ -12,23 +12,20 @@ that hangs cannot be told from the others.
 from __future__ import annotations
 
 import logging
-import os
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from contextlib import suppress
-from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from typing import Any
 
+from seqviz.core.child_process import ChildProcess
+
 PATIENCE = 5.0  # seconds that an answer may take; a browser waits no longer (bench/live.js)
 MAX_BACKLOG = 2  # questions that may wait for one process while another has none
-# Not by `multiprocessing`: a fork would copy locks that threads hold, and what it spawns runs the
-# main module again, in whose place Streamlit has put the page that somebody is looking at.
 _BEGIN = "import sys; from seqviz.ui.runtime import workers; workers.serve(int(sys.argv[1]))"
 log = logging.getLogger(__name__)
 
@@ -50,7 +47,7 @@ class Worker:
         self._lock = threading.Lock()
         self.ready = threading.Event()
         self._closed = False
-        self.process: subprocess.Popen[bytes] | None = None
+        self._child: ChildProcess | None = None
         threading.Thread(target=self._keep, daemon=True, name="worker").start()
 
     @property
@@ -71,33 +68,29 @@ class Worker:
         """End the process; what waits is told."""
         self._closed = True
         self._asked.put(None)
-        if self.process is not None:
-            self.process.kill()
+        if self._child is not None:
+            self._child.kill()
+
+    @property
+    def process(self) -> subprocess.Popen[bytes] | None:
+        """The process; None before the first one."""
+        return None if self._child is None else self._child.process
 
     def _keep(self) -> None:
         while not self._closed:
-            line, other = Pipe()
-            self.process = process = subprocess.Popen(
-                [sys.executable, "-c", _BEGIN, str(other.fileno())],
-                pass_fds=[other.fileno()],
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            )
-            other.close()
-            try:
-                line.send(self._does)
-                line.recv()
-            except (EOFError, OSError):  # the next one would end so, too
-                process.wait()
-                if not self._closed:
-                    log.error("a worker does not start: its questions are answered here")
-                return
-            self.ready.set()
-            self._speak(line)
-            with self._lock:
-                self.ready.clear()
-            line.close()
-            process.kill()
-            process.wait()
+            self._child = ChildProcess(_BEGIN)
+            with self._child as line:
+                try:
+                    line.send(self._does)
+                    line.recv()
+                except (EOFError, OSError):  # the next one would end so, too
+                    if not self._closed:
+                        log.error("a worker does not start: its questions are answered here")
+                    return
+                self.ready.set()
+                self._speak(line)
+                with self._lock:
+                    self.ready.clear()
             while not self._asked.empty():
                 if (item := self._asked.get()) and item[0].set_running_or_notify_cancel():
                     item[0].set_exception(WorkerDiedError())

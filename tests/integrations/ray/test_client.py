@@ -134,7 +134,7 @@ def test_without_its_packages_the_app_says_what_to_install(monkeypatch, name, va
 def test_without_an_answer_the_text_is_read_here(pretend, how, then, reason):
     engine = pretend(how, then, wait=not how)
     if how:
-        assert ended(lambda: engine.state == reason and engine._process)
+        assert ended(lambda: engine.state == reason and engine._child)
     model = pretrained.load("minilm")
     began = time.perf_counter()
     result = forward_cache.read("minilm", TEXT)
@@ -238,11 +238,11 @@ def test_a_model_that_is_not_deployed_is_no_failure(pretend):
 
 def test_a_cluster_that_goes_and_comes_back_is_found_again(pretend):
     engine = pretend()
-    first = engine._process
+    first = engine._child
     first.kill()
     assert ended(lambda: engine.state == "disconnected")
     assert ended(lambda: engine.state == "connected")
-    assert engine._process is not first
+    assert engine._child is not first
     assert engine.connections == 2
 
 

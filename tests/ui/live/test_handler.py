@@ -14,6 +14,7 @@ from seqviz import lessons
 from seqviz.content import catalog
 from seqviz.lessons.framework.controls import SelectSlider, Slider, controls, encoded
 from seqviz.lessons.framework.output import Note
+from seqviz.lessons.framework.output_html import note_html
 from seqviz.plotting.figure import Figure
 from seqviz.plotting.style import LIVE, Style
 from seqviz.ui.live import handler
@@ -299,10 +300,8 @@ def test_a_class_that_is_busy_has_nothing_for_who_only_may_want_it(client, sessi
 
 
 def test_a_formula_is_the_page_s_and_html_in_a_sentence_stays_text():
-    assert html.note_html(Note("$$\nx^2\n$$")) is None
-    assert (
-        html.note_html(Note("**b** <img src=x>")) == "<p><strong>b</strong> &lt;img src=x&gt;</p>\n"
-    )
+    assert note_html(Note("$$\nx^2\n$$")) is None
+    assert note_html(Note("**b** <img src=x>")) == "<p><strong>b</strong> &lt;img src=x&gt;</p>\n"
 
 
 def test_small_answers_are_not_compressed():

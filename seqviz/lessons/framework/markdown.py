@@ -1,4 +1,4 @@
-"""A sentence in Markdown as HTML, where no page of Streamlit's sets it."""
+"""Render Markdown as HTML where Streamlit does not: embeds, live answers, notebooks."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 @lru_cache(200)
 def html(sentence: str) -> str:
-    """What looks like HTML in it stays text."""
+    """Return sentences in Markdown as HTML; what looks like HTML in them stays text."""
     return str(_markdown().render(sentence))
 
 
 @lru_cache(200)
 def inline(words: str) -> str:
-    """A name or a label, without a paragraph around it; a letter of a formula is set as one."""
+    """Return a label as HTML without a paragraph; a letter with an index is set as a formula."""
     result = str(_markdown().renderInline(words))
     return re.sub(r"\$(\w)_(\w)\$", r"<i>\1</i><sub><i>\2</i></sub>", result)
 
