@@ -254,7 +254,7 @@ def test_the_command_serves_the_lessons_from_any_folder(installed, tmp_path):
             json.loads(line) for line in log.read_text("utf-8").splitlines() if line[:1] == "{"
         ]
     (start,) = [line for line in lines if line.get("message") == "start"]
-    assert start["version"] == "0.1.0"
+    assert start["version"] == "0.2.0"
     assert not [line for line in lines if line.get("level") in ("WARNING", "ERROR")]
 
 
