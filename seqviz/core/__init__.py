@@ -1,1 +1,1 @@
-"""What every package may import: errors, settings, paths, units, words, hashing and file writes."""
+"""Base layer of all packages: errors, settings, paths, units, translations and file writes."""

@@ -1,4 +1,7 @@
-"""Files that are whole or not there, whenever the process is killed or the machine goes out."""
+"""Atomic file writes (temporary file, fsync, rename): `atomic_write`, `atomic_write_many`.
+
+A process that is killed, or a power failure, leaves the old file or the new one, never a part.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,21 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _UNFINISHED = ".unfinished-"
-_LEFT_SECONDS = 3600.0  # what is this much older than ours was left by a process that was killed
+_LEFT_SECONDS = 3600.0  # older temporary folders were left by killed processes
 
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """A place to write to, of the same name, which is moved to `path` at the end.
+    """Yield a temporary path and rename it to `path` at the end of the block.
 
-    Where the block raises, or the disk fills up, `path` is as it was.
+    The temporary file has the same name in another folder. `path` is unchanged where the block
+    raises or the disk is full. A symbolic link is followed: its target is replaced.
+
+    Args:
+        path: file to replace or create; its folder must exist.
+
+    Yields:
+        The temporary path, which the block must create.
     """
     with atomic_write_many(path) as (created,):
         yield created
@@ -26,18 +36,24 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_write_many(*paths: Path) -> Iterator[list[Path]]:
-    """As `written`, for files of one folder that belong together.
+    """Yield temporary paths for files of one folder and rename them at the end of the block.
 
-    They are moved one right after the other, when all of them are on the disk: no system call
-    moves two, so a process that is killed between them leaves one new and one old.
+    The files are renamed one after the other once all of them are on the disk. No system call
+    renames two files, so a process that is killed in between leaves one new file and one old one.
+
+    Args:
+        *paths: files of one folder that belong together.
+
+    Yields:
+        The temporary paths, in the order of `paths`.
     """
-    # Where a link leads is replaced, not the link (`Path.resolve` raises for one to itself).
+    # Replaces the target of a link, not the link (`Path.resolve` raises for a link to itself).
     paths = tuple(Path(os.path.realpath(path)) for path in paths)
     parent = paths[0].parent
     folder = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=parent))
     try:
         for left in parent.glob(f"{_UNFINISHED}*"):
-            with suppress(OSError):  # somebody else has removed it
+            with suppress(OSError):  # another process has removed it
                 if folder.stat().st_mtime - left.stat().st_mtime > _LEFT_SECONDS:
                     shutil.rmtree(left)
         built = [folder / path.name for path in paths]
@@ -52,9 +68,11 @@ def atomic_write_many(*paths: Path) -> Iterator[list[Path]]:
 
 
 def unwritable(path: Path, error: OSError | None = None) -> str:
-    """Say in one sentence why no file can be written to `path`; "" where nothing speaks against it.
+    """Return one sentence on why `path` cannot be written; "" where no obstacle is known.
 
-    error: what writing has raised; without one only what can be seen beforehand is looked at.
+    Args:
+        path: file to write.
+        error: exception that writing raised; without it, only the folders are checked.
     """
     if os.path.isdir(path):
         return f"{path} is a folder; add the name of a file to it."
@@ -65,7 +83,7 @@ def unwritable(path: Path, error: OSError | None = None) -> str:
 
 @contextmanager
 def or_exit(path: Path) -> Iterator[None]:
-    """End the command with one sentence where `path` cannot be written."""
+    """Exit the command with one sentence where the block cannot write `path`."""
     if os.path.isdir(path):
         sys.exit(unwritable(path))
     try:

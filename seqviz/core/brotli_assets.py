@@ -1,7 +1,7 @@
-"""The largest script of the browser lies packed only, as it is sent: `plotly.min.js.br`.
+"""Assets that are stored Brotli-compressed only, such as `plotly.min.js.br`.
 
-Packed anew with the most that brotli can, it would take 1.4 s; beside it, the plain file would
-be 384 kB of the wheel.
+The server sends the largest browser script in this form. Compressing it at Brotli's highest level
+takes 1.4 s, and an uncompressed copy would add 384 kB to the wheel.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ PACKED = ".br"
 
 
 def read_asset(path: Path) -> bytes:
-    """The bytes of a file, which lies there as it is or under this name with `.br`."""
+    """Return the uncompressed bytes of a file that is stored under its name or with `.br` added."""
     packed = path.with_name(path.name + PACKED)
     if not packed.exists():
         return path.read_bytes()

@@ -1,4 +1,4 @@
-"""Start a Python process that is spoken with over a pipe."""
+"""Child Python process with a pipe to its parent: `ChildProcess`."""
 
 from __future__ import annotations
 
@@ -11,20 +11,18 @@ from types import TracebackType
 
 
 class ChildProcess:
-    """A Python process at the other end of a pipe.
+    """Python process connected by a pipe; a context manager that kills it at the end.
 
-    Not one of `multiprocessing`: a fork would copy locks that threads hold, and what it spawns runs
-    the main module again, in whose place Streamlit has put the page that somebody is looking at.
-    With its end of the pipe the process loses its parent, and ends.
-
-    As a context manager it is killed at the end.
+    `multiprocessing` does not fit: a fork copies locks that other threads hold, and a spawned
+    process runs the main module again, which Streamlit has replaced by the page being viewed. When
+    the parent exits, the child's end of the pipe closes, and the child ends.
 
     Args:
-        code: its program, whose `sys.argv[1]` is the descriptor of the pipe.
+        code: program of the process; its `sys.argv[1]` is the file descriptor of the pipe.
 
     Attributes:
-        line: this end of the pipe; EOFError and OSError say that the process has ended.
-        process: the process.
+        line: the parent's end of the pipe; raises EOFError or OSError once the process has ended.
+        process: handle of the process.
     """
 
     def __init__(self, code: str):
@@ -50,5 +48,5 @@ class ChildProcess:
         self.line.close()
 
     def kill(self) -> None:
-        """End the process; whoever reads from the line is told so by EOFError."""
+        """Kill the process; a reader of `line` then gets EOFError."""
         self.process.kill()

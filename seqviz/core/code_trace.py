@@ -1,9 +1,8 @@
-"""Remember which functions ran with which arguments, and write that down as Python code.
+"""Recording of function calls and their rendering as a Python script: `CodeTrace`.
 
-The code shown to a student is not a second version of the page kept by hand: it is the record of
-the calls that drew the figure. Results of earlier calls are recognized by identity, and a slice of
-one by its place in memory, so the code reads `result = correlogram(path.values[:-20], 20)` and not
-as a list of five hundred numbers.
+The code panel shows the calls that drew the figure, not a copy of the page's code maintained by
+hand. Earlier results are recognized by identity and slices of arrays by their memory address, so
+the code reads `result = correlogram(path.values[:-20], 20)` instead of five hundred numbers.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ Function = Callable[..., Any]
 Args = tuple[Any, ...]
 Keywords = Mapping[str, Any]
 _WIDTH = 88
-RESULT = "result"  # the variable of what has no noun of its own
+RESULT = "result"  # variable name for results without a class
 
 
 def result_name(function: Function) -> str:
-    """Return the variable for what a function returns: the noun of its type, else `RESULT`."""
+    """Return a variable name for a function's result: its type in snake case, or `RESULT`."""
     kind = str(inspect.unwrap(function).__annotations__.get("return", ""))
     if not re.fullmatch(r"[A-Z][A-Za-z0-9]+", kind) or kind == "Any":
         return RESULT
@@ -37,7 +36,7 @@ def result_name(function: Function) -> str:
 
 @dataclass(frozen=True)
 class _Call:
-    """`name = function(*args, **keywords)`, or `name = expression` with the functions it uses."""
+    """Recorded statement `name = function(*args, **keywords)` or `name = expression`."""
 
     name: str
     functions: tuple[Function, ...]
@@ -49,7 +48,11 @@ class _Call:
 
 @dataclass
 class CodeTrace:
-    """A growing record of calls; `source` writes them as a script (a fraction of a millisecond)."""
+    """Record of calls in order; `source` renders it as a script in a fraction of a millisecond.
+
+    Attributes:
+        calls: recorded calls; empty after `close`.
+    """
 
     calls: list[_Call] = field(default_factory=list)
     _written: str | None = None
@@ -57,29 +60,54 @@ class CodeTrace:
     def record(
         self, function: Function, args: Args, keywords: Keywords, result: object, name: str
     ) -> None:
-        """Note that `name = function(*args, **keywords)` ran and gave `result`."""
+        """Record the call `name = function(*args, **keywords)`.
+
+        Args:
+            function: function or method that ran.
+            args: positional arguments.
+            keywords: keyword arguments.
+            result: return value, by which later calls refer to `name`.
+            name: variable name in the script.
+        """
         self.calls.append(_Call(name, (function,), args, keywords, result=result))
 
     def attribute(self, holder: object, attribute: str, value: object, name: str) -> None:
-        """Note that `name = holder.attribute`: a number that is read off a result."""
+        """Record `name = holder.attribute`, a value read from an earlier result.
+
+        Args:
+            holder: earlier result.
+            attribute: name of its attribute.
+            value: value of the attribute.
+            name: variable name in the script.
+        """
         self.calls.append(_Call(name, (), (holder,), expression=f".{attribute}", result=value))
 
     def define(
         self, name: str, expression: str, result: object, *functions: Callable[..., Any]
     ) -> None:
-        """Note how `name` comes about where a reader cannot repeat the call as it was.
+        """Record `name = expression` where the reader cannot repeat the original call.
 
-        For instance a file that the student uploaded: `expression` reads it from a folder.
+        An uploaded file is an example: the expression reads it from a folder.
+
+        Args:
+            name: variable name in the script.
+            expression: right-hand side, as Python code.
+            result: value that the expression stands for.
+            *functions: functions that the expression uses, to be imported.
         """
         self.calls.append(_Call(name, functions, expression=expression, result=result))
 
     def close(self) -> None:
-        """Write the script now and let go of all results: a session keeps text, not arrays."""
+        """Render the script and release all results, so that a session keeps text and no arrays."""
         self._written = self.source()
         self.calls.clear()
 
     def source(self, show: bool = True) -> str:
-        """The record as a script; with `show`, the figure (else the last result) is displayed."""
+        """Return the record as a script.
+
+        Args:
+            show: add a last line that displays the figure, or else the last result.
+        """
         if self._written is not None:
             return self._written
         writer = _Writer()
@@ -94,7 +122,7 @@ class CodeTrace:
         return "\n".join([*writer.imported(lines), "", *lines]).strip() + "\n"
 
     def _names(self) -> list[str]:
-        """Return the variable of each call: one that hides no function and no other result."""
+        """Return a variable name for each call that shadows no function and no other result."""
         functions = {
             function.__name__
             for call in self.calls
@@ -114,24 +142,24 @@ class CodeTrace:
 
 
 class _Writer:
-    """Turns calls into lines, keeping track of what must be imported and what has a name."""
+    """Renderer of calls as lines; tracks imports and the current value of each name."""
 
     def __init__(self) -> None:
         self.modules: dict[str, set[str]] = {}
-        self.known: dict[str, object] = {}  # what each name means by now
+        self.known: dict[str, object] = {}  # current value of each variable
 
     def line(self, call: _Call) -> str:
         for function in call.functions:
-            if not hasattr(function, "__self__"):  # a method comes with its result
+            if not hasattr(function, "__self__"):  # methods need no import
                 self._import(function)
-        if call.expression.startswith("."):  # an attribute of what is named already
+        if call.expression.startswith("."):  # an attribute of an earlier result
             line = f"{call.name} = {self._literal(call.args[0])}{call.expression}"
         elif call.expression:
             line = f"{call.name} = {call.expression}"
         else:
             (function,) = call.functions
             words = [self._literal(value) for value in call.args]
-            # All of them, defaults too: the reader sees which knobs there are.
+            # Defaults are written out, too, so that the reader sees all parameters.
             words += [f"{key}={self._literal(value)}" for key, value in call.keywords.items()]
             called = function.__name__
             if (holder := getattr(function, "__self__", None)) is not None:
@@ -141,7 +169,7 @@ class _Writer:
         return line
 
     def imported(self, lines: list[str]) -> list[str]:
-        """The import lines that the script needs."""
+        """Return the import lines that the script needs."""
         text = "\n".join(lines)
         plain = ["from pathlib import Path"] if "Path(" in text else []
         plain += ["import numpy as np"] if "np." in text else []
@@ -179,9 +207,12 @@ class _Writer:
         return repr(value)
 
     def _reference(self, value: object) -> str:
-        """The name of an earlier result that is this very object, holds it, or is sliced to it."""
-        # Small values may be one object by chance; a long tuple (labels of an axis), one of
-        # results, and a number with decimals are not.
+        """Return an expression for `value` in terms of earlier results, or "".
+
+        It may be a result itself, a field or item of one, or a slice of an array of one.
+        """
+        # Equal small values may be the same object by coincidence (interning). Long tuples (axis
+        # labels), tuples of results and numbers with decimals are not.
         small = value is None or isinstance(value, bool | int | float | str | tuple)
         telling = (isinstance(value, float) and not value.is_integer()) or (
             isinstance(value, tuple)
@@ -205,7 +236,7 @@ class _Writer:
 
 
 def _held(name: str, result: object) -> Iterator[tuple[str, object]]:
-    """A result, the parts of a tuple, and the fields of a result; of results in it the arrays."""
+    """Yield a result, its fields or items, and arrays one level deeper, with expressions."""
     yield name, result
     if dataclasses.is_dataclass(result):
         for f in dataclasses.fields(result):
@@ -220,7 +251,11 @@ def _held(name: str, result: object) -> Iterator[tuple[str, object]]:
 
 
 def _slice(full: np.ndarray, part: np.ndarray) -> str:
-    """`[a:b]` when `part` is that stretch of the one-dimensional `full`, in the same memory."""
+    """Return `[a:b]` where `part` is that slice of the one-dimensional `full` in memory.
+
+    Returns:
+        The index expression, " " for the complete array, or "" where `part` is no slice of it.
+    """
     if full.ndim != 1 or part.ndim != 1 or not part.size or full.dtype != part.dtype:
         return ""
     if full.strides != part.strides or not np.may_share_memory(full, part):
@@ -232,7 +267,7 @@ def _slice(full: np.ndarray, part: np.ndarray) -> str:
     if rest or start < 0 or stop > full.size:
         return ""
     if part.size == full.size:
-        return " "  # the whole of it: its plain name
+        return " "  # the complete array: its name without an index
     return f"[{start or ''}:{'' if stop == full.size else stop}]"
 
 
@@ -248,7 +283,7 @@ def _wrapped(name: str, function: str, words: list[str]) -> str:
 
 
 def _public_module(thing: Any) -> str:
-    """The shortest package that exports the object under its own name."""
+    """Return the shortest package that exports the object under its own name."""
     parts = thing.__module__.split(".")
     for end in range(2, len(parts)):
         module = importlib.import_module(".".join(parts[:end]))

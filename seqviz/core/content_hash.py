@@ -1,4 +1,4 @@
-"""What makes two requests the same: a hash by value of a function and its arguments."""
+"""Content hashes of function calls and values, for cache keys and equal jobs: `hash_call`."""
 
 from __future__ import annotations
 
@@ -14,21 +14,25 @@ from typing import Any
 
 LARGE = 4096  # bytes of an array
 
-_named: dict[int, bytes] = {}  # address of an object -> what stands for its value
+_named: dict[int, bytes] = {}  # id of an object -> registered key
 
 
 def name_value(value: object, key: bytes) -> None:
-    """Let `key` stand for the value of a dataclass, and what follows from it for its large parts.
+    """Register `key` as the hash of an immutable result, with derived keys for its large parts.
 
-    For results that nobody changes: what a function gave for known arguments is told by these, and
-    need not be read again (2,000 sentences with their answers take milliseconds). A name holds as
-    long as the object lives: one that has been given keeps it as a part of another result.
+    A result of known arguments is identified by them, so its content need not be hashed again
+    (2,000 sentences with their predictions take milliseconds). An entry lasts as long as its
+    object. An object keeps its first key, also as a part of another result.
+
+    Args:
+        value: dataclass, tuple or read-only array; dataclasses with slots cannot be registered.
+        key: bytes that identify `value`.
     """
     if id(value) in _named:
         return
     parts: Iterable[tuple[object, object]] = ()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        with suppress(TypeError):  # with slots it cannot be watched
+        with suppress(TypeError):  # classes with slots support no weak reference
             _keep(value, key)
         parts = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
     elif isinstance(value, tuple):
@@ -36,29 +40,39 @@ def name_value(value: object, key: bytes) -> None:
     elif _large(value):
         _keep(value, key)
     for position, part in parts:
-        if type(part) in _PLAIN:  # most there is: the pieces of a text
+        if type(part) in _PLAIN:  # most parts are: tokens of a text
             continue
         if isinstance(part, tuple) or dataclasses.is_dataclass(part) or _large(part):
             name_value(part, b"%b/%b" % (key, str(position).encode()))
 
 
 def _large(value: object) -> bool:
-    """An array of NumPy's that nobody changes, and that takes a while to read."""
+    """Return True for a read-only NumPy array of at least `LARGE` bytes."""
     flags: Any = getattr(value, "flags", None)
     return flags is not None and getattr(value, "nbytes", 0) >= LARGE and not flags.writeable
 
 
 def _keep(value: object, key: bytes) -> None:
-    weakref.finalize(value, _named.pop, id(value), None).atexit = False  # TypeError: unwatchable
+    # Raises TypeError where the class supports no weak reference.
+    weakref.finalize(value, _named.pop, id(value), None).atexit = False
     _named[id(value)] = key
 
 
 def hash_call(
     function: Callable[..., Any], args: tuple[Any, ...], parameters: dict[str, Any]
 ) -> bytes:
-    """What equal work has in common: the function, and every argument, defaults filled in.
+    """Return the hash of a function and all its arguments, with defaults filled in.
 
-    By value alone: whoever has made the same numbers in another way means the same work.
+    Arguments count by value: equal numbers from different computations give the same hash. `report`
+    is left out.
+
+    Args:
+        function: function that takes `report`; see `hash_function`.
+        args: positional arguments.
+        parameters: keyword arguments, without `report`.
+
+    Raises:
+        TypeError: the arguments do not fit the function, or one cannot be hashed by value.
     """
     bound = inspect.signature(function).bind(*args, report=None, **parameters)
     bound.apply_defaults()
@@ -68,7 +82,13 @@ def hash_call(
 
 @cache
 def hash_function(function: Callable[..., Any]) -> bytes:
-    """What tells functions apart: the file too, since every Streamlit page is `__main__`."""
+    """Return the hash of a top-level function: its module, qualified name and file.
+
+    The file is included because every Streamlit page is `__main__`.
+
+    Raises:
+        TypeError: the function is nested or a lambda, so its name does not identify it.
+    """
     plain = inspect.unwrap(function)
     if not inspect.isfunction(plain) or "<" in plain.__qualname__:
         raise TypeError("A job must be a function defined at the top level of a module.")
@@ -76,19 +96,24 @@ def hash_function(function: Callable[..., Any]) -> bytes:
 
 
 def hash_value(value: object, named: bool = True) -> bytes:
-    """A hash by value of plain data, arrays (type, shape and bytes) and dataclasses (fields).
+    """Return the hash of plain data, arrays and dataclasses by value.
 
-    named: what has a name is told by that. Else it is read like anything else.
+    Arrays count by type, shape and bytes, dataclasses by their fields. Every value is written with
+    its type and every part with its length, so different values never have the same encoding.
 
-    Every value carries its type and every part its length, so no two different values are written
-    alike. Raises TypeError for anything else, rather than compare by identity.
+    Args:
+        value: the data; containers may be nested.
+        named: use the keys of `name_value`; False hashes all content in full.
+
+    Raises:
+        TypeError: a part could be compared by identity only.
     """
     return hashlib.sha256(_written(value, named)).digest()
 
 
 @cache
 def _fields(kind: Any) -> tuple[bytes, tuple[tuple[str, bytes], ...]] | None:
-    """How a dataclass begins, and its fields, each with what stands before its value."""
+    """Return the encoded head of a dataclass and its fields with their encoded names, else None."""
     head = _joined([b"dataclass", kind.__qualname__.encode(), kind.__module__.encode()])
     if not dataclasses.is_dataclass(kind):
         return None
@@ -97,11 +122,11 @@ def _fields(kind: Any) -> tuple[bytes, tuple[tuple[str, bytes], ...]] | None:
 
 
 def _joined(parts: Iterable[bytes]) -> bytes:
-    """Each with its length before it."""
+    """Return the parts concatenated, each after its length."""
     return b"".join([b"%d:%b" % (len(part), part) for part in parts])
 
 
-# Of a type that `repr` tells all about: how a value of it begins.
+# Encoded heads of the types whose values `repr` determines completely.
 _PLAIN = {
     kind: _joined([kind.__qualname__.encode()])
     for kind in (bool, int, float, complex, str, type(None))
@@ -109,7 +134,7 @@ _PLAIN = {
 
 
 def _written(value: object, named: bool) -> bytes:
-    """As `digest`, not hashed yet: that is done once for all parts."""
+    """Return the encoding that `hash_value` hashes."""
     kind: Any = type(value)
     if (head := _PLAIN.get(kind)) is not None:
         plain = repr(value).encode()
@@ -137,6 +162,6 @@ def _written(value: object, named: bool) -> bytes:
             raise TypeError(f"A {name.decode()} cannot be compared by value.") from None
         if "O" in view.format:
             raise TypeError("An array of objects cannot be compared by value.")
-        inside = hashlib.sha256(view.tobytes()).digest()  # not copied by each that holds it
+        inside = hashlib.sha256(view.tobytes()).digest()  # spares copies at each nesting level
         parts = [b"buffer", repr((view.format, view.shape)).encode(), inside]
     return _joined(parts)

@@ -1,7 +1,7 @@
-"""Import names of version 0.1: modules and functions that were renamed, with a warning.
+"""Import aliases for modules and names of version 0.1, with a DeprecationWarning: `install`.
 
-Notebooks that version 0.1 exported import these. A name that is in use is never looked up here: the
-finder stands behind Python's own.
+Notebooks exported by version 0.1 import the old names. The finder comes after Python's own
+finders, so current names are never looked up here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-# Packages and modules; what is below a package moved along. The longest entry holds.
+# Packages and modules. Submodules move with their package; the longest matching entry applies.
 MODULES = {
     "seqviz.engine": "seqviz.integrations.ray",
     "seqviz.catalog": "seqviz.content.catalog",
@@ -84,7 +84,7 @@ MODULES = {
     "seqviz.text": "seqviz.core.i18n",
     "seqviz.units": "seqviz.core.units",
 }
-# Functions and classes, by the module that has them now.
+# Functions and classes, by their current module.
 NAMES: dict[str, dict[str, str]] = {
     "seqviz.compute.ar_fitting": {"Path": "SimulatedPath"},
     "seqviz.compute.attention.results": {
@@ -152,12 +152,12 @@ NAMES: dict[str, dict[str, str]] = {
     "seqviz.plotting": {"plain": "escape"},
     "seqviz.plotting.tokens": {"plain": "escape"},
 }
-# Functions whose results come with the app (`precomputed.result`).
+# Functions with bundled results (`precomputed.result`).
 RESULTS = {"knife": "mask_words", "ways": "compare_decoding"}
 
 
 def renamed(module: str) -> str | None:
-    """Return where a module of version 0.1 is now; None for a module that was not renamed."""
+    """Return the current name of a module of version 0.1; None where it was not renamed."""
     parts = module.split(".")
     for end in range(len(parts), 1, -1):
         if (moved := MODULES.get(".".join(parts[:end]))) is not None:
@@ -166,10 +166,10 @@ def renamed(module: str) -> str | None:
 
 
 def alias(name: str) -> property:
-    """Return a property for the name that a field had in version 0.1.
+    """Return a property that reads a renamed field under its name of version 0.1.
 
     Args:
-        name: what the field is called now.
+        name: current name of the field.
     """
 
     def read(result: Any) -> Any:
@@ -180,7 +180,11 @@ def alias(name: str) -> property:
 
 
 def names_of(module: str) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a module that has kept its name, for `NAMES` of version 0.1."""
+    """Return a module `__getattr__` that resolves names of version 0.1 by `NAMES`.
+
+    Args:
+        module: name of a module that was not renamed itself.
+    """
 
     def look_up(name: str) -> Any:
         if (new := NAMES.get(module, {}).get(name)) is None:
@@ -192,12 +196,12 @@ def names_of(module: str) -> Callable[[str], Any]:
 
 
 class DeprecatedModuleFinder(MetaPathFinder):
-    """Find the modules of version 0.1 under their old names."""
+    """Import finder for the module names of version 0.1."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return a spec for a renamed module, else None."""
+        """Return a spec for a renamed module, else None; see `MetaPathFinder`."""
         if not fullname.startswith("seqviz.") or (name := renamed(fullname)) is None:
             return None
         is_package = not fullname.endswith(".__main__")
@@ -205,18 +209,18 @@ class DeprecatedModuleFinder(MetaPathFinder):
 
 
 class _AliasLoader(Loader):
-    """Load a module that looks its names up in the module that replaces it."""
+    """Loader of a module that resolves its names in the module that replaces it."""
 
     def __init__(self, name: str):
         self.name = name
 
     def get_code(self, _fullname: str) -> Any:
-        """Return the code of `python -m` with an old name."""
+        """Return the code for `python -m` with an old name."""
         spec = importlib.util.find_spec(self.name)
         return spec.loader.get_code(self.name)  # type: ignore[union-attr]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        importlib.import_module(self.name)  # raises ModuleNotFoundError for what never was
+        importlib.import_module(self.name)  # raises ModuleNotFoundError for unknown submodules
         return ModuleType(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
@@ -231,6 +235,6 @@ class _AliasLoader(Loader):
 
 
 def install() -> None:
-    """Let modules be imported under the names of version 0.1."""
+    """Install the finder for modules of version 0.1 once per process."""
     if not any(isinstance(finder, DeprecatedModuleFinder) for finder in sys.meta_path):
         sys.meta_path.append(DeprecatedModuleFinder())

@@ -1,4 +1,4 @@
-"""Input that cannot work, said so that a program can translate it and a person can read it."""
+"""Errors caused by user input, with a code for translation: `UserError`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,18 @@ from pathlib import Path
 
 
 class UserError(ValueError):
-    """str() is one English sentence; `code` and `details` let a page say it in its own language.
+    """Input error with an English sentence as `str()` and a code for its translation.
 
-    The page's words have the sentence under `problem.<code>`, filled in with `details`.
+    A page shows the translation under the key `problem.<code>`, filled in with `details`.
+
+    Args:
+        code: noun or predicate that identifies the problem.
+        sentence: the English sentence.
+        **details: values of the fields of the translation.
+
+    Attributes:
+        code: as given.
+        details: as given.
     """
 
     def __init__(self, code: str, sentence: str, **details: object) -> None:
@@ -17,19 +26,19 @@ class UserError(ValueError):
         self.details = details
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Exceptions are pickled by their arguments; ours has two more."""
+        """Return a pickle recipe with `code` and `details`, which the default one leaves out."""
         return _rebuild, (self.code, str(self), self.details)
 
 
 class MessageError(UserError):
-    """A refusal by a bench: only its code, as the sentence is among the lesson's words."""
+    """Input error of a bench, with a code only; its sentence is among the lesson's translations."""
 
     def __init__(self, code: str, **details: object) -> None:
         super().__init__(code, code, **details)
 
 
 def damaged(path: Path) -> UserError:
-    """What is said of a file that came with the app and is not the one that was shipped."""
+    """Return the UserError("damaged") for a bundled file that is missing or has been altered."""
     return UserError(
         "damaged", f"{path.name} is missing or damaged; install the app again.", file=path.name
     )

@@ -1,4 +1,4 @@
-"""What is loaded for good is taken out of Python's garbage collection."""
+"""Garbage collector tuning: permanent objects are frozen, full collections are scheduled."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ from contextlib import suppress
 
 from seqviz.core import settings
 
-# Young objects are looked at when 2,000 have come; all others almost never by themselves: with a
-# hundred sessions that stops the class for 0.4 s, and with Python's own setting it came every eight
-# seconds. What sessions hold is given back when they have left
-# (`ui.streamlit_patches.session_release`), the rest collected at moments that
-# `ui.app.maintenance` chooses.
+# Generation 0 is collected after 2,000 allocations, older generations almost never automatically:
+# with a hundred sessions a full collection stops the server for 0.4 s, and Python's default
+# thresholds cause one every eight seconds. `ui.streamlit_patches.session_release` frees the objects
+# of closed sessions; `ui.app.maintenance` schedules the other collections.
 THRESHOLDS = (2_000, 1_000, 1_000)
 
 
 class Frozen:
-    """count: objects that no collection looks at, as counted at the last `freeze`.
+    """Number of frozen objects.
 
-    Python counts them by walking over all: with half a million everything stops for 60 ms, too
-    long for each time that somebody reads /metrics.
+    Python counts them by walking over all of them. That stops the process for 60 ms with half a
+    million objects, too long for every request of /metrics.
+
+    Attributes:
+        count: objects excluded from collection, as counted by the last `freeze_now`.
     """
 
     count = 0
@@ -30,12 +32,12 @@ frozen = Frozen()
 
 
 def collect_and_freeze() -> None:
-    """Call after a heavy library or a model has been loaded.
+    """Collect garbage and freeze all remaining objects, after loading a library or a model.
 
-    Half a million objects that will never be garbage are then looked at no more: a collection of
-    everything takes 158 ms with them and a few without (shared/platform.md: 30 students wait 20 ms
-    instead of seconds). What was frozen before is looked at once again, since a session that was
-    open at that time may have left.
+    Freezing excludes about half a million permanent objects from later collections. A full
+    collection takes 158 ms with them and a few milliseconds without (shared/platform.md: 30
+    students wait 20 ms instead of seconds). Objects frozen earlier are examined once more, as
+    sessions of that time may have closed.
     """
     if settings.value("SEQVIZ_GC_FREEZE"):
         gc.unfreeze()
@@ -44,9 +46,10 @@ def collect_and_freeze() -> None:
 
 
 def freeze_now() -> None:
-    """As `freeze`, without a collection before: at the start that is a twentieth of the time.
+    """Freeze all objects without a collection, for the server's start.
 
-    What is garbage by then, next to nothing, waits for `freeze`.
+    It takes a twentieth of the time of `collect_and_freeze`, which collects the little garbage that
+    exists then.
     """
     if settings.value("SEQVIZ_GC_FREEZE"):
         gc.freeze()
@@ -55,16 +58,15 @@ def freeze_now() -> None:
 
 
 def collect_young() -> None:
-    """Collect what has come and gone since the last time, which is most of what presses leave."""
+    """Collect generations 0 and 1, which hold most of the garbage of interactions."""
     if settings.value("SEQVIZ_GC_FREEZE"):
         gc.collect(1)
 
 
 def collect_recent() -> None:
-    """Collect all that has become garbage since the last time, and freeze what is left.
+    """Collect all objects that are not frozen, then freeze the remaining ones.
 
-    It does not look at what was there before: what is frozen and becomes garbage in cycles
-    afterwards waits for `freeze`.
+    Frozen objects that become cyclic garbage later are collected by `collect_and_freeze`.
     """
     if settings.value("SEQVIZ_GC_FREEZE"):
         gc.collect()
@@ -72,9 +74,9 @@ def collect_recent() -> None:
 
 
 def trim_heap() -> None:
-    """Give memory that nothing uses back to the system: it takes 17 ms after 400 MB were freed.
+    """Return unused heap memory to the system (`malloc_trim`); 17 ms after 400 MB were freed.
 
-    The C library keeps what lies between things in use; where it is another one, nothing is done.
+    glibc keeps free blocks between used ones. With another C library this does nothing.
     """
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)

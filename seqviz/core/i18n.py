@@ -1,9 +1,8 @@
-"""The words of the app in each of its languages, and how a number is written.
+"""Translations of the app and number formatting: `Text`, `fill` and `format_value`.
 
-Labels live in `assets/locale/<lang>.toml` (shared), `assets/locale/figures/<subject>/<lang>.toml`
-and `assets/lessons/<slug>/<lang>.toml` (one lesson); prose lives in
-`assets/lessons/<slug>/<lang>.md` in named sections. This module only reads them: figures and pages
-ask it for a key and get a sentence.
+Labels are in `assets/locale/<lang>.toml` (shared), `assets/locale/figures/<subject>/<lang>.toml`
+and `assets/lessons/<slug>/<lang>.toml` (one lesson); prose is in `assets/lessons/<slug>/<lang>.md`
+in named sections. Figures and pages look sentences up by key.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from seqviz.core.paths import ASSETS
 from seqviz.core.units import JOINER, NO_BREAK, NUMBER, Unit, unbroken
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-# What Streamlit's Markdown changes after its escapes have been read: addresses, icons, arrows.
+# Addresses, icons and arrows, which Streamlit replaces after it has processed Markdown escapes.
 _TAKEN = re.compile(
     r"https?(?=://)|www(?=\.)|[-.\w+](?=@)|:(?=material/|streamlit:)"
     r"|(?<![^\s\ufeff])(?:<->|->|<-|--|[><~]=)(?![^\s\ufeff])",
@@ -45,20 +44,20 @@ def _flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def _unbroken(value: Any) -> Any:
-    """All sentences of a value."""
+    """Return a value with no-break spaces in all its sentences."""
     if isinstance(value, list):
         return [_unbroken(item) for item in value]
     return unbroken(value) if isinstance(value, str) else value
 
 
 def _of_figures(lang: str) -> list[Path]:
-    """The words of figures, one file a subject."""
+    """Return the files of figure labels, one per subject."""
     return sorted((ASSETS / "locale" / "figures").glob(f"*/{lang}.toml"))
 
 
 @cache
 def catalogue(lang: str) -> Mapping[str, Any]:
-    """Every key of one language: shared keys as they are, a lesson's keys after its slug."""
+    """Return all keys of one language: shared keys as they are, a lesson's keys after its slug."""
     keys: dict[str, Any] = {}
     for path in (ASSETS / "locale" / f"{lang}.toml", *_of_figures(lang)):
         keys.update(_flatten(tomllib.loads(path.read_text("utf-8"))))
@@ -69,28 +68,30 @@ def catalogue(lang: str) -> Mapping[str, Any]:
 
 @cache
 def sections(slug: str, lang: str) -> Mapping[str, str]:
-    """The named prose sections of a lesson: `<!-- section: name -->` starts one."""
+    """Return the prose sections of a lesson by name; `<!-- section: name -->` starts one.
+
+    Args:
+        slug: the lesson.
+        lang: language code.
+    """
     parts = _SECTION.split((ASSETS / "lessons" / slug / f"{lang}.md").read_text("utf-8"))
     named = zip(parts[1::2], parts[2::2], strict=True)
     return {name: unbroken(body.strip()) for name, body in named}
 
 
 class Placeholder(str):
-    """A value that the browser fills in: it stands in the sentence as it is."""
+    """Value that the browser fills in; inserted into the sentence without formatting."""
 
 
 def fill(sentence: str, values: Mapping[str, object]) -> str:
-    """Fill in a sentence whose fields say how each value is written.
+    """Return a template with its fields filled in; each field names the format of its value.
 
-    `{gain:points}`, `{share:percent}`, `{share:percent.0}` and `{text:literal}` are formats of
+    `{gain:points}`, `{share:percent}`, `{share:percent.0}` and `{text:literal}` use formats of
     `FORMATS`, with digits after a point; `{count:,}` is one of Python's.
 
     Args:
-        sentence: a template, as in the files of words.
+        sentence: a template, as in the translation files.
         values: numbers, texts, and objects whose attributes the fields name (`{gain.low:points}`).
-
-    Returns:
-        The sentence.
 
     Raises:
         KeyError: a field has no value.
@@ -100,7 +101,7 @@ def fill(sentence: str, values: Mapping[str, object]) -> str:
 
 
 class _Sentences(Formatter):
-    """Python's templates with the formats of this module."""
+    """Template formatter with the formats of this module."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, Placeholder):
@@ -118,10 +119,13 @@ _SENTENCES = _Sentences()
 
 @dataclass(frozen=True)
 class Text:
-    """Sentences of one language; calling it with a key gives the sentence.
+    """Translations of one language; a call with a key and values returns the filled sentence.
 
-    Raises KeyError for a key that the language lacks: a test walks through all of them, so a
-    missing word is found there and not in a lecture.
+    A call raises KeyError for a missing key. A test looks up all keys, so a missing translation
+    fails there and not in a lecture.
+
+    Attributes:
+        lang: language code.
     """
 
     lang: str = DEFAULT
@@ -131,7 +135,11 @@ class Text:
         return fill(sentence, values) if values else sentence
 
     def first(self, *keys: str) -> str:
-        """The sentence of the first key that exists (a lesson's word before the shared one)."""
+        """Return the sentence of the first existing key (a lesson's key before a shared one).
+
+        Raises:
+            KeyError: no key exists.
+        """
         existing = catalogue(self.lang)
         for key in keys:
             if key in existing:
@@ -139,11 +147,11 @@ class Text:
         raise KeyError(keys[0])
 
     def has(self, key: str) -> bool:
-        """Whether the language has this key."""
+        """Return True where the language has this key."""
         return key in catalogue(self.lang)
 
     def table(self, prefix: str) -> dict[str, str]:
-        """All sentences whose keys begin with `prefix` and a point, by the rest of their keys."""
+        """Return the sentences whose keys begin with `prefix` and a point, by remaining key."""
         start = prefix + "."
         existing = catalogue(self.lang)
         return {
@@ -151,36 +159,40 @@ class Text:
         }
 
     def items(self, key: str) -> list[str]:
-        """A key that holds a list of sentences."""
+        """Return the list of sentences under a key."""
         return list(catalogue(self.lang)[key])
 
 
 def escape_markdown(text: str) -> str:
-    """A reader's own text as it is, inside Markdown: no emphasis, no formula, no image, no link.
+    """Return user text escaped for Markdown, so that it has no emphasis, formula, image or link.
 
-    A link shared by somebody else can carry any text; an image in it would be fetched. A backslash
-    does not stop what Streamlit makes of addresses, icons and arrows: there an invisible character
-    does. Line breaks become spaces, as two of them would end the paragraph.
+    A shared permalink can carry any text, and an image in it would be fetched. A backslash does not
+    stop Streamlit's processing of addresses, icons and arrows; an invisible word joiner does. Line
+    breaks become spaces, as two of them would end the paragraph.
     """
     full_text = _TAKEN.sub(lambda result: result[0] + JOINER, re.sub(r"[\r\n]+", " ", text))
     return re.sub(r"([\\`*_{}\[\]()#+\-.!|<>~$:^&])", r"\\\1", full_text)
 
 
 def number(value: float, digits: int = 3) -> str:
-    """A number as it stands on screen: three significant digits, commas for thousands.
+    """Return a number as displayed: three significant digits, commas for thousands.
 
-    Examples: 0.80312 -> "0.803", 12345.6 -> "12,346", 0.00001234 -> "1.23 × 10⁻⁵", nan -> "–".
-    The minus is a true minus sign (U+2212), as in the axis labels.
+    Examples: 0.80312 -> "0.803", 12345.6 -> "12,346", 0.00001234 -> "1.23 × 10⁻⁵", nan -> "–". The
+    minus is a true minus sign (U+2212), as in axis labels.
+
+    Args:
+        value: any float; None is displayed like nan.
+        digits: significant digits.
     """
     if value is None or math.isnan(value):
         return "–"
-    if digits > 2 and 0.001 <= abs(value) < 999:  # most numbers; as below, in one go
+    if digits > 2 and 0.001 <= abs(value) < 999:  # fast path for most numbers, same result
         return f"{value:#.{digits}g}".rstrip(".").replace("-", "−")
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     if value == 0:
         return "0"
-    mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")  # rounds before it decides
+    mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")  # exponent after rounding
     exponent = int(power)
     if exponent < -3 or exponent > 6:
         return f"{mantissa}{_tens(exponent)}".replace("-", "−")
@@ -189,14 +201,18 @@ def number(value: float, digits: int = 3) -> str:
 
 @cache
 def _tens(exponent: int) -> str:
-    """Times ten to this power."""
+    """Return "× 10" with this exponent."""
     return f"{TIMES_TEN}{str(exponent).translate(_RAISED)}"
 
 
 def percent(share: float, digits: int = 1) -> str:
-    """A share of 1 in percent as it stands on screen, with so many decimals; nan is "–".
+    """Return a share of 1 as displayed in percent; nan is "–".
 
     Examples: 0.66139 -> "66.1%", 0.35 with no digits -> "35%", 12.5 -> "1,250.0%".
+
+    Args:
+        share: 0.5 for 50%.
+        digits: decimals of the percentage.
     """
     if math.isnan(share):
         return "–"
@@ -204,9 +220,13 @@ def percent(share: float, digits: int = 1) -> str:
 
 
 def format_log10(log10: float, digits: int = 3) -> str:
-    """10 to this power as it stands on screen, also where float64 would be 0 or infinite.
+    """Return 10 to a power as displayed, also where float64 would underflow or overflow.
 
     Examples: 0.30103 -> "2.00", -400.5 -> "3.16 × 10⁻⁴⁰¹", -inf -> "0".
+
+    Args:
+        log10: decimal logarithm of the number.
+        digits: significant digits.
     """
     if not math.isfinite(log10) or abs(log10) < 300:
         return number(10**log10, digits)
@@ -218,16 +238,21 @@ def format_log10(log10: float, digits: int = 3) -> str:
 FORMATS: Mapping[str, Callable[..., str]] = {
     "number": number,
     "percent": percent,
-    "points": lambda share, digits=3: number(100 * share, digits),  # of a difference of shares
+    "points": lambda share, digits=3: number(100 * share, digits),  # percentage points
     "fine": lambda share, digits=3: _written(share, Unit("fine share", digits)),
     "log10": format_log10,
     "literal": escape_markdown,
 }
-"""How a value is written in a sentence, by the name of the format in its field."""
+"""Formatters by the format name in a template's field."""
 
 
 def format_value(value: Any, unit: Unit = NUMBER) -> str:
-    """A read-out as it stands on screen; None is "–", words stay as they are."""
+    """Return a metric's value as displayed; None is "–", text is unchanged.
+
+    Args:
+        value: number, text, or a pair of numbers (two ends, or part and total).
+        unit: how numbers are written.
+    """
     if value is None:
         return "–"
     if isinstance(value, str):
@@ -263,10 +288,10 @@ def _written(value: float, unit: Unit) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as a person reads them: 120 ms, 2.4 s, 14 min."""
+    """Return a duration as displayed: 120 ms, 2.4 s, 14 min."""
     if seconds < 0.001:
         return f"<{NO_BREAK}1{NO_BREAK}ms"
-    if seconds < 0.9995:  # what would be rounded to 1000 ms is a second
+    if seconds < 0.9995:  # 1000 ms after rounding is displayed as a second
         return f"{seconds * 1000:.0f}{NO_BREAK}ms"
     if seconds < 99.95:
         return f"{seconds:.1f}{NO_BREAK}s"

@@ -1,4 +1,7 @@
-"""Which languages there are: a language is there when its files are (docs/add-a-language.md)."""
+"""Available languages and language negotiation (docs/add-a-language.md).
+
+A language is available when its translation files exist.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,15 @@ import re
 
 from seqviz.core.paths import ASSETS
 
-DEFAULT = "en"  # for a reader whose own is not there
+DEFAULT = "en"  # fallback language
 _FOUND = {path.stem for path in (ASSETS / "locale").glob("*.toml")}
 LANGUAGES = (DEFAULT, *sorted(_FOUND - {DEFAULT}))
 
 
 def matching(tag: str) -> str | None:
-    """Find the language that a tag asks for; None where it is not here.
+    """Return the available language for a language tag; None where there is none.
 
-    As RFC 4647 looks one up: the tag without case, then without its last parts.
+    Lookup as in RFC 4647: case is ignored, then the last subtags are dropped one by one.
 
     >>> matching("zh_Hans-CN"), matching("ZH"), matching("zhuang")
     ('zh', 'zh', None)
@@ -26,7 +29,7 @@ def matching(tag: str) -> str | None:
 
 
 def preferred(accepted: str) -> str | None:
-    """Find the first language of an Accept-Language header that is here, by weight.
+    """Return the available language of highest weight in an Accept-Language header, or None.
 
     >>> preferred("fr-FR, en;q=0.5, zh-CN;q=0.8")
     'zh'
@@ -41,7 +44,7 @@ def _ranges(accepted: str) -> list[tuple[str, str, str]]:
 
 
 def _weight(parameter: str) -> float:
-    """What stands after a language, `q=0.8`; without it 1, and 0 where it is no weight."""
+    """Return the weight of a language range from `q=0.8`: 1 without a parameter, 0 if malformed."""
     if not parameter.strip():
         return 1.0
     result = re.fullmatch(r"\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*", parameter, re.IGNORECASE)

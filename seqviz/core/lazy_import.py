@@ -1,4 +1,4 @@
-"""Libraries that are imported when somebody needs them."""
+"""Imports of optional and heavy libraries at first use."""
 
 from __future__ import annotations
 
@@ -15,11 +15,15 @@ R = TypeVar("R")
 
 
 def import_or_retry(name: str, *below: str) -> Any:
-    """A library; where an import of it was broken off in the middle, from the beginning once more.
+    """Import a library, with a clean second attempt after an interrupted import.
 
-    Python takes a package that fails out of `sys.modules`, but not its parts that were there by
-    then; the next import takes these as they are and does not put them into the new package, which
-    stays without them as long as the process lives. below: packages that it imports itself.
+    Python removes a package that failed to import from `sys.modules` but keeps its submodules. The
+    next import reuses these without binding them in the new package, so they are missing from it
+    for the lifetime of the process.
+
+    Args:
+        name: the library.
+        *below: packages that it imports; their modules are removed, too.
     """
     try:
         return importlib.import_module(name)
@@ -32,7 +36,7 @@ def import_or_retry(name: str, *below: str) -> Any:
 
 
 def refusal_of(error: BaseException) -> BaseException:
-    """Return the refusal that says that torch is not installed; any other error as it is."""
+    """Return UserError("no_torch") for a missing torch; any other error unchanged."""
     name = error.name if isinstance(error, ModuleNotFoundError) else None
     if (name or "").partition(".")[0] != "torch":
         return error
@@ -40,7 +44,7 @@ def refusal_of(error: BaseException) -> BaseException:
 
 
 def refusing(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorate a function: where torch is missing for it, it raises UserError("no_torch")."""
+    """Decorate a function to raise UserError("no_torch") where torch is missing for it."""
 
     @wraps(function)
     def called(*args: P.args, **keywords: P.kwargs) -> R:

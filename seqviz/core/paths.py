@@ -1,7 +1,7 @@
-"""Where the files lie that belong to the code: assets, pages, configuration.
+"""Paths of the files that belong to the code: assets, pages, configuration.
 
-In a checkout they lie beside the package, at the top of the repository; in the wheel, inside the
-package (`setup.py` puts them there).
+In a checkout they are next to the package, at the top of the repository; in the wheel they are
+inside the package (`setup.py` copies them).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent.parent
 CARRIED = PACKAGE / "_app"
 INSTALLED = CARRIED.is_dir()
-ROOT = CARRIED if INSTALLED else PACKAGE.parent  # holds app.py, pages, .streamlit
+ROOT = CARRIED if INSTALLED else PACKAGE.parent  # contains app.py, pages, .streamlit
 ASSETS = ROOT / "assets"
-# Streamlit serves `static` beside app.py: a link into the assets in a checkout, files in the wheel.
+# Streamlit serves the folder `static` next to app.py: in a checkout a link into the assets.
 STATIC = ROOT / "static" if INSTALLED else ASSETS / "static"

@@ -1,8 +1,8 @@
-"""Every environment variable of the app: its name, its default, what it means, how it is read.
+"""Environment variables with defaults, meanings and validation: `value` and `check`.
 
-`value("SEQVIZ_QUEUE")` reads one when it is asked for; `check()` reads all, before the first
-visitor. What is empty or blank counts as not set. The table in
-docs/operations.md is made of this list.
+`value("SEQVIZ_QUEUE")` reads a variable at each call; `check()` validates all of them before the
+server accepts requests. Blank values count as not set. The table in docs/operations.md is
+generated from `SETTINGS`.
 """
 
 from __future__ import annotations
@@ -24,17 +24,22 @@ DEVICES = ("auto", "cpu", "cuda", "mps")
 ENGINES = ("local", "ray")
 LEVELS = ("debug", "info", "warning", "error")
 log = logging.getLogger(__name__)
-UPLOAD_MB = 5  # .streamlit/config.toml lets the server take 6, so that the app can explain
+UPLOAD_MB = 5  # .streamlit/config.toml allows 6 MB, so that the app can explain the limit
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One environment variable.
+    """Definition of one environment variable.
 
-    default: what is read where it is not set. meaning: for that table. allowed: completes the
-    sentence "NAME must be ...". read: from text to value; raises ValueError for what is not
-    allowed. default_text: the default in that table, where it is not the text itself. secret: what
-    is set is not quoted. deprecated: a former name, which is read where this one is not set.
+    Attributes:
+        name: the variable.
+        default: text that is parsed where the variable is not set.
+        meaning: description in docs/operations.md.
+        allowed: completes the error "NAME must be ...".
+        read: parser from text to value; raises ValueError for invalid text.
+        default_text: the default in docs/operations.md, where it differs from `default`.
+        secret: errors do not quote the value.
+        deprecated: former name, which is read where `name` is not set.
     """
 
     name: str
@@ -48,13 +53,17 @@ class Setting:
 
     @property
     def variable(self) -> str:
-        """The environment variable that is read: the deprecated one where only that is set."""
+        """The variable that is read: the deprecated name where only that is set."""
         if not _environment(self.name) and _environment(self.deprecated):
             return self.deprecated
         return self.name
 
     def value(self) -> Any:
-        """What is set, checked. Raises ValueError with one sentence for what is not allowed."""
+        """Return the parsed value.
+
+        Raises:
+            ValueError: the text is invalid; the message is one sentence.
+        """
         text = _environment(self.variable) or self.default
         try:
             return self.read(text)
@@ -69,18 +78,31 @@ def _environment(name: str) -> str:
 
 
 def value(name: str) -> Any:
-    """The value of a setting now. Raises ValueError where what is set is not allowed."""
+    """Return the current value of a setting.
+
+    Raises:
+        ValueError: the text of the variable is invalid.
+    """
     return _BY_NAME[name].value()
 
 
 def language(requested: str | None, accepted: str) -> str:
-    """What a visitor sees: what the link asks for, else the server's, else the browser's."""
+    """Return a visitor's language: from the link, else the server's setting, else the browser's.
+
+    Args:
+        requested: language tag in the URL.
+        accepted: Accept-Language header.
+    """
     chosen = matching(requested or "") or value("SEQVIZ_LANGUAGE")
     return str(chosen or preferred(accepted) or DEFAULT)
 
 
 def check() -> None:
-    """Raise ValueError, with one sentence, where any setting has a value that is not allowed."""
+    """Validate all settings.
+
+    Raises:
+        ValueError: a setting is invalid or needs a library that is missing; one sentence.
+    """
     for setting in SETTINGS:
         setting.value()
     folder: Path | None = value("SEQVIZ_CACHE")
@@ -93,10 +115,10 @@ def check() -> None:
 
 
 def log_deprecated() -> None:
-    """Log each deprecated name that is set, with the name to use instead."""
+    """Log a warning for each deprecated variable in use, with the name that replaces it."""
     for setting in SETTINGS:
         if _environment(setting.deprecated):
-            log.warning("%s is deprecated: set %s instead", setting.deprecated, setting.name)
+            log.warning("settings: %s is deprecated, set %s", setting.deprecated, setting.name)
 
 
 def _one_of(choices: tuple[str, ...]) -> dict[str, Any]:
@@ -160,7 +182,7 @@ def _store(text: str) -> str:
 
 
 def _has_port(url: str) -> bool:
-    """Return whether the port of an address can be one, or is left out. Raises ValueError."""
+    """Return True where a URL has a valid port or none; ValueError where it is no number."""
     return urlsplit(url).port != 0
 
 
@@ -173,7 +195,7 @@ def _language(text: str) -> str | None:
 def _folder(text: str) -> Path | None:
     try:
         return Path(text).expanduser() if text else None
-    except RuntimeError:  # ~somebody who has no home here
+    except RuntimeError:  # ~name of an unknown user
         raise ValueError(text) from None
 
 
@@ -182,7 +204,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _origins(text: str) -> str:
-    # it becomes part of a header: nothing that could begin another directive
+    # The text becomes part of a header, so it must not start another directive.
     if not re.fullmatch(r"('none'|'self'|[\w:/.*-]+)( +('none'|'self'|[\w:/.*-]+))*", text, re.A):
         raise ValueError(text)
     return text
@@ -213,7 +235,7 @@ SETTINGS = (
         secret=True, deprecated="SEQVIZ_SHARED"),
     Setting("SEQVIZ_CACHE", "", "folder for fetched models and what is computed from them",
         "a folder", _folder, default_text="`~/.cache/seqviz`"),
-    # `models.registry` reads the names and says what is wrong.
+    # `models.registry` parses and validates the names.
     Setting("SEQVIZ_MODELS", "",
         "which models students may choose: `minilm,gpt2,encoder:owner/name`", "names of models",
         str, default_text="all that are listed"),

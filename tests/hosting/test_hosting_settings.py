@@ -178,7 +178,7 @@ def test_a_deprecated_name_is_read_where_the_current_one_is_not_set(monkeypatch,
             assert settings.value(name) == current
             settings.log_deprecated()
         (line,) = [record.getMessage() for record in caplog.records]
-        assert line == f"{old} is deprecated: set {name} instead"
+        assert line == f"settings: {old} is deprecated, set {name}"
         caplog.clear()
 
 
