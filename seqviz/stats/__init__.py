@@ -1,1 +1,1 @@
-"""Intervals of means, ratios and proportions."""
+"""Statistics: estimates with 95% intervals, proportions and paired tests."""

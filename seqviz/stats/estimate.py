@@ -12,7 +12,7 @@ from jaxtyping import Float, Int, Shaped
 from seqviz.core.units import Unit
 from seqviz.stats.intervals import NORMAL_95, student_t_95
 
-if TYPE_CHECKING:  # one of the two: what is done with an estimate says which
+if TYPE_CHECKING:  # scalar or array; mypy cannot tell which from the use
     Number: TypeAlias = Any
     Count: TypeAlias = Any
 else:
@@ -23,13 +23,14 @@ E = TypeVar("E", bound="Estimate")
 
 @dataclass(frozen=True)
 class Estimate:
-    """Estimate from a sample with its 95% interval; a number, or an array of numbers.
+    """Estimate from a sample with its 95% confidence interval; scalar or array.
 
     Attributes:
         mean: the estimate, in the unit of the values.
-        low, high: ends of the interval; nan where the sample is too small for one.
-        n: size of the sample.
-        source: what was sampled, and the interval therefore covers: "sentences", "seeds", ...
+        low: lower end of the interval; nan where the sample is too small for one.
+        high: upper end of the interval, likewise.
+        n: sample size.
+        source: sampled units, over which the interval generalizes: "sentences", "seeds", ...
     """
 
     mean: Number
@@ -45,12 +46,12 @@ class Estimate:
 
     @property
     def is_significant(self) -> Any:
-        """True where the interval leaves out 0."""
+        """True where the interval excludes 0."""
         return (self.low > 0) | (self.high < 0)
 
     @property
     def verdict(self) -> Literal["more", "less", "null"]:
-        """Side of 0 on which the interval of a number lies; "null" where it holds 0."""
+        """Side of 0 on which the interval of a scalar lies; "null" where it contains 0."""
         return "more" if self.low > 0 else "less" if self.high < 0 else "null"
 
     def __getitem__(self: E, index: Any) -> E:
@@ -59,19 +60,24 @@ class Estimate:
         return replace(self, mean=mean, low=low, high=high, n=_number(n))
 
     def __rmul__(self: E, factor: float) -> E:
-        """Return the estimate in another unit: factor > 0."""
+        """Return the estimate in another unit; the factor must be positive."""
         return replace(
             self, mean=factor * self.mean, low=factor * self.low, high=factor * self.high
         )
 
     def __abs__(self: E) -> E:
-        """Return a number without its sign, e.g. of a difference that a sentence calls "less"."""
+        """Return the scalar estimate with a positive mean, for sentences that say "less"."""
         if not self.mean < 0:
             return self
         return replace(self, mean=-self.mean, low=-self.high, high=-self.low)
 
     def clip(self: E, low: float, high: float) -> E:
-        """Return the estimate with the ends of its interval limited to possible values."""
+        """Return the estimate with the ends of its interval clipped to the possible values.
+
+        Args:
+            low: smallest possible value.
+            high: largest possible value.
+        """
         lower, upper = (_number(np.clip(end, low, high)) for end in self.ci)
         return replace(self, low=lower, high=upper)
 
@@ -80,7 +86,7 @@ ShareEstimate = Annotated[Estimate, Unit("share", 1)]
 
 
 def stack(estimates: Iterable[Estimate]) -> Estimate:
-    """Return estimates of one source as one, along a new first axis."""
+    """Return estimates of one source stacked along a new first axis."""
     items = tuple(estimates)
     mean, low, high, n = (
         np.array([getattr(item, name) for item in items]) for name in ("mean", "low", "high", "n")
@@ -91,15 +97,15 @@ def stack(estimates: Iterable[Estimate]) -> Estimate:
 def mean_ci(
     values: Shaped[np.ndarray, "..."], axis: int = 0, source: str = Estimate.source
 ) -> Estimate:
-    """Return the mean along an axis with its interval by Student's t.
+    """Return the mean along an axis with its Student's t interval.
 
     Args:
         values: independent cases along `axis`; nan is left out.
-        axis: of the cases.
+        axis: axis of the cases.
         source: what the cases are.
 
     Returns:
-        Estimate with the other axes; its ends are nan where there are fewer than two cases.
+        Estimate over the other axes; its ends are nan where there are fewer than two cases.
     """
     n, mean, deviation = _moments(values, axis)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -108,7 +114,12 @@ def mean_ci(
 
 
 def standard_error(values: Shaped[np.ndarray, "..."], axis: int = 0) -> Float[np.ndarray, "*shape"]:
-    """Return the standard error of the mean along an axis."""
+    """Return the standard error of the mean along an axis.
+
+    Args:
+        values: independent cases along `axis`; nan is left out.
+        axis: axis of the cases.
+    """
     n, _, deviation = _moments(values, axis)
     return np.asarray(deviation / np.sqrt(n))
 
@@ -116,17 +127,29 @@ def standard_error(values: Shaped[np.ndarray, "..."], axis: int = 0) -> Float[np
 def paired_difference(
     a: Shaped[np.ndarray, "..."], b: Shaped[np.ndarray, "..."], source: str = Estimate.source
 ) -> Estimate:
-    """Return the mean of `a - b`, case by case along the first axis, by Student's t."""
+    """Return the mean paired difference `a - b` with its Student's t interval.
+
+    Args:
+        a: cases along the first axis.
+        b: the same cases under the other condition, in the same order.
+        source: what the cases are.
+    """
     return mean_ci(np.asarray(a, float) - np.asarray(b, float), source=source)
 
 
 def crossed_difference(
     a: Shaped[np.ndarray, "x y"], b: Shaped[np.ndarray, "x y"], source: str = "rows and columns"
 ) -> Estimate:
-    """Return the mean of `a - b` where rows and columns are both samples.
+    """Return the mean of `a - b` with an interval over rows and columns as crossed samples.
 
-    The variances of both marginal means are added, with Student's t of the smaller sample: rather
-    too wide than too narrow. Of a single row or column the interval covers the other alone.
+    The variances of both marginal means are added, with the degrees of freedom of the smaller
+    sample, so the interval is conservative. With a single row or column it generalizes over the
+    other axis only.
+
+    Args:
+        a: values [row, column].
+        b: values under the other condition, same shape.
+        source: what rows and columns are.
 
     References:
         Owen, 2007, The pigeonhole bootstrap.
@@ -140,9 +163,14 @@ def crossed_difference(
 
 
 def share_ci(share: Number, n: Count, source: str = Estimate.source) -> Estimate:
-    """Return a share of n cases with Wilson's interval; nan, or a share of no cases, is nan.
+    """Return a share of n cases with its Wilson interval; nan where the share is nan or n is 0.
 
-    Unlike the normal interval it stays within [0, 1] and is right near 0 and 1.
+    Unlike the normal interval it stays within [0, 1] and keeps its coverage near 0 and 1.
+
+    Args:
+        share: observed share in [0, 1].
+        n: number of cases.
+        source: what the cases are.
 
     References:
         Wilson, 1927.
@@ -162,10 +190,15 @@ def ratio_ci(
     wholes: Shaped[np.ndarray, "cases"],
     source: str = Estimate.source,
 ) -> Estimate:
-    """Return the sum of the parts over that of the wholes, with its interval over the cases.
+    """Return the ratio of two sums over cases with its interval by linearization.
 
-    Such as wrong letters over all letters, by sentence. The standard error is that of the
-    linearization, for many cases. Cases without a whole do not count.
+    An example is the character error rate: wrong characters over all characters, by sentence. The
+    standard error holds for many cases. Cases with a zero denominator do not count.
+
+    Args:
+        parts: numerator of each case.
+        wholes: denominator of each case.
+        source: what the cases are.
 
     References:
         Cochran, 1977, Sampling Techniques, section 6.4.
@@ -177,7 +210,7 @@ def ratio_ci(
 
 
 def _moments(values: Shaped[np.ndarray, "..."], axis: int) -> tuple[Any, Any, Any]:
-    """Return number, mean and standard deviation of the values along an axis that are not nan."""
+    """Return count, mean and standard deviation along an axis, without nan."""
     each = np.asarray(values, float)
     there = ~np.isnan(each)
     n = there.sum(axis, keepdims=True)
@@ -194,6 +227,6 @@ def _symmetric(mean: Number, half: Number, n: Any, source: str) -> Estimate:
 
 
 def _number(value: Any) -> Any:
-    """Return a number of Python in place of an array without axes."""
+    """Return an array without axes as a Python number."""
     array = np.asarray(value)
     return array if array.ndim else array.item()

@@ -1,4 +1,4 @@
-"""Values that a sentence, a description and read-outs share: `Facts`."""
+"""`Facts`: values shared by a sentence, a text description and metrics."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from typing import Any
 
 
 class Facts(dict[str, Any]):
-    """Values of a sentence by the names of its fields; the words say how each is written.
+    """Values for the fields of a sentence, by name; the template decides how each is written.
 
-    A value is a number, an `Estimate` whose parts the words name (`{gain.low:points}`), or a name.
+    A value is a number, an `Estimate` whose parts the template names (`{gain.low:points}`), or a
+    name.
 
     Attributes:
-        variant: which of several sentences holds, such as the verdict of an estimate; "" for one.
+        variant: which of several sentences applies, such as an estimate's verdict; "" for one.
     """
 
     def __init__(self, variant: str = "", /, **values: Any) -> None:

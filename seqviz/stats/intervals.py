@@ -1,4 +1,4 @@
-"""Quantiles of 95% intervals; `seqviz.stats.estimate` makes the intervals."""
+"""Quantiles for 95% intervals; `seqviz.stats.estimate` builds the intervals."""
 
 from __future__ import annotations
 
@@ -6,24 +6,32 @@ from math import comb
 from typing import Any
 
 NORMAL_95 = 1.959963984540054
-"""Half-width of a two-sided 95% interval of the standard normal distribution."""
+"""Half-width of the two-sided 95% interval of the standard normal distribution."""
 
 
 def student_t_95(degrees_of_freedom: Any) -> Any:
-    """Half-width of a two-sided 95% interval of Student's t distribution; of an array, of each."""
-    from scipy.special import stdtrit  # 0.2 s of import, needed only for an interval
+    """Return the half-width of a two-sided 95% interval of Student's t, elementwise."""
+    from scipy.special import stdtrit  # imported here: it takes 0.2 s
 
     return stdtrit(degrees_of_freedom, 0.975)
 
 
 def median_rank(n: int) -> int | None:
-    """k, such that the k-th smallest and the k-th largest of n values hold the median between them.
+    """Return the rank k of the distribution-free 95% interval of the median.
 
-    That is the median of what the values are independent draws of, whatever its distribution is:
-    the number of values below it is binomial with 1/2, so the interval fails with probability
-    2 P(B < k) at most, and k is the largest with which this is no more than 5%. The median of a
-    distribution with steps is held at least as often. None for fewer than six values: even the
-    smallest and the largest hold it less often. David and Nagaraja (2003), section 7.1.
+    The k-th smallest and the k-th largest of n independent values enclose the median of their
+    distribution, whatever its shape. The number of values below the median is binomial with
+    probability 1/2, so the interval misses it with probability 2 P(B < k) at most; k is the largest
+    rank for which this is at most 5%. For discrete distributions the coverage is at least as high.
+
+    Args:
+        n: number of values.
+
+    Returns:
+        The rank, or None for fewer than six values: their range covers the median less often.
+
+    References:
+        David and Nagaraja, 2003, Order Statistics, section 7.1.
     """
     below, k = 0, 0
     while 2 * (below + comb(n, k)) <= 0.05 * 2**n:

@@ -1,4 +1,4 @@
-"""Shares found in a sample: intervals, two systems on the same cases, confusion, sample sizes."""
+"""Proportions: Wilson intervals, McNemar's test, confusion counts and sample sizes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from seqviz.core.units import Count, Probability, Unit
 from seqviz.stats.estimate import Estimate, share_ci
 from seqviz.stats.intervals import NORMAL_95
 
-_HARDLY = 0.05  # a smaller p is hardly chance
+_HARDLY = 0.05  # significance level of `Paired.verdict`
 
 
 @dataclass(frozen=True)
 class Proportion(Estimate):
-    """Share of right answers among n cases, or one of each row, with Wilson's interval.
+    """Share of correct predictions among n cases with its Wilson interval; scalar or array.
 
-    Of no cases it is nan.
+    It is nan for no cases.
     """
 
     @property
@@ -30,14 +30,23 @@ class Proportion(Estimate):
 
     @property
     def correct(self) -> Any:
-        """How many of the cases are right; 0 of none."""
+        """Number of correct cases; 0 where there are no cases."""
         counts = np.rint(np.nan_to_num(np.multiply(self.mean, self.n))).astype(int)
         return counts if counts.ndim else int(counts)
 
 
 @dataclass(frozen=True)
 class Paired:
-    """Two systems on the same `n` cases: how many each is right on, and McNemar's p."""
+    """Comparison of two systems on the same cases by McNemar's test.
+
+    Attributes:
+        both: cases on which both are correct.
+        only_first: cases on which only the first is correct.
+        only_second: cases on which only the second is correct.
+        neither: cases on which both are wrong.
+        n: all cases.
+        p: p value of McNemar's exact test.
+    """
 
     both: int
     only_first: int
@@ -48,14 +57,14 @@ class Paired:
 
     @property
     def verdict(self) -> str:
-        """ "no_difference" (they never differ), "real" (hardly chance: p < 0.05) or "chance"."""
+        """Verdict: "no_difference" (equal on every case), "real" (p < 0.05) or "chance"."""
         if self.only_first + self.only_second == 0:
             return "no_difference"
         return "real" if self.p < _HARDLY else "chance"
 
     @property
     def needed(self) -> Count:
-        """How many cases tell two systems apart that differ as these do; see `needed_n`."""
+        """Sample size that detects the observed difference; see `needed_n`."""
         first, second = self.both + self.only_first, self.both + self.only_second
         discordant = self.only_first + self.only_second
         return needed_n(first / self.n, second / self.n, discordant / self.n)
@@ -63,53 +72,76 @@ class Paired:
 
 @dataclass(frozen=True)
 class Confusion:
-    """How many cases of each kind: [actual, predicted], 0 is negative and 1 positive."""
+    """Confusion matrix of a binary classifier.
+
+    Attributes:
+        counts: number of cases [actual, predicted]; 0 is negative and 1 positive.
+    """
 
     counts: Int[np.ndarray, "actual predicted"]
 
 
 def of(correct: int, n: int) -> Proportion:
-    """`correct` of `n` as a share with its interval; raises ValueError if that is impossible."""
+    """Return the proportion of `correct` cases among `n`.
+
+    Args:
+        correct: number of correct cases.
+        n: number of cases.
+
+    Raises:
+        ValueError: `correct` is not in [0, n].
+    """
     if not 0 <= correct <= n:
         raise ValueError(f"Of {n} cases {correct} cannot be correct.")
     return of_share(correct / n if n else nan, n)
 
 
 def proportion(right: Bool[np.ndarray, "case"]) -> Proportion:
-    """The share of True, with its interval."""
+    """Return the share of True with its interval."""
     return of(int(right.sum()), len(right))
 
 
 def of_share(share: Any, n: Any) -> Proportion:
-    """Shares of n cases with their interval; a mean over runs has the interval that one run has."""
+    """Return observed shares as proportions.
+
+    A share that is a mean over runs gets the interval of a single run.
+
+    Args:
+        share: observed shares in [0, 1], scalar or array.
+        n: number of cases of each share.
+    """
     return Proportion(**vars(share_ci(share, n)))
 
 
 def answers_right(
     probability: Float[np.ndarray, "*rows case"], positive: Bool[np.ndarray, "case"]
 ) -> Float[np.ndarray, "*rows case"]:
-    """1 where the answer is right, 0 where it is wrong, nan where there is none (nan).
+    """Return 1 for a correct prediction, 0 for a wrong one, nan where there is none.
 
-    The answer is "positive" where that is likelier than not.
+    The prediction is "positive" where its probability exceeds 1/2.
+
+    Args:
+        probability: probability of "positive"; nan where there is no prediction.
+        positive: true labels.
     """
     return np.where(np.isfinite(probability), (probability > 0.5) == positive, np.nan)
 
 
 def counted(right: Float[np.ndarray, "case"]) -> Proportion:
-    """How many are right (1, not 0), as a proportion; cases of nan left out."""
+    """Return the proportion of ones; cases of nan are left out."""
     return of(int(np.nansum(right)), int(np.isfinite(right).sum()))
 
 
 def shares(right: Float[np.ndarray, "*rows case"]) -> Proportion:
-    """Share of each row that is right (1, not 0), with its 95% interval; cases of nan left out."""
+    """Return the proportion of ones in each row; cases of nan are left out."""
     n = np.isfinite(right).sum(axis=-1)
     return of_share(np.nansum(right, axis=-1) / np.maximum(n, 1), n)
 
 
 def running(right: Bool[np.ndarray, "case"]) -> Proportion:
-    """The share of True among the first 1, 2, ... cases, with the interval at each.
+    """Return the share of True among the first 1, 2, ... cases, with the interval at each.
 
-    The interval is right for one n chosen beforehand, not for the n at which it looks best.
+    The interval is valid for one n chosen in advance, not for an n chosen by the result.
     """
     n = np.arange(1, len(right) + 1)
     return of_share(np.cumsum(right) / n, n)
@@ -118,7 +150,12 @@ def running(right: Bool[np.ndarray, "case"]) -> Proportion:
 def majority(
     train_positive: Bool[np.ndarray, "train"], test_positive: Bool[np.ndarray, "test"]
 ) -> Proportion:
-    """How often it is right to say always what was most frequent in training (a tie: positive)."""
+    """Return the accuracy of the majority-class baseline on the test set.
+
+    Args:
+        train_positive: labels from which the majority is taken; a tie counts as positive.
+        test_positive: labels to predict.
+    """
     answer = 2 * int(train_positive.sum()) >= len(train_positive)
     return proportion(test_positive == answer)
 
@@ -126,12 +163,18 @@ def majority(
 def mcnemar(
     first_right: Bool[np.ndarray, "case"], second_right: Bool[np.ndarray, "case"]
 ) -> Paired:
-    """Are two systems equally good, given where each is right on the same cases?
+    """Return McNemar's exact test for two systems on the same cases.
 
-    Only the cases count on which one is right and the other is not: if both are equally good, each
-    of these falls to either side like a coin. p is the probability that the coin is at least as
-    uneven, on either side: McNemar (1947) with the exact binomial distribution; 1 if there is no
-    such case.
+    Only discordant cases count: under the null hypothesis each falls to either side with
+    probability 1/2. The two-sided p is that of the exact binomial distribution, and 1 without
+    discordant cases.
+
+    Args:
+        first_right: cases on which the first system is correct.
+        second_right: the same for the second system.
+
+    References:
+        McNemar, 1947.
     """
     from scipy.stats import binomtest
 
@@ -146,7 +189,12 @@ def mcnemar(
 def compared(
     first_right: Float[np.ndarray, "case"], second_right: Float[np.ndarray, "case"]
 ) -> Paired:
-    """As `mcnemar`, of what `answers_right` gives: cases on which one says nothing are left out."""
+    """Return `mcnemar` for outputs of `answers_right`, without cases that lack a prediction.
+
+    Args:
+        first_right: 1, 0 or nan for each case, first system.
+        second_right: the same for the second system.
+    """
     both = np.isfinite(first_right) & np.isfinite(second_right)
     return mcnemar(first_right[both] == 1, second_right[both] == 1)
 
@@ -154,19 +202,29 @@ def compared(
 def needed_n(
     first: float, second: float, discordant: float | None = None, power: float = 0.8
 ) -> Count:
-    """How many cases McNemar's test at the 5% level needs to tell two accuracies apart.
+    """Return the sample size at which McNemar's test at the 5% level separates two accuracies.
 
-    first, second: the true accuracies. discordant: the share of cases on which just one of the two
-    is right; by default that of systems whose errors have nothing to do with each other. Two
-    systems that mostly err on the same cases have fewer, and need fewer cases.
-    power: the probability that the test finds p < 0.05.
-    With d = first - second and s = discordant, the normal approximation of Connett, Smith and
-    McHugh (1987) is n = (z(0.975) sqrt(s) + z(power) sqrt(s - d^2))^2 / d^2. As the exact test
-    counts in whole steps, 2 / |d| is added: what a continuity correction of one case comes to.
-    From n = 100 on, the exact power is 0.80 to 0.83 if 0.8 is asked for, and up to 0.90 where
-    nearly all disagreements fall to one side.
-    Returns a whole number, or inf if the two are equal.
-    Raises ValueError when no two systems with these accuracies differ on that share of the cases.
+    With d = first - second and s = discordant, the normal approximation is n = (z(0.975) sqrt(s) +
+    z(power) sqrt(s - d^2))^2 / d^2. The exact test counts in whole steps, so 2 / |d| is added,
+    which amounts to a continuity correction of one case. From n = 100 on, the exact power is 0.80
+    to 0.83 for a requested 0.8, and up to 0.90 where nearly all disagreements fall to one side.
+
+    Args:
+        first: true accuracy of the first system.
+        second: true accuracy of the second system.
+        discordant: share of cases on which exactly one system is correct; by default that of
+            independent errors. Systems that err on the same cases have fewer discordant cases and
+            need a smaller sample.
+        power: probability that the test finds p < 0.05.
+
+    Returns:
+        A whole number, or inf where the accuracies are equal.
+
+    Raises:
+        ValueError: no two systems with these accuracies differ on that share of the cases.
+
+    References:
+        Connett, Smith and McHugh, 1987.
     """
     from scipy.special import ndtri
 
@@ -185,6 +243,11 @@ def needed_n(
 
 
 def confusion(positive: Bool[np.ndarray, "case"], predicted: Bool[np.ndarray, "case"]) -> Confusion:
-    """Count the four kinds of cases."""
+    """Return the confusion matrix of predictions.
+
+    Args:
+        positive: true labels.
+        predicted: predicted labels.
+    """
     kind = 2 * positive.astype(int) + predicted
     return Confusion(np.bincount(kind, minlength=4).reshape(2, 2))
