@@ -1,1 +1,1 @@
-"""The table of contents, the glossary and the index of the search on the home page."""
+"""Catalog of lessons, glossary, and search index of the home page."""

@@ -1,14 +1,14 @@
-"""The table of contents: which lessons there are, in teaching order, and the road they stand on.
+"""Catalog of the lessons in teaching order: `LESSONS`, `STAGES`.
 
-A lesson is added here and nowhere else; navigation, the map on the home page, previous/next, the
-tests and the benchmarks all read this list.
+Navigation, the map on the home page, previous/next links, tests and benchmarks read this list; a
+lesson is added nowhere else.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# The whole road, in teaching order. A stage without a lesson is shown on the map as not built.
+# All stages in teaching order. The map marks a stage without a lesson as not built.
 STAGES = (
     "ar", "text", "language_models", "rnn", "gradients", "gates", "translation", "attention",
     "positions", "transformer", "encoders", "bert", "gpt", "fine_tuning", "metrics", "beyond",
@@ -17,14 +17,15 @@ STAGES = (
 
 @dataclass(frozen=True)
 class LessonRecord:
-    """One lesson. Titles, goals and prose are in `assets/lessons/<slug>/`.
+    """Catalog entry of a lesson; titles, goals and prose are in `assets/lessons/<slug>/`.
 
-    slug: file stem of `pages/<slug>.py`, the page's address and the name of its assets folder.
-    code: short prefix of its parameters in a permalink, so that a QR code stays small.
-    stage: where on the road it stands (one of `STAGES`).
-    group: key of the navigation group (`nav.<group>` in the locale).
-    icon: Material symbol for navigation and map.
-    first: (bench, parameter) of the slider a visitor moves first; benchmarks press it.
+    Attributes:
+        slug: file stem of `pages/<slug>.py`, URL path of the page, name of its assets folder.
+        code: short prefix of its parameters in a permalink, which keeps QR codes small.
+        stage: stage of the course to which it belongs (one of `STAGES`).
+        group: key of the navigation group (`nav.<group>` in the locale).
+        icon: Material symbol for navigation and map.
+        first: (bench, parameter) of the slider that visitors move first; benchmarks drag it.
     """
 
     slug: str
@@ -57,13 +58,17 @@ LESSONS = (
         "temperature")),
 )  # fmt: skip
 
-# The lesson whose first bench stands on the home page: what one slider does to four networks is
-# seen without having read anything.
+# The home page shows the first bench of this lesson: the effect of one slider on four networks
+# needs no explanation.
 SHOWN = "vanishing_gradients"
 
 
 def lesson(slug: str) -> LessonRecord:
-    """The record of one lesson; KeyError when there is none of that name."""
+    """Return the record of a lesson.
+
+    Raises:
+        KeyError: there is no lesson of that name.
+    """
     for record in LESSONS:
         if record.slug == slug:
             return record
@@ -71,7 +76,7 @@ def lesson(slug: str) -> LessonRecord:
 
 
 def neighbours(slug: str) -> tuple[LessonRecord | None, LessonRecord | None]:
-    """The lessons before and after this one."""
+    """Return the previous and the next lesson, None at either end."""
     position = LESSONS.index(lesson(slug))
     before = LESSONS[position - 1] if position else None
     after = LESSONS[position + 1] if position + 1 < len(LESSONS) else None

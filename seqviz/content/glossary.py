@@ -1,10 +1,10 @@
-"""The glossary: what each letter means in the lessons and in the five texts, and the terms.
+"""Glossary: symbols with their meanings in the lessons and the five texts, and terms.
 
-Letters are in `assets/glossary/letters.toml`, terms in `terms.toml`, English and Chinese side by
-side; a further language has a file of its own, `<lang>.toml`: `[meaning]` and `[remark]` by the
-names in letters.toml, `[term]` by the English terms.
-Which lessons use a letter is written there and checked against their tables of symbols; which
-lessons use a term is read off their words.
+Letters are in `assets/glossary/letters.toml` and terms in `terms.toml`, in English and Chinese. A
+further language has its own file, `<lang>.toml`: `[meaning]` and `[remark]` by the names in
+letters.toml, `[term]` by the English terms. letters.toml lists the lessons that use a letter, which
+is checked against their tables of symbols; the lessons that use a term are found by searching
+their text.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from seqviz.core.paths import ASSETS
 from seqviz.core.units import plainly_spaced, unbroken
 
 TEXTS = ("S0", "S1", "S2", "S3", "S4")
-GREEK = {  # in the order of the alphabet
+GREEK = {  # in alphabetical order
     unicodedata.name(glyph).split()[-1].lower().replace("lamda", "lambda"): glyph
     for glyph in "αβγδεζηθικλμνξοπρστυφχψω"
 }
@@ -40,11 +40,12 @@ _PLAIN = re.compile(r"\\(?:var(?=[a-z])|cdot|langle|rangle|hat|tilde|mathcal|mat
 
 @dataclass(frozen=True)
 class GlossaryEntry:
-    """What a letter stands for, or a term without one.
+    """Meaning of a letter, or a term without a letter.
 
-    words: the term in each language. notation: how a lesson writes it, in LaTeX, by its slug; empty
-    lists for a term that has no letter. texts: how one of the five texts writes or calls it, in
-    Markdown.
+    Attributes:
+        words: the term in each language.
+        notation: LaTeX forms by lesson slug; empty lists for a term without a letter.
+        texts: notation or name in each of the five texts, in Markdown.
     """
 
     words: Mapping[str, str]
@@ -53,25 +54,25 @@ class GlossaryEntry:
 
     @property
     def en(self) -> str:
-        """The term in English."""
+        """English term."""
         return self.words["en"]
 
     @property
     def zh(self) -> str:
-        """The term in Chinese, as the five texts have it."""
+        """Chinese term, as in the five texts."""
         return self.words["zh"]
 
     @property
     def base_letters(self) -> set[str]:
-        """The letters, without their marks, by which a lesson or a text calls it."""
+        """Letters, without accents and indices, in any lesson or text."""
         return {item for item in map(letter, self._forms()) if item}
 
     def base_letters_of(self, text: str) -> set[str]:
-        """The letters by which one of the five texts calls it."""
+        """Return the letters, without accents and indices, in one of the five texts."""
         return {letter(form) for form in _FORMULA.findall(self.texts.get(text, ""))}
 
     def written(self, by: str) -> list[str]:
-        """Its forms with this letter, those of lessons before those of texts."""
+        """Return the LaTeX forms with this letter, those of lessons before those of texts."""
         return [form for form in self._forms() if letter(form) == by]
 
     def _forms(self) -> list[str]:
@@ -79,7 +80,7 @@ class GlossaryEntry:
         return list(dict.fromkeys(chain(*self.notation.values(), formulas)))
 
     def matches(self, typed: str) -> bool:
-        """Whether these words are in its terms, in how it is written or in what a text calls it."""
+        """Return True where the query is part of the term or of any notation for it."""
         forms = map(typed_form, chain(*self.notation.values(), self.texts.values()))
         message = plainly_spaced(" ".join([*self.words.values(), *forms]))
         return typed.casefold() in message.casefold()
@@ -87,7 +88,13 @@ class GlossaryEntry:
 
 @dataclass(frozen=True)
 class Letter:
-    """A letter with its meanings. remark: what is worth saying of it besides, by language."""
+    """Letter with its meanings.
+
+    Attributes:
+        name: the letter; Greek letters by their English name.
+        meanings: entries with a form of this letter.
+        remark: further note by language; empty for none.
+    """
 
     name: str
     meanings: tuple[GlossaryEntry, ...]
@@ -95,7 +102,7 @@ class Letter:
 
 
 def letter(form: str) -> str:
-    r"""The letter of a formula without index, hat or variant: `\hat p` -> p, `\varphi_i` -> phi."""
+    r"""Return the base letter of a formula: `\hat p` -> p, `\varphi_i` -> phi."""
     result = _FIRST.search(_WRAP.sub(lambda mark: " " if mark[0] in " {}" else "", form))
     if result is None:
         return ""
@@ -104,7 +111,7 @@ def letter(form: str) -> str:
 
 
 def typed_form(form: str) -> str:
-    r"""A formula as one types it: `W_{hh}` -> Whh, `$\sigma_{\max}$` -> sigmamax."""
+    r"""Return a formula in plain characters: `W_{hh}` -> Whh, `$\sigma_{\max}$` -> sigmamax."""
     return _PLAIN.sub("", form)
 
 
@@ -114,7 +121,7 @@ def _read(name: str) -> dict[str, Any]:
 
 
 def _words(kind: str, name: str, entry: Mapping[str, Any]) -> dict[str, str]:
-    """A meaning, a remark or a term in every language, from its line or the language's own file."""
+    """Return a meaning, remark or term in every language, from its entry or the language's file."""
     if not entry:
         return {}
     return {
@@ -125,7 +132,7 @@ def _words(kind: str, name: str, entry: Mapping[str, Any]) -> dict[str, str]:
 
 @cache
 def list_letters() -> tuple[Letter, ...]:
-    """Every letter: Latin by the alphabet, small before large, then Greek, then signs."""
+    """Return all letters: Latin in alphabetical order, lower case first, then Greek, then signs."""
     payload = _read("letters")
     meanings = [
         GlossaryEntry(_words("meaning", name, item), item.get("here", {}), item.get("texts", {}))
@@ -150,7 +157,7 @@ def _order(name: str) -> tuple[int, str, bool]:
 
 @cache
 def terms() -> tuple[GlossaryEntry, ...]:
-    """Terms without a letter, by their English words, with the lessons in whose words they are."""
+    """Return terms without a letter in alphabetical order, with the lessons that use them."""
     words = {slug: "\n".join(_said_in(slug)) for slug in _slugs()}
     return tuple(
         GlossaryEntry(
@@ -169,10 +176,15 @@ def _said(term: str) -> re.Pattern[str]:
 
 
 def search(typed: str, slug: str) -> list[tuple[Letter | None, list[GlossaryEntry]]]:
-    """What to show: letters with meanings, and last, without a letter, the terms.
+    """Return letters with matching meanings, followed by matching terms without a letter.
 
-    typed: empty, a letter or words. slug: of a lesson, for what it uses with its own letter; empty
-    for all. What is found by words stands under one letter only.
+    Args:
+        typed: query: empty, a letter, or words. A meaning found by words is listed under its first
+            letter only.
+        slug: lesson to which results are limited; "" for all lessons.
+
+    Returns:
+        Pairs of a letter, or None for terms, and its entries; pairs without entries are left out.
     """
     typed = typed_form(typed.strip())
     one_letter = {_NAMES.get(typed, typed)} & {letter.name for letter in list_letters()}
@@ -207,7 +219,7 @@ def _slugs() -> list[str]:
 
 
 def _said_in(slug: str) -> Iterator[str]:
-    """All English words of a lesson."""
+    """Yield all English text of a lesson."""
     yield from sections(slug, "en").values()
     yield from (
         str(message) for key, message in catalogue("en").items() if key.startswith(f"{slug}.")
@@ -215,7 +227,12 @@ def _said_in(slug: str) -> Iterator[str]:
 
 
 def symbols(slug: str, lang: str) -> list[str]:
-    """The symbols of a lesson's table under its equations, in LaTeX, without what they equal."""
+    """Return the symbols in the table under a lesson's equations, in LaTeX.
+
+    Args:
+        slug: the lesson.
+        lang: language code.
+    """
     rows = (line for line in sections(slug, lang)["equations"].splitlines() if line[:3] == "| $")
     cells = (formula for row in rows for formula in _FORMULA.findall(row.split(" | ")[0]))
     parts = (part for cell in cells for part in _APART.split(cell))

@@ -1,6 +1,6 @@
-"""What home says of each lesson, read off its words: minutes, questions and tasks, and the search.
+"""Search index and reading times for the home page, computed from translations and prose.
 
-No lesson is imported for it: home would wait for what they load.
+No lesson is imported, as its dependencies would delay the home page.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from urllib.parse import quote
 from seqviz.content import catalog, glossary
 from seqviz.core.i18n import LANGUAGES, Text, catalogue, sections
 
-# Minutes that a lesson takes. Its words are read more slowly than a story's (238 a minute:
-# Brysbaert 2019), as formulas stand among them; the others are the least that a bench, a question
-# and a task ask for.
+# Reading speed, below the 238 words per minute of stories (Brysbaert 2019) because of formulas;
+# minimum minutes for a bench, a question and a task; rounding step in minutes.
 WORDS_A_MINUTE, A_BENCH, A_QUESTION, A_TASK, ROUNDED = 200, 3, 1, 3, 5
-NOT_READ = "sources"  # the section that nobody reads in the lesson
+NOT_READ = "sources"  # section that does not count as reading time
 _FORMULA = re.compile(r"\$+([^$]+)\$+")
 _COMMAND = re.compile(r"\\(?:var)?([a-z]+)")
 _HAT = re.compile(r"\\hat\s*\{?(\w)\}?")
@@ -28,10 +27,15 @@ _MARKS = re.compile(r"[\\{}$_^*`“”\"']")
 
 @dataclass(frozen=True)
 class Entry:
-    """Something that is searched for. kind: "lesson", "bench" or "term". names: by language.
+    """Searchable item.
 
-    slug: of the lesson to go to. bench: the figure in it, or empty. words: what finds it besides
-    its names, as `normal` writes it. term: as the glossary has it, by language.
+    Attributes:
+        kind: "lesson", "bench" or "term".
+        names: display name by language.
+        slug: lesson to open.
+        bench: figure in the lesson; "" for none.
+        words: further search text, as `normal` returns it.
+        term: glossary term by language; empty for lessons and benches.
     """
 
     kind: str
@@ -44,7 +48,12 @@ class Entry:
 
 @cache
 def named(slug: str, kind: str) -> tuple[str, ...]:
-    """Names of the benches, questions ("predict"), exercises or targets of a lesson."""
+    """Return the names of a lesson's benches, questions ("predict"), exercises or targets.
+
+    Args:
+        slug: the lesson.
+        kind: key prefix in its translations: "bench", "predict", "exercise" or "target".
+    """
     start = f"{slug}.{kind}."
     keys = (key.removeprefix(start) for key in catalogue("en") if key.startswith(start))
     return tuple(dict.fromkeys(key.partition(".")[0] for key in keys))
@@ -52,7 +61,7 @@ def named(slug: str, kind: str) -> tuple[str, ...]:
 
 @cache
 def minutes(slug: str) -> int:
-    """How long a lesson takes, in steps of five minutes: its words and what there is to do."""
+    """Return the duration of a lesson, rounded to five minutes: reading time plus activities."""
     prose = " ".join(section for name, section in sections(slug, "en").items() if name != NOT_READ)
     benches, questions = (len(named(slug, kind)) for kind in ("bench", "predict"))
     tasks = len(named(slug, "exercise")) + len(named(slug, "target"))
@@ -62,13 +71,13 @@ def minutes(slug: str) -> int:
 
 
 def normal(text: str) -> str:
-    r"""Words as they are compared: without case, marks of LaTeX and width (`$d_k$`, `dₖ` -> dk)."""
+    """Return text normalized for search: no case, LaTeX marks or width (`$d_k$`, `dₖ` -> dk)."""
     plain = _FORMULA.sub(lambda result: glossary.typed_form(result[1]), text)
     return _MARKS.sub("", unicodedata.normalize("NFKC", plain)).casefold()
 
 
 def plain_title(text: str) -> str:
-    r"""A title without the marks of Markdown and of LaTeX around its formulas (`\varphi` -> φ)."""
+    r"""Return a title without Markdown and LaTeX marks (`\varphi` -> φ)."""
     text = _HAT.sub("\\1\u0302", text).replace(r"\odot", "⊙")
     text = text.replace(r"\langle ", "⟨").replace(r"\rangle", "⟩")
     greek = _COMMAND.sub(lambda result: glossary.GREEK.get(result[1], result[0]), text)
@@ -77,13 +86,13 @@ def plain_title(text: str) -> str:
 
 @cache
 def entries() -> tuple[Entry, ...]:
-    """Everything that can be found: lessons and benches in teaching order, letters, terms."""
+    """Return all searchable items: lessons and benches in teaching order, letters, terms."""
     return (*_lessons(), *_benches(), *_meanings())
 
 
 @cache
 def rows(lang: str) -> list[list[str]]:
-    """The entries for the browser: kind, name, place of the lesson, address, what finds it."""
+    """Return the index for the browser: kind, name, lesson slug, URL, search text."""
     return [
         [
             entry.kind,
@@ -97,14 +106,20 @@ def rows(lang: str) -> list[list[str]]:
 
 
 def address(slug: str, lang: str, bench: str = "") -> str:
-    """Of a lesson, or of a bench in it, beside home."""
+    """Return the URL, relative to the home page, of a lesson or of a bench in it.
+
+    Args:
+        slug: the lesson.
+        lang: language code.
+        bench: name of the bench; "" for the lesson.
+    """
     code = catalog.lesson(slug).code
     part = f"&{code}.part={bench}" if bench and Text("en").table(f"{slug}.part") else ""
     return f"{slug}?lang={lang}{part}" + (f"#bench-{bench}" if bench else "")
 
 
 def _leads(entry: Entry, lang: str) -> str:
-    """Where it leads: a term that no figure is about to its place in the glossary."""
+    """Return the URL of an item; a term without a figure leads to its glossary entry."""
     position = address(entry.slug, lang, entry.bench)
     return (
         position
@@ -149,7 +164,7 @@ def _meanings() -> Iterator[Entry]:
 
 @dataclass(frozen=True, eq=False)
 class _Known:
-    """A meaning that stands under several letters is one."""
+    """Glossary entry compared by identity, as one entry may stand under several letters."""
 
     meaning: glossary.GlossaryEntry
 
@@ -161,7 +176,7 @@ class _Known:
 
 
 def _bench_of(slug: str, meaning: glossary.GlossaryEntry, forms: list[str]) -> str:
-    """The first bench of a lesson in whose title or prose this stands, or empty."""
+    """Return the first bench of a lesson whose title or prose contains a form or term, or ""."""
     prose = sections(slug, "en")
     message = re.compile(rf"\b{re.escape(meaning.en)}s?\b", re.IGNORECASE)
     benches = named(slug, "bench")
@@ -178,5 +193,5 @@ def _bench_of(slug: str, meaning: glossary.GlossaryEntry, forms: list[str]) -> s
 
 
 def _stands(form: str, formulas: str) -> bool:
-    """Whether a letter stands in these formulas, and not as a part of another name."""
+    """Return True where a symbol is in the formulas, and not as a part of another name."""
     return bool(re.search(rf"(?<![A-Za-z\\]){re.escape(form)}(?![A-Za-z])", formulas))
