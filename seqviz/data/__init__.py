@@ -1,4 +1,4 @@
-"""Real data: bundled series and files a student brings."""
+"""Bundled real data, and uploaded series: `bundled`, `parse` and `column`."""
 
 from seqviz.data.problems import PROBLEM_CODES, DataError, Remark
 from seqviz.data.series import BUNDLED, Series, bundled

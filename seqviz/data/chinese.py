@@ -1,7 +1,8 @@
-"""Chinese sentences that come with the app: reviews of hotels and products, by machine translation.
+"""Bundled Chinese sentences: machine-translated reviews of hotels and products.
 
-J. Kocoń, P. Miłkowski and K. Kanclerz (2021). MultiEmo: Multilingual, Multilevel, Multidomain
-Sentiment Analysis Corpus of Consumer Reviews. ICCS 2021. CC BY 4.0.
+References:
+    J. Kocoń, P. Miłkowski and K. Kanclerz (2021). MultiEmo: Multilingual, Multilevel, Multidomain
+    Sentiment Analysis Corpus of Consumer Reviews. ICCS 2021. CC BY 4.0.
 """
 
 from __future__ import annotations
@@ -23,10 +24,15 @@ _HELD_OUT = 800
 
 @dataclass(frozen=True)
 class BundledWords:
-    """The share of jieba's dictionary that is bundled, and what that changes on held-out sentences.
+    """Coverage of the bundled part of jieba's dictionary, and its effect on held-out sentences.
 
-    words: bundled; all_words: of the whole dictionary. sentences, alike: held out, and of these cut
-    into the same words with both. tags, differ: of their characters, and those that are others.
+    Attributes:
+        words: bundled words.
+        all_words: words of the complete dictionary.
+        sentences: held-out sentences.
+        alike: held-out sentences segmented identically with both dictionaries.
+        tags: tagged characters of the held-out sentences.
+        differ: characters whose tags differ between the dictionaries.
     """
 
     words: int
@@ -39,9 +45,10 @@ class BundledWords:
 
 @cache
 def bundled_words() -> BundledWords:
-    """As `tools/bundle_vocabularies.py` has counted it, which reads the whole dictionary.
+    """Return the counts of `tools/bundle_vocabularies.py`, which reads the complete dictionary.
 
-    Raises UserError("damaged") when the file cannot be read.
+    Raises:
+        UserError: "damaged": the file cannot be read.
     """
     path = ASSETS / "data" / "words_zh.json"
     try:
@@ -52,9 +59,10 @@ def bundled_words() -> BundledWords:
 
 @cache
 def reviews_split() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """(train, held out): 4,000 and 800 sentences, in a fixed random order.
+    """Return (train, held out): 4,000 and 800 sentences, in a fixed random order.
 
-    Raises UserError("damaged") when the file is not the one that was bundled.
+    Raises:
+        UserError: "damaged": the checksum of the file is wrong.
     """
     path = ASSETS / "data" / "reviews_zh.xz"
     try:

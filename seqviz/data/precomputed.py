@@ -1,8 +1,8 @@
-"""Results that come with the app: computed once by `tools/measure_*.py`, dated.
+"""Bundled results of expensive functions, from `tools/measure_*.py`: `find` and `result`.
 
-Each is the result of one function with one set of arguments. A file holds its arrays (.npz without
-objects); `index.json` beside the files says which call each answers, when and where it was
-computed, and its checksum. Asked for another call, there is no result.
+Each result belongs to one function with one set of arguments. A file holds its arrays (.npz
+without objects). `index.json` in the same folder has for each file the call, date, device and
+checksum. Other calls have no bundled result.
 """
 
 from __future__ import annotations
@@ -28,12 +28,19 @@ from seqviz.core.paths import ASSETS
 FOLDER = ASSETS / "data" / "measured"
 _TYPE = "type"
 _DEFAULT = "seqviz.compute.bert_accuracy.results"  # the module of a type without one
-_FEW = 1000  # numbers that stay as they are: an axis says 0.35 and not 0.3499999940395355
+_FEW = 1000  # smaller arrays stay float64: an axis shows 0.35, not 0.3499999940395355
 
 
 @dataclass(frozen=True)
 class ShippedResult:
-    """A result with the day and the device of its computation; seconds: how long it took."""
+    """Bundled result with the circumstances of its computation.
+
+    Attributes:
+        result: return value of the function; its arrays are read-only.
+        date: day of the computation.
+        device: device on which it ran.
+        seconds: run time.
+    """
 
     result: Any
     date: str
@@ -42,22 +49,38 @@ class ShippedResult:
 
 
 def find(function: Callable[..., Any], keywords: Mapping[str, Any]) -> ShippedResult | None:
-    """The shipped result of `function(**keywords)`, read-only; None when there is none.
+    """Return the bundled result of `function(**keywords)`; None where there is none.
 
-    Raises UserError("damaged") when the file is not the one that the index describes.
+    Args:
+        function: function of seqviz; identified by its name.
+        keywords: all arguments of the call.
+
+    Raises:
+        UserError: "damaged": the file does not match the index.
     """
     return _read(_call(function.__name__, keywords))
 
 
 def call_name(function: Callable[..., Any], keywords: Mapping[str, Any]) -> str:
-    """The call as the index names it."""
+    """Return the key of a call in the index.
+
+    Args:
+        function: function of seqviz; identified by its name.
+        keywords: all arguments of the call.
+    """
     return _call(function.__name__, keywords)
 
 
 def result(name: str, /, **keywords: Any) -> Any:
-    """The shipped result of the function of this name, for a notebook.
+    """Return the bundled result of the function of this name, for notebooks.
 
-    Raises ValueError when there is none for these arguments, and UserError("damaged").
+    Args:
+        name: name of the function; names of version 0.1 are accepted.
+        **keywords: all arguments of the call.
+
+    Raises:
+        ValueError: there is no result for these arguments.
+        UserError: "damaged": the file does not match the index.
     """
     result = _read(_call(deprecated.RESULTS.get(name, name), keywords))
     if result is None:
@@ -71,14 +94,24 @@ def write(
     result: Any,
     about: Mapping[str, Any],
 ) -> Path:
-    """Put a result into the folder and the index. about: date, device, seconds, script."""
+    """Write a result to the folder and the index, replacing a former result of the same call.
+
+    Args:
+        function: function that was computed.
+        keywords: its arguments.
+        result: its return value: nested dataclasses, tuples, arrays and plain values.
+        about: date, device, seconds and script.
+
+    Returns:
+        Path of the new file.
+    """
     FOLDER.mkdir(parents=True, exist_ok=True)
     call = _call(function.__name__, keywords)
     arrays: dict[str, np.ndarray] = {}
     plain = _packed(result, "", arrays)
     content = _archive(arrays)
     checksum = hashlib.sha256(content).hexdigest()
-    # Another result has another name: the former one is whole until the index names the new one.
+    # A new result has a new name, so the former file stays valid until the index is replaced.
     key = hashlib.sha256(f"{call} {checksum}".encode()).hexdigest()[:8]
     path = FOLDER / f"{function.__name__}-{key}.npz"
     index = _index()
@@ -102,25 +135,25 @@ def write(
 
 
 def _archive(arrays: Mapping[str, np.ndarray]) -> bytes:
-    """An .npz with LZMA, a tenth smaller than numpy's own; `np.load` reads both."""
+    """Return an .npz archive with LZMA, a tenth smaller than NumPy's; `np.load` reads both."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, array in arrays.items():
             member = io.BytesIO()
             np.lib.format.write_array(member, array, allow_pickle=False)
-            entry = zipfile.ZipInfo(f"{name}.npy")  # of no date: the same arrays, the same file
+            entry = zipfile.ZipInfo(f"{name}.npy")  # without a date: equal arrays give equal files
             archive.writestr(entry, member.getvalue(), zipfile.ZIP_LZMA)
     return buffer.getvalue()
 
 
 def _lines(entries: Sequence[Mapping[str, Any]]) -> bytes:
-    """A list in JSON, an entry a line: what changes is seen, and nothing is spent on blanks."""
+    """Return a JSON list with one entry per line and no spaces, for readable diffs."""
     rows = (json.dumps(entry, separators=(",", ":")) for entry in entries)
     return ("[\n" + ",\n".join(rows) + "\n]\n").encode()
 
 
 def _call(name: str, keywords: Mapping[str, Any]) -> str:
-    """A call as a text that names the function and its arguments."""
+    """Return the text that identifies a call: function name and arguments."""
     plain = {key: _argument(value) for key, value in keywords.items()}
     return f"{name} {json.dumps(plain, sort_keys=True)}"
 
@@ -128,13 +161,13 @@ def _call(name: str, keywords: Mapping[str, Any]) -> str:
 def _argument(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {key: _argument(part) for key, part in dataclasses.asdict(value).items()}
-    if isinstance(value, np.ndarray):  # such as the series that a network learns
+    if isinstance(value, np.ndarray):  # e.g. training series
         return f"{value.dtype.str}{value.shape} {hashlib.sha256(value.tobytes()).hexdigest()[:16]}"
     return [_argument(part) for part in value] if isinstance(value, tuple) else value
 
 
 def _index() -> dict[str, dict[str, Any]]:
-    """What is known of each call."""
+    """Return the index entries by call."""
     path = FOLDER / "index.json"
     try:
         return {entry["call"]: entry for entry in json.loads(path.read_text("utf-8"))}
@@ -167,7 +200,7 @@ def _read(call: str) -> ShippedResult | None:
 def _packed(
     value: Any, location: str, arrays: dict[str, np.ndarray], is_probability: bool = False
 ) -> Any:
-    """What JSON can say of a result; its arrays go into `arrays` under their places."""
+    """Return a result as JSON values; its arrays are added to `arrays` under their paths."""
     if isinstance(value, np.ndarray):
         arrays[location] = _small(value, is_probability)
         return {"array": location}
@@ -189,10 +222,10 @@ def _packed(
 
 
 def _small(array: np.ndarray, is_probability: bool) -> np.ndarray:
-    """The smallest form that keeps what is shown.
+    """Return an array in the smallest type that keeps the displayed digits.
 
-    Of a probability its distance from 1/2, so that half precision never changes the answer: what
-    would be rounded to 1/2 stays on its side of it.
+    A probability is stored as its distance from 1/2, so that half precision never changes a
+    prediction: a distance that would round to 0 becomes the smallest number of its sign.
     """
     if array.dtype.kind == "f":
         if is_probability:
@@ -208,12 +241,12 @@ def _small(array: np.ndarray, is_probability: bool) -> np.ndarray:
 
 
 def _likely(declared: dataclasses.Field[Any]) -> bool:
-    """Whether a field holds probabilities: it says so itself."""
+    """Return True where the metadata of a field declare probabilities."""
     return declared.metadata.get("holds") == "probability"
 
 
 def _class(name: str) -> Any:
-    """A class of results by its module and name. Raises ValueError for what is none of ours."""
+    """Return a result class by module and name; ValueError outside compute and stats."""
     module, _, qualified = name.rpartition(":")
     if not (module or _DEFAULT).startswith(("seqviz.compute.", "seqviz.stats.")):
         raise ValueError(name)

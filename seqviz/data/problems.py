@@ -1,4 +1,4 @@
-"""What can be wrong with a file a student brings: a code to translate, and an English sentence."""
+"""Errors and remarks about uploaded files, with codes for translation."""
 
 from __future__ import annotations
 
@@ -66,15 +66,23 @@ _SENTENCES = {
 }
 
 PROBLEM_CODES: tuple[str, ...] = tuple(_SENTENCES)
-"""Every code a `DataError` can carry."""
+"""All codes of `DataError`."""
 
 
 class DataError(ValueError):
-    """A file that cannot be used, with the place and the reason.
+    """Problem that makes an uploaded file unusable, with its location.
 
-    code: one of `PROBLEM_CODES`. details: the values the sentence is filled with, for translation:
-    `row` (1-based, as a spreadsheet counts, header included), `column` (name), `text` (the cell,
-    shortened), `kind`, `found`, `expected`, `size`, `limit`. str() is one or two English sentences.
+    `str()` is one or two English sentences.
+
+    Args:
+        code: one of `PROBLEM_CODES`.
+        **details: values of the fields of the sentence, also of its translation: `row` (1-based, as
+            in a spreadsheet, header included), `column` (name), `text` (the cell, shortened),
+            `kind`, `found`, `expected`, `size`, `limit`.
+
+    Attributes:
+        code: as given.
+        details: as given.
     """
 
     def __init__(self, code: str, **details: object) -> None:
@@ -84,9 +92,15 @@ class DataError(ValueError):
 
 
 class Remark:
-    """What to know of a file that is read all the same: a code to translate, and its details.
+    """Warning about a file that can be used; its sentence is among the lesson's translations.
 
-    The details are those of a `DataError`; the sentences are among the words of the lesson.
+    Args:
+        code: identifies the remark.
+        **details: as in `DataError`.
+
+    Attributes:
+        code: as given.
+        details: as given.
     """
 
     def __init__(self, code: str, **details: object) -> None:

@@ -1,8 +1,12 @@
-"""Pairs of sentences that differ in one word, which decides what “it” stands for.
+"""Winograd pairs: sentences that differ in one word, which decides the referent of “it”.
 
-The form is that of Levesque, Davis and Morgenstern (2012, The Winograd schema challenge); the first
-pair is Uszkoreit's (2017), the second theirs, the others were written for this lesson. In each pair
-each of the two nouns is right once: who ignores the word that changes is right in one half of them.
+The first pair is Uszkoreit's (2017), the second Levesque et al.'s; the others were written for this
+lesson. In each pair each of the two nouns is correct once, so a model that ignores the deciding
+word is correct in half of the sentences.
+
+References:
+    Levesque, Davis and Morgenstern, 2012, The Winograd schema challenge.
+    Uszkoreit, 2017.
 """
 
 from __future__ import annotations
@@ -14,9 +18,14 @@ PRONOUN = "it"
 
 @dataclass(frozen=True)
 class PronounPair:
-    """first, second: the two nouns. frame: the sentence, with a place for the deciding word.
+    """Pair of sentences with two candidate nouns for “it”.
 
-    of_first, of_second: the word with which “it” stands for the first noun, and for the second.
+    Attributes:
+        first: first noun.
+        second: second noun.
+        frame: the sentence with a field for the deciding word.
+        of_first: word with which “it” refers to the first noun.
+        of_second: word with which “it” refers to the second noun.
     """
 
     first: str
@@ -27,7 +36,7 @@ class PronounPair:
 
     @property
     def sentences(self) -> tuple[str, str]:
-        """The one in which “it” stands for the first noun, and the other."""
+        """Sentences in which “it” refers to the first and to the second noun."""
         return self.frame.format(self.of_first), self.frame.format(self.of_second)
 
 

@@ -1,4 +1,4 @@
-"""Rated sentences in English: movie reviews and newspaper editorials, bundled with the app."""
+"""Bundled English sentences with sentiment ratings: movie reviews and newspaper editorials."""
 
 from __future__ import annotations
 
@@ -23,12 +23,17 @@ _SHA256 = {
     "editorials": "7d8fbcce7dde5d716da53e78f4ef4be6b706e9ef1e1d51887e6d0ad4b69cc27e",
 }
 _TEST = 2000  # sentences
-_CLEAR = 0.5  # ratings nearer to zero than this are neither
+_CLEAR = 0.5  # ratings closer to zero are neutral
 
 
 @dataclass(frozen=True)
 class Snippets:
-    """Sentences or short texts, each with the mean of twenty people's ratings in [-4, 4]."""
+    """Rated sentences or short texts.
+
+    Attributes:
+        texts: the sentences.
+        ratings: mean of twenty people's ratings, in [-4, 4]; read-only.
+    """
 
     texts: tuple[str, ...]
     ratings: Float[np.ndarray, "text"]
@@ -36,25 +41,30 @@ class Snippets:
 
 @dataclass(frozen=True)
 class Labeled:
-    """Sentences with a label: True is positive."""
+    """Sentences with binary sentiment labels.
+
+    Attributes:
+        texts: the sentences.
+        positive: True for positive; read-only.
+    """
 
     texts: tuple[str, ...]
     positive: Bool[np.ndarray, "text"]
 
 
 def movie_reviews() -> Snippets:
-    """10,605 sentences of movie reviews (rotten.tomatoes), rated for the VADER paper."""
+    """Return 10,605 sentences of movie reviews (rotten.tomatoes), rated for the VADER paper."""
     return _load("movie_reviews")
 
 
 def editorials() -> Snippets:
-    """5,190 sentences of 500 editorials of the New York Times, rated for the VADER paper."""
+    """Return 5,190 sentences of 500 editorials of the New York Times, rated for the VADER paper."""
     return _load("editorials")
 
 
 @cache
 def sentiment_split() -> tuple[Labeled, Labeled]:
-    """(train, test) of the clear movie reviews: |rating| >= 0.5, positive where it is above zero.
+    """Return (train, test) of the movie reviews with |rating| >= 0.5, labeled by the sign.
 
     10,072 sentences, 49.6% positive, in the order of RandomState(0)'s permutation; the last 2,000
     are the test set.
@@ -68,9 +78,9 @@ def sentiment_split() -> tuple[Labeled, Labeled]:
 
 @cache
 def characters_split() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """(train, held out) of the character models: reviews and editorials in a fixed random order.
+    """Return (train, held out) of the character models: reviews and editorials, shuffled.
 
-    5% of the sentences are held out: 789.
+    5% of the sentences are held out: 789. The order is fixed.
     """
     texts = [*movie_reviews().texts, *editorials().texts]
     indices = np.random.RandomState(0).permutation(len(texts))
@@ -81,17 +91,17 @@ def characters_split() -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _labeled(reviews: Snippets, positions: np.ndarray) -> Labeled:
     positive = reviews.ratings[positions] > 0
-    positive.setflags(write=False)  # everybody gets the same one
+    positive.setflags(write=False)  # shared by all callers
     return Labeled(tuple(reviews.texts[i] for i in positions), positive)
 
 
 @cache
 def _load(name: str) -> Snippets:
-    """Raises UserError("damaged") when the file is not the one that was bundled."""
+    """Return a bundled file; UserError("damaged") where its checksum is wrong."""
     path = FOLDER / f"{name}.tsv.bz2"
     try:
         content = bz2.decompress(path.read_bytes())
-    except (OSError, ValueError):  # no such file; one that is not whole
+    except (OSError, ValueError):  # missing or truncated file
         content = b""
     if hashlib.sha256(content).hexdigest() != _SHA256[name]:
         raise UserError(

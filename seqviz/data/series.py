@@ -1,4 +1,4 @@
-"""Real time series that come with statsmodels, all in the public domain."""
+"""Real time series from statsmodels, all in the public domain: `bundled`."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Series:
-    """One real series, equally spaced in time.
+    """Real series with equal time steps.
 
-    values: shape (time,), read-only. labels: one axis label per value: "1700", or "1958-03"
-    for a month and for the first month of a quarter. source: citation.
+    Attributes:
+        values: shape (time,), read-only.
+        labels: axis label of each value: "1700", or "1958-03" for a month and for the first month
+            of a quarter.
+        source: citation.
     """
 
     values: Float[np.ndarray, "time"]
@@ -27,9 +30,13 @@ class Series:
 
 
 def bundled(key: str) -> Series:
-    """Load a series by its key, one of `BUNDLED`.
+    """Load a series; the first call imports statsmodels and pandas.
 
-    Raises ValueError for an unknown key. Needs statsmodels and pandas, imported on the first call.
+    Args:
+        key: one of `BUNDLED`.
+
+    Raises:
+        ValueError: the key is unknown.
     """
     if key not in _SOURCES:
         raise ValueError(f"Unknown series: {key}. Known: {', '.join(BUNDLED)}.")
@@ -46,23 +53,23 @@ _Read = Callable[["pd.DataFrame"], tuple["pd.Series | np.ndarray", tuple[str, ..
 
 
 def _by_year(values: str, year: str) -> _Read:
-    """The column of the values and that of the years."""
+    """Return a reader of a column of values and a column of years."""
     return lambda data: (data[values], _years(data[year]))
 
 
 def _co2(data: pd.DataFrame) -> tuple[pd.Series, tuple[str, ...]]:
-    """Monthly means of the weekly values, of which 59 of 2284 are missing.
+    """Return monthly means of the weekly values, of which 59 of 2284 are missing.
 
-    A missing week is left out of the mean of its month; the five months that have no week at all
-    are interpolated linearly. Rounded to 0.0001 ppm, so that the checksum does not depend on the
-    order in which a mean is summed.
+    A missing week is left out of its month's mean; the five months without any week are
+    interpolated linearly. Values are rounded to 0.0001 ppm, so that the checksum does not depend on
+    the order of summation.
     """
     monthly = data["co2"].resample("MS").mean().interpolate(method="linear").round(4)
     return monthly, tuple(f"{month:%Y-%m}" for month in monthly.index)
 
 
 def _elnino(data: pd.DataFrame) -> tuple[np.ndarray, tuple[str, ...]]:
-    """The table of years and months, read row by row as one monthly series."""
+    """Return the table of years and months, row by row, as one monthly series."""
     table = data.set_index("YEAR")
     months = range(1, 13)
     labels = tuple(f"{year}-{month:02d}" for year in _years(table.index) for month in months)
@@ -70,12 +77,12 @@ def _elnino(data: pd.DataFrame) -> tuple[np.ndarray, tuple[str, ...]]:
 
 
 def _by_quarter(values: str, first: int = 0) -> _Read:
-    """A column of the macroeconomic data, from this row on."""
+    """Return a reader of a column of the macroeconomic data, starting at row `first`."""
 
     def read(data: pd.DataFrame) -> tuple[pd.Series, tuple[str, ...]]:
         rows = data.iloc[first:]
         dates = zip(rows["year"], rows["quarter"], strict=True)
-        # The first month: an axis of time takes it for a date and "1959Q2" for a name.
+        # The first month: Plotly parses it as a date, and "1959Q2" as a category.
         labels = tuple(f"{int(year)}-{3 * int(quarter) - 2:02d}" for year, quarter in dates)
         return rows[values], labels
 
@@ -86,7 +93,7 @@ def _years(column: pd.Series | pd.Index) -> tuple[str, ...]:
     return tuple(str(int(year)) for year in column)
 
 
-# Of each: the data set of statsmodels, what reads the values and labels from it, the citation.
+# By key: statsmodels data set, reader of values and labels, citation.
 _SOURCES: dict[str, tuple[str, _Read, str]] = {
     "sunspots": (
         "sunspots",
@@ -114,7 +121,7 @@ _SOURCES: dict[str, tuple[str, _Read, str]] = {
     ),
     "macro_inflation": (
         "macrodata",
-        _by_quarter("infl", first=1),  # the first quarter has no predecessor: its 0.00 is no value
+        _by_quarter("infl", first=1),  # the 0.00 of the first quarter is a placeholder
         "Quarterly inflation, United States, 1959Q2-2009Q3: 400 times the change of the log "
         "consumer price index. FRED, Federal Reserve Bank of St. Louis.",
     ),

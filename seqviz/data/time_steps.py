@@ -1,9 +1,9 @@
-"""Time in a file of a series: which column holds it, and whether it takes equal steps forward.
+"""Time columns of uploaded series: detection (`find`), check for equal steps (`findings`).
 
-A model of a series takes each row for the next step. What the dates of a file say against that is
-reported here; nothing is repaired. Expected, and not reported: the weekends and holidays of a file
-of business days, the nights of a file of opening hours, the lengths of months, and the hour that
-summer time skips or repeats.
+Models take each row as the next time step. Dates that contradict this are reported here; nothing is
+repaired. Not reported, as expected: weekends and holidays in a file of business days, nights in a
+file of opening hours, the lengths of months, and the hour that daylight saving time skips or
+repeats.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from datetime import date
 import numpy as np
 from jaxtyping import Float, Int
 
-COLUMNS = 4  # so many of the first columns may hold the time
+COLUMNS = 4  # number of leading columns that are searched for times
 _DAY, _HOUR = 86_400.0, 3_600.0
 _CALENDAR = ((7.0, 7.0), (28.0, 30.436875), (89.0, 91.310625), (365.0, 365.2425))
-_HOLIDAYS = 8  # weekdays that a file of business days may lack, or this many percent
+_HOLIDAYS = 8  # weekdays that a file of business days may lack, or percent of them
 _LONGEST_HOLIDAY = 7  # weekdays: the Spring Festival, the first week of October
-# Names of a column that counts time without dates, in the languages of our readers.
+# Names of columns that count time without dates.
 _NAMES = frozenset(
     {"t", "time", "date", "datetime", "timestamp", "step", "index", "year", "yr", "jahr", "zeit"}
     | {"datum", "année", "annee", "año", "时间", "日期", "年", "年份", "年度"}
 )
-# How the months are called in English, German, French, Spanish, Italian and Portuguese.
+# Month names in English, German, French, Spanish, Italian and Portuguese, abbreviated.
 _STARTS = (
     "jan ene gen", "feb fev fév", "mar mär mrz", "apr avr abr", "may mai mag", "jun juin giu",
     "jul juil lug", "aug aoû aou ago", "sep set", "oct okt out ott", "nov", "dec dez déc dic",
@@ -82,11 +82,13 @@ _FORMATS = tuple(
 
 @dataclass(frozen=True)
 class Times:
-    """When each row is.
+    """Times of the rows.
 
-    columns: the names of those that say it: one, or year and month, or date and clock. texts: a
-    cell each. at: in units (day, month, quarter, year, second, or a number of the file), nan where
-    the cell is of another kind than the rest.
+    Attributes:
+        columns: names of the time columns: one, or year and month, or date and clock.
+        texts: the cell of each row, joined where there are several columns.
+        at: time in units; nan where the cell has another format than the others.
+        unit: "day", "month", "quarter", "year", "second" or "number" (as in the file).
     """
 
     columns: tuple[str, ...]
@@ -95,12 +97,16 @@ class Times:
     unit: str
 
     def rows(self, first: int, end: int) -> Times:
-        """The same of some of the rows."""
+        """Return the times of the rows from `first` to before `end`."""
         return replace(self, texts=self.texts[first:end], at=self.at[first:end])
 
     @property
     def trouble(self) -> tuple[int, int, int, int]:
-        """How little it looks like time: the reading of a date that has the least is meant."""
+        """Penalties by which date formats are compared; the reading with the least is chosen.
+
+        They are cells of another format, repeated times, steps against the direction of most, and
+        findings.
+        """
         at = self.at[np.isfinite(self.at)]
         step = np.diff(at)
         both = min(int((step > 0).sum()), int((step < 0).sum()))
@@ -110,10 +116,14 @@ class Times:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something in the times that a model does not expect.
+    """Irregularity of the times.
 
-    code: unlike, newest_first, not_in_order, doubled, gaps or unequal. at: the row that shows it.
-    reference: the row it is compared with. count: how often.
+    Attributes:
+        code: "unlike", "newest_first", "not_in_order", "doubled", "gaps" or "unequal".
+        at: row that shows it.
+        reference: row with which it is compared.
+        count: number of occurrences.
+        more: start and end row of the longest step, for "unequal".
     """
 
     code: str
@@ -129,11 +139,19 @@ def find(
     value: Callable[[str], float],
     besides: str = "",
 ) -> Times | None:
-    """The times of the rows, from one of the first columns or two or three beside each other.
+    """Return the times of the rows, from one of the first columns or two or three adjacent ones.
 
-    cells: by column and row, stripped. value: the number in a cell, else nan. besides: the column
-    whose values are meant. At least nine of ten rows say when they are; a column of plain numbers
-    is taken for time if its name says so or it rises by the same step in most rows.
+    At least nine of ten rows must have a time. A column of plain numbers counts as time if its name
+    says so or if it rises by the same step in most rows.
+
+    Args:
+        names: names of the columns.
+        cells: stripped text by column and row.
+        value: number in a cell, else nan.
+        besides: column of values, which is not a candidate.
+
+    Returns:
+        The times, or None where no column has any.
     """
     width = min(COLUMNS, len(names))
     for index in range(width):
@@ -152,7 +170,7 @@ def find(
 
 
 def findings(times: Times) -> Iterator[Finding]:
-    """What a model of equal steps forward does not expect, at most one of each kind."""
+    """Yield the deviations of the times from equal forward steps, at most one of each kind."""
     finite = np.flatnonzero(np.isfinite(times.at))
     unlike = np.flatnonzero(np.isnan(times.at))
     if len(unlike):
@@ -185,9 +203,14 @@ def findings(times: Times) -> Iterator[Finding]:
 def _spacing(
     unit: str, at: np.ndarray, step: np.ndarray, rows: np.ndarray, undated: np.ndarray
 ) -> Iterator[Finding]:
-    """Whether the steps are equal, but for some that are missing.
+    """Yield a finding where steps are missing or unequal.
 
-    undated: rows within each step that do not say when they are.
+    Args:
+        unit: unit of the times.
+        at: times of the dated rows, rising.
+        step: differences of `at`.
+        rows: rows of `at`.
+        undated: number of rows without a time within each step.
     """
     if unit == "day" and np.mean(step == 1) >= 0.5:
         lacking = _missing_days(at.astype(int))
@@ -221,7 +244,7 @@ def _spacing(
 
 
 def _missing_days(days: Int[np.ndarray, "row"]) -> Int[np.ndarray, "step"]:
-    """How many days each step leaves out, of the days of the week that the file has."""
+    """Return the days that each step leaves out, among the weekdays that the file contains."""
     per_weekday = np.bincount((days - 1) % 7, minlength=7)
     worked = 2 * per_weekday >= per_weekday.max()
     every = np.arange(days[0], days[-1] + 1)
@@ -234,7 +257,7 @@ def _missing_days(days: Int[np.ndarray, "row"]) -> Int[np.ndarray, "step"]:
 
 
 def _without_clock_changes(unit: str, at: np.ndarray) -> np.ndarray:
-    """The steps, of which summer time makes one an hour longer and one an hour shorter a year."""
+    """Return the steps without the one-hour shifts of daylight saving time, twice a year."""
     step = np.diff(at)
     if unit != "second" or not step.size:
         return step
@@ -251,7 +274,7 @@ def _without_clock_changes(unit: str, at: np.ndarray) -> np.ndarray:
 
 
 def _calendar(texts: Sequence[str]) -> tuple[np.ndarray, str] | None:
-    """Positions and unit where the cells are dates of one format; plain years are no date yet."""
+    """Return times and unit where the cells are dates of one format; bare years do not count."""
     probes = {texts[0], texts[len(texts) // 2], texts[-1]}
     best: Times | None = None
     for unit, pattern in _FORMATS:
@@ -266,7 +289,7 @@ def _calendar(texts: Sequence[str]) -> tuple[np.ndarray, str] | None:
 
 
 def _read(unit: str, pattern: re.Pattern[str], texts: Sequence[str]) -> tuple[np.ndarray, str]:
-    """Positions by one format. Days with a clock that moves are in seconds."""
+    """Return times by one format and their unit; days with a varying clock are in seconds."""
     at, clock, local = np.full((3, len(texts)), np.nan)
     for row, text in enumerate(texts):
         if match := pattern.fullmatch(text):
@@ -277,7 +300,7 @@ def _read(unit: str, pattern: re.Pattern[str], texts: Sequence[str]) -> tuple[np
                 clock[row] = local[row] - _offset(parts.get("z"))
             except (ValueError, KeyError):
                 at[row] = np.nan
-    if unit == "second":  # a clock without a date: after midnight is the next day
+    if unit == "second":  # a clock without a date: past midnight, the next day begins
         return clock + _DAY * np.concatenate([[0], np.cumsum(np.diff(clock) < -_DAY / 2)]), unit
     if unit == "day" and np.nanmax(local, initial=0.0) > 0:
         return at * _DAY + clock, "second"
@@ -285,7 +308,7 @@ def _read(unit: str, pattern: re.Pattern[str], texts: Sequence[str]) -> tuple[np
 
 
 def _position(unit: str, parts: dict[str, str | None]) -> int:
-    """A date in units. Raises ValueError or KeyError for one that is in no calendar."""
+    """Return a date in units; ValueError or KeyError where it is in no calendar."""
     digits = parts["y"] or ""
     year = int(digits) + ((2000 if int(digits) < 69 else 1900) if len(digits) == 2 else 0)
     if unit == "year":
@@ -303,7 +326,7 @@ def _position(unit: str, parts: dict[str, str | None]) -> int:
 
 
 def _clock(parts: dict[str, str | None]) -> float:
-    """Seconds since midnight."""
+    """Return seconds since midnight."""
     hour = int(parts.get("H") or 0)
     if half := parts.get("ap"):
         hour = hour % 12 + (12 if half[0] in "pP" else 0)
@@ -314,7 +337,7 @@ def _clock(parts: dict[str, str | None]) -> float:
 
 
 def _offset(zone: str | None) -> float:
-    """Seconds that a clock is ahead of UTC."""
+    """Return the offset from UTC in seconds."""
     if not zone or not zone[-1].isdigit():
         return 0.0
     seconds = _HOUR * int(zone[1:3]) + 60 * int(zone[-2:])
@@ -324,7 +347,7 @@ def _offset(zone: str | None) -> float:
 def _counted(
     name: str, texts: Sequence[str], value: Callable[[str], float]
 ) -> tuple[np.ndarray, str] | None:
-    """Positions where a column counts: years, rows, seconds."""
+    """Return times and unit where a column counts years, rows or seconds, else None."""
     at = np.array([value(text) for text in texts])
     finite = at[np.isfinite(at)]
     if 10 * len(finite) < 9 * len(at) or len(finite) < 3:
@@ -347,7 +370,7 @@ def _counted(
 def _together(
     names: Sequence[str], cells: Sequence[Sequence[str]], position: int, width: int
 ) -> Iterator[Times]:
-    """Readings of a column of repeated dates along with the one or two beside it."""
+    """Yield readings of a column of repeated dates combined with one or two adjacent columns."""
     for others in (
         (position + 1,),
         (position - 1,),

@@ -1,8 +1,8 @@
-"""Read a series from the CSV file of a student: strict about values, clear about what is wrong.
+"""CSV parser for uploaded series, with strict values and precise errors.
 
-Nothing is guessed that would change a number silently: no encodings besides UTF-8 and UTF-16, no
-thousands separators, no filling of gaps. What may be meant in two ways is refused, or read with a
-remark that says how (`parse`, `column`, `remarks`).
+The entries are `parse`, `column` and `remarks`. Nothing is guessed that would change a number
+silently: no encodings besides UTF-8 and UTF-16, no thousands separators, no filling of gaps.
+Ambiguous input is rejected, or read with a remark on the interpretation.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MARKS = {
     codecs.BOM_UTF16_LE: "utf-16-le",
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
-# How files begin that are no text. Nothing here unpacks any of them, so none can be a bomb.
+# Signatures of binary files. They are never decompressed, so archive bombs are harmless.
 _BEGINNINGS = {
     b"PK\x03\x04": "ZIP or Excel",
     b"PK\x05\x06": "ZIP or Excel",
@@ -50,19 +50,19 @@ _BEGINNINGS = {
 }
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _NUMBER_EITHER_MARK = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?")
-# A mark that may as well be one of thousands: 1.132, but not 0.132, 1.13 or 1132.5.
+# The mark may be a thousands separator: 1.132, but not 0.132, 1.13 or 1132.5.
 _PERHAPS_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}")
-# Such as a day with its month, or a clock: a column that says nothing of decimal marks.
+# Zero-padded numbers, e.g. day and month or a clock: no evidence on decimal marks.
 _PADDED = re.compile(r"^[+-]?0[0-9]", re.MULTILINE)
 _WHOLE = re.compile(r"[+-]?[0-9]+")
-# What other keyboards and programs write for the same characters.
+# Full-width and typographic variants of ASCII characters.
 _SAME = str.maketrans("０１２３４５６７８９．＋−－﹣–—‒‑‐", "0123456789.+--------")
-_DECIMAL_COMMA = str.maketrans(",.", ".,")  # a point becomes a second comma, which no number has
-_DELIMITERS = "\t;|,；，"  # the last two are those of a Chinese keyboard
+_DECIMAL_COMMA = str.maketrans(",.", ".,")  # a point becomes a comma, which no number contains
+_DELIMITERS = "\t;|,；，"  # the last two are on Chinese keyboards
 _DECLARED = re.compile(rf'"?sep=([{re.escape(_DELIMITERS)}])"?[ \t;,]*(?:\r\n|\r|\n|\Z)', re.I)
 _FEW = 7  # columns
-_COUNTS = re.compile(r"\W*\d")  # begins as an amount does, in whatever unit
-_CODES = re.compile(r"-?9{2,}(?:[.,](?:9+|0+))?")  # -99, -999.0, 9999.9: mostly no value at all
+_COUNTS = re.compile(r"\W*\d")  # starts like an amount in any unit
+_CODES = re.compile(r"-?9{2,}(?:[.,](?:9+|0+))?")  # -99, -999.0, 9999.9: usual missing-value codes
 _MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "-", "--", ".", "?"})
 _INFINITE = frozenset({sign + word for sign in ("", "+", "-") for word in ("inf", "infinity", "∞")})
 
@@ -70,12 +70,18 @@ REMARK_CODES = (
     "two_columns", "three_decimals", "left_out", "unlike", "newest_first", "not_in_order",
     "doubled", "gaps", "unequal", "missing_code",
 )  # fmt: skip
-"""Every code that `remarks` can give."""
+"""All codes of `remarks`."""
 
 
 @dataclass(frozen=True)
 class FileCell:
-    """One cell of a file, and where it is."""
+    """Cell of a file with its location.
+
+    Attributes:
+        row: 1-based row of the spreadsheet, header included.
+        column: name of the column.
+        text: content, possibly shortened.
+    """
 
     row: int
     column: str
@@ -84,14 +90,17 @@ class FileCell:
 
 @dataclass(frozen=True)
 class FileTable:
-    """The cells of a file, as text.
+    """Cells of a file as text.
 
-    names: one per column, unique: the header's, or the spreadsheet's letters A, B, C.
-    numeric_columns: names of the columns of which at least half of the cells are numbers.
-    cells: text by column and row, `cells[column][row]`, without the header.
-    first_row: the spreadsheet's number of the first row in cells.
-    separator: what is between two cells. marks: a number with each decimal mark that the file has.
-    certain: the marks that separate decimals for sure. remarks: on the file as a whole.
+    Attributes:
+        names: unique names of the columns: from the header, or the letters A, B, C.
+        numeric_columns: names of the columns in which at least half of the cells are numbers.
+        cells: text by column and row, `cells[column][row]`, without the header.
+        first_row: spreadsheet row of the first row in `cells`.
+        separator: separator of cells.
+        marks: example of a number for each decimal mark in the file.
+        certain: marks that are unambiguously decimal.
+        remarks: remarks on the whole file.
     """
 
     names: tuple[str, ...]
@@ -105,7 +114,7 @@ class FileTable:
 
     @property
     def decimal_mark(self) -> str:
-        """The mark of all numbers of the file; empty where it holds both."""
+        """Decimal mark of all numbers of the file; "" where both marks occur."""
         marks = self.certain or self.marks.keys()
         return "".join(marks) if len(marks) == 1 else "" if marks else "."
 
@@ -113,22 +122,27 @@ class FileTable:
 def parse(content: bytes) -> FileTable:
     """Read a CSV file.
 
-    content: at most SEQVIZ_UPLOAD_MB (5 MB, 5 * 2^20 bytes) of UTF-8, with or without a byte order
-    mark, or UTF-16 with one; separated by commas, semicolons, tabs or |, or by what a first line
-    such as sep=; names (a row number is that of a spreadsheet, which does not show that line). The
-    header row is optional. Blank lines at the start and the end are ignored; in between they are
-    rows of missing values.
+    Cells are separated by commas, semicolons, tabs or |, or by the separator that a first line such
+    as sep=; declares (row numbers are those of a spreadsheet, which does not show that line). The
+    header row is optional. Blank lines at the start and the end are ignored; others are rows of
+    missing values.
 
-    A file has one decimal mark, point or comma. It is certain where a number shows that the mark
-    cannot be one of thousands: 0.132, 1.13 and 1132.5 do, 1.132 does not. See `column`.
+    A file has one decimal mark, point or comma. It is certain where a number rules out a thousands
+    separator: 0.132, 1.13 and 1132.5 do, 1.132 does not. See `column`.
 
     Without a header, rows of two whole numbers such as 20,69 may be one number with a decimal
-    comma each. They are two columns for sure where the first counts, the second has a sign, or it
-    has cells of several lengths of which one ends in 0. Else they are refused where the second has
-    a cell as 05, or is one digit, 0 among them; otherwise they are read, with a remark.
+    comma. They are certainly two columns where the first counts, the second has a sign, or the
+    second has cells of several lengths of which one ends in 0. Otherwise they are rejected where
+    the second has a cell such as 05, or consists of single digits including 0; all others are read
+    with a remark.
 
-    Raises DataError, and nothing else, with code empty, too_large, not_csv, encoding, malformed,
-    too_many_columns, too_long, title, ragged, decimal_comma, spaces or no_numeric_column.
+    Args:
+        content: at most SEQVIZ_UPLOAD_MB (5 MB, 5 * 2^20 bytes) of UTF-8, with or without a byte
+            order mark, or of UTF-16 with one.
+
+    Raises:
+        DataError: no other exception; code empty, too_large, not_csv, encoding, malformed,
+            too_many_columns, too_long, title, ragged, decimal_comma, spaces or no_numeric_column.
     """
     limit = min(MAX_BYTES, int(2**20 * settings.value("SEQVIZ_UPLOAD_MB")))
     if len(content) > limit:
@@ -165,18 +179,23 @@ def parse(content: bytes) -> FileTable:
 
 
 def column(table: FileTable, name: str) -> Float[np.ndarray, "time"]:
-    """Values of one column as float64, shape (time,), in the order of the file.
+    """Return the values of one column as float64 in file order.
 
-    name: one of table.names. Rows before its first and after its last value are left out.
+    Rows before its first and after its last value are left out.
 
-    A number is read with the decimal mark of the file, where that is certain. A column in which
-    every mark is followed by exactly three digits is refused if other cells have no mark, as in
-    980 and 1.132. If all have one, it is read with a remark where the mark is a point and no
-    semicolon separates the cells, or where the rest of the file makes the mark certain. Refused
-    is also a column whose mark is not that of the file.
+    Numbers are read with the decimal mark of the file, where that is certain. A column in which
+    every mark is followed by exactly three digits is rejected if other cells have no mark, as in
+    980 and 1.132. If all cells have one, it is read with a remark where the mark is a point and the
+    separator is no semicolon, or where the rest of the file makes the mark certain. A column whose
+    mark differs from that of the file is rejected, too.
 
-    Raises DataError with code no_such_column, missing, not_a_number, extra_line, thousands,
-    both_marks, several_series, infinite, too_short or constant; the first bad row is named.
+    Args:
+        table: result of `parse`.
+        name: one of `table.names`.
+
+    Raises:
+        DataError: code no_such_column, missing, not_a_number, extra_line, thousands, both_marks,
+            several_series, infinite, too_short or constant; the first bad row is named.
     """
     if name not in table.names:
         raise DataError("no_such_column", column=printable(name, 60))
@@ -207,10 +226,14 @@ def column(table: FileTable, name: str) -> Float[np.ndarray, "time"]:
 
 
 def remarks(table: FileTable, name: str) -> tuple[Remark, ...]:
-    """What a reader should know of a column that `column` reads: nothing is changed for it.
+    """Return warnings about a column that `column` accepts; they change no value.
 
-    Codes: `REMARK_CODES`, from unlike to unequal of the times of the rows
+    The codes are `REMARK_CODES`; those from unlike to unequal concern the times of the rows
     (`seqviz.data.time_steps`). The details are those of a `DataError`.
+
+    Args:
+        table: result of `parse`.
+        name: one of `table.names`.
     """
     texts, first = _filled(table, name)
     noted = list(table.remarks)
@@ -231,9 +254,10 @@ def remarks(table: FileTable, name: str) -> tuple[Remark, ...]:
 
 
 def likely(table: FileTable) -> int:
-    """Which of the numeric columns is probably meant: the first that does not merely count.
+    """Return the index of the numeric column to preselect: the first one that does not count.
 
-    A first column of years or row numbers rises by the same step throughout, or is the time.
+    A first column of years or row numbers rises by the same step throughout, or is the time. The
+    first column with an error is preselected, too, so that the student sees the error.
     """
     times = time_steps.find(table.names, _plain_columns(table), _value)
     for index, name in enumerate(table.numeric_columns):
@@ -242,14 +266,19 @@ def likely(table: FileTable) -> int:
         try:
             values = column(table, name)
         except DataError:
-            return index  # a student who looks at it is told what is wrong
+            return index
         if np.ptp(np.diff(values)) > 1e-9 * np.ptp(values):
             return index
     return 0
 
 
 def printable(text: str, length: int) -> str:
-    """Text without control and formatting characters, at most `length` characters."""
+    """Return text without control and formatting characters, truncated.
+
+    Args:
+        text: any text.
+        length: maximum number of characters.
+    """
     return "".join(character for character in text if character.isprintable())[:length]
 
 
@@ -265,9 +294,9 @@ def _decode(content: bytes) -> str:
     except UnicodeDecodeError as problem:
         before = body[: problem.start].decode(encoding, errors="replace")
         raise DataError("encoding", row=_row_at(before)) from None
-    # Where a program of DOS ended the file.
+    # DOS programs end files with 0x1A.
     text = text.rstrip("\x1a\r\n")
-    # A zero character is no text: UTF-16 without a mark, or a binary file.
+    # Zero characters indicate UTF-16 without a byte order mark, or a binary file.
     zero = text.find("\0")
     if zero >= 0:
         raise DataError("encoding", row=_row_at(text[:zero]))
@@ -275,14 +304,14 @@ def _decode(content: bytes) -> str:
 
 
 def _row_at(before: str) -> int:
-    """Row number of the character after `before`, by line ends of any system."""
+    """Return the row number of the character after `before`, by line ends of any system."""
     return before.replace("\r\n", "\n").replace("\r", "\n").count("\n") + 1
 
 
 def _delimiter(text: str) -> str:
-    """Separator that cuts the first rows into the same number of cells; a comma if none does.
+    """Return the separator that gives the first rows equally many cells, or a comma.
 
-    Tab, semicolon and | go first: a comma beside them is a decimal mark or part of a text.
+    Tab, semicolon and | are tried first: a comma in such rows is a decimal mark or part of a text.
     """
 
     def score(delimiter: str) -> tuple[bool, int]:
@@ -291,13 +320,13 @@ def _delimiter(text: str) -> str:
         return cut > 0 and len(set(widths)) == 1, cut
 
     best = max(_DELIMITERS, key=score)
-    if not score(best)[0]:  # the others are in names more often than between columns
+    if not score(best)[0]:  # | and Chinese marks occur in names more often than as separators
         best = max("\t;,", key=score)
     return best if score(best)[1] else ","
 
 
 def _first_widths(text: str, delimiter: str) -> Iterator[int]:
-    """Cells in each of the first rows that are not blank, up to one that cannot be read."""
+    """Yield the number of cells of the first rows that are not blank, up to an unreadable one."""
     try:
         for _, record in islice(_records(text, delimiter), 30):
             if any(cell.strip() for cell in record):
@@ -307,7 +336,7 @@ def _first_widths(text: str, delimiter: str) -> Iterator[int]:
 
 
 def _rows(text: str, delimiter: str) -> tuple[list[list[str]], int]:
-    """All rows between the first and the last that is not blank, and the number of the first."""
+    """Return the rows from the first to the last that is not blank, and the number of the first."""
     rows: list[list[str]] = []
     first_row = 0
     blank = 0
@@ -323,7 +352,7 @@ def _rows(text: str, delimiter: str) -> tuple[list[list[str]], int]:
             first_row, blank = number, 0
         elif len(record) != len(rows[0]):
             raise _ragged(rows, record, number, delimiter)
-        if len(rows) + blank > MAX_ROWS:  # one more may be the header
+        if len(rows) + blank > MAX_ROWS:  # allows one more, the header
             raise DataError("too_long", limit=MAX_ROWS)
         rows.extend([""] * len(record) for _ in range(blank))
         blank = 0
@@ -334,7 +363,7 @@ def _rows(text: str, delimiter: str) -> tuple[list[list[str]], int]:
 
 
 def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Records with their spreadsheet row number: a line break inside quotes does not count."""
+    """Yield records with their spreadsheet row; line breaks inside quotes do not count."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     number = 0
     try:
@@ -346,7 +375,7 @@ def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _ragged(rows: list[list[str]], record: list[str], number: int, delimiter: str) -> DataError:
-    """What is wrong with a row of another width than those above it."""
+    """Return the error for a row of another width than those above it."""
     above = rows[0]
     if len(record) > len(above) and all(map(_is_header, rows)):
         pair = [_plain(cell) for cell in record]
@@ -358,7 +387,7 @@ def _ragged(rows: list[list[str]], record: list[str], number: int, delimiter: st
 
 
 def _is_header(row: list[str]) -> bool:
-    """Whether a row holds a name and no value."""
+    """Return True where a row holds a name and no value."""
     texts = [_plain(cell) for cell in row]
     if any(_NUMBER_EITHER_MARK.fullmatch(text) or text.lower() in _INFINITE for text in texts):
         return False
@@ -366,25 +395,26 @@ def _is_header(row: list[str]) -> bool:
 
 
 def _is_words(table: FileTable, row: int) -> bool:
-    """Whether the first row below the header holds names or units as well."""
+    """Return True where the first row below the header holds names or units, too."""
     texts = [cells[row] for cells in table.cells]
     return row == 0 and _is_header(texts) and not any(map(str.isdigit, "".join(texts)))
 
 
 def _is_decimal(integer: str, digits: str) -> bool:
-    """Whether two cells may be a number on both sides of a decimal comma."""
+    """Return True where two cells may be the two sides of a decimal comma."""
     return bool(_WHOLE.fullmatch(integer)) and digits.isdecimal() and digits.isascii()
 
 
 def _decimals_or_columns(rows: list[list[str]], first_row: int) -> tuple[Remark, ...]:
-    """Whether commas separate columns or decimals, in a file of whole numbers without a header.
+    """Return a remark where commas may be decimal in a file of whole numbers without a header.
 
-    Raises DataError where they are probably decimal commas.
+    Raises:
+        DataError: they are probably decimal commas.
     """
     if len(rows[0]) > _FEW:  # a table of digits
         return ()
     columns = list(zip(*rows, strict=True))
-    for start in (0, 1):  # after a date or a number of the row, perhaps
+    for start in (0, 1):  # pairs may follow a date or row number
         pairs = list(zip(columns[start::2], columns[start + 1 :: 2], strict=False))
         if not pairs or (len(columns) - start) % 2:
             continue
@@ -398,7 +428,7 @@ def _decimals_or_columns(rows: list[list[str]], first_row: int) -> tuple[Remark,
 
 
 def _decimal_pair(left: tuple[str, ...], right: tuple[str, ...]) -> str:
-    """Whether two columns may be one with decimal commas: probable, possible, or not at all."""
+    """Return "probable" or "possible" where two columns may be one with decimal commas, else ""."""
     if not all(map(_is_decimal, left, right)):
         return ""
     full = np.array([float(text) for text in left])
@@ -422,29 +452,29 @@ def _unique_names(header: list[str]) -> tuple[str, ...]:
 
 
 def _letters(index: int) -> str:
-    """Column letters of a spreadsheet: A ... Z, AA, AB, ..."""
+    """Return the column letters of a spreadsheet: A ... Z, AA, AB, ..."""
     return (_letters(index // 26 - 1) if index >= 26 else "") + chr(ord("A") + index % 26)
 
 
 def _plain(cell: str) -> str:
-    """A cell as a number is written: without spaces around it, in ASCII where that is the same."""
+    """Return a cell stripped and with full-width digits and other minus signs in ASCII."""
     text = cell.strip()
     return text if text.isascii() else text.translate(_SAME)
 
 
 def _plain_columns(table: FileTable, first: int = 0, end: int | None = None) -> list[list[str]]:
-    """The cells that may say when a row is."""
+    """Return the cells of the columns that may hold the time."""
     return [[_plain(c) for c in cells[first:end]] for cells in table.cells[: time_steps.COLUMNS]]
 
 
 def _value(text: str) -> float:
-    """A number in a column that counts, else nan."""
+    """Return the number in a cell of a counting column, else nan."""
     plain = text.replace(",", ".")
     return float(plain) if _NUMBER.fullmatch(plain) else math.nan
 
 
 def _filled(table: FileTable, name: str) -> tuple[list[str], int]:
-    """The cells of a column from its first to its last value, and where they begin."""
+    """Return the cells of a column from its first to its last value, and their start."""
     return _between_blanks(table.cells[table.names.index(name)])
 
 
@@ -465,9 +495,10 @@ def _mostly_numbers(cells: Sequence[str]) -> bool:
 
 
 def _unread(table: FileTable) -> FileCell | None:
-    """A cell that shows why no column can be drawn, if none can.
+    """Return a cell that explains why no column can be plotted; None where one can.
 
-    That is so, too, where all columns that can be read count rows and one after them is not read.
+    The file is also rejected where all readable columns count rows and a later column is
+    unreadable.
     """
     columns = _plain_columns(table)
     times = time_steps.find(table.names, columns, _value)
@@ -495,7 +526,7 @@ def _unread(table: FileTable) -> FileCell | None:
 
 
 def _apart(text: str) -> bool:
-    """Whether a cell holds several columns, with spaces between them."""
+    """Return True where a cell holds several columns separated by spaces."""
     words = text.split()
     numbers = [word for word in words if _NUMBER_EITHER_MARK.fullmatch(_plain(word))]
     grouped = re.fullmatch(r"[+-]?\d{1,3}(?:\s\d{3})+(?:[.,]\d*)?", text)
@@ -503,12 +534,12 @@ def _apart(text: str) -> bool:
 
 
 def _is_certain(text: str) -> bool:
-    """Whether a number has a mark that separates decimals for sure."""
+    """Return True where the mark of a number is unambiguously decimal."""
     return ("." in text or "," in text) and not _PERHAPS_THOUSANDS.fullmatch(text)
 
 
 def _marks(table: FileTable) -> tuple[dict[str, FileCell], frozenset[str]]:
-    """A number with each decimal mark of the file, and which of the marks are certain."""
+    """Return an example number for each decimal mark in the file, and the certain marks."""
     marks: dict[str, FileCell] = {}
     certain: set[str] = set()
     for name in table.numeric_columns:
@@ -529,9 +560,10 @@ def _marks(table: FileTable) -> tuple[dict[str, FileCell], frozenset[str]]:
 
 
 def _mark_of(table: FileTable, name: str, texts: list[str], first: int) -> str:
-    """The decimal mark of a column, which is that of the file.
+    """Return the decimal mark of a column, which is that of the file.
 
-    Raises DataError where it is not, or may as well be a mark of thousands.
+    Raises:
+        DataError: the column has another mark, or the mark may separate thousands.
     """
     mark = table.decimal_mark
     numbers = [(i, t) for i, t in enumerate(texts) if _NUMBER_EITHER_MARK.fullmatch(t)]
@@ -557,10 +589,10 @@ def _mark_of(table: FileTable, name: str, texts: list[str], first: int) -> str:
 
 
 def _refuse_series_in_turn(table: FileTable, first: int, count: int, name: str) -> None:
-    """Raise DataError for several series below each other, as in a long table.
+    """Raise DataError where several series follow each other in one column (long format).
 
-    Such are our own exported figures, in which the first column says whose value a row has, and
-    tables by country: the time starts again where the name changes.
+    Examples are figures exported by this app, whose first column names the series, and tables by
+    country, in which time starts again where the name changes.
     """
     end = first + count
     for index, labels in enumerate(table.cells[: time_steps.COLUMNS]):
@@ -572,7 +604,7 @@ def _refuse_series_in_turn(table: FileTable, first: int, count: int, name: str) 
             continue
         if table.names[index] != "series":
             if len({*own}) <= len(changes) or 3 * len(changes) >= count:
-                continue  # a label that comes back, or nearly each row has its own
+                continue  # a label recurs, or nearly every row has its own
             times = time_steps.find(table.names, _plain_columns(table, first, end), _value, name)
             if times is None or table.names[index] in times.columns:
                 continue
@@ -587,7 +619,7 @@ def _refuse_series_in_turn(table: FileTable, first: int, count: int, name: str) 
 
 
 def _of_times(table: FileTable, name: str, first: int, count: int) -> Iterator[Remark]:
-    """What the times of the rows say against equal steps forward."""
+    """Yield remarks on deviations of the rows' times from equal forward steps."""
     times = time_steps.find(table.names, _plain_columns(table, first, first + count), _value, name)
     if times is None:
         return
@@ -606,10 +638,10 @@ def _of_times(table: FileTable, name: str, first: int, count: int) -> Iterator[R
 
 
 def _of_codes(table: FileTable, name: str, texts: list[str], first: int) -> Iterator[Remark]:
-    """Lowest or highest values that look like a code for a missing value: -999, far from the rest.
+    """Yield a remark on lowest or highest values that look like a missing-value code, e.g. -999.
 
-    Far: farther than all others are apart. Other values than rows of nines must be there twice,
-    and five times as far.
+    Such a value is farther from the others than these are from each other. Values that are not rows
+    of nines must occur twice and be five times as far.
     """
     values = np.array([_value(text) for text in texts])
     for end in (np.nanmin(values), np.nanmax(values)):

@@ -1,4 +1,4 @@
-"""Lists of words that come with the app: analogies, words of two senses, substitutes, vectors.
+"""Bundled word lists: analogies, polysemous words, substitutes, and GloVe vectors.
 
 `glove_words.npz` and `analogies.tsv` are made by tools/bundle_vectors.py; the sentences and the
 substitutes were written for the lesson *Text to numbers*.
@@ -16,14 +16,20 @@ from seqviz.core.errors import damaged
 from seqviz.core.paths import ASSETS
 
 FOLDER = ASSETS / "data"
-AHEAD = 3  # questions a pair: it is asked about the pairs 1, 2 and 3 places behind it
+AHEAD = 3  # questions per pair: with the pairs 1, 2 and 3 places after it
 
 
 @dataclass(frozen=True)
 class Bundled:
-    """Words of GloVe (Pennington et al., 2014) and their vectors.
+    """GloVe words and their vectors.
 
-    mean: of the vectors of the 20,000 most frequent words.
+    Attributes:
+        words: the words.
+        vectors: one row per word, read-only.
+        mean: mean vector of the 20,000 most frequent words.
+
+    References:
+        Pennington et al., 2014.
     """
 
     words: tuple[str, ...]
@@ -33,7 +39,13 @@ class Bundled:
 
 @dataclass(frozen=True)
 class TwoSenses:
-    """A word with two sentences in one sense and two in another."""
+    """Polysemous word with two sentences for each of two senses.
+
+    Attributes:
+        word: the word.
+        first: sentences in one sense.
+        second: sentences in the other sense.
+    """
 
     word: str
     first: tuple[str, str]
@@ -42,7 +54,11 @@ class TwoSenses:
 
 @cache
 def bundled() -> Bundled:
-    """Raises UserError("damaged") when the file is not whole."""
+    """Return the bundled GloVe vectors.
+
+    Raises:
+        UserError: "damaged": the file is missing or incomplete.
+    """
     path = FOLDER / "glove_words.npz"
     try:
         with np.load(path, allow_pickle=False) as retained:
@@ -57,9 +73,12 @@ def bundled() -> Bundled:
 
 @cache
 def analogy_pairs() -> dict[str, tuple[tuple[str, str], ...]]:
-    """The pairs of each class: of questions-words.txt (Mikolov et al., 2013) the first 20.
+    """Return the analogy pairs by class: the first 20 of each class of questions-words.txt.
 
-    In lower case, and only those of which both words are among the 20,000 most frequent of GloVe.
+    They are in lower case, with both words among the 20,000 most frequent of GloVe.
+
+    References:
+        Mikolov et al., 2013.
     """
     result: dict[str, list[tuple[str, str]]] = {}
     for kind, row, other in _rows("analogies.tsv", 3):
@@ -68,7 +87,7 @@ def analogy_pairs() -> dict[str, tuple[tuple[str, str], ...]]:
 
 
 def analogy_questions() -> tuple[tuple[int, str, str, str, str], ...]:
-    """(class, a, b, c, d): a is to b as c is to d, each pair beside the next `AHEAD`."""
+    """Return (class, a, b, c, d): a is to b as c is to d; each pair with the next `AHEAD` pairs."""
     return tuple(
         (kind, *pair, *pairs[(at + step) % len(pairs)])
         for kind, pairs in enumerate(analogy_pairs().values())
@@ -79,18 +98,18 @@ def analogy_questions() -> tuple[tuple[int, str, str, str, str], ...]:
 
 @cache
 def two_senses() -> tuple[TwoSenses, ...]:
-    """Fifty words in four sentences each."""
+    """Return fifty words with four sentences each."""
     return tuple(TwoSenses(w, (a, b), (c, d)) for w, a, b, c, d in _rows("senses.tsv", 5))
 
 
 @cache
 def substitutes() -> tuple[tuple[str, str, str], ...]:
-    """(word, one that can stand in its place, one of the same subject that cannot)."""
+    """Return triples: a word, a substitute for it, a related word that is no substitute."""
     return tuple((a, b, c) for a, b, c in _rows("substitutes.tsv", 3))
 
 
 def _rows(name: str, columns: int) -> list[list[str]]:
-    """Raises UserError("damaged")."""
+    """Return the rows of a bundled table; UserError("damaged") where it is incomplete."""
     path = FOLDER / name
     try:
         rows = [line.split("\t") for line in path.read_text("utf-8").splitlines()]
