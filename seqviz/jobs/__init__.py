@@ -1,4 +1,4 @@
-"""Long work: a bounded queue with progress, cancel, and one run for equal requests."""
+"""Bounded job queue for long computations, with progress, cancellation and deduplication."""
 
 from seqviz.jobs.job import (
     MAX_TRAIL,

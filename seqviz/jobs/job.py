@@ -1,4 +1,4 @@
-"""One piece of long work as a page sees it: its state, its progress, its result, its end."""
+"""`Job`: handle of a long computation, with its state, progress and result."""
 
 from __future__ import annotations
 
@@ -22,14 +22,18 @@ _LOOK_SECONDS = 1.0
 
 
 class CancelledError(BaseException):
-    """Raised by `report` inside a cancelled job.
+    """Exception that `report` raises inside a cancelled job.
 
-    Not an `Exception`, so that a training loop's `except Exception` does not swallow it.
+    It is not an `Exception`, so that `except Exception` in a training loop does not swallow it.
     """
 
 
 class QueueFullError(RuntimeError):
-    """No room in the queue; `waiting` is the number of jobs in it."""
+    """Error raised by `submit` where the queue is full.
+
+    Attributes:
+        waiting: number of queued jobs.
+    """
 
     def __init__(self, waiting: int):
         super().__init__(f"The queue is full: {waiting} runs are waiting, try again in a minute.")
@@ -38,9 +42,14 @@ class QueueFullError(RuntimeError):
 
 @dataclass
 class Tally:
-    """How the jobs of a queue have ended so far; seconds: how long they ran, all together.
+    """Counts of ended jobs of a queue by outcome.
 
-    timed_out: fell silent and were left behind (they count nowhere else).
+    Attributes:
+        done: succeeded.
+        failed: raised an exception, or could not start.
+        cancelled: cancelled by their owners or by the queue.
+        timed_out: stopped reporting; not counted under another outcome.
+        seconds: total run time.
     """
 
     done: int = 0
@@ -51,21 +60,30 @@ class Tally:
 
 
 class Report(Protocol):
-    """What a job's function receives as `report`, to be called after every step of its work.
-
-    `record` is anything worth keeping, for instance an epoch's losses; `fraction` is the share of
-    the work that is done, by default `record.fraction` where the record has one. Raises
-    `CancelledError` when nobody wants the result any more.
-    """
+    """Progress callback of a job's function, to be called after every step."""
 
     def __call__(self, record: object, fraction: float | None = None) -> None:
-        """Report one step."""
+        """Report one step.
+
+        Args:
+            record: data to keep, such as the losses of an epoch.
+            fraction: share of the work done; by default `record.fraction`, if it exists.
+
+        Raises:
+            CancelledError: the job has no owner any more.
+        """
 
 
 def scale_report(report: Report, start: float, stop: float) -> Report:
-    """Return the `Report` of a part of the work, which goes from one share of it to another.
+    """Return a progress callback for a part of the work.
 
-    Its records are handed on; a share, reported alone or as a record, is scaled.
+    Its records are passed on; a fraction, reported alone or as a record, is mapped from [0, 1] to
+    [start, stop].
+
+    Args:
+        report: callback of the whole job.
+        start: fraction of the whole job at which the part begins.
+        stop: fraction at which it ends.
     """
 
     def report_part(record: object, fraction: float | None = None) -> None:
@@ -79,28 +97,38 @@ def scale_report(report: Report, start: float, stop: float) -> Report:
 def on_device(
     function: Callable[..., Any], keywords: Mapping[str, Any], device: str
 ) -> dict[str, Any]:
-    """Return the keywords of a job, with `device` where the function itself computes on it.
+    """Return keyword arguments with `device` added where the function has that parameter.
 
-    Most functions leave that to a pretrained model, which knows where it is.
+    Most functions have none: a pretrained model knows its device.
+
+    Args:
+        function: function of the job.
+        keywords: its keyword arguments.
+        device: device of the queue.
     """
     takes_device = "device" in inspect.signature(function).parameters
     return {**keywords, "device": device} if takes_device else dict(keywords)
 
 
 def no_progress(record: object, fraction: float | None = None) -> None:
-    """A `Report` for a notebook, where nobody waits for news."""
+    """Ignore progress; the `Report` for notebooks."""
 
 
 @dataclass
 class Subscription:
-    """That an owner wants a job. group: whose runs count together; seen: when it last asked."""
+    """Interest of one owner in a job.
+
+    Attributes:
+        group: group of the owner, for fair scheduling.
+        seen: time of the owner's last heartbeat.
+    """
 
     group: str
     seen: float
 
 
 class Keeper(Protocol):
-    """What a job needs of the queue that it is in: its lock, its clock, and three answers."""
+    """Protocol of the queue as seen by its jobs: lock, clock and three operations."""
 
     _changed: threading.Condition
     _lock: threading.RLock
@@ -115,10 +143,9 @@ class Keeper(Protocol):
 
 
 class Job(Generic[T]):
-    """One piece of work in a queue; made by `JobQueue.submit`.
+    """Handle of one computation in a queue, created by `JobQueue.submit`.
 
-    All attributes may be read at any time. The result is shared by all owners, who must not write
-    into it.
+    All attributes may be read at any time. All owners share the result and must not modify it.
     """
 
     def __init__(
@@ -133,11 +160,11 @@ class Job(Generic[T]):
     ):
         self._jobs, self._key, self._function = jobs, key, function
         self._name = name  # for the log
-        self._number = number  # those that came before have smaller ones
+        self._number = number  # order of submission
         self._call: partial[T] | None = call
-        self.device = device  # on which it runs, or has run
-        self.note = ""  # why on another than was asked for, or why it began again
-        self.where = ""  # the processor of another machine, where that computes
+        self.device = device  # device on which it runs or has run
+        self.note = ""  # reason of a change of device or of a restart
+        self.where = ""  # processor of a remote machine that runs the job
         self._state: State = "queued"
         self._wishes: dict[str, Subscription] = {}  # by owner
         self._unwanted = False
@@ -149,29 +176,33 @@ class Job(Generic[T]):
         self._result: T | None = None
         self._error: BaseException | None = None
         self._started: float | None = None
-        self._heard = 0.0  # when it last reported
+        self._heard = 0.0  # time of the last report
         self._ended: float | None = None
 
     @property
     def key(self) -> bytes:
-        """What equal work has in common, in any process."""
+        """Hash of the function and its arguments, equal in all processes."""
         return self._key
 
     @property
     def call(self) -> partial[T]:
-        """The work of a job that has not ended, but for its `report`."""
+        """Call of a job that has not ended, without its `report`."""
         assert self._call is not None
         return self._call
 
     @property
     def has_subscribers(self) -> bool:
-        """Whether anybody still waits for it."""
+        """True while an owner still waits for the job."""
         with self._jobs._lock:
             self._jobs._sweep()
             return not self._unwanted and self._ended is None
 
     def begin_again(self, note: str) -> None:
-        """Forget what has been reported: the work begins anew. note: why."""
+        """Discard all reported progress before a restart.
+
+        Args:
+            note: reason of the restart.
+        """
         with self._jobs._lock:
             self.note, self.where = note, ""
             self._records, self._latest = [], ()
@@ -179,81 +210,92 @@ class Job(Generic[T]):
 
     @property
     def state(self) -> State:
-        """One of queued, running, done, failed, cancelled."""
+        """State: "queued", "running", "done", "failed" or "cancelled"."""
         return self._state
 
     @property
     def position(self) -> int | None:
-        """Place in the order in which runs begin, 1 is next; None when it is not waiting.
+        """Rank in the order of execution, 1 for the next job; None where it is not queued.
 
-        It may grow: who has no run at work passes who has one.
+        It may grow: groups without a running job overtake groups with one.
         """
         with self._jobs._lock:
             return self._jobs._queue.index(self) + 1 if self in self._jobs._queue else None
 
     @property
     def owners(self) -> int:
-        """How many owners share this job while it waits or runs."""
+        """Number of owners who share the job while it is queued or running."""
         return len(self._wishes)
 
     @property
     def groups(self) -> set[str]:
-        """The groups of its owners."""
+        """Groups of the owners."""
         return {requested.group for requested in self._wishes.values()}
 
     @property
     def fraction(self) -> float:
-        """Share of the work that is done, in [0, 1], as reported; 1 when done."""
+        """Reported share of the work done, in [0, 1]; 1 when done."""
         return 1.0 if self._state == "done" else self._fraction
 
     @property
     def trail(self) -> tuple[object, ...]:
-        """The records reported so far, evenly thinned to at most 2,000; the latest is the last."""
+        """Records reported so far, evenly thinned to at most 2,000, with the latest as the last."""
         with self._jobs._lock:
             return (*self._records, *self._latest)
 
     @property
     def result(self) -> T:
-        """What the function returned; raises RuntimeError unless the state is done."""
+        """Return value of the function; raises RuntimeError unless the state is "done"."""
         if self._state != "done":
             raise RuntimeError(f"The job has no result: it is {self._state}.")
         return self._result  # type: ignore[return-value]
 
     @property
     def error(self) -> BaseException | None:
-        """The exception of a failed job, else None."""
+        """Exception of a failed job, else None."""
         return self._error
 
     @property
     def seconds(self) -> float:
-        """How long it has been running, or ran; 0 before it starts."""
+        """Run time so far, or in total; 0 before the start."""
         started, ended = self._started, self._ended
         if started is None:
             return 0.0
         return (self._jobs._clock() if ended is None else ended) - started
 
     def subscribe(self, owner: str, group: str = "") -> None:
-        """Wait for it as well, as if it had been asked for; nothing where it has ended."""
+        """Add an owner, as `submit` does; without effect on a job that has ended.
+
+        Args:
+            owner: identifies the waiting client.
+            group: group for fair scheduling; by default the owner.
+        """
         with self._jobs._lock:
             if self._ended is None and not self._unwanted:
                 self._jobs._add(self, owner, group or owner)
 
     def unsubscribe(self, owner: str) -> None:
-        """Take back one owner's wish. The work stops when its last owner has left."""
+        """Remove an owner; a job without owners is cancelled."""
         with self._jobs._lock:
             self._jobs._take_back(self, owner)
 
     def heartbeat(self, owner: str) -> None:
-        """Say that an owner still waits; a page does so at every poll."""
+        """Record that an owner still waits; pages call it at every poll."""
         with self._jobs._lock:
             if owner in self._wishes:
                 self._wishes[owner].seen = self._jobs._clock()
-            self._jobs._sweep()  # who waits notices where nothing moves any more
+            self._jobs._sweep()  # polls detect a job that has stopped reporting
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Block until the job has ended, at most `timeout` seconds; whether it has ended.
+        """Block until the job has ended, for notebooks and tests.
 
-        For notebooks and tests: it does not count as a touch.
+        It does not count as a heartbeat.
+
+        Args:
+            timeout: maximum seconds to wait; None for no limit.
+
+        Returns:
+            True where the job has ended.
         """
         last = math.inf if timeout is None else time.monotonic() + timeout
         with self._jobs._changed:
@@ -263,7 +305,7 @@ class Job(Generic[T]):
             return self._ended is not None
 
     def _keep(self, record: object) -> None:
-        """Keep every `stride`-th record and the latest; double the stride when space runs out."""
+        """Keep every `stride`-th record and the latest; double the stride when full."""
         if self._reported % self._stride == 0:
             self._records.append(record)
             self._latest = ()
@@ -271,15 +313,15 @@ class Job(Generic[T]):
             self._latest = (record,)
         self._reported += 1
         if len(self._records) == MAX_TRAIL:
-            self._latest = (record,)  # of an even number of records, halving drops the last
+            self._latest = (record,)  # halving an even number of records drops the last
             self._records = self._records[::2]
             self._stride *= 2
 
 
 def explained(error: BaseException) -> BaseException:
-    """Out of memory of any kind, or no torch, as a refusal that a page can say; else as it is."""
+    """Return a UserError for out-of-memory errors and a missing torch, else `error` itself."""
     words = f"{type(error).__name__} {error}"
-    kinds = ("MemoryError", "OutOfMemoryError", "allocate memory", "out of memory")  # torch's too
+    kinds = ("MemoryError", "OutOfMemoryError", "allocate memory", "out of memory")  # and torch's
     if isinstance(error, ValueError) or not any(kind in words for kind in kinds):
         return refusal_of(error)
     refusal = UserError("job_no_memory", "This machine has not enough memory for this run.")

@@ -1,13 +1,13 @@
-"""A bounded queue for long work (training): progress, cancel, one run for equal requests.
+"""Bounded job queue with one worker thread per device: `JobQueue`, `queue_for`.
 
-One worker thread per device takes one job after another. A page submits, then polls its job; thirty
-students who press the same button share one run, and a run whose students have all gone stops. A
-job that has fallen silent is given up: its thread is left behind, and another takes the next job.
+A page submits a job and polls it. Equal requests share one run, and a run without owners is
+cancelled. A job that stops reporting times out: its thread is abandoned and a new one takes the
+next job.
 
-Groups of owners (the tabs of one visitor) take turns: the group that has been in line for longest
-begins its first wish, and is in line again when that run has ended, behind those who wait then. So
-thirty wishes of one group keep another from one run at most in each round, and nobody waits for
-ever. `_queue` is always in the order in which its jobs will begin.
+Groups of owners (the tabs of one visitor) are scheduled round-robin. The group that has waited
+longest starts its first job and rejoins the line when that run ends, after all groups waiting then.
+Thirty jobs of one group therefore delay another by at most one run per round, and no group starves.
+`_queue` is always in the order of execution.
 """
 
 from __future__ import annotations
@@ -44,25 +44,32 @@ log = logging.getLogger(__name__)
 
 Rescue = Callable[[BaseException, Mapping[str, Any]], tuple[dict[str, Any], str] | None]
 retry_hook: Rescue | None = None
-"""Of an error and a job's arguments: those for another try, and a note on why; None: it failed."""
+"""Maps an error and a job's arguments to (arguments of a retry, its reason), or None to fail."""
 
 
 Elsewhere = Callable[[Job[Any], Report], "tuple[Any] | None"]
 remote_executor: Elsewhere | None = None
-"""Has another machine do a job (`seqviz.integrations.ray`): its result in a tuple; else None."""
+"""Runs a job remotely (`seqviz.integrations.ray`); returns (result,), or None to run it locally."""
 
 
 class JobQueue:
-    """A queue with one worker thread.
+    """Bounded queue with one worker thread.
 
-    `capacity` is how many jobs may wait; `retained` how many ended jobs are kept, the least
-    recently
-    asked for going first (failed ones only for `find`: asking again runs anew); a job that no owner
-    has touched for `abandon_after` seconds stops (a browser lets a hidden tab ask only once a
-    minute; of who has closed it the server hears at once, and calls `leave`); one that has not
-    reported for `stall_after` seconds is given up. A thread cannot be stopped from outside, so
-    that of such a job goes on unheard; while `most_left` of them do, all new jobs fail at once.
-    `clock` is for tests. `tally` may be read at any time.
+    Browsers throttle a hidden tab to about one poll per minute, hence the long `abandon_after`; for
+    a closed tab the server calls `leave` at once. A Python thread cannot be stopped from outside,
+    so the thread of a job that timed out goes on and its result is discarded.
+
+    Args:
+        capacity: maximum number of queued jobs.
+        retained: maximum number of ended jobs kept, least recently requested dropped first. Failed
+            jobs are kept for `find` only: `submit` runs them again.
+        abandon_after: seconds without a heartbeat of any owner after which a job is cancelled.
+        clock: source of time in seconds, for tests.
+        stall_after: seconds without a report after which a job times out.
+        most_left: number of abandoned threads from which all new jobs fail at once.
+
+    Attributes:
+        tally: counts of ended jobs; may be read at any time.
     """
 
     def __init__(
@@ -81,7 +88,7 @@ class JobQueue:
         self._changed = threading.Condition(self._lock)
         self._queue: list[Job[Any]] = []
         self._numbers = itertools.count(1)
-        self._in_line: dict[str, int] = {}  # groups that wait; who has been there longest: smallest
+        self._in_line: dict[str, int] = {}  # waiting groups; the smallest number starts next
         self._running: Job[Any] | None = None
         self._kept: OrderedDict[bytes, Job[Any]] = OrderedDict()
         self._worker: threading.Thread | None = None
@@ -91,17 +98,17 @@ class JobQueue:
 
     @property
     def waiting(self) -> int:
-        """How many jobs wait."""
+        """Number of queued jobs."""
         return len(self._queue)
 
     @property
     def running(self) -> int:
-        """How many jobs run: 0 or 1."""
+        """Number of running jobs: 0 or 1."""
         return int(self._running is not None)
 
     @property
     def left_behind(self) -> int:
-        """How many threads go on with a job that has been given up."""
+        """Number of abandoned threads that are still running."""
         return len(self._left)
 
     def submit(
@@ -114,20 +121,31 @@ class JobQueue:
         device: str = "cpu",
         **parameters: Any,
     ) -> Job[T]:
-        """Ask for `function(*args, report=report, **parameters)`; see `Report`, `on_device`.
+        """Submit `function(*args, report=report, **parameters)`; see `Report` and `on_device`.
 
-        Equal work (the same function with equal parameters) that waits, runs or is kept gives the
-        same job. An owner waits for one job per function: a new request leaves the former one.
-        group: whose runs take turns with those of others; without one, the owner's.
-        The parameters are copied, so the caller may go on changing its arrays. Where too many
-        threads are left behind the job has failed already, with UserError("queue_stuck").
+        A request equal to a queued, running or kept job (the same function with equal arguments)
+        returns that job. An owner waits for one job per function: a new request removes the owner
+        from the former one. Arguments are copied, so the caller may modify its arrays afterwards.
+        With too many abandoned threads the returned job has already failed with
+        UserError("queue_stuck").
 
-        A full queue has room for a group that would have less in it than another has: the last
-        one of such a group is cancelled, and its `error` says so with UserError("queue_full").
-        Raises QueueFullError when there is no room, the former job being kept then; TypeError when
-        the parameters do not fit the function or cannot be compared by value, or when the function
-        is not a module's own (a lambda or a nested function has no lasting name); RuntimeError
-        after `close`.
+        A full queue still accepts a job of a group that would then have fewer queued jobs than
+        another group. The last job of such a group is cancelled, with UserError("queue_full") as
+        its `error`.
+
+        Args:
+            function: top-level function of a module.
+            *args: its positional arguments.
+            owner: identifies the waiting client.
+            group: group for fair scheduling; by default the owner.
+            device: device of this queue.
+            **parameters: keyword arguments of the function.
+
+        Raises:
+            QueueFullError: the queue is full; the owner's former job is kept.
+            TypeError: the arguments do not fit the function or have no hash by value, or the
+                function is nested or a lambda, so its name does not identify it.
+            RuntimeError: the queue is closed.
         """
         name = content_hash.hash_function(function)
         parameters = on_device(function, parameters, device)
@@ -165,9 +183,18 @@ class JobQueue:
     def find(
         self, function: Callable[..., T], /, *args: Any, device: str = "cpu", **parameters: Any
     ) -> Job[T] | None:
-        """The job of equal work that waits, runs or is kept, done or failed; else None.
+        """Return the equal job that is queued, running or kept (done or failed); None for none.
 
-        Asking does not make the caller an owner. Raises TypeError as `submit` does.
+        The caller does not become an owner.
+
+        Args:
+            function: as in `submit`.
+            *args: as in `submit`.
+            device: as in `submit`.
+            **parameters: as in `submit`.
+
+        Raises:
+            TypeError: as in `submit`.
         """
         key = content_hash.hash_call(function, args, on_device(function, parameters, device))
         with self._lock:
@@ -175,10 +202,12 @@ class JobQueue:
             return self._known(key)
 
     def held(self, owner: str, besides: Callable[..., Any], group: str = "") -> int:
-        """How many jobs wait or run for this owner's group.
+        """Return the number of queued and running jobs of an owner's group.
 
-        One of the function `besides` that this owner waits for does not count: a new one would
-        take its place.
+        Args:
+            owner: identifies the client.
+            besides: function whose job of this owner does not count, as a new one would replace it.
+            group: group of the owner; by default the owner.
         """
         name = content_hash.hash_function(besides)
         with self._lock:
@@ -192,23 +221,27 @@ class JobQueue:
             )
 
     def by_group(self) -> Counter[str]:
-        """How many jobs wait or run for each group."""
+        """Return the number of queued and running jobs by group."""
         with self._lock:
             return Counter(group for job in self._active() for group in job.groups)
 
     def owners(self) -> set[str]:
-        """All for whom a job waits or runs."""
+        """Return all owners of queued and running jobs."""
         with self._lock:
             return {owner for job in self._active() for owner in job._wishes}
 
     def leave(self, owner: str) -> None:
-        """Take back all wishes of an owner, who has gone."""
+        """Remove an owner from all jobs, when its client has disconnected."""
         with self._lock:
             for job in self._active():
                 self._take_back(job, owner)
 
     def close(self, timeout: float = 10.0) -> None:
-        """Cancel everything and wait, at most `timeout` seconds, for the worker to stop."""
+        """Cancel all jobs and wait for the worker thread to stop.
+
+        Args:
+            timeout: maximum seconds to wait.
+        """
         with self._lock:
             self._closed = True
             for job in self._active():
@@ -234,16 +267,17 @@ class JobQueue:
         if requested is None:
             return
         if job is self._running and requested.group not in job.groups:
-            self._behind([requested.group])  # to stop a run is no way to the next one
+            self._behind([requested.group])  # cancelling a run must not earn the next turn
         if job._wishes:
             self._line_up()
         else:
             self._drop(job)
 
     def _line_up(self) -> None:
-        """Put the waiting jobs into the order in which they begin, as things stand now.
+        """Sort the queued jobs into their order of execution.
 
-        Whose run is at work is in line when it has ended, so behind all who wait.
+        A group with a running job rejoins the line when that ends, so it comes after all waiting
+        groups.
         """
         jobs = sorted(self._queue, key=lambda job: job._number)
         groups = {group for job in jobs for group in job.groups}  # at most one of them is new
@@ -255,18 +289,18 @@ class JobQueue:
             job = next(job for job in jobs if line[0] in job.groups)
             jobs.remove(job)
             self._queue.append(job)
-            line.sort(key=lambda group: group in job.groups)  # keeps the order of the others
+            line.sort(key=lambda group: group in job.groups)  # stable: others keep their order
             still = {group for job in jobs for group in job.groups}
             line = [group for group in line if group in still]
 
     def _behind(self, groups: Iterable[str]) -> None:
-        """These have had their turn: they are in line behind all others, as far as they wait."""
+        """Move groups that have had their turn to the end of the line, as far as they wait."""
         for group in sorted(self._in_line.keys() & groups, key=lambda item: self._in_line[item]):
             self._in_line[group] = next(self._numbers)
         self._line_up()
 
     def _make_room(self, group: str) -> bool:
-        """Cancel the last job whose groups all have more waiting than this one would have."""
+        """Cancel the last job whose groups would all still have more jobs queued than `group`."""
         waiting = Counter(group for job in self._queue for group in job.groups)
         for job in reversed(self._queue):
             if min(waiting[group] for group in job.groups) > waiting[group] + 1:
@@ -296,10 +330,10 @@ class JobQueue:
                 job._state, job._started = "running", self._clock()
                 job._heard = job._started
                 self._line_up()
-            log.info("job started", extra={"job": job._name})
+            log.info("jobs: run started", extra={"job": job._name})
             self._run(job)
             with self._lock:
-                if me in self._left:  # another thread has taken its place
+                if me in self._left:  # a new worker thread has replaced this one
                     self._left.discard(me)
                     return
 
@@ -321,15 +355,15 @@ class JobQueue:
             state: State = "done"
         except CancelledError:
             state = "cancelled"
-        except BaseException as error:  # whatever the function does, the worker goes on
+        except BaseException as error:  # the worker survives any exception of a job
             failure = explained(error)
-            traceback.clear_frames(error.__traceback__)  # a kept failure must not keep the data
+            traceback.clear_frames(error.__traceback__)  # releases the data of the failed job
             state = "failed"
         with self._lock:
-            if job._ended is not None:  # it was given up: nobody waits for what comes now
+            if job._ended is not None:  # timed out: the result is discarded
                 return
             if failure is not None and not isinstance(failure, ValueError):
-                log.error("a job failed: %s", job._name, exc_info=failure)
+                log.error("jobs: run failed: %s", job._name, exc_info=failure)
             job._result, job._error = result, failure
             self._running = None
             self._end(job, "cancelled" if job._unwanted else state)
@@ -343,7 +377,7 @@ class JobQueue:
                 self._kept.popitem(last=False)
 
     def _sweep(self) -> None:
-        """Drop the jobs that nobody waits for any more, and give up one that has fallen silent."""
+        """Cancel jobs without live owners, and time out a job that has stopped reporting."""
         now = self._clock()
         oldest = now - self._abandon_after
         for job in self._active():
@@ -353,9 +387,9 @@ class JobQueue:
             self._give_up(self._running)
 
     def _give_up(self, job: Job[Any]) -> None:
-        """Leave the thread of a silent job behind; the next job gets a new one."""
+        """Abandon the thread of a job that timed out; the next job gets a new one."""
         log.error(
-            "a job has not reported for %.0f s and is given up: %s", self._stall_after, job._name
+            "jobs: run timed out after %.0f s without a report: %s", self._stall_after, job._name
         )
         assert self._worker is not None
         self._left.add(self._worker)
@@ -378,7 +412,7 @@ class JobQueue:
         return len(self._left) >= self._most_left
 
     def _refuse(self, job: Job[Any]) -> None:
-        """End a job that no thread can be given to."""
+        """Fail a job for which no thread can be started."""
         job._error = UserError(
             "queue_stuck",
             f"No run can start: {len(self._left)} earlier ones never came to an end. The app has "
@@ -389,7 +423,7 @@ class JobQueue:
         self._remember(job)
 
     def _drop(self, job: Job[Any]) -> None:
-        """Cancel: at once when it waits, at its next report when it runs."""
+        """Cancel a job: at once where it is queued, at its next report where it runs."""
         job._unwanted = True
         if job in self._queue:
             self._queue.remove(job)
@@ -398,7 +432,7 @@ class JobQueue:
     def _end(self, job: Job[Any], state: State, given_up: bool = False) -> None:
         job._ended = self._clock()
         job._state = state
-        job._call = None  # lets go of the parameters
+        job._call = None  # releases the arguments
         had_their_turn = job.groups if job._started is not None else ()
         job._wishes.clear()
         self._behind(had_their_turn)
@@ -406,7 +440,8 @@ class JobQueue:
         setattr(self.tally, how, getattr(self.tally, how) + 1)
         self.tally.seconds += job.seconds
         log.info(
-            "job ended", extra={"job": job._name, "how": how, "seconds": round(job.seconds, 1)}
+            "jobs: run ended",
+            extra={"job": job._name, "how": how, "seconds": round(job.seconds, 1)},
         )
         self._changed.notify_all()
 
@@ -416,7 +451,7 @@ _defaults_lock = threading.Lock()
 
 
 def queue_for(device: str = "cpu") -> JobQueue:
-    """The queue of a device, one for the whole process."""
+    """Return the process-wide queue of a device."""
     with _defaults_lock:
         if device not in _defaults:
             _defaults[device] = JobQueue(
@@ -427,13 +462,13 @@ def queue_for(device: str = "cpu") -> JobQueue:
 
 
 def all_queues() -> dict[str, JobQueue]:
-    """The queues that there are so far, by device."""
+    """Return the queues created so far, by device."""
     with _defaults_lock:
         return dict(_defaults)
 
 
 def _tried(job: Job[T], report: Report) -> T:
-    """The job's work, once more with what `retry_hook` says where it fails."""
+    """Return the result of the job, with one retry where `retry_hook` provides other arguments."""
     call = job.call
     if remote_executor is not None and (outcome := remote_executor(job, report)) is not None:
         result: T = outcome[0]
@@ -445,8 +480,8 @@ def _tried(job: Job[T], report: Report) -> T:
         again = retry_hook(error, keywords) if retry_hook else None
         if again is None:
             raise
-        traceback.clear_frames(error.__traceback__)  # they hold what is on the device
+        traceback.clear_frames(error.__traceback__)  # frees the tensors on the device
     arguments, job.note = again
     job.device = str(arguments.pop("device"))
-    log.warning("a job begins again on %s: %s", job.device, job._name)
+    log.warning("jobs: run restarted on %s: %s", job.device, job._name)
     return call.func(*call.args, report=report, **on_device(call.func, arguments, job.device))

@@ -162,7 +162,7 @@ def test_a_training_that_raises(visit, at_each_update, caplog):
     pair = class_of(visit, 5)
     fails_for_all(pair, "error", "frame.failed")
     payloads = [record for record in caplog.records if record.name.startswith("seqviz.jobs")]
-    assert [record.getMessage() for record in payloads] == ["a job failed: fit_network"]  # once
+    assert [record.getMessage() for record in payloads] == ["jobs: run failed: fit_network"]  # once
     works_for_all(pair)
 
 
