@@ -1,4 +1,4 @@
-"""How any figure of ours is made: a sheet with panels, axes, scales and words over them."""
+"""Figure construction on Plotly.js: `Sheet`, `Panel`, axes, color scales, styles."""
 
 from seqviz.plotting.axes import axis
 from seqviz.plotting.figure import Figure

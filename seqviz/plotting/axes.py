@@ -1,4 +1,4 @@
-"""Axes, as the keys of Plotly's in which they differ from the house's; a panel adds the rest."""
+"""Axis specifications: Plotly keys beyond the template, completed by `Sheet.panel`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,18 @@ from seqviz.plotting import scales
 from seqviz.plotting.style import Style
 from seqviz.plotting.tokens import labels, numbered
 
-LOWEST, HIGHEST = -50.0, 45.0  # decades just beyond float32: what is further out is said in words
-NAMED_ROWS = 24  # tokens that find room beside a figure
+LOWEST, HIGHEST = -50.0, 45.0  # decades just beyond float32; values outside are stated in text
+NAMED_ROWS = 24  # tokens that fit along a vertical axis
 _TICKS = 8
 
 
 def axis(title: str = "", **more: Any) -> dict[str, Any]:
-    """An axis with its name and unit."""
+    """Return an axis with a title.
+
+    Args:
+        title: name and unit.
+        **more: further Plotly axis keys.
+    """
     return {"title": {"text": title}, **more}
 
 
@@ -31,10 +36,17 @@ def tokens(
     limit: int | None = None,
     **more: Any,
 ) -> dict[str, Any]:
-    """Places 1, 2, ... under the tokens read there, numbered where there are too many for it.
+    """Return an axis with one token at each of the positions 1, 2, ....
 
-    On hover the label of a place is its token in both cases. title: by default that they are words,
-    or steps. upright: the first token on top. limit: how many find room.
+    With too many tokens the positions are numbered. Hover texts show the token in both cases.
+
+    Args:
+        style: style of the figure.
+        pieces: the tokens.
+        title: title of the axis; by default "words", or "steps" where it is numbered.
+        upright: vertical axis with the first token on top.
+        limit: number of tokens that fit.
+        **more: further Plotly axis keys.
     """
     result, named = labels(pieces, limit or (NAMED_ROWS if upright else None))
     fallback = style.text("figure.words" if named else "figure.steps")
@@ -45,7 +57,13 @@ def tokens(
 
 
 def names(words: Sequence[str], title: str = "", **more: Any) -> dict[str, Any]:
-    """Places 1, 2, ... with these names (escaped by the caller)."""
+    """Return an axis with one name at each of the positions 1, 2, ....
+
+    Args:
+        words: the names, escaped.
+        title: title of the axis.
+        **more: further Plotly axis keys, which override these.
+    """
     return axis(
         title,
         **{
@@ -60,12 +78,25 @@ def names(words: Sequence[str], title: str = "", **more: Any) -> dict[str, Any]:
 
 
 def ranked(words: Sequence[str], title: str = "", **more: Any) -> dict[str, Any]:
-    """Places 1, 2, ... from the top with these names (escaped by the caller)."""
+    """Return a vertical axis with one name at each of the positions 1, 2, ... from the top.
+
+    Args:
+        words: the names, escaped.
+        title: title of the axis.
+        **more: further Plotly axis keys, which override these.
+    """
     return names(words, title, **{"range": [len(words) + 0.6, 0.4], **more})
 
 
 def ranks(words: Sequence[str], title: str, many: str, limit: int = NAMED_ROWS) -> dict[str, Any]:
-    """Places 1, 2, ... from the top with these names; `many` is the title of a numbered axis."""
+    """Return a vertical axis of names from the top, numbered where there are too many.
+
+    Args:
+        words: the names, escaped.
+        title: title of the axis with names.
+        many: title of the numbered axis.
+        limit: number of names that fit.
+    """
     rows: dict[str, Any] = {"range": [len(words) + 0.5, 0.5], "showgrid": False}
     if len(words) <= limit:
         named = {"tickvals": list(range(1, len(words) + 1)), "ticktext": list(words)}
@@ -76,7 +107,15 @@ def ranks(words: Sequence[str], title: str, many: str, limit: int = NAMED_ROWS) 
 def counted(
     count: int, title: str, *, upright: bool = False, step: int = 1, **more: Any
 ) -> dict[str, Any]:
-    """Cells 0 ... count - 1, `step` wide, from top to bottom where `upright`."""
+    """Return an axis of cells 0 ... count - 1.
+
+    Args:
+        count: number of cells.
+        title: title of the axis.
+        upright: vertical axis, from top to bottom.
+        step: width of a cell.
+        **more: further Plotly axis keys, which override these.
+    """
     rounds = (digit * 10**power for power in range(7) for digit in (1, 2, 5))
     ticks = next(every for every in rounds if count / every <= _TICKS)
     ends = [-step / 2, float(-(-count // step) * step) - step / 2]
@@ -100,10 +139,18 @@ def decades(
     reference: Sequence[float] = (),
     **more: Any,
 ) -> dict[str, Any]:
-    """A log axis around these values, decades only, cut where float32 has long ended.
+    """Return a log axis that fits the values, with ticks at powers of ten.
 
-    Where all of them are further out, an axis of their exponents: float64 may have no number for
-    them. `Panel.powers` gives what to draw on either. reference: of lines that may be out of view.
+    It is clipped just beyond the range of float32. Where all values are outside that range, the
+    axis is linear over their exponents, as float64 may not represent them. `Panel.powers` converts
+    values for either axis.
+
+    Args:
+        log10: decimal logarithms of the values.
+        title: title of the axis.
+        ticks: maximum number of ticks.
+        reference: decimal logarithms of reference lines, which may be out of range.
+        **more: further Plotly axis keys, which override these.
     """
     own, others = np.ravel(log10), np.asarray(reference, float)
     own, others = own[np.isfinite(own)], others[np.isfinite(others)]
@@ -125,14 +172,26 @@ def decades(
 
 
 def percent(title: str, low: float = 0, high: float = 100, **more: Any) -> dict[str, Any]:
-    """Percent from `low` to `high`; from 0 to 100 with ticks at the quarters."""
+    """Return a percent axis; from 0 to 100 it has ticks at the quarters.
+
+    Args:
+        title: title of the axis.
+        low: start in percent.
+        high: end in percent.
+        **more: further Plotly axis keys, which override these.
+    """
     if (low, high) == (0, 100):
         more = {"range": [-2, 106], "tickvals": [0, 25, 50, 75, 100], **more}
     return axis(title, **{"range": [low, high], **more})
 
 
 def around(*arrays: Shaped[np.ndarray, "..."], margin: float = 0.06) -> list[float]:
-    """A range that fits these values, with some room at both ends."""
+    """Return an axis range that fits all finite values, with a margin.
+
+    Args:
+        *arrays: the values.
+        margin: margin at each end, as a share of the range.
+    """
     finite = np.concatenate([np.ravel(a[np.isfinite(a)]) for a in arrays])
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
     room = margin * (high - low) or 0.1 * (abs(high) or 1.0)

@@ -1,4 +1,4 @@
-"""A figure without words: small enough for a card, where its letters could not be read."""
+"""Thumbnail of a figure without text, for cards: `wordless`."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from seqviz.plotting.figure import Figure
 
 WIDTH, HEIGHT = 304, 152  # pixels
 _MARGIN = {"l": 6, "r": 6, "t": 6, "b": 6}
-_THIN = 0.7  # of a line's width and of a marker's size
+_THIN = 0.7  # factor of line widths and marker sizes
 _WORDS = ("text", "texttemplate", "textfont", "hovertemplate", "customdata", "name", "colorbar")
 
 
 def wordless(figure: Figure) -> Figure:
-    """The same data in the same colors, with neither words nor numbers, on 304 x 152 pixels.
+    """Return a figure with the same data and colors but no text, 304 x 152 pixels in size.
 
     Example:
-
-    >>> wordless(Figure([{"type": "bar", "y": [1, 2], "text": ["a", "b"]}], {})).traces
-    [{'type': 'bar', 'y': [1, 2], 'hoverinfo': 'skip'}]
+        >>> wordless(Figure([{"type": "bar", "y": [1, 2], "text": ["a", "b"]}], {})).traces
+        [{'type': 'bar', 'y': [1, 2], 'hoverinfo': 'skip'}]
     """
     dropped = ("annotations", "title", "legend", "meta", "uniformtext")
     page = {key: value for key, value in figure.page.items() if key not in dropped}

@@ -1,4 +1,4 @@
-"""A text whose every piece is colored by a number, as HTML without a script."""
+"""Text whose tokens are colored by values (saliency map), as HTML without scripts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from seqviz.plotting.scales import ABOVE, BELOW
 from seqviz.plotting.style import Style
 
 _STYLE = Style()
-# The strongest color still leaves the letters in it 4.5 : 1, in the light theme and in the dark.
+# Highest opacity that leaves text a contrast of 4.5:1 in both themes.
 STRONGEST = 0.7
 _MARKS = str.maketrans({"\n": "↵", "\r": "", "\t": "⇥"})
 _CONTROLS = {*range(32), *range(0x7F, 0xA0)} - {ord(letter) for letter in "\t\n\r"}
@@ -30,13 +30,19 @@ def colored_text(
     unknown: Sequence[bool] | None = None,
     style: Style = _STYLE,
 ) -> str:
-    """The pieces one after another, each on a color that tells its value.
+    """Return HTML of tokens, each on a background color that encodes its value.
 
-    pieces: as they stand in the text, spaces and line breaks included. values: in [0, 1], shown as
-    deeper and deeper blue; or signed, blue below zero and orange above, the largest magnitude
-    deepest. title: of what the values are (plain text). selected: the place of one piece, from 1,
-    to be outlined. unknown: pieces that the network does not know, underlined with dots.
-    Everything from the student is escaped.
+    All text from the student is escaped.
+
+    Args:
+        pieces: tokens with their spaces and line breaks.
+        values: values in [0, 1], in deepening blue; with `signed`, any values, blue below zero and
+            orange above, scaled to the largest magnitude.
+        signed: values have a sign.
+        title: name of the values, as plain text.
+        selected: 1-based index of a token to outline.
+        unknown: True for tokens out of the vocabulary, which get a dotted underline.
+        style: style of the figure.
     """
     floats = np.ascontiguousarray(values, float)
     word = style.text("figure.unknown_symbol")
@@ -62,13 +68,18 @@ def colored_text(
     )
 
 
-@lru_cache(32)  # while the selected piece moves, the others stay
+@lru_cache(32)  # only the selected token changes while it is moved
 def _spans(
     pieces: tuple[str, ...], floats: bytes, signed: bool, unknown: tuple[bool, ...], word: str
 ) -> tuple[tuple[str, str], ...]:
-    """Each piece as the beginning of a span and, from the end of its style on, the rest.
+    """Return each token as the start of a span and its remainder from the end of the style.
 
-    floats: the values. word: for an unknown piece.
+    Args:
+        pieces: the tokens.
+        floats: bytes of the values, a hashable form.
+        signed: values have a sign.
+        unknown: True for tokens out of the vocabulary.
+        word: title of an unknown token.
     """
     values = np.frombuffer(floats)
     strength = np.nan_to_num(values)
@@ -90,8 +101,8 @@ def _spans(
 
 @lru_cache(1000)
 def _read(piece: str) -> tuple[str, str]:
-    """A piece in a title and as it is shown; texts have few that differ."""
-    # A line break has no width of its own to be colored: the mark before it has.
+    """Return a token as tooltip text and as visible HTML; cached, as tokens recur."""
+    # A line break has no width to be colored, so a visible mark precedes it.
     visible_text = _escaped(piece).replace("\r\n", "\n").replace("\r", "\n").replace("\n", "↵\n")
     return _escaped(_one_line(piece)), visible_text
 
@@ -101,6 +112,6 @@ def _one_line(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Plain text between tags and in attributes; what HTML cannot hold becomes a square."""
+    """Return text escaped for HTML; characters that HTML cannot contain become U+FFFD."""
     retained = text.translate(_SQUARES)
     return escape(retained.encode("utf-8", "replace").decode("utf-8"), quote=True)

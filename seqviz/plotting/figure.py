@@ -1,7 +1,7 @@
-"""A figure: the plain specification that Plotly.js draws, a dictionary whose leaves are arrays.
+"""`Figure`: Plotly.js specification with NumPy arrays, and its JSON encoding.
 
-No `plotly.graph_objects` on the way of a slider press: making one and writing it as JSON took four
-fifths of an answer. Who wants one asks for it (`Figure.plotly`).
+`plotly.graph_objects` is avoided while a slider is dragged: building and serializing one took four
+fifths of the response time. `Figure.plotly` builds one on request.
 """
 
 from __future__ import annotations
@@ -18,30 +18,42 @@ from typing import Any
 
 import numpy as np
 
-# Loaded by its name, since it builds on this module; only a notebook needs it.
+# Imported by name, as it imports this module; only notebooks need it.
 STATIC_IMAGE = "seqviz.plotting.static_image"
 
-# Integers of 64 bits have no typed array in a browser: they travel in 32 where they fit.
+# Plotly.js has no typed array for 64-bit integers, so they are sent in 32 bits where they fit.
 _INT32 = np.iinfo(np.int32)
-_SHORT = 256  # integers that are no longer as text than as base64
-LARGE = 4096  # characters of base64 that are written apart
-_APART = b'"bdata":"@"'  # where an array belongs; base64 has no such letter
+_SHORT = 256  # up to this many integers are as short in text as in base64
+LARGE = 4096  # base64 characters from which an array is a separate piece
+_APART = b'"bdata":"@"'  # placeholder of a separate array; @ is no base64 character
 _TYPED = {"i1", "u1", "i2", "u2", "i4", "u4", "f4", "f8"}
 
 
 @dataclass(frozen=True)
 class Array:
-    """A large array as base64, and a name that tells it from others."""
+    """Base64-encoded large array with a content hash.
+
+    Attributes:
+        name: hash of the content, by which clients cache it.
+        text: base64 data.
+    """
 
     name: str
     text: bytes
 
 
 class Figure:
-    """What Plotly.js draws: `traces`, and a `page` with axes, words and shapes ("layout").
+    """Plotly.js figure.
 
-    Both are Plotly's own keys; numbers are numpy arrays. Whoever has a figure shares it: nobody
-    writes into it.
+    Figures are shared and must not be modified.
+
+    Args:
+        traces: Plotly traces with NumPy arrays as data.
+        page: Plotly layout: axes, annotations and shapes.
+
+    Attributes:
+        traces: as given.
+        page: as given.
     """
 
     def __init__(self, traces: Sequence[Mapping[str, Any]], page: Mapping[str, Any]):
@@ -50,25 +62,25 @@ class Figure:
 
     @property
     def alt(self) -> str:
-        """The description in words, for those who do not see it."""
+        """Text description for screen readers."""
         return str((self.page.get("meta") or {}).get("alt", ""))
 
     def to_json(self) -> str:
-        """As a page gets it: arrays as base64, what is not a number as null."""
+        """Return the figure as JSON: arrays as base64, nan and infinities as null."""
         return joined(self.parts()).decode()
 
     def parts(self) -> tuple[bytes | Array, ...]:
-        """The same in pieces, each large array one of its own.
+        """Return the JSON in pieces, with each large array as a separate piece.
 
-        One that nobody can write into is encoded once, for all figures that show it.
+        A read-only array is encoded once for all figures that contain it.
         """
-        import orjson  # here and below: a figure is numbers also where nobody writes it
+        import orjson  # imported on use, as figures also work without serialization
 
         full, arrays = {"data": self.traces, "layout": self.page}, list[Array]()
         default = partial(_written, arrays)
         text = orjson.dumps(full, default=default, option=orjson.OPT_NON_STR_KEYS)
         first, *others = text.split(_APART)
-        # A copy: behind what it gives, orjson keeps the room in which it has worked, 20 times it.
+        # A copy releases orjson's working buffer, which is 20 times the size of its result.
         results: list[bytes | Array] = [bytes(memoryview(first))]
         for array, after in zip(arrays, others, strict=True):
             results[-1] += b'"bdata":"'  # type: ignore[operator]
@@ -76,17 +88,19 @@ class Figure:
         return tuple(results)
 
     def axis(self, name: str) -> Mapping[str, Any]:
-        """An axis by its short name ("x", "y2"); empty where there is none."""
+        """Return an axis by its short name ("x", "y2"); empty where it does not exist."""
         result: Mapping[str, Any] = self.page.get(f"{name[0]}axis{name[1:]}") or {}
         return result
 
     def plotly(self) -> go.Figure:
-        """The same as an object of Plotly's Python library, compared with its schema.
+        """Return the figure as a `plotly.graph_objects.Figure`, validated by its schema.
 
-        Raises ValueError for what the schema does not know. Example:
+        Raises:
+            ValueError: the schema does not know a key or value.
 
-        >>> Figure([{"type": "bar", "y": [1, 2]}], {"height": 300}).plotly().layout.height
-        300
+        Example:
+            >>> Figure([{"type": "bar", "y": [1, 2]}], {"height": 300}).plotly().layout.height
+            300
         """
         import plotly.graph_objects as go
 
@@ -98,16 +112,20 @@ class Figure:
 
     @property
     def data(self) -> Any:
-        """The traces as Plotly's objects: for a notebook; a page does not need them."""
+        """Traces as Plotly objects, for notebooks."""
         return self._as_plotly.data
 
     @property
     def layout(self) -> Any:
-        """The layout as Plotly's object: for a notebook; a page does not need it."""
+        """Layout as a Plotly object, for notebooks."""
         return self._as_plotly.layout
 
     def show(self, **options: Any) -> None:
-        """Show it in a notebook or a browser, as Plotly does; a notebook keeps a picture of it."""
+        """Show the figure in a notebook or browser; a notebook also stores a static image.
+
+        Args:
+            **options: options of Plotly's `show`; with any, Plotly renders the figure.
+        """
         shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
         if shell is not None and not options:
             shell.display_pub.publish(self._repr_mimebundle_())
@@ -119,7 +137,7 @@ class Figure:
         return bundle
 
     def _display_(self) -> Any:
-        """The same for marimo."""
+        """Return the display object for marimo."""
         return self.plotly()
 
     def __eq__(self, other: object) -> bool:
@@ -129,12 +147,12 @@ class Figure:
 
 
 def joined(parts: Sequence[bytes | Array]) -> bytes:
-    """The JSON that `Figure.parts` gave in pieces."""
+    """Return the JSON from the pieces of `Figure.parts`."""
     return b"".join(part.text if isinstance(part, Array) else part for part in parts)
 
 
 def read(written: str) -> Figure:
-    """The figure that `Figure.to_json` wrote; its arrays stay as they were written."""
+    """Parse the output of `Figure.to_json`; arrays stay base64-encoded."""
     import orjson
 
     full = orjson.loads(written)
@@ -142,10 +160,7 @@ def read(written: str) -> Figure:
 
 
 def _written(buffers: list[Array], value: Any) -> Any:
-    """What orjson does not know: arrays as Plotly.js reads them, and numpy's numbers.
-
-    Large arrays are put into `buffers`.
-    """
+    """Encode a value that orjson does not support; large arrays are appended to `buffers`."""
     if isinstance(value, np.ndarray):
         return _typed(value, buffers)
     if isinstance(value, np.generic):
@@ -158,14 +173,14 @@ def _written(buffers: list[Array], value: Any) -> Any:
 
 
 def _typed(values: np.ndarray, buffers: list[Array]) -> Any:
-    """An array as base64 with its type and shape; what is short or has no such type as a list."""
+    """Return an array as base64 with type and shape, or as a list where it is short or untyped."""
     if values.dtype.kind in "iu" and values.itemsize == 8 and values.size > _SHORT:
         fits = values.min() >= _INT32.min and values.max() <= _INT32.max
         values = values.astype(np.int32 if fits else np.float64)
     kind = values.dtype.str[1:]
     if kind not in _TYPED or values.size <= (_SHORT if values.dtype.kind in "iu" else 0):
         return values.tolist()
-    if 4 * -(-values.nbytes // 3) < LARGE:  # `bench/live.js` counts them in the same way
+    if 4 * -(-values.nbytes // 3) < LARGE:  # `bench/live.js` has the same limit
         text = _base64(values).decode("ascii")
     else:
         text = "@"
@@ -176,11 +191,11 @@ def _typed(values: np.ndarray, buffers: list[Array]) -> Any:
     return result
 
 
-_arrays: dict[int, Array] = {}  # by address, of arrays that nobody can write into
+_arrays: dict[int, Array] = {}  # encodings of read-only arrays by id
 
 
 def _array(values: np.ndarray) -> Array:
-    """A large array to be written apart; what was written of it is kept as long as it lives."""
+    """Return a large array encoded; for a read-only array, cached until the array is freed."""
     if (result := _arrays.get(id(values))) is not None:
         return result
     text = _base64(values)

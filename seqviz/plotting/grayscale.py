@@ -1,8 +1,8 @@
-"""A figure in grays, for a printer without colors: what color tells, dash, marker and pattern tell.
+"""Grayscale figures for print, with dashes, markers and patterns for colors: `grayscale`.
 
-A gray is as light as its color. Lines of different colors that share a dash get dashes of their
-own, points their own marker, bars their own pattern. A scale with two colors and nothing between
-them, whose ends would be the same gray, goes from black over gray to white.
+A gray has the lightness of its color. Lines of different colors with the same dash get different
+dashes, points different markers, bars different patterns. A diverging scale whose two ends would be
+the same gray goes from black over gray to white.
 """
 
 from __future__ import annotations
@@ -22,18 +22,17 @@ MARKERS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "triangle
 PATTERNS = ("", "/", "x", ".", "-", "\\", "|", "+")
 SIGNED = [[0, "#000000"], [0.5, "#969696"], [1, "#ffffff"]]
 _COLOR = re.compile(r"#[0-9a-fA-F]{6}\b|rgba?\([^)]*\)")
-_APART = 40  # of 255: how much lighter the middle of a scale is than both of its ends
+_APART = 40  # of 255; a diverging scale has a middle this much lighter than both ends
 _ROLES = dict(zip(LIVE.colors(), LIGHT.colors(), strict=True))
 
 
 def grayscale(figure: Figure) -> Figure:
-    """The same figure in grays on white; `figure` stays as it is.
+    """Return a copy of the figure in grays on white.
 
     Example:
-
-    >>> red = Figure([{"type": "bar", "marker": {"color": "#ff0000"}}], {})
-    >>> grayscale(red).traces[0].get("marker")
-    {'color': '#363636', 'pattern': {'shape': '', 'fgcolor': '#000000', 'bgcolor': '#363636'}}
+        >>> red = Figure([{"type": "bar", "marker": {"color": "#ff0000"}}], {})
+        >>> grayscale(red).traces[0].get("marker")
+        {'color': '#363636', 'pattern': {'shape': '', 'fgcolor': '#000000', 'bgcolor': '#363636'}}
     """
     full = read(figure.to_json())
     traces: list[Any] = full.traces
@@ -43,7 +42,7 @@ def grayscale(figure: Figure) -> Figure:
 
 
 def lightness(color: str) -> int:
-    """How light a color is on white paper, 0 to 255.
+    """Return the luma of a CSS color on white, 0 to 255.
 
     >>> lightness("#ffffff"), lightness("rgba(0,0,0,0.5)")
     (255, 128)
@@ -64,12 +63,12 @@ def lightness(color: str) -> int:
 def _grayed(color: str) -> str:
     parts = re.findall(r"[\d.]+", color)
     if color.startswith("rgba") and float(parts[3]) == 0:
-        return color  # nothing is there
+        return color  # transparent
     return "#" + f"{lightness(color):02x}" * 3
 
 
 def _gray(part: Any, name: str = "") -> Any:
-    """Every color in it, wherever it stands."""
+    """Return a specification with all its colors in grays."""
     match part:
         case Mapping():
             return {key: _gray(value, key) for key, value in part.items()}
@@ -77,7 +76,7 @@ def _gray(part: Any, name: str = "") -> Any:
             return _scale(part)
         case list():
             return [_gray(value) for value in part]
-        case str() if name not in ("bdata", "source"):  # arrays and pictures
+        case str() if name not in ("bdata", "source"):  # base64 arrays and images
             return _COLOR.sub(lambda result: _grayed(result[0]), part)
     return part
 
@@ -91,7 +90,7 @@ def _scale(stops: list[list[Any]]) -> list[list[Any]]:
 
 
 def _told_apart(traces: list[dict[str, Any]]) -> None:
-    """Give lines, points and bars of different colors what tells them apart."""
+    """Give lines, points and bars of different colors different dashes, markers and patterns."""
     lines = [trace for trace in traces if "lines" in str(trace.get("mode", ""))]
     points = [trace for trace in traces if trace.get("mode") == "markers"]
     bars = [trace for trace in traces if trace.get("type") == "bar"]
@@ -108,7 +107,7 @@ def _told_apart(traces: list[dict[str, Any]]) -> None:
 def _each_its_own(
     traces: list[dict[str, Any]], part: str, name: str, signs: tuple[str, ...]
 ) -> None:
-    """A sign for each pair of color and sign: its own, where no other color has that."""
+    """Assign a sign to each pair of color and sign, a new one where another color has it."""
     styles = [(str(inner.get("color")), str(inner.get(name, signs[0]))) for inner in
              (_inner(trace, part) for trace in traces)]  # fmt: skip
     chosen: dict[tuple[str, str], str] = {}

@@ -1,4 +1,4 @@
-"""Labels at the ends of lines instead of a legend, kept apart, and axes with room for them."""
+"""Placement of labels at line ends without overlaps: `spread`."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from collections.abc import Sequence
 
 
 def spread(targets: Sequence[float], minimum: float, highest: float = float("inf")) -> list[float]:
-    """Places as near to the wanted ones as labels can be that must stand `minimum` apart.
+    """Return label positions close to their targets, at least `minimum` apart.
 
-    highest: none stands above it; Plotly leaves out a label that is beyond its axis.
+    Args:
+        targets: desired positions.
+        minimum: smallest distance of two labels.
+        highest: upper limit of the positions; Plotly omits a label beyond its axis.
     """
     order = sorted(range(len(targets)), key=lambda position: targets[position])
-    groups: list[tuple[list[int], float]] = []  # members from below, and their middle
+    groups: list[tuple[list[int], float]] = []  # members from bottom to top, center
     for location in order:
         members, middle = [location], targets[location]
         while groups:

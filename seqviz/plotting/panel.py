@@ -1,6 +1,6 @@
-"""A pair of axes and what is drawn on it: lines, points, bars, cells, estimates, words.
+"""`Panel`: a pair of axes with methods for lines, points, bars, cells and annotations.
 
-Every method takes further keys of Plotly's, which go before its own.
+Every method accepts further Plotly keys, which override its own.
 """
 
 from __future__ import annotations
@@ -21,27 +21,40 @@ from seqviz.stats.estimate import Estimate
 if TYPE_CHECKING:
     from seqviz.plotting.sheet import Sheet
 
-NAMED = "<extra>%{fullData.name}</extra>"  # at the end of a hover text: the name stands beside it
-DODGE = 0.12  # of the distance between categories, from one series to the next
-_WRITTEN = 12  # tokens of a map of weights whose numbers find room in the cells
-_FAINT = 0.14  # opacity of a band: five of them over one another leave the lines readable
-Values = Any  # anything numpy reads as one-dimensional: numbers, dates, None for a gap
+NAMED = "<extra>%{fullData.name}</extra>"  # ending of a hover template that adds the trace's name
+DODGE = 0.12  # offset between series, as a share of the distance between categories
+_WRITTEN = 12  # maximum number of tokens of a map with numbers in its cells
+_FAINT = 0.14  # opacity of a band; lines stay visible below five overlapping bands
+Values = Any  # one-dimensional array-like: numbers, dates, None for a gap
 
 
 class Panel:
-    """A pair of axes, by their short names ("x2", "y2"), and what is drawn on them."""
+    """Pair of axes of a sheet and its drawing methods; created by `Sheet.panel`.
+
+    Args:
+        sheet: sheet of the panel.
+        x: short name of the x axis, such as "x2".
+        y: short name of the y axis.
+        right: right end of the panel, as a share of the sheet's width.
+
+    Attributes:
+        style: style of the sheet.
+    """
 
     def __init__(self, sheet: Sheet, x: str, y: str, right: float):
         self.sheet, self.x, self.y, self.right = sheet, x, y, right
         self.style = sheet.style
 
     def trace(self, kind: str, **keys: Any) -> dict[str, Any]:
-        """A trace of Plotly's on these axes; keys that are None are left out.
+        """Add a Plotly trace to these axes and return it.
 
-        hover: what stands over a point, in Plotly's template language; with `NAMED` at its end the
-        trace's name beside it. False: nothing. legend: whether it is in the legend, or the name of
-        another legend ("legend2"); by default the first trace of each name is. group: those that
-        the legend switches together. pick: a click on it goes to the page.
+        Args:
+            kind: Plotly trace type.
+            **keys: Plotly keys of the trace, without None values, and these: `hover`, a Plotly
+                hover template (with `NAMED` at its end, the trace's name is shown, too), or False
+                for none; `legend`, True or False for a legend entry, or the name of another legend
+                ("legend2"), by default the first trace of each name has an entry; `group`, traces
+                that the legend toggles together; `pick`, report clicks to the page.
         """
         hover = keys.pop("hover", None)
         legend, group, pick = (keys.pop(key, None) for key in ("legend", "group", "pick"))
@@ -76,7 +89,7 @@ class Panel:
         return created
 
     def _scaled(self, marker: Mapping[str, Any]) -> dict[str, Any]:
-        """A line, or a marker with its edge, as much thicker as the type is larger."""
+        """Return a line, or a marker with its outline, with widths scaled like the type."""
         wider = {key: self._scaled(value) for key, value in marker.items() if key == "line"}
         if "width" in marker:
             wider["width"] = self.style.scale * marker["width"]
@@ -97,7 +110,19 @@ class Panel:
         size: float = 7,
         **more: Any,
     ) -> None:
-        """A line; with a `symbol`, a marker of `size` pixels at each point as well."""
+        """Draw a line.
+
+        Args:
+            x: x values.
+            y: y values; nan is a gap.
+            name: name of the trace.
+            color: CSS color.
+            width: line width in pixels.
+            dash: Plotly dash style.
+            symbol: marker at each point; None for no markers.
+            size: marker size in pixels.
+            **more: further keys of `trace`.
+        """
         keys: dict[str, Any] = {"mode": "lines", "line": {"color": color, "width": width}}
         if dash != "solid":
             keys["line"]["dash"] = dash
@@ -119,7 +144,19 @@ class Panel:
         opacity: float | None = None,
         **more: Any,
     ) -> None:
-        """Markers; `edge` is the line around each."""
+        """Draw markers.
+
+        Args:
+            x: x values.
+            y: y values.
+            name: name of the trace.
+            color: one CSS color, or one value for each marker.
+            size: size in pixels, one or one for each marker.
+            symbol: Plotly symbol, one or one for each marker.
+            edge: Plotly line around each marker.
+            opacity: opacity of the markers in [0, 1].
+            **more: further keys of `trace`.
+        """
         marker: dict[str, Any] = {"color": color, "size": size, "symbol": symbol}
         if edge is not None:
             marker["line"] = dict(edge)
@@ -129,12 +166,26 @@ class Panel:
         self.trace("scatter", **{**keys, **more})
 
     def marks_text(self, x: Values, y: Values, text: Values, **more: Any) -> None:
-        """Text at points that are data of no trace, such as a sign in a cell."""
+        """Draw text at points that belong to no data trace, such as a sign in a cell.
+
+        Args:
+            x: x values.
+            y: y values.
+            text: text of each point.
+            **more: further keys of `trace`.
+        """
         keys = {"mode": "text", "x": x, "y": y, "text": text, "hover": False, "legend": False}
         self.trace("scatter", **{**keys, **more})
 
     def unseen(self, x: Values, y: Values, name: str, **more: Any) -> None:
-        """Numbers that shapes and words draw: for the data behind the figure, and for the axes."""
+        """Add an invisible trace: data drawn by shapes, for the data table and the axis ranges.
+
+        Args:
+            x: x values.
+            y: y values.
+            name: name of the trace.
+            **more: further keys of `trace`.
+        """
         keys = {"mode": "none", "x": x, "y": y, "name": name, "hover": False, "legend": False}
         self.trace("scatter", **{**keys, **more})
 
@@ -152,10 +203,19 @@ class Panel:
         ends_size: float = 12,
         **more: Any,
     ) -> None:
-        """Bars at places of one axis, as long as values of the other.
+        """Draw bars.
 
-        whiskers: the lower and upper ends of an interval for each. ends: words at the ends of the
-        bars, `ends_size` pixels at a desk; they are not cut off at the edge of the panel.
+        Args:
+            at: positions on the category axis.
+            length: values, in the unit of the other axis.
+            name: name of the trace.
+            color: one CSS color, or one for each bar.
+            sideways: horizontal bars.
+            whiskers: lower and upper ends of the intervals.
+            edge: Plotly line around each bar.
+            ends: text at the end of each bar, not clipped at the edge of the panel.
+            ends_size: font size of `ends` in pixels, at scale 1.
+            **more: further keys of `trace`.
         """
         marker: dict[str, Any] = {"color": color}
         if edge is not None:
@@ -168,23 +228,30 @@ class Panel:
             keys[f"error_{along}"] = whisker(length, *whiskers, self.style.palette.truth)
         if ends is not None:
             keys |= {"text": ends, "textposition": "outside", "cliponaxis": False,
-                     "constraintext": "none",  # or Plotly shrinks long words
+                     "constraintext": "none",  # otherwise Plotly shrinks long text
                      "textfont": {"size": ends_size * self.style.scale}}  # fmt: skip
         self.trace("bar", **{**keys, **more})
 
     def ranked_bars(self, values: Values, name: str, color: Any, **more: Any) -> None:
-        """Draw a bar in each row of an axis `axes.ranked`, from the top.
+        """Draw a horizontal bar in each row of an axis from `axes.ranked`.
 
         Args:
-            values: lengths of the bars; of an `Estimate` with whiskers.
-            name: of the trace.
-            color: one for all rows, or one for each.
-            more: as in `bars`.
+            values: lengths of the bars; an `Estimate` adds whiskers.
+            name: name of the trace.
+            color: one CSS color, or one for each row.
+            **more: further arguments of `bars`.
         """
         self._bars_in_order(values, name, color, {"sideways": True, **more})
 
     def token_bars(self, values: Values, name: str, color: Any, **more: Any) -> None:
-        """Draw a bar over each token of an axis `axes.tokens`; arguments as in `ranked_bars`."""
+        """Draw a bar at each token of an axis from `axes.tokens`.
+
+        Args:
+            values: lengths of the bars; an `Estimate` adds whiskers.
+            name: name of the trace.
+            color: one CSS color, or one for each token.
+            **more: further arguments of `bars`.
+        """
         self._bars_in_order(values, name, color, more)
 
     def _bars_in_order(
@@ -206,17 +273,17 @@ class Panel:
         samples: Float[np.ndarray, "category sample"] | None = None,
         **more: Any,
     ) -> None:
-        """Draw a value for each category 1, 2, ..., connected by a line.
+        """Draw a value for each of the categories 1, 2, ..., connected by a line.
 
         Args:
-            values: one for each category, in the unit of the axis; of an `Estimate` with whiskers.
-            name: of the trace.
-            color: of the line, its marks and its whiskers.
-            dodge: (index, count) of series that stand side by side.
-            start: how many of the first categories are left out.
-            sideways: categories are rows, and marks are not connected.
-            samples: single values behind each, drawn as small dots.
-            more: as in `line`, or in `points` where `sideways`.
+            values: one for each category, in the unit of the axis; an `Estimate` adds whiskers.
+            name: name of the trace.
+            color: CSS color of line, markers and whiskers.
+            dodge: (index, count) of series drawn side by side.
+            start: number of leading categories to omit.
+            sideways: categories are rows, and markers are not connected.
+            samples: individual values of each category, drawn as small dots.
+            **more: further arguments of `line`, or of `points` where `sideways`.
         """
         index, count = dodge
         aside = DODGE * (index - (count - 1) / 2)
@@ -239,7 +306,16 @@ class Panel:
     def waterfall(
         self, at: Values, change: Values, start: Values, name: str, color: Any, **more: Any
     ) -> None:
-        """Bars that each begin where the sum stood before (`start`) and reach `change` further."""
+        """Draw a waterfall of bars, each from a running sum to the sum after its change.
+
+        Args:
+            at: positions of the bars.
+            change: signed lengths.
+            start: running sum before each change.
+            name: name of the trace.
+            color: one CSS color, or one for each bar.
+            **more: further arguments of `bars`.
+        """
         keys = {"base": start, "width": 0.86, "hover": False, **more}
         self.bars(at, change, name, color, **keys)
 
@@ -255,10 +331,17 @@ class Panel:
         bar_at: float | None = None,
         **more: Any,
     ) -> None:
-        """A matrix, row 1 and column 1 at 1 of the axes unless `x` and `y` say otherwise.
+        """Draw a matrix as a heatmap; rows and columns are numbered from 1.
 
-        bar: the name of its color bar, by default that of the trace; None: it has none.
-        bar_at: where the color bar begins, as a share of the sheet's width.
+        Args:
+            z: values [row, column].
+            name: name of the values.
+            scale: color scale.
+            x: positions of the columns, in place of 1, 2, ....
+            y: positions of the rows, in place of 1, 2, ....
+            bar: title of the color bar, `name` if empty; None for no color bar.
+            bar_at: left end of the color bar, as a share of the sheet's width.
+            **more: further keys of `trace`.
         """
         rows, columns = np.shape(z)
         keys: dict[str, Any] = {
@@ -278,10 +361,14 @@ class Panel:
     def weights(
         self, weights: Any, allowed: Any = None, name: str = "", maximum: float = 1.0, **more: Any
     ) -> None:
-        """Attention weights of queries (y) on keys (x), each from 1; written in where they fit.
+        """Draw attention weights of queries (y) over keys (x); small maps show the numbers.
 
-        allowed: where it is False the cell is blank, as nothing was asked there. name: by default
-        that they are weights. maximum: where the colors end. `more` as in `cells`.
+        Args:
+            weights: weights [query, key] in [0, maximum]; positions are numbered from 1.
+            allowed: mask [query, key]; cells where it is False are blank.
+            name: name of the values, by default "weight".
+            maximum: upper end of the color scale.
+            **more: further arguments of `cells`.
         """
         z = np.asarray(weights, np.float32)
         if allowed is not None:
@@ -299,7 +386,17 @@ class Panel:
         self.cells(z, name or text("figure.weight"), weight_scale(maximum), **{**keys, **more})
 
     def band(self, x: Values, low: Values, high: Values, color: str, **more: Any) -> None:
-        """The area between two lines, without a name: no data of its own. It skips gaps."""
+        """Draw an unnamed band between two lines, with gaps skipped.
+
+        It adds no row to the data table.
+
+        Args:
+            x: x values.
+            low: lower line.
+            high: upper line.
+            color: CSS color, drawn faintly.
+            **more: further keys of `trace`.
+        """
         low, high = np.asarray(low, float), np.asarray(high, float)
         finite = np.isfinite(low) & np.isfinite(high)
         x, low, high = np.asarray(x)[finite], low[finite], high[finite]
@@ -317,7 +414,12 @@ class Panel:
         self.trace("scatter", **{**keys, **more})
 
     def hatches(self, cells: Bool[np.ndarray, "row column"], color: str) -> None:
-        """Stripes over cells of a matrix whose rows and columns are counted from 1."""
+        """Draw stripes over cells of a matrix.
+
+        Args:
+            cells: True for the cells; rows and columns are numbered from 1.
+            color: CSS color of the stripes.
+        """
         rows, columns = np.nonzero(cells)
         corners = {
             "x": [v for c in columns.tolist() for v in (c + 0.5, c + 1.5, c + 1.5, c + 0.5, None)],
@@ -333,12 +435,26 @@ class Panel:
     def reference(
         self, x: Values, y: Values, name: str, *, dash: str = "dot", width: float = 1.8, **more: Any
     ) -> None:
-        """A quiet line for theory, a bound or a baseline; it does not answer to the pointer."""
+        """Draw a reference line for theory, a bound or a baseline, without hover text.
+
+        Args:
+            x: x values.
+            y: y values.
+            name: name of the line.
+            dash: Plotly dash style.
+            width: line width in pixels.
+            **more: further arguments of `line`.
+        """
         color = self.style.palette.baseline
         self.line(x, y, name, color, dash=dash, width=width, **{"hover": False, **more})
 
     def key(self, scale: ColorScale, bar: str) -> None:
-        """A color bar alone, where what it explains is a picture."""
+        """Draw only a color bar, as the key of an image.
+
+        Args:
+            scale: color scale with limits.
+            bar: title of the color bar.
+        """
         marker = {
             "color": [scale.low], "cmin": scale.low, "cmax": scale.high,
             "colorscale": scale.colors, "showscale": True,
@@ -347,7 +463,10 @@ class Panel:
         self.trace("scatter", x=[None], y=[None], hover=False, legend=False, marker=marker)
 
     def powers(self, log10: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
-        """10 to each of these; on an axis of exponents (`axes.decades`) these themselves."""
+        """Return 10 to each power, or the exponents themselves on an axis of exponents.
+
+        See `axes.decades`.
+        """
         if self.sheet.page[f"yaxis{self.y[1:]}"].get("type") == "log":
             return powers(log10)
         return np.where(np.isfinite(log10), log10, np.nan)
@@ -355,12 +474,24 @@ class Panel:
     # --- marks without data ----------------------------------------------------------------------
 
     def vertical(self, at: float, color: str, **more: Any) -> None:
-        """A line through the panel from bottom to top, behind the data."""
+        """Draw a vertical line through the panel, behind the data.
+
+        Args:
+            at: x value.
+            color: CSS color.
+            **more: `width` in pixels, `dash`, and further Plotly keys of the shape.
+        """
         ends = {"x0": at, "x1": at, "y0": 0, "y1": 1, "yref": f"{self.y} domain"}
         self._through(ends, color, more)
 
     def horizontal(self, at: float, color: str, **more: Any) -> None:
-        """A line through the panel from left to right, behind the data."""
+        """Draw a horizontal line through the panel, behind the data.
+
+        Args:
+            at: y value.
+            color: CSS color.
+            **more: `width` in pixels, `dash`, and further Plotly keys of the shape.
+        """
         ends = {"y0": at, "y1": at, "x0": 0, "x1": 1, "xref": f"{self.x} domain"}
         self._through(ends, color, more)
 
@@ -371,7 +502,12 @@ class Panel:
         self.shape("line", **{**ends, "line": line, "layer": "below", **more})
 
     def chance_line(self, percent: float = 50, *, sideways: bool = False) -> None:
-        """Draw the dotted line of a guess, such as a coin's; sideways: percent run along x."""
+        """Draw a dotted line at chance level, such as that of a coin flip.
+
+        Args:
+            percent: chance level.
+            sideways: percent is on the x axis.
+        """
         through = self.vertical if sideways else self.horizontal
         through(percent, self.style.palette.baseline, width=1.5, dash="dot")
 
@@ -379,7 +515,16 @@ class Panel:
         self, x: Sequence[float] | None, y: Sequence[float] | None, color: str,
         *, width: float = 2, dash: str | None = None, **more: Any,
     ) -> None:  # fmt: skip
-        """An outline around what is chosen; where x or y is None, all of the panel along it."""
+        """Draw a rectangular outline, such as that of a selection.
+
+        Args:
+            x: left and right end; None for the width of the panel.
+            y: lower and upper end; None for the height of the panel.
+            color: CSS color.
+            width: line width in pixels.
+            dash: Plotly dash style.
+            **more: further Plotly keys of the shape.
+        """
         line: dict[str, Any] = {"color": color, "width": self.style.scale * width}
         if dash:
             line["dash"] = dash
@@ -392,17 +537,36 @@ class Panel:
     def outline(
         self, color: str, *, column: float | None = None, row: float | None = None, **more: Any
     ) -> None:
-        """Around one cell of a map, or around its whole row or column."""
+        """Outline one cell of a map, or a complete row or column.
+
+        Args:
+            color: CSS color.
+            column: number of the column; None for all columns.
+            row: number of the row; None for all rows.
+            **more: further arguments of `rectangle`.
+        """
         spans = [None if at is None else (at - 0.5, at + 0.5) for at in (column, row)]
         self.rectangle(spans[0], spans[1], color, **more)
 
     def shape(self, kind: str, **keys: Any) -> None:
-        """A shape of Plotly's on these axes."""
+        """Add a Plotly shape on these axes.
+
+        Args:
+            kind: Plotly shape type.
+            **keys: Plotly keys of the shape.
+        """
         refs = {"xref": self.x, "yref": self.y}
         self.sheet.shapes.append({"type": kind, **refs, **keys})
 
     def words(self, text: str, x: Any, y: Any, **layout: Any) -> None:
-        """Words at a place of the data; with xref or yref "domain" at a share of the panel."""
+        """Add an annotation at data coordinates.
+
+        Args:
+            text: the text, as HTML of Plotly.
+            x: x value; with xref="domain", a share of the panel's width.
+            y: y value; with yref="domain", a share of the panel's height.
+            **layout: further arguments of `annotation`.
+        """
         refs = {"xref": self.x, "yref": self.y}
         for ref, axis in (("xref", self.x), ("yref", self.y)):
             if layout.get(ref) == "domain":
@@ -412,7 +576,12 @@ class Panel:
         )
 
     def title(self, text: str, **layout: Any) -> None:
-        """A title above the panel; it moves with it where panels are stacked."""
+        """Add a title above the panel, which moves with it where panels are stacked.
+
+        Args:
+            text: the title.
+            **layout: further arguments of `words`.
+        """
         above = {"x": 0, "y": 1, "xref": "domain", "yref": "domain", "xanchor": "left",
                  "yanchor": "bottom", "yshift": 3}  # fmt: skip
         self.words(text, **{**above, **layout})
@@ -426,16 +595,22 @@ class Panel:
         span: Sequence[float],
         **layout: Any,
     ) -> None:
-        """Names of lines at their right ends, apart from one another; of a gap none.
+        """Label lines at their right ends without overlaps; a gap gets no label.
 
-        heights: of the ends. x: where they are (log10 of it on a log axis). span: of the y axis.
+        Args:
+            names: label of each line.
+            colors: CSS color of each label.
+            heights: y value of each line's end; nan for a gap.
+            x: x value of the ends (its log10 on a log axis).
+            span: range of the y axis.
+            **layout: further arguments of `words`.
         """
         from seqviz.plotting.line_ends import spread
 
         step = 0.062 * (span[1] - span[0]) * self.style.scale * 420 / self.style.height
         finite = [at for at, height in enumerate(heights) if np.isfinite(height)]
         apart = spread([heights[at] for at in finite], step, span[1] - step / 2)
-        floor = span[0] + step / 2  # Plotly leaves out what stands below the axis, too
+        floor = span[0] + step / 2  # Plotly omits labels below the axis, too
         for at in sorted(range(len(apart)), key=lambda at: apart[at]):
             apart[at] = max(apart[at], floor)
             floor = apart[at] + step
@@ -447,13 +622,29 @@ class Panel:
 def annotation(
     style: Style, text: str, *, size: float = 13, color: str | None = None, **layout: Any
 ) -> dict[str, Any]:
-    """Words without an arrow: an annotation of Plotly's. size: of the type, at a desk."""
+    """Return a Plotly annotation without an arrow.
+
+    Args:
+        style: style of the figure.
+        text: the text, as HTML of Plotly.
+        size: font size in pixels, at scale 1.
+        color: CSS color; by default that of text.
+        **layout: further Plotly keys.
+    """
     font = {"size": size * style.scale, "color": color or style.palette.truth}
     return {"text": unbroken(text), "showarrow": False, "font": font, **layout}
 
 
 def whisker(value: Values, low: Values, high: Values, color: str, **more: Any) -> dict[str, Any]:
-    """error_x or error_y of values whose intervals run from low to high."""
+    """Return Plotly's error_x or error_y for intervals.
+
+    Args:
+        value: the values.
+        low: lower ends of their intervals.
+        high: upper ends.
+        color: CSS color.
+        **more: further Plotly keys.
+    """
     middle = np.asarray(value, float)
     return {
         "type": "data",

@@ -1,4 +1,4 @@
-"""How far long work has come, where what it has found so far is not drawn."""
+"""Progress bar of a long computation, for jobs whose partial results are not plotted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,15 @@ from seqviz.plotting.style import Style
 
 
 def share_done(done: Any, style: Style, *, read: str, of: str, alt: str) -> Figure:
-    """A bar of the share that was reported last; read, of, alt: keys of its words."""
+    """Return a bar of the latest reported fraction.
+
+    Args:
+        done: reported fractions, the latest last.
+        style: style of the figure.
+        read: translation key of the bar's name.
+        of: translation key of the row axis title.
+        alt: translation key of the text description.
+    """
     share = float(np.asarray(done, float).ravel()[-1])
     summary, name = percent(share, 0), style.text(read)
     sheet = Sheet(style, showlegend=False)

@@ -1,4 +1,4 @@
-"""From values to colors: signed, weights, plain shares; each with the ticks of its color bar."""
+"""Color scales for heatmaps: diverging, attention weights, unit interval; color bars."""
 
 from __future__ import annotations
 
@@ -20,9 +20,13 @@ Ticks = tuple[Sequence[float], Sequence[str]]
 
 @dataclass(frozen=True)
 class ColorScale:
-    """colors: Plotly's color scale from `low` to `high`; None: from the least to the largest.
+    """Plotly color scale with limits.
 
-    ticks: places and words of the color bar, where Plotly's own will not do.
+    Attributes:
+        colors: Plotly color stops from `low` to `high`.
+        low: value at the lower end; None for the smallest value.
+        high: value at the upper end; None for the largest value.
+        ticks: positions and labels of the color bar, where Plotly's defaults do not fit.
     """
 
     colors: Sequence[Sequence[Any]]
@@ -31,17 +35,16 @@ class ColorScale:
     ticks: Ticks | None = None
 
     def keys(self) -> dict[str, Any]:
-        """What a heatmap says of it."""
+        """Return the keys of a heatmap trace."""
         ends = {} if self.low is None else {"zmin": self.low, "zmax": self.high}
         return {"colorscale": self.colors, **ends}
 
 
 @cache
 def diverging() -> list[list[Any]]:
-    """Blue below zero, orange above, and nothing (the page itself) at zero.
+    """Return a diverging scale: blue below zero, orange above, transparent at zero.
 
-    Both ends turn transparent toward the middle, so that the neutral color is the background in
-    either theme.
+    Both ends fade toward the middle, so the neutral color is the background of either theme.
     """
     stops: list[list[Any]] = []
     for position in np.linspace(0, 1, 11):
@@ -52,7 +55,13 @@ def diverging() -> list[list[Any]]:
 
 
 def signed(limit: float, beyond: bool = False, ticks: Ticks | None = None) -> ColorScale:
-    """Symmetric about zero, from -limit to limit; `beyond`: the ends stand for all beyond them."""
+    """Return a diverging scale from -limit to limit.
+
+    Args:
+        limit: value at the upper end.
+        beyond: the end colors also stand for all larger magnitudes; the ticks say so.
+        ticks: positions and labels of the color bar.
+    """
     if beyond:
         positions = [-limit, -limit / 2, 0.0, limit / 2, limit]
         words = [number(position, 2) for position in positions]
@@ -63,15 +72,21 @@ def signed(limit: float, beyond: bool = False, ticks: Ticks | None = None) -> Co
 def unit_scale(
     low: float | None = None, high: float | None = None, ticks: Ticks | None = None
 ) -> ColorScale:
-    """From nothing to all in even steps: gates, shares, counts."""
+    """Return a sequential scale in even steps, for gates, shares and counts.
+
+    Args:
+        low: value at the lower end; None for the smallest value.
+        high: value at the upper end; None for the largest value.
+        ticks: positions and labels of the color bar.
+    """
     return ColorScale(WEIGHTS, low, high, ticks)
 
 
 def weights(maximum: float = 1.0) -> ColorScale:
-    """Cividis over the square root of a weight in [0, 1], or of what goes from 0 to `maximum`.
+    """Return Cividis over the square root of weights in [0, maximum].
 
-    Most weights are small: one of 0.05 would be black beside one of 0.9, and it is often the one
-    that carries the pattern.
+    Most weights are small: on a linear scale 0.05 would look black next to 0.9, although such
+    weights often form the pattern.
     """
     shares = (0, 0.05, 0.2, 0.5, 1)
     positions = [maximum * share for share in shares]
@@ -92,24 +107,37 @@ def _rooted() -> list[list[Any]]:
 
 
 def flat(color: str) -> ColorScale:
-    """One color for every cell: a map whose point is what is written in it."""
+    """Return a scale with one color for all cells, for maps that are read by their numbers."""
     return ColorScale([[0, color], [1, color]], -1, 1)
 
 
 def tint() -> ColorScale:
-    """A share in [0, 1] behind words: from the page itself to an orange they can be read on."""
+    """Return a scale for shares in [0, 1] behind text: from transparent to a legible orange."""
     return ColorScale([[0, sign_color(1, 0.0)], [1, sign_color(1, 0.6)]], 0, 1)
 
 
 def decades(low: int, high: int, maximum: int = 7) -> Ticks:
-    """Places and words of whole powers of ten, for a color bar that shows log10."""
+    """Return ticks at whole powers of ten, for a color bar that shows log10.
+
+    Args:
+        low: smallest exponent.
+        high: largest exponent.
+        maximum: maximum number of ticks.
+    """
     step = max(1, -(-(high - low) // (maximum - 1)))
     positions = [k for k in range(low, high + 1) if k % step == 0]
     return positions, [f"10<sup>{k}</sup>".replace("-", "−") for k in positions]
 
 
 def color_bar(style: Style, name: str, ticks: Ticks | None = None, **more: Any) -> dict[str, Any]:
-    """A slender color bar with its name."""
+    """Return a narrow Plotly color bar.
+
+    Args:
+        style: style of the figure.
+        name: title of the color bar.
+        ticks: positions and labels.
+        **more: further Plotly keys, which override these.
+    """
     bar: dict[str, Any] = {
         "title": {"text": name, "side": "right", "font": {"size": 13 * style.scale}},
         "tickfont": {"size": 12 * style.scale},
@@ -123,11 +151,19 @@ def color_bar(style: Style, name: str, ticks: Ticks | None = None, **more: Any) 
 
 
 def largest(*arrays: Shaped[np.ndarray, "..."]) -> float:
-    """The largest finite size in all of these, for a scale that panels share; 1 of none but 0."""
+    """Return the largest finite magnitude in all arrays, for a scale shared by panels.
+
+    It is 1 where there is none but 0.
+    """
     return max(float(np.abs(a[np.isfinite(a)]).max(initial=0)) for a in arrays) or 1.0
 
 
 def sign_color(value: float, depth: float = 1.0) -> str:
-    """Blue below zero, orange above, as in the maps of the same quantity."""
+    """Return the color of a sign in the diverging scale: blue below zero, orange above.
+
+    Args:
+        value: number whose sign counts.
+        depth: opacity in [0, 1].
+    """
     red, green, blue = ABOVE if value > 0 else BELOW
     return f"rgba({red},{green},{blue},{depth:.2f})"

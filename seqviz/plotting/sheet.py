@@ -1,4 +1,4 @@
-"""A figure in the making: a sheet with panels, and in a panel lines, points, bars, cells, words.
+"""`Sheet`: builder of one figure with panels, headline and text description.
 
     sheet = Sheet(style)
     left = sheet.panel(axis("t"), axis("value"), across=(0, 0.44))
@@ -6,7 +6,7 @@
     sheet.headline(words)
     return sheet.described("alt.loss", last=number(y[-1]))
 
-Every method takes further keys of Plotly's, which go before its own.
+Every method accepts further Plotly keys, which override its own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,19 @@ from seqviz.plotting.style import Style, axis_layout, layout
 
 
 class Sheet:
-    """One figure of a style; `more` are keys of Plotly's layout that differ from the house's."""
+    """Builder of one figure.
+
+    Args:
+        style: style of the figure.
+        **more: Plotly layout keys that differ from the template.
+
+    Attributes:
+        traces: Plotly traces in drawing order.
+        shapes: Plotly shapes.
+        annotations: Plotly annotations.
+        page: Plotly layout.
+        legend_names: names that already have a legend entry.
+    """
 
     def __init__(self, style: Style, **more: Any):
         self.style = style
@@ -34,11 +46,11 @@ class Sheet:
         del self.page["xaxis"], self.page["yaxis"]
 
     def margin(self, **pixels: float) -> None:
-        """Another margin at some sides: l, r, t, b."""
+        """Set margins in pixels by side: l, r, t, b."""
         self.page["margin"] = {**self.page["margin"], **pixels}
 
     def legend(self, **more: Any) -> None:
-        """Other keys of the legend."""
+        """Override Plotly keys of the legend."""
         self.page["legend"] = {**self.page["legend"], **more}
 
     def panel(
@@ -50,9 +62,14 @@ class Sheet:
         up: Sequence[float] | None = None,
         title: str = "",
     ) -> Panel:
-        """A panel with these axes (see `axes`), or with an axis of another panel.
+        """Add a panel with its own axes or with an axis of another panel.
 
-        across, up: where it begins and ends, as shares of the width and of the height.
+        Args:
+            x: x axis (see `axes`), or a panel whose x axis is shared.
+            y: y axis, likewise.
+            across: left and right end, as shares of the width.
+            up: lower and upper end, as shares of the height.
+            title: title above the panel.
         """
         names = [
             other.x if isinstance(other, Panel) and letter == "x"
@@ -81,13 +98,13 @@ class Sheet:
         gaps: Sequence[float],
         titles: Sequence[str] = (),
     ) -> tuple[Panel, ...]:
-        """Put panels side by side.
+        """Add panels side by side.
 
         Args:
-            panels: x axis and y axis of each, from left to right, as in `panel`.
-            gaps: where the first panel ends, the second begins and ends, ..., as shares of the
-                width; the first begins at 0 and the last ends at 1.
-            titles: of the panels.
+            *panels: x axis and y axis of each, from left to right, as in `panel`.
+            gaps: end of the first panel, start and end of the second, ..., as shares of the width;
+                the first starts at 0 and the last ends at 1.
+            titles: titles of the panels.
 
         Returns:
             The panels, from left to right.
@@ -102,13 +119,25 @@ class Sheet:
         return letter if self._last[letter] == 1 else f"{letter}{self._last[letter]}"
 
     def words(self, text: str, x: float, y: float, **layout: Any) -> None:
-        """Words at a place of the whole sheet, as shares of its width and height."""
+        """Add an annotation at sheet coordinates.
+
+        Args:
+            text: the text, as HTML of Plotly.
+            x: share of the width.
+            y: share of the height.
+            **layout: further arguments of `annotation`.
+        """
         self.annotations.append(
             annotation(self.style, text, xref="paper", yref="paper", x=x, y=y, **layout)
         )
 
     def headline(self, text: str, **layout: Any) -> None:
-        """One line over the figure that says what is chosen."""
+        """Add a line above the figure that states the current selection.
+
+        Args:
+            text: the text.
+            **layout: further arguments of `words`.
+        """
         above = {"xanchor": "left", "yanchor": "bottom", "yshift": 10 * self.style.scale,
                  "align": "left", "size": 14}  # fmt: skip
         self.words(text, 0, 1, **{**above, **layout})
@@ -119,12 +148,14 @@ class Sheet:
         names: Mapping[str, Sequence[str]] | None = None,
         gap: float | None = None,
     ) -> Figure:
-        """The figure with its description, made from the numbers: what can be seen.
+        """Return the figure with its text description.
 
-        names: for an axis ("x", "y2") whose numbers 1, 2, ... stand for words, these words; the
-        table behind the figure has them in a column of their own. gap: share of the height between
-        panels that a narrow screen puts one below the other (responsive_panels.js), where labels
-        need more than usual.
+        Args:
+            alt: description of what is visible, made from the numbers.
+            names: by axis ("x", "y2"), the names of the positions 1, 2, ...; the data table shows
+                them in a separate column.
+            gap: share of the height between panels stacked on narrow screens
+                (responsive_panels.js), where labels need more than the default.
         """
         meta: dict[str, Any] = {"alt": unbroken(alt)}
         if names:
@@ -143,5 +174,12 @@ class Sheet:
         gap: float | None = None,
         **words: object,
     ) -> Figure:
-        """`finish` with the description that stands under `key`, filled with these words."""
+        """Return the figure with the text description under a translation key.
+
+        Args:
+            key: translation key.
+            names: as in `finish`.
+            gap: as in `finish`.
+            **words: values of the fields of the description.
+        """
         return self.finish(self.style.text(key, **words), names, gap)

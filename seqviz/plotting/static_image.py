@@ -1,8 +1,8 @@
-"""A figure as it stays in a saved notebook, where no script may run: a picture, and words.
+"""Static image and text of a figure for saved notebooks, in which no scripts run: `bundle`.
 
-kaleido draws the picture with Plotly.js in a Chromium, which stays open: starting it takes longer
-than a picture. Without either of them there is what Plotly.js reads, for viewers that have it, and
-the description.
+kaleido draws the image with Plotly.js in a Chromium that stays open, as its start takes longer than
+an image. Without kaleido or Chromium, the output holds the Plotly specification, for viewers that
+support it, and the text description.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from seqviz.plotting.figure import Figure
 from seqviz.plotting.style import LIGHT, opaque
 
 _WIDTH = 800  # pixels
-_PATIENCE = 60.0  # seconds for a Chromium to open, or for one picture
+_PATIENCE = 60.0  # timeout in seconds for the start of Chromium and for one image
 
 
 def svg(figure: Any) -> str:
-    """Draw a `Figure` or an Altair chart; "" where that cannot be done on this machine."""
+    """Return an SVG of a `Figure` or an Altair chart; "" where it cannot be drawn here."""
     if not isinstance(figure, Figure):
         buffer = io.StringIO()
         try:
@@ -38,16 +38,20 @@ def svg(figure: Any) -> str:
         return ""
     try:
         return draw(opaque(figure, LIGHT).plotly().to_plotly_json())
-    except Exception:  # of any kind: the Chromium may have been closed, or take too long
+    except Exception:  # Chromium was closed or timed out; kaleido's errors have no common class
         return ""
 
 
 def bundle(
     figure: Any, plain_text: str = "", markup: str = "", side_by_side: bool = False
 ) -> dict[str, Any]:
-    """What a notebook keeps of a figure, by MIME type. plain_text, markup: the words below it.
+    """Return the notebook output of a figure by MIME type.
 
-    side_by_side: something else shows the figure where scripts run, so that a picture is enough.
+    Args:
+        figure: a `Figure` or an Altair chart.
+        plain_text: text below the figure, for plain text output.
+        markup: the same as HTML.
+        side_by_side: another output shows the interactive figure, so the image is sufficient.
     """
     alt = figure.alt if isinstance(figure, Figure) else ""
     picture = svg(figure)
@@ -66,7 +70,7 @@ def bundle(
 
 
 def _own(figure: Any) -> dict[str, Any]:
-    """What Plotly.js or Vega reads, where a viewer has it."""
+    """Return the specification for viewers with Plotly.js or Vega."""
     if isinstance(figure, Figure):
         import orjson
 
@@ -78,9 +82,9 @@ def _own(figure: Any) -> dict[str, Any]:
 
 @cache
 def _drawer() -> Callable[[dict[str, Any]], str] | None:
-    """What draws with a Chromium of its own; None where there is none, or no kaleido."""
+    """Return a function that draws with its own Chromium; None without kaleido or Chromium."""
     try:
-        kaleido = import_module("kaleido")  # of the extra [notebook]; figures do without it
+        kaleido = import_module("kaleido")  # optional, in the extra [notebook]
     except ImportError:
         return None
     loop = asyncio.new_event_loop()
@@ -96,7 +100,7 @@ def _drawer() -> Callable[[dict[str, Any]], str] | None:
 
     try:
         drawing = done(opened())
-    except Exception:  # of any kind: a Chromium that is missing, or does not start
+    except Exception:  # Chromium is missing or does not start; errors have no common class
         return None
     atexit.register(lambda: done(drawing.close()))
     options = {"format": "svg", "width": _WIDTH}

@@ -1,13 +1,13 @@
-"""One palette and one chart template, for Plotly and for Altair, in every lesson.
+"""Palette and chart template for Plotly and Altair: `Style`.
 
-A colour stands for a role (the LSTM, the truth, the noise floor), never for a position in a list,
-so that the LSTM is the same blue in all lessons. Contrasts on the page background are at least
-4.5 : 1 in both themes (`tests/plotting/test_style.py` computes them), and the categories stay apart
-for colour-blind readers; dashes and markers repeat what colour says.
+A color stands for a role (LSTM, ground truth, noise floor), not for a position in a list, so the
+LSTM has the same blue in all lessons. Contrast with the page background is at least 4.5:1 in both
+themes (computed in `tests/plotting/test_style.py`), and categories are distinguishable for
+color-blind readers; dashes and markers repeat the information of color.
 
-Streamlit replaces ten reserved colours (#000001 ... #000010) in the browser by the theme's
-`chartCategoricalColors`. `LIVE` uses them, so the server sends one figure whatever the reader's
-theme is; `LIGHT` and `DARK` are the same roles for notebooks and files.
+In the browser, Streamlit replaces ten reserved colors (#000001 ... #000010) by the theme's
+`chartCategoricalColors`. `LIVE` uses them, so the server sends the same figure for both themes;
+`LIGHT` and `DARK` are the same roles for notebooks and files.
 """
 
 from __future__ import annotations
@@ -28,7 +28,20 @@ FONT = "'Source Sans', 'Source Sans 3', 'Source Sans Pro', 'Noto Sans SC', \
 
 @dataclass(frozen=True)
 class Palette:
-    """A colour for each role; `band` is the tint behind `prediction`, `grid` the quiet lines."""
+    """Color of each role.
+
+    Attributes:
+        rnn: vanilla RNN.
+        lstm: LSTM.
+        gru: GRU.
+        mlp: multilayer perceptron.
+        truth: ground truth and text.
+        prediction: predictions.
+        baseline: baselines and bounds.
+        highlight: selection.
+        band: tint behind `prediction`.
+        grid: grid lines.
+    """
 
     rnn: str
     lstm: str
@@ -43,15 +56,15 @@ class Palette:
 
     @property
     def series(self) -> tuple[str, str, str, str]:
-        """Colors of a first to a fourth series that stand for no network."""
+        """Colors of up to four series that are no networks."""
         return self.prediction, self.rnn, self.gru, self.mlp
 
     def colors(self) -> tuple[str, ...]:
-        """The ten colours in the order of Streamlit's `chartCategoricalColors`."""
+        """Return the ten colors in the order of Streamlit's `chartCategoricalColors`."""
         return tuple(getattr(self, f.name) for f in fields(self))
 
 
-_COLORS = {  # on a light page, on a dark one
+_COLORS = {  # light theme, dark theme
     "rnn": ("#C2410C", "#F2935C"),
     "lstm": ("#0B6BAF", "#5CB3F0"),
     "gru": ("#0A7F5C", "#3CCB9E"),
@@ -67,16 +80,21 @@ LIGHT, DARK = (
     Palette(**{role: colors[page] for role, colors in _COLORS.items()}) for page in (0, 1)
 )
 LIVE = Palette(*(f"#{slot:06d}" for slot in range(1, 11)))
-# From nothing to all, for weights and shares; also where colors are hard to tell apart.
+# Sequential scale for weights and shares, suitable for color-blind readers.
 WEIGHTS = get_colorscale("Cividis")
 ROLES = tuple(f.name for f in fields(Palette))
 
 
 @dataclass(frozen=True)
 class Style:
-    """How a figure is to look: its colors, its language, its height in pixels, its type.
+    """Appearance and language of a figure.
 
-    scale: 1 for reading at a desk; larger for the back row of a lecture hall.
+    Attributes:
+        palette: colors.
+        lang: language code; a regional tag is reduced to an available language.
+        height: height in pixels.
+        scale: factor of type and line widths: 1 for a desk, larger for a lecture hall.
+        text: translations of `lang`.
     """
 
     palette: Palette = LIGHT
@@ -90,7 +108,7 @@ class Style:
         object.__setattr__(self, "text", Text(self.lang))
 
     def labels(self, prefix: str) -> Callable[..., str]:
-        """Return the words of one figure as a function: `label(key)` is the text `prefix + key`."""
+        """Return a function that looks up the translations of one figure under `prefix + key`."""
 
         def label(key: str, **values: object) -> str:
             return self.text(prefix + key, **values)
@@ -98,11 +116,11 @@ class Style:
         return label
 
 
-STYLE = Style()  # of a figure that is asked for without one
+STYLE = Style()  # default style
 
 
 def layout(style: Style) -> dict[str, Any]:
-    """The house template as layout keys: 14 px type, light grid, no frame, legend on top left."""
+    """Return the template as Plotly layout: 14 px type, light grid, no frame, legend top left."""
     axis = {
         "gridcolor": style.palette.grid,
         "zeroline": False,
@@ -115,13 +133,13 @@ def layout(style: Style) -> dict[str, Any]:
         "exponentformat": "power",
     }
     return {
-        # None of Plotly's own: importing Streamlit changes that one for the whole process, and a
-        # file would then carry colors that only Streamlit understands.
+        # Not Plotly's default template: importing Streamlit changes it for the whole process, and
+        # files would contain colors that only Streamlit resolves.
         "template": {},
         "height": style.height,
         "font": {"family": FONT, "size": 14 * style.scale, "color": style.palette.truth},
-        # On the right there is room for half of the last label: where Plotly must make that room
-        # itself, a chart that is updated and the same chart drawn anew differ by a pixel.
+        # The right margin fits half of the last tick label. Where Plotly's automargin adds it, an
+        # updated chart and a new one differ by a pixel.
         "margin": {"l": 10, "r": 24, "t": 44, "b": 10},
         "legend": {
             "orientation": "h",
@@ -143,13 +161,24 @@ def layout(style: Style) -> dict[str, Any]:
 
 
 def axis_layout(style: Style, **more: Any) -> dict[str, Any]:
-    """One axis of the template, for figures with several panels; `more` overrides."""
+    """Return one axis of the template, for figures with several panels.
+
+    Args:
+        style: style of the figure.
+        **more: Plotly axis keys, which override the template.
+    """
     axis = layout(style)["xaxis"]
     return {**axis, **more, "title": {**axis["title"], **more.get("title", {})}}
 
 
 def recolored(figure: Figure, source: Palette, target: Palette) -> Figure:
-    """The same figure in another palette (for a file: the live colours mean nothing outside)."""
+    """Return the figure in another palette; files need it, as live colors only work in the app.
+
+    Args:
+        figure: the figure, which is not modified.
+        source: its palette.
+        target: palette of the result.
+    """
     written = figure.to_json()
     for old, new in zip(source.colors(), target.colors(), strict=True):
         written = written.replace(old, new)
@@ -157,7 +186,12 @@ def recolored(figure: Figure, source: Palette, target: Palette) -> Figure:
 
 
 def opaque(figure: Figure, palette: Palette) -> Figure:
-    """A figure on the theme's own background, for files that leave the page."""
+    """Return the figure on the background color of the palette's theme, for files.
+
+    Args:
+        figure: the figure, which is not modified.
+        palette: `LIGHT` for a white background, any other for a dark one.
+    """
     background = "#FFFFFF" if palette == LIGHT else "#11161D"
     return Figure(
         figure.traces, {**figure.page, "paper_bgcolor": background, "plot_bgcolor": background}

@@ -1,4 +1,4 @@
-"""The numbers in a figure as a table, read from the figure itself: they cannot differ from it."""
+"""Data tables of figures, read from the figure itself: `tables`."""
 
 from __future__ import annotations
 
@@ -18,26 +18,29 @@ _TAG = re.compile(r"<[^>]+>")
 
 
 def table(chart: Any) -> pd.DataFrame:
-    """Long table of a Plotly figure (series, then its axes by their titles) or an Altair chart.
+    """Return the data of a figure as one table in long format.
 
-    Of an Altair chart: the data of its first layer, which it keeps under a name. Columns: "series",
-    one per axis title, and the ends of error bars where a trace has them. Panels with different
-    axes contribute different columns; a cell that does not apply is empty.
+    The columns are "series", one per axis title, and the ends of error bars where a trace has them.
+    Panels with different axes have different columns; cells that do not apply are empty. The data
+    of an Altair chart are those of its first layer.
+
+    Args:
+        chart: a `Figure` or an Altair chart.
     """
-    import pandas as pd  # slow to import, and needed only when somebody asks for the numbers
+    import pandas as pd  # imported on use, as it is slow and only data tables need it
 
     panels = tables(chart)
     return pd.concat(panels, ignore_index=True) if panels else pd.DataFrame()
 
 
 def tables(chart: Any, limit: int | None = None) -> list[pd.DataFrame]:
-    """Return the numbers panel by panel: one table for each set of axes, without empty columns.
+    """Return the data panel by panel: one table per set of axes, without empty columns.
 
-    Reference lines and bands stand last, so that the first rows are data.
+    Reference lines and bands come last.
 
     Args:
-        chart: a figure.
-        limit: rows of a table; `attrs["rows"]` says how many there are in all.
+        chart: a `Figure` or an Altair chart.
+        limit: maximum rows per table; `attrs["rows"]` has the full number.
     """
     import pandas as pd
 
@@ -52,7 +55,7 @@ def tables(chart: Any, limit: int | None = None) -> list[pd.DataFrame]:
         if not trace.keys() & {"x", "y", "z"}:
             continue
         if trace.get("hoverinfo") == "skip" and not trace.get("name"):
-            continue  # scaffolding (guide lines, invisible edges), no data
+            continue  # guide lines and invisible edges are no data
         rows = _rows(chart, trace, limit)
         columns = tuple(rows.columns)
         panels.setdefault(columns, []).append(rows)
@@ -65,12 +68,12 @@ def tables(chart: Any, limit: int | None = None) -> list[pd.DataFrame]:
 
 
 def is_reference(trace: Mapping[str, Any]) -> bool:
-    """Return True for a line or area that does not answer to the pointer: a bound, a band."""
+    """Return True for a line or area without hover text, such as a bound or a band."""
     return trace.get("hoverinfo") == "skip" and str(trace.get("mode")).startswith("lines")
 
 
 def _rows(chart: Figure, trace: Mapping[str, Any], limit: int | None) -> pd.DataFrame:
-    """limit: of them."""
+    """Return the first `limit` rows of a trace."""
     import pandas as pd
 
     across, up = trace.get("xaxis", "x"), trace.get("yaxis", "y")
@@ -110,7 +113,7 @@ def _rows(chart: Figure, trace: Mapping[str, Any], limit: int | None) -> pd.Data
 
 
 def _named(chart: Figure, title: str, axis: str, positions: np.ndarray) -> dict[str, list[str]]:
-    """The words that the numbers 1, 2, ... of an axis stand for, as a column of their own."""
+    """Return a column with the names of the positions 1, 2, ... of an axis; empty for none."""
     words = ((chart.page.get("meta") or {}).get("names") or {}).get(axis)
     if not words or not np.isin(positions, np.arange(1, len(words) + 1)).all():
         return {}
@@ -118,10 +121,15 @@ def _named(chart: Figure, title: str, axis: str, positions: np.ndarray) -> dict[
 
 
 def cells_name(chart: Figure, trace: Mapping[str, Any]) -> str:
-    """What a heatmap's cells are: of a color scale in powers of ten, the logarithm."""
+    """Return the name of a heatmap's values, as a logarithm where its scale shows powers of ten.
+
+    Args:
+        chart: figure of the trace.
+        trace: the heatmap.
+    """
     name = _plain(trace.get("name")) or "value"
     ends = ("zmin", "zmax")
-    for other in chart.traces:  # one color bar may stand for several maps
+    for other in chart.traces:  # several maps may share a color bar
         words = (other.get("colorbar") or {}).get("ticktext") or ("",)
         same = "zmin" in other and all(other[end] == trace.get(end) for end in ends)
         if words[0].startswith("10<sup>") and (other is trace or same):
@@ -130,7 +138,14 @@ def cells_name(chart: Figure, trace: Mapping[str, Any]) -> str:
 
 
 def axis_name(chart: Figure, axis: str) -> str:
-    """The title of an axis; without one, that of an axis like it, which stands for both."""
+    """Return the title of an axis, or of the first axis where that has the same range.
+
+    An axis without a title shares that of an equal one.
+
+    Args:
+        chart: the figure.
+        axis: short name ("x", "y2").
+    """
     own = _plain((chart.axis(axis).get("title") or {}).get("text"))
     if own or axis == axis[0]:
         words = chart.axis(axis).get("ticktext")

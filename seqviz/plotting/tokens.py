@@ -1,4 +1,4 @@
-"""What a network read, as words on an axis: plain text, as many as there is room for."""
+"""Token labels for axes, as plain text: `labels`, `escape`."""
 
 from __future__ import annotations
 
@@ -8,28 +8,33 @@ from typing import Any
 
 import numpy as np
 
-_LETTERS, _WORDS = 60, 40  # tokens that find room below a figure: letters upright, words turned
-_LONGEST = 16  # characters of one token
+_LETTERS, _WORDS = 60, 40  # tokens that fit below a figure: upright letters, rotated words
+_LONGEST = 16  # maximum characters of a token label
 _TICKS = 8
-_ASIDE = 0.2  # of a step: a tick on the step itself would take the place of its token on hover
+_ASIDE = 0.2  # tick offset in positions: a tick at the position would replace its hover label
 
 
 def escape(text: str) -> str:
-    """A student's text as it is: Plotly reads tags, entities and "%{...}" in labels."""
+    """Return user text escaped for Plotly, which interprets tags, entities and "%{...}"."""
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return text.replace("%{", "%&#123;")
 
 
 def labels(tokens: Sequence[str], limit: int | None = None) -> tuple[dict[str, Any], bool]:
-    """The keys of an axis under these tokens, and whether each stands at its place.
+    """Return axis keys with the tokens as tick labels, numbered where there are too many.
 
-    Where there are more than `limit` the places are numbered.
+    Args:
+        tokens: the tokens.
+        limit: number of tokens that fit; by default that of a horizontal axis.
+
+    Returns:
+        The Plotly axis keys, and True where each tick shows its token.
     """
     result, named = _labels(tuple(tokens), limit)
     return dict(result), named
 
 
-@lru_cache(64)  # while the rest of a figure moves its axis stays
+@lru_cache(64)  # the axis stays the same while a slider changes the rest of the figure
 def _labels(tokens: tuple[str, ...], limit: int | None) -> tuple[dict[str, Any], bool]:
     visible = [escape(short(token)) for token in tokens]
     letters = all(len(token) <= 2 for token in tokens)
@@ -37,12 +42,17 @@ def _labels(tokens: tuple[str, ...], limit: int | None) -> tuple[dict[str, Any],
         return numbered(len(tokens), visible), False
     result: dict[str, Any] = {"tickvals": list(range(1, len(tokens) + 1)), "ticktext": visible}
     if letters:
-        result["tickangle"] = 0  # letters on their side cannot be read as a text
+        result["tickangle"] = 0  # rotated letters do not read as a text
     return result, True
 
 
 def numbered(last: int, names: Sequence[str]) -> dict[str, Any]:
-    """An axis from 1 to `last` with round numbers; on hover each place has its own name."""
+    """Return axis keys with round numbers from 1 to `last`; hover texts show the names.
+
+    Args:
+        last: last position.
+        names: name of each position, escaped.
+    """
     steps = (1, 2, 5, 10, 20, 25, 50, 100, 200, 500, 1000, 2000)
     step = next((s for s in steps if last / s <= _TICKS), max(1, last // _TICKS))
     positions = [1, *range(step if step > 1 else 2, last + 1, step)]
@@ -54,5 +64,10 @@ def numbered(last: int, names: Sequence[str]) -> dict[str, Any]:
 
 
 def short(word: str, max_chars: int = _LONGEST) -> str:
-    """At most so many characters of it."""
+    """Return a word truncated with an ellipsis.
+
+    Args:
+        word: the word.
+        max_chars: maximum length in characters, including the ellipsis.
+    """
     return word if len(word) <= max_chars else word[: max_chars - 1] + "…"

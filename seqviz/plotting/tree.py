@@ -1,4 +1,4 @@
-"""A tree with probabilities: nodes as large as they are probable, leaves below one another."""
+"""Tree diagrams with probabilities: node area is probability, leaves are stacked vertically."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ from jaxtyping import Float, Int
 
 from seqviz.plotting.panel import Panel
 
-_SMALLEST, _LARGEST = 4.0, 22.0  # pixels across a node
+_SMALLEST, _LARGEST = 4.0, 22.0  # node diameters in pixels
 
 
 @dataclass(frozen=True)
 class Tree:
-    """Nodes behind a root that is not one of them; a parent comes before its children.
+    """Tree below an implicit root; parents precede their children.
 
-    parent: -1 for the root. depth: 1 for a child of the root. probability: of the way to each, in
-    [0, 1]. names: escaped.
+    Attributes:
+        parent: index of the parent; -1 for the root.
+        depth: distance from the root; 1 for its children.
+        probability: probability of the path to each node, in [0, 1].
+        names: node labels, escaped.
     """
 
     parent: Int[np.ndarray, "node"]
@@ -27,7 +30,7 @@ class Tree:
     names: tuple[str, ...]
 
     def part(self, nodes: Sequence[int]) -> tuple[Tree, dict[int, int]]:
-        """The tree of these nodes and all that lead to them; the new number of each."""
+        """Return the subtree of these nodes and their ancestors, and the new index of each node."""
         retained: set[int] = set()
         for node in nodes:
             while node >= 0 and node not in retained:
@@ -44,7 +47,10 @@ class Tree:
         return tree, new
 
     def layout(self) -> tuple[Float[np.ndarray, "node"], float]:
-        """The row of each node and of the root: leaves at 1, 2, ... , the likelier child first."""
+        """Return the row of each node and of the root.
+
+        Leaves are in rows 1, 2, ..., children in order of decreasing probability.
+        """
         children: dict[int, list[int]] = {}
         for node, above in enumerate(self.parent.tolist()):
             children.setdefault(above, []).append(node)
@@ -57,7 +63,7 @@ class Tree:
                 left += [(node, True), *((item, False) for item in below[::-1])]
                 continue
             if below:
-                at = float(rows[below[0]])  # a straight line to the likeliest child
+                at = float(rows[below[0]])  # level with its most probable child
             else:
                 last += 1
                 at = float(last)
@@ -70,7 +76,15 @@ class Tree:
 
 @dataclass(frozen=True)
 class TreePath:
-    """A line through nodes, from the first behind the root on."""
+    """Highlighted path through a tree.
+
+    Attributes:
+        name: legend entry.
+        nodes: indices of the nodes, from the first one below the root.
+        color: CSS color.
+        dash: Plotly dash style.
+        width: line width in pixels.
+    """
 
     name: str
     nodes: Sequence[int]
@@ -82,10 +96,15 @@ class TreePath:
 def draw_tree(
     panel: Panel, tree: Tree, root: str, name: str, hover: str, paths: Sequence[TreePath]
 ) -> None:
-    """Draw it with the depth as x, see `Tree.places` for y.
+    """Draw a tree with depth on the x axis and the rows of `Tree.layout` on the y axis.
 
-    root: what stands at the root, escaped. paths: lines through it; those of one name have one
-    entry in the legend.
+    Args:
+        panel: panel to draw on.
+        tree: the tree.
+        root: label of the root, escaped.
+        name: name of the trace of nodes.
+        hover: Plotly hover template of the nodes; `customdata` is the probability in percent.
+        paths: highlighted paths; those with the same name share a legend entry.
     """
     palette, scale = panel.style.palette, panel.style.scale
     rows, at_root = tree.layout()
@@ -94,7 +113,7 @@ def draw_tree(
         across = [0.0, *(float(tree.depth[node]) for node in nodes)]
         return across, [at_root, *(float(rows[node]) for node in nodes)]
 
-    above = np.append(rows, at_root)[tree.parent]  # the root is the last one
+    above = np.append(rows, at_root)[tree.parent]  # the root has index -1
     gap = np.full(len(rows), np.nan)
     x = np.stack([tree.depth - 1.0, tree.depth, gap], 1).ravel()
     y = np.stack([above, rows, gap], 1).ravel()

@@ -1,7 +1,10 @@
-"""A treemap of two levels: an area is a size, a column is a group, and a color is a kind of part.
+"""Two-level treemap: columns are groups, areas are sizes, colors are kinds of parts.
 
-Slice and dice (Shneiderman 1992): columns as wide as their groups, cut across as the parts ask. So
-both sides of an area can be read off axes, and the order of groups and parts stays what it is.
+It is a slice-and-dice layout: columns are as wide as their groups and are divided by their parts.
+Both sides of an area can be read off axes, and the order of groups and parts is kept.
+
+References:
+    Shneiderman, 1992.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from jaxtyping import Float
 
 from seqviz.plotting.panel import NAMED, Panel
 
-_NAMED = 0.025  # share of the whole from which an area, and a column, has its words
+_NAMED = 0.025  # smallest share of the total with a label
 _TINT = 0.4
 
 
@@ -24,10 +27,14 @@ def treemap(
     parts: Sequence[tuple[str, str]],
     words: Sequence[Sequence[str]],
 ) -> None:
-    """Draw one on an axis from 0 to the sum of `sizes` (x) and one from 0 to 100% (y).
+    """Draw a treemap on axes from 0 to the sum of `sizes` (x) and from 0 to 100% (y).
 
-    parts: name and color of each. words: what stands in each area that has room for it, and on
-    hover. What has no size is left out.
+    Args:
+        panel: panel to draw on.
+        sizes: size of each part; parts of size 0 are omitted.
+        groups: names of the columns.
+        parts: name and CSS color of each kind of part.
+        words: label of each part [group][part], shown where it fits, and on hover.
     """
     widths = sizes.sum(axis=1)
     starts = np.concatenate([[0.0], np.cumsum(widths)[:-1]])

@@ -1,4 +1,4 @@
-"""Colors of attention weights: one scale for the mosaic, the maps and their color bars."""
+"""Attention maps as PNG images, with the color scale of heatmaps of weights."""
 
 from __future__ import annotations
 
@@ -28,16 +28,22 @@ def picture(
     minimum: int,
     maximum: float = 1.0,
 ) -> tuple[str, tuple[int, int]]:
-    """Tiles side by side as one PNG (a data address), and the pixels of one tile with its gap.
+    """Return attention maps as tiles of one PNG.
 
-    gap: transparent pixels on the right of and below each tile. minimum: each tile is enlarged, by
-    a whole factor, to at least as many pixels. maximum: where the colors end.
+    Args:
+        tiles: weights [row, column, height, width] in [0, maximum].
+        gap: transparent pixels to the right of and below each tile.
+        minimum: smallest size of a tile's longer side in pixels, reached by an integer zoom factor.
+        maximum: upper end of the color scale.
+
+    Returns:
+        The PNG as a data URL, and height and width of one tile with its gap in pixels.
     """
-    from PIL import Image  # comes with Streamlit; needed for this figure only
+    from PIL import Image  # a dependency of Streamlit, used by this figure only
 
     rows, columns, height, width = tiles.shape
     times = max(1, -(-minimum // max(height, width)))
-    # One level is kept for the gaps, which let the page shine through.
+    # Level 0 is transparent, for the gaps.
     levels = 1 + np.round(np.sqrt(np.clip(tiles / maximum, 0, 1)) * (_LEVELS - 2)).astype(np.uint8)
     levels = levels.repeat(times, 2).repeat(times, 3)
     levels = np.pad(levels, ((0, 0), (0, 0), (0, gap), (0, gap)))
