@@ -1,1 +1,1 @@
-"""A real server, the one Chromium and a student without a browser: for tests, benchmarks, tools."""
+"""Test infrastructure: servers, Chromium, protocol client, Redis, Ray, network emulation."""

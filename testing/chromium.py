@@ -1,4 +1,4 @@
-"""The one Chromium, and what there is to wait for and to look at on a page in it."""
+"""Shared Chromium instance, and helpers to wait for and inspect pages: `chromium`."""
 
 from __future__ import annotations
 
@@ -15,38 +15,37 @@ if TYPE_CHECKING:
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
-    "--no-sandbox",  # a container's root may not make one, and only our own pages are opened
+    "--no-sandbox",  # root in a container cannot create a sandbox; only our own pages are opened
     "--disable-gpu",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    # No network, and one name for this machine that is no secure context, as an address of it is.
+    # No network, and a host name for this machine that is no secure context, unlike 127.0.0.1.
     "--host-resolver-rules=MAP classroom.test 127.0.0.1 , MAP * ~NOTFOUND , "
     "EXCLUDE 127.0.0.1 , EXCLUDE localhost",
 )
-_here = threading.local()  # its `browser` is the open one
+_here = threading.local()  # `browser`: the open browser of the thread
 NO_PLAYWRIGHT = (
     "No Playwright: `pip install -r requirements-dev.txt`, then `apt-get install chromium`."
 )
 HOW_TO_GET = "No Chromium: `apt-get install chromium` or `python -m playwright install chromium`."
 
-# What a chart shows, as one string: outline and place of its marks (Plotly, Vega as SVG).
+# Outlines and positions of a chart's marks (Plotly, Vega as SVG) as one string.
 MARKS = "svg.main-svg .mlayer :is(path, image), svg.marks path"
 GEOMETRY = f"""(host) => [...host.querySelectorAll("{MARKS}")].map((mark) =>
   ["d", "href", "transform"].map((name) => mark.getAttribute(name) ?? "").join(" ")).join("\\n")"""
 
-# Ask for all of a page at once, as for printing; whether it is there.
+# Requests all benches, as printing does; true once they are drawn.
 WHOLE = """() => {
     window.dispatchEvent(new Event("beforeprint"));
     return document.querySelector(".stApp").dataset.testScriptState === "notRunning"
         && document.querySelector('[class*="st-key-"][class*="-placeholder"]') === null;
 }"""
 
-
-# Keeps the moment (milliseconds since the epoch) at which an element had been painted; PATH: its
-# selector, after those of the elements in whose shadow it lies.
+# Records the time (milliseconds since the epoch) at which an element had been painted. PATH: CSS
+# selectors of the enclosing shadow hosts, then that of the element.
 PAINT_PROBE = """
 window.painted = new Promise((resolve, reject) => {
   setTimeout(() => reject(new Error("nothing was painted")), 120_000);
@@ -66,15 +65,18 @@ window.painted = new Promise((resolve, reject) => {
 
 
 class NoChromiumError(RuntimeError):
-    """There is no Chromium on this machine, or no Playwright; the message says how to get it."""
+    """Error for a missing Chromium or Playwright; the message says how to install it."""
 
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Playwright's own Chromium where it is installed, else the system's, headless.
+    """Yield a headless browser: Playwright's Chromium where installed, else the system's.
 
-    Where one is open in this thread already it is that one: a thread can have but one. So close the
-    contexts that you make. Raises NoChromium where there is neither, or no Playwright.
+    A thread can have only one, so nested calls yield the open browser, and callers must close their
+    contexts.
+
+    Raises:
+        NoChromiumError: Chromium or Playwright is missing.
     """
     if getattr(_here, "browser", None):
         yield _here.browser
@@ -94,31 +96,40 @@ def chromium() -> Iterator[Browser]:
 
 
 def draw_whole(page: Page, patience: float = 60_000) -> None:
-    """Wait until the benches out of sight are drawn as well; patience: in milliseconds."""
+    """Wait until all benches are drawn, those outside the viewport included.
+
+    Args:
+        page: page with a lesson.
+        patience: timeout in milliseconds.
+    """
     page.wait_for_function(WHOLE, polling=100, timeout=patience)
 
 
 def watched(context: BrowserContext, *path: str) -> Page:
-    """A new page whose `window.painted` is the moment at which an element was painted.
+    """Return a new page that records the time at which an element was painted.
 
-    path: its selector, after those of the elements in whose shadow it lies.
+    Its `window.painted` is a promise of that time.
+
+    Args:
+        context: browser context of the page.
+        *path: CSS selectors of the enclosing shadow hosts, then that of the element.
     """
     context.add_init_script(PAINT_PROBE.replace("PATH", json.dumps(path)))
     return context.new_page()
 
 
 def css_class(key: str) -> str:
-    """The CSS selector of the element that Streamlit gives this key."""
+    """Return the CSS selector of the element with this Streamlit key."""
     return ".st-key-" + key.replace(".", "-")
 
 
 def slider_input(key: str) -> str:
-    """The selector of a slider's input, by the parameter that it sets."""
+    """Return the CSS selector of a slider's input by its parameter."""
     return f"{css_class(key + '.slider')} input[type=range]"
 
 
 def _executable(playwright: Playwright) -> str | None:
-    """The path of a system Chromium, None where Playwright has its own."""
+    """Return the path of a system Chromium; None where Playwright has its own."""
     if Path(playwright.chromium.executable_path).exists():
         return None
     for name in NAMES:

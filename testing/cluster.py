@@ -1,4 +1,4 @@
-"""A Ray cluster on this machine, for tests and benchmarks: few processors, a token of its own."""
+"""Local Ray cluster with few processors and its own token, for tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -25,14 +25,20 @@ AGENTS = (
     "runtime-env-agent-port",
 )  # fmt: skip
 STORE = 200_000_000  # bytes of a node's object store
-BEGINS = 90.0  # seconds that a head may take
+BEGINS = 90.0  # startup timeout of a head in seconds
 SESSIONS = Path("/tmp/ray")
 NO_RAY = "" if importlib.util.find_spec("ray") else "ray is not installed (requirements-ray.txt)"
 
 
 @dataclass
 class Cluster:
-    """Nodes are processes here. environment: what drivers and workers need to be let in."""
+    """Ray cluster whose nodes are local processes.
+
+    Attributes:
+        port: port of the head.
+        environment: environment that drivers and workers need for access.
+        nodes: processes of the nodes, the head first.
+    """
 
     port: int
     environment: Mapping[str, str]
@@ -40,13 +46,17 @@ class Cluster:
 
     @property
     def address(self) -> str:
-        """As `SEQVIZ_RAY_ADDRESS` takes it."""
+        """Address in the form of `SEQVIZ_RAY_ADDRESS`."""
         return f"127.0.0.1:{self.port}"
 
     def begin(self, processors: int) -> None:
-        """A node more; the first one is the head, and answers then.
+        """Start a node; the first one is the head, and the call waits until it responds.
 
-        Raises RuntimeError where the head does not come up.
+        Args:
+            processors: number of processors of the node.
+
+        Raises:
+            RuntimeError: the head does not come up.
         """
         name = secrets.token_hex(28)
         ports = dict(zip(AGENTS, free_ports(len(AGENTS)), strict=True))
@@ -69,14 +79,14 @@ class Cluster:
             if node.poll() is not None or time.monotonic() > last:
                 raise RuntimeError("The head of the Ray cluster has not come up.")
             time.sleep(0.1)
-        # A node waits 15 s, on a busy machine too few, for its agent to leave its port there, then
-        # ends; the port is known, and the agent writes the same.
+        # A node ends unless its agent writes its port into this file within 15 s, too short on a
+        # busy machine. The port is known, so it is written here; the agent writes the same.
         listens = ports["dashboard-agent-listen-port"]
         (self.session / f"dashboard_agent_listen_port_{name}").write_text(str(listens))
 
     @property
     def session(self) -> Path:
-        """Ray's folder of this cluster; raises StopIteration where there is none yet."""
+        """Session folder of the cluster; raises StopIteration where it does not exist yet."""
         return next(SESSIONS.glob(f"session_*_{self.nodes[0].pid}"))
 
     def _answers(self) -> bool:
@@ -84,7 +94,11 @@ class Cluster:
             return not probe.connect_ex(("127.0.0.1", self.port))
 
     def deploy(self, *words: str) -> None:
-        """`python -m seqviz.integrations.ray` with these words; waits for the replicas."""
+        """Run `python -m seqviz.integrations.ray` with these arguments and wait for the replicas.
+
+        Raises:
+            RuntimeError: the command failed; the message is the end of its output.
+        """
         done = subprocess.run(
             [sys.executable, "-m", "seqviz.integrations.ray", "--address", self.address, *words],
             env=dict(self.environment), capture_output=True, text=True, timeout=150,
@@ -93,7 +107,7 @@ class Cluster:
             raise RuntimeError(done.stdout[-2000:] + done.stderr[-2000:])
 
     def workers(self, what: str) -> list[psutil.Process]:
-        """Processes of workers that do `what` at the moment, as Ray names them."""
+        """Return the worker processes that currently run a task or actor of this Ray name."""
         results = []
         for node in self.nodes:
             with suppress(psutil.NoSuchProcess):
@@ -106,11 +120,11 @@ class Cluster:
         return named
 
     def kill(self, node: int) -> None:
-        """End a node at once, with all its processes."""
+        """Kill a node with all its processes."""
         _kill(self.nodes[node])
 
     def end(self) -> None:
-        """End all nodes."""
+        """Kill all nodes."""
         for index in range(len(self.nodes)):
             self.kill(index)
 
@@ -125,7 +139,7 @@ def _kill(node: subprocess.Popen[bytes]) -> None:
 
 
 def free_ports(count: int) -> list[int]:
-    """So many that nobody listens at."""
+    """Return several unused ports."""
     with ExitStack() as held:
         every = [held.enter_context(socket.socket()) for _ in range(count)]
         for item in every:
@@ -135,7 +149,7 @@ def free_ports(count: int) -> list[int]:
 
 @contextmanager
 def cluster(*processors: int) -> Iterator[Cluster]:
-    """A cluster with nodes of so many processors."""
+    """Yield a cluster with one node for each number of processors."""
     (port,) = free_ports(1)
     with tempfile.NamedTemporaryFile("w", prefix="seqviz-token-") as token:
         token.write(secrets.token_hex(32))

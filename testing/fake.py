@@ -17,12 +17,12 @@ import numpy as np
 from seqviz.core.units import NUMBER, Unit
 
 T = TypeVar("T")
-# Markup is among the first words, so every example checks that its figure escapes it.
+# The first words contain markup, so every example checks that its figure escapes it.
 WORDS = ("one", "<b>two</b>", "three & 3", "%{x}")
-MIN_SIZE = 3  # of a dimension without a given size
+MIN_SIZE = 3  # smallest size of a dimension without a given one
 MAX_INT = 9
-_DTYPES = ("float64", "int64", "bool", "complex128")  # the first that an annotation allows
-_RANGES = {"log10": (-3.0, 3.0), "count": (2.0, 100.0)}  # of units; the others' is 0 to 1
+_DTYPES = ("float64", "int64", "bool", "complex128")  # in order of preference
+_RANGES = {"log10": (-3.0, 3.0), "count": (2.0, 100.0)}  # by unit; 0 to 1 for all others
 
 
 def fake(result_type: type[T], seed: int = 0, /, **values: Any) -> T:
@@ -57,7 +57,7 @@ def fake(result_type: type[T], seed: int = 0, /, **values: Any) -> T:
 
 
 class _Factory:
-    """Values of one call of `fake`: what was given, what of it was used, and all sizes so far."""
+    """State of one call of `fake`: given values, used names, and dimension sizes so far."""
 
     def __init__(self, seed: int, given: dict[str, Any]) -> None:
         self.seed, self.given = seed, given
@@ -65,7 +65,7 @@ class _Factory:
         self.sizes: dict[str, int] = {}
 
     def make_result(self, kind: type[Any], path: str, given: dict[str, Any]) -> Any:
-        """Make a dataclass; `path` leads to it and names the streams of its fields."""
+        """Make a dataclass; its path seeds the random streams of its fields."""
         hints = get_type_hints(kind, include_extras=True)
         for name in given.keys() & hints.keys():
             value = given[name]
@@ -85,7 +85,7 @@ class _Factory:
         return kind(**values)
 
     def make(self, hint: Any, path: str) -> Any:
-        """Make a value of this annotation."""
+        """Make a value for an annotation."""
         random = np.random.RandomState([self.seed, crc32(path.encode())])
         name, args = path.rpartition(".")[2], get_args(hint)
         if get_origin(hint) is Annotated:
@@ -110,7 +110,7 @@ class _Factory:
         return scalars.get(hint, random.uniform())
 
     def size(self, dimension: str) -> int:
-        """Return the size of a dimension: as given, as of a given array, or one of its own."""
+        """Return the size of a dimension: given, of a given array, or a new one."""
         if isinstance(self.given.get(dimension), int):
             self.used.add(dimension)
             return int(self.given[dimension])
@@ -121,7 +121,7 @@ class _Factory:
         for name in dimensions:
             if name.isdigit():
                 shape.append(int(name))
-            elif name.startswith("*"):  # any number of dimensions: none, unless given
+            elif name.startswith("*"):  # variadic: no dimensions unless given
                 self.used.add(name[1:])
                 shape += self.given.get(name[1:], ())
             else:
@@ -152,7 +152,7 @@ def _word(index: int) -> str:
 
 
 def _number(args: tuple[Any, ...], random: np.random.RandomState) -> Any:
-    """Make a number, or a pair of them, in the range of its unit."""
+    """Make a number, or a pair of numbers, in the range of its unit."""
     unit = next((item for item in args if isinstance(item, Unit)), NUMBER)
     if unit.kind == "part":
         return int(random.randint(1, MAX_INT)), MAX_INT

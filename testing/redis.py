@@ -1,4 +1,4 @@
-"""A Redis on this machine, for tests and benchmarks: in memory, with a password, and stoppable."""
+"""Local Redis server with a password, in memory, for tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,14 @@ NO_REDIS = (
 
 @dataclass
 class Store:
-    """address: as `SEQVIZ_REDIS_URL` takes it. client: of its own, to look into it."""
+    """Redis server that can be paused and killed.
+
+    Attributes:
+        port: its port.
+        password: its password.
+        client: a client for inspection.
+        process: the server process.
+    """
 
     port: int
     password: str
@@ -39,10 +46,11 @@ class Store:
 
     @property
     def address(self) -> str:
+        """Address in the form of `SEQVIZ_REDIS_URL`."""
         return f"redis://:{self.password}@{HOST}:{self.port}"
 
     def again(self) -> None:
-        """Begin, also after `kill` or `pause`; until it answers."""
+        """Start the server, also after `kill` or `pause`, and wait until it responds."""
         if hasattr(self, "process") and self.process.poll() is None:
             self.process.send_signal(signal.SIGCONT)
         else:
@@ -71,18 +79,18 @@ class Store:
                 time.sleep(0.05)
 
     def pause(self) -> None:
-        """It answers nobody any more, and hangs up on nobody."""
+        """Suspend the server: it does not respond, and connections stay open."""
         self.process.send_signal(signal.SIGSTOP)
 
     def kill(self) -> None:
-        """At once; what it had is gone."""
+        """Kill the server; its data are lost."""
         self.process.kill()
         self.process.wait()
 
 
 @contextmanager
 def store() -> Iterator[Store]:
-    """From when it answers to the end."""
+    """Yield a running server."""
     store = Store(free_port(), secrets.token_hex(16))
     try:
         yield store

@@ -1,4 +1,4 @@
-"""One way to start a real server: a process of its own on a free port, healthy, with its log."""
+"""Streamlit servers for tests and benchmarks, as processes on free ports: `serve`."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from seqviz.core import brotli_assets
 ROOT = Path(__file__).resolve().parent.parent
 HOST = "127.0.0.1"
 ATTEMPTS = 3
-IDLE = 0.1  # processors that a server uses which has nothing to do
-# Python imports `sitecustomize` by itself; the processes that a server starts are left alone.
+IDLE = 0.1  # CPU share of an idle server
+# Python imports `sitecustomize` automatically; child processes of the server are not affected.
 FIRST = "import sys\nif 'streamlit' in sys.orig_argv:\n"
-TAKEN = "is not available"  # what Streamlit says of a port
-# For `before`: a room whose DNS does not answer. Names of other machines are never found, and who
-# asks is written into the file that ASKED names.
+TAKEN = "is not available"  # Streamlit's message on a port in use
+# For `before`: a network whose DNS does not respond. Lookups of other machines fail and are logged
+# in the file named by ASKED.
 NO_DNS = """
 import os, socket, time
 known = socket.getaddrinfo
@@ -45,7 +45,7 @@ def getaddrinfo(host, *arguments, **keywords):
 socket.getaddrinfo = getaddrinfo
 """
 
-# The least that Streamlit can be: what the app is measured against.
+# Minimal Streamlit page, the baseline of measurements.
 EMPTY_PAGE = """
 import streamlit as st
 
@@ -61,11 +61,18 @@ bench()
 
 @dataclass
 class Server:
-    """A Streamlit server for `script` of `folder`; `serve` makes one and ends it.
+    """Streamlit server process, created and stopped by `serve`.
 
-    environment: set beside what is set here. options: Streamlit's own, by name. log: what it has
-    printed. patience: seconds to wait for its health. started: seconds since the epoch just before
-    the process was made.
+    Attributes:
+        folder: working directory.
+        script: main script in `folder`.
+        environment: variables added to the environment of this process.
+        options: Streamlit options by name.
+        patience: startup timeout in seconds.
+        log: file with its output.
+        port: its port.
+        started: seconds since the epoch just before the process was created.
+        process: the server process.
     """
 
     folder: Path
@@ -80,12 +87,14 @@ class Server:
 
     @property
     def url(self) -> str:
+        """Address of the server."""
         return f"http://{HOST}:{self.port}"
 
     def start(self) -> None:
-        """Until it is healthy; after `kill` at the same address, with the same log.
+        """Start the server and wait until it is healthy; after `kill`, with the same port and log.
 
-        Raises RuntimeError with its last words where it ends before, or after `patience`.
+        Raises:
+            RuntimeError: it ended, or was not healthy in time; the message is the end of its log.
         """
         ours = {"server.port": self.port, "server.address": HOST, "server.headless": "true"}
         command = [sys.executable, "-m", "streamlit", "run", self.script]
@@ -104,10 +113,10 @@ class Server:
                 self.stop()
                 message = self.log.read_text("utf-8")[-2000:]
                 raise RuntimeError(f"The server did not start:\n{message}")
-            time.sleep(0.01)  # short against a start, which takes seconds
+            time.sleep(0.01)
 
     def healthy(self, seconds: float = 1.0) -> bool:
-        """Whether it says so within these seconds, it and not somebody else on its port."""
+        """Return True where this process, not another one on its port, reports health in time."""
         connection = http.client.HTTPConnection(HOST, self.port, timeout=seconds)
         try:
             connection.request("GET", "/_stcore/health")
@@ -119,7 +128,7 @@ class Server:
             connection.close()
 
     def stop(self, seconds: float = 5.0) -> None:
-        """Ask it to end; after these seconds it is killed."""
+        """Terminate the server, and kill it after a timeout in seconds."""
         self.process.terminate()
         try:
             self.process.wait(seconds)
@@ -127,21 +136,21 @@ class Server:
             self.kill()
 
     def kill(self) -> None:
-        """As a machine that loses its power: no time to clear up."""
+        """Kill the server without cleanup, like a power failure."""
         self.process.kill()
         self.process.wait()
 
     def megabytes(self) -> float:
-        """Resident memory."""
+        """Return its resident memory in MB."""
         return float(psutil.Process(self.process.pid).memory_info().rss / 1e6)
 
     def cpu_seconds(self) -> float:
-        """Processor time so far."""
+        """Return its CPU time so far in seconds."""
         used = psutil.Process(self.process.pid).cpu_times()
         return float(used.user + used.system)
 
     def until_idle(self, patience: float = 120.0) -> float:
-        """Seconds until it has nothing to do any more, `patience` at most."""
+        """Wait until the server is idle, at most `patience` seconds; return the seconds waited."""
         started = time.monotonic()
         while time.monotonic() < started + patience:
             before = self.cpu_seconds()
@@ -151,7 +160,7 @@ class Server:
         return round(time.monotonic() - started, 1)
 
     def metrics(self) -> dict[tuple[str, str], float]:
-        """What `/metrics` says: (name, labels as "a=b,c=d") -> value."""
+        """Return the metrics of `/metrics`: (name, labels as "a=b,c=d") -> value."""
         token = self.environment.get("SEQVIZ_METRICS_TOKEN", "")
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         request = urllib.request.Request(f"{self.url}/metrics", headers=headers)
@@ -167,7 +176,7 @@ class Server:
         }
 
     def counter(self, name: str, **labels: str) -> float:
-        """The sum of a counter on `/metrics` over the labels that are not given."""
+        """Return a metric of `/metrics`, summed over the labels that are not given."""
         requested = {f"{key}={value}" for key, value in labels.items()}
         return sum(
             value
@@ -189,12 +198,21 @@ def serve(
     options: Mapping[str, str] | None = None,
     before: str = "",
 ) -> Iterator[Server]:
-    """A server for `script` of `folder` on a free port, from when it is healthy to the end.
+    """Yield a healthy server on a free port, and stop it at the end.
 
-    folder: also where `.streamlit/config.toml` is read, which goes before the environment; options
-    go before it. before: Python that the server's process runs before anything of Streamlit.
-    RuntimeError with its last words where it does not start. Where somebody else takes the port
-    between the choice and the start, another one is tried.
+    Another port is tried where a process takes the chosen one before the start.
+
+    Args:
+        folder: working directory; its `.streamlit/config.toml` takes precedence over the
+            environment.
+        script: main script in `folder`.
+        environment: variables added to the environment of this process.
+        patience: startup timeout in seconds.
+        options: Streamlit options by name, which take precedence over the configuration file.
+        before: Python code that the server process runs before it imports Streamlit.
+
+    Raises:
+        RuntimeError: the server does not start; the message is the end of its log.
     """
     with tempfile.TemporaryDirectory() as position:
         given = {**(environment or {})}
@@ -221,15 +239,17 @@ def serve(
 
 @contextmanager
 def serve_page(folder: Path, page: str) -> Iterator[Server]:
-    """A server for a page of one's own (its text), which finds in `folder` what lies there.
+    """Yield a server for the source of a page, with the app's configuration and static files.
 
-    It has the app's configuration and static files, and can import what the app imports.
+    Args:
+        folder: working directory, with any files that the page reads.
+        page: source of the page, which can import the app's packages.
     """
     (folder / "page.py").write_text(page, "utf-8")
     shutil.copytree(ROOT / ".streamlit", folder / ".streamlit")
     static = folder / "static"
     shutil.copytree(ROOT / "assets" / "static", static)
-    for path in static.glob(f"*{brotli_assets.PACKED}"):  # what only the app unpacks by itself
+    for path in static.glob(f"*{brotli_assets.PACKED}"):  # only the app decompresses these
         path.with_suffix("").write_bytes(brotli_assets.read_asset(path.with_suffix("")))
     with serve(folder, "page.py", {"PYTHONPATH": _path()}) as server:
         yield server
@@ -237,7 +257,7 @@ def serve_page(folder: Path, page: str) -> Iterator[Server]:
 
 @contextmanager
 def serve_empty_page() -> Iterator[Server]:
-    """A server for `EMPTY_PAGE`."""
+    """Yield a server for `EMPTY_PAGE`."""
     with (
         tempfile.TemporaryDirectory() as position,
         serve_page(Path(position), EMPTY_PAGE) as server,
@@ -246,13 +266,13 @@ def serve_empty_page() -> Iterator[Server]:
 
 
 def free_port() -> int:
-    """A port that the system gives nobody else for a while: it goes through all of its range."""
+    """Return an unused port, which the system does not assign again soon."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return int(probe.getsockname()[1])
 
 
 def _path(*folders: Path) -> str:
-    """PYTHONPATH with these folders and the app's before those that it has."""
+    """Return a PYTHONPATH with these folders and the app's before the existing entries."""
     existing = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     return os.pathsep.join(filter(None, [*map(str, folders), str(ROOT), *existing]))

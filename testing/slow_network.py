@@ -1,6 +1,6 @@
-"""A slow network: a proxy in front of a server of this machine, which holds back whatever passes.
+"""Network emulation: a local proxy with limited bandwidth and latency, `slow_network`.
 
-The browser's own throttle slows pages and files; this one slows everything, websockets as well.
+The browser's own throttling slows pages and files; this proxy also slows websockets.
 """
 
 from __future__ import annotations
@@ -12,15 +12,18 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-CHUNK = 4096  # bytes that one connection sends before another has its turn
-AHEAD = 0.02  # seconds of bytes that wait in front of the line: a late timer leaves no gap in it
+CHUNK = 4096  # bytes that a connection sends before the next one's turn
+AHEAD = 0.02  # seconds of data queued for the line, so that a late timer leaves no gap
 
 
 @dataclass
 class Line:
-    """One direction of the line, which all connections share.
+    """Direction of the emulated line, shared by all connections.
 
-    rate: bit/s. delay: seconds for one way. free: when its last bytes have left.
+    Attributes:
+        rate: bandwidth in bit/s.
+        delay: one-way latency in seconds.
+        free: time at which its last bytes have left.
     """
 
     rate: float
@@ -28,7 +31,11 @@ class Line:
     free: float = 0.0
 
     def leaves(self, size: int, now: float) -> float:
-        """When the last of these bytes has left, of what is handed over now; seconds.
+        """Return the time at which the last of these bytes leaves the line.
+
+        Args:
+            size: bytes handed over.
+            now: current time in seconds.
 
         >>> line = Line(rate=8000.0)
         >>> line.leaves(500, now=1.0), line.leaves(500, now=1.0)
@@ -40,7 +47,14 @@ class Line:
 
 @dataclass
 class Network:
-    """A running proxy. passed: (seconds since the epoch, bytes) of all that came to the browser."""
+    """Running proxy.
+
+    Attributes:
+        port: its port.
+        up: line to the server.
+        down: line to the browser.
+        passed: (seconds since the epoch, bytes) of each chunk that reached the browser.
+    """
 
     port: int
     up: Line
@@ -49,28 +63,32 @@ class Network:
 
     @property
     def url(self) -> str:
+        """Address of the proxy."""
         return f"http://127.0.0.1:{self.port}"
 
     def received(self, until: float) -> int:
-        """Bytes that had come to the browser at a moment (seconds since the epoch)."""
+        """Return the bytes that had reached the browser at a time in seconds since the epoch."""
         return sum(size for when, size in self.passed if when <= until)
 
 
 @contextlib.contextmanager
 def slow_network(port: int, rate: float, delay: float = 0.0) -> Iterator[Network]:
-    """A way to the server on `port` of this machine, in a thread of its own.
+    """Yield a proxy in front of a local server; it runs in its own thread.
 
-    rate: bit/s each way. delay: seconds there and back.
+    Args:
+        port: port of the server.
+        rate: bandwidth of each direction in bit/s.
+        delay: round-trip latency in seconds.
     """
     up, down = (Line(rate, delay / 2) for _ in range(2))
     loop = asyncio.new_event_loop()
     network = Network(0, up, down)
 
     async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(delay)  # a connection is made by going there and back once
+        await asyncio.sleep(delay)  # the TCP handshake takes one round trip
         try:
             from_server, to_server = await asyncio.open_connection("127.0.0.1", port)
-        except OSError:  # the server is gone
+        except OSError:  # the server has stopped
             writer.close()
             return
         with contextlib.suppress(asyncio.CancelledError):  # at the end of the proxy
@@ -109,7 +127,7 @@ async def _carry(
     line: Line,
     passed: list[tuple[float, int]],
 ) -> None:
-    """One direction of one connection, until one of its ends is closed."""
+    """Forward one direction of one connection until either end closes."""
     loop = asyncio.get_running_loop()
 
     def arrive(chunk: bytes) -> None:
@@ -123,6 +141,6 @@ async def _carry(
             loop.call_at(leaves + line.delay, arrive, chunk)
             await asyncio.sleep(max(0.0, leaves - loop.time() - AHEAD))
             await writer.drain()
-        await asyncio.sleep(max(0.0, leaves + line.delay - loop.time()))  # for what is on its way
+        await asyncio.sleep(max(0.0, leaves + line.delay - loop.time()))  # data in transit
     finally:
         writer.close()

@@ -1,8 +1,9 @@
-"""Examples of every figure function, for the test of all figures and a benchmark.
+"""Example calls of every figure function, for the test of all figures and a benchmark.
 
-A module of a subject has `examples() -> tuple[Example, ...]`: calls with results of
-`seqviz.compute` or of `testing.fake` (`fake_example`), made by hand only where a branch of the
-figure needs it. A public figure function without an example fails a test (tests/figures).
+The module of a subject has `examples() -> tuple[Example, ...]`: calls with results of
+`seqviz.compute` or of `testing.fake` (`fake_example`). Results are built by hand only where a
+branch of the figure needs it. A public figure function without an example fails a test
+(tests/figures).
 """
 
 from __future__ import annotations
@@ -24,7 +25,15 @@ RETURNED = ("Figure", "alt.LayerChart", "str")  # types that a figure function r
 
 @dataclass(frozen=True)
 class Example:
-    """One call of a figure function; `key` is a number that its description must name."""
+    """Call of a figure function.
+
+    Attributes:
+        name: name of the example.
+        draw: the figure function.
+        args: its positional arguments.
+        keywords: its keyword arguments.
+        key: number that its text description must contain.
+    """
 
     name: str
     draw: Callable[..., Any]
@@ -33,7 +42,7 @@ class Example:
     keywords: Mapping[str, Any] = field(default_factory=dict)
 
     def figure(self, style: Style | None = None) -> Any:
-        """Draw it, by default in the light style."""
+        """Draw the figure, by default in the light style."""
         return self.draw(*self.args, **self.keywords, style=style or Style())
 
 
@@ -57,7 +66,7 @@ def fake_example(
 
 
 def functions() -> tuple[Callable[..., Any], ...]:
-    """Return every public function that takes a style and draws something, module by module."""
+    """Return every public figure function, module by module: each takes a style and draws."""
     drawing = []
     for module in walk_packages(seqviz.figures.__path__, "seqviz.figures."):
         for member in vars(import_module(module.name)).values():

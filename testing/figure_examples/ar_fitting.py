@@ -1,4 +1,4 @@
-"""Every figure of autoregressive series with short simulated ones."""
+"""Examples of figures of autoregressive series, with short simulated series."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def learned(
     cell: str, values: np.ndarray, inputs: np.ndarray, mean: np.ndarray, low: np.ndarray,
     high: np.ndarray,
 ) -> NetworkFit:  # fmt: skip
-    """A network that has learned this map, and predicts 0.6 times the last value.
+    """Return the fit of a network with this map, which predicts 0.6 times the last value.
 
-    Nothing is trained: torch is not a figure's business.
+    Nothing is trained, as figures do not depend on torch.
     """
     train, predictions = 2.0 * np.exp(-np.arange(1.0, 41.0) / 15) + 1.0, 0.6 * values[:-1]
     return fake(
@@ -35,7 +35,7 @@ def learned(
 
 
 def examples() -> tuple[Example, ...]:
-    """Every figure function of the subject; more than one where they have branches."""
+    """Return examples of every figure function of the subject, several where it has branches."""
     values = ar.simulate((0.6, -0.3), 1.5, n=200, seed=4).values
     years = [str(year) for year in range(1800, 2000)]
     result, plain = ar.correlogram(values, 15, (0.6, -0.3)), ar.correlogram(values, 20)

@@ -1,4 +1,4 @@
-"""Every figure about attention."""
+"""Examples of figures of attention."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CANDIDATES = ("␣Paris", "␣the", "<b>", "⏎")
 
 
 def examples() -> tuple[Example, ...]:
-    """Each figure function once or more, where its branches differ."""
+    """Return examples of every figure function of the subject, several where it has branches."""
     return (*_of_models(), *_of_values(), *_of_trials(), *_of_formulas())
 
 
@@ -67,7 +67,7 @@ def _of_models() -> tuple[Example, ...]:
 
 
 def _of_values() -> tuple[Example, ...]:
-    """Weights times the norms of the values, and what heads at their mean change."""
+    """Return examples of weights times value norms, and of mean ablation of heads."""
     wide, result, parts = mosaic_of(3, 5, by="value"), map_of(by="value"), parts_of()
     change, mean = change_of(), change_of(seed=1)
     message, retained = change_of(decoder=True), change_of(decoder=True, seed=1)
@@ -126,21 +126,21 @@ def _of_formulas() -> tuple[Example, ...]:
 
 
 def weights_of(*shape: int, causal: bool = False) -> Float32[np.ndarray, "..."]:
-    """Random weights [..., query, key] whose rows sum to 1."""
+    """Return random weights [..., query, key] whose rows sum to 1."""
     weights = np.random.RandomState(0).gamma(0.4, size=shape) + 1e-6
     weights = np.tril(weights) if causal else weights
     return (weights / weights.sum(-1, keepdims=True)).astype(np.float32)
 
 
 def text_of(pieces: tuple[str, ...], decoder: bool, layers: int = 6, heads: int = 12) -> ReadText:
-    """A text of these pieces, read by a model of this size."""
+    """Return a text of these tokens, read by a model of this size."""
     return fake(ReadText, pieces=pieces, decoder=decoder, layers=layers, heads=heads)
 
 
 def mosaic_of(
     layers: int, heads: int, pieces: tuple[str, ...] = WORDS, side: int = 51, by: str = "weight"
 ) -> Mosaic:
-    """All heads of a model, tiles of at most `side` cells a side."""
+    """Return all heads of a model, as tiles of at most `side` cells per side."""
     count = len(pieces)
     return fake(
         Mosaic, text=text_of(pieces, False), layer=layers, head=heads, token=count, by=by,
@@ -152,7 +152,7 @@ def map_of(
     pieces: tuple[str, ...] = WORDS, layer: int = 2, head: int = 3, causal: bool = False,
     by: str = "weight",
 ) -> AttentionMap:  # fmt: skip
-    """One head of a model of 6 layers with 12 heads."""
+    """Return one head of a model with 6 layers of 12 heads."""
     count = len(pieces)
     weights = weights_of(count, count, causal=causal)
     return fake(
@@ -166,7 +166,7 @@ def _allowed(count: int, causal: bool) -> Bool[np.ndarray, "query key"]:
 
 
 def parts_of(pieces: tuple[str, ...] = WORDS, d_k: int = 8, causal: bool = False) -> HeadParts:
-    """One head whose stages follow from its queries and keys."""
+    """Return one head whose stages are computed from its queries and keys."""
     q, k, v = np.random.RandomState(0).standard_normal((3, len(pieces), d_k)).astype(np.float32)
     allowed = _allowed(len(pieces), causal)
     result = attend(q, k, v, divide_by=float(np.sqrt(d_k)), allowed=allowed)
@@ -180,7 +180,7 @@ def change_of(
     layers: int = 6, heads: int = 12, pieces: tuple[str, ...] = WORDS, decoder: bool = False,
     seed: int = 0,
 ) -> Change:  # fmt: skip
-    """What switching off one head did, to vectors or to the next token of a decoder."""
+    """Return the effect of head ablation on vectors, or on the next token of a decoder."""
     return fake(
         Change, seed, text=text_of(pieces, decoder, layers, heads), token=len(pieces),
         candidates=CANDIDATES if decoder else (),
@@ -188,14 +188,14 @@ def change_of(
 
 
 def trials_of(hypothesis: str, layers: int, heads: int) -> HeadTrials:
-    """Trials of a hypothesis with all heads of a small model."""
+    """Return trials of a hypothesis with all heads of a small model."""
     return fake(
         HeadTrials, hypothesis=hypothesis, layer=layers, head=heads, trial=12, label=12, sentence=2
     )
 
 
 def effects_of(layers: int, heads: int, done: int, decoder: bool = True) -> Effects:
-    """The effects of the heads of the first layers; the others are not known yet."""
+    """Return the effects of the heads of the first `done` layers; the others are unknown."""
     effects = fake(Effects, layer=layers, head=heads, decoder=decoder)
     effects.change[done:] = np.nan
     return effects

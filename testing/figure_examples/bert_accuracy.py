@@ -1,4 +1,4 @@
-"""Every figure about accuracy, with results of any size."""
+"""Examples of figures of accuracy, with results of any size."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ RATES, BATCHES = np.logspace(-5, -1, 17), np.array([16, 32, 64])
 def knife_of(
     sentences: int = SENTENCES, shares: int = 21, orders: tuple[str, ...] = results.ORDERS
 ) -> results.WordMaskingCurve:
-    """Accuracy by the share of masked words."""
+    """Return accuracy by the share of masked words."""
     at = np.linspace(0, 1, shares)
     return fake(results.WordMaskingCurve, orders=orders, shares=at, sentence=sentences)
 
@@ -51,7 +51,7 @@ def knife_of(
 def own_knife_of(
     words: tuple[str, ...] = WORDS, orders: tuple[str, ...] = results.ORDERS
 ) -> results.UserTextMasking:
-    """One sentence, whose words go in any order."""
+    """Return the masking of one sentence, in a random order of words."""
     turns = np.random.RandomState(3).uniform(size=(len(orders), len(words))).argsort(axis=1)
     return fake(
         results.UserTextMasking, words=words, orders=orders, turns=turns, masked=len(words) + 1
@@ -59,7 +59,7 @@ def own_knife_of(
 
 
 def fill_of(positions: int = 9000, share: float = 0.15, mask: float = 0.8) -> results.FillIn:
-    """Ranks of which many are 1."""
+    """Return ranks of which many are 1."""
     draw, rest = np.random.RandomState(4), (1 - mask) / 2
     treatment = draw.choice(3, size=positions, p=[mask, rest, rest])
     rank, frequency = (draw.geometric(p, positions) for p in (0.3, 0.1))
@@ -67,14 +67,14 @@ def fill_of(positions: int = 9000, share: float = 0.15, mask: float = 0.8) -> re
 
 
 def fills(count: int = 7) -> tuple[results.FillIn, ...]:
-    """The same at several shares of selected tokens."""
+    """Return fill-in results at several shares of selected tokens."""
     return tuple(fill_of(3000, float(share)) for share in np.linspace(0.05, 0.65, count))
 
 
 def guesses_of(
     conditions: tuple[str, ...] = results.TREATMENTS, candidates: int = 8
 ) -> results.Guesses:
-    """The truth is second, first, and far behind, in turn."""
+    """Return guesses in which the true token ranks second, first and 4211th, in turn."""
     ranks = np.resize([2, 1, 4211], len(conditions))
     words = (
         (*CANDIDATES[: rank - 1], TRUTH, *CANDIDATES[rank - 1 :])[:candidates] for rank in ranks
@@ -92,7 +92,7 @@ def guesses_of(
 def padding_of(
     sentences: int = SENTENCES, lengths: np.ndarray = LENGTHS, n_sentences: int = 400
 ) -> results.Padding:
-    """Few sentences are made very long."""
+    """Return the effect of padding; only the first sentences have very long versions."""
     result = fake(results.Padding, lengths=lengths, sentence=sentences, told=2, side=2)
     for values in (result.probability, result.drift, result.on_pads):
         values[:, :, lengths > LONG, n_sentences:] = np.nan
@@ -102,7 +102,7 @@ def padding_of(
 def own_padding_of(
     words: tuple[str, ...] = PIECES, pads: int = 8, lengths: np.ndarray = LENGTHS
 ) -> results.UserTextPadding:
-    """One sentence with padding behind it."""
+    """Return one sentence with padding after it."""
     pieces, real = (*words, *["[PAD]"] * pads), np.arange(len(words) + pads) < len(words)
     return fake(results.UserTextPadding, pieces=pieces, real=real, lengths=lengths, told=2, side=2)
 
@@ -110,47 +110,47 @@ def own_padding_of(
 def direction_of(
     sentences: int = SENTENCES, directions: tuple[str, ...] = results.DIRECTIONS
 ) -> results.AttentionDirections:
-    """Attention to both sides, and to one."""
+    """Return attention to both sides, and to one."""
     return fake(
         results.AttentionDirections, directions=directions, sentence=sentences, place=sentences
     )
 
 
 def at(curve: results.WordMaskingCurve, order: str, share: float) -> float:
-    """Accuracy in percent, from the answers themselves."""
+    """Return accuracy in percent, computed from the probabilities."""
     row = curve.probability[curve.orders.index(order)]
     right = ((row >= 0.5) == curve.positive).mean(axis=-1)
     return 100 * np.interp(share, curve.shares, right)
 
 
 def truth(sentences: int = SENTENCES) -> np.ndarray:
-    """Half of the sentences are positive."""
+    """Return labels of which about half are positive."""
     return np.random.RandomState(0).uniform(size=sentences) < 0.5
 
 
 def right(share: float, seed: int, sentences: int = SENTENCES) -> np.ndarray:
-    """On which sentences a system is right."""
+    """Return the sentences on which a system is correct."""
     return np.random.RandomState(seed).uniform(size=sentences) < share
 
 
 def system_of(name: str, runs: int = 1, sentences: int = SENTENCES) -> results.SystemPredictions:
-    """A system that guesses."""
+    """Return the predictions of a system that guesses."""
     return fake(results.SystemPredictions, len(name), system=name, run=runs, sentence=sentences)
 
 
 def systems() -> tuple[results.SystemPredictions, ...]:
-    """All systems of the lesson."""
+    """Return predictions of all systems of the lesson."""
     return (*(system_of(name, 3) for name in SEVERAL_RUNS), *map(system_of, ONE_RUN))
 
 
 def tuned(runs: int = 3, epochs: int = 5) -> results.Tuned:
-    """A training of so many epochs."""
+    """Return a fine-tuning of so many runs and epochs."""
     settings = results.TuneSettings(regime="all", epochs=epochs, runs=runs)
     return fake(results.Tuned, settings=settings, run=runs, epoch=epochs + 1)
 
 
 def trail(settings: results.TuneSettings, until: float = 0.6) -> list[results.TuneRecord]:
-    """What a training would have reported until this share of it was done."""
+    """Return the reports of a fine-tuning up to a share of its steps."""
     epoch = -(-settings.sentences // settings.batch)
     steps = settings.epochs * epoch
     records = (
@@ -164,12 +164,12 @@ def trail(settings: results.TuneSettings, until: float = 0.6) -> list[results.Tu
 
 
 def surface() -> results.SearchSurface:
-    """What each pair of rate and batch size reaches."""
+    """Return the accuracy at each learning rate and batch size."""
     return fake(results.SearchSurface, rate=RATES, batch=BATCHES)
 
 
 def searched(method: str = "bayes", trials: int = 12) -> results.Searched:
-    """A search of so many trials."""
+    """Return a hyperparameter search of so many trials."""
     draw = np.random.RandomState(METHODS.index(method))
     validation = draw.uniform(0.5, 0.9, trials)
     return fake(
@@ -180,7 +180,7 @@ def searched(method: str = "bayes", trials: int = 12) -> results.Searched:
 
 
 def modes_of(repeats: int = 20) -> results.ModeComparison:
-    """Always the same in evaluation mode."""
+    """Return probabilities that are constant in evaluation mode and vary in training mode."""
     probability = np.random.RandomState(6).uniform(0.78, 0.88, (2, repeats))
     probability[0] = 0.83
     return results.ModeComparison(
@@ -189,18 +189,18 @@ def modes_of(repeats: int = 20) -> results.ModeComparison:
 
 
 def baseline(sentences: int = SENTENCES) -> proportions.Proportion:
-    """Always "positive"."""
+    """Return the baseline that always predicts "positive"."""
     return proportions.majority(np.array([True, True, False]), truth(sentences))
 
 
 def confusions() -> tuple[proportions.Confusion, proportions.Confusion]:
-    """Of two systems, the second better."""
+    """Return the confusion matrices of two systems, the second of which is better."""
     first, second = (truth() == right(*system) for system in ((0.79, 8), (0.87, 9)))
     return proportions.confusion(truth(), first), proportions.confusion(truth(), second)
 
 
 def examples() -> tuple[Example, ...]:
-    """What is masked, padded, trained, searched and compared."""
+    """Return examples of every figure function of the subject, several where it has branches."""
     return (*_of_masks(), *_of_padding(), *_of_trainings(), *_of_comparisons())
 
 

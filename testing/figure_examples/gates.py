@@ -1,4 +1,4 @@
-"""Every figure of gated cells, with small seeded networks."""
+"""Examples of figures of gated cells, with small seeded networks."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _ROWS = {"lstm": 4, "gru": 3}
 
 
 def network(cell: str, units: int = 6, kind: str = "characters") -> GatedNetwork:
-    """A network with random weights: kind "characters" or a task, cell "lstm" or "gru"."""
+    """Return a network with random weights: kind "characters" or a task, cell "lstm" or "gru"."""
     draw, rows = np.random.RandomState(0).standard_normal, _ROWS[cell] * units
     symbols = (*string.printable[:95], END) if kind == "characters" else SYMBOLS[kind]
     weights = RecurrentWeights(draw((rows, 3)), draw((rows, units)), draw(rows), draw(rows))
@@ -55,12 +55,12 @@ def network(cell: str, units: int = 6, kind: str = "characters") -> GatedNetwork
 
 
 def observed(cell: str, symbol: str = "h", text: str = TEXT, **more: object) -> Observation:
-    """What such a network does while it reads."""
+    """Return the trace of such a network reading a text."""
     return observe(network(cell), text, symbol, **more)  # type: ignore[arg-type]
 
 
 def examples() -> tuple[Example, ...]:
-    """Every figure function of the subject; more than one where they have branches."""
+    """Return examples of every figure function of the subject, several where it has branches."""
     lstm, gru = observed("lstm", "c"), observed("gru", "z", by="time")
     step, other = one_step(lstm, 3, 9), one_step(gru, 3, 9)
     written = one_step(gru, 3, 9, "write")

@@ -1,4 +1,4 @@
-"""Every figure about texts of a decoder."""
+"""Examples of figures of decoding."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ STEPS = 4
 
 
 def examples() -> tuple[Example, ...]:
-    """Each figure function once or more, where its branches differ."""
+    """Return examples of every figure function of the subject, several where it has branches."""
     paths, text, other = comparison_of(), continuation_of((0, 1, 2, 3)), continuation_of((0, 3, 2))
     read = fake(Surprise, token=4, answer=4, tokens=fake(Tokens, piece=5, token=5))
     models = [fake(Architecture, n, name=name) for n, name in enumerate(("gpt1", "gpt3"))]
@@ -71,7 +71,7 @@ def examples() -> tuple[Example, ...]:
 
 
 def continuation_of(ids: tuple[int, ...]) -> Continuation:
-    """A text of these tokens, which are among the candidates of each step."""
+    """Return a text of these tokens, which are among the candidates of each step."""
     count, pieces = len(ids), tuple(WORDS[item] for item in ids)
     return fake(
         Continuation, sum(ids), ids=ids, pieces=pieces, text="".join(pieces), step=count,
@@ -81,7 +81,7 @@ def continuation_of(ids: tuple[int, ...]) -> Continuation:
 
 
 def comparison_of() -> DecodingComparison:
-    """Two tokens behind the likelier node of each level; the beam ends beside the best text."""
+    """Return a tree with two children per level, in which beam search misses the best text."""
     level = np.arange(STEPS).repeat(2)
     token = level + np.tile([0, 1], STEPS)
     parent = np.where(level > 0, 2 * level - 2, -1)

@@ -1,4 +1,4 @@
-"""Every figure about positions."""
+"""Examples of figures of positions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PIECES = ("[CLS]", "<b>mary</b>", "%{x}", "john & co", "a", "[SEP]")
 
 
 def examples() -> tuple[Example, ...]:
-    """Every figure of the subject; several where its parts differ."""
+    """Return examples of every figure function of the subject, several where it has branches."""
     return (*_of_encodings(), *_of_learned(), *_of_schemes(), *_of_orders(), *_of_training())
 
 
@@ -116,12 +116,12 @@ def _of_training() -> tuple[Example, ...]:
 
 
 def wandering_table(positions: int = 40, width: int = 12) -> Float[np.ndarray, "position d_model"]:
-    """A table whose neighbors are alike, as those of a learned one are."""
+    """Return a position table with similar neighbors, like a learned one."""
     return np.cumsum(np.random.RandomState(1).standard_normal((positions, width)), axis=0)
 
 
 def reordered(pieces: tuple[str, ...] = PIECES) -> Reordered:
-    """A pretrained encoder that hardly moves, moves, and cannot be compared at all."""
+    """Return a reordering with nearly equal, moderately similar and dissimilar vectors."""
     count = len(pieces)
     weights = np.random.RandomState(1).dirichlet(np.full(count, 0.3), (len(VARIANTS), count))
     return fake(
@@ -132,7 +132,7 @@ def reordered(pieces: tuple[str, ...] = PIECES) -> Reordered:
 
 
 def order_result(encodings: tuple[str, ...] = ENCODINGS, runs: int = 3) -> OrderResult:
-    """A training of these encodings; a learned table has no rows for longer sequences."""
+    """Return a training of these encodings; a learned table has no rows for longer sequences."""
     accuracy = np.random.RandomState(3).uniform(0.3, 1.0, (len(encodings), runs))
     longer = accuracy / 2
     longer[[encoding == "learned" for encoding in encodings]] = np.nan
@@ -144,7 +144,7 @@ def order_result(encodings: tuple[str, ...] = ENCODINGS, runs: int = 3) -> Order
 
 
 def _scores(length: int, accuracy: Float[np.ndarray, "encoding run"]) -> TaskScores:
-    """An interval of 0.02 to either side; the limits of the tasks are numbers of their own."""
+    """Return scores with intervals of ±0.02."""
     low, high = np.maximum(accuracy - 0.02, 0), np.minimum(accuracy + 0.02, 1)
     n = np.full(accuracy.shape, 1000)
     return TaskScores(length, Proportion(accuracy, low, high, n), 0.167, 0.365)

@@ -1,4 +1,4 @@
-"""Every figure about recurrent networks: wirings, states, costs, and taggers."""
+"""Examples of figures of recurrent networks: wirings, states, costs, and taggers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ READOUTS = ("words", "last", "mean", "max", "both_concat")
 
 
 def examples() -> tuple[Example, ...]:
-    """Each figure function once or more, where its branches differ."""
+    """Return examples of every figure function of the subject, several where it has branches."""
     return (*_of_wirings(), *_of_states(), *_of_costs(), *_of_letters(), *_of_lac())
 
 
@@ -62,7 +62,7 @@ def _of_wirings() -> tuple[Example, ...]:
 
 
 def influence_of(wiring: WiringGraph) -> Influence:
-    """What a network of this wiring might show."""
+    """Return a possible influence matrix of a network with this wiring."""
     reach = wiring.reach()
     norm = np.random.RandomState(0).uniform(1e-4, 0.3, reach.shape) * reach
     return fake(Influence, wiring=wiring, norm=norm)
@@ -98,7 +98,7 @@ def _of_states() -> tuple[Example, ...]:
 
 
 def letters_of(text: str) -> LettersRead:
-    """A text as a network without training reads it."""
+    """Return a text as read by an untrained network."""
     symbols = ("<unk>", *sorted(set(text)))
     shares = np.random.RandomState(0).dirichlet(np.ones(len(symbols)), len(text))
     ids = np.array([symbols.index(item) for item in text])
@@ -145,7 +145,7 @@ def _of_letters() -> tuple[Example, ...]:
 
 
 def text_of(task: str, tagged: letters.TaggedExample) -> letters.TaggedText:
-    """A text as three networks tag it."""
+    """Return a text as tagged by three networks."""
     return fake(letters.TaggedText, task=task, text=tagged.symbols, tags=tagged.tags, row=3,
                 tag=len(letters.TAGS))  # fmt: skip
 
@@ -166,7 +166,7 @@ def _of_lac() -> tuple[Example, ...]:
 
 
 def tagged(text: str, seed: int) -> tuple[TagSequence, ...]:
-    """A text with tags by each of three decoders."""
+    """Return a text with tags by each of three decoders."""
     paths = np.random.RandomState(seed).randint(len(TAGS), size=(3, len(text)))
     return tuple(
         fake(TagSequence, seed, text=text, tags=TAGS, path=path, features=32) for path in paths

@@ -1,4 +1,4 @@
-"""Every figure of a number over seeds."""
+"""Examples of figures of a number over seeds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from testing.figure_examples import Example
 
 
 def examples() -> tuple[Example, ...]:
-    """Each figure function once or more, where its branches differ."""
+    """Return examples of every figure function of the subject, several where it has branches."""
     result, large, item = sample(30, 12), sample(300, 300), sample(1, 1)
     theory = replicates.normal(0.794, 0.027)
     share = replicates.share_of(0.3, 50)
@@ -31,14 +31,14 @@ def examples() -> tuple[Example, ...]:
 
 
 def sample(count: int, students: int) -> Replicates:
-    """Normal values, the first of them of a class."""
+    """Return normal values, the first of which belong to students."""
     seeds = np.arange(1, count + 1)
     values = np.random.RandomState(3).normal(0.794, 0.027, count)
     return Replicates(seeds, values, seeds <= students)
 
 
 def cells() -> dict[str, Replicates]:
-    """Two numbers that hardly differ between seeds, and one that does."""
+    """Return two numbers that hardly vary between seeds, and one that does."""
     result = sample(30, 12)
     spread = {"RNN": (25.0, 0.8), "LSTM": (100.0, 0.0), "GRU": (90.0, 12.0)}
     unit = (result.values - 0.794) / 0.027
@@ -49,5 +49,5 @@ def cells() -> dict[str, Replicates]:
 
 
 def alike() -> Replicates:
-    """The same value at every seed."""
+    """Return a sample with the same value at every seed."""
     return Replicates(np.arange(1, 31), np.ones(30), np.zeros(30, bool))

@@ -1,4 +1,4 @@
-"""Every figure about tokens, windows and word vectors."""
+"""Examples of figures of tokens, windows and word vectors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CUTTERS = ("characters", "bytes", "wordpiece", "gpt2")
 
 
 def examples() -> tuple[Example, ...]:
-    """Each figure function once or more, where its branches differ."""
+    """Return examples of every figure function of the subject, several where it has branches."""
     return (*_of_tokens(), *_of_vectors(), *_of_windows())
 
 
@@ -65,7 +65,7 @@ def _of_tokens() -> tuple[Example, ...]:
 
 
 def strips_of(text: str, learned: LearnedMerges, names: tuple[str, ...] = CUTTERS) -> Strips:
-    """A text as small cutters cut it."""
+    """Return a text as cut by small tokenizers."""
     own = Bpe(learned.pairs).cut
     cutters = {
         "characters": characters, "bytes": single_bytes, "own": own, "gpt2": own,

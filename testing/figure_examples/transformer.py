@@ -1,4 +1,4 @@
-"""Every figure about the block: its norms, masks, depth, cost, and what its parts are worth."""
+"""Examples of figures of the block: norms, masks, depth, cost, and contributions of parts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WORDS = ("The", "␣capital", "␣of", "<b>", "␣is")
 
 
 def examples() -> tuple[Example, ...]:
-    """Every figure of the subject; several where its parts differ."""
+    """Return examples of every figure function of the subject, several where it has branches."""
     return (*_of_blocks(), *_of_training(), *_of_cost(), *_of_accounts(), *_of_removals(),
             *_of_lenses(), *_of_copies())  # fmt: skip
 
@@ -111,7 +111,7 @@ def _of_accounts() -> tuple[Example, ...]:
 
 
 def removals_of(*after: str) -> tuple[Ablation, ...]:
-    """Changes of a text, after each layer the likeliest token; "" where it is not known yet."""
+    """Return ablations of a text, given the top token after each layer; "" is not known yet."""
     unknown = [not piece for piece in after]
     result = tuple(
         fake(Ablation, n, change=change, before="␣Paris", after=after, layer=len(after))
@@ -147,7 +147,7 @@ def _of_lenses() -> tuple[Example, ...]:
 
 
 def lens_of(rows: int, pieces: tuple[str, ...]) -> Lens:
-    """A lens that reads the same tokens after each layer."""
+    """Return a logit lens that reads the same tokens after each layer."""
     return fake(Lens, pieces=pieces, likeliest=(pieces,) * rows, row=rows, token=len(pieces))
 
 

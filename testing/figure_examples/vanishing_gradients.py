@@ -1,4 +1,4 @@
-"""Every figure of gradients through time, with small seeded networks."""
+"""Examples of figures of gradients through time, with small seeded networks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HOSTILE = "<b>a</b> b %{x} & c"
 
 
 def examples() -> tuple[Example, ...]:
-    """Every figure function of the subject; more than one where they have branches."""
+    """Return examples of every figure function of the subject, several where it has branches."""
     return (*_of_reaches(), *_of_pairs(), *_of_backward(), *_of_truncation(), *_of_training())
 
 
@@ -128,12 +128,12 @@ def _of_training() -> tuple[Example, ...]:
 
 
 def race_of() -> CellComparison:
-    """A comparison of three cells at the default settings."""
+    """Return a comparison of three cells at the default settings."""
     return fake(CellComparison, settings=RecallSettings(), updates=np.arange(0, 601, 100), cell=3)
 
 
 def search_of() -> LongestDelay:
-    """Three cells, of which two fail at some delay and are not tried at a longer one."""
+    """Return a search with three cells, two of which fail at a delay and skip longer ones."""
     delays = np.array([1, 2, 5])
     accuracy = np.array([[1, 1, 1], [0.5, 1, 1], [np.nan, 0.6, 1]])
     learned = accuracy >= LEARNED
@@ -144,13 +144,13 @@ def search_of() -> LongestDelay:
 
 
 def reports(done: CellComparison) -> list[ComparisonReport]:
-    """What it has reported on its way."""
+    """Return the progress reports of a comparison."""
     rows = zip(done.updates.tolist(), done.accuracy, done.loss, done.log10_gradients, strict=True)
     return [ComparisonReport(row[0], done.settings.updates, *row[1:]) for row in rows]
 
 
 def rungs(done: LongestDelay) -> list[LongestDelayReport]:
-    """The last report on each delay."""
+    """Return the last report on each delay."""
     longest = np.maximum.accumulate(done.delays[:, None] * done.learned)
     return [
         LongestDelayReport(
