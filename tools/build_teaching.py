@@ -1,13 +1,13 @@
-"""The pages for teachers (`docs/teaching`): what they promise, and the notebooks of their homework.
+"""Build the notebooks of the teaching pages (`docs/teaching`), or one page for printing.
 
     python -m tools.build_teaching                 build the notebooks
     python -m tools.build_teaching gates zh --address http://10.0.0.5:8501 -o gates.html
                                              one page to print, its links on that server
 
-A page promises what the bench behind a link shows: in its line, a number in **bold** after a link
-stands among the read-outs, sentences or description of that bench at these settings. A number that
-no bench shows has its formula behind it, `**6.58**<!--= log(0.5) / log(0.9) -->`. A link names the
-bench as its fragment: `/gates?ga.force.f=1&lang=en#bench-force`. `tests/teaching` holds them to it.
+A teaching page makes checkable claims. A number in **bold** after a link appears in the metrics,
+sentences or description of the linked bench at the linked settings. A number that no bench shows is
+followed by its formula, `**6.58**<!--= log(0.5) / log(0.9) -->`. A link names the bench as its
+fragment: `/gates?ga.force.f=1&lang=en#bench-force`. `tests/teaching` checks all claims.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SOURCES = NOTEBOOKS / "source"
 SLUGS = tuple(record.slug for record in catalog.LESSONS)
 
 _TOKEN = re.compile(r"\]\((?P<link>[^)\s]+)\)|\*\*(?P<bold>[^*]+)\*\*(?:<!--=(?P<formula>.+?)-->)?")
-# What needs no promise: formulas, code, comments, links, and bold, which has one.
+# Numbers in formulas, code, comments and links are not checked here, bold ones as promises.
 _EXEMPT = re.compile(r"\$[^$]*\$|`[^`]*`|<!--.*?-->|\]\([^)]*\)|\*\*[^*]+\*\*")
 _PRINTED = """
 body { max-width: 46em; margin: 2em auto; padding: 0 1em; font: 16px/1.5 system-ui, sans-serif; }
@@ -47,7 +47,14 @@ _NUMBER = re.compile(r"(?<![\w.])−?\d[\d,]*\.\d+|\d+(?=\s?%)|\d{1,3}(?:,\d{3})
 
 @dataclass(frozen=True)
 class Promise:
-    """A number of a page: what the bench behind `link` shows, or the value of `formula`."""
+    """Checkable number of a page.
+
+    Attributes:
+        line: 1-based line of the page.
+        number: the number as written.
+        link: link to the bench that shows it.
+        formula: formula that gives it; "" where the bench shows it.
+    """
 
     line: int
     number: str
@@ -56,7 +63,7 @@ class Promise:
 
 
 def promises(page: str) -> Iterator[Promise]:
-    """Every number in bold, with the last link to a bench before it in its line."""
+    """Yield every bold number with the preceding link of its line."""
     for line, words in enumerate(page.splitlines(), 1):
         link = ""
         for match in _TOKEN.finditer(words):
@@ -67,9 +74,9 @@ def promises(page: str) -> Iterator[Promise]:
 
 
 def unpromised(page: str) -> list[str]:
-    """Decimal numbers, percentages and thousands that nothing on their line stands for.
+    """Return decimal numbers, percentages and thousands without a check.
 
-    A setting of the bench behind a link may be named in its line.
+    A line may repeat settings of the benches that it links to.
     """
     loose = []
     for line, words in enumerate(page.splitlines(), 1):
@@ -84,7 +91,7 @@ def unpromised(page: str) -> list[str]:
 
 
 def _settings(link: str) -> Iterator[str]:
-    """The values of all controls of the bench behind a link, as the texts of a permalink."""
+    """Yield the values of all controls of a linked bench, as in a permalink."""
     bench, values, _ = setting(link)
     for position in (*bench.after, bench.name):
         for name, control in controls.controls(bench.lesson.benches[position].declaration):
@@ -93,15 +100,16 @@ def _settings(link: str) -> Iterator[str]:
 
 
 def links(page: str) -> list[str]:
-    """The links to a lesson."""
+    """Return the links to lessons."""
     return [match["link"] for match in _TOKEN.finditer(page) if (match["link"] or "")[:1] == "/"]
 
 
 def setting(link: str) -> tuple[Bench, dict[str, Any], str]:
-    """The bench that a link is about, its values as `Bench.run` takes them, and the language.
+    """Return the bench of a link, its values as `Bench.run` takes them, and the language.
 
-    Raises ValueError for a lesson, bench or parameter that there is not, for a value that the
-    control would not take or would change, and for one that has no effect.
+    Raises:
+        ValueError: a lesson, bench or parameter does not exist, or a value is rejected, changed or
+            without effect.
     """
     parts = urlsplit(link)
     slug = parts.path.strip("/")
@@ -132,7 +140,7 @@ def setting(link: str) -> tuple[Bench, dict[str, Any], str]:
 
 
 def _clean(bench: Bench, name: str, raw: str, link: str) -> Any:
-    """A value of a link, which the control takes unchanged and which is not its default."""
+    """Return a value of a link, which its control must accept unchanged and which is no default."""
     declared = dict(controls.controls(bench.declaration))
     try:
         value = declared[name].parse(raw)
@@ -144,13 +152,13 @@ def _clean(bench: Bench, name: str, raw: str, link: str) -> Any:
 
 
 def shows(number: str, message: str) -> bool:
-    """Whether what a bench says has this number, not as a part of another one."""
+    """Return True where a message contains the number, not as a part of another one."""
     plain = plainly_spaced(message)
     return bool(re.search(rf"(?<![\w.,−]){re.escape(number)}(?![\w]|[.,]\d)", plain))
 
 
 def value(formula: str) -> float:
-    """The value of a formula of a page: a number, or a number to a power (`0.8**50`)."""
+    """Return the value of a formula: a number, or a number to a power (`0.8**50`)."""
     base, _, power = formula.partition("**")
     return float(base) ** float(power or 1)
 
@@ -159,9 +167,10 @@ def value(formula: str) -> float:
 
 
 def cells(source: str) -> list[tuple[str, str, str]]:
-    """The cells of a source: kind ("markdown", "code", "task", "solution"), language or "", text.
+    """Return the cells of a source: kind, language or "", text.
 
-    A source is a script with cells as editors know them: `# %%`, `# %% [markdown] zh`, `# %% task`.
+    Kinds are "markdown", "code", "task" and "solution". A source is a script in the percent format
+    of editors: `# %%`, `# %% [markdown] zh`, `# %% task`.
     """
     results = []
     for part in re.split(r"^# %%", source, flags=re.MULTILINE)[1:]:
@@ -174,7 +183,13 @@ def cells(source: str) -> list[tuple[str, str, str]]:
 
 
 def notebook(source: str, language: str, solved: bool = False) -> str:
-    """The .ipynb of a source in one language; solved: with the solutions in place of the tasks."""
+    """Return the .ipynb of a source.
+
+    Args:
+        source: text of the source.
+        language: language of its cells.
+        solved: include the solutions in place of the tasks.
+    """
     import nbformat.v4 as nb
     from nbformat import writes
 
@@ -192,7 +207,7 @@ def notebook(source: str, language: str, solved: bool = False) -> str:
 
 
 def built() -> dict[Path, str]:
-    """Every notebook that belongs into the folder, with its content."""
+    """Return every notebook of the folder with its content."""
     return {
         NOTEBOOKS / f"{source.stem}.{language}.ipynb": notebook(source.read_text("utf-8"), language)
         for source in sorted(SOURCES.glob("*.py"))
@@ -204,7 +219,13 @@ def built() -> dict[Path, str]:
 
 
 def printable(slug: str, language: str, address: str) -> str:
-    """A page as HTML that prints on paper; its links lead to a server at `address`."""
+    """Return a page as HTML for printing.
+
+    Args:
+        slug: the lesson.
+        language: language of the page.
+        address: URL of the server to which its links lead.
+    """
     from markdown_it import MarkdownIt
 
     page = unbroken((PAGES / f"{slug}.{language}.md").read_text("utf-8"))
@@ -219,12 +240,12 @@ def printable(slug: str, language: str, address: str) -> str:
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Build the notebooks, or one page to print."""
+    """Build the notebooks, or one page for printing."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("slug", nargs="?", choices=SLUGS)
     parser.add_argument("language", nargs="?", choices=LANGUAGES, default=LANGUAGES[0])
-    parser.add_argument("--address", default="http://localhost:8501", help="of the server")
-    parser.add_argument("-o", "--out", type=Path, help="file for the page; else it is printed")
+    parser.add_argument("--address", default="http://localhost:8501", help="URL of the server")
+    parser.add_argument("-o", "--out", type=Path, help="file for the page; default: stdout")
     request = parser.parse_args(argv)
     if request.slug is None:
         for path, content in built().items():

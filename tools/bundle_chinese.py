@@ -1,9 +1,9 @@
-"""Put Chinese sentences into assets/data: `python -m tools.bundle_chinese`.
+"""Bundle Chinese sentences into assets/data: `python -m tools.bundle_chinese`.
 
-They come from MultiEmo (Kocoń et al. 2021, CC BY 4.0), as it stands in the source distribution of
-bigbench 1.0.0 (358 MB), taken with pip and not installed: reviews of hotels and products, without
-those of doctors and teachers, whose names they hold. Sentences of 8 to 40 signs, Chinese characters
-and marks only; of those that begin with the same eight signs one is kept.
+The source is MultiEmo (Kocoń et al. 2021, CC BY 4.0) in the source distribution of bigbench 1.0.0
+(358 MB), downloaded with pip and not installed: reviews of hotels and products. Reviews of doctors
+and teachers are left out, as they contain names. Sentences have 8 to 40 Chinese characters and
+punctuation marks; one is kept of those with the same first eight characters.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ SHA256 = "1bb398a5512c6d798cdebe0dfa0ac03f67f6033fa6b39c6ef71df978c7cbc5c2"
 INNER = "bigbench-1.0.0/bigbench/benchmark_tasks/multiemo/{}_sentence_zh/task.json"
 SENTENCES = 4800
 _WANTED = re.compile("[\u4e00-\u9fff，。！？、；：]{8,40}")
-_SAME = 8  # signs at the beginning
+_SAME = 8  # sentences with the same first characters count as equal
 
 
 def chosen(sentences: list[str]) -> list[str]:
-    """Those that are bundled, sorted: so they take the least room."""
+    """Return the bundled sentences, sorted, as these compress best."""
     first: dict[str, str] = {}
     for sentence in sentences:
         if _WANTED.fullmatch(sentence):
@@ -40,9 +40,9 @@ def chosen(sentences: list[str]) -> list[str]:
 
 
 def main() -> None:
-    """Fetch, check, choose and write."""
+    """Download, verify, select and write the sentences."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--archive", type=Path, help="the source distribution, if it is here")
+    parser.add_argument("--archive", type=Path, help="existing source distribution")
     path = parser.parse_args().archive
     archive = (
         archives.check(path.read_bytes(), path.name, SHA256)

@@ -1,6 +1,7 @@
-"""Put the rated snippets of the VADER paper into assets/data: `python -m tools.bundle_snippets`.
+"""Bundle the rated snippets of the VADER paper: `python -m tools.bundle_snippets`.
 
-They come with the source distribution of vaderSentiment (MIT), taken with pip and not installed.
+The source is the source distribution of vaderSentiment (MIT), downloaded with pip and not
+installed.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ FILES = {
 
 
 def main() -> None:
-    """Fetch, check, and write the files as they are, compressed."""
+    """Download, verify and compress the files."""
     argparse.ArgumentParser(description=__doc__).parse_args()
     source = archives.fetch(PACKAGE, SHA256)
     inner = archives.member(source, INNER)

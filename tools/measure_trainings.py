@@ -1,9 +1,10 @@
-"""Train what the lessons train at their default settings, and ship what comes out.
+"""Run the trainings of all lessons at default settings and bundle their results.
 
-A training bench then opens with a result in place of an empty box. The calls are found, not listed:
-every bench is run at its defaults, in each of its views, and what it asks for is done.
+A training bench then opens with a result instead of an empty figure. The calls are discovered:
+every bench is run at its defaults, in each of its views, and its requested trainings are computed.
 
-`python -m tools.measure_trainings` takes some minutes on two cores; `--only race learn` does some.
+`python -m tools.measure_trainings` takes some minutes on two cores; `--only race learn` selects
+benches.
 """
 
 from __future__ import annotations
@@ -32,19 +33,24 @@ Call = tuple[Callable[..., Any], Mapping[str, Any]]
 
 @dataclass
 class Asked(LocalHost):
-    """A host that has nothing and notes what it is asked for."""
+    """Host without results that records requested calls.
+
+    Attributes:
+        calls: the calls.
+    """
 
     calls: list[Call] = field(default_factory=list)
 
     def training_result(self, function: Any, keywords: Mapping[str, Any], so_far: Any) -> None:
-        """Note the call; the bench waits."""
+        """Record the call; the bench shows no result."""
         self.calls.append((function, keywords))
 
 
 def calls(bench: Bench) -> list[Call]:
-    """The long work that a bench asks for at its defaults, in each view with each preset.
+    """Return the trainings that a bench requests at its defaults, in each view with each preset.
 
-    A preset called "own" is what a student trains. So with other choices that say `shipped`.
+    The preset "own" is left out, as students train it. Other controls marked `shipped` are varied,
+    too.
     """
     host = Asked({other: bench.lesson.values(other) for other in bench.after})
     declared = dict(controls.controls(bench.declaration))
@@ -68,7 +74,7 @@ def calls(bench: Bench) -> list[Call]:
 
 
 def benches() -> Iterator[Bench]:
-    """All of all lessons."""
+    """Yield the benches of all lessons."""
     for record in catalog.LESSONS:
         yield from import_module(f"seqviz.lessons.{record.slug}").lesson.benches.values()
 
@@ -81,7 +87,16 @@ def ship(
     position: device.Device,
     about: Mapping[str, Any],
 ) -> None:
-    """Do the work of one call here, put its result among what comes with the app, and say so."""
+    """Run one call on this machine and bundle its result.
+
+    Args:
+        name: name of the call for the output.
+        function: function of the call.
+        keywords: its arguments.
+        report: progress callback.
+        position: device of the computation.
+        about: script, and other fields of the index entry.
+    """
     started = time.perf_counter()
     result = function(**on_device(function, keywords, position.kind), report=report)
     seconds = time.perf_counter() - started
@@ -99,7 +114,7 @@ def ship(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="+", help="names of benches")
-    parser.add_argument("--again", action="store_true", help="also what has been shipped")
+    parser.add_argument("--again", action="store_true", help="recompute existing results")
     chosen = parser.parse_args()
     device.prepare_torch()
     position = device.choose()

@@ -1,17 +1,17 @@
-"""Put faults into the code, one at a time: how many do the tests notice?
+"""Mutation testing: insert one fault at a time and count those that the tests detect.
 
     python -m tools.mutation_test [--count 100] [--seed 1] [--room compute] [--list] [--all]
     python -m tools.mutation_test --tree ../another/checkout      the same on another commit
 
-Rooms are compute, figures, lessons (with their words) and ui. Kinds are sign, index, axis, bound
-(off by one), language (swapped) and unit (missing). Rooms take turns, then kinds; the seed decides
-which place in the code it is. Each fault is put into a copy of the tree, where the test files that
-reach it (nearest first, by imports) run until one fails, for at most a minute of the processor. A
-test that fails without the fault as well does not count. Ends with the share that was caught, its
-95% interval (Wilson), the survivors, and a line of JSON.
+Rooms are compute, figures, lessons (with their translations) and ui. Kinds of faults are sign,
+index, axis, bound (off by one), language (swapped) and unit (missing). Faults alternate between
+rooms and, within a room, between kinds; the seed selects the location. Each fault is inserted into
+a copy of the tree, where the test files that reach it run (nearest first, by imports) until one
+fails, for at most a minute of CPU time. A test that also fails without the fault does not count.
+The output ends with the detected share, its 95% interval (Wilson), the survivors, and a JSON line.
 
-To compare two commits, run this one file on both trees: a survivor may be a fault that changes
-nothing, and both have their share of these.
+To compare two commits, run this file on both trees: some survivors are equivalent mutants, and both
+trees have their share of these.
 """
 
 from __future__ import annotations
@@ -54,13 +54,24 @@ ANNOTATED = {"Share", "WholeShare", "Log10", "Rough", "Exact", "VeryExact"}
 SIGNS = {ast.Add: ("+", "-"), ast.Sub: ("-", "+")}
 BOUNDS = {ast.Lt: ("<", "<="), ast.LtE: ("<=", "<"), ast.Gt: (">", ">="), ast.GtE: (">=", ">")}
 FAST = "not browser and not nightly"
-PATIENCE = 6  # times as long on the clock: a test that sleeps for ever ends all the same
-STAGES = (4, 8, 16, 1000)  # test files at a time: the nearest ones mostly suffice
+PATIENCE = 6  # elapsed time limit as a multiple of CPU time, for tests that sleep
+STAGES = (4, 8, 16, 1000)  # test files per pytest run; the nearest ones usually suffice
 
 
 @dataclass(frozen=True)
 class Fault:
-    """In a file the bytes from `start` to `end` are replaced."""
+    """Replacement of a byte range in a file.
+
+    Attributes:
+        room: part of the code.
+        kind: kind of the fault.
+        path: file, relative to the tree.
+        start: first byte of the replaced range.
+        end: end of the range.
+        new: replacement.
+        line: 1-based line.
+        shown: description of the change.
+    """
 
     room: str
     kind: str
@@ -79,7 +90,7 @@ class Fault:
 
 
 class Places:
-    """All faults that a file of Python can get."""
+    """Finder of all possible faults in a Python file."""
 
     def __init__(self, room: str, path: str, source: bytes) -> None:
         self.room, self.path, self.source = room, path, source
@@ -101,7 +112,7 @@ class Places:
 
     @staticmethod
     def _silent(node: ast.AST) -> Iterator[ast.AST]:
-        """What stands there for readers: docstrings, and annotations (units are looked at)."""
+        """Yield nodes without effect: docstrings and annotations (return units count apart)."""
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             yield node.value
         for name in ("annotation", "returns"):
@@ -179,7 +190,7 @@ class Places:
 
 
 def in_words(root: Path, path: Path) -> Iterator[Fault]:
-    """Sentences of a lesson in the other language, and those that lose their unit."""
+    """Yield faults in a lesson's translations: other language, missing unit."""
     name = path.relative_to(root).as_posix()
     source = path.read_bytes()
     other = path.with_name("en.toml" if path.stem == "zh" else "zh.toml")
@@ -210,7 +221,7 @@ def _sentences(text: str) -> Iterator[tuple[tuple[str, str], str]]:
 
 
 def candidates(root: Path, rooms: Sequence[str]) -> list[Fault]:
-    """Every fault that can be put into a tree, in order."""
+    """Return all possible faults of a tree, in order."""
     faults: list[Fault] = []
     for room in rooms:
         for folder in ROOMS[room]:
@@ -223,7 +234,7 @@ def candidates(root: Path, rooms: Sequence[str]) -> list[Fault]:
 
 
 def works(root: Path, fault: Fault) -> bool:
-    """Whether a file with a fault can be read, and says something else than before."""
+    """Return True where a file with a fault parses and differs in meaning."""
     source = (root / fault.path).read_bytes()
     changed = (source[: fault.start] + fault.new.encode() + source[fault.end :]).decode()
     try:
@@ -235,7 +246,14 @@ def works(root: Path, fault: Fault) -> bool:
 
 
 def drawn(root: Path, rooms: Sequence[str], count: int, seed: int) -> list[Fault]:
-    """So many faults: rooms take turns, within a room kinds do, within a kind the seed decides."""
+    """Return random faults that alternate between rooms and kinds.
+
+    Args:
+        root: top of the tree.
+        rooms: names of the rooms.
+        count: number of faults.
+        seed: seed of the selection.
+    """
     every = candidates(root, rooms)
     dice = random.Random(seed)
     piles: dict[str, dict[str, list[Fault]]] = {}
@@ -262,9 +280,9 @@ def drawn(root: Path, rooms: Sequence[str], count: int, seed: int) -> list[Fault
 
 
 class Arrows:
-    """Who imports whom in a tree, functions' own imports included; files by their paths.
+    """Import graph of a tree by file paths, with imports inside functions.
 
-    A test of pages names a lesson by its slug and opens it through the app: that is an arrow too.
+    Tests of pages name a lesson by its slug and open it in the app, which counts as an import.
     """
 
     def __init__(self, root: Path) -> None:
@@ -275,7 +293,7 @@ class Arrows:
             for path in sorted((root / folder).rglob("*.py"))
         ]
         self.modules = {self._module(name): name for name in self.files}
-        self.slugs: dict[str, list[str]] = {}  # where a lesson stands
+        self.slugs: dict[str, list[str]] = {}  # files of each lesson
         for name in self.files:
             lesson = re.fullmatch(
                 r"(?:seqviz/lessons/(?!framework)(\w+)/\w+|pages/(\w+))\.py", name
@@ -300,7 +318,7 @@ class Arrows:
         if name.startswith("tests/"):
             result |= {
                 folder.joinpath("conftest.py").as_posix()
-                for folder in Path(name).parents[:-2]  # what all tests share says nothing of one
+                for folder in Path(name).parents[:-2]  # the conftest of all tests is irrelevant
                 if (self.root / folder / "conftest.py").exists()
             }
             every = "catalog.LESSONS" in source
@@ -312,7 +330,7 @@ class Arrows:
 
     @cached_property
     def back(self) -> dict[str, set[str]]:
-        """Who imports a file."""
+        """Importers of each file."""
         result: dict[str, set[str]] = {}
         for name, others in self.to.items():
             for other in others:
@@ -320,7 +338,7 @@ class Arrows:
         return result
 
     def tests(self, name: str) -> list[str]:
-        """The test files that reach a file, nearest first; of a lesson's words the same."""
+        """Return the test files that reach a file, nearest first; also for translations."""
         first = [name]
         if name.startswith("assets/lessons/"):
             slug = name.split("/")[2]
@@ -335,7 +353,7 @@ class Arrows:
                     far[other] = far[at] + 1
                     queue.append(other)
         reached = [item for item in far if re.search(r"^tests/(.*/)?test_\w+\.py$", item)]
-        alike = set(re.findall(r"[a-z]+", name))  # of two as near, the one with the closer name
+        alike = set(re.findall(r"[a-z]+", name))  # ties are broken by similarity of names
         return sorted(reached, key=lambda item: (
             far[item], -len(alike & set(re.findall(r"[a-z]+", item))), item
         ))  # fmt: skip
@@ -345,22 +363,26 @@ class Arrows:
 
 
 def _allow(seconds: float) -> None:
-    """This process may use so many seconds of the processor."""
+    """Limit the CPU time of this process."""
     full = math.ceil(max(1.0, seconds))
     resource.setrlimit(resource.RLIMIT_CPU, (full, full + 1))
 
 
 def _used() -> float:
-    """Seconds of the processor that ended children have used."""
+    """Return the CPU seconds of ended child processes."""
     result = resource.getrusage(resource.RUSAGE_CHILDREN)
     return result.ru_utime + result.ru_stime
 
 
 @dataclass
 class Ground:
-    """A copy of the tree into which faults are put.
+    """Copy of the tree into which faults are inserted.
 
-    broken: tests that fail without any fault.
+    Attributes:
+        root: top of the copy.
+        marks: pytest marker expression.
+        broken: tests that fail without any fault.
+        writes: number of writes so far.
     """
 
     root: Path
@@ -369,7 +391,7 @@ class Ground:
     writes: int = 0
 
     def write(self, name: str, content: bytes) -> None:
-        """A time of its own: Python tells by it that what it compiled is old."""
+        """Write a file with a new modification time, by which Python detects stale bytecode."""
         self.writes += 1
         path = self.root / name
         path.write_bytes(content)
@@ -377,9 +399,14 @@ class Ground:
         os.utime(path, (stamp, stamp))
 
     def pytest(self, files: Sequence[str], seconds: float) -> tuple[str | None, bool]:
-        """The first test that fails, if any, and whether its processor time was up before.
+        """Run tests; return the first failing one, if any, and True where the CPU time ran out.
 
-        Not the time on the clock: what else the machine does must not decide what is caught.
+        CPU time is limited instead of elapsed time, so that the load of the machine does not affect
+        the result.
+
+        Args:
+            files: test files or node ids.
+            seconds: CPU time.
         """
         command = [
             *(sys.executable, "-m", "pytest", "-o", "addopts=", "--import-mode=importlib"),
@@ -409,7 +436,13 @@ class Ground:
         return (failed[1] if failed else message.strip()[-200:]), False
 
     def catches(self, files: Sequence[str], fault: Fault, seconds: float) -> tuple[str, str]:
-        """("caught", the test), ("survived", "") or ("time", "")."""
+        """Return ("caught", test), ("survived", "") or ("time", "").
+
+        Args:
+            files: test files, nearest first.
+            fault: fault to insert.
+            seconds: CPU time.
+        """
         full = (self.root / fault.path).read_bytes()
         worse = full[: fault.start] + fault.new.encode() + full[fault.end :]
         left = [file for file in files if file not in self.broken]
@@ -430,7 +463,7 @@ class Ground:
                     again, slow = self.pytest([failed], 2 * seconds) if ".py" in failed else ("", 0)
                     if not again and not slow:
                         return "caught", failed
-                    self.broken.add(failed)  # with the fault or without
+                    self.broken.add(failed)  # fails also without the fault
                     some = [item for item in some if item not in self.broken]
             return "survived", ""
         finally:
@@ -438,13 +471,20 @@ class Ground:
 
 
 def copy(tree: Path, position: Path) -> Path:
-    """The tree without what belongs to one machine."""
+    """Copy the tree without machine-specific folders."""
     shutil.copytree(tree, position, symlinks=True, ignore=shutil.ignore_patterns(*LEFT_OUT))
     return position
 
 
 def hunt(tree: Path, faults: Sequence[Fault], seconds: float, marks: str) -> dict[str, object]:
-    """Try all faults and print what becomes of each; the figures of the last line."""
+    """Test all faults, print each outcome, and return the summary.
+
+    Args:
+        tree: top of the tree.
+        faults: faults to insert.
+        seconds: CPU time for each.
+        marks: pytest marker expression.
+    """
     ends: list[tuple[Fault, str]] = []
     with tempfile.TemporaryDirectory(prefix="seqviz-mutants-") as folder:
         ground = Ground(copy(tree, Path(folder) / "tree"), marks)
@@ -458,7 +498,7 @@ def hunt(tree: Path, faults: Sequence[Fault], seconds: float, marks: str) -> dic
             if by:
                 print(f"      by {by}", flush=True)
         if ground.broken:
-            print("fail without any fault, and were left out:", *sorted(ground.broken), sep="\n  ")
+            print("excluded, as they fail without a fault:", *sorted(ground.broken), sep="\n  ")
     for title, key in (("room", lambda f: f.room), ("kind", lambda f: f.kind)):
         tried = Counter(key(fault) for fault, _ in ends)
         counts = Counter(key(fault) for fault, end in ends if end == "caught")
@@ -483,10 +523,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tree", type=Path, default=Path(__file__).resolve().parents[1])
-    parser.add_argument("--seconds", type=float, default=60.0, help="of tests, for each fault")
-    parser.add_argument("--room", choices=ROOMS, action="append", help="only this one")
-    parser.add_argument("--list", action="store_true", help="say which faults it would be")
-    parser.add_argument("--all", action="store_true", help="with the tests of the night")
+    parser.add_argument("--seconds", type=float, default=60.0, help="CPU time of tests per fault")
+    parser.add_argument("--room", choices=ROOMS, action="append", help="only faults of this room")
+    parser.add_argument("--list", action="store_true", help="list the faults without testing")
+    parser.add_argument("--all", action="store_true", help="include the nightly tests")
     request = parser.parse_args(arguments)
     tree = request.tree.resolve()
     faults = drawn(tree, request.room or list(ROOMS), request.count, request.seed)

@@ -1,4 +1,4 @@
-"""A character n-gram model: the yardstick beside a network's bits per character."""
+"""Character n-gram model, the baseline for a network's bits per character."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Counts = list[defaultdict[str, Counter[str]]]
 
 
 def counted(train: str, order: int = 3) -> Counts:
-    """How often each character followed each context of 0 ... order - 1 characters."""
+    """Return the counts of each character after each context of 0 ... order - 1 characters."""
     counts: Counts = [defaultdict(Counter) for _ in range(order)]
     for n, table in enumerate(counts):
         for i in range(n, len(train)):
@@ -18,17 +18,25 @@ def counted(train: str, order: int = 3) -> Counts:
 
 
 def interpolated_bits(train: str, text: str, order: int = 3) -> float:
-    """Mean bits per character of `text` under an n-gram model counted on `train`.
+    """Return mean bits per character of `text` under an n-gram model with Witten-Bell smoothing.
 
-    Witten and Bell (1991): each order is mixed with the one below it, the weight of the lower one
-    being T / (N + T) for a context seen N times with T different successors; the lowest is uniform
-    over the characters of `train` and one for all others. Contexts run on across sentences.
+    Each order is interpolated with the next lower one, whose weight is T / (N + T) for a context
+    seen N times with T different successors. The lowest order is uniform over the characters of
+    `train` and one symbol for all others. Contexts continue across sentences.
+
+    Args:
+        train: text from which n-grams are counted.
+        text: text to predict.
+        order: n.
+
+    References:
+        Witten and Bell, 1991.
     """
     return sum(bits(counted(train, order), text)) / len(text)
 
 
 def bits(counts: Counts, text: str) -> list[float]:
-    """-log2 of the probability of each character of a text, by that model; nothing before it."""
+    """Return -log2 of the probability of each character; the first has an empty context."""
     uniform = 1 / (len(counts[0][""]) + 1)
     results = []
     for i, character in enumerate(text):

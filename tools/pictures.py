@@ -1,9 +1,8 @@
-"""Draw the pictures of the lessons' cards, and home's: `python -m tools.pictures`.
+"""Render the images of lesson cards and the home page: `python -m tools.pictures`.
 
-Each is the figure of a lesson's first bench at its defaults, as Plotly writes it into an SVG. Cards
-have no words, and a file for each theme: an image knows nothing of the page around it. Home's
-stands in the page itself and takes its colors from the theme. A test draws all of them anew and
-compares.
+Each is the figure of a lesson's first bench at its defaults, exported by Plotly as SVG. Cards have
+no text, and one file per theme, as an image cannot inherit the page's colors. The home page's image
+is inline and uses the theme's colors. A test renders all of them and compares.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ from seqviz.plotting.style import DARK, LIGHT, LIVE, Style
 from testing.chromium import chromium
 
 CARDS, HOME = ASSETS / "static" / "home", ASSETS / "pictures"
-# Where a card would have more marks than it has place for.
+# Settings for figures with too many marks for a card.
 SHORT = {"text": {"text": "Unbelievable films"}}
-SIZES = {"wide": (717, 420), "narrow": (356, 420)}  # of home's: beside its slider, on a phone
+SIZES = {"wide": (717, 420), "narrow": (356, 420)}  # home page: next to its slider, on a phone
 DRAW = """async ([written, width, height]) => {
   const host = document.body.appendChild(document.createElement("div"));
   const {data, layout} = JSON.parse(written);
@@ -48,7 +47,7 @@ _EMPTY = re.compile(r'<g(?: [^>]*)?/>|<g(?: [^>]*)?></g>|<path[^>]* d="M0,0Z"[^>
 
 
 def clean(svg: str) -> str:
-    """An SVG of Plotly's to a tenth of a pixel, without what only Plotly reads in it."""
+    """Return Plotly's SVG rounded to a tenth of a pixel, without attributes for Plotly only."""
     svg = unquote(svg.partition(",")[2])
     svg = re.sub(r' (?:class|data-[\w-]+|pointer-events|text-rendering)="[^"]*"', "", svg)
     svg = _TAG.sub(lambda tag: _NUMBER.sub(_short, tag[0]), svg)
@@ -65,10 +64,13 @@ def _short(number: re.Match[str]) -> str:
 
 
 def inline(svg: str, name: str) -> str:
-    """One that stands in a page: its type is the page's, its colors are the theme's.
+    """Return an SVG for inlining in a page, with the page's font and the theme's colors.
 
-    The reserved colors of figures (#000001 ...) become variables of CSS. name: for what it names in
-    itself, as another stands in the same page.
+    The reserved colors of figures (#000001 ...) become CSS variables.
+
+    Args:
+        svg: the SVG.
+        name: prefix of its ids, as a page has several images.
     """
     svg = re.sub(r'(?<=id=")p(?=\d)|(?<=#)p(?=\d)', name, svg)
     svg = re.sub(r"font-family: [^;\"]+;? ?", "", svg)
@@ -79,7 +81,7 @@ def inline(svg: str, name: str) -> str:
 
 
 def pictures(browser: Browser) -> Iterator[tuple[Path, str]]:
-    """Every picture with the file that it belongs in."""
+    """Yield every image with its file."""
     page = browser.new_page()
     page.add_script_tag(content=read_asset(ASSETS / "static" / "plotly.min.js").decode())
     for record in catalog.LESSONS:

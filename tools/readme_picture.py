@@ -1,7 +1,7 @@
-"""README's picture of a bench, taken from the running app: `python -m tools.readme_picture`.
+"""Take the screenshots of a bench in the README: `python -m tools.readme_picture`.
 
-The forget gate of a trained LSTM held at 1, in both themes. `tests/browser/test_browser_readme.py`
-takes it again and compares (`apart`).
+They show the forget gate of a trained LSTM held at 1, in both themes.
+`tests/browser/test_browser_readme.py` takes them again and compares (`apart`).
 """
 
 from __future__ import annotations
@@ -23,17 +23,24 @@ ROOT = Path(__file__).parents[1]
 SCHEMES = ("light", "dark")
 LINK = "/gates?ga.force.f=1&lang=en"
 BENCH = ".st-key-bench-force"
-COLORS = 64  # of the file: a chart has few
-_SMALL = (128, 64)  # on which two pictures are compared: letters become gray
+COLORS = 64  # size of the file's palette; a chart has few colors
+_SMALL = (128, 64)  # size for comparisons, at which text becomes gray
 
 
 def path(scheme: str) -> Path:
-    """Where README finds it."""
+    """Return the path of a screenshot in the README."""
     return ROOT / "docs" / f"picture-{scheme}.png"
 
 
 def take(browser: Browser, url: str, scheme: str, link: str = LINK) -> Image.Image:
-    """The bench on the page behind a link, when it is drawn and nothing moves any more."""
+    """Return a screenshot of the linked bench once it is drawn and still.
+
+    Args:
+        browser: the browser.
+        url: URL of the server.
+        scheme: "light" or "dark".
+        link: path, query and fragment of the page.
+    """
     context = browser.new_context(
         color_scheme=scheme, locale="en-US", viewport={"width": 1280, "height": 1000},
         reduced_motion="reduce",
@@ -45,15 +52,17 @@ def take(browser: Browser, url: str, scheme: str, link: str = LINK) -> Image.Ima
     bench.scroll_into_view_if_needed()
     bench.locator(".main-svg").first.wait_for(timeout=60_000)
     page.locator(f"{BENCH} [data-testid=stMetric]").first.wait_for()
-    page.wait_for_timeout(2_000)  # fonts, and the last of the page's own movements
+    page.wait_for_timeout(2_000)  # for fonts and transitions
     image = Image.open(io.BytesIO(bench.screenshot(animations="disabled"))).convert("RGB")
     context.close()
     return image
 
 
 def apart(left: Image.Image, right: Image.Image) -> float:
-    """How much two pictures differ: mean difference of the colors (0 to 255) at a small size,
-    and 255 times by how much their shapes differ.
+    """Return the difference of two images.
+
+    It is the mean color difference (0 to 255) at a small size, plus 255 times the absolute log
+    ratio of the aspect ratios.
     """
     shapes = abs(np.log(left.width / left.height * right.height / right.width))
     small = [np.asarray(x.convert("RGB").resize(_SMALL, Image.Resampling.BOX), float)
@@ -62,7 +71,7 @@ def apart(left: Image.Image, right: Image.Image) -> float:
 
 
 def main() -> None:
-    """Take both and write them."""
+    """Take and write both screenshots."""
     with serve() as server, chromium() as browser:
         for scheme in SCHEMES:
             image = take(browser, server.url, scheme)

@@ -1,15 +1,15 @@
-"""Run the steps of the Dockerfile without a container engine, then the app as a visitor meets it.
+"""Run the Dockerfile's steps without a container engine, then visit the app.
 
     tools/space_dry_run.sh [--quick] [--build-arg NAME=VALUE] [--keep FOLDER]
 
-In a scratch folder that stands for the image's /home/user, with no variable of this shell except
-those that tell pip where to look, as an unprivileged user (uid 1000) where this is run by root:
-install, bake the models, start without the hub, the image's own health check, the first lesson in
-Chromium, SIGTERM. What only an engine can do is left to it: the base image, its `useradd`, and
-keeping a process inside.
+A scratch folder takes the place of the image's /home/user. The only variables taken from this
+environment are those that configure downloads by pip; as root, the steps run as an unprivileged
+user (uid 1000). Steps: install, bake the models, start without the hub, the image's health check,
+the first lesson in Chromium, SIGTERM. Not emulated: the base image, its `useradd`, and process
+isolation.
 
---quick takes the libraries of the running Python and the models of this machine's cache instead of
-installing and fetching them, and a free port instead of 7860. The last line printed is JSON.
+--quick uses the packages of this Python and the models of this machine's cache instead of
+installing and downloading them, and a free port instead of 7860. The last line of output is JSON.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from testing.server import free_port
 from tools import dockerfile
 from tools.container import PORT, ROOT, Box, ContainerError
 
-PATIENCE = 120  # seconds; the image's --start-period
+PATIENCE = 120  # startup timeout in seconds, as the image's --start-period
 
 
 @contextlib.contextmanager
 def running(box: Box) -> Iterator[tuple[subprocess.Popen[bytes], float]]:
-    """The app, from when the image's health check passes; with the seconds that took."""
+    """Yield the app's process once the image's health check passes, and the startup seconds."""
     if box.run(box.health, build=False)[0] == 0:
         raise ContainerError(f"Something else answers on port {box.port}.")
     log = box.home.parent / "server.log"
@@ -56,7 +56,7 @@ def running(box: Box) -> Iterator[tuple[subprocess.Popen[bytes], float]]:
 
 
 def look(url: str) -> float:
-    """Open the app at `/`, go to the first lesson, wait for its chart; seconds to the chart."""
+    """Open the app at `/` and the first lesson; return the seconds until its chart is drawn."""
     slug = catalog.LESSONS[0].slug
     with chromium() as browser:
         page = browser.new_page()
@@ -71,12 +71,12 @@ def look(url: str) -> float:
 
 
 def megabytes(folder: Path) -> float:
-    """What a folder holds; what links point to is not counted."""
+    """Return the size of a folder in MB, without the targets of links."""
     return sum(p.lstat().st_size for p in folder.rglob("*") if not p.is_symlink()) / 1e6
 
 
 def build_and_look(box: Box) -> dict[str, object]:
-    """All steps, then the app; what was measured."""
+    """Run all steps, visit the app, and return the measurements."""
     seconds: dict[str, float] = {}
     for step in dockerfile.steps((ROOT / "Dockerfile").read_text("utf-8")):
         begun = time.monotonic()
@@ -105,13 +105,13 @@ def build_and_look(box: Box) -> dict[str, object]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run it; 0 when every step worked."""
+    """Run the command; return 0 when every step succeeds."""
     parser = argparse.ArgumentParser(
         prog="tools/space_dry_run.sh", description=(__doc__ or "").split("\n")[0]
     )
-    parser.add_argument("--quick", action="store_true", help="libraries and models of this machine")
+    parser.add_argument("--quick", action="store_true", help="use local packages and models")
     parser.add_argument("--build-arg", action="append", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--keep", type=Path, help="a new folder, which is not removed afterwards")
+    parser.add_argument("--keep", type=Path, help="new folder, kept afterwards")
     chosen = parser.parse_args(arguments)
     with contextlib.ExitStack() as stack:
         if chosen.keep is None:

@@ -1,12 +1,12 @@
-"""What the app is made of: pinned, used, licensed, and without a known hole.
+"""Audit dependencies: pinned, used, licensed, and without known vulnerabilities.
 
     python -m tools.supply_chain_audit [--strict] [--sbom FILE]
 
-Without a network it checks that every requirement is pinned, that the requirements are what the
-code imports, neither less nor more, and lists the licenses of what is installed. With one,
-`pip-audit` asks the vulnerability service about every package, those that others bring included.
---sbom writes what the image is made of (the locks of tools/constraints.py) as CycloneDX, in JSON.
-Exit code 1: something was found. 2, with --strict: the service could not be asked.
+Offline, it checks that every requirement is pinned and that requirements and imports match, and
+lists the licenses of installed packages. Online, `pip-audit` queries the vulnerability service for
+all packages, indirect dependencies included. --sbom writes the components of the image (the locks
+of tools/constraints.py) as CycloneDX JSON. Exit status 1: there are findings. 2, with --strict:
+the service was not available.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tools.constraints import LOCKS
 ROOT = Path(__file__).resolve().parents[1]
 SERVED = ("app.py", "seqviz", "pages")
 WORKSHOP = ("tools", "testing", "benchmarks", "tests")
-# Needed by a package of ours, which does not bring them along.
+# Optional dependencies of requirements, not imported by the app itself.
 NOT_IMPORTED = {
     "accelerate": "transformers loads models with it",
     "gguf": "transformers reads GGUF files with it",
@@ -38,26 +38,26 @@ NOT_IMPORTED = {
     "uvloop": "streamlit's server sends its messages with it",
     "vl-convert-python": "altair writes pages that run alone with it",
 }
-# Imported by us, but always in the version that another package asks for.
+# Imported packages whose version is determined by another package.
 BROUGHT = {
-    "anywidget": "the extra [notebook], asked for by who wants live benches there",
-    "brotli": "the extras [app] and [notebook], which send and unpack a script that lies packed",
+    "anywidget": "the extra [notebook], for live benches in notebooks",
+    "brotli": "the extras [app] and [notebook], which send and decompress a compressed script",
     "httpx2": "huggingface_hub's client, whose errors are caught",
-    "ipython": "a notebook, which shows what a bench gives",
+    "ipython": "notebooks, which display results",
     "ipywidgets": "anywidget's",
-    "marimo": "a notebook, which shows what a bench gives",
+    "marimo": "notebooks, which display results",
     "packaging": "pip's and pytest's versions",
     "pluggy": "pytest's",
     "protobuf": "the messages between streamlit and the browser",
-    "pyyaml": "huggingface_hub's, which reads a file of this kind as well",
-    "ray": "requirements-ray.txt, for who sets SEQVIZ_ENGINE=ray",
-    "redis": "requirements-ray.txt, for who sets SEQVIZ_REDIS_URL",
+    "pyyaml": "huggingface_hub's, which reads YAML, too",
+    "ray": "requirements-ray.txt, for SEQVIZ_ENGINE=ray",
+    "redis": "requirements-ray.txt, for SEQVIZ_REDIS_URL",
     "starlette": "streamlit's server",
-    "tokenizers": "transformers' own, of which one is put together for a package's model",
+    "tokenizers": "transformers', used directly for a packaged model",
     "traitlets": "anywidget's",
-    "uvicorn": "what speaks HTTP for it",
+    "uvicorn": "streamlit's HTTP server",
 }
-# Not to be had for a program that is given away under the MIT license.
+# Licenses that do not fit a program under the MIT license.
 CLOSED = re.compile(r"\b(AGPL|Affero|SSPL|Commons Clause|Non-?Commercial|Proprietary)\b", re.I)
 _PINNED = re.compile(r"([A-Za-z0-9._-]+)(\[[^\]]*\])?==[^\s*,;]+( *;.*)?")
 SECONDS = 180.0
@@ -65,7 +65,7 @@ SECONDS = 180.0
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="tools.supply_chain_audit")
-    parser.add_argument("--strict", action="store_true", help="fail where nothing can be asked")
+    parser.add_argument("--strict", action="store_true", help="fail without the online service")
     parser.add_argument("--sbom", type=Path, metavar="FILE", help="write the bill of materials")
     request = parser.parse_args(arguments)
     results = [*loose(ROOT), *mismatches(ROOT)]
@@ -89,7 +89,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def loose(root: Path) -> list[str]:
-    """A sentence for each requirement that is not pinned to one version."""
+    """Return a sentence for each requirement that is not pinned to one version."""
     return [
         f"{path.name}: {line} is not pinned with ==."
         for path in requirements(root)
@@ -99,7 +99,7 @@ def loose(root: Path) -> list[str]:
 
 
 def mismatches(root: Path) -> list[str]:
-    """A sentence for each import without a requirement, and each requirement without an import."""
+    """Return a sentence for each import without a requirement and vice versa."""
     served = required(root / "requirements.txt")
     both = {package for path in requirements(root) for package in required(path)}
     of_app, of_workshop = imported(root, SERVED), imported(root, WORKSHOP)
@@ -118,18 +118,18 @@ def mismatches(root: Path) -> list[str]:
 
 
 def requirements(root: Path) -> list[Path]:
-    """The requirements files: the app's, the workshop's, and of those it is measured against."""
+    """Return the requirements files of the app, the development tools and the compared peers."""
     return sorted([*root.glob("requirements*.txt"), *root.glob("benchmarks/*/requirements.txt")])
 
 
 def required(path: Path) -> set[str]:
-    """The packages that a requirements file names."""
+    """Return the packages that a requirements file names."""
     return {normal(re.split(r"[=\[;<>~! ]", line)[0]) for line in _lines(path) if line[0] != "-"}
 
 
 def imported(root: Path, parts: Iterable[str]) -> set[str]:
-    """The packages that are imported anywhere in these files, inside functions too."""
-    # Not all that lies below: an environment of the same name as a package may be among it.
+    """Return the packages imported in these files, also inside functions."""
+    # Top-level names only: an environment below may have the name of a package.
     own = {path.name for path in root.iterdir()}
     own |= {path.stem for path in root.glob("*.py")}
     for part in (*SERVED[1:], *WORKSHOP):
@@ -153,7 +153,13 @@ def imported(root: Path, parts: Iterable[str]) -> set[str]:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the vulnerability service says, of how many packages; unasked: what it does not say."""
+    """Result of the vulnerability service.
+
+    Attributes:
+        holes: sentence for each known vulnerability.
+        asked: number of checked packages.
+        unasked: sentence on packages that were not checked; "" for none.
+    """
 
     holes: tuple[str, ...] = ()
     asked: int = 0
@@ -161,7 +167,12 @@ class Answer:
 
 
 def vulnerabilities(root: Path, *options: str) -> Answer:
-    """Ask about every pinned package of the app: constraints.txt has those that others bring."""
+    """Query every pinned package of the app, indirect dependencies included (constraints.txt).
+
+    Args:
+        root: top of the repository.
+        *options: further options of pip-audit.
+    """
     full = root / "constraints.txt"
     path = full if full.exists() else root / "requirements.txt"
     command = [sys.executable, "-m", "pip_audit", "--requirement", str(path), "--format", "json",
@@ -174,7 +185,12 @@ def vulnerabilities(root: Path, *options: str) -> Answer:
 
 
 def read_answer(output: str, errors: str) -> Answer:
-    """What pip-audit printed, where it printed an answer at all."""
+    """Return the result in the output of pip-audit.
+
+    Args:
+        output: standard output.
+        errors: standard error.
+    """
     try:
         packages = json.loads(output)["dependencies"]
     except (ValueError, KeyError, TypeError):
@@ -189,14 +205,14 @@ def read_answer(output: str, errors: str) -> Answer:
     )
     skipped = [package["name"] for package in packages if "vulns" not in package]
     request = len(packages) - len(skipped)
-    if not request:  # pip-audit itself then says that there are no known vulnerabilities
+    if not request:  # pip-audit reports "no known vulnerabilities" in this case
         return Answer(unasked="pip-audit could not reach the vulnerability service.")
     unasked = f"The service does not know {', '.join(skipped)}." if skipped else ""
     return Answer(holes, request, unasked)
 
 
 def bill_of_materials(root: Path, path: Path) -> dict[str, Any]:
-    """Write every package of the locks with the sums of its files; returns what is written."""
+    """Write every package of the locks with its file hashes; return the written content."""
     parts = "".join((root / name).read_text("utf-8") for name in LOCKS)
     command = [sys.executable, "-m", "cyclonedx_py", "requirements", "--output-reproducible"]
     command += ["--pyproject", "pyproject.toml", "-"]
@@ -210,7 +226,7 @@ def bill_of_materials(root: Path, path: Path) -> dict[str, Any]:
 
 
 def license_of(distribution: Distribution) -> str:
-    """The license that a package states, in one line."""
+    """Return the license that a package states, in one line."""
     about = distribution.metadata
     kinds = [k.rpartition(" :: ")[2] for k in about.get_all("Classifier", []) if "License" in k]
     stated = about.get("License-Expression") or ", ".join(kinds) or about.get("License") or ""
@@ -218,12 +234,12 @@ def license_of(distribution: Distribution) -> str:
 
 
 def name(distribution: Distribution) -> str:
-    """The package's name as requirements write it."""
+    """Return the normalized name of a distribution."""
     return normal(distribution.metadata["Name"])
 
 
 def normal(package: str) -> str:
-    """One spelling of a package's name."""
+    """Return the normalized name of a package."""
     return re.sub(r"[-_.]+", "-", package).lower()
 
 

@@ -1,8 +1,8 @@
-"""List the parameters of links whose values are texts: `python -m tools.text_parameters`.
+"""List the URL parameters that hold text: `python -m tools.text_parameters`.
 
-A page that shows the app in a frame is not told them (`components/parent_guard.js`). The list
-stands in every page before a lesson has been imported, so it is a file; a test compares it with
-what the lessons declare.
+They are not reported to a page that embeds the app in a frame (`components/parent_guard.js`). The
+list is part of every page before any lesson is imported, so it is a file; a test compares it with
+the declarations of the lessons.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from seqviz.ui.server.index_page import TEXTS
 
 
 def declared() -> list[str]:
-    """The names of all of them, in the order of the lessons."""
+    """Return the names of all text parameters, in the order of the lessons."""
     return [
         f"{bench.prefix}.{name}"
         for record in catalog.LESSONS

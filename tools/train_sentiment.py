@@ -1,7 +1,8 @@
 """Train the sentence classifiers: `python -m tools.train_sentiment --cell lstm`.
 
-The words start from the table of all-MiniLM-L6-v2 (mean over a word's pieces, the first principal
-components), because 8,072 sentences teach no vocabulary. Everything is then trained together.
+Word embeddings are initialized from the token embeddings of all-MiniLM-L6-v2 (mean over a word's
+pieces, first principal components), as 8,072 sentences are too few to learn a vocabulary. All
+parameters are then trained together.
 """
 
 from __future__ import annotations
@@ -20,27 +21,27 @@ from seqviz.models import store
 from seqviz.models.pretrained import load
 from tools.checkpoints import Reader, asked, batches, write
 
-COMMON = 2  # a word that comes less often in the training sentences is unknown
+COMMON = 2  # words that are less frequent in the training sentences are unknown
 WIDTH, HIDDEN = 64, 96
 BATCH, VALIDATION = 32, 800
 SCRIPT = "tools/train_sentiment.py"
 
 
 def pieces() -> tuple[np.ndarray, PreTrainedTokenizerBase]:
-    """The word-piece table of all-MiniLM-L6-v2, 30,522 x 384, and its tokenizer."""
+    """Return the token embeddings of all-MiniLM-L6-v2, 30,522 x 384, and its tokenizer."""
     store.fetch("minilm")
     result = load("minilm")
     return result.network.embeddings.word_embeddings.weight.cpu().numpy(), result.tokenizer
 
 
 def vocabulary(train: Labeled) -> list[str]:
-    """The unknown symbol, then the words of the training sentences by frequency."""
+    """Return the unknown symbol, then the words of the training sentences by frequency."""
     counts = Counter(word(piece) for text in train.texts for piece in words(text, ()).pieces)
     return [UNKNOWN, *(w for w, n in counts.most_common() if n >= COMMON)]
 
 
 def initial(symbols: list[str]) -> torch.Tensor:
-    """One vector a word: the mean of its pieces, on the first principal components, variance 1."""
+    """Return initial word vectors: mean of the pieces, principal components, unit variance."""
     table, tokenizer = pieces()
     ids = tokenizer(symbols[1:], add_special_tokens=False)["input_ids"]
     mean = np.stack([table[item].mean(axis=0) if item else table[100] for item in ids])
@@ -52,14 +53,20 @@ def initial(symbols: list[str]) -> torch.Tensor:
 
 
 def padded(ids: list[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
-    """(time, batch) and the place of each last word."""
+    """Return ids [time, batch] and the position of each last word."""
     lengths = torch.tensor([len(item) for item in ids])
     batch = torch.nn.utils.rnn.pad_sequence([torch.tensor(item) for item in ids])
     return batch, lengths - 1
 
 
 def scores(model: Reader, ids: list[np.ndarray], drop: torch.nn.Module | None = None):
-    """Read-out at each sentence's last word."""
+    """Return the read-out at each sentence's last word.
+
+    Args:
+        model: the classifier.
+        ids: word ids of each sentence.
+        drop: dropout of embeddings and last states; None for evaluation.
+    """
     batch, last = padded(ids)
     vectors = model.embedding(batch)
     out, _ = model.layer(drop(vectors) if drop else vectors)
@@ -76,12 +83,23 @@ def accuracy(model: Reader, ids: list[np.ndarray], positive: np.ndarray) -> floa
 
 
 def baseline(train: Labeled, test: Labeled) -> float:
-    """Bag of words (one and two in a row) and logistic regression, C by cross-validation."""
+    """Return the accuracy of a bag of words and bigrams with logistic regression.
+
+    C is chosen by cross-validation.
+    """
     return float(bag_of_words().fit(train.texts, train.positive).score(test.texts, test.positive))
 
 
 def train(cell: str, epochs: int, rate: float, drop: float, decay: float) -> None:
-    """AdamW; the epoch with the best accuracy on 800 training sentences set apart is kept."""
+    """Train with AdamW; keep the epoch with the best accuracy on 800 validation sentences.
+
+    Args:
+        cell: "lstm" or "gru".
+        epochs: passes over the training sentences.
+        rate: learning rate.
+        drop: dropout probability.
+        decay: weight decay.
+    """
     torch.manual_seed(0)
     training, test = sentiment_split()
     symbols = vocabulary(training)
@@ -90,7 +108,7 @@ def train(cell: str, epochs: int, rate: float, drop: float, decay: float) -> Non
     model = Reader(cell, len(symbols), WIDTH, HIDDEN, 2)
     with torch.no_grad():
         model.embedding.weight.copy_(initial(symbols))
-        model.layer.bias_hh_l0[HIDDEN : 2 * HIDDEN] = 1.0  # start by remembering
+        model.layer.bias_hh_l0[HIDDEN : 2 * HIDDEN] = 1.0  # forget gates start open
     dropout = torch.nn.Dropout(drop)
     optimizer = torch.optim.AdamW(model.parameters(), rate, weight_decay=decay)
     held = np.arange(len(ids) - VALIDATION, len(ids))

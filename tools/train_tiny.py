@@ -1,6 +1,6 @@
-"""Train the tiny networks whose gates have a known job: `python -m tools.train_tiny`.
+"""Train the tiny networks of the gate tasks: `python -m tools.train_tiny`.
 
-With `--measure` nothing is trained: the numbers of `measured` go into the cards that are there.
+With `--measure` nothing is trained; the existing cards get the numbers of `measured`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from seqviz.models import checkpoints
 from tools.checkpoints import remeasure, write_network
 
 SCRIPT = "tools/train_tiny.py"
-FRESH = 2000  # sequences, as long as in training, and twice as long
+FRESH = 2000  # new sequences of each length
 
 
 def measured(network: GatedNetwork, length: int) -> dict[str, dict[str, Any]]:
-    """Metric and baseline on fresh sequences; twice: on sequences twice as long.
+    """Return metric and baseline on new sequences of `length` symbols and of twice that length.
 
-    The baseline is the answer that is right most often, given at every step.
+    The baseline gives the most frequent answer at every step.
     """
     usual, twice = (
         draw(network.kind, n, FRESH, np.random.RandomState(12345)) for n in (length, 2 * length)

