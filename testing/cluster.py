@@ -77,7 +77,7 @@ class Cluster:
         last = time.monotonic() + BEGINS
         while len(self.nodes) == 1 and not self._answers():
             if node.poll() is not None or time.monotonic() > last:
-                raise RuntimeError("The head of the Ray cluster has not come up.")
+                raise RuntimeError("The head of the Ray cluster did not start.")
             time.sleep(0.1)
         # A node ends unless its agent writes its port into this file within 15 s, too short on a
         # busy machine. The port is known, so it is written here; the agent writes the same.

@@ -35,7 +35,7 @@ SOURCES = NOTEBOOKS / "source"
 SLUGS = tuple(record.slug for record in catalog.LESSONS)
 
 _TOKEN = re.compile(r"\]\((?P<link>[^)\s]+)\)|\*\*(?P<bold>[^*]+)\*\*(?:<!--=(?P<formula>.+?)-->)?")
-# Numbers in formulas, code, comments and links are not checked here, bold ones as promises.
+# Parts of a line whose numbers need no check; bold numbers are checked as promises.
 _EXEMPT = re.compile(r"\$[^$]*\$|`[^`]*`|<!--.*?-->|\]\([^)]*\)|\*\*[^*]+\*\*")
 _PRINTED = """
 body { max-width: 46em; margin: 2em auto; padding: 0 1em; font: 16px/1.5 system-ui, sans-serif; }

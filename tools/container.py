@@ -128,11 +128,11 @@ class Box:
 
     def _copy(self, step: dockerfile.Step) -> None:
         if step.flags != (f"--chown={self.user}",):
-            raise ContainerError(f"COPY {step.text} leaves files to root.")
+            raise ContainerError(f"COPY {step.text}: the files would belong to root.")
         *sources, target = step.text.split()
         existing = dockerfile.context(ROOT, (ROOT / ".dockerignore").read_text("utf-8"))
         if target != "./" or not (sources == ["."] or {*map(Path, sources)} <= {*existing}):
-            raise ContainerError(f"COPY {step.text}: not all of this is given to the engine.")
+            raise ContainerError(f"COPY {step.text}: some sources are not in the build context.")
         for path in existing if sources == ["."] else map(Path, sources):
             for folder in reversed(path.parents[:-1]):
                 if not (self.folder / folder).exists():
@@ -144,7 +144,7 @@ class Box:
     def _run(self, step: dockerfile.Step) -> None:
         if not self.user:
             if step.text != f"useradd -m -u {UID} user":
-                raise ContainerError(f"RUN {step.text}: as root, nothing but the user is made.")
+                raise ContainerError(f"RUN {step.text}: as root, only the user may be created.")
             return
         if self.quick and "pip install" in step.text:
             (self.home / "env").symlink_to(sys.prefix)

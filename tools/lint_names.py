@@ -1,14 +1,13 @@
-"""Fail on public names and docstring openings that the field has no use for.
+"""Lint of public names and docstring openings, with a baseline that may only shrink.
 
     python -m tools.lint_names            # compare with the baseline
-    python -m tools.lint_names --write    # write a baseline that is shorter, never a longer one
+    python -m tools.lint_names --write    # shrink the baseline; it never grows
 
-Functions, classes, methods, fields and parameters of `seqviz` may not be called a participle,
-pronoun, adverb or preposition (`BANNED`), local variables not one of those in `VARIABLES`. A file
-may not have one of the stems in `STEMS`, an exception ends in `Error`, an ASGI class in
-`Middleware`, a class name has one meaning, a constant carries its noun (`VAGUE`). A docstring may
-not begin with one of `OPENINGS`. `tools/lint_names.txt` has what stood here when the rule came, and
-may only shrink. Controls (`...Params`) stand in links and keep their names.
+Functions, classes, methods, fields and parameters of `seqviz` may not be named by a participle,
+pronoun, adverb or preposition (`BANNED`), local variables not by those in `VARIABLES`, files not by
+`STEMS`. An exception ends in `Error`, an ASGI class in `Middleware`, a class name has one meaning,
+and a constant contains a noun (`VAGUE`). A docstring may not begin with one of `OPENINGS`.
+`tools/lint_names.txt` is the baseline. Controls (`...Params`) are URL parameters and exempt.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ def class_problems(node: ast.ClassDef) -> Iterator[str]:
     raised = any(base.endswith(("Exception", "Error")) for base in bases)
     if raised and not node.name.endswith("Error"):
         yield "an exception ends in Error"
-    controls = node.name.endswith("Params")  # they stand in links
+    controls = node.name.endswith("Params")  # their fields are URL parameters
     for item in node.body:
         field = item.target if isinstance(item, ast.AnnAssign) else None
         if not controls and isinstance(field, ast.Name) and field.id in BANNED - FINE_FIELDS:
@@ -129,7 +128,7 @@ def list_problems(root: Path) -> list[str]:
 def main() -> None:
     """Print problems that are not in the baseline and resolved ones that are; fail on either."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--write", action="store_true", help="write a baseline that is shorter")
+    parser.add_argument("--write", action="store_true", help="shrink the baseline")
     arguments = parser.parse_args()
     before = BASELINE.read_text("utf-8").splitlines() if BASELINE.exists() else []
     now = list_problems(ROOT)
@@ -141,7 +140,7 @@ def main() -> None:
     for line in new:
         print(f"new: {line}")
     for line in mended:
-        print(f"mended, take it out of the baseline (--write): {line}")
+        print(f"resolved, remove it from the baseline (--write): {line}")
     sys.exit(1 if new or mended else 0)
 
 

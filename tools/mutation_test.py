@@ -318,7 +318,7 @@ class Arrows:
         if name.startswith("tests/"):
             result |= {
                 folder.joinpath("conftest.py").as_posix()
-                for folder in Path(name).parents[:-2]  # the conftest of all tests is irrelevant
+                for folder in Path(name).parents[:-2]  # not tests/conftest.py: all tests use it
                 if (self.root / folder / "conftest.py").exists()
             }
             every = "catalog.LESSONS" in source

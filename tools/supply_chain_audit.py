@@ -72,7 +72,7 @@ def main(arguments: list[str] | None = None) -> int:
     if request.sbom:
         with atomic_write.or_exit(request.sbom):
             parts = bill_of_materials(ROOT, request.sbom)["components"]
-        print(f"{len(parts)} parts in {request.sbom}")
+        print(f"{len(parts)} components in {request.sbom}")
     licenses = {name(d): license_of(d) for d in distributions()}
     for package, license_ in sorted(licenses.items()):
         print(f"  {package}: {license_}")
@@ -82,7 +82,7 @@ def main(arguments: list[str] | None = None) -> int:
     results += answer.holes
     for sentence in results:
         print(sentence)
-    print(f"{len(licenses)} packages are installed; {len(results)} things to mend.")
+    print(f"{len(licenses)} packages are installed; {len(results)} findings.")
     checked = f"{len(answer.holes)} in {answer.asked} packages." if answer.asked else "not checked."
     print(f"Known vulnerabilities: {checked} {answer.unasked}".rstrip())
     return 1 if results else 2 if answer.unasked and request.strict else 0

@@ -8,15 +8,15 @@ from contextlib import suppress
 
 from seqviz.core import settings
 
-# Generation 0 is collected after 2,000 allocations, older generations almost never automatically:
-# with a hundred sessions a full collection stops the server for 0.4 s, and Python's default
+# Generation 0 is collected after 2,000 net allocations, older ones hardly ever automatically.
+# With a hundred sessions a full collection stops the server for 0.4 s, and Python's default
 # thresholds cause one every eight seconds. `ui.streamlit_patches.session_release` frees the objects
 # of closed sessions; `ui.app.maintenance` schedules the other collections.
 THRESHOLDS = (2_000, 1_000, 1_000)
 
 
 class Frozen:
-    """Number of frozen objects.
+    """Holder of the number of frozen objects.
 
     Python counts them by walking over all of them. That stops the process for 60 ms with half a
     million objects, too long for every request of /metrics.
@@ -48,8 +48,8 @@ def collect_and_freeze() -> None:
 def freeze_now() -> None:
     """Freeze all objects without a collection, for the server's start.
 
-    It takes a twentieth of the time of `collect_and_freeze`, which collects the little garbage that
-    exists then.
+    It takes a twentieth of the time of `collect_and_freeze`, which later collects the little
+    garbage that is frozen here.
     """
     if settings.value("SEQVIZ_GC_FREEZE"):
         gc.freeze()

@@ -265,10 +265,11 @@ SETTINGS = (
         "students admitted at a time, while others wait for admission; `0`: no limit",
         **_whole(0), deprecated="SEQVIZ_SEATS"),
     Setting("SEQVIZ_PROXIES", "0",
-        "number of your reverse proxies, whose X-Forwarded-For header has the visitor's address",
+        "number of your reverse proxies; the visitor's address is that entry of X-Forwarded-For, "
+        "counted from the end",
         **_whole(0)),
     Setting("SEQVIZ_ROOM_KEY", "",
-        "secret that signs places in rooms, for several processes or without a persistent disk: "
+        "key that signs the tokens of rooms, for several processes or without a persistent disk: "
         "32 random bytes in base64",
         "letters, digits and the characters -._~+/=, at least 43 (32 random bytes in base64)",
         _room_key, default_text="generated in SEQVIZ_CACHE", secret=True),

@@ -138,9 +138,10 @@ def cells_name(chart: Figure, trace: Mapping[str, Any]) -> str:
 
 
 def axis_name(chart: Figure, axis: str) -> str:
-    """Return the title of an axis, or of the first axis where that has the same range.
+    """Return the column name of an axis: its title, or one derived from the first axis.
 
-    An axis without a title shares that of an equal one.
+    An axis without a title takes that of the first axis, with its number, where both have the same
+    range; otherwise its name is its letter. Axes of exponents are named as logarithms.
 
     Args:
         chart: the figure.

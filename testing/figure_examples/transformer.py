@@ -61,7 +61,7 @@ def _of_training() -> tuple[Example, ...]:
     deep = fake(Depth, arrangements=ARRANGEMENTS, run=RUNS, blocks=4, depth=5)
     result = fake(StackResult, settings=settings, updates=np.arange(10, 41, 10), schedule=2,
                   arrangement=len(ARRANGEMENTS), run=2)  # fmt: skip
-    result.loss[2:, 0, 2] = np.nan  # no number any more
+    result.loss[2:, 0, 2] = np.nan  # diverged
     trail = [StackReport(10 * n, 40, loss) for n, loss in enumerate(result.loss[:2], 1)]
     return (
         Example("transformer: signal", depth.norms_by_depth, (deep, "signal"),
@@ -125,7 +125,7 @@ def removals_of(*after: str) -> tuple[Ablation, ...]:
 def _of_removals() -> tuple[Example, ...]:
     result, some = removals_of("␣Paris", "<b>", "␣Paris", "<b>"), removals_of("", "", "<b>")
     many = fake(AblationSweep, change=len(CHANGES))
-    many.bits[CHANGES.index("swap"), :, -1] = np.nan  # there is no layer to swap it with
+    many.bits[CHANGES.index("swap"), :, -1] = np.nan  # the last layer has no next one to swap with
     return (
         Example("removals", removal.removal_bars, (result, "skip"),
                 of_change(result, "skip").largest_shift),
