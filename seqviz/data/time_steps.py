@@ -97,7 +97,12 @@ class Times:
     unit: str
 
     def rows(self, first: int, end: int) -> Times:
-        """Return the times of the rows from `first` to before `end`."""
+        """Return the times of some of the rows.
+
+        Args:
+            first: index of the first row.
+            end: index after the last row.
+        """
         return replace(self, texts=self.texts[first:end], at=self.at[first:end])
 
     @property

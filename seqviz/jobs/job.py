@@ -111,7 +111,12 @@ def on_device(
 
 
 def no_progress(record: object, fraction: float | None = None) -> None:
-    """Ignore progress; the `Report` for notebooks."""
+    """Ignore progress; the `Report` for notebooks.
+
+    Args:
+        record: as in `Report`.
+        fraction: as in `Report`.
+    """
 
 
 @dataclass
@@ -146,6 +151,11 @@ class Job(Generic[T]):
     """Handle of one computation in a queue, created by `JobQueue.submit`.
 
     All attributes may be read at any time. All owners share the result and must not modify it.
+
+    Attributes:
+        device: device on which it runs or has run.
+        note: reason of a change of device or of a restart; "" for none.
+        where: processor of the remote machine that runs it; "" for a local run.
     """
 
     def __init__(
@@ -162,9 +172,9 @@ class Job(Generic[T]):
         self._name = name  # for the log
         self._number = number  # order of submission
         self._call: partial[T] | None = call
-        self.device = device  # device on which it runs or has run
-        self.note = ""  # reason of a change of device or of a restart
-        self.where = ""  # processor of a remote machine that runs the job
+        self.device = device
+        self.note = ""
+        self.where = ""
         self._state: State = "queued"
         self._wishes: dict[str, Subscription] = {}  # by owner
         self._unwanted = False
